@@ -1,0 +1,50 @@
+// The host that is this machine: every call is the work itself.
+#pragma once
+
+#include <cstring>
+
+#include "gasmeter/base/clock.hpp"
+#include "gasmeter/base/platform.hpp"
+#include "gasmeter/base/units.hpp"
+
+namespace gasmeter {
+
+// How a rank waits. Ranks that own a core spin; ranks that share cores must give theirs away, or the peer never runs.
+enum class WaitMode : std::uint8_t { spin, yield };
+
+// Threads = false: one thread drives an endpoint, no locks. True: any thread may call it (GASNET_PAR).
+template <bool Threads>
+class BasicRealHost {
+ public:
+  static constexpr bool kModelled = false;
+  static constexpr bool kThreads = Threads;
+
+  explicit BasicRealHost(WaitMode mode = WaitMode::spin) : clock_(&Clock::calibrated()), mode_(mode) {}
+
+  [[nodiscard]] GASMETER_INLINE SimTime now() const { return clock_->now(); }
+  GASMETER_INLINE void copy(void* to, const void* from, Bytes bytes) { std::memcpy(to, from, bytes); }
+  template <class AnyPrice>
+  GASMETER_INLINE void charge(AnyPrice, Bytes = 0) {}
+  template <class AnyPrice>
+  GASMETER_INLINE void charge_shared(AnyPrice, Bytes = 0) {}
+  GASMETER_INLINE void synchronise() {}
+  GASMETER_INLINE void notify(Rank) {}
+  GASMETER_INLINE void idle(SimTime /*deadline*/) {
+    if (mode_ == WaitMode::spin) {
+      spin_step();
+    } else {
+      give_way();
+    }
+  }
+
+ private:
+  static void give_way();
+
+  const Clock* clock_;
+  WaitMode mode_;
+};
+
+using RealHost = BasicRealHost<false>;
+using ThreadedHost = BasicRealHost<true>;
+
+}  // namespace gasmeter

@@ -1,0 +1,50 @@
+// Active messages as core and conduits exchange them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "gasmeter/base/units.hpp"
+
+namespace gasmeter::conduit {
+
+enum class Category : std::uint8_t { short_message, medium, long_message };
+
+// Known before the payload is: what prepare() needs to take every resource that commit() will use.
+struct AmHeader {
+  Rank peer{};  // destination
+  Category category{};
+  bool is_reply = false;
+  std::uint8_t arguments = 0;  // number of 32-bit arguments, 0..16
+  std::uint64_t cookie = 0;    // for a reply: AmView::cookie of the request it answers
+};
+
+// A prepared message: room for `size` payload bytes at `data`, owned by the conduit until commit or cancel.
+struct AmBuffer {
+  AmHeader header;
+  void* data = nullptr;  // aligned for any type; the client's own memory where the conduit can send from it
+  Bytes size = 0;
+  std::uint64_t slot = 0;  // the conduit's own
+};
+
+// Known at commit.
+struct AmCommit {
+  HandlerIndex handler{};
+  Bytes size = 0;                           // payload bytes used, <= AmBuffer::size
+  void* destination = nullptr;              // Long: address in the peer's segment
+  std::span<const std::int32_t> arguments;  // as many as prepare() was told
+};
+
+// An arrived message, valid until the sink returns.
+struct AmView {
+  Rank source{};
+  Category category{};
+  bool is_request = true;
+  HandlerIndex handler{};
+  std::span<const std::int32_t> arguments;
+  void* payload = nullptr;  // Medium: library buffer, aligned for any type; Long: destination as given by the sender
+  Bytes size = 0;
+  std::uint64_t cookie = 0;  // what a reply has to carry back
+};
+
+}  // namespace gasmeter::conduit

@@ -1,0 +1,19 @@
+// Capabilities are data: a conduit declares limits and native operations; nobody asks a conduit its name.
+#pragma once
+
+#include "gasmeter/base/units.hpp"
+
+namespace gasmeter::conduit {
+
+inline constexpr unsigned kMaxArguments = 16;  // GASNet-EX: at least 16 on LP64 [EX:AM categories]
+
+struct Capabilities {
+  Bytes max_request_medium = 0;  // payload bytes with 16 arguments: the least upper bound over peers and arguments
+  Bytes max_reply_medium = 0;
+  Bytes max_request_long = 0;
+  Bytes max_reply_long = 0;
+  bool native_put = false;  // put() does not answer Status::unsupported
+  bool native_get = false;
+};
+
+}  // namespace gasmeter::conduit

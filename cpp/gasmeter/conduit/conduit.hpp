@@ -1,0 +1,63 @@
+// The contract between core and a network's conduit: one virtual call per message or completion, never per byte.
+//
+// Every hook takes all it needs or nothing; it never waits, polls or runs a handler (poll() alone hands arrivals to the
+// sink). Waiting, fixed payload = prepare + copy + commit, IMMEDIATE, the neighbourhood bypass and the reference
+// implementation of every other operation over AMs live in core, once. prepare, commit, cancel and poll are enough for
+// a complete conduit.
+#pragma once
+
+#include "gasmeter/base/status.hpp"
+#include "gasmeter/base/units.hpp"
+#include "gasmeter/conduit/am.hpp"
+#include "gasmeter/conduit/capabilities.hpp"
+
+namespace gasmeter::conduit {
+
+// Names an operation of core's operation table; kNoOperation: nobody wants to hear of it.
+enum class OperationId : std::uint32_t {};
+inline constexpr OperationId kNoOperation{0xffffffffU};
+
+// Core's sink for what poll() finds. Both calls may run handlers and may call the conduit's reply hooks.
+class Delivery {
+ public:
+  virtual void arrived(const AmView& message) = 0;
+  virtual void completed(OperationId operation) = 0;
+
+ protected:
+  ~Delivery() = default;
+};
+
+enum class PollFilter : std::uint8_t {
+  everything,
+  replies_only,  // inside a request handler that waits for room for its reply: no request may be delivered
+};
+
+class Conduit {
+ public:
+  Conduit() = default;
+  Conduit(const Conduit&) = delete;
+  Conduit& operator=(const Conduit&) = delete;
+  virtual ~Conduit() = default;
+
+  [[nodiscard]] virtual const Capabilities& capabilities() const = 0;
+
+  // Takes everything needed to send between `least` and `most` payload bytes to header.peer (Short: both 0) and fills
+  // `out`. `client`: the caller's payload, which a conduit may send from in place at commit; else null and the caller
+  // writes into out.data. Long: header and payload; the destination comes with commit.
+  virtual Status prepare(const AmHeader& header, const void* client, Bytes least, Bytes most, AmBuffer& out) = 0;
+  // Sends. Refused: the buffer is still prepared. `local`: completed() when the client's payload may change; a conduit
+  // that copied has to report it too, at the next poll.
+  virtual Status commit(const AmBuffer& buffer, const AmCommit& message, OperationId local) = 0;
+  virtual void cancel(const AmBuffer& buffer) = 0;
+
+  // `root`: completed() when the data is visible at the target; `local`: when the source may change.
+  virtual Status put(Rank peer, void* to, const void* from, Bytes bytes, OperationId root, OperationId local);
+  virtual Status get(Rank peer, void* to, const void* from, Bytes bytes, OperationId root);
+
+  // Hands at most `budget` arrivals and completions to the sink; returns how many.
+  virtual unsigned poll(Delivery& sink, unsigned budget, PollFilter filter) = 0;
+  // The next instant at which poll() has work even if nothing arrives (retransmission timers).
+  [[nodiscard]] virtual SimTime next_deadline() const { return kNever; }
+};
+
+}  // namespace gasmeter::conduit

@@ -1,0 +1,75 @@
+// The seam between real and modelled time: what a host offers to core, pgas and kernels.
+//
+// A host is a policy type, not a base class. On a real host (base/real_host.hpp) each call is the work itself, inline;
+// on a model host (sim/model_host.hpp) it also charges the machine's price and decides when other ranks see it.
+// Nothing else in core, pgas or kernels knows which time it is.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstdint>
+
+#include "gasmeter/base/units.hpp"
+
+namespace gasmeter::conduit {
+
+// Prices of work on the rank's own core. They only advance the rank's clock.
+enum class PrivatePrice : std::uint8_t {
+  call,          // entering one operation of the library
+  header_build,  // packing a message header and its arguments
+  dispatch,      // handler table look-up and the call
+  poll_miss,     // a poll that finds nothing
+  update,        // one read-modify-write of a kernel on memory of its own
+  count_
+};
+
+// Prices of what ranks share: NIC, bus, lock, a neighbour's cache line. The host synchronises before it charges them,
+// since a rank that runs ahead must not change its node mates' past.
+enum class SharedPrice : std::uint8_t {
+  line_store,     // storing a cache line that another rank reads
+  line_transfer,  // loading a cache line that another rank wrote
+  nic_post,       // handing one descriptor or packet to the network
+  nic_take,       // taking one arrived packet from the network
+  count_
+};
+
+struct Price {
+  SimTime fixed;                 // per call
+  std::int64_t per_byte_fs = 0;  // femtoseconds per byte
+  [[nodiscard]] constexpr SimTime of(Bytes bytes) const {
+    return fixed + SimTime{per_byte_fs * static_cast<std::int64_t>(bytes) / 1000};
+  }
+};
+
+// The price list of a modelled host; a machine file fills it.
+struct HostPrices {
+  std::array<Price, static_cast<std::size_t>(PrivatePrice::count_)> on_own_core{};
+  std::array<Price, static_cast<std::size_t>(SharedPrice::count_)> on_shared{};
+  Price copy;
+
+  [[nodiscard]] constexpr const Price& operator[](PrivatePrice p) const {
+    return on_own_core[static_cast<std::size_t>(p)];
+  }
+  [[nodiscard]] constexpr const Price& operator[](SharedPrice p) const {
+    return on_shared[static_cast<std::size_t>(p)];
+  }
+  [[nodiscard]] constexpr Price& operator[](PrivatePrice p) { return on_own_core[static_cast<std::size_t>(p)]; }
+  [[nodiscard]] constexpr Price& operator[](SharedPrice p) { return on_shared[static_cast<std::size_t>(p)]; }
+};
+
+// What a host type has to offer. Hosts are values, cheap to copy (a real one is empty or a flag, a model host a
+// pointer).
+template <class H>
+concept Host = requires(H host, const H& view, void* to, const void* from, Bytes bytes, SimTime time, Rank rank) {
+  { H::kModelled } -> std::convertible_to<bool>;
+  { H::kThreads } -> std::convertible_to<bool>;  // several threads may call one endpoint
+  { view.now() } -> std::same_as<SimTime>;
+  host.copy(to, from, bytes);                        // memory to memory, at the host's copy price
+  host.charge(PrivatePrice::call, bytes);            // own core: the clock moves, nothing else
+  host.charge_shared(SharedPrice::nic_post, bytes);  // synchronises, then charges
+  host.synchronise();                                // before any load or store that another rank can make or see
+  host.notify(rank);                                 // after a store that a rank of this node may be waiting for
+  host.idle(time);                                   // one step of a wait; at the latest until `time`
+};
+
+}  // namespace gasmeter::conduit
