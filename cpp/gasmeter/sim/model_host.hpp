@@ -1,0 +1,64 @@
+// The host of a rank in virtual time: does the work and charges the machine's price for it.
+#pragma once
+
+#include <cstring>
+
+#include "gasmeter/base/platform.hpp"
+#include "gasmeter/base/units.hpp"
+#include "gasmeter/conduit/host.hpp"
+#include "gasmeter/sim/engine.hpp"
+
+namespace gasmeter::sim {
+
+// A value; the engine outlives it. On the main stack prices are charged but nobody waits, so that ranks can be set up
+// before they run.
+class ModelHost {
+ public:
+  static constexpr bool kModelled = true;
+  static constexpr bool kThreads = false;
+
+  explicit ModelHost(RankContext& rank) : rank_(&rank) {}
+
+  [[nodiscard]] Rank rank() const { return rank_->rank; }
+  [[nodiscard]] NodeId node() const { return rank_->node; }
+  [[nodiscard]] Engine& engine() const { return *rank_->engine; }
+
+  [[nodiscard]] SimTime now() const { return rank_->clock; }
+
+  // The bytes move at the start of the copy; into memory that others see only after synchronise().
+  GASMETER_INLINE void copy(void* to, const void* from, Bytes bytes) {
+    before_price();
+    if (bytes != 0) std::memcpy(to, from, bytes);
+    rank_->clock += rank_->prices->copy.of(bytes);
+  }
+  GASMETER_INLINE void charge(conduit::PrivatePrice price, Bytes bytes = 0) {
+    before_price();
+    rank_->clock += (*rank_->prices)[price].of(bytes);
+  }
+  GASMETER_INLINE void charge_shared(conduit::SharedPrice price, Bytes bytes = 0) {
+    synchronise();
+    rank_->clock += (*rank_->prices)[price].of(bytes);
+  }
+  GASMETER_INLINE void synchronise() { rank_->engine->synchronise(*rank_); }
+
+  // Synchronises, then ends the other's idle() at this rank's clock; not lost if the other has looked already but does
+  // not sleep yet.
+  void notify(Rank rank) { rank_->engine->notify(*rank_, rank); }
+  // Sleeps to the next wake or to the deadline; the clock then stands after a whole number of missed polls since the
+  // call. May return early once for a wake that came before the call.
+  void idle(SimTime deadline) { rank_->engine->idle(*rank_, deadline); }
+
+  // For the table of a deadlock: a literal or null.
+  void describe_wait(const char* what) { rank_->waits_for = what; }
+
+ private:
+  GASMETER_INLINE void before_price() {
+    if (GASMETER_UNLIKELY(rank_->strict)) synchronise();
+  }
+
+  RankContext* rank_;
+};
+
+static_assert(conduit::Host<ModelHost>);
+
+}  // namespace gasmeter::sim

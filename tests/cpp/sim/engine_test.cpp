@@ -1,0 +1,360 @@
+#include "gasmeter/sim/engine.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "gasmeter/sim/model_host.hpp"
+#include "prices.hpp"
+
+namespace gasmeter::sim {
+namespace {
+
+using conduit::PrivatePrice;
+using conduit::SharedPrice;
+using testing::options_for;
+
+// Writes down when each of its numbered events fires.
+class Recorder final : public Device {
+ public:
+  void fire(SimTime now, void* subject) override { fired.push_back({now.ps, *static_cast<int*>(subject)}); }
+  std::vector<std::pair<std::int64_t, int>> fired;
+};
+
+TEST_CASE("event_queue_orders_by_time_then_insertion") {
+  EventQueue queue;
+  std::mt19937 random(7);
+  struct Key {
+    std::int64_t at;
+    int order;
+  };
+  std::vector<Key> keys(2000);
+  for (int i = 0; i < 2000; ++i) {
+    keys[static_cast<std::size_t>(i)] = {static_cast<std::int64_t>(random() % 50), i};
+    queue.push({keys[static_cast<std::size_t>(i)].at}, {nullptr, &keys[static_cast<std::size_t>(i)]});
+  }
+  Key last{-1, -1};
+  while (!queue.empty()) {
+    const SimTime at = queue.earliest();
+    const Key key = *static_cast<Key*>(queue.pop().subject);
+    CHECK(key.at == at.ps);
+    CHECK((key.at > last.at || key.order > last.order));
+    CHECK(key.at >= last.at);
+    last = key;
+  }
+  CHECK(queue.earliest() == kNever);
+}
+
+TEST_CASE("rank_queue_orders_by_time_then_rank_and_brings_forward_only") {
+  RankQueue queue(100);
+  std::mt19937 random(3);
+  std::vector<std::int64_t> at(100, 1000);
+  for (int i = 0; i < 1000; ++i) {
+    const auto rank = static_cast<std::uint32_t>(random() % 100);
+    const auto time = static_cast<std::int64_t>(random() % 60);
+    queue.bring_forward({{time}, rank});
+    at[rank] = std::min(at[rank], time);
+  }
+  RankQueue::Entry last{{-1}, 0};
+  int popped = 0;
+  while (!queue.empty()) {
+    const RankQueue::Entry entry = queue.pop();
+    CHECK(last < entry);
+    CHECK(entry.at.ps == at[entry.rank]);
+    last = entry;
+    ++popped;
+  }
+  CHECK(popped == 100);
+}
+
+TEST_CASE("ranks_fill_nodes_contiguously") {
+  Engine engine(options_for(5, 2));
+  CHECK(index(engine.node_of(Rank{2})) == 0);
+  CHECK(index(engine.node_of(Rank{3})) == 1);
+  CHECK(engine.ranks_of(NodeId{0}).count == 3);
+  CHECK(engine.ranks_of(NodeId{1}).first == 3);
+  CHECK(engine.ranks_of(NodeId{1}).count == 2);
+  CHECK(engine.ranks_of(NodeId{1}).contains(Rank{4}));
+  CHECK_FALSE(engine.ranks_of(NodeId{1}).contains(Rank{2}));
+  Engine sparse(options_for(1, 3));
+  CHECK(sparse.ranks_of(NodeId{2}).count == 0);
+}
+
+TEST_CASE("nonsense_options_are_refused_by_name") {
+  CHECK_THROWS_AS(Engine(options_for(0, 1)), UsageError);
+  CHECK_THROWS_AS(Engine(options_for(1, 0)), UsageError);
+  EngineOptions free_polls = options_for(1, 1);
+  free_polls.prices[PrivatePrice::poll_miss].fixed = {0};
+  CHECK_THROWS_AS(Engine{free_polls}, UsageError);
+  EngineOptions negative = options_for(1, 1);
+  negative.prices.copy.per_byte_fs = -1;
+  CHECK_THROWS_AS(Engine{negative}, UsageError);
+  Engine engine(options_for(2, 1));
+  CHECK_THROWS_AS((void)engine.host(Rank{2}), UsageError);
+}
+
+TEST_CASE("events_fire_in_time_order_and_equal_times_in_order_of_posting") {
+  Engine engine(options_for(1, 1));
+  Recorder recorder;
+  std::vector<int> number{0, 1, 2, 3, 4};
+  engine.post({300}, {&recorder, &number[0]});
+  engine.post({100}, {&recorder, &number[1]});
+  engine.post({300}, {&recorder, &number[2]});
+  engine.post({200}, {&recorder, &number[3]});
+  engine.start(Rank{0}, [&] {
+    engine.post({300}, {&recorder, &number[4]});
+    engine.host(Rank{0}).charge(PrivatePrice::call);
+  });
+  engine.run();
+  CHECK(recorder.fired == std::vector<std::pair<std::int64_t, int>>{{100, 1}, {200, 3}, {300, 0}, {300, 2}, {300, 4}});
+  CHECK(engine.counters().events == 5);
+}
+
+TEST_CASE("event_in_the_past_is_refused") {
+  Engine engine(options_for(1, 1));
+  Recorder recorder;
+  int number = 0;
+  engine.start(Rank{0}, [&] {
+    engine.host(Rank{0}).charge(PrivatePrice::call);
+    engine.post({1}, {&recorder, &number});
+  });
+  CHECK_THROWS_AS(engine.run(), UsageError);
+}
+
+TEST_CASE("at_one_instant_events_come_first_then_ranks_by_number") {
+  Engine engine(options_for(3, 1));
+  std::string order;
+  class Letter final : public Device {
+   public:
+    explicit Letter(std::string& order) : order_(order) {}
+    void fire(SimTime, void*) override { order_ += 'e'; }
+
+   private:
+    std::string& order_;
+  } letter(order);
+  engine.post({1'000}, {&letter, nullptr});
+  // Rank 2 reaches the instant with the fewest steps and rank 0 with the most.
+  for (unsigned i : {2U, 1U, 0U}) {
+    engine.start(Rank{i}, [&, i] {
+      ModelHost host = engine.host(Rank{i});
+      for (unsigned step = 0; step < 3 - i; ++step) host.synchronise();
+      host.charge(PrivatePrice::call);
+      host.synchronise();
+      order += static_cast<char>('0' + i);
+    });
+  }
+  engine.run();
+  CHECK(order == "e012");
+}
+
+TEST_CASE("parked_ranks_resume_together_at_the_next_run") {
+  Engine engine(options_for(2, 1));
+  std::vector<std::int64_t> began(2);
+  int blocks = 0;
+  for (unsigned i = 0; i < 2; ++i) {
+    engine.start(Rank{i}, [&, i] {
+      ModelHost host = engine.host(Rank{i});
+      for (int block = 0; block < 3; ++block) {
+        engine.park(Rank{i});
+        began[i] = host.now().ps;
+        for (unsigned n = 0; n <= i; ++n) host.charge(PrivatePrice::call);
+        ++blocks;
+      }
+    });
+  }
+  engine.run();
+  CHECK(blocks == 0);
+  for (int block = 0; block < 3; ++block) {
+    engine.run();
+    CHECK(blocks == 2 * (block + 1));
+    // Rank 1 needs 2 ns a block, so rank 0, which needs 1, waits for it.
+    CHECK(began[0] == block * 2'000);
+    CHECK(began[1] == block * 2'000);
+  }
+  engine.run();  // nothing left to do
+  engine.start(Rank{0}, [&] { ++blocks; });
+  engine.run();
+  CHECK(blocks == 7);
+}
+
+TEST_CASE("deadlock_names_every_waiting_rank") {
+  Engine engine(options_for(3, 3));
+  int alive = 0;
+  struct Guard {
+    int& alive;
+    explicit Guard(int& count) : alive(count) { ++alive; }
+    Guard(const Guard&) = delete;
+    Guard& operator=(const Guard&) = delete;
+    ~Guard() { --alive; }
+  };
+  for (unsigned i = 0; i < 2; ++i) {
+    engine.start(Rank{i}, [&, i] {
+      const Guard guard(alive);
+      ModelHost host = engine.host(Rank{i});
+      for (unsigned n = 0; n <= i; ++n) host.charge(PrivatePrice::call);
+      if (i == 1) host.describe_wait("a reply from rank 0");
+      host.idle(kNever);
+    });
+  }
+  engine.start(Rank{2}, [&] { engine.park(Rank{2}); });
+  CHECK_THROWS_WITH_AS(engine.run(),
+                       "sim: deadlock at 0.000 ns: nothing is under way, 2 of 3 ranks wait, 1 have ended the block, 0 "
+                       "the program\n"
+                       "rank 0 (node 0) at 1.000 ns waits for an arrival\n"
+                       "rank 1 (node 1) at 2.000 ns waits for a reply from rank 0",
+                       Deadlock);
+  CHECK(alive == 0);
+  CHECK_THROWS_AS(engine.run(), UsageError);
+}
+
+TEST_CASE("first_exception_of_a_body_cancels_the_others_and_leaves_run") {
+  Engine engine(options_for(3, 1));
+  int unwound = 0;
+  struct OnExit {
+    int& count;
+    explicit OnExit(int& c) : count(c) {}
+    OnExit(const OnExit&) = delete;
+    OnExit& operator=(const OnExit&) = delete;
+    ~OnExit() { ++count; }
+  };
+  for (unsigned i = 0; i < 3; ++i) {
+    engine.start(Rank{i}, [&, i] {
+      const OnExit on_exit(unwound);
+      ModelHost host = engine.host(Rank{i});
+      host.charge(PrivatePrice::call);
+      host.synchronise();
+      if (i == 1) throw std::runtime_error("rank 1 is wrong");
+      host.idle(kNever);
+    });
+  }
+  CHECK_THROWS_WITH_AS(engine.run(), "rank 1 is wrong", std::runtime_error);
+  CHECK(unwound == 3);
+}
+
+TEST_CASE("exception_of_a_device_leaves_run") {
+  Engine engine(options_for(1, 1));
+  class Broken final : public Device {
+   public:
+    void fire(SimTime, void*) override { throw std::runtime_error("device"); }
+  } broken;
+  engine.post({5}, {&broken, nullptr});
+  engine.start(Rank{0}, [&] { engine.host(Rank{0}).idle(kNever); });
+  CHECK_THROWS_WITH(engine.run(), "device");
+}
+
+TEST_CASE("waiting_inside_a_catch_block_is_refused") {
+  Engine engine(options_for(1, 1));
+  engine.start(Rank{0}, [&] {
+    try {
+      throw 1;
+    } catch (int) {
+      engine.host(Rank{0}).idle({1'000'000});
+    }
+  });
+  CHECK_THROWS_AS(engine.run(), UsageError);
+}
+
+TEST_CASE("run_may_be_called_inside_a_catch_block") {
+  Engine engine(options_for(2, 1));
+  int done = 0;
+  for (unsigned i = 0; i < 2; ++i) {
+    engine.start(Rank{i}, [&, i] {
+      engine.host(Rank{i}).idle({1'000});
+      ++done;
+    });
+  }
+  try {
+    throw 1;
+  } catch (int) {
+    engine.run();
+  }
+  CHECK(done == 2);
+}
+
+TEST_CASE("rank_that_polls_for_ever_can_be_interrupted") {
+  Engine engine(options_for(1, 1));
+  int polls = 0;
+  engine.start(Rank{0}, [&] {
+    ModelHost host = engine.host(Rank{0});
+    for (;;) {
+      host.synchronise();
+      host.charge(PrivatePrice::poll_miss);
+      if (++polls == 10'000) engine.stop_token().request();
+    }
+  });
+  CHECK_THROWS_AS(engine.run(), Interrupted);
+  CHECK(polls < 20'000);
+}
+
+TEST_CASE("destructors_on_cancelled_stacks_may_use_the_host") {
+  Engine engine(options_for(2, 1));
+  Recorder recorder;
+  int number = 0;
+  struct Closing {
+    Engine& engine;
+    Recorder& recorder;
+    int& number;
+    Closing(Engine& e, Recorder& r, int& n) : engine(e), recorder(r), number(n) {}
+    Closing(const Closing&) = delete;
+    Closing& operator=(const Closing&) = delete;
+    ~Closing() {
+      ModelHost host = engine.host(Rank{1});
+      host.charge_shared(SharedPrice::line_store);
+      host.notify(Rank{0});
+      engine.post(host.now(), {&recorder, &number});
+    }
+  };
+  engine.start(Rank{0}, [&] { engine.host(Rank{0}).idle(kNever); });
+  engine.start(Rank{1}, [&] {
+    const Closing closing(engine, recorder, number);
+    engine.host(Rank{1}).idle(kNever);
+  });
+  CHECK_THROWS_AS(engine.run(), Deadlock);
+  CHECK(recorder.fired.empty());
+}
+
+TEST_CASE("several_engines_live_side_by_side") {
+  Engine outer(options_for(1, 1));
+  std::int64_t inner_end = 0;
+  outer.start(Rank{0}, [&] {
+    outer.host(Rank{0}).charge(PrivatePrice::call);
+    Engine inner(options_for(1, 1));
+    inner.start(Rank{0}, [&] {
+      inner.host(Rank{0}).idle({25'000});
+      inner_end = inner.host(Rank{0}).now().ps;
+    });
+    inner.run();
+  });
+  outer.run();
+  CHECK(inner_end == 30'000);
+  CHECK(outer.now().ps == 1'000);
+}
+
+TEST_CASE("thousands_of_ranks_take_turns") {
+  const unsigned ranks = Fibre::default_stack_bytes() > 64 * 1024 ? 256 : 4096;
+  Engine engine(options_for(ranks, ranks / 8));
+  std::uint64_t order_sum = 0;
+  std::uint64_t turn = 0;
+  for (unsigned i = 0; i < ranks; ++i) {
+    engine.start(Rank{i}, [&, i] {
+      ModelHost host = engine.host(Rank{i});
+      for (int round = 0; round < 5; ++round) {
+        host.charge(PrivatePrice::call);
+        host.synchronise();
+        order_sum += ++turn * (i + 1);
+      }
+    });
+  }
+  engine.run();
+  CHECK(engine.now().ps == 5'000);
+  std::uint64_t expected = 0;
+  for (std::uint64_t t = 0; t < 5ULL * ranks; ++t) expected += (t + 1) * (t % ranks + 1);
+  CHECK(order_sum == expected);
+}
+
+}  // namespace
+}  // namespace gasmeter::sim
