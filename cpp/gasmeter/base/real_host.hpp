@@ -29,6 +29,7 @@ class BasicRealHost {
   GASMETER_INLINE void charge_shared(AnyPrice, Bytes = 0) {}
   GASMETER_INLINE void synchronise() {}
   GASMETER_INLINE void notify(Rank) {}
+  GASMETER_INLINE void describe_wait(const char*) {}
   GASMETER_INLINE void idle(SimTime /*deadline*/) {
     if (mode_ == WaitMode::spin) {
       spin_step();

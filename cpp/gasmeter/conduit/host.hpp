@@ -70,6 +70,7 @@ concept Host = requires(H host, const H& view, void* to, const void* from, Bytes
   host.synchronise();                                // before any load or store that another rank can make or see
   host.notify(rank);                                 // after a store that a rank of this node may be waiting for
   host.idle(time);                                   // one step of a wait; at the latest until `time`
+  host.describe_wait("barrier");                     // a literal or null: what a report of a deadlock shall say
 };
 
 }  // namespace gasmeter::conduit

@@ -1,0 +1,21 @@
+# Two ways to install. From pip (scikit-build-core): extension and worker into the Python package. From CMake: headers,
+# library, worker and a package that find_package(gasmeter) finds.
+include(GNUInstallDirs)
+
+if(SKBUILD)
+  install(TARGETS gasmeter-rank RUNTIME DESTINATION gasmeter/bin)
+  return()
+endif()
+
+include(CMakePackageConfigHelpers)
+install(TARGETS gasmeter EXPORT gasmeter-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS gasmeter-rank RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(DIRECTORY cpp/gasmeter DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp" PATTERN "bindings" EXCLUDE)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/include/gasmeter/base/version.hpp
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gasmeter/base)
+install(EXPORT gasmeter-targets NAMESPACE gasmeter:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/gasmeter)
+configure_package_config_file(cpp/cmake/gasmeter-config.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/gasmeter-config.cmake
+                              INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/gasmeter)
+write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/gasmeter-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/gasmeter-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/gasmeter-config-version.cmake
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/gasmeter)

@@ -1,0 +1,71 @@
+// A conduit whose acquisitions fail by plan: shows that nothing leaks and that nobody polls who must not.
+#pragma once
+
+#include <cstdint>
+
+#include "gasmeter/conduit/conduit.hpp"
+
+namespace gasmeter::conduit {
+
+// Which acquisitions (prepare, commit, put, get, counted together from 1) answer no_resource.
+class FaultPlan {
+ public:
+  [[nodiscard]] static FaultPlan none() { return {Kind::none, 0, 0}; }
+  // Fails acquisitions n, 2n, ...; n >= 2, or nothing would ever succeed.
+  [[nodiscard]] static FaultPlan every(std::uint64_t n);
+  // Fails the k-th alone, k >= 1.
+  [[nodiscard]] static FaultPlan once(std::uint64_t k);
+  // Each fails with this probability, 0 <= p < 1; the same seed fails the same ones.
+  [[nodiscard]] static FaultPlan random(double probability, std::uint64_t seed);
+
+  [[nodiscard]] bool fails(std::uint64_t acquisition) const;
+
+ private:
+  enum class Kind : std::uint8_t { none, every, once, random };
+  FaultPlan(Kind kind, std::uint64_t number, std::uint64_t seed) : kind_(kind), number_(number), seed_(seed) {}
+
+  Kind kind_;
+  std::uint64_t number_;  // n, k, or the probability in 2^-64
+  std::uint64_t seed_;
+};
+
+struct FaultCounters {
+  std::uint64_t acquisitions = 0;
+  std::uint64_t injected = 0;   // refused by the plan
+  std::uint64_t refused = 0;    // refused by the conduit itself
+  std::uint64_t prepared = 0;   // messages that were prepared ...
+  std::uint64_t committed = 0;  // ... and of them sent
+  std::uint64_t cancelled = 0;  // ... or given back
+  std::uint64_t polls = 0;
+  // Prepared and neither sent nor given back; 0 at the end of a program that leaks nothing.
+  [[nodiscard]] std::uint64_t outstanding() const { return prepared - committed - cancelled; }
+};
+
+// Wraps another conduit, which outlives it.
+class FaultInjectingConduit final : public Conduit {
+ public:
+  FaultInjectingConduit(Conduit& inner, const FaultPlan& plan) : inner_(inner), plan_(plan) {}
+
+  [[nodiscard]] const Capabilities& capabilities() const override { return inner_.capabilities(); }
+  Status prepare(const AmHeader& header, const void* client, Bytes least, Bytes most, AmBuffer& out) override;
+  Status commit(const AmBuffer& buffer, const AmCommit& message, OperationId local) override;
+  void cancel(const AmBuffer& buffer) override;
+  Status put(Rank peer, void* to, const void* from, Bytes bytes, OperationId root, OperationId local) override;
+  Status get(Rank peer, void* to, const void* from, Bytes bytes, OperationId root) override;
+  unsigned poll(Delivery& sink, unsigned budget, PollFilter filter) override;
+  // After an injected failure nothing will arrive that ends a wait for the resource: the wait has to end by itself.
+  [[nodiscard]] SimTime next_deadline() const override;
+
+  [[nodiscard]] const FaultCounters& counters() const { return counters_; }
+
+ private:
+  [[nodiscard]] bool injects();
+  Status counted(Status status);
+
+  Conduit& inner_;
+  FaultPlan plan_;
+  bool injected_last_ = false;
+  FaultCounters counters_;
+};
+
+}  // namespace gasmeter::conduit

@@ -1,0 +1,54 @@
+// Dissemination barrier: in round k a rank tells the one 2^k behind it and waits for the one 2^k before it.
+#include "gasmeter/base/real_host.hpp"
+#include "gasmeter/core/endpoint.hpp"
+#include "gasmeter/core/reference/extended.hpp"
+#include "gasmeter/sim/model_host.hpp"
+
+namespace gasmeter::core {
+
+template <class H>
+void Endpoint<H>::barrier() {
+  ++barrier_epoch_;
+  if (near_.ranks() == ranks_) {
+    barrier_near();
+  } else {
+    barrier_far();
+  }
+}
+
+// One cache line per rank and round holds the number of barriers its partner has entered; it only grows, so nothing has
+// to be reset and a partner that is one barrier ahead does no harm.
+template <class H>
+void Endpoint<H>::barrier_near() {
+  const std::uint32_t ranks = near_.ranks();
+  const std::uint32_t self = near_.self();
+  std::uint32_t round = 0;
+  for (std::uint32_t distance = 1; distance < ranks; distance *= 2, ++round) {
+    const std::uint32_t partner = (self + distance) % ranks;
+    host_.charge_shared(SharedPrice::line_store);
+    host_.synchronise();
+    near_.barrier_word(partner, round).store(barrier_epoch_, std::memory_order_release);
+    host_.notify(near_.rank_of(partner));
+    wait_until([&] {
+      host_.synchronise();
+      return near_.barrier_word(self, round).load(std::memory_order_acquire) >= barrier_epoch_;
+    });
+    host_.charge_shared(SharedPrice::line_transfer);
+  }
+}
+
+template <class H>
+void Endpoint<H>::barrier_far() {
+  std::uint32_t round = 0;
+  for (std::uint32_t distance = 1; distance < ranks_; distance *= 2, ++round) {
+    const Rank partner{(index(rank_) + distance) % ranks_};
+    (void)request_short(partner, reference::kBarrier, Flags::none, static_cast<std::int32_t>(round));
+    wait_until([&] { return barrier_arrivals_[round] >= barrier_epoch_; });
+  }
+}
+
+template void Endpoint<RealHost>::barrier();
+template void Endpoint<ThreadedHost>::barrier();
+template void Endpoint<sim::ModelHost>::barrier();
+
+}  // namespace gasmeter::core

@@ -1,0 +1,319 @@
+#include "gasmeter/core/endpoint.hpp"
+
+#include <memory>
+#include <string>
+
+#include "gasmeter/base/real_host.hpp"
+#include "gasmeter/core/reference/extended.hpp"
+#include "gasmeter/sim/model_host.hpp"
+
+namespace gasmeter::core {
+namespace {
+
+// Messages handled per ring and poll: bounds the time of one poll, large enough to amortise it.
+constexpr unsigned kPollBudget = 64;
+
+const char* name_of(Category category) {
+  switch (category) {
+    case Category::short_message:
+      return "Short";
+    case Category::medium:
+      return "Medium";
+    case Category::long_message:
+      return "Long";
+  }
+  return "?";
+}
+
+}  // namespace
+
+template <class H>
+Endpoint<H>::Endpoint(H host, const JobView& job, conduit::Conduit* conduit)
+    : host_(host),
+      rank_(job.rank),
+      ranks_(job.ranks),
+      near_(job.block, job.layout, job.first_neighbour, job.rank),
+      conduit_(conduit),
+      segments_(job.segments),
+      handlers_(&Endpoint::unregistered) {
+  if (conduit == nullptr && job.layout.ranks != job.ranks) {
+    throw UsageError("endpoint: " + std::to_string(job.ranks) + " ranks, " + std::to_string(job.layout.ranks) +
+                     " of them neighbours, and no conduit for the others");
+  }
+  for (std::uint32_t neighbour = 0; neighbour < job.layout.ranks; ++neighbour) {
+    near_.set_owner_address(neighbour, segments_[index(job.first_neighbour) + neighbour].address);
+  }
+  max_medium_ = ring::largest_payload(job.layout.ring_bytes);
+  max_long_ = Bytes{0xffffffffU};
+  if (conduit != nullptr) {
+    const conduit::Capabilities& can = conduit->capabilities();
+    max_medium_ = std::min({max_medium_, can.max_request_medium, can.max_reply_medium});
+    max_long_ = std::min({max_long_, can.max_request_long, can.max_reply_long});
+  }
+  Reference<H>::register_handlers(handlers_);
+  handlers_.add(
+      {reference::kBarrier,
+       [](Token<H>& token) { ++token.endpoint().barrier_arrivals_[static_cast<std::size_t>(token.argument(0))]; },
+       nullptr, "barrier"});
+}
+
+// ---- messages
+
+template <class H>
+void Endpoint<H>::check_message(Rank to, const Message& message) const {
+  if (index(to) >= ranks_) {
+    throw UsageError("rank " + std::to_string(index(to)) + " does not exist; ranks are 0.." +
+                     std::to_string(ranks_ - 1));
+  }
+  const Bytes most = message.category == Category::medium ? max_medium_ : max_long_;
+  if (message.bytes > most) {
+    throw UsageError(std::string(name_of(message.category)) + " message of " + std::to_string(message.bytes) +
+                     " bytes exceeds the largest of " + std::to_string(most) + " bytes");
+  }
+}
+
+template <class H>
+bool Endpoint<H>::try_near(Link& link, Outgoing outgoing, const Message& m) {
+  switch (m.category) {
+    case Category::short_message:
+      return send_near<ring::Kind::short_message>(link, outgoing, m.handler, m.arguments, nullptr, 0, nullptr);
+    case Category::medium:
+      return send_near<ring::Kind::medium>(link, outgoing, m.handler, m.arguments, m.from, m.bytes, nullptr);
+    case Category::long_message:
+      return send_near<ring::Kind::long_message>(link, outgoing, m.handler, m.arguments, m.from, m.bytes,
+                                                 m.destination);
+  }
+  return false;
+}
+
+// Fixed payload is prepare + copy + commit.
+template <class H>
+bool Endpoint<H>::try_far(const AmHeader& header, const Message& message) {
+  const std::lock_guard guard(conduit_lock_);
+  host_.charge(PrivatePrice::header_build);
+  AmBuffer buffer;
+  if (conduit_->prepare(header, nullptr, message.bytes, message.bytes, buffer) != Status::ok) return false;
+  host_.synchronise();  // the payload may lie where neighbours write
+  if (message.bytes != 0) host_.copy(buffer.data, message.from, message.bytes);
+  const AmCommit commit{message.handler, message.bytes, message.destination, message.arguments};
+  if (conduit_->commit(buffer, commit, conduit::kNoOperation) == Status::ok) return true;
+  conduit_->cancel(buffer);
+  return false;
+}
+
+template <class H>
+Status Endpoint<H>::request_slow(Rank to, const Message& message, Flags flags) {
+  check_message(to, message);
+  Link* link = near_.link(to);
+  const AmHeader header{to, message.category, false, static_cast<std::uint8_t>(message.arguments.size()), 0};
+  const auto try_once = [&] {
+    return link != nullptr ? try_near(*link, Outgoing::request, message) : try_far(header, message);
+  };
+  if (is_immediate(flags)) return try_once() ? Status::ok : Status::no_resource;
+  wait_until(try_once);
+  return Status::ok;
+}
+
+// In a request handler nothing but replies may be received while there is no room for this one.
+template <class H>
+Status Endpoint<H>::reply(Token<H>& token, const Message& message) {
+  const Rank to = token.source();
+  check_message(to, message);
+  Link* link = near_.link(to);
+  const AmHeader header{to, message.category, true, static_cast<std::uint8_t>(message.arguments.size()),
+                        token.message_.cookie};
+  wait_loop([&] { return link != nullptr ? try_near(*link, Outgoing::reply, message) : try_far(header, message); },
+            [this] { return progress_replies(); });
+  return Status::ok;
+}
+
+template <class H>
+void Endpoint<H>::unregistered(Token<H>& token) {
+  throw UsageError("rank " + std::to_string(index(token.endpoint().rank())) + ": message from rank " +
+                   std::to_string(index(token.source())) + " for handler index " +
+                   std::to_string(index(token.handler())) + ", which is not registered");
+}
+
+// ---- progress
+
+template <class H>
+void Endpoint<H>::arrived(const AmView& message) {
+  host_.charge(PrivatePrice::dispatch);
+  const auto& row = handlers_[message.handler];
+  Token<H> token(*this, message, row.context);
+  row.function(token);
+}
+
+template <class H>
+unsigned Endpoint<H>::drain(Link& link, RingReceiver& ring, bool requests) {
+  unsigned found = 0;
+  while (found < kPollBudget) {
+    host_.synchronise();
+    const std::uint64_t word = ring.peek();
+    if (GASMETER_LIKELY(word == 0)) break;
+    const auto header = ring::Header::unpack(word);
+    if (GASMETER_UNLIKELY(header.kind == ring::Kind::pad)) {
+      ring.pop(header.size);
+      continue;
+    }
+    host_.charge_shared(SharedPrice::line_transfer);
+    std::byte* record = ring.record();
+    AmView message;
+    message.source = link.rank;
+    message.is_request = requests;
+    message.handler = header.handler;
+    message.size = header.size;
+    Bytes length = ring::prefix(header.kind, header.arguments);
+    std::byte* arguments = record + 8;
+    if (header.kind == ring::Kind::short_message) {
+      message.category = Category::short_message;
+    } else if (header.kind == ring::Kind::medium) {
+      message.category = Category::medium;
+      message.payload = record + length;
+      length += ring::round_up(header.size, ring::kGranule);
+    } else {
+      message.category = Category::long_message;
+      std::memcpy(&message.payload, record + 8, sizeof message.payload);
+      arguments += 8;
+    }
+    message.arguments = {reinterpret_cast<const std::int32_t*>(arguments), header.arguments};
+    // The record is read whatever the handler does; an exception of a handler must not deliver it twice.
+    struct Pop {
+      RingReceiver& ring;
+      Bytes length;
+      ~Pop() { ring.pop(length); }
+    } pop{ring, length};
+    arrived(message);
+    ++found;
+  }
+  return found;
+}
+
+template <class H>
+unsigned Endpoint<H>::progress() {
+  if (!progress_lock_.try_lock()) return 0;  // another thread is at it
+  const std::unique_lock guard(progress_lock_, std::adopt_lock);
+  unsigned found = 0;
+  for (Link& link : near_.links()) {
+    found += drain(link, link.replies_in, false);
+    found += drain(link, link.requests_in, true);
+  }
+  if (conduit_ != nullptr) found += conduit_->poll(*this, kPollBudget, PollFilter::everything);
+  return found;
+}
+
+template <class H>
+unsigned Endpoint<H>::progress_replies() {
+  unsigned found = 0;
+  for (Link& link : near_.links()) found += drain(link, link.replies_in, false);
+  if (conduit_ != nullptr) found += conduit_->poll(*this, kPollBudget, PollFilter::replies_only);
+  return found;
+}
+
+// ---- events
+
+template <class H>
+ImplicitGroup& Endpoint<H>::implicit_group() {
+  if constexpr (!H::kThreads) {
+    return implicit_;
+  } else {
+    const auto me = std::this_thread::get_id();
+    const std::lock_guard guard(operations_lock_);
+    for (ThreadGroup& entry : implicit_of_threads_) {
+      if (entry.thread == me) return *entry.group;
+    }
+    implicit_of_threads_.push_back({me, std::make_unique<ImplicitGroup>()});
+    return *implicit_of_threads_.back().group;
+  }
+}
+
+template <class H>
+void Endpoint<H>::complete(OperationId id) {
+  const std::lock_guard guard(operations_lock_);
+  operations_.complete(id);
+}
+
+template <class H>
+bool Endpoint<H>::test(Event& event) {
+  if (event.is_done()) return true;
+  const std::lock_guard guard(operations_lock_);
+  return operations_.test(event);
+}
+
+template <class H>
+void Endpoint<H>::wait(Event& event) {
+  wait_until([&] { return test(event); });
+}
+
+template <class H>
+bool Endpoint<H>::test_nbi(EventSet set) {
+  ImplicitGroup& group = implicit_group();
+  const std::lock_guard guard(operations_lock_);
+  return group.is_complete(set);
+}
+
+template <class H>
+void Endpoint<H>::wait_nbi(EventSet set) {
+  wait_until([&] { return test_nbi(set); });
+}
+
+template <class H>
+void Endpoint<H>::begin_access_region() {
+  ImplicitGroup& group = implicit_group();
+  const std::lock_guard guard(operations_lock_);
+  operations_.begin_region(group);
+}
+
+template <class H>
+Event Endpoint<H>::end_access_region() {
+  ImplicitGroup& group = implicit_group();
+  const std::lock_guard guard(operations_lock_);
+  return operations_.end_region(group);
+}
+
+// ---- put and get through the conduit
+
+template <class H>
+std::optional<OperationId> Endpoint<H>::start_put(Rank rank, void* to, const void* from, Bytes bytes, Flags flags,
+                                                  ImplicitGroup* group) {
+  return Reference<H>::put(*this, rank, to, from, bytes, flags, group);
+}
+
+template <class H>
+std::optional<OperationId> Endpoint<H>::start_get(Rank rank, void* to, const void* from, Bytes bytes, Flags flags,
+                                                  ImplicitGroup* group) {
+  return Reference<H>::get(*this, rank, to, from, bytes, flags, group);
+}
+
+template <class H>
+Event Endpoint<H>::put_far(Rank rank, void* to, const void* from, Bytes bytes, LocalCompletion local, Flags flags) {
+  const auto id = start_put(rank, to, from, bytes, flags, nullptr);
+  if (!id) return Event::no_op();
+  local.complete_now();
+  return operations_.event_of(*id);
+}
+
+template <class H>
+Event Endpoint<H>::get_far(Rank rank, void* to, const void* from, Bytes bytes, Flags flags) {
+  const auto id = start_get(rank, to, from, bytes, flags, nullptr);
+  return id ? operations_.event_of(*id) : Event::no_op();
+}
+
+template <class H>
+Status Endpoint<H>::put_nbi_far(Rank rank, void* to, const void* from, Bytes bytes, LocalCompletion local,
+                                Flags flags) {
+  if (!start_put(rank, to, from, bytes, flags, &implicit_group())) return Status::no_resource;
+  local.complete_now();
+  return Status::ok;
+}
+
+template <class H>
+Status Endpoint<H>::get_nbi_far(Rank rank, void* to, const void* from, Bytes bytes, Flags flags) {
+  return start_get(rank, to, from, bytes, flags, &implicit_group()) ? Status::ok : Status::no_resource;
+}
+
+template class Endpoint<RealHost>;
+template class Endpoint<ThreadedHost>;
+template class Endpoint<sim::ModelHost>;
+
+}  // namespace gasmeter::core

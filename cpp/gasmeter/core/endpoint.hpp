@@ -1,0 +1,360 @@
+// One rank's access to all others: active messages, put and get, events, barrier.
+//
+// Explicitly instantiated for RealHost, ThreadedHost and sim::ModelHost. What a neighbour needs stands in this header,
+// inline; what goes through a conduit stands in endpoint.cpp; operations a conduit lacks stand in reference/.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "gasmeter/base/status.hpp"
+#include "gasmeter/conduit/conduit.hpp"
+#include "gasmeter/conduit/host.hpp"
+#include "gasmeter/core/event.hpp"
+#include "gasmeter/core/handler_table.hpp"
+#include "gasmeter/core/lock.hpp"
+#include "gasmeter/core/neighbourhood.hpp"
+#include "gasmeter/core/operation_table.hpp"
+#include "gasmeter/core/segment.hpp"
+#include "gasmeter/core/token.hpp"
+
+namespace gasmeter::core {
+
+using conduit::AmBuffer;
+using conduit::AmCommit;
+using conduit::AmHeader;
+using conduit::AmView;
+using conduit::Category;
+using conduit::PollFilter;
+using conduit::PrivatePrice;
+using conduit::SharedPrice;
+
+// What an endpoint is told about its job.
+struct JobView {
+  Rank rank{};
+  std::uint32_t ranks = 1;
+  Rank first_neighbour{};             // neighbours are consecutive ranks; with the neighbourhood off: this rank alone
+  NeighbourhoodLayout layout;         // layout.ranks neighbours
+  std::byte* block = nullptr;         // zeroed memory of layout.total() bytes, shared by the neighbours
+  std::span<const Segment> segments;  // of every rank, as its owner sees it; must outlive the endpoint
+};
+
+template <class H>
+class Endpoint final : private conduit::Delivery {
+ public:
+  using Host = H;
+  using Link = typename Neighbourhood<H>::Link;
+
+  // `conduit`: carries what leaves the neighbourhood; may be null if nothing does. Must outlive the endpoint.
+  Endpoint(H host, const JobView& job, conduit::Conduit* conduit = nullptr);
+  Endpoint(const Endpoint&) = delete;
+  Endpoint& operator=(const Endpoint&) = delete;
+
+  [[nodiscard]] Rank rank() const { return rank_; }
+  [[nodiscard]] std::uint32_t ranks() const { return ranks_; }
+  [[nodiscard]] H& host() { return host_; }
+  [[nodiscard]] const Segment& segment() const { return segments_[index(rank_)]; }
+  [[nodiscard]] const Segment& segment(Rank rank) const { return segments_[index(rank)]; }
+  // Where this rank can load and store a neighbour's memory directly; null outside the neighbourhood.
+  [[nodiscard]] void* map(Rank rank, const void* owner_address) const { return near_.map(rank, owner_address); }
+
+  void register_handlers(std::span<HandlerEntry<H>> entries) { handlers_.add_clients(entries); }
+  [[nodiscard]] Bytes max_medium() const { return max_medium_; }
+  [[nodiscard]] Bytes max_long() const { return max_long_; }
+
+  // ---- active messages: requests. Not from handlers. A refusal happens with Flags::immediate only.
+  template <std::convertible_to<std::int32_t>... Args>
+  GASMETER_INLINE Status request_short(Rank to, HandlerIndex handler, Flags flags, Args... arguments) {
+    static_assert(sizeof...(Args) <= conduit::kMaxArguments);
+    const std::array<std::int32_t, sizeof...(Args)> words{static_cast<std::int32_t>(arguments)...};
+    if (Link* link = near_.link(to)) {
+      if (GASMETER_LIKELY(
+              send_near<ring::Kind::short_message>(*link, Outgoing::request, handler, words, nullptr, 0, nullptr))) {
+        return Status::ok;
+      }
+    }
+    return request_slow(to, {Category::short_message, handler, nullptr, 0, nullptr, words}, flags);
+  }
+  // `from` may change when the call returns. bytes <= max_medium().
+  template <std::convertible_to<std::int32_t>... Args>
+  GASMETER_INLINE Status request_medium(Rank to, HandlerIndex handler, const void* from, Bytes bytes, Flags flags,
+                                        Args... arguments) {
+    static_assert(sizeof...(Args) <= conduit::kMaxArguments);
+    const std::array<std::int32_t, sizeof...(Args)> words{static_cast<std::int32_t>(arguments)...};
+    Link* link = near_.link(to);
+    if (GASMETER_LIKELY(link != nullptr && bytes <= max_medium_) &&
+        GASMETER_LIKELY(
+            send_near<ring::Kind::medium>(*link, Outgoing::request, handler, words, from, bytes, nullptr))) {
+      return Status::ok;
+    }
+    return request_slow(to, {Category::medium, handler, from, bytes, nullptr, words}, flags);
+  }
+  // The payload is at `destination`, in the target's segment, before the handler runs. bytes <= max_long().
+  template <std::convertible_to<std::int32_t>... Args>
+  GASMETER_INLINE Status request_long(Rank to, HandlerIndex handler, const void* from, Bytes bytes, void* destination,
+                                      Flags flags, Args... arguments) {
+    static_assert(sizeof...(Args) <= conduit::kMaxArguments);
+    const std::array<std::int32_t, sizeof...(Args)> words{static_cast<std::int32_t>(arguments)...};
+    if (Link* link = near_.link(to)) {
+      if (GASMETER_LIKELY(send_near<ring::Kind::long_message>(*link, Outgoing::request, handler, words, from, bytes,
+                                                              destination))) {
+        return Status::ok;
+      }
+    }
+    return request_slow(to, {Category::long_message, handler, from, bytes, destination, words}, flags);
+  }
+
+  // ---- put and get. `to` of a put and `from` of a get are the owner's addresses, inside its segment.
+  GASMETER_INLINE void put(Rank rank, void* to, const void* from, Bytes bytes) {
+    if (void* here = near_.map(rank, to)) {
+      copy_near(here, from, bytes);
+      return;
+    }
+    Event event = put_far(rank, to, from, bytes, LocalCompletion::defer(), Flags::none);
+    wait(event);
+  }
+  GASMETER_INLINE void get(Rank rank, void* to, const void* from, Bytes bytes) {
+    if (void* here = near_.map(rank, from)) {
+      copy_near(to, here, bytes);
+      return;
+    }
+    Event event = get_far(rank, to, from, bytes, Flags::none);
+    wait(event);
+  }
+  GASMETER_INLINE Event put_nb(Rank rank, void* to, const void* from, Bytes bytes,
+                               LocalCompletion local = LocalCompletion::defer(), Flags flags = Flags::none) {
+    if (void* here = near_.map(rank, to)) {
+      copy_near(here, from, bytes);
+      local.complete_now();
+      return Event::done();
+    }
+    return put_far(rank, to, from, bytes, local, flags);
+  }
+  GASMETER_INLINE Event get_nb(Rank rank, void* to, const void* from, Bytes bytes, Flags flags = Flags::none) {
+    if (void* here = near_.map(rank, from)) {
+      copy_near(to, here, bytes);
+      return Event::done();
+    }
+    return get_far(rank, to, from, bytes, flags);
+  }
+  // Implicit: synchronised by wait_nbi() or the open access region.
+  GASMETER_INLINE Status put_nbi(Rank rank, void* to, const void* from, Bytes bytes,
+                                 LocalCompletion local = LocalCompletion::defer(), Flags flags = Flags::none) {
+    if (void* here = near_.map(rank, to)) {
+      copy_near(here, from, bytes);
+      local.complete_now();
+      return Status::ok;
+    }
+    return put_nbi_far(rank, to, from, bytes, local, flags);
+  }
+  GASMETER_INLINE Status get_nbi(Rank rank, void* to, const void* from, Bytes bytes, Flags flags = Flags::none) {
+    if (void* here = near_.map(rank, from)) {
+      copy_near(to, here, bytes);
+      return Status::ok;
+    }
+    return get_nbi_far(rank, to, from, bytes, flags);
+  }
+
+  // ---- events. test() makes no poll; wait() polls. Success consumes the event.
+  [[nodiscard]] bool test(Event& event);
+  void wait(Event& event);
+  [[nodiscard]] bool test_nbi(EventSet set = EventSet::all);
+  void wait_nbi(EventSet set = EventSet::all);
+  void begin_access_region();
+  [[nodiscard]] Event end_access_region();
+
+  // ---- progress
+  // Polls once; a poll that finds nothing costs a miss. Returns how many messages and completions it handled.
+  unsigned poll() {
+    host_.synchronise();
+    const unsigned found = progress();
+    if (found == 0) host_.charge(PrivatePrice::poll_miss);
+    return found;
+  }
+  // Polls until done() holds. Virtual time jumps to the next arrival and pays for the polls in between.
+  template <class Done>
+  GASMETER_INLINE void wait_until(Done&& done) {
+    wait_loop(std::forward<Done>(done), [this] { return progress(); });
+  }
+
+  // All ranks have entered before any returns. Polls while it waits.
+  void barrier();
+
+  // ---- for tests: what a healthy endpoint has left over at the end is nothing.
+  [[nodiscard]] std::uint32_t outstanding_operations() const { return operations_.outstanding(); }
+
+ private:
+  friend class Token<H>;
+  template <class>
+  friend class Reference;
+
+  enum class Outgoing : std::uint8_t { request, reply };
+  // A message whose arguments and payload stand ready.
+  struct Message {
+    Category category;
+    HandlerIndex handler;
+    const void* from;
+    Bytes bytes;
+    void* destination;
+    std::span<const std::int32_t> arguments;
+  };
+
+  // The only loop of the code base that waits.
+  template <class Done, class Step>
+  GASMETER_INLINE void wait_loop(Done&& done, Step&& step) {
+    while (!done()) {
+      if (step() == 0) host_.idle(conduit_ != nullptr ? conduit_->next_deadline() : kNever);
+    }
+  }
+
+  GASMETER_INLINE void copy_near(void* to, const void* from, Bytes bytes) {
+    host_.charge(PrivatePrice::call);
+    host_.synchronise();
+    host_.copy(to, from, bytes);
+    // Later stores of this rank become visible after the data; no instruction on x86.
+    std::atomic_thread_fence(std::memory_order_release);
+  }
+
+  // Puts one record into the neighbour's ring; false: no room.
+  template <ring::Kind K, class Words>
+  GASMETER_INLINE bool send_near(Link& link, Outgoing outgoing, HandlerIndex handler, const Words& words,
+                                 const void* from, Bytes bytes, void* destination) {
+    auto& lock = outgoing == Outgoing::request ? link.request_lock : link.reply_lock;
+    const std::lock_guard guard(lock);
+    RingSender& ring = outgoing == Outgoing::request ? link.requests_out : link.replies_out;
+    const auto arguments = static_cast<unsigned>(words.size());
+    const Bytes length = ring::record(K, arguments, bytes);
+    host_.charge(PrivatePrice::header_build);
+    host_.charge_shared(SharedPrice::line_store);
+    host_.synchronise();
+    std::byte* record = ring.reserve(length);
+    if (GASMETER_UNLIKELY(record == nullptr)) return false;
+    std::byte* argument_bytes = record + (K == ring::Kind::long_message ? 16 : 8);
+    if constexpr (K == ring::Kind::long_message) {
+      std::memcpy(record + 8, &destination, sizeof destination);
+      if (bytes != 0) host_.copy(near_.map(link.rank, destination), from, bytes);
+    }
+    std::memcpy(argument_bytes, words.data(), 4 * words.size());
+    if constexpr (K == ring::Kind::medium) {
+      if (bytes != 0) host_.copy(record + ring::prefix(K, arguments), from, bytes);
+    }
+    host_.synchronise();
+    ring.publish(ring::Header::pack(handler, arguments, K, bytes), length);
+    host_.notify(link.rank);
+    return true;
+  }
+
+  // Everything a fast path does not cover: no room, no neighbour, a size that is out of range.
+  Status request_slow(Rank to, const Message& message, Flags flags);
+  Status reply(Token<H>& token, const Message& message);
+  bool try_near(Link& link, Outgoing outgoing, const Message& message);
+  bool try_far(const AmHeader& header, const Message& message);
+  void check_message(Rank to, const Message& message) const;
+
+  Event put_far(Rank rank, void* to, const void* from, Bytes bytes, LocalCompletion local, Flags flags);
+  Event get_far(Rank rank, void* to, const void* from, Bytes bytes, Flags flags);
+  Status put_nbi_far(Rank rank, void* to, const void* from, Bytes bytes, LocalCompletion local, Flags flags);
+  Status get_nbi_far(Rank rank, void* to, const void* from, Bytes bytes, Flags flags);
+  std::optional<OperationId> start_put(Rank rank, void* to, const void* from, Bytes bytes, Flags flags,
+                                       ImplicitGroup* group);
+  std::optional<OperationId> start_get(Rank rank, void* to, const void* from, Bytes bytes, Flags flags,
+                                       ImplicitGroup* group);
+  void complete(OperationId id);
+
+  unsigned progress();
+  unsigned progress_replies();
+  unsigned drain(Link& link, RingReceiver& ring, bool requests);
+  void arrived(const AmView& message) override;
+  void completed(OperationId operation) override { complete(operation); }
+  static void unregistered(Token<H>& token);
+
+  void barrier_near();
+  void barrier_far();
+
+  ImplicitGroup& implicit_group();
+
+  H host_;
+  Rank rank_;
+  std::uint32_t ranks_;
+  Neighbourhood<H> near_;
+  conduit::Conduit* conduit_;
+  std::span<const Segment> segments_;
+  Bytes max_medium_ = 0;
+  Bytes max_long_ = 0;
+  HandlerTable<H> handlers_;
+  [[no_unique_address]] MaybeLock<H::kThreads> progress_lock_;
+  [[no_unique_address]] MaybeLock<H::kThreads> conduit_lock_;
+  [[no_unique_address]] MaybeLock<H::kThreads> operations_lock_;
+  OperationTable operations_;
+  ImplicitGroup implicit_;  // of the one thread; with threads: see implicit_of_threads_
+  struct ThreadGroup {
+    std::thread::id thread;
+    std::unique_ptr<ImplicitGroup> group;
+  };
+  std::vector<ThreadGroup> implicit_of_threads_;
+  std::uint64_t barrier_epoch_ = 0;
+  std::array<std::uint64_t, NeighbourhoodLayout::kBarrierRounds> barrier_arrivals_{};
+};
+
+template <class H>
+template <class... Args>
+Status Token<H>::reply_short(HandlerIndex handler, Args... arguments) {
+  take_reply();
+  const std::array<std::int32_t, sizeof...(Args)> words{static_cast<std::int32_t>(arguments)...};
+  if (auto* link = endpoint_.near_.link(message_.source)) {
+    using E = Endpoint<H>;
+    if (GASMETER_LIKELY(endpoint_.template send_near<ring::Kind::short_message>(*link, E::Outgoing::reply, handler,
+                                                                                words, nullptr, 0, nullptr))) {
+      return Status::ok;
+    }
+  }
+  return endpoint_.reply(*this, {Category::short_message, handler, nullptr, 0, nullptr, words});
+}
+
+template <class H>
+template <class... Args>
+Status Token<H>::reply_medium(HandlerIndex handler, const void* from, Bytes bytes, Args... arguments) {
+  take_reply();
+  const std::array<std::int32_t, sizeof...(Args)> words{static_cast<std::int32_t>(arguments)...};
+  if (auto* link = endpoint_.near_.link(message_.source); link != nullptr && bytes <= endpoint_.max_medium_) {
+    using E = Endpoint<H>;
+    if (GASMETER_LIKELY(endpoint_.template send_near<ring::Kind::medium>(*link, E::Outgoing::reply, handler, words,
+                                                                         from, bytes, nullptr))) {
+      return Status::ok;
+    }
+  }
+  return endpoint_.reply(*this, {Category::medium, handler, from, bytes, nullptr, words});
+}
+
+template <class H>
+template <class... Args>
+Status Token<H>::reply_long(HandlerIndex handler, const void* from, Bytes bytes, void* to, Args... arguments) {
+  take_reply();
+  const std::array<std::int32_t, sizeof...(Args)> words{static_cast<std::int32_t>(arguments)...};
+  if (auto* link = endpoint_.near_.link(message_.source)) {
+    using E = Endpoint<H>;
+    if (GASMETER_LIKELY(endpoint_.template send_near<ring::Kind::long_message>(*link, E::Outgoing::reply, handler,
+                                                                               words, from, bytes, to))) {
+      return Status::ok;
+    }
+  }
+  return endpoint_.reply(*this, {Category::long_message, handler, from, bytes, to, words});
+}
+
+template <class H>
+void Token<H>::take_reply() {
+  if (GASMETER_UNLIKELY(replied_ || !message_.is_request)) {
+    throw UsageError(message_.is_request ? "handler: a request is answered at most once"
+                                         : "handler: a reply handler must not communicate");
+  }
+  replied_ = true;
+}
+
+}  // namespace gasmeter::core

@@ -1,0 +1,65 @@
+// Events, flags and local-completion options of operations [EX:Events].
+#pragma once
+
+#include <cstdint>
+
+#include "gasmeter/base/units.hpp"
+
+namespace gasmeter::core {
+
+// What a non-blocking operation returns. It must be waited for or successfully tested exactly once; that consumes it.
+class Event {
+ public:
+  constexpr Event() = default;  // already complete
+  [[nodiscard]] static constexpr Event done() { return Event(); }
+  // Only with Flags::immediate: nothing was started; must not be waited for.
+  [[nodiscard]] static constexpr Event no_op() { return Event(1); }
+
+  [[nodiscard]] constexpr bool is_done() const { return value_ == 0; }
+  [[nodiscard]] constexpr bool is_no_op() const { return value_ == 1; }
+  constexpr bool operator==(const Event&) const = default;
+
+ private:
+  template <class H>
+  friend class Endpoint;
+  friend class OperationTable;
+  constexpr explicit Event(std::uint32_t value) : value_(value) {}
+  std::uint32_t value_ = 0;  // otherwise operation slot + 2
+};
+
+enum class Flags : std::uint32_t {
+  none = 0,
+  immediate = 1U << 0,  // refuse instead of waiting or polling
+};
+[[nodiscard]] constexpr bool is_immediate(Flags flags) {
+  return (static_cast<std::uint32_t>(flags) & static_cast<std::uint32_t>(Flags::immediate)) != 0;
+}
+
+// When the source of a put or an AM payload may change.
+class LocalCompletion {
+ public:
+  [[nodiscard]] static constexpr LocalCompletion now() { return LocalCompletion(Mode::now, nullptr); }
+  [[nodiscard]] static constexpr LocalCompletion defer() {
+    return LocalCompletion(Mode::defer, nullptr);
+  }  // with the root event
+  [[nodiscard]] static constexpr LocalCompletion group() {
+    return LocalCompletion(Mode::group, nullptr);
+  }  // with the NBI group
+  [[nodiscard]] static constexpr LocalCompletion event(Event& leaf) { return LocalCompletion(Mode::event, &leaf); }
+
+  // Every path of this library copies before it returns, or completes at once: the leaf is done.
+  constexpr void complete_now() const {
+    if (leaf_ != nullptr) *leaf_ = Event::done();
+  }
+
+ private:
+  enum class Mode : std::uint8_t { now, defer, group, event };
+  constexpr LocalCompletion(Mode mode, Event* leaf) : mode_(mode), leaf_(leaf) {}
+  Mode mode_;
+  Event* leaf_;
+};
+
+// Sets of implicit (NBI) operations that a sync call can name [EX:EC].
+enum class EventSet : std::uint8_t { put = 1, get = 2, am = 4, local = 8, all = 15 };
+
+}  // namespace gasmeter::core

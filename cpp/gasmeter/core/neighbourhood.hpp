@@ -1,0 +1,120 @@
+// Ranks of one node: each maps the others' segments and exchanges active messages with them through rings, whatever
+// conduit carries the rest. "smp" is a neighbourhood that holds every rank.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "gasmeter/base/units.hpp"
+#include "gasmeter/core/lock.hpp"
+#include "gasmeter/core/ring.hpp"
+
+namespace gasmeter::core {
+
+// Where things lie in the block of memory that a neighbourhood shares. Everything starts zeroed.
+//   barrier lines [rank][round] | rings [from][to][request, reply] | segments [rank], page aligned
+struct NeighbourhoodLayout {
+  std::uint32_t ranks = 1;
+  Bytes ring_bytes = 0;
+  Bytes segment_bytes = 0;
+
+  static constexpr Bytes kPage = 4096;
+  static constexpr std::uint32_t kBarrierRounds = 16;  // 65536 ranks
+
+  // Rings of 128 KiB for few ranks (two of them fit a second-level cache); with many ranks the rings of one rank
+  // together stay near 1 MiB, and none falls below 16 KiB (a Medium of almost 4 KiB).
+  [[nodiscard]] static NeighbourhoodLayout of(std::uint32_t ranks, Bytes segment_bytes) {
+    const Bytes share = std::bit_floor(Bytes{1024 * 1024} / std::max<Bytes>(ranks, 1));
+    return {ranks, std::clamp<Bytes>(share, 16 * 1024, 128 * 1024), ring::round_up(segment_bytes, kPage)};
+  }
+
+  [[nodiscard]] Bytes barrier_line(std::uint32_t rank, std::uint32_t round) const {
+    return (Bytes{rank} * kBarrierRounds + round) * kNoSharing;
+  }
+  [[nodiscard]] Bytes ring_at(std::uint32_t from, std::uint32_t to, bool reply) const {
+    const Bytes number = (Bytes{from} * ranks + to) * 2 + (reply ? 1 : 0);
+    return ring::round_up(barrier_line(ranks, 0), kPage) + number * ring::footprint(ring_bytes);
+  }
+  [[nodiscard]] Bytes segment_at(std::uint32_t rank) const {
+    return ring::round_up(ring_at(ranks, 0, false), kPage) + Bytes{rank} * segment_bytes;
+  }
+  [[nodiscard]] Bytes total() const { return segment_at(ranks); }
+};
+
+template <class H>
+class Neighbourhood {
+ public:
+  // What one rank keeps per neighbour (itself included). Senders and receivers are this rank's own ends.
+  struct Link {
+    RingSender requests_out;
+    RingReceiver requests_in;
+    RingSender replies_out;
+    RingReceiver replies_in;
+    [[no_unique_address]] MaybeLock<H::kThreads> request_lock;
+    [[no_unique_address]] MaybeLock<H::kThreads> reply_lock;
+    Rank rank{};
+  };
+
+  // `first`: the lowest rank of the neighbourhood; its ranks are consecutive. `block`: zeroed memory of layout.total()
+  Neighbourhood(std::byte* block, const NeighbourhoodLayout& layout, Rank first, Rank self)
+      : block_(block), layout_(layout), first_(index(first)), self_(index(self) - index(first)), links_(layout.ranks) {
+    deltas_.resize(layout.ranks);
+    for (std::uint32_t peer = 0; peer < layout.ranks; ++peer) {
+      Link& link = links_[peer];
+      link.rank = Rank{first_ + peer};
+      link.requests_out = RingSender(ring_memory(self_, peer, false));
+      link.requests_in = RingReceiver(ring_memory(peer, self_, false));
+      link.replies_out = RingSender(ring_memory(self_, peer, true));
+      link.replies_in = RingReceiver(ring_memory(peer, self_, true));
+    }
+  }
+
+  // Tells where the neighbour's own process sees its segment, so that its addresses can be translated.
+  void set_owner_address(std::uint32_t neighbour, const std::byte* address) {
+    deltas_[neighbour] = (block_ + layout_.segment_at(neighbour)) - address;
+  }
+
+  [[nodiscard]] GASMETER_INLINE bool holds(Rank rank) const { return index(rank) - first_ < layout_.ranks; }
+
+  // The neighbour's link; null for a rank outside.
+  [[nodiscard]] GASMETER_INLINE Link* link(Rank rank) {
+    const std::uint32_t neighbour = index(rank) - first_;
+    return GASMETER_LIKELY(neighbour < layout_.ranks) ? &links_[neighbour] : nullptr;
+  }
+
+  // The neighbour's address as seen here; null for a rank outside.
+  [[nodiscard]] GASMETER_INLINE void* map(Rank rank, const void* owner_address) const {
+    const std::uint32_t neighbour = index(rank) - first_;
+    if (GASMETER_UNLIKELY(neighbour >= layout_.ranks)) return nullptr;
+    return const_cast<std::byte*>(static_cast<const std::byte*>(owner_address)) + deltas_[neighbour];
+  }
+
+  [[nodiscard]] std::byte* segment(std::uint32_t neighbour) const { return block_ + layout_.segment_at(neighbour); }
+  [[nodiscard]] std::vector<Link>& links() { return links_; }
+  [[nodiscard]] std::uint32_t ranks() const { return layout_.ranks; }
+  [[nodiscard]] std::uint32_t self() const { return self_; }
+  [[nodiscard]] Rank rank_of(std::uint32_t neighbour) const { return Rank{first_ + neighbour}; }
+  [[nodiscard]] const NeighbourhoodLayout& layout() const { return layout_; }
+
+  [[nodiscard]] std::atomic_ref<std::uint64_t> barrier_word(std::uint32_t neighbour, std::uint32_t round) const {
+    return std::atomic_ref<std::uint64_t>(
+        *reinterpret_cast<std::uint64_t*>(block_ + layout_.barrier_line(neighbour, round)));
+  }
+
+ private:
+  [[nodiscard]] ring::Memory ring_memory(std::uint32_t from, std::uint32_t to, bool reply) const {
+    return {block_ + layout_.ring_at(from, to, reply), layout_.ring_bytes};
+  }
+
+  std::byte* block_;
+  NeighbourhoodLayout layout_;
+  std::uint32_t first_;
+  std::uint32_t self_;
+  std::vector<Link> links_;
+  std::vector<std::ptrdiff_t> deltas_;
+};
+
+}  // namespace gasmeter::core

@@ -1,0 +1,40 @@
+// The Extended API over active messages: what makes a conduit complete that only carries messages.
+//   put: a Long (or Medium) request per fragment, each answered by a Short reply
+//   get: a Short request per fragment, each answered by a Medium reply
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "gasmeter/core/endpoint.hpp"
+
+namespace gasmeter::core {
+
+namespace reference {
+
+// The library's own handler indices (1..127).
+inline constexpr HandlerIndex kBarrier{1};
+inline constexpr HandlerIndex kPutMedium{2};
+inline constexpr HandlerIndex kPutLong{3};
+inline constexpr HandlerIndex kAcknowledge{4};
+inline constexpr HandlerIndex kGetRequest{5};
+inline constexpr HandlerIndex kGetReply{6};
+
+}  // namespace reference
+
+template <class H>
+class Reference {
+ public:
+  using Ep = Endpoint<H>;
+
+  static void register_handlers(HandlerTable<H>& handlers);
+
+  // Starts the transfer and returns its operation; nothing if an immediate one was refused. An immediate transfer of
+  // several fragments is always refused: it could not take all its resources at once.
+  static std::optional<OperationId> put(Ep& ep, Rank rank, void* to, const void* from, Bytes bytes, Flags flags,
+                                        ImplicitGroup* group);
+  static std::optional<OperationId> get(Ep& ep, Rank rank, void* to, const void* from, Bytes bytes, Flags flags,
+                                        ImplicitGroup* group);
+};
+
+}  // namespace gasmeter::core

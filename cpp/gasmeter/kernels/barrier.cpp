@@ -1,0 +1,102 @@
+// The time of one barrier of all ranks. Raw on the memory itself: a cache line from rank 0 to rank 1 and back, of which
+// a barrier of two ranks needs only one way.
+#include "gasmeter/kernels/kernel.hpp"
+#include "gasmeter/kernels/pattern.hpp"
+#include "gasmeter/networks/shm/shared_memory.hpp"
+
+namespace gasmeter::kernels {
+namespace {
+
+template <class H>
+class Barrier final : public Program {
+ public:
+  // Segment: one counter per rank, written by its owner before every checked barrier.
+  Barrier(core::Endpoint<H>& endpoint, const Settings& /*settings*/) : endpoint_(endpoint) {}
+
+  BlockResult run(std::uint64_t iterations) override {
+    endpoint_.barrier();
+    const SimTime start = endpoint_.host().now();
+    for (std::uint64_t i = 0; i < iterations; ++i) endpoint_.barrier();
+    BlockResult result{endpoint_.host().now() - start, iterations, {}};
+    result.add_time_per_operation("latency");
+    return result;
+  }
+
+  // Nobody may leave a barrier that another rank has not entered: every rank's counter is at least one's own.
+  Verification verify() override {
+    Verification found;
+    for (std::uint64_t round = 1; round <= 8; ++round) {
+      ++entered_;
+      endpoint_.put(endpoint_.rank(), endpoint_.segment().address, &entered_, sizeof entered_);
+      endpoint_.barrier();
+      for (std::uint32_t peer = 0; peer < endpoint_.ranks(); ++peer) {
+        std::uint64_t theirs = 0;
+        endpoint_.get(Rank{peer}, &theirs, endpoint_.segment(Rank{peer}).address, sizeof theirs);
+        ++found.checked;
+        found.errors += theirs < entered_ ? 1U : 0U;
+      }
+    }
+    endpoint_.barrier();
+    return found;
+  }
+
+ private:
+  core::Endpoint<H>& endpoint_;
+  std::uint64_t entered_ = 0;
+};
+
+class RawLineRoundTrip final : public Program {
+ public:
+  RawLineRoundTrip(RawShm context, const Settings& settings) : memory_(context.memory) { require_ranks(settings, 2); }
+
+  BlockResult run(std::uint64_t iterations) override {
+    memory_.barrier();
+    const SimTime start = memory_.host().now();
+    const std::uint32_t self = index(memory_.rank());
+    if (self < 2) {
+      for (std::uint64_t i = 0; i < iterations; ++i) {
+        ++count_;
+        if (self == 0) memory_.line(0).store(count_, std::memory_order_release);
+        memory_.wait_until([&] { return memory_.line(1 - self).load(std::memory_order_acquire) >= count_; });
+        if (self == 1) memory_.line(1).store(count_, std::memory_order_release);
+      }
+    }
+    BlockResult result{memory_.host().now() - start, iterations, {}};
+    memory_.barrier();
+    result.add_time_per_operation("latency");
+    return result;
+  }
+
+  Verification verify() override {
+    const std::uint64_t before = count_;
+    (void)run(4);
+    const bool takes_part = index(memory_.rank()) < 2;
+    return {1, takes_part && count_ != before + 4 ? std::uint64_t{1} : std::uint64_t{0}, 0};
+  }
+
+ private:
+  networks::shm::SharedMemory& memory_;
+  std::uint64_t count_ = 0;
+};
+
+}  // namespace
+
+void register_barrier(Registry& registry) {
+  Kernel kernel =
+      kernel_of<Barrier>({.name = "barrier",
+                          .summary = "one barrier of all ranks; raw: a cache-line round trip between ranks 0 and 1",
+                          .ops = {{"barrier",
+                                   "blocking barriers in a row",
+                                   {{"latency", "ns", "one barrier, all ranks have entered before any leaves"}},
+                                   false}},
+                          .variants = {},
+                          .options = {}},
+                         [](const Settings&) { return Bytes{8}; });
+  kernel.raw_plan = [](const Settings&) { return Bytes{0}; };
+  kernel.make_raw_shm = [](RawShm context, const Settings& settings) -> std::unique_ptr<Program> {
+    return std::make_unique<RawLineRoundTrip>(context, settings);
+  };
+  registry.add(std::move(kernel));
+}
+
+}  // namespace gasmeter::kernels

@@ -1,0 +1,61 @@
+// Test data that shows a lost, repeated or misplaced byte.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+
+#include "gasmeter/base/error.hpp"
+#include "gasmeter/base/units.hpp"
+#include "gasmeter/kernels/kernel.hpp"
+
+namespace gasmeter::kernels {
+
+// Finaliser of splitmix64 (Steele, Lea, Flood 2014): every input bit changes half of the output bits.
+constexpr std::uint64_t mix(std::uint64_t value) {
+  value += 0x9e3779b97f4a7c15U;
+  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9U;
+  value = (value ^ (value >> 27)) * 0x94d049bb133111ebU;
+  return value ^ (value >> 31);
+}
+
+inline std::byte pattern_byte(std::uint64_t seed, Bytes offset) {
+  return static_cast<std::byte>(mix(seed ^ (offset / 8 * 0x10001U)) >> (offset % 8 * 8));
+}
+
+inline void fill_pattern(std::span<std::byte> bytes, std::uint64_t seed) {
+  for (Bytes i = 0; i < bytes.size(); ++i) bytes[i] = pattern_byte(seed, i);
+}
+
+// How many bytes differ from the pattern.
+inline std::uint64_t count_differences(const void* data, Bytes size, std::uint64_t seed) {
+  const auto* bytes = static_cast<const std::byte*>(data);
+  std::uint64_t differences = 0;
+  for (Bytes i = 0; i < size; ++i) differences += bytes[i] != pattern_byte(seed, i) ? 1U : 0U;
+  return differences;
+}
+
+inline void require_ranks(const Settings& settings, std::uint32_t least) {
+  if (settings.ranks < least) {
+    throw UsageError("kernel " + settings.kernel + ": ranks=" + std::to_string(settings.ranks) +
+                     "; it needs at least " + std::to_string(least));
+  }
+}
+
+template <class H>
+void require_size(core::Endpoint<H>& endpoint, const Settings& settings, bool medium, bool long_message) {
+  const Bytes most = medium ? endpoint.max_medium() : endpoint.max_long();
+  if ((medium || long_message) && settings.size > most) {
+    throw UsageError("kernel " + settings.kernel + ", op " + settings.op + ": size " + std::to_string(settings.size) +
+                     " B exceeds the largest " + (medium ? "Medium" : "Long") + " payload of " + std::to_string(most) +
+                     " B here");
+  }
+}
+
+[[noreturn]] inline void refuse_raw_op(const Settings& settings, const std::string& network, const std::string& ops) {
+  throw UsageError("kernel " + settings.kernel + " on raw@" + network + ": no op '" + settings.op + "'; it has " + ops);
+}
+
+}  // namespace gasmeter::kernels

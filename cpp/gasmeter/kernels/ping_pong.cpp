@@ -1,0 +1,355 @@
+// Ping-pong between ranks 0 and 1: the round trip of an active message and its reply, the latency of one blocking put
+// or get. Raw on the memory itself: two cache lines, one per direction, with the conduit's own spin instruction; plain
+// stores and memcpy for put and get.
+#include <cstring>
+#include <vector>
+
+#include "gasmeter/kernels/kernel.hpp"
+#include "gasmeter/kernels/pattern.hpp"
+#include "gasmeter/networks/shm/shared_memory.hpp"
+
+namespace gasmeter::kernels {
+namespace {
+
+enum class Op : std::uint8_t { am_short, am_medium, am_long, put, get, call };
+
+Op parse_op(const std::string& name) {
+  if (name == "am-short") return Op::am_short;
+  if (name == "am-medium") return Op::am_medium;
+  if (name == "am-long") return Op::am_long;
+  if (name == "put") return Op::put;
+  if (name == "get") return Op::get;
+  return Op::call;
+}
+
+bool is_am(Op op) {
+  return op == Op::am_short || op == Op::am_medium || op == Op::am_long;
+}
+
+// What put and get cost without doing anything: the arguments are passed, the call returns.
+GASMETER_NOINLINE void empty_call(Rank rank, void* to, const void* from, Bytes bytes) {
+  asm volatile("" : : "r"(index(rank)), "r"(to), "r"(from), "r"(bytes) : "memory");
+}
+
+// Segment: a landing zone of `size` bytes for requests, replies, puts, and as the source of gets.
+template <class H>
+class PingPong final : public Program {
+ public:
+  PingPong(core::Endpoint<H>& endpoint, const Settings& settings)
+      : endpoint_(endpoint), op_(parse_op(settings.op)), size_(settings.size), seed_(settings.seed), buffer_(size_) {
+    require_ranks(settings, 2);
+    require_size(endpoint, settings, op_ == Op::am_medium, op_ == Op::am_long);
+    std::array<core::HandlerEntry<H>, 2> entries{{{{}, &on_ping, this, "ping"}, {{}, &on_pong, this, "pong"}}};
+    endpoint.register_handlers(entries);
+    ping_ = entries[0].index;
+    pong_ = entries[1].index;
+    remote_ = endpoint.segment(Rank{1}).address;
+    fill_pattern(buffer_, seed_);
+  }
+
+  BlockResult run(std::uint64_t iterations) override {
+    endpoint_.barrier();
+    BlockResult result;
+    if (endpoint_.rank() == Rank{0}) {
+      result = initiate(iterations);
+    } else if (endpoint_.rank() == Rank{1} && is_am(op_)) {
+      serve(iterations);
+    }
+    endpoint_.barrier();
+    return result;
+  }
+
+  Verification verify() override {
+    checking_ = true;
+    Verification found;
+    for (std::uint64_t round = 0; round < 4; ++round) {
+      pattern_ = seed_ + round + 1;
+      if (is_am(op_)) {
+        if (endpoint_.rank() == Rank{0}) fill_pattern(buffer_, pattern_);
+        (void)run(1);
+      } else if (op_ != Op::call) {
+        verify_rma(found);
+      }
+    }
+    checking_ = false;
+    found.checked += checked_;
+    found.errors += errors_;
+    checked_ = errors_ = 0;
+    return found;
+  }
+
+ private:
+  BlockResult initiate(std::uint64_t iterations) {
+    H& host = endpoint_.host();
+    const SimTime start = host.now();
+    switch (op_) {
+      case Op::am_short:
+        am_round_trips(iterations, [&] { return endpoint_.request_short(Rank{1}, ping_, core::Flags::none); });
+        break;
+      case Op::am_medium:
+        am_round_trips(iterations, [&] {
+          return endpoint_.request_medium(Rank{1}, ping_, buffer_.data(), size_, core::Flags::none);
+        });
+        break;
+      case Op::am_long:
+        am_round_trips(iterations, [&] {
+          return endpoint_.request_long(Rank{1}, ping_, buffer_.data(), size_, remote_, core::Flags::none);
+        });
+        break;
+      case Op::put:
+        size_ == 8 ? blocking_puts<8>(iterations) : blocking_puts<0>(iterations);
+        break;
+      case Op::get:
+        size_ == 8 ? blocking_gets<8>(iterations) : blocking_gets<0>(iterations);
+        break;
+      case Op::call:
+        for (std::uint64_t i = 0; i < iterations; ++i) empty_call(Rank{1}, remote_, buffer_.data(), size_);
+        break;
+    }
+    BlockResult result{host.now() - start, iterations, {}};
+    result.add_time_per_operation(is_am(op_) ? "round_trip" : "latency");
+    return result;
+  }
+
+  template <class Request>
+  GASMETER_INLINE void am_round_trips(std::uint64_t iterations, Request request) {
+    const std::uint64_t end = pongs_ + iterations;
+    for (std::uint64_t next = pongs_ + 1; next <= end; ++next) {
+      (void)request();
+      endpoint_.wait_until([&] { return pongs_ >= next; });
+    }
+  }
+
+  // A size known to the compiler makes an 8-byte put a store, as it is in a program that puts one word.
+  template <Bytes Size>
+  void blocking_puts(std::uint64_t iterations) {
+    for (std::uint64_t i = 0; i < iterations; ++i) {
+      endpoint_.put(Rank{1}, remote_, buffer_.data(), Size != 0 ? Size : size_);
+      spin_step();
+    }
+  }
+  template <Bytes Size>
+  void blocking_gets(std::uint64_t iterations) {
+    for (std::uint64_t i = 0; i < iterations; ++i) {
+      endpoint_.get(Rank{1}, buffer_.data(), remote_, Size != 0 ? Size : size_);
+      spin_step();
+    }
+  }
+
+  void serve(std::uint64_t iterations) {
+    const std::uint64_t end = served_ + iterations;
+    endpoint_.wait_until([&] { return pings_ >= end; });
+    served_ = end;
+  }
+
+  void verify_rma(Verification& found) {
+    const bool first = endpoint_.rank() == Rank{0};
+    endpoint_.barrier();
+    if (op_ == Op::put && first) {
+      fill_pattern(buffer_, pattern_);
+      endpoint_.put(Rank{1}, remote_, buffer_.data(), size_);
+    } else if (op_ == Op::get && endpoint_.rank() == Rank{1}) {
+      fill_pattern({endpoint_.segment().address, size_}, pattern_);
+    }
+    endpoint_.barrier();
+    if (op_ == Op::put && endpoint_.rank() == Rank{1}) {
+      found.checked += size_;
+      found.errors += count_differences(endpoint_.segment().address, size_, pattern_);
+    } else if (op_ == Op::get && first) {
+      endpoint_.get(Rank{1}, buffer_.data(), remote_, size_);
+      found.checked += size_;
+      found.errors += count_differences(buffer_.data(), size_, pattern_);
+    }
+    endpoint_.barrier();
+  }
+
+  static void on_ping(core::Token<H>& token) {
+    auto& self = token.template context_as<PingPong>();
+    ++self.pings_;
+    switch (self.op_) {
+      case Op::am_medium:
+        (void)token.reply_medium(self.pong_, token.payload(), token.size());
+        break;
+      case Op::am_long:
+        (void)token.reply_long(self.pong_, token.payload(), token.size(),
+                               self.endpoint_.segment(token.source()).address);
+        break;
+      default:
+        (void)token.reply_short(self.pong_);
+    }
+  }
+
+  static void on_pong(core::Token<H>& token) {
+    auto& self = token.template context_as<PingPong>();
+    ++self.pongs_;
+    if (GASMETER_UNLIKELY(self.checking_)) {
+      self.checked_ += 1 + token.size();
+      self.errors_ += token.size() != (self.op_ == Op::am_short ? 0 : self.size_) ? 1U : 0U;
+      self.errors_ += count_differences(token.payload(), token.size(), self.pattern_);
+    }
+  }
+
+  core::Endpoint<H>& endpoint_;
+  Op op_;
+  Bytes size_;
+  std::uint64_t seed_;
+  std::vector<std::byte> buffer_;
+  std::byte* remote_ = nullptr;
+  HandlerIndex ping_{};
+  HandlerIndex pong_{};
+  std::uint64_t pings_ = 0;
+  std::uint64_t pongs_ = 0;
+  std::uint64_t served_ = 0;
+  bool checking_ = false;
+  std::uint64_t pattern_ = 0;
+  std::uint64_t checked_ = 0;
+  std::uint64_t errors_ = 0;
+};
+
+// Share of a rank: a word that counts, then the payload behind it, so that 8 bytes travel in the same cache line.
+class RawPingPong final : public Program {
+ public:
+  RawPingPong(RawShm context, const Settings& settings)
+      : memory_(context.memory),
+        op_(parse_op(settings.op)),
+        size_(is_am(op_) && op_ == Op::am_short ? 0 : settings.size),
+        seed_(settings.seed),
+        buffer_(size_) {
+    require_ranks(settings, 2);
+    fill_pattern(buffer_, seed_);
+  }
+
+  static Bytes share(const Settings& settings) { return kNoSharing + settings.size; }
+
+  BlockResult run(std::uint64_t iterations) override {
+    memory_.barrier();
+    BlockResult result;
+    const Rank self = memory_.rank();
+    if (self == Rank{0}) {
+      const SimTime start = memory_.host().now();
+      initiate(iterations);
+      result = {memory_.host().now() - start, iterations, {}};
+      result.add_time_per_operation(is_am(op_) ? "round_trip" : "latency");
+    } else if (self == Rank{1} && is_am(op_)) {
+      echo(iterations);
+    }
+    memory_.barrier();
+    return result;
+  }
+
+  Verification verify() override {
+    Verification found;
+    for (std::uint64_t round = 1; round <= 4; ++round) {
+      if (op_ == Op::call) break;
+      const std::uint64_t seed = seed_ + round;
+      const bool first = memory_.rank() == Rank{0};
+      if (first && op_ != Op::get) fill_pattern(buffer_, seed);
+      if (op_ == Op::get && memory_.rank() == Rank{1}) fill_pattern({payload(1), size_}, seed);
+      (void)run(1);
+      if (is_am(op_) && first) check(found, payload(1), seed);
+      if (op_ == Op::put && memory_.rank() == Rank{1}) check(found, payload(1), seed);
+      if (op_ == Op::get && first) check(found, buffer_.data(), seed);
+      memory_.barrier();
+    }
+    return found;
+  }
+
+ private:
+  [[nodiscard]] std::atomic<std::uint64_t>& word(std::uint32_t rank) const {
+    return *reinterpret_cast<std::atomic<std::uint64_t>*>(memory_.share(rank));
+  }
+  [[nodiscard]] std::byte* payload(std::uint32_t rank) const { return memory_.share(rank) + 8; }
+
+  void check(Verification& found, const std::byte* data, std::uint64_t seed) const {
+    found.checked += 1 + size_;
+    found.errors += count_differences(data, size_, seed);
+  }
+
+  GASMETER_INLINE void await(const std::atomic<std::uint64_t>& word, std::uint64_t value) {
+    memory_.wait_until([&] { return word.load(std::memory_order_acquire) == value; });
+  }
+
+  void initiate(std::uint64_t iterations) {
+    switch (op_) {
+      case Op::am_short:
+      case Op::am_medium:
+      case Op::am_long:
+        for (std::uint64_t i = 0; i < iterations; ++i) {
+          if (size_ != 0) std::memcpy(payload(0), buffer_.data(), size_);
+          word(0).store(++count_, std::memory_order_release);
+          await(word(1), count_);
+        }
+        break;
+      case Op::put:
+        size_ == 8 ? stores<8>(iterations) : stores<0>(iterations);
+        break;
+      case Op::get:
+        size_ == 8 ? loads<8>(iterations) : loads<0>(iterations);
+        break;
+      case Op::call:
+        for (std::uint64_t i = 0; i < iterations; ++i) empty_call(Rank{1}, payload(1), buffer_.data(), size_);
+        break;
+    }
+  }
+
+  void echo(std::uint64_t iterations) {
+    for (std::uint64_t i = 0; i < iterations; ++i) {
+      await(word(0), ++count_);
+      if (size_ != 0) std::memcpy(payload(1), payload(0), size_);
+      word(1).store(count_, std::memory_order_release);
+    }
+  }
+
+  template <Bytes Size>
+  void stores(std::uint64_t iterations) {
+    for (std::uint64_t i = 0; i < iterations; ++i) {
+      std::memcpy(target(), buffer_.data(), Size != 0 ? Size : size_);
+      spin_step();
+    }
+  }
+  template <Bytes Size>
+  void loads(std::uint64_t iterations) {
+    for (std::uint64_t i = 0; i < iterations; ++i) {
+      std::memcpy(buffer_.data(), target(), Size != 0 ? Size : size_);
+      spin_step();
+    }
+  }
+  [[nodiscard]] std::byte* target() const { return payload(1); }
+
+  networks::shm::SharedMemory& memory_;
+  Op op_;
+  Bytes size_;
+  std::uint64_t seed_;
+  std::vector<std::byte> buffer_;
+  std::uint64_t count_ = 0;
+};
+
+}  // namespace
+
+void register_ping_pong(Registry& registry) {
+  const MetricInfo round_trip{"round_trip", "ns", "request until the reply's handler has run at the initiator"};
+  const MetricInfo put{"latency", "ns", "one blocking put, remotely complete; target idle"};
+  const MetricInfo get{"latency", "ns", "one blocking get, data at the initiator; target idle"};
+  Kernel kernel = kernel_of<PingPong>(
+      {.name = "ping-pong",
+       .summary = "round trip of an active message and its reply; latency of one blocking put or get",
+       .ops = {{"am-short", "Short request, Short reply, no arguments", {round_trip}, false},
+               {"am-medium", "Medium request, Medium reply of the same payload", {round_trip}},
+               {"am-long", "Long request, Long reply of the same payload", {round_trip}},
+               {"put", "blocking puts into rank 1", {put}},
+               {"get", "blocking gets from rank 1", {get}},
+               {"call",
+                "an empty call with the arguments of a put: what put and get are compared with",
+                {{"latency", "ns", "one call that does nothing"}},
+                false}},
+       .variants = {},
+       .options = {}},
+      [](const Settings& settings) { return settings.size; });
+  kernel.raw_plan = &RawPingPong::share;
+  kernel.make_raw_shm = [](RawShm context, const Settings& settings) -> std::unique_ptr<Program> {
+    return std::make_unique<RawPingPong>(context, settings);
+  };
+  registry.add(std::move(kernel));
+}
+
+}  // namespace gasmeter::kernels

@@ -1,0 +1,373 @@
+// HPC Challenge RandomAccess: T[R mod N] ^= R for a pseudo-random stream R over a table spread over all ranks.
+//   am       updates travel in buckets as Medium payload and are applied by their owner (HPCC's bucket rule)
+//   put-get  one blocking get and one blocking put per update (what plain UPC does); concurrent updates may be lost
+//   direct   atomic exclusive-or on the neighbour's mapped memory
+//   raw      the same on the memory itself, without the library
+// A rank never holds back more than 1024 updates. Verification applies everything again through a path that loses
+// nothing; the table must come back to T[i] = i except for 1 % of its words.
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <vector>
+
+#include "gasmeter/base/error.hpp"
+#include "gasmeter/kernels/kernel.hpp"
+#include "gasmeter/kernels/pattern.hpp"
+#include "gasmeter/kernels/random_access_stream.hpp"
+#include "gasmeter/networks/shm/shared_memory.hpp"
+
+namespace gasmeter::kernels {
+namespace {
+
+using random_access::Distribution;
+using random_access::kLookAhead;
+using random_access::Stream;
+
+constexpr std::uint64_t kBatch = 256;            // updates generated at a time; part of the look-ahead
+constexpr std::uint64_t kPrefetchDistance = 24;  // table words in flight while a batch is applied
+constexpr std::uint64_t kProbeUpdates = 16384;   // of a verification that nothing was run before
+
+void check_table(const Settings& settings) {
+  const std::uint64_t words = settings.size / sizeof(std::uint64_t);
+  if (settings.size % sizeof(std::uint64_t) != 0 || !std::has_single_bit(words) || words < settings.ranks) {
+    throw UsageError("kernel random-access: size " + std::to_string(settings.size) +
+                     " B; the table is a power of two of 8-byte words, at least one per rank");
+  }
+}
+
+Distribution distribution_of(const Settings& settings) {
+  return {settings.size / sizeof(std::uint64_t), settings.ranks};
+}
+
+Bytes share_of(const Settings& settings) {
+  check_table(settings);
+  return distribution_of(settings).largest_count() * sizeof(std::uint64_t);
+}
+
+// Calls apply(value) for every value, with the words of the following ones on their way into the cache.
+template <class Address, class Apply>
+GASMETER_INLINE void with_prefetch(const std::uint64_t* values, std::uint64_t count, Address address, Apply apply) {
+  const std::uint64_t ahead = std::min(count, kPrefetchDistance);
+  for (std::uint64_t i = 0; i < ahead; ++i) prefetch_write(address(values[i]));
+  std::uint64_t i = 0;
+  for (; i + kPrefetchDistance < count; ++i) {
+    prefetch_write(address(values[i + kPrefetchDistance]));
+    apply(values[i]);
+  }
+  for (; i < count; ++i) apply(values[i]);
+}
+
+GASMETER_INLINE void atomic_xor(std::uint64_t* word, std::uint64_t value) {
+  std::atomic_ref<std::uint64_t>(*word).fetch_xor(value, std::memory_order_relaxed);
+}
+
+// Atomic exclusive-or on every rank's share of the table, wherever `share(rank)` finds it.
+template <class Share>
+void update_in_place(Stream& stream, std::uint64_t updates, const Distribution& table, Share share) {
+  std::array<std::uint64_t, kBatch> values;
+  const auto address = [&](std::uint64_t value) {
+    const std::uint64_t word = value & table.mask();
+    const std::uint32_t owner = table.owner(word);
+    return share(owner) + table.offset(word, owner);
+  };
+  while (updates != 0) {
+    const std::uint64_t count = std::min(updates, kBatch);
+    stream.take(values.data(), count);
+    with_prefetch(values.data(), count, address, [&](std::uint64_t value) { atomic_xor(address(value), value); });
+    updates -= count;
+  }
+}
+
+void initialise(std::uint64_t* table, std::uint64_t first, std::uint64_t count) {
+  for (std::uint64_t i = 0; i < count; ++i) table[i] = first + i;
+}
+
+Verification check_and_reset(std::uint64_t* table, std::uint64_t first, std::uint64_t count) {
+  Verification found;
+  for (std::uint64_t i = 0; i < count; ++i) found.errors += table[i] != first + i ? 1U : 0U;
+  found.checked = count;
+  found.allowed = static_cast<std::uint64_t>(static_cast<double>(count) * random_access::kAllowedErrorFraction);
+  initialise(table, first, count);
+  return found;
+}
+
+void add_gups(BlockResult& result) {
+  result.metrics.emplace_back("gups", static_cast<double>(result.operations) / result.elapsed.seconds() * 1e-9);
+}
+
+enum class Variant : std::uint8_t { am, put_get, direct };
+
+Variant parse_variant(const std::string& name) {
+  if (name == "put-get") return Variant::put_get;
+  return name == "direct" ? Variant::direct : Variant::am;
+}
+
+// Segment: this rank's share of the table.
+template <class H>
+class RandomAccess final : public Program {
+ public:
+  RandomAccess(core::Endpoint<H>& endpoint, const Settings& settings)
+      : endpoint_(endpoint),
+        variant_(parse_variant(settings.variant)),
+        table_(distribution_of(settings)),
+        stream_(table_, index(endpoint.rank())),
+        local_(reinterpret_cast<std::uint64_t*>(endpoint.segment().address)),
+        words_per_message_(std::min<std::uint64_t>(kLookAhead, endpoint.max_medium() / sizeof(std::uint64_t))),
+        buckets_(endpoint.ranks()) {
+    if (variant_ == Variant::direct) {
+      for (std::uint32_t rank = 0; rank < endpoint.ranks(); ++rank) {
+        shares_.push_back(static_cast<std::uint64_t*>(endpoint.map(Rank{rank}, endpoint.segment(Rank{rank}).address)));
+        if (shares_.back() == nullptr) {
+          throw UsageError("kernel random-access, variant direct: rank " + std::to_string(rank) +
+                           " shares no memory with rank " + std::to_string(index(endpoint.rank())) +
+                           "; use am or put-get");
+        }
+      }
+    }
+    std::array<core::HandlerEntry<H>, 2> entries{
+        {{{}, &on_updates, this, "updates"}, {{}, &on_finished, this, "finished"}}};
+    endpoint.register_handlers(entries);
+    updates_handler_ = entries[0].index;
+    finished_handler_ = entries[1].index;
+    initialise(local_, first(), count());
+  }
+
+  BlockResult run(std::uint64_t iterations) override {
+    endpoint_.barrier();
+    const SimTime start = endpoint_.host().now();
+    update(iterations, variant_);
+    endpoint_.barrier();
+    BlockResult result{endpoint_.host().now() - start, iterations * endpoint_.ranks(), {}};
+    add_gups(result);
+    return result;
+  }
+
+  Verification verify() override {
+    if (stream_.position() == verified_) update(std::min(kProbeUpdates, stream_.length()), variant_);
+    const std::uint64_t applied = stream_.position() - verified_;
+    endpoint_.barrier();
+    stream_.seek(verified_);
+    update(applied, Variant::am);
+    endpoint_.barrier();
+    verified_ = stream_.position();
+    const Verification found = check_and_reset(local_, first(), count());
+    endpoint_.barrier();
+    return found;
+  }
+
+ private:
+  struct Bucket {
+    std::uint64_t count = 0;
+    std::array<std::uint64_t, kLookAhead> values;
+  };
+
+  [[nodiscard]] std::uint64_t first() const { return table_.first_of(index(endpoint_.rank())); }
+  [[nodiscard]] std::uint64_t count() const { return table_.count_of(index(endpoint_.rank())); }
+
+  void update(std::uint64_t updates, Variant variant) {
+    switch (variant) {
+      case Variant::am:
+        update_by_messages(updates);
+        break;
+      case Variant::put_get:
+        update_by_put_get(updates);
+        break;
+      case Variant::direct:
+        charge(updates);
+        update_in_place(stream_, updates, table_, [this](std::uint32_t owner) { return shares_[owner]; });
+        break;
+    }
+  }
+
+  void charge(std::uint64_t updates) {
+    if constexpr (H::kModelled) {
+      for (std::uint64_t i = 0; i < updates; ++i) endpoint_.host().charge(PrivatePrice::update);
+    }
+  }
+  using PrivatePrice = conduit::PrivatePrice;
+
+  // Sorting into buckets has no branch that depends on the stream: this rank's own updates are a bucket like the
+  // others, applied after every batch; the fullest of the others is sent while another batch could exceed the
+  // look-ahead.
+  void update_by_messages(std::uint64_t updates) {
+    std::array<std::uint64_t, kBatch> values;
+    const std::uint32_t self = index(endpoint_.rank());
+    std::uint64_t pending = 0;
+    while (updates != 0) {
+      const std::uint64_t count = std::min(updates, kBatch);
+      stream_.take(values.data(), count);
+      for (std::uint64_t i = 0; i < count; ++i) {
+        Bucket& bucket = bucket_of(table_.owner(values[i] & table_.mask()));
+        bucket.values[bucket.count++] = values[i];
+      }
+      Bucket& own = bucket_of(self);
+      pending += count - own.count;
+      apply(own.values.data(), own.count);
+      own.count = 0;
+      while (pending > kLookAhead - kBatch) pending -= send_fullest();
+      endpoint_.poll();
+      updates -= count;
+    }
+    while (pending != 0) pending -= send_fullest();
+    finish();
+  }
+
+  [[nodiscard]] GASMETER_INLINE Bucket& bucket_of(std::uint32_t rank) { return buckets_[rank]; }
+
+  std::uint64_t send_fullest() {
+    std::uint32_t fullest = index(endpoint_.rank()) == 0 ? 1U : 0U;
+    for (std::uint32_t rank = 0; rank < endpoint_.ranks(); ++rank) {
+      if (buckets_[rank].count > buckets_[fullest].count) fullest = rank;
+    }
+    Bucket& bucket = buckets_[fullest];
+    const std::uint64_t words = std::min(bucket.count, words_per_message_);
+    bucket.count -= words;
+    (void)endpoint_.request_medium(Rank{fullest}, updates_handler_, bucket.values.data() + bucket.count,
+                                   words * sizeof(std::uint64_t), core::Flags::none);
+    ++messages_[fullest];
+    return words;
+  }
+
+  // Tells every other rank how many messages it was sent, and waits until all of one's own have arrived.
+  void finish() {
+    for (std::uint32_t rank = 0; rank < endpoint_.ranks(); ++rank) {
+      if (Rank{rank} == endpoint_.rank()) continue;
+      (void)endpoint_.request_short(Rank{rank}, finished_handler_, core::Flags::none,
+                                    static_cast<std::int32_t>(messages_[rank]));
+      messages_[rank] = 0;
+    }
+    finishes_expected_ += endpoint_.ranks() - 1;
+    endpoint_.wait_until([&] { return finishes_ >= finishes_expected_ && messages_arrived_ >= messages_announced_; });
+  }
+
+  void update_by_put_get(std::uint64_t updates) {
+    std::array<std::uint64_t, kBatch> values;
+    while (updates != 0) {
+      const std::uint64_t count = std::min(updates, kBatch);
+      stream_.take(values.data(), count);
+      for (std::uint64_t i = 0; i < count; ++i) {
+        const std::uint64_t word = values[i] & table_.mask();
+        const Rank owner{table_.owner(word)};
+        std::byte* remote =
+            endpoint_.segment(owner).address + table_.offset(word, index(owner)) * sizeof(std::uint64_t);
+        std::uint64_t value = 0;
+        endpoint_.get(owner, &value, remote, sizeof value);
+        value ^= values[i];
+        endpoint_.host().charge(PrivatePrice::update);
+        endpoint_.put(owner, remote, &value, sizeof value);
+      }
+      updates -= count;
+    }
+  }
+
+  // Only the owner touches its words here: no atomics.
+  void apply(const std::uint64_t* values, std::uint64_t count) {
+    charge(count);
+    std::uint64_t* const local = local_;
+    const std::uint64_t mask = table_.mask();
+    const std::uint64_t first_word = first();
+    with_prefetch(
+        values, count, [=](std::uint64_t value) { return local + ((value & mask) - first_word); },
+        [=](std::uint64_t value) { local[(value & mask) - first_word] ^= value; });
+  }
+
+  static void on_updates(core::Token<H>& token) {
+    auto& self = token.template context_as<RandomAccess>();
+    self.apply(static_cast<const std::uint64_t*>(token.payload()), token.size() / sizeof(std::uint64_t));
+    ++self.messages_arrived_;
+  }
+  static void on_finished(core::Token<H>& token) {
+    auto& self = token.template context_as<RandomAccess>();
+    self.messages_announced_ += static_cast<std::uint32_t>(token.argument(0));
+    ++self.finishes_;
+  }
+
+  core::Endpoint<H>& endpoint_;
+  Variant variant_;
+  Distribution table_;
+  Stream stream_;
+  std::uint64_t* local_;
+  std::uint64_t words_per_message_;
+  std::vector<Bucket> buckets_;
+  std::vector<std::uint64_t> messages_ = std::vector<std::uint64_t>(buckets_.size());
+  std::vector<std::uint64_t*> shares_;
+  HandlerIndex updates_handler_{};
+  HandlerIndex finished_handler_{};
+  std::uint64_t messages_arrived_ = 0;
+  std::uint64_t messages_announced_ = 0;
+  std::uint64_t finishes_ = 0;
+  std::uint64_t finishes_expected_ = 0;
+  std::uint64_t verified_ = 0;
+};
+
+// Share: the rank's part of the table.
+class RawRandomAccess final : public Program {
+ public:
+  RawRandomAccess(RawShm context, const Settings& settings)
+      : memory_(context.memory), table_(distribution_of(settings)), stream_(table_, index(memory_.rank())) {
+    for (std::uint32_t rank = 0; rank < memory_.ranks(); ++rank) {
+      shares_.push_back(reinterpret_cast<std::uint64_t*>(memory_.share(rank)));
+    }
+    initialise(local(), first(), count());
+  }
+
+  BlockResult run(std::uint64_t iterations) override {
+    memory_.barrier();
+    const SimTime start = memory_.host().now();
+    update(iterations);
+    memory_.barrier();
+    BlockResult result{memory_.host().now() - start, iterations * memory_.ranks(), {}};
+    add_gups(result);
+    return result;
+  }
+
+  Verification verify() override {
+    if (stream_.position() == verified_) update(std::min(kProbeUpdates, stream_.length()));
+    const std::uint64_t applied = stream_.position() - verified_;
+    memory_.barrier();
+    stream_.seek(verified_);
+    update(applied);
+    memory_.barrier();
+    verified_ = stream_.position();
+    const Verification found = check_and_reset(local(), first(), count());
+    memory_.barrier();
+    return found;
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t first() const { return table_.first_of(index(memory_.rank())); }
+  [[nodiscard]] std::uint64_t count() const { return table_.count_of(index(memory_.rank())); }
+  [[nodiscard]] std::uint64_t* local() const { return shares_[index(memory_.rank())]; }
+  void update(std::uint64_t updates) {
+    update_in_place(stream_, updates, table_, [this](std::uint32_t owner) { return shares_[owner]; });
+  }
+
+  networks::shm::SharedMemory& memory_;
+  Distribution table_;
+  Stream stream_;
+  std::vector<std::uint64_t*> shares_;
+  std::uint64_t verified_ = 0;
+};
+
+}  // namespace
+
+void register_random_access(Registry& registry) {
+  Kernel kernel = kernel_of<RandomAccess>(
+      {.name = "random-access",
+       .summary = "HPC Challenge RandomAccess (Gups): read-modify-write of random words of a table over all ranks",
+       .ops = {{"update",
+                "exclusive-or of the stream into the table; size is the whole table",
+                {{"gups", "GUP/s", "updates applied at their owners, barrier to barrier"},
+                 {"error_fraction", "ratio", "words of the table that are wrong after everything was applied twice"}}}},
+       .variants = {"am", "put-get", "direct"},
+       .options = {}},
+      &share_of);
+  kernel.check = &check_table;
+  kernel.raw_plan = &share_of;
+  kernel.make_raw_shm = [](RawShm context, const Settings& settings) -> std::unique_ptr<Program> {
+    return std::make_unique<RawRandomAccess>(context, settings);
+  };
+  registry.add(std::move(kernel));
+}
+
+}  // namespace gasmeter::kernels

@@ -1,0 +1,33 @@
+// A measurement in virtual time: every rank a fibre of one engine, inside the calling process.
+#pragma once
+
+#include <memory>
+
+#include "gasmeter/kernels/kernel.hpp"
+#include "gasmeter/run/request.hpp"
+
+namespace gasmeter::run {
+
+// Deterministic: the same request gives the same bytes and the same picoseconds. One thread at a time; several jobs may
+// live in a process. A call that throws leaves the job unusable.
+class ModelJob {
+ public:
+  // Throws UsageError for a request this build cannot run.
+  explicit ModelJob(const Request& request);
+  ModelJob(const ModelJob&) = delete;
+  ModelJob& operator=(const ModelJob&) = delete;
+  ~ModelJob();
+
+  // A timed block as rank 0 saw it.
+  kernels::BlockResult run(std::uint64_t iterations);
+  // Summed over the ranks.
+  kernels::Verification verify();
+  // May be called from another thread or a signal handler: the running call throws sim::Interrupted.
+  void stop() noexcept;
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace gasmeter::run

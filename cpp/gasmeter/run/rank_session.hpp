@@ -1,0 +1,43 @@
+// One open measurement on one rank of a real job: memory, endpoint, program.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gasmeter/core/endpoint.hpp"
+#include "gasmeter/kernels/kernel.hpp"
+#include "gasmeter/launch/rank_link.hpp"
+#include "gasmeter/networks/shm/shared_memory.hpp"
+#include "gasmeter/run/request.hpp"
+
+namespace gasmeter::run {
+
+class RankSession {
+ public:
+  // Collective. Throws the same on every rank.
+  RankSession(launch::RankLink& link, std::string id, const Request& request);
+  RankSession(const RankSession&) = delete;
+  RankSession& operator=(const RankSession&) = delete;
+  ~RankSession();
+
+  [[nodiscard]] kernels::Program& program() { return *program_; }
+
+ private:
+  void make_raw(const Request& request);
+  template <class H>
+  void make(const Request& request, std::unique_ptr<core::Endpoint<H>>& endpoint,
+            kernels::Maker<core::Endpoint<H>&> maker);
+
+  launch::RankLink& link_;
+  std::string id_;
+  launch::SharedMapping memory_;
+  bool reserved_ = false;
+  std::vector<core::Segment> segments_;
+  std::unique_ptr<core::Endpoint<RealHost>> endpoint_;
+  std::unique_ptr<core::Endpoint<ThreadedHost>> threaded_endpoint_;
+  std::unique_ptr<networks::shm::SharedMemory> raw_memory_;
+  std::unique_ptr<kernels::Program> program_;
+};
+
+}  // namespace gasmeter::run

@@ -1,0 +1,90 @@
+#include "gasmeter/run/request.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
+#include "gasmeter/base/error.hpp"
+
+namespace gasmeter::run {
+namespace {
+
+using kernels::OptionInfo;
+
+template <class Range, class Name>
+std::string join(const Range& range, Name name) {
+  std::string text;
+  for (const auto& item : range) text += (text.empty() ? "" : ", ") + name(item);
+  return text.empty() ? "none" : text;
+}
+
+template <class T>
+bool is_number(const std::string& value) {
+  T parsed{};
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), parsed);
+  return error == std::errc{} && end == value.data() + value.size();
+}
+
+void check_value(const OptionInfo& option, const std::string& value) {
+  const auto refuse = [&](const std::string& allowed) {
+    throw UsageError("option '" + option.name + "=" + value + "': allowed are " + allowed);
+  };
+  if (option.type == "bool" && value != "true" && value != "false") refuse("true, false");
+  if (option.type == "int" && !is_number<std::int64_t>(value)) refuse("whole numbers");
+  if (option.type == "float" && !is_number<double>(value)) refuse("numbers");
+  if (option.type == "choice" &&
+      std::find(option.choices.begin(), option.choices.end(), value) == option.choices.end()) {
+    refuse(join(option.choices, [](const std::string& choice) { return choice; }));
+  }
+}
+
+void take_options(const std::vector<OptionInfo>& known, const std::map<std::string, std::string>& given,
+                  std::map<std::string, std::string>& taken) {
+  for (const OptionInfo& option : known) {
+    const auto found = given.find(option.name);
+    const std::string& value = found == given.end() ? option.default_value : found->second;
+    check_value(option, value);
+    taken[option.name] = value;
+  }
+}
+
+}  // namespace
+
+Request Request::check(const kernels::Registry& registry, const std::string& kernel, const std::string& op,
+                       const std::string& conduit, const std::string& variant, Bytes size, std::uint64_t seed,
+                       std::uint32_t ranks, const std::map<std::string, std::string>& options) {
+  Request request;
+  request.conduit = &find_conduit(conduit);
+  request.kernel = registry.find(kernel);
+  if (request.kernel == nullptr) {
+    throw UsageError("kernel '" + kernel + "' is unknown; known: " +
+                     join(registry.kernels(), [](const kernels::Kernel& k) { return k.info.name; }));
+  }
+  const kernels::KernelInfo& info = request.kernel->info;
+  const auto known_op = [&](const kernels::OpInfo& candidate) { return candidate.name == op; };
+  if (std::none_of(info.ops.begin(), info.ops.end(), known_op)) {
+    throw UsageError("kernel " + kernel + " has no op '" + op + "'; it has " +
+                     join(info.ops, [](const kernels::OpInfo& o) { return o.name; }));
+  }
+  const std::string chosen = variant.empty() && !info.variants.empty() ? info.variants.front() : variant;
+  if (!chosen.empty() && std::find(info.variants.begin(), info.variants.end(), chosen) == info.variants.end() &&
+      !request.is_raw()) {
+    throw UsageError("kernel " + kernel + " has no variant '" + chosen + "'; it has " +
+                     join(info.variants, [](const std::string& v) { return v; }));
+  }
+  if (ranks == 0) throw UsageError("ranks=0; at least 1");
+  request.settings = {kernel, op, chosen, size, ranks, seed, {}};
+  take_options(info.options, options, request.settings.options);
+  take_options(request.conduit->options, options, request.settings.options);
+  for (const auto& [name, value] : options) {
+    if (!request.settings.options.contains(name)) {
+      throw UsageError("option '" + name + "=" + value + "' is unknown to kernel " + kernel + " and conduit " +
+                       conduit +
+                       "; known: " + join(request.settings.options, [](const auto& entry) { return entry.first; }));
+    }
+  }
+  if (request.kernel->check != nullptr) request.kernel->check(request.settings);
+  return request;
+}
+
+}  // namespace gasmeter::run

@@ -1,0 +1,28 @@
+// What a client asks to be measured, checked against what this build knows.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "gasmeter/kernels/kernel.hpp"
+#include "gasmeter/run/conduits.hpp"
+
+namespace gasmeter::run {
+
+struct Request {
+  const kernels::Kernel* kernel = nullptr;
+  const ConduitInfo* conduit = nullptr;
+  kernels::Settings settings;
+
+  // Throws UsageError for names that do not exist, options that neither kernel nor conduit has, and values outside
+  // their type. `options` holds what was given; defaults are filled in.
+  [[nodiscard]] static Request check(const kernels::Registry& registry, const std::string& kernel,
+                                     const std::string& op, const std::string& conduit, const std::string& variant,
+                                     Bytes size, std::uint64_t seed, std::uint32_t ranks,
+                                     const std::map<std::string, std::string>& options);
+
+  [[nodiscard]] bool is_raw() const { return conduit->name.starts_with("raw@"); }
+};
+
+}  // namespace gasmeter::run

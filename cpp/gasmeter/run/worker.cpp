@@ -1,0 +1,177 @@
+#include "gasmeter/run/worker.hpp"
+
+#include <array>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <new>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gasmeter/base/clock.hpp"
+#include "gasmeter/base/error.hpp"
+#include "gasmeter/base/version.hpp"
+#include "gasmeter/launch/fields.hpp"
+#include "gasmeter/launch/launcher.hpp"
+#include "gasmeter/run/probe.hpp"
+#include "gasmeter/run/rank_session.hpp"
+
+namespace gasmeter::run {
+namespace {
+
+using launch::Fields;
+
+// Options are handed over as `option.<name>=<value>`.
+constexpr std::string_view kOptionPrefix = "option.";
+
+std::string shortest(double value) {
+  std::array<char, 32> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
+  return {text.data(), end};
+}
+
+std::string text_of(const Fields& command, std::string_view key) {
+  const auto found = command.find(key);
+  return found ? std::string(*found) : std::string();
+}
+
+class Worker {
+ public:
+  Worker(launch::RankLink& link, const kernels::Registry& registry) : link_(link), registry_(registry) {}
+
+  Fields answer(const Fields& command) {
+    const std::string_view verb = command.at("verb");
+    if (verb == "open") return open(command);
+    if (verb == "block") return block(command);
+    if (verb == "verify") return verify(command);
+    if (verb == "close") return close(command);
+    if (verb == "probe") return probe(command);
+    throw UsageError("command '" + std::string(verb) + "' is unknown; known: open, block, verify, close, probe");
+  }
+
+ private:
+  [[nodiscard]] RankSession& session(const Fields& command) {
+    const auto found = sessions_.find(std::string(command.at("session")));
+    if (found == sessions_.end()) throw UsageError("session '" + std::string(command.at("session")) + "' is not open");
+    return *found->second;
+  }
+
+  Fields open(const Fields& command) {
+    const std::string id(command.at("session"));
+    if (sessions_.contains(id)) throw UsageError("session '" + id + "' is open already");
+    std::map<std::string, std::string> options;
+    for (const auto& [key, value] : command) {
+      if (key.starts_with(kOptionPrefix)) options[key.substr(kOptionPrefix.size())] = value;
+    }
+    const auto ranks = command.number("ranks");
+    if (ranks != link_.size()) {
+      throw UsageError("ranks=" + std::to_string(ranks) + ", but the job has " + std::to_string(link_.size()));
+    }
+    const Request request = Request::check(registry_, text_of(command, "kernel"), text_of(command, "op"),
+                                           text_of(command, "conduit"), text_of(command, "variant"),
+                                           command.number("size_bytes"), command.number("seed"), link_.size(), options);
+    if (request.conduit->modelled) {
+      throw UsageError("conduit " + request.conduit->name + " runs in virtual time, not on rank processes");
+    }
+    sessions_[id] = std::make_unique<RankSession>(link_, "session-" + id, request);
+    return {};
+  }
+
+  Fields block(const Fields& command) {
+    const std::uint64_t iterations = command.number("iterations");
+    if (iterations == 0) throw UsageError("iterations=0; at least 1");
+    const kernels::BlockResult result = session(command).program().run(iterations);
+    Fields reply;
+    if (link_.rank() == Rank{0}) {
+      reply.add("elapsed_ns", shortest(result.elapsed.ns()));
+      reply.add("operations", std::to_string(result.operations));
+      for (const auto& [name, value] : result.metrics) reply.add("metric." + name, shortest(value));
+    }
+    return reply;
+  }
+
+  Fields verify(const Fields& command) {
+    const kernels::Verification found = session(command).program().verify();
+    Fields reply;
+    reply.add("verified", found.errors <= found.allowed ? "true" : "false");
+    reply.add("errors", std::to_string(found.errors));
+    reply.add("checked", std::to_string(found.checked));
+    return reply;
+  }
+
+  Fields close(const Fields& command) {
+    (void)session(command);
+    sessions_.erase(std::string(command.at("session")));
+    return {};
+  }
+
+  Fields probe(const Fields& command) {
+    const double span_ms = static_cast<double>(command.number("milliseconds"));
+    const double round_trip_ns = probe_round_trip_ns(link_, SimTime::from_ns(span_ms * 1e6));
+    Fields reply;
+    if (link_.rank() == Rank{0}) reply.add("round_trip_ns", shortest(round_trip_ns));
+    return reply;
+  }
+
+  launch::RankLink& link_;
+  const kernels::Registry& registry_;
+  std::map<std::string, std::unique_ptr<RankSession>> sessions_;
+};
+
+const char* error_name(const std::exception& error) {
+  if (dynamic_cast<const ResourceError*>(&error) != nullptr) return "ResourceError";
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return "ResourceError";
+  if (dynamic_cast<const UsageError*>(&error) != nullptr) return "UsageError";
+  return "GasmeterError";
+}
+
+}  // namespace
+
+int serve_commands(launch::RankLink& link, const kernels::Registry& registry) {
+  Worker worker(link, registry);
+  while (const auto command = link.next_command()) {
+    Fields reply;
+    const Fields fields = Fields::parse(*command);
+    try {
+      const Fields answer = worker.answer(fields);
+      reply.add("status", "ok");
+      for (const auto& [key, value] : answer) reply.add(key, value);
+    } catch (const BrokenJob&) {
+      throw;
+    } catch (const std::exception& error) {
+      // What fails while ranks talk to each other leaves the others waiting: the job ends, with this rank's reason.
+      const std::string_view verb = fields.find("verb").value_or("");
+      if (verb == "block" || verb == "verify") throw;
+      reply = Fields();
+      reply.add("status", "error");
+      reply.add("error", error_name(error));
+      reply.add("message", error.what());
+    }
+    link.reply(reply.text());
+  }
+  return 0;
+}
+
+int worker_main(int argc, char** argv, const kernels::Registry& registry) {
+  const std::vector<std::string_view> arguments(argv + 1, argv + argc);
+  if (arguments.size() == 1 && arguments[0] == "--version") {
+    std::printf("gasmeter-rank %s (%s)\n", kVersion, kCompiler);
+    return 0;
+  }
+  try {
+    const launch::ServeOptions options = launch::parse_serve_options(arguments);
+    (void)Clock::calibrated();  // before the fork, once for all ranks
+    return launch::serve(options, [&registry](launch::RankLink& link) { return serve_commands(link, registry); });
+  } catch (const UsageError& error) {
+    std::fprintf(stderr, "Error: %s (gasmeter-rank is started by gasmeter)\n", error.what());
+    return 2;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "Error: %s\n", error.what());
+    return 3;
+  }
+}
+
+}  // namespace gasmeter::run
