@@ -2,10 +2,15 @@
 // or get. Raw on the memory itself: two cache lines, one per direction, with the conduit's own spin instruction; plain
 // stores and memcpy for put and get.
 #include <cstring>
+#include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "gasmeter/base/error.hpp"
 #include "gasmeter/kernels/kernel.hpp"
 #include "gasmeter/kernels/pattern.hpp"
+#include "gasmeter/networks/ideal/ideal_network.hpp"
 #include "gasmeter/networks/shm/shared_memory.hpp"
 
 namespace gasmeter::kernels {
@@ -324,6 +329,74 @@ class RawPingPong final : public Program {
   std::uint64_t count_ = 0;
 };
 
+// The same on the toy network's interface: a packet there, a packet back.
+class RawIdealPingPong final : public Program {
+ public:
+  RawIdealPingPong(RawIdeal context, const Settings& settings)
+      : context_(context), op_(parse_op(settings.op)), seed_(settings.seed),
+        packet_(op_ == Op::am_short ? kEmptyPacket : settings.size) {
+    require_ranks(settings, 2);
+    if (!is_am(op_)) refuse_raw_op(settings, "ideal", "am-short, am-medium, am-long");
+    if (packet_.size() > networks::ideal::kMaxPacketBytes || packet_.empty()) {
+      throw UsageError("kernel ping-pong on raw@ideal: size " + std::to_string(settings.size) +
+                       " B; a packet holds 1.." + std::to_string(networks::ideal::kMaxPacketBytes));
+    }
+  }
+
+  BlockResult run(std::uint64_t iterations) override {
+    const SimTime start = context_.host.now();
+    if (context_.rank == Rank{0}) {
+      for (std::uint64_t i = 0; i < iterations; ++i) {
+        send(Rank{1}, packet_);
+        check(*receive());
+      }
+    } else if (context_.rank == Rank{1}) {
+      for (std::uint64_t i = 0; i < iterations; ++i) {
+        const auto packet = receive();
+        send(Rank{0}, {packet->bytes.data(), packet->size});
+      }
+    }
+    BlockResult result{context_.host.now() - start, iterations, {}};
+    result.add_time_per_operation("round_trip");
+    return result;
+  }
+
+  Verification verify() override {
+    if (context_.rank == Rank{0}) fill_pattern(packet_, seed_);
+    checking_ = true;
+    (void)run(4);
+    checking_ = false;
+    return std::exchange(found_, {});
+  }
+
+ private:
+  // The smallest packet: a word, as in the raw ping-pong on memory.
+  static constexpr Bytes kEmptyPacket = 8;
+
+  void send(Rank to, std::span<const std::byte> bytes) {
+    while (context_.nic.try_send(to, bytes) != Status::ok) context_.host.idle(kNever);
+  }
+  networks::ideal::PacketHandle receive() {
+    for (;;) {
+      if (auto packet = context_.nic.take()) return packet;
+      context_.host.idle(kNever);
+    }
+  }
+  void check(const networks::ideal::Packet& packet) {
+    if (!checking_) return;
+    found_.checked += 1 + packet.size;
+    found_.errors += packet.size != packet_.size() ? 1U : 0U;
+    found_.errors += count_differences(packet.bytes.data(), packet.size, seed_);
+  }
+
+  RawIdeal context_;
+  Op op_;
+  std::uint64_t seed_;
+  std::vector<std::byte> packet_;
+  bool checking_ = false;
+  Verification found_;
+};
+
 }  // namespace
 
 void register_ping_pong(Registry& registry) {
@@ -348,6 +421,9 @@ void register_ping_pong(Registry& registry) {
   kernel.raw_plan = &RawPingPong::share;
   kernel.make_raw_shm = [](RawShm context, const Settings& settings) -> std::unique_ptr<Program> {
     return std::make_unique<RawPingPong>(context, settings);
+  };
+  kernel.make_raw_ideal = [](RawIdeal context, const Settings& settings) -> std::unique_ptr<Program> {
+    return std::make_unique<RawIdealPingPong>(context, settings);
   };
   registry.add(std::move(kernel));
 }
