@@ -1,0 +1,96 @@
+// Frames: what travels on the stream sockets client - launcher - rank. A 16-byte little-endian header
+// (u32 kind, i32 rank, u64 length) and `length` bytes of payload.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "gasmeter/base/units.hpp"
+
+namespace gasmeter::launch {
+
+enum class FrameKind : std::uint32_t {
+  command = 1,      // client -> launcher -> rank(s): opaque
+  quit = 2,         // client -> launcher -> all ranks
+  reply = 16,       // rank -> launcher -> client: opaque
+  died = 17,        // launcher -> client: fields rank, pid, signal or exit, error, message
+  ready = 18,       // launcher -> client: fields ranks, cpus, pids, oversubscribed
+  last_words = 19,  // rank -> launcher: why it is about to leave; becomes part of the message of `died`
+  reserve = 32,     // rank -> launcher, collective: fields id, bytes
+  reserved = 33,    // launcher -> every rank: field offset or error
+  exchange = 34,    // rank -> launcher, collective: blob
+  exchanged = 35,   // launcher -> every rank: all blobs in rank order, each preceded by its u64 length
+  release = 36,     // rank -> launcher, collective: field id; not answered
+};
+
+inline constexpr std::int32_t kEveryRank = -1;
+inline constexpr Bytes kHeaderBytes = 16;
+// Larger than any pickled program, small enough that a garbled header is noticed.
+inline constexpr Bytes kMaxPayload = Bytes{1} << 32;
+
+struct Frame {
+  FrameKind kind = FrameKind::command;
+  std::int32_t rank = kEveryRank;
+  std::string payload;
+};
+
+// Shared, since a broadcast of 1 GiB to 64 ranks must not become 64 copies; never changed after it is made.
+using Payload = std::shared_ptr<const std::string>;
+
+enum class Transfer : std::uint8_t { progress, would_block, closed };
+enum class Waiting : bool { no, yes };
+
+[[nodiscard]] std::array<char, kHeaderBytes> encode_header(FrameKind kind, std::int32_t rank, Bytes length);
+void append_u64(std::string& text, std::uint64_t value);
+[[nodiscard]] std::uint64_t read_u64(const char* bytes);
+
+// Cuts a byte stream into frames. Small frames come in batches through a buffer, large payloads are received in place.
+class FrameReader {
+ public:
+  FrameReader();
+
+  // The next complete frame among the bytes received; throws BrokenJob for a header that cannot be right.
+  [[nodiscard]] std::optional<Frame> next();
+  // One receive call. Call next() until it is empty before.
+  [[nodiscard]] Transfer receive(int fd, Waiting waiting);
+
+ private:
+  [[nodiscard]] bool read_header();
+
+  std::unique_ptr<char[]> buffer_;
+  Bytes begin_ = 0;
+  Bytes end_ = 0;
+  std::optional<Frame> partial_;
+  Bytes expected_ = 0;
+};
+
+// Frames on their way to one peer. The launcher never waits for a peer: what a socket does not take stays here.
+class FrameQueue {
+ public:
+  void push(FrameKind kind, std::int32_t rank, Payload payload);
+  [[nodiscard]] bool empty() const { return frames_.empty(); }
+  void clear() { frames_.clear(); }
+  // Sends until all is gone (progress), the socket is full (would_block) or the peer has left (closed).
+  [[nodiscard]] Transfer flush(int fd);
+
+ private:
+  struct Outgoing {
+    std::array<char, kHeaderBytes> header;
+    Payload payload;
+    Bytes sent = 0;  // of header and payload together
+  };
+  void drop_sent(Bytes bytes);
+
+  std::deque<Outgoing> frames_;
+};
+
+// Sends one frame and waits until the socket took all of it. False if the peer has left. Throws UsageError for a
+// payload above kMaxPayload.
+[[nodiscard]] bool send_frame(int fd, FrameKind kind, std::int32_t rank, std::string_view payload);
+
+}  // namespace gasmeter::launch

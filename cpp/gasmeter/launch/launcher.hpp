@@ -1,0 +1,33 @@
+// The launcher: one process per job that starts the ranks, passes frames between them and the client, serves their
+// collectives and sees to it that nothing outlives the job. See README.md in this folder.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gasmeter/launch/limits.hpp"
+#include "gasmeter/launch/rank_process.hpp"
+
+namespace gasmeter::launch {
+
+struct ServeOptions {
+  std::uint32_t ranks = 1;                     // 1..kMaxRanks
+  int control_fd = -1;                         // stream socket to the client; serve() takes ownership
+  std::vector<std::string> program;            // exec this as each rank; empty: call rank_main in the forked process
+  std::chrono::milliseconds quit_grace{2000};  // ranks that have not left by then after QUIT are killed
+};
+
+// Reads `--serve --ranks N --control-fd F [--program CMD ...]` (everything after --program is the command). Throws
+// UsageError.
+[[nodiscard]] ServeOptions parse_serve_options(std::span<const std::string_view> arguments);
+
+// Runs the job to its end; returns the exit status for main(): 0 after QUIT, 1 otherwise. Whatever goes wrong is told
+// to the client as a DIED frame (rank -1 if no rank is to blame). In the ranks it never returns. Call it from a process
+// with one thread.
+[[nodiscard]] int serve(const ServeOptions& options, const RankMain& rank_main);
+
+}  // namespace gasmeter::launch

@@ -1,0 +1,92 @@
+// A rank's end of the link to its launcher.
+//
+// One thread uses a link at a time. Waiting sleeps in the kernel: an idle rank costs no CPU time. Commands that arrive
+// while a collective waits are kept for next_command().
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gasmeter/base/units.hpp"
+#include "gasmeter/launch/frame.hpp"
+#include "gasmeter/launch/shared_mapping.hpp"
+#include "gasmeter/launch/unique_fd.hpp"
+
+namespace gasmeter::launch {
+
+// Environment variable of ranks that were started by exec: "fd,rank,size,jobfd,cpu,oversubscribed(0|1)".
+inline constexpr const char* kRankLinkVariable = "GASMETER_RANK_LINK";
+
+struct RankIdentity {
+  int link_fd = -1;
+  Rank rank{0};
+  std::uint32_t size = 1;
+  int job_fd = -1;
+  int cpu = -1;  // kNotPinned where the kernel chooses
+  bool oversubscribed = false;
+
+  [[nodiscard]] std::string text() const;                          // the form of kRankLinkVariable
+  [[nodiscard]] static RankIdentity parse(std::string_view text);  // throws UsageError
+};
+
+class RankLink {
+ public:
+  // Takes ownership of both descriptors.
+  explicit RankLink(const RankIdentity& identity);
+  // For ranks started by exec; throws UsageError outside a job.
+  [[nodiscard]] static RankLink from_environment();
+
+  RankLink(RankLink&&) = default;
+  RankLink& operator=(RankLink&&) = default;
+  RankLink(const RankLink&) = delete;
+  RankLink& operator=(const RankLink&) = delete;
+  ~RankLink() = default;
+
+  [[nodiscard]] Rank rank() const { return identity_.rank; }
+  [[nodiscard]] std::uint32_t size() const { return identity_.size; }
+  [[nodiscard]] int cpu() const { return identity_.cpu; }
+  // More ranks than CPUs: a rank that waits has to yield.
+  [[nodiscard]] bool oversubscribed() const { return identity_.oversubscribed; }
+  // True after the launcher asked to leave; every later call of the link throws BrokenJob.
+  [[nodiscard]] bool ended() const { return ended_; }
+
+  // The payload of the next command; nothing when the job ends in order. Throws BrokenJob if the launcher vanished.
+  [[nodiscard]] std::optional<std::string> next_command();
+  // Exactly one per command and rank.
+  void reply(std::string_view payload);
+  // Why this rank is about to leave; the client reads it in the message about its death.
+  void last_words(std::string_view text) noexcept;
+
+  // Collectives: every rank calls the same ones in the same order. They throw BrokenJob when the job ends meanwhile.
+
+  // `bytes` (at least 1) of memory that all ranks share, zeroed, really allocated. All ranks name the same id and
+  // bytes. Throws ResourceError with the launcher's text, on every rank alike, if it does not fit; UsageError if the
+  // ranks disagree or the id is in use. If only the mapping fails on one rank, the range stays held until release().
+  [[nodiscard]] SharedMapping reserve(std::string_view id, Bytes bytes);
+  // Gives the range back once every rank has released it. Destroy the mapping before. Does not wait.
+  void release(std::string_view id);
+  // Hands a blob to every rank; returns those of all, in rank order.
+  [[nodiscard]] std::vector<std::string> exchange(std::string_view blob);
+  // Returns when every rank has arrived. Passes through the launcher (tens of microseconds): not for measured loops.
+  void barrier();
+
+ private:
+  void send(FrameKind kind, std::string_view payload);
+  [[nodiscard]] Frame receive();
+  [[nodiscard]] std::string wait_for(FrameKind kind, const char* call);
+
+  RankIdentity identity_;
+  UniqueFd link_;
+  UniqueFd job_;
+  FrameReader reader_;
+  std::deque<std::string> commands_;
+  std::map<std::string, Bytes, std::less<>> held_;  // id -> bytes
+  bool ended_ = false;
+};
+
+}  // namespace gasmeter::launch

@@ -1,0 +1,40 @@
+// Starting one rank: what happens between fork and the rank's own code.
+#pragma once
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "gasmeter/launch/pinning.hpp"
+#include "gasmeter/launch/rank_link.hpp"
+
+namespace gasmeter::launch {
+
+using RankMain = std::function<int(RankLink&)>;
+
+// What all ranks of a job have in common.
+struct RankTemplate {
+  std::uint32_t size = 1;
+  std::vector<std::string> program;  // exec this; empty: continue with rank_main
+  const RankMain* rank_main = nullptr;
+  int job_fd = -1;
+  Placement placement;
+  sigset_t signal_mask{};  // as it was before the launcher changed it
+  rlimit open_files{};
+};
+
+struct RankProcess {
+  pid_t pid = 0;  // 0 once reaped
+  UniqueFd link;  // launcher's end
+};
+
+// Forks. The child keeps standard input, output and error, its link and the job file, dies with the launcher, is pinned
+// and never returns. Throws ResourceError if the system refuses.
+[[nodiscard]] RankProcess start_rank(const RankTemplate& common, std::uint32_t rank);
+
+}  // namespace gasmeter::launch

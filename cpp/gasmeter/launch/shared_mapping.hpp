@@ -1,0 +1,37 @@
+// A range of the job file as memory of this process.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <utility>
+
+#include "gasmeter/base/units.hpp"
+
+namespace gasmeter::launch {
+
+class SharedMapping {
+ public:
+  SharedMapping() = default;
+  // Throws ResourceError if the address space has no room.
+  SharedMapping(int job_fd, Bytes offset, Bytes bytes);
+  SharedMapping(SharedMapping&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  SharedMapping& operator=(SharedMapping&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  SharedMapping(const SharedMapping&) = delete;
+  SharedMapping& operator=(const SharedMapping&) = delete;
+  ~SharedMapping();
+
+  [[nodiscard]] std::byte* data() const { return data_; }
+  [[nodiscard]] Bytes size() const { return size_; }
+  [[nodiscard]] std::span<std::byte> bytes() const { return {data_, size_}; }
+
+ private:
+  std::byte* data_ = nullptr;
+  Bytes size_ = 0;
+};
+
+}  // namespace gasmeter::launch

@@ -1,0 +1,120 @@
+#include "gasmeter/launch/rank_link.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/socket.h>
+
+#include <string>
+
+#include "gasmeter/base/error.hpp"
+#include "gasmeter/launch/fields.hpp"
+#include "gasmeter/launch/job_file.hpp"
+
+namespace {
+
+using namespace gasmeter::launch;
+using gasmeter::BrokenJob;
+using gasmeter::Rank;
+using gasmeter::ResourceError;
+using gasmeter::UsageError;
+
+// A rank 1 of 2 whose launcher is the test.
+struct OneRank {
+  OneRank() {
+    int ends[2];
+    REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
+    launcher = UniqueFd(ends[0]);
+    link.emplace(RankIdentity{.link_fd = ends[1], .rank = Rank{1}, .size = 2, .job_fd = ::dup(file.fd())});
+  }
+  void tell(FrameKind kind, const std::string& payload = {}) const {
+    REQUIRE(send_frame(launcher.get(), kind, kEveryRank, payload));
+  }
+  Frame hear() {
+    while (true) {
+      if (auto frame = reader.next()) return std::move(*frame);
+      REQUIRE(reader.receive(launcher.get(), Waiting::yes) == Transfer::progress);
+    }
+  }
+
+  JobFile file;
+  UniqueFd launcher;
+  FrameReader reader;
+  std::optional<RankLink> link;
+};
+
+TEST_CASE("identity_survives_text_and_back") {
+  const RankIdentity identity = RankIdentity::parse("5,1,2,6,-1,1");
+  CHECK(identity.link_fd == 5);
+  CHECK(identity.rank == Rank{1});
+  CHECK(identity.size == 2);
+  CHECK(identity.job_fd == 6);
+  CHECK(identity.cpu == -1);
+  CHECK(identity.oversubscribed);
+  CHECK(identity.text() == "5,1,2,6,-1,1");
+}
+
+TEST_CASE("identity_that_is_garbled_is_a_usage_error") {
+  for (const char* text :
+       {"", "5,1,2,6,-1", "5,1,2,6,-1,1,", "5,2,2,6,0,0", "a,1,2,6,0,0", "-1,0,1,6,0,0", "5,1,2,6,-1,1x"}) {
+    CAPTURE(text);
+    CHECK_THROWS_AS(static_cast<void>(RankIdentity::parse(text)), UsageError);
+  }
+}
+
+TEST_CASE("command_that_arrives_during_a_collective_is_kept") {
+  OneRank test;
+  test.tell(FrameKind::command, "first");
+  std::string all;
+  for (const char* blob : {"a", "bc"}) {
+    append_u64(all, std::string(blob).size());
+    all += blob;
+  }
+  test.tell(FrameKind::exchanged, all);
+  test.tell(FrameKind::command, "second");
+  CHECK(test.link->exchange("bc") == std::vector<std::string>{"a", "bc"});
+  const Frame asked = test.hear();
+  CHECK(asked.kind == FrameKind::exchange);
+  CHECK(asked.rank == 1);
+  CHECK(test.link->next_command() == "first");
+  CHECK(test.link->next_command() == "second");
+  test.tell(FrameKind::quit);
+  CHECK(test.link->next_command() == std::nullopt);
+  CHECK(test.link->next_command() == std::nullopt);
+  CHECK_THROWS_AS(test.link->reply("late"), BrokenJob);
+}
+
+TEST_CASE("quit_ends_a_collective") {
+  OneRank test;
+  test.tell(FrameKind::quit);
+  CHECK_THROWS_AS(test.link->barrier(), BrokenJob);
+  CHECK(test.link->ended());
+}
+
+TEST_CASE("launcher_that_vanished_is_a_broken_job") {
+  OneRank test;
+  test.launcher.reset();
+  CHECK_THROWS_AS(static_cast<void>(test.link->next_command()), BrokenJob);
+}
+
+TEST_CASE("reserve_maps_the_range_the_launcher_names") {
+  OneRank test;
+  static_cast<void>(test.file.reserve(4096));
+  const auto offset = test.file.reserve(8192);
+  test.tell(FrameKind::reserved, Fields{{"offset", std::to_string(offset)}}.text());
+  const SharedMapping mapping = test.link->reserve("segment", 8192);
+  CHECK(Fields::parse(test.hear().payload).at("id") == "segment");
+  mapping.data()[0] = std::byte{42};
+  CHECK(SharedMapping(test.file.fd(), offset, 1).data()[0] == std::byte{42});
+  CHECK_THROWS_AS(static_cast<void>(test.link->reserve("segment", 1)), UsageError);
+  CHECK_THROWS_AS(static_cast<void>(test.link->reserve("empty", 0)), UsageError);
+  CHECK_THROWS_AS(test.link->release("other"), UsageError);
+  test.link->release("segment");
+  CHECK(test.hear().kind == FrameKind::release);
+}
+
+TEST_CASE("refused_reservation_carries_the_launchers_text") {
+  OneRank test;
+  test.tell(FrameKind::reserved, "error=does not fit\n");
+  CHECK_THROWS_WITH_AS(static_cast<void>(test.link->reserve("s", 1)), "reserve(s): does not fit", ResourceError);
+}
+
+}  // namespace
