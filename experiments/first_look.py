@@ -1,0 +1,42 @@
+"""A first look: what active messages, put and get cost over shared memory compared with the memory itself."""
+
+import gasmeter as gm
+
+AGAINST = {"conduit": ("raw@shm", "smp"), "reference": "raw@shm"}
+
+experiment = gm.Experiment(
+    name="first_look",
+    title="Shared memory: smp against the memory itself",
+    question=(
+        "What does a message cost over shared memory, compared with a cache line that goes from one core to the other"
+        " and back (active messages) and with a plain copy (put, get)? How many random updates a second does it carry?"
+    ),
+    series=(
+        gm.Series(kernel="ping-pong", op="am-short", time_s=0.3, **AGAINST),
+        gm.Series(
+            kernel="ping-pong", op="am-medium", size="8:16K", time_s=0.3, quick={"size": "8,64,512,4K,16K"}, **AGAINST
+        ),
+        gm.Series(
+            kernel="ping-pong",
+            op=("put", "get"),
+            size="8:1M",
+            time_s=0.2,
+            quick={"size": "8,64,512,4K,32K,256K,1M"},
+            **AGAINST,
+        ),
+        gm.Series(
+            kernel="random-access",
+            variant=("am", "put-get", "direct"),
+            size="32M",
+            ranks=(1, 2, 4),
+            time_s=0.5,
+            max_time_s=2.0,
+            quick={"size": "1M"},
+            **AGAINST,
+        ),
+    ),
+    plots=(
+        gm.Plot(kind="latency", title="Round trip of active messages, latency of put and get over shared memory"),
+        gm.Plot(kind="gups", title="RandomAccess over shared memory"),
+    ),
+)

@@ -1,0 +1,91 @@
+"""gasmeter: measures and characterises one-sided communication.
+
+``gasmeter.measure`` measures one kernel, ``gasmeter.Experiment`` describes a sweep, ``gasmeter.launch`` runs a Python
+program on ranks. Names are loaded when first used, so that a rank process starts light.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gasmeter.errors import (
+        BrokenJob,
+        CheckFailed,
+        Deadlock,
+        EnvironmentLacks,
+        GasmeterError,
+        ResourceError,
+        Timeout,
+        UsageError,
+    )
+    from gasmeter.experiment import Experiment, Plot, Series, Target
+    from gasmeter.launch import launch
+    from gasmeter.measurement import measure
+    from gasmeter.result import Result
+    from gasmeter.runner import Runner
+    from gasmeter.store import merge_stores, open_result
+
+    __version__: str
+
+__all__ = [
+    "BrokenJob",
+    "CheckFailed",
+    "Deadlock",
+    "EnvironmentLacks",
+    "Experiment",
+    "GasmeterError",
+    "Plot",
+    "ResourceError",
+    "Result",
+    "Runner",
+    "Series",
+    "Target",
+    "Timeout",
+    "UsageError",
+    "__version__",
+    "launch",
+    "measure",
+    "merge_stores",
+    "open_result",
+]
+
+_HOME = {
+    **dict.fromkeys(
+        (
+            "BrokenJob",
+            "CheckFailed",
+            "Deadlock",
+            "EnvironmentLacks",
+            "GasmeterError",
+            "ResourceError",
+            "Timeout",
+            "UsageError",
+        ),
+        "errors",
+    ),
+    **dict.fromkeys(("Experiment", "Plot", "Series", "Target"), "experiment"),
+    "Result": "result",
+    "Runner": "runner",
+    "launch": "launch",
+    "measure": "measurement",
+    "merge_stores": "store",
+    "open_result": "store",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from gasmeter.context import package_version  # noqa: PLC0415 - loads libraries
+
+        return package_version()
+    if name not in _HOME:
+        raise AttributeError(f"module 'gasmeter' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"gasmeter.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

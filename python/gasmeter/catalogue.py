@@ -1,0 +1,385 @@
+"""What exists: kernels, conduits and their options, as the compiled core declares them.
+
+The only module that imports the extension ``gasmeter._core``, and only when something is asked of it, so that
+``gasmeter --help`` and a rank process start without it.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, cast
+
+from gasmeter.errors import EnvironmentLacks, UsageError, unknown
+
+__all__ = [
+    "Catalogue",
+    "Conduit",
+    "Core",
+    "Kernel",
+    "Metric",
+    "ModelJob",
+    "Op",
+    "Option",
+    "build_info",
+    "catalogue",
+    "core",
+]
+
+
+class ModelJob(Protocol):
+    """One kernel on a modelled conduit, in this process and in virtual time."""
+
+    def block(self, iterations: int) -> Mapping[str, Any]:
+        """Run `iterations` operations and return ``elapsed_ns``, ``operations`` and ``metric.<name>``."""
+
+    def verify(self) -> Mapping[str, Any]:
+        """Return ``verified``, ``errors`` and ``checked``."""
+
+    def close(self) -> None:
+        """End the job and free its memory."""
+
+
+class Core(Protocol):
+    """What Python uses of the extension module."""
+
+    def catalogue(self) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        """Return the kernels and conduits, as plain dictionaries."""
+
+    def build_info(self) -> Mapping[str, Any]:
+        """Return compiler, flags and version."""
+
+    @property
+    def ModelJob(self) -> Any:
+        """The class of modelled jobs."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """One documented option of a kernel or conduit."""
+
+    name: str
+    type: str
+    default: str
+    unit: str = ""
+    choices: tuple[str, ...] = ()
+    summary: str = ""
+
+    def parse(self, value: object, owner: str) -> str:
+        """Return the value in its canonical text.
+
+        Parameters
+        ----------
+        value : object
+            What was given: text, or a Python bool, int or float.
+        owner : str
+            Name of the kernel or conduit, for the message.
+
+        Returns
+        -------
+        str
+            ``true``/``false``, a number without superfluous digits, or one of the choices.
+
+        Raises
+        ------
+        UsageError
+            If the value does not fit the option's type or choices.
+        """
+        text = ("true" if value else "false") if isinstance(value, bool) else str(value).strip()
+        canonical = _canonical(self, text)
+        if canonical is None:
+            unit = f" in {self.unit}" if self.unit else ""
+            allowed = (
+                " | ".join(self.choices)
+                if self.choices
+                else {"bool": "true | false", "int": "a whole number", "float": "a number"}.get(self.type, self.type)
+            )
+            raise UsageError(
+                f"option {self.name}={text!r} of {owner} is not allowed; allowed: {allowed}{unit}"
+                f" (default {self.default}; see `gasmeter list {owner.split(maxsplit=1)[0]}s`)",
+                text,
+            )
+        return canonical
+
+
+def _canonical(option: Option, text: str) -> str | None:
+    if option.choices:
+        return text if text in option.choices else None
+    try:
+        if option.type == "bool":
+            return {"true": "true", "on": "true", "false": "false", "off": "false"}.get(text.lower())
+        if option.type in {"int", "size"}:
+            return str(int(text, 0))
+        if option.type == "float":
+            return repr(float(text))
+    except ValueError:
+        return None
+    return text
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A measured quantity: its name, its unit and what "done" meant."""
+
+    name: str
+    unit: str
+    semantics: str = ""
+
+
+@dataclass(frozen=True)
+class Op:
+    """One operation of a kernel; ``metrics[0]`` is what comparisons are made of."""
+
+    name: str
+    summary: str
+    metrics: tuple[Metric, ...]
+    sized: bool
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A benchmark program."""
+
+    name: str
+    summary: str
+    raw: tuple[str, ...]
+    variants: tuple[str, ...]
+    ops: tuple[Op, ...]
+    options: tuple[Option, ...] = ()
+
+    def op(self, name: str) -> Op:
+        """Return an operation by name.
+
+        Parameters
+        ----------
+        name : str
+            Name of the operation; empty means the first.
+
+        Returns
+        -------
+        Op
+            Its description.
+
+        Raises
+        ------
+        UsageError
+            If the kernel has no such operation.
+        """
+        if not name:
+            return self.ops[0]
+        found = {op.name: op for op in self.ops}
+        if name not in found:
+            raise unknown(f"op of kernel {self.name}", name, found, "gasmeter list kernels")
+        return found[name]
+
+
+@dataclass(frozen=True)
+class Conduit:
+    """A way to communicate: GASNet's Core API over a network, or the network itself (``raw@NETWORK``)."""
+
+    name: str
+    summary: str
+    network: str
+    kind: str
+    options: tuple[Option, ...] = ()
+
+    @property
+    def raw(self) -> bool:
+        """Whether this is a network without a conduit."""
+        return self.name.startswith("raw@")
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """Everything that can be measured here."""
+
+    kernels: Mapping[str, Kernel] = field(default_factory=dict)
+    conduits: Mapping[str, Conduit] = field(default_factory=dict)
+
+    def kernel(self, name: str) -> Kernel:
+        """Return a kernel by name.
+
+        Parameters
+        ----------
+        name : str
+            For instance ``ping-pong``.
+
+        Returns
+        -------
+        Kernel
+            Its description.
+
+        Raises
+        ------
+        UsageError
+            If there is none of that name.
+        """
+        if name not in self.kernels:
+            raise unknown("kernel", name, self.kernels, "gasmeter list kernels")
+        return self.kernels[name]
+
+    def conduit(self, text: str, kernel: Kernel | None = None) -> Conduit:
+        """Return what ``CONDUIT[@NETWORK]`` names.
+
+        Parameters
+        ----------
+        text : str
+            ``smp``, ``smp@shm``, ``raw@shm``, …
+        kernel : Kernel, optional
+            The kernel that is to run; decides which raw networks exist.
+
+        Returns
+        -------
+        Conduit
+            Under its shortest name (``smp@shm`` gives ``smp``).
+
+        Raises
+        ------
+        UsageError
+            If there is no such conduit, or not on that network, or the kernel has no raw variant on it.
+        """
+        base, _, network = text.strip().partition("@")
+        if base == "raw":
+            return self._raw(network, kernel, text)
+        if text in self.conduits:
+            return self.conduits[text]
+        names = [*self.conduits, *(f"raw@{name}" for name in self.raw_networks(kernel))]
+        if base not in self.conduits:
+            raise unknown("conduit", text, names, "gasmeter list conduits")
+        conduit = self.conduits[base]
+        if network != conduit.network:
+            raise UsageError(
+                f"conduit {text!r}: {base} does not run on network {network!r}; allowed: {base}@{conduit.network}"
+                " (see `gasmeter list conduits`)",
+                text,
+            )
+        return conduit
+
+    def raw_networks(self, kernel: Kernel | None = None) -> list[str]:
+        """Return the networks on which a kernel (or any kernel) has a raw variant.
+
+        Parameters
+        ----------
+        kernel : Kernel, optional
+            All kernels if left out.
+
+        Returns
+        -------
+        list of str
+            Network names, each once.
+        """
+        kernels = [kernel] if kernel else list(self.kernels.values())
+        return list(dict.fromkeys(network for entry in kernels for network in entry.raw))
+
+    def _raw(self, network: str, kernel: Kernel | None, text: str) -> Conduit:
+        if network not in self.raw_networks(kernel):
+            what = f"raw network of kernel {kernel.name}" if kernel else "raw network"
+            error = unknown(what, network, self.raw_networks(kernel), "gasmeter list kernels")
+            raise UsageError(str(error), text)
+        kinds = [conduit.kind for conduit in self.conduits.values() if conduit.network == network]
+        declared = self.conduits.get(text)
+        kind = declared.kind if declared else (kinds[0] if kinds else "measured")
+        return declared or Conduit(text, f"network {network} without a conduit", network, kind)
+
+
+def core() -> Core:
+    """Return the extension module, imported on first use.
+
+    Returns
+    -------
+    Core
+        The module ``gasmeter._core``.
+
+    Raises
+    ------
+    EnvironmentLacks
+        If it was not built or cannot be loaded.
+    """
+    try:
+        return cast("Core", importlib.import_module("gasmeter._core"))
+    except ImportError as error:
+        raise EnvironmentLacks(
+            f"the compiled core gasmeter._core cannot be loaded ({error}); install it with `pip install .` in the"
+            " source tree"
+        ) from error
+
+
+def build_info() -> dict[str, Any]:
+    """Return how the compiled core was built.
+
+    Returns
+    -------
+    dict
+        ``compiler``, ``flags``, ``version`` and what else the core reports.
+
+    Raises
+    ------
+    EnvironmentLacks
+        If there is no compiled core.
+    """
+    return dict(core().build_info())
+
+
+@functools.cache
+def catalogue() -> Catalogue:
+    """Return what the compiled core declares, read once.
+
+    Returns
+    -------
+    Catalogue
+        Kernels and conduits by name.
+
+    Raises
+    ------
+    EnvironmentLacks
+        If there is no compiled core.
+    """
+    declared = core().catalogue()
+    return Catalogue(
+        kernels={entry["name"]: _kernel(entry) for entry in declared["kernels"]},
+        conduits={entry["name"]: _conduit(entry) for entry in declared["conduits"]},
+    )
+
+
+def _options(entries: Sequence[Mapping[str, Any]]) -> tuple[Option, ...]:
+    return tuple(
+        Option(
+            name=entry["name"],
+            type=entry["type"],
+            default=_text(entry["default"]),
+            unit=entry.get("unit") or "",
+            choices=tuple(entry.get("choices") or ()),
+            summary=entry.get("summary") or "",
+        )
+        for entry in entries
+    )
+
+
+def _text(value: object) -> str:
+    return ("true" if value else "false") if isinstance(value, bool) else str(value)
+
+
+def _kernel(entry: Mapping[str, Any]) -> Kernel:
+    ops = tuple(
+        Op(
+            name=op["name"],
+            summary=op.get("summary", ""),
+            metrics=tuple(Metric(m["name"], m["unit"], m.get("semantics", "")) for m in op["metrics"]),
+            sized=bool(op["sized"]),
+        )
+        for op in entry["ops"]
+    )
+    return Kernel(
+        name=entry["name"],
+        summary=entry["summary"],
+        raw=tuple(entry["raw"]),
+        variants=tuple(entry["variants"]),
+        ops=ops,
+        options=_options(entry["options"]),
+    )
+
+
+def _conduit(entry: Mapping[str, Any]) -> Conduit:
+    return Conduit(entry["name"], entry["summary"], entry["network"], entry["kind"], _options(entry["options"]))

@@ -1,0 +1,91 @@
+"""What commands share: parameter types, options that show their environment variable, output."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from gasmeter.units import parse_duration, parse_ranks, parse_share, parse_sizes
+
+__all__ = ["DURATION", "RANKS", "SHARE", "SIZES", "EnvOption", "note", "option", "out", "terminal_width"]
+
+
+class _Parsed(click.ParamType[Any]):
+    """A parameter type made of one of the parsers of `gasmeter.units`."""
+
+    def __init__(self, name: str, parse: Callable[[Any], Any]) -> None:
+        self.name = name
+        self._parse = parse
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the parsed value; values that are parsed already pass through."""
+        return self._parse(value)
+
+
+SIZES = _Parsed("sizes", parse_sizes)
+RANKS = _Parsed("ranks", parse_ranks)
+SHARE = _Parsed("share", parse_share)
+DURATION = _Parsed("duration", parse_duration)
+
+
+class EnvOption(click.Option):
+    """An option whose help names its environment variable."""
+
+    def __init__(self, *args: Any, **settings: Any) -> None:
+        settings.setdefault("show_envvar", True)
+        super().__init__(*args, **settings)
+
+
+def option(*names: str, **settings: Any) -> Callable[[Any], Any]:
+    """Return a click option that can also be given in the environment.
+
+    Parameters
+    ----------
+    *names : str
+        As for `click.option`.
+    **settings
+        As for `click.option`.
+
+    Returns
+    -------
+    callable
+        Decorator.
+    """
+    return click.option(*names, cls=EnvOption, **settings)
+
+
+def out(text: str) -> None:
+    """Write to standard output, which holds results only.
+
+    Parameters
+    ----------
+    text : str
+        A final newline is added if there is none.
+    """
+    click.echo(text, nl=not text.endswith("\n"))
+
+
+def note(text: str) -> None:
+    """Write a note to standard error.
+
+    Parameters
+    ----------
+    text : str
+        One line.
+    """
+    click.echo(text, err=True)
+
+
+def terminal_width() -> int | None:
+    """Return the width of the terminal.
+
+    Returns
+    -------
+    int or None
+        None if standard output is not a terminal.
+    """
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None

@@ -1,0 +1,168 @@
+"""`gasmeter list`: what exists."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gasmeter.catalogue import Option, catalogue
+from gasmeter.cli.common import option, out
+from gasmeter.errors import GasmeterError
+from gasmeter.execution import estimated_seconds
+from gasmeter.loading import load_experiment
+from gasmeter.units import format_duration
+
+__all__ = ["list_command"]
+
+Entry = dict[str, Any]
+
+
+def _options(options: tuple[Option, ...]) -> list[Entry]:
+    return [
+        {"name": entry.name, "type": entry.type, "default": entry.default, "unit": entry.unit,
+         "choices": list(entry.choices), "summary": entry.summary}
+        for entry in options
+    ]  # fmt: skip
+
+
+def _kernels() -> list[Entry]:
+    return [
+        {
+            "name": kernel.name,
+            "summary": kernel.summary,
+            "ops": [
+                {"name": op.name, "summary": op.summary, "sized": op.sized,
+                 "metrics": [{"name": m.name, "unit": m.unit, "semantics": m.semantics} for m in op.metrics]}
+                for op in kernel.ops
+            ],
+            "options": _options(kernel.options),
+            "variants": list(kernel.variants),
+            "raw": [f"raw@{network}" for network in kernel.raw],
+        }
+        for kernel in catalogue().kernels.values()
+    ]  # fmt: skip
+
+
+def _conduits() -> list[Entry]:
+    entry = catalogue()
+    found = [
+        {"name": conduit.name, "summary": conduit.summary, "ops": [], "options": _options(conduit.options),
+         "network": conduit.network, "kind": conduit.kind}
+        for conduit in entry.conduits.values()
+    ]  # fmt: skip
+    for network in entry.raw_networks():
+        raw = entry.conduit(f"raw@{network}")
+        if raw.name not in entry.conduits:
+            found.append(
+                {
+                    "name": raw.name,
+                    "summary": raw.summary,
+                    "ops": [],
+                    "options": [],
+                    "network": network,
+                    "kind": raw.kind,
+                }
+            )
+    return found
+
+
+def _experiments() -> list[Entry]:
+    found: list[Entry] = []
+    for path in sorted(Path("experiments").glob("*.py")):
+        try:
+            experiment = load_experiment(path)
+            groups = experiment.groups()
+        except GasmeterError as error:
+            found.append(
+                {
+                    "name": path.stem,
+                    "summary": str(error),
+                    "ops": [],
+                    "options": [],
+                    "state": "broken",
+                    "file": str(path),
+                }
+            )
+            continue
+        found.append(
+            {
+                "name": experiment.name,
+                "summary": experiment.title,
+                "ops": sorted({point.op for group in groups for point in group.points}),
+                "options": [],
+                "state": "ready",
+                "file": str(path),
+                "points": sum(len(group.points) for group in groups),
+                "seconds": round(estimated_seconds(groups), 1),
+            }
+        )
+    return found
+
+
+def _none() -> list[Entry]:
+    return []
+
+
+_LISTS: dict[str, Callable[[], list[Entry]]] = {
+    "conduits": _conduits,
+    "kernels": _kernels,
+    "machines": _none,
+    "topologies": _none,
+    "experiments": _experiments,
+    "figures": _none,
+    "claims": _none,
+}
+_SHORT = ("kernels", "conduits", "experiments")
+
+
+@click.command("list")
+@click.argument("what", type=click.Choice(list(_LISTS)), required=False)
+@option(
+    "--json",
+    "as_json",
+    envvar="GASMETER_LIST_JSON",
+    is_flag=True,
+    help="Print an array of {name, summary, ops, options, …} instead of text.",
+)
+def list_command(what: str | None, as_json: bool) -> None:
+    """List what exists, with options, units and defaults.
+
+    Without an argument: kernels, conduits and the experiments in ./experiments.
+    """
+    wanted = [what] if what else list(_SHORT)
+    found = {name: _LISTS[name]() for name in wanted}
+    if as_json:
+        entries = [entry if what else {**entry, "list": name} for name in wanted for entry in found[name]]
+        out(json.dumps(entries, indent=1))
+        return
+    for name in wanted:
+        out(f"{name}:")
+        if not found[name]:
+            where = " in ./experiments" if name == "experiments" else " in this version of gasmeter"
+            out(f"  none{where}")
+        for entry in found[name]:
+            _print(entry)
+
+
+def _print(entry: Entry) -> None:
+    detail = [entry[key] for key in ("kind", "state") if entry.get(key)]
+    if "points" in entry:
+        detail.append(f"{entry['points']} points, about {format_duration(entry['seconds'])}: {entry['file']}")
+    out(f"  {entry['name']:<14} {entry['summary']}{' (' + ', '.join(detail) + ')' if detail else ''}")
+    for op in entry["ops"]:
+        if isinstance(op, dict):
+            metrics = ", ".join(
+                f"{metric['name']} [{metric['unit']}]: {metric['semantics']}" for metric in op["metrics"]
+            )
+            out(f"    op {op['name']:<12} {op['summary']}; {metrics}{'' if op['sized'] else ' (no size)'}")
+    for key in ("variants", "raw"):
+        if entry.get(key):
+            out(f"    {key}: {', '.join(entry[key])}")
+    for item in entry["options"]:
+        allowed = " | ".join(item["choices"]) or item["type"]
+        unit = f" {item['unit']}" if item["unit"] else ""
+        out(f"    option {item['name']}={allowed}{unit} (default {item['default']})  {item['summary']}".rstrip())

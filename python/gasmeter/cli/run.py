@@ -1,0 +1,147 @@
+"""`gasmeter run`: a sweep with rows, plots and a summary."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+from click.core import ParameterSource
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from gasmeter.cli.common import note, option, out, terminal_width
+from gasmeter.cli.progress import showing_progress
+from gasmeter.errors import GasmeterError, UsageError
+from gasmeter.execution import estimated_seconds, execute
+from gasmeter.experiment import Experiment
+from gasmeter.formats import render_table
+from gasmeter.loading import load_experiment, locate
+from gasmeter.names import parse_assignments
+from gasmeter.point import Group
+from gasmeter.result import Result
+from gasmeter.summary import SPEED_HEADS, digest, speed_lines
+from gasmeter.units import format_duration
+
+__all__ = ["run"]
+
+
+_EXAMPLES = """\b
+Examples:
+  gasmeter run experiments/first_look.py
+  gasmeter run experiments/first_look.py --set ping-pong.size=8:64K --set ranks=2 --quick
+"""
+
+
+@click.command(epilog=_EXAMPLES)
+@click.argument("file", metavar="EXPERIMENT.py", type=click.Path(path_type=Path))
+@option(
+    "--out",
+    "folder",
+    type=click.Path(path_type=Path),
+    default=None,
+    metavar="DIR",
+    envvar="GASMETER_RUN_OUT",
+    help="Output folder.  [default: out/NAME]",
+)
+@option(
+    "--set", "replace", multiple=True, metavar="AXIS=VALUES", envvar="GASMETER_RUN_SET",
+    help="Replace an axis: size, ranks, conduit, op, variant, seeds, or an option; KERNEL.AXIS for one kernel only."
+    " Repeatable.",
+)  # fmt: skip
+@option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Modelled points at the same time.")
+@option("--resume", is_flag=True, help="Continue what the folder already holds.")
+@option("--quick", is_flag=True, help="A quick look: shorter axes, 0.08 s per point.")
+@option("--dry-run", is_flag=True, help="Only list the points and the time they will take.")
+@click.pass_context
+def run(
+    context: click.Context, *, file: Path, folder: Path | None, replace: tuple[str, ...], jobs: int, resume: bool,
+    quick: bool, dry_run: bool,
+) -> int:  # fmt: skip
+    """Run the sweep that EXPERIMENT.py describes; write rows, samples, plots and a summary to a folder.
+
+    Every finished point is kept at once: after Ctrl-C or a crash, --resume measures only what is missing. A folder
+    that holds an earlier run of the same experiment is kept under another name.
+    """
+    experiment = load_experiment(file)
+    values = parse_assignments(replace, "set")
+    place = folder or Path("out") / experiment.name
+    try:
+        groups = experiment.groups(quick=quick, replace=values)
+    except GasmeterError as error:
+        line = locate(file.read_text(encoding="utf-8"), error.value)
+        where = f"{file}:{line}" if line else str(file)
+        raise (type(error)(f"{where}: {error}", error.value) if not _given(values, error) else error) from error
+    if dry_run:
+        _print_plan(experiment, groups)
+        return 0
+    try:
+        with showing_progress() as progress:
+            result = execute(
+                experiment, out=place, quick=quick, replace=values, jobs=jobs, resume=resume, progress=progress,
+                origin=_origin(context),
+            )  # fmt: skip
+    except KeyboardInterrupt:
+        note(f"what was measured is kept in {place}; continue with --resume")
+        raise
+    _print_result(experiment, result, place)
+    return 0 if result.verified else 1
+
+
+def _given(values: dict[str, str], error: GasmeterError) -> bool:
+    """Whether the value an error names stands on the command line, not in the file."""
+    words = [word.strip() for key, text in values.items() for word in (key, key.rpartition(".")[2], *text.split(","))]
+    return error.value in words or isinstance(error, UsageError) is False
+
+
+def _origin(context: click.Context) -> dict[str, dict[str, object]]:
+    names = {
+        ParameterSource.COMMANDLINE: "command line",
+        ParameterSource.ENVIRONMENT: "environment",
+        ParameterSource.DEFAULT: "default",
+        ParameterSource.DEFAULT_MAP: "default",
+        ParameterSource.PROMPT: "prompt",
+    }
+    found: dict[str, dict[str, object]] = {}
+    for name, value in context.params.items():
+        source = context.get_parameter_source(name)
+        plain = str(value) if isinstance(value, Path) else value
+        found[name] = {"value": plain, "origin": names.get(source, "default") if source else "default"}
+    return found
+
+
+def _print_plan(experiment: Experiment, groups: Sequence[Group]) -> None:
+    for group in groups:
+        against = f"  [alternating, against {group.reference_name}]" if group.reference is not None else ""
+        for point in group.points:
+            out(f"{point.id}  {point.describe()}{against}")
+    points = sum(len(group.points) for group in groups)
+    duration = format_duration(estimated_seconds(groups))
+    out(f"{experiment.name}: {points} points in {len(groups)} groups, about {duration}")
+
+
+def _text_table(heads: Sequence[str], lines: Sequence[Sequence[str]], title: str) -> str:
+    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
+    for head in heads:
+        table.add_column(
+            head, no_wrap=True, justify="right" if head in {"ranks", "size", "median", "overhead"} else "left"
+        )
+    for line in lines:
+        table.add_row(*map(Text, line))
+    return render_table(table, terminal_width())
+
+
+def _print_result(experiment: Experiment, result: Result, place: Path) -> None:
+    if result.rows:
+        heads, lines = digest(result)
+        out(_text_table(heads, lines, experiment.title or experiment.name))
+        out(result.disturbance() + "\n")
+    if speed := speed_lines(experiment, result):
+        out(_text_table(SPEED_HEADS, speed, "Against its limits"))
+    files = ", ".join(sorted(str(path.relative_to(place)) for path in place.rglob("*.svg")))
+    out(f"{place}: results.csv, samples.parquet, summary.md, run.json{', ' + files if files else ''}")
+    for line in result.notes:
+        note(line)
+    for line in result.errors:
+        note(f"Error: {line}")

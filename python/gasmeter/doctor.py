@@ -1,0 +1,214 @@
+"""Examines this machine: what runs, what is missing and what to do about it, what would disturb a measurement."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import re
+import resource
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from gasmeter import context
+from gasmeter.catalogue import build_info, catalogue
+from gasmeter.errors import GasmeterError
+from gasmeter.limits import cpus, most_ranks, shared_memory
+from gasmeter.probe import Probe
+from gasmeter.sessions import WorkerPools
+from gasmeter.units import format_bytes
+from gasmeter.workers import worker_binary
+
+__all__ = ["Finding", "examine"]
+
+_REINSTALL = "install with `pip install .` in the source tree"
+_HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+_CLOCK_SOURCE = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
+_BUSY = 0.5
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was examined.
+
+    Attributes
+    ----------
+    name : str
+        What.
+    state : {"ok", "warning", "missing"}
+        Whether it is there, there but of a kind that disturbs, or not there.
+    summary : str
+        For people.
+    value : object
+        For programs.
+    unit : str
+        Of `value`.
+    remedy : str
+        What to install or change.
+    needed : bool
+        Whether nothing can be measured without it.
+    """
+
+    name: str
+    state: str
+    summary: str
+    value: object = None
+    unit: str = ""
+    remedy: str = ""
+    needed: bool = False
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the fields by name.
+
+        Returns
+        -------
+        dict
+            As `gasmeter doctor --json` prints them.
+        """
+        return dataclasses.asdict(self)
+
+
+def examine(pools: WorkerPools | None = None) -> list[Finding]:
+    """Return what was found on this machine.
+
+    Parameters
+    ----------
+    pools : WorkerPools, optional
+        Where the ranks of the probe come from; by default started and ended here.
+
+    Returns
+    -------
+    list of Finding
+        In the order shown. Nothing is raised: what fails is a finding.
+    """
+    own = pools or WorkerPools()
+    checks: tuple[Callable[[], Iterator[Finding]], ...] = (
+        _core, _worker, _conduits, _memory, _cores, _clock, lambda: _probe(own), _pages, _limits, _versions,
+    )  # fmt: skip
+    try:
+        return [finding for check in checks for finding in check()]
+    finally:
+        if pools is None:
+            own.close()
+
+
+def _core() -> Iterator[Finding]:
+    try:
+        info = build_info()
+    except GasmeterError as error:
+        yield Finding("core", "missing", str(error).split(";")[0], remedy=_REINSTALL, needed=True)
+        return
+    yield Finding("core", "ok", ", ".join(f"{key} {value}" for key, value in info.items()), info)
+
+
+def _worker() -> Iterator[Finding]:
+    try:
+        path = worker_binary()
+    except GasmeterError as error:
+        yield Finding("worker", "missing", str(error), needed=True)
+        return
+    yield Finding("worker", "ok", str(path), str(path))
+
+
+def _conduits() -> Iterator[Finding]:
+    try:
+        entry = catalogue()
+    except GasmeterError:
+        yield Finding("conduits", "missing", "none: the compiled core is missing", [], remedy=_REINSTALL, needed=True)
+        return
+    names = [
+        *entry.conduits,
+        *(f"raw@{network}" for network in entry.raw_networks() if f"raw@{network}" not in entry.conduits),
+    ]
+    shown = [f"{name} ({entry.conduit(name).kind})" for name in names]
+    yield Finding("conduits", "ok", ", ".join(shown), names)
+
+
+def _memory() -> Iterator[Finding]:
+    memory = shared_memory()
+    if memory is None:
+        yield Finding(
+            "shared memory", "missing", "/dev/shm is not there", remedy="mount a tmpfs on /dev/shm", needed=True
+        )
+        return
+    text = f"/dev/shm {format_bytes(memory.total)}, free {format_bytes(memory.free)}"
+    small = memory.free < 1 << 28
+    remedy = "containers: start with a larger --shm-size" if small else ""
+    yield Finding(
+        "shared memory", "warning" if small else "ok", text, {"total": memory.total, "free": memory.free}, "B", remedy
+    )
+
+
+def _cores() -> Iterator[Finding]:
+    usable = cpus()
+    facts = context.host_facts()
+    text = f"{facts['processor']}, {facts['logical_cores']} processors, usable: {', '.join(map(str, usable))}"
+    one = len(usable) < 2
+    yield Finding(
+        "cores", "warning" if one else "ok", text, list(usable), "",
+        "two ranks will share a core; allow this process more processors (taskset, cpuset)" if one else "",
+    )  # fmt: skip
+    load = psutil.getloadavg()[0]
+    busy = load > _BUSY
+    yield Finding(
+        "load", "warning" if busy else "ok", f"{load:.2f} in the last minute", load, "",
+        "other programs disturb measurements; stop them" if busy else "",
+    )  # fmt: skip
+
+
+def _clock() -> Iterator[Finding]:
+    try:
+        source = _CLOCK_SOURCE.read_text().strip()
+    except OSError:
+        source = "unknown"
+    stamps = [time.perf_counter_ns() for _ in range(2000)]
+    steps = [after - before for before, after in itertools.pairwise(stamps) if after > before]
+    step = min(steps, default=0)
+    good = source in {"tsc", "arch_sys_counter"}
+    remedy = "" if good else "each reading is a system call; boot with clocksource=tsc"
+    yield Finding(
+        "clock", "ok" if good else "warning", f"{source}, a reading costs about {step} ns", step, "ns", remedy
+    )
+
+
+def _probe(pools: WorkerPools) -> Iterator[Finding]:
+    if len(cpus()) < 2:
+        yield Finding("probe", "warning", "needs two usable cores", remedy="allow this process more processors")
+        return
+    try:
+        value = Probe(pools, time.monotonic, cores=len(cpus())).value_ns()
+    except GasmeterError as error:
+        yield Finding("probe", "missing", str(error), remedy=_REINSTALL)
+        return
+    yield Finding("probe", "ok", f"{value:.0f} ns: a cache line from one core to another and back", value, "ns")
+
+
+def _pages() -> Iterator[Finding]:
+    try:
+        match = re.search(r"\[(\w+)\]", _HUGE_PAGES.read_text())
+    except OSError:
+        match = None
+    state = match.group(1) if match else "unknown"
+    remedy = "large tables pay for address translation" if state == "never" else ""
+    yield Finding("huge pages", "warning" if state == "never" else "ok", f"transparent: {state}", state, "", remedy)
+
+
+def _limits() -> Iterator[Finding]:
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    yield Finding("ranks", "ok", f"1 to {most_ranks()} on this machine", most_ranks())
+    few = files != resource.RLIM_INFINITY and files < 256
+    remedy = "raise it with `ulimit -n 1024`" if few else ""
+    yield Finding("open files", "warning" if few else "ok", str(files), files, "", remedy)
+
+
+def _versions() -> Iterator[Finding]:
+    found = context.versions()
+    for name, version in found.items():
+        if name.startswith("core"):
+            continue
+        missing = version == "missing"
+        remedy = f"pip install {name}" if missing else ""
+        yield Finding(name, "missing" if missing else "ok", version, version, "", remedy, needed=missing)

@@ -1,0 +1,157 @@
+"""Everything gasmeter raises: one hierarchy, one line per message, one exit status per class.
+
+A message names the object, the value given, the values allowed and where to look. The compiled core raises the same
+classes (its C++ hierarchy in ``base/error.hpp`` is translated to these).
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+__all__ = [
+    "BrokenJob",
+    "CheckFailed",
+    "Deadlock",
+    "EnvironmentLacks",
+    "GasmeterError",
+    "ResourceError",
+    "Timeout",
+    "UsageError",
+    "did_you_mean",
+    "error_named",
+    "unknown",
+]
+
+
+class GasmeterError(Exception):
+    """Base of everything gasmeter raises.
+
+    Parameters
+    ----------
+    message : str
+        One line: the object, the value given, the values allowed, where to look.
+    value : str, optional
+        The offending value alone, so that a caller can point at the place it came from (a line of an experiment
+        file).
+
+    Attributes
+    ----------
+    exit_code : int
+        Status with which the command line ends when this error reaches it.
+    """
+
+    exit_code = 1
+
+    def __init__(self, message: str = "", value: str | None = None) -> None:
+        super().__init__(message)
+        self.value = value
+
+
+class CheckFailed(GasmeterError):
+    """A check did not hold, for instance data that failed its verification (exit status 1)."""
+
+
+class UsageError(GasmeterError, ValueError):
+    """A value outside what is allowed: unknown names, sizes that do not fit (exit status 2)."""
+
+    exit_code = 2
+
+
+class ResourceError(GasmeterError):
+    """The machine lacks something: memory, disk space, a permission (exit status 3)."""
+
+    exit_code = 3
+
+
+class EnvironmentLacks(ResourceError):
+    """A library, program or part of the installation is missing (exit status 3)."""
+
+
+class BrokenJob(GasmeterError, RuntimeError):
+    """A rank died or the launcher went away (exit status 4)."""
+
+    exit_code = 4
+
+
+class Deadlock(BrokenJob):
+    """Every rank waits and nothing is under way; the message holds one line per waiting rank (exit status 4)."""
+
+
+class Timeout(BrokenJob, TimeoutError):
+    """A job gave no answer within the time it was given (exit status 4)."""
+
+
+_BY_NAME: dict[str, type[GasmeterError]] = {
+    "ValueError": UsageError,
+    "UsageError": UsageError,
+    "ResourceError": ResourceError,
+    "EnvironmentLacks": EnvironmentLacks,
+    "BrokenJob": BrokenJob,
+    "Deadlock": Deadlock,
+    "Timeout": Timeout,
+}
+
+
+def error_named(name: str, message: str) -> GasmeterError:
+    """Return the error that a worker reported by the name of its class.
+
+    Parameters
+    ----------
+    name : str
+        Class name as it stands in the reply, for instance ``ResourceError``; unknown names give `GasmeterError`.
+    message : str
+        The worker's one-line message, passed on unchanged.
+
+    Returns
+    -------
+    GasmeterError
+        The exception, not raised.
+    """
+    return _BY_NAME.get(name, GasmeterError)(message)
+
+
+def did_you_mean(value: str, allowed: Iterable[str]) -> str:
+    """Return ``"; did you mean 'x'?"`` for the nearest allowed name, or nothing when none is near.
+
+    Parameters
+    ----------
+    value : str
+        What was given.
+    allowed : iterable of str
+        What would have been right.
+
+    Returns
+    -------
+    str
+        A clause to append to a message, possibly empty.
+    """
+    near = difflib.get_close_matches(value, list(allowed), n=1, cutoff=0.6)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def unknown(what: str, value: str, allowed: Iterable[str], where: str) -> UsageError:
+    """Return the error for a name that does not exist.
+
+    Parameters
+    ----------
+    what : str
+        Kind of name, for instance ``"kernel"``.
+    value : str
+        The name given.
+    allowed : iterable of str
+        The names that exist; at most twelve are shown.
+    where : str
+        Command that lists them, for instance ``"gasmeter list kernels"``.
+
+    Returns
+    -------
+    UsageError
+        The exception, not raised.
+    """
+    names = list(allowed)
+    shown = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
+    hint = did_you_mean(value, names)
+    choices = f"allowed: {shown}" if names else "there is none"
+    separator = " " if hint else "; "
+    return UsageError(f"unknown {what} {value!r}{hint}{separator}{choices} (see `{where}`)", value)

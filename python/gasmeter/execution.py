@@ -1,0 +1,233 @@
+"""Runs a sweep: group after group, every finished one kept at once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gasmeter import context
+from gasmeter.catalogue import catalogue
+from gasmeter.errors import UsageError
+from gasmeter.experiment import Experiment
+from gasmeter.point import Group
+from gasmeter.result import Result
+from gasmeter.rows import Record, record
+from gasmeter.runner import Runner
+from gasmeter.store import Store
+from gasmeter.summary import summarise_run
+
+__all__ = ["Progress", "estimated_seconds", "execute"]
+
+_FIXED_S = 0.02
+_PROBE_SHARE = 1.05
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a sweep is.
+
+    Attributes
+    ----------
+    done, total : int
+        Points.
+    seconds_left : float
+        Estimate; scaled with what the groups so far really took.
+    label : str
+        The point under way.
+    """
+
+    done: int
+    total: int
+    seconds_left: float
+    label: str
+
+
+def estimated_seconds(groups: Sequence[Group]) -> float:
+    """Return about how long groups take, before anything is measured.
+
+    Parameters
+    ----------
+    groups : sequence of Group
+        What is to be measured.
+
+    Returns
+    -------
+    float
+        Seconds; an upper bound where an interval is asked for.
+    """
+    budgets = (point.budget for group in groups for point in group.points)
+    return _PROBE_SHARE * sum((budget.max_time_s if budget.ci else budget.time_s) + _FIXED_S for budget in budgets)
+
+
+def execute(
+    experiment: Experiment,
+    *,
+    out: str | Path | None = None,
+    quick: bool = False,
+    replace: Mapping[str, str] | None = None,
+    jobs: int = 1,
+    resume: bool = False,
+    runner: Runner | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    origin: Mapping[str, Any] | None = None,
+) -> Result:
+    """Measure an experiment; see `gasmeter.experiment.Experiment.run`.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        What to measure.
+    out : str or Path, optional
+        Folder of the store.
+    quick : bool, default False
+        Shorter axes and budgets.
+    replace : mapping of str to str, optional
+        Axis values that replace the experiment's.
+    jobs : int, default 1
+        Modelled groups that run at the same time.
+    resume : bool, default False
+        Continue what the folder holds.
+    runner : Runner, optional
+        By default a new one.
+    progress : callable, optional
+        Told before and after every group.
+    origin : mapping, optional
+        Where options came from, for run.json.
+
+    Returns
+    -------
+    Result
+        Rows in the order of the plan.
+
+    Raises
+    ------
+    UsageError, ResourceError, BrokenJob
+        As `gasmeter.experiment.Experiment.run`; the store keeps what is done.
+    KeyboardInterrupt
+        On Ctrl-C; the store keeps what is done.
+    """
+    if jobs < 1:
+        raise UsageError(f"jobs {jobs} is not allowed; allowed: 1 or more", str(jobs))
+    if resume and out is None:
+        raise UsageError("resume needs the folder to continue; allowed: out=FOLDER (--out)", "resume")
+    groups = experiment.groups(quick=quick, replace=replace or {})
+    store = None
+    if out is not None:
+        store = _open_store(
+            experiment, out, groups, quick=quick, replace=replace or {}, resume=resume, origin=origin or {}
+        )
+    done: dict[str, Record] = dict(store.done) if store else {}
+    state = "failed"
+    try:
+        own = runner or Runner()
+        try:
+            for entry in _records(
+                own, [group for group in groups if group.id not in done], experiment.name, jobs, progress
+            ):
+                done[entry.group] = entry
+                if store:
+                    store.append(entry)
+        finally:
+            if runner is None:
+                own.pools.close()
+        state = "complete"
+    except KeyboardInterrupt:
+        state = "interrupted"
+        raise
+    finally:
+        result = _result(experiment, groups, done, complete=state == "complete")
+        if store:
+            store.finish(result, state, summarise_run(experiment, result), plots=state != "failed" and bool(done))
+            result.notes.extend([f"the earlier run is kept in {store.moved_to}"] if store.moved_to else [])
+    return result
+
+
+def _result(experiment: Experiment, groups: Sequence[Group], done: Mapping[str, Record], *, complete: bool) -> Result:
+    planned = [done[group.id] for group in groups if group.id in done]
+    names = {entry.group for entry in planned}
+    # Groups of an earlier run with other axes stay in the store.
+    others = [entry for name, entry in done.items() if name not in names]
+    return Result(
+        [*planned, *others], name=experiment.name, title=experiment.title, plots=experiment.plots, complete=complete
+    )
+
+
+def _records(
+    runner: Runner, groups: Sequence[Group], name: str, jobs: int, progress: Callable[[Progress], None] | None
+) -> Iterator[Record]:
+    """Measure real groups one after the other, then modelled ones side by side; yield each as it is done."""
+    clock = _Clock(groups, progress)
+    real = [group for group in groups if not _modelled(group)]
+    for group in real:
+        clock.begin(group)
+        yield record(runner.measure(group), name)
+        clock.end(group)
+    virtual = [group for group in groups if _modelled(group)]
+    with ThreadPoolExecutor(max_workers=jobs) as workers:
+        # In the order of the plan, so that the journal is the same whichever job is done first.
+        for group, outcome in zip(virtual, workers.map(runner.measure, virtual), strict=True):
+            clock.begin(group)
+            yield record(outcome, name)
+            clock.end(group)
+
+
+def _modelled(group: Group) -> bool:
+    entry = catalogue()
+    return all(entry.conduit(point.conduit, entry.kernel(point.kernel)).kind == "modelled" for point in group.points)
+
+
+class _Clock:
+    """Estimates the time left from the plan, corrected by what has passed."""
+
+    def __init__(self, groups: Sequence[Group], tell: Callable[[Progress], None] | None) -> None:
+        self._tell = tell
+        self._total = sum(len(group.points) for group in groups)
+        self._left_s = estimated_seconds(groups)
+        self._planned_s = self._done = 0.0
+        self._started = time.monotonic()
+
+    def begin(self, group: Group) -> None:
+        self._report(group)
+
+    def end(self, group: Group) -> None:
+        seconds = estimated_seconds([group])
+        self._left_s, self._planned_s = self._left_s - seconds, self._planned_s + seconds
+        self._done += len(group.points)
+        self._report(group)
+
+    def _report(self, group: Group) -> None:
+        if self._tell is None:
+            return
+        passed = time.monotonic() - self._started
+        pace = passed / self._planned_s if self._planned_s > 0 else 1.0
+        self._tell(Progress(int(self._done), self._total, max(self._left_s, 0.0) * pace, group.points[-1].describe()))
+
+
+def _open_store(
+    experiment: Experiment,
+    out: str | Path,
+    groups: Sequence[Group],
+    *,
+    quick: bool,
+    replace: Mapping[str, str],
+    resume: bool,
+    origin: Mapping[str, Any],
+) -> Store:
+    run = {
+        "started": context.now(),
+        "command": context.command_line(),
+        "git": context.git_revision(),
+        "quick": quick,
+        "set": dict(replace),
+        "resumed": resume,
+        "options": dict(origin),
+        "groups": len(groups),
+        "points": [point.model_dump() | {"run_id": point.id} for group in groups for point in group.points],
+        "host": context.host_facts(),
+        "versions": context.versions(),
+    }
+    return Store(Path(out), experiment.name, resume=resume, run=run)

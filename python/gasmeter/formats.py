@@ -1,0 +1,295 @@
+"""Rows as text: a table for people, CSV and JSON for programs, and the layout of the OSU benchmarks."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from gasmeter.rows import COLUMNS, Row
+from gasmeter.units import format_bytes, format_quantity
+
+__all__ = [
+    "FORMATS",
+    "csv_cell",
+    "csv_lines",
+    "format_interval",
+    "json_value",
+    "render",
+    "render_table",
+    "to_csv",
+    "to_json",
+    "to_osu",
+]
+
+FORMATS = ("table", "csv", "json", "osu")
+"""Names of the formats of `gasmeter measure --format`."""
+
+
+def render(
+    rows: Sequence[Row], form: str, *, title: str = "", footer: Sequence[str] = (), width: int | None = None
+) -> str:
+    """Return rows in one of the formats.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        By the names of `gasmeter.rows.COLUMNS`.
+    form : {"table", "csv", "json", "osu"}
+        The format.
+    title, footer : str, sequence of str
+        Lines around a table; the other formats hold rows only.
+    width : int, optional
+        Columns of the terminal.
+
+    Returns
+    -------
+    str
+        Ends in a newline.
+    """
+    if form == "csv":
+        return to_csv(rows)
+    if form == "json":
+        return to_json(rows)
+    if form == "osu":
+        return to_osu(rows)
+    return _table(rows, title, footer, width)
+
+
+def csv_cell(value: object) -> str:
+    """Return a value as it stands in a CSV cell.
+
+    Parameters
+    ----------
+    value : object
+        Text, number or truth value.
+
+    Returns
+    -------
+    str
+        ``true``/``false``, nothing for NaN, the shortest text that reads back as the same float.
+    """
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return "" if math.isnan(value) else repr(float(value))
+    return "" if value is None else str(value)
+
+
+def csv_lines(rows: Iterable[Row]) -> str:
+    """Return rows as CSV lines without a header.
+
+    Parameters
+    ----------
+    rows : iterable of dict
+        By the names of `gasmeter.rows.COLUMNS`.
+
+    Returns
+    -------
+    str
+        One line each.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    for row in rows:
+        writer.writerow([csv_cell(row[name]) for name in COLUMNS])
+    return text.getvalue()
+
+
+def to_csv(rows: Iterable[Row]) -> str:
+    """Return rows as CSV with a header.
+
+    Parameters
+    ----------
+    rows : iterable of dict
+        By the names of `gasmeter.rows.COLUMNS`.
+
+    Returns
+    -------
+    str
+        What stands in results.csv.
+    """
+    return ",".join(COLUMNS) + "\n" + csv_lines(rows)
+
+
+def json_value(value: Any) -> Any:
+    """Return a value that JSON can hold: numbers that are not finite become null.
+
+    Parameters
+    ----------
+    value : object
+        Possibly nested.
+
+    Returns
+    -------
+    object
+        The same with plain containers.
+    """
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): json_value(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [json_value(entry) for entry in value]
+    return value
+
+
+def to_json(rows: Iterable[Row]) -> str:
+    """Return rows as a JSON array of objects.
+
+    Parameters
+    ----------
+    rows : iterable of dict
+        By the names of `gasmeter.rows.COLUMNS`.
+
+    Returns
+    -------
+    str
+        Missing numbers are null.
+    """
+    return json.dumps([json_value({name: row[name] for name in COLUMNS}) for row in rows], indent=1) + "\n"
+
+
+_OSU_COLUMNS = {
+    "latency": ("Latency (us)", 1e-3),
+    "round_trip": ("Round Trip (us)", 1e-3),
+    "bandwidth": ("Bandwidth (MB/s)", 1e-6),
+    "rate": ("Messages/s", 1.0),
+    "gups": ("GUP/s", 1.0),
+    "overhead": ("Overhead (ratio)", 1.0),
+}
+_OSU_KEYS = ("kernel", "op", "variant", "conduit", "network", "kind", "ranks", "options", "reference")
+
+
+def to_osu(rows: Sequence[Row]) -> str:
+    """Return rows in the layout of the OSU benchmarks: a comment header, then size and values in columns.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        By the names of `gasmeter.rows.COLUMNS`.
+
+    Returns
+    -------
+    str
+        One block per kernel, operation, conduit and number of ranks; times in us, bandwidth in MB/s (10^6 B).
+    """
+    blocks: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        blocks.setdefault(tuple(row[name] for name in _OSU_KEYS), []).append(row)
+    return "\n".join(_osu_block(dict(zip(_OSU_KEYS, key, strict=True)), entries) for key, entries in blocks.items())
+
+
+def _osu_block(key: Mapping[str, Any], rows: Sequence[Row]) -> str:
+    metrics = list(dict.fromkeys((row["metric"], row["unit"]) for row in rows))
+    what = " ".join(str(key[name]) for name in ("kernel", "op", "variant") if key[name])
+    against = f", against {key['reference']}" if key["reference"] else ""
+    options = f", {key['options']}" if key["options"] else ""
+    heads = [_OSU_COLUMNS.get(metric, (f"{metric} ({unit})", 1.0)) for metric, unit in metrics]
+    lines = [
+        f"# gasmeter {what} on {key['conduit']}, {key['ranks']} ranks{options}{against} ({key['kind']})",
+        "# " + f"{'Size':<8}" + "".join(f"{head:>20}" for head, _ in heads),
+    ]
+    for size in dict.fromkeys(row["size_bytes"] for row in rows):
+        cells = []
+        for (metric, _), (_, factor) in zip(metrics, heads, strict=True):
+            value = next(
+                (row["value"] for row in rows if row["size_bytes"] == size and row["metric"] == metric), math.nan
+            )
+            digits = 5 if metric in {"latency", "round_trip", "gups", "overhead"} else 2
+            cells.append(f"{value * factor:>20.{digits}f}")
+        lines.append(f"{size:<10}" + "".join(cells))
+    return "\n".join(lines) + "\n"
+
+
+def format_interval(row: Row) -> str:
+    """Return the 95 % interval of a row for people.
+
+    Parameters
+    ----------
+    row : dict
+        By the names of `gasmeter.rows.COLUMNS`.
+
+    Returns
+    -------
+    str
+        ``low … high`` with units, or a dash where there is no interval.
+    """
+    if not (math.isfinite(row["ci_low"]) and math.isfinite(row["ci_high"])):
+        return "-"
+    signed = row["metric"] != "error_fraction"
+    ends = (format_quantity(row[name], row["unit"], signed=signed) for name in ("ci_low", "ci_high"))
+    return " … ".join(ends)
+
+
+def render_table(table: Table, width: int | None = None) -> str:
+    """Return a rich table as plain text.
+
+    Parameters
+    ----------
+    table : rich.table.Table
+        What to show.
+    width : int, optional
+        Columns; wide enough for any row by default.
+
+    Returns
+    -------
+    str
+        Without colours or trailing blanks.
+    """
+    text = io.StringIO()
+    Console(file=text, width=width or 200, no_color=True, highlight=False, legacy_windows=False).print(table)
+    return "\n".join(line.rstrip() for line in text.getvalue().splitlines()) + "\n"
+
+
+def _table(rows: Sequence[Row], title: str, footer: Sequence[str], width: int | None) -> str:
+    table = Table(box=box.SIMPLE_HEAD, title=title or None, title_justify="left", pad_edge=False)
+    columns: list[tuple[str, str]] = [("kernel", "kernel")] if len({row["kernel"] for row in rows}) > 1 else []
+    columns.append(("op", "op"))
+    columns += [(name, name) for name in ("variant",) if any(row[name] for row in rows)]
+    columns += [("conduit", "conduit"), ("ranks", "ranks"), ("size", "size")]
+    columns += [(name, name) for name in ("options",) if any(row[name] for row in rows)]
+    columns += [
+        ("metric", "metric"),
+        ("median", "median"),
+        ("95 % interval", "interval"),
+        ("blocks", "n"),
+        ("", "remark"),
+    ]
+    right = {"ranks", "size", "median", "interval", "n"}
+    for head, name in columns:
+        table.add_column(head, justify="right" if name in right else "left", no_wrap=True)
+    for row in rows:
+        cells = _cells(row)
+        table.add_row(*(Text(cells[name]) for _, name in columns))
+    return render_table(table, width) + "".join(f"{line}\n" for line in footer)
+
+
+def _cells(row: Row) -> dict[str, str]:
+    unit, signed = row["unit"], row["metric"] != "error_fraction"
+    remarks = [] if row["verified"] else ["NOT VERIFIED"]
+    remarks += ["modelled"] if row["kind"] == "modelled" else []
+    remarks += ["more ranks than cores"] if row["oversubscribed"] else []
+    remarks += [f"over {row['reference']}"] if row["reference"] else []
+    return {
+        "kernel": row["kernel"],
+        "op": row["op"],
+        "variant": row["variant"],
+        "conduit": row["conduit"],
+        "ranks": str(row["ranks"]),
+        "size": format_bytes(row["size_bytes"]) if row["size_bytes"] else "-",
+        "options": row["options"],
+        "metric": row["metric"],
+        "median": format_quantity(row["value"], unit, signed=signed),
+        "interval": format_interval(row),
+        "n": str(row["n"]),
+        "remark": ", ".join(remarks),
+    }

@@ -1,0 +1,111 @@
+"""What this machine carries: cores, ranks, shared memory."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from gasmeter.errors import UsageError
+from gasmeter.units import format_bytes
+
+__all__ = ["RANKS_PER_CORE", "SharedMemory", "check_ranks", "check_size", "cpus", "most_ranks", "shared_memory"]
+
+RANKS_PER_CORE = 64
+"""Ranks that share a core at most: each keeps a process, a socket and its private pages."""
+
+_SHM = Path("/dev/shm")
+
+
+@dataclass(frozen=True)
+class SharedMemory:
+    """Size and free space of the shared-memory file system, in bytes."""
+
+    total: int
+    free: int
+
+
+def cpus() -> tuple[int, ...]:
+    """Return the processors this process may use.
+
+    Returns
+    -------
+    tuple of int
+        Processor numbers, ascending, at least one.
+    """
+    return tuple(sorted(os.sched_getaffinity(0)))
+
+
+def most_ranks() -> int:
+    """Return how many ranks of a real job this machine carries.
+
+    Returns
+    -------
+    int
+        `RANKS_PER_CORE` for each usable core, at least 128, bounded by the limit on processes.
+    """
+    bound = max(128, RANKS_PER_CORE * len(cpus()))
+    processes = psutil.Process().rlimit(psutil.RLIMIT_NPROC)[0]
+    return bound if processes < 0 else max(1, min(bound, int(processes) - 1))
+
+
+def shared_memory() -> SharedMemory | None:
+    """Return the state of the shared-memory file system.
+
+    Returns
+    -------
+    SharedMemory or None
+        None where there is no ``/dev/shm``.
+    """
+    try:
+        usage = shutil.disk_usage(_SHM)
+    except OSError:
+        return None
+    return SharedMemory(usage.total, usage.free)
+
+
+def check_ranks(ranks: int) -> None:
+    """Refuse a number of ranks that no real job here can have.
+
+    Parameters
+    ----------
+    ranks : int
+        Ranks of a job on a real conduit.
+
+    Raises
+    ------
+    UsageError
+        If it is below 1 or above `most_ranks`.
+    """
+    most = most_ranks()
+    if not 1 <= ranks <= most:
+        raise UsageError(
+            f"ranks {ranks}: this machine carries 1 to {most} ({RANKS_PER_CORE} per core, {len(cpus())} usable cores)"
+            "; see `gasmeter doctor`",
+            str(ranks),
+        )
+
+
+def check_size(size_bytes: int) -> None:
+    """Refuse a size that no segment on this machine can hold.
+
+    Parameters
+    ----------
+    size_bytes : int
+        Bytes of one transfer, or of the whole table.
+
+    Raises
+    ------
+    UsageError
+        If it exceeds the shared memory of the machine.
+    """
+    memory = shared_memory()
+    if memory is not None and size_bytes > memory.total:
+        raise UsageError(
+            f"size {format_bytes(size_bytes)} ({size_bytes} B) is beyond any segment: /dev/shm holds"
+            f" {format_bytes(memory.total)}; allowed: up to that, see `gasmeter doctor`",
+            str(size_bytes),
+        )

@@ -1,0 +1,124 @@
+"""Loads an experiment file; a mistake in it is reported with its line."""
+
+from __future__ import annotations
+
+import ast
+import traceback
+from pathlib import Path
+from types import ModuleType
+
+from gasmeter.errors import GasmeterError, UsageError
+from gasmeter.experiment import Experiment
+
+__all__ = ["load_experiment", "locate"]
+
+
+def load_experiment(path: str | Path) -> Experiment:
+    """Return the experiment that a file describes.
+
+    Parameters
+    ----------
+    path : str or Path
+        Python file that builds exactly one `gasmeter.Experiment` at its top level.
+
+    Returns
+    -------
+    Experiment
+        Nothing has been run.
+
+    Raises
+    ------
+    UsageError
+        If there is no such file, it has a mistake (with its line), or describes no or several experiments.
+    """
+    place = Path(path)
+    source = _read(place)
+    module = ModuleType(f"gasmeter_experiment_{place.stem}")
+    module.__file__ = str(place)
+    try:
+        code = compile(source, str(place), "exec")
+        exec(code, module.__dict__)
+    except SyntaxError as error:
+        where = f"{error.filename or place}:{error.lineno}"
+        raise UsageError(
+            f"{where}: {error.msg}; allowed: a Python file with one gasmeter.Experiment", str(place)
+        ) from error
+    except GasmeterError as error:
+        line = _line_of(error, source, place)
+        raise type(error)(f"{place}:{line}: {error}", error.value) from error
+    except Exception as error:
+        line = _deepest_line(error, place)
+        raise UsageError(f"{place}:{line}: {type(error).__name__}: {_first_line(error)}", str(place)) from error
+    found = {id(value): value for value in vars(module).values() if isinstance(value, Experiment)}
+    if len(found) != 1:
+        count = "no experiment" if not found else f"{len(found)} experiments"
+        raise UsageError(f"{place} describes {count}; allowed: one gasmeter.Experiment at its top level", str(place))
+    return next(iter(found.values()))
+
+
+def _read(place: Path) -> str:
+    if place.is_dir():
+        raise UsageError(
+            f"experiment {str(place)!r} is a folder; allowed: a Python file (see `gasmeter list experiments`)",
+            str(place),
+        )
+    if not place.exists():
+        raise UsageError(f"experiment {str(place)!r} does not exist (see `gasmeter list experiments`)", str(place))
+    try:
+        return place.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"experiment {str(place)!r} cannot be read: {_first_line(error)}", str(place)) from error
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+def _deepest_line(error: BaseException, place: Path) -> int:
+    lines = [frame.lineno or 0 for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(place)]
+    return lines[-1] if lines else 1
+
+
+def _line_of(error: GasmeterError, source: str, place: Path) -> int:
+    """Line of the field or value that the error names, inside the call that failed; else the line of the call."""
+    call_line = _deepest_line(error, place)
+    return locate(source, error.value, call_line) or call_line
+
+
+def locate(source: str, value: str | None, inside: int | None = None) -> int | None:
+    """Return the line where a value or a field of that name stands.
+
+    Parameters
+    ----------
+    source : str
+        Text of an experiment file.
+    value : str or None
+        What an error names.
+    inside : int, optional
+        Look only inside the call that begins at, or spans, this line.
+
+    Returns
+    -------
+    int or None
+        Line number from 1; None if it does not stand there.
+    """
+    if not value:
+        return None
+    tree = ast.parse(source)
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    spans = [node for node in calls if inside is not None and node.lineno <= inside <= (node.end_lineno or node.lineno)]
+    roots: list[ast.AST] = list(spans) if spans else [tree]
+    # The innermost call first: it is the one that raised.
+    for root in sorted(roots, key=lambda node: getattr(node, "end_lineno", 0) - getattr(node, "lineno", 0)):
+        for node in ast.walk(root):
+            if isinstance(node, ast.keyword) and node.arg == value:
+                return node.lineno
+            if isinstance(node, ast.Constant) and _names(node.value, value):
+                return node.lineno
+    return None
+
+
+def _names(constant: object, value: str) -> bool:
+    if isinstance(constant, bool):
+        return False
+    return value in [part.strip() for part in str(constant).split(",")] or str(constant).strip() == value

@@ -1,0 +1,129 @@
+"""`gasmeter.measure`: one kernel, one table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gasmeter.execution import execute
+from gasmeter.experiment import Experiment, Series
+from gasmeter.result import Result
+from gasmeter.runner import Runner
+
+__all__ = ["measure", "measurement"]
+
+
+def measurement(
+    kernel: str,
+    *,
+    conduit: str | Sequence[str],
+    op: str | Sequence[str] = (),
+    sizes: str | int | Sequence[str | int] | None = None,
+    ranks: str | int | Sequence[int] = 2,
+    variant: str | Sequence[str] = (),
+    options: Mapping[str, object] | None = None,
+    against: str | None = None,
+    ci: str | float | None = None,
+    iterations: int | None = None,
+    max_time: str | float = 30.0,
+    time: str | float = 0.4,
+    seed: int = 1,
+    machine: str = "",
+    topology: str = "",
+) -> Experiment:
+    """Return the experiment that `measure` runs; the parameters are the same.
+
+    Returns
+    -------
+    Experiment
+        With one series, named ``measure``.
+    """
+    settings: dict[str, Any] = {
+        "kernel": kernel,
+        "conduit": conduit,
+        "op": op,
+        "size": sizes,
+        "ranks": ranks,
+        "variant": variant,
+        "options": dict(options or {}),
+        "reference": against,
+        "ci": ci,
+        "iterations": iterations,
+        "max_time_s": max_time,
+        "time_s": time,
+        "seeds": (seed,),
+        "machine": machine,
+        "topology": topology,
+    }
+    return Experiment(name="measure", title=kernel, series=(Series(**settings),))
+
+
+def measure(
+    kernel: str,
+    *,
+    conduit: str | Sequence[str],
+    op: str | Sequence[str] = (),
+    sizes: str | int | Sequence[str | int] | None = None,
+    ranks: str | int | Sequence[int] = 2,
+    variant: str | Sequence[str] = (),
+    options: Mapping[str, object] | None = None,
+    against: str | None = None,
+    ci: str | float | None = None,
+    iterations: int | None = None,
+    max_time: str | float = 30.0,
+    time: str | float = 0.4,
+    seed: int = 1,
+    runner: Runner | None = None,
+) -> Result:
+    """Measure one kernel and return its rows.
+
+    Parameters
+    ----------
+    kernel : str
+        For instance ``"ping-pong"``; see ``gasmeter list kernels``.
+    conduit : str or sequence of str
+        For instance ``"smp"``; see ``gasmeter list conduits``.
+    op : str or sequence of str, optional
+        Operations; the kernel's first by default, ``"all"`` for every one.
+    sizes : str, int or sequence, optional
+        Bytes, also as ``"8:4M"``; 8 B to 4 MiB by default, as far as the operation carries it.
+    ranks : int, str or sequence of int, default 2
+        Ranks of the job.
+    variant : str or sequence of str, optional
+        Variants; the kernel's first by default.
+    options : mapping, optional
+        Options of kernel and conduit by name.
+    against : str, optional
+        Conduit to compare with in alternating blocks; adds its rows and ``overhead`` rows.
+    ci : str or float, optional
+        Stop when half the 95 % interval is below this share of the median, for instance ``"2%"``.
+    iterations : int, optional
+        Operations per block; about 2 ms worth by default.
+    max_time : str or float, default 30 s
+        Seconds after which a point ends.
+    time : str or float, default 0.4 s
+        Seconds a point is measured when no `ci` is asked for.
+    seed : int, default 1
+        Seed of every random stream.
+    runner : Runner, optional
+        Keeps worker processes alive between calls; by default they end with the call.
+
+    Returns
+    -------
+    Result
+        With `frame`, `samples` and `plot`.
+
+    Raises
+    ------
+    UsageError
+        If a name, option, size or number of ranks is not allowed here.
+    ResourceError
+        If the machine lacks something the measurement needs.
+    BrokenJob
+        If a rank died.
+    """
+    experiment = measurement(
+        kernel, conduit=conduit, op=op, sizes=sizes, ranks=ranks, variant=variant, options=options, against=against,
+        ci=ci, iterations=iterations, max_time=max_time, time=time, seed=seed,
+    )  # fmt: skip
+    return execute(experiment, runner=runner)

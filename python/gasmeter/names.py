@@ -1,0 +1,186 @@
+"""Checks of the names and options of a point against the catalogue, in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from gasmeter.catalogue import Catalogue, Conduit, Kernel, Option
+from gasmeter.errors import UsageError, unknown
+
+__all__ = ["METRICS", "check_metric", "options_text", "parse_assignments", "resolve_options", "resolve_variant"]
+
+METRICS: Mapping[str, str] = {
+    "latency": "ns",
+    "round_trip": "ns",
+    "bandwidth": "B/s",
+    "rate": "1/s",
+    "gups": "GUP/s",
+    "overhead": "ratio",
+    "error_fraction": "ratio",
+    "memory_per_rank": "B",
+    "speedup": "ratio",
+}
+"""Every metric with its unit, as they stand in results.csv."""
+
+
+def parse_assignments(items: Iterable[str], what: str = "option") -> dict[str, str]:
+    """Return ``key=value`` items as a dictionary.
+
+    Parameters
+    ----------
+    items : iterable of str
+        For instance ``["medium=one-transaction"]``.
+    what : str, default "option"
+        What they are, for the message.
+
+    Returns
+    -------
+    dict of str to str
+        Keys and values, stripped.
+
+    Raises
+    ------
+    UsageError
+        If an item has no ``=``, no key, or repeats a key with another value.
+    """
+    found: dict[str, str] = {}
+    for item in items:
+        key, equals, value = (part.strip() for part in item.partition("="))
+        if not equals or not key:
+            raise UsageError(f"{what} {item!r} is not key=value; allowed: for instance --{what} name=value", item)
+        if found.get(key, value) != value:
+            raise UsageError(f"{what} {key!r} is given twice, as {found[key]!r} and {value!r}; allowed: once", item)
+        found[key] = value
+    return found
+
+
+def check_metric(name: str) -> str:
+    """Return a metric's name if there is one of that name.
+
+    Parameters
+    ----------
+    name : str
+        For instance ``"latency"``.
+
+    Returns
+    -------
+    str
+        The same name.
+
+    Raises
+    ------
+    UsageError
+        If there is no such metric.
+    """
+    if name not in METRICS:
+        raise unknown("metric", name, METRICS, "gasmeter list kernels")
+    return name
+
+
+def resolve_variant(kernel: Kernel, conduit: Conduit, variant: str) -> str:
+    """Return the variant that runs: the one named, else the kernel's first; ``raw`` on a raw network.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        What runs.
+    conduit : Conduit
+        Where it runs.
+    variant : str
+        Name of the variant; empty for the first.
+
+    Returns
+    -------
+    str
+        Empty if the kernel has no variants.
+
+    Raises
+    ------
+    UsageError
+        If the kernel has no such variant.
+    """
+    if not kernel.variants:
+        if variant:
+            raise unknown(f"variant of kernel {kernel.name}", variant, [], "gasmeter list kernels")
+        return ""
+    if conduit.raw:
+        return "raw"
+    allowed = [name for name in kernel.variants if name != "raw"]
+    if not variant:
+        return allowed[0]
+    if variant not in allowed:
+        raise unknown(f"variant of kernel {kernel.name}", variant, allowed, "gasmeter list kernels")
+    return variant
+
+
+def resolve_options(
+    catalogue: Catalogue, kernel: Kernel, conduits: Sequence[Conduit], given: Mapping[str, object]
+) -> dict[str, dict[str, str]]:
+    """Return for each conduit the non-default options that apply to it, in canonical text.
+
+    An option belongs to the kernel or to a conduit; it must be known to at least one of the conduits that run, and
+    is left out where it is unknown (a raw network has no conduit options).
+
+    Parameters
+    ----------
+    catalogue : Catalogue
+        What exists.
+    kernel : Kernel
+        What runs.
+    conduits : sequence of Conduit
+        Where it runs.
+    given : mapping of str to object
+        Options as given.
+
+    Returns
+    -------
+    dict of str to dict of str to str
+        By conduit name; keys sorted, defaults left out.
+
+    Raises
+    ------
+    UsageError
+        If an option is known to none of them, or a value does not fit.
+    """
+    resolved: dict[str, dict[str, str]] = {conduit.name: {} for conduit in conduits}
+    shared = {option.name: option for option in kernel.options}
+    for name in sorted(given):
+        owners = 0
+        for conduit in conduits:
+            own = {option.name: option for option in conduit.options}
+            option = own.get(name) or shared.get(name)
+            if option is None:
+                continue
+            owners += 1
+            owner = f"conduit {conduit.name}" if name in own else f"kernel {kernel.name}"
+            value = option.parse(given[name], owner)
+            if value != _default(option, owner):
+                resolved[conduit.name][name] = value
+        if owners == 0:
+            known = [*shared, *(option.name for conduit in conduits for option in conduit.options)]
+            running = ", ".join(dict.fromkeys(conduit.name for conduit in conduits))
+            raise unknown(f"option of {kernel.name} on {running}", name, dict.fromkeys(known), "gasmeter list conduits")
+    return resolved
+
+
+def _default(option: Option, owner: str) -> str:
+    try:
+        return option.parse(option.default, owner)
+    except UsageError:
+        return option.default
+
+
+def options_text(options: Mapping[str, str]) -> str:
+    """Return options as they stand in the column ``options``.
+
+    Parameters
+    ----------
+    options : mapping of str to str
+        Non-default options in canonical text.
+
+    Returns
+    -------
+    str
+        ``key=value`` sorted by key, joined by ``;``.
+    """
+    return ";".join(f"{key}={options[key]}" for key in sorted(options))

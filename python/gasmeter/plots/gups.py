@@ -1,0 +1,44 @@
+"""Giga-updates per second against ranks."""
+
+from __future__ import annotations
+
+import math
+
+from matplotlib.ticker import FixedLocator, NullLocator
+
+from gasmeter.plots.looks import Looks
+from gasmeter.plots.style import Chart, Drawing, finish, plot_lines
+
+__all__ = ["draw_gups"]
+
+_KEYS = ("kernel", "op", "variant", "conduit", "size_bytes", "options")
+
+
+def draw_gups(chart: Chart) -> Drawing:
+    """Draw the update rate against the number of ranks.
+
+    Parameters
+    ----------
+    chart : Chart
+        Rows with metric ``gups`` in GUP/s.
+
+    Returns
+    -------
+    Drawing
+        Measured lines solid, modelled ones dashed, intervals as bands; hollow markers where ranks share cores.
+    """
+    figure = Drawing(figsize=(6.3, 4.0), layout="constrained")
+    axes = figure.subplots()
+    looks = Looks(chart.values, set(chart.overhead["reference"]))
+    frame = chart.values.assign(x=[math.log2(ranks) for ranks in chart.values["ranks"]])
+    drawn = plot_lines(axes, frame, looks, "x", 1.0, keys=_KEYS, ranks=False)
+    ranks = sorted(set(chart.values["ranks"]))
+    axes.xaxis.set_major_locator(FixedLocator([math.log2(count) for count in ranks]))
+    axes.set_xticks([math.log2(count) for count in ranks], [str(count) for count in ranks])
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_ylim(bottom=0)
+    axes.margins(x=0.06)
+    axes.set_xlabel("Ranks")
+    axes.set_ylabel("Update rate (GUP/s)")
+    finish(figure, chart, drawn)
+    return figure

@@ -1,0 +1,192 @@
+"""What the figures share: style sheet, axes of sizes and times, bands, legend, title, the line underneath."""
+
+from __future__ import annotations
+
+import io
+import math
+import textwrap
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
+
+from gasmeter.plots.looks import KEYS, Look, Looks
+from gasmeter.units import format_bytes
+
+__all__ = ["Chart", "Drawing", "finish", "plot_lines", "size_axis", "styled", "time_axis"]
+
+_SHEET = Path(__file__).resolve().parent.parent / "style.mplstyle"
+
+
+class Drawing(Figure):
+    """A figure that shows itself in a notebook without any plotting state."""
+
+    def _repr_png_(self) -> bytes:
+        buffer = io.BytesIO()
+        with styled():
+            self.savefig(buffer, format="png", dpi=110)
+        return buffer.getvalue()
+
+
+@dataclass(frozen=True)
+class Chart:
+    """What a figure is made of.
+
+    Attributes
+    ----------
+    values, overhead : pandas.DataFrame
+        Rows of the quantity drawn, and of its overhead where there is one.
+    title, disturbance : str
+        The text above and the line underneath.
+    """
+
+    values: pd.DataFrame
+    overhead: pd.DataFrame
+    title: str
+    disturbance: str
+
+
+@contextmanager
+def styled() -> Iterator[None]:
+    """Draw with the package's style sheet, on the Agg canvas, whatever the caller's settings."""
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(mpl.rc_params_from_file(_SHEET, use_default_template=False))
+        yield
+
+
+def plot_lines(
+    axes: Axes, frame: pd.DataFrame, looks: Looks, x: str, scale: float, *, keys: Sequence[str], ranks: bool = True
+) -> list[tuple[Look, Line2D]]:
+    """Draw medians as lines with markers and their intervals as bands.
+
+    Parameters
+    ----------
+    axes : Axes
+        Where.
+    frame : pandas.DataFrame
+        Rows with a numeric column `x`.
+    looks : Looks
+        Colours and markers.
+    x : str
+        Column of the horizontal axis.
+    scale : float
+        Factor from the rows' unit to the axis'.
+    keys : sequence of str
+        Columns that make a line.
+    ranks : bool, default True
+        Whether lines differ in ranks.
+
+    Returns
+    -------
+    list of tuple of Look and Line2D
+        For the legend.
+    """
+    drawn = []
+    # What others are compared with comes last, so that it can share their colour.
+    groups = sorted(
+        frame.groupby(list(keys), sort=False), key=lambda item: item[1]["conduit"].iloc[0] in looks.references
+    )
+    for _, rows in groups:
+        ordered = rows.sort_values(x)
+        look = looks.look({name: ordered[name].iloc[0] for name in (*KEYS, "kind")}, ranks=ranks)
+        across, up = ordered[x].to_numpy(float), ordered["value"].to_numpy(float) * scale
+        (line,) = axes.plot(across, up, **look.line, zorder=3 if look.thin else 4)
+        low, high = (ordered[name].to_numpy(float) * scale for name in ("ci_low", "ci_high"))
+        known = np.isfinite(low) & np.isfinite(high)
+        if known.sum() > 1:
+            axes.fill_between(
+                across, np.where(known, low, up), np.where(known, high, up), color=look.colour, alpha=0.18, lw=0
+            )
+        elif known.any():
+            axes.vlines(across[known], low[known], high[known], color=look.colour, lw=1.2)
+        shared = ordered["oversubscribed"].to_numpy(bool)
+        if shared.any():
+            hollow = {**look.line, "linestyle": "none", "markerfacecolor": "white"}
+            axes.plot(across[shared], up[shared], **hollow, zorder=5)
+        drawn.append((look, line))
+    return drawn
+
+
+def size_axis(axes: Axes, frame: pd.DataFrame) -> pd.DataFrame:
+    """Make the horizontal axis one of sizes, and return the frame with its column ``x``.
+
+    Parameters
+    ----------
+    axes : Axes
+        Where.
+    frame : pandas.DataFrame
+        Rows; operations without a size are placed left of the smallest.
+
+    Returns
+    -------
+    pandas.DataFrame
+        With the base-2 logarithm of the size in column ``x``.
+    """
+    sizes = sorted({int(size) for size in frame["size_bytes"] if size})
+    first = math.log2(sizes[0]) if sizes else 0.0
+    none = first - 1.5
+    placed = frame.assign(x=[math.log2(size) if size else none for size in frame["size_bytes"]])
+    marks = sorted({float(round(value)) for value in placed["x"] if value >= first})
+    step = max(1, math.ceil(len(marks) / 7))
+    ticks = {mark: format_bytes(2 ** round(mark)) for mark in marks[::step]}
+    if (frame["size_bytes"] == 0).any():
+        ticks = {none: "no\npayload", **ticks}
+    axes.xaxis.set_major_locator(FixedLocator(list(ticks)))
+    axes.set_xticks(list(ticks), list(ticks.values()))
+    axes.xaxis.set_minor_locator(FixedLocator([mark for mark in marks if mark not in ticks]))
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    return placed
+
+
+def time_axis(axes: Axes, quantity: str) -> None:
+    """Make the vertical axis a logarithmic one of times, in the unit that keeps its numbers short.
+
+    Parameters
+    ----------
+    axes : Axes
+        Whose values are in ns.
+    quantity : str
+        What they are.
+    """
+    low, high = axes.get_ylim()
+    factor, unit = (1.0, "ns") if high < 2e5 else ((1e3, "µs") if high < 2e8 else (1e6, "ms"))
+    axes.set_yscale("log")
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / factor:.6g}"))
+    narrow = high / max(low, 1e-9) < 12
+    axes.yaxis.set_minor_formatter(FuncFormatter(lambda value, _: f"{value / factor:.6g}" if narrow else ""))
+    axes.grid(True, which="minor", axis="y", linewidth=0.3)
+    axes.set_ylabel(f"{quantity} ({unit})")
+
+
+def finish(figure: Figure, chart: Chart, drawn: Sequence[tuple[Look, Line2D]]) -> None:
+    """Add title, legend and the line that says what the numbers are and what disturbed them.
+
+    Parameters
+    ----------
+    figure : Figure
+        Laid out with constrained layout.
+    chart : Chart
+        Its title and its disturbance.
+    drawn : sequence of tuple of Look and Line2D
+        The lines of the legend.
+    """
+    inches = figure.get_size_inches()[0]
+    ordered = sorted(drawn, key=lambda item: (item[0].track, item[0].thin))
+    columns = min(4, max(1, math.ceil(len(ordered) / 2))) if len(ordered) > 3 else len(ordered)
+    figure.legend(
+        [line for _, line in ordered], [look.label for look, _ in ordered], loc="outside upper left", ncols=columns,
+        borderaxespad=0.2, columnspacing=1.4, alignment="left",
+        title="\n".join(textwrap.wrap(chart.title, int(inches * 12))),
+        title_fontproperties={"size": 10, "weight": "bold"},
+    )  # fmt: skip
+    text = "\n".join(textwrap.wrap(chart.disturbance, int(inches * 17)))
+    figure.supxlabel(text, fontsize=7, color="0.35", x=0.01, ha="left")

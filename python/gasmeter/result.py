@@ -1,0 +1,223 @@
+"""What a measurement or an experiment returns: rows, samples, plots, and what disturbed them."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from gasmeter.rows import COLUMNS, SAMPLE_COLUMNS, Record, Row
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["Result", "records_from"]
+
+_SHOWN = (
+    "kernel",
+    "op",
+    "variant",
+    "conduit",
+    "ranks",
+    "size_bytes",
+    "options",
+    "metric",
+    "value",
+    "unit",
+    "ci_low",
+    "ci_high",
+    "n",
+)
+_TEXT = frozenset(
+    {"experiment", "kernel", "op", "variant", "conduit", "network", "kind", "label", "machine", "topology", "placement",
+     "options", "semantics", "metric", "unit", "reference", "run_id"}
+)  # fmt: skip
+
+
+class Result:
+    """Rows and samples of a measurement, in the order of its points.
+
+    Parameters
+    ----------
+    records : sequence of Record
+        What each group left.
+    name : str
+        Name of the experiment.
+    title : str, optional
+        Title for plots and summaries.
+    plots : sequence, optional
+        Plots the experiment asks for (`gasmeter.experiment.Plot`); without any, what the rows can show.
+    complete : bool, default True
+        False if the sweep was interrupted.
+
+    Examples
+    --------
+    >>> result = Result([], name="empty")
+    >>> len(result.frame())
+    0
+    """
+
+    def __init__(
+        self, records: Sequence[Record], *, name: str, title: str = "", plots: Sequence[Any] = (), complete: bool = True
+    ) -> None:
+        self.records = list(records)
+        self.name = name
+        self.title = title or name
+        self.plots = tuple(plots)
+        self.complete = complete
+
+    @property
+    def rows(self) -> list[Row]:
+        """Every row, as dictionaries by the names of `gasmeter.rows.COLUMNS`."""
+        return [row for entry in self.records for row in entry.rows]
+
+    @property
+    def errors(self) -> list[str]:
+        """One line per point whose data did not verify."""
+        return [line for entry in self.records for line in entry.errors]
+
+    @property
+    def notes(self) -> list[str]:
+        """What was left out and why."""
+        return [line for entry in self.records for line in entry.notes]
+
+    @property
+    def verified(self) -> bool:
+        """Whether the data of every point verified."""
+        return not self.errors
+
+    def frame(self) -> pd.DataFrame:
+        """Return the tidy table, one row per measured quantity.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns as in results.csv; `value`, `ci_low`, … in the unit of column ``unit``, NaN where there is none.
+        """
+        return _typed(pd.DataFrame(self.rows, columns=pd.Index(COLUMNS)))
+
+    def samples(self) -> pd.DataFrame:
+        """Return every block of every point.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per block and metric; `kept` is False for blocks that were left out of comparisons.
+        """
+        samples = [sample for entry in self.records for sample in entry.samples]
+        return pd.DataFrame(samples, columns=pd.Index(SAMPLE_COLUMNS))
+
+    def plot(self, kind: str | None = None) -> Figure:
+        """Draw the rows.
+
+        Parameters
+        ----------
+        kind : {"latency", "bandwidth", "gups"}, optional
+            What to draw; by default the first plot of the experiment, or the first the rows can show.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            A figure that notebooks show by themselves.
+
+        Raises
+        ------
+        UsageError
+            If there is no such kind or nothing to draw.
+        """
+        from gasmeter.plots import draw  # noqa: PLC0415 - loads matplotlib
+
+        return draw(self, kind)
+
+    def disturbance(self, frame: pd.DataFrame | None = None) -> str:
+        """Return the line under plots and tables: what kind of numbers these are and what disturbed them.
+
+        Parameters
+        ----------
+        frame : pandas.DataFrame, optional
+            The rows shown; all by default.
+
+        Returns
+        -------
+        str
+            Kind, probe range, verified, dropped blocks, shared cores.
+        """
+        rows = self.frame() if frame is None else frame
+        if rows.empty:
+            return "no rows"
+        groups = set(rows["run_id"])
+        records = [entry for entry in self.records if any(row["run_id"] in groups for row in entry.rows)]
+        return _disturbance(rows, records)
+
+    def _repr_html_(self) -> str:
+        """Return the main columns as an HTML table, with the line about what disturbed them."""
+        frame = self.frame()
+        table = frame.loc[:, [name for name in _SHOWN if _informative(frame, name)]]
+        note = html.escape(" · ".join([self.disturbance(), *self.errors]))
+        return f"<h4>{html.escape(self.title)}</h4>{table.to_html(index=False, na_rep='-')}<p><small>{note}</small></p>"
+
+
+def _informative(frame: pd.DataFrame, column: str) -> bool:
+    return column not in {"variant", "options"} or bool((frame[column] != "").any())
+
+
+def _typed(frame: pd.DataFrame) -> pd.DataFrame:
+    for column in frame.columns:
+        if column in _TEXT:
+            frame[column] = frame[column].fillna("").astype(str)
+        elif column in {"verified", "oversubscribed"}:
+            frame[column] = frame[column].astype(bool)
+        elif column in {"nodes", "ranks", "size_bytes", "n", "repetition", "seed"}:
+            frame[column] = frame[column].astype("int64")
+        else:
+            frame[column] = frame[column].astype("float64")
+    return frame
+
+
+def _disturbance(rows: pd.DataFrame, records: Sequence[Record]) -> str:
+    kinds = " and ".join(sorted(set(rows["kind"])))
+    parts = [kinds]
+    states = [value for value in rows["host_state_ns"] if not math.isnan(value)]
+    if states:
+        low, high = min(states), max(states)
+        span = f"{low:.0f} ns" if f"{low:.0f}" == f"{high:.0f}" else f"{low:.0f}-{high:.0f} ns"
+        parts.append(f"core-to-core probe {span}" + (" (cores moved)" if high > 1.15 * low else ""))
+    points = rows.drop_duplicates("run_id")
+    good = int(points["verified"].sum())
+    parts.append(
+        "data verified" if good == len(points) else f"{len(points) - good} of {len(points)} points NOT verified"
+    )
+    dropped, blocks = (sum(entry.dropped for entry in records), sum(entry.blocks for entry in records))
+    parts.append(f"{dropped} of {blocks} blocks dropped from comparison")
+    if bool(rows["oversubscribed"].any()):
+        parts.append("hollow markers: more ranks than cores")
+    return " · ".join(parts)
+
+
+def records_from(entries: Sequence[Mapping[str, Any]]) -> list[Record]:
+    """Return records read back from a journal.
+
+    Parameters
+    ----------
+    entries : sequence of mapping
+        As `dataclasses.asdict` wrote them; missing numbers (null) become NaN.
+
+    Returns
+    -------
+    list of Record
+        In the same order.
+    """
+    records = []
+    for entry in entries:
+        values = dict(entry)
+        values["rows"] = [_numbers(row) for row in values.get("rows", [])]
+        values["samples"] = [_numbers(row) for row in values.get("samples", [])]
+        records.append(Record(**values))
+    return records
+
+
+def _numbers(row: Mapping[str, Any]) -> Row:
+    return {key: math.nan if value is None else value for key, value in row.items()}

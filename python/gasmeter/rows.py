@@ -1,0 +1,231 @@
+"""Rows and samples: how an outcome becomes the tidy table of results.csv."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gasmeter import statistics
+from gasmeter.catalogue import Conduit, Metric, Op, catalogue
+from gasmeter.names import options_text
+from gasmeter.overhead import overhead_interval
+from gasmeter.runner import GroupOutcome, Outcome
+
+__all__ = ["COLUMNS", "SAMPLE_COLUMNS", "Record", "Row", "record"]
+
+Row = dict[str, Any]
+
+COLUMNS = (
+    "experiment", "kernel", "op", "variant", "conduit", "network", "kind", "label", "machine", "topology", "placement",
+    "nodes", "ranks", "oversubscribed", "size_bytes", "options", "semantics", "verified", "metric", "value", "unit",
+    "reference", "ci_low", "ci_high", "min", "p50", "p99", "n", "repetition", "seed", "host_state_ns", "run_id",
+)  # fmt: skip
+"""Columns of results.csv, in order."""
+
+SAMPLE_COLUMNS = (
+    "run_id", "kernel", "op", "variant", "conduit", "size_bytes", "ranks", "options", "metric", "block", "value",
+    "unit", "iterations", "elapsed_ns", "host_before_ns", "host_after_ns", "kept",
+)  # fmt: skip
+"""Columns of samples.parquet, in order: one row per block and metric."""
+
+
+@dataclass
+class Record:
+    """What a group leaves in a store.
+
+    Attributes
+    ----------
+    group : str
+        Content identity of the group.
+    rows : list of dict
+        By the names of `COLUMNS`.
+    samples : list of dict
+        By the names of `SAMPLE_COLUMNS`.
+    errors : list of str
+        One line per point that did not verify.
+    notes : list of str
+        What was left out and why.
+    dropped : int
+        Blocks that were left out of comparisons because the cores moved.
+    blocks : int
+        Blocks measured.
+    seconds : float
+        What the group took.
+    """
+
+    group: str
+    rows: list[Row] = field(default_factory=list)
+    samples: list[Row] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    dropped: int = 0
+    blocks: int = 0
+    seconds: float = 0.0
+
+
+def record(outcome: GroupOutcome, experiment: str) -> Record:
+    """Return the rows and samples of a group.
+
+    Parameters
+    ----------
+    outcome : GroupOutcome
+        What was measured.
+    experiment : str
+        Name for the first column.
+
+    Returns
+    -------
+    Record
+        One row per point and metric, then one per comparison.
+    """
+    kept = outcome.kept()
+    usable = np.asarray(kept if any(kept) else [True] * len(kept), dtype=bool)
+    result = Record(
+        group=outcome.group.id,
+        dropped=(len(kept) - sum(kept)) * len(outcome.outcomes),
+        blocks=sum(len(entry.blocks) for entry in outcome.outcomes),
+        seconds=outcome.seconds,
+        notes=[f"left out: {message}" for message in outcome.skipped.values()],
+    )
+    for entry in outcome.outcomes:
+        base = _base(entry, outcome.host_state_ns, experiment)
+        if not entry.verification.verified:
+            result.errors.append(
+                f"{entry.point.describe()}: data did not verify ({entry.verification.errors} errors in"
+                f" {entry.verification.checked} checked); no rate is reported"
+            )
+        for metric in _op(entry).metrics:
+            values = _values(entry, metric.name)
+            result.rows.append({**base, **_quantity(values[usable[: values.size]], metric)})
+            result.samples.extend(_samples(entry, metric, values, outcome, kept))
+    result.rows.extend(_comparisons(outcome, np.asarray(kept, dtype=bool), experiment))
+    return result
+
+
+def _op(outcome: Outcome) -> Op:
+    return catalogue().kernel(outcome.point.kernel).op(outcome.point.op)
+
+
+def _conduit(outcome: Outcome) -> Conduit:
+    entry = catalogue()
+    return entry.conduit(outcome.point.conduit, entry.kernel(outcome.point.kernel))
+
+
+def _base(outcome: Outcome, host_state_ns: float, experiment: str) -> Row:
+    point, conduit = outcome.point, _conduit(outcome)
+    return {
+        "experiment": experiment,
+        "kernel": point.kernel,
+        "op": point.op,
+        "variant": point.variant,
+        "conduit": point.conduit,
+        "network": conduit.network,
+        "kind": conduit.kind,
+        "label": "predicted" if outcome.modelled else "measured",
+        "machine": point.machine,
+        "topology": point.topology,
+        "placement": point.placement or ("cpus " + " ".join(map(str, outcome.cpus)) if outcome.cpus else ""),
+        "nodes": point.nodes,
+        "ranks": point.ranks,
+        "oversubscribed": outcome.oversubscribed,
+        "size_bytes": point.size_bytes,
+        "options": options_text(point.options),
+        "verified": outcome.verification.verified,
+        "reference": "",
+        "repetition": point.repetition,
+        "seed": point.seed,
+        "host_state_ns": math.nan if outcome.modelled else host_state_ns,
+        "run_id": point.id,
+    }
+
+
+def _values(outcome: Outcome, metric: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Blocks of one metric; an error fraction that a kernel does not time comes from its verification."""
+    check = outcome.verification
+    stated = check.errors / check.checked if metric == "error_fraction" and check.checked else math.nan
+    return np.asarray([block.metrics.get(metric, stated) for block in outcome.blocks], dtype=np.float64)
+
+
+def _quantity(values: Sequence[float] | np.ndarray[Any, Any], metric: Metric) -> Row:
+    summary = statistics.summarise(values)
+    return {
+        "semantics": metric.semantics,
+        "metric": metric.name,
+        "unit": metric.unit,
+        "value": summary.interval.median,
+        "ci_low": summary.interval.low,
+        "ci_high": summary.interval.high,
+        "min": summary.minimum,
+        "p50": summary.p50,
+        "p99": summary.p99,
+        "n": summary.interval.n,
+    }
+
+
+def _samples(
+    outcome: Outcome, metric: Metric, values: np.ndarray[Any, Any], group: GroupOutcome, kept: Sequence[bool]
+) -> list[Row]:
+    point = outcome.point
+    base = {
+        "run_id": point.id,
+        "kernel": point.kernel,
+        "op": point.op,
+        "variant": point.variant,
+        "conduit": point.conduit,
+        "size_bytes": point.size_bytes,
+        "ranks": point.ranks,
+        "options": options_text(point.options),
+        "metric": metric.name,
+        "unit": metric.unit,
+    }
+    return [
+        {
+            **base,
+            "block": index,
+            "value": float(values[index]),
+            "iterations": block.iterations,
+            "elapsed_ns": block.elapsed_ns,
+            "host_before_ns": group.states_ns[index][0],
+            "host_after_ns": group.states_ns[index][1],
+            "kept": kept[index],
+        }
+        for index, block in enumerate(outcome.blocks)
+    ]
+
+
+def _comparisons(outcome: GroupOutcome, kept: np.ndarray[Any, np.dtype[np.bool_]], experiment: str) -> list[Row]:
+    group = outcome.group
+    if group.reference is None:
+        return []
+    wanted = group.points[group.reference]
+    reference = next((entry for entry in outcome.outcomes if entry.point is wanted), None)
+    if reference is None or not reference.blocks:
+        return []
+    rows: list[Row] = []
+    below_metric = _op(reference).metrics[0]
+    for entry in outcome.outcomes:
+        metric = _op(entry).metrics[0]
+        if entry is reference or not entry.blocks or metric.unit != below_metric.unit:
+            continue
+        above, below = (_values(entry, metric.name)[kept], _values(reference, below_metric.name)[kept])
+        base = {**_base(entry, outcome.host_state_ns, experiment), "reference": group.reference_name}
+        if group.compare in {"ratio", "both"}:
+            interval = overhead_interval(above, below)
+            spread = above / below - 1 if below.all() else np.asarray([])
+            text = f"{metric.name} / reference - 1, paired blocks"
+            rows.append({**base, **_quantity(spread, Metric("overhead", "ratio", text)), **_interval(interval)})
+        if group.compare in {"difference", "both"}:
+            interval = statistics.paired_difference(above, below)
+            text = f"{metric.name} - reference, paired blocks"
+            rows.append(
+                {**base, **_quantity(above - below, Metric(metric.name, metric.unit, text)), **_interval(interval)}
+            )
+    return rows
+
+
+def _interval(interval: statistics.Interval) -> Row:
+    return {"value": interval.median, "ci_low": interval.low, "ci_high": interval.high, "n": interval.n}

@@ -1,0 +1,293 @@
+"""Measures groups of points in small alternating blocks.
+
+A group is opened at once, warmed up and verified; then one block of each point follows the other, A, B, A, B, until
+the time is used up or the interval is narrow enough. Nothing is reported for a point whose data did not verify.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gasmeter import statistics
+from gasmeter.catalogue import catalogue
+from gasmeter.errors import GasmeterError, UsageError
+from gasmeter.limits import cpus
+from gasmeter.point import Budget, Group, Point
+from gasmeter.probe import Probe, same_state
+from gasmeter.sessions import Block, ModelSession, RealSession, Session, Verification, WorkerPools
+
+__all__ = ["TARGET_BLOCK_NS", "GroupOutcome", "Outcome", "Runner"]
+
+TARGET_BLOCK_NS = 2e6
+"""Blocks of about 2 ms: long against one exchange with the workers, short against the drift of the machine."""
+_MOST_ITERATIONS = 1 << 30
+_MODELLED_ROUNDS = 3
+_MOST_EXTENSIONS = 2
+
+
+@dataclass
+class Outcome:
+    """What was measured of one point.
+
+    Attributes
+    ----------
+    point : Point
+        What was asked for.
+    modelled : bool
+        Whether its time is virtual.
+    verification : Verification
+        Of the data after warm-up and after the last block; nothing is reported unless it is verified.
+    blocks : list of Block
+        In the order they ran; index i ran beside index i of every other point of the group.
+    cpus : tuple of int
+        Processor of each rank; empty for modelled points.
+    oversubscribed : bool
+        Whether ranks shared cores.
+    """
+
+    point: Point
+    modelled: bool
+    verification: Verification
+    blocks: list[Block] = field(default_factory=list)
+    cpus: tuple[int, ...] = ()
+    oversubscribed: bool = False
+
+
+@dataclass
+class GroupOutcome:
+    """What was measured of a group.
+
+    Attributes
+    ----------
+    group : Group
+        What was asked for.
+    outcomes : list of Outcome
+        The points that could be opened, in the order of the group.
+    states_ns : list of tuple of float
+        Probe before and after each block, by block index.
+    skipped : dict of str to str
+        Why a point was left out (a size chosen by default that its operation does not carry), by point identity.
+    seconds : float
+        What the group took, everything included.
+    """
+
+    group: Group
+    outcomes: list[Outcome]
+    states_ns: list[tuple[float, float]] = field(default_factory=list)
+    skipped: dict[str, str] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    def kept(self) -> list[bool]:
+        """Return which block indices may be compared.
+
+        Returns
+        -------
+        list of bool
+            False where the probe moved by more than 15 % around the block, or stands more than 15 % from the state in
+            which most blocks ran.
+        """
+        stable = [same_state(before, after) for before, after in self.states_ns]
+        levels = [max(pair) for pair, good in zip(self.states_ns, stable, strict=True) if good]
+        if not levels:
+            return stable
+        usual = float(np.median(levels))
+        return [good and same_state(max(pair), usual) for pair, good in zip(self.states_ns, stable, strict=True)]
+
+    @property
+    def host_state_ns(self) -> float:
+        """Larger of the probe's values before and after, over the blocks that count; NaN without a probe."""
+        kept = self.kept()
+        pairs = [pair for pair, good in zip(self.states_ns, kept, strict=True) if good or not any(kept)]
+        values = [value for pair in pairs for value in pair if not math.isnan(value)]
+        return max(values, default=math.nan)
+
+
+@dataclass
+class _Member:
+    outcome: Outcome
+    session: Session
+    iterations: int
+
+
+class Runner:
+    """Measures groups; keeps worker processes and the probe's value between them.
+
+    Parameters
+    ----------
+    pools : WorkerPools, optional
+        Jobs of real ranks; by default its own.
+    clock : callable, optional
+        Seconds, monotonic.
+
+    Notes
+    -----
+    Use as a context manager: leaving it ends every job.
+    """
+
+    def __init__(self, pools: WorkerPools | None = None, clock: Callable[[], float] | None = None) -> None:
+        self.pools = pools or WorkerPools()
+        self._clock = clock or _clock
+        self.probe = Probe(self.pools, self._clock, cores=len(cpus()))
+
+    def __enter__(self) -> Runner:
+        """Return itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End every job."""
+        self.pools.close()
+
+    def measure(self, group: Group) -> GroupOutcome:
+        """Measure the points of a group in alternating blocks.
+
+        Parameters
+        ----------
+        group : Group
+            One point, or several that are compared.
+
+        Returns
+        -------
+        GroupOutcome
+            Blocks of every point that verified; a point that did not has no blocks.
+
+        Raises
+        ------
+        UsageError
+            If a point cannot be opened as asked (unless the group may be clipped).
+        ResourceError
+            If the machine lacks what a point needs.
+        BrokenJob
+            If a rank died; every job is ended, and the next group starts new ones.
+        """
+        started = self._clock()
+        result = GroupOutcome(group, [])
+        members: list[_Member] = []
+        try:
+            for point in group.points:
+                self._open(point, group, result, members)
+            running = [member for member in members if self._warm_up(member)]
+            if running:
+                self._measure(running, result, compared=group.reference is not None and len(running) > 1)
+            for member in running:
+                self._check_again(member)
+            for member in members:
+                member.session.close()
+        except (UsageError, GasmeterError) as error:
+            self._abandon(members, error)
+            raise
+        except BaseException:
+            # Interrupted between a command and its answer: the jobs cannot be used again.
+            self.pools.drop()
+            raise
+        result.seconds = self._clock() - started
+        return result
+
+    def _abandon(self, members: Sequence[_Member], error: GasmeterError) -> None:
+        if error.exit_code == 4:
+            self.pools.drop()
+            return
+        for member in members:
+            member.session.close()
+
+    def _open(self, point: Point, group: Group, result: GroupOutcome, members: list[_Member]) -> None:
+        entry = catalogue()
+        modelled = entry.conduit(point.conduit, entry.kernel(point.kernel)).kind == "modelled"
+        outcome = Outcome(point, modelled, Verification(False, 0, 0))
+        try:
+            session: Session
+            if modelled:
+                session = ModelSession(point)
+            else:
+                pool = self.pools.get(point.ranks)
+                outcome.cpus, outcome.oversubscribed = tuple(pool.cpus), pool.oversubscribed
+                session = RealSession(pool, point)
+        except UsageError as error:
+            if not group.clip:
+                raise
+            result.skipped[point.id] = str(error)
+            return
+        result.outcomes.append(outcome)
+        members.append(_Member(outcome, session, point.budget.iterations or 1))
+
+    def _warm_up(self, member: _Member) -> bool:
+        """Run first blocks, verify, find the number of iterations; False if the data did not verify."""
+        block = member.session.block(member.iterations)
+        member.outcome.verification = member.session.verify()
+        if not member.outcome.verification.verified:
+            return False
+        if member.outcome.point.budget.iterations is not None:
+            return True
+        while block.elapsed_ns < TARGET_BLOCK_NS / 2 and member.iterations < _MOST_ITERATIONS:
+            # A first block is cold and its clock coarse: approach the target by no more than a factor 32 a step.
+            growth = TARGET_BLOCK_NS / block.elapsed_ns if block.elapsed_ns > 0 else 32.0
+            member.iterations = min(math.ceil(member.iterations * min(max(growth, 1.5), 32.0)), _MOST_ITERATIONS)
+            block = member.session.block(member.iterations)
+        if block.elapsed_ns > TARGET_BLOCK_NS * 2:
+            member.iterations = max(1, round(member.iterations * TARGET_BLOCK_NS / block.elapsed_ns))
+        return True
+
+    def _check_again(self, member: _Member) -> None:
+        """Verify what the measured blocks left behind; drop them if it is wrong."""
+        first, last = member.outcome.verification, member.session.verify()
+        member.outcome.verification = Verification(last.verified, max(first.errors, last.errors), last.checked)
+        if not last.verified:
+            member.outcome.blocks.clear()
+
+    def _measure(self, members: Sequence[_Member], result: GroupOutcome, *, compared: bool) -> None:
+        budget = members[0].outcome.point.budget
+        real = not all(member.outcome.modelled for member in members)
+        before = self.probe.try_value_ns() if real else math.nan
+        pending, extensions = 0, 0
+        started = begin = self._clock()
+        check_at = statistics.FEWEST_BLOCKS
+        while True:
+            for member in members:
+                member.outcome.blocks.append(member.session.block(member.iterations))
+            pending += 1
+            rounds = len(members[0].outcome.blocks)
+            now = self._clock()
+            done = (
+                rounds >= _MODELLED_ROUNDS if not real else self._enough(members, budget, rounds, now - begin, check_at)
+            )
+            if rounds >= check_at:
+                check_at = math.ceil(check_at * 1.2)
+            if real and (done or self.probe.due):
+                after = self.probe.try_value_ns()
+                result.states_ns.extend([(before, after)] * pending)
+                before, pending = after, 0
+            if not done:
+                continue
+            if not real:
+                result.states_ns.extend([(math.nan, math.nan)] * pending)
+                return
+            limit = budget.max_time_s * len(members)
+            if not compared or any(result.kept()) or extensions == _MOST_EXTENSIONS or now - started >= limit:
+                return
+            # The cores moved while the blocks ran, so that none may be compared: measure once more.
+            extensions, begin, check_at = extensions + 1, self._clock(), rounds + statistics.FEWEST_BLOCKS
+
+    def _enough(self, members: Sequence[_Member], budget: Budget, rounds: int, seconds: float, check_at: int) -> bool:
+        if seconds >= budget.max_time_s * len(members):
+            return True
+        if rounds < statistics.FEWEST_BLOCKS:
+            return False
+        if budget.ci is None:
+            return seconds >= budget.time_s * len(members)
+        if rounds < check_at:
+            return False
+        return all(statistics.precise_enough(_main_interval(member.outcome), budget.ci) for member in members)
+
+
+def _main_interval(outcome: Outcome) -> statistics.Interval:
+    kernel = catalogue().kernel(outcome.point.kernel)
+    metric = kernel.op(outcome.point.op).metrics[0].name
+    return statistics.median_interval([block.metrics.get(metric, math.nan) for block in outcome.blocks])
+
+
+def _clock() -> float:
+    return time.monotonic()

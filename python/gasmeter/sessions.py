@@ -1,0 +1,315 @@
+"""An open kernel, on real ranks or in virtual time: run blocks, verify, close.
+
+Real ranks live in worker processes that stay alive between the points of a sweep, one pool per program and number of
+ranks; opening a session on a living pool costs one exchange of messages. A modelled job lives in this process.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from gasmeter import catalogue as _catalogue
+from gasmeter.errors import BrokenJob, GasmeterError, error_named
+from gasmeter.point import Point
+from gasmeter.workers import WorkerPool
+
+__all__ = ["Block", "ModelSession", "Pool", "RealSession", "Session", "Verification", "WorkerPools"]
+
+
+@dataclass(frozen=True)
+class Block:
+    """What one block of operations took.
+
+    Attributes
+    ----------
+    iterations : int
+        What was asked for.
+    elapsed_ns : float
+        Wall clock of this machine, or virtual time.
+    operations : float
+        Operations the kernel counted.
+    metrics : dict of str to float
+        By metric name, in the unit of the catalogue.
+    """
+
+    iterations: int
+    elapsed_ns: float
+    operations: float
+    metrics: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Verification:
+    """Outcome of the kernel's own check of its data."""
+
+    verified: bool
+    errors: int
+    checked: int
+
+
+class Session(Protocol):
+    """An open kernel."""
+
+    def block(self, iterations: int) -> Block:
+        """Run one block of `iterations` operations."""
+
+    def verify(self) -> Verification:
+        """Check the data that the blocks so far have left behind."""
+
+    def close(self) -> None:
+        """End the session; the job behind it stays usable."""
+
+
+class Pool(Protocol):
+    """Worker processes of one real job."""
+
+    @property
+    def ranks(self) -> int:
+        """Number of ranks."""
+
+    @property
+    def cpus(self) -> Sequence[int]:
+        """Processor of each rank."""
+
+    @property
+    def oversubscribed(self) -> bool:
+        """Whether ranks share cores."""
+
+    def command(self, fields: Mapping[str, str]) -> Sequence[Mapping[str, str]]:
+        """Send fields to every rank and return the answers in rank order."""
+
+    def close(self) -> None:
+        """End the job."""
+
+
+def _ask(pool: Pool, verb: str, values: Mapping[str, object]) -> list[Mapping[str, str]]:
+    """Send a command; raise what any rank reports, the lowest rank's first."""
+    fields = {"verb": verb, **{key: str(value) for key, value in values.items()}}
+    replies = list(pool.command(fields))
+    for rank, reply in enumerate(replies):
+        status = reply.get("status")
+        if status == "error":
+            raise error_named(reply.get("error", ""), reply.get("message", f"rank {rank} failed without a message"))
+        if status != "ok":
+            raise BrokenJob(f"rank {rank} answered {verb!r} without a status; the worker does not fit this package")
+    if not replies:
+        raise BrokenJob(f"no rank answered {verb!r}; the worker does not fit this package")
+    return replies
+
+
+def _block(iterations: int, reply: Mapping[str, Any]) -> Block:
+    prefix = "metric."
+    metrics = {key[len(prefix) :]: float(value) for key, value in reply.items() if key.startswith(prefix)}
+    return Block(iterations, float(reply["elapsed_ns"]), float(reply.get("operations", math.nan)), metrics)
+
+
+def _variant(point: Point) -> str:
+    """Variants are ways to use a conduit; ``raw`` only names a row."""
+    return "" if point.conduit.startswith("raw@") else point.variant
+
+
+class RealSession:
+    """A kernel open on worker processes.
+
+    Parameters
+    ----------
+    pool : Pool
+        Living job with as many ranks as the point has.
+    point : Point
+        What to open.
+
+    Raises
+    ------
+    GasmeterError
+        What a rank reports: a size beyond its segment, memory that is not there, …
+    """
+
+    _numbers = itertools.count(1)
+
+    def __init__(self, pool: Pool, point: Point) -> None:
+        self._pool = pool
+        self._session = next(self._numbers)
+        self._open = False
+        values: dict[str, object] = {
+            "session": self._session,
+            "kernel": point.kernel,
+            "op": point.op,
+            "conduit": point.conduit,
+            "variant": _variant(point),
+            "size_bytes": point.size_bytes,
+            "seed": point.seed,
+            "ranks": point.ranks,
+        }
+        _ask(pool, "open", {**values, **{f"option.{name}": value for name, value in point.options.items()}})
+        self._open = True
+
+    def block(self, iterations: int) -> Block:
+        """Run one block on every rank.
+
+        Parameters
+        ----------
+        iterations : int
+            Operations, 1 or more.
+
+        Returns
+        -------
+        Block
+            What rank 0 timed.
+        """
+        reply = _ask(self._pool, "block", {"session": self._session, "iterations": iterations})[0]
+        return _block(iterations, reply)
+
+    def verify(self) -> Verification:
+        """Check the data on every rank.
+
+        Returns
+        -------
+        Verification
+            Verified only if every rank says so; errors and checked items are summed.
+        """
+        replies = _ask(self._pool, "verify", {"session": self._session})
+        return Verification(
+            verified=all(reply.get("verified", "true") == "true" for reply in replies) and "verified" in replies[0],
+            errors=sum(int(float(reply.get("errors", 0))) for reply in replies),
+            checked=sum(int(float(reply.get("checked", 0))) for reply in replies),
+        )
+
+    def close(self) -> None:
+        """Close the session; a job that is already broken is left alone."""
+        if not self._open:
+            return
+        self._open = False
+        try:
+            _ask(self._pool, "close", {"session": self._session})
+        except BrokenJob:
+            return
+
+
+class ModelSession:
+    """A kernel open in virtual time, in this process.
+
+    Parameters
+    ----------
+    point : Point
+        What to open.
+
+    Raises
+    ------
+    GasmeterError
+        What the core reports.
+    """
+
+    def __init__(self, point: Point) -> None:
+        self._job = _catalogue.core().ModelJob(
+            kernel=point.kernel,
+            op=point.op,
+            conduit=point.conduit,
+            variant=_variant(point),
+            size_bytes=point.size_bytes,
+            seed=point.seed,
+            ranks=point.ranks,
+            options=dict(point.options),
+        )
+
+    def block(self, iterations: int) -> Block:
+        """Run one block in virtual time.
+
+        Parameters
+        ----------
+        iterations : int
+            Operations, 1 or more.
+
+        Returns
+        -------
+        Block
+            Virtual time.
+        """
+        return _block(iterations, self._job.block(iterations))
+
+    def verify(self) -> Verification:
+        """Check the data of every rank.
+
+        Returns
+        -------
+        Verification
+            As the core reports it.
+        """
+        reply = self._job.verify()
+        verified = reply["verified"]
+        return Verification(
+            verified=verified if isinstance(verified, bool) else str(verified) in {"true", "1", "1.0"},
+            errors=int(float(reply.get("errors", 0))),
+            checked=int(float(reply.get("checked", 0))),
+        )
+
+    def close(self) -> None:
+        """End the job."""
+        self._job.close()
+
+
+def _start_pool(ranks: int, binary: Path | None) -> Pool:
+    return WorkerPool(ranks, binary=binary)
+
+
+class WorkerPools:
+    """Jobs that stay alive between points, one per worker program and number of ranks.
+
+    Parameters
+    ----------
+    start : callable, optional
+        ``start(ranks, binary) -> Pool``; by default worker processes of this machine.
+
+    Notes
+    -----
+    Use as a context manager: leaving it ends every job.
+    """
+
+    def __init__(self, start: Callable[[int, Path | None], Pool] | None = None) -> None:
+        self._start = start or _start_pool
+        self._pools: dict[tuple[Path | None, int], Pool] = {}
+
+    def __enter__(self) -> WorkerPools:
+        """Return itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End every job."""
+        self.close()
+
+    def get(self, ranks: int, binary: Path | None = None) -> Pool:
+        """Return the living job of that size, started on first use.
+
+        Parameters
+        ----------
+        ranks : int
+            Number of ranks.
+        binary : Path, optional
+            Worker program; the installed one if left out.
+
+        Returns
+        -------
+        Pool
+            Stays alive until `close` or `drop`.
+        """
+        key = (binary, ranks)
+        if key not in self._pools:
+            self._pools[key] = self._start(ranks, binary)
+        return self._pools[key]
+
+    def drop(self) -> None:
+        """Forget and end every job after one of them broke, so that the next point starts afresh."""
+        pools, self._pools = list(self._pools.values()), {}
+        for pool in pools:
+            try:
+                pool.close()
+            except (GasmeterError, OSError):
+                continue
+
+    def close(self) -> None:
+        """End every job."""
+        self.drop()

@@ -1,0 +1,230 @@
+"""Statistics of blocks: a median, its 95 % interval without a distribution, and paired comparisons.
+
+The unit is the block, never the operations inside it, which are correlated. Blocks are correlated too (the clock of
+the processor, a neighbour's load), so intervals are computed as if there were only as many blocks as carry
+independent information.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+__all__ = [
+    "CONFIDENCE",
+    "FEWEST_BLOCKS",
+    "Interval",
+    "Summary",
+    "effective_size",
+    "lag1_autocorrelation",
+    "median_interval",
+    "paired_difference",
+    "paired_ratio",
+    "precise_enough",
+    "summarise",
+]
+
+CONFIDENCE = 0.95
+FEWEST_BLOCKS = 6
+"""Below six independent values no pair of order statistics covers the median with 95 % (1 - 2 / 2^5 = 94 %)."""
+
+Values = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A median with its 95 % interval; the ends are NaN where there are too few blocks for one."""
+
+    median: float
+    low: float
+    high: float
+    n: int
+
+    @property
+    def half_width(self) -> float:
+        """Half the interval divided by the median, 0.02 for ±2 %; infinite where there is no interval."""
+        if not (math.isfinite(self.low) and math.isfinite(self.high)):
+            return math.inf
+        if self.high == self.low:
+            return 0.0
+        return (self.high - self.low) / 2 / abs(self.median) if self.median else math.inf
+
+    def excludes(self, value: float) -> bool:
+        """Return whether a value lies outside the interval (never true without an interval)."""
+        return bool(self.low > value or self.high < value)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a row says about a metric: the median with its interval, and how the blocks spread."""
+
+    interval: Interval
+    minimum: float
+    p50: float
+    p99: float
+
+
+def lag1_autocorrelation(values: npt.ArrayLike) -> float:
+    """Return how much a block resembles the one before it.
+
+    Parameters
+    ----------
+    values : array of float, shape (n,)
+        Blocks in the order they were measured.
+
+    Returns
+    -------
+    float
+        Between 0 and 0.95, computed on ranks (one disturbed block must not hide it) and corrected for the bias of
+        small samples; 0 for fewer than four blocks. Negative values count as 0, which is the cautious side.
+    """
+    array = np.asarray(values, dtype=np.float64)
+    n = array.size
+    if n < 4 or float(np.ptp(array)) == 0.0:
+        return 0.0
+    centred = stats.rankdata(array) - (n + 1) / 2
+    rho = float(np.dot(centred[1:], centred[:-1]) / np.dot(centred, centred))
+    return min(max(rho + (1 + 4 * rho) / n, 0.0), 0.95)
+
+
+def effective_size(values: npt.ArrayLike) -> float:
+    """Return the number of independent blocks that carry as much information as these.
+
+    Parameters
+    ----------
+    values : array of float, shape (n,)
+        Blocks in the order they were measured.
+
+    Returns
+    -------
+    float
+        ``n (1 - rho) / (1 + rho)``, at most n.
+
+    Notes
+    -----
+    That is the variance inflation of the mean of a first-order autoregression; the median's is smaller, so the
+    interval errs on the wide side.
+    """
+    array = np.asarray(values, dtype=np.float64)
+    rho = lag1_autocorrelation(array)
+    return array.size * (1 - rho) / (1 + rho)
+
+
+def median_interval(values: npt.ArrayLike) -> Interval:
+    """Return the median with a 95 % interval made of order statistics.
+
+    Parameters
+    ----------
+    values : array of float, shape (n,)
+        Blocks in the order they were measured; the order matters for the correction.
+
+    Returns
+    -------
+    Interval
+        Without ends if n is below `FEWEST_BLOCKS`. Where fewer than six blocks' worth of information is left after the
+        correction, the interval is the whole range.
+
+    Notes
+    -----
+    The interval between order statistics l and n + 1 - l covers the median with probability ``1 - 2 P(B < l)``, B
+    binomial with n trials and probability 1/2, whatever the distribution. With correlation, l is the one that the
+    effective number of blocks allows, scaled to n and rounded outwards.
+    """
+    array = np.asarray(values, dtype=np.float64)
+    n = int(array.size)
+    if n == 0:
+        return Interval(math.nan, math.nan, math.nan, 0)
+    ordered = np.sort(array)
+    median = float(np.median(ordered))
+    if n < FEWEST_BLOCKS:
+        return Interval(median, math.nan, math.nan, n)
+    lower = _order_statistic(n, effective_size(array))
+    return Interval(median, float(ordered[lower]), float(ordered[n - 1 - lower]), n)
+
+
+def _order_statistic(n: int, effective: float) -> int:
+    """Index (from 0) of the lower end of the interval in the sorted values."""
+    whole = math.floor(effective)
+    if whole < FEWEST_BLOCKS:
+        return 0
+    # ppf gives the smallest k with P(B <= k) >= 2.5 %, so P(B < k) < 2.5 %: order statistic k (from 1) is the end.
+    from_one = int(stats.binom.ppf((1 - CONFIDENCE) / 2, whole, 0.5))
+    scaled = math.floor(from_one * n / whole) if whole < n else from_one
+    # Scaling must not move the end inwards of what the fraction k / (whole + 1) of the distribution allows.
+    return max(min(scaled, math.floor(from_one / (whole + 1) * (n + 1))) - 1, 0)
+
+
+def summarise(values: npt.ArrayLike) -> Summary:
+    """Return median, interval, minimum and percentiles of one metric.
+
+    Parameters
+    ----------
+    values : array of float, shape (n,)
+        Blocks in the order they were measured.
+
+    Returns
+    -------
+    Summary
+        NaN everywhere if there is no block.
+    """
+    array = np.asarray(values, dtype=np.float64)
+    if array.size == 0:
+        return Summary(median_interval(array), math.nan, math.nan, math.nan)
+    p50, p99 = np.percentile(array, [50, 99])
+    return Summary(median_interval(array), float(array.min()), float(p50), float(p99))
+
+
+def paired_ratio(values: npt.ArrayLike, reference: npt.ArrayLike) -> Interval:
+    """Return the median ratio of blocks that were measured next to each other.
+
+    Parameters
+    ----------
+    values, reference : array of float, shape (n,)
+        Partners at the same index.
+
+    Returns
+    -------
+    Interval
+        Of ``value / reference``; subtract 1 for the overhead. Pairs whose reference is 0 are left out.
+    """
+    above, below = np.asarray(values, dtype=np.float64), np.asarray(reference, dtype=np.float64)
+    usable = below != 0
+    return median_interval(above[usable] / below[usable])
+
+
+def paired_difference(values: npt.ArrayLike, reference: npt.ArrayLike) -> Interval:
+    """Return the median difference of blocks that were measured next to each other.
+
+    Parameters
+    ----------
+    values, reference : array of float, shape (n,)
+        Partners at the same index.
+
+    Returns
+    -------
+    Interval
+        Of ``value - reference``.
+    """
+    return median_interval(np.asarray(values, dtype=np.float64) - np.asarray(reference, dtype=np.float64))
+
+
+def precise_enough(interval: Interval, share: float) -> bool:
+    """Return whether a measurement may stop.
+
+    Parameters
+    ----------
+    interval : Interval
+        What is known so far.
+    share : float
+        Wanted half width of the interval divided by the median.
+
+    Returns
+    -------
+    bool
+        False without an interval.
+    """
+    return interval.half_width <= share

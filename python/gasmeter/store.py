@@ -1,0 +1,311 @@
+"""The output folder of a sweep: results.csv, samples.parquet, run.json, summary.md, plots.
+
+Every finished group is durable at once (in the journal, and its rows in results.csv), so that Ctrl-C or a kill leaves
+a store that can be read and resumed. The other files are made anew from the journal whenever a run ends.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from gasmeter.errors import ResourceError, UsageError
+from gasmeter.formats import csv_lines, json_value, to_csv
+from gasmeter.journal import Journal, read_journal
+from gasmeter.point import SCHEMA_VERSION
+from gasmeter.result import Result, records_from
+from gasmeter.rows import Record
+
+__all__ = ["Store", "merge_stores", "open_result", "read_run"]
+
+_JOURNAL = "journal.jsonl"
+_RUN = "run.json"
+
+
+@contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    """Turn what the file system refuses into one line."""
+    try:
+        yield
+    except OSError as error:
+        place = error.filename or folder
+        raise ResourceError(
+            f"cannot write {place}: {error.strerror or error}; allowed: a folder with room that you may write (--out)"
+        ) from error
+
+
+def write_atomically(path: Path, content: bytes | str) -> None:
+    """Replace a file so that readers see the old or the new one, never half of it.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    content : bytes or str
+        All of it.
+
+    Raises
+    ------
+    OSError
+        If the folder refuses it.
+    """
+    data = content.encode() if isinstance(content, str) else content
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        Path(name).chmod(0o644)
+        Path(name).replace(path)
+    except BaseException:
+        with suppress(OSError):
+            Path(name).unlink()
+        raise
+
+
+def read_run(folder: Path) -> dict[str, Any] | None:
+    """Return the run.json of a store.
+
+    Parameters
+    ----------
+    folder : Path
+        Output folder of a run.
+
+    Returns
+    -------
+    dict or None
+        None if the folder holds no store.
+
+    Raises
+    ------
+    UsageError
+        If the file is unreadable or of another schema.
+    """
+    path = folder / _RUN
+    if not path.exists():
+        return None
+    try:
+        content = json.loads(path.read_text())
+        schema = content["schema"]
+    except (ValueError, KeyError, TypeError, OSError) as error:
+        raise UsageError(
+            f"{path} is not a run.json of gasmeter ({error}); allowed: a folder written by `gasmeter run`"
+        ) from error
+    if schema != SCHEMA_VERSION:
+        raise UsageError(
+            f"{path} has schema {schema}; allowed: {SCHEMA_VERSION}, written by this version of gasmeter", str(schema)
+        )
+    return dict(content)
+
+
+class Store:
+    """An open output folder.
+
+    Parameters
+    ----------
+    folder : Path
+        Created if need be. A store of the same experiment that is not resumed is kept under another name.
+    experiment : str
+        Name of the experiment.
+    resume : bool
+        Continue what the folder holds.
+    run : mapping
+        Facts of this run, appended to ``runs`` in run.json.
+
+    Raises
+    ------
+    UsageError
+        If the folder holds another experiment, something else, or is in use.
+    ResourceError
+        If it cannot be written.
+    """
+
+    def __init__(self, folder: Path, experiment: str, *, resume: bool, run: Mapping[str, Any]) -> None:
+        self.folder = folder
+        self.moved_to: Path | None = None
+        earlier = self._earlier(experiment)
+        with _writing(folder):
+            if earlier is not None and not resume:
+                self._set_aside()
+                earlier = None
+            folder.mkdir(parents=True, exist_ok=True)
+        self._journal = Journal(folder / _JOURNAL)
+        self.done: dict[str, Record] = {entry.group: entry for entry in records_from(read_journal(folder / _JOURNAL))}
+        runs = list(earlier.get("runs", [])) if earlier else []
+        self._run: dict[str, Any] = {
+            "schema": SCHEMA_VERSION,
+            "experiment": experiment,
+            "state": "running",
+            "runs": [*runs, dict(run)],
+        }
+        with _writing(folder):
+            self._write_run()
+            write_atomically(folder / "results.csv", to_csv(row for entry in self.done.values() for row in entry.rows))
+
+    def _earlier(self, experiment: str) -> dict[str, Any] | None:
+        if self.folder.exists() and not self.folder.is_dir():
+            raise UsageError(
+                f"--out {self.folder} is a file; allowed: a folder, new or written by `gasmeter run`", str(self.folder)
+            )
+        try:
+            earlier = read_run(self.folder)
+        except PermissionError as error:
+            raise ResourceError(f"cannot read {self.folder}: {error.strerror}; choose another --out") from error
+        if earlier is not None and earlier.get("experiment") != experiment:
+            other = earlier.get("experiment")
+            raise UsageError(
+                f"{self.folder} holds experiment {other!r}, not {experiment!r}; allowed: another --out",
+                str(self.folder),
+            )
+        if earlier is None and (self.folder / "results.csv").exists():
+            raise UsageError(
+                f"{self.folder} holds a results.csv without run.json; allowed: another --out", str(self.folder)
+            )
+        return earlier
+
+    def _set_aside(self) -> None:
+        Journal(self.folder / _JOURNAL).close()  # refuses if another run is writing
+        number = 1
+        while (other := self.folder.with_name(f"{self.folder.name}.{number}")).exists():
+            number += 1
+        self.folder.rename(other)
+        self.moved_to = other
+
+    def append(self, record: Record) -> None:
+        """Keep one group.
+
+        Parameters
+        ----------
+        record : Record
+            What it left; durable on return.
+
+        Raises
+        ------
+        ResourceError
+            If the disk is full; everything appended before is kept.
+        """
+        self._journal.append(record)
+        self.done[record.group] = record
+        with _writing(self.folder), (self.folder / "results.csv").open("ab", buffering=0) as file:
+            file.write(csv_lines(record.rows).encode())
+
+    def finish(self, result: Result, state: str, summary: str = "", *, plots: bool = True) -> list[Path]:
+        """Write everything that is made of the rows, and close the store.
+
+        Parameters
+        ----------
+        result : Result
+            Rows in their final order.
+        state : {"complete", "interrupted", "failed"}
+            How the run ended.
+        summary : str
+            Text of summary.md.
+        plots : bool, default True
+            Whether to draw.
+
+        Returns
+        -------
+        list of Path
+            The plots written.
+
+        Raises
+        ------
+        ResourceError
+            If a file cannot be written; the journal is kept.
+        """
+        try:
+            with _writing(self.folder):
+                write_atomically(self.folder / "results.csv", to_csv(result.rows))
+                self._write_samples(result)
+                self._run.update(state=state, groups=len(self.done), errors=result.errors, notes=result.notes)
+                self._write_run()
+                if summary:
+                    write_atomically(self.folder / "summary.md", summary)
+                return self._write_plots(result) if plots else []
+        finally:
+            self._journal.close()
+
+    def _write_run(self) -> None:
+        write_atomically(self.folder / _RUN, json.dumps(json_value(self._run), indent=1, default=str) + "\n")
+
+    def _write_samples(self, result: Result) -> None:
+        buffer = io.BytesIO()
+        result.samples().to_parquet(buffer, index=False)
+        write_atomically(self.folder / "samples.parquet", buffer.getvalue())
+
+    def _write_plots(self, result: Result) -> list[Path]:
+        from gasmeter.plots import save_all  # noqa: PLC0415 - loads matplotlib
+
+        return save_all(result, self.folder / "plots")
+
+
+def open_result(folder: str | Path) -> Result:
+    """Return what a store holds, also one that a kill left behind.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Output folder of a run.
+
+    Returns
+    -------
+    Result
+        Rows in the order of results.csv.
+
+    Raises
+    ------
+    UsageError
+        If the folder holds no store.
+    """
+    place = Path(folder)
+    run = read_run(place)
+    if run is None:
+        raise UsageError(f"{place} holds no run.json; allowed: a folder written by `gasmeter run`", str(place))
+    records = records_from(read_journal(place / _JOURNAL))
+    return Result(records, name=str(run["experiment"]), complete=run.get("state") == "complete")
+
+
+def merge_stores(folders: Sequence[str | Path], out: str | Path) -> Result:
+    """Merge stores of one experiment, for instance of two halves of a sweep.
+
+    Parameters
+    ----------
+    folders : sequence of str or Path
+        Stores; a group that stands in several is taken from the last.
+    out : str or Path
+        New folder.
+
+    Returns
+    -------
+    Result
+        All groups.
+
+    Raises
+    ------
+    UsageError
+        If there is nothing to merge, the experiments differ, or `out` already holds a store.
+    ResourceError
+        If `out` cannot be written.
+    """
+    results = [open_result(folder) for folder in folders]
+    names = list(dict.fromkeys(result.name for result in results))
+    if len(names) != 1:
+        raise UsageError(
+            f"stores of different experiments cannot be merged: {', '.join(names) or 'none given'}; allowed: one"
+        )
+    place = Path(out)
+    if read_run(place) is not None:
+        raise UsageError(f"{place} already holds a store; allowed: a new folder", str(place))
+    records = {entry.group: entry for result in results for entry in result.records}
+    runs = [run for folder in folders for run in (read_run(Path(folder)) or {}).get("runs", [])]
+    store = Store(place, names[0], resume=False, run={"merged_from": [str(folder) for folder in folders], "runs": runs})
+    for entry in records.values():
+        store.append(entry)
+    merged = Result(list(records.values()), name=names[0], complete=all(result.complete for result in results))
+    store.finish(merged, "complete" if merged.complete else "interrupted")
+    return merged

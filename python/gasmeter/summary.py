@@ -1,0 +1,237 @@
+"""The summary of a run: what was asked, what came out against its limits, what disturbed it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from gasmeter.errors import GasmeterError
+from gasmeter.experiment import Experiment, Series, Target
+from gasmeter.formats import format_interval
+from gasmeter.result import Result
+from gasmeter.rows import Row
+from gasmeter.sweep import plan_series
+from gasmeter.units import format_bytes, format_quantity
+
+__all__ = ["SPEED_HEADS", "SpeedLine", "digest", "markdown_table", "speed_lines", "speed_table", "summarise_run"]
+
+SpeedLine = tuple[str, str, str, str, str]
+"""Line, figure, 95 % interval, limit, verdict."""
+_FEW = 4
+SPEED_HEADS = ("line", "median", "95 % interval", "limit", "reached")
+
+
+def speed_lines(experiment: Experiment, result: Result) -> list[SpeedLine]:
+    """Return the comparisons of series that have a target.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        Whose series name the targets.
+    result : Result
+        What was measured, in full or in part.
+
+    Returns
+    -------
+    list of tuple of str
+        Line, figure, interval, limit, ``yes``/``no``/``undecided`` (the limit lies inside the interval).
+    """
+    lines: list[SpeedLine] = []
+    for series in experiment.series:
+        if series.target is not None:
+            lines.extend(_line(series.target, row) for row in _compared(series, result))
+    return lines
+
+
+def _compared(series: Series, result: Result) -> list[Row]:
+    """Comparison rows of one series, whichever axes the run had (quick or replaced)."""
+    wanted = "overhead" if series.compare in {"ratio", "both"} else None
+    name = _reference_name(series)
+    return [
+        row
+        for row in result.rows
+        if row["kernel"] == series.kernel
+        and row["reference"] == name
+        and (row["metric"] == "overhead") == (wanted == "overhead")
+        and (not series.op or row["op"] in series.op or series.op == ("all",))
+        and (row["conduit"] in series.conduit)
+        and (not series.variant or row["variant"] in series.variant or series.variant == ("all",))
+        and (series.size is None or not row["size_bytes"] or row["size_bytes"] in series.size or len(series.size) > 1)
+    ]
+
+
+def _reference_name(series: Series) -> str:
+    try:
+        return plan_series(series)[0].reference_name
+    except GasmeterError:
+        return ""
+
+
+def _line(target: Target, row: Row) -> SpeedLine:
+    shift, unit = (1.0, "") if row["metric"] == "overhead" else (0.0, row["unit"])
+    value, low, high = (row[name] + shift for name in ("value", "ci_low", "ci_high"))
+    detail = " ".join(
+        text
+        for text in (row["op"], row["variant"], format_bytes(row["size_bytes"]) if row["size_bytes"] else "")
+        if text
+    )
+    bound = target.at_most if target.at_most is not None else target.at_least
+    sign = "≤" if target.at_most is not None else "≥"
+    limit = "-" if bound is None else f"{sign} {_figure(bound, unit)}"
+    interval = f"{_figure(low, unit)} … {_figure(high, unit)}" if math.isfinite(low) else "-"
+    return (f"{target.line} ({detail})", _figure(value, unit), interval, limit, _verdict(target, value, low, high))
+
+
+def _figure(value: float, unit: str) -> str:
+    if not math.isfinite(value):
+        return "-"
+    return format_quantity(value, unit) if unit else f"{value:.3g}"
+
+
+def _verdict(target: Target, value: float, low: float, high: float) -> str:
+    if not math.isfinite(value) or (target.at_most is None and target.at_least is None):
+        return "-"
+    at_most = target.at_most if target.at_most is not None else math.inf
+    at_least = target.at_least if target.at_least is not None else -math.inf
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return "yes" if at_least <= value <= at_most else "no"
+    if low > at_most or high < at_least:
+        return "no"
+    return "yes" if high <= at_most and low >= at_least else "undecided"
+
+
+def markdown_table(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    """Return a Markdown table.
+
+    Parameters
+    ----------
+    heads : sequence of str
+        Column heads.
+    lines : sequence of sequence of str
+        Cells.
+
+    Returns
+    -------
+    str
+        Ends in a newline; bars inside cells are escaped.
+    """
+    rows = [heads, ["---"] * len(heads), *lines]
+    return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |\n" for row in rows)
+
+
+def speed_table(experiment: Experiment, result: Result) -> str:
+    """Return the table of comparisons against their limits, or nothing if no series has one.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        Whose series name the targets.
+    result : Result
+        What was measured.
+
+    Returns
+    -------
+    str
+        Markdown.
+    """
+    lines = speed_lines(experiment, result)
+    return markdown_table(SPEED_HEADS, lines) if lines else ""
+
+
+def _what(row: Row) -> list[str]:
+    return [
+        row["kernel"],
+        " ".join(dict.fromkeys(text for text in (row["op"], row["variant"]) if text not in {"", row["kernel"]})),
+        row["conduit"],
+        f"{row['ranks']}{' (share cores)' if row['oversubscribed'] else ''}",
+        format_bytes(row["size_bytes"]) if row["size_bytes"] else "-",
+    ]
+
+
+def _median(row: Row) -> str:
+    if not row["verified"]:
+        return "NOT VERIFIED"
+    return format_quantity(row["value"], row["unit"], signed=row["metric"] != "error_fraction")
+
+
+def _rows_table(rows: Sequence[Row]) -> str:
+    heads = ["kernel", "op", "conduit", "ranks", "size", "metric", "median", "95 % interval", "blocks"]
+    lines = []
+    for row in rows:
+        metric = f"{row['metric']}{' over ' + row['reference'] if row['reference'] else ''}"
+        lines.append([*_what(row), metric, _median(row), format_interval(row), str(row["n"])])
+    return markdown_table(heads, lines)
+
+
+def digest(result: Result) -> tuple[tuple[str, ...], list[list[str]]]:
+    """Return a short table: every point's main metric beside its overhead, few sizes of each operation.
+
+    Parameters
+    ----------
+    result : Result
+        What was measured.
+
+    Returns
+    -------
+    tuple of heads and lines
+        Cells as text.
+    """
+    heads = ("kernel", "op", "conduit", "ranks", "size", "metric", "median", "overhead", "95 % interval", "over")
+    sizes: dict[tuple[str, str], list[int]] = {}
+    for row in result.rows:
+        sizes.setdefault((row["kernel"], row["op"]), []).append(row["size_bytes"])
+    overheads = {(row["run_id"], row["reference"]): row for row in result.rows if row["metric"] == "overhead"}
+    lines: list[list[str]] = []
+    seen: set[str] = set()
+    for row in result.rows:
+        point = row["run_id"]
+        if row["reference"] or point in seen or row["size_bytes"] not in _few(sizes[row["kernel"], row["op"]]):
+            continue
+        seen.add(point)
+        start = [*_what(row), row["metric"], _median(row)]
+        compared = [entry for (name, _), entry in overheads.items() if name == point]
+        lines.extend([*start, _median(entry), format_interval(entry), entry["reference"]] for entry in compared)
+        if not compared:
+            lines.append([*start, "", "", ""])
+    return heads, lines
+
+
+def _few(sizes: Sequence[int]) -> set[int]:
+    """Return the smallest, the largest and two between them."""
+    ordered = sorted(set(sizes))
+    if len(ordered) <= _FEW:
+        return set(ordered)
+    return {ordered[round(index * (len(ordered) - 1) / (_FEW - 1))] for index in range(_FEW)}
+
+
+def summarise_run(experiment: Experiment, result: Result) -> str:
+    """Return the text of summary.md.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        What was asked.
+    result : Result
+        What came out.
+
+    Returns
+    -------
+    str
+        Markdown: title, question, limits, rows, what disturbed them.
+    """
+    parts = [f"# {experiment.title or experiment.name}\n"]
+    if experiment.question:
+        parts.append(f"{experiment.question}\n")
+    if not result.complete:
+        parts.append("**Not complete: the run was ended early; `--resume` continues it.**\n")
+    if table := speed_table(experiment, result):
+        parts.append(
+            "## Against its limits\n\nRatio of paired blocks (or their difference, where a unit stands).\n\n" + table
+        )
+    if result.rows:
+        parts.append(f"## In short\n\n{markdown_table(*digest(result))}\n{result.disturbance()}\n")
+        parts.append(f"## Rows\n\n{_rows_table(result.rows)}")
+    for title, lines in (("Not verified", result.errors), ("Notes", result.notes)):
+        if lines:
+            parts.append(f"## {title}\n\n" + "".join(f"- {line}\n" for line in lines))
+    return "\n".join(parts)

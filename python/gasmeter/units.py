@@ -1,0 +1,281 @@
+"""Sizes, shares, durations: parsed from what people type, and formatted for people.
+
+Sizes count bytes with K = 1024; everything is SI inside and scaled only where it is shown.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+
+from gasmeter.errors import UsageError
+
+__all__ = [
+    "format_bytes",
+    "format_duration",
+    "format_quantity",
+    "parse_duration",
+    "parse_ranks",
+    "parse_share",
+    "parse_size",
+    "parse_sizes",
+]
+
+_SIZE = re.compile(r"^(\d+)\s*([KMGT]?)(?:i?B)?$", re.IGNORECASE)
+_POWER = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
+_SIZES_HELP = "allowed: 8 or 8,64,4K or 8:4M (powers of two; K = 1024)"
+_LARGEST = 1 << 50
+_SECONDS = {"": 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "m": 60.0, "min": 60.0, "h": 3600.0}
+
+
+def parse_size(text: str) -> int:
+    """Return one size in bytes.
+
+    Parameters
+    ----------
+    text : str
+        Digits and an optional suffix K, M, G or T (factors of 1024), for instance ``"4K"``.
+
+    Returns
+    -------
+    int
+        Bytes, 0 or more.
+
+    Raises
+    ------
+    UsageError
+        If the text is no size, is negative or exceeds 2^50 bytes.
+    """
+    stripped = text.strip()
+    match = _SIZE.match(stripped)
+    if match is None:
+        reason = "is negative" if re.match(r"^-\s*\d", stripped) else "is not a size"
+        raise UsageError(f"size {text.strip()!r} {reason}; {_SIZES_HELP}", stripped)
+    size = int(match.group(1)) << _POWER[match.group(2).upper()]
+    if size > _LARGEST:
+        raise UsageError(f"size {stripped!r} is beyond any segment; allowed: 0 to 1024T (2^50 bytes)", stripped)
+    return size
+
+
+def _parse_range(item: str) -> list[int]:
+    first, _, last = item.partition(":")
+    low, high = parse_size(first), parse_size(last)
+    if low > high:
+        raise UsageError(f"size range {item!r} is reversed; allowed: smaller:larger, for instance 8:4M", item)
+    for end, text in ((low, first), (high, last)):
+        if end < 1 or end & (end - 1):
+            raise UsageError(f"size range {item!r}: {text.strip()} is not a power of two; {_SIZES_HELP}", item)
+    return [1 << power for power in range(low.bit_length() - 1, high.bit_length())]
+
+
+def parse_sizes(value: str | int | Iterable[str | int]) -> tuple[int, ...]:
+    """Return the sizes that a list or range names, in the order given, each once.
+
+    Parameters
+    ----------
+    value : str, int or iterable of these
+        ``"8"``, ``"8,64,4K"``, ``"8:4M"`` (every power of two from 8 to 4 MiB) or numbers of bytes.
+
+    Returns
+    -------
+    tuple of int
+        Bytes, at least one.
+
+    Raises
+    ------
+    UsageError
+        If anything in it is no size, negative, or a range that is reversed or not of powers of two.
+
+    Examples
+    --------
+    >>> parse_sizes("8:64,1K")
+    (8, 16, 32, 64, 1024)
+    """
+    items: list[str] = []
+    for entry in [value] if isinstance(value, str | int) else list(value):
+        if isinstance(entry, bool):
+            raise UsageError(f"size {entry!r} is not a size; {_SIZES_HELP}", str(entry))
+        items.extend(str(entry).split(","))
+    sizes: list[int] = []
+    for item in items:
+        sizes.extend(_parse_range(item.strip()) if ":" in item else [parse_size(item)])
+    if not sizes:
+        raise UsageError(f"no size given; {_SIZES_HELP}", "")
+    return tuple(dict.fromkeys(sizes))
+
+
+def parse_ranks(value: str | int | Iterable[str | int]) -> tuple[int, ...]:
+    """Return the numbers of ranks that a list names, in the order given, each once.
+
+    Parameters
+    ----------
+    value : str, int or iterable of these
+        ``"2"`` or ``"1,2,4"``.
+
+    Returns
+    -------
+    tuple of int
+        Each at least 1.
+
+    Raises
+    ------
+    UsageError
+        If an entry is not a whole number of 1 or more.
+    """
+    ranks: list[int] = []
+    for entry in [value] if isinstance(value, str | int) else list(value):
+        for item in str(entry).split(","):
+            text = item.strip()
+            if not re.fullmatch(r"[+-]?\d+", text):
+                raise UsageError(
+                    f"ranks {text!r} is not a whole number; allowed: 1 or more, for instance 2 or 1,2,4", text
+                )
+            if int(text) < 1:
+                raise UsageError(
+                    f"ranks {text}: a job needs at least 1 rank; allowed: 1 or more, see `gasmeter doctor`", text
+                )
+            ranks.append(int(text))
+    if not ranks:
+        raise UsageError("no number of ranks given; allowed: 1 or more, for instance 2 or 1,2,4", "")
+    return tuple(dict.fromkeys(ranks))
+
+
+def parse_share(text: str | float) -> float:
+    """Return a share such as ``2%`` or ``0.02`` as a number.
+
+    Parameters
+    ----------
+    text : str or float
+        Above 0 and at most 100 %.
+
+    Returns
+    -------
+    float
+        The share, 0.02 for 2 %.
+
+    Raises
+    ------
+    UsageError
+        If it is no number or outside that range.
+    """
+    stripped = str(text).strip()
+    number, scale = (stripped[:-1], 0.01) if stripped.endswith("%") else (stripped, 1.0)
+    try:
+        share = float(number) * scale
+    except ValueError:
+        share = math.nan
+    if not 0.0 < share <= 1.0:
+        raise UsageError(
+            f"share {stripped!r} is not allowed; allowed: above 0 % and up to 100 %, for instance 2%", stripped
+        )
+    return share
+
+
+def parse_duration(text: str | float) -> float:
+    """Return a duration such as ``30s``, ``2m`` or ``500ms`` in seconds.
+
+    Parameters
+    ----------
+    text : str or float
+        A number with an optional unit us, ms, s, m (or min), h; without unit seconds.
+
+    Returns
+    -------
+    float
+        Seconds, above 0.
+
+    Raises
+    ------
+    UsageError
+        If it is no duration or not above 0.
+    """
+    stripped = str(text).strip()
+    match = re.fullmatch(r"(\d+(?:\.\d*)?|\.\d+)\s*([a-z]*)", stripped)
+    unit = match.group(2) if match else "?"
+    if match is None or unit not in _SECONDS or float(match.group(1)) <= 0:
+        raise UsageError(
+            f"duration {stripped!r} is not allowed; allowed: above 0 with us, ms, s, m or h, for instance 30s", stripped
+        )
+    return float(match.group(1)) * _SECONDS[unit]
+
+
+def format_bytes(size: int) -> str:
+    """Return a size for people: ``8 B``, ``4 KiB``, ``1.5 MiB``.
+
+    Parameters
+    ----------
+    size : int
+        Bytes, 0 or more.
+
+    Returns
+    -------
+    str
+        The number in the largest binary unit that keeps it at least 1.
+    """
+    value, unit = float(size), "B"
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
+        if value < 1024 or unit == "TiB":
+            break
+        value /= 1024
+    return f"{value:.4g} {unit}"
+
+
+def format_duration(seconds: float) -> str:
+    """Return a duration for people: ``450 ms``, ``12 s``, ``3 min 20 s``.
+
+    Parameters
+    ----------
+    seconds : float
+        0 or more.
+
+    Returns
+    -------
+    str
+        Rounded to what one reads at a glance.
+    """
+    if seconds < 1:
+        return f"{seconds * 1e3:.0f} ms"
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    if seconds < 3600:
+        return f"{int(seconds // 60)} min {int(seconds % 60)} s"
+    return f"{int(seconds // 3600)} h {int(seconds % 3600 // 60)} min"
+
+
+_SCALES: dict[str, tuple[tuple[float, str], ...]] = {
+    "ns": ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")),
+    "B/s": ((1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s")),
+    "1/s": ((1e6, "M/s"), (1e3, "k/s"), (1.0, "1/s")),
+}
+
+
+def format_quantity(value: float, unit: str, *, signed: bool = True) -> str:
+    """Return a value with its unit, scaled to three or four digits.
+
+    Parameters
+    ----------
+    value : float
+        In `unit`; NaN gives a dash.
+    unit : str
+        One of the row units (``ns``, ``B/s``, ``1/s``, ``GUP/s``, ``B``, ``ratio``); others are not scaled.
+    signed : bool, default True
+        Whether a ratio shows a plus sign, as an overhead does and a fraction of errors does not.
+
+    Returns
+    -------
+    str
+        For instance ``1.23 µs``; a ratio is shown as a percentage.
+    """
+    if not math.isfinite(value):
+        return "-"
+    if unit == "ratio":
+        return f"{value * 100:+.1f} %" if signed else f"{value * 100:.3g} %"
+    if unit == "GUP/s":
+        return f"{value:.4g} GUP/s" if abs(value) >= 1e-3 or value == 0 else f"{value * 1e3:.4g} MUP/s"
+    if unit == "B":
+        return format_bytes(round(value))
+    for factor, scaled in _SCALES.get(unit, ()):
+        if abs(value) >= factor:
+            return f"{value / factor:.4g} {scaled}"
+    return f"{value:.4g} {unit}".strip()

@@ -1,0 +1,20 @@
+"""Fixtures that put the fake machine where the real one would be."""
+
+import pytest
+
+from fakes import Core, Machine
+from gasmeter import catalogue, limits, runner, sessions
+
+
+@pytest.fixture
+def machine(monkeypatch):
+    """A fake machine: every pool, modelled job, probe and clock of the test is its."""
+    fake = Machine()
+    monkeypatch.setattr(catalogue, "core", Core)
+    catalogue.catalogue.cache_clear()
+    monkeypatch.setattr(sessions, "_start_pool", fake.start_pool)
+    monkeypatch.setattr(runner, "_clock", fake.clock)
+    monkeypatch.setattr(limits, "cpus", lambda: tuple(range(fake.cores)))
+    monkeypatch.setattr(runner, "cpus", lambda: tuple(range(fake.cores)))
+    yield fake
+    catalogue.catalogue.cache_clear()

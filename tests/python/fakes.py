@@ -1,0 +1,272 @@
+"""A machine made of numbers: catalogue, worker pools, modelled jobs and a clock, for tests that need no compiled core.
+
+It speaks the same commands as the real workers. Costs are invented; nothing here is a measurement.
+"""
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gasmeter.errors import BrokenJob, UsageError
+
+
+def _metric(name, unit, semantics):
+    return {"name": name, "unit": unit, "semantics": semantics}
+
+
+LATENCY = _metric("latency", "ns", "remote completion of one blocking operation")
+ROUND_TRIP = _metric("round_trip", "ns", "request sent to reply handled")
+RATE = _metric("rate", "1/s", "messages handled")
+BANDWIDTH = _metric("bandwidth", "B/s", "bytes delivered")
+GUPS = _metric("gups", "GUP/s", "updates applied")
+ERRORS = _metric("error_fraction", "ratio", "words that differ after verification")
+
+
+def _op(name, *metrics, sized=True):
+    return {"name": name, "summary": f"{name} operations", "metrics": list(metrics), "sized": sized}
+
+
+def _option(name, kind, default, choices=(), unit="", summary=""):
+    return {"name": name, "type": kind, "default": default, "unit": unit, "choices": list(choices), "summary": summary}
+
+
+CATALOGUE = {
+    "kernels": [
+        {
+            "name": "ping-pong",
+            "summary": "one message there and back",
+            "raw": ["shm", "ideal"],
+            "variants": [],
+            "ops": [
+                _op("am-short", ROUND_TRIP, sized=False),
+                _op("am-medium", ROUND_TRIP),
+                _op("am-long", ROUND_TRIP),
+                _op("put", LATENCY),
+                _op("get", LATENCY),
+                _op("call", LATENCY, sized=False),
+            ],
+            "options": [_option("spin", "choice", "pause", ["pause", "busy"], summary="how a waiting rank waits")],
+        },
+        {
+            "name": "flood",
+            "summary": "as many messages as fit",
+            "raw": ["shm"],
+            "variants": [],
+            "ops": [
+                _op("am-short", RATE, sized=False),
+                *(_op(name, BANDWIDTH, RATE) for name in ("am-medium", "am-long", "put", "get")),
+            ],
+            "options": [_option("window", "int", "64", unit="messages")],
+        },
+        {
+            "name": "barrier",
+            "summary": "all ranks meet",
+            "raw": ["shm"],
+            "variants": [],
+            "ops": [_op("barrier", LATENCY, sized=False)],
+            "options": [],
+        },
+        {
+            "name": "random-access",
+            "summary": "HPCC RandomAccess",
+            "raw": ["shm"],
+            "variants": ["am", "put-get", "direct"],
+            "ops": [_op("random-access", GUPS, ERRORS)],
+            "options": [],
+        },
+    ],
+    "conduits": [
+        {
+            "name": "smp",
+            "summary": "shared memory",
+            "network": "shm",
+            "kind": "measured",
+            "options": [
+                _option("am", "choice", "native", ["native", "reference"]),
+                _option("bounce", "bool", False),
+                _option("spread", "float", 0.5),
+            ],
+        },
+        {
+            "name": "ideal",
+            "summary": "a toy network",
+            "network": "ideal",
+            "kind": "modelled",
+            "options": [_option("neighbourhood", "choice", "on", ["on", "off"])],
+        },
+    ],
+}
+
+BASE_NS = {
+    "am-short": 140.0,
+    "am-medium": 170.0,
+    "am-long": 180.0,
+    "put": 2.0,
+    "get": 2.1,
+    "call": 1.4,
+    "barrier": 100.0,
+}
+BYTES_PER_NS = {"am-medium": 10.0, "am-long": 20.0, "put": 50.0, "get": 55.0}
+MEDIUM_LIMIT = 64 * 1024
+GUPS_BY_VARIANT = {"raw": 0.11, "am": 0.1, "put-get": 0.04, "direct": 0.12}
+
+
+def cost_ns(kernel, op, conduit, size):
+    """Invented time of one operation."""
+    base = BASE_NS.get(op, 100.0) * (0.8 if kernel == "flood" else 1.0)
+    factor = 0.85 if conduit.startswith("raw@") else (20.0 if conduit == "ideal" else 1.0)
+    return base * factor + size / BYTES_PER_NS.get(op, 30.0)
+
+
+@dataclass
+class Machine:
+    """The clock, the distance of the cores, and what is to go wrong."""
+
+    seed: int = 1
+    cores: int = 2
+    now: float = 1000.0
+    probe_ns: object = 110.0
+    noise: float = 0.01
+    probes: int = 0
+    blocks: int = 0
+    unverified: set = field(default_factory=set)
+    interrupt_at_block: int | None = None
+    die_at_block: int | None = None
+    on_block: object = None
+    pools: list = field(default_factory=list)
+
+    def __post_init__(self):
+        self.rng = np.random.default_rng(self.seed)
+
+    def clock(self):
+        return self.now
+
+    def probe(self):
+        self.probes += 1
+        self.now += 0.05
+        return self.probe_ns(self.now) if callable(self.probe_ns) else self.probe_ns
+
+    def start_pool(self, ranks, binary=None):
+        pool = Pool(self, ranks)
+        self.pools.append(pool)
+        return pool
+
+    def timing(self, kernel, op, variant, conduit, size, ranks, iterations):
+        """Elapsed time, operations and metrics of one block."""
+        noise = math.exp(self.noise * self.rng.normal())
+        if kernel == "random-access":
+            updates = iterations * size // 2
+            gups = GUPS_BY_VARIANT[variant or "raw"] * min(ranks, self.cores) * noise
+            return updates / gups, updates, {"gups": gups}
+        elapsed = iterations * cost_ns(kernel, op, conduit, size) * noise
+        metrics = {
+            "latency": elapsed / iterations,
+            "round_trip": elapsed / iterations,
+            "rate": iterations / elapsed * 1e9,
+            "bandwidth": iterations * size / elapsed * 1e9,
+        }
+        entry = next(entry for entry in CATALOGUE["kernels"] if entry["name"] == kernel)
+        names = [metric["name"] for found in entry["ops"] if found["name"] == op for metric in found["metrics"]]
+        return elapsed, iterations, {name: metrics[name] for name in names}
+
+
+class Pool:
+    """Worker processes that are not there."""
+
+    def __init__(self, machine, ranks):
+        self.machine, self.ranks = machine, ranks
+        self.cpus = tuple(rank % machine.cores for rank in range(ranks))
+        self.oversubscribed = ranks > machine.cores
+        self.sessions, self.closed, self.alive = {}, False, True
+
+    def command(self, fields, timeout=None):
+        assert not self.closed
+        assert all(isinstance(value, str) for value in fields.values())
+        try:
+            head = getattr(self, "_" + fields["verb"])(fields)
+        except UsageError as error:
+            return [{"status": "error", "error": "UsageError", "message": str(error)}] * self.ranks
+        return [{"status": "ok", **head}, *[{"status": "ok", **self._other(fields)}] * (self.ranks - 1)]
+
+    def _other(self, fields):
+        return {"verified": "true", "errors": "0", "checked": "8"} if fields["verb"] == "verify" else {}
+
+    def _open(self, fields):
+        assert int(fields["ranks"]) == self.ranks
+        assert fields["conduit"] != "ideal"
+        size = int(fields["size_bytes"])
+        if fields["op"] == "am-medium" and size > MEDIUM_LIMIT:
+            raise UsageError(f"size {size} exceeds the largest Medium of {MEDIUM_LIMIT} bytes on {fields['conduit']}")
+        self.sessions[fields["session"]] = dict(fields)
+        return {}
+
+    def _block(self, fields):
+        machine, open_ = self.machine, self.sessions[fields["session"]]
+        machine.blocks += 1
+        if machine.on_block:
+            machine.on_block(machine)
+        if machine.interrupt_at_block == machine.blocks:
+            raise KeyboardInterrupt
+        if machine.die_at_block == machine.blocks:
+            self.alive = False
+            raise BrokenJob("rank 1 (pid 4321) was killed by signal 9 (Killed)")
+        elapsed, operations, metrics = machine.timing(
+            open_["kernel"], open_["op"], open_["variant"], open_["conduit"], int(open_["size_bytes"]), self.ranks,
+            int(fields["iterations"]),
+        )  # fmt: skip
+        machine.now += elapsed * 1e-9 + 50e-6
+        return {
+            "elapsed_ns": repr(elapsed),
+            "operations": str(operations),
+            **{f"metric.{name}": repr(value) for name, value in metrics.items()},
+        }
+
+    def _verify(self, fields):
+        open_ = self.sessions[fields["session"]]
+        bad = open_["op"] in self.machine.unverified
+        return {"verified": "false" if bad else "true", "errors": "3" if bad else "0", "checked": "8"}
+
+    def _close(self, fields):
+        del self.sessions[fields["session"]]
+        return {}
+
+    def _probe(self, fields):
+        value = self.machine.probe()
+        return {"round_trip_ns": repr(float(value) if self.ranks > 1 else math.nan)}
+
+    def close(self):
+        self.closed = True
+
+
+class ModelJob:
+    """A job in virtual time: the same every time."""
+
+    def __init__(self, *, kernel, op, conduit, variant, size_bytes, seed, ranks, options):
+        assert all(isinstance(value, str) for value in options.values())
+        self.settings = (kernel, op, variant, conduit, size_bytes, ranks)
+        self.machine = Machine(noise=0.0)
+
+    def block(self, iterations):
+        elapsed, operations, metrics = self.machine.timing(*self.settings, iterations)
+        return {"elapsed_ns": elapsed, "operations": operations, **{f"metric.{k}": v for k, v in metrics.items()}}
+
+    def verify(self):
+        return {"verified": True, "errors": 0, "checked": 8}
+
+    def close(self):
+        pass
+
+
+class Core:
+    """Stands in for the module gasmeter._core."""
+
+    ModelJob = ModelJob
+
+    @staticmethod
+    def catalogue():
+        return CATALOGUE
+
+    @staticmethod
+    def build_info():
+        return {"compiler": "none", "flags": "", "version": "0"}
