@@ -75,7 +75,7 @@ void act(Engine& engine, Outcome& outcome, Meddler& meddler, std::uint32_t self,
     case 5:
       host.synchronise();
       hash = hash * 31 + word;
-      host.charge(PrivatePrice::dispatch);
+      for (int n = 0; n < 3; ++n) host.charge(PrivatePrice::dispatch);
       host.idle(host.now() + SimTime{static_cast<std::int64_t>(random % 90'000)});
       break;
     case 6:
