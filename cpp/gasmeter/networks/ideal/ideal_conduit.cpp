@@ -1,0 +1,165 @@
+#include "gasmeter/networks/ideal/ideal_conduit.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "gasmeter/base/error.hpp"
+
+namespace gasmeter::networks::ideal {
+
+using conduit::AmBuffer;
+using conduit::AmCommit;
+using conduit::AmHeader;
+using conduit::Category;
+using conduit::PollFilter;
+
+namespace {
+
+constexpr Bytes kMaxPayload = 4096;
+
+// What travels in front of the arguments.
+struct WireHeader {
+  Category category{};
+  bool is_reply = false;
+  HandlerIndex handler{};
+  std::uint8_t arguments = 0;
+  std::uint32_t size = 0;  // of the payload
+  std::uint64_t destination = 0;
+};
+constexpr Bytes kArgumentsAt = sizeof(WireHeader);
+static_assert(kArgumentsAt == 16);
+
+// Aligned for any type, as a Medium's payload has to be.
+constexpr Bytes payload_at(unsigned arguments) {
+  constexpr Bytes alignment = alignof(std::max_align_t);
+  return (kArgumentsAt + arguments * sizeof(std::int32_t) + alignment - 1) / alignment * alignment;
+}
+static_assert(payload_at(conduit::kMaxArguments) + kMaxPayload <= kMaxPacketBytes);
+
+constexpr Bytes wire_size(unsigned arguments, Bytes payload) {
+  return payload == 0 ? kArgumentsAt + arguments * sizeof(std::int32_t) : payload_at(arguments) + payload;
+}
+
+WireHeader header_of(const Packet& packet) {
+  WireHeader header;
+  std::memcpy(&header, packet.bytes.data(), sizeof header);
+  return header;
+}
+
+}  // namespace
+
+IdealConduit::IdealConduit(IdealNetwork& network, sim::ModelHost host, Rank rank)
+    : network_(network), host_(host), nic_(network.nic(rank)) {
+  capabilities_.max_request_medium = kMaxPayload;
+  capabilities_.max_reply_medium = kMaxPayload;
+  capabilities_.max_request_long = kMaxPayload;
+  capabilities_.max_reply_long = kMaxPayload;
+}
+
+Status IdealConduit::prepare(const AmHeader& header, const void* client, Bytes least, Bytes most, AmBuffer& out) {
+  if (least > kMaxPayload || least > most || header.arguments > conduit::kMaxArguments) {
+    throw UsageError("ideal: message of " + std::to_string(least) + " to " + std::to_string(most) + " bytes and " +
+                     std::to_string(header.arguments) + " arguments; at most " + std::to_string(kMaxPayload) +
+                     " bytes and " + std::to_string(conduit::kMaxArguments) + " arguments fit");
+  }
+  PacketHandle packet = nic_.try_reserve(header.is_reply ? 0 : network_.parameters().reply_slots);
+  if (!packet) return Status::no_resource;
+  out.header = header;
+  out.size = std::min(most, kMaxPayload);
+  // The client fills its own memory until commit, which copies from there.
+  out.data = client != nullptr ? const_cast<void*>(client) : packet->bytes.data() + payload_at(header.arguments);
+  out.slot = reinterpret_cast<std::uintptr_t>(packet.release());
+  return Status::ok;
+}
+
+PacketHandle IdealConduit::packet_of(const AmBuffer& buffer) const {
+  return network_.packets().own(reinterpret_cast<Packet*>(static_cast<std::uintptr_t>(buffer.slot)));
+}
+
+Status IdealConduit::commit(const AmBuffer& buffer, const AmCommit& message, conduit::OperationId local) {
+  PacketHandle packet = packet_of(buffer);
+  const unsigned arguments = buffer.header.arguments;
+  host_.charge(conduit::PrivatePrice::header_build);
+  WireHeader header;
+  header.category = buffer.header.category;
+  header.is_reply = buffer.header.is_reply;
+  header.handler = message.handler;
+  header.arguments = buffer.header.arguments;
+  header.size = static_cast<std::uint32_t>(message.size);
+  header.destination = reinterpret_cast<std::uintptr_t>(message.destination);
+  std::memcpy(packet->bytes.data(), &header, sizeof header);
+  if (arguments != 0) {
+    std::memcpy(packet->bytes.data() + kArgumentsAt, message.arguments.data(), arguments * sizeof(std::int32_t));
+  }
+  std::byte* payload = packet->bytes.data() + payload_at(arguments);
+  if (message.size != 0 && buffer.data != payload) host_.copy(payload, buffer.data, message.size);
+  nic_.send(std::move(packet), buffer.header.peer, wire_size(arguments, message.size));
+  if (local != conduit::kNoOperation) local_done_.push_back(local);
+  return Status::ok;
+}
+
+void IdealConduit::cancel(const AmBuffer& buffer) {
+  nic_.cancel(packet_of(buffer));
+}
+
+unsigned IdealConduit::poll(conduit::Delivery& sink, unsigned budget, PollFilter filter) {
+  unsigned handed = report_local(sink, budget);
+  for (; handed < budget; ++handed) {
+    const PacketHandle packet = next_packet(filter);
+    if (!packet) break;
+    hand_over(sink, *packet);
+  }
+  return handed;
+}
+
+// The sink may commit more messages meanwhile.
+unsigned IdealConduit::report_local(conduit::Delivery& sink, unsigned budget) {
+  unsigned reported = 0;
+  while (reported < budget && first_done_ != local_done_.size()) {
+    const conduit::OperationId operation = local_done_[first_done_++];
+    if (first_done_ == local_done_.size()) {
+      local_done_.clear();
+      first_done_ = 0;
+    }
+    sink.completed(operation);
+    ++reported;
+  }
+  return reported;
+}
+
+// Requests that are laid aside do not count: a poll that finds nothing must have seen every reply, or its caller sleeps
+// beside one.
+PacketHandle IdealConduit::next_packet(PollFilter filter) {
+  if (filter == PollFilter::everything && !deferred_.empty()) return network_.packets().own(deferred_.pop());
+  for (;;) {
+    PacketHandle packet = nic_.take();
+    if (!packet || filter == PollFilter::everything || header_of(*packet).is_reply) return packet;
+    deferred_.push(packet.release());
+  }
+}
+
+void IdealConduit::hand_over(conduit::Delivery& sink, Packet& packet) {
+  const WireHeader header = header_of(packet);
+  std::byte* payload = packet.bytes.data() + payload_at(header.arguments);
+  conduit::AmView view;
+  view.source = packet.source;
+  view.category = header.category;
+  view.is_request = !header.is_reply;
+  view.handler = header.handler;
+  view.arguments = {reinterpret_cast<const std::int32_t*>(packet.bytes.data() + kArgumentsAt), header.arguments};
+  view.size = header.size;
+  view.payload = payload;
+  if (header.category == Category::long_message) {
+    view.payload = reinterpret_cast<void*>(static_cast<std::uintptr_t>(header.destination));
+    if (header.size != 0) {
+      host_.synchronise();  // the segment is seen by the ranks of the node
+      host_.copy(view.payload, payload, header.size);
+    }
+  }
+  sink.arrived(view);
+}
+
+}  // namespace gasmeter::networks::ideal

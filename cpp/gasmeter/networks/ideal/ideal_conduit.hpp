@@ -1,0 +1,40 @@
+// The toy network's conduit: try hooks and nothing else, so that core's reference implementations do the rest.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "gasmeter/conduit/conduit.hpp"
+#include "gasmeter/networks/ideal/ideal_network.hpp"
+
+namespace gasmeter::networks::ideal {
+
+// One rank's. Every message is one packet: header, arguments, payload; a Long's payload is copied to its destination
+// when it is polled. Lives no longer than the network; messages prepared and not committed are dropped with it.
+class IdealConduit final : public conduit::Conduit {
+ public:
+  IdealConduit(IdealNetwork& network, sim::ModelHost host, Rank rank);
+
+  [[nodiscard]] const conduit::Capabilities& capabilities() const override { return capabilities_; }
+  Status prepare(const conduit::AmHeader& header, const void* client, Bytes least, Bytes most,
+                 conduit::AmBuffer& out) override;
+  Status commit(const conduit::AmBuffer& buffer, const conduit::AmCommit& message, conduit::OperationId local) override;
+  void cancel(const conduit::AmBuffer& buffer) override;
+  unsigned poll(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter) override;
+
+ private:
+  [[nodiscard]] PacketHandle packet_of(const conduit::AmBuffer& buffer) const;
+  [[nodiscard]] unsigned report_local(conduit::Delivery& sink, unsigned budget);
+  [[nodiscard]] PacketHandle next_packet(conduit::PollFilter filter);
+  void hand_over(conduit::Delivery& sink, Packet& packet);
+
+  IdealNetwork& network_;
+  sim::ModelHost host_;
+  IdealNic& nic_;
+  conduit::Capabilities capabilities_;
+  std::vector<conduit::OperationId> local_done_;  // reported from first_done_ on
+  std::size_t first_done_ = 0;
+  PacketList deferred_;  // requests that arrived while only replies were wanted
+};
+
+}  // namespace gasmeter::networks::ideal

@@ -1,0 +1,148 @@
+#include "gasmeter/networks/ideal/ideal_network.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "gasmeter/base/error.hpp"
+
+namespace gasmeter::networks::ideal {
+
+using conduit::PrivatePrice;
+using conduit::SharedPrice;
+
+conduit::HostPrices ideal_prices() {
+  conduit::HostPrices prices;
+  prices[PrivatePrice::call].fixed = {5'000};
+  prices[PrivatePrice::header_build].fixed = {20'000};
+  prices[PrivatePrice::dispatch].fixed = {20'000};
+  prices[PrivatePrice::poll_miss].fixed = {10'000};
+  prices[PrivatePrice::update].fixed = {5'000};
+  prices[SharedPrice::line_store].fixed = {20'000};
+  prices[SharedPrice::line_transfer].fixed = {100'000};
+  prices[SharedPrice::nic_post].fixed = {200'000};
+  prices[SharedPrice::nic_take].fixed = {200'000};
+  prices.copy = {{10'000}, 100'000};  // 10 GB/s
+  return prices;
+}
+
+IdealNic::IdealNic(IdealNetwork& network, sim::ModelHost host)
+    : network_(network), host_(host), leaving_(network.parameters().send_slots) {}
+
+Status IdealNic::try_send(Rank to, std::span<const std::byte> bytes) {
+  if (bytes.size() > kMaxPacketBytes) {
+    throw UsageError("ideal: packet of " + std::to_string(bytes.size()) + " bytes exceeds the largest of " +
+                     std::to_string(kMaxPacketBytes) + " bytes");
+  }
+  PacketHandle packet = try_reserve();
+  if (!packet) return Status::no_resource;
+  if (!bytes.empty()) std::memcpy(packet->bytes.data(), bytes.data(), bytes.size());
+  send(std::move(packet), to, bytes.size());
+  return Status::ok;
+}
+
+unsigned IdealNic::free_slots() {
+  while (in_flight_ != 0 && leaving_[first_leaving_] <= host_.now()) {
+    first_leaving_ = (first_leaving_ + 1) % leaving_.size();
+    --in_flight_;
+  }
+  return static_cast<unsigned>(leaving_.size()) - in_flight_ - reserved_;
+}
+
+PacketHandle IdealNic::try_reserve(unsigned keep_free) {
+  if (free_slots() <= keep_free) {
+    ++counters_.refused;
+    if (in_flight_ != 0 && leaving_[first_leaving_] != wake_asked_) {
+      wake_asked_ = leaving_[first_leaving_];
+      network_.engine().wake(host_.rank(), wake_asked_);
+    }
+    return network_.packets().own(nullptr);
+  }
+  ++reserved_;
+  return network_.packets().make();
+}
+
+void IdealNic::cancel(PacketHandle packet) {
+  packet.reset();
+  --reserved_;
+}
+
+void IdealNic::send(PacketHandle packet, Rank to, Bytes size) {
+  if (index(to) >= network_.engine().ranks()) {
+    cancel(std::move(packet));
+    throw UsageError("ideal: rank " + std::to_string(index(to)) + " does not exist; there are " +
+                     std::to_string(network_.engine().ranks()));
+  }
+  host_.charge_shared(SharedPrice::nic_post, size);
+  packet->source = host_.rank();
+  packet->target = to;
+  packet->size = size;
+  packet->on_the_wire = true;
+  const SimTime left = std::max(host_.now(), send_free_) + network_.on_wire(size);
+  send_free_ = left + network_.parameters().gap;
+  // A slot that is reserved is not in the ring, so there is room.
+  --reserved_;
+  leaving_[(first_leaving_ + in_flight_) % leaving_.size()] = left;
+  ++in_flight_;
+  ++counters_.sent;
+  counters_.bytes_sent += size;
+  network_.engine().post(left + network_.parameters().latency, {&network_, packet.release()});
+}
+
+PacketHandle IdealNic::take() {
+  host_.synchronise();
+  if (arrived_.empty()) return network_.packets().own(nullptr);
+  PacketHandle packet = network_.packets().own(arrived_.pop());
+  --waiting_;
+  ++counters_.taken;
+  host_.charge_shared(SharedPrice::nic_take, packet->size);
+  return packet;
+}
+
+// `now`: the last byte is here. A NIC that was busy when the first one came takes the packet in as soon as it is free.
+SimTime IdealNic::receive(const Packet& packet, SimTime now) {
+  const SimTime wire = network_.on_wire(packet.size);
+  const SimTime complete = std::max(now, receive_free_ + wire);
+  receive_free_ = complete + network_.parameters().gap;
+  return complete;
+}
+
+void IdealNic::deliver(Packet& packet, SimTime now) {
+  arrived_.push(&packet);
+  counters_.deepest_queue = std::max(counters_.deepest_queue, ++waiting_);
+  network_.engine().wake(host_.rank(), now);
+}
+
+IdealNetwork::IdealNetwork(sim::Engine& engine, const IdealParameters& parameters)
+    : engine_(engine), parameters_(parameters) {
+  if (parameters.latency.ps < 0 || parameters.gap.ps < 0 || parameters.gap_per_byte_fs < 0) {
+    throw UsageError("ideal: a negative cost; latency, gap and gap_per_byte are 0 or more");
+  }
+  if (parameters.send_slots <= parameters.reply_slots) {
+    throw UsageError("ideal: send_slots of " + std::to_string(parameters.send_slots) +
+                     " leaves none for requests; more than reply_slots, " + std::to_string(parameters.reply_slots) +
+                     ", is needed");
+  }
+  for (unsigned i = 0; i < engine.ranks(); ++i) nics_.emplace_back(*this, engine.host(Rank{i}));
+}
+
+IdealNic& IdealNetwork::nic(Rank rank) {
+  return nics_.at(index(rank));
+}
+
+void IdealNetwork::fire(SimTime now, void* subject) {
+  Packet& packet = *static_cast<Packet*>(subject);
+  IdealNic& nic = nics_[index(packet.target)];
+  if (packet.on_the_wire) {
+    packet.on_the_wire = false;
+    const SimTime complete = nic.receive(packet, now);
+    if (complete > now) {
+      engine_.post(complete, {this, &packet});
+      return;
+    }
+  }
+  nic.deliver(packet, now);
+}
+
+}  // namespace gasmeter::networks::ideal

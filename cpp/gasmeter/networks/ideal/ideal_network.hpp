@@ -1,0 +1,112 @@
+// A toy network with the costs of the LogGP model. No machine: illustrative round numbers, see README.md.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <vector>
+
+#include "gasmeter/base/status.hpp"
+#include "gasmeter/base/units.hpp"
+#include "gasmeter/conduit/host.hpp"
+#include "gasmeter/networks/ideal/packet.hpp"
+#include "gasmeter/sim/engine.hpp"
+#include "gasmeter/sim/model_host.hpp"
+
+namespace gasmeter::networks::ideal {
+
+// Estimate: every number is a round one, chosen so that sums can be done by hand. LogGP's o is the host's: nic_post and
+// nic_take.
+struct IdealParameters {
+  SimTime latency{1'000'000};                // L: from the last byte's leaving to its arrival, ps
+  SimTime gap{300'000};                      // g: pause of a NIC between two packets, ps, sending and receiving
+  std::int64_t gap_per_byte_fs = 1'000'000;  // G: 1 ns a byte
+  unsigned send_slots = 16;                  // packets of a rank that are prepared or have not left
+  unsigned reply_slots = 4;                  // of them, kept for replies by the conduit
+};
+
+// Estimate: prices of a toy host, likewise.
+[[nodiscard]] conduit::HostPrices ideal_prices();
+
+struct NicCounters {
+  std::uint64_t sent = 0;
+  std::uint64_t taken = 0;
+  std::uint64_t bytes_sent = 0;
+  std::uint64_t refused = 0;        // no send slot
+  std::uint64_t deepest_queue = 0;  // most packets that waited to be taken
+};
+
+class IdealNetwork;
+
+// The NIC of one rank. Its calls are made on the rank's own fibre.
+class IdealNic {
+ public:
+  IdealNic(IdealNetwork& network, sim::ModelHost host);
+
+  // Copies the bytes (the post's price covers it) and sends them; no_resource: every slot is in use, nothing was
+  // charged, and the rank is woken when the next slot falls free. Throws UsageError for more than kMaxPacketBytes.
+  Status try_send(Rank to, std::span<const std::byte> bytes);
+
+  // The same in two steps: a slot and a packet to write into, or null where no more than `keep_free` slots are free.
+  [[nodiscard]] PacketHandle try_reserve(unsigned keep_free = 0);
+  void send(PacketHandle packet, Rank to, Bytes size);
+  void cancel(PacketHandle packet);
+
+  // The next packet in order of arrival, or null. Packets of one sender arrive in the order of sending.
+  [[nodiscard]] PacketHandle take();
+
+  [[nodiscard]] const NicCounters& counters() const { return counters_; }
+
+ private:
+  friend class IdealNetwork;
+
+  [[nodiscard]] unsigned free_slots();
+  [[nodiscard]] SimTime receive(const Packet& packet, SimTime now);
+  void deliver(Packet& packet, SimTime now);
+
+  IdealNetwork& network_;
+  sim::ModelHost host_;
+  // The sending side is the rank's own, in its own time.
+  std::vector<SimTime> leaving_;  // ring: when each packet under way to the wire has left
+  std::size_t first_leaving_ = 0;
+  unsigned in_flight_ = 0;
+  unsigned reserved_ = 0;
+  SimTime send_free_;
+  SimTime wake_asked_{-1};
+  // The receiving side moves with the engine's events.
+  SimTime receive_free_;
+  PacketList arrived_;
+  std::uint64_t waiting_ = 0;
+  NicCounters counters_;
+};
+
+// Wires between all ranks; made for one engine, which outlives it. Its end cancels the engine's bodies, whose stacks
+// may hold packets.
+class IdealNetwork final : public sim::Device {
+ public:
+  // Throws UsageError for negative costs, no send slot, or none left for requests.
+  explicit IdealNetwork(sim::Engine& engine, const IdealParameters& parameters = {});
+  IdealNetwork(const IdealNetwork&) = delete;
+  IdealNetwork& operator=(const IdealNetwork&) = delete;
+  ~IdealNetwork() { engine_.cancel(); }
+
+  [[nodiscard]] IdealNic& nic(Rank rank);
+  [[nodiscard]] const IdealParameters& parameters() const { return parameters_; }
+  [[nodiscard]] sim::Engine& engine() const { return engine_; }
+  [[nodiscard]] PacketPool& packets() { return packets_; }
+
+  void fire(SimTime now, void* subject) override;
+
+ private:
+  friend class IdealNic;
+  [[nodiscard]] SimTime on_wire(Bytes bytes) const {
+    return {parameters_.gap_per_byte_fs * static_cast<std::int64_t>(bytes) / 1000};
+  }
+
+  sim::Engine& engine_;
+  IdealParameters parameters_;
+  PacketPool packets_;
+  std::deque<IdealNic> nics_;
+};
+
+}  // namespace gasmeter::networks::ideal

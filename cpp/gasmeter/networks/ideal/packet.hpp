@@ -1,0 +1,68 @@
+// Packets of the toy network, pooled and handed on by pointer: a byte moves only where a host moves it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "gasmeter/base/units.hpp"
+
+namespace gasmeter::networks::ideal {
+
+// A page of payload and room for a header with 16 arguments.
+inline constexpr Bytes kMaxPacketBytes = 4096 + 128;
+
+struct Packet {
+  Rank source{};
+  Rank target{};
+  Bytes size = 0;           // bytes in use, all of which travel
+  bool on_the_wire = true;  // false: the receiving NIC is busy with it
+  Packet* next = nullptr;   // in a PacketList
+  alignas(std::max_align_t) std::array<std::byte, kMaxPacketBytes> bytes;
+};
+
+// First in, first out; owns nothing.
+class PacketList {
+ public:
+  [[nodiscard]] bool empty() const { return first_ == nullptr; }
+  void push(Packet* packet) {
+    packet->next = nullptr;
+    (first_ == nullptr ? first_ : last_->next) = packet;
+    last_ = packet;
+  }
+  [[nodiscard]] Packet* pop() { return std::exchange(first_, first_->next); }
+
+ private:
+  Packet* first_ = nullptr;
+  Packet* last_ = nullptr;
+};
+
+// Grows to what is under way at once and then allocates no more. Outlives all handles.
+class PacketPool {
+ public:
+  struct Return {
+    PacketPool* pool;
+    void operator()(Packet* packet) const { pool->free_.push(packet); }
+  };
+  using Handle = std::unique_ptr<Packet, Return>;
+
+  [[nodiscard]] Handle make() {
+    if (free_.empty()) {
+      packets_.push_back(std::make_unique_for_overwrite<Packet>());
+      return own(packets_.back().get());
+    }
+    return own(free_.pop());
+  }
+  [[nodiscard]] Handle own(Packet* packet) { return {packet, Return{this}}; }
+  [[nodiscard]] std::size_t made() const { return packets_.size(); }
+
+ private:
+  std::vector<std::unique_ptr<Packet>> packets_;
+  PacketList free_;
+};
+
+using PacketHandle = PacketPool::Handle;
+
+}  // namespace gasmeter::networks::ideal
