@@ -10,6 +10,8 @@
 namespace gasmeter::core {
 namespace {
 
+using ring::Header;
+
 // Messages handled per ring and poll: bounds the time of one poll, large enough to amortise it.
 constexpr unsigned kPollBudget = 64;
 
@@ -90,7 +92,6 @@ bool Endpoint<H>::try_near(Link& link, Outgoing outgoing, const Message& m) {
 template <class H>
 bool Endpoint<H>::try_far(const AmHeader& header, const Message& message) {
   const std::lock_guard guard(conduit_lock_);
-  host_.charge(PrivatePrice::header_build);
   AmBuffer buffer;
   if (conduit_->prepare(header, nullptr, message.bytes, message.bytes, buffer) != Status::ok) return false;
   host_.synchronise();  // the payload may lie where neighbours write
@@ -144,49 +145,69 @@ void Endpoint<H>::arrived(const AmView& message) {
   row.function(token);
 }
 
+// The ring's state stays in registers while handlers run: a handler can reach other rings of this rank, never the one it
+// is called from. One token serves all messages of the ring.
 template <class H>
-unsigned Endpoint<H>::drain(Link& link, RingReceiver& ring, bool requests) {
+unsigned Endpoint<H>::drain(Link& link, RingReceiver& shared_ring, bool requests) {
+  RingReceiver ring = shared_ring;
+  AmView message;
+  message.source = link.rank;
+  message.is_request = requests;
+  Token<H> token(*this, message, nullptr);
   unsigned found = 0;
-  while (found < kPollBudget) {
-    host_.synchronise();
-    const std::uint64_t word = ring.peek();
-    if (GASMETER_LIKELY(word == 0)) break;
-    const auto header = ring::Header::unpack(word);
-    if (GASMETER_UNLIKELY(header.kind == ring::Kind::pad)) {
-      ring.pop(header.size);
-      continue;
+  try {
+    while (found < kPollBudget) {
+      host_.synchronise();
+      const std::uint64_t word = ring.peek();
+      if (word == 0) break;
+      std::byte* const record = ring.record();
+      ring.advance(Header::length_of(word));
+      if (GASMETER_LIKELY(Header::kind_of(word) == ring::Kind::short_message)) {
+        message.arguments = {reinterpret_cast<const std::int32_t*>(record + 8), Header::arguments_of(word)};
+        run_handler(token, message, Header::handler_of(word));
+        ++found;
+      } else if (Header::kind_of(word) != ring::Kind::pad) {
+        describe(record, Header::unpack(word), message);
+        run_handler(token, message, Header::handler_of(word));
+        message.category = Category::short_message;
+        message.payload = nullptr;
+        message.size = 0;
+        ++found;
+      }
+      ring.announce();
     }
-    host_.charge_shared(SharedPrice::line_transfer);
-    std::byte* record = ring.record();
-    AmView message;
-    message.source = link.rank;
-    message.is_request = requests;
-    message.handler = header.handler;
-    message.size = header.size;
-    Bytes length = ring::prefix(header.kind, header.arguments);
-    std::byte* arguments = record + 8;
-    if (header.kind == ring::Kind::short_message) {
-      message.category = Category::short_message;
-    } else if (header.kind == ring::Kind::medium) {
-      message.category = Category::medium;
-      message.payload = record + length;
-      length += ring::round_up(header.size, ring::kGranule);
-    } else {
-      message.category = Category::long_message;
-      std::memcpy(&message.payload, record + 8, sizeof message.payload);
-      arguments += 8;
-    }
-    message.arguments = {reinterpret_cast<const std::int32_t*>(arguments), header.arguments};
-    // The record is read whatever the handler does; an exception of a handler must not deliver it twice.
-    struct Pop {
-      RingReceiver& ring;
-      Bytes length;
-      ~Pop() { ring.pop(length); }
-    } pop{ring, length};
-    arrived(message);
-    ++found;
+  } catch (...) {
+    shared_ring = ring;  // the message is delivered, once, whatever its handler did
+    throw;
   }
+  shared_ring = ring;
   return found;
+}
+
+template <class H>
+GASMETER_INLINE void Endpoint<H>::run_handler(Token<H>& token, AmView& message, HandlerIndex handler) {
+  message.handler = handler;
+  host_.charge_shared(SharedPrice::line_transfer);
+  host_.charge(PrivatePrice::dispatch);
+  const auto& row = handlers_[handler];
+  token.context_ = row.context;
+  token.replied_ = false;
+  row.function(token);
+}
+
+// What a Medium or Long has and a Short has not.
+template <class H>
+void Endpoint<H>::describe(std::byte* record, const ring::Header& header, AmView& message) {
+  message.size = header.size;
+  if (header.kind == ring::Kind::medium) {
+    message.category = Category::medium;
+    message.payload = ring::payload_of(record, header.arguments);
+    message.arguments = {reinterpret_cast<const std::int32_t*>(record + 8), header.arguments};
+  } else {
+    message.category = Category::long_message;
+    std::memcpy(&message.payload, record + 8, sizeof message.payload);
+    message.arguments = {reinterpret_cast<const std::int32_t*>(record + 16), header.arguments};
+  }
 }
 
 template <class H>
@@ -194,9 +215,10 @@ unsigned Endpoint<H>::progress() {
   if (!progress_lock_.try_lock()) return 0;  // another thread is at it
   const std::unique_lock guard(progress_lock_, std::adopt_lock);
   unsigned found = 0;
+  host_.synchronise();
   for (Link& link : near_.links()) {
-    found += drain(link, link.replies_in, false);
-    found += drain(link, link.requests_in, true);
+    if (link.replies_in.peek() != 0) found += drain(link, link.replies_in, false);
+    if (link.requests_in.peek() != 0) found += drain(link, link.requests_in, true);
   }
   if (conduit_ != nullptr) found += conduit_->poll(*this, kPollBudget, PollFilter::everything);
   return found;

@@ -236,17 +236,23 @@ class Endpoint final : private conduit::Delivery {
     host_.synchronise();
     std::byte* record = ring.reserve(length);
     if (GASMETER_UNLIKELY(record == nullptr)) return false;
-    std::byte* argument_bytes = record + (K == ring::Kind::long_message ? 16 : 8);
+    const std::uint64_t header = ring::Header::pack(handler, arguments, K, bytes);
     if constexpr (K == ring::Kind::long_message) {
       std::memcpy(record + 8, &destination, sizeof destination);
+      std::memcpy(record + 16, words.data(), 4 * words.size());
       if (bytes != 0) host_.copy(near_.map(link.rank, destination), from, bytes);
+      host_.synchronise();
+      ring.publish_small(header, length);
+    } else if constexpr (K == ring::Kind::medium) {
+      std::memcpy(record + 8, words.data(), 4 * words.size());
+      std::byte* const payload = ring::payload_of(record, arguments);
+      if (bytes != 0) host_.copy(payload, from, bytes);
+      host_.synchronise();
+      ring.publish(header, static_cast<Bytes>(payload - record) + ring::round_up(bytes, ring::kGranule));
+    } else {
+      std::memcpy(record + 8, words.data(), 4 * words.size());
+      ring.publish_small(header, length);
     }
-    std::memcpy(argument_bytes, words.data(), 4 * words.size());
-    if constexpr (K == ring::Kind::medium) {
-      if (bytes != 0) host_.copy(record + ring::prefix(K, arguments), from, bytes);
-    }
-    host_.synchronise();
-    ring.publish(ring::Header::pack(handler, arguments, K, bytes), length);
     host_.notify(link.rank);
     return true;
   }
@@ -271,6 +277,8 @@ class Endpoint final : private conduit::Delivery {
   unsigned progress();
   unsigned progress_replies();
   unsigned drain(Link& link, RingReceiver& ring, bool requests);
+  void run_handler(Token<H>& token, AmView& message, HandlerIndex handler);
+  static void describe(std::byte* record, const ring::Header& header, AmView& message);
   void arrived(const AmView& message) override;
   void completed(OperationId operation) override { complete(operation); }
   static void unregistered(Token<H>& token);

@@ -33,14 +33,14 @@ struct HandlerEntry {
 template <class H>
 class HandlerTable {
  public:
+  // What a delivery needs, and nothing else.
   struct Row {
     HandlerFunction<H> function = nullptr;
     void* context = nullptr;
-    const char* name = "";
   };
 
   // `unregistered` answers for every index nobody registered.
-  explicit HandlerTable(HandlerFunction<H> unregistered) { rows_.fill({unregistered, nullptr, nullptr}); }
+  explicit HandlerTable(HandlerFunction<H> unregistered) { rows_.fill({unregistered, nullptr}); }
 
   void add_clients(std::span<HandlerEntry<H>> entries) {
     for (const HandlerEntry<H>& entry : entries) {
@@ -67,14 +67,16 @@ class HandlerTable {
     if (is_taken(entry.index)) {
       throw UsageError("handler index " + std::to_string(gasmeter::index(entry.index)) + " is registered already");
     }
-    rows_[gasmeter::index(entry.index)] = {entry.function, entry.context, entry.name};
+    rows_[gasmeter::index(entry.index)] = {entry.function, entry.context};
+    taken_[gasmeter::index(entry.index)] = true;
   }
 
   [[nodiscard]] const Row& operator[](HandlerIndex handler) const { return rows_[gasmeter::index(handler)]; }
-  [[nodiscard]] bool is_taken(HandlerIndex handler) const { return rows_[gasmeter::index(handler)].name != nullptr; }
+  [[nodiscard]] bool is_taken(HandlerIndex handler) const { return taken_[gasmeter::index(handler)]; }
 
  private:
   std::array<Row, 256> rows_;
+  std::array<bool, 256> taken_{};
 };
 
 }  // namespace gasmeter::core

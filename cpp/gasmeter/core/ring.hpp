@@ -5,7 +5,7 @@
 // word behind its newest record zero ("zero ahead"), in chunks, after it has published, off the critical path. The
 // receiver tells how far it has read once per quarter of the ring.
 //
-//   record:  header 8 | [Long: destination 8] | arguments 4 each | pad to 16 | Medium payload | pad to 16
+//   record:  header 8 | [Long: destination 8] | arguments 4 each | pad to 8 | Medium: pad to 16, payload, pad to 8
 //
 // Alternatives measured before: head and tail indices in lines of their own cost a second line transfer per message
 // (about 2x the raw round trip); clearing by the receiver costs an upgrade of every line.
@@ -24,8 +24,9 @@ namespace gasmeter::core {
 
 namespace ring {
 
-inline constexpr Bytes kGranule = 16;  // payload behind a header is aligned for any type
-inline constexpr Bytes kZeroChunk = 256;
+inline constexpr Bytes kGranule = 8;            // every record starts and ends on it
+inline constexpr Bytes kPayloadAlignment = 16;  // Medium payload is aligned for any type
+inline constexpr Bytes kZeroChunk = 512;
 inline constexpr Bytes kControlBytes = kNoSharing;
 
 constexpr Bytes round_up(Bytes n, Bytes granule) {
@@ -37,38 +38,65 @@ constexpr Bytes footprint(Bytes bytes) {
   return kControlBytes + bytes;
 }
 
-// Header word: bits 0-7 handler, 8-12 arguments, 13-14 kind, 15 always one, 32-63 payload bytes (pad: record bytes).
+// Header word: bits 0-7 handler, 8-12 arguments, 13-14 kind, 15 always one, 16-31 length of the record in granules,
+// 32-63 payload bytes. publish() fills in the length.
 enum class Kind : std::uint8_t { pad, short_message, medium, long_message };
 
 struct Header {
   HandlerIndex handler{};
   std::uint8_t arguments = 0;
   Kind kind = Kind::pad;
+  Bytes length = 0;
   std::uint32_t size = 0;
 
   [[nodiscard]] static constexpr std::uint64_t pack(HandlerIndex handler, unsigned arguments, Kind kind, Bytes size) {
     return (static_cast<std::uint64_t>(size) << 32) | (std::uint64_t{1} << 15) |
            (static_cast<std::uint64_t>(kind) << 13) | (static_cast<std::uint64_t>(arguments) << 8) | index(handler);
   }
+  [[nodiscard]] static constexpr std::uint64_t with_length(std::uint64_t word, Bytes length) {
+    return word | (static_cast<std::uint64_t>(length / kGranule) << 16);
+  }
+  [[nodiscard]] static constexpr Kind kind_of(std::uint64_t word) { return static_cast<Kind>((word >> 13) & 3U); }
+  [[nodiscard]] static constexpr Bytes length_of(std::uint64_t word) { return ((word >> 16) & 0xffffU) * kGranule; }
+  [[nodiscard]] static constexpr std::uint8_t arguments_of(std::uint64_t word) {
+    return static_cast<std::uint8_t>((word >> 8) & 0x1fU);
+  }
+  [[nodiscard]] static constexpr HandlerIndex handler_of(std::uint64_t word) {
+    return static_cast<HandlerIndex>(word & 0xffU);
+  }
   [[nodiscard]] static constexpr Header unpack(std::uint64_t word) {
-    return {static_cast<HandlerIndex>(word & 0xffU), static_cast<std::uint8_t>((word >> 8) & 0x1fU),
-            static_cast<Kind>((word >> 13) & 3U), static_cast<std::uint32_t>(word >> 32)};
+    return {handler_of(word), arguments_of(word), kind_of(word), length_of(word),
+            static_cast<std::uint32_t>(word >> 32)};
   }
 };
 
-// Bytes in front of the payload.
+// The length field holds 16 bits: no ring may be larger.
+inline constexpr Bytes kLargestRing = Bytes{0x10000} * kGranule / 2;
+
+// Bytes of header, destination and arguments.
 constexpr Bytes prefix(Kind kind, unsigned arguments) {
   return round_up((kind == Kind::long_message ? 16U : 8U) + Bytes{4} * arguments, kGranule);
 }
 
+// The most bytes a record can take, wherever it starts.
 constexpr Bytes record(Kind kind, unsigned arguments, Bytes payload) {
-  return prefix(kind, arguments) + (kind == Kind::medium ? round_up(payload, kGranule) : 0);
+  return prefix(kind, arguments) +
+         (kind == Kind::medium ? kPayloadAlignment - kGranule + round_up(payload, kGranule) : 0);
+}
+
+// No Short or Long record is longer.
+inline constexpr Bytes kLongestSmallRecord = prefix(Kind::long_message, conduit::kMaxArguments);
+
+// Where the Medium payload of the record at `record` starts: rings are aligned, so both ends find the same.
+inline std::byte* payload_of(std::byte* record, unsigned arguments) {
+  const auto end = reinterpret_cast<std::uintptr_t>(record) + prefix(Kind::medium, arguments);
+  return record + (round_up(end, kPayloadAlignment) - reinterpret_cast<std::uintptr_t>(record));
 }
 
 // The largest Medium payload that a ring takes with 16 arguments: a quarter of it, so that a record and the padding in
 // front of it always fit into what the receiver has announced.
 constexpr Bytes largest_payload(Bytes bytes) {
-  return bytes / 4 - prefix(Kind::medium, conduit::kMaxArguments);
+  return bytes / 4 - record(Kind::medium, conduit::kMaxArguments, 0);
 }
 
 struct Control {
@@ -101,14 +129,13 @@ struct Memory {
 class RingSender {
  public:
   RingSender() = default;
-  explicit RingSender(ring::Memory memory) : memory_(memory), room_(memory.bytes()), zeroed_(memory.bytes()) {}
+  explicit RingSender(ring::Memory memory)
+      : memory_(memory), limit_(memory.bytes() - kMargin), zeroed_(memory.bytes()) {}
 
   // Room for a record of `length` bytes, contiguous. The record starts at the returned address; null: no room now.
   // Nothing is published; without a publish() the room simply stays free.
   [[nodiscard]] GASMETER_INLINE std::byte* reserve(Bytes length) {
-    if (GASMETER_UNLIKELY((tail_ & memory_.mask) + length > memory_.bytes() || tail_ + length + kMargin > room_)) {
-      if (!make_room(length)) return nullptr;
-    }
+    if (GASMETER_UNLIKELY(tail_ + length > limit_) && !make_room(length)) return nullptr;
     return memory_.at(tail_);
   }
 
@@ -116,25 +143,36 @@ class RingSender {
   GASMETER_INLINE void publish(std::uint64_t header, Bytes length) {
     const std::uint64_t next = tail_ + length;
     if (GASMETER_UNLIKELY(next >= zeroed_)) zero_behind(next);
-    memory_.word(tail_).store(header, std::memory_order_release);
-    tail_ = next;
-    if (GASMETER_UNLIKELY(zeroed_ - next < ring::kZeroChunk / 2)) zero_ahead();
+    store(header, next);
   }
+
+  // The same for a record that cannot reach beyond what is zero.
+  GASMETER_INLINE void publish_small(std::uint64_t header, Bytes length) { store(header, tail_ + length); }
 
   [[nodiscard]] std::uint64_t position() const { return tail_; }
 
  private:
   // Zeroing runs at most two chunks ahead of the newest record; it must not reach what the receiver has not read.
   static constexpr Bytes kMargin = 2 * ring::kZeroChunk;
+  static constexpr Bytes kAlwaysZero = ring::kZeroChunk / 2;  // at least this much is zero behind the newest record
+  static_assert(ring::kLongestSmallRecord < kAlwaysZero);
+
+  GASMETER_INLINE void store(std::uint64_t header, std::uint64_t next) {
+    memory_.word(tail_).store(ring::Header::with_length(header, next - tail_), std::memory_order_release);
+    tail_ = next;
+    if (GASMETER_UNLIKELY(next + kAlwaysZero > zeroed_)) zero_ahead();
+  }
 
   GASMETER_NOINLINE bool make_room(Bytes length) {
-    const Bytes rest = memory_.bytes() - (tail_ & memory_.mask);
+    const Bytes bytes = memory_.bytes();
+    const Bytes rest = bytes - (tail_ & (bytes - 1));
     const Bytes pad = length > rest ? rest : 0;
-    if (tail_ + pad + length + kMargin > room_) {
-      room_ = memory_.control->consumed.load(std::memory_order_acquire) + memory_.bytes();
-      if (tail_ + pad + length + kMargin > room_) return false;
-    }
-    if (pad != 0) publish(ring::Header::pack(HandlerIndex{}, 0, ring::Kind::pad, pad), pad);
+    const std::uint64_t room = memory_.control->consumed.load(std::memory_order_acquire) + bytes - kMargin;
+    if (tail_ + pad + length > room) return false;
+    if (pad != 0) publish(ring::Header::pack(HandlerIndex{}, 0, ring::Kind::pad, 0), pad);
+    // One comparison on the fast path: up to what the receiver has freed, and no further than the end of this lap.
+    const std::uint64_t end_of_lap = (tail_ & ~(bytes - 1)) + bytes;
+    limit_ = room < end_of_lap ? room : end_of_lap;
     return true;
   }
 
@@ -146,13 +184,17 @@ class RingSender {
 
   GASMETER_NOINLINE void zero_ahead() {
     const std::uint64_t end = ring::round_up(zeroed_ + 1, ring::kZeroChunk);
-    std::memset(memory_.at(zeroed_), 0, end - zeroed_);
+    if (GASMETER_LIKELY(end - zeroed_ == ring::kZeroChunk)) {
+      std::memset(memory_.at(zeroed_), 0, ring::kZeroChunk);  // of a size the compiler knows: a few stores
+    } else {
+      std::memset(memory_.at(zeroed_), 0, end - zeroed_);
+    }
     zeroed_ = end;
   }
 
   ring::Memory memory_;
   std::uint64_t tail_ = 0;
-  std::uint64_t room_ = 0;    // the tail may advance to here: last seen consumed + ring size
+  std::uint64_t limit_ = 0;   // a record may end here without another look
   std::uint64_t zeroed_ = 0;  // everything from the tail up to here is zero (the first lap starts zeroed)
 };
 
@@ -160,18 +202,24 @@ class RingSender {
 class RingReceiver {
  public:
   RingReceiver() = default;
-  explicit RingReceiver(ring::Memory memory) : memory_(memory) {}
+  explicit RingReceiver(ring::Memory memory)
+      : memory_(memory), next_(memory.at(0)), announce_at_(memory.bytes() / 4) {}
 
   // The header word of the oldest unread record; 0: nothing there.
   [[nodiscard]] GASMETER_INLINE std::uint64_t peek() const {
-    return memory_.word(head_).load(std::memory_order_acquire);
+    return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(next_)).load(std::memory_order_acquire);
   }
-  [[nodiscard]] GASMETER_INLINE std::byte* record() const { return memory_.at(head_); }
+  [[nodiscard]] GASMETER_INLINE std::byte* record() const { return next_; }
 
-  GASMETER_INLINE void pop(Bytes length) {
+  // Steps to the next record; the one before stays untouched until announce().
+  GASMETER_INLINE void advance(Bytes length) {
     head_ += length;
-    if (GASMETER_UNLIKELY(head_ - announced_ >= memory_.bytes() / 4)) {
-      announced_ = head_;
+    next_ = memory_.at(head_);
+  }
+  // The sender may reuse what was read; told once per quarter of the ring.
+  GASMETER_INLINE void announce() {
+    if (GASMETER_UNLIKELY(head_ >= announce_at_)) {
+      announce_at_ = head_ + memory_.bytes() / 4;
       memory_.control->consumed.store(head_, std::memory_order_release);
     }
   }
@@ -180,8 +228,9 @@ class RingReceiver {
 
  private:
   ring::Memory memory_;
+  std::byte* next_ = nullptr;  // where the word at head_ lies
   std::uint64_t head_ = 0;
-  std::uint64_t announced_ = 0;
+  std::uint64_t announce_at_ = 0;  // position at which the sender is told next
 };
 
 }  // namespace gasmeter::core
