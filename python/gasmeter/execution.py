@@ -141,8 +141,8 @@ def execute(
     finally:
         result = _result(experiment, groups, done, complete=state == "complete")
         if store:
+            result.remarks.extend([f"the earlier run is kept in {store.moved_to}"] if store.moved_to else [])
             store.finish(result, state, summarise_run(experiment, result), plots=state != "failed" and bool(done))
-            result.notes.extend([f"the earlier run is kept in {store.moved_to}"] if store.moved_to else [])
     return result
 
 

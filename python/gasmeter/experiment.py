@@ -45,7 +45,8 @@ class _Described(BaseModel):
 
 
 def _one_line(model: type[BaseModel], error: ValidationError) -> UsageError:
-    first = error.errors()[0]
+    # A misspelt field also leaves the right one missing: name the one that stands in the text.
+    first = min(error.errors(), key=lambda entry: entry["type"] != "extra_forbidden")
     path = [str(part) for part in first["loc"]]
     where = ".".join([model.__name__, *path[:-1]])
     field = path[-1] if path else ""

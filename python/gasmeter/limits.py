@@ -83,8 +83,8 @@ def check_ranks(ranks: int) -> None:
     most = most_ranks()
     if not 1 <= ranks <= most:
         raise UsageError(
-            f"ranks {ranks}: this machine carries 1 to {most} ({RANKS_PER_CORE} per core, {len(cpus())} usable cores)"
-            "; see `gasmeter doctor`",
+            f"ranks {ranks} is not what this machine carries; allowed: 1 to {most} ({RANKS_PER_CORE} per core,"
+            f" {len(cpus())} usable cores; see `gasmeter doctor`)",
             str(ranks),
         )
 

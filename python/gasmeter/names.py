@@ -7,7 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from gasmeter.catalogue import Catalogue, Conduit, Kernel, Option
 from gasmeter.errors import UsageError, unknown
 
-__all__ = ["METRICS", "check_metric", "options_text", "parse_assignments", "resolve_options", "resolve_variant"]
+__all__ = [
+    "METRICS",
+    "NEUTRAL",
+    "check_metric",
+    "options_text",
+    "parse_assignments",
+    "resolve_options",
+    "resolve_variant",
+]
 
 METRICS: Mapping[str, str] = {
     "latency": "ns",
@@ -21,6 +29,10 @@ METRICS: Mapping[str, str] = {
     "speedup": "ratio",
 }
 """Every metric with its unit, as they stand in results.csv."""
+
+
+NEUTRAL = frozenset({"threads", "sync"})
+"""Options that never change a result in virtual time; they stand in run.json only."""
 
 
 def parse_assignments(items: Iterable[str], what: str = "option") -> dict[str, str]:
@@ -170,17 +182,20 @@ def _default(option: Option, owner: str) -> str:
         return option.default
 
 
-def options_text(options: Mapping[str, str]) -> str:
+def options_text(options: Mapping[str, str], *, modelled: bool = False) -> str:
     """Return options as they stand in the column ``options``.
 
     Parameters
     ----------
     options : mapping of str to str
         Non-default options in canonical text.
+    modelled : bool, default False
+        Whether time is virtual; then options that cannot change a result are left out.
 
     Returns
     -------
     str
         ``key=value`` sorted by key, joined by ``;``.
     """
-    return ";".join(f"{key}={options[key]}" for key in sorted(options))
+    shown = (key for key in sorted(options) if not (modelled and key in NEUTRAL))
+    return ";".join(f"{key}={options[key]}" for key in shown)

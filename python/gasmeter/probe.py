@@ -38,7 +38,8 @@ def same_state(first_ns: float, second_ns: float) -> bool:
     """
     if math.isnan(first_ns) or math.isnan(second_ns):
         return True
-    return max(first_ns, second_ns) <= (1 + TOLERANCE) * min(first_ns, second_ns)
+    larger, smaller = max(first_ns, second_ns), min(first_ns, second_ns)
+    return larger <= (1 + TOLERANCE) * smaller or math.isclose(larger, (1 + TOLERANCE) * smaller)
 
 
 class Probe:

@@ -68,6 +68,7 @@ class Result:
         self.title = title or name
         self.plots = tuple(plots)
         self.complete = complete
+        self.remarks: list[str] = []
 
     @property
     def rows(self) -> list[Row]:
@@ -81,8 +82,8 @@ class Result:
 
     @property
     def notes(self) -> list[str]:
-        """What was left out and why."""
-        return [line for entry in self.records for line in entry.notes]
+        """What was left out and why, and what else a reader must know."""
+        return [*(line for entry in self.records for line in entry.notes), *self.remarks]
 
     @property
     def verified(self) -> bool:

@@ -89,7 +89,7 @@ def record(outcome: GroupOutcome, experiment: str) -> Record:
         dropped=(len(kept) - sum(kept)) * len(outcome.outcomes),
         blocks=sum(len(entry.blocks) for entry in outcome.outcomes),
         seconds=outcome.seconds,
-        notes=[f"left out: {message}" for message in outcome.skipped.values()],
+        notes=[*(f"left out: {message}" for message in outcome.skipped.values()), *outcome.notes],
     )
     for entry in outcome.outcomes:
         base = _base(entry, outcome.host_state_ns, experiment)
@@ -133,7 +133,7 @@ def _base(outcome: Outcome, host_state_ns: float, experiment: str) -> Row:
         "ranks": point.ranks,
         "oversubscribed": outcome.oversubscribed,
         "size_bytes": point.size_bytes,
-        "options": options_text(point.options),
+        "options": options_text(point.options, modelled=outcome.modelled),
         "verified": outcome.verification.verified,
         "reference": "",
         "repetition": point.repetition,
@@ -178,7 +178,7 @@ def _samples(
         "conduit": point.conduit,
         "size_bytes": point.size_bytes,
         "ranks": point.ranks,
-        "options": options_text(point.options),
+        "options": options_text(point.options, modelled=outcome.modelled),
         "metric": metric.name,
         "unit": metric.unit,
     }

@@ -28,6 +28,9 @@ TARGET_BLOCK_NS = 2e6
 _MOST_ITERATIONS = 1 << 30
 _MODELLED_ROUNDS = 3
 _MOST_EXTENSIONS = 2
+_MOST_CALIBRATIONS = 16
+_UPDATES_PER_WORD = 4
+_WORD_BYTES = 8
 
 
 @dataclass
@@ -72,6 +75,8 @@ class GroupOutcome:
         Probe before and after each block, by block index.
     skipped : dict of str to str
         Why a point was left out (a size chosen by default that its operation does not carry), by point identity.
+    notes : list of str
+        What a reader of the rows must know.
     seconds : float
         What the group took, everything included.
     """
@@ -80,6 +85,7 @@ class GroupOutcome:
     outcomes: list[Outcome]
     states_ns: list[tuple[float, float]] = field(default_factory=list)
     skipped: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
     seconds: float = 0.0
 
     def kept(self) -> list[bool]:
@@ -112,6 +118,19 @@ class _Member:
     outcome: Outcome
     session: Session
     iterations: int
+    least_operations: int = 0
+    operations: float = 0.0
+
+    def run(self) -> None:
+        block = self.session.block(self.iterations)
+        self.outcome.blocks.append(block)
+        self.operations += block.operations
+
+
+def _prescribed_operations(point: Point) -> int:
+    """RandomAccess makes four updates per word of its table (HPCC's rule); other kernels run as long as they may."""
+    metric = catalogue().kernel(point.kernel).op(point.op).metrics[0].name
+    return _UPDATES_PER_WORD * point.size_bytes // _WORD_BYTES if metric == "gups" else 0
 
 
 class Runner:
@@ -173,6 +192,11 @@ class Runner:
             running = [member for member in members if self._warm_up(member)]
             if running:
                 self._measure(running, result, compared=group.reference is not None and len(running) > 1)
+                if not self._whole(running):
+                    result.notes.append(
+                        f"{running[0].outcome.point.describe()}: the time limit came before"
+                        f" {_UPDATES_PER_WORD} updates per word"
+                    )
             for member in running:
                 self._check_again(member)
             for member in members:
@@ -212,7 +236,7 @@ class Runner:
             result.skipped[point.id] = str(error)
             return
         result.outcomes.append(outcome)
-        members.append(_Member(outcome, session, point.budget.iterations or 1))
+        members.append(_Member(outcome, session, point.budget.iterations or 1, _prescribed_operations(point)))
 
     def _warm_up(self, member: _Member) -> bool:
         """Run first blocks, verify, find the number of iterations; False if the data did not verify."""
@@ -220,16 +244,32 @@ class Runner:
         member.outcome.verification = member.session.verify()
         if not member.outcome.verification.verified:
             return False
-        if member.outcome.point.budget.iterations is not None:
-            return True
-        while block.elapsed_ns < TARGET_BLOCK_NS / 2 and member.iterations < _MOST_ITERATIONS:
-            # A first block is cold and its clock coarse: approach the target by no more than a factor 32 a step.
-            growth = TARGET_BLOCK_NS / block.elapsed_ns if block.elapsed_ns > 0 else 32.0
-            member.iterations = min(math.ceil(member.iterations * min(max(growth, 1.5), 32.0)), _MOST_ITERATIONS)
-            block = member.session.block(member.iterations)
-        if block.elapsed_ns > TARGET_BLOCK_NS * 2:
-            member.iterations = max(1, round(member.iterations * TARGET_BLOCK_NS / block.elapsed_ns))
+        if member.least_operations:
+            # One update per word, so that no rank meets a page of the table for the first time in a measured block.
+            ranks = member.outcome.point.ranks
+            member.session.block(max(1, member.least_operations // _UPDATES_PER_WORD // ranks))
+        if member.outcome.point.budget.iterations is None:
+            self._calibrate(member, block)
         return True
+
+    @staticmethod
+    def _calibrate(member: _Member, block: Block) -> None:
+        """Find the number of iterations of a block of about 2 ms."""
+        settled = False
+        for _ in range(_MOST_CALIBRATIONS):
+            # A first block is cold (pages not mapped yet, caches empty) and its clock coarse: approach the target step
+            # by step, from either side, until two blocks of the same length agree.
+            growth = TARGET_BLOCK_NS / block.elapsed_ns if block.elapsed_ns > 0 else 32.0
+            near = 0.5 <= growth <= 2.0
+            if near and settled:
+                break
+            settled = near
+            if not near:
+                wanted = round(member.iterations * min(max(growth, 1 / 32), 32.0))
+                member.iterations = min(max(1, wanted), _MOST_ITERATIONS)
+                if member.iterations == 1 and growth < 1:
+                    break
+            block = member.session.block(member.iterations)
 
     def _check_again(self, member: _Member) -> None:
         """Verify what the measured blocks left behind; drop them if it is wrong."""
@@ -247,13 +287,13 @@ class Runner:
         check_at = statistics.FEWEST_BLOCKS
         while True:
             for member in members:
-                member.outcome.blocks.append(member.session.block(member.iterations))
+                member.run()
             pending += 1
             rounds = len(members[0].outcome.blocks)
             now = self._clock()
             done = (
                 rounds >= _MODELLED_ROUNDS if not real else self._enough(members, budget, rounds, now - begin, check_at)
-            )
+            ) and (self._whole(members) or now - started >= budget.max_time_s * len(members))
             if rounds >= check_at:
                 check_at = math.ceil(check_at * 1.2)
             if real and (done or self.probe.due):
@@ -270,6 +310,11 @@ class Runner:
                 return
             # The cores moved while the blocks ran, so that none may be compared: measure once more.
             extensions, begin, check_at = extensions + 1, self._clock(), rounds + statistics.FEWEST_BLOCKS
+
+    @staticmethod
+    def _whole(members: Sequence[_Member]) -> bool:
+        """Whether every benchmark with a prescribed number of operations has done them."""
+        return all(member.operations >= member.least_operations for member in members)
 
     def _enough(self, members: Sequence[_Member], budget: Budget, rounds: int, seconds: float, check_at: int) -> bool:
         if seconds >= budget.max_time_s * len(members):

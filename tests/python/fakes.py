@@ -72,7 +72,7 @@ CATALOGUE = {
             "summary": "HPCC RandomAccess",
             "raw": ["shm"],
             "variants": ["am", "put-get", "direct"],
-            "ops": [_op("random-access", GUPS, ERRORS)],
+            "ops": [_op("update", GUPS, ERRORS)],
             "options": [],
         },
     ],
@@ -84,8 +84,8 @@ CATALOGUE = {
             "kind": "measured",
             "options": [
                 _option("am", "choice", "native", ["native", "reference"]),
-                _option("bounce", "bool", False),
-                _option("spread", "float", 0.5),
+                _option("bounce", "bool", "false"),
+                _option("spread", "float", "0.5"),
             ],
         },
         {
@@ -93,8 +93,12 @@ CATALOGUE = {
             "summary": "a toy network",
             "network": "ideal",
             "kind": "modelled",
-            "options": [_option("neighbourhood", "choice", "on", ["on", "off"])],
+            "options": [
+                _option("neighbourhood", "bool", "true"),
+                _option("sync", "choice", "lazy", ["lazy", "strict"]),
+            ],
         },
+        {"name": "raw@shm", "summary": "the memory itself", "network": "shm", "kind": "measured", "options": []},
     ],
 }
 
@@ -156,7 +160,7 @@ class Machine:
         """Elapsed time, operations and metrics of one block."""
         noise = math.exp(self.noise * self.rng.normal())
         if kernel == "random-access":
-            updates = iterations * size // 2
+            updates = iterations * ranks
             gups = GUPS_BY_VARIANT[variant or "raw"] * min(ranks, self.cores) * noise
             return updates / gups, updates, {"gups": gups}
         elapsed = iterations * cost_ns(kernel, op, conduit, size) * noise

@@ -17,6 +17,7 @@ from gasmeter.errors import GasmeterError
 
 __all__ = ["Program", "cli", "main"]
 
+PROGRAM = "gasmeter"
 INTERRUPTED = 130
 
 
@@ -50,7 +51,7 @@ class Program(click.Group):
         int
             Exit status, if not `standalone_mode`; else the process ends with it.
         """
-        status = self._status(args, prog_name, complete_var, extra)
+        status = self._status(args, prog_name or PROGRAM, complete_var, extra)
         if standalone_mode:
             sys.exit(status)
         return status
@@ -83,6 +84,7 @@ def _complain(message: str, status: int) -> int:
 
 
 @click.group(
+    PROGRAM,
     cls=Program,
     invoke_without_command=True,
     context_settings={
@@ -91,7 +93,7 @@ def _complain(message: str, status: int) -> int:
         "max_content_width": 110,
     },
 )
-@click.version_option(package_version(), "--version", prog_name="gasmeter")
+@click.version_option(package_version(), "--version", prog_name=PROGRAM)
 @click.pass_context
 def cli(context: click.Context) -> None:
     """Measure one-sided communication: active messages, put, get, atomics, over real and modelled networks.

@@ -1,0 +1,317 @@
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from gasmeter.cli import cli
+from gasmeter.rows import COLUMNS
+
+GOOD = """
+import gasmeter as gm
+experiment = gm.Experiment(
+    name="good",
+    title="Good",
+    series=(
+        gm.Series(kernel="ping-pong", op="put", conduit="smp", size="8,64", reference="raw@shm"),
+        gm.Series(kernel="random-access", conduit="smp", size="64K", ranks=(1, 2)),
+    ),
+)
+"""
+
+
+@pytest.fixture
+def call(machine, tmp_path, monkeypatch):
+    """Run the command line in an empty folder; stdout and stderr are kept apart."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "good.py").write_text(GOOD)
+
+    def run(*arguments, env=None):
+        return CliRunner().invoke(cli, [str(argument) for argument in arguments], env=env)
+
+    return run
+
+
+def one_line(result, status):
+    """The error of a command: a single line on stderr, nothing on stdout."""
+    assert result.exit_code == status, (result.output, result.exception)
+    assert result.stdout == ""
+    lines = [line for line in result.stderr.splitlines() if line]
+    assert len(lines) == 1, result.stderr
+    assert lines[0].startswith("Error: ")
+    return lines[0]
+
+
+MEASURE = ("measure", "ping-pong", "--conduit", "smp")
+
+BAD_INPUT = [
+    (
+        ("measure", "ping", "--conduit", "smp"),
+        "unknown kernel 'ping'; did you mean 'ping-pong'?",
+        "gasmeter list kernels",
+    ),
+    (
+        ("measure", "ping-pong", "--conduit", "smpp"),
+        "unknown conduit 'smpp'; did you mean 'smp'?",
+        "gasmeter list conduits",
+    ),
+    (("measure", "ping-pong", "--conduit", "smp@ibv"), "network 'ibv'; allowed: smp@shm", "gasmeter list conduits"),
+    (("measure", "ping-pong", "--conduit", "raw@udp"), "'udp'", "gasmeter list kernels"),
+    ((*MEASURE, "--against", "rawww"), "unknown conduit 'rawww'", "gasmeter list conduits"),
+    ((*MEASURE, "--op", "pt"), "'pt'; did you mean 'put'?", "gasmeter list kernels"),
+    ((*MEASURE, "--variant", "am"), "unknown variant", "gasmeter list kernels"),
+    ((*MEASURE, "--option", "am=fast"), "am='fast'", "native | reference"),
+    ((*MEASURE, "--option", "ma=native"), "'ma'", "gasmeter list conduits"),
+    ((*MEASURE, "--option", "am"), "'am' is not key=value", "--option name=value"),
+    ((*MEASURE, "--option", "am=native", "--option", "am=reference"), "given twice", "once"),
+    ((*MEASURE, "--sizes", "8x"), "size '8x' is not a size", "8,64,4K"),
+    ((*MEASURE, "--sizes", "-8"), "size '-8' is negative", "8,64,4K"),
+    ((*MEASURE, "--sizes", "4M:8"), "'4M:8' is reversed", "smaller:larger"),
+    ((*MEASURE, "--op", "put", "--sizes", "900G"), "900 GiB", "/dev/shm holds"),
+    ((*MEASURE, "--op", "am-medium", "--sizes", "1M"), "size 1048576", "largest Medium of 65536"),
+    ((*MEASURE, "--ranks", "0"), "ranks 0", "1 or more"),
+    ((*MEASURE, "--ranks", "-2"), "ranks -2", "1 or more"),
+    ((*MEASURE, "--ranks", "two"), "ranks 'two'", "1 or more"),
+    ((*MEASURE, "--ranks", "99999"), "ranks 99999", "allowed: 1 to"),
+    ((*MEASURE, "--ci", "0%"), "share '0%'", "above 0 %"),
+    ((*MEASURE, "--max-time", "soon"), "duration 'soon'", "30s"),
+    ((*MEASURE, "--iters", "0"), "0 is not in the range", "--help"),
+    ((*MEASURE, "--format", "xml"), "'xml' is not one of", "'table', 'csv', 'json', 'osu'"),
+    ((*MEASURE, "--seed", "x"), "'x' is not a valid integer", "--help"),
+    ((*MEASURE, "--machine", "extoll"), "unknown machine 'extoll'", "gasmeter list machines"),
+    ((*MEASURE, "--topology", "ring"), "unknown topology 'ring'", "gasmeter list topologies"),
+    ((*MEASURE, "--colour"), "--colour", "gasmeter measure --help"),
+    (("measure", "ping-pong"), "--conduit", "gasmeter measure --help"),
+    (("measure",), "KERNEL", "gasmeter measure --help"),
+    (("mesure",), "mesure", "--help"),
+    (("list", "things"), "'things' is not one of", "'kernels'"),
+    (("run", "missing.py"), "'missing.py' does not exist", "gasmeter list experiments"),
+    (("run", "."), "is a folder", "gasmeter list experiments"),
+    (("run", "good.py", "--set", "size"), "'size' is not key=value", "--set"),
+    (
+        ("run", "good.py", "--set", "sise=8"),
+        "unknown axis in --set 'sise'; did you mean 'size'?",
+        "gasmeter run --help",
+    ),
+    (("run", "good.py", "--set", "flood.size=8"), "unknown kernel in --set 'flood'", "ping-pong"),
+    (("run", "good.py", "--set", "size=big"), "size 'big'", "8,64,4K"),
+    (("run", "good.py", "--set", "ranks=0"), "ranks 0", "1 or more"),
+    (("run", "good.py", "--jobs", "0"), "0 is not in the range", "--help"),
+    (("run", "good.py", "--out", "good.py"), "is a file", "a folder"),
+]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "names", "points_to"), BAD_INPUT, ids=[" ".join(entry[0]) for entry in BAD_INPUT]
+)
+def test_bad_input_is_one_line_that_names_the_value_and_what_is_allowed(call, arguments, names, points_to):
+    line = one_line(call(*arguments), 2)
+    assert names in line
+    assert points_to in line
+
+
+FILES = [
+    ("import gasmeter as gm\nx = = 1\n", ":2: ", "invalid syntax"),
+    ("import gasmeter as gm\nx = gm.Experimnt()\n", ":2: ", "Experimnt"),
+    ("import nothing_of_the_kind\n", ":1: ", "nothing_of_the_kind"),
+    ("x = 1\n", "", "describes no experiment"),
+    (GOOD + "other = gm.Experiment(name='b', kernel='barrier', conduit='smp')\n", "", "describes 2 experiments"),
+    (GOOD.replace('op="put"', 'ops="put"'), ":7: ", "no field 'ops'; did you mean 'op'?"),
+    (GOOD.replace('name="good"', 'nam="good"'), ":4: ", "no field 'nam'; did you mean 'name'?"),
+    (GOOD.replace("ranks=(1, 2)", "ranks=(1, 0)"), ":8: ", "ranks 0"),
+    (GOOD.replace('"8,64"', '"8,64y"'), ":7: ", "size '64y'"),
+    (GOOD.replace('"random-access"', '"random-acess"'), ":8: ", "did you mean 'random-access'?"),
+    (GOOD.replace('"raw@shm"', '"raw@shn"'), ":7: ", "'shn'"),
+    (
+        GOOD.replace('title="Good",', 'title="Good", plots=(gm.Plot(kind="latency", metric="speed"),),'),
+        ":5: ",
+        "unknown metric 'speed'",
+    ),
+    (GOOD.replace('title="Good",', 'title="Good", plots=(gm.Plot(kind="pie"),),'), ":5: ", "kind"),
+]
+
+
+@pytest.mark.parametrize(("text", "line", "message"), FILES, ids=[entry[2] for entry in FILES])
+def test_a_mistake_in_an_experiment_file_is_one_line_with_its_place(call, text, line, message):
+    Path("bad.py").write_text(text)
+    for extra in ((), ("--dry-run",)):
+        found = one_line(call("run", "bad.py", *extra), 2)
+        assert f"bad.py{line}" in found
+        assert message in found
+    assert not Path("out").exists()
+
+
+def test_csv_holds_rows_and_nothing_else(call):
+    result = call(*MEASURE, "--op", "put", "--sizes", "8,64", "--against", "raw@shm", "--format", "csv")
+    assert result.exit_code == 0
+    rows = list(csv.DictReader(io.StringIO(result.stdout)))
+    assert tuple(rows[0]) == COLUMNS
+    assert [row["metric"] for row in rows] == ["latency", "latency", "overhead"] * 2
+    assert [row["reference"] for row in rows[:3]] == ["", "", "raw@shm"]
+    assert result.stderr == ""
+
+
+def test_notes_go_to_standard_error(call):
+    result = call(*MEASURE, "--op", "am-medium", "--time", "10ms", "--format", "json")
+    assert result.exit_code == 0
+    assert max(row["size_bytes"] for row in json.loads(result.stdout)) == 64 * 1024
+    assert "largest Medium" in result.stderr
+
+
+def test_json_holds_rows_and_nothing_else(call):
+    rows = json.loads(call(*MEASURE, "--format", "json").stdout)
+    assert list(rows[0]) == list(COLUMNS)
+    assert rows[0]["size_bytes"] == 0
+    assert rows[0]["verified"] is True
+
+
+def test_the_osu_layout_has_a_comment_header_and_columns(call):
+    text = call(*MEASURE, "--op", "put", "--sizes", "8,64", "--format", "osu").stdout.splitlines()
+    assert text[0].startswith("# gasmeter ping-pong put on smp")
+    assert text[1].split() == ["#", "Size", "Latency", "(us)"]
+    assert [line.split()[0] for line in text[2:]] == ["8", "64"]
+    assert float(text[2].split()[1]) == pytest.approx(0.00216, rel=0.02)
+
+
+def test_the_table_shows_medians_intervals_and_what_disturbed_them(call):
+    text = call(*MEASURE, "--op", "put", "--sizes", "8", "--against", "raw@shm").stdout
+    assert "over raw@shm" in text
+    assert "95 % interval" in text
+    assert "core-to-core probe 110 ns" in text
+
+
+def test_every_format_shows_the_same_numbers(call, machine):
+    values = []
+    for form in ("csv", "json"):
+        machine.__post_init__()
+        machine.now = 1000.0
+        text = call(*MEASURE, "--op", "put", "--sizes", "8", "--format", form).stdout
+        rows = json.loads(text) if form == "json" else list(csv.DictReader(io.StringIO(text)))
+        values.append(float(rows[0]["value"]))
+    assert values[0] == values[1]
+
+
+def test_unverified_data_is_status_one(call, machine):
+    machine.unverified.add("put")
+    result = call(*MEASURE, "--op", "put", "--sizes", "8", "--format", "csv")
+    assert result.exit_code == 1
+    assert "did not verify" in result.stderr
+    assert next(csv.DictReader(io.StringIO(result.stdout)))["value"] == ""
+
+
+def test_options_come_from_the_environment_too(call):
+    env = {"GASMETER_MEASURE_CONDUIT": "smp", "GASMETER_MEASURE_SEED": "7", "GASMETER_MEASURE_FORMAT": "json",
+           "GASMETER_MEASURE_OPTION": "am=reference"}  # fmt: skip
+    row = json.loads(call("measure", "ping-pong", env=env).stdout)[0]
+    assert (row["seed"], row["options"]) == (7, "am=reference")
+
+
+def test_a_broken_job_is_status_four(call, machine):
+    machine.die_at_block = 20
+    assert "rank 1 (pid 4321) was killed by signal 9" in one_line(call(*MEASURE), 4)
+
+
+def test_an_interrupt_is_status_130(call, machine):
+    machine.interrupt_at_block = 20
+    assert one_line(call(*MEASURE), 130) == "Error: interrupted"
+
+
+def test_run_writes_a_store_and_prints_a_table(call):
+    result = call("run", "good.py")
+    assert result.exit_code == 0, result.output
+    assert "overhead" in result.stdout
+    assert sorted(path.name for path in Path("out/good").iterdir()) == [
+        "journal.jsonl", "plots", "results.csv", "run.json", "samples.parquet", "summary.md",
+    ]  # fmt: skip
+    assert sorted(path.name for path in Path("out/good/plots").iterdir()) == [
+        "gups.png", "gups.svg", "latency.png", "latency.svg",
+    ]  # fmt: skip
+
+
+def test_run_json_says_where_options_came_from(call):
+    call("run", "good.py", "--quick", "--out", "here", env={"GASMETER_RUN_JOBS": "2"})
+    options = json.loads(Path("here/run.json").read_text())["runs"][0]["options"]
+    assert options["quick"] == {"value": True, "origin": "command line"}
+    assert options["jobs"] == {"value": 2, "origin": "environment"}
+    assert options["resume"]["origin"] == "default"
+
+
+def test_a_dry_run_measures_nothing(call, machine):
+    result = call("run", "good.py", "--dry-run")
+    assert result.exit_code == 0
+    assert "ping-pong put 8 B on smp, 2 ranks" in result.stdout
+    assert "6 points in 4 groups, about" in result.stdout
+    assert machine.blocks == 0
+    assert not Path("out").exists()
+
+
+def test_an_interrupted_run_is_status_130_and_resume_finishes_it(call, machine):
+    machine.interrupt_at_block = 600
+    result = call("run", "good.py")
+    assert result.exit_code == 130
+    assert "--resume" in result.stderr
+    machine.interrupt_at_block = None
+    assert call("run", "good.py", "--resume").exit_code == 0
+    assert json.loads(Path("out/good/run.json").read_text())["state"] == "complete"
+
+
+def test_another_experiments_folder_is_status_two(call):
+    call("run", "good.py", "--quick", "--out", "here")
+    Path("other.py").write_text(GOOD.replace('"good"', '"other"'))
+    assert "holds experiment 'good', not 'other'" in one_line(call("run", "other.py", "--out", "here"), 2)
+
+
+def test_a_folder_that_cannot_be_written_is_one_line(call):
+    assert "cannot write" in one_line(call("run", "good.py", "--out", "good.py/below"), 3)
+
+
+@pytest.mark.parametrize("what", ["kernels", "conduits", "machines", "topologies", "experiments", "figures", "claims"])
+def test_list_has_text_and_json(call, what):
+    entries = json.loads(call("list", what, "--json").stdout)
+    assert all({"name", "summary", "ops", "options"} <= set(entry) for entry in entries)
+    text = call("list", what).stdout
+    assert text.startswith(f"{what}:")
+    if not entries:
+        assert "none" in text
+    for entry in entries:
+        assert entry["name"] in text
+        for option in entry["options"]:
+            assert {"name", "type", "default", "unit", "choices"} <= set(option)
+
+
+def test_list_shows_experiments_with_their_time_and_broken_ones_with_their_mistake(call):
+    Path("experiments").mkdir()
+    Path("experiments/good.py").write_text(GOOD)
+    Path("experiments/bad.py").write_text("x = = 1")
+    text = call("list", "experiments").stdout
+    assert "6 points, about" in text
+    assert "broken" in text
+
+
+def test_list_without_argument_shows_what_runs(call):
+    text = call("list").stdout
+    assert all(word in text for word in ("kernels:", "conduits:", "ping-pong", "raw@shm"))
+    assert {entry["list"] for entry in json.loads(call("list", "--json").stdout)} == {"kernels", "conduits"}
+
+
+def test_doctor_names_what_is_missing_and_what_to_do(call, monkeypatch):
+    monkeypatch.setenv("GASMETER_RANK", "/nowhere/gasmeter-rank")
+    result = call("doctor")
+    assert result.exit_code == 3
+    assert "MISSING  worker" in result.stdout
+    assert "probe" in result.stdout
+    entries = json.loads(call("doctor", "--json").stdout)
+    assert {"name", "summary", "state", "value", "unit", "remedy"} <= set(entries[0])
+    assert {"conduits", "shared memory", "cores", "clock", "probe", "huge pages", "numpy"} <= {
+        e["name"] for e in entries
+    }
+
+
+def test_help_is_complete(call):
+    for command in ("measure", "run", "list", "doctor"):
+        text = call(command, "--help").stdout
+        assert "[env var: GASMETER_" in text.replace("\n", " ").replace("  ", " ") or "env var" in text
+    assert call().stdout.startswith("Usage:")
+    assert call("--version").exit_code == 0

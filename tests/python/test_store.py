@@ -1,0 +1,245 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import gasmeter as gm
+from gasmeter.errors import BrokenJob, ResourceError, UsageError
+from gasmeter.journal import Journal, read_journal
+from gasmeter.rows import COLUMNS, Record
+from gasmeter.store import merge_stores, open_result, read_run
+
+HERE = Path(__file__).parent
+
+
+def sweep(name="sweep", **settings):
+    return gm.Experiment(
+        **{"name": name, "kernel": "ping-pong", "conduit": "smp", "op": "put", "size": "8:128", **settings}
+    )
+
+
+def table(folder):
+    return pd.read_csv(folder / "results.csv", keep_default_na=False)
+
+
+def test_a_run_leaves_rows_samples_facts_summary_and_plots(machine, tmp_path):
+    result = sweep(reference="raw@shm").run(tmp_path / "out")
+    rows = table(tmp_path / "out")
+    assert tuple(rows.columns) == COLUMNS
+    assert len(rows) == len(result.rows) == 15
+    samples = pd.read_parquet(tmp_path / "out" / "samples.parquet")
+    assert set(samples["run_id"]) == set(rows["run_id"])
+    run = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert run["schema"] == 1
+    assert run["state"] == "complete"
+    facts = run["runs"][0]
+    assert {"host", "versions", "git", "command", "points", "started"} <= set(facts)
+    assert "# sweep" in (tmp_path / "out" / "summary.md").read_text()
+    assert (tmp_path / "out" / "plots" / "latency.svg").exists()
+    assert (tmp_path / "out" / "plots" / "latency.png").exists()
+
+
+def test_results_csv_reads_back_as_the_frame(machine, tmp_path):
+    result = sweep(reference="raw@shm").run(tmp_path)
+    read = pd.read_csv(tmp_path / "results.csv")
+    frame = result.frame()
+    for column in ("value", "ci_low", "size_bytes", "n", "verified", "oversubscribed"):
+        assert list(read[column]) == list(frame[column])
+
+
+def test_an_interrupted_sweep_is_a_valid_store_that_resume_finishes(machine, tmp_path):
+    machine.interrupt_at_block = 700
+    with pytest.raises(KeyboardInterrupt):
+        sweep().run(tmp_path)
+    run = read_run(tmp_path)
+    assert run["state"] == "interrupted"
+    done = table(tmp_path)
+    assert 0 < len(done) < 5
+    assert (tmp_path / "samples.parquet").exists()
+    machine.interrupt_at_block = None
+    blocks = machine.blocks
+    result = sweep().resume(tmp_path)
+    assert len(result.rows) == 5
+    assert result.complete
+    assert read_run(tmp_path)["state"] == "complete"
+    assert len(read_run(tmp_path)["runs"]) == 2
+    rows = table(tmp_path)
+    assert list(rows["size_bytes"]) == [8, 16, 32, 64, 128]
+    assert list(rows["value"][: len(done)]) == list(done["value"])
+    assert machine.blocks - blocks < 5 * 200
+
+
+def test_a_broken_job_keeps_what_was_measured(machine, tmp_path):
+    machine.die_at_block = 700
+    with pytest.raises(BrokenJob, match="rank 1"):
+        sweep().run(tmp_path)
+    assert 0 < len(table(tmp_path)) < 5
+    assert read_run(tmp_path)["state"] == "failed"
+    machine.die_at_block = None
+    assert len(sweep().resume(tmp_path).rows) == 5
+
+
+def test_a_kill_leaves_a_valid_store_that_resume_finishes(machine, tmp_path):
+    program = (
+        "import sys, time; sys.path.insert(0, sys.argv[1])\n"
+        "import fakes, gasmeter as gm\n"
+        "from gasmeter import catalogue, sessions, runner\n"
+        "machine = fakes.Machine(); catalogue.core = fakes.Core\n"
+        "sessions._start_pool = machine.start_pool; runner._clock = machine.clock\n"
+        "machine.on_block = lambda _: time.sleep(0.0005)\n"
+        "gm.Experiment(name='sweep', kernel='ping-pong', conduit='smp', op='put', size='8:128').run(sys.argv[2])\n"
+    )
+    out = tmp_path / "out"
+    child = subprocess.Popen([sys.executable, "-c", program, str(HERE), str(out)])
+    deadline = time.monotonic() + 60
+    while not (out / "journal.jsonl").exists() or (out / "journal.jsonl").stat().st_size == 0:
+        assert time.monotonic() < deadline
+        assert child.poll() is None
+    child.send_signal(signal.SIGKILL)
+    child.wait()
+    kept = open_result(out)
+    assert not kept.complete
+    assert 1 <= len(kept.rows) < 5
+    assert len(kept.rows) - 1 <= len(table(out)) <= len(kept.rows)
+    result = sweep().resume(out)
+    assert len(result.rows) == 5
+    assert list(table(out)["size_bytes"]) == [8, 16, 32, 64, 128]
+
+
+def test_a_torn_last_line_is_forgotten(machine, tmp_path):
+    sweep().run(tmp_path)
+    journal = tmp_path / "journal.jsonl"
+    whole = journal.read_bytes()
+    lines = whole.splitlines(keepends=True)
+    journal.write_bytes(b"".join(lines[:-1]) + lines[-1][:100])
+    assert len(read_journal(journal)) == len(lines) - 1
+    result = sweep().resume(tmp_path)
+    assert len(result.rows) == 5
+    assert len(read_journal(journal)) == len(lines)
+
+
+def test_a_sweep_can_grow(machine, tmp_path):
+    sweep().run(tmp_path)
+    blocks = machine.blocks
+    result = sweep(size="8:1K").resume(tmp_path)
+    assert len(result.rows) == 8
+    assert machine.blocks - blocks < 3 * 230
+
+
+def test_resuming_what_is_complete_measures_nothing(machine, tmp_path):
+    first = sweep().run(tmp_path)
+    blocks = machine.blocks
+    again = sweep().resume(tmp_path)
+    assert machine.blocks == blocks
+    assert [row["value"] for row in again.rows] == [row["value"] for row in first.rows]
+
+
+def test_a_run_that_is_not_resumed_keeps_the_earlier_one(machine, tmp_path):
+    sweep().run(tmp_path / "out")
+    before = (tmp_path / "out" / "results.csv").read_text()
+    result = sweep().run(tmp_path / "out")
+    assert (tmp_path / "out.1" / "results.csv").read_text() == before
+    assert "out.1" in result.notes[-1]
+
+
+def test_stores_can_be_merged(machine, tmp_path):
+    sweep(size="8,16").run(tmp_path / "a")
+    sweep(size="32,64").run(tmp_path / "b")
+    merged = merge_stores([tmp_path / "a", tmp_path / "b"], tmp_path / "all")
+    assert sorted(row["size_bytes"] for row in merged.rows) == [8, 16, 32, 64]
+    blocks = machine.blocks
+    assert len(sweep(size="8:64").resume(tmp_path / "all").rows) == 4
+    assert machine.blocks == blocks
+
+
+def test_stores_of_different_experiments_are_not_merged(machine, tmp_path):
+    sweep(size="8").run(tmp_path / "a")
+    sweep(name="other", size="8").run(tmp_path / "b")
+    with pytest.raises(UsageError, match="different experiments"):
+        merge_stores([tmp_path / "a", tmp_path / "b"], tmp_path / "all")
+
+
+def test_a_store_of_another_experiment_is_not_touched(machine, tmp_path):
+    sweep(size="8").run(tmp_path)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    for resume in (False, True):
+        with pytest.raises(UsageError, match="holds experiment 'sweep', not 'other'"):
+            sweep(name="other").run(tmp_path, resume=resume)
+    assert before == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+
+
+def test_two_runs_do_not_write_one_store(machine, tmp_path):
+    sweep(size="8").run(tmp_path)
+    holder = Journal(tmp_path / "journal.jsonl")
+    try:
+        for resume in (True, False):
+            with pytest.raises(UsageError, match="being written by another run"):
+                sweep().run(tmp_path, resume=resume)
+    finally:
+        holder.close()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_is_one_line_and_keeps_what_was_there(machine, tmp_path):
+    sweep(size="8").run(tmp_path)
+    kept = (tmp_path / "journal.jsonl").read_bytes()
+    journal = Journal(tmp_path / "journal.jsonl")
+    full = os.open("/dev/full", os.O_WRONLY)
+    os.dup2(full, journal._file.fileno())
+    os.close(full)
+    with pytest.raises(ResourceError, match="No space left") as caught:
+        journal.append(Record(group="0" * 16))
+    assert "\n" not in str(caught.value)
+    journal.close()
+    assert (tmp_path / "journal.jsonl").read_bytes() == kept
+
+
+def test_a_file_where_the_folder_should_be_is_refused(machine, tmp_path):
+    place = tmp_path / "file"
+    place.write_text("precious")
+    with pytest.raises(UsageError, match="is a file"):
+        sweep().run(place)
+    assert place.read_text() == "precious"
+
+
+def test_a_folder_that_cannot_be_made_is_one_line(machine, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ResourceError, match="cannot write") as caught:
+        sweep().run(tmp_path / "file" / "below")
+    assert "\n" not in str(caught.value)
+    assert machine.blocks == 0
+
+
+def test_a_damaged_run_json_is_named(machine, tmp_path):
+    (tmp_path / "run.json").write_text("{")
+    with pytest.raises(UsageError, match=r"run\.json is not a run\.json of gasmeter"):
+        sweep().run(tmp_path)
+
+
+def test_a_store_of_another_schema_is_named(machine, tmp_path):
+    (tmp_path / "run.json").write_text('{"schema": 99, "experiment": "sweep"}')
+    with pytest.raises(UsageError, match="schema 99; allowed: 1"):
+        sweep().run(tmp_path)
+
+
+def test_modelled_results_are_the_same_to_the_byte(machine, tmp_path):
+    for name, jobs in (("a", 1), ("b", 3)):
+        sweep(conduit="ideal").run(tmp_path / name, jobs=jobs)
+    for name in ("results.csv", "journal.jsonl", "plots/latency.svg"):
+        first, second = ((tmp_path / folder / name).read_bytes() for folder in "ab")
+        if name == "journal.jsonl":
+            assert [line[:40] for line in first.splitlines()] == [line[:40] for line in second.splitlines()]
+        else:
+            assert first == second
+
+
+def test_a_run_without_a_folder_writes_nothing(machine, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert len(sweep().run().rows) == 5
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,123 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gasmeter.errors import UsageError
+from gasmeter.units import (
+    format_bytes,
+    format_duration,
+    format_quantity,
+    parse_duration,
+    parse_ranks,
+    parse_share,
+    parse_size,
+    parse_sizes,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "sizes"),
+    [
+        ("8", (8,)),
+        ("8,64,4K", (8, 64, 4096)),
+        ("8:64", (8, 16, 32, 64)),
+        ("1M:4M", (1 << 20, 1 << 21, 1 << 22)),
+        ("8:16,1K,8", (8, 16, 1024)),
+        ("0", (0,)),
+        (" 2KiB , 1G ", (2048, 1 << 30)),
+        (4096, (4096,)),
+        ([8, "1K"], (8, 1024)),
+    ],
+)
+def test_sizes_are_parsed_in_the_order_given(text, sizes):
+    assert parse_sizes(text) == sizes
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("-8", "negative"),
+        ("x", "not a size"),
+        ("", "not a size"),
+        ("8:", "not a size"),
+        ("4M:8", "reversed"),
+        ("3:8", "power of two"),
+        ("0:8", "power of two"),
+        ("9999999T", "beyond any segment"),
+        ("1.5K", "not a size"),
+    ],
+)
+def test_a_bad_size_names_the_value_and_what_is_allowed(text, reason):
+    with pytest.raises(UsageError, match=reason) as caught:
+        parse_sizes(text)
+    assert "\n" not in str(caught.value)
+    assert "allowed" in str(caught.value)
+
+
+@given(st.integers(0, 40), st.integers(0, 40))
+def test_a_range_holds_every_power_of_two_between_its_ends(low, high):
+    if low > high:
+        with pytest.raises(UsageError):
+            parse_sizes(f"{1 << low}:{1 << high}")
+    else:
+        assert parse_sizes(f"{1 << low}:{1 << high}") == tuple(1 << power for power in range(low, high + 1))
+
+
+@given(st.integers(1, 1 << 40))
+def test_any_number_of_bytes_is_a_size(size):
+    assert parse_size(str(size)) == size
+
+
+@given(st.text(max_size=8))
+def test_any_text_is_a_size_or_a_usage_error(text):
+    try:
+        sizes = parse_sizes(text)
+    except UsageError:
+        return
+    assert sizes
+    assert all(size >= 0 for size in sizes)
+
+
+@pytest.mark.parametrize(("text", "ranks"), [("2", (2,)), ("1,2,4", (1, 2, 4)), (3, (3,)), ([1, 2], (1, 2))])
+def test_ranks_are_parsed(text, ranks):
+    assert parse_ranks(text) == ranks
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "two", "1,0", "", "1.5"])
+def test_bad_ranks_are_refused(text):
+    with pytest.raises(UsageError, match="allowed"):
+        parse_ranks(text)
+
+
+@pytest.mark.parametrize(("text", "share"), [("2%", 0.02), ("0.02", 0.02), ("100%", 1.0), (0.5, 0.5)])
+def test_shares_are_parsed(text, share):
+    assert parse_share(text) == pytest.approx(share)
+
+
+@pytest.mark.parametrize("text", ["0%", "-1%", "200%", "much", "", "nan", "inf"])
+def test_bad_shares_are_refused(text):
+    with pytest.raises(UsageError, match="allowed"):
+        parse_share(text)
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("30s", 30), ("2m", 120), ("500ms", 0.5), ("1.5", 1.5), ("1h", 3600)])
+def test_durations_are_parsed(text, seconds):
+    assert parse_duration(text) == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize("text", ["0", "-1s", "soon", "3 weeks", ""])
+def test_bad_durations_are_refused(text):
+    with pytest.raises(UsageError, match="allowed"):
+        parse_duration(text)
+
+
+def test_values_are_shown_with_the_unit_people_read():
+    assert [format_bytes(size) for size in (8, 4096, 1536, 1 << 30)] == ["8 B", "4 KiB", "1.5 KiB", "1 GiB"]
+    assert format_quantity(1234.0, "ns") == "1.234 µs"
+    assert format_quantity(5e9, "B/s") == "5 GB/s"
+    assert format_quantity(6.1e7, "1/s") == "61 M/s"
+    assert format_quantity(0.123, "ratio") == "+12.3 %"
+    assert format_quantity(0.01, "ratio", signed=False) == "1 %"
+    assert format_quantity(float("nan"), "ns") == "-"
+    assert format_duration(0.45) == "450 ms"
+    assert format_duration(200) == "3 min 20 s"
