@@ -44,20 +44,25 @@ def speed_lines(experiment: Experiment, result: Result) -> list[SpeedLine]:
 
 
 def _compared(series: Series, result: Result) -> list[Row]:
-    """Comparison rows of one series, whichever axes the run had (quick or replaced)."""
-    wanted = "overhead" if series.compare in {"ratio", "both"} else None
+    """Comparison rows of one series, in a full or a quick run."""
+    ratio = series.compare in {"ratio", "both"}
     name = _reference_name(series)
+    sizes = {0, *(series.size or ()), *(series.quickened().size or ())}
     return [
         row
         for row in result.rows
         if row["kernel"] == series.kernel
         and row["reference"] == name
-        and (row["metric"] == "overhead") == (wanted == "overhead")
-        and (not series.op or row["op"] in series.op or series.op == ("all",))
-        and (row["conduit"] in series.conduit)
-        and (not series.variant or row["variant"] in series.variant or series.variant == ("all",))
-        and (series.size is None or not row["size_bytes"] or row["size_bytes"] in series.size or len(series.size) > 1)
+        and (row["metric"] == "overhead") == ratio
+        and row["conduit"] in series.conduit
+        and _among(row["op"], series.op)
+        and _among(row["variant"], series.variant)
+        and (series.size is None or row["size_bytes"] in sizes)
     ]
+
+
+def _among(name: str, chosen: tuple[str, ...]) -> bool:
+    return not chosen or chosen == ("all",) or name in chosen
 
 
 def _reference_name(series: Series) -> str:

@@ -1,0 +1,85 @@
+"""How near smp comes to the memory itself: every line a ratio of blocks that alternate in one run, on two ranks."""
+
+import gasmeter as gm
+
+RAW = {"conduit": "smp", "reference": "raw@shm"}
+
+experiment = gm.Experiment(
+    name="smp_speed",
+    title="Shared memory: smp against its limits",
+    question=(
+        "Which share of what the memory itself reaches is left when it is used through the library? Each line is the"
+        " ratio to the same work done with plain loads and stores, or the difference to it where a unit stands."
+    ),
+    series=(
+        gm.Series(
+            kernel="ping-pong",
+            op="am-short",
+            ci="1%",
+            max_time_s=4,
+            target=gm.Target(line="Short AM round trip / raw round trip", at_most=1.2),
+            **RAW,
+        ),
+        gm.Series(
+            kernel="ping-pong",
+            op="am-medium",
+            size=64,
+            ci="1%",
+            max_time_s=4,
+            target=gm.Target(line="Medium AM round trip / raw round trip", at_most=1.4),
+            **RAW,
+        ),
+        gm.Series(
+            kernel="flood",
+            op="am-short",
+            ci="1%",
+            max_time_s=4,
+            target=gm.Target(line="Short flood / raw single-producer ring", at_least=0.5),
+            **RAW,
+        ),
+        gm.Series(
+            kernel="ping-pong",
+            op=("put", "get"),
+            size=8,
+            conduit="smp",
+            reference={"op": "call"},
+            compare="difference",
+            target=gm.Target(line="Blocking operation over an empty call", at_most=1.0),
+        ),
+        gm.Series(
+            kernel="flood",
+            op=("put", "get"),
+            size="4K:4M",
+            time_s=0.3,
+            quick={"size": "4K,64K,4M"},
+            target=gm.Target(line="Bandwidth / memcpy", at_least=0.95),
+            **RAW,
+        ),
+        gm.Series(
+            kernel="barrier",
+            ci="1%",
+            max_time_s=4,
+            target=gm.Target(line="Barrier / raw round trip", at_most=0.7),
+            **RAW,
+        ),
+        gm.Series(
+            kernel="random-access",
+            variant="am",
+            size="256M",
+            time_s=1.0,
+            quick={"size": "4M"},
+            target=gm.Target(line="RandomAccess / two raw ranks", at_least=0.9),
+            **RAW,
+        ),
+        gm.Series(
+            kernel="random-access",
+            variant="direct",
+            size="256M",
+            time_s=1.0,
+            quick={"size": "4M"},
+            target=gm.Target(line="RandomAccess / two raw ranks"),
+            **RAW,
+        ),
+    ),
+    plots=(gm.Plot(kind="bandwidth", title="Bandwidth of put and get over shared memory"),),
+)

@@ -1,0 +1,52 @@
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from gasmeter.execution import estimated_seconds
+from gasmeter.loading import load_experiment
+from gasmeter.summary import speed_lines
+
+ROOT = Path(__file__).resolve().parents[2]
+FILES = sorted((ROOT / "experiments").glob("*.py"))
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.py"))
+NEEDS_CORE = pytest.mark.skipif(importlib.util.find_spec("gasmeter._core") is None, reason="needs the compiled core")
+
+
+@pytest.mark.parametrize("file", FILES, ids=[file.stem for file in FILES])
+def test_a_shipped_experiment_loads_plans_and_runs(machine, file):
+    experiment = load_experiment(file)
+    assert experiment.name == file.stem
+    assert experiment.title
+    assert experiment.question
+    result = experiment.run(quick=True)
+    assert result.verified
+    assert len(result.rows) > len(experiment.series)
+
+
+def test_the_first_look_is_short(machine):
+    experiment = load_experiment(ROOT / "experiments" / "first_look.py")
+    assert estimated_seconds(experiment.groups()) < 45
+    assert estimated_seconds(experiment.groups(quick=True)) < 8
+    before = machine.now
+    experiment.run(quick=True)
+    assert machine.now - before < 12
+
+
+def test_every_speed_line_has_a_figure(machine):
+    experiment = load_experiment(ROOT / "experiments" / "smp_speed.py")
+    lines = speed_lines(experiment, experiment.run(quick=True))
+    named = {series.target.line for series in experiment.series}
+    assert {line for line in named if any(entry[0].startswith(line) for entry in lines)} == named
+    assert all(entry[1] != "-" for entry in lines)
+
+
+@NEEDS_CORE
+@pytest.mark.parametrize("file", NOTEBOOKS, ids=[file.stem for file in NOTEBOOKS])
+def test_a_notebook_runs(file, tmp_path):
+    jupytext = pytest.importorskip("jupytext")
+    nbclient = pytest.importorskip("nbclient")
+    notebook = jupytext.read(file)
+    nbclient.NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
+    assert any("image/png" in output.get("data", {}) for output in outputs)

@@ -1,0 +1,164 @@
+import re
+from itertools import pairwise
+from xml.etree import ElementTree
+
+import matplotlib as mpl
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_rgb
+from PIL import Image
+
+import gasmeter as gm
+from gasmeter.errors import UsageError
+from gasmeter.plots import KINDS, draw, save_all
+
+pytestmark = pytest.mark.usefixtures("machine")
+
+
+def measured(**settings):
+    return gm.measure(**{"kernel": "ping-pong", "conduit": "smp", "op": "put", "sizes": "8:1K", **settings})
+
+
+def lines(axes):
+    return [line for line in axes.get_lines() if len(line.get_xdata()) > 2]
+
+
+def test_latency_has_the_overhead_underneath():
+    upper, lower = measured(against="raw@shm").plot().axes
+    assert upper.get_ylabel() == "Latency (ns)"
+    assert lower.get_ylabel() == "Overhead over\nraw@shm (%)"
+    assert lower.get_xlabel() == "Message size"
+    assert len(lines(upper)) == 2
+    assert upper.get_yscale() == "log"
+
+
+def test_sizes_are_labelled_as_people_say_them():
+    (axes,) = measured().plot().axes
+    labels = [label.get_text() for label in axes.get_xticklabels()]
+    assert labels[0] == "8 B"
+    assert "512 B" in labels or "1 KiB" in labels
+
+
+def test_operations_without_a_size_stand_apart():
+    (axes,) = gm.measure("ping-pong", conduit="smp", op="am-short,am-medium", sizes="8:1K").plot().axes
+    assert axes.get_xticklabels()[0].get_text() == "no\npayload"
+
+
+def test_intervals_are_bands():
+    (axes,) = measured().plot().axes
+    assert len(axes.collections) == 1
+
+
+def test_modelled_lines_are_dashed_and_measured_ones_solid():
+    upper = measured(conduit="ideal", against="smp").plot().axes[0]
+    styles = {line.get_linestyle() for line in lines(upper)}
+    assert styles == {"-", "--"}
+
+
+def test_shared_cores_have_hollow_markers():
+    result = gm.measure(
+        "random-access", conduit="smp", sizes="64K", ranks="1,2,4", variant="all", against="raw@shm", time=0.05
+    )
+    (axes,) = result.plot("gups").axes
+    hollow = [line for line in axes.get_lines() if line.get_markerfacecolor() == "white"]
+    assert len(hollow) == 4
+    assert all(list(line.get_xdata()) == [2.0] for line in hollow)
+    assert axes.get_ylabel() == "Update rate (GUP/s)"
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["1", "2", "4"]
+
+
+def test_bandwidth_is_drawn_in_gigabytes():
+    (axes,) = measured(kernel="flood", op="put,get").plot("bandwidth").axes
+    assert axes.get_ylabel() == "Bandwidth (GB/s)"
+
+
+def test_lines_differ_without_colour():
+    figure = gm.measure("ping-pong", conduit="smp", op="am-medium,put,get", sizes="8:1K", against="raw@shm").plot()
+    looks = {(line.get_marker(), line.get_linewidth(), line.get_linestyle()) for line in lines(figure.axes[0])}
+    assert len(looks) == 6
+    greys = sorted({round(sum(a * b for a, b in zip(to_rgb(line.get_color()), (0.299, 0.587, 0.114), strict=True)), 3)
+                    for line in lines(figure.axes[0])})  # fmt: skip
+    assert all(second - first > 0.05 for first, second in pairwise(greys))
+
+
+def test_the_line_underneath_says_what_disturbed_the_numbers(machine):
+    machine.probe_ns = lambda now: 110.0 if now < 1001.0 else 540.0
+    text = measured(against="raw@shm").plot().get_supxlabel()
+    assert "measured" in text
+    assert "110-540 ns (cores moved)" in text.replace("\n", " ")
+    assert "data verified" in text
+    assert re.search(r"[1-9]\d* of \d+ blocks dropped", text.replace("\n", " "))
+
+
+def test_points_that_did_not_verify_are_not_drawn(machine):
+    machine.unverified.add("get")
+    (axes,) = measured(op="put,get").plot().axes
+    assert len(lines(axes)) == 1
+
+
+def test_there_must_be_something_to_draw(machine):
+    with pytest.raises(UsageError, match="unknown plot 'pie'"):
+        measured().plot("pie")
+    with pytest.raises(UsageError, match="nothing to draw as gups: the rows hold latency"):
+        measured().plot("gups")
+    machine.unverified.add("put")
+    with pytest.raises(UsageError, match="nothing to draw"):
+        measured().plot()
+
+
+def test_every_kind_is_saved_as_svg_and_png(tmp_path):
+    result = gm.Experiment(
+        name="all",
+        series=(
+            gm.Series(kernel="ping-pong", op="put", size="8:64", conduit="smp"),
+            gm.Series(kernel="flood", op="put", size="8:64", conduit="smp"),
+            gm.Series(kernel="random-access", size="64K", ranks=(1, 2), conduit="smp"),
+        ),
+    ).run()
+    paths = save_all(result, tmp_path)
+    assert sorted(path.name for path in paths) == sorted(f"{kind}.{end}" for kind in KINDS for end in ("svg", "png"))
+    for path in paths:
+        if path.suffix == ".svg":
+            assert ElementTree.parse(path).getroot().tag.endswith("svg")
+        else:
+            with Image.open(path) as image:
+                assert min(image.size) > 600
+
+
+def test_the_same_rows_make_the_same_svg(tmp_path):
+    result = measured()
+    first, second = (save_all(result, tmp_path / name)[0].read_bytes() for name in "ab")
+    assert first == second
+
+
+def test_drawing_leaves_the_callers_settings_alone():
+    with mpl.rc_context({"font.size": 23}):
+        draw(measured())
+        assert mpl.rcParams["font.size"] == 23
+
+
+def test_a_figure_shows_itself_in_a_notebook():
+    assert measured().plot()._repr_png_().startswith(b"\x89PNG")
+
+
+def test_text_does_not_overlap_or_leave_the_figure():
+    figure = gm.Experiment(
+        name="wide",
+        title="A title that is a good deal longer than what fits into one line of a figure of this width, so it wraps",
+        series=(
+            gm.Series(kernel="ping-pong", op="am-short", conduit="smp", reference="raw@shm"),
+            gm.Series(
+                kernel="ping-pong", op=("am-medium", "put", "get"), size="8:16K", conduit="smp", reference="raw@shm"
+            ),
+        ),
+    ).run().plot()  # fmt: skip
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    renderer = canvas.get_renderer()
+    frame = figure.bbox
+    boxes = [figure.legends[0].get_window_extent(renderer), *(axes.get_tightbbox(renderer) for axes in figure.axes)]
+    assert not any(a.overlaps(b) for index, a in enumerate(boxes) for b in boxes[index + 1 :])
+    assert all(frame.x0 <= box.x0 and box.x1 <= frame.x1 and box.y1 <= frame.y1 + 1 for box in boxes)
+    for axes in figure.axes:
+        labels = [label.get_window_extent(renderer) for label in axes.get_xticklabels() if label.get_text()]
+        assert not any(a.overlaps(b) for a, b in pairwise(labels))
