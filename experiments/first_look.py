@@ -14,7 +14,7 @@ experiment = gm.Experiment(
     series=(
         gm.Series(kernel="ping-pong", op="am-short", time_s=0.3, **AGAINST),
         gm.Series(
-            kernel="ping-pong", op="am-medium", size="8:16K", time_s=0.3, quick={"size": "8,64,512,4K,16K"}, **AGAINST
+            kernel="ping-pong", op="am-medium", size="8:16K", time_s=0.2, quick={"size": "8,64,512,4K,16K"}, **AGAINST
         ),
         gm.Series(
             kernel="ping-pong",
@@ -29,7 +29,7 @@ experiment = gm.Experiment(
             variant=("am", "put-get", "direct"),
             size="32M",
             ranks=(1, 2, 4),
-            time_s=0.5,
+            time_s=0.3,
             max_time_s=2.0,
             quick={"size": "1M"},
             **AGAINST,

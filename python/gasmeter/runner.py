@@ -26,9 +26,11 @@ __all__ = ["TARGET_BLOCK_NS", "GroupOutcome", "Outcome", "Runner"]
 TARGET_BLOCK_NS = 2e6
 """Blocks of about 2 ms: long against one exchange with the workers, short against the drift of the machine."""
 _MOST_ITERATIONS = 1 << 30
-_MODELLED_ROUNDS = 3
+_MODELLED_ROUNDS = statistics.FEWEST_BLOCKS
 _MOST_EXTENSIONS = 2
 _MOST_CALIBRATIONS = 16
+_REPEATS = 2
+_MOST_PIECES = 24
 _UPDATES_PER_WORD = 4
 _WORD_BYTES = 8
 
@@ -120,6 +122,7 @@ class _Member:
     iterations: int
     least_operations: int = 0
     operations: float = 0.0
+    whole_ns: float = 0.0
 
     def run(self) -> None:
         block = self.session.block(self.iterations)
@@ -191,6 +194,7 @@ class Runner:
                 self._open(point, group, result, members)
             running = [member for member in members if self._warm_up(member)]
             if running:
+                self._divide(running)
                 self._measure(running, result, compared=group.reference is not None and len(running) > 1)
                 if not self._whole(running):
                     result.notes.append(
@@ -247,29 +251,46 @@ class Runner:
         if member.least_operations:
             # One update per word, so that no rank meets a page of the table for the first time in a measured block.
             ranks = member.outcome.point.ranks
-            member.session.block(max(1, member.least_operations // _UPDATES_PER_WORD // ranks))
-        if member.outcome.point.budget.iterations is None:
+            block = member.session.block(max(1, member.least_operations // _UPDATES_PER_WORD // ranks))
+            member.whole_ns = block.elapsed_ns * _UPDATES_PER_WORD
+        elif member.outcome.point.budget.iterations is None:
             self._calibrate(member, block)
         return True
 
     @staticmethod
+    def _divide(members: Sequence[_Member]) -> None:
+        """Divide prescribed work into as many blocks for every member, of about 2 ms but no more than 24."""
+        prescribed = [
+            entry for entry in members if entry.least_operations and not entry.outcome.point.budget.iterations
+        ]
+        for member in prescribed:
+            shortest_ns = min(entry.whole_ns for entry in prescribed)
+            blocks = min(max(statistics.FEWEST_BLOCKS, int(shortest_ns / TARGET_BLOCK_NS)), _MOST_PIECES)
+            member.iterations = max(1, math.ceil(member.least_operations / member.outcome.point.ranks / blocks))
+
+    @staticmethod
     def _calibrate(member: _Member, block: Block) -> None:
-        """Find the number of iterations of a block of about 2 ms."""
+        """Find the number of iterations of a block of about 2 ms.
+
+        A first block is cold (pages not mapped yet, caches empty) and its clock coarse: the target is approached step
+        by step until two blocks of the same length agree. What disturbs a block makes it longer, never shorter, so a
+        long block is repeated before the number is lowered.
+        """
         settled = False
+        elapsed_ns = block.elapsed_ns
         for _ in range(_MOST_CALIBRATIONS):
-            # A first block is cold (pages not mapped yet, caches empty) and its clock coarse: approach the target step
-            # by step, from either side, until two blocks of the same length agree.
-            growth = TARGET_BLOCK_NS / block.elapsed_ns if block.elapsed_ns > 0 else 32.0
+            if elapsed_ns > 2 * TARGET_BLOCK_NS:
+                repeats = (member.session.block(member.iterations).elapsed_ns for _ in range(_REPEATS))
+                elapsed_ns = min(elapsed_ns, *repeats)
+            growth = TARGET_BLOCK_NS / elapsed_ns if elapsed_ns > 0 else 32.0
             near = 0.5 <= growth <= 2.0
-            if near and settled:
-                break
+            if (near and settled) or (member.iterations == 1 and growth < 1):
+                return
             settled = near
             if not near:
                 wanted = round(member.iterations * min(max(growth, 1 / 32), 32.0))
                 member.iterations = min(max(1, wanted), _MOST_ITERATIONS)
-                if member.iterations == 1 and growth < 1:
-                    break
-            block = member.session.block(member.iterations)
+            elapsed_ns = member.session.block(member.iterations).elapsed_ns
 
     def _check_again(self, member: _Member) -> None:
         """Verify what the measured blocks left behind; drop them if it is wrong."""

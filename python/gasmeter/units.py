@@ -243,6 +243,7 @@ def format_duration(seconds: float) -> str:
     return f"{int(seconds // 3600)} h {int(seconds % 3600 // 60)} min"
 
 
+_LARGE_RATIO = 10.0
 _SCALES: dict[str, tuple[tuple[float, str], ...]] = {
     "ns": ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")),
     "B/s": ((1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s")),
@@ -265,17 +266,23 @@ def format_quantity(value: float, unit: str, *, signed: bool = True) -> str:
     Returns
     -------
     str
-        For instance ``1.23 µs``; a ratio is shown as a percentage.
+        For instance ``1.23 µs``; a ratio is shown as a percentage, an overhead of 1000 % and more as a factor.
     """
     if not math.isfinite(value):
         return "-"
     if unit == "ratio":
-        return f"{value * 100:+.1f} %" if signed else f"{value * 100:.3g} %"
-    if unit == "GUP/s":
-        return f"{value:.4g} GUP/s" if abs(value) >= 1e-3 or value == 0 else f"{value * 1e3:.4g} MUP/s"
+        return _format_ratio(value, signed)
     if unit == "B":
         return format_bytes(round(value))
+    if unit == "GUP/s" and 0 < abs(value) < 1e-3:
+        value, unit = value * 1e3, "MUP/s"
     for factor, scaled in _SCALES.get(unit, ()):
         if abs(value) >= factor:
             return f"{value / factor:.4g} {scaled}"
     return f"{value:.4g} {unit}".strip()
+
+
+def _format_ratio(value: float, signed: bool) -> str:
+    if not signed:
+        return f"{value * 100:.3g} %"
+    return f"{value + 1:.3g} times" if value >= _LARGE_RATIO else f"{value * 100:+.1f} %"

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from matplotlib.ticker import FuncFormatter
-
 from gasmeter.plots.looks import KEYS, Looks
-from gasmeter.plots.style import Chart, Drawing, finish, plot_lines, size_axis
+from gasmeter.plots.style import Chart, Drawing, finish, plain_log_labels, plot_lines, size_axis
 
 __all__ = ["draw_bandwidth"]
 
@@ -28,8 +26,7 @@ def draw_bandwidth(chart: Chart) -> Drawing:
     looks = Looks(chart.values, set(chart.overhead["reference"]))
     drawn = plot_lines(axes, size_axis(axes, chart.values), looks, "x", 1e-9, keys=KEYS)
     axes.set_yscale("log")
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.4g}"))
-    axes.grid(True, which="minor", axis="y", linewidth=0.3)
+    plain_log_labels(axes, 1.0)
     axes.set_xlabel("Message size")
     axes.set_ylabel("Bandwidth (GB/s)")
     finish(figure, chart, drawn)

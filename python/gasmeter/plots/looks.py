@@ -12,7 +12,7 @@ __all__ = ["KEYS", "Look", "Looks"]
 KEYS = ("kernel", "op", "variant", "conduit", "ranks", "options")
 """Columns in which lines may differ."""
 # Okabe and Ito's colours, ordered so that neighbours differ in lightness too.
-_COLOURS = ("#0072B2", "#D55E00", "#000000", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+_COLOURS = ("#0072B2", "#E69F00", "#000000", "#009E73", "#D55E00", "#56B4E9", "#CC79A7")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
 
@@ -52,10 +52,15 @@ class Looks:
 
     def __init__(self, frame: pd.DataFrame, references: set[str]) -> None:
         self.references = references
-        self._varying = [key for key in KEYS if frame[key].nunique() > 1 and key not in {"ranks", "conduit"}]
-        self._several_ranks = frame["ranks"].nunique() > 1
-        self._several_conduits = frame["conduit"].nunique() > 1
-        self._tracks: dict[tuple[Any, ...], int] = {}
+        # What differs between the lines of one conduit tells them apart; what differs between conduits does not.
+        self._varying = {
+            str(conduit): [key for key in KEYS if key != "conduit" and rows[key].nunique() > 1]
+            for conduit, rows in frame.groupby("conduit")
+        }
+        compared = set(self._varying) - references
+        self._several = len(self._varying) > 1
+        self._several_compared = len(compared) > 1
+        self._tracks: dict[tuple[str, ...], int] = {}
 
     def look(self, key: dict[str, Any], *, ranks: bool = True) -> Look:
         """Return the look of one line.
@@ -70,21 +75,23 @@ class Looks:
         Returns
         -------
         Look
-            The same for the same key.
+            The same for the same key. A reference shares colour and marker with what is compared with it.
         """
-        thin = key["conduit"] in self.references
-        parts = [str(key[name]) for name in self._varying if key[name]]
-        parts += [f"{key['ranks']} ranks"] if ranks and self._several_ranks else []
-        if "variant" in self._varying and key["variant"] == "raw" and thin:
-            parts = [part for part in parts if part != "raw"]
-        # A reference shares colour and marker with what is compared with it, unless they differ by more than conduit.
-        track = (*parts, "" if thin or not self.references else key["conduit"]) if parts else (key["conduit"],)
-        if thin and parts:
-            followers = [known for known in self._tracks if known[:-1] == tuple(parts)]
-            track = followers[0] if followers else (*parts, "")
+        conduit = str(key["conduit"])
+        thin = conduit in self.references
+        parts = [
+            f"{key[name]} ranks" if name == "ranks" else str(key[name])
+            for name in self._varying[conduit]
+            if key[name] and (ranks or name != "ranks")
+        ]
+        track = tuple(parts) if parts and not (self._several_compared and not thin) else (*parts, conduit)
         number = self._tracks.setdefault(track, len(self._tracks))
-        names = [*parts, key["conduit"]] if self._several_conduits or not parts else parts
+        label = " ".join([*parts, conduit] if self._several or not parts else parts)
         return Look(
-            " ".join(names), _COLOURS[number % len(_COLOURS)], _MARKERS[number % len(_MARKERS)], number, thin,
-            key["kind"] == "modelled",
-        )  # fmt: skip
+            label=label,
+            colour=_COLOURS[number % len(_COLOURS)],
+            marker=_MARKERS[number % len(_MARKERS)],
+            track=number,
+            thin=thin,
+            dashed=key["kind"] == "modelled",
+        )

@@ -21,8 +21,9 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
 from gasmeter.plots.looks import KEYS, Look, Looks
 from gasmeter.units import format_bytes
 
-__all__ = ["Chart", "Drawing", "finish", "plot_lines", "size_axis", "styled", "time_axis"]
+__all__ = ["Chart", "Drawing", "finish", "plain_log_labels", "plot_lines", "size_axis", "styled", "time_axis"]
 
+_FEW_DECADES = 200.0
 _SHEET = Path(__file__).resolve().parent.parent / "style.mplstyle"
 
 
@@ -147,6 +148,28 @@ def size_axis(axes: Axes, frame: pd.DataFrame) -> pd.DataFrame:
     return placed
 
 
+def plain_log_labels(axes: Axes, factor: float) -> None:
+    """Label a logarithmic vertical axis with plain numbers, between the decades too where there are few of them.
+
+    Parameters
+    ----------
+    axes : Axes
+        With a logarithmic vertical axis.
+    factor : float
+        What its values are divided by.
+    """
+    low, high = axes.get_ylim()
+    between = {2, 5} if high / low < _FEW_DECADES else set()
+
+    def minor(value: float, _: int) -> str:
+        leading = round(value / 10 ** math.floor(math.log10(value) + 1e-9))
+        return f"{value / factor:.6g}" if leading in between else ""
+
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / factor:.6g}"))
+    axes.yaxis.set_minor_formatter(FuncFormatter(minor))
+    axes.grid(True, which="minor", axis="y", linewidth=0.3)
+
+
 def time_axis(axes: Axes, quantity: str) -> None:
     """Make the vertical axis a logarithmic one of times, in the unit that keeps its numbers short.
 
@@ -157,13 +180,10 @@ def time_axis(axes: Axes, quantity: str) -> None:
     quantity : str
         What they are.
     """
-    low, high = axes.get_ylim()
+    high = axes.get_ylim()[1]
     factor, unit = (1.0, "ns") if high < 2e5 else ((1e3, "µs") if high < 2e8 else (1e6, "ms"))
     axes.set_yscale("log")
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / factor:.6g}"))
-    narrow = high / max(low, 1e-9) < 12
-    axes.yaxis.set_minor_formatter(FuncFormatter(lambda value, _: f"{value / factor:.6g}" if narrow else ""))
-    axes.grid(True, which="minor", axis="y", linewidth=0.3)
+    plain_log_labels(axes, factor)
     axes.set_ylabel(f"{quantity} ({unit})")
 
 
