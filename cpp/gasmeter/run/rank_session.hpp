@@ -2,13 +2,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
-#include <vector>
 
 #include "gasmeter/core/endpoint.hpp"
 #include "gasmeter/kernels/kernel.hpp"
 #include "gasmeter/launch/rank_link.hpp"
 #include "gasmeter/networks/shm/shared_memory.hpp"
+#include "gasmeter/run/real_job.hpp"
 #include "gasmeter/run/request.hpp"
 
 namespace gasmeter::run {
@@ -19,7 +20,6 @@ class RankSession {
   RankSession(launch::RankLink& link, std::string id, const Request& request);
   RankSession(const RankSession&) = delete;
   RankSession& operator=(const RankSession&) = delete;
-  ~RankSession();
 
   [[nodiscard]] kernels::Program& program() { return *program_; }
 
@@ -31,9 +31,8 @@ class RankSession {
 
   launch::RankLink& link_;
   std::string id_;
-  launch::SharedMapping memory_;
-  bool reserved_ = false;
-  std::vector<core::Segment> segments_;
+  std::optional<RealJob> job_;
+  std::optional<Reservation> raw_;
   std::unique_ptr<core::Endpoint<RealHost>> endpoint_;
   std::unique_ptr<core::Endpoint<ThreadedHost>> threaded_endpoint_;
   std::unique_ptr<networks::shm::SharedMemory> raw_memory_;
