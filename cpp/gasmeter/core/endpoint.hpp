@@ -102,11 +102,11 @@ class Endpoint final : private conduit::Delivery {
                                       Flags flags, Args... arguments) {
     static_assert(sizeof...(Args) <= conduit::kMaxArguments);
     const std::array<std::int32_t, sizeof...(Args)> words{static_cast<std::int32_t>(arguments)...};
-    if (Link* link = near_.link(to)) {
-      if (GASMETER_LIKELY(send_near<ring::Kind::long_message>(*link, Outgoing::request, handler, words, from, bytes,
-                                                              destination))) {
-        return Status::ok;
-      }
+    Link* link = near_.link(to);
+    if (GASMETER_LIKELY(link != nullptr && bytes <= max_long_) &&
+        GASMETER_LIKELY(
+            send_near<ring::Kind::long_message>(*link, Outgoing::request, handler, words, from, bytes, destination))) {
+      return Status::ok;
     }
     return request_slow(to, {Category::long_message, handler, from, bytes, destination, words}, flags);
   }
@@ -262,6 +262,7 @@ class Endpoint final : private conduit::Delivery {
   Status reply(Token<H>& token, const Message& message);
   bool try_near(Link& link, Outgoing outgoing, const Message& message);
   bool try_far(const AmHeader& header, const Message& message);
+  void check_rank(Rank rank) const;
   void check_message(Rank to, const Message& message) const;
 
   Event put_far(Rank rank, void* to, const void* from, Bytes bytes, LocalCompletion local, Flags flags);
@@ -346,7 +347,7 @@ template <class... Args>
 Status Token<H>::reply_long(HandlerIndex handler, const void* from, Bytes bytes, void* to, Args... arguments) {
   take_reply();
   const std::array<std::int32_t, sizeof...(Args)> words{static_cast<std::int32_t>(arguments)...};
-  if (auto* link = endpoint_.near_.link(message_.source)) {
+  if (auto* link = endpoint_.near_.link(message_.source); link != nullptr && bytes <= endpoint_.max_long_) {
     using E = Endpoint<H>;
     if (GASMETER_LIKELY(endpoint_.template send_near<ring::Kind::long_message>(*link, E::Outgoing::reply, handler,
                                                                                words, from, bytes, to))) {
