@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
 from gasmeter.errors import EnvironmentLacks, UsageError, unknown
+from gasmeter.own_kernels import own_kernels
 
 __all__ = [
     "Catalogue",
@@ -324,7 +325,7 @@ def build_info() -> dict[str, Any]:
 
 @functools.cache
 def catalogue() -> Catalogue:
-    """Return what the compiled core declares, read once.
+    """Return what the compiled core declares, and a worker program of one's own; read once.
 
     Returns
     -------
@@ -338,7 +339,7 @@ def catalogue() -> Catalogue:
     """
     declared = core().catalogue()
     return Catalogue(
-        kernels={entry["name"]: _kernel(entry) for entry in declared["kernels"]},
+        kernels={entry["name"]: _kernel(entry) for entry in [*declared["kernels"], *own_kernels()]},
         conduits={entry["name"]: _conduit(entry) for entry in declared["conduits"]},
     )
 

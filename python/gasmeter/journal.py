@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import fcntl
 import json
 import os
@@ -97,7 +96,7 @@ class Journal:
         ResourceError
             If the disk is full or the file cannot be written; what stood in it before is unchanged.
         """
-        text = json.dumps(json_value(dataclasses.asdict(record)), separators=(",", ":"))
+        text = json.dumps(json_value(vars(record)), separators=(",", ":"))
         line = text.encode() + b"\n"
         try:
             self._file.write(line)

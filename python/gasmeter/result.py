@@ -108,8 +108,10 @@ class Result:
         pandas.DataFrame
             One row per block and metric; `kept` is False for blocks that were left out of comparisons.
         """
-        samples = [sample for entry in self.records for sample in entry.samples]
-        return pd.DataFrame(samples, columns=pd.Index(SAMPLE_COLUMNS))
+        frames = [pd.DataFrame(columns) for entry in self.records for columns in entry.samples]
+        if not frames:
+            return pd.DataFrame(columns=pd.Index(SAMPLE_COLUMNS))
+        return pd.concat(frames, ignore_index=True)[list(SAMPLE_COLUMNS)]
 
     def plot(self, kind: str | None = None) -> Figure:
         """Draw the rows.
@@ -204,7 +206,7 @@ def records_from(entries: Sequence[Mapping[str, Any]]) -> list[Record]:
     Parameters
     ----------
     entries : sequence of mapping
-        As `dataclasses.asdict` wrote them; missing numbers (null) become NaN.
+        As the journal holds them; missing numbers (null) become NaN.
 
     Returns
     -------
@@ -221,4 +223,10 @@ def records_from(entries: Sequence[Mapping[str, Any]]) -> list[Record]:
 
 
 def _numbers(row: Mapping[str, Any]) -> Row:
-    return {key: math.nan if value is None else value for key, value in row.items()}
+    return {key: _number(value) for key, value in row.items()}
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, list):
+        return [math.nan if entry is None else entry for entry in value]
+    return math.nan if value is None else value

@@ -44,7 +44,7 @@ class Record:
     rows : list of dict
         By the names of `COLUMNS`.
     samples : list of dict
-        By the names of `SAMPLE_COLUMNS`.
+        One per point and metric, by the names of `SAMPLE_COLUMNS`; what differs between blocks is a list.
     errors : list of str
         One line per point that did not verify.
     notes : list of str
@@ -101,7 +101,8 @@ def record(outcome: GroupOutcome, experiment: str) -> Record:
         for metric in _op(entry).metrics:
             values = _values(entry, metric.name)
             result.rows.append({**base, **_quantity(values[usable[: values.size]], metric)})
-            result.samples.extend(_samples(entry, metric, values, outcome, kept))
+            if entry.blocks:
+                result.samples.append(_samples(entry, metric, values, outcome, kept))
     result.rows.extend(_comparisons(outcome, np.asarray(kept, dtype=bool), experiment))
     return result
 
@@ -168,9 +169,10 @@ def _quantity(values: Sequence[float] | np.ndarray[Any, Any], metric: Metric) ->
 
 def _samples(
     outcome: Outcome, metric: Metric, values: np.ndarray[Any, Any], group: GroupOutcome, kept: Sequence[bool]
-) -> list[Row]:
-    point = outcome.point
-    base = {
+) -> Row:
+    """Columns of the blocks of one point and metric; what is the same for all of them stands once."""
+    point, blocks = outcome.point, outcome.blocks
+    return {
         "run_id": point.id,
         "kernel": point.kernel,
         "op": point.op,
@@ -181,20 +183,14 @@ def _samples(
         "options": options_text(point.options, modelled=outcome.modelled),
         "metric": metric.name,
         "unit": metric.unit,
+        "block": list(range(len(blocks))),
+        "value": values.tolist(),
+        "iterations": [block.iterations for block in blocks],
+        "elapsed_ns": [block.elapsed_ns for block in blocks],
+        "host_before_ns": [before for before, _ in group.states_ns[: len(blocks)]],
+        "host_after_ns": [after for _, after in group.states_ns[: len(blocks)]],
+        "kept": list(kept[: len(blocks)]),
     }
-    return [
-        {
-            **base,
-            "block": index,
-            "value": float(values[index]),
-            "iterations": block.iterations,
-            "elapsed_ns": block.elapsed_ns,
-            "host_before_ns": group.states_ns[index][0],
-            "host_after_ns": group.states_ns[index][1],
-            "kept": kept[index],
-        }
-        for index, block in enumerate(outcome.blocks)
-    ]
 
 
 def _comparisons(outcome: GroupOutcome, kept: np.ndarray[Any, np.dtype[np.bool_]], experiment: str) -> list[Row]:

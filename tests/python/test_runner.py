@@ -135,7 +135,7 @@ def test_a_point_that_never_becomes_precise_ends_at_its_limit(machine):
 
 def test_fixed_iterations_are_kept(machine):
     samples = measured(machine, iterations=1000)[0].samples
-    assert {sample["iterations"] for sample in samples} == {1000}
+    assert set(samples[0]["iterations"]) == {1000}
 
 
 def test_every_point_has_six_blocks_however_long_they_are(machine):
@@ -146,7 +146,7 @@ def test_every_point_has_six_blocks_however_long_they_are(machine):
 
 def test_random_access_makes_four_updates_per_word(machine):
     found = measured(machine, kernel="random-access", op="update", size="1M", iterations=100)[0]
-    updates = sum(sample["iterations"] for sample in found.samples if sample["metric"] == "gups") * 2
+    updates = sum(found.samples[0]["iterations"]) * 2
     assert updates >= 4 * (1 << 20) / 8
     assert {row["metric"] for row in found.rows} == {"gups", "error_fraction"}
 
@@ -160,7 +160,7 @@ def test_blocks_around_a_move_of_the_cores_are_dropped_from_comparison(machine):
     machine.probe_ns = lambda now: 110.0 if now < 1001.5 else 540.0
     found = measured(machine, reference="raw@shm", time_s="2s")[0]
     row = next(row for row in found.rows if row["metric"] == "overhead")
-    kept = [sample["kept"] for sample in found.samples if sample["conduit"] == "smp"]
+    (kept,) = [sample["kept"] for sample in found.samples if sample["conduit"] == "smp"]
     assert found.dropped > 0
     assert row["n"] == sum(kept) < len(kept)
     assert row["host_state_ns"] == 540.0
