@@ -18,7 +18,7 @@
 
 #include "gasmeter/base/platform.hpp"
 #include "gasmeter/base/units.hpp"
-#include "gasmeter/conduit/am.hpp"
+#include "gasmeter/conduit/capabilities.hpp"
 
 namespace gasmeter::core {
 
