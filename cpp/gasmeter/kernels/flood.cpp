@@ -1,7 +1,6 @@
 // A stream of operations from rank 0 to rank 1: message rate and bandwidth. Raw on the memory itself: a single-producer
 // ring of words for Short messages, memcpy for put and get.
 #include <cstring>
-#include <vector>
 
 #include "gasmeter/kernels/kernel.hpp"
 #include "gasmeter/kernels/pattern.hpp"
@@ -137,7 +136,7 @@ class Flood final : public Program {
   Op op_;
   Bytes size_;
   std::uint64_t seed_;
-  std::vector<std::byte> buffer_;
+  AlignedBuffer buffer_;
   std::byte* remote_ = nullptr;
   HandlerIndex message_{};
   HandlerIndex end_{};
@@ -238,7 +237,7 @@ class RawFlood final : public Program {
   Op op_;
   Bytes size_;
   std::uint64_t seed_;
-  std::vector<std::byte> buffer_;
+  AlignedBuffer buffer_;
   networks::shm::WordRing ring_;
   std::uint64_t value_ = 0;
 };

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
+#include <new>
 #include <span>
 #include <string>
 
@@ -24,6 +26,28 @@ constexpr std::uint64_t mix(std::uint64_t value) {
 inline std::byte pattern_byte(std::uint64_t seed, Bytes offset) {
   return static_cast<std::byte>(mix(seed ^ (offset / 8 * 0x10001U)) >> (offset % 8 * 8));
 }
+
+// Private memory that starts on a page, as segments do: copies between the two are then alike on every conduit and on
+// the memory itself, and differ in nothing but what is measured.
+class AlignedBuffer {
+ public:
+  static constexpr Bytes kAlignment = 4096;
+
+  explicit AlignedBuffer(Bytes size)
+      : size_(size), data_(static_cast<std::byte*>(::operator new(size + 1, std::align_val_t{kAlignment}))) {
+    std::memset(data_.get(), 0, size);
+  }
+  [[nodiscard]] std::byte* data() const { return data_.get(); }
+  [[nodiscard]] Bytes size() const { return size_; }
+  operator std::span<std::byte>() const { return {data_.get(), size_}; }
+
+ private:
+  struct Free {
+    void operator()(std::byte* data) const { ::operator delete(data, std::align_val_t{kAlignment}); }
+  };
+  Bytes size_;
+  std::unique_ptr<std::byte, Free> data_;
+};
 
 inline void fill_pattern(std::span<std::byte> bytes, std::uint64_t seed) {
   for (Bytes i = 0; i < bytes.size(); ++i) bytes[i] = pattern_byte(seed, i);

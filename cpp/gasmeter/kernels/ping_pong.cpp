@@ -198,7 +198,7 @@ class PingPong final : public Program {
   Op op_;
   Bytes size_;
   std::uint64_t seed_;
-  std::vector<std::byte> buffer_;
+  AlignedBuffer buffer_;
   std::byte* remote_ = nullptr;
   HandlerIndex ping_{};
   HandlerIndex pong_{};
@@ -211,7 +211,8 @@ class PingPong final : public Program {
   std::uint64_t errors_ = 0;
 };
 
-// Share of a rank: a word that counts, then the payload behind it, so that 8 bytes travel in the same cache line.
+// Share of a rank, for messages: a word that counts, then the payload behind it, so that 8 bytes travel in the same
+// cache line; for put and get: their target, on a page like a segment.
 class RawPingPong final : public Program {
  public:
   RawPingPong(RawShm context, const Settings& settings)
@@ -249,10 +250,10 @@ class RawPingPong final : public Program {
       const std::uint64_t seed = seed_ + round;
       const bool first = memory_.rank() == Rank{0};
       if (first && op_ != Op::get) fill_pattern(buffer_, seed);
-      if (op_ == Op::get && memory_.rank() == Rank{1}) fill_pattern({payload(1), size_}, seed);
+      if (op_ == Op::get && memory_.rank() == Rank{1}) fill_pattern({target(), size_}, seed);
       (void)run(1);
-      if (is_am(op_) && first) check(found, payload(1), seed);
-      if (op_ == Op::put && memory_.rank() == Rank{1}) check(found, payload(1), seed);
+      if (is_am(op_) && first) check(found, target(), seed);
+      if (op_ == Op::put && memory_.rank() == Rank{1}) check(found, target(), seed);
       if (op_ == Op::get && first) check(found, buffer_.data(), seed);
       memory_.barrier();
     }
@@ -319,13 +320,13 @@ class RawPingPong final : public Program {
       spin_step();
     }
   }
-  [[nodiscard]] std::byte* target() const { return payload(1); }
+  [[nodiscard]] std::byte* target() const { return is_am(op_) ? payload(1) : memory_.share(1); }
 
   networks::shm::SharedMemory& memory_;
   Op op_;
   Bytes size_;
   std::uint64_t seed_;
-  std::vector<std::byte> buffer_;
+  AlignedBuffer buffer_;
   std::uint64_t count_ = 0;
 };
 
@@ -333,7 +334,9 @@ class RawPingPong final : public Program {
 class RawIdealPingPong final : public Program {
  public:
   RawIdealPingPong(RawIdeal context, const Settings& settings)
-      : context_(context), op_(parse_op(settings.op)), seed_(settings.seed),
+      : context_(context),
+        op_(parse_op(settings.op)),
+        seed_(settings.seed),
         packet_(op_ == Op::am_short ? kEmptyPacket : settings.size) {
     require_ranks(settings, 2);
     if (!is_am(op_)) refuse_raw_op(settings, "ideal", "am-short, am-medium, am-long");
