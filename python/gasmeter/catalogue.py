@@ -91,7 +91,7 @@ class Option:
         text = ("true" if value else "false") if isinstance(value, bool) else str(value).strip()
         canonical = _canonical(self, text)
         if canonical is None:
-            unit = f" in {self.unit}" if self.unit else ""
+            unit = f" ({self.unit})" if self.unit else ""
             allowed = (
                 " | ".join(self.choices)
                 if self.choices
@@ -114,7 +114,8 @@ def _canonical(option: Option, text: str) -> str | None:
         if option.type in {"int", "size"}:
             return str(int(text, 0))
         if option.type == "float":
-            return repr(float(text))
+            percent = text.endswith("%") and option.unit == "ratio"
+            return repr(float(text[:-1]) / 100 if percent else float(text))
     except ValueError:
         return None
     return text

@@ -85,7 +85,7 @@ CATALOGUE = {
             "options": [
                 _option("am", "choice", "native", ["native", "reference"]),
                 _option("bounce", "bool", "false"),
-                _option("spread", "float", "0.5"),
+                _option("spread", "float", "0.5", unit="ratio"),
             ],
         },
         {
@@ -202,6 +202,8 @@ class Pool:
         size = int(fields["size_bytes"])
         if fields["op"] == "am-medium" and size > MEDIUM_LIMIT:
             raise UsageError(f"size {size} exceeds the largest Medium of {MEDIUM_LIMIT} bytes on {fields['conduit']}")
+        if fields["kernel"] == "ping-pong" and self.ranks < 2:
+            raise UsageError("kernel ping-pong: ranks=1; it needs at least 2")
         self.sessions[fields["session"]] = dict(fields)
         return {}
 

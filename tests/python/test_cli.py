@@ -74,6 +74,8 @@ BAD_INPUT = [
     ((*MEASURE, "--ranks", "0"), "ranks 0", "1 or more"),
     ((*MEASURE, "--ranks", "-2"), "ranks -2", "1 or more"),
     ((*MEASURE, "--ranks", "two"), "ranks 'two'", "1 or more"),
+    ((*MEASURE, "--ranks", "1"), "ranks=1", "at least 2"),
+    ((*MEASURE, "--op", "put", "--ranks", "1"), "ranks=1", "at least 2"),
     ((*MEASURE, "--ranks", "99999"), "ranks 99999", "allowed: 1 to"),
     ((*MEASURE, "--ci", "0%"), "share '0%'", "above 0 %"),
     ((*MEASURE, "--max-time", "soon"), "duration 'soon'", "30s"),

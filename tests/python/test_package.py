@@ -122,6 +122,7 @@ def test_an_unknown_name_is_answered_with_the_nearest():
         (Option("a", "bool", "false"), "on", "true"),
         (Option("a", "int", "1"), "0x10", "16"),
         (Option("a", "float", "1"), 2, "2.0"),
+        (Option("a", "float", "0", unit="ratio"), "4%", "0.04"),
         (Option("a", "choice", "x", choices=("x", "y")), "y", "y"),
         (Option("a", "text", ""), " z ", "z"),
     ],

@@ -1,0 +1,157 @@
+"""The command line on the compiled core, worker processes and all; numbers are not judged, only what surrounds them."""
+
+import csv
+import importlib.util
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+import gasmeter as gm
+from gasmeter.errors import BrokenJob
+
+pytestmark = [
+    pytest.mark.skipif(importlib.util.find_spec("gasmeter._core") is None, reason="needs the compiled core"),
+    pytest.mark.timeout(180),
+]
+GASMETER = (sys.executable, "-m", "gasmeter")
+SWEEP = """
+import gasmeter as gm
+experiment = gm.Experiment(
+    name="sweep", kernel="ping-pong", op=("put", "get"), size="8:32K", conduit="smp", reference="raw@shm", time_s=0.1
+)
+"""
+
+
+def run(*arguments, **settings):
+    return subprocess.run([*GASMETER, *arguments], capture_output=True, text=True, timeout=150, check=False, **settings)
+
+
+def children_of(process):
+    try:
+        return psutil.Process(process.pid).children(recursive=True)
+    except psutil.NoSuchProcess:
+        return []
+
+
+def wait_for(condition, seconds=60.0):
+    deadline = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    return found
+
+
+def test_a_comparison_on_shared_memory():
+    command = ("--conduit", "smp", "--op", "am-short,put", "--sizes", "8", "--against", "raw@shm", "--time", "50ms")
+    result = run("measure", "ping-pong", *command, "--format", "csv")
+    assert result.returncode == 0, result.stderr
+    rows = list(csv.DictReader(io.StringIO(result.stdout)))
+    assert [row["metric"] for row in rows] == ["round_trip", "round_trip", "overhead", "latency", "latency", "overhead"]
+    assert all(row["verified"] == "true" and row["network"] == "shm" for row in rows)
+
+
+def test_random_access_in_every_variant():
+    frame = gm.measure("random-access", conduit="smp", variant="all", sizes="1M", against="raw@shm", time=0.05).frame()
+    gups = frame[frame["metric"] == "gups"]
+    assert list(gups["variant"]) == ["raw", "am", "put-get", "direct"]
+    assert (gups["value"] > 0).all()
+    assert (frame[frame["metric"] == "error_fraction"]["value"] <= 0.01).all()
+
+
+def test_virtual_time_is_the_same_to_the_byte():
+    command = ("--conduit", "ideal", "--op", "am-short,am-medium", "--sizes", "8,4K", "--against", "raw@ideal")
+    first, second = (run("measure", "ping-pong", *command, "--format", "csv") for _ in range(2))
+    assert first.returncode == 0, first.stderr
+    assert first.stdout == second.stdout
+    assert {row["kind"] for row in csv.DictReader(io.StringIO(first.stdout))} == {"modelled"}
+
+
+def test_doctor_finds_everything():
+    result = run("doctor", "--json")
+    assert result.returncode == 0, result.stdout
+    state = {entry["name"]: entry["state"] for entry in json.loads(result.stdout)}
+    assert state["core"] == state["worker"] == state["probe"] == "ok"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--op", "am-medium", "--sizes", "64M"), ("67108864", "largest Medium")),
+        (("--op", "put", "--sizes", "8", "--ranks", "1"), ("ranks=1", "at least 2")),
+    ],
+)
+def test_what_only_the_workers_know_is_one_line_too(arguments, words):
+    result = run("measure", "ping-pong", "--conduit", "smp", *arguments)
+    assert result.returncode == 2
+    assert result.stdout == ""
+    assert len(result.stderr.splitlines()) == 1
+    assert all(word in result.stderr for word in words)
+
+
+def started(tmp_path):
+    """A sweep in its own process that has kept at least one group."""
+    Path(tmp_path / "sweep.py").write_text(SWEEP)
+    process = subprocess.Popen(
+        [*GASMETER, "run", "sweep.py", "--out", "out"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True, start_new_session=True,
+    )  # fmt: skip
+    rows = tmp_path / "out" / "results.csv"
+    wait_for(lambda: process.poll() is not None or (rows.exists() and rows.read_text().count("\n") > 1))
+    assert process.poll() is None
+    return process
+
+
+def table(tmp_path):
+    return list(csv.DictReader(io.StringIO((tmp_path / "out" / "results.csv").read_text())))
+
+
+def finished(tmp_path):
+    result = run("run", "sweep.py", "--out", "out", "--resume", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    rows = table(tmp_path)
+    return len(rows) == 2 * 13 * 3 and json.loads((tmp_path / "out" / "run.json").read_text())["state"] == "complete"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_a_sweep_that_is_ended_early_leaves_nothing_behind_and_can_be_finished(tmp_path, number):
+    process = started(tmp_path)
+    children = children_of(process)
+    os.kill(process.pid, number)
+    _, stderr = process.communicate(timeout=30)
+    assert process.returncode == (130 if number == signal.SIGINT else -9)
+    if number == signal.SIGINT:
+        assert "continue with --resume" in stderr
+    wait_for(lambda: not any(child.is_running() for child in children), seconds=5)
+    assert 0 < len(table(tmp_path)) < 78
+    assert finished(tmp_path)
+
+
+def test_a_killed_rank_ends_the_sweep_with_its_name_and_keeps_what_is_done(tmp_path):
+    process = started(tmp_path)
+    ranks = wait_for(lambda: [child for child in children_of(process) if child.ppid() != process.pid])
+    victim = ranks[-1].pid
+    os.kill(victim, signal.SIGKILL)
+    _, stderr = process.communicate(timeout=10)
+    assert process.returncode == 4
+    assert f"pid {victim}" in stderr
+    assert "signal 9" in stderr
+    assert finished(tmp_path)
+
+
+def test_the_next_measurement_starts_new_ranks():
+    with gm.Runner() as runner:
+        first = gm.measure("ping-pong", conduit="smp", op="put", sizes=8, time=0.02, runner=runner)
+        os.kill(runner.pools.get(2).pids[1], signal.SIGKILL)
+        with pytest.raises(BrokenJob, match="rank 1"):
+            gm.measure("ping-pong", conduit="smp", op="put", sizes=8, time=0.02, runner=runner)
+        again = gm.measure("ping-pong", conduit="smp", op="put", sizes=8, time=0.02, runner=runner)
+    assert first.verified
+    assert again.verified
