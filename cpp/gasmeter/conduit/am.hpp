@@ -42,7 +42,7 @@ struct AmView {
   bool is_request = true;
   HandlerIndex handler{};
   std::span<const std::int32_t> arguments;
-  void* payload = nullptr;  // Medium: library buffer, aligned for any type; Long: destination as given by the sender
+  void* payload = nullptr;  // Medium: library buffer, aligned for any type; Long: destination as given; Short: null
   Bytes size = 0;
   std::uint64_t cookie = 0;  // what a reply has to carry back
 };

@@ -151,7 +151,7 @@ void IdealConduit::hand_over(conduit::Delivery& sink, Packet& packet) {
   view.handler = header.handler;
   view.arguments = {reinterpret_cast<const std::int32_t*>(packet.bytes.data() + kArgumentsAt), header.arguments};
   view.size = header.size;
-  view.payload = payload;
+  view.payload = header.category == Category::medium ? payload : nullptr;
   if (header.category == Category::long_message) {
     view.payload = reinterpret_cast<void*>(static_cast<std::uintptr_t>(header.destination));
     if (header.size != 0) {
