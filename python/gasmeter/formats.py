@@ -34,9 +34,11 @@ FORMATS = ("table", "csv", "json", "osu")
 """Names of the formats of `gasmeter measure --format`."""
 
 
-def render(
-    rows: Sequence[Row], form: str, *, title: str = "", footer: Sequence[str] = (), width: int | None = None
-) -> str:
+_WIDTH = 240
+"""Wider than any row: a terminal that is narrower wraps lines, which is better than cutting numbers off."""
+
+
+def render(rows: Sequence[Row], form: str, *, title: str = "", footer: Sequence[str] = ()) -> str:
     """Return rows in one of the formats.
 
     Parameters
@@ -47,8 +49,6 @@ def render(
         The format.
     title, footer : str, sequence of str
         Lines around a table; the other formats hold rows only.
-    width : int, optional
-        Columns of the terminal.
 
     Returns
     -------
@@ -61,7 +61,7 @@ def render(
         return to_json(rows)
     if form == "osu":
         return to_osu(rows)
-    return _table(rows, title, footer, width)
+    return _table(rows, title, footer)
 
 
 def csv_cell(value: object) -> str:
@@ -230,15 +230,13 @@ def format_interval(row: Row) -> str:
     return " … ".join(ends)
 
 
-def render_table(table: Table, width: int | None = None) -> str:
+def render_table(table: Table) -> str:
     """Return a rich table as plain text.
 
     Parameters
     ----------
     table : rich.table.Table
         What to show.
-    width : int, optional
-        Columns; wide enough for any row by default.
 
     Returns
     -------
@@ -246,11 +244,11 @@ def render_table(table: Table, width: int | None = None) -> str:
         Without colours or trailing blanks.
     """
     text = io.StringIO()
-    Console(file=text, width=width or 200, no_color=True, highlight=False, legacy_windows=False).print(table)
+    Console(file=text, width=_WIDTH, no_color=True, highlight=False, legacy_windows=False).print(table)
     return "\n".join(line.rstrip() for line in text.getvalue().splitlines()) + "\n"
 
 
-def _table(rows: Sequence[Row], title: str, footer: Sequence[str], width: int | None) -> str:
+def _table(rows: Sequence[Row], title: str, footer: Sequence[str]) -> str:
     table = Table(box=box.SIMPLE_HEAD, title=title or None, title_justify="left", pad_edge=False)
     columns: list[tuple[str, str]] = [("kernel", "kernel")] if len({row["kernel"] for row in rows}) > 1 else []
     columns.append(("op", "op"))
@@ -270,7 +268,7 @@ def _table(rows: Sequence[Row], title: str, footer: Sequence[str], width: int | 
     for row in rows:
         cells = _cells(row)
         table.add_row(*(Text(cells[name]) for _, name in columns))
-    return render_table(table, width) + "".join(f"{line}\n" for line in footer)
+    return render_table(table) + "".join(f"{line}\n" for line in footer)
 
 
 def _cells(row: Row) -> dict[str, str]:

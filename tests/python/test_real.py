@@ -25,7 +25,7 @@ GASMETER = (sys.executable, "-m", "gasmeter")
 SWEEP = """
 import gasmeter as gm
 experiment = gm.Experiment(
-    name="sweep", kernel="ping-pong", op=("put", "get"), size="8:32K", conduit="smp", reference="raw@shm", time_s=0.1
+    name="sweep", kernel="ping-pong", op=("put", "get"), size="8:32K", conduit="smp", reference="raw@shm", time_s=0.05
 )
 """
 

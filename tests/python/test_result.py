@@ -127,3 +127,11 @@ def test_results_can_be_joined_with_their_samples():
     joined = result.frame().merge(result.samples(), on=["run_id", "metric"])
     assert isinstance(joined, pd.DataFrame)
     assert len(joined) == len(result.samples())
+
+
+def test_no_number_is_cut_off_in_a_narrow_terminal(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    text = render(measured(against="raw@shm").rows, "table")
+    assert "round_trip" in text or "latency" in text
+    assert "raw@shm" in text
+    assert text.count("…") == 6

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +9,7 @@ import click
 
 from gasmeter.units import parse_duration, parse_ranks, parse_share, parse_sizes
 
-__all__ = ["DURATION", "RANKS", "SHARE", "SIZES", "EnvOption", "note", "option", "out", "terminal_width"]
+__all__ = ["DURATION", "RANKS", "SHARE", "SIZES", "EnvOption", "note", "option", "out"]
 
 
 class _Parsed(click.ParamType[Any]):
@@ -78,14 +76,3 @@ def note(text: str) -> None:
         One line.
     """
     click.echo(text, err=True)
-
-
-def terminal_width() -> int | None:
-    """Return the width of the terminal.
-
-    Returns
-    -------
-    int or None
-        None if standard output is not a terminal.
-    """
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gasmeter.cli.common import DURATION, RANKS, SHARE, SIZES, note, option, out, terminal_width
+from gasmeter.cli.common import DURATION, RANKS, SHARE, SIZES, note, option, out
 from gasmeter.cli.progress import showing_progress
 from gasmeter.execution import execute
 from gasmeter.formats import FORMATS, render
@@ -107,7 +107,7 @@ def measure(
         result = execute(experiment, progress=progress)
     rows = result.rows
     footer = ["", result.disturbance()]
-    out(render(rows, form, title=experiment.title, footer=footer, width=terminal_width()))
+    out(render(rows, form, title=experiment.title, footer=footer))
     for line in result.notes:
         note(line)
     for line in result.errors:

@@ -11,7 +11,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from gasmeter.cli.common import note, option, out, terminal_width
+from gasmeter.cli.common import note, option, out
 from gasmeter.cli.progress import showing_progress
 from gasmeter.errors import GasmeterError, UsageError
 from gasmeter.execution import estimated_seconds, execute
@@ -129,7 +129,7 @@ def _text_table(heads: Sequence[str], lines: Sequence[Sequence[str]], title: str
         )
     for line in lines:
         table.add_row(*map(Text, line))
-    return render_table(table, terminal_width())
+    return render_table(table)
 
 
 def _print_result(experiment: Experiment, result: Result, place: Path) -> None:
