@@ -75,6 +75,7 @@ class Neighbourhood {
   // Tells where the neighbour's own process sees its segment, so that its addresses can be translated.
   void set_owner_address(std::uint32_t neighbour, const std::byte* address) {
     deltas_[neighbour] = (block_ + layout_.segment_at(neighbour)) - address;
+    aligned_ = std::all_of(deltas_.begin(), deltas_.end(), [](std::ptrdiff_t delta) { return delta == 0; });
   }
 
   [[nodiscard]] GASMETER_INLINE bool holds(Rank rank) const { return index(rank) - first_ < layout_.ranks; }
@@ -89,6 +90,8 @@ class Neighbourhood {
   [[nodiscard]] GASMETER_INLINE void* map(Rank rank, const void* owner_address) const {
     const std::uint32_t neighbour = index(rank) - first_;
     if (GASMETER_UNLIKELY(neighbour >= layout_.ranks)) return nullptr;
+    // A predicted branch instead of two dependent loads in front of every put and get.
+    if (GASMETER_LIKELY(aligned_)) return const_cast<void*>(owner_address);
     return const_cast<std::byte*>(static_cast<const std::byte*>(owner_address)) + deltas_[neighbour];
   }
 
@@ -115,6 +118,7 @@ class Neighbourhood {
   std::uint32_t self_;
   std::vector<Link> links_;
   std::vector<std::ptrdiff_t> deltas_;
+  bool aligned_ = false;  // every neighbour maps the block where this rank does
 };
 
 }  // namespace gasmeter::core

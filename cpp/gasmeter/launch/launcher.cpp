@@ -129,6 +129,7 @@ void Launcher::start(const RankMain& rank_main) {
                       .rank_main = &rank_main,
                       .job_fd = memory_.emplace().fd(),
                       .placement = placement_,
+                      .window = options_.program.empty() ? AddressWindow::set_aside() : AddressWindow{},
                       .signal_mask = {},
                       .open_files = allow_descriptors(options_.ranks)};
   sigset_t child;

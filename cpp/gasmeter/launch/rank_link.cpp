@@ -133,7 +133,8 @@ SharedMapping RankLink::reserve(std::string_view id, Bytes bytes) {
     throw ResourceError(text);
   }
   held_.emplace(id, bytes);
-  return SharedMapping(job_.get(), static_cast<Bytes>(answer.number("offset")), bytes);
+  const auto offset = static_cast<Bytes>(answer.number("offset"));
+  return SharedMapping(job_.get(), offset, bytes, identity_.window.place(offset, bytes));
 }
 
 void RankLink::release(std::string_view id) {

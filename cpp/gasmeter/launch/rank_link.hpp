@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "gasmeter/base/units.hpp"
+#include "gasmeter/launch/address_window.hpp"
 #include "gasmeter/launch/frame.hpp"
 #include "gasmeter/launch/shared_mapping.hpp"
 #include "gasmeter/launch/unique_fd.hpp"
@@ -29,6 +30,7 @@ struct RankIdentity {
   int job_fd = -1;
   int cpu = -1;  // kNotPinned where the kernel chooses
   bool oversubscribed = false;
+  AddressWindow window = {};  // of ranks that were forked; those started by exec have addresses of their own
 
   [[nodiscard]] std::string text() const;                          // the form of kRankLinkVariable
   [[nodiscard]] static RankIdentity parse(std::string_view text);  // throws UsageError

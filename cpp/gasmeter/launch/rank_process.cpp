@@ -75,7 +75,8 @@ void keep_only(int link_fd, int job_fd) {
                               .size = common.size,
                               .job_fd = kJobFd,
                               .cpu = common.placement.cpus[rank],
-                              .oversubscribed = common.placement.oversubscribed};
+                              .oversubscribed = common.placement.oversubscribed,
+                              .window = common.window};
   try {
     if (identity.cpu != kNotPinned) pin_to(identity.cpu);
   } catch (const ResourceError& error) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "gasmeter/launch/address_window.hpp"
 #include "gasmeter/launch/pinning.hpp"
 #include "gasmeter/launch/rank_link.hpp"
 
@@ -24,6 +25,7 @@ struct RankTemplate {
   const RankMain* rank_main = nullptr;
   int job_fd = -1;
   Placement placement;
+  AddressWindow window;    // inherited by forked ranks
   sigset_t signal_mask{};  // as it was before the launcher changed it
   rlimit open_files{};
 };

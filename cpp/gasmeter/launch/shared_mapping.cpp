@@ -8,15 +8,22 @@
 
 namespace gasmeter::launch {
 
-SharedMapping::SharedMapping(int job_fd, Bytes offset, Bytes bytes) {
-  void* address = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, job_fd, static_cast<off_t>(offset));
+SharedMapping::SharedMapping(int job_fd, Bytes offset, Bytes bytes, std::byte* place) {
+  const int flags = MAP_SHARED | (place != nullptr ? MAP_FIXED : 0);  // fixed: replaces what set the addresses aside
+  void* address = ::mmap(place, bytes, PROT_READ | PROT_WRITE, flags, job_fd, static_cast<off_t>(offset));
   if (address == MAP_FAILED) throw_errno("mmap of " + std::to_string(bytes) + " bytes of shared memory");
   data_ = static_cast<std::byte*>(address);
   size_ = bytes;
+  in_window_ = place != nullptr;
 }
 
 SharedMapping::~SharedMapping() {
-  if (data_ != nullptr) ::munmap(data_, size_);
+  if (data_ == nullptr) return;
+  if (in_window_) {  // leave no hole that something else could move into
+    ::mmap(data_, size_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  } else {
+    ::munmap(data_, size_);
+  }
 }
 
 }  // namespace gasmeter::launch

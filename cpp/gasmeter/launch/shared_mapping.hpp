@@ -12,13 +12,17 @@ namespace gasmeter::launch {
 class SharedMapping {
  public:
   SharedMapping() = default;
-  // Throws ResourceError if the address space has no room.
-  SharedMapping(int job_fd, Bytes offset, Bytes bytes);
+  // `place`: where in a window of addresses that was set aside; null: wherever the kernel puts it. Throws ResourceError
+  // if the address space has no room.
+  SharedMapping(int job_fd, Bytes offset, Bytes bytes, std::byte* place = nullptr);
   SharedMapping(SharedMapping&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+      : data_(std::exchange(other.data_, nullptr)),
+        size_(std::exchange(other.size_, 0)),
+        in_window_(std::exchange(other.in_window_, false)) {}
   SharedMapping& operator=(SharedMapping&& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
+    std::swap(in_window_, other.in_window_);
     return *this;
   }
   SharedMapping(const SharedMapping&) = delete;
@@ -32,6 +36,7 @@ class SharedMapping {
  private:
   std::byte* data_ = nullptr;
   Bytes size_ = 0;
+  bool in_window_ = false;
 };
 
 }  // namespace gasmeter::launch
