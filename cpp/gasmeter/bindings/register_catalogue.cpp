@@ -1,0 +1,86 @@
+// What this build knows, as plain dictionaries.
+#include "gasmeter/base/version.hpp"
+#include "gasmeter/bindings/registration.hpp"
+#include "gasmeter/kernels/kernel.hpp"
+#include "gasmeter/run/conduits.hpp"
+
+namespace gasmeter::bindings {
+namespace {
+
+using namespace py::literals;
+
+template <class Range, class Describe>
+py::list list_of(const Range& range, Describe describe) {
+  py::list list;
+  for (const auto& item : range) list.append(describe(item));
+  return list;
+}
+
+py::list names(const std::vector<std::string>& all) {
+  return list_of(all, [](const std::string& name) { return py::str(name); });
+}
+
+py::dict describe_option(const kernels::OptionInfo& option) {
+  return py::dict("name"_a = option.name, "type"_a = option.type, "default"_a = option.default_value,
+                  "unit"_a = option.unit, "choices"_a = names(option.choices), "summary"_a = option.summary);
+}
+
+py::dict describe_metric(const kernels::MetricInfo& metric) {
+  return py::dict("name"_a = metric.name, "unit"_a = metric.unit, "semantics"_a = metric.semantics);
+}
+
+py::dict describe_op(const kernels::OpInfo& op) {
+  return py::dict("name"_a = op.name, "summary"_a = op.summary, "metrics"_a = list_of(op.metrics, describe_metric),
+                  "sized"_a = op.sized);
+}
+
+py::dict describe_kernel(const kernels::Kernel& kernel) {
+  py::list raw;
+  if (kernel.make_raw_shm != nullptr) raw.append("shm");
+  if (kernel.make_raw_ideal != nullptr) raw.append("ideal");
+  const kernels::KernelInfo& info = kernel.info;
+  return py::dict("name"_a = info.name, "summary"_a = info.summary, "raw"_a = raw, "variants"_a = names(info.variants),
+                  "ops"_a = list_of(info.ops, describe_op), "options"_a = list_of(info.options, describe_option));
+}
+
+py::dict describe_conduit(const run::ConduitInfo& conduit) {
+  return py::dict("name"_a = conduit.name, "summary"_a = conduit.summary, "network"_a = conduit.network,
+                  "kind"_a = conduit.modelled ? "modelled" : "measured",
+                  "options"_a = list_of(conduit.options, describe_option));
+}
+
+py::dict catalogue() {
+  return py::dict("kernels"_a = list_of(kernels::Registry::with_all_kernels().kernels(), describe_kernel),
+                  "conduits"_a = list_of(run::conduits(), describe_conduit));
+}
+
+py::dict build_info() {
+  return py::dict("version"_a = kVersion, "compiler"_a = kCompiler, "build_type"_a = kBuildType,
+                  "flags"_a = GASMETER_FLAGS, "sanitizers"_a = kSanitizers);
+}
+
+}  // namespace
+
+void register_catalogue(py::module_& module) {
+  module.def("catalogue", &catalogue,
+             R"(Return what this build knows.
+
+Returns
+-------
+dict
+    ``kernels``: list of ``{name, summary, raw, variants, ops, options}``, where ``raw`` lists the networks with a raw
+    variant, an op is ``{name, summary, metrics, sized}`` whose first metric is the main one, and a metric is ``{name,
+    unit, semantics}``. ``conduits``: list of ``{name, summary, network, kind, options}`` with kind ``measured`` or
+    ``modelled``. An option is ``{name, type, default, unit, choices, summary}``, the default as text.
+)");
+  module.def("build_info", &build_info,
+             R"(Return how this extension was built.
+
+Returns
+-------
+dict of str to str
+    ``version``, ``compiler``, ``build_type``, ``flags``, ``sanitizers`` (empty if none).
+)");
+}
+
+}  // namespace gasmeter::bindings

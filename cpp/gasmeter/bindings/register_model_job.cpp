@@ -1,0 +1,191 @@
+// Jobs in virtual time: validate, copy in, release the GIL, run, copy out.
+#include <pybind11/stl.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <exception>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "gasmeter/base/error.hpp"
+#include "gasmeter/bindings/registration.hpp"
+#include "gasmeter/kernels/kernel.hpp"
+#include "gasmeter/run/model_job.hpp"
+#include "gasmeter/run/request.hpp"
+
+namespace gasmeter::bindings {
+namespace {
+
+// How often a caller that waits looks for Ctrl-C.
+constexpr std::chrono::milliseconds kSlice{50};
+
+// Runs `work` on a thread of its own while the caller, without the GIL, looks for signals in between. When a Python
+// signal handler raises (Ctrl-C), `stop` ends the work and the handler's exception is thrown.
+template <class Work, class Stop>
+void run_interruptibly(Work work, Stop stop) {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool finished = false;
+  std::exception_ptr failure;
+  std::thread worker([&] {
+    try {
+      work();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    const std::lock_guard guard(mutex);
+    finished = true;
+    changed.notify_one();
+  });
+  bool interrupted = false;
+  {
+    py::gil_scoped_release without_gil;
+    std::unique_lock lock(mutex);
+    while (!changed.wait_for(lock, kSlice, [&] { return finished; })) {
+      lock.unlock();
+      {
+        py::gil_scoped_acquire with_gil;
+        interrupted = PyErr_CheckSignals() != 0;
+      }
+      if (interrupted) {
+        stop();
+        break;
+      }
+      lock.lock();
+    }
+    if (lock.owns_lock()) lock.unlock();
+    worker.join();
+  }
+  if (interrupted) throw py::error_already_set();
+  if (failure) std::rethrow_exception(failure);
+}
+
+class ModelJob {
+ public:
+  ModelJob(const std::string& kernel, const std::string& op, const std::string& conduit, const std::string& variant,
+           Bytes size, std::uint64_t seed, std::uint32_t ranks, const std::map<std::string, std::string>& options)
+      : registry_(kernels::Registry::with_all_kernels()) {
+    const run::Request request =
+        run::Request::check(registry_, kernel, op, conduit, variant, size, seed, ranks, options);
+    if (!request.conduit->modelled) {
+      throw UsageError("conduit " + conduit + " runs on rank processes, not in virtual time");
+    }
+    py::gil_scoped_release without_gil;
+    job_ = std::make_unique<run::ModelJob>(request);
+  }
+
+  py::dict block(std::uint64_t iterations) {
+    if (iterations == 0) throw UsageError("iterations=0; at least 1");
+    kernels::BlockResult result;
+    use([&](run::ModelJob& job) { result = job.run(iterations); });
+    py::dict reply;
+    reply["elapsed_ns"] = result.elapsed.ns();
+    reply["operations"] = static_cast<double>(result.operations);
+    for (const auto& [name, value] : result.metrics) reply[py::str("metric." + name)] = value;
+    return reply;
+  }
+
+  py::dict verify() {
+    kernels::Verification found;
+    use([&](run::ModelJob& job) { found = job.verify(); });
+    py::dict reply;
+    reply["verified"] = found.errors <= found.allowed;
+    reply["errors"] = found.errors;
+    reply["checked"] = found.checked;
+    return reply;
+  }
+
+  void stop() {
+    if (const auto job = job_) job->stop();
+  }
+
+  void close() {
+    if (busy_) throw UsageError("modelled job: it runs in another thread; stop() it before");
+    job_.reset();
+  }
+
+ private:
+  template <class Work>
+  void use(Work work) {
+    const auto job = job_;
+    if (job == nullptr) throw UsageError("modelled job: it is closed");
+    if (busy_.exchange(true)) throw UsageError("modelled job: it runs in another thread already");
+    struct Free {
+      std::atomic<bool>& busy;
+      ~Free() { busy = false; }
+    } free{busy_};
+    run_interruptibly([&] { work(*job); }, [&] { job->stop(); });
+  }
+
+  kernels::Registry registry_;          // the request points into it
+  std::shared_ptr<run::ModelJob> job_;  // shared by the threads that run and stop it
+  std::atomic<bool> busy_{false};
+};
+
+}  // namespace
+
+void register_model_job(py::module_& module) {
+  using namespace py::literals;
+  py::class_<ModelJob>(module, "ModelJob", R"(A measurement in virtual time, inside this process.
+
+Parameters
+----------
+kernel, op, conduit, variant : str
+    Names of the catalogue; the conduit must be a modelled one, an empty variant is the kernel's first.
+size_bytes : int
+    Bytes of one transfer, or of the whole table.
+seed : int
+    The same seed gives the same picoseconds.
+ranks : int
+    Virtual ranks, 1 or more.
+options : dict of str to str
+    Options of kernel and conduit that differ from their defaults.
+
+Raises
+------
+gasmeter.UsageError
+    For what this build cannot run.
+
+Notes
+-----
+Runs without the GIL. Ctrl-C in the main thread ends a run with `KeyboardInterrupt`; the job is then of no further use.
+)")
+      .def(py::init<const std::string&, const std::string&, const std::string&, const std::string&, Bytes,
+                    std::uint64_t, std::uint32_t, const std::map<std::string, std::string>&>(),
+           py::kw_only(), "kernel"_a, "op"_a, "conduit"_a, "variant"_a = "", "size_bytes"_a = 0, "seed"_a = 0,
+           "ranks"_a = 2, "options"_a = std::map<std::string, std::string>())
+      .def("block", &ModelJob::block, "iterations"_a, R"(Run one timed block on every rank.
+
+Parameters
+----------
+iterations : int
+    Operations, 1 or more.
+
+Returns
+-------
+dict of str to float
+    ``elapsed_ns`` (virtual time), ``operations`` and ``metric.<name>`` in the catalogue's unit, as rank 0 saw them.
+
+Raises
+------
+gasmeter.Deadlock
+    If every rank waits and nothing is under way; one line per rank.
+KeyboardInterrupt
+    On Ctrl-C.
+)")
+      .def("verify", &ModelJob::verify, R"(Check the data of every rank.
+
+Returns
+-------
+dict
+    ``verified`` (bool), ``errors`` and ``checked`` (int), summed over the ranks.
+)")
+      .def("stop", &ModelJob::stop,
+           "End the call that another thread has under way: it raises `gasmeter.GasmeterError`.")
+      .def("close", &ModelJob::close, "Free the memory of the job; closing twice does nothing.");
+}
+
+}  // namespace gasmeter::bindings
