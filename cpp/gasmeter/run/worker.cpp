@@ -16,6 +16,7 @@
 #include "gasmeter/base/version.hpp"
 #include "gasmeter/launch/fields.hpp"
 #include "gasmeter/launch/launcher.hpp"
+#include "gasmeter/run/kernel_listing.hpp"
 #include "gasmeter/run/probe.hpp"
 #include "gasmeter/run/rank_session.hpp"
 
@@ -159,6 +160,10 @@ int worker_main(int argc, char** argv, const kernels::Registry& registry) {
   const std::vector<std::string_view> arguments(argv + 1, argv + argc);
   if (arguments.size() == 1 && arguments[0] == "--version") {
     std::printf("gasmeter-rank %s (%s)\n", kVersion, kCompiler);
+    return 0;
+  }
+  if (arguments.size() == 1 && arguments[0] == "--kernels") {
+    std::fputs(list_kernels(registry).text().c_str(), stdout);
     return 0;
   }
   try {

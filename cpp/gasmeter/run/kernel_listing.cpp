@@ -1,0 +1,39 @@
+#include "gasmeter/run/kernel_listing.hpp"
+
+namespace gasmeter::run {
+namespace {
+
+using launch::Fields;
+
+void list_option(Fields& fields, const kernels::OptionInfo& option) {
+  fields.add("option", option.name)
+      .add("option.type", option.type)
+      .add("option.default", option.default_value)
+      .add("option.unit", option.unit)
+      .add("option.summary", option.summary);
+  for (const std::string& choice : option.choices) fields.add("option.choice", choice);
+}
+
+void list_op(Fields& fields, const kernels::OpInfo& op) {
+  fields.add("op", op.name).add("op.summary", op.summary).add("op.sized", op.sized ? "true" : "false");
+  for (const kernels::MetricInfo& metric : op.metrics) {
+    fields.add("metric", metric.name).add("metric.unit", metric.unit).add("metric.semantics", metric.semantics);
+  }
+}
+
+}  // namespace
+
+Fields list_kernels(const kernels::Registry& registry) {
+  Fields fields;
+  for (const kernels::Kernel& kernel : registry.kernels()) {
+    fields.add("kernel", kernel.info.name).add("summary", kernel.info.summary);
+    for (const std::string& variant : kernel.info.variants) fields.add("variant", variant);
+    if (kernel.make_raw_shm != nullptr) fields.add("raw", "shm");
+    if (kernel.make_raw_ideal != nullptr) fields.add("raw", "ideal");
+    for (const kernels::OptionInfo& option : kernel.info.options) list_option(fields, option);
+    for (const kernels::OpInfo& op : kernel.info.ops) list_op(fields, op);
+  }
+  return fields;
+}
+
+}  // namespace gasmeter::run

@@ -1,0 +1,14 @@
+// The kernels of a worker as text, for a client that has to know those of a user's own program.
+#pragma once
+
+#include "gasmeter/kernels/kernel.hpp"
+#include "gasmeter/launch/fields.hpp"
+
+namespace gasmeter::run {
+
+// In order, per kernel: kernel, summary, variant*, raw*; per option: option, option.type, option.default, option.unit,
+// option.summary, option.choice*; per op: op, op.summary, op.sized; per metric of it: metric, metric.unit,
+// metric.semantics.
+[[nodiscard]] launch::Fields list_kernels(const kernels::Registry& registry);
+
+}  // namespace gasmeter::run
