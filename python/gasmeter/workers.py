@@ -17,7 +17,7 @@ import subprocess
 import threading
 import time
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import NoReturn
@@ -323,7 +323,13 @@ class WorkerPool:
         """
         return [_parse_fields(reply) for reply in self.command_bytes(_format_fields(fields), timeout=timeout)]
 
-    def command_bytes(self, payload: bytes, rank: int | None = None, timeout: float | None = None) -> list[bytes]:
+    def command_bytes(
+        self,
+        payload: bytes,
+        rank: int | None = None,
+        timeout: float | None = None,
+        on_reply: Callable[[int, bytes], None] | None = None,
+    ) -> list[bytes]:
         """Send bytes to one rank or to every rank and return the answers.
 
         Parameters
@@ -334,6 +340,8 @@ class WorkerPool:
             The rank to send to; every rank by default.
         timeout : float, optional
             Seconds until the last answer must be there; by default as long as it takes.
+        on_reply : callable, optional
+            ``on_reply(rank, answer)``, called as answers arrive. What it raises ends the job and is passed on.
 
         Returns
         -------
@@ -357,13 +365,19 @@ class WorkerPool:
             if self._broken is not None:
                 raise BrokenJob(self._broken)
             try:
-                return self._exchange(payload, asked, deadline)
+                return self._exchange(payload, asked, deadline, on_reply)
             except BaseException as error:  # also an interrupt: replies still under way would answer the next command
                 if self._finalizer.alive:
                     self._break(error, "the job was killed because a command was interrupted")
                 raise
 
-    def _exchange(self, payload: bytes, asked: Sequence[int], deadline: float | None) -> list[bytes]:
+    def _exchange(
+        self,
+        payload: bytes,
+        asked: Sequence[int],
+        deadline: float | None,
+        on_reply: Callable[[int, bytes], None] | None,
+    ) -> list[bytes]:
         replies: dict[int, bytes] = {}
         target = _EVERY_RANK if len(asked) == self.ranks else asked[0]
         try:
@@ -377,6 +391,8 @@ class WorkerPool:
                 if kind != _REPLY or rank not in asked or rank in replies:
                     raise BrokenJob(f"unexpected frame {kind} of rank {rank}; the worker does not fit this package")
                 replies[rank] = answer
+                if on_reply is not None:
+                    on_reply(rank, answer)
         except TimeoutError:
             late = ", ".join(str(rank) for rank in asked if rank not in replies)
             raise Timeout(f"no answer in time from rank {late}; the job was killed") from None

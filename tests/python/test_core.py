@@ -1,0 +1,188 @@
+"""The compiled core as Python sees it: catalogue, jobs in virtual time, errors, stub."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+import gasmeter as gm
+from gasmeter import _core, own_kernels
+
+PACKAGE = Path(gm.__file__).parent
+OPTION_KEYS = {"name", "type", "default", "unit", "choices", "summary"}
+
+
+def test_catalogue_describes_everything():
+    declared = _core.catalogue()
+    assert set(declared) == {"kernels", "conduits"}
+    kernels = {kernel["name"]: kernel for kernel in declared["kernels"]}
+    assert {"ping-pong", "flood", "barrier", "random-access"} <= set(kernels)
+    for kernel in kernels.values():
+        assert set(kernel) == {"name", "summary", "raw", "variants", "ops", "options"}
+        assert kernel["summary"]
+        assert kernel["ops"]
+        for op in kernel["ops"]:
+            assert set(op) == {"name", "summary", "metrics", "sized"}
+            assert isinstance(op["sized"], bool)
+            assert op["metrics"]
+            assert all(set(metric) == {"name", "unit", "semantics"} for metric in op["metrics"])
+        assert all(set(option) == OPTION_KEYS for option in kernel["options"])
+    assert "shm" in kernels["ping-pong"]["raw"]
+    conduits = {conduit["name"]: conduit for conduit in declared["conduits"]}
+    assert conduits["smp"]["kind"] == "measured"
+    assert conduits["smp"]["network"] == "shm"
+    assert conduits["ideal"]["kind"] == "modelled"
+    for conduit in conduits.values():
+        assert all(set(option) == OPTION_KEYS for option in conduit["options"])
+
+
+def test_build_info_names_compiler_and_version():
+    info = _core.build_info()
+    assert set(info) == {"version", "compiler", "build_type", "flags", "sanitizers"}
+    assert info["version"] == gm.__version__
+    assert info["compiler"]
+
+
+def job(**changes):
+    return _core.ModelJob(**{"kernel": "ping-pong", "op": "am-short", "conduit": "ideal", "ranks": 2, **changes})
+
+
+def test_modelled_job_runs_in_exact_virtual_time():
+    results = []
+    for _ in range(2):
+        model = job()
+        results.append([model.block(10), model.block(20), model.verify()])
+        model.close()
+        model.close()
+    assert results[0] == results[1]
+    first, second, verified = results[0]
+    assert first["operations"] == 10
+    assert second["operations"] == 20
+    assert first["elapsed_ns"] > 0
+    assert first["metric.round_trip"] == pytest.approx(first["elapsed_ns"] / 10)
+    assert verified["verified"] is True
+    assert verified["errors"] == 0
+    assert verified["checked"] > 0
+
+
+def test_modelled_job_takes_options():
+    assert job(options={"sync": "strict"}).block(5) == job(options={"sync": "lazy"}).block(5)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"kernel": "ping"}, "kernel 'ping' is unknown; known: "),
+        ({"op": "am"}, "kernel ping-pong has no op 'am'; it has am-short"),
+        ({"conduit": "idle"}, "conduit 'idle' is unknown; known: smp"),
+        ({"conduit": "smp"}, "conduit smp runs on rank processes, not in virtual time"),
+        ({"kernel": "random-access", "op": "", "variant": "x"}, "random-access has no "),
+        ({"ranks": 0}, "ranks=0; at least 1"),
+        ({"options": {"sync": "late"}}, "option 'sync=late': allowed are lazy, strict"),
+        ({"options": {"speed": "1"}}, "option 'speed=1' is unknown"),
+    ],
+)
+def test_wrong_modelled_job_is_refused_in_one_line(changes, words):
+    with pytest.raises(gm.UsageError) as caught:
+        job(**changes)
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_closed_job_and_empty_block_are_refused():
+    model = job()
+    with pytest.raises(gm.UsageError, match="iterations=0; at least 1"):
+        model.block(0)
+    model.close()
+    with pytest.raises(gm.UsageError, match="it is closed"):
+        model.block(1)
+    model.stop()
+
+
+def test_interrupt_ends_a_modelled_run():
+    model = job()
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        model.block(10**12)
+    assert time.monotonic() - start < 10
+
+
+def test_other_threads_run_during_a_modelled_run_and_can_stop_it():
+    model = job()
+    outcome = []
+
+    def run():
+        try:
+            model.block(10**12)
+        except gm.GasmeterError as error:
+            outcome.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    time.sleep(0.2)
+    with pytest.raises(gm.UsageError, match="runs in another thread"):
+        model.block(1)
+    with pytest.raises(gm.UsageError, match="runs in another thread"):
+        model.close()
+    model.stop()
+    thread.join(timeout=10)
+    assert not thread.is_alive()
+    assert type(outcome[0]) is gm.GasmeterError
+
+
+def test_rank_outside_a_job_is_a_usage_error(monkeypatch):
+    monkeypatch.delenv("GASMETER_RANK_LINK", raising=False)
+    with pytest.raises(gm.UsageError, match="GASMETER_RANK_LINK is not set"):
+        _core.Rank()
+    monkeypatch.setenv("GASMETER_RANK_LINK", "nonsense")
+    with pytest.raises(gm.UsageError, match="GASMETER_RANK_LINK=nonsense"):
+        _core.Rank()
+
+
+def public(names):
+    return {name for name in names if not name.startswith("_")}
+
+
+def test_stub_and_module_have_the_same_names():
+    stub = ast.parse((PACKAGE / "_core.pyi").read_text())
+    functions = {node.name for node in stub.body if isinstance(node, ast.FunctionDef)}
+    classes = {node.name: node for node in stub.body if isinstance(node, ast.ClassDef)}
+    assert functions | set(classes) == public(dir(_core))
+    for name, node in classes.items():
+        stubbed = public(member.name for member in node.body if isinstance(member, ast.FunctionDef))
+        assert stubbed == public(vars(getattr(_core, name))), name
+
+
+def test_every_public_name_is_documented():
+    for name in public(dir(_core)):
+        entry = getattr(_core, name)
+        assert inspect.getdoc(entry), name
+        if inspect.isclass(entry):
+            for member in public(vars(entry)):
+                assert inspect.getdoc(getattr(entry, member)), f"{name}.{member}"
+
+
+def test_listing_of_a_worker_is_read_as_a_catalogue():
+    text = (
+        "kernel=one\nsummary=first\nvariant=a\nvariant=b\nraw=shm\n"
+        "option=o\noption.type=choice\noption.default=x\noption.unit=\noption.summary=s=t\noption.choice=x\noption.choice=y\n"
+        "op=put\nop.summary=puts\nop.sized=true\nmetric=latency\nmetric.unit=ns\nmetric.semantics=done\n"
+        "kernel=two\nsummary=second\nop=go\nop.summary=goes\nop.sized=false\n"
+    )
+    one, two = own_kernels.parse_kernels(text)
+    assert one["variants"] == ["a", "b"]
+    assert one["raw"] == ["shm"]
+    assert one["options"] == [
+        {"name": "o", "type": "choice", "default": "x", "unit": "", "summary": "s=t", "choices": ["x", "y"]}
+    ]
+    latency = {"name": "latency", "unit": "ns", "semantics": "done"}
+    assert one["ops"] == [{"name": "put", "summary": "puts", "sized": True, "metrics": [latency]}]
+    assert two["ops"] == [{"name": "go", "summary": "goes", "sized": False, "metrics": []}]
