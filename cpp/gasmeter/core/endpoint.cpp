@@ -1,5 +1,6 @@
 #include "gasmeter/core/endpoint.hpp"
 
+#include <exception>
 #include <memory>
 #include <string>
 
@@ -160,6 +161,7 @@ unsigned Endpoint<H>::drain(Link& link, RingReceiver& shared_ring, bool requests
   message.is_request = requests;
   Token<H> token(*this, message, nullptr);
   unsigned found = 0;
+  std::exception_ptr failure;
   try {
     while (found < kPollBudget) {
       host_.synchronise();
@@ -174,7 +176,7 @@ unsigned Endpoint<H>::drain(Link& link, RingReceiver& shared_ring, bool requests
         message.arguments = {};
         run_handler(token, message, Header::handler_of(word));
         ++found;
-        ring.announce();
+        announce(link, ring);
         continue;
       }
       ring.advance(Header::length_of(word));
@@ -190,15 +192,27 @@ unsigned Endpoint<H>::drain(Link& link, RingReceiver& shared_ring, bool requests
         message.size = 0;
         ++found;
       }
-      ring.announce();
+      announce(link, ring);
     }
   } catch (...) {
-    ring.announce();
-    shared_ring = ring;  // the message is delivered, once, whatever its handler did
-    throw;
+    failure = std::current_exception();
+  }
+  if (GASMETER_UNLIKELY(failure != nullptr)) {
+    announce(link, ring);  // the message is delivered, once, whatever its handler did
+    shared_ring = ring;
+    std::rethrow_exception(failure);
   }
   shared_ring = ring;
   return found;
+}
+
+// The neighbour may be waiting for the room that this makes.
+template <class H>
+GASMETER_INLINE void Endpoint<H>::announce(Link& link, RingReceiver& ring) {
+  if (GASMETER_LIKELY(!ring.owes_announcement())) return;
+  host_.synchronise();
+  ring.announce();
+  host_.notify(link.rank);
 }
 
 template <class H>
@@ -232,9 +246,10 @@ unsigned Endpoint<H>::progress() {
   if (!progress_lock_.try_lock()) return 0;  // another thread is at it
   const std::unique_lock guard(progress_lock_, std::adopt_lock);
   unsigned found = 0;
-  host_.synchronise();
   for (Link& link : near_.links()) {
+    host_.synchronise();
     if (link.replies_in.peek() != 0) found += drain(link, link.replies_in, false);
+    host_.synchronise();
     if (link.requests_in.peek() != 0) found += drain(link, link.requests_in, true);
   }
   if (conduit_ != nullptr) found += conduit_->poll(*this, kPollBudget, PollFilter::everything);

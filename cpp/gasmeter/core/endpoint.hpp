@@ -278,6 +278,7 @@ class Endpoint final : private conduit::Delivery {
   unsigned progress();
   unsigned progress_replies();
   unsigned drain(Link& link, RingReceiver& ring, bool requests);
+  void announce(Link& link, RingReceiver& ring);
   void run_handler(Token<H>& token, AmView& message, HandlerIndex handler);
   static void describe(std::byte* record, const ring::Header& header, AmView& message);
   void arrived(const AmView& message) override;

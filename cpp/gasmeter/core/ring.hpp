@@ -220,9 +220,10 @@ class RingReceiver {
     head_ += length;
     next_ = memory_.at(head_);
   }
-  // The sender may reuse what was read; told once per quarter of the ring.
+  // The sender may reuse what was read; it is told once per quarter of the ring.
+  [[nodiscard]] GASMETER_INLINE bool owes_announcement() const { return head_ >= announce_at_; }
   GASMETER_INLINE void announce() {
-    if (GASMETER_UNLIKELY(head_ >= announce_at_)) {
+    if (GASMETER_UNLIKELY(owes_announcement())) {
       announce_at_ = head_ + memory_.bytes() / 4;
       memory_.control->consumed.store(head_, std::memory_order_release);
     }
