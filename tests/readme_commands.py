@@ -1,0 +1,50 @@
+"""Runs every command that README.md shows, word for word, in a fresh copy of the repository and a fresh environment.
+
+The command that runs the tests is left out here: whoever calls this runs it on its own.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+TEST_COMMAND = "tests/run.sh"
+
+
+def commands(readme: str) -> list[str]:
+    """Return the lines of all ``sh`` blocks, joined where a line ends in a backslash."""
+    blocks = re.findall(r"^```sh\n(.*?)^```", readme, flags=re.MULTILINE | re.DOTALL)
+    lines = "".join(blocks).replace("\\\n", "").splitlines()
+    return [line.split("  #")[0].strip() for line in lines if line.strip() and not line.startswith("#")]
+
+
+def main() -> int:
+    """Run them in order; return 1 at the first that fails."""
+    found = [line for line in commands((ROOT / "README.md").read_text()) if TEST_COMMAND not in line]
+    if not found:
+        print("README.md shows no commands", file=sys.stderr)
+        return 1
+    with tempfile.TemporaryDirectory() as folder:
+        clone = Path(folder) / "gasmeter"
+        subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
+        venv.create(Path(folder) / "venv", with_pip=True)
+        environment = {**os.environ, "PATH": f"{folder}/venv/bin:{os.environ['PATH']}"}
+        environment.pop("VIRTUAL_ENV", None)
+        for line in found:
+            print(f"$ {line}", flush=True)
+            status = subprocess.run(["bash", "-ec", line], cwd=clone, env=environment, check=False).returncode
+            if status != 0:
+                print(f"README.md: exit status {status} of: {line}", file=sys.stderr)
+                return 1
+    print(f"README.md: {len(found)} commands passed")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
