@@ -1,0 +1,67 @@
+// Barriers: nobody leaves before everybody has entered, and what was written before is seen after.
+#include "cases.hpp"
+
+namespace gasmeter::conformance {
+namespace {
+
+template <class H>
+void barrier_separates_phases(Member<H>& me) {
+  const std::uint64_t phases = std::max<std::uint64_t>(100, rounds(1000));
+  for (std::uint64_t phase = 1; phase <= phases; ++phase) {
+    // Now one is late, now another, now all come at once.
+    if (me.random() % me.ranks() == 0) me.linger(me.random() % (H::kModelled ? 3000 : 4));
+    me.post(me.self(), phase);
+    me.endpoint.barrier();
+    for (std::uint32_t rank = 0; rank < me.ranks(); ++rank) {
+      const std::uint64_t theirs = me.posted(rank);
+      EXPECT(me, theirs >= phase);
+      EXPECT(me, theirs <= phase + 1);
+      me.saw(theirs);
+    }
+  }
+  me.endpoint.barrier();
+}
+
+// A rank in a barrier serves others, and what they asked for is not delayed beyond it.
+template <class H>
+void barrier_polls_while_it_waits(Member<H>& me) {
+  std::uint64_t pongs = 0;
+  struct Handlers {
+    HandlerIndex pong{};
+    std::uint64_t* pongs = nullptr;
+  } state{{}, &pongs};
+  std::array<core::HandlerEntry<H>, 2> entries{
+      {{{},
+        [](core::Token<H>& token) { (void)token.reply_short(token.template context_as<Handlers>().pong); },
+        &state,
+        "ping"},
+       {{}, [](core::Token<H>& token) { ++*token.template context_as<Handlers>().pongs; }, &state, "pong"}}};
+  me.endpoint.register_handlers(entries);
+  state.pong = entries[1].index;
+  me.endpoint.barrier();
+  for (std::uint32_t client = 0; client < me.ranks(); ++client) {
+    if (me.self() == client) {
+      for (std::uint32_t peer = 0; peer < me.ranks(); ++peer) {
+        const std::uint64_t before = pongs;
+        (void)me.endpoint.request_short(Rank{peer}, entries[0].index, core::Flags::none);
+        me.endpoint.wait_until([&] { return pongs == before + 1; });
+      }
+    }
+    me.endpoint.barrier();  // the others are here already
+  }
+  EXPECT(me, pongs == me.ranks());
+}
+
+}  // namespace
+
+template <class H>
+Cases<H> barrier_cases() {
+  return {{"barrier_separates_phases", &barrier_separates_phases<H>},
+          {"barrier_polls_while_it_waits", &barrier_polls_while_it_waits<H>}};
+}
+
+template Cases<RealHost> barrier_cases();
+template Cases<ThreadedHost> barrier_cases();
+template Cases<sim::ModelHost> barrier_cases();
+
+}  // namespace gasmeter::conformance

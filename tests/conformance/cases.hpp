@@ -1,0 +1,41 @@
+// Every group of cases, for every host. A new group is one file and one line here.
+#pragma once
+
+#include "gasmeter/base/real_host.hpp"
+#include "gasmeter/sim/model_host.hpp"
+#include "job.hpp"
+
+namespace gasmeter::conformance {
+
+template <class H>
+Cases<H> message_cases();
+template <class H>
+Cases<H> flood_cases();
+template <class H>
+Cases<H> immediate_cases();
+template <class H>
+Cases<H> rma_cases();
+template <class H>
+Cases<H> event_cases();
+template <class H>
+Cases<H> barrier_cases();
+template <class H>
+Cases<H> misuse_cases();
+// A little of everything, short enough to be repeated for every acquisition that can fail.
+template <class H>
+Case<H> mixed_case();
+// Several threads on one endpoint.
+Cases<ThreadedHost> thread_cases();
+
+template <class H>
+Cases<H> all_cases() {
+  Cases<H> all;
+  for (const Cases<H>& group : {message_cases<H>(), flood_cases<H>(), immediate_cases<H>(), rma_cases<H>(),
+                                event_cases<H>(), barrier_cases<H>(), misuse_cases<H>()}) {
+    all.insert(all.end(), group.begin(), group.end());
+  }
+  all.push_back(mixed_case<H>());
+  return all;
+}
+
+}  // namespace gasmeter::conformance

@@ -1,0 +1,228 @@
+// Runs the conformance cases over every kind of job: gasmeter-conformance [FAMILY [CASE]] | --list
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <initializer_list>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cases.hpp"
+#include "gasmeter/base/real_host.hpp"
+#include "model_job.hpp"
+#include "thread_job.hpp"
+
+namespace gasmeter::conformance {
+namespace {
+
+constexpr unsigned kCaseSeconds = 150;  // a case that hangs must not hang the suite
+std::array<char, 256> running{};
+
+void out_of_time(int /*signal*/) {
+  constexpr std::string_view text = "FAILED: out of time in ";
+  (void)!::write(2, text.data(), text.size());
+  (void)!::write(2, running.data(), std::strlen(running.data()));
+  (void)!::write(2, "\n", 1);
+  ::_exit(1);
+}
+
+// One named run of one case; returns what failed.
+struct Run {
+  std::string job;
+  std::string test;
+  std::function<std::vector<std::string>()> execute;
+};
+using Runs = std::vector<Run>;
+
+template <class J>
+void add_runs(Runs& runs, const std::string& job_name, const std::shared_ptr<J>& job, const auto& cases) {
+  for (const auto& test : cases) {
+    runs.push_back({job_name, test.name, [job, test] { return job->run(test).failures; }});
+  }
+}
+
+template <class H>
+Runs smp(std::initializer_list<std::uint32_t> rank_counts, Mapping mapping, const Cases<H>& cases) {
+  Runs runs;
+  for (const std::uint32_t ranks : rank_counts) {
+    add_runs(runs, std::to_string(ranks) + " ranks", std::make_shared<ThreadJob<H>>(ranks, mapping), cases);
+  }
+  return runs;
+}
+
+std::string name_of(const ModelSetup& setup) {
+  return std::to_string(setup.ranks) + " ranks on " + std::to_string(setup.nodes) + " nodes" +
+         (setup.neighbourhood ? " with neighbourhood" : "");
+}
+
+const std::vector<ModelSetup>& setups() {
+  static const std::vector<ModelSetup> all = {
+      {.ranks = 2, .nodes = 2},
+      {.ranks = 3, .nodes = 3},
+      {.ranks = 4, .nodes = 2},
+      {.ranks = 4, .nodes = 2, .neighbourhood = true},
+      {.ranks = 3, .nodes = 1, .neighbourhood = true},
+      {.ranks = 5, .nodes = 3, .neighbourhood = true},
+  };
+  return all;
+}
+
+Runs ideal() {
+  Runs runs;
+  for (const ModelSetup& setup : setups()) {
+    add_runs(runs, name_of(setup), std::make_shared<ModelJob>(setup), all_cases<sim::ModelHost>());
+  }
+  return runs;
+}
+
+// Many acquisitions fail in every case.
+Runs faults() {
+  Runs runs;
+  const std::vector<std::pair<std::string, conduit::FaultPlan>> plans = {
+      {"every 3rd fails",
+       conduit::FaultPlan::every(3)},  // every 2nd: a prepare would succeed and its commit fail, always
+      {"every 4th fails", conduit::FaultPlan::every(4)},
+      {"one in three fails", conduit::FaultPlan::random(0.33, 7)},
+  };
+  for (const auto& [text, plan] : plans) {
+    for (ModelSetup setup :
+         {ModelSetup{.ranks = 2, .nodes = 2}, ModelSetup{.ranks = 5, .nodes = 3, .neighbourhood = true}}) {
+      setup.plan = plan;
+      add_runs(runs, name_of(setup) + ", " + text, std::make_shared<ModelJob>(setup), all_cases<sim::ModelHost>());
+    }
+  }
+  return runs;
+}
+
+// Each acquisition fails once, one after the other, until a run makes none more.
+std::vector<std::string> fail_each_in_turn(ModelSetup setup, const Case<sim::ModelHost>& test) {
+  std::uint64_t injected = 0;
+  std::uint64_t turn = 1;
+  for (;; ++turn) {
+    setup.plan = conduit::FaultPlan::once(turn);
+    Outcome outcome = ModelJob(setup).run(test);
+    if (!outcome.failures.empty()) {
+      outcome.failures.push_back("... when acquisition " + std::to_string(turn) + " failed");
+      return outcome.failures;
+    }
+    injected += outcome.injected;
+    if (outcome.injected == 0) break;
+  }
+  if (turn < 20 || injected < turn) return {"only " + std::to_string(injected) + " faults were injected"};
+  return {};
+}
+
+Runs faults_in_turn() {
+  Runs runs;
+  for (const ModelSetup& setup : setups()) {
+    if (setup.nodes == 1) continue;  // a conduit that is never used cannot fail
+    const Case<sim::ModelHost> test = mixed_case<sim::ModelHost>();
+    runs.push_back({name_of(setup), test.name, [=] { return fail_each_in_turn(setup, test); }});
+  }
+  return runs;
+}
+
+std::vector<std::string> compare_synchronisation(ModelSetup setup, const Case<sim::ModelHost>& test) {
+  Outcome lazy = ModelJob(setup).run(test);
+  const Outcome again = ModelJob(setup).run(test);
+  setup.strict = true;
+  const Outcome strict = ModelJob(setup).run(test);
+  std::vector<std::string> failures = std::move(lazy.failures);
+  failures.insert(failures.end(), strict.failures.begin(), strict.failures.end());
+  const auto compare = [&failures](const char* what, const auto& a, const auto& b) {
+    for (std::size_t rank = 0; rank < std::min(a.size(), b.size()); ++rank) {
+      if (a[rank] == b[rank]) continue;
+      failures.push_back("rank " + std::to_string(rank) + ": " + what + " " + std::to_string(a[rank]) + " and " +
+                         std::to_string(b[rank]));
+    }
+    if (a.size() != b.size()) failures.push_back(std::string(what) + ": not all ranks ended");
+  };
+  compare("lazy and strict ended at ps", lazy.clocks_ps, strict.clocks_ps);
+  compare("lazy and strict saw", lazy.traces, strict.traces);
+  compare("two runs ended at ps", lazy.clocks_ps, again.clocks_ps);
+  compare("two runs saw", lazy.traces, again.traces);
+  return failures;
+}
+
+Runs synchronisation() {
+  Runs runs;
+  for (const ModelSetup& setup : setups()) {
+    for (const Case<sim::ModelHost>& test : all_cases<sim::ModelHost>()) {
+      runs.push_back({name_of(setup), test.name, [=] { return compare_synchronisation(setup, test); }});
+    }
+  }
+  return runs;
+}
+
+Runs threads() {
+  Cases<ThreadedHost> cases = thread_cases();
+  Runs runs = smp<ThreadedHost>({2, 3}, Mapping::one, all_cases<ThreadedHost>());
+  for (Run& run : smp<ThreadedHost>({1, 2, 3}, Mapping::one, cases)) runs.push_back(std::move(run));
+  return runs;
+}
+
+const std::map<std::string, Runs (*)()>& families() {
+  static const std::map<std::string, Runs (*)()> all = {
+      {"smp", [] { return smp<RealHost>({2, 3, 4, 8}, Mapping::one, all_cases<RealHost>()); }},
+      {"smp-mapped",
+       [] {
+         return testing::kSeesThroughMappings ? smp<RealHost>({2, 3}, Mapping::each, all_cases<RealHost>()) : Runs{};
+       }},
+      {"threads", &threads},
+      {"ideal", &ideal},
+      {"faults", &faults},
+      {"faults-in-turn", &faults_in_turn},
+      {"lazy-and-strict", &synchronisation},
+  };
+  return all;
+}
+
+int run_family(const std::string& name, std::string_view filter) {
+  unsigned failed = 0;
+  unsigned done = 0;
+  for (const Run& run : families().at(name)()) {
+    if (run.test.find(filter) == std::string::npos && run.job.find(filter) == std::string::npos) continue;
+    std::snprintf(running.data(), running.size(), "%s, %s: %s", name.c_str(), run.job.c_str(), run.test.c_str());
+    const auto start = std::chrono::steady_clock::now();
+    ::alarm(kCaseSeconds);
+    const std::vector<std::string> failures = run.execute();
+    ::alarm(0);
+    const std::chrono::duration<double, std::milli> span = std::chrono::steady_clock::now() - start;
+    std::printf("%s %7.1f ms  %s\n", failures.empty() ? "ok    " : "FAILED", span.count(), running.data());
+    for (const std::string& text : failures) std::printf("    %s\n", text.c_str());
+    std::fflush(stdout);
+    ++done;
+    failed += failures.empty() ? 0U : 1U;
+  }
+  std::printf("%s: %u runs, %u failed\n", name.c_str(), done, failed);
+  if (done == 0) std::printf("SKIPPED %s: no run here matches\n", name.c_str());
+  return failed == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace gasmeter::conformance
+
+int main(int argc, char** argv) {
+  using namespace gasmeter::conformance;
+  ::signal(SIGALRM, &out_of_time);
+  const std::string family = argc > 1 ? argv[1] : "";
+  if (family == "--list") {
+    for (const auto& [name, make] : families()) std::printf("%s\n", name.c_str());
+    return 0;
+  }
+  if (!family.empty() && !families().contains(family)) {
+    std::fprintf(stderr, "family '%s' is unknown; --list lists them\n", family.c_str());
+    return 2;
+  }
+  int status = 0;
+  for (const auto& [name, make] : families()) {
+    if (family.empty() || name == family) status |= run_family(name, argc > 2 ? argv[2] : "");
+  }
+  return status;
+}

@@ -1,0 +1,44 @@
+// Active messages with everything chosen at run time; the library's own calls fix the number of arguments.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "gasmeter/core/endpoint.hpp"
+
+namespace gasmeter::conformance {
+
+using conduit::Category;
+using core::Flags;
+
+inline constexpr std::array kCategories{Category::short_message, Category::medium, Category::long_message};
+
+struct Message {
+  Category category{};
+  HandlerIndex handler{};
+  std::vector<std::int32_t> arguments{};
+  const void* from = nullptr;
+  Bytes bytes = 0;
+  void* destination = nullptr;
+  Flags flags = Flags::none;
+};
+
+template <class H>
+Status send_request(core::Endpoint<H>& endpoint, Rank to, const Message& message);
+template <class H>
+Status send_reply(core::Token<H>& token, const Message& message);
+
+// Registers the functions with one context; the library chooses the indices.
+template <class H, std::size_t N>
+[[nodiscard]] std::array<HandlerIndex, N> register_all(core::Endpoint<H>& endpoint, void* context,
+                                                       const core::HandlerFunction<H> (&functions)[N]) {
+  std::array<core::HandlerEntry<H>, N> entries;
+  for (std::size_t i = 0; i < N; ++i) entries[i] = {HandlerIndex{}, functions[i], context, "conformance"};
+  endpoint.register_handlers(entries);
+  std::array<HandlerIndex, N> indices{};
+  for (std::size_t i = 0; i < N; ++i) indices[i] = entries[i].index;
+  return indices;
+}
+
+}  // namespace gasmeter::conformance

@@ -1,0 +1,73 @@
+// Ranks as threads of this process over one shared block: the smp conduit's code without its processes.
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <thread>
+
+#include "gasmeter/base/real_host.hpp"
+#include "job.hpp"
+#include "support/shared_block.hpp"
+
+namespace gasmeter::conformance {
+
+// `each`: every rank has a mapping of its own, so that addresses of segments have to be translated.
+enum class Mapping : std::uint8_t { one, each };
+
+template <class H>
+class ThreadJob final : public Job<H> {
+ public:
+  explicit ThreadJob(std::uint32_t ranks, Mapping mapping = Mapping::one) : ranks_(ranks), mapping_(mapping) {}
+
+  Outcome run(const Case<H>& test) override {
+    const core::NeighbourhoodLayout layout{
+        ranks_, test.shape.ring_bytes,
+        core::ring::round_up(test.shape.segment_bytes, core::NeighbourhoodLayout::kPage)};
+    testing::SharedBlock memory(layout.total());
+    std::vector<std::byte*> blocks;
+    std::vector<core::Segment> segments;
+    for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
+      blocks.push_back(rank == 0 || mapping_ == Mapping::each ? memory.map() : blocks.front());
+      segments.push_back({blocks.back() + layout.segment_at(rank), layout.segment_bytes});
+    }
+    Findings findings;
+    Board board{};
+    Outcome outcome;
+    outcome.traces.resize(ranks_);
+    std::vector<std::thread> threads;
+    for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
+      threads.emplace_back([&, rank] {
+        run_rank(test, {Rank{rank}, ranks_, Rank{0}, layout, blocks[rank], segments}, findings, board,
+                 outcome.traces[rank]);
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    outcome.failures = findings.take();
+    return outcome;
+  }
+
+ private:
+  // An exception that leaves a body would leave the other ranks waiting: the program ends and says why.
+  static void run_rank(const Case<H>& test, const core::JobView& view, Findings& findings, Board& board,
+                       std::uint64_t& trace) {
+    try {
+      core::Endpoint<H> endpoint(H(WaitMode::yield), view);
+      Member<H> member(endpoint, findings, board);
+      test.body(member);
+      trace = member.trace();
+      expect_nothing_left(endpoint, findings);
+    } catch (const std::exception& error) {
+      for (const std::string& text : findings.take()) std::fprintf(stderr, "%s\n", text.c_str());
+      std::fprintf(stderr, "FAILED %s: rank %u left it with: %s\n", test.name, index(view.rank), error.what());
+      std::fflush(nullptr);
+      std::_Exit(1);
+    }
+  }
+
+  std::uint32_t ranks_;
+  Mapping mapping_;
+};
+
+}  // namespace gasmeter::conformance

@@ -1,0 +1,259 @@
+#include "gasmeter/core/operation_table.hpp"
+
+#include <doctest/doctest.h>
+
+#include <optional>
+#include <random>
+#include <vector>
+
+#include "gasmeter/base/error.hpp"
+#include "support/effort.hpp"
+
+namespace gasmeter::core {
+namespace {
+
+using testing::rounds;
+
+// What the table should do, said in the simplest way: a list of everything that was ever started.
+struct Model {
+  struct Operation {
+    OperationId id{};
+    OperationKind kind{};
+    std::uint32_t remaining = 0;
+    bool implicit = false;
+    std::optional<std::size_t> region;
+    bool over = false;  // consumed, withdrawn, or complete and implicit
+    Event event;
+  };
+  struct Region {
+    bool open = true;
+    bool over = false;
+    Event event;
+  };
+  std::vector<Operation> operations;
+  std::vector<Region> regions;
+
+  [[nodiscard]] std::uint32_t remaining_of(std::size_t region) const {
+    std::uint32_t count = 0;
+    for (const Operation& o : operations) count += o.region == region && !o.over ? 1U : 0U;
+    return count;
+  }
+  [[nodiscard]] std::uint32_t outstanding() const {
+    std::uint32_t count = 0;
+    for (const Operation& o : operations) count += o.over ? 0U : 1U;
+    for (const Region& r : regions) count += r.over ? 0U : 1U;
+    return count;
+  }
+  [[nodiscard]] bool is_complete(EventSet set) const {
+    for (const Operation& o : operations) {
+      const unsigned bit = 1U << static_cast<unsigned>(o.kind);
+      if (o.implicit && !o.region && !o.over && (static_cast<unsigned>(set) & bit) != 0) return false;
+    }
+    return true;
+  }
+};
+
+class Player {
+ public:
+  explicit Player(std::uint64_t seed) : random_(seed) {}
+
+  void step() {
+    switch (random_() % 8) {
+      case 0:
+        start(false);
+        break;
+      case 1:
+        start(true);
+        break;
+      case 2:
+      case 3:
+      case 4:
+        complete();
+        break;
+      case 5:
+        test();
+        break;
+      case 6:
+        switch_region();
+        break;
+      default:
+        withdraw();
+    }
+    check();
+  }
+
+  void drain() {
+    if (!model_.regions.empty() && model_.regions.back().open) switch_region();
+    for (Model::Operation& o : model_.operations) {
+      while (!o.over && o.remaining != 0) complete_one(o);
+    }
+    for (Model::Operation& o : model_.operations) {
+      if (o.over) continue;
+      REQUIRE(table_.test(o.event));
+      o.over = true;
+    }
+    for (Model::Region& r : model_.regions) {
+      if (r.over) continue;
+      REQUIRE(table_.test(r.event));
+      r.over = true;
+    }
+    CHECK(table_.outstanding() == 0);
+    CHECK(group_.is_complete(EventSet::all));
+  }
+
+ private:
+  void start(bool implicit) {
+    const auto kind = static_cast<OperationKind>(random_() % kOperationKinds);
+    const auto parts = static_cast<std::uint32_t>(1 + random_() % 4);
+    Model::Operation o;
+    o.id = table_.start(kind, parts, implicit ? &group_ : nullptr);
+    o.kind = kind;
+    o.remaining = parts;
+    o.implicit = implicit;
+    if (implicit && !model_.regions.empty() && model_.regions.back().open) o.region = model_.regions.size() - 1;
+    if (!implicit) o.event = table_.event_of(o.id);
+    model_.operations.push_back(o);
+  }
+
+  void complete_one(Model::Operation& o) {
+    table_.complete(o.id);
+    if (--o.remaining == 0 && o.implicit) o.over = true;
+  }
+  void complete() {
+    std::vector<Model::Operation*> open;
+    for (Model::Operation& o : model_.operations) {
+      if (!o.over && o.remaining != 0) open.push_back(&o);
+    }
+    if (!open.empty()) complete_one(*open[random_() % open.size()]);
+  }
+  // Only what was just started can be taken back: nothing of it is under way.
+  void withdraw() {
+    start(random_() % 2 == 0);
+    table_.withdraw(model_.operations.back().id);
+    model_.operations.pop_back();
+  }
+
+  void test() {
+    for (Model::Operation& o : model_.operations) {
+      if (o.implicit || o.over || random_() % 2 == 0) continue;
+      const bool done = o.remaining == 0;
+      REQUIRE(table_.test(o.event) == done);
+      CHECK(o.event.is_done() == done);
+      o.over = done;
+    }
+    for (std::size_t i = 0; i < model_.regions.size(); ++i) {
+      Model::Region& r = model_.regions[i];
+      if (r.open || r.over) continue;
+      const bool done = model_.remaining_of(i) == 0;
+      REQUIRE(table_.test(r.event) == done);
+      r.over = done;
+    }
+  }
+
+  void switch_region() {
+    if (!model_.regions.empty() && model_.regions.back().open) {
+      CHECK_THROWS_AS(table_.begin_region(group_), UsageError);
+      Model::Region& r = model_.regions.back();
+      r.event = table_.end_region(group_);
+      r.open = false;
+      const bool done = model_.remaining_of(model_.regions.size() - 1) == 0;
+      CHECK(r.event.is_done() == done);
+      r.over = done;
+    } else {
+      CHECK_THROWS_AS((void)table_.end_region(group_), UsageError);
+      table_.begin_region(group_);
+      model_.regions.emplace_back();
+    }
+  }
+
+  void check() {
+    REQUIRE(table_.outstanding() == model_.outstanding());
+    for (const EventSet set : {EventSet::put, EventSet::get, EventSet::am, EventSet::local, EventSet::all}) {
+      REQUIRE(group_.is_complete(set) == model_.is_complete(set));
+    }
+  }
+
+  std::mt19937_64 random_;
+  OperationTable table_;
+  ImplicitGroup group_;
+  Model model_;
+};
+
+TEST_CASE("operation_table_does_what_a_list_would") {
+  for (std::uint64_t seed = 1; seed <= rounds(60); ++seed) {
+    Player player(seed);
+    for (unsigned step = 0; step < 400; ++step) player.step();
+    player.drain();
+  }
+}
+
+TEST_CASE("groups_are_independent") {
+  OperationTable table;
+  ImplicitGroup mine;
+  ImplicitGroup theirs;
+  const OperationId put = table.start(OperationKind::put, 1, &mine);
+  table.begin_region(theirs);  // no nesting: another thread's
+  const OperationId get = table.start(OperationKind::get, 2, &theirs);
+  CHECK_FALSE(mine.is_complete(EventSet::put));
+  CHECK(mine.is_complete(EventSet::get));
+  CHECK(theirs.is_complete(EventSet::all));
+  Event region = table.end_region(theirs);
+  CHECK_FALSE(table.test(region));
+  table.complete(put);
+  CHECK(mine.is_complete(EventSet::all));
+  table.complete(get);
+  CHECK_FALSE(table.test(region));
+  table.complete(get);
+  CHECK(table.test(region));
+  CHECK(table.outstanding() == 0);
+}
+
+TEST_CASE("event_is_consumed_by_success_alone") {
+  OperationTable table;
+  const OperationId id = table.start(OperationKind::put, 2, nullptr);
+  Event event = table.event_of(id);
+  Event copy = event;
+  CHECK_FALSE(table.test(event));
+  CHECK(event == copy);
+  table.complete(id);
+  CHECK_FALSE(table.test(event));
+  table.add_parts(id, 1);
+  table.complete(id);
+  table.complete(id);
+  CHECK(table.test(event));
+  CHECK(event.is_done());
+  CHECK(table.test(event));
+  CHECK_THROWS_AS((void)table.test(copy), UsageError);
+}
+
+TEST_CASE("no_op_and_unknown_events_are_refused") {
+  OperationTable table;
+  Event no_op = Event::no_op();
+  CHECK(no_op.is_no_op());
+  CHECK_THROWS_AS((void)table.test(no_op), UsageError);
+  OperationTable other;
+  Event theirs = other.event_of(other.start(OperationKind::get, 1, nullptr));
+  CHECK_THROWS_AS((void)table.test(theirs), UsageError);
+  Event done;
+  CHECK(table.test(done));
+}
+
+TEST_CASE("slots_are_reused_and_the_promised_number_is_outstanding_at_once") {
+  OperationTable table;
+  std::vector<Event> events;
+  for (unsigned lap = 0; lap < 2; ++lap) {
+    for (unsigned i = 0; i < 65'535; ++i) {
+      const OperationId id = table.start(OperationKind::put, 1, nullptr);
+      CHECK(static_cast<std::uint32_t>(id) < 65'535);
+      events.push_back(table.event_of(id));
+      table.complete(id);
+    }
+    CHECK(table.outstanding() == 65'535);
+    for (Event& event : events) REQUIRE(table.test(event));
+    events.clear();
+    CHECK(table.outstanding() == 0);
+  }
+}
+
+}  // namespace
+}  // namespace gasmeter::core
