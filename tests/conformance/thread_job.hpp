@@ -4,17 +4,15 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <memory>
 #include <thread>
 
 #include "gasmeter/base/real_host.hpp"
 #include "job.hpp"
-#include "support/shared_block.hpp"
+#include "support/thread_world.hpp"
 
 namespace gasmeter::conformance {
 
-// `each`: every rank has a mapping of its own, so that addresses of segments have to be translated.
-enum class Mapping : std::uint8_t { one, each };
+using testing::Mapping;
 
 template <class H>
 class ThreadJob final : public Job<H> {
@@ -22,26 +20,15 @@ class ThreadJob final : public Job<H> {
   explicit ThreadJob(std::uint32_t ranks, Mapping mapping = Mapping::one) : ranks_(ranks), mapping_(mapping) {}
 
   Outcome run(const Case<H>& test) override {
-    const core::NeighbourhoodLayout layout{
-        ranks_, test.shape.ring_bytes,
-        core::ring::round_up(test.shape.segment_bytes, core::NeighbourhoodLayout::kPage)};
-    testing::SharedBlock memory(layout.total());
-    std::vector<std::byte*> blocks;
-    std::vector<core::Segment> segments;
-    for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
-      blocks.push_back(rank == 0 || mapping_ == Mapping::each ? memory.map() : blocks.front());
-      segments.push_back({blocks.back() + layout.segment_at(rank), layout.segment_bytes});
-    }
+    const testing::ThreadWorld world(testing::layout_of(ranks_, test.shape.ring_bytes, test.shape.segment_bytes),
+                                     mapping_);
     Findings findings;
     Board board{};
     Outcome outcome;
     outcome.traces.resize(ranks_);
     std::vector<std::thread> threads;
     for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
-      threads.emplace_back([&, rank] {
-        run_rank(test, {Rank{rank}, ranks_, Rank{0}, layout, blocks[rank], segments}, findings, board,
-                 outcome.traces[rank]);
-      });
+      threads.emplace_back([&, rank] { run_rank(test, world.view(rank), findings, board, outcome.traces[rank]); });
     }
     for (std::thread& thread : threads) thread.join();
     outcome.failures = findings.take();

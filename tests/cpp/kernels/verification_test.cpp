@@ -1,0 +1,217 @@
+// Every kernel passes its own check, and every check fails when the data is wrong: one that cannot fail is worthless.
+#include <doctest/doctest.h>
+
+#include <random>
+#include <string>
+
+#include "jobs.hpp"
+#include "support/effort.hpp"
+
+namespace gasmeter::kernels::testing {
+namespace {
+
+using gasmeter::testing::rounds;
+
+const Registry& registry() {
+  static const Registry all = Registry::with_all_kernels();
+  return all;
+}
+
+bool is_right(const Verification& found) {
+  return found.errors <= found.allowed;
+}
+
+Trial trial_of(const std::string& kernel, const std::string& op, const std::string& conduit, const std::string& variant,
+               Bytes size, std::uint32_t ranks) {
+  return {.request = run::Request::check(registry(), kernel, op, conduit, variant, size, 42, ranks, {})};
+}
+
+// Calls test(trial) for every kernel, op, variant and a few sizes.
+template <class Test>
+void for_every_measurement(const std::string& conduit, std::uint32_t ranks, Test test) {
+  for (const Kernel& kernel : registry().kernels()) {
+    std::vector<std::string> variants = kernel.info.variants;
+    if (variants.empty() || conduit.starts_with("raw@")) variants = {""};
+    for (const OpInfo& op : kernel.info.ops) {
+      for (const std::string& variant : variants) {
+        for (const Bytes size : {Bytes{8}, Bytes{64}, Bytes{4000}, Bytes{32 * 1024}}) {
+          if (!op.sized && size != 8) continue;
+          if (kernel.info.name == "random-access" && size != 32 * 1024) continue;  // a power of two of words
+          if (op.name.starts_with("am-") && size > 4000) continue;                 // of any conduit
+          CAPTURE(kernel.info.name);
+          CAPTURE(op.name);
+          CAPTURE(variant);
+          CAPTURE(size);
+          CAPTURE(ranks);
+          test(trial_of(kernel.info.name, op.name, conduit, variant, size, ranks));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("every_kernel_verifies_on_real_ranks") {
+  for (const std::uint32_t ranks : {2U, 3U}) {
+    for_every_measurement("smp", ranks, [](const Trial& trial) {
+      const Verification real = try_on_threads(trial, trial.request.kernel->make_real);
+      CHECK(is_right(real));
+      const Verification threaded = try_on_threads(trial, trial.request.kernel->make_threaded);
+      CHECK(is_right(threaded));
+      if (trial.request.settings.op != "call") CHECK(real.checked > 0);
+    });
+  }
+}
+
+TEST_CASE("every_raw_program_verifies") {
+  for (const std::uint32_t ranks : {2U, 3U}) {
+    for_every_measurement("raw@shm", ranks, [](const Trial& trial) {
+      if (trial.request.kernel->make_raw_shm == nullptr) return;
+      const std::string& op = trial.request.settings.op;
+      if (trial.request.settings.kernel == "flood" && (op == "am-medium" || op == "am-long")) return;
+      const Verification found = try_raw(trial);
+      CHECK(is_right(found));
+      if (op != "call") CHECK(found.checked > 0);
+    });
+  }
+}
+
+TEST_CASE("every_kernel_verifies_in_virtual_time") {
+  for (const std::uint32_t ranks : {2U, 4U}) {
+    for_every_measurement("ideal", ranks, [](const Trial& trial) {
+      if (trial.request.settings.variant == "direct") return;  // needs shared memory
+      const Verification found = try_modelled(trial);
+      CHECK(is_right(found));
+      if (trial.request.settings.op != "call") CHECK(found.checked > 0);
+    });
+  }
+}
+
+TEST_CASE("verification_without_a_block_before_it_checks_something") {
+  for_every_measurement("smp", 2, [](Trial trial) {
+    if (trial.request.settings.op == "call") return;
+    trial.blocks = 0;
+    const Verification found = try_on_threads(trial, trial.request.kernel->make_real);
+    CHECK(is_right(found));
+    CHECK(found.checked > 0);
+  });
+}
+
+// ---- wrong data
+
+// Flips a bit in about half of the words of every payload that arrives. Not always the same ones: two wrong updates
+// could cancel out.
+class CorruptingConduit final : public conduit::Conduit, private conduit::Delivery {
+ public:
+  explicit CorruptingConduit(conduit::Conduit& inner) : inner_(inner) {}
+  [[nodiscard]] const conduit::Capabilities& capabilities() const override { return inner_.capabilities(); }
+  Status prepare(const conduit::AmHeader& header, const void* client, Bytes least, Bytes most,
+                 conduit::AmBuffer& out) override {
+    return inner_.prepare(header, client, least, most, out);
+  }
+  Status commit(const conduit::AmBuffer& buffer, const conduit::AmCommit& message,
+                conduit::OperationId local) override {
+    return inner_.commit(buffer, message, local);
+  }
+  void cancel(const conduit::AmBuffer& buffer) override { inner_.cancel(buffer); }
+  unsigned poll(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter) override {
+    sink_ = &sink;
+    return inner_.poll(*this, budget, filter);
+  }
+
+ private:
+  void arrived(const conduit::AmView& message) override {
+    auto* payload = static_cast<std::byte*>(message.payload);
+    for (Bytes i = 0; i < message.size; i += 8) {
+      if (random_() % 2 == 0) payload[i] ^= std::byte{1};
+    }
+    sink_->arrived(message);
+  }
+  void completed(conduit::OperationId operation) override { sink_->completed(operation); }
+
+  conduit::Conduit& inner_;
+  conduit::Delivery* sink_ = nullptr;
+  std::mt19937_64 random_{7};
+};
+
+TEST_CASE("bits_that_change_on_the_way_are_found") {
+  for_every_measurement("ideal", 2, [](Trial trial) {
+    const Settings& settings = trial.request.settings;
+    if (settings.variant == "direct") return;
+    if (settings.op == "am-short" || settings.op == "call") return;  // nothing travels that could change
+    trial.iterations = 1000;
+    const Verification found =
+        try_modelled(trial, [](conduit::Conduit& inner) { return std::make_unique<CorruptingConduit>(inner); });
+    CHECK_FALSE(is_right(found));
+  });
+}
+
+TEST_CASE("peers_that_disagree_about_the_data_are_found") {
+  const auto found = [](const std::string& kernel, const std::string& op, const std::string& conduit, Bytes size) {
+    Trial trial = trial_of(kernel, op, conduit, "", size, 2);
+    trial.seeds_differ = true;
+    return conduit == "smp" ? try_on_threads(trial, trial.request.kernel->make_real) : try_raw(trial);
+  };
+  for (const Bytes size : {Bytes{8}, Bytes{1000}}) {
+    for (const char* op : {"put", "get"}) {
+      CAPTURE(op);
+      for (const char* kernel : {"ping-pong", "flood"}) {
+        CAPTURE(kernel);
+        CHECK_FALSE(is_right(found(kernel, op, "smp", size)));
+        CHECK_FALSE(is_right(found(kernel, op, "raw@shm", size)));
+      }
+    }
+    CHECK_FALSE(is_right(found("flood", "am-medium", "smp", size)));
+    CHECK_FALSE(is_right(found("flood", "am-long", "smp", size)));
+  }
+}
+
+// Flips a bit in every n-th word of the table.
+Tamper flip_every(std::uint64_t n) {
+  return [n](Rank /*rank*/, std::byte* memory, Bytes bytes) {
+    for (Bytes at = 0; at + 8 <= bytes; at += 8 * n) memory[at + 5] ^= std::byte{0x10};
+  };
+}
+
+TEST_CASE("damaged_table_of_random_access_is_found_beyond_one_per_cent") {
+  constexpr Bytes kTable = 64 * 1024;
+  constexpr std::uint64_t kWords = kTable / 8;
+  for (const char* variant : {"am", "put-get", "direct"}) {
+    CAPTURE(variant);
+    Trial trial = trial_of("random-access", "update", "smp", variant, kTable, 2);
+    trial.iterations = 3000;
+    trial.tamper = flip_every(20);
+    const Verification bad = try_on_threads(trial, trial.request.kernel->make_real);
+    CHECK(bad.checked == kWords);
+    CHECK(bad.errors >= kWords / 20);
+    CHECK_FALSE(is_right(bad));
+    trial.tamper = flip_every(500);
+    const Verification few = try_on_threads(trial, trial.request.kernel->make_real);
+    CHECK(few.errors >= kWords / 500);
+    CHECK((is_right(few) || std::string(variant) == "put-get"));  // HPCC lets races lose that much
+  }
+  Trial trial = trial_of("random-access", "update", "raw@shm", "", kTable, 2);
+  trial.tamper = flip_every(20);
+  CHECK_FALSE(is_right(try_raw(trial)));
+}
+
+// More updates than the stream has, several blocks, tables that do not divide evenly.
+TEST_CASE("random_access_returns_to_its_start_after_any_number_of_updates") {
+  for (const std::uint32_t ranks : {1U, 2U, 3U, 5U}) {
+    for (const char* variant : {"am", "direct"}) {
+      for (const std::uint64_t iterations : {std::uint64_t{1}, std::uint64_t{1025}, rounds(20'000)}) {
+        CAPTURE(ranks);
+        CAPTURE(variant);
+        CAPTURE(iterations);
+        Trial trial = trial_of("random-access", "update", "smp", variant, 8192, ranks);
+        trial.iterations = iterations;
+        trial.blocks = 3;
+        const Verification found = try_on_threads(trial, trial.request.kernel->make_real);
+        CHECK(found.errors == 0);
+        CHECK(found.checked == 1024);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gasmeter::kernels::testing

@@ -1,0 +1,103 @@
+#include "gasmeter/run/model_job.hpp"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "gasmeter/base/error.hpp"
+#include "gasmeter/sim/engine.hpp"
+
+namespace gasmeter::run {
+namespace {
+
+using kernels::BlockResult;
+using kernels::Verification;
+
+Request request(const std::string& kernel, const std::string& op, const std::string& variant, Bytes size,
+                std::uint32_t ranks, const std::map<std::string, std::string>& options) {
+  static const kernels::Registry registry = kernels::Registry::with_all_kernels();
+  return Request::check(registry, kernel, op, "ideal", variant, size, 1, ranks, options);
+}
+
+struct Measured {
+  std::vector<std::int64_t> elapsed_ps;
+  std::uint64_t checked = 0;
+  bool operator==(const Measured&) const = default;
+};
+
+Measured measure(const Request& asked) {
+  ModelJob job(asked);
+  Measured all;
+  for (unsigned block = 0; block < 3; ++block) {
+    const BlockResult result = job.run(20);
+    CHECK(result.operations >= 20);
+    CHECK(result.elapsed.ps >= 0);
+    all.elapsed_ps.push_back(result.elapsed.ps);
+  }
+  const Verification found = job.verify();
+  CHECK(found.errors <= found.allowed);
+  all.checked = found.checked;
+  return all;
+}
+
+TEST_CASE("modelled_measurement_is_the_same_every_time_lazily_and_strictly") {
+  struct Kind {
+    std::string kernel;
+    std::string op;
+    std::string variant;
+    Bytes size;
+  };
+  for (const Kind& kind :
+       {Kind{"ping-pong", "am-short", "", 0}, Kind{"ping-pong", "am-medium", "", 512}, Kind{"ping-pong", "put", "", 8},
+        Kind{"ping-pong", "get", "", 20'000}, Kind{"flood", "am-long", "", 100}, Kind{"flood", "put", "", 8},
+        Kind{"barrier", "barrier", "", 0}, Kind{"random-access", "update", "am", 8192},
+        Kind{"random-access", "update", "put-get", 8192}}) {
+    for (const std::string neighbourhood : {"false", "true"}) {
+      for (const std::uint32_t ranks : {2U, 5U}) {
+        CAPTURE(kind.kernel);
+        CAPTURE(kind.op);
+        CAPTURE(neighbourhood);
+        CAPTURE(ranks);
+        const auto with = [&](const std::string& sync) {
+          return measure(request(kind.kernel, kind.op, kind.variant, kind.size, ranks,
+                                 {{"neighbourhood", neighbourhood}, {"sync", sync}}));
+        };
+        const Measured lazy = with("lazy");
+        CHECK(lazy == with("lazy"));
+        CHECK(lazy == with("strict"));
+        CHECK(lazy.elapsed_ps.front() > 0);
+        CHECK(lazy.checked > 0);
+      }
+    }
+  }
+}
+
+TEST_CASE("requests_that_cannot_be_modelled_are_refused") {
+  static const kernels::Registry registry = kernels::Registry::with_all_kernels();
+  CHECK_THROWS_AS(ModelJob(Request::check(registry, "ping-pong", "put", "smp", "", 8, 1, 2, {})), UsageError);
+  CHECK_THROWS_AS(ModelJob(request("ping-pong", "put", "", 8, 2, {{"nodes", "3"}})), UsageError);
+  CHECK_THROWS_AS(ModelJob(request("ping-pong", "put", "", 8, 2, {{"nodes", "0"}})), UsageError);
+  CHECK_THROWS_AS(ModelJob(request("ping-pong", "put", "", 8, 1, {{"nodes", "1"}})), UsageError);
+  CHECK_THROWS_AS(ModelJob(request("ping-pong", "am-medium", "", 1 << 20, 2, {})), UsageError);
+  // Table words that a rank shares no memory with cannot be updated in place.
+  CHECK_THROWS_AS(ModelJob(request("random-access", "update", "direct", 8192, 2, {})), UsageError);
+}
+
+TEST_CASE("running_job_can_be_stopped_from_another_thread") {
+  ModelJob job(request("ping-pong", "am-short", "", 0, 2, {}));
+  std::atomic<bool> started{false};
+  std::thread stopper([&] {
+    while (!started) std::this_thread::yield();
+    job.stop();
+  });
+  started = true;
+  CHECK_THROWS_AS((void)job.run(1'000'000'000), sim::Interrupted);
+  stopper.join();
+}
+
+}  // namespace
+}  // namespace gasmeter::run

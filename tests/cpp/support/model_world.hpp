@@ -1,0 +1,92 @@
+// Ranks in virtual time over the toy network, each conduit wrapped if wanted.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "gasmeter/core/endpoint.hpp"
+#include "gasmeter/networks/ideal/ideal_conduit.hpp"
+#include "gasmeter/sim/engine.hpp"
+#include "gasmeter/sim/model_host.hpp"
+#include "support/shared_block.hpp"
+#include "support/thread_world.hpp"
+
+namespace gasmeter::testing {
+
+struct ModelShape {
+  unsigned ranks = 2;
+  unsigned nodes = 2;
+  bool neighbourhood = false;
+  bool strict = false;
+  Bytes segment_bytes = 64 * 1024;
+  Bytes ring_bytes = 16 * 1024;
+};
+
+class ModelWorld {
+ public:
+  using Endpoint = core::Endpoint<sim::ModelHost>;
+  using Wrap = std::function<std::unique_ptr<conduit::Conduit>(conduit::Conduit& inner)>;
+
+  explicit ModelWorld(const ModelShape& shape, const Wrap& wrap = {}) : engine_(options(shape)), network_(engine_) {
+    std::vector<core::JobView> views;
+    std::byte* block = nullptr;
+    for (unsigned rank = 0; rank < shape.ranks; ++rank) {
+      const sim::RankRange node = engine_.ranks_of(engine_.node_of(Rank{rank}));
+      const unsigned first = shape.neighbourhood ? node.first : rank;
+      const auto layout = layout_of(shape.neighbourhood ? node.count : 1, shape.ring_bytes, shape.segment_bytes);
+      if (rank == first) {
+        blocks_.push_back(std::make_unique<SharedBlock>(layout.total()));
+        block = blocks_.back()->map();
+      }
+      segments_.push_back({block + layout.segment_at(rank - first), layout.segment_bytes});
+      views.push_back({Rank{rank}, shape.ranks, Rank{first}, layout, block, {}});
+    }
+    for (core::JobView& view : views) {
+      view.segments = segments_;
+      const sim::ModelHost host = engine_.host(view.rank);
+      conduits_.push_back(std::make_unique<networks::ideal::IdealConduit>(network_, host, view.rank));
+      if (wrap) conduits_.push_back(wrap(*conduits_.back()));
+      endpoints_.push_back(std::make_unique<Endpoint>(host, view, conduits_.back().get()));
+    }
+  }
+  ModelWorld(const ModelWorld&) = delete;
+  ModelWorld& operator=(const ModelWorld&) = delete;
+  ~ModelWorld() { engine_.cancel(); }
+
+  [[nodiscard]] sim::Engine& engine() { return engine_; }
+  [[nodiscard]] Endpoint& endpoint(std::uint32_t rank) { return *endpoints_[rank]; }
+
+  // body(endpoint) on every rank. What one throws is thrown here, after all were unwound.
+  template <class Body>
+  void run(Body body) {
+    for (const auto& endpoint : endpoints_) {
+      engine_.start(endpoint->rank(), [&body, each = endpoint.get()] { body(*each); });
+    }
+    try {
+      engine_.run();
+    } catch (...) {
+      engine_.cancel();  // while the caller's objects still exist
+      throw;
+    }
+  }
+
+ private:
+  static sim::EngineOptions options(const ModelShape& shape) {
+    sim::EngineOptions result;
+    result.ranks = shape.ranks;
+    result.nodes = shape.nodes;
+    result.prices = networks::ideal::ideal_prices();
+    result.strict = shape.strict;
+    return result;
+  }
+
+  sim::Engine engine_;
+  networks::ideal::IdealNetwork network_;
+  std::vector<std::unique_ptr<SharedBlock>> blocks_;
+  std::vector<core::Segment> segments_;
+  std::vector<std::unique_ptr<conduit::Conduit>> conduits_;
+  std::vector<std::unique_ptr<Endpoint>> endpoints_;
+};
+
+}  // namespace gasmeter::testing
