@@ -14,9 +14,9 @@ namespace {
 
 using namespace py::literals;
 
-class Rank {
+class RankProcess {
  public:
-  Rank() : link_(std::make_shared<launch::RankLink>(launch::RankLink::from_environment())) {}
+  RankProcess() : link_(std::make_shared<launch::RankLink>(launch::RankLink::from_environment())) {}
 
   [[nodiscard]] const launch::RankLink& link() const { return *link_; }
 
@@ -46,7 +46,7 @@ class Rank {
 }  // namespace
 
 void register_rank(py::module_& module) {
-  py::class_<Rank>(module, "Rank", R"(This process as a rank of a job.
+  py::class_<RankProcess>(module, "Rank", R"(This process as a rank of a job.
 
 Raises
 ------
@@ -59,18 +59,18 @@ One thread at a time. Every call raises `gasmeter.BrokenJob` when the launcher h
 )")
       .def(py::init<>())
       .def_property_readonly(
-          "rank", [](const Rank& self) { return index(self.link().rank()); }, "This rank (int, 0 to size - 1).")
+          "rank", [](const RankProcess& self) { return index(self.link().rank()); }, "This rank (int, 0 to size - 1).")
       .def_property_readonly(
-          "size", [](const Rank& self) { return self.link().size(); }, "Number of ranks (int).")
+          "size", [](const RankProcess& self) { return self.link().size(); }, "Number of ranks (int).")
       .def_property_readonly(
-          "cpu", [](const Rank& self) { return self.link().cpu(); },
+          "cpu", [](const RankProcess& self) { return self.link().cpu(); },
           "CPU this rank is pinned to (int, -1 where the kernel chooses).")
       .def_property_readonly(
-          "oversubscribed", [](const Rank& self) { return self.link().oversubscribed(); },
+          "oversubscribed", [](const RankProcess& self) { return self.link().oversubscribed(); },
           "Whether ranks share CPUs, so that a waiting rank yields (bool).")
       .def(
           "next_command",
-          [](Rank& self) -> py::object {
+          [](RankProcess& self) -> py::object {
             const auto command = self.next_command();
             return command ? py::object(py::bytes(*command)) : py::object(py::none());
           },
@@ -81,14 +81,15 @@ Returns
 bytes or None
     None when the job ends.
 )")
-      .def("reply", &Rank::reply, "payload"_a, R"(Answer a command; exactly once per command.
+      .def("reply", &RankProcess::reply, "payload"_a, R"(Answer a command; exactly once per command.
 
 Parameters
 ----------
 payload : buffer
     Contiguous bytes, passed to the client as they are.
 )")
-      .def("attach", &Rank::attach, "segment_bytes"_a, R"(Reserve a segment on every rank and connect them; collective.
+      .def("attach", &RankProcess::attach, "segment_bytes"_a,
+           R"(Reserve a segment on every rank and connect them; collective.
 
 Parameters
 ----------
