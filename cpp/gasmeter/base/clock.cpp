@@ -1,5 +1,7 @@
 #include "gasmeter/base/clock.hpp"
 
+#include <cmath>
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -49,7 +51,7 @@ Clock::Clock() {
   const Pair end = read_both();
   const double ps_per_tick =
       static_cast<double>((end.time - start.time).ps) / static_cast<double>(end.ticks - start.ticks);
-  ps_per_tick_scaled_ = static_cast<std::uint64_t>(ps_per_tick * 4294967296.0 + 0.5);
+  ps_per_tick_scaled_ = static_cast<std::uint64_t>(std::llround(ps_per_tick * 4294967296.0));
   counter_hz_ = 1e12 / ps_per_tick;
 #endif
 }

@@ -35,27 +35,21 @@ enum class Flags : std::uint32_t {
   return (static_cast<std::uint32_t>(flags) & static_cast<std::uint32_t>(Flags::immediate)) != 0;
 }
 
-// When the source of a put or an AM payload may change.
+// When the source of a put or an AM payload may change: at return, with the root event, with the NBI group, or when an
+// event of its own is done. Every path of this library has copied by the time it returns, so all are complete then.
 class LocalCompletion {
  public:
-  [[nodiscard]] static constexpr LocalCompletion now() { return LocalCompletion(Mode::now, nullptr); }
-  [[nodiscard]] static constexpr LocalCompletion defer() {
-    return LocalCompletion(Mode::defer, nullptr);
-  }  // with the root event
-  [[nodiscard]] static constexpr LocalCompletion group() {
-    return LocalCompletion(Mode::group, nullptr);
-  }  // with the NBI group
-  [[nodiscard]] static constexpr LocalCompletion event(Event& leaf) { return LocalCompletion(Mode::event, &leaf); }
+  [[nodiscard]] static constexpr LocalCompletion now() { return LocalCompletion(nullptr); }
+  [[nodiscard]] static constexpr LocalCompletion defer() { return LocalCompletion(nullptr); }
+  [[nodiscard]] static constexpr LocalCompletion group() { return LocalCompletion(nullptr); }
+  [[nodiscard]] static constexpr LocalCompletion event(Event& leaf) { return LocalCompletion(&leaf); }
 
-  // Every path of this library copies before it returns, or completes at once: the leaf is done.
   constexpr void complete_now() const {
     if (leaf_ != nullptr) *leaf_ = Event::done();
   }
 
  private:
-  enum class Mode : std::uint8_t { now, defer, group, event };
-  constexpr LocalCompletion(Mode mode, Event* leaf) : mode_(mode), leaf_(leaf) {}
-  Mode mode_;
+  constexpr explicit LocalCompletion(Event* leaf) : leaf_(leaf) {}
   Event* leaf_;
 };
 

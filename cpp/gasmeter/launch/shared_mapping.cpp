@@ -19,11 +19,10 @@ SharedMapping::SharedMapping(int job_fd, Bytes offset, Bytes bytes, std::byte* p
 
 SharedMapping::~SharedMapping() {
   if (data_ == nullptr) return;
-  if (in_window_) {  // leave no hole that something else could move into
-    ::mmap(data_, size_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-  } else {
-    ::munmap(data_, size_);
-  }
+  // In the window, leave no hole that something else could move into.
+  constexpr int kSetAside = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+  if (in_window_ && ::mmap(data_, size_, PROT_NONE, kSetAside, -1, 0) != MAP_FAILED) return;
+  ::munmap(data_, size_);
 }
 
 }  // namespace gasmeter::launch
