@@ -20,4 +20,6 @@ export PATH="$("$python" -c 'import sysconfig; print(sysconfig.get_path("scripts
 cmake -S . -B "$build" -G Ninja -DGASMETER_TESTS=ON -DGASMETER_WARNINGS_AS_ERRORS=ON >/dev/null
 cmake --build "$build"
 ctest --test-dir "$build" --output-on-failure --timeout 600
-GASMETER_ECHO_RANK="$PWD/$build/tests/cpp/echo_rank" "$python" -m pytest "$@"
+export GASMETER_ECHO_RANK="$PWD/$build/tests/cpp/echo_rank"  # built already: the Python tests need not do it again
+export GASMETER_CPP_BUILD="$PWD/$build"
+"$python" -m pytest "$@"
