@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include "gasmeter/base/status.hpp"
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/conduit/am.hpp"
 #include "gasmeter/core/event.hpp"
