@@ -247,7 +247,7 @@ class Catalogue:
             return self._raw(network, kernel, text)
         if text in self.conduits:
             return self.conduits[text]
-        names = [*self.conduits, *(f"raw@{name}" for name in self.raw_networks(kernel))]
+        names = list(dict.fromkeys([*self.conduits, *(f"raw@{name}" for name in self.raw_networks(kernel))]))
         if base not in self.conduits:
             raise unknown("conduit", text, names, "gasmeter list conduits")
         conduit = self.conduits[base]

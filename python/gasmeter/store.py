@@ -6,6 +6,7 @@ a store that can be read and resumed. The other files are made anew from the jou
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
@@ -35,7 +36,8 @@ def _writing(folder: Path) -> Iterator[None]:
         yield
     except OSError as error:
         place = error.filename or folder
-        raise ResourceError(
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO)  # else it is the folder that was named
+        raise (ResourceError if full else UsageError)(
             f"cannot write {place}: {error.strerror or error}; allowed: a folder with room that you may write (--out)"
         ) from error
 

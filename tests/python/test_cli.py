@@ -266,7 +266,7 @@ def test_another_experiments_folder_is_status_two(call):
 
 
 def test_a_folder_that_cannot_be_written_is_one_line(call):
-    assert "cannot write" in one_line(call("run", "good.py", "--out", "good.py/below"), 3)
+    assert "cannot write" in one_line(call("run", "good.py", "--out", "good.py/below"), 2)
 
 
 @pytest.mark.parametrize("what", ["kernels", "conduits", "machines", "topologies", "experiments", "figures", "claims"])

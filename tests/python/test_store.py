@@ -210,7 +210,7 @@ def test_a_file_where_the_folder_should_be_is_refused(machine, tmp_path):
 
 def test_a_folder_that_cannot_be_made_is_one_line(machine, tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(ResourceError, match="cannot write") as caught:
+    with pytest.raises(UsageError, match="cannot write") as caught:
         sweep().run(tmp_path / "file" / "below")
     assert "\n" not in str(caught.value)
     assert machine.blocks == 0

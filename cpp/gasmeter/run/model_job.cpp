@@ -64,7 +64,9 @@ sim::EngineOptions engine_options(const Request& request) {
 class ModelJob::State {
  public:
   explicit State(const Request& request)
-      : engine_(engine_options(request)), network_(engine_), results_(request.settings.ranks),
+      : engine_(engine_options(request)),
+        network_(engine_),
+        results_(request.settings.ranks),
         verifications_(request.settings.ranks) {
     if (request.is_raw()) {
       make_raw(request);
@@ -170,10 +172,16 @@ ModelJob::ModelJob(const Request& request) {
 
 ModelJob::~ModelJob() = default;
 
-BlockResult ModelJob::run(std::uint64_t iterations) { return state_->run(iterations); }
+BlockResult ModelJob::run(std::uint64_t iterations) {
+  return state_->run(iterations);
+}
 
-Verification ModelJob::verify() { return state_->verify(); }
+Verification ModelJob::verify() {
+  return state_->verify();
+}
 
-void ModelJob::stop() noexcept { state_->stop(); }
+void ModelJob::stop() noexcept {
+  state_->stop();
+}
 
 }  // namespace gasmeter::run
