@@ -87,7 +87,7 @@ template <class H>
 void explicit_transfers_complete_in_any_order(Member<H>& me) {
   const Part<H> part(me);
   constexpr Bytes kPiece = 96;
-  const std::size_t pieces = std::min<std::size_t>(200, part.stride / 2 / kPiece);
+  const std::size_t pieces = std::min<std::size_t>(std::max<std::uint64_t>(50, rounds(200)), part.stride / kPiece);
   std::vector<std::byte> source(pieces * kPiece);
   std::vector<std::byte> result(pieces * kPiece);
   for (std::uint32_t round = 0; round < 2 * me.ranks(); ++round) {
@@ -187,7 +187,7 @@ void as_many_operations_as_promised_are_outstanding(Member<H>& me) {
   constexpr std::size_t kPromised = 65'535;
   const std::size_t count = rounds(kPromised * 2) >= kPromised ? kPromised : rounds(kPromised);
   const Part<H> part(me);
-  const std::size_t words = part.stride / sizeof(std::uint64_t);
+  const std::size_t words = std::min<std::size_t>(500, part.stride / sizeof(std::uint64_t));
   std::vector<std::uint64_t> sources(count);
   std::vector<std::uint64_t> results(count);
   std::vector<Event> events(count);
