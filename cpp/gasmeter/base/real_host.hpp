@@ -22,7 +22,9 @@ class BasicRealHost {
   explicit BasicRealHost(WaitMode mode = WaitMode::spin) : clock_(&Clock::calibrated()), mode_(mode) {}
 
   [[nodiscard]] GASMETER_INLINE SimTime now() const { return clock_->now(); }
-  GASMETER_INLINE void copy(void* to, const void* from, Bytes bytes) { std::memcpy(to, from, bytes); }
+  GASMETER_INLINE void copy(void* to, const void* from, Bytes bytes) {
+    if (bytes != 0) std::memcpy(to, from, bytes);  // nothing may lie anywhere
+  }
   template <class AnyPrice>
   GASMETER_INLINE void charge(AnyPrice, Bytes = 0) {}
   template <class AnyPrice>

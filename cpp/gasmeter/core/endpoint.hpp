@@ -222,6 +222,11 @@ class Endpoint final : private conduit::Delivery {
     std::atomic_thread_fence(std::memory_order_release);
   }
 
+  template <class Words>
+  GASMETER_INLINE static void copy_words(std::byte* to, const Words& words) {
+    if (!words.empty()) std::memcpy(to, words.data(), 4 * words.size());  // nothing may lie nowhere
+  }
+
   // Puts one record into the neighbour's ring; false: no room.
   template <ring::Kind K, class Words>
   GASMETER_INLINE bool send_near(Link& link, Outgoing outgoing, HandlerIndex handler, const Words& words,
@@ -239,18 +244,18 @@ class Endpoint final : private conduit::Delivery {
     const std::uint64_t header = ring::Header::pack(handler, arguments, K, bytes);
     if constexpr (K == ring::Kind::long_message) {
       std::memcpy(record + 8, &destination, sizeof destination);
-      std::memcpy(record + 16, words.data(), 4 * words.size());
+      copy_words(record + 16, words);
       if (bytes != 0) host_.copy(near_.map(link.rank, destination), from, bytes);
       host_.synchronise();
       ring.publish_small(header, length);
     } else if constexpr (K == ring::Kind::medium) {
-      std::memcpy(record + 8, words.data(), 4 * words.size());
+      copy_words(record + 8, words);
       std::byte* const payload = ring::payload_of(record, arguments);
       if (bytes != 0) host_.copy(payload, from, bytes);
       host_.synchronise();
       ring.publish(header, static_cast<Bytes>(payload - record) + ring::round_up(bytes, ring::kGranule));
     } else {
-      std::memcpy(record + 8, words.data(), 4 * words.size());
+      copy_words(record + 8, words);
       ring.publish_small(header, length);
     }
     host_.notify(link.rank);
