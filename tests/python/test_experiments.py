@@ -8,7 +8,9 @@ from gasmeter.loading import load_experiment
 from gasmeter.summary import speed_lines
 
 ROOT = Path(__file__).resolve().parents[2]
-FILES = sorted((ROOT / "experiments").glob("*.py"))
+ALL = sorted((ROOT / "experiments").glob("*.py"))
+PROGRAMS = [file for file in ALL if "__main__" in file.read_text()]  # run with python, print ratios
+FILES = [file for file in ALL if file not in PROGRAMS]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.py"))
 NEEDS_CORE = pytest.mark.skipif(importlib.util.find_spec("gasmeter._core") is None, reason="needs the compiled core")
 
@@ -22,6 +24,13 @@ def test_a_shipped_experiment_loads_plans_and_runs(machine, file):
     result = experiment.run(quick=True)
     assert result.verified
     assert len(result.rows) > len(experiment.series)
+
+
+@pytest.mark.parametrize("file", PROGRAMS, ids=[file.stem for file in PROGRAMS])
+def test_importing_a_program_runs_nothing(file, capsys):
+    spec = importlib.util.spec_from_file_location(file.stem, file)
+    spec.loader.exec_module(importlib.util.module_from_spec(spec))
+    assert capsys.readouterr().out == ""
 
 
 def test_the_first_look_is_short(machine):
