@@ -70,7 +70,7 @@ class Correspondence {
     m.bytes = bytes;
     m.destination = bytes != 0 ? place(to, me_.self(), true) : kNowhere;
     EXPECT(me_, send_request(me_.endpoint, to, m) == Status::ok);
-    std::memset(source.data(), 0xff, bytes);  // local completion at return
+    std::fill(source.begin(), source.end(), std::byte{0xff});  // local completion at return
     me_.endpoint.wait_until([&] { return replies_ != before; });
     EXPECT(me_, replies_ == before + 1);
   }

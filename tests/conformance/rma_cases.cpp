@@ -70,8 +70,10 @@ template <class H>
 void empty_transfers_complete(Member<H>& me) {
   void* const nowhere = reinterpret_cast<void*>(std::uintptr_t{0x10});
   std::byte* const there = me.endpoint.segment(me.next()).address;
-  me.endpoint.put(me.next(), there, nowhere, 0);
-  me.endpoint.get(me.next(), nowhere, there, 0);
+  for (void* const local : {nowhere, static_cast<void*>(nullptr)}) {
+    me.endpoint.put(me.next(), there, local, 0);
+    me.endpoint.get(me.next(), local, there, 0);
+  }
   Event put = me.endpoint.put_nb(me.next(), there, nowhere, 0);
   Event get = me.endpoint.get_nb(me.next(), nowhere, there, 0);
   me.endpoint.wait(get);
