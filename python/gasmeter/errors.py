@@ -15,6 +15,7 @@ __all__ = [
     "Deadlock",
     "EnvironmentLacks",
     "GasmeterError",
+    "ProgramError",
     "ResourceError",
     "Timeout",
     "UsageError",
@@ -50,6 +51,30 @@ class GasmeterError(Exception):
 
 class CheckFailed(GasmeterError):
     """A check did not hold, for instance data that failed its verification (exit status 1)."""
+
+
+class ProgramError(GasmeterError):
+    """A program given to `gasmeter.launch` raised on a rank (exit status 1).
+
+    Parameters
+    ----------
+    message : str
+        One line: the rank, the class of the exception and its message.
+    rank : int
+        Where it happened.
+    traceback : str
+        The rank's traceback.
+
+    Notes
+    -----
+    The traceback is also attached as a note, so that it is printed with this error. ``__cause__`` is the exception
+    itself where it can be pickled.
+    """
+
+    def __init__(self, message: str = "", rank: int = 0, traceback: str = "") -> None:
+        super().__init__(message)
+        self.rank = rank
+        self.traceback = traceback
 
 
 class UsageError(GasmeterError, ValueError):

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import cloudpickle
 
-from gasmeter.errors import EnvironmentLacks, GasmeterError, UsageError, unknown
+from gasmeter.errors import EnvironmentLacks, GasmeterError, ProgramError, UsageError, unknown
 from gasmeter.limits import check_ranks, shared_memory
 from gasmeter.units import format_bytes, parse_size
 from gasmeter.workers import WorkerPool
@@ -17,30 +17,6 @@ from gasmeter.workers import WorkerPool
 __all__ = ["ProgramError", "launch"]
 
 _CONDUITS = ("smp",)
-
-
-class ProgramError(GasmeterError):
-    """A program raised on a rank.
-
-    Parameters
-    ----------
-    message : str
-        One line: the rank, the class of the exception and its message.
-    rank : int
-        Where it happened.
-    traceback : str
-        The rank's traceback.
-
-    Notes
-    -----
-    The traceback is also attached as a note, so that it is printed with this error. ``__cause__`` is the exception
-    itself where it can be pickled.
-    """
-
-    def __init__(self, message: str = "", rank: int = 0, traceback: str = "") -> None:
-        super().__init__(message)
-        self.rank = rank
-        self.traceback = traceback
 
 
 class _Failed(Exception):

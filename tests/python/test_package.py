@@ -102,6 +102,12 @@ def test_errors_have_a_status_and_a_builtin_above_them(kind, status, builtin):
     assert issubclass(kind, builtin)
 
 
+def test_every_public_error_lives_in_one_module():
+    found = {value for _, value in public_objects() if inspect.isclass(value) and issubclass(value, BaseException)}
+    assert {value.__module__ for value in found} == {"gasmeter.errors"}
+    assert {value.__name__ for value in found} <= set(gasmeter.__all__)
+
+
 def test_errors_of_workers_keep_their_class():
     assert isinstance(error_named("ResourceError", "no room"), ResourceError)
     assert isinstance(error_named("ValueError", "bad"), UsageError)
