@@ -64,7 +64,11 @@ class Flood final : public Program {
     Verification found;
     if (op_ == Op::put && endpoint_.rank() == Rank{1}) std::memset(endpoint_.segment().address, 0, size_);
     if (op_ == Op::get && endpoint_.rank() == Rank{0}) std::memset(buffer_.data(), 0, size_);
-    (void)run(100);
+    if (op_ == Op::am_long) {
+      for (int i = 0; i < 100; ++i) (void)run(1);  // the next Long would overwrite what a handler is still reading
+    } else {
+      (void)run(100);
+    }
     checking_ = false;
     const bool target = endpoint_.rank() == Rank{1};
     if (target && op_ == Op::put) check(found, endpoint_.segment().address);
