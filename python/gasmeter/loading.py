@@ -3,14 +3,37 @@
 from __future__ import annotations
 
 import ast
+import shlex
 import traceback
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
 from gasmeter.errors import GasmeterError, UsageError
 from gasmeter.experiment import Experiment
 
-__all__ = ["load_experiment", "locate"]
+__all__ = ["ProgramFile", "load_experiment", "load_file", "locate"]
+
+
+@dataclass(frozen=True)
+class ProgramFile:
+    """A file among the experiments that measures by itself: run with Python, it defines no experiment.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    summary : str
+        First line of its docstring, possibly empty.
+    """
+
+    path: Path
+    summary: str
+
+    @property
+    def command(self) -> str:
+        """What to type to run it."""
+        return f"python {shlex.quote(str(self.path))}"
 
 
 def load_experiment(path: str | Path) -> Experiment:
@@ -29,7 +52,37 @@ def load_experiment(path: str | Path) -> Experiment:
     Raises
     ------
     UsageError
-        If there is no such file, it has a mistake (with its line), or describes no or several experiments.
+        If there is no such file, it has a mistake (with its line), describes no or several experiments, or is a
+        program of its own.
+    """
+    found = load_file(path)
+    if isinstance(found, ProgramFile):
+        raise UsageError(
+            f"{found.path} is a program, not an experiment; run it with `{found.command}` (see `gasmeter list"
+            " experiments`)",
+            str(found.path),
+        )
+    return found
+
+
+def load_file(path: str | Path) -> Experiment | ProgramFile:
+    """Return what a file among the experiments is: an experiment, or a program of its own.
+
+    Parameters
+    ----------
+    path : str or Path
+        Python file. Without a `gasmeter.Experiment` at its top level, but with ``if __name__ == "__main__":``, it is
+        a program.
+
+    Returns
+    -------
+    Experiment or ProgramFile
+        Nothing has been run.
+
+    Raises
+    ------
+    UsageError
+        If there is no such file, it has a mistake (with its line), or is neither.
     """
     place = Path(path)
     source = _read(place)
@@ -50,6 +103,9 @@ def load_experiment(path: str | Path) -> Experiment:
         line = _deepest_line(error, place)
         raise UsageError(f"{place}:{line}: {type(error).__name__}: {_first_line(error)}", str(place)) from error
     found = {id(value): value for value in vars(module).values() if isinstance(value, Experiment)}
+    if not found and _has_main(source):
+        summary = (module.__doc__ or "").strip().partition("\n")[0].strip()
+        return ProgramFile(place, summary)
     if len(found) != 1:
         count = "no experiment" if not found else f"{len(found)} experiments"
         raise UsageError(f"{place} describes {count}; allowed: one gasmeter.Experiment at its top level", str(place))
@@ -68,6 +124,12 @@ def _read(place: Path) -> str:
         return place.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"experiment {str(place)!r} cannot be read: {_first_line(error)}", str(place)) from error
+
+
+def _has_main(source: str) -> bool:
+    """Whether a file does something only when it is run: ``if __name__ == "__main__":`` at its top level."""
+    tests = (ast.dump(node.test) for node in ast.parse(source).body if isinstance(node, ast.If))
+    return any("'__name__'" in test and "'__main__'" in test for test in tests)
 
 
 def _first_line(error: BaseException) -> str:

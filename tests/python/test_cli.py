@@ -292,6 +292,42 @@ def test_list_shows_experiments_with_their_time_and_broken_ones_with_their_mista
     assert "broken" in text
 
 
+PROGRAM = '''"""What it costs.
+
+More about it.
+"""
+import sys
+
+if __name__ == "__main__":
+    sys.exit("it runs")
+'''
+
+
+def test_a_program_among_the_experiments_is_listed_with_its_command(call):
+    Path("experiments").mkdir()
+    Path("experiments/cost.py").write_text(PROGRAM)
+    Path("experiments/lame.py").write_text(PROGRAM.replace("import sys", "import nothing_of_the_kind"))
+    Path("experiments/torn.py").write_text(PROGRAM + "x = = 1")
+    text = call("list", "experiments").stdout
+    assert "cost           What it costs. (program, run it with `python experiments/cost.py`)" in text
+    cost, lame, torn = json.loads(call("list", "experiments", "--json").stdout)
+    assert cost == {
+        "name": "cost", "summary": "What it costs.", "ops": [], "options": [], "state": "program",
+        "file": "experiments/cost.py", "command": "python experiments/cost.py",
+    }  # fmt: skip
+    assert (lame["state"], torn["state"]) == ("broken", "broken")
+    assert "lame.py:5: ModuleNotFoundError" in lame["summary"]
+    assert "torn.py:9: invalid syntax" in torn["summary"]
+
+
+def test_a_program_is_not_run_as_an_experiment(call):
+    Path("cost.py").write_text(PROGRAM)
+    line = one_line(call("run", "cost.py"), 2)
+    assert "cost.py is a program, not an experiment; run it with `python cost.py`" in line
+    Path("both.py").write_text(GOOD + PROGRAM.partition("import sys")[2])
+    assert call("run", "both.py", "--dry-run").exit_code == 0
+
+
 def test_list_without_argument_shows_what_runs(call):
     text = call("list").stdout
     assert all(word in text for word in ("kernels:", "conduits:", "ping-pong", "raw@shm"))

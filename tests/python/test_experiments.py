@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from gasmeter.execution import estimated_seconds
-from gasmeter.loading import load_experiment
+from gasmeter.loading import ProgramFile, load_experiment, load_file
 from gasmeter.summary import speed_lines
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,9 +27,10 @@ def test_a_shipped_experiment_loads_plans_and_runs(machine, file):
 
 
 @pytest.mark.parametrize("file", PROGRAMS, ids=[file.stem for file in PROGRAMS])
-def test_importing_a_program_runs_nothing(file, capsys):
-    spec = importlib.util.spec_from_file_location(file.stem, file)
-    spec.loader.exec_module(importlib.util.module_from_spec(spec))
+def test_a_shipped_program_is_one_and_runs_nothing_when_loaded(file, capsys):
+    found = load_file(file)
+    assert isinstance(found, ProgramFile)
+    assert found.summary
     assert capsys.readouterr().out == ""
 
 

@@ -13,7 +13,7 @@ from gasmeter.catalogue import Option, catalogue
 from gasmeter.cli.common import option, out
 from gasmeter.errors import GasmeterError
 from gasmeter.execution import estimated_seconds
-from gasmeter.loading import load_experiment
+from gasmeter.loading import ProgramFile, load_file
 from gasmeter.units import format_duration
 
 __all__ = ["list_command"]
@@ -71,36 +71,27 @@ def _conduits() -> list[Entry]:
 
 
 def _experiments() -> list[Entry]:
-    found: list[Entry] = []
-    for path in sorted(Path("experiments").glob("*.py")):
-        try:
-            experiment = load_experiment(path)
-            groups = experiment.groups()
-        except GasmeterError as error:
-            found.append(
-                {
-                    "name": path.stem,
-                    "summary": str(error),
-                    "ops": [],
-                    "options": [],
-                    "state": "broken",
-                    "file": str(path),
-                }
-            )
-            continue
-        found.append(
-            {
-                "name": experiment.name,
-                "summary": experiment.title,
-                "ops": sorted({point.op for group in groups for point in group.points}),
-                "options": [],
-                "state": "ready",
-                "file": str(path),
-                "points": sum(len(group.points) for group in groups),
-                "seconds": round(estimated_seconds(groups), 1),
-            }
-        )
-    return found
+    return [_experiment_file(path) for path in sorted(Path("experiments").glob("*.py"))]
+
+
+def _experiment_file(path: Path) -> Entry:
+    """Describe a file: an experiment with its plan, a program with its command, or what is wrong with it."""
+    entry: Entry = {"name": path.stem, "summary": "", "ops": [], "options": [], "state": "", "file": str(path)}
+    try:
+        found = load_file(path)
+        if isinstance(found, ProgramFile):
+            return entry | {"summary": found.summary, "state": "program", "command": found.command}
+        groups = found.groups()
+    except GasmeterError as error:
+        return entry | {"summary": str(error), "state": "broken"}
+    return entry | {
+        "name": found.name,
+        "summary": found.title,
+        "ops": sorted({point.op for group in groups for point in group.points}),
+        "state": "ready",
+        "points": sum(len(group.points) for group in groups),
+        "seconds": round(estimated_seconds(groups), 1),
+    }
 
 
 def _none() -> list[Entry]:
@@ -152,6 +143,8 @@ def _print(entry: Entry) -> None:
     detail = [entry[key] for key in ("kind", "state") if entry.get(key)]
     if "points" in entry:
         detail.append(f"{entry['points']} points, about {format_duration(entry['seconds'])}: {entry['file']}")
+    if "command" in entry:
+        detail.append(f"run it with `{entry['command']}`")
     out(f"  {entry['name']:<14} {entry['summary']}{' (' + ', '.join(detail) + ')' if detail else ''}")
     for op in entry["ops"]:
         if isinstance(op, dict):
