@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,7 @@ from gasmeter.experiment import Experiment
 from gasmeter.point import Group
 from gasmeter.result import Result
 from gasmeter.rows import Record, record
-from gasmeter.runner import Runner
+from gasmeter.runner import GroupOutcome, Runner
 from gasmeter.store import Store
 from gasmeter.summary import summarise_run
 
@@ -24,6 +26,7 @@ __all__ = ["Progress", "estimated_seconds", "execute"]
 
 _FIXED_S = 0.02
 _PROBE_SHARE = 1.05
+_STOP_AGAIN_S = 0.05
 
 
 @dataclass(frozen=True)
@@ -125,12 +128,12 @@ def execute(
     try:
         own = runner or Runner()
         try:
-            for entry in _records(
-                own, [group for group in groups if group.id not in done], experiment.name, jobs, progress
-            ):
-                done[entry.group] = entry
-                if store:
-                    store.append(entry)
+            missing = [group for group in groups if group.id not in done]
+            with closing(_records(own, missing, experiment.name, jobs, progress)) as records:
+                for entry in records:
+                    done[entry.group] = entry
+                    if store:
+                        store.append(entry)
         finally:
             if runner is None:
                 own.pools.close()
@@ -158,7 +161,7 @@ def _result(experiment: Experiment, groups: Sequence[Group], done: Mapping[str, 
 
 def _records(
     runner: Runner, groups: Sequence[Group], name: str, jobs: int, progress: Callable[[Progress], None] | None
-) -> Iterator[Record]:
+) -> Generator[Record]:
     """Measure real groups one after the other, then modelled ones side by side; yield each as it is done."""
     clock = _Clock(groups, progress)
     real = [group for group in groups if not _modelled(group)]
@@ -167,12 +170,41 @@ def _records(
         yield record(runner.measure(group), name)
         clock.end(group)
     virtual = [group for group in groups if _modelled(group)]
-    with ThreadPoolExecutor(max_workers=jobs) as workers:
-        # In the order of the plan, so that the journal is the same whichever job is done first.
-        for group, outcome in zip(virtual, workers.map(runner.measure, virtual), strict=True):
-            clock.begin(group)
+    with closing(_side_by_side(runner, virtual, jobs)) as outcomes:
+        for outcome in outcomes:
+            clock.begin(outcome.group)
             yield record(outcome, name)
-            clock.end(group)
+            clock.end(outcome.group)
+
+
+def _side_by_side(runner: Runner, groups: Sequence[Group], jobs: int) -> Generator[GroupOutcome]:
+    """Measure modelled groups in threads.
+
+    They are yielded in the order of the plan, so that the journal is the same whichever is done first. Ctrl-C or an
+    error ends those under way; what was done out of order is yielded before it is raised again.
+    """
+    with ThreadPoolExecutor(max_workers=jobs) as workers:
+        waiting = deque(workers.submit(runner.measure, group) for group in groups)
+        try:
+            while waiting:
+                outcome = waiting[0].result()
+                waiting.popleft()
+                yield outcome
+        except GeneratorExit:
+            _stop(runner, waiting)
+            raise
+        except BaseException:
+            _stop(runner, waiting)
+            yield from (future.result() for future in waiting if not future.cancelled() and not future.exception())
+            raise
+
+
+def _stop(runner: Runner, futures: Iterable[Future[GroupOutcome]]) -> None:
+    """Begin nothing more, end what is under way."""
+    running = [future for future in futures if not future.cancel()]
+    while wait(running, timeout=0).not_done:
+        runner.stop()
+        wait(running, timeout=_STOP_AGAIN_S)
 
 
 def _modelled(group: Group) -> bool:

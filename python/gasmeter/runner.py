@@ -155,6 +155,7 @@ class Runner:
         self.pools = pools or WorkerPools()
         self._clock = clock or _clock
         self.probe = Probe(self.pools, self._clock, cores=len(cpus()))
+        self._modelled: set[ModelSession] = set()
 
     def __enter__(self) -> Runner:
         """Return itself."""
@@ -163,6 +164,14 @@ class Runner:
     def __exit__(self, *_: object) -> None:
         """End every job."""
         self.pools.close()
+
+    def stop(self) -> None:
+        """End the modelled blocks that other threads have under way; their `measure` raises `GasmeterError`.
+
+        A thread that is between two blocks is not seen: call it again until every thread is done.
+        """
+        for session in tuple(self._modelled):
+            session.stop()
 
     def measure(self, group: Group) -> GroupOutcome:
         """Measure the points of a group in alternating blocks.
@@ -212,6 +221,8 @@ class Runner:
             # Interrupted between a command and its answer: the jobs cannot be used again.
             self.pools.drop()
             raise
+        finally:
+            self._modelled.difference_update(member.session for member in members)
         result.seconds = self._clock() - started
         return result
 
@@ -230,6 +241,7 @@ class Runner:
             session: Session
             if modelled:
                 session = ModelSession(point)
+                self._modelled.add(session)
             else:
                 pool = self.pools.get(point.ranks)
                 outcome.cpus, outcome.oversubscribed = tuple(pool.cpus), pool.oversubscribed

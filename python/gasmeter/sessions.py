@@ -247,6 +247,10 @@ class ModelSession:
             checked=int(float(reply.get("checked", 0))),
         )
 
+    def stop(self) -> None:
+        """End the block that another thread runs; it raises `GasmeterError` there."""
+        self._job.stop()
+
     def close(self) -> None:
         """End the job."""
         self._job.close()

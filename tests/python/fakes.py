@@ -260,6 +260,9 @@ class ModelJob:
     def verify(self):
         return {"verified": True, "errors": 0, "checked": 8}
 
+    def stop(self):
+        pass
+
     def close(self):
         pass
 

@@ -134,6 +134,52 @@ def test_a_sweep_that_is_ended_early_leaves_nothing_behind_and_can_be_finished(t
     assert finished(tmp_path)
 
 
+MODELLED = """
+import os
+import gasmeter as gm
+long = int(os.environ.get("LONG", "1000"))
+experiment = gm.Experiment(
+    name="modelled",
+    series=[
+        gm.Series(kernel="ping-pong", op="put", size=size, conduit="ideal", iterations=iterations)
+        for size, iterations in ((8, 1000), (16, long), (32, 1000), (64, long), (128, long))
+    ],
+)
+"""
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_interrupt_ends_modelled_points_at_once_and_resume_finishes_them(tmp_path, jobs):
+    Path(tmp_path / "modelled.py").write_text(MODELLED)
+    command = ("run", "modelled.py", "--out", "out", "--jobs", str(jobs))
+    process = subprocess.Popen(
+        [*GASMETER, *command], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        start_new_session=True, env={**os.environ, "LONG": str(10**13)},
+    )  # fmt: skip
+    rows = tmp_path / "out" / "results.csv"
+    try:
+        wait_for(lambda: process.poll() is not None or (rows.exists() and rows.read_text().count("\n") > 1))
+        time.sleep(0.5)  # until the second point, and beside it the third, are under way or done
+        start = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=20)
+    finally:
+        process.kill()
+    assert process.returncode == 130, stderr
+    assert time.monotonic() - start < 10
+    assert "continue with --resume" in stderr
+    kept = table(tmp_path)
+    # Beside a point that takes for ever, another one may be done: it is kept too.
+    assert [row["size_bytes"] for row in kept] == ["8", "32"][:jobs]
+    assert json.loads((tmp_path / "out" / "run.json").read_text())["state"] == "interrupted"
+    result = run(*command, "--resume", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    finished_rows = table(tmp_path)
+    assert [row["size_bytes"] for row in finished_rows] == ["8", "16", "32", "64", "128"]
+    assert [row for row in finished_rows if row["size_bytes"] in {"8", "32"}][:jobs] == kept
+    assert json.loads((tmp_path / "out" / "run.json").read_text())["state"] == "complete"
+
+
 def test_a_killed_rank_ends_the_sweep_with_its_name_and_keeps_what_is_done(tmp_path):
     process = started(tmp_path)
     ranks = wait_for(lambda: [child for child in children_of(process) if child.ppid() != process.pid])
