@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from gasmeter.errors import UsageError, did_you_mean
 from gasmeter.names import check_metric
-from gasmeter.point import Budget, Group, Point
-from gasmeter.units import parse_duration, parse_ranks, parse_share, parse_sizes
+from gasmeter.point import MOST_ITERATIONS, Budget, Group, Point
+from gasmeter.units import parse_duration, parse_ranks, parse_seeds, parse_share, parse_sizes
 
 if TYPE_CHECKING:
     from gasmeter.execution import Progress
@@ -27,8 +27,10 @@ def _names(value: object) -> object:
     """Accept ``"a"``, ``"a,b"`` and lists alike."""
     items = [value] if isinstance(value, str) else value
     if not isinstance(items, Sequence):
-        return value
+        raise UsageError(f"{value!r} is not a name; allowed: text, for instance 'put' or 'put,get'", str(value))
     names = [name.strip() for item in items for name in (item.split(",") if isinstance(item, str) else [item])]
+    if len(names) > 1 and "" in names:
+        raise UsageError(f"{value!r} has an empty name; allowed: names with commas between, for instance put,get")
     return tuple(dict.fromkeys(names))
 
 
@@ -60,6 +62,10 @@ def _one_line(model: type[BaseModel], error: ValidationError) -> UsageError:
         return UsageError(f"{where}: field {field!r} is missing", field)
     message = first["msg"].removeprefix("Value error, ")
     given = first["input"]
+    if message.startswith("Input should be "):
+        message = f"{given!r} is not allowed; allowed: {message.removeprefix('Input should be ')}"
+    elif first["type"] == "string_pattern_mismatch":
+        message = f"{given!r} is not allowed; allowed: letters, digits, - and _, a letter or digit first"
     shown = f" (given: {given!r})" if not isinstance(given, Mapping | BaseModel) and repr(given) not in message else ""
     return UsageError(f"{'.'.join([where, field]) if field else where}: {message}{shown}", field or None)
 
@@ -163,7 +169,7 @@ class Series(_Described):
     ci: float | None = None
     time_s: float = Field(default=0.4, gt=0)
     max_time_s: float = Field(default=30.0, gt=0)
-    iterations: int | None = Field(default=None, ge=1)
+    iterations: int | None = Field(default=None, ge=1, le=MOST_ITERATIONS)
     quick: dict[str, Any] = Field(default_factory=dict)
     machine: str = ""
     topology: str = ""
@@ -185,7 +191,7 @@ class Series(_Described):
     @field_validator("seeds", mode="before")
     @classmethod
     def _seeds(cls, value: Any) -> Any:
-        return (value,) if isinstance(value, int) else value
+        return parse_seeds(value)
 
     @field_validator("ci", mode="before")
     @classmethod
@@ -202,7 +208,11 @@ class Series(_Described):
         for name in self.quick:
             if name not in Series.model_fields or name in {"kernel", "quick", "reference", "compare", "target"}:
                 fields = [field for field in Series.model_fields if field not in {"kernel", "quick", "reference"}]
-                raise UsageError(f"quick has no field {name!r}{did_you_mean(name, fields)}", name)
+                hint = did_you_mean(name, fields)
+                allowed = f"{' ' if hint else '; '}allowed: {', '.join(fields)}"
+                raise UsageError(f"quick has no field {name!r}{hint}{allowed}", name)
+        if self.quick:
+            self.quickened()
         return self
 
     def quickened(self) -> Series:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -9,11 +10,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from gasmeter.errors import ResourceError, UsageError
+from gasmeter.errors import GasmeterError, ResourceError, UsageError
 from gasmeter.formats import json_value
 from gasmeter.rows import Record
 
-__all__ = ["Journal", "read_journal"]
+__all__ = ["Journal", "read_journal", "refused"]
 
 
 def read_journal(path: Path) -> list[dict[str, Any]]:
@@ -60,9 +61,9 @@ class Journal:
     Raises
     ------
     UsageError
-        If another process has it open.
+        If another process has it open, or the folder refuses it.
     ResourceError
-        If it cannot be opened or written.
+        If the disk is full.
     """
 
     def __init__(self, path: Path) -> None:
@@ -77,7 +78,7 @@ class Journal:
                 str(path.parent),
             ) from None
         except OSError as error:
-            raise _cannot_write(path, error) from error
+            raise refused(path, error) from error
         self._file.seek(0)
         ends = [end for _, end in _whole_lines(self._file.read())]
         self._end = ends[-1] if ends else 0
@@ -119,6 +120,28 @@ class Journal:
             self._file.close()
         except OSError:
             return  # buffered bytes of a refused line; the file holds every whole line
+
+
+def refused(place: Path, error: OSError) -> GasmeterError:
+    """Return the error for a file or folder that the file system refuses to write.
+
+    Parameters
+    ----------
+    place : Path
+        What was to be written, unless the error names a file.
+    error : OSError
+        What the file system says.
+
+    Returns
+    -------
+    GasmeterError
+        `ResourceError` if the disk is full or broken, else `UsageError`: it is the folder that was named.
+    """
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO)
+    return (ResourceError if full else UsageError)(
+        f"cannot write {error.filename or place}: {error.strerror or error}; allowed: a folder with room that you may"
+        " write (--out)"
+    )
 
 
 def _cannot_write(path: Path, error: OSError) -> ResourceError:

@@ -12,10 +12,23 @@ import psutil
 from gasmeter.errors import UsageError
 from gasmeter.units import format_bytes
 
-__all__ = ["RANKS_PER_CORE", "SharedMemory", "check_ranks", "check_size", "cpus", "most_ranks", "shared_memory"]
+__all__ = [
+    "RANKS_PER_CORE",
+    "VIRTUAL_RANKS",
+    "SharedMemory",
+    "check_ranks",
+    "check_size",
+    "check_virtual_ranks",
+    "cpus",
+    "most_ranks",
+    "shared_memory",
+]
 
 RANKS_PER_CORE = 64
 """Ranks that share a core at most: each keeps a process, a socket and its private pages."""
+
+VIRTUAL_RANKS = 65536
+"""Ranks of a job in virtual time at most, as the core has it."""
 
 _SHM = Path("/dev/shm")
 
@@ -85,6 +98,27 @@ def check_ranks(ranks: int) -> None:
         raise UsageError(
             f"ranks {ranks} is not what this machine carries; allowed: 1 to {most} ({RANKS_PER_CORE} per core,"
             f" {len(cpus())} usable cores; see `gasmeter doctor`)",
+            str(ranks),
+        )
+
+
+def check_virtual_ranks(ranks: int) -> None:
+    """Refuse a number of ranks that no job in virtual time can have.
+
+    Parameters
+    ----------
+    ranks : int
+        Ranks of a job on a modelled conduit.
+
+    Raises
+    ------
+    UsageError
+        If it is below 1 or above `VIRTUAL_RANKS`.
+    """
+    if not 1 <= ranks <= VIRTUAL_RANKS:
+        raise UsageError(
+            f"ranks {ranks} is not what virtual time carries; allowed: 1 to {VIRTUAL_RANKS} (see `gasmeter list"
+            " conduits`)",
             str(ranks),
         )
 

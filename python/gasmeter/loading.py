@@ -92,16 +92,19 @@ def load_file(path: str | Path) -> Experiment | ProgramFile:
         code = compile(source, str(place), "exec")
         exec(code, module.__dict__)
     except SyntaxError as error:
-        where = f"{error.filename or place}:{error.lineno}"
+        where = f"{error.filename or place}:{error.lineno or 1}"
         raise UsageError(
             f"{where}: {error.msg}; allowed: a Python file with one gasmeter.Experiment", str(place)
         ) from error
     except GasmeterError as error:
         line = _line_of(error, source, place)
         raise type(error)(f"{place}:{line}: {error}", error.value) from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         line = _deepest_line(error, place)
-        raise UsageError(f"{place}:{line}: {type(error).__name__}: {_first_line(error)}", str(place)) from error
+        what = ": ".join([type(error).__name__, *str(error).splitlines()[:1]])
+        raise UsageError(
+            f"{place}:{line}: {what}; allowed: a Python file with one gasmeter.Experiment that loads", str(place)
+        ) from error
     found = {id(value): value for value in vars(module).values() if isinstance(value, Experiment)}
     if not found and _has_main(source):
         summary = (module.__doc__ or "").strip().partition("\n")[0].strip()

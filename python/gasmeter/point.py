@@ -15,10 +15,13 @@ from pydantic import BaseModel, ConfigDict, Field
 from gasmeter.names import options_text
 from gasmeter.units import format_bytes
 
-__all__ = ["SCHEMA_VERSION", "Budget", "Group", "Point"]
+__all__ = ["MOST_ITERATIONS", "SCHEMA_VERSION", "Budget", "Group", "Point"]
 
 SCHEMA_VERSION = 1
 """Version of points, rows and stores; a change of meaning raises it, and with it every identity."""
+
+MOST_ITERATIONS = (1 << 63) - 1
+"""Operations of a block: what a rank counts."""
 
 
 def _digest(content: object) -> str:
@@ -46,7 +49,7 @@ class Budget(BaseModel):
     time_s: float = Field(default=0.4, gt=0)
     ci: float | None = Field(default=None, gt=0, le=1)
     max_time_s: float = Field(default=30.0, gt=0)
-    iterations: int | None = Field(default=None, ge=1)
+    iterations: int | None = Field(default=None, ge=1, le=MOST_ITERATIONS)
 
     def quick(self) -> Budget:
         """Return the same budget for a quick look.

@@ -6,7 +6,6 @@ a store that can be read and resumed. The other files are made anew from the jou
 
 from __future__ import annotations
 
-import errno
 import io
 import json
 import os
@@ -16,9 +15,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from gasmeter.errors import ResourceError, UsageError
+from gasmeter.errors import UsageError
 from gasmeter.formats import csv_lines, json_value, to_csv
-from gasmeter.journal import Journal, read_journal
+from gasmeter.journal import Journal, read_journal, refused
 from gasmeter.point import SCHEMA_VERSION
 from gasmeter.result import Result, records_from
 from gasmeter.rows import Record
@@ -35,11 +34,7 @@ def _writing(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        place = error.filename or folder
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO)  # else it is the folder that was named
-        raise (ResourceError if full else UsageError)(
-            f"cannot write {place}: {error.strerror or error}; allowed: a folder with room that you may write (--out)"
-        ) from error
+        raise refused(folder, error) from error
 
 
 def write_atomically(path: Path, content: bytes | str) -> None:
@@ -122,9 +117,9 @@ class Store:
     Raises
     ------
     UsageError
-        If the folder holds another experiment, something else, or is in use.
+        If the folder holds another experiment, something else, is in use, or must not be written.
     ResourceError
-        If it cannot be written.
+        If the disk is full.
     """
 
     def __init__(self, folder: Path, experiment: str, *, resume: bool, run: Mapping[str, Any]) -> None:
@@ -157,7 +152,10 @@ class Store:
         try:
             earlier = read_run(self.folder)
         except PermissionError as error:
-            raise ResourceError(f"cannot read {self.folder}: {error.strerror}; choose another --out") from error
+            raise UsageError(
+                f"cannot read {self.folder}: {error.strerror}; allowed: a folder that you may read and write (--out)",
+                str(self.folder),
+            ) from error
         if earlier is not None and earlier.get("experiment") != experiment:
             other = earlier.get("experiment")
             raise UsageError(

@@ -9,10 +9,10 @@ from typing import Any
 from gasmeter.catalogue import Catalogue, Conduit, Kernel, catalogue
 from gasmeter.errors import UsageError, unknown
 from gasmeter.experiment import Experiment, Series
-from gasmeter.limits import check_ranks, check_size
+from gasmeter.limits import check_ranks, check_size, check_virtual_ranks
 from gasmeter.names import resolve_options, resolve_variant
 from gasmeter.point import Budget, Group, Point
-from gasmeter.units import parse_ranks, parse_sizes
+from gasmeter.units import parse_ranks, parse_seeds, parse_sizes
 
 __all__ = ["DEFAULT_SIZES", "DEFAULT_TABLE", "plan", "plan_series"]
 
@@ -195,7 +195,9 @@ class _Builder:
         conduit = self._conduits[values["conduit"]]
         op = kernel.op(values["op"])
         size = int(values["size"]) if op.sized else 0
-        if conduit.kind != "modelled":
+        if conduit.kind == "modelled":
+            check_virtual_ranks(values["ranks"])
+        else:
             check_ranks(values["ranks"])
             check_size(size)
         return Point(
@@ -257,7 +259,7 @@ def _replace_axis(series: Series, name: str, text: str, plain: set[str]) -> Seri
         values = tuple(item.strip() for item in text.split(","))
         return series.replaced({"options": {**series.options, name: values}}) if _takes(series, name) else series
     if name == "seeds":
-        return series.replaced({name: parse_ranks(text)})
+        return series.replaced({name: parse_seeds(text)})
     return series.replaced({name: text})
 
 

@@ -17,6 +17,7 @@ __all__ = [
     "format_quantity",
     "parse_duration",
     "parse_ranks",
+    "parse_seeds",
     "parse_share",
     "parse_size",
     "parse_sizes",
@@ -26,6 +27,7 @@ _SIZE = re.compile(r"^(\d+)\s*([KMGT]?)(?:i?B)?$", re.IGNORECASE)
 _POWER = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 _SIZES_HELP = "allowed: 8 or 8,64,4K or 8:4M (powers of two; K = 1024)"
 _LARGEST = 1 << 50
+_SEEDS_HELP = "allowed: whole numbers from 0 to 2^64-1, for instance 1 or 1,2,3"
 _SECONDS = {"": 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
@@ -60,7 +62,10 @@ def parse_size(text: str) -> int:
 
 def _parse_range(item: str) -> list[int]:
     first, _, last = item.partition(":")
-    low, high = parse_size(first), parse_size(last)
+    try:
+        low, high = parse_size(first), parse_size(last)
+    except UsageError as error:
+        raise UsageError(f"size range {item!r}: {error}", item) from None
     if low > high:
         raise UsageError(f"size range {item!r} is reversed; allowed: smaller:larger, for instance 8:4M", item)
     for end, text in ((low, first), (high, last)):
@@ -93,7 +98,7 @@ def parse_sizes(value: str | int | Iterable[str | int]) -> tuple[int, ...]:
     (8, 16, 32, 64, 1024)
     """
     items: list[str] = []
-    for entry in [value] if isinstance(value, str | int) else list(value):
+    for entry in value if isinstance(value, Iterable) and not isinstance(value, str) else [value]:
         if isinstance(entry, bool):
             raise UsageError(f"size {entry!r} is not a size; {_SIZES_HELP}", str(entry))
         items.extend(str(entry).split(","))
@@ -124,7 +129,7 @@ def parse_ranks(value: str | int | Iterable[str | int]) -> tuple[int, ...]:
         If an entry is not a whole number of 1 or more.
     """
     ranks: list[int] = []
-    for entry in [value] if isinstance(value, str | int) else list(value):
+    for entry in value if isinstance(value, Iterable) and not isinstance(value, str) else [value]:
         for item in str(entry).split(","):
             text = item.strip()
             if not re.fullmatch(r"[+-]?\d+", text):
@@ -139,6 +144,36 @@ def parse_ranks(value: str | int | Iterable[str | int]) -> tuple[int, ...]:
     if not ranks:
         raise UsageError("no number of ranks given; allowed: 1 or more, for instance 2 or 1,2,4", "")
     return tuple(dict.fromkeys(ranks))
+
+
+def parse_seeds(value: str | int | Iterable[str | int]) -> tuple[int, ...]:
+    """Return the seeds that a list names, in the order given, each once.
+
+    Parameters
+    ----------
+    value : str, int or iterable of these
+        ``"1"`` or ``"1,2,3"``.
+
+    Returns
+    -------
+    tuple of int
+        Each from 0 to 2^64-1, at least one.
+
+    Raises
+    ------
+    UsageError
+        If an entry is not such a number.
+    """
+    seeds: list[int] = []
+    for entry in value if isinstance(value, Iterable) and not isinstance(value, str) else [value]:
+        for item in str(entry).split(","):
+            text = item.strip()
+            if not re.fullmatch(r"\d+", text) or int(text) >= 1 << 64:
+                raise UsageError(f"seed {text!r} is not allowed; {_SEEDS_HELP}", text)
+            seeds.append(int(text))
+    if not seeds:
+        raise UsageError(f"no seed given; {_SEEDS_HELP}", "")
+    return tuple(dict.fromkeys(seeds))
 
 
 def parse_share(text: str | float) -> float:
@@ -191,9 +226,9 @@ def parse_duration(text: str | float) -> float:
         If it is no duration or not above 0.
     """
     stripped = str(text).strip()
-    match = re.fullmatch(r"(\d+(?:\.\d*)?|\.\d+)\s*([a-z]*)", stripped)
+    match = re.fullmatch(r"(\d+(?:\.\d*)?(?:e[+-]?\d+)?|\.\d+)\s*([a-z]*)", stripped)
     unit = match.group(2) if match else "?"
-    if match is None or unit not in _SECONDS or float(match.group(1)) <= 0:
+    if match is None or unit not in _SECONDS or not 0 < float(match.group(1)) * _SECONDS[unit] < math.inf:
         raise UsageError(
             f"duration {stripped!r} is not allowed; allowed: above 0 with us, ms, s, m or h, for instance 30s", stripped
         )

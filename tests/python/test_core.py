@@ -14,6 +14,7 @@ import pytest
 
 import gasmeter as gm
 from gasmeter import _core, own_kernels
+from gasmeter.limits import VIRTUAL_RANKS
 
 PACKAGE = Path(gm.__file__).parent
 OPTION_KEYS = {"name", "type", "default", "unit", "choices", "summary"}
@@ -85,6 +86,7 @@ def test_modelled_job_takes_options():
         ({"conduit": "smp"}, "conduit smp runs on rank processes, not in virtual time"),
         ({"kernel": "random-access", "op": "", "variant": "x"}, "random-access has no "),
         ({"ranks": 0}, "ranks=0; at least 1"),
+        ({"ranks": VIRTUAL_RANKS + 1}, f"virtual time carries 1..{VIRTUAL_RANKS}"),
         ({"options": {"sync": "late"}}, "option 'sync=late': allowed are lazy, strict"),
         ({"options": {"speed": "1"}}, "option 'speed=1' is unknown"),
     ],

@@ -9,6 +9,7 @@ from gasmeter.units import (
     format_quantity,
     parse_duration,
     parse_ranks,
+    parse_seeds,
     parse_share,
     parse_size,
     parse_sizes,
@@ -121,3 +122,21 @@ def test_values_are_shown_with_the_unit_people_read():
     assert format_quantity(float("nan"), "ns") == "-"
     assert format_duration(0.45) == "450 ms"
     assert format_duration(200) == "3 min 20 s"
+
+
+@pytest.mark.parametrize("seconds", [1e-5, 9.999999999999999e-06, 1e30, 3])
+def test_a_duration_that_is_a_number_already_stays_as_it_is(seconds):
+    assert parse_duration(seconds) == seconds
+
+
+@pytest.mark.parametrize(
+    ("value", "seeds"), [(7, (7,)), ("0,1,1", (0, 1)), ([3, "4"], (3, 4)), (2**64 - 1, (2**64 - 1,))]
+)
+def test_seeds_are_parsed_in_the_order_given(value, seeds):
+    assert parse_seeds(value) == seeds
+
+
+@pytest.mark.parametrize("value", [-1, 2**64, "x", "", 1.5, True, ()])
+def test_a_bad_seed_names_what_is_allowed(value):
+    with pytest.raises(UsageError, match="allowed: whole numbers from 0"):
+        parse_seeds(value)

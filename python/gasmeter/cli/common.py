@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
 
-from gasmeter.units import parse_duration, parse_ranks, parse_share, parse_sizes
+from gasmeter.errors import UsageError
+from gasmeter.units import parse_duration, parse_ranks, parse_seeds, parse_share, parse_sizes
 
-__all__ = ["DURATION", "RANKS", "SHARE", "SIZES", "EnvOption", "note", "option", "out"]
+__all__ = ["DURATION", "FOLDER", "RANKS", "SEED", "SHARE", "SIZES", "EnvOption", "note", "option", "out"]
 
 
 class _Parsed(click.ParamType[Any]):
@@ -24,6 +26,21 @@ class _Parsed(click.ParamType[Any]):
         return self._parse(value)
 
 
+def _one_seed(value: str | int) -> int:
+    seeds = parse_seeds(value)
+    if len(seeds) > 1:
+        raise UsageError(f"seed {value!r} is not allowed; allowed: one whole number from 0 to 2^64-1", str(value))
+    return seeds[0]
+
+
+def _folder(value: str | Path) -> Path:
+    if not str(value):
+        raise UsageError("folder '' has no name; allowed: a folder, new or written by `gasmeter run` (--out)", "")
+    return Path(value)
+
+
+FOLDER = _Parsed("folder", _folder)
+SEED = _Parsed("seed", _one_seed)
 SIZES = _Parsed("sizes", parse_sizes)
 RANKS = _Parsed("ranks", parse_ranks)
 SHARE = _Parsed("share", parse_share)

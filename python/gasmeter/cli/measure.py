@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import click
 
-from gasmeter.cli.common import DURATION, RANKS, SHARE, SIZES, note, option, out
+from gasmeter.cli.common import DURATION, RANKS, SEED, SHARE, SIZES, note, option, out
 from gasmeter.cli.progress import showing_progress
 from gasmeter.execution import execute
 from gasmeter.formats import FORMATS, render
 from gasmeter.measurement import measurement
 from gasmeter.names import parse_assignments
+from gasmeter.point import MOST_ITERATIONS
 
 __all__ = ["measure"]
 
@@ -53,7 +54,7 @@ Examples:
 )
 @option(
     "--iters",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, MOST_ITERATIONS),
     default=None,
     metavar="N",
     help="Operations per block.  [default: about 2 ms worth]",
@@ -78,7 +79,7 @@ Examples:
     metavar="T",
     help="Longest time per point (us, ms, s, m).",
 )
-@option("--seed", type=int, default=1, show_default=True, metavar="N", help="Seed of every random stream.")
+@option("--seed", type=SEED, default="1", show_default=True, metavar="N", help="Seed of every random stream.")
 @option(
     "--format",
     "form",

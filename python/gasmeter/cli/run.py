@@ -11,7 +11,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from gasmeter.cli.common import note, option, out
+from gasmeter.cli.common import FOLDER, note, option, out
 from gasmeter.cli.progress import showing_progress
 from gasmeter.errors import GasmeterError, UsageError
 from gasmeter.execution import estimated_seconds, execute
@@ -39,7 +39,7 @@ Examples:
 @option(
     "--out",
     "folder",
-    type=click.Path(path_type=Path),
+    type=FOLDER,
     default=None,
     metavar="DIR",
     envvar="GASMETER_RUN_OUT",
@@ -91,7 +91,7 @@ def run(
 
 def _given(values: dict[str, str], error: GasmeterError) -> bool:
     """Whether the value an error names stands on the command line, not in the file."""
-    words = [word.strip() for key, text in values.items() for word in (key, key.rpartition(".")[2], *text.split(","))]
+    words = [word.strip() for key, text in values.items() for word in (key, *key.rpartition("."), *text.split(","))]
     return error.value in words or isinstance(error, UsageError) is False
 
 
