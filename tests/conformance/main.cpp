@@ -17,6 +17,7 @@
 #include "gasmeter/base/real_host.hpp"
 #include "model_job.hpp"
 #include "thread_job.hpp"
+#include "udp_job.hpp"
 
 namespace gasmeter::conformance {
 namespace {
@@ -169,6 +170,41 @@ Runs threads() {
   return runs;
 }
 
+Runs udp_of(const std::vector<std::pair<std::string, UdpSetup>>& setups, const Cases<RealHost>& cases) {
+  Runs runs;
+  for (const auto& [name, setup] : setups) {
+    add_runs(runs, std::to_string(setup.ranks) + " ranks, " + name, std::make_shared<UdpJob>(setup), cases);
+  }
+  return runs;
+}
+
+Runs udp() {
+  return udp_of({{"loopback", {.ranks = 2}},
+                 {"loopback", {.ranks = 4}},
+                 {"MTU 1500", {.ranks = 2, .mtu = 1500}},
+                 {"MTU 1500", {.ranks = 3, .mtu = 1500}},
+                 {"plain calls", {.ranks = 2, .mtu = 1500, .offload = false}},
+                 {"all of a datagram hashed", {.ranks = 2, .mtu = 9000, .covers = networks::udp::Authentication::payload}}},
+                all_cases<RealHost>());
+}
+
+// A network that loses, doubles, reorders and corrupts; sequence numbers wrap around on the way.
+Runs udp_lossy() {
+  services::Impairment bad;
+  bad.loss = 0.3;
+  bad.duplicate = 0.1;
+  bad.reorder = 0.1;
+  bad.seed = 5;
+  services::Impairment corrupt;
+  corrupt.corrupt = 0.2;
+  corrupt.seed = 6;
+  return udp_of({{"30 % lost", {.ranks = 2, .impairment = bad}},
+                 {"30 % lost, MTU 1500", {.ranks = 3, .mtu = 1500, .impairment = bad}},
+                 {"20 % corrupt",
+                  {.ranks = 2, .covers = networks::udp::Authentication::payload, .impairment = corrupt}}},
+                {all_cases<RealHost>()});
+}
+
 const std::map<std::string, Runs (*)()>& families() {
   static const std::map<std::string, Runs (*)()> all = {
       {"smp", [] { return smp<RealHost>({2, 3, 4, 8}, Mapping::one, all_cases<RealHost>()); }},
@@ -181,6 +217,8 @@ const std::map<std::string, Runs (*)()>& families() {
       {"faults", &faults},
       {"faults-in-turn", &faults_in_turn},
       {"lazy-and-strict", &synchronisation},
+      {"udp", &udp},
+      {"udp-lossy", &udp_lossy},
   };
   return all;
 }

@@ -14,6 +14,7 @@ struct Capabilities {
   Bytes max_reply_long = 0;
   bool native_put = false;  // put() does not answer Status::unsupported
   bool native_get = false;
+  Bytes max_transfer = 0;  // largest native put or get
 };
 
 }  // namespace gasmeter::conduit

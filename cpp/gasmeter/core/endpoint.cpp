@@ -52,6 +52,8 @@ Endpoint<H>::Endpoint(H host, const JobView& job, conduit::Conduit* conduit)
     const conduit::Capabilities& can = conduit->capabilities();
     max_medium_ = std::min({max_medium_, can.max_request_medium, can.max_reply_medium});
     max_long_ = std::min({max_long_, can.max_request_long, can.max_reply_long});
+    native_put_ = can.native_put;
+    native_get_ = can.native_get;
   }
   Reference<H>::register_handlers(handlers_);
   handlers_.add(
@@ -328,24 +330,85 @@ Event Endpoint<H>::end_access_region() {
 // ---- put and get through the conduit
 
 template <class H>
-std::optional<OperationId> Endpoint<H>::start_put(Rank rank, void* to, const void* from, Bytes bytes, Flags flags,
-                                                  ImplicitGroup* group) {
+std::uint32_t Endpoint<H>::native_parts(Bytes bytes) const {
+  const Bytes largest = conduit_->capabilities().max_transfer;
+  return static_cast<std::uint32_t>(std::max<Bytes>(1, (bytes + largest - 1) / largest));
+}
+
+// An immediate transfer of several pieces is always refused: it could not take all its resources at once.
+template <class H>
+template <class Start>
+std::optional<OperationId> Endpoint<H>::start_native(OperationKind kind, Bytes bytes, Flags flags,
+                                                     ImplicitGroup* group, Start&& start) {
+  const Bytes largest = conduit_->capabilities().max_transfer;
+  const std::uint32_t parts = native_parts(bytes);
+  if (is_immediate(flags) && parts > 1) return std::nullopt;
+  OperationId id{};
+  {
+    const std::lock_guard guard(operations_lock_);
+    id = operations_.start(kind, parts, group);
+  }
+  for (std::uint32_t part = 0; part < parts; ++part) {
+    const Bytes offset = part * largest;
+    const auto try_once = [&] {
+      const std::lock_guard guard(conduit_lock_);
+      return start(offset, std::min(largest, bytes - offset), id) == Status::ok;
+    };
+    if (!is_immediate(flags)) {
+      wait_until(try_once);
+    } else if (!try_once()) {
+      const std::lock_guard guard(operations_lock_);
+      operations_.withdraw(id);
+      return std::nullopt;
+    }
+  }
+  return id;
+}
+
+template <class H>
+std::optional<OperationId> Endpoint<H>::start_put(Rank rank, void* to, const void* from, Bytes bytes,
+                                                  LocalCompletion local, Flags flags, ImplicitGroup* group) {
   check_rank(rank);  // before an operation is started
-  return Reference<H>::put(*this, rank, to, from, bytes, flags, group);
+  if (!native_put_ || local.is_now()) {
+    const auto id = Reference<H>::put(*this, rank, to, from, bytes, flags, group);
+    if (id) local.complete_now();
+    return id;
+  }
+  OperationId leaf = conduit::kNoOperation;
+  if (local.leaf() != nullptr) {
+    const std::lock_guard guard(operations_lock_);
+    leaf = operations_.start(OperationKind::put, native_parts(bytes), nullptr);
+  }
+  const auto id = start_native(OperationKind::put, bytes, flags, group, [&](Bytes offset, Bytes size, OperationId root) {
+    return conduit_->put(rank, static_cast<std::byte*>(to) + offset, static_cast<const std::byte*>(from) + offset, size,
+                         root, leaf);
+  });
+  if (leaf != conduit::kNoOperation) {
+    const std::lock_guard guard(operations_lock_);
+    if (id) {
+      *local.leaf() = operations_.event_of(leaf);
+    } else {
+      operations_.withdraw(leaf);
+    }
+  }
+  return id;
 }
 
 template <class H>
 std::optional<OperationId> Endpoint<H>::start_get(Rank rank, void* to, const void* from, Bytes bytes, Flags flags,
                                                   ImplicitGroup* group) {
   check_rank(rank);  // before an operation is started
-  return Reference<H>::get(*this, rank, to, from, bytes, flags, group);
+  if (!native_get_) return Reference<H>::get(*this, rank, to, from, bytes, flags, group);
+  return start_native(OperationKind::get, bytes, flags, group, [&](Bytes offset, Bytes size, OperationId root) {
+    return conduit_->get(rank, static_cast<std::byte*>(to) + offset, static_cast<const std::byte*>(from) + offset, size,
+                         root);
+  });
 }
 
 template <class H>
 Event Endpoint<H>::put_far(Rank rank, void* to, const void* from, Bytes bytes, LocalCompletion local, Flags flags) {
-  const auto id = start_put(rank, to, from, bytes, flags, nullptr);
+  const auto id = start_put(rank, to, from, bytes, local, flags, nullptr);
   if (!id) return Event::no_op();
-  local.complete_now();
   return operations_.event_of(*id);
 }
 
@@ -358,9 +421,7 @@ Event Endpoint<H>::get_far(Rank rank, void* to, const void* from, Bytes bytes, F
 template <class H>
 Status Endpoint<H>::put_nbi_far(Rank rank, void* to, const void* from, Bytes bytes, LocalCompletion local,
                                 Flags flags) {
-  if (!start_put(rank, to, from, bytes, flags, &implicit_group())) return Status::no_resource;
-  local.complete_now();
-  return Status::ok;
+  return start_put(rank, to, from, bytes, local, flags, &implicit_group()) ? Status::ok : Status::no_resource;
 }
 
 template <class H>

@@ -274,8 +274,13 @@ class Endpoint final : private conduit::Delivery {
   Event get_far(Rank rank, void* to, const void* from, Bytes bytes, Flags flags);
   Status put_nbi_far(Rank rank, void* to, const void* from, Bytes bytes, LocalCompletion local, Flags flags);
   Status get_nbi_far(Rank rank, void* to, const void* from, Bytes bytes, Flags flags);
-  std::optional<OperationId> start_put(Rank rank, void* to, const void* from, Bytes bytes, Flags flags,
-                                       ImplicitGroup* group);
+  std::optional<OperationId> start_put(Rank rank, void* to, const void* from, Bytes bytes, LocalCompletion local,
+                                       Flags flags, ImplicitGroup* group);
+  [[nodiscard]] std::uint32_t native_parts(Bytes bytes) const;
+  // Through the conduit's own put or get: calls start(piece's offset, its size, operation) until each is taken.
+  template <class Start>
+  std::optional<OperationId> start_native(OperationKind kind, Bytes bytes, Flags flags, ImplicitGroup* group,
+                                          Start&& start);
   std::optional<OperationId> start_get(Rank rank, void* to, const void* from, Bytes bytes, Flags flags,
                                        ImplicitGroup* group);
   void complete(OperationId id);
@@ -303,6 +308,8 @@ class Endpoint final : private conduit::Delivery {
   std::span<const Segment> segments_;
   Bytes max_medium_ = 0;
   Bytes max_long_ = 0;
+  bool native_put_ = false;
+  bool native_get_ = false;
   HandlerTable<H> handlers_;
   [[no_unique_address]] MaybeLock<H::kThreads> progress_lock_;
   [[no_unique_address]] MaybeLock<H::kThreads> conduit_lock_;

@@ -36,20 +36,24 @@ enum class Flags : std::uint32_t {
 }
 
 // When the source of a put or an AM payload may change: at return, with the root event, with the NBI group, or when an
-// event of its own is done. Every path of this library has copied by the time it returns, so all are complete then.
+// event of its own is done. Paths that have copied by the time they return complete all of them then.
 class LocalCompletion {
  public:
-  [[nodiscard]] static constexpr LocalCompletion now() { return LocalCompletion(nullptr); }
-  [[nodiscard]] static constexpr LocalCompletion defer() { return LocalCompletion(nullptr); }
-  [[nodiscard]] static constexpr LocalCompletion group() { return LocalCompletion(nullptr); }
-  [[nodiscard]] static constexpr LocalCompletion event(Event& leaf) { return LocalCompletion(&leaf); }
+  [[nodiscard]] static constexpr LocalCompletion now() { return {true, nullptr}; }
+  [[nodiscard]] static constexpr LocalCompletion defer() { return {false, nullptr}; }
+  [[nodiscard]] static constexpr LocalCompletion group() { return {false, nullptr}; }
+  [[nodiscard]] static constexpr LocalCompletion event(Event& leaf) { return {false, &leaf}; }
 
   constexpr void complete_now() const {
     if (leaf_ != nullptr) *leaf_ = Event::done();
   }
+  // The source must be free when the call returns: somebody has to copy.
+  [[nodiscard]] constexpr bool is_now() const { return now_; }
+  [[nodiscard]] constexpr Event* leaf() const { return leaf_; }
 
  private:
-  constexpr explicit LocalCompletion(Event* leaf) : leaf_(leaf) {}
+  constexpr LocalCompletion(bool now, Event* leaf) : now_(now), leaf_(leaf) {}
+  bool now_;
   Event* leaf_;
 };
 

@@ -25,8 +25,11 @@ struct ImplicitGroup {
 
   static constexpr std::uint32_t kNoRegion = 0xffffffffU;
 
-  // local completion (EventSet::local) is immediate on every path, so it never holds a sync back.
+  // Local completion (EventSet::local) comes with the copy or, at the latest, with the put itself.
   [[nodiscard]] bool is_complete(EventSet set) const {
+    if ((static_cast<unsigned>(set) & static_cast<unsigned>(EventSet::local)) != 0) {
+      set = static_cast<EventSet>(static_cast<unsigned>(set) | static_cast<unsigned>(EventSet::put));
+    }
     for (std::size_t kind = 0; kind < kOperationKinds; ++kind) {
       const bool named = ((static_cast<unsigned>(set) >> kind) & 1U) != 0;
       if (named && issued[kind] != completed[kind]) return false;

@@ -1,0 +1,146 @@
+// What one rank has sent to one peer and not seen acknowledged: sequence numbers, retransmission, round-trip time.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "gasmeter/conduit/capabilities.hpp"
+#include "gasmeter/conduit/conduit.hpp"
+#include "gasmeter/networks/udp/wire.hpp"
+
+namespace gasmeter::networks::udp {
+
+using conduit::OperationId;
+
+// A transfer that is larger than a datagram, or not worth copying into one: sent in fragments from where it lies.
+struct Transfer {
+  Fragment head;
+  std::array<std::int32_t, conduit::kMaxArguments> arguments{};
+  const std::byte* from = nullptr;
+  std::unique_ptr<std::byte[]> copy;  // of a message, whose source may change
+  std::uint32_t sent = 0;             // bytes that are in datagrams
+  std::uint32_t unacknowledged = 0;   // fragments
+  OperationId root = conduit::kNoOperation;
+  OperationId local = conduit::kNoOperation;
+
+  [[nodiscard]] bool all_sent() const { return sent == head.total; }
+};
+
+// One datagram that has a sequence number.
+struct Slot {
+  std::byte* records = nullptr;  // buffer of the pool; null for a fragment
+  alignas(8) std::array<std::byte, kFragmentPayloadAt + 4 * conduit::kMaxArguments> head{};  // of a fragment
+  const std::byte* payload = nullptr;                                                       // of a fragment
+  Transfer* transfer = nullptr;
+  std::uint32_t head_bytes = 0;  // of `records` or `head`
+  std::uint32_t payload_bytes = 0;
+  std::uint32_t transmissions = 0;
+  bool acknowledged = false;
+  SimTime sent;
+  std::vector<OperationId> operations;  // complete when this is acknowledged
+
+  [[nodiscard]] std::byte* start() { return records != nullptr ? records : head.data(); }
+  [[nodiscard]] std::uint32_t bytes() const { return head_bytes + payload_bytes; }
+};
+
+// Round-trip time and retransmission timer after RFC 6298, with its smoothing constants.
+class RoundTrip {
+ public:
+  void sample(SimTime measured);
+  void back_off();
+  [[nodiscard]] SimTime timeout() const { return timeout_; }
+  [[nodiscard]] SimTime smoothed() const { return smoothed_; }
+
+  // A peer that computes or waits for a core does not poll: shorter timers would send everything twice.
+  static constexpr SimTime kLeastTimeout{2'000'000'000};     // 2 ms
+  static constexpr SimTime kMostTimeout{1'000'000'000'000};  // 1 s
+
+ private:
+  SimTime smoothed_;
+  SimTime deviation_;
+  SimTime timeout_{10'000'000'000};  // 10 ms until something is known
+};
+
+class SendWindow {
+ public:
+  static constexpr std::uint64_t kSlots = 256;  // datagrams that may be outstanding or queued
+  static constexpr Bytes kOverhead = 768;       // what a waiting datagram costs its receiver beyond its bytes
+
+  // `most_bytes`: on their way to this peer, so that its buffer does not overflow.
+  SendWindow(std::uint64_t first_sequence, Bytes most_bytes);
+
+  [[nodiscard]] bool has_free_slot() const { return next_ - first_ < kSlots; }
+  // The next sequence number and its slot, queued to be sent.
+  Slot& append(std::uint64_t& sequence);
+  [[nodiscard]] Slot& slot(std::uint64_t sequence) { return slots_[sequence % kSlots]; }
+
+  [[nodiscard]] std::uint64_t first() const { return first_; }    // oldest that is not acknowledged
+  [[nodiscard]] std::uint64_t unsent() const { return unsent_; }  // oldest that was never sent
+  [[nodiscard]] std::uint64_t next() const { return next_; }
+  [[nodiscard]] bool is_idle() const { return first_ == next_; }
+  [[nodiscard]] bool nothing_in_flight() const { return first_ == unsent_; }
+  [[nodiscard]] bool may_send(Bytes bytes) const {
+    return bytes_in_flight_ == 0 || bytes_in_flight_ + bytes + kOverhead <= window_bytes_;
+  }
+  void mark_sent(std::uint64_t count, SimTime now);
+
+  // Calls done(slot) for every slot that this acknowledges for the first time. False: it acknowledges what was never
+  // sent.
+  template <class Done>
+  bool acknowledge(std::uint64_t below, std::uint64_t selective, SimTime now, Done&& done) {
+    if (below - first_ > unsent_ - first_) return false;
+    const std::uint64_t before = first_;
+    for (std::uint64_t sequence = first_; sequence != below; ++sequence) take(sequence, now, done);
+    first_ = below;
+    for (; selective != 0; selective &= selective - 1) {
+      const std::uint64_t sequence = below + 1 + static_cast<std::uint64_t>(__builtin_ctzll(selective));
+      if (sequence - first_ >= unsent_ - first_) return false;
+      take(sequence, now, done);
+      if (sequence + 1 - first_ > highest_ - first_ || highest_ - first_ > kSlots) highest_ = sequence + 1;
+    }
+    while (first_ != unsent_ && slot(first_).acknowledged) ++first_;
+    if (first_ != before) progress(now);
+    return true;
+  }
+
+  // Sequences to send again now: those that later ones have overtaken, and the oldest when its timer has run out.
+  void collect_lost(SimTime now, std::vector<std::uint64_t>& lost);
+  void mark_resent(std::uint64_t sequence, SimTime now);
+  [[nodiscard]] SimTime deadline() const { return nothing_in_flight() ? kNever : timer_; }
+  // Since when the peer owes a sign of life; kNever: it owes none.
+  [[nodiscard]] SimTime silent_since() const { return nothing_in_flight() ? kNever : heard_; }
+  [[nodiscard]] const RoundTrip& round_trip() const { return round_trip_; }
+
+ private:
+  static constexpr std::uint64_t kReordering = 3;  // datagrams that may overtake one that is not lost (RFC 5681)
+
+  template <class Done>
+  void take(std::uint64_t sequence, SimTime now, Done&& done) {
+    Slot& s = slot(sequence);
+    if (s.acknowledged) return;
+    s.acknowledged = true;
+    // A datagram that was sent twice does not tell which of the two was answered (Karn).
+    if (s.transmissions == 1) round_trip_.sample(now - s.sent);
+    bytes_in_flight_ -= s.bytes() + kOverhead;
+    if (window_bytes_ < most_bytes_) window_bytes_ = window_bytes_ + s.bytes() < most_bytes_ ? window_bytes_ + s.bytes() : most_bytes_;
+    heard_ = now;
+    done(s);
+  }
+  void progress(SimTime now);
+
+  std::unique_ptr<Slot[]> slots_;
+  std::uint64_t first_;
+  std::uint64_t unsent_;
+  std::uint64_t next_;
+  std::uint64_t highest_;  // behind the newest that was acknowledged selectively
+  Bytes most_bytes_;
+  Bytes window_bytes_;  // shrinks when timers run out
+  Bytes bytes_in_flight_ = 0;
+  SimTime timer_ = kNever;
+  SimTime heard_;
+  RoundTrip round_trip_;
+};
+
+}  // namespace gasmeter::networks::udp

@@ -1,0 +1,289 @@
+#include "gasmeter/networks/udp/socket_datagrams.hpp"
+
+#include <fcntl.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/udp.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <set>
+
+#include "gasmeter/base/error.hpp"
+#include "gasmeter/base/platform.hpp"
+
+namespace gasmeter::networks::udp {
+namespace {
+
+using services::DatagramLimits;
+using services::Inbox;
+
+constexpr Bytes kUdpHeader = 8;
+constexpr Bytes kAlignment = 16;
+constexpr Bytes kSmallestMtu = 576;               // that every IPv4 network carries (RFC 791)
+constexpr int kSocketBuffer = 4 * 1024 * 1024;    // asked for; the kernel may give less
+constexpr unsigned kMostSegments = 64;            // of one UDP_SEGMENT call (UDP_MAX_SEGMENTS of Linux 4.18)
+constexpr unsigned kMostPerBatch = 16;            // of one sendmmsg or recvmmsg
+constexpr Bytes kOffloadBuffer = 64 * 1024;       // a buffer of UDP_GRO holds no more than an IP packet could
+constexpr Bytes kOffloadWorthwhile = 32 * 1024;   // larger datagrams fill a buffer alone
+
+Bytes ip_header(int family) {
+  return family == AF_INET6 ? 40 : 20;
+}
+
+// MTU of the interface that has this address.
+Bytes mtu_of(const SocketAddress& address) {
+  ifaddrs* list = nullptr;
+  if (::getifaddrs(&list) != 0) throw_errno("getifaddrs");
+  const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> guard(list, &::freeifaddrs);
+  Bytes least = 0;
+  for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next) {
+    if ((entry->ifa_flags & IFF_UP) == 0 || entry->ifa_addr == nullptr) continue;
+    if (!address.is_any() && !address.same_host(entry->ifa_addr)) continue;
+    ifreq request{};
+    std::strncpy(request.ifr_name, entry->ifa_name, IFNAMSIZ - 1);
+    const int fd = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0 && ::ioctl(fd, SIOCGIFMTU, &request) == 0) {
+      const auto mtu = static_cast<Bytes>(request.ifr_mtu);
+      least = least == 0 ? mtu : std::min(least, mtu);
+    }
+    ::close(fd);
+  }
+  return least == 0 ? 1500 : least;
+}
+
+void set_option(int fd, int level, int option, int value) {
+  // What the kernel does not grant costs speed alone.
+  (void)::setsockopt(fd, level, option, &value, sizeof value);
+}
+
+bool has_option(int fd, int option) {
+  int value = 0;
+  socklen_t size = sizeof value;
+  return ::getsockopt(fd, IPPROTO_UDP, option, &value, &size) == 0;
+}
+
+}  // namespace
+
+SocketDatagrams::SocketDatagrams(const SocketOptions& options) : options_(options) {
+  const SocketAddress own = SocketAddress::parse(options.bind);
+  if (options.mtu != 0 && options.mtu < kSmallestMtu) {
+    throw UsageError("option mtu=" + std::to_string(options.mtu) + ": at least " + std::to_string(kSmallestMtu) +
+                     " bytes, headers of IP and UDP included");
+  }
+  fd_ = ::socket(own.family(), SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd_ < 0) throw_errno("socket");
+  if (::bind(fd_, own.data(), own.size()) != 0) {
+    const int error = errno;
+    ::close(fd_);
+    throw ResourceError("udp: cannot use address " + options.bind + ": " + std::strerror(error) +
+                        (error == EADDRINUSE ? "; choose another port, or 0 for any" : ""));
+  }
+  set_option(fd_, SOL_SOCKET, SO_RCVBUF, kSocketBuffer);
+  set_option(fd_, SOL_SOCKET, SO_SNDBUF, kSocketBuffer);
+  const Bytes mtu = options.mtu != 0 ? options.mtu : mtu_of(own);
+  limits_.largest = std::min(mtu - ip_header(own.family()) - kUdpHeader, services::kLargestDatagram);
+  int buffer = 0;
+  socklen_t size = sizeof buffer;
+  if (::getsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &buffer, &size) == 0) limits_.receive_buffer = static_cast<Bytes>(buffer);
+  limits_.segmentation = options.offload && has_option(fd_, UDP_SEGMENT);
+  limits_.receive_offload = options.offload && has_option(fd_, UDP_GRO);
+}
+
+SocketDatagrams::~SocketDatagrams() {
+  ::close(fd_);
+  for (const Peer& peer : peers_) {
+    if (peer.fd >= 0) ::close(peer.fd);
+  }
+}
+
+void SocketDatagrams::set_peers(const std::vector<std::string>& addresses, Bytes largest) {
+  std::set<std::string> seen;
+  for (const std::string& text : addresses) {
+    const SocketAddress address = SocketAddress::parse(text);
+    if (address.is_any()) throw UsageError("udp: address " + text + " names no host; bind to one that peers can reach");
+    if (!seen.insert(address.text()).second) throw UsageError("udp: address " + text + " stands for two ranks");
+    peers_.push_back({address, -1});
+  }
+  // A multiple of what payload is aligned to: datagrams of one buffer lie behind one another.
+  limits_.largest = std::min(limits_.largest, largest) / kAlignment * kAlignment;
+  limits_.segmentation = limits_.segmentation && limits_.largest < kOffloadWorthwhile;
+  limits_.receive_offload = limits_.receive_offload && limits_.largest < kOffloadWorthwhile;
+  limits_.most_per_send =
+      limits_.segmentation
+          ? std::min<unsigned>(kMostSegments, static_cast<unsigned>(services::kLargestDatagram / limits_.largest))
+          : (options_.offload ? kMostPerBatch : 1);
+}
+
+int SocketDatagrams::socket_to(Peer& peer) {
+  if (GASMETER_LIKELY(peer.fd >= 0)) return peer.fd;
+  peer.fd = ::socket(peer.address.family(), SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (peer.fd < 0) throw_errno("socket");
+  set_option(peer.fd, SOL_SOCKET, SO_SNDBUF, kSocketBuffer);
+  if (::connect(peer.fd, peer.address.data(), peer.address.size()) != 0) {
+    throw ResourceError("udp: " + peer.address.text() + ": " + std::strerror(errno));
+  }
+  return peer.fd;
+}
+
+// Whether a send that failed may be repeated later; throws for what repeating will not mend.
+bool SocketDatagrams::refused(const Peer& peer, int error) const {
+  // ECONNREFUSED: nobody listens there, now; a peer that died is its launcher's matter.
+  if (error == EAGAIN || error == ENOBUFS || error == EINTR || error == ECONNREFUSED) return true;
+  throw ResourceError("udp: sending to " + peer.address.text() + ": " + std::strerror(error));
+}
+
+unsigned SocketDatagrams::send(Rank to, std::span<const iovec> parts, Bytes segment) {
+  Peer& peer = peers_[index(to)];
+  Bytes bytes = 0;
+  for (const iovec& part : parts) bytes += part.iov_len;
+  if (bytes <= segment) {
+    msghdr message{};
+    message.msg_iov = const_cast<iovec*>(parts.data());
+    message.msg_iovlen = parts.size();
+    if (GASMETER_LIKELY(::sendmsg(socket_to(peer), &message, 0) >= 0)) return 1;
+    (void)refused(peer, errno);
+    return 0;
+  }
+  return limits_.segmentation ? send_segmented(peer, parts, bytes, segment) : send_each(peer, parts, segment);
+}
+
+unsigned SocketDatagrams::send_segmented(Peer& peer, std::span<const iovec> parts, Bytes bytes, Bytes segment) {
+  alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(std::uint16_t))> control{};
+  msghdr message{};
+  message.msg_iov = const_cast<iovec*>(parts.data());
+  message.msg_iovlen = parts.size();
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  cmsghdr* const header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = IPPROTO_UDP;
+  header->cmsg_type = UDP_SEGMENT;
+  header->cmsg_len = CMSG_LEN(sizeof(std::uint16_t));
+  const auto size = static_cast<std::uint16_t>(segment);
+  std::memcpy(CMSG_DATA(header), &size, sizeof size);
+  if (::sendmsg(socket_to(peer), &message, 0) >= 0) return static_cast<unsigned>((bytes + segment - 1) / segment);
+  if (errno != EIO && errno != EINVAL) {
+    (void)refused(peer, errno);
+    return 0;
+  }
+  // An interface that cannot: EIO where it lacks checksum offload.
+  limits_.segmentation = false;
+  limits_.most_per_send = kMostPerBatch;
+  return send_each(peer, parts, segment);
+}
+
+unsigned SocketDatagrams::send_each(Peer& peer, std::span<const iovec> parts, Bytes segment) {
+  std::array<mmsghdr, kMostPerBatch> messages{};
+  std::vector<iovec> pieces;
+  std::array<std::size_t, kMostPerBatch + 1> first{};
+  unsigned count = 0;
+  Bytes room = segment;
+  for (iovec part : parts) {
+    while (part.iov_len != 0 && count < kMostPerBatch) {
+      const Bytes taken = std::min(room, part.iov_len);
+      pieces.push_back({part.iov_base, taken});
+      part.iov_base = static_cast<std::byte*>(part.iov_base) + taken;
+      part.iov_len -= taken;
+      room -= taken;
+      if (room == 0) {
+        first[++count] = pieces.size();
+        room = segment;
+      }
+    }
+  }
+  if (count < kMostPerBatch && pieces.size() > first[count]) first[++count] = pieces.size();
+  for (unsigned i = 0; i < count; ++i) {
+    messages[i].msg_hdr.msg_iov = pieces.data() + first[i];
+    messages[i].msg_hdr.msg_iovlen = first[i + 1] - first[i];
+  }
+  const int sent = ::sendmmsg(socket_to(peer), messages.data(), count, 0);
+  if (sent >= 0) return static_cast<unsigned>(sent);
+  (void)refused(peer, errno);
+  return 0;
+}
+
+bool SocketDatagrams::receive(Inbox& inbox) {
+  inbox.datagrams.clear();
+  switch (mode_) {
+    case Mode::plain:
+      return receive_one(inbox);
+    case Mode::batch:
+      return receive_batch(inbox);
+    case Mode::offload:
+      return receive_offloaded(inbox);
+  }
+  return false;
+}
+
+bool SocketDatagrams::receive_one(Inbox& inbox) {
+  ssize_t bytes = 0;
+  const Inbox::Landing& landing = inbox.landing;
+  if (landing.bytes == 0) {
+    bytes = ::recv(fd_, inbox.data(), inbox.size(), MSG_DONTWAIT);
+  } else {
+    const Bytes behind = landing.at + landing.bytes;
+    std::array<iovec, 3> parts{{{inbox.data(), landing.at},
+                                {landing.to, landing.bytes},
+                                {inbox.data() + behind, inbox.size() - behind}}};
+    msghdr message{};
+    message.msg_iov = parts.data();
+    message.msg_iovlen = parts.size();
+    bytes = ::recvmsg(fd_, &message, MSG_DONTWAIT);
+  }
+  if (bytes < 0) return false;
+  inbox.datagrams.push_back({inbox.data(), static_cast<Bytes>(bytes), landing.bytes != 0});
+  // Larger ones would not share a buffer, and a batch of them would not stay in the cache.
+  if (static_cast<Bytes>(bytes) == limits_.largest && limits_.largest < kOffloadWorthwhile && options_.offload) {
+    mode_ = limits_.receive_offload ? Mode::offload : Mode::batch;
+    if (mode_ == Mode::offload) set_option(fd_, IPPROTO_UDP, UDP_GRO, 1);
+  }
+  return true;
+}
+
+bool SocketDatagrams::receive_offloaded(Inbox& inbox) {
+  alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(int))> control{};
+  iovec part{inbox.data(), inbox.size()};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  const ssize_t received = ::recvmsg(fd_, &message, MSG_DONTWAIT);
+  if (received < 0) return false;
+  const auto bytes = static_cast<Bytes>(received);
+  Bytes segment = std::max<Bytes>(bytes, 1);
+  for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr; header = CMSG_NXTHDR(&message, header)) {
+    if (header->cmsg_level != IPPROTO_UDP || header->cmsg_type != UDP_GRO) continue;
+    int size = 0;
+    std::memcpy(&size, CMSG_DATA(header), sizeof size);
+    segment = static_cast<Bytes>(size);
+  }
+  for (Bytes at = 0; at < bytes; at += segment) {
+    inbox.datagrams.push_back({inbox.data() + at, std::min(segment, bytes - at), false});
+  }
+  return true;
+}
+
+bool SocketDatagrams::receive_batch(Inbox& inbox) {
+  const Bytes stride = (limits_.largest + 63) / 64 * 64;
+  const auto count = static_cast<unsigned>(std::clamp<Bytes>(inbox.size() / stride, 1, kMostPerBatch));
+  std::array<mmsghdr, kMostPerBatch> messages{};
+  std::array<iovec, kMostPerBatch> parts{};
+  for (unsigned i = 0; i < count; ++i) {
+    parts[i] = {inbox.data() + i * stride, count == 1 ? inbox.size() : stride};
+    messages[i].msg_hdr.msg_iov = &parts[i];
+    messages[i].msg_hdr.msg_iovlen = 1;
+  }
+  const int received = ::recvmmsg(fd_, messages.data(), count, MSG_DONTWAIT, nullptr);
+  for (int i = 0; i < received; ++i) {
+    inbox.datagrams.push_back({inbox.data() + static_cast<Bytes>(i) * stride, messages[static_cast<std::size_t>(i)].msg_len, false});
+  }
+  return received > 0;
+}
+
+}  // namespace gasmeter::networks::udp

@@ -1,0 +1,62 @@
+// Datagrams over this machine's UDP sockets.
+//
+// One socket receives, whoever sends. Towards each peer a second, connected one sends: the kernel then looks up the
+// route once, which a lone message notices (a tenth of its round trip over loopback). Datagrams say themselves who
+// sent them, so it does not matter which port they come from.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "gasmeter/networks/udp/socket_address.hpp"
+#include "gasmeter/services/datagram_service.hpp"
+
+namespace gasmeter::networks::udp {
+
+struct SocketOptions {
+  std::string bind = "127.0.0.1:0";  // port 0: the kernel chooses
+  Bytes mtu = 0;                     // of the path, headers of IP and UDP included; 0: that of the interface
+  bool offload = true;               // UDP_SEGMENT and UDP_GRO, sendmmsg and recvmmsg; false: plain calls alone
+};
+
+class SocketDatagrams final : public services::DatagramService {
+ public:
+  // Throws UsageError for addresses that are none, ResourceError for a port that is taken.
+  explicit SocketDatagrams(const SocketOptions& options);
+  ~SocketDatagrams() override;
+
+  [[nodiscard]] int fd() const { return fd_; }  // readable when something has arrived
+  [[nodiscard]] std::string address() const { return SocketAddress::of_socket(fd_).text(); }
+  // Where the ranks are, in their order; before the first send(). Datagrams get no larger than `largest`, which every
+  // path has to carry. Throws UsageError for an address that two ranks name.
+  void set_peers(const std::vector<std::string>& addresses, Bytes largest);
+
+  [[nodiscard]] const services::DatagramLimits& limits() const override { return limits_; }
+  unsigned send(Rank to, std::span<const iovec> parts, Bytes segment) override;
+  bool receive(services::Inbox& inbox) override;
+
+ private:
+  struct Peer {
+    SocketAddress address;
+    int fd = -1;  // connected on first use
+  };
+
+  [[nodiscard]] int socket_to(Peer& peer);
+  [[nodiscard]] unsigned send_segmented(Peer& peer, std::span<const iovec> parts, Bytes bytes, Bytes segment);
+  [[nodiscard]] unsigned send_each(Peer& peer, std::span<const iovec> parts, Bytes segment);
+  [[nodiscard]] bool refused(const Peer& peer, int error) const;
+  [[nodiscard]] bool receive_one(services::Inbox& inbox);
+  [[nodiscard]] bool receive_offloaded(services::Inbox& inbox);
+  [[nodiscard]] bool receive_batch(services::Inbox& inbox);
+
+  // How receive() calls the kernel: a lone message pays for nothing but itself until full datagrams come.
+  enum class Mode : std::uint8_t { plain, batch, offload };
+
+  SocketOptions options_;
+  int fd_ = -1;
+  services::DatagramLimits limits_;
+  Mode mode_ = Mode::plain;
+  std::vector<Peer> peers_;
+};
+
+}  // namespace gasmeter::networks::udp

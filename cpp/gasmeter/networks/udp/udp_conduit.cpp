@@ -1,0 +1,326 @@
+#include "gasmeter/networks/udp/udp_conduit.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "gasmeter/base/error.hpp"
+
+namespace gasmeter::networks::udp {
+namespace {
+
+using conduit::AmBuffer;
+using conduit::AmCommit;
+using conduit::AmHeader;
+using conduit::Category;
+using conduit::kNoOperation;
+using conduit::PollFilter;
+
+constexpr Bytes kMaxMedium = 64 * 1024;        // larger ones would have to be put together from many fragments
+constexpr Bytes kMaxLong = 4 * 1024 * 1024;    // a message's payload is copied; a put's is not
+constexpr Bytes kMostPerPeer = 1024 * 1024;    // on its way to one peer: what stays in the caches on its way
+constexpr Bytes kCopied = 8 * 1024;            // puts up to here are copied into a shared datagram
+constexpr Bytes kMostTransfer = 1U << 30;
+constexpr std::uint32_t kMostTransfers = 64;   // outstanding per peer
+constexpr std::size_t kMostGets = 4096;        // outstanding
+constexpr Bytes kLeastDatagram = 512;
+
+// What AmBuffer::slot says of a prepared message: in the open datagram, or the address of its Transfer.
+constexpr std::uint64_t kInOpenDatagram = 0;
+
+RecordKind record_kind(const AmHeader& header) {
+  const auto first = static_cast<unsigned>(RecordKind::request_short);
+  return static_cast<RecordKind>(first + 2 * static_cast<unsigned>(header.category) + (header.is_reply ? 1U : 0U));
+}
+
+FragmentKind fragment_kind(const AmHeader& header) {
+  const auto first = static_cast<unsigned>(header.category == Category::medium ? FragmentKind::request_medium
+                                                                              : FragmentKind::request_long);
+  return static_cast<FragmentKind>(first + (header.is_reply ? 1U : 0U));
+}
+
+}  // namespace
+
+UdpConduit::UdpConduit(RealHost host, services::DatagramService& service, Rank self, std::uint32_t ranks,
+                       std::span<std::byte> segment, const UdpSettings& settings)
+    : host_(host),
+      service_(service),
+      self_(index(self)),
+      ranks_(ranks),
+      segment_(segment),
+      settings_(settings),
+      largest_(service.limits().largest),
+      peers_(ranks) {
+  if (ranks > kMostRanks) {
+    throw UsageError("udp: " + std::to_string(ranks) + " ranks; at most " + std::to_string(kMostRanks));
+  }
+  if (largest_ < kLeastDatagram) {
+    throw UsageError("udp: datagrams of " + std::to_string(largest_) + " bytes; at least " +
+                     std::to_string(kLeastDatagram) + ", so that headers and arguments fit (option mtu)");
+  }
+  // Twice what waits must fit the peer's buffer: the kernel counts a datagram's bookkeeping, too.
+  window_bytes_ = std::clamp(service.limits().receive_buffer / 4 / std::max(1U, ranks - 1), 2 * largest_, kMostPerPeer);
+  capabilities_ = {.max_request_medium = kMaxMedium,
+                   .max_reply_medium = kMaxMedium,
+                   .max_request_long = kMaxLong,
+                   .max_reply_long = kMaxLong,
+                   .native_put = true,
+                   .native_get = true,
+                   .max_transfer = kMostTransfer};
+  // A batch of datagrams, or one buffer of offloaded ones.
+  const Bytes inbox_bytes = std::max<Bytes>(80 * 1024, 2 * largest_);
+  for (auto& reader : readers_) reader = std::make_unique<Reader>(inbox_bytes);
+}
+
+UdpConduit::~UdpConduit() = default;
+
+UdpConduit::Peer& UdpConduit::peer(Rank rank) {
+  std::unique_ptr<Peer>& entry = peers_[index(rank)];
+  if (!entry) {
+    entry = std::make_unique<Peer>(rank, settings_.first_sequence, window_bytes_);
+    active_.push_back(entry.get());
+  }
+  return *entry;
+}
+
+bool UdpConduit::is_quiet() const {
+  return std::all_of(active_.begin(), active_.end(),
+                     [](const Peer* p) { return p->out.is_idle() && p->open == nullptr && p->transfers.empty(); });
+}
+
+// ---- messages
+
+Status UdpConduit::prepare(const AmHeader& header, const void* /*client*/, Bytes least, Bytes most, AmBuffer& out) {
+  (void)least;
+  Peer& p = peer(header.peer);
+  out.header = header;
+  out.size = most;
+  const RecordKind kind = record_kind(header);
+  const Bytes bytes = most_record_bytes(kind, header.arguments, most);
+  if (bytes <= largest_ - sizeof(Header) && !p.reserved) {
+    if (!make_room(p, bytes)) return Status::no_resource;
+    p.reserved = true;
+    out.data = p.open + p.open_bytes + payload_offset(kind, header.arguments, most, p.open_bytes);
+    out.slot = kInOpenDatagram;
+    return Status::ok;
+  }
+  // Too large for a datagram, or another message is being prepared where this one would go.
+  if (p.outstanding_transfers >= kMostTransfers) return Status::no_resource;
+  auto transfer = std::make_unique<Transfer>();
+  transfer->copy = std::make_unique_for_overwrite<std::byte[]>(std::max<Bytes>(most, 1));
+  ++p.outstanding_transfers;
+  out.data = transfer->copy.get();
+  out.slot = reinterpret_cast<std::uint64_t>(transfer.release());
+  return Status::ok;
+}
+
+Status UdpConduit::commit(const AmBuffer& buffer, const AmCommit& message, OperationId local) {
+  Peer& p = peer(buffer.header.peer);
+  const RecordKind kind = record_kind(buffer.header);
+  const auto word = reinterpret_cast<std::uint64_t>(message.destination);
+  const Bytes bytes = most_record_bytes(kind, buffer.header.arguments, message.size);
+  if (buffer.slot == kInOpenDatagram) {
+    p.reserved = false;
+    append_record(p, kind, message.handler, message.arguments, word, buffer.data, message.size);
+    after_append(p);
+  } else {
+    auto* const transfer = reinterpret_cast<Transfer*>(buffer.slot);
+    if (bytes <= largest_ - sizeof(Header)) {
+      if (p.reserved || !make_room(p, bytes)) return Status::no_resource;
+      append_record(p, kind, message.handler, message.arguments, word, buffer.data, message.size);
+      delete transfer;
+      --p.outstanding_transfers;
+      after_append(p);
+    } else {
+      transfer->from = transfer->copy.get();
+      transfer->head.kind = fragment_kind(buffer.header);
+      transfer->head.handler = index(message.handler);
+      transfer->head.arguments = buffer.header.arguments;
+      transfer->head.address = word;
+      transfer->head.total = static_cast<std::uint32_t>(message.size);
+      std::copy(message.arguments.begin(), message.arguments.end(), transfer->arguments.begin());
+      start_transfer(p, std::unique_ptr<Transfer>(transfer));
+    }
+  }
+  if (local != kNoOperation) completions_.push_back(local);  // the payload has been copied
+  return Status::ok;
+}
+
+void UdpConduit::cancel(const AmBuffer& buffer) {
+  Peer& p = peer(buffer.header.peer);
+  if (buffer.slot == kInOpenDatagram) {
+    p.reserved = false;
+    if (p.open_bytes == sizeof(Header)) {
+      free_buffers_.push_back(std::exchange(p.open, nullptr));
+    }
+    return;
+  }
+  delete reinterpret_cast<Transfer*>(buffer.slot);
+  --p.outstanding_transfers;
+}
+
+// ---- puts and gets
+
+Status UdpConduit::put(Rank rank, void* to, const void* from, Bytes bytes, OperationId root, OperationId local) {
+  Peer& p = peer(rank);
+  const auto address = reinterpret_cast<std::uint64_t>(to);
+  if (bytes <= std::min(kCopied, largest_ / 2)) {
+    if (bytes != 0) {
+      if (p.reserved || !make_room(p, record_bytes(RecordKind::put, 0, bytes, p.open_bytes))) return Status::no_resource;
+      append_record(p, RecordKind::put, {}, {}, address, from, bytes);
+      p.open_flags |= kMovesData;
+      if (root != kNoOperation) p.open_operations.push_back(root);
+      after_append(p);
+    } else if (root != kNoOperation) {
+      completions_.push_back(root);
+    }
+    if (local != kNoOperation) completions_.push_back(local);
+    return Status::ok;
+  }
+  if (p.outstanding_transfers >= kMostTransfers) return Status::no_resource;
+  auto transfer = std::make_unique<Transfer>();
+  transfer->head.kind = FragmentKind::put;
+  transfer->head.address = address;
+  transfer->head.total = static_cast<std::uint32_t>(bytes);
+  transfer->from = static_cast<const std::byte*>(from);
+  transfer->root = root;
+  transfer->local = local;
+  ++p.outstanding_transfers;
+  start_transfer(p, std::move(transfer));
+  return Status::ok;
+}
+
+Status UdpConduit::get(Rank rank, void* to, const void* from, Bytes bytes, OperationId root) {
+  Peer& p = peer(rank);
+  if (bytes == 0) {
+    if (root != kNoOperation) completions_.push_back(root);
+    return Status::ok;
+  }
+  const Bytes room = record_bytes(RecordKind::get, 2, 0, 0);
+  if ((free_gets_.empty() && gets_.size() >= kMostGets) || p.reserved || !make_room(p, room)) return Status::no_resource;
+  if (free_gets_.empty()) {
+    free_gets_.push_back(static_cast<std::uint32_t>(gets_.size()));
+    gets_.emplace_back();
+  }
+  const std::uint32_t number = free_gets_.back();
+  free_gets_.pop_back();
+  Get& entry = gets_[number];
+  entry.to = static_cast<std::byte*>(to);
+  entry.missing = bytes;
+  entry.root = root;
+  entry.peer = rank;
+  ++entry.generation;
+  const std::array<std::int32_t, 2> identity{static_cast<std::int32_t>(number),
+                                             static_cast<std::int32_t>(entry.generation)};
+  append_record(p, RecordKind::get, {}, identity, reinterpret_cast<std::uint64_t>(from), nullptr, bytes);
+  p.open_flags |= kMovesData;
+  after_append(p);
+  return Status::ok;
+}
+
+// ---- progress
+
+unsigned UdpConduit::poll(conduit::Delivery& sink, unsigned budget, PollFilter filter) {
+  struct Depth {
+    explicit Depth(unsigned& d) : depth(d) { ++depth; }
+    ~Depth() { --depth; }
+    unsigned& depth;
+  };
+  const Depth guard(depth_);
+  Reader& reader = *readers_[depth_ == 1 ? 0 : 1];
+  flush_dirty();
+  unsigned handed = report_completions(sink, budget);
+  if (!stored_replies_.empty() || !stored_requests_.empty()) handed += deliver_stored(sink, budget - handed, filter);
+  unsigned activity = 0;
+  while (handed < budget) {
+    if (!reader.datagram.empty()) {
+      handed += deliver_records(sink, reader, budget - handed, filter);
+    } else if (reader.next < reader.inbox.datagrams.size()) {
+      (void)accept_next(reader, activity);
+      if (!stored_replies_.empty() || !stored_requests_.empty()) handed += deliver_stored(sink, budget - handed, filter);
+    } else {
+      // A lone small datagram seldom has others behind it; the next poll will see.
+      const auto& last = reader.inbox.datagrams;
+      if (handed != 0 && last.size() == 1 && last.front().bytes < largest_ / 2) break;
+      if (activity > budget || !receive(reader)) break;
+    }
+  }
+  if (filter == PollFilter::replies_only) {
+    // The poll around this one does not look here: what is left is kept.
+    while (!reader.datagram.empty()) (void)deliver_records(sink, reader, 0, filter);
+    while (reader.next < reader.inbox.datagrams.size()) {
+      if (accept_next(reader, activity)) {
+        while (!reader.datagram.empty()) (void)deliver_records(sink, reader, 0, filter);
+      }
+    }
+  }
+  handed += report_completions(sink, budget > handed ? budget - handed : 0);
+  flush_dirty();
+  check_timers();
+  return handed + activity;
+}
+
+void UdpConduit::serve() {
+  class Nobody final : public conduit::Delivery {
+    void arrived(const conduit::AmView& /*message*/) override {}
+    void completed(OperationId /*operation*/) override {}
+  } nobody;
+  Reader& reader = *readers_[0];
+  while (!reader.datagram.empty()) (void)deliver_records(nobody, reader, 0, PollFilter::replies_only);
+  unsigned activity = 0;
+  do {
+    while (reader.next < reader.inbox.datagrams.size()) {
+      if (accept_next(reader, activity)) {
+        while (!reader.datagram.empty()) (void)deliver_records(nobody, reader, 0, PollFilter::replies_only);
+      }
+    }
+  } while (receive(reader));
+  for (Peer* p : active_) {
+    if (p->owed != 0) p->owed_now = true;
+    mark_dirty(*p);
+  }
+  flush_dirty();
+  check_timers();
+}
+
+unsigned UdpConduit::report_completions(conduit::Delivery& sink, unsigned budget) {
+  unsigned reported = 0;
+  for (; reported < budget && !completions_.empty(); ++reported) {
+    const OperationId operation = completions_.front();
+    completions_.pop_front();
+    sink.completed(operation);
+  }
+  return reported;
+}
+
+// ---- timers
+
+void UdpConduit::wake_at(SimTime time) {
+  next_check_ = std::min(next_check_, time);
+}
+
+void UdpConduit::check_timers() {
+  if (next_check_ == kNever) return;
+  const SimTime now = host_.now();
+  if (now < next_check_) return;
+  next_check_ = kNever;
+  for (Peer* p : active_) {
+    p->out.collect_lost(now, lost_);
+    for (const std::uint64_t sequence : lost_) {
+      if (send_slots(*p, sequence, 1) == 0) break;
+      p->out.mark_resent(sequence, now);
+      ++counters_.retransmitted;
+    }
+    if (p->out.silent_since() != kNever && now - p->out.silent_since() > settings_.patience) {
+      throw BrokenJob("udp: rank " + std::to_string(index(p->rank)) + " has not answered rank " +
+                      std::to_string(self_) + " for " +
+                      std::to_string(static_cast<long>(settings_.patience.seconds())) + " s");
+    }
+    if (p->owed != 0 && now >= p->owed_since + kAcknowledgementDelay) send_acknowledgement(*p);
+    if (p->owed != 0) wake_at(p->owed_since + kAcknowledgementDelay);
+    wake_at(p->out.deadline());
+  }
+}
+
+}  // namespace gasmeter::networks::udp

@@ -1,0 +1,216 @@
+// The udp conduit: exactly-once messages, puts and gets over datagrams that may be lost.
+//
+// - Small things share a datagram per peer: one leaves at once while nothing is on its way to that peer; later ones
+//   join the next datagram until it is full or the rank polls.
+// - Large ones travel in fragments from where they lie; the receiver has them land where they belong.
+// - A datagram is acknowledged by whatever goes the other way, else by one of its own. What is acknowledged has been
+//   applied (puts, answers) or is held (messages), so an acknowledgement completes a put.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "gasmeter/base/real_host.hpp"
+#include "gasmeter/conduit/conduit.hpp"
+#include "gasmeter/networks/udp/receive_window.hpp"
+#include "gasmeter/networks/udp/send_window.hpp"
+#include "gasmeter/networks/udp/wire.hpp"
+#include "gasmeter/services/datagram_service.hpp"
+
+namespace gasmeter::networks::udp {
+
+// What all ranks of a run agree on.
+struct UdpSettings {
+  HashKey key;                // the run's secret
+  std::uint32_t session = 0;  // differs from that of every earlier run with this key
+  Authentication covers = Authentication::header;
+  std::uint64_t first_sequence = 0;              // of every pair; a test starts near the end of 64 bits
+  SimTime patience{60'000'000'000'000};          // a peer that is silent for longer ends the job
+};
+
+// How long an acknowledgement waits for something that goes the same way.
+inline constexpr SimTime kAcknowledgementDelay{100'000'000};  // 100 us
+
+struct UdpCounters {
+  std::uint64_t sent = 0;  // datagrams, retransmissions included
+  std::uint64_t received = 0;
+  std::uint64_t retransmitted = 0;
+  std::uint64_t acknowledgements = 0;  // sent, of the kind that carries nothing else
+  std::uint64_t duplicates = 0;        // arrived again: retransmitted needlessly, or replayed
+  std::uint64_t beyond = 0;            // too far ahead to be kept
+  std::uint64_t foreign = 0;           // hash does not fit
+  std::uint64_t stale = 0;             // of another run
+  std::uint64_t malformed = 0;
+  std::uint64_t misdirected = 0;  // of this run, but not for this rank
+};
+
+class UdpConduit final : public conduit::Conduit {
+ public:
+  // `service` outlives the conduit and knows the ranks' addresses. `segment`: memory that peers may put to and get
+  // from. Throws UsageError for more ranks than the header can name, or datagrams too small for any message.
+  UdpConduit(RealHost host, services::DatagramService& service, Rank self, std::uint32_t ranks, std::span<std::byte> segment,
+             const UdpSettings& settings);
+  ~UdpConduit() override;
+
+  [[nodiscard]] const conduit::Capabilities& capabilities() const override { return capabilities_; }
+  Status prepare(const conduit::AmHeader& header, const void* client, Bytes least, Bytes most,
+                 conduit::AmBuffer& out) override;
+  Status commit(const conduit::AmBuffer& buffer, const conduit::AmCommit& message, OperationId local) override;
+  void cancel(const conduit::AmBuffer& buffer) override;
+  Status put(Rank peer, void* to, const void* from, Bytes bytes, OperationId root, OperationId local) override;
+  Status get(Rank peer, void* to, const void* from, Bytes bytes, OperationId root) override;
+  // Also counts datagrams that moved data and completed nothing yet.
+  unsigned poll(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter) override;
+  [[nodiscard]] SimTime next_deadline() const override { return next_check_; }
+
+  // Between measurements: answers peers and repeats what was lost, keeps messages for the next poll.
+  void serve();
+  [[nodiscard]] const UdpCounters& counters() const { return counters_; }
+  // Everything that this rank sent has been acknowledged.
+  [[nodiscard]] bool is_quiet() const;
+
+ private:
+  // A transfer that is arriving.
+  struct Incoming {
+    Fragment head;
+    std::array<std::int32_t, conduit::kMaxArguments> arguments{};
+    std::byte* to = nullptr;
+    std::unique_ptr<std::byte[]> storage;  // of a Medium
+    std::uint32_t missing = 0;             // bytes
+    std::uint32_t frontier = 0;            // nothing at or behind this offset has arrived
+  };
+  struct Answer {  // to a get, not yet sent
+    std::uint64_t identity;
+    const std::byte* from;
+    std::uint32_t bytes;
+  };
+  struct Peer {
+    Peer(Rank whose, std::uint64_t first_sequence, Bytes most_bytes)
+        : rank(whose), out(first_sequence, most_bytes), in(first_sequence) {}
+
+    Rank rank;
+    SendWindow out;
+    ReceiveWindow in;
+    // The datagram that records join.
+    std::byte* open = nullptr;
+    Bytes open_bytes = 0;
+    std::uint8_t open_flags = 0;
+    bool reserved = false;  // a prepared record stands at its end
+    std::vector<OperationId> open_operations;
+    std::deque<std::unique_ptr<Transfer>> transfers;  // not yet sent to their end
+    std::vector<std::unique_ptr<Transfer>> travelling;
+    std::uint32_t outstanding_transfers = 0;
+    std::uint32_t next_transfer = 0;
+    std::deque<Answer> answers;
+    std::map<std::uint32_t, Incoming> incoming;
+    // Acknowledgements that this rank owes.
+    Bytes owed_bytes = 0;
+    std::uint32_t owed = 0;
+    bool owed_now = false;
+    SimTime owed_since;
+    bool dirty = false;  // has something that a flush would send
+  };
+  // A get of this rank.
+  struct Get {
+    std::byte* to = nullptr;
+    Bytes missing = 0;
+    OperationId root = conduit::kNoOperation;
+    Rank peer{};
+    std::uint32_t generation = 0;
+  };
+  // A message that is kept: taken in while its like must not be delivered, or put together from fragments.
+  struct Stored {
+    conduit::AmView view;  // but for its arguments
+    std::size_t count = 0;
+    std::array<std::int32_t, conduit::kMaxArguments> arguments{};
+    std::unique_ptr<std::byte[]> payload;
+  };
+  // What was received and is being read.
+  struct Reader {
+    explicit Reader(Bytes bytes) : inbox(bytes) {}
+    services::Inbox inbox;
+    std::size_t next = 0;             // datagram of the inbox
+    std::span<std::byte> datagram{};  // whose messages are being delivered
+    Bytes at = 0;
+    Rank source{};
+  };
+
+  // ---- sending
+  [[nodiscard]] Peer& peer(Rank rank);
+  void mark_dirty(Peer& p);
+  // Room for a record of this size in the open datagram.
+  [[nodiscard]] bool make_room(Peer& p, Bytes bytes);
+  void append_record(Peer& p, RecordKind kind, HandlerIndex handler, std::span<const std::int32_t> arguments,
+                     std::uint64_t word, const void* payload, Bytes size);
+  void after_append(Peer& p);
+  void close_open(Peer& p);
+  void flush(Peer& p);
+  void pump(Peer& p);
+  [[nodiscard]] bool pump_answer(Peer& p, const Answer& answer);
+  void start_transfer(Peer& p, std::unique_ptr<Transfer> transfer);
+  [[nodiscard]] unsigned send_slots(Peer& p, std::uint64_t first, unsigned count);
+  void seal(Peer& p, Slot& slot, std::uint64_t sequence);
+  void fill_header(Peer& p, Header& header) const;
+  void send_acknowledgement(Peer& p);
+  void flush_dirty();
+  [[nodiscard]] std::byte* take_buffer();
+
+  // ---- receiving
+  [[nodiscard]] bool receive(Reader& reader);
+  // Judges the next datagram of the inbox, takes in what it says and moves; true if it holds messages to deliver.
+  [[nodiscard]] bool accept_next(Reader& reader, unsigned& activity);
+  void acknowledged(Peer& p, const Header& header);
+  void release(Peer& p, Slot& slot);
+  void apply_records(Peer& p, std::span<std::byte> datagram);
+  [[nodiscard]] bool apply_fragment(Peer& p, services::Inbox& inbox, services::Inbox::Datagram& datagram);
+  void finish_incoming(Peer& p, std::uint32_t transfer);
+  void found(Peer& p, std::uint64_t identity, const std::byte* payload, Bytes offset, Bytes bytes, bool in_place);
+  void complete(OperationId operation);
+  void store(const conduit::AmView& view);
+  [[nodiscard]] unsigned deliver_records(conduit::Delivery& sink, Reader& reader, unsigned budget,
+                                         conduit::PollFilter filter);
+  [[nodiscard]] unsigned deliver_stored(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter);
+  [[nodiscard]] unsigned report_completions(conduit::Delivery& sink, unsigned budget);
+  [[nodiscard]] bool in_segment(std::uint64_t address, Bytes bytes) const;
+  void set_landing(services::Inbox& inbox);
+
+  // ---- timers
+  void check_timers();
+  void owe(Peer& p, Bytes bytes, bool now);
+  void wake_at(SimTime time);
+
+  RealHost host_;
+  services::DatagramService& service_;
+  std::uint32_t self_;
+  std::uint32_t ranks_;
+  std::span<std::byte> segment_;
+  UdpSettings settings_;
+  conduit::Capabilities capabilities_;
+  Bytes largest_;        // datagram
+  Bytes window_bytes_;   // per peer
+  std::vector<std::unique_ptr<Peer>> peers_;  // by rank; null until used
+  std::vector<Peer*> active_;
+  std::vector<Peer*> dirty_;
+  std::vector<std::byte*> free_buffers_;
+  std::vector<std::unique_ptr<services::Inbox>> buffers_;
+  std::vector<Get> gets_;
+  std::vector<std::uint32_t> free_gets_;
+  std::deque<OperationId> completions_;
+  std::deque<Stored> stored_requests_;
+  std::deque<Stored> stored_replies_;
+  std::array<std::unique_ptr<Reader>, 2> readers_;  // of a poll, and of one inside a handler of that poll
+  unsigned depth_ = 0;
+  SimTime next_check_ = kNever;
+  Peer* bulk_ = nullptr;  // whose fragments came last
+  std::uint32_t bulk_transfer_ = 0;
+  std::vector<std::uint64_t> lost_;
+  std::vector<iovec> parts_;
+  UdpCounters counters_;
+};
+
+}  // namespace gasmeter::networks::udp

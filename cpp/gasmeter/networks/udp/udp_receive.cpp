@@ -1,0 +1,340 @@
+// The receiving half of the udp conduit: datagrams into memory, acknowledgements and messages.
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "gasmeter/networks/udp/udp_conduit.hpp"
+
+namespace gasmeter::networks::udp {
+
+using conduit::AmView;
+using conduit::Category;
+using conduit::PollFilter;
+
+bool UdpConduit::in_segment(std::uint64_t address, Bytes bytes) const {
+  const auto start = reinterpret_cast<std::uint64_t>(segment_.data());
+  return address >= start && bytes <= segment_.size() && address - start <= segment_.size() - bytes;
+}
+
+void UdpConduit::complete(OperationId operation) {
+  if (operation != conduit::kNoOperation) completions_.push_back(operation);
+}
+
+// Where the next datagram's payload will go if it is the next fragment of the transfer that was seen last. Nothing at
+// or behind the frontier has arrived yet, so whatever lands there is overwritten before anybody may look.
+void UdpConduit::set_landing(services::Inbox& inbox) {
+  inbox.landing = {};
+  if (bulk_ == nullptr || settings_.covers == Authentication::payload || largest_ < 8 * 1024) return;
+  const auto found = bulk_->incoming.find(bulk_transfer_);
+  if (found == bulk_->incoming.end() || found->second.to == nullptr) {
+    bulk_ = nullptr;
+    return;
+  }
+  const Incoming& incoming = found->second;
+  if (incoming.frontier >= incoming.head.total) return;
+  inbox.landing = {kFragmentPayloadAt, incoming.to + incoming.frontier,
+                   std::min<Bytes>(incoming.head.total - incoming.frontier, largest_ - kFragmentPayloadAt)};
+}
+
+bool UdpConduit::receive(Reader& reader) {
+  set_landing(reader.inbox);
+  reader.next = 0;
+  return service_.receive(reader.inbox);
+}
+
+bool UdpConduit::accept_next(Reader& reader, unsigned& activity) {
+  services::Inbox::Datagram& datagram = reader.inbox.datagrams[reader.next++];
+  ++counters_.received;
+  Header header;
+  const bool big = datagram.landed && datagram.bytes > reader.inbox.landing.at;
+  if (big && settings_.covers == Authentication::payload) reader.inbox.gather(datagram);
+  switch (judge(settings_.key, settings_.covers, {datagram.data, datagram.bytes}, settings_.session,
+                static_cast<std::uint16_t>(self_), ranks_, header)) {
+    case Verdict::genuine:
+      break;
+    case Verdict::malformed:
+      ++counters_.malformed;
+      return false;
+    case Verdict::foreign:
+      ++counters_.foreign;
+      return false;
+    case Verdict::stale:
+      ++counters_.stale;
+      return false;
+    case Verdict::misdirected:
+      ++counters_.misdirected;
+      return false;
+  }
+  datagram.bytes = header.bytes;
+  Peer& p = peer(Rank{header.source});
+  acknowledged(p, header);
+  if (header.content == Content::nothing) return false;
+  switch (p.in.look(header.sequence)) {
+    case ReceiveWindow::Arrival::fresh:
+      break;
+    case ReceiveWindow::Arrival::duplicate:
+      ++counters_.duplicates;
+      owe(p, 0, true);  // its sender has not heard
+      return false;
+    case ReceiveWindow::Arrival::beyond:
+      ++counters_.beyond;
+      return false;
+  }
+  if (header.content == Content::fragment) {
+    if (!apply_fragment(p, reader.inbox, datagram)) {
+      ++counters_.malformed;
+      return false;
+    }
+    ++activity;
+    p.in.accept(header.sequence);
+    owe(p, header.bytes, (header.flags & kAcknowledgeNow) != 0 || p.in.has_gap());
+    return false;
+  }
+  reader.inbox.gather(datagram);
+  const std::span<std::byte> whole{datagram.data, header.bytes};
+  if ((header.flags & kMovesData) != 0) {
+    apply_records(p, whole);
+    ++activity;
+  }
+  p.in.accept(header.sequence);
+  owe(p, header.bytes, (header.flags & kAcknowledgeNow) != 0 || p.in.has_gap());
+  reader.datagram = whole;
+  reader.at = sizeof(Header);
+  reader.source = p.rank;
+  return true;
+}
+
+void UdpConduit::owe(Peer& p, Bytes bytes, bool now) {
+  if (p.owed == 0) {
+    p.owed_since = host_.now();
+    wake_at(p.owed_since + kAcknowledgementDelay);
+  }
+  ++p.owed;
+  p.owed_bytes += bytes;
+  if (now || p.owed >= SendWindow::kSlots / 4 || p.owed_bytes >= window_bytes_ / 4) {
+    p.owed_now = true;
+    mark_dirty(p);
+  }
+}
+
+void UdpConduit::acknowledged(Peer& p, const Header& header) {
+  const SimTime now = host_.now();
+  if (!p.out.acknowledge(header.acknowledged, header.selective, now, [&](Slot& slot) { release(p, slot); })) return;
+  if (header.selective != 0) wake_at(now);  // something was overtaken
+  wake_at(p.out.deadline());
+  if (p.out.unsent() != p.out.next() || !p.transfers.empty() || !p.answers.empty()) mark_dirty(p);
+}
+
+// A datagram is known to have arrived.
+void UdpConduit::release(Peer& p, Slot& slot) {
+  if (slot.records != nullptr) free_buffers_.push_back(std::exchange(slot.records, nullptr));
+  for (const OperationId operation : slot.operations) complete(operation);
+  slot.operations.clear();
+  Transfer* const transfer = std::exchange(slot.transfer, nullptr);
+  if (transfer == nullptr || --transfer->unacknowledged != 0 || !transfer->all_sent()) return;
+  complete(transfer->local);
+  complete(transfer->root);
+  --p.outstanding_transfers;
+  const auto is_it = [transfer](const std::unique_ptr<Transfer>& t) { return t.get() == transfer; };
+  const auto travelling = std::find_if(p.travelling.begin(), p.travelling.end(), is_it);
+  if (travelling != p.travelling.end()) {
+    std::swap(*travelling, p.travelling.back());
+    p.travelling.pop_back();
+    return;
+  }
+  const auto waiting = std::find_if(p.transfers.begin(), p.transfers.end(), is_it);
+  if (waiting != p.transfers.end()) p.transfers.erase(waiting);
+}
+
+// Puts, gets and answers of a datagram; its messages are delivered later.
+void UdpConduit::apply_records(Peer& p, std::span<std::byte> datagram) {
+  RecordView view;
+  for (Bytes at = sizeof(Header); read_record(datagram, at, view) == Step::record; at = view.next) {
+    if (view.kind == RecordKind::put) {
+      if (!in_segment(view.word, view.size)) {
+        ++counters_.malformed;
+        continue;
+      }
+      std::memcpy(reinterpret_cast<void*>(view.word), view.payload, view.size);
+    } else if (view.kind == RecordKind::found) {
+      found(p, view.word, view.payload, 0, view.size, false);
+    } else if (view.kind == RecordKind::get) {
+      if (!in_segment(view.word, view.size)) {
+        ++counters_.malformed;
+        continue;
+      }
+      std::uint64_t identity = 0;
+      std::memcpy(&identity, view.arguments.data(), sizeof identity);
+      p.answers.push_back({identity, reinterpret_cast<const std::byte*>(view.word), static_cast<std::uint32_t>(view.size)});
+      mark_dirty(p);
+    }
+  }
+}
+
+// Part of what a get asked for. Answers that no get waits for are dropped.
+void UdpConduit::found(Peer& p, std::uint64_t identity, const std::byte* payload, Bytes offset, Bytes bytes,
+                       bool in_place) {
+  const auto number = static_cast<std::uint32_t>(identity);
+  const auto generation = static_cast<std::uint32_t>(identity >> 32);
+  if (number >= gets_.size()) return;
+  Get& get = gets_[number];
+  if (get.generation != generation || get.missing < bytes || get.peer != p.rank) return;
+  if (!in_place) std::memcpy(get.to + offset, payload, bytes);
+  get.missing -= bytes;
+  if (get.missing != 0) return;
+  complete(get.root);
+  ++get.generation;
+  free_gets_.push_back(number);
+}
+
+bool UdpConduit::apply_fragment(Peer& p, services::Inbox& inbox, services::Inbox::Datagram& datagram) {
+  FragmentView view;
+  if (!read_fragment({datagram.data, datagram.bytes}, view)) return false;
+  const Fragment& head = view.head;
+  auto entry = p.incoming.find(head.transfer);
+  if (entry == p.incoming.end()) {
+    Incoming incoming;
+    incoming.head = head;
+    incoming.missing = head.total;
+    switch (head.kind) {
+      case FragmentKind::put:
+      case FragmentKind::request_long:
+      case FragmentKind::reply_long:
+        if (!in_segment(head.address, head.total)) return false;
+        incoming.to = reinterpret_cast<std::byte*>(head.address);
+        break;
+      case FragmentKind::found: {
+        const auto number = static_cast<std::uint32_t>(head.address);
+        if (number >= gets_.size()) return false;
+        const Get& get = gets_[number];
+        if (get.generation != static_cast<std::uint32_t>(head.address >> 32) || get.missing != head.total ||
+            get.peer != p.rank) {
+          return false;
+        }
+        incoming.to = get.to;
+        break;
+      }
+      case FragmentKind::request_medium:
+      case FragmentKind::reply_medium:
+        if (head.total > capabilities_.max_request_medium) return false;
+        incoming.storage = std::make_unique_for_overwrite<std::byte[]>(head.total);
+        incoming.to = incoming.storage.get();
+        break;
+    }
+    entry = p.incoming.emplace(head.transfer, std::move(incoming)).first;
+  }
+  Incoming& incoming = entry->second;
+  if (incoming.head.kind != head.kind || incoming.head.total != head.total || incoming.missing < view.bytes) return false;
+  const auto& landing = inbox.landing;
+  const bool in_place = datagram.landed && view.payload_at == landing.at && landing.to == incoming.to + head.offset &&
+                        view.bytes <= landing.bytes;
+  if (!in_place) {
+    inbox.gather(datagram);
+    std::memcpy(incoming.to + head.offset, datagram.data + view.payload_at, view.bytes);
+  }
+  std::copy(view.arguments.begin(), view.arguments.end(), incoming.arguments.begin());
+  incoming.missing -= static_cast<std::uint32_t>(view.bytes);
+  incoming.frontier = std::max(incoming.frontier, head.offset + static_cast<std::uint32_t>(view.bytes));
+  bulk_ = &p;
+  bulk_transfer_ = head.transfer;
+  if (incoming.missing == 0) finish_incoming(p, head.transfer);
+  return true;
+}
+
+void UdpConduit::finish_incoming(Peer& p, std::uint32_t transfer) {
+  const auto entry = p.incoming.find(transfer);
+  Incoming incoming = std::move(entry->second);
+  p.incoming.erase(entry);
+  if (incoming.head.kind == FragmentKind::put) return;
+  if (incoming.head.kind == FragmentKind::found) {
+    found(p, incoming.head.address, nullptr, 0, incoming.head.total, true);
+    return;
+  }
+  const bool is_long = incoming.head.kind >= FragmentKind::request_long;
+  Stored stored;
+  stored.arguments = incoming.arguments;
+  stored.payload = std::move(incoming.storage);
+  AmView& view = stored.view;
+  view.source = p.rank;
+  view.category = is_long ? Category::long_message : Category::medium;
+  view.is_request = incoming.head.kind == FragmentKind::request_medium || incoming.head.kind == FragmentKind::request_long;
+  view.handler = HandlerIndex{incoming.head.handler};
+  view.payload = incoming.to;
+  view.size = incoming.head.total;
+  stored.count = incoming.head.arguments;
+  (view.is_request ? stored_requests_ : stored_replies_).push_back(std::move(stored));
+}
+
+void UdpConduit::store(const AmView& view) {
+  Stored stored;
+  stored.view = view;
+  stored.count = view.arguments.size();
+  std::copy(view.arguments.begin(), view.arguments.end(), stored.arguments.begin());
+  if (view.category == Category::medium && view.size != 0) {
+    stored.payload = std::make_unique_for_overwrite<std::byte[]>(view.size);
+    std::memcpy(stored.payload.get(), view.payload, view.size);
+    stored.view.payload = stored.payload.get();
+  }
+  (view.is_request ? stored_requests_ : stored_replies_).push_back(std::move(stored));
+}
+
+unsigned UdpConduit::deliver_stored(conduit::Delivery& sink, unsigned budget, PollFilter filter) {
+  unsigned delivered = 0;
+  for (std::deque<Stored>* queue : {&stored_replies_, &stored_requests_}) {
+    if (queue == &stored_requests_ && filter == PollFilter::replies_only) break;
+    while (delivered < budget && !queue->empty()) {
+      Stored stored = std::move(queue->front());
+      queue->pop_front();
+      stored.view.arguments = {stored.arguments.data(), stored.count};
+      ++delivered;
+      sink.arrived(stored.view);
+    }
+  }
+  return delivered;
+}
+
+// Delivers messages of the datagram that is being read. Those that must not be delivered now, and with a budget of 0
+// all that are left, are kept.
+unsigned UdpConduit::deliver_records(conduit::Delivery& sink, Reader& reader, unsigned budget, PollFilter filter) {
+  unsigned delivered = 0;
+  RecordView record;
+  AmView view;
+  view.source = reader.source;
+  const bool keep = budget == 0;
+  while (keep || delivered < budget) {
+    const Step step = read_record(reader.datagram, reader.at, record);
+    if (step != Step::record) {
+      if (step == Step::malformed) ++counters_.malformed;
+      reader.datagram = {};
+      break;
+    }
+    reader.at = record.next;
+    if (record.kind > RecordKind::reply_long) continue;
+    const auto number = static_cast<unsigned>(record.kind) - static_cast<unsigned>(RecordKind::request_short);
+    view.category = static_cast<Category>(number / 2);
+    view.is_request = number % 2 == 0;
+    view.handler = record.handler;
+    view.arguments = record.arguments;
+    view.size = record.size;
+    view.payload = view.category == Category::medium ? record.payload : nullptr;
+    if (view.category == Category::long_message) {
+      view.payload = reinterpret_cast<void*>(record.word);
+      if (record.size != 0) {
+        if (!in_segment(record.word, record.size)) {
+          ++counters_.malformed;
+          continue;
+        }
+        std::memcpy(view.payload, record.payload, record.size);
+      }
+    }
+    if (keep || (view.is_request && filter == PollFilter::replies_only)) {
+      store(view);
+      continue;
+    }
+    ++delivered;
+    sink.arrived(view);
+  }
+  return delivered;
+}
+
+}  // namespace gasmeter::networks::udp

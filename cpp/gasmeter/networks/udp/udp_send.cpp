@@ -1,0 +1,276 @@
+// The sending half of the udp conduit: records into datagrams, transfers into fragments, both into the window.
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "gasmeter/networks/udp/udp_conduit.hpp"
+
+namespace gasmeter::networks::udp {
+namespace {
+
+constexpr std::uint64_t kMostQueued = 128;       // datagrams that wait for the window
+constexpr Bytes kBatchBytes = 48 * 1024;         // queued bytes worth a call of their own
+constexpr Bytes kMostWaste = 4;                  // a datagram is padded to full size if less than 1/4 of it is lost
+
+}  // namespace
+
+std::byte* UdpConduit::take_buffer() {
+  if (free_buffers_.empty()) {
+    buffers_.push_back(std::make_unique<services::Inbox>(round_up(largest_, 64)));
+    free_buffers_.push_back(buffers_.back()->data());
+  }
+  std::byte* const buffer = free_buffers_.back();
+  free_buffers_.pop_back();
+  return buffer;
+}
+
+void UdpConduit::mark_dirty(Peer& p) {
+  if (p.dirty) return;
+  p.dirty = true;
+  dirty_.push_back(&p);
+}
+
+bool UdpConduit::make_room(Peer& p, Bytes bytes) {
+  if (p.open != nullptr) {
+    if (p.open_bytes + bytes <= largest_) return true;
+    if (!p.out.has_free_slot()) return false;
+    close_open(p);
+    if (p.out.next() - p.out.unsent() >= service_.limits().most_per_send ||
+        (p.out.next() - p.out.unsent()) * largest_ >= kBatchBytes) {
+      flush(p);
+    }
+  }
+  if (!p.out.has_free_slot() || p.out.next() - p.out.unsent() >= kMostQueued) return false;
+  // Behind a full window a little may queue up, no more: who sends has to see that the receiver is slow.
+  if ((p.out.next() - p.out.unsent()) * largest_ > 4 * kBatchBytes) return false;
+  p.open = take_buffer();
+  p.open_bytes = sizeof(Header);
+  p.open_flags = 0;
+  return true;
+}
+
+void UdpConduit::append_record(Peer& p, RecordKind kind, HandlerIndex handler, std::span<const std::int32_t> arguments,
+                               std::uint64_t word, const void* payload, Bytes size) {
+  std::byte* const at = p.open + p.open_bytes;
+  const Record record{kind, index(handler), static_cast<std::uint8_t>(arguments.size()), 0,
+                      static_cast<std::uint32_t>(size)};
+  const auto count = static_cast<unsigned>(arguments.size());
+  const Bytes offset = payload_offset(kind, count, kind == RecordKind::get ? 0 : size, p.open_bytes);
+  // Prepared with room for more than is sent: the payload may have to move before the header is written over it.
+  if (payload != nullptr && size != 0 && payload != at + offset) std::memmove(at + offset, payload, size);
+  std::memcpy(at, &record, sizeof record);
+  Bytes words_at = sizeof record;
+  if (has_word(kind)) {
+    std::memcpy(at + words_at, &word, sizeof word);
+    words_at += kWord;
+  }
+  if (count != 0) std::memcpy(at + words_at, arguments.data(), 4 * Bytes{count});
+  p.open_bytes += record_bytes(kind, count, size, p.open_bytes);
+}
+
+void UdpConduit::after_append(Peer& p) {
+  if (p.out.is_idle()) {
+    close_open(p);
+    flush(p);
+  } else {
+    mark_dirty(p);
+  }
+}
+
+// The open datagram gets its sequence number and waits to be sent.
+void UdpConduit::close_open(Peer& p) {
+  std::uint64_t sequence = 0;
+  Slot& slot = p.out.append(sequence);
+  slot.records = std::exchange(p.open, nullptr);
+  slot.head_bytes = static_cast<std::uint32_t>(p.open_bytes);
+  std::swap(slot.operations, p.open_operations);
+  Header header;
+  header.sequence = sequence;
+  header.bytes = static_cast<std::uint16_t>(p.open_bytes);
+  header.content = Content::records;
+  // Who waits for a put waits for this.
+  header.flags = static_cast<std::uint8_t>(p.open_flags | (slot.operations.empty() ? 0U : kAcknowledgeNow));
+  std::memcpy(slot.records, &header, sizeof header);
+}
+
+void UdpConduit::fill_header(Peer& p, Header& header) const {
+  header.session = settings_.session;
+  header.source = static_cast<std::uint16_t>(self_);
+  header.destination = static_cast<std::uint16_t>(index(p.rank));
+  header.acknowledged = p.in.expected();
+  header.selective = p.in.has_gap() ? p.in.selective() : 0;
+}
+
+// Writes what is known only when the datagram leaves.
+void UdpConduit::seal(Peer& p, Slot& slot, std::uint64_t sequence) {
+  Header header;
+  std::memcpy(&header, slot.start(), sizeof header);
+  fill_header(p, header);
+  header.sequence = sequence;
+  std::memcpy(slot.start(), &header, sizeof header);
+  const std::uint64_t tag = tag_of(settings_.key, settings_.covers, {slot.start(), slot.head_bytes},
+                                   {slot.payload, slot.payload_bytes});
+  std::memcpy(slot.start(), &tag, sizeof tag);
+}
+
+// Sends up to `count` slots from `first` on in one call; returns how many.
+unsigned UdpConduit::send_slots(Peer& p, std::uint64_t first, unsigned count) {
+  parts_.clear();
+  Bytes segment = 0;
+  Bytes total = 0;
+  unsigned taken = 0;
+  const bool batch = service_.limits().most_per_send > 1;
+  while (taken < count) {
+    Slot& slot = p.out.slot(first + taken);
+    // All datagrams of a call but the last have the same size; records are padded to it where that wastes little.
+    const Bytes bytes = slot.bytes();
+    if (taken != 0 && (bytes > segment || total + bytes > services::kLargestDatagram)) break;
+    seal(p, slot, first + taken);
+    parts_.push_back({slot.start(), slot.head_bytes});
+    if (slot.payload_bytes != 0) parts_.push_back({const_cast<std::byte*>(slot.payload), slot.payload_bytes});
+    total += bytes;
+    ++taken;
+    if (taken == 1) segment = bytes;
+    if (!batch) break;
+    if (taken == count) break;
+    const bool can_pad = slot.records != nullptr && largest_ - bytes < largest_ / kMostWaste;
+    if (taken == 1 && bytes != largest_ && can_pad) {
+      std::memset(slot.records + bytes, 0, largest_ - bytes);
+      parts_.back().iov_len = largest_;
+      total += largest_ - bytes;
+      segment = largest_;
+    } else if (bytes != segment) {
+      if (!can_pad || segment != largest_) break;
+      std::memset(slot.records + bytes, 0, segment - bytes);
+      parts_.back().iov_len = segment;
+      total += segment - bytes;
+    }
+  }
+  const unsigned sent = service_.send(p.rank, parts_, segment);
+  counters_.sent += sent;
+  if (sent != 0) {
+    p.owed = 0;
+    p.owed_bytes = 0;
+    p.owed_now = false;
+  }
+  return sent;
+}
+
+void UdpConduit::flush(Peer& p) {
+  while (p.out.unsent() != p.out.next()) {
+    // As many as the window takes.
+    const auto waiting = std::min<std::uint64_t>(p.out.next() - p.out.unsent(), service_.limits().most_per_send);
+    Bytes bytes = 0;
+    unsigned count = 0;
+    for (; count < waiting; ++count) {
+      const Bytes more = p.out.slot(p.out.unsent() + count).bytes() + SendWindow::kOverhead;
+      if (!p.out.may_send(bytes + more - SendWindow::kOverhead) && !(count == 0 && p.out.nothing_in_flight())) break;
+      bytes += more;
+    }
+    if (count == 0) break;
+    const unsigned sent = send_slots(p, p.out.unsent(), count);
+    if (sent == 0) break;
+    p.out.mark_sent(sent, host_.now());
+    wake_at(p.out.deadline());
+  }
+  if (p.out.unsent() != p.out.next()) mark_dirty(p);
+}
+
+void UdpConduit::start_transfer(Peer& p, std::unique_ptr<Transfer> transfer) {
+  transfer->head.transfer = p.next_transfer++;
+  p.transfers.push_back(std::move(transfer));
+  pump(p);
+}
+
+// Answers to gets, then transfers, as far as the window goes.
+void UdpConduit::pump(Peer& p) {
+  while (!p.answers.empty() && pump_answer(p, p.answers.front())) p.answers.pop_front();
+  while (!p.transfers.empty()) {
+    Transfer& t = *p.transfers.front();
+    if (p.out.unsent() != p.out.next()) flush(p);
+    const unsigned most = service_.limits().most_per_send;
+    while (!t.all_sent() && p.out.has_free_slot() && p.out.next() - p.out.unsent() < most &&
+           p.out.may_send(largest_ * (p.out.next() - p.out.unsent() + 1))) {
+      std::uint64_t sequence = 0;
+      Slot& slot = p.out.append(sequence);
+      const Bytes words = t.sent == 0 ? round_up(4 * Bytes{t.head.arguments}, 16) : 0;
+      slot.head_bytes = static_cast<std::uint32_t>(kFragmentPayloadAt + words);
+      slot.transfer = &t;
+      slot.payload = t.from + t.sent;
+      slot.payload_bytes = static_cast<std::uint32_t>(std::min<Bytes>(t.head.total - t.sent, largest_ - slot.head_bytes));
+      t.head.offset = t.sent;
+      t.sent += slot.payload_bytes;
+      ++t.unacknowledged;
+      Header header;
+      header.bytes = static_cast<std::uint16_t>(slot.bytes());
+      header.content = Content::fragment;
+      header.flags = static_cast<std::uint8_t>(kMovesData | (t.all_sent() ? kAcknowledgeNow : 0U));
+      std::memcpy(slot.head.data(), &header, sizeof header);
+      std::memcpy(slot.head.data() + kFragmentAt, &t.head, sizeof t.head);
+      if (words != 0) std::memcpy(slot.head.data() + kFragmentPayloadAt, t.arguments.data(), 4 * Bytes{t.head.arguments});
+    }
+    if (p.out.unsent() != p.out.next()) flush(p);
+    if (!t.all_sent()) {
+      if (p.out.unsent() == p.out.next() && p.out.has_free_slot() && p.out.may_send(largest_)) continue;
+      mark_dirty(p);
+      return;
+    }
+    p.travelling.push_back(std::move(p.transfers.front()));
+    p.transfers.pop_front();
+  }
+  if (!p.answers.empty()) mark_dirty(p);
+}
+
+bool UdpConduit::pump_answer(Peer& p, const Answer& answer) {
+  if (answer.bytes <= std::min<Bytes>(8 * 1024, largest_ / 2)) {
+    if (p.reserved || !make_room(p, record_bytes(RecordKind::found, 0, answer.bytes, 0))) return false;
+    append_record(p, RecordKind::found, {}, {}, answer.identity, answer.from, answer.bytes);
+    p.open_flags |= kMovesData;
+    after_append(p);
+    return true;
+  }
+  auto transfer = std::make_unique<Transfer>();
+  transfer->head.kind = FragmentKind::found;
+  transfer->head.address = answer.identity;
+  transfer->head.total = answer.bytes;
+  transfer->head.transfer = p.next_transfer++;
+  transfer->from = answer.from;
+  ++p.outstanding_transfers;
+  p.transfers.push_back(std::move(transfer));
+  return true;
+}
+
+void UdpConduit::send_acknowledgement(Peer& p) {
+  alignas(8) Header header;
+  header.bytes = sizeof header;
+  fill_header(p, header);
+  std::array<std::byte, sizeof(Header)> datagram;
+  std::memcpy(datagram.data(), &header, sizeof header);
+  const std::uint64_t tag = tag_of(settings_.key, settings_.covers, datagram, {});
+  std::memcpy(datagram.data(), &tag, sizeof tag);
+  const iovec part{datagram.data(), datagram.size()};
+  if (service_.send(p.rank, {&part, 1}, sizeof header) == 0) return;  // owed still; the timer tries again
+  p.owed = 0;
+  p.owed_bytes = 0;
+  p.owed_now = false;
+  ++counters_.acknowledgements;
+}
+
+void UdpConduit::flush_dirty() {
+  if (dirty_.empty()) return;
+  std::vector<Peer*> now;
+  now.swap(dirty_);
+  for (Peer* p : now) {
+    p->dirty = false;
+    if (p->open != nullptr && !p->reserved && p->out.has_free_slot()) {
+      if (p->open_bytes > sizeof(Header)) close_open(*p);
+    } else if (p->open != nullptr) {
+      mark_dirty(*p);
+    }
+    flush(*p);
+    pump(*p);
+    if (p->owed_now) send_acknowledgement(*p);
+  }
+}
+
+}  // namespace gasmeter::networks::udp

@@ -1,0 +1,85 @@
+#include "gasmeter/networks/udp/wire.hpp"
+
+#include <algorithm>
+
+#include "gasmeter/conduit/capabilities.hpp"
+
+namespace gasmeter::networks::udp {
+namespace {
+
+constexpr Bytes kTag = sizeof(std::uint64_t);
+
+}  // namespace
+
+std::uint64_t tag_of(const HashKey& key, Authentication covers, std::span<const std::byte> head,
+                     std::span<const std::byte> behind) {
+  KeyedHash hash(key);
+  if (covers == Authentication::header) {
+    const Bytes covered = std::min(head.size(), sizeof(Header) + kHashedBody);
+    hash.bytes(head.data() + kTag, covered - kTag);
+    return hash.finish();
+  }
+  hash.bytes(head.data() + kTag, head.size() - kTag);
+  if (!behind.empty()) hash.bytes(behind.data(), behind.size());
+  return hash.finish();
+}
+
+Verdict judge(const HashKey& key, Authentication covers, std::span<const std::byte> datagram, std::uint32_t session,
+              std::uint16_t self, std::uint32_t ranks, Header& header) {
+  if (datagram.size() < sizeof(Header)) return Verdict::malformed;
+  std::memcpy(&header, datagram.data(), sizeof header);
+  if (header.bytes < sizeof(Header) || header.bytes > datagram.size()) return Verdict::malformed;
+  // Before anything is believed.
+  if (tag_of(key, covers, datagram.first(header.bytes), {}) != header.tag) {
+    return header.session == session ? Verdict::foreign : Verdict::stale;
+  }
+  if (header.session != session) return Verdict::stale;
+  if (header.destination != self || header.source >= ranks || header.source == self) return Verdict::misdirected;
+  if (header.content > Content::fragment) return Verdict::malformed;
+  return Verdict::genuine;
+}
+
+Step read_record(std::span<std::byte> datagram, Bytes at, RecordView& view) {
+  if (at + sizeof(Record) > datagram.size()) return Step::end;
+  Record record;
+  std::memcpy(&record, datagram.data() + at, sizeof record);
+  if (record.kind == RecordKind::end) return Step::end;
+  const bool is_message = record.kind <= RecordKind::reply_long;
+  const bool is_short = record.kind <= RecordKind::reply_short;
+  if (record.kind > RecordKind::found || record.arguments > conduit::kMaxArguments) return Step::malformed;
+  if ((is_short && record.size != 0) || (!is_message && record.kind != RecordKind::get && record.arguments != 0)) {
+    return Step::malformed;
+  }
+  if (record.kind == RecordKind::get && record.arguments != 2) return Step::malformed;
+  const Bytes whole = record_bytes(record.kind, record.arguments, record.size, at);
+  if (whole > datagram.size() - at) return Step::malformed;
+  std::byte* const start = datagram.data() + at;
+  const Bytes words_at = sizeof(Record) + (has_word(record.kind) ? kWord : 0);
+  view.kind = record.kind;
+  view.handler = HandlerIndex{record.handler};
+  if (has_word(record.kind)) std::memcpy(&view.word, start + sizeof(Record), sizeof view.word);
+  view.arguments = {reinterpret_cast<const std::int32_t*>(start + words_at), record.arguments};
+  view.size = record.size;
+  view.payload = start + payload_offset(record.kind, record.arguments,
+                                        record.kind == RecordKind::get ? 0 : record.size, at);
+  view.next = at + whole;
+  return Step::record;
+}
+
+bool read_fragment(std::span<const std::byte> datagram, FragmentView& view) {
+  if (datagram.size() < kFragmentPayloadAt) return false;
+  std::memcpy(&view.head, datagram.data() + kFragmentAt, sizeof view.head);
+  const Fragment& head = view.head;
+  if (head.kind > FragmentKind::reply_long || head.arguments > conduit::kMaxArguments) return false;
+  const bool has_arguments = head.offset == 0 && head.arguments != 0;
+  view.payload_at = kFragmentPayloadAt + (has_arguments ? round_up(4 * Bytes{head.arguments}, 16) : 0);
+  if (view.payload_at > datagram.size()) return false;
+  view.arguments = {};
+  if (has_arguments) {
+    view.arguments = {reinterpret_cast<const std::int32_t*>(datagram.data() + kFragmentPayloadAt), head.arguments};
+  }
+  view.bytes = datagram.size() - view.payload_at;
+  return view.bytes != 0 && head.offset <= head.total && view.bytes <= head.total - head.offset;
+}
+
+}  // namespace gasmeter::networks::udp

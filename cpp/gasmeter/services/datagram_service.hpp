@@ -1,0 +1,82 @@
+// What the udp conduit needs of a network that carries datagrams: real sockets, or a model of them.
+//
+// A datagram arrives whole or not at all; it may be lost, come twice, late or in another order, and be anybody's.
+#pragma once
+
+#include <sys/uio.h>
+
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <span>
+#include <vector>
+
+#include "gasmeter/base/units.hpp"
+
+namespace gasmeter::services {
+
+// Largest payload of a datagram over IPv4: 65535 bytes less the headers of IP and UDP.
+inline constexpr Bytes kLargestDatagram = 65507;
+
+struct DatagramLimits {
+  Bytes largest = 0;             // payload of the largest datagram that no hop cuts into fragments
+  unsigned most_per_send = 1;    // datagrams of one destination that one call hands over
+  bool segmentation = false;     // the network cuts one buffer into datagrams (UDP_SEGMENT)
+  bool receive_offload = false;  // the network hands over datagrams of one sender in one buffer (UDP_GRO)
+  Bytes receive_buffer = 0;      // bytes that wait for a receiver who is late; more is lost
+};
+
+// Where receive() puts what has arrived; valid until the next receive() into the same inbox.
+class Inbox {
+ public:
+  struct Datagram {
+    std::byte* data;  // aligned to 16
+    Bytes bytes;
+    bool landed;  // the middle of it lies in the landing; its place at `data` is a hole
+  };
+  // Bytes [at, at + bytes) of the next datagram go to `to` instead. The memory behind `to` may be overwritten whatever
+  // arrives. Holds for one receive().
+  struct Landing {
+    Bytes at = 0;
+    std::byte* to = nullptr;
+    Bytes bytes = 0;
+  };
+
+  // Room for at least one buffer of offloaded datagrams, or for `datagrams` of `largest` bytes.
+  explicit Inbox(Bytes bytes)
+      : size_(bytes), data_(static_cast<std::byte*>(::operator new(bytes, std::align_val_t{kAlignment}))) {}
+
+  [[nodiscard]] std::byte* data() const { return data_.get(); }
+  [[nodiscard]] Bytes size() const { return size_; }
+
+  Landing landing;
+  std::vector<Datagram> datagrams;
+
+  // Puts what has landed back into its place, so that the datagram is whole.
+  void gather(Datagram& datagram) const;
+
+ private:
+  static constexpr std::size_t kAlignment = 64;
+  struct Free {
+    void operator()(std::byte* data) const { ::operator delete(data, std::align_val_t{kAlignment}); }
+  };
+  Bytes size_;
+  std::unique_ptr<std::byte, Free> data_;
+};
+
+class DatagramService {
+ public:
+  DatagramService() = default;
+  DatagramService(const DatagramService&) = delete;
+  DatagramService& operator=(const DatagramService&) = delete;
+  virtual ~DatagramService() = default;
+
+  [[nodiscard]] virtual const DatagramLimits& limits() const = 0;
+  // Hands over the datagrams that `parts` make when cut every `segment` bytes (the last one is what is left); at most
+  // limits().most_per_send of them. Returns how many were taken, from the first on; those are copied when it returns.
+  virtual unsigned send(Rank to, std::span<const iovec> parts, Bytes segment) = 0;
+  // Fills inbox.datagrams with what has arrived, never waits; false: nothing there.
+  virtual bool receive(Inbox& inbox) = 0;
+};
+
+}  // namespace gasmeter::services

@@ -1,0 +1,71 @@
+// A network that loses, doubles, delays, reorders and corrupts datagrams, by a seeded plan: for tests and what-ifs.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <random>
+#include <vector>
+
+#include "gasmeter/services/datagram_service.hpp"
+
+namespace gasmeter::services {
+
+// Probabilities per datagram, each 0 <= p < 1.
+struct Impairment {
+  double loss = 0;
+  double duplicate = 0;
+  double reorder = 0;  // held back until up to `kDeepestReordering` later ones have been sent
+  double corrupt = 0;  // one bit is turned
+  SimTime delay;       // added to every datagram
+  std::uint64_t seed = 0;
+
+  [[nodiscard]] bool any() const {
+    return loss > 0 || duplicate > 0 || reorder > 0 || corrupt > 0 || delay.ps > 0;
+  }
+  // Throws UsageError for values out of range.
+  void check() const;
+};
+
+// Wraps another service, which outlives it. Everything happens on the sending side. One datagram a call: what batches
+// and offloads would carry together is impaired one by one.
+class ImpairedDatagrams final : public DatagramService {
+ public:
+  ImpairedDatagrams(DatagramService& inner, const Impairment& plan, std::function<SimTime()> now);
+
+  [[nodiscard]] const DatagramLimits& limits() const override { return inner_.limits(); }
+  unsigned send(Rank to, std::span<const iovec> parts, Bytes segment) override;
+  bool receive(Inbox& inbox) override;
+
+  struct Counters {
+    std::uint64_t sent = 0;  // handed to this object
+    std::uint64_t lost = 0;
+    std::uint64_t duplicated = 0;
+    std::uint64_t reordered = 0;
+    std::uint64_t corrupted = 0;
+  };
+  [[nodiscard]] const Counters& counters() const { return counters_; }
+
+ private:
+  static constexpr unsigned kDeepestReordering = 8;
+  struct Held {
+    Rank to;
+    std::vector<std::byte> bytes;
+    SimTime due;
+    unsigned overtakers;  // datagrams that go first
+  };
+
+  [[nodiscard]] bool happens(double probability);
+  void send_one(Rank to, std::vector<std::byte> datagram);
+  void release();
+
+  DatagramService& inner_;
+  Impairment plan_;
+  std::function<SimTime()> now_;
+  std::mt19937_64 random_;
+  std::deque<Held> held_;
+  Counters counters_;
+};
+
+}  // namespace gasmeter::services
