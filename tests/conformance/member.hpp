@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <random>
 #include <string>
@@ -43,6 +44,8 @@ class Member {
 
   core::Endpoint<H>& endpoint;
   std::mt19937_64 random;
+  // What a rank does for its peers while it waits without polling; on most networks nothing.
+  std::function<void()> meanwhile;
 
   [[nodiscard]] std::uint32_t self() const { return index(endpoint.rank()); }
   [[nodiscard]] std::uint32_t ranks() const { return endpoint.ranks(); }
@@ -69,7 +72,10 @@ class Member {
   }
   // Waits for the word and never polls.
   void await_posted(std::size_t word, std::uint64_t value) {
-    while (posted(word) < value) endpoint.host().idle(endpoint.host().now() + SimTime::from_ns(1000));
+    while (posted(word) < value) {
+      if (meanwhile) meanwhile();
+      endpoint.host().idle(endpoint.host().now() + SimTime::from_ns(1000));
+    }
   }
   // Everybody is here, and nobody has polled meanwhile, as a barrier would.
   void meet() {

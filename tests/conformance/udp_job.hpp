@@ -79,6 +79,7 @@ class UdpJob final : public Job<RealHost> {
       networks::udp::UdpConduit conduit(host, service, view.rank, setup_.ranks, {own.address, own.size}, settings);
       core::Endpoint<RealHost> endpoint(host, view, &conduit);
       Member<RealHost> member(endpoint, findings, board);
+      member.meanwhile = [&conduit] { conduit.serve(); };
       test.body(member);
       trace = member.trace();
       expect_nothing_left(endpoint, findings);

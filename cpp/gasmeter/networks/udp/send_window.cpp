@@ -19,7 +19,11 @@ void RoundTrip::sample(SimTime measured) {
     deviation_ = {(3 * deviation_.ps + std::abs(smoothed_.ps - measured.ps)) / 4};
     smoothed_ = {(7 * smoothed_.ps + measured.ps) / 8};
   }
-  timeout_ = std::clamp(smoothed_ + deviation_ * 4, kLeastTimeout, kMostTimeout);
+  recover();
+}
+
+void RoundTrip::recover() {
+  if (smoothed_.ps != 0) timeout_ = std::clamp(smoothed_ + deviation_ * 4, kLeastTimeout, kMostTimeout);
 }
 
 void RoundTrip::back_off() {
@@ -62,6 +66,7 @@ void SendWindow::mark_sent(std::uint64_t count, SimTime now) {
 }
 
 void SendWindow::progress(SimTime now) {
+  round_trip_.recover();
   timer_ = now + round_trip_.timeout();
 }
 

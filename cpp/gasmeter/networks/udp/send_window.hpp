@@ -50,11 +50,13 @@ class RoundTrip {
  public:
   void sample(SimTime measured);
   void back_off();
+  // Something was acknowledged: the path works, whatever was lost.
+  void recover();
   [[nodiscard]] SimTime timeout() const { return timeout_; }
   [[nodiscard]] SimTime smoothed() const { return smoothed_; }
 
   // A peer that computes or waits for a core does not poll: shorter timers would send everything twice.
-  static constexpr SimTime kLeastTimeout{2'000'000'000};     // 2 ms
+  static constexpr SimTime kLeastTimeout{500'000'000};       // 500 us
   static constexpr SimTime kMostTimeout{1'000'000'000'000};  // 1 s
 
  private:
