@@ -94,6 +94,7 @@ void SendWindow::collect_lost(SimTime now, std::vector<std::uint64_t>& lost) {
 void SendWindow::mark_resent(std::uint64_t sequence, SimTime now) {
   Slot& s = slot(sequence);
   s.sent = now;
+  resent_ = now;
   ++s.transmissions;
 }
 

@@ -123,8 +123,9 @@ class SendWindow {
     Slot& s = slot(sequence);
     if (s.acknowledged) return;
     s.acknowledged = true;
-    // A datagram that was sent twice does not tell which of the two was answered (Karn).
-    if (s.transmissions == 1) round_trip_.sample(now - s.sent);
+    // A datagram that was sent twice does not tell which of the two was answered (Karn); one that was under way while
+    // others were sent again may have been acknowledged long ago, in a datagram that was lost.
+    if (s.transmissions == 1 && s.sent > resent_) round_trip_.sample(now - s.sent);
     bytes_in_flight_ -= s.bytes() + kOverhead;
     if (window_bytes_ < most_bytes_) window_bytes_ = window_bytes_ + s.bytes() < most_bytes_ ? window_bytes_ + s.bytes() : most_bytes_;
     heard_ = now;
@@ -142,6 +143,7 @@ class SendWindow {
   Bytes bytes_in_flight_ = 0;
   SimTime timer_ = kNever;
   SimTime heard_;
+  SimTime resent_{-1};  // when something was last sent again
   RoundTrip round_trip_;
 };
 
