@@ -30,6 +30,16 @@ std::int64_t Settings::integer(const std::string& name) const {
   return result;
 }
 
+double Settings::number(const std::string& name) const {
+  const std::string& value = text(name);
+  double result = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), result);
+  if (error != std::errc{} || end != value.data() + value.size()) {
+    throw UsageError("option '" + name + "=" + value + "' is not a number");
+  }
+  return result;
+}
+
 void BlockResult::add_time_per_operation(const std::string& metric) {
   metrics.emplace_back(metric, elapsed.ns() / static_cast<double>(operations));
 }

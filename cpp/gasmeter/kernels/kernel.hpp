@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -21,6 +22,9 @@ class SharedMemory;
 }
 namespace gasmeter::networks::ideal {
 class IdealNic;
+}
+namespace gasmeter::networks::udp {
+class RawDatagrams;
 }
 
 namespace gasmeter::kernels {
@@ -67,6 +71,7 @@ struct Settings {
 
   [[nodiscard]] bool flag(const std::string& name) const;
   [[nodiscard]] std::int64_t integer(const std::string& name) const;
+  [[nodiscard]] double number(const std::string& name) const;
   [[nodiscard]] const std::string& text(const std::string& name) const;
 };
 
@@ -116,6 +121,14 @@ struct RawIdeal {
   std::uint32_t ranks;
 };
 
+// What a raw program on UDP sockets gets.
+struct RawUdp {
+  networks::udp::RawDatagrams& socket;
+  Rank rank;
+  std::uint32_t ranks;
+  std::function<void()> barrier;  // slow, by another way than the network; outside what is timed
+};
+
 template <class Context>
 using Maker = std::unique_ptr<Program> (*)(Context, const Settings&);
 
@@ -131,6 +144,7 @@ struct Kernel {
   Plan raw_plan = nullptr;
   Maker<RawShm> make_raw_shm = nullptr;  // null: no raw variant on that network
   Maker<RawIdeal> make_raw_ideal = nullptr;
+  Maker<RawUdp> make_raw_udp = nullptr;
   // Throws UsageError for values that the option types cannot refuse.
   void (*check)(const Settings&) = nullptr;
 };

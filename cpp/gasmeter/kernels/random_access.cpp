@@ -14,48 +14,16 @@
 #include "gasmeter/kernels/kernel.hpp"
 #include "gasmeter/kernels/pattern.hpp"
 #include "gasmeter/kernels/random_access_stream.hpp"
+#include "gasmeter/kernels/random_access_table.hpp"
+#include "gasmeter/kernels/raw_udp/raw_udp.hpp"
 #include "gasmeter/networks/shm/shared_memory.hpp"
 
 namespace gasmeter::kernels {
 namespace {
 
-using random_access::Distribution;
-using random_access::kLookAhead;
-using random_access::Stream;
+using namespace random_access;
 
 constexpr std::uint64_t kBatch = 256;            // updates generated at a time; part of the look-ahead
-constexpr std::uint64_t kPrefetchDistance = 24;  // table words in flight while a batch is applied
-constexpr std::uint64_t kProbeUpdates = 16384;   // of a verification that nothing was run before
-
-void check_table(const Settings& settings) {
-  const std::uint64_t words = settings.size / sizeof(std::uint64_t);
-  if (settings.size % sizeof(std::uint64_t) != 0 || !std::has_single_bit(words) || words < settings.ranks) {
-    throw UsageError("kernel random-access: size " + std::to_string(settings.size) +
-                     " B; the table is a power of two of 8-byte words, at least one per rank");
-  }
-}
-
-Distribution distribution_of(const Settings& settings) {
-  return {settings.size / sizeof(std::uint64_t), settings.ranks};
-}
-
-Bytes share_of(const Settings& settings) {
-  check_table(settings);
-  return distribution_of(settings).largest_count() * sizeof(std::uint64_t);
-}
-
-// Calls apply(value) for every value, with the words of the following ones on their way into the cache.
-template <class Address, class Apply>
-GASMETER_INLINE void with_prefetch(const std::uint64_t* values, std::uint64_t count, Address address, Apply apply) {
-  const std::uint64_t ahead = std::min(count, kPrefetchDistance);
-  for (std::uint64_t i = 0; i < ahead; ++i) prefetch_write(address(values[i]));
-  std::uint64_t i = 0;
-  for (; i + kPrefetchDistance < count; ++i) {
-    prefetch_write(address(values[i + kPrefetchDistance]));
-    apply(values[i]);
-  }
-  for (; i < count; ++i) apply(values[i]);
-}
 
 GASMETER_INLINE void atomic_xor(std::uint64_t* word, std::uint64_t value) {
   std::atomic_ref<std::uint64_t>(*word).fetch_xor(value, std::memory_order_relaxed);
@@ -76,23 +44,6 @@ void update_in_place(Stream& stream, std::uint64_t updates, const Distribution& 
     with_prefetch(values.data(), count, address, [&](std::uint64_t value) { atomic_xor(address(value), value); });
     updates -= count;
   }
-}
-
-void initialise(std::uint64_t* table, std::uint64_t first, std::uint64_t count) {
-  for (std::uint64_t i = 0; i < count; ++i) table[i] = first + i;
-}
-
-Verification check_and_reset(std::uint64_t* table, std::uint64_t first, std::uint64_t count) {
-  Verification found;
-  for (std::uint64_t i = 0; i < count; ++i) found.errors += table[i] != first + i ? 1U : 0U;
-  found.checked = count;
-  found.allowed = static_cast<std::uint64_t>(static_cast<double>(count) * random_access::kAllowedErrorFraction);
-  initialise(table, first, count);
-  return found;
-}
-
-void add_gups(BlockResult& result) {
-  result.metrics.emplace_back("gups", static_cast<double>(result.operations) / result.elapsed.seconds() * 1e-9);
 }
 
 enum class Variant : std::uint8_t { am, put_get, direct };
@@ -367,6 +318,7 @@ void register_random_access(Registry& registry) {
   kernel.make_raw_shm = [](RawShm context, const Settings& settings) -> std::unique_ptr<Program> {
     return std::make_unique<RawRandomAccess>(context, settings);
   };
+  kernel.make_raw_udp = &raw_udp::make_random_access;
   registry.add(std::move(kernel));
 }
 

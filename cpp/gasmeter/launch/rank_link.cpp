@@ -1,12 +1,16 @@
 #include "gasmeter/launch/rank_link.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 
+#include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <cstdlib>
 #include <utility>
 
+#include "gasmeter/base/clock.hpp"
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/launch/fields.hpp"
 
@@ -78,8 +82,33 @@ void RankLink::send(FrameKind kind, std::string_view payload) {
 Frame RankLink::receive() {
   while (true) {
     if (auto frame = reader_.next()) return std::move(*frame);
+    if (!servants_.empty()) serve_until_readable();
     if (reader_.receive(link_.get(), Waiting::yes) == Transfer::closed)
       throw BrokenJob("rank " + std::to_string(index(rank())) + ": the launcher went away");
+  }
+}
+
+int RankLink::add_servant(Servant servant) {
+  servants_.emplace(next_servant_, std::move(servant));
+  return next_servant_++;
+}
+
+void RankLink::serve_until_readable() {
+  while (true) {
+    SimTime next = kNever;
+    std::vector<pollfd> fds{{link_.get(), POLLIN, 0}};
+    for (auto& [number, servant] : servants_) {
+      next = std::min(next, servant.serve());
+      fds.push_back({servant.fd, POLLIN, 0});
+    }
+    int timeout_ms = -1;
+    if (next != kNever) {
+      constexpr std::int64_t kPerMillisecond = 1'000'000'000;
+      const std::int64_t left = std::max<std::int64_t>((next - Clock::calibrated().now()).ps, 0);
+      timeout_ms = static_cast<int>(std::min<std::int64_t>(left / kPerMillisecond + 1, 1000));
+    }
+    if (::poll(fds.data(), fds.size(), timeout_ms) < 0 && errno != EINTR) throw_errno("poll");
+    if (fds.front().revents != 0) return;
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -36,6 +37,12 @@ struct RankIdentity {
   [[nodiscard]] static RankIdentity parse(std::string_view text);  // throws UsageError
 };
 
+// What a rank does for its peers while it waits on its link: a network whose peers need answers.
+struct Servant {
+  int fd = -1;                      // serve() is called when it is readable ...
+  std::function<SimTime()> serve;   // ... and at the instant that the last call returned (of the calibrated clock)
+};
+
 class RankLink {
  public:
   // Takes ownership of both descriptors.
@@ -61,6 +68,10 @@ class RankLink {
   [[nodiscard]] std::optional<std::string> next_command();
   // Exactly one per command and rank.
   void reply(std::string_view payload);
+  // Until forget(number): waiting on this link, whatever for, serves it. Returns the number.
+  [[nodiscard]] int add_servant(Servant servant);
+  void forget_servant(int number) { servants_.erase(number); }
+
   // Why this rank is about to leave; the client reads it in the message about its death.
   void last_words(std::string_view text) noexcept;
 
@@ -80,6 +91,7 @@ class RankLink {
  private:
   void send(FrameKind kind, std::string_view payload);
   [[nodiscard]] Frame receive();
+  void serve_until_readable();
   [[nodiscard]] std::string wait_for(FrameKind kind, const char* call);
 
   RankIdentity identity_;
@@ -87,6 +99,8 @@ class RankLink {
   UniqueFd job_;
   FrameReader reader_;
   std::deque<std::string> commands_;
+  std::map<int, Servant> servants_;
+  int next_servant_ = 0;
   std::map<std::string, Bytes, std::less<>> held_;  // id -> bytes
   bool ended_ = false;
 };

@@ -30,6 +30,7 @@ Fields list_kernels(const kernels::Registry& registry) {
     for (const std::string& variant : kernel.info.variants) fields.add("variant", variant);
     if (kernel.make_raw_shm != nullptr) fields.add("raw", "shm");
     if (kernel.make_raw_ideal != nullptr) fields.add("raw", "ideal");
+    if (kernel.make_raw_udp != nullptr) fields.add("raw", "udp");
     for (const kernels::OptionInfo& option : kernel.info.options) list_option(fields, option);
     for (const kernels::OpInfo& op : kernel.info.ops) list_op(fields, op);
   }

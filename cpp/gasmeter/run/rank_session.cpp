@@ -8,8 +8,13 @@ RankSession::RankSession(launch::RankLink& link, std::string id, const Request& 
     : link_(link), id_(std::move(id)) {
   std::string failure;
   try {
+    const bool is_udp = request.conduit->network == "udp";
     if (request.is_raw()) {
-      make_raw(request);
+      is_udp ? make_raw_udp(request) : make_raw_shm(request);
+    } else if (is_udp && !request.settings.flag("neighbourhood")) {
+      make_udp(request);
+    } else if (is_udp) {
+      make(request, endpoint_, request.kernel->make_real);
     } else if (request.settings.flag("threads")) {
       make(request, threaded_endpoint_, request.kernel->make_threaded);
     } else {
@@ -29,7 +34,21 @@ RankSession::RankSession(launch::RankLink& link, std::string id, const Request& 
   if (!failure.empty()) throw UsageError(failure);
 }
 
-void RankSession::make_raw(const Request& request) {
+void RankSession::make_udp(const Request& request) {
+  udp_job_.emplace(link_, request.settings, request.kernel->plan(request.settings));
+  endpoint_ = std::make_unique<core::Endpoint<RealHost>>(udp_job_->host(), udp_job_->view(), &udp_job_->conduit());
+  program_ = request.kernel->make_real(*endpoint_, request.settings);
+}
+
+void RankSession::make_raw_udp(const Request& request) {
+  if (request.kernel->make_raw_udp == nullptr) {
+    throw UsageError("kernel " + request.settings.kernel + " has no raw variant on " + request.conduit->network);
+  }
+  raw_udp_.emplace(link_);
+  program_ = request.kernel->make_raw_udp(raw_udp_->context(), request.settings);
+}
+
+void RankSession::make_raw_shm(const Request& request) {
   if (request.kernel->make_raw_shm == nullptr) {
     throw UsageError("kernel " + request.settings.kernel + " has no raw variant on " + request.conduit->network);
   }

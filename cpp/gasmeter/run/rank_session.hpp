@@ -11,6 +11,7 @@
 #include "gasmeter/networks/shm/shared_memory.hpp"
 #include "gasmeter/run/real_job.hpp"
 #include "gasmeter/run/request.hpp"
+#include "gasmeter/run/udp_job.hpp"
 
 namespace gasmeter::run {
 
@@ -24,7 +25,9 @@ class RankSession {
   [[nodiscard]] kernels::Program& program() { return *program_; }
 
  private:
-  void make_raw(const Request& request);
+  void make_raw_shm(const Request& request);
+  void make_raw_udp(const Request& request);
+  void make_udp(const Request& request);
   template <class H>
   void make(const Request& request, std::unique_ptr<core::Endpoint<H>>& endpoint,
             kernels::Maker<core::Endpoint<H>&> maker);
@@ -32,6 +35,8 @@ class RankSession {
   launch::RankLink& link_;
   std::string id_;
   std::optional<RealJob> job_;
+  std::optional<UdpJob> udp_job_;
+  std::optional<RawUdpJob> raw_udp_;
   std::optional<Reservation> raw_;
   std::unique_ptr<core::Endpoint<RealHost>> endpoint_;
   std::unique_ptr<core::Endpoint<ThreadedHost>> threaded_endpoint_;

@@ -1,0 +1,92 @@
+// Datagrams to and fro: 8 bytes for Shorts, else the size. A put is the data one way and 8 bytes back, a get 8 bytes
+// one way and the data back.
+#include <algorithm>
+
+#include "gasmeter/kernels/pattern.hpp"
+#include "gasmeter/kernels/raw_udp/raw_udp.hpp"
+#include "gasmeter/networks/udp/raw_datagrams.hpp"
+
+namespace gasmeter::kernels::raw_udp {
+namespace {
+
+constexpr Bytes kWord = 8;
+constexpr Bytes kLargest = 65'507;
+
+class PingPong final : public Program {
+ public:
+  PingPong(RawUdp context, const Settings& settings)
+      : context_(std::move(context)), seed_(settings.seed), size_(settings.size), buffer_(kLargest) {
+    require_ranks(settings, 2);
+    if (settings.op == "call") refuse_raw_op(settings, "udp", "am-short, am-medium, am-long, put, get");
+    if (size_ > kLargest) {
+      throw UsageError("kernel ping-pong on raw@udp: size " + std::to_string(size_) + " B; one datagram holds at most " +
+                       std::to_string(kLargest));
+    }
+    const bool is_short = settings.op == "am-short";
+    is_am_ = settings.op.starts_with("am-");
+    size_ = std::max(is_short ? 0 : size_, kWord);
+    there_ = settings.op == "get" ? kWord : size_;
+    back_ = settings.op == "put" ? kWord : size_;
+    fill_pattern(buffer_, seed_);
+  }
+
+  BlockResult run(std::uint64_t iterations) override {
+    context_.barrier();
+    networks::udp::RawDatagrams& socket = context_.socket;
+    BlockResult result;
+    if (context_.rank == Rank{0}) {
+      const SimTime start = socket.host().now();
+      for (std::uint64_t i = 0; i < iterations; ++i) {
+        socket.send(Rank{1}, buffer_.data(), there_);
+        (void)socket.receive(buffer_.data(), kLargest);
+      }
+      result = {socket.host().now() - start, iterations, {}};
+      result.add_time_per_operation(is_am_ ? "round_trip" : "latency");
+    } else if (context_.rank == Rank{1}) {
+      for (std::uint64_t i = 0; i < iterations; ++i) {
+        (void)socket.receive(buffer_.data(), kLargest);
+        socket.send(Rank{0}, buffer_.data(), back_);
+      }
+    }
+    context_.barrier();
+    return result;
+  }
+
+  Verification verify() override {
+    Verification found;
+    const bool first = context_.rank == Rank{0};
+    // What arrives must be what the other side sent, not what was there.
+    std::fill_n(buffer_.data(), kLargest, std::byte{0});
+    if (first) fill_pattern({buffer_.data(), there_}, seed_ + 1);
+    context_.barrier();
+    if (first) {
+      context_.socket.send(Rank{1}, buffer_.data(), there_);
+      const Bytes bytes = context_.socket.receive(buffer_.data(), kLargest);
+      found = {back_ + 1, count_differences(buffer_.data(), back_, seed_ + 2) + (bytes != back_ ? 1U : 0U), 0};
+    } else if (context_.rank == Rank{1}) {
+      const Bytes bytes = context_.socket.receive(buffer_.data(), kLargest);
+      found = {there_ + 1, count_differences(buffer_.data(), there_, seed_ + 1) + (bytes != there_ ? 1U : 0U), 0};
+      fill_pattern({buffer_.data(), back_}, seed_ + 2);
+      context_.socket.send(Rank{0}, buffer_.data(), back_);
+    }
+    context_.barrier();
+    return found;
+  }
+
+ private:
+  RawUdp context_;
+  std::uint64_t seed_;
+  Bytes size_;
+  Bytes there_ = 0;
+  Bytes back_ = 0;
+  bool is_am_ = false;
+  AlignedBuffer buffer_;
+};
+
+}  // namespace
+
+std::unique_ptr<Program> make_ping_pong(RawUdp context, const Settings& settings) {
+  return std::make_unique<PingPong>(std::move(context), settings);
+}
+
+}  // namespace gasmeter::kernels::raw_udp

@@ -1,0 +1,168 @@
+// RandomAccess with buckets in datagrams, one socket a rank. A rank has at most kOutstanding datagrams on their way to
+// each other one; every kPerCredit of them are answered by 8 bytes.
+#include <vector>
+
+#include "gasmeter/kernels/pattern.hpp"
+#include "gasmeter/kernels/random_access_table.hpp"
+#include "gasmeter/kernels/raw_udp/raw_udp.hpp"
+#include "gasmeter/networks/udp/raw_datagrams.hpp"
+
+namespace gasmeter::kernels::raw_udp {
+namespace {
+
+using namespace random_access;
+
+constexpr std::uint64_t kBatch = 256;
+constexpr std::uint64_t kOutstanding = 32;
+constexpr std::uint64_t kPerCredit = 8;
+
+enum class Kind : std::uint32_t { updates, credit, finished };
+
+struct Message {
+  Kind kind = Kind::updates;
+  std::uint32_t source = 0;
+  std::array<std::uint64_t, kLookAhead> values;
+};
+constexpr Bytes kHead = 8;
+
+class RandomAccess final : public Program {
+ public:
+  RandomAccess(RawUdp context, const Settings& settings)
+      : context_(std::move(context)),
+        table_(distribution_of(settings)),
+        stream_(table_, index(context_.rank)),
+        words_(count()),
+        buckets_(context_.ranks) {
+    if (context_.ranks < 2) throw UsageError("kernel random-access on raw@udp: at least 2 ranks");
+    initialise(words_.data(), first(), count());
+  }
+
+  BlockResult run(std::uint64_t iterations) override {
+    context_.barrier();
+    const SimTime start = context_.socket.host().now();
+    update(iterations);
+    BlockResult result{context_.socket.host().now() - start, iterations * context_.ranks, {}};
+    context_.barrier();
+    add_gups(result);
+    return result;
+  }
+
+  Verification verify() override {
+    if (stream_.position() == verified_) update(std::min(kProbeUpdates, stream_.length()));
+    const std::uint64_t applied = stream_.position() - verified_;
+    context_.barrier();
+    stream_.seek(verified_);
+    update(applied);
+    context_.barrier();
+    verified_ = stream_.position();
+    return check_and_reset(words_.data(), first(), count());
+  }
+
+ private:
+  struct Bucket {
+    std::uint64_t count = 0;
+    std::uint64_t outstanding = 0;  // datagrams sent and not credited
+    std::uint64_t received = 0;     // ... of that rank, since the last credit
+    Message message;
+  };
+
+  [[nodiscard]] std::uint64_t first() const { return table_.first_of(index(context_.rank)); }
+  [[nodiscard]] std::uint64_t count() const { return table_.count_of(index(context_.rank)); }
+
+  void update(std::uint64_t updates) {
+    std::array<std::uint64_t, kBatch> values;
+    const std::uint32_t self = index(context_.rank);
+    std::uint64_t pending = 0;
+    while (updates != 0) {
+      const std::uint64_t taken = std::min(updates, kBatch);
+      stream_.take(values.data(), taken);
+      for (std::uint64_t i = 0; i < taken; ++i) {
+        Bucket& bucket = buckets_[table_.owner(values[i] & table_.mask())];
+        bucket.message.values[bucket.count++] = values[i];
+      }
+      Bucket& own = buckets_[self];
+      pending += taken - own.count;
+      apply(own.message.values.data(), own.count);
+      own.count = 0;
+      while (pending > kLookAhead - kBatch) pending -= send_fullest();
+      (void)take_one();
+      updates -= taken;
+    }
+    while (pending != 0) pending -= send_fullest();
+    for (std::uint32_t rank = 0; rank < context_.ranks; ++rank) {
+      if (rank != self) send(rank, Kind::finished, 0);
+    }
+    // Nothing of one rank overtakes anything on loopback, so what it sent has come when its last word has.
+    while (finished_ < context_.ranks - 1) (void)take_one();
+    finished_ -= context_.ranks - 1;
+  }
+
+  std::uint64_t send_fullest() {
+    std::uint32_t fullest = index(context_.rank) == 0 ? 1U : 0U;
+    for (std::uint32_t rank = 0; rank < context_.ranks; ++rank) {
+      if (buckets_[rank].count > buckets_[fullest].count) fullest = rank;
+    }
+    Bucket& bucket = buckets_[fullest];
+    while (bucket.outstanding >= kOutstanding) (void)take_one();
+    const std::uint64_t words = std::exchange(bucket.count, 0);
+    ++bucket.outstanding;
+    send(fullest, Kind::updates, words);
+    return words;
+  }
+
+  void send(std::uint32_t rank, Kind kind, std::uint64_t words) {
+    Message& message = buckets_[rank].message;
+    message.kind = kind;
+    message.source = index(context_.rank);
+    context_.socket.send(Rank{rank}, &message, kHead + words * sizeof(std::uint64_t));
+  }
+
+  bool take_one() {
+    const Bytes bytes = context_.socket.try_receive(&arrived_, sizeof arrived_);
+    if (bytes == 0) return false;
+    Bucket& from = buckets_[arrived_.source];
+    switch (arrived_.kind) {
+      case Kind::updates:
+        apply(arrived_.values.data(), (bytes - kHead) / sizeof(std::uint64_t));
+        if (++from.received == kPerCredit) {
+          from.received = 0;
+          const Message credit{Kind::credit, index(context_.rank), {}};
+          context_.socket.send(Rank{arrived_.source}, &credit, kHead);
+        }
+        break;
+      case Kind::credit:
+        from.outstanding -= kPerCredit;
+        break;
+      case Kind::finished:
+        ++finished_;
+        break;
+    }
+    return true;
+  }
+
+  void apply(const std::uint64_t* values, std::uint64_t words) {
+    std::uint64_t* const local = words_.data();
+    const std::uint64_t mask = table_.mask();
+    const std::uint64_t first_word = first();
+    with_prefetch(
+        values, words, [=](std::uint64_t value) { return local + ((value & mask) - first_word); },
+        [=](std::uint64_t value) { local[(value & mask) - first_word] ^= value; });
+  }
+
+  RawUdp context_;
+  Distribution table_;
+  Stream stream_;
+  std::vector<std::uint64_t> words_;
+  std::vector<Bucket> buckets_;
+  Message arrived_;
+  std::uint32_t finished_ = 0;
+  std::uint64_t verified_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Program> make_random_access(RawUdp context, const Settings& settings) {
+  return std::make_unique<RandomAccess>(std::move(context), settings);
+}
+
+}  // namespace gasmeter::kernels::raw_udp

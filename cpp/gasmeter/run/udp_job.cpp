@@ -1,0 +1,174 @@
+#include "gasmeter/run/udp_job.hpp"
+
+#include <sys/mman.h>
+#include <sys/random.h>
+
+#include <cstring>
+#include <exception>
+#include <functional>
+
+#include "gasmeter/base/error.hpp"
+#include "gasmeter/launch/available_memory.hpp"
+#include "gasmeter/launch/fields.hpp"
+#include "gasmeter/run/real_job.hpp"
+
+namespace gasmeter::run {
+namespace {
+
+using networks::udp::Authentication;
+using networks::udp::RawDatagrams;
+using networks::udp::SocketDatagrams;
+using networks::udp::UdpConduit;
+using networks::udp::UdpSettings;
+
+// This host's ranks reach each other over loopback.
+constexpr const char* kHere = "127.0.0.1:0";
+
+// What a rank tells the others.
+struct Announcement {
+  core::Segment segment{};
+  Bytes largest = 0;           // datagram
+  HashKey key;                 // that of rank 0 counts
+  std::uint32_t session = 0;   // likewise
+};
+
+// Everything that must not be guessed comes from the kernel. It travels on the link alone, a socket pair that no other
+// process can open.
+template <class T>
+T random_value() {
+  T value{};
+  if (::getrandom(&value, sizeof value, 0) != static_cast<ssize_t>(sizeof value)) throw_errno("getrandom");
+  return value;
+}
+
+// Runs `prepare` on every rank, then hands its text to all; throws on every rank if it threw on one.
+std::vector<std::string> exchange_or_fail(launch::RankLink& link, const std::function<std::string()>& prepare) {
+  std::string blob;
+  std::exception_ptr own;
+  try {
+    blob = '\0' + prepare();
+  } catch (const BrokenJob&) {
+    throw;
+  } catch (const Error& error) {
+    blob = error.what();
+    own = std::current_exception();
+  }
+  std::vector<std::string> all = link.exchange(blob);
+  if (own) std::rethrow_exception(own);
+  for (std::uint32_t rank = 0; rank < link.size(); ++rank) {
+    if (all[rank].empty() || all[rank].front() != '\0') {
+      throw ResourceError("rank " + std::to_string(rank) + ": " + all[rank]);
+    }
+    all[rank].erase(0, 1);
+  }
+  return all;
+}
+
+services::Impairment impairment_of(const kernels::Settings& settings, Rank self) {
+  services::Impairment plan;
+  plan.loss = settings.number("loss");
+  plan.duplicate = settings.number("dup");
+  plan.reorder = settings.number("reorder");
+  plan.corrupt = settings.number("corrupt");
+  plan.delay = SimTime::from_ns(settings.number("delay_us") * 1e3);
+  plan.seed = settings.seed * 0x9e3779b97f4a7c15ULL + index(self);
+  plan.check();
+  return plan;
+}
+
+}  // namespace
+
+PrivateMemory::PrivateMemory(Bytes bytes) : bytes_(bytes) {
+  const Bytes free = launch::available_memory();
+  if (bytes > free) {
+    throw ResourceError("no memory for " + std::to_string(bytes) + " bytes; " + std::to_string(free) + " are free");
+  }
+  void* const data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (data == MAP_FAILED) throw_errno("mmap of " + std::to_string(bytes) + " bytes");
+  // Fewer pages to look up; without them it is slower and nothing else.
+  (void)::madvise(data, bytes, MADV_HUGEPAGE);
+  data_ = static_cast<std::byte*>(data);
+}
+
+PrivateMemory::~PrivateMemory() {
+  ::munmap(data_, bytes_);
+}
+
+UdpJob::UdpJob(launch::RankLink& link, const kernels::Settings& settings, Bytes segment_bytes)
+    : link_(link), host_(wait_mode(link)), layout_(core::NeighbourhoodLayout::of(1, segment_bytes)) {
+  std::vector<Announcement> all;
+  std::vector<std::string> addresses;
+  for (const std::string& blob : exchange_or_fail(link_, [&] {
+         open(settings);
+         Announcement own{{memory_->data() + layout_.segment_at(0), segment_bytes},
+                          socket_->limits().largest,
+                          random_value<HashKey>(),
+                          random_value<std::uint32_t>()};
+         std::string text(sizeof own, '\0');
+         std::memcpy(text.data(), &own, sizeof own);
+         return text + socket_->address();
+       })) {
+    std::memcpy(&all.emplace_back(), blob.data(), sizeof(Announcement));
+    addresses.push_back(blob.substr(sizeof(Announcement)));
+  }
+  (void)exchange_or_fail(link_, [&] {
+    Bytes largest = services::kLargestDatagram;
+    for (const Announcement& one : all) {
+      largest = std::min(largest, one.largest);
+      segments_.push_back(one.segment);
+    }
+    socket_->set_peers(addresses, largest);
+    UdpSettings udp;
+    udp.key = all.front().key;
+    udp.session = all.front().session;
+    udp.covers = settings.text("auth") == "payload" ? Authentication::payload : Authentication::header;
+    const services::Impairment plan = impairment_of(settings, link_.rank());
+    services::DatagramService* service = socket_.get();
+    if (plan.any()) {
+      impaired_ = std::make_unique<services::ImpairedDatagrams>(*socket_, plan, [this] { return host_.now(); });
+      service = impaired_.get();
+    }
+    const core::Segment& own = segments_[index(link_.rank())];
+    conduit_ = std::make_unique<UdpConduit>(host_, *service, link_.rank(), link_.size(),
+                                            std::span(own.address, layout_.segment_bytes), udp);
+    return std::string();
+  });
+  // While this rank waits for its next command, peers may still lack what it sent last.
+  servant_ = link_.add_servant({socket_->fd(), [this] {
+                                  conduit_->serve();
+                                  return conduit_->next_deadline();
+                                }});
+}
+
+UdpJob::~UdpJob() {
+  if (servant_) link_.forget_servant(*servant_);
+}
+
+void UdpJob::open(const kernels::Settings& settings) {
+  memory_ = std::make_unique<PrivateMemory>(layout_.total());
+  networks::udp::SocketOptions options;
+  options.bind = kHere;
+  const std::int64_t mtu = settings.integer("mtu");
+  if (mtu < 0) throw UsageError("option mtu=" + std::to_string(mtu) + ": bytes, or 0 for that of the interface");
+  options.mtu = static_cast<Bytes>(mtu);
+  options.offload = settings.flag("offload");
+  socket_ = std::make_unique<SocketDatagrams>(options);
+}
+
+core::JobView UdpJob::view() const {
+  return {link_.rank(), link_.size(), link_.rank(), layout_, memory_->data(), segments_};
+}
+
+RawUdpJob::RawUdpJob(launch::RankLink& link) : link_(link) {
+  const std::vector<std::string> addresses = exchange_or_fail(link_, [&] {
+    socket_ = std::make_unique<RawDatagrams>(kHere, wait_mode(link_));
+    return socket_->address();
+  });
+  socket_->set_peers(addresses);
+}
+
+kernels::RawUdp RawUdpJob::context() {
+  return {*socket_, link_.rank(), link_.size(), [this] { link_.barrier(); }};
+}
+
+}  // namespace gasmeter::run
