@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "gasmeter/base/platform.hpp"
 #include "gasmeter/conduit/capabilities.hpp"
 #include "gasmeter/conduit/conduit.hpp"
 #include "gasmeter/networks/udp/wire.hpp"
@@ -29,10 +30,9 @@ struct Transfer {
 };
 
 // One datagram that has a sequence number.
-struct Slot {
-  std::byte* records = nullptr;  // buffer of the pool; null for a fragment
-  alignas(8) std::array<std::byte, kFragmentPayloadAt + 4 * conduit::kMaxArguments> head{};  // of a fragment
-  const std::byte* payload = nullptr;                                                       // of a fragment
+struct alignas(kCacheLine) Slot {
+  std::byte* records = nullptr;        // buffer of the pool; null for a fragment
+  const std::byte* payload = nullptr;  // of a fragment
   Transfer* transfer = nullptr;
   std::uint32_t head_bytes = 0;  // of `records` or `head`
   std::uint32_t payload_bytes = 0;
@@ -40,6 +40,7 @@ struct Slot {
   bool acknowledged = false;
   SimTime sent;
   std::vector<OperationId> operations;  // complete when this is acknowledged
+  alignas(8) std::array<std::byte, kFragmentPayloadAt + 4 * conduit::kMaxArguments> head{};  // of a fragment
 
   [[nodiscard]] std::byte* start() { return records != nullptr ? records : head.data(); }
   [[nodiscard]] std::uint32_t bytes() const { return head_bytes + payload_bytes; }

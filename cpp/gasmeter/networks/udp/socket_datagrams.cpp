@@ -143,10 +143,16 @@ unsigned SocketDatagrams::send(Rank to, std::span<const iovec> parts, Bytes segm
   Bytes bytes = 0;
   for (const iovec& part : parts) bytes += part.iov_len;
   if (bytes <= segment) {
-    msghdr message{};
-    message.msg_iov = const_cast<iovec*>(parts.data());
-    message.msg_iovlen = parts.size();
-    if (GASMETER_LIKELY(::sendmsg(socket_to(peer), &message, 0) >= 0)) return 1;
+    ssize_t sent = 0;
+    if (parts.size() == 1) {
+      sent = ::send(socket_to(peer), parts.front().iov_base, parts.front().iov_len, 0);
+    } else {
+      msghdr message{};
+      message.msg_iov = const_cast<iovec*>(parts.data());
+      message.msg_iovlen = parts.size();
+      sent = ::sendmsg(socket_to(peer), &message, 0);
+    }
+    if (GASMETER_LIKELY(sent >= 0)) return 1;
     (void)refused(peer, errno);
     return 0;
   }

@@ -50,7 +50,8 @@ UdpConduit::UdpConduit(RealHost host, services::DatagramService& service, Rank s
       ranks_(ranks),
       segment_(segment),
       settings_(settings),
-      largest_(service.limits().largest),
+      limits_(service.limits()),
+      largest_(limits_.largest),
       peers_(ranks) {
   if (ranks > kMostRanks) {
     throw UsageError("udp: " + std::to_string(ranks) + " ranks; at most " + std::to_string(kMostRanks));
@@ -60,7 +61,7 @@ UdpConduit::UdpConduit(RealHost host, services::DatagramService& service, Rank s
                      std::to_string(kLeastDatagram) + ", so that headers and arguments fit (option mtu)");
   }
   // Twice what waits must fit the peer's buffer: the kernel counts a datagram's bookkeeping, too.
-  window_bytes_ = std::clamp(service.limits().receive_buffer / 4 / std::max(1U, ranks - 1), 2 * largest_, kMostPerPeer);
+  window_bytes_ = std::clamp(limits_.receive_buffer / 4 / std::max(1U, ranks - 1), 2 * largest_, kMostPerPeer);
   capabilities_ = {.max_request_medium = kMaxMedium,
                    .max_reply_medium = kMaxMedium,
                    .max_request_long = kMaxLong,

@@ -164,7 +164,7 @@ class UdpConduit final : public conduit::Conduit {
   [[nodiscard]] bool receive(Reader& reader);
   // Judges the next datagram of the inbox, takes in what it says and moves; true if it holds messages to deliver.
   [[nodiscard]] bool accept_next(Reader& reader, unsigned& activity);
-  void acknowledged(Peer& p, const Header& header);
+  void acknowledged(Peer& p, const Header& header, SimTime now);
   void release(Peer& p, Slot& slot);
   void apply_records(Peer& p, std::span<std::byte> datagram);
   [[nodiscard]] bool apply_fragment(Peer& p, services::Inbox& inbox, services::Inbox::Datagram& datagram);
@@ -181,7 +181,8 @@ class UdpConduit final : public conduit::Conduit {
 
   // ---- timers
   void check_timers();
-  void owe(Peer& p, Bytes bytes, bool now);
+  // `urgent`: at once, not with whatever goes the same way next.
+  void owe(Peer& p, Bytes bytes, bool urgent, SimTime now);
   void wake_at(SimTime time);
 
   RealHost host_;
@@ -191,6 +192,7 @@ class UdpConduit final : public conduit::Conduit {
   std::span<std::byte> segment_;
   UdpSettings settings_;
   conduit::Capabilities capabilities_;
+  const services::DatagramLimits& limits_;
   Bytes largest_;        // datagram
   Bytes window_bytes_;   // per peer
   std::vector<std::unique_ptr<Peer>> peers_;  // by rank; null until used

@@ -67,14 +67,15 @@ bool UdpConduit::accept_next(Reader& reader, unsigned& activity) {
   }
   datagram.bytes = header.bytes;
   Peer& p = peer(Rank{header.source});
-  acknowledged(p, header);
+  const SimTime now = host_.now();
+  acknowledged(p, header, now);
   if (header.content == Content::nothing) return false;
   switch (p.in.look(header.sequence)) {
     case ReceiveWindow::Arrival::fresh:
       break;
     case ReceiveWindow::Arrival::duplicate:
       ++counters_.duplicates;
-      owe(p, 0, true);  // its sender has not heard
+      owe(p, 0, true, now);  // its sender has not heard
       return false;
     case ReceiveWindow::Arrival::beyond:
       ++counters_.beyond;
@@ -87,7 +88,7 @@ bool UdpConduit::accept_next(Reader& reader, unsigned& activity) {
     }
     ++activity;
     p.in.accept(header.sequence);
-    owe(p, header.bytes, (header.flags & kAcknowledgeNow) != 0 || p.in.has_gap());
+    owe(p, header.bytes, (header.flags & kAcknowledgeNow) != 0 || p.in.has_gap(), now);
     return false;
   }
   reader.inbox.gather(datagram);
@@ -97,28 +98,27 @@ bool UdpConduit::accept_next(Reader& reader, unsigned& activity) {
     ++activity;
   }
   p.in.accept(header.sequence);
-  owe(p, header.bytes, (header.flags & kAcknowledgeNow) != 0 || p.in.has_gap());
+  owe(p, header.bytes, (header.flags & kAcknowledgeNow) != 0 || p.in.has_gap(), now);
   reader.datagram = whole;
   reader.at = sizeof(Header);
   reader.source = p.rank;
   return true;
 }
 
-void UdpConduit::owe(Peer& p, Bytes bytes, bool now) {
+void UdpConduit::owe(Peer& p, Bytes bytes, bool urgent, SimTime now) {
   if (p.owed == 0) {
-    p.owed_since = host_.now();
+    p.owed_since = now;
     wake_at(p.owed_since + kAcknowledgementDelay);
   }
   ++p.owed;
   p.owed_bytes += bytes;
-  if (now || p.owed >= SendWindow::kSlots / 4 || p.owed_bytes >= window_bytes_ / 4) {
+  if (urgent || p.owed >= SendWindow::kSlots / 4 || p.owed_bytes >= window_bytes_ / 4) {
     p.owed_now = true;
     mark_dirty(p);
   }
 }
 
-void UdpConduit::acknowledged(Peer& p, const Header& header) {
-  const SimTime now = host_.now();
+void UdpConduit::acknowledged(Peer& p, const Header& header, SimTime now) {
   if (!p.out.acknowledge(header.acknowledged, header.selective, now, [&](Slot& slot) { release(p, slot); })) return;
   if (header.selective != 0) wake_at(now);  // something was overtaken
   wake_at(p.out.deadline());

@@ -35,7 +35,7 @@ bool UdpConduit::make_room(Peer& p, Bytes bytes) {
     if (p.open_bytes + bytes <= largest_) return true;
     if (!p.out.has_free_slot()) return false;
     close_open(p);
-    if (p.out.next() - p.out.unsent() >= service_.limits().most_per_send ||
+    if (p.out.next() - p.out.unsent() >= limits_.most_per_send ||
         (p.out.next() - p.out.unsent()) * largest_ >= kBatchBytes) {
       flush(p);
     }
@@ -119,7 +119,7 @@ unsigned UdpConduit::send_slots(Peer& p, std::uint64_t first, unsigned count) {
   Bytes segment = 0;
   Bytes total = 0;
   unsigned taken = 0;
-  const bool batch = service_.limits().most_per_send > 1;
+  const bool batch = limits_.most_per_send > 1;
   while (taken < count) {
     Slot& slot = p.out.slot(first + taken);
     // All datagrams of a call but the last have the same size; records are padded to it where that wastes little.
@@ -159,7 +159,7 @@ unsigned UdpConduit::send_slots(Peer& p, std::uint64_t first, unsigned count) {
 void UdpConduit::flush(Peer& p) {
   while (p.out.unsent() != p.out.next()) {
     // As many as the window takes.
-    const auto waiting = std::min<std::uint64_t>(p.out.next() - p.out.unsent(), service_.limits().most_per_send);
+    const auto waiting = std::min<std::uint64_t>(p.out.next() - p.out.unsent(), limits_.most_per_send);
     Bytes bytes = 0;
     unsigned count = 0;
     for (; count < waiting; ++count) {
@@ -188,7 +188,7 @@ void UdpConduit::pump(Peer& p) {
   while (!p.transfers.empty()) {
     Transfer& t = *p.transfers.front();
     if (p.out.unsent() != p.out.next()) flush(p);
-    const unsigned most = service_.limits().most_per_send;
+    const unsigned most = limits_.most_per_send;
     while (!t.all_sent() && p.out.has_free_slot() && p.out.next() - p.out.unsent() < most &&
            p.out.may_send(largest_ * (p.out.next() - p.out.unsent() + 1))) {
       std::uint64_t sequence = 0;
