@@ -196,6 +196,10 @@ class WorkerPool:
         Variables set for the job on top of this process's, for instance ``{"GASMETER_PIN": "none"}``.
     start_timeout : float, optional
         Seconds until every rank must have been started, 30 by default.
+    arguments : sequence of str, optional
+        Further arguments of the launcher, as for jobs of several hosts.
+    inherited : sequence of int, optional
+        Descriptors that the launcher keeps.
 
     Raises
     ------
@@ -221,6 +225,8 @@ class WorkerPool:
         binary: str | os.PathLike[str] | None = None,
         environment: Mapping[str, str] | None = None,
         start_timeout: float = 30.0,
+        arguments: Sequence[str] = (),
+        inherited: Sequence[int] = (),
     ) -> None:
         deadline = _deadline(start_timeout)
         if isinstance(ranks, bool) or not isinstance(ranks, int) or ranks < 1:
@@ -230,14 +236,14 @@ class WorkerPool:
         self._lock = threading.RLock()
         self._broken: str | None = None
         mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
-        arguments = [os.fspath(path), "--serve", "--ranks", str(ranks), "--control-fd", str(theirs.fileno())]
+        command = [os.fspath(path), "--serve", "--ranks", str(ranks), "--control-fd", str(theirs.fileno()), *arguments]
         if program:
-            arguments += ["--program", *program]
+            command += ["--program", *program]
         try:
             self._process = subprocess.Popen(
-                arguments,
+                command,
                 stdin=subprocess.DEVNULL,
-                pass_fds=[theirs.fileno()],
+                pass_fds=[theirs.fileno(), *inherited],
                 start_new_session=True,  # Ctrl-C reaches this process only
                 env={**os.environ, **(environment or {})},
             )

@@ -123,7 +123,9 @@ Launcher::Launcher(const ServeOptions& options, const RankMain& rank_main)
 void Launcher::start(const RankMain& rank_main) {
   check_ranks(options_.ranks);
   const char* policy = std::getenv("GASMETER_PIN");
-  placement_ = place_ranks(options_.ranks, allowed_cpus(), policy == nullptr ? "" : policy);
+  const std::uint32_t here = options_.remote ? 1 : options_.ranks;
+  placement_ = place_ranks(here, allowed_cpus(), policy == nullptr ? "" : policy);
+  placement_.cpus.resize(options_.ranks, kNotPinned);
   RankTemplate common{.size = options_.ranks,
                       .program = options_.program,
                       .rank_main = &rank_main,
@@ -131,7 +133,8 @@ void Launcher::start(const RankMain& rank_main) {
                       .placement = placement_,
                       .window = options_.program.empty() ? AddressWindow::set_aside() : AddressWindow{},
                       .signal_mask = {},
-                      .open_files = allow_descriptors(options_.ranks)};
+                      .open_files = allow_descriptors(options_.ranks),
+                      .remote = options_.remote ? &*options_.remote : nullptr};
   sigset_t child;
   ::sigemptyset(&child);
   ::sigaddset(&child, SIGCHLD);
@@ -141,9 +144,11 @@ void Launcher::start(const RankMain& rank_main) {
   if (!child_signals_) throw_errno("signalfd");
   collectives_ = Collectives(options_.ranks);
   peers_.reserve(options_.ranks);
+  std::vector<UniqueFd> joined(options_.ranks);
+  if (options_.remote) joined = accept_ranks(*options_.remote);
   std::fflush(nullptr);  // or every rank prints what is buffered here
   for (std::uint32_t rank = 0; rank < options_.ranks; ++rank) {
-    RankProcess process = start_rank(common, rank);
+    RankProcess process = start_rank(common, rank, joined[rank].get());
     peers_.emplace_back().process = std::move(process);
   }
 }

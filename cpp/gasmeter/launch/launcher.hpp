@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 
 #include "gasmeter/launch/limits.hpp"
 #include "gasmeter/launch/rank_process.hpp"
+#include "gasmeter/launch/remote_ranks.hpp"
 
 namespace gasmeter::launch {
 
@@ -18,12 +20,23 @@ struct ServeOptions {
   std::uint32_t ranks = 1;                     // 1..kMaxRanks
   int control_fd = -1;                         // stream socket to the client; serve() takes ownership
   std::vector<std::string> program;            // exec this as each rank; empty: call rank_main in the forked process
+  std::optional<RemoteJob> remote;             // a job of several hosts: rank 0 is here, the others join
   std::chrono::milliseconds quit_grace{2000};  // ranks that have not left by then after QUIT are killed
 };
 
-// Reads `--serve --ranks N --control-fd F [--program CMD ...]` (everything after --program is the command). Throws
-// UsageError.
+// Reads `--serve --ranks N --control-fd F [--addresses A0,A1,... --secret-fd S [--patience SECONDS]]
+// [--program CMD ...]` (everything after --program is the command). Throws UsageError.
 [[nodiscard]] ServeOptions parse_serve_options(std::span<const std::string_view> arguments);
+
+// A rank that joins the job of another host's launcher.
+struct JoinOptions {
+  std::uint32_t rank = 0;
+  RemoteJob job;
+};
+// Reads `--join --rank N --addresses A0,A1,... --secret-fd S [--patience SECONDS]`. Throws UsageError.
+[[nodiscard]] JoinOptions parse_join_options(std::span<const std::string_view> arguments);
+// Runs that rank to its end, pinned as the N-th of this host's CPUs (modulo their number); returns main()'s status.
+[[nodiscard]] int join_job(const JoinOptions& options, const RankMain& rank_main);
 
 // Runs the job to its end; returns the exit status for main(): 0 after QUIT, 1 otherwise. Whatever goes wrong is told
 // to the client as a DIED frame (rank -1 if no rank is to blame). In the ranks it never returns. Call it from a process

@@ -161,6 +161,7 @@ SharedMapping RankLink::reserve(std::string_view id, Bytes bytes) {
     if (answer.find("kind") == "UsageError") throw UsageError(text);
     throw ResourceError(text);
   }
+  if (!job_) throw ResourceError("reserve(" + std::string(id) + "): ranks of several hosts share no memory");
   held_.emplace(id, bytes);
   const auto offset = static_cast<Bytes>(answer.number("offset"));
   return SharedMapping(job_.get(), offset, bytes, identity_.window.place(offset, bytes));

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "gasmeter/base/keyed_hash.hpp"
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/launch/address_window.hpp"
 #include "gasmeter/launch/frame.hpp"
@@ -32,6 +33,8 @@ struct RankIdentity {
   int cpu = -1;  // kNotPinned where the kernel chooses
   bool oversubscribed = false;
   AddressWindow window = {};  // of ranks that were forked; those started by exec have addresses of their own
+  std::string address = {};   // HOST:PORT of this rank in a job of several hosts, else empty
+  HashKey secret = {};        // of such a job
 
   [[nodiscard]] std::string text() const;                          // the form of kRankLinkVariable
   [[nodiscard]] static RankIdentity parse(std::string_view text);  // throws UsageError
@@ -59,6 +62,10 @@ class RankLink {
   [[nodiscard]] Rank rank() const { return identity_.rank; }
   [[nodiscard]] std::uint32_t size() const { return identity_.size; }
   [[nodiscard]] int cpu() const { return identity_.cpu; }
+  // Where this rank's sockets are to be bound; empty in a job of one host.
+  [[nodiscard]] const std::string& address() const { return identity_.address; }
+  // Known to the ranks of a job of several hosts and to nobody else.
+  [[nodiscard]] const HashKey& secret() const { return identity_.secret; }
   // More ranks than CPUs: a rank that waits has to yield.
   [[nodiscard]] bool oversubscribed() const { return identity_.oversubscribed; }
   // True after the launcher asked to leave; every later call of the link throws BrokenJob.

@@ -65,18 +65,31 @@ void keep_only(int link_fd, int job_fd) {
   }
 }
 
-[[noreturn]] void run_child(const RankTemplate& common, std::uint32_t rank, pid_t launcher, int link_fd) {
+// The rank itself runs on another host and has joined.
+[[noreturn]] void stand_for(const RankTemplate& common, const RankIdentity& identity) {
+  const std::uint32_t rank = index(identity.rank);
+  ::prctl(PR_SET_NAME, ("gm-relay-" + std::to_string(rank)).c_str());
+  const int status = relay(kLinkFd, kJobFd);
+  if (status != 0) RankLink(identity).last_words("the connection to " + common.remote->addresses[rank] + " has ended");
+  leave(status);
+}
+
+[[noreturn]] void run_child(const RankTemplate& common, std::uint32_t rank, pid_t launcher, int link_fd,
+                            int connection) {
   die_with(launcher);
   ::sigprocmask(SIG_SETMASK, &common.signal_mask, nullptr);
   ::setrlimit(RLIMIT_NOFILE, &common.open_files);
-  keep_only(link_fd, common.job_fd);
+  keep_only(link_fd, connection >= 0 ? connection : common.job_fd);
   const RankIdentity identity{.link_fd = kLinkFd,
                               .rank = Rank{rank},
                               .size = common.size,
                               .job_fd = kJobFd,
                               .cpu = common.placement.cpus[rank],
                               .oversubscribed = common.placement.oversubscribed,
-                              .window = common.window};
+                              .window = common.window,
+                              .address = common.remote != nullptr ? common.remote->addresses[rank] : "",
+                              .secret = common.remote != nullptr ? common.remote->secret : HashKey{}};
+  if (connection >= 0) stand_for(common, identity);
   try {
     if (identity.cpu != kNotPinned) pin_to(identity.cpu);
   } catch (const ResourceError& error) {
@@ -89,7 +102,7 @@ void keep_only(int link_fd, int job_fd) {
 
 }  // namespace
 
-RankProcess start_rank(const RankTemplate& common, std::uint32_t rank) {
+RankProcess start_rank(const RankTemplate& common, std::uint32_t rank, int connection) {
   const std::string which = "rank " + std::to_string(rank) + " of " + std::to_string(common.size);
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
@@ -104,7 +117,7 @@ RankProcess start_rank(const RankTemplate& common, std::uint32_t rank) {
                         (code == EAGAIN ? " (limits on processes: `ulimit -u`, pids.max of the control group)"
                                         : " (memory: see `free -m`)"));
   }
-  if (pid == 0) run_child(common, rank, launcher, theirs.get());
+  if (pid == 0) run_child(common, rank, launcher, theirs.get(), connection);
   return {.pid = pid, .link = std::move(mine)};
 }
 

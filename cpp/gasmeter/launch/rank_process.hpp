@@ -13,6 +13,7 @@
 #include "gasmeter/launch/address_window.hpp"
 #include "gasmeter/launch/pinning.hpp"
 #include "gasmeter/launch/rank_link.hpp"
+#include "gasmeter/launch/remote_ranks.hpp"
 
 namespace gasmeter::launch {
 
@@ -28,6 +29,7 @@ struct RankTemplate {
   AddressWindow window;    // inherited by forked ranks
   sigset_t signal_mask{};  // as it was before the launcher changed it
   rlimit open_files{};
+  const RemoteJob* remote = nullptr;
 };
 
 struct RankProcess {
@@ -37,6 +39,7 @@ struct RankProcess {
 
 // Forks. The child keeps standard input, output and error, its link and the job file, dies with the launcher, is pinned
 // and never returns. Throws ResourceError if the system refuses.
-[[nodiscard]] RankProcess start_rank(const RankTemplate& common, std::uint32_t rank);
+// `connection`: to the rank itself, on another host; the child then does nothing but relay its link.
+[[nodiscard]] RankProcess start_rank(const RankTemplate& common, std::uint32_t rank, int connection = -1);
 
 }  // namespace gasmeter::launch

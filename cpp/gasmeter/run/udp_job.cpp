@@ -21,19 +21,36 @@ using networks::udp::SocketDatagrams;
 using networks::udp::UdpConduit;
 using networks::udp::UdpSettings;
 
-// This host's ranks reach each other over loopback.
-constexpr const char* kHere = "127.0.0.1:0";
+// This host's ranks reach each other over loopback; those of several hosts by the addresses they were given. The port
+// is the kernel's choice: several measurements are open at once, each with sockets of its own.
+std::string bind_address(const launch::RankLink& link) {
+  const std::string& given = link.address();
+  return given.empty() ? "127.0.0.1:0" : given.substr(0, given.rfind(':')) + ":0";
+}
 
 // What a rank tells the others.
 struct Announcement {
   core::Segment segment{};
-  Bytes largest = 0;           // datagram
-  HashKey key;                 // that of rank 0 counts
-  std::uint32_t session = 0;   // likewise
+  Bytes largest = 0;          // datagram
+  HashKey nonce;              // that of rank 0 counts
+  std::uint32_t session = 0;  // likewise
 };
 
-// Everything that must not be guessed comes from the kernel. It travels on the link alone, a socket pair that no other
-// process can open.
+// On one host the nonce is as secret as the key: it travels on socket pairs that no other process can open. Between
+// hosts it can be read on its way, and the job's secret makes the key of it.
+HashKey key_of(const HashKey& secret, const HashKey& nonce) {
+  HashKey key;
+  for (std::uint64_t* half : {&key.low, &key.high}) {
+    KeyedHash hash(secret);
+    hash.word(nonce.low);
+    hash.word(nonce.high);
+    hash.word(half == &key.low ? 0 : 1);
+    *half = hash.finish() ^ (half == &key.low ? nonce.low : nonce.high);
+  }
+  return key;
+}
+
+// Everything that must not be guessed comes from the kernel.
 template <class T>
 T random_value() {
   T value{};
@@ -119,7 +136,7 @@ UdpJob::UdpJob(launch::RankLink& link, const kernels::Settings& settings, Bytes 
     }
     socket_->set_peers(addresses, largest);
     UdpSettings udp;
-    udp.key = all.front().key;
+    udp.key = key_of(link_.secret(), all.front().nonce);
     udp.session = all.front().session;
     udp.covers = settings.text("auth") == "payload" ? Authentication::payload : Authentication::header;
     const services::Impairment plan = impairment_of(settings, link_.rank());
@@ -147,7 +164,7 @@ UdpJob::~UdpJob() {
 void UdpJob::open(const kernels::Settings& settings) {
   memory_ = std::make_unique<PrivateMemory>(layout_.total());
   networks::udp::SocketOptions options;
-  options.bind = kHere;
+  options.bind = bind_address(link_);
   const std::int64_t mtu = settings.integer("mtu");
   if (mtu < 0) throw UsageError("option mtu=" + std::to_string(mtu) + ": bytes, or 0 for that of the interface");
   options.mtu = static_cast<Bytes>(mtu);
@@ -161,7 +178,7 @@ core::JobView UdpJob::view() const {
 
 RawUdpJob::RawUdpJob(launch::RankLink& link) : link_(link) {
   const std::vector<std::string> addresses = exchange_or_fail(link_, [&] {
-    socket_ = std::make_unique<RawDatagrams>(kHere, wait_mode(link_));
+    socket_ = std::make_unique<RawDatagrams>(bind_address(link_), wait_mode(link_));
     return socket_->address();
   });
   socket_->set_peers(addresses);

@@ -167,12 +167,20 @@ int worker_main(int argc, char** argv, const kernels::Registry& registry) {
     return 0;
   }
   try {
+    if (!arguments.empty() && arguments[0] == "--join") {
+      (void)Clock::calibrated();
+      return launch::join_job(launch::parse_join_options(arguments),
+                              [&registry](launch::RankLink& link) { return serve_commands(link, registry); });
+    }
     const launch::ServeOptions options = launch::parse_serve_options(arguments);
     (void)Clock::calibrated();  // before the fork, once for all ranks
     return launch::serve(options, [&registry](launch::RankLink& link) { return serve_commands(link, registry); });
   } catch (const UsageError& error) {
     std::fprintf(stderr, "Error: %s (gasmeter-rank is started by gasmeter)\n", error.what());
     return 2;
+  } catch (const BrokenJob& error) {
+    std::fprintf(stderr, "Error: %s\n", error.what());
+    return 4;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "Error: %s\n", error.what());
     return 3;

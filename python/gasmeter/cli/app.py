@@ -11,6 +11,7 @@ import click
 from gasmeter.cli.doctor import doctor
 from gasmeter.cli.listing import list_command
 from gasmeter.cli.measure import measure
+from gasmeter.cli.rank import rank
 from gasmeter.cli.run import run
 from gasmeter.context import package_version
 from gasmeter.errors import GasmeterError
@@ -106,7 +107,7 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for _command in (doctor, list_command, measure, run):
+for _command in (doctor, list_command, measure, rank, run):
     cli.add_command(_command)
 
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "gasmeter/base/real_host.hpp"
-#include "gasmeter/networks/udp/socket_address.hpp"
+#include "gasmeter/base/socket_address.hpp"
 
 namespace gasmeter::networks::udp {
 

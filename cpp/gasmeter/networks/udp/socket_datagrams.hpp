@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "gasmeter/networks/udp/socket_address.hpp"
+#include "gasmeter/base/socket_address.hpp"
 #include "gasmeter/services/datagram_service.hpp"
 
 namespace gasmeter::networks::udp {

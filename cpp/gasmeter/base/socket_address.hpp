@@ -1,4 +1,4 @@
-// Addresses of UDP sockets: text "HOST:PORT" or "[HOST]:PORT" on the outside, what the kernel wants inside.
+// Addresses of sockets: text "HOST:PORT" or "[HOST]:PORT" on the outside, what the kernel wants inside.
 #pragma once
 
 #include <netinet/in.h>
@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace gasmeter::networks::udp {
+namespace gasmeter {
 
 class SocketAddress {
  public:
@@ -31,4 +31,4 @@ class SocketAddress {
   socklen_t size_ = 0;
 };
 
-}  // namespace gasmeter::networks::udp
+}  // namespace gasmeter

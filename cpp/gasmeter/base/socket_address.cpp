@@ -1,4 +1,4 @@
-#include "gasmeter/networks/udp/socket_address.hpp"
+#include "gasmeter/base/socket_address.hpp"
 
 #include <netdb.h>
 
@@ -9,7 +9,7 @@
 
 #include "gasmeter/base/error.hpp"
 
-namespace gasmeter::networks::udp {
+namespace gasmeter {
 
 SocketAddress SocketAddress::parse(std::string_view text) {
   const auto refuse = [&] {
@@ -72,4 +72,4 @@ bool SocketAddress::is_any() const {
   return IN6_IS_ADDR_UNSPECIFIED(&reinterpret_cast<const sockaddr_in6*>(&storage_)->sin6_addr) != 0;
 }
 
-}  // namespace gasmeter::networks::udp
+}  // namespace gasmeter
