@@ -80,7 +80,9 @@ def read_job_file(path: str | Path) -> JobFile:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not a text file"
-        raise UsageError(f"job file {path}: {reason}; make one with `gasmeter rank --job FILE --create A0,A1`", str(path))
+        raise UsageError(
+            f"job file {path}: {reason}; make one with `gasmeter rank --job FILE --create A0,A1`", str(path)
+        ) from None
     if mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise UsageError(
             f"job file {path}: mode {stat.S_IMODE(mode):o} lets others read the secret; `chmod 600 {path}`", str(path)
@@ -127,7 +129,9 @@ def create_job_file(path: str | Path, addresses: tuple[str, ...], measure: Mappi
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except OSError as error:
-        raise UsageError(f"job file {path}: {error.strerror}; name a new file in a folder you may write", str(path)) from None
+        raise UsageError(
+            f"job file {path}: {error.strerror}; name a new file in a folder you may write", str(path)
+        ) from None
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         json.dump(content, file, indent=1)
         file.write("\n")
@@ -135,7 +139,7 @@ def create_job_file(path: str | Path, addresses: tuple[str, ...], measure: Mappi
 
 
 def _secret_descriptor(job: JobFile) -> int:
-    """Return a descriptor that holds the secret: never on a command line, where every user of the host could read it."""
+    """Return a descriptor that holds the secret: every user of the host could read a command line."""
     read, write = os.pipe()
     os.write(write, bytes.fromhex(job.secret))
     os.close(write)

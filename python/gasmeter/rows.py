@@ -116,6 +116,12 @@ def _conduit(outcome: Outcome) -> Conduit:
     return entry.conduit(outcome.point.conduit, entry.kernel(outcome.point.kernel))
 
 
+def _network(outcome: Outcome, conduit: Conduit) -> str:
+    """Return what carried the row: ranks of a real job share memory if their neighbourhood is on."""
+    shares = not outcome.modelled and str(outcome.point.options.get("neighbourhood", "false")) in ("true", "True", "on")
+    return "shm" if shares else conduit.network
+
+
 def _base(outcome: Outcome, host_state_ns: float, experiment: str) -> Row:
     point, conduit = outcome.point, _conduit(outcome)
     return {
@@ -124,7 +130,7 @@ def _base(outcome: Outcome, host_state_ns: float, experiment: str) -> Row:
         "op": point.op,
         "variant": point.variant,
         "conduit": point.conduit,
-        "network": conduit.network,
+        "network": _network(outcome, conduit),
         "kind": conduit.kind,
         "label": "predicted" if outcome.modelled else "measured",
         "machine": point.machine,

@@ -46,7 +46,7 @@ def rank(*, file: Path, index: int | None, create: str | None, arguments: tuple[
         if index is not None:
             raise UsageError("--create and --index exclude each other: first the file, then the ranks", "--create")
         job = create_job_file(file, tuple(create.split(",")), parse_assignments(arguments))
-        note(f"{file}: {len(job.addresses)} ranks; copy it to every host and start `gasmeter rank --job {file} --index N`")
+        note(f"{file}: {len(job.addresses)} ranks; copy it to every host; then `gasmeter rank --job {file} --index N`")
         return 0
     job = read_job_file(file)
     if index is None or not 0 <= index < len(job.addresses):

@@ -1,0 +1,28 @@
+"""Fig. 8 of the EXTOLL paper measured here: what a UDP conduit adds to a ping-pong written in C, with caches on."""
+
+import gasmeter as gm
+
+AGAINST = {"conduit": ("raw@udp", "udp"), "reference": "raw@udp"}
+
+experiment = gm.Experiment(
+    name="udp_overhead",
+    title="UDP over loopback: conduit against plain sockets",
+    question=(
+        "How much longer does a ping-pong take through the udp conduit than one written against the socket? Measured on"
+        " this machine over loopback, with CPU caches on; the published figure has them off and Ethernet between nodes."
+    ),
+    series=(
+        gm.Series(kernel="ping-pong", op="am-medium", size="8:16K", time_s=0.4, quick={"size": "8,1K"}, **AGAINST),
+        gm.Series(
+            kernel="ping-pong",
+            op="am-medium",
+            size="8:512",
+            options={"protocol": "amudp"},
+            time_s=0.4,
+            quick={"size": "8,512"},
+            **AGAINST,
+        ),
+        gm.Series(kernel="ping-pong", op="put", size="8:32K", time_s=0.4, quick={"size": "8,1K"}, **AGAINST),
+    ),
+    plots=(gm.Plot(kind="latency", title="Ping-pong over UDP: plain socket, conduit, classic protocol"),),
+)
