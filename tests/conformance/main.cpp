@@ -205,8 +205,25 @@ Runs udp_lossy() {
                 {all_cases<RealHost>()});
 }
 
+// The classic scheme waits for fixed timers after every loss: floods on a bad network would take minutes.
+Runs amudp() {
+  Runs runs = udp_of({{"loopback", {.ranks = 2, .classic = true}}, {"loopback", {.ranks = 3, .classic = true}}},
+                     all_cases<RealHost>());
+  services::Impairment bad;
+  bad.loss = 0.1;
+  bad.duplicate = 0.1;
+  bad.seed = 7;
+  Cases<RealHost> few = message_cases<RealHost>();
+  few.push_back(mixed_case<RealHost>());
+  for (Run& run : udp_of({{"10 % lost", {.ranks = 2, .impairment = bad, .classic = true}}}, few)) {
+    runs.push_back(std::move(run));
+  }
+  return runs;
+}
+
 const std::map<std::string, Runs (*)()>& families() {
   static const std::map<std::string, Runs (*)()> all = {
+      {"amudp", &amudp},
       {"smp", [] { return smp<RealHost>({2, 3, 4, 8}, Mapping::one, all_cases<RealHost>()); }},
       {"smp-mapped",
        [] {
