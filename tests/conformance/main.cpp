@@ -205,17 +205,18 @@ Runs udp_lossy() {
                 {all_cases<RealHost>()});
 }
 
-// The classic scheme waits for fixed timers after every loss: floods on a bad network would take minutes.
 Runs amudp() {
-  Runs runs = udp_of({{"loopback", {.ranks = 2, .classic = true}}, {"loopback", {.ranks = 3, .classic = true}}},
-                     all_cases<RealHost>());
+  Cases<RealHost> cases = all_cases<RealHost>();
+  Runs runs = udp_of({{"loopback", {.ranks = 2, .classic = true}}, {"loopback", {.ranks = 3, .classic = true}}}, cases);
   services::Impairment bad;
   bad.loss = 0.1;
   bad.duplicate = 0.1;
   bad.seed = 7;
-  Cases<RealHost> few = message_cases<RealHost>();
-  few.push_back(mixed_case<RealHost>());
-  for (Run& run : udp_of({{"10 % lost", {.ranks = 2, .impairment = bad, .classic = true}}}, few)) {
+  // The classic scheme waits for a fixed timer after every loss: 65535 operations would take a minute.
+  std::erase_if(cases, [](const Case<RealHost>& test) {
+    return std::string_view(test.name) == "as_many_operations_as_promised_are_outstanding";
+  });
+  for (Run& run : udp_of({{"10 % lost, 10 % doubled", {.ranks = 2, .impairment = bad, .classic = true}}}, cases)) {
     runs.push_back(std::move(run));
   }
   return runs;
