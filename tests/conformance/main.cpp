@@ -207,7 +207,10 @@ Runs udp_lossy() {
 
 Runs amudp() {
   Cases<RealHost> cases = all_cases<RealHost>();
-  Runs runs = udp_of({{"loopback", {.ranks = 2, .classic = true}}, {"loopback", {.ranks = 3, .classic = true}}}, cases);
+  Runs runs = udp_of({{"loopback", {.ranks = 2, .classic = true}},
+                      {"loopback", {.ranks = 3, .classic = true}},
+                      {"MTU 1500, plain calls", {.ranks = 2, .mtu = 1500, .offload = false, .classic = true}}},
+                     cases);
   services::Impairment bad;
   bad.loss = 0.1;
   bad.duplicate = 0.1;
