@@ -209,7 +209,7 @@ void AmudpConduit::check_timer(SimTime now) {
   }
   if (now < request.due || !send(request.datagram, request.peer)) return;
   ++counters_.retransmitted;
-  request.timeout = std::min(request.timeout * 2, amudp::kMostTimeout);
+  request.timeout = std::min(request.timeout * amudp::kBackOff, amudp::kMostTimeout);
   request.due = now + request.timeout;
 }
 

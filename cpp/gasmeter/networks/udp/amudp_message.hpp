@@ -12,20 +12,29 @@
 
 namespace gasmeter::networks::udp::amudp {
 
-// All numbers: GASNet AMUDP sources 2003 to mid-2016 (LBNL/UCB).
-inline constexpr unsigned kDepth = 4;                          // requests to one peer that have no reply yet
-inline constexpr SimTime kFirstTimeout{10'000'000'000};        // 10 ms until a request is sent again,
-inline constexpr SimTime kMostTimeout{30'000'000'000'000};     // doubling up to 30 s,
-inline constexpr Bytes kExpectedBytesPerSecond = 1220 * 1024;  // plus the message's time at this bandwidth
-inline constexpr Bytes kMaxMedium = 512;
-inline constexpr Bytes kMaxLong = 65000;
-inline constexpr unsigned kServedPerPoll = std::max(10U, kDepth);  // messages
-// One poll looks at one retransmission timer, whichever is next in turn.
+// All numbers and rules: GASNet AMUDP sources 2003 to mid-2016 (LBNL/UCB), named as there.
+inline constexpr unsigned kDepth = 4;                       // AMUDP_DEFAULT_NETWORKDEPTH: unanswered requests to a peer
+inline constexpr SimTime kFirstTimeout{10'000'000'000};     // AMUDP_INITIAL_REQUESTTIMEOUT_MICROSEC
+inline constexpr std::int64_t kBackOff = 2;                 // AMUDP_REQUESTTIMEOUT_BACKOFF_MULTIPLIER
+inline constexpr SimTime kMostTimeout{30'000'000'000'000};  // AMUDP_MAX_REQUESTTIMEOUT_MICROSEC
+inline constexpr std::int64_t kExpectedKbytesPerSecond = 1220;  // AMUDP_DEFAULT_EXPECTED_BANDWIDTH
+inline constexpr Bytes kMaxMedium = 512;                        // AMUDP_MAX_MEDIUM
+inline constexpr Bytes kMaxLong = 65000;                        // AMUDP_MAX_LONG
+// AMUDP_MAX_RECVMSGS_PER_POLL, or the depth if that is more.
+inline constexpr unsigned kServedPerPoll = std::max(10U, kDepth);
+// AMUDP_TIMEOUTS_CHECKED_EACH_POLL is 1: a poll looks at one retransmission timer, whichever is next in turn.
 
+// Backed off from the start until it covers the way there and back at the expected bandwidth, which is counted in whole
+// microseconds per byte.
 constexpr SimTime first_timeout(Bytes bytes) {
-  constexpr std::int64_t ps_per_byte = 1'000'000'000'000 / static_cast<std::int64_t>(kExpectedBytesPerSecond);
-  return kFirstTimeout + SimTime{ps_per_byte} * static_cast<std::int64_t>(bytes);
+  constexpr std::int64_t us_per_byte = 2 * 1'000'000 / (1024 * kExpectedKbytesPerSecond);
+  const SimTime expected = SimTime{1'000'000} * (us_per_byte * static_cast<std::int64_t>(bytes));
+  SimTime timeout = kFirstTimeout;
+  while (timeout < expected && timeout < kMostTimeout) timeout = timeout * kBackOff;
+  return timeout;
 }
+static_assert(first_timeout(10'000) == kFirstTimeout);
+static_assert(first_timeout(kMaxLong) == kFirstTimeout * 8);
 
 enum class Kind : std::uint8_t {
   request,
