@@ -205,8 +205,29 @@ Runs udp_lossy() {
                 {all_cases<RealHost>()});
 }
 
+Runs amudp() {
+  Cases<RealHost> cases = all_cases<RealHost>();
+  Runs runs = udp_of({{"loopback", {.ranks = 2, .classic = true}},
+                      {"loopback", {.ranks = 3, .classic = true}},
+                      {"MTU 1500, plain calls", {.ranks = 2, .mtu = 1500, .offload = false, .classic = true}}},
+                     cases);
+  services::Impairment bad;
+  bad.loss = 0.1;
+  bad.duplicate = 0.1;
+  bad.seed = 7;
+  // The classic scheme waits for a fixed timer after every loss: 65535 operations would take a minute.
+  std::erase_if(cases, [](const Case<RealHost>& test) {
+    return std::string_view(test.name) == "as_many_operations_as_promised_are_outstanding";
+  });
+  for (Run& run : udp_of({{"10 % lost, 10 % doubled", {.ranks = 2, .impairment = bad, .classic = true}}}, cases)) {
+    runs.push_back(std::move(run));
+  }
+  return runs;
+}
+
 const std::map<std::string, Runs (*)()>& families() {
   static const std::map<std::string, Runs (*)()> all = {
+      {"amudp", &amudp},
       {"smp", [] { return smp<RealHost>({2, 3, 4, 8}, Mapping::one, all_cases<RealHost>()); }},
       {"smp-mapped",
        [] {

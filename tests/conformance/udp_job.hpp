@@ -7,6 +7,7 @@
 #include <memory>
 #include <thread>
 
+#include "gasmeter/networks/udp/amudp_conduit.hpp"
 #include "gasmeter/networks/udp/socket_datagrams.hpp"
 #include "gasmeter/networks/udp/udp_conduit.hpp"
 #include "gasmeter/services/impaired_datagrams.hpp"
@@ -22,6 +23,7 @@ struct UdpSetup {
   bool offload = true;
   networks::udp::Authentication covers = networks::udp::Authentication::header;
   services::Impairment impairment{};
+  bool classic = false;  // the scheme of AMUDP
 };
 
 class UdpJob final : public Job<RealHost> {
@@ -53,7 +55,9 @@ class UdpJob final : public Job<RealHost> {
     for (std::uint32_t rank = 0; rank < setup_.ranks; ++rank) {
       threads.emplace_back([&, rank] {
         const core::JobView view{Rank{rank}, setup_.ranks, Rank{rank}, layout, blocks[rank], segments};
-        run_rank(test, view, *sockets[rank], findings, board, done, outcome.traces[rank]);
+        const auto run = setup_.classic ? &UdpJob::run_rank<networks::udp::AmudpConduit>
+                                        : &UdpJob::run_rank<networks::udp::UdpConduit>;
+        (this->*run)(test, view, *sockets[rank], findings, board, done, outcome.traces[rank]);
       });
     }
     for (std::thread& thread : threads) thread.join();
@@ -62,6 +66,7 @@ class UdpJob final : public Job<RealHost> {
   }
 
  private:
+  template <class AnyConduit>
   void run_rank(const Case<RealHost>& test, const core::JobView& view, networks::udp::SocketDatagrams& socket,
                 Findings& findings, Board& board, std::atomic<std::uint32_t>& done, std::uint64_t& trace) const {
     try {
@@ -76,7 +81,7 @@ class UdpJob final : public Job<RealHost> {
       settings.covers = setup_.covers;
       settings.first_sequence = ~std::uint64_t{0} - 20;  // wraps around soon
       const core::Segment& own = view.segments[index(view.rank)];
-      networks::udp::UdpConduit conduit(host, service, view.rank, setup_.ranks, {own.address, own.size}, settings);
+      AnyConduit conduit(host, service, view.rank, setup_.ranks, {own.address, own.size}, settings);
       core::Endpoint<RealHost> endpoint(host, view, &conduit);
       Member<RealHost> member(endpoint, findings, board);
       member.meanwhile = [&conduit] { conduit.serve(); };

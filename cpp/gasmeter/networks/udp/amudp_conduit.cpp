@@ -1,0 +1,274 @@
+#include "gasmeter/networks/udp/amudp_conduit.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "gasmeter/base/error.hpp"
+
+namespace gasmeter::networks::udp {
+
+using amudp::Datagram;
+using amudp::Kind;
+using amudp::MessageHead;
+using conduit::AmBuffer;
+using conduit::AmCommit;
+using conduit::AmHeader;
+using conduit::Category;
+using conduit::PollFilter;
+
+namespace {
+
+constexpr Bytes kLeastDatagram = 512;
+
+}  // namespace
+
+AmudpConduit::AmudpConduit(RealHost host, services::DatagramService& service, Rank self, std::uint32_t ranks,
+                           std::span<std::byte> segment, const UdpSettings& settings)
+    : host_(host),
+      service_(service),
+      self_(index(self)),
+      ranks_(ranks),
+      segment_(segment),
+      settings_(settings),
+      peers_(ranks) {
+  const Bytes largest = service.limits().largest;
+  if (ranks > kMostRanks) {
+    throw UsageError("amudp: " + std::to_string(ranks) + " ranks; at most " + std::to_string(kMostRanks));
+  }
+  if (largest < kLeastDatagram) {
+    throw UsageError("amudp: datagrams of " + std::to_string(largest) + " bytes; at least " +
+                     std::to_string(kLeastDatagram) + ", so that headers and arguments fit (option mtu)");
+  }
+  const Bytes max_medium = std::min(amudp::kMaxMedium, largest - amudp::kMostHead);
+  const Bytes max_long = std::min(amudp::kMaxLong, largest - amudp::kMostHead);
+  capabilities_ = {.max_request_medium = max_medium,
+                   .max_reply_medium = max_medium,
+                   .max_request_long = max_long,
+                   .max_reply_long = max_long};
+  inbox_bytes_ = std::max<Bytes>(80 * 1024, 2 * largest);
+}
+
+AmudpConduit::~AmudpConduit() = default;
+
+// Nothing has come yet: what is awaited in each slot is the first.
+AmudpConduit::Peer::Peer(Rank whose, std::uint64_t first_sequence) : rank(whose) {
+  for (unsigned slot = 0; slot < amudp::kDepth; ++slot) {
+    requests[slot].slot = static_cast<std::uint8_t>(slot);
+    requests[slot].peer = whose;
+    requests[slot].sequence = first_sequence;
+    answers[slot].sequence = first_sequence - 1;
+  }
+}
+
+AmudpConduit::Peer& AmudpConduit::peer(Rank rank) {
+  std::unique_ptr<Peer>& entry = peers_[index(rank)];
+  if (!entry) entry = std::make_unique<Peer>(rank, settings_.first_sequence);
+  return *entry;
+}
+
+// A cookie is the slot of the request and as much of its sequence as fits.
+AmudpConduit::Answer& AmudpConduit::answer_to(Rank rank, std::uint64_t cookie) {
+  const std::uint64_t slot = cookie & 0xff;
+  Peer& p = peer(rank);
+  if (slot >= amudp::kDepth || p.answers[slot].sequence << 8 != cookie - slot) {
+    throw UsageError("amudp: reply to rank " + std::to_string(index(rank)) + " for no request of it");
+  }
+  return p.answers[slot];
+}
+
+// ---- messages
+
+Status AmudpConduit::prepare(const AmHeader& header, const void* client, Bytes least, Bytes most, AmBuffer& out) {
+  const Bytes largest = header.category == Category::short_message ? 0
+                        : header.category == Category::medium      ? capabilities_.max_request_medium
+                                                                   : capabilities_.max_request_long;
+  if (least > largest || least > most || header.arguments > conduit::kMaxArguments) {
+    throw UsageError("amudp: message of " + std::to_string(least) + " to " + std::to_string(most) + " bytes and " +
+                     std::to_string(header.arguments) + " arguments; at most " + std::to_string(largest) +
+                     " bytes and " + std::to_string(conduit::kMaxArguments) + " arguments fit");
+  }
+  Datagram* datagram = nullptr;
+  if (header.is_reply) {
+    Answer& answer = answer_to(header.peer, header.cookie);
+    if (answer.sent) throw UsageError("amudp: second reply to one request");
+    datagram = &answer.datagram;
+  } else {
+    auto& requests = peer(header.peer).requests;
+    const auto request = std::find_if(requests.begin(), requests.end(),
+                                      [](const Request& r) { return r.state == Request::State::free; });
+    if (request == requests.end()) return Status::no_resource;
+    request->state = Request::State::prepared;
+    out.slot = request->slot;
+    datagram = &request->datagram;
+  }
+  out.header = header;
+  out.size = std::min(most, largest);
+  datagram->make_room(amudp::payload_at(header.arguments) + out.size);
+  // The client fills its own memory until commit, which copies from there.
+  out.data = client != nullptr ? const_cast<void*>(client) : datagram->data.get() + amudp::payload_at(header.arguments);
+  return Status::ok;
+}
+
+Status AmudpConduit::commit(const AmBuffer& buffer, const AmCommit& message, OperationId local) {
+  const AmHeader& header = buffer.header;
+  Request* const request = header.is_reply ? nullptr : &peer(header.peer).requests[buffer.slot];
+  Answer* const answer = header.is_reply ? &answer_to(header.peer, header.cookie) : nullptr;
+  Datagram& datagram = request != nullptr ? request->datagram : answer->datagram;
+  MessageHead head;
+  head.kind = header.is_reply ? Kind::reply : Kind::request;
+  head.category = header.category;
+  head.handler = index(message.handler);
+  head.arguments = header.arguments;
+  head.slot = static_cast<std::uint8_t>(header.is_reply ? header.cookie & 0xff : buffer.slot);
+  head.size = static_cast<std::uint16_t>(message.size);
+  head.destination = reinterpret_cast<std::uint64_t>(message.destination);
+  if (head.arguments != 0) {
+    std::memcpy(datagram.data.get() + amudp::kArgumentsAt, message.arguments.data(), 4 * Bytes{head.arguments});
+  }
+  std::byte* const payload = datagram.data.get() + amudp::payload_at(head.arguments);
+  if (message.size != 0 && buffer.data != payload) std::memcpy(payload, buffer.data, message.size);
+  seal(datagram, header.peer, request != nullptr ? request->sequence : answer->sequence, head);
+  if (!send(datagram, header.peer)) return Status::no_resource;
+  if (answer != nullptr) {
+    answer->sent = true;
+  } else {
+    request->state = Request::State::in_flight;
+    request->first_sent = host_.now();
+    request->timeout = amudp::first_timeout(datagram.bytes);
+    request->due = request->first_sent + request->timeout;
+    request->place = outstanding_.size();
+    outstanding_.push_back(request);
+  }
+  if (local != conduit::kNoOperation) completions_.push_back(local);  // the payload has been copied
+  return Status::ok;
+}
+
+// A reply's place is its request's: there is nothing to give back.
+void AmudpConduit::cancel(const AmBuffer& buffer) {
+  if (buffer.header.is_reply) return;
+  peer(buffer.header.peer).requests[buffer.slot].state = Request::State::free;
+}
+
+void AmudpConduit::seal(Datagram& datagram, Rank to, std::uint64_t sequence, const MessageHead& head) const {
+  datagram.bytes = amudp::message_bytes(head.arguments, head.size);
+  std::byte* const start = datagram.data.get();
+  // Between arguments and payload nothing stands; what once did must not leave this process.
+  const Bytes end_of_arguments = amudp::kArgumentsAt + 4 * Bytes{head.arguments};
+  if (head.size != 0) std::memset(start + end_of_arguments, 0, amudp::payload_at(head.arguments) - end_of_arguments);
+  Header header;
+  header.session = settings_.session;
+  header.source = static_cast<std::uint16_t>(self_);
+  header.destination = static_cast<std::uint16_t>(index(to));
+  header.sequence = sequence;
+  header.bytes = static_cast<std::uint16_t>(datagram.bytes);
+  header.content = Content::records;
+  std::memcpy(start, &header, sizeof header);
+  std::memcpy(start + amudp::kHeadAt, &head, sizeof head);
+  header.tag = tag_of(settings_.key, settings_.covers, {start, datagram.bytes}, {});
+  std::memcpy(start, &header.tag, sizeof header.tag);
+}
+
+bool AmudpConduit::send(const Datagram& datagram, Rank to) {
+  const iovec part{datagram.data.get(), datagram.bytes};
+  if (service_.send(to, {&part, 1}, datagram.bytes) == 0) return false;
+  ++counters_.sent;
+  return true;
+}
+
+// If the network does not take it, it is as good as lost: the request comes again and asks for it.
+void AmudpConduit::acknowledge_if_unanswered(Rank rank, std::uint64_t cookie) {
+  Answer& answer = answer_to(rank, cookie);
+  if (answer.sent) return;
+  MessageHead head;
+  head.kind = Kind::acknowledgement;
+  head.slot = static_cast<std::uint8_t>(cookie & 0xff);
+  answer.datagram.make_room(amudp::message_bytes(0, 0));
+  seal(answer.datagram, rank, answer.sequence, head);
+  answer.sent = true;
+  if (send(answer.datagram, rank)) ++counters_.acknowledgements;
+}
+
+void AmudpConduit::release(Request& request) {
+  request.state = Request::State::free;
+  ++request.sequence;
+  outstanding_[request.place] = outstanding_.back();
+  outstanding_[request.place]->place = request.place;
+  outstanding_.pop_back();
+}
+
+// ---- timers
+
+void AmudpConduit::check_timer(SimTime now) {
+  if (++turn_ >= outstanding_.size()) turn_ = 0;
+  Request& request = *outstanding_[turn_];
+  if (now - std::max(request.first_sent, peer(request.peer).heard) > settings_.patience) {
+    throw BrokenJob("amudp: rank " + std::to_string(index(request.peer)) + " has not answered rank " +
+                    std::to_string(self_) + " for " + std::to_string(static_cast<long>(settings_.patience.seconds())) +
+                    " s");
+  }
+  if (now < request.due || !send(request.datagram, request.peer)) return;
+  ++counters_.retransmitted;
+  request.timeout = std::min(request.timeout * amudp::kBackOff, amudp::kMostTimeout);
+  request.due = now + request.timeout;
+}
+
+SimTime AmudpConduit::next_deadline() const {
+  SimTime first = kNever;
+  for (const Request* request : outstanding_) first = std::min(first, request->due);
+  return first;
+}
+
+// ---- progress
+
+unsigned AmudpConduit::poll(conduit::Delivery& sink, unsigned budget, PollFilter filter) {
+  const Nesting guard(nesting_);
+  Reader& reader = reader_of(nesting_);
+  for (const auto& other : readers_) {
+    if (other.get() != &reader) keep_all(*other);  // this poll must see the replies among them
+  }
+  const unsigned reported = report_completions(sink, budget);
+  const unsigned most = std::min(budget - reported, amudp::kServedPerPoll);
+  unsigned served = 0;
+  while (served < most) {
+    if (!deliver_kept(sink, filter)) {
+      services::Inbox::Datagram* const datagram = next_datagram(reader);
+      if (datagram == nullptr) break;
+      conduit::AmView view;
+      if (accept(*datagram, view)) {
+        if (view.is_request && filter == PollFilter::replies_only) {
+          keep(view);
+          continue;  // does not count: a poll that finds nothing must have seen every reply
+        }
+        deliver(sink, view);
+      }
+    }
+    ++served;
+  }
+  if (!outstanding_.empty()) check_timer(host_.now());
+  return reported + served;
+}
+
+void AmudpConduit::serve() {
+  const Nesting guard(nesting_);
+  for (const auto& reader : readers_) keep_all(*reader);
+  Reader& reader = reader_of(nesting_);
+  while (service_.receive(reader.inbox)) {
+    reader.next = 0;
+    keep_all(reader);
+  }
+  const SimTime now = host_.now();
+  for (std::size_t timers = outstanding_.size(); timers != 0; --timers) check_timer(now);
+}
+
+unsigned AmudpConduit::report_completions(conduit::Delivery& sink, unsigned budget) {
+  unsigned reported = 0;
+  for (; reported < budget && !completions_.empty(); ++reported) {
+    const OperationId operation = completions_.front();
+    completions_.pop_front();
+    sink.completed(operation);
+  }
+  return reported;
+}
+
+}  // namespace gasmeter::networks::udp

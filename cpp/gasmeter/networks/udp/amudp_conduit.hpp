@@ -1,0 +1,141 @@
+// The classic scheme of GASNet's AMUDP over the same datagrams: what the udp conduit is compared with.
+//
+// - Every message is a datagram of its own, every request is answered, and the reply is its acknowledgement. A handler
+//   that does not reply has an empty reply sent for it.
+// - A request occupies one of its peer's few slots until its reply has come, and is sent again when a fixed timer runs
+//   out. The receiver keeps the last reply of each slot: a request that comes again is not handled again.
+// - Puts and gets are active messages (core's reference implementation).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "gasmeter/base/real_host.hpp"
+#include "gasmeter/conduit/conduit.hpp"
+#include "gasmeter/networks/udp/amudp_message.hpp"
+#include "gasmeter/networks/udp/udp_conduit.hpp"
+#include "gasmeter/services/datagram_service.hpp"
+
+namespace gasmeter::networks::udp {
+
+class AmudpConduit final : public conduit::Conduit {
+ public:
+  // `service` outlives the conduit and knows the ranks' addresses. `segment`: memory where peers' Longs may go. Throws
+  // UsageError for more ranks than the header can name, or datagrams too small for any message.
+  AmudpConduit(RealHost host, services::DatagramService& service, Rank self, std::uint32_t ranks,
+               std::span<std::byte> segment, const UdpSettings& settings);
+  ~AmudpConduit() override;
+
+  [[nodiscard]] const conduit::Capabilities& capabilities() const override { return capabilities_; }
+  Status prepare(const conduit::AmHeader& header, const void* client, Bytes least, Bytes most,
+                 conduit::AmBuffer& out) override;
+  Status commit(const conduit::AmBuffer& buffer, const conduit::AmCommit& message, OperationId local) override;
+  void cancel(const conduit::AmBuffer& buffer) override;
+  // Also counts datagrams that held nothing to hand over, such as acknowledgements. Throws BrokenJob when a peer has
+  // not answered for settings.patience.
+  unsigned poll(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter) override;
+  [[nodiscard]] SimTime next_deadline() const override;
+
+  // Between measurements: takes in replies, sends again what was lost, keeps messages for the next poll.
+  void serve();
+  // `retransmitted` counts kept replies that were sent again, too; `acknowledgements` the empty replies.
+  [[nodiscard]] const UdpCounters& counters() const { return counters_; }
+  // Everything that this rank requested has been answered.
+  [[nodiscard]] bool is_quiet() const { return outstanding_.empty(); }
+
+ private:
+  // A request of this rank, from prepare until its reply has come.
+  struct Request {
+    enum class State : std::uint8_t { free, prepared, in_flight };
+    State state = State::free;
+    std::uint8_t slot = 0;
+    Rank peer{};
+    std::uint64_t sequence = 0;  // of this request, or of the next one
+    amudp::Datagram datagram;
+    SimTime first_sent;
+    SimTime timeout;
+    SimTime due;
+    std::size_t place = 0;  // in outstanding_
+  };
+  // To the newest request of a peer's slot; kept until a newer one shows that it has arrived.
+  struct Answer {
+    std::uint64_t sequence = 0;
+    bool sent = false;
+    amudp::Datagram datagram;
+  };
+  struct Peer {
+    Peer(Rank whose, std::uint64_t first_sequence);
+
+    Rank rank;
+    std::array<Request, amudp::kDepth> requests;
+    std::array<Answer, amudp::kDepth> answers;
+    SimTime heard;
+  };
+  // A message that is kept for a later poll.
+  struct Stored {
+    conduit::AmView view;  // but for its arguments
+    std::size_t count = 0;
+    std::array<std::int32_t, conduit::kMaxArguments> arguments{};
+    std::unique_ptr<std::byte[]> payload;
+  };
+  struct Reader {
+    explicit Reader(Bytes bytes) : inbox(bytes) {}
+    services::Inbox inbox;
+    std::size_t next = 0;  // datagram of the inbox
+  };
+  // Polls that are running, one inside a handler of the other.
+  struct Nesting {
+    explicit Nesting(std::size_t& d) : depth(d) { ++depth; }
+    ~Nesting() { --depth; }
+    Nesting(const Nesting&) = delete;
+    Nesting& operator=(const Nesting&) = delete;
+    std::size_t& depth;
+  };
+
+  // ---- sending
+  [[nodiscard]] Peer& peer(Rank rank);
+  [[nodiscard]] Answer& answer_to(Rank rank, std::uint64_t cookie);
+  void seal(amudp::Datagram& datagram, Rank to, std::uint64_t sequence, const amudp::MessageHead& head) const;
+  [[nodiscard]] bool send(const amudp::Datagram& datagram, Rank to);
+  void acknowledge_if_unanswered(Rank rank, std::uint64_t cookie);
+  void release(Request& request);
+  void check_timer(SimTime now);
+
+  // ---- receiving
+  [[nodiscard]] Reader& reader_of(std::size_t depth);
+  [[nodiscard]] services::Inbox::Datagram* next_datagram(Reader& reader);
+  // Judges a datagram and takes in what it says; true if `view` is a message to hand over.
+  [[nodiscard]] bool accept(services::Inbox::Datagram& datagram, conduit::AmView& view);
+  [[nodiscard]] bool accept_request(Peer& p, const amudp::MessageHead& head, std::uint64_t sequence);
+  [[nodiscard]] bool accept_reply(Peer& p, const amudp::MessageHead& head, std::uint64_t sequence);
+  [[nodiscard]] bool in_segment(const amudp::MessageHead& head) const;
+  void keep(const conduit::AmView& view);
+  void keep_all(Reader& reader);
+  [[nodiscard]] bool deliver_kept(conduit::Delivery& sink, conduit::PollFilter filter);
+  void deliver(conduit::Delivery& sink, const conduit::AmView& view);
+  [[nodiscard]] unsigned report_completions(conduit::Delivery& sink, unsigned budget);
+
+  RealHost host_;
+  services::DatagramService& service_;
+  std::uint32_t self_;
+  std::uint32_t ranks_;
+  std::span<std::byte> segment_;
+  UdpSettings settings_;
+  conduit::Capabilities capabilities_;
+  Bytes inbox_bytes_;
+  std::vector<std::unique_ptr<Peer>> peers_;  // by rank; null until used
+  std::vector<Request*> outstanding_;
+  std::size_t turn_ = 0;  // whose timer was looked at last
+  std::deque<OperationId> completions_;
+  std::deque<Stored> kept_requests_;
+  std::deque<Stored> kept_replies_;
+  std::vector<std::unique_ptr<Reader>> readers_;  // by nesting: a handler may still look at a datagram of the outer one
+  std::size_t nesting_ = 0;
+  UdpCounters counters_;
+};
+
+}  // namespace gasmeter::networks::udp
