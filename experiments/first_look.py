@@ -1,15 +1,17 @@
-"""A first look: what active messages, put and get cost over shared memory compared with the memory itself."""
+"""A first look: what active messages, put and get cost over shared memory and UDP, beside memory and plain sockets."""
 
 import gasmeter as gm
 
 AGAINST = {"conduit": ("raw@shm", "smp"), "reference": "raw@shm"}
+AGAINST_UDP = {"conduit": ("raw@udp", "udp"), "reference": "raw@udp"}
 
 experiment = gm.Experiment(
     name="first_look",
-    title="Shared memory: smp against the memory itself",
+    title="Shared memory and UDP: conduits against what carries them",
     question=(
         "What does a message cost over shared memory, compared with a cache line that goes from one core to the other"
-        " and back (active messages) and with a plain copy (put, get)? How many random updates a second does it carry?"
+        " and back (active messages) and with a plain copy (put, get)? What over UDP sockets, compared with one plain"
+        " socket? How many random updates a second do they carry?"
     ),
     series=(
         gm.Series(kernel="ping-pong", op="am-short", time_s=0.3, **AGAINST),
@@ -25,6 +27,17 @@ experiment = gm.Experiment(
             **AGAINST,
         ),
         gm.Series(
+            kernel="ping-pong", op="am-medium", size="8,64,512,4K,16K", time_s=0.2, quick={"size": "8,4K"}, **AGAINST_UDP
+        ),
+        gm.Series(
+            kernel="ping-pong",
+            op=("put", "get"),
+            size="8,64,512,4K,32K",
+            time_s=0.2,
+            quick={"size": "8,32K"},
+            **AGAINST_UDP,
+        ),
+        gm.Series(
             kernel="random-access",
             variant=("am", "put-get", "direct"),
             size="32M",
@@ -34,9 +47,19 @@ experiment = gm.Experiment(
             quick={"size": "1M"},
             **AGAINST,
         ),
+        gm.Series(
+            kernel="random-access",
+            variant="am",
+            size="32M",
+            ranks=(2, 4),
+            time_s=0.3,
+            max_time_s=2.0,
+            quick={"size": "1M"},
+            **AGAINST_UDP,
+        ),
     ),
     plots=(
-        gm.Plot(kind="latency", title="Round trip of active messages, latency of put and get over shared memory"),
-        gm.Plot(kind="gups", title="RandomAccess over shared memory"),
+        gm.Plot(kind="latency", title="Round trip of active messages, latency of put and get"),
+        gm.Plot(kind="gups", title="RandomAccess"),
     ),
 )

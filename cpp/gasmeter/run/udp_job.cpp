@@ -10,11 +10,13 @@
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/launch/available_memory.hpp"
 #include "gasmeter/launch/fields.hpp"
+#include "gasmeter/networks/udp/amudp_conduit.hpp"
 #include "gasmeter/run/real_job.hpp"
 
 namespace gasmeter::run {
 namespace {
 
+using networks::udp::AmudpConduit;
 using networks::udp::Authentication;
 using networks::udp::RawDatagrams;
 using networks::udp::SocketDatagrams;
@@ -145,16 +147,25 @@ UdpJob::UdpJob(launch::RankLink& link, const kernels::Settings& settings, Bytes 
       impaired_ = std::make_unique<services::ImpairedDatagrams>(*socket_, plan, [this] { return host_.now(); });
       service = impaired_.get();
     }
-    const core::Segment& own = segments_[index(link_.rank())];
-    conduit_ = std::make_unique<UdpConduit>(host_, *service, link_.rank(), link_.size(),
-                                            std::span(own.address, layout_.segment_bytes), udp);
+    if (settings.text("protocol") == "amudp") {
+      serve<AmudpConduit>(*service, udp);
+    } else {
+      serve<UdpConduit>(*service, udp);
+    }
     return std::string();
   });
-  // While this rank waits for its next command, peers may still lack what it sent last.
-  servant_ = link_.add_servant({socket_->fd(), [this] {
-                                  conduit_->serve();
-                                  return conduit_->next_deadline();
+}
+
+template <class Conduit>
+void UdpJob::serve(services::DatagramService& service, const UdpSettings& settings) {
+  const core::Segment& own = segments_[index(link_.rank())];
+  auto conduit = std::make_unique<Conduit>(host_, service, link_.rank(), link_.size(),
+                                           std::span(own.address, layout_.segment_bytes), settings);
+  servant_ = link_.add_servant({socket_->fd(), [here = conduit.get()] {
+                                  here->serve();
+                                  return here->next_deadline();
                                 }});
+  conduit_ = std::move(conduit);
 }
 
 UdpJob::~UdpJob() {

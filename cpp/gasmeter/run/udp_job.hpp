@@ -48,6 +48,9 @@ class UdpJob {
 
  private:
   void open(const kernels::Settings& settings);
+  // Makes the conduit, and serves it while this rank waits for its next command: peers may still lack what it sent last.
+  template <class Conduit>
+  void serve(services::DatagramService& service, const networks::udp::UdpSettings& settings);
 
   launch::RankLink& link_;
   RealHost host_;
@@ -56,7 +59,7 @@ class UdpJob {
   std::vector<core::Segment> segments_;
   std::unique_ptr<networks::udp::SocketDatagrams> socket_;
   std::unique_ptr<services::ImpairedDatagrams> impaired_;
-  std::unique_ptr<networks::udp::UdpConduit> conduit_;
+  std::unique_ptr<conduit::Conduit> conduit_;
   std::optional<int> servant_;
 };
 

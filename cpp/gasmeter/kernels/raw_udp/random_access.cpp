@@ -93,7 +93,7 @@ class RandomAccess final : public Program {
       if (rank != self) send(rank, Kind::finished, 0);
     }
     // Nothing of one rank overtakes anything on loopback, so what it sent has come when its last word has.
-    while (finished_ < context_.ranks - 1) (void)take_one();
+    while (finished_ < context_.ranks - 1) take_or_idle();
     finished_ -= context_.ranks - 1;
   }
 
@@ -103,7 +103,7 @@ class RandomAccess final : public Program {
       if (buckets_[rank].count > buckets_[fullest].count) fullest = rank;
     }
     Bucket& bucket = buckets_[fullest];
-    while (bucket.outstanding >= kOutstanding) (void)take_one();
+    while (bucket.outstanding >= kOutstanding) take_or_idle();
     const std::uint64_t words = std::exchange(bucket.count, 0);
     ++bucket.outstanding;
     send(fullest, Kind::updates, words);
@@ -115,6 +115,11 @@ class RandomAccess final : public Program {
     message.kind = kind;
     message.source = index(context_.rank);
     context_.socket.send(Rank{rank}, &message, kHead + words * sizeof(std::uint64_t));
+  }
+
+  // Ranks that share a core have to give it away, or what this one waits for never comes.
+  void take_or_idle() {
+    if (!take_one()) context_.socket.host().idle(kNever);
   }
 
   bool take_one() {
