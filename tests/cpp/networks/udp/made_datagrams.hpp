@@ -55,6 +55,12 @@ inline void seal(MadeDatagram& datagram, Header header, const HashKey& key, Auth
   std::memcpy(datagram.data(), &header.tag, sizeof header.tag);
 }
 
+[[nodiscard]] inline Header header_of(const MadeDatagram& datagram) {
+  Header header;
+  std::memcpy(&header, datagram.data(), sizeof header);
+  return header;
+}
+
 // A copy that fills its memory to the last byte: whoever reads on leaves it.
 class ExactCopy {
  public:

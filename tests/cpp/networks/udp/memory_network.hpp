@@ -13,12 +13,6 @@
 
 namespace gasmeter::networks::udp {
 
-[[nodiscard]] inline Header header_of(const MadeDatagram& datagram) {
-  Header header;
-  std::memcpy(&header, datagram.data(), sizeof header);
-  return header;
-}
-
 class MemoryDatagrams final : public services::DatagramService {
  public:
   explicit MemoryDatagrams(Bytes largest) {
