@@ -3,10 +3,12 @@
 
 #include <cstring>
 #include <memory>
+#include <random>
 #include <span>
 #include <vector>
 
 #include "gasmeter/networks/udp/wire.hpp"
+#include "support/pattern.hpp"
 
 namespace gasmeter::networks::udp {
 
@@ -74,5 +76,45 @@ class ExactCopy {
   std::unique_ptr<std::byte[]> data_;
   Bytes size_;
 };
+
+struct MadeRecord {
+  RecordKind kind;
+  std::uint64_t word;
+  std::vector<std::int32_t> arguments;
+  std::vector<std::byte> payload;
+};
+
+[[nodiscard]] inline MadeRecord random_record(std::mt19937_64& random) {
+  MadeRecord made{static_cast<RecordKind>(1 + random() % 9), random(), {}, {}};
+  const bool is_short = made.kind <= RecordKind::reply_short;
+  const bool is_message = made.kind <= RecordKind::reply_long;
+  made.arguments.resize(is_message ? random() % 17 : made.kind == RecordKind::get ? 2 : 0);
+  for (std::int32_t& word : made.arguments) word = static_cast<std::int32_t>(random());
+  made.payload.resize(is_short ? 0 : random() % 70);
+  testing::write_pattern(made.payload.data(), made.payload.size(), made.word);
+  return made;
+}
+
+[[nodiscard]] inline MadeDatagram random_datagram(std::mt19937_64& random, std::vector<MadeRecord>& records) {
+  MadeDatagram datagram = empty_datagram();
+  records.resize(random() % 8);
+  for (MadeRecord& made : records) {
+    made = random_record(random);
+    add_record(datagram, made.kind, HandlerIndex{200}, made.arguments, made.word,
+               made.kind == RecordKind::get ? nullptr : made.payload.data(), made.payload.size());
+  }
+  return datagram;
+}
+
+[[nodiscard]] inline Fragment random_fragment(std::mt19937_64& random, Bytes bytes) {
+  Fragment head;
+  head.transfer = static_cast<std::uint32_t>(random());
+  head.kind = static_cast<FragmentKind>(random() % 6);
+  head.arguments = static_cast<std::uint8_t>(random() % 17);
+  head.address = random();
+  head.offset = random() % 2 == 0 ? 0 : static_cast<std::uint32_t>(random() % 5000);
+  head.total = head.offset + static_cast<std::uint32_t>(bytes + random() % 100);
+  return head;
+}
 
 }  // namespace gasmeter::networks::udp

@@ -128,7 +128,7 @@ TEST_CASE("landing_takes_the_middle_and_gather_gives_it_back") {
     REQUIRE(pair.a.send(Rank{1}, {&part, 1}, size) == 1);
     Inbox inbox(kInboxBytes);
     std::fill(inbox.data(), inbox.data() + kInboxBytes, std::byte{0xaa});
-    std::fill(landing.begin(), landing.end(), std::byte{0xaa});
+    std::fill(landing.begin(), landing.end(), std::byte{0xbb});
     inbox.landing = {80, landing.data(), landing.size()};
     REQUIRE(wait_for(pair.b, inbox));
     REQUIRE(inbox.datagrams.size() == 1);
@@ -137,11 +137,12 @@ TEST_CASE("landing_takes_the_middle_and_gather_gives_it_back") {
     CHECK(arrived.landed);
     const Bytes middle = size <= 80 ? 0 : std::min<Bytes>(size - 80, 1000);
     if (middle != 0) CHECK(std::equal(landing.data(), landing.data() + middle, datagram.data() + 80));
-    CHECK(testing::is_filled(landing.data() + middle, landing.size() - middle, 0xaa));
+    CHECK(testing::is_filled(landing.data() + middle, landing.size() - middle, 0xbb));
     if (middle != 0) CHECK(testing::is_filled(arrived.data + 80, middle, 0xaa));  // a hole
     inbox.gather(arrived);
     CHECK_FALSE(arrived.landed);
     CHECK(has_pattern(arrived.data, size, size));
+    if (size < 1080) CHECK(testing::is_filled(arrived.data + size, 1000, 0xaa));  // what is behind it is left alone
   }
 }
 
