@@ -30,7 +30,7 @@ class Stranger {
   void send(std::size_t victim, const MadeDatagram& datagram) {
     const SocketAddress& to = victims_[victim % victims_.size()];
     if (::sendto(fd_, datagram.data(), datagram.size(), 0, to.data(), to.size()) >= 0) ++sent;
-    if (sent % 64 == 0) std::this_thread::yield();
+    if (sent % 1024 == 0) std::this_thread::yield();
   }
   std::uint64_t sent = 0;
 
@@ -120,8 +120,6 @@ TEST_CASE("strangers_change_nothing_about_what_arrives") {
     }
     CHECK(refused <= stranger.sent);
     CHECK(refused + duplicates <= stranger.sent + retransmitted);
-    MESSAGE("messages " << report.sent[0] + report.sent[1] << ", strange " << stranger.sent << ", refused " << refused
-                        << ", duplicates " << duplicates << ", sent again " << retransmitted);
   }
 }
 
