@@ -25,6 +25,7 @@ constexpr Bytes kMostTransfer = 1U << 30;
 constexpr std::uint32_t kMostTransfers = 64;   // outstanding per peer
 constexpr std::size_t kMostGets = 4096;        // outstanding
 constexpr Bytes kLeastDatagram = 512;
+constexpr unsigned kMostLooks = 64;            // at the network per poll: strangers may send as fast as it reads
 
 // What AmBuffer::slot says of a prepared message: in the open datagram, or the address of its Transfer.
 constexpr std::uint64_t kInOpenDatagram = 0;
@@ -234,6 +235,7 @@ unsigned UdpConduit::poll(conduit::Delivery& sink, unsigned budget, PollFilter f
   unsigned handed = report_completions(sink, budget);
   if (!stored_replies_.empty() || !stored_requests_.empty()) handed += deliver_stored(sink, budget - handed, filter);
   unsigned activity = 0;
+  unsigned looks = 0;
   while (handed < budget) {
     if (!reader.datagram.empty()) {
       handed += deliver_records(sink, reader, budget - handed, filter);
@@ -244,7 +246,7 @@ unsigned UdpConduit::poll(conduit::Delivery& sink, unsigned budget, PollFilter f
       // A lone small datagram seldom has others behind it; the next poll will see.
       const auto& last = reader.inbox.datagrams;
       if (handed != 0 && last.size() == 1 && last.front().bytes < largest_ / 2) break;
-      if (activity > budget || !receive(reader)) break;
+      if (activity > budget || ++looks > kMostLooks || !receive(reader)) break;
     }
   }
   if (filter == PollFilter::replies_only) {
@@ -270,13 +272,14 @@ void UdpConduit::serve() {
   Reader& reader = *readers_[0];
   while (!reader.datagram.empty()) (void)deliver_records(nobody, reader, 0, PollFilter::replies_only);
   unsigned activity = 0;
+  unsigned looks = 0;
   do {
     while (reader.next < reader.inbox.datagrams.size()) {
       if (accept_next(reader, activity)) {
         while (!reader.datagram.empty()) (void)deliver_records(nobody, reader, 0, PollFilter::replies_only);
       }
     }
-  } while (receive(reader));
+  } while (++looks <= kMostLooks && receive(reader));
   for (Peer* p : active_) {
     if (p->owed != 0) p->owed_now = true;
     mark_dirty(*p);

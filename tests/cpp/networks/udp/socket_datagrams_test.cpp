@@ -1,0 +1,221 @@
+#include "gasmeter/networks/udp/socket_datagrams.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "gasmeter/base/error.hpp"
+#include "support/pattern.hpp"
+
+namespace gasmeter::networks::udp {
+namespace {
+
+using services::Inbox;
+using testing::has_pattern;
+using testing::write_pattern;
+
+constexpr Bytes kInboxBytes = 80 * 1024;
+
+// Two sockets that know each other.
+struct Pair {
+  explicit Pair(const SocketOptions& options) : a(options), b(options) {
+    for (SocketDatagrams* each : {&a, &b}) each->set_peers({a.address(), b.address()}, each->limits().largest);
+  }
+  SocketDatagrams a;
+  SocketDatagrams b;
+};
+
+// Waits for one call's worth of datagrams; false if none come.
+bool wait_for(SocketDatagrams& socket, Inbox& inbox) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (!socket.receive(inbox)) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
+template <class ErrorType, class Action>
+std::string message_of(Action action) {
+  try {
+    action();
+  } catch (const ErrorType& error) {
+    return error.what();
+  } catch (const std::exception& error) {
+    return std::string("another kind of error: ") + error.what();
+  }
+  return "no error";
+}
+
+bool holds(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+// Hands over `count` datagrams of `segment` bytes (the last one shorter) in as few calls as it takes, in pieces that
+// end anywhere, and expects them to arrive as they were sent.
+void exchange(Pair& pair, Bytes segment, unsigned count) {
+  std::vector<std::byte> all(segment * count - segment / 3);
+  for (unsigned i = 0; i < count; ++i) {
+    write_pattern(all.data() + i * segment, std::min(segment, all.size() - i * segment), i);
+  }
+  unsigned sent = 0;
+  unsigned calls = 0;
+  while (sent < count) {
+    const unsigned now = std::min(count - sent, pair.a.limits().most_per_send);
+    std::byte* const first = all.data() + sent * segment;
+    const Bytes bytes = std::min(now * segment, all.size() - sent * segment);
+    const Bytes cut = bytes / 7 * 3;
+    const std::array<iovec, 3> parts{{{first, cut}, {first + cut, 1}, {first + cut + 1, bytes - cut - 1}}};
+    const unsigned taken = pair.a.send(Rank{1}, parts, segment);
+    REQUIRE(taken <= now);
+    sent += taken;
+    REQUIRE(++calls < 1'000'000);
+  }
+  Inbox inbox(kInboxBytes);
+  unsigned arrived = 0;
+  while (arrived < count) {
+    REQUIRE(wait_for(pair.b, inbox));
+    for (const Inbox::Datagram& datagram : inbox.datagrams) {
+      REQUIRE(datagram.bytes == std::min(segment, all.size() - arrived * segment));
+      REQUIRE(reinterpret_cast<std::uintptr_t>(datagram.data) % 16 == 0);
+      REQUIRE_FALSE(datagram.landed);
+      REQUIRE(has_pattern(datagram.data, datagram.bytes, arrived));  // loopback keeps the order
+      ++arrived;
+    }
+  }
+  CHECK(arrived == count);
+  CHECK_FALSE(pair.b.receive(inbox));
+}
+
+TEST_CASE("datagrams_arrive_with_and_without_offload") {
+  for (const bool offload : {true, false}) {
+    CAPTURE(offload);
+    Pair pair({.bind = "127.0.0.1:0", .mtu = 1500, .offload = offload});
+    CHECK(pair.a.limits().largest == 1472);
+    CHECK((offload || pair.a.limits().most_per_send == 1));
+    CHECK((!pair.a.limits().segmentation || pair.a.limits().most_per_send == services::kLargestDatagram / 1472));
+    for (unsigned lap = 0; lap < 3; ++lap) {
+      exchange(pair, 64, 1);
+      exchange(pair, 1472, 1);
+      exchange(pair, 1472, 30);
+      exchange(pair, 1472, pair.a.limits().most_per_send);
+      exchange(pair, 496, 20);
+    }
+  }
+}
+
+TEST_CASE("datagrams_as_large_as_loopback_carries_arrive") {
+  Pair pair({});
+  CHECK(pair.a.limits().largest > 1472);
+  CHECK(pair.a.limits().largest % 16 == 0);
+  exchange(pair, pair.a.limits().largest, 1);
+  exchange(pair, pair.a.limits().largest, 2);
+}
+
+TEST_CASE("landing_takes_the_middle_and_gather_gives_it_back") {
+  Pair pair({.bind = "127.0.0.1:0", .mtu = 9000});
+  std::vector<std::byte> landing(1000);
+  for (const Bytes size : {Bytes{40}, Bytes{80}, Bytes{81}, Bytes{500}, Bytes{1080}, Bytes{1081}, Bytes{5000}}) {
+    CAPTURE(size);
+    std::vector<std::byte> datagram(size);
+    write_pattern(datagram.data(), size, size);
+    const iovec part{datagram.data(), size};
+    REQUIRE(pair.a.send(Rank{1}, {&part, 1}, size) == 1);
+    Inbox inbox(kInboxBytes);
+    std::fill(inbox.data(), inbox.data() + kInboxBytes, std::byte{0xaa});
+    std::fill(landing.begin(), landing.end(), std::byte{0xbb});
+    inbox.landing = {80, landing.data(), landing.size()};
+    REQUIRE(wait_for(pair.b, inbox));
+    REQUIRE(inbox.datagrams.size() == 1);
+    Inbox::Datagram& arrived = inbox.datagrams.front();
+    REQUIRE(arrived.bytes == size);
+    CHECK(arrived.landed);
+    const Bytes middle = size <= 80 ? 0 : std::min<Bytes>(size - 80, 1000);
+    if (middle != 0) CHECK(std::equal(landing.data(), landing.data() + middle, datagram.data() + 80));
+    CHECK(testing::is_filled(landing.data() + middle, landing.size() - middle, 0xbb));
+    if (middle != 0) CHECK(testing::is_filled(arrived.data + 80, middle, 0xaa));  // a hole
+    inbox.gather(arrived);
+    CHECK_FALSE(arrived.landed);
+    CHECK(has_pattern(arrived.data, size, size));
+    if (size < 1080) CHECK(testing::is_filled(arrived.data + size, 1000, 0xaa));  // what is behind it is left alone
+  }
+}
+
+TEST_CASE("a_peer_that_does_not_listen_is_no_error") {
+  SocketDatagrams socket({});
+  std::string gone;
+  {
+    const SocketDatagrams other({});
+    gone = other.address();
+  }
+  socket.set_peers({socket.address(), gone}, 1472);
+  std::array<std::byte, 100> data{};
+  const iovec part{data.data(), data.size()};
+  for (unsigned i = 0; i < 10; ++i) CHECK(socket.send(Rank{1}, {&part, 1}, data.size()) <= 1);
+}
+
+TEST_CASE("port_that_is_taken_is_named") {
+  const SocketDatagrams first({});
+  const std::string message =
+      message_of<ResourceError>([&] { const SocketDatagrams second({.bind = first.address()}); });
+  CHECK(holds(message, first.address()));
+}
+
+TEST_CASE("addresses_that_are_none_are_refused_with_text_and_format") {
+  for (const char* text : {"", "nonsense", "127.0.0.1", ":9000", "127.0.0.1:", "127.0.0.1:99999", "127.0.0.1:-1",
+                           "127.0.0.1:90x", "::1:9000", "[]:9000", "[::1]"}) {
+    CAPTURE(text);
+    const auto check = [&](const std::string& message) {
+      CHECK(holds(message, std::string("'") + text + "'"));
+      CHECK(holds(message, "HOST:PORT"));
+      CHECK(holds(message, "[IPV6]:PORT"));
+    };
+    check(message_of<UsageError>([&] { const SocketDatagrams socket({.bind = text}); }));
+    SocketDatagrams socket({});
+    check(message_of<UsageError>([&] { socket.set_peers({text}, 1472); }));
+  }
+}
+
+TEST_CASE("addresses_that_two_ranks_name_or_nobody_can_reach_are_refused") {
+  SocketDatagrams socket({});
+  CHECK(holds(message_of<UsageError>([&] { socket.set_peers({"127.0.0.1:9", "127.0.0.1:10", "127.0.0.1:9"}, 1472); }),
+              "127.0.0.1:9 stands for two ranks"));
+  SocketDatagrams other({});
+  CHECK(holds(message_of<UsageError>([&] { other.set_peers({"127.0.0.1:9", "0.0.0.0:9"}, 1472); }), "0.0.0.0:9"));
+}
+
+TEST_CASE("mtu_that_is_too_small_is_refused") {
+  for (const Bytes mtu : {Bytes{1}, Bytes{575}}) {
+    const std::string message = message_of<UsageError>([&] { const SocketDatagrams socket({.mtu = mtu}); });
+    CHECK(holds(message, "mtu=" + std::to_string(mtu)));
+    CHECK(holds(message, "576"));
+  }
+  Pair pair({.bind = "127.0.0.1:0", .mtu = 576});
+  CHECK(pair.a.limits().largest == 544);
+  exchange(pair, 544, 20);
+}
+
+TEST_CASE("ipv6_works_where_the_machine_has_it") {
+  try {
+    const SocketDatagrams probe({.bind = "[::1]:0"});
+  } catch (const ResourceError& error) {
+    MESSAGE("no IPv6 here: " << error.what());
+    return;
+  }
+  Pair pair({.bind = "[::1]:0", .mtu = 1500});
+  CHECK(pair.a.address().substr(0, 6) == "[::1]:");
+  CHECK(pair.a.limits().largest == (1500 - 40 - 8) / 16 * 16);
+  exchange(pair, 100, 1);
+  exchange(pair, pair.a.limits().largest, 20);
+  CHECK(SocketAddress::parse("[::]:9").is_any());
+  SocketDatagrams other({.bind = "[::1]:0"});
+  CHECK(holds(message_of<UsageError>([&] { other.set_peers({"[::1]:9", "[0:0::1]:9"}, 1472); }), "two ranks"));
+}
+
+}  // namespace
+}  // namespace gasmeter::networks::udp

@@ -1,0 +1,164 @@
+// A third party that sends whatever it likes, and knows every datagram of the run, changes nothing.
+#include <doctest/doctest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "gasmeter/networks/udp/socket_address.hpp"
+#include "networks/udp/made_datagrams.hpp"
+#include "networks/udp/tapped_run.hpp"
+#include "support/effort.hpp"
+
+namespace gasmeter::networks::udp {
+namespace {
+
+class Stranger {
+ public:
+  explicit Stranger(const std::vector<std::string>& addresses) : fd_(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
+    for (const std::string& address : addresses) victims_.push_back(SocketAddress::parse(address));
+  }
+  Stranger(const Stranger&) = delete;
+  Stranger& operator=(const Stranger&) = delete;
+  ~Stranger() { ::close(fd_); }
+
+  void send(std::size_t victim, const MadeDatagram& datagram) {
+    const SocketAddress& to = victims_[victim % victims_.size()];
+    if (::sendto(fd_, datagram.data(), datagram.size(), 0, to.data(), to.size()) >= 0) ++sent;
+    if (sent % 1024 == 0) std::this_thread::yield();
+  }
+  std::uint64_t sent = 0;
+
+ private:
+  int fd_;
+  std::vector<SocketAddress> victims_;
+};
+
+void check_exact(const RunReport& report) {
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    CHECK(report.failure[rank] == "");
+    const Traffic& mine = report.traffic[rank];
+    const auto is_one = [](unsigned count) { return count == 1; };
+    CHECK(mine.served.size() == static_cast<std::size_t>(report.sent[1 - rank].load()));
+    CHECK(std::all_of(mine.served.begin(), mine.served.end(), is_one));
+    CHECK(mine.answered.size() == static_cast<std::size_t>(report.sent[rank].load()));
+    CHECK(std::all_of(mine.answered.begin(), mine.answered.end(), is_one));
+    CHECK(mine.damaged == 0);
+  }
+}
+
+MadeDatagram strange(std::mt19937_64& random, const std::vector<MadeDatagram>& known, Authentication covers) {
+  const auto noise = [&](MadeDatagram& datagram, Bytes from) {
+    for (Bytes i = from; i < datagram.size(); ++i) datagram[i] = static_cast<std::byte>(random());
+  };
+  const unsigned kind = static_cast<unsigned>(random() % 6);
+  if (known.empty() || kind == 0) {
+    MadeDatagram datagram(random() % 1600);
+    noise(datagram, 0);
+    return datagram;
+  }
+  MadeDatagram datagram = known[random() % known.size()];
+  switch (kind) {
+    case 1: {  // one bit is turned, where the hash has to notice
+      const Bytes covered =
+          covers == Authentication::payload ? header_of(datagram).bytes : sizeof(Header) + kHashedBody;
+      const std::uint64_t bit = random() % (8 * std::min<Bytes>(covered, header_of(datagram).bytes));
+      datagram[bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
+      break;
+    }
+    case 2: {  // everything fits but the hash
+      const std::uint64_t tag = random();
+      std::memcpy(datagram.data(), &tag, sizeof tag);
+      break;
+    }
+    case 3:
+      datagram.resize(random() % datagram.size());
+      break;
+    case 4:  // a header that claims much, of a sequence that may come
+      datagram.resize(1400);
+      noise(datagram, sizeof(Header));
+      break;
+    default:
+      break;  // replayed as it was, at whichever port
+  }
+  return datagram;
+}
+
+TEST_CASE("strangers_change_nothing_about_what_arrives") {
+  const std::array<RunSetup, 3> setups{RunSetup{}, RunSetup{.mtu = 9000, .offload = false},
+                                       RunSetup{.covers = Authentication::payload}};
+  for (std::size_t i = 0; i < setups.size(); ++i) {
+    CAPTURE(i);
+    RunReport report;
+    TappedRun run(setups[i], report);
+    Stranger stranger(run.addresses());
+    std::mt19937_64 random(i + 1);
+    run.play([&] {
+      std::vector<MadeDatagram> known;
+      const std::uint64_t count = testing::rounds(i == 0 ? 300'000 : 60'000);
+      for (std::uint64_t n = 0; n < count; ++n) {
+        if (n % 5000 == 100) known = report.tap.all();
+        stranger.send(random() % 2, strange(random, known, setups[i].covers));
+      }
+    });
+    check_exact(report);
+    std::uint64_t refused = 0;
+    std::uint64_t duplicates = 0;
+    std::uint64_t retransmitted = 0;
+    for (const UdpCounters& counters : report.counters) {
+      refused += counters.foreign + counters.stale + counters.malformed + counters.misdirected;
+      duplicates += counters.duplicates;
+      retransmitted += counters.retransmitted;
+      CHECK(counters.foreign != 0);
+      CHECK(counters.misdirected != 0);
+      CHECK(counters.malformed != 0);
+    }
+    CHECK(refused <= stranger.sent);
+    CHECK(refused + duplicates <= stranger.sent + retransmitted);
+  }
+}
+
+TEST_CASE("datagrams_of_an_earlier_run_are_refused_by_a_later_one") {
+  RunReport first;
+  TappedRun(RunSetup{}, first).play([] {});
+  check_exact(first);
+  const std::vector<MadeDatagram> known = first.tap.all();
+  REQUIRE(known.size() > 100);
+  struct Later {
+    RunSetup setup;
+    bool is_stale;
+  };
+  const std::array<Later, 3> later{
+      {{{.key = {13, 14}, .session = 2}, true}, {{.session = 2}, true}, {{.key = {13, 14}}, false}}};
+  for (const Later& each : later) {
+    RunReport report;
+    TappedRun run(each.setup, report);
+    Stranger stranger(run.addresses());
+    run.play([&] {
+      for (unsigned lap = 0; lap < 2; ++lap) {
+        for (const MadeDatagram& datagram : known) {
+          for (std::size_t victim = 0; victim < 2; ++victim) stranger.send(victim, datagram);
+        }
+      }
+    });
+    check_exact(report);
+    std::uint64_t refused = 0;
+    for (const UdpCounters& counters : report.counters) {
+      refused += each.is_stale ? counters.stale : counters.foreign;
+      CHECK((each.is_stale ? counters.foreign : counters.stale) == 0);
+      CHECK(counters.malformed == 0);
+      CHECK(counters.misdirected == 0);
+      CHECK(counters.duplicates <= report.counters[0].retransmitted + report.counters[1].retransmitted);
+    }
+    CHECK(refused != 0);
+    CHECK(refused <= stranger.sent);
+  }
+}
+
+}  // namespace
+}  // namespace gasmeter::networks::udp
