@@ -59,7 +59,17 @@ experiment = gm.Experiment(
         ),
     ),
     plots=(
-        gm.Plot(kind="latency", title="Round trip of active messages, latency of put and get"),
-        gm.Plot(kind="gups", title="RandomAccess"),
+        gm.Plot(
+            kind="latency",
+            conduit=("smp", "raw@shm"),
+            title="Round trip of active messages, latency of put and get over shared memory",
+        ),
+        gm.Plot(
+            kind="latency",
+            name="latency_udp",
+            conduit=("udp", "raw@udp"),
+            title="Round trip of active messages, latency of put and get over UDP",
+        ),
+        gm.Plot(kind="gups", title="RandomAccess over shared memory and UDP"),
     ),
 )
