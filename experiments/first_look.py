@@ -27,7 +27,12 @@ experiment = gm.Experiment(
             **AGAINST,
         ),
         gm.Series(
-            kernel="ping-pong", op="am-medium", size="8,64,512,4K,16K", time_s=0.2, quick={"size": "8,4K"}, **AGAINST_UDP
+            kernel="ping-pong",
+            op="am-medium",
+            size="8,64,512,4K,16K",
+            time_s=0.2,
+            quick={"size": "8,4K"},
+            **AGAINST_UDP,
         ),
         gm.Series(
             kernel="ping-pong",

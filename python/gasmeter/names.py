@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from gasmeter.catalogue import Catalogue, Conduit, Kernel, Option
@@ -35,13 +36,16 @@ NEUTRAL = frozenset({"threads", "sync"})
 """Options that never change a result in virtual time; they stand in run.json only."""
 
 
+_NEXT_KEY = re.compile(r",(?=\s*[A-Za-z_]\w*\s*=)")  # a comma inside a value is followed by no key
+
+
 def parse_assignments(items: Iterable[str], what: str = "option") -> dict[str, str]:
     """Return ``key=value`` items as a dictionary.
 
     Parameters
     ----------
     items : iterable of str
-        For instance ``["medium=one-transaction"]``.
+        For instance ``["medium=one-transaction"]``; one item may hold several, as in ``loss=0.3,dup=0.1``.
     what : str, default "option"
         What they are, for the message.
 
@@ -56,7 +60,7 @@ def parse_assignments(items: Iterable[str], what: str = "option") -> dict[str, s
         If an item has no ``=``, no key, or repeats a key with another value.
     """
     found: dict[str, str] = {}
-    for item in items:
+    for item in (part for text in items for part in _NEXT_KEY.split(text)):
         key, equals, value = (part.strip() for part in item.partition("="))
         if not equals or not key:
             raise UsageError(f"{what} {item!r} is not key=value; allowed: for instance --{what} name=value", item)

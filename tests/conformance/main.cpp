@@ -179,13 +179,14 @@ Runs udp_of(const std::vector<std::pair<std::string, UdpSetup>>& setups, const C
 }
 
 Runs udp() {
-  return udp_of({{"loopback", {.ranks = 2}},
-                 {"loopback", {.ranks = 4}},
-                 {"MTU 1500", {.ranks = 2, .mtu = 1500}},
-                 {"MTU 1500", {.ranks = 3, .mtu = 1500}},
-                 {"plain calls", {.ranks = 2, .mtu = 1500, .offload = false}},
-                 {"all of a datagram hashed", {.ranks = 2, .mtu = 9000, .covers = networks::udp::Authentication::payload}}},
-                all_cases<RealHost>());
+  return udp_of(
+      {{"loopback", {.ranks = 2}},
+       {"loopback", {.ranks = 4}},
+       {"MTU 1500", {.ranks = 2, .mtu = 1500}},
+       {"MTU 1500", {.ranks = 3, .mtu = 1500}},
+       {"plain calls", {.ranks = 2, .mtu = 1500, .offload = false}},
+       {"all of a datagram hashed", {.ranks = 2, .mtu = 9000, .covers = networks::udp::Authentication::payload}}},
+      all_cases<RealHost>());
 }
 
 // A network that loses, doubles, reorders and corrupts; sequence numbers wrap around on the way.
@@ -198,11 +199,11 @@ Runs udp_lossy() {
   services::Impairment corrupt;
   corrupt.corrupt = 0.2;
   corrupt.seed = 6;
-  return udp_of({{"30 % lost", {.ranks = 2, .impairment = bad}},
-                 {"30 % lost, MTU 1500", {.ranks = 3, .mtu = 1500, .impairment = bad}},
-                 {"20 % corrupt",
-                  {.ranks = 2, .covers = networks::udp::Authentication::payload, .impairment = corrupt}}},
-                {all_cases<RealHost>()});
+  return udp_of(
+      {{"30 % lost", {.ranks = 2, .impairment = bad}},
+       {"30 % lost, MTU 1500", {.ranks = 3, .mtu = 1500, .impairment = bad}},
+       {"20 % corrupt", {.ranks = 2, .covers = networks::udp::Authentication::payload, .impairment = corrupt}}},
+      {all_cases<RealHost>()});
 }
 
 Runs amudp() {

@@ -3,6 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gasmeter.errors import UsageError
+from gasmeter.names import parse_assignments
 from gasmeter.units import (
     format_bytes,
     format_duration,
@@ -140,3 +141,7 @@ def test_seeds_are_parsed_in_the_order_given(value, seeds):
 def test_a_bad_seed_names_what_is_allowed(value):
     with pytest.raises(UsageError, match="allowed: whole numbers from 0"):
         parse_seeds(value)
+
+
+def test_one_item_may_hold_several_assignments():
+    assert parse_assignments(["loss=0.3,dup=0.1", "op=put,get"]) == {"loss": "0.3", "dup": "0.1", "op": "put,get"}

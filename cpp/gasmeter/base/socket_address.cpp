@@ -13,7 +13,8 @@ namespace gasmeter {
 
 SocketAddress SocketAddress::parse(std::string_view text) {
   const auto refuse = [&] {
-    throw UsageError("address '" + std::string(text) + "': HOST:PORT or [IPV6]:PORT, such as 10.0.0.1:9000; port 0..65535");
+    throw UsageError("address '" + std::string(text) +
+                     "': HOST:PORT or [IPV6]:PORT, such as 10.0.0.1:9000; port 0..65535");
   };
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos || colon == 0) refuse();
@@ -42,7 +43,8 @@ SocketAddress SocketAddress::parse(std::string_view text) {
 SocketAddress SocketAddress::of_socket(int fd) {
   SocketAddress address;
   address.size_ = sizeof address.storage_;
-  if (::getsockname(fd, reinterpret_cast<sockaddr*>(&address.storage_), &address.size_) != 0) throw_errno("getsockname");
+  if (::getsockname(fd, reinterpret_cast<sockaddr*>(&address.storage_), &address.size_) != 0)
+    throw_errno("getsockname");
   return address;
 }
 

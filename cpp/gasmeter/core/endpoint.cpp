@@ -338,8 +338,8 @@ std::uint32_t Endpoint<H>::native_parts(Bytes bytes) const {
 // An immediate transfer of several pieces is always refused: it could not take all its resources at once.
 template <class H>
 template <class Start>
-std::optional<OperationId> Endpoint<H>::start_native(OperationKind kind, Bytes bytes, Flags flags,
-                                                     ImplicitGroup* group, Start&& start) {
+std::optional<OperationId> Endpoint<H>::start_native(OperationKind kind, Bytes bytes, Flags flags, ImplicitGroup* group,
+                                                     Start&& start) {
   const Bytes largest = conduit_->capabilities().max_transfer;
   const std::uint32_t parts = native_parts(bytes);
   if (is_immediate(flags) && parts > 1) return std::nullopt;
@@ -379,10 +379,11 @@ std::optional<OperationId> Endpoint<H>::start_put(Rank rank, void* to, const voi
     const std::lock_guard guard(operations_lock_);
     leaf = operations_.start(OperationKind::put, native_parts(bytes), nullptr);
   }
-  const auto id = start_native(OperationKind::put, bytes, flags, group, [&](Bytes offset, Bytes size, OperationId root) {
-    return conduit_->put(rank, static_cast<std::byte*>(to) + offset, static_cast<const std::byte*>(from) + offset, size,
-                         root, leaf);
-  });
+  const auto id =
+      start_native(OperationKind::put, bytes, flags, group, [&](Bytes offset, Bytes size, OperationId root) {
+        return conduit_->put(rank, static_cast<std::byte*>(to) + offset, static_cast<const std::byte*>(from) + offset,
+                             size, root, leaf);
+      });
   if (leaf != conduit::kNoOperation) {
     const std::lock_guard guard(operations_lock_);
     if (id) {

@@ -23,7 +23,7 @@ namespace {
 
 using namespace random_access;
 
-constexpr std::uint64_t kBatch = 256;            // updates generated at a time; part of the look-ahead
+constexpr std::uint64_t kBatch = 256;  // updates generated at a time; part of the look-ahead
 
 GASMETER_INLINE void atomic_xor(std::uint64_t* word, std::uint64_t value) {
   std::atomic_ref<std::uint64_t>(*word).fetch_xor(value, std::memory_order_relaxed);

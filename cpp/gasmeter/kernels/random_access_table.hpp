@@ -11,8 +11,8 @@
 
 namespace gasmeter::kernels::random_access {
 
-inline constexpr std::uint64_t kPrefetchDistance = 24;   // table words in flight while values are applied
-inline constexpr std::uint64_t kProbeUpdates = 16384;    // of a verification that nothing was run before
+inline constexpr std::uint64_t kPrefetchDistance = 24;  // table words in flight while values are applied
+inline constexpr std::uint64_t kProbeUpdates = 16384;   // of a verification that nothing was run before
 
 inline void check_table(const Settings& settings) {
   const std::uint64_t words = settings.size / sizeof(std::uint64_t);

@@ -12,16 +12,16 @@ int join_job(const JoinOptions& options, const RankMain& rank_main) {
   const auto ranks = static_cast<std::uint32_t>(options.job.addresses.size());
   const char* policy = std::getenv("GASMETER_PIN");
   const std::vector<int> cpus = allowed_cpus();
-  const RankIdentity identity{.link_fd = join(options.job, options.rank).release(),
-                        .rank = Rank{options.rank},
-                        .size = ranks,
-                        .job_fd = -1,
-                        .cpu = policy == nullptr ? cpus[options.rank % cpus.size()]
-                                                 : place_ranks(1, cpus, policy).cpus.front(),
-                        .oversubscribed = false,
-                        .window = {},
-                        .address = options.job.addresses[options.rank],
-                        .secret = options.job.secret};
+  const RankIdentity identity{
+      .link_fd = join(options.job, options.rank).release(),
+      .rank = Rank{options.rank},
+      .size = ranks,
+      .job_fd = -1,
+      .cpu = policy == nullptr ? cpus[options.rank % cpus.size()] : place_ranks(1, cpus, policy).cpus.front(),
+      .oversubscribed = false,
+      .window = {},
+      .address = options.job.addresses[options.rank],
+      .secret = options.job.secret};
   if (identity.cpu != kNotPinned) pin_to(identity.cpu);
   ::prctl(PR_SET_NAME, ("gm-rank-" + std::to_string(options.rank)).c_str());
   RankLink link(identity);

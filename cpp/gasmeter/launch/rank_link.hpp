@@ -42,8 +42,8 @@ struct RankIdentity {
 
 // What a rank does for its peers while it waits on its link: a network whose peers need answers.
 struct Servant {
-  int fd = -1;                      // serve() is called when it is readable ...
-  std::function<SimTime()> serve;   // ... and at the instant that the last call returned (of the calibrated clock)
+  int fd = -1;                     // serve() is called when it is readable ...
+  std::function<SimTime()> serve;  // ... and at the instant that the last call returned (of the calibrated clock)
 };
 
 class RankLink {

@@ -48,7 +48,8 @@ class UdpJob {
 
  private:
   void open(const kernels::Settings& settings);
-  // Makes the conduit, and serves it while this rank waits for its next command: peers may still lack what it sent last.
+  // Makes the conduit, and serves it while this rank waits for its next command: peers may still lack what it sent
+  // last.
   template <class Conduit>
   void serve(services::DatagramService& service, const networks::udp::UdpSettings& settings);
 

@@ -21,9 +21,7 @@ struct Impairment {
   SimTime delay;       // added to every datagram
   std::uint64_t seed = 0;
 
-  [[nodiscard]] bool any() const {
-    return loss > 0 || duplicate > 0 || reorder > 0 || corrupt > 0 || delay.ps > 0;
-  }
+  [[nodiscard]] bool any() const { return loss > 0 || duplicate > 0 || reorder > 0 || corrupt > 0 || delay.ps > 0; }
   // Throws UsageError for values out of range.
   void check() const;
 };

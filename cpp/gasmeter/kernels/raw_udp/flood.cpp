@@ -11,13 +11,16 @@ namespace {
 
 constexpr Bytes kWord = 8;
 constexpr Bytes kLargest = 65'507;
-constexpr Bytes kBookkeeping = 768;            // of the kernel, per datagram that waits
-constexpr Bytes kMostWaiting = 1024 * 1024;    // of the receiver's buffer
+constexpr Bytes kBookkeeping = 768;          // of the kernel, per datagram that waits
+constexpr Bytes kMostWaiting = 1024 * 1024;  // of the receiver's buffer
 
 class Flood final : public Program {
  public:
   Flood(RawUdp context, const Settings& settings)
-      : context_(std::move(context)), seed_(settings.seed), size_(settings.size), buffer_(std::max(settings.size, kLargest)) {
+      : context_(std::move(context)),
+        seed_(settings.seed),
+        size_(settings.size),
+        buffer_(std::max(settings.size, kLargest)) {
     require_ranks(settings, 2);
     if (settings.op == "get") refuse_raw_op(settings, "udp", "am-short, am-medium, am-long, put");
     is_short_ = settings.op == "am-short";

@@ -19,8 +19,8 @@ class PingPong final : public Program {
     require_ranks(settings, 2);
     if (settings.op == "call") refuse_raw_op(settings, "udp", "am-short, am-medium, am-long, put, get");
     if (size_ > kLargest) {
-      throw UsageError("kernel ping-pong on raw@udp: size " + std::to_string(size_) + " B; one datagram holds at most " +
-                       std::to_string(kLargest));
+      throw UsageError("kernel ping-pong on raw@udp: size " + std::to_string(size_) +
+                       " B; one datagram holds at most " + std::to_string(kLargest));
     }
     const bool is_short = settings.op == "am-short";
     is_am_ = settings.op.starts_with("am-");

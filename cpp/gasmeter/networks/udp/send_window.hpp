@@ -128,7 +128,8 @@ class SendWindow {
     // others were sent again may have been acknowledged long ago, in a datagram that was lost.
     if (s.transmissions == 1 && s.sent > resent_) round_trip_.sample(now - s.sent);
     bytes_in_flight_ -= s.bytes() + kOverhead;
-    if (window_bytes_ < most_bytes_) window_bytes_ = window_bytes_ + s.bytes() < most_bytes_ ? window_bytes_ + s.bytes() : most_bytes_;
+    if (window_bytes_ < most_bytes_)
+      window_bytes_ = window_bytes_ + s.bytes() < most_bytes_ ? window_bytes_ + s.bytes() : most_bytes_;
     heard_ = now;
     done(s);
   }

@@ -25,12 +25,12 @@ using services::Inbox;
 
 constexpr Bytes kUdpHeader = 8;
 constexpr Bytes kAlignment = 16;
-constexpr Bytes kSmallestMtu = 576;               // that every IPv4 network carries (RFC 791)
-constexpr int kSocketBuffer = 4 * 1024 * 1024;    // asked for; the kernel may give less
-constexpr unsigned kMostSegments = 64;            // of one UDP_SEGMENT call (UDP_MAX_SEGMENTS of Linux 4.18)
-constexpr unsigned kMostPerBatch = 16;            // of one sendmmsg or recvmmsg
-constexpr Bytes kOffloadBuffer = 64 * 1024;       // a buffer of UDP_GRO holds no more than an IP packet could
-constexpr Bytes kOffloadWorthwhile = 32 * 1024;   // larger datagrams fill a buffer alone
+constexpr Bytes kSmallestMtu = 576;              // that every IPv4 network carries (RFC 791)
+constexpr int kSocketBuffer = 4 * 1024 * 1024;   // asked for; the kernel may give less
+constexpr unsigned kMostSegments = 64;           // of one UDP_SEGMENT call (UDP_MAX_SEGMENTS of Linux 4.18)
+constexpr unsigned kMostPerBatch = 16;           // of one sendmmsg or recvmmsg
+constexpr Bytes kOffloadBuffer = 64 * 1024;      // a buffer of UDP_GRO holds no more than an IP packet could
+constexpr Bytes kOffloadWorthwhile = 32 * 1024;  // larger datagrams fill a buffer alone
 
 Bytes ip_header(int family) {
   return family == AF_INET6 ? 40 : 20;
@@ -76,6 +76,7 @@ SocketDatagrams::SocketDatagrams(const SocketOptions& options) : options_(option
     throw UsageError("option mtu=" + std::to_string(options.mtu) + ": at least " + std::to_string(kSmallestMtu) +
                      " bytes, headers of IP and UDP included");
   }
+  const Bytes mtu = options.mtu != 0 ? options.mtu : mtu_of(own);
   fd_ = ::socket(own.family(), SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd_ < 0) throw_errno("socket");
   if (::bind(fd_, own.data(), own.size()) != 0) {
@@ -86,11 +87,11 @@ SocketDatagrams::SocketDatagrams(const SocketOptions& options) : options_(option
   }
   set_option(fd_, SOL_SOCKET, SO_RCVBUF, kSocketBuffer);
   set_option(fd_, SOL_SOCKET, SO_SNDBUF, kSocketBuffer);
-  const Bytes mtu = options.mtu != 0 ? options.mtu : mtu_of(own);
   limits_.largest = std::min(mtu - ip_header(own.family()) - kUdpHeader, services::kLargestDatagram);
   int buffer = 0;
   socklen_t size = sizeof buffer;
-  if (::getsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &buffer, &size) == 0) limits_.receive_buffer = static_cast<Bytes>(buffer);
+  if (::getsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &buffer, &size) == 0)
+    limits_.receive_buffer = static_cast<Bytes>(buffer);
   limits_.segmentation = options.offload && has_option(fd_, UDP_SEGMENT);
   limits_.receive_offload = options.offload && has_option(fd_, UDP_GRO);
 }
@@ -233,9 +234,8 @@ bool SocketDatagrams::receive_one(Inbox& inbox) {
     bytes = ::recv(fd_, inbox.data(), inbox.size(), MSG_DONTWAIT);
   } else {
     const Bytes behind = landing.at + landing.bytes;
-    std::array<iovec, 3> parts{{{inbox.data(), landing.at},
-                                {landing.to, landing.bytes},
-                                {inbox.data() + behind, inbox.size() - behind}}};
+    std::array<iovec, 3> parts{
+        {{inbox.data(), landing.at}, {landing.to, landing.bytes}, {inbox.data() + behind, inbox.size() - behind}}};
     msghdr message{};
     message.msg_iov = parts.data();
     message.msg_iovlen = parts.size();
@@ -287,7 +287,8 @@ bool SocketDatagrams::receive_batch(Inbox& inbox) {
   }
   const int received = ::recvmmsg(fd_, messages.data(), count, MSG_DONTWAIT, nullptr);
   for (int i = 0; i < received; ++i) {
-    inbox.datagrams.push_back({inbox.data() + static_cast<Bytes>(i) * stride, messages[static_cast<std::size_t>(i)].msg_len, false});
+    inbox.datagrams.push_back(
+        {inbox.data() + static_cast<Bytes>(i) * stride, messages[static_cast<std::size_t>(i)].msg_len, false});
   }
   return received > 0;
 }

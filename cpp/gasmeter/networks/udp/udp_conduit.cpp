@@ -17,15 +17,15 @@ using conduit::Category;
 using conduit::kNoOperation;
 using conduit::PollFilter;
 
-constexpr Bytes kMaxMedium = 64 * 1024;        // larger ones would have to be put together from many fragments
-constexpr Bytes kMaxLong = 4 * 1024 * 1024;    // a message's payload is copied; a put's is not
-constexpr Bytes kMostPerPeer = 1024 * 1024;    // on its way to one peer: what stays in the caches on its way
-constexpr Bytes kCopied = 8 * 1024;            // puts up to here are copied into a shared datagram
+constexpr Bytes kMaxMedium = 64 * 1024;      // larger ones would have to be put together from many fragments
+constexpr Bytes kMaxLong = 4 * 1024 * 1024;  // a message's payload is copied; a put's is not
+constexpr Bytes kMostPerPeer = 1024 * 1024;  // on its way to one peer: what stays in the caches on its way
+constexpr Bytes kCopied = 8 * 1024;          // puts up to here are copied into a shared datagram
 constexpr Bytes kMostTransfer = 1U << 30;
-constexpr std::uint32_t kMostTransfers = 64;   // outstanding per peer
-constexpr std::size_t kMostGets = 4096;        // outstanding
+constexpr std::uint32_t kMostTransfers = 64;  // outstanding per peer
+constexpr std::size_t kMostGets = 4096;       // outstanding
 constexpr Bytes kLeastDatagram = 512;
-constexpr unsigned kMostLooks = 64;            // at the network per poll: strangers may send as fast as it reads
+constexpr unsigned kMostLooks = 64;  // at the network per poll: strangers may send as fast as it reads
 
 // What AmBuffer::slot says of a prepared message: in the open datagram, or the address of its Transfer.
 constexpr std::uint64_t kInOpenDatagram = 0;
@@ -37,7 +37,7 @@ RecordKind record_kind(const AmHeader& header) {
 
 FragmentKind fragment_kind(const AmHeader& header) {
   const auto first = static_cast<unsigned>(header.category == Category::medium ? FragmentKind::request_medium
-                                                                              : FragmentKind::request_long);
+                                                                               : FragmentKind::request_long);
   return static_cast<FragmentKind>(first + (header.is_reply ? 1U : 0U));
 }
 
@@ -169,7 +169,8 @@ Status UdpConduit::put(Rank rank, void* to, const void* from, Bytes bytes, Opera
   const auto address = reinterpret_cast<std::uint64_t>(to);
   if (bytes <= std::min(kCopied, largest_ / 2)) {
     if (bytes != 0) {
-      if (p.reserved || !make_room(p, record_bytes(RecordKind::put, 0, bytes, p.open_bytes))) return Status::no_resource;
+      if (p.reserved || !make_room(p, record_bytes(RecordKind::put, 0, bytes, p.open_bytes)))
+        return Status::no_resource;
       append_record(p, RecordKind::put, {}, {}, address, from, bytes);
       p.open_flags |= kMovesData;
       if (root != kNoOperation) p.open_operations.push_back(root);
@@ -200,7 +201,8 @@ Status UdpConduit::get(Rank rank, void* to, const void* from, Bytes bytes, Opera
     return Status::ok;
   }
   const Bytes room = record_bytes(RecordKind::get, 2, 0, 0);
-  if ((free_gets_.empty() && gets_.size() >= kMostGets) || p.reserved || !make_room(p, room)) return Status::no_resource;
+  if ((free_gets_.empty() && gets_.size() >= kMostGets) || p.reserved || !make_room(p, room))
+    return Status::no_resource;
   if (free_gets_.empty()) {
     free_gets_.push_back(static_cast<std::uint32_t>(gets_.size()));
     gets_.emplace_back();
@@ -241,7 +243,8 @@ unsigned UdpConduit::poll(conduit::Delivery& sink, unsigned budget, PollFilter f
       handed += deliver_records(sink, reader, budget - handed, filter);
     } else if (reader.next < reader.inbox.datagrams.size()) {
       (void)accept_next(reader, activity);
-      if (!stored_replies_.empty() || !stored_requests_.empty()) handed += deliver_stored(sink, budget - handed, filter);
+      if (!stored_replies_.empty() || !stored_requests_.empty())
+        handed += deliver_stored(sink, budget - handed, filter);
     } else {
       // A lone small datagram seldom has others behind it; the next poll will see.
       const auto& last = reader.inbox.datagrams;

@@ -29,8 +29,8 @@ struct UdpSettings {
   HashKey key;                // the run's secret
   std::uint32_t session = 0;  // differs from that of every earlier run with this key
   Authentication covers = Authentication::header;
-  std::uint64_t first_sequence = 0;              // of every pair; a test starts near the end of 64 bits
-  SimTime patience{60'000'000'000'000};          // a peer that is silent for longer ends the job
+  std::uint64_t first_sequence = 0;      // of every pair; a test starts near the end of 64 bits
+  SimTime patience{60'000'000'000'000};  // a peer that is silent for longer ends the job
 };
 
 // How long an acknowledgement waits for something that goes the same way.
@@ -53,8 +53,8 @@ class UdpConduit final : public conduit::Conduit {
  public:
   // `service` outlives the conduit and knows the ranks' addresses. `segment`: memory that peers may put to and get
   // from. Throws UsageError for more ranks than the header can name, or datagrams too small for any message.
-  UdpConduit(RealHost host, services::DatagramService& service, Rank self, std::uint32_t ranks, std::span<std::byte> segment,
-             const UdpSettings& settings);
+  UdpConduit(RealHost host, services::DatagramService& service, Rank self, std::uint32_t ranks,
+             std::span<std::byte> segment, const UdpSettings& settings);
   ~UdpConduit() override;
 
   [[nodiscard]] const conduit::Capabilities& capabilities() const override { return capabilities_; }
@@ -193,8 +193,8 @@ class UdpConduit final : public conduit::Conduit {
   UdpSettings settings_;
   conduit::Capabilities capabilities_;
   const services::DatagramLimits& limits_;
-  Bytes largest_;        // datagram
-  Bytes window_bytes_;   // per peer
+  Bytes largest_;                             // datagram
+  Bytes window_bytes_;                        // per peer
   std::vector<std::unique_ptr<Peer>> peers_;  // by rank; null until used
   std::vector<Peer*> active_;
   std::vector<Peer*> dirty_;

@@ -165,7 +165,8 @@ void UdpConduit::apply_records(Peer& p, std::span<std::byte> datagram) {
       }
       std::uint64_t identity = 0;
       std::memcpy(&identity, view.arguments.data(), sizeof identity);
-      p.answers.push_back({identity, reinterpret_cast<const std::byte*>(view.word), static_cast<std::uint32_t>(view.size)});
+      p.answers.push_back(
+          {identity, reinterpret_cast<const std::byte*>(view.word), static_cast<std::uint32_t>(view.size)});
       mark_dirty(p);
     }
   }
@@ -224,7 +225,8 @@ bool UdpConduit::apply_fragment(Peer& p, services::Inbox& inbox, services::Inbox
     entry = p.incoming.emplace(head.transfer, std::move(incoming)).first;
   }
   Incoming& incoming = entry->second;
-  if (incoming.head.kind != head.kind || incoming.head.total != head.total || incoming.missing < view.bytes) return false;
+  if (incoming.head.kind != head.kind || incoming.head.total != head.total || incoming.missing < view.bytes)
+    return false;
   const auto& landing = inbox.landing;
   const bool in_place = datagram.landed && view.payload_at == landing.at && landing.to == incoming.to + head.offset &&
                         view.bytes <= landing.bytes;
@@ -257,7 +259,8 @@ void UdpConduit::finish_incoming(Peer& p, std::uint32_t transfer) {
   AmView& view = stored.view;
   view.source = p.rank;
   view.category = is_long ? Category::long_message : Category::medium;
-  view.is_request = incoming.head.kind == FragmentKind::request_medium || incoming.head.kind == FragmentKind::request_long;
+  view.is_request =
+      incoming.head.kind == FragmentKind::request_medium || incoming.head.kind == FragmentKind::request_long;
   view.handler = HandlerIndex{incoming.head.handler};
   view.payload = incoming.to;
   view.size = incoming.head.total;

@@ -8,9 +8,9 @@
 namespace gasmeter::networks::udp {
 namespace {
 
-constexpr std::uint64_t kMostQueued = 128;       // datagrams that wait for the window
-constexpr Bytes kBatchBytes = 48 * 1024;         // queued bytes worth a call of their own
-constexpr Bytes kMostWaste = 4;                  // a datagram is padded to full size if less than 1/4 of it is lost
+constexpr std::uint64_t kMostQueued = 128;  // datagrams that wait for the window
+constexpr Bytes kBatchBytes = 48 * 1024;    // queued bytes worth a call of their own
+constexpr Bytes kMostWaste = 4;             // a datagram is padded to full size if less than 1/4 of it is lost
 
 }  // namespace
 
@@ -108,8 +108,8 @@ void UdpConduit::seal(Peer& p, Slot& slot, std::uint64_t sequence) {
   fill_header(p, header);
   header.sequence = sequence;
   std::memcpy(slot.start(), &header, sizeof header);
-  const std::uint64_t tag = tag_of(settings_.key, settings_.covers, {slot.start(), slot.head_bytes},
-                                   {slot.payload, slot.payload_bytes});
+  const std::uint64_t tag =
+      tag_of(settings_.key, settings_.covers, {slot.start(), slot.head_bytes}, {slot.payload, slot.payload_bytes});
   std::memcpy(slot.start(), &tag, sizeof tag);
 }
 
@@ -197,7 +197,8 @@ void UdpConduit::pump(Peer& p) {
       slot.head_bytes = static_cast<std::uint32_t>(kFragmentPayloadAt + words);
       slot.transfer = &t;
       slot.payload = t.from + t.sent;
-      slot.payload_bytes = static_cast<std::uint32_t>(std::min<Bytes>(t.head.total - t.sent, largest_ - slot.head_bytes));
+      slot.payload_bytes =
+          static_cast<std::uint32_t>(std::min<Bytes>(t.head.total - t.sent, largest_ - slot.head_bytes));
       t.head.offset = t.sent;
       t.sent += slot.payload_bytes;
       ++t.unacknowledged;
@@ -207,7 +208,8 @@ void UdpConduit::pump(Peer& p) {
       header.flags = static_cast<std::uint8_t>(kMovesData | (t.all_sent() ? kAcknowledgeNow : 0U));
       std::memcpy(slot.head.data(), &header, sizeof header);
       std::memcpy(slot.head.data() + kFragmentAt, &t.head, sizeof t.head);
-      if (words != 0) std::memcpy(slot.head.data() + kFragmentPayloadAt, t.arguments.data(), 4 * Bytes{t.head.arguments});
+      if (words != 0)
+        std::memcpy(slot.head.data() + kFragmentPayloadAt, t.arguments.data(), 4 * Bytes{t.head.arguments});
     }
     if (p.out.unsent() != p.out.next()) flush(p);
     if (!t.all_sent()) {

@@ -60,8 +60,8 @@ Step read_record(std::span<std::byte> datagram, Bytes at, RecordView& view) {
   if (has_word(record.kind)) std::memcpy(&view.word, start + sizeof(Record), sizeof view.word);
   view.arguments = {reinterpret_cast<const std::int32_t*>(start + words_at), record.arguments};
   view.size = record.size;
-  view.payload = start + payload_offset(record.kind, record.arguments,
-                                        record.kind == RecordKind::get ? 0 : record.size, at);
+  view.payload =
+      start + payload_offset(record.kind, record.arguments, record.kind == RecordKind::get ? 0 : record.size, at);
   view.next = at + whole;
   return Step::record;
 }
