@@ -205,7 +205,9 @@ void UdpConduit::pump(Peer& p) {
       Header header;
       header.bytes = static_cast<std::uint16_t>(slot.bytes());
       header.content = Content::fragment;
-      header.flags = static_cast<std::uint8_t>(kMovesData | (t.all_sent() ? kAcknowledgeNow : 0U));
+      // With others behind it, the receiver's own count of bytes brings the acknowledgement soon enough.
+      const bool is_last = t.all_sent() && p.transfers.size() == 1;
+      header.flags = static_cast<std::uint8_t>(kMovesData | (is_last ? kAcknowledgeNow : 0U));
       std::memcpy(slot.head.data(), &header, sizeof header);
       std::memcpy(slot.head.data() + kFragmentAt, &t.head, sizeof t.head);
       if (words != 0)
