@@ -35,7 +35,7 @@ class Flood final : public Program {
   }
 
   BlockResult run(std::uint64_t iterations) override {
-    context_.barrier();
+    start_together(context_);
     networks::udp::RawDatagrams& socket = context_.socket;
     const std::uint64_t pieces = (size_ + piece_ - 1) / piece_ * iterations;
     BlockResult result;

@@ -31,7 +31,7 @@ class PingPong final : public Program {
   }
 
   BlockResult run(std::uint64_t iterations) override {
-    context_.barrier();
+    start_together(context_);
     networks::udp::RawDatagrams& socket = context_.socket;
     BlockResult result;
     if (context_.rank == Rank{0}) {
