@@ -24,6 +24,7 @@ from gasmeter.units import format_bytes
 __all__ = ["Chart", "Drawing", "finish", "plain_log_labels", "plot_lines", "size_axis", "styled", "time_axis"]
 
 _FEW_DECADES = 200.0
+_ONE_DECADE = 15.0
 _SHEET = Path(__file__).resolve().parent.parent / "style.mplstyle"
 
 
@@ -160,6 +161,8 @@ def plain_log_labels(axes: Axes, factor: float) -> None:
     """
     low, high = axes.get_ylim()
     between = {2, 5} if high / low < _FEW_DECADES else set()
+    if high / low < _ONE_DECADE:
+        between = {2, 3, 4, 5, 6, 7, 8, 9} if high / low < _ONE_DECADE / 3 else {2, 3, 4, 5, 6, 8}
 
     def minor(value: float, _: int) -> str:
         leading = round(value / 10 ** math.floor(math.log10(value) + 1e-9))
