@@ -20,7 +20,7 @@ struct ServeOptions {
   std::uint32_t ranks = 1;                     // 1..kMaxRanks
   int control_fd = -1;                         // stream socket to the client; serve() takes ownership
   std::vector<std::string> program;            // exec this as each rank; empty: call rank_main in the forked process
-  std::optional<RemoteJob> remote;             // a job of several hosts: rank 0 is here, the others join
+  std::optional<RemoteJob> remote = {};        // a job of several hosts: rank 0 is here, the others join
   std::chrono::milliseconds quit_grace{2000};  // ranks that have not left by then after QUIT are killed
 };
 

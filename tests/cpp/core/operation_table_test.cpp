@@ -45,9 +45,12 @@ struct Model {
     return count;
   }
   [[nodiscard]] bool is_complete(EventSet set) const {
+    auto named = static_cast<unsigned>(set);
+    // A put that copies nothing holds its source until it is complete.
+    if ((named & static_cast<unsigned>(EventSet::local)) != 0) named |= static_cast<unsigned>(EventSet::put);
     for (const Operation& o : operations) {
       const unsigned bit = 1U << static_cast<unsigned>(o.kind);
-      if (o.implicit && !o.region && !o.over && (static_cast<unsigned>(set) & bit) != 0) return false;
+      if (o.implicit && !o.region && !o.over && (named & bit) != 0) return false;
     }
     return true;
   }

@@ -15,8 +15,8 @@ namespace gasmeter::kernels::raw_udp {
 // Largest payload of the raw programs' datagrams: what public measurements of loopback use.
 inline constexpr Bytes kDatagram = 60'000;
 
-// A barrier of ranks 0 and 1 that ends within one datagram's flight: the other barrier wakes a rank that sleeps, and its
-// wake-up would be timed by the rank that is awake already.
+// A barrier of ranks 0 and 1 that ends within one datagram's flight: the other barrier wakes a rank that sleeps, and
+// its wake-up would be timed by the rank that is awake already.
 inline void start_together(RawUdp& context) {
   context.barrier();
   std::uint64_t word = 0;

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "gasmeter/networks/udp/socket_address.hpp"
+#include "gasmeter/base/socket_address.hpp"
 #include "networks/udp/made_datagrams.hpp"
 #include "networks/udp/tapped_run.hpp"
 #include "support/effort.hpp"
