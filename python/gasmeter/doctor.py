@@ -6,6 +6,7 @@ import dataclasses
 import itertools
 import re
 import resource
+import socket
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -28,6 +29,8 @@ _REINSTALL = "install with `pip install .` in the source tree"
 _HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 _CLOCK_SOURCE = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
 _BUSY = 0.5
+_OFFLOADS = {"UDP_SEGMENT": 103, "UDP_GRO": 104}  # numbers of linux/udp.h, which Python does not name
+_SOCKET_BUFFER = 4 << 20  # what the udp conduit asks for
 
 
 @dataclass(frozen=True)
@@ -86,7 +89,7 @@ def examine(pools: WorkerPools | None = None) -> list[Finding]:
     """
     own = pools or WorkerPools()
     checks: tuple[Callable[[], Iterator[Finding]], ...] = (
-        _core, _worker, _conduits, _memory, _cores, _clock, lambda: _probe(own), _pages, _limits, _versions,
+        _core, _worker, _conduits, _memory, _sockets, _cores, _clock, lambda: _probe(own), _pages, _limits, _versions,
     )  # fmt: skip
     try:
         return [finding for check in checks for finding in check()]
@@ -139,6 +142,28 @@ def _memory() -> Iterator[Finding]:
     remedy = "containers: start with a larger --shm-size" if small else ""
     yield Finding(
         "shared memory", "warning" if small else "ok", text, {"total": memory.total, "free": memory.free}, "B", remedy
+    )
+
+
+def _sockets() -> Iterator[Finding]:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        offered = []
+        for name, option in _OFFLOADS.items():
+            try:
+                probe.getsockopt(socket.IPPROTO_UDP, option)
+                offered.append(name)
+            except OSError:
+                continue
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _SOCKET_BUFFER)
+        granted = probe.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF) // 2  # the kernel doubles for bookkeeping
+    small = granted < _SOCKET_BUFFER // 4
+    yield Finding(
+        "udp sockets",
+        "warning" if small or len(offered) < len(_OFFLOADS) else "ok",
+        f"receive buffer {format_bytes(granted)}, offloads: {', '.join(offered) or 'none'}",
+        {"receive_buffer": granted, "offloads": offered},
+        "B",
+        "bursts may be lost and sent again; sysctl net.core.rmem_max=4194304" if small else "",
     )
 
 

@@ -79,6 +79,8 @@ def test_doctor_finds_everything():
     assert result.returncode == 0, result.stdout
     state = {entry["name"]: entry["state"] for entry in json.loads(result.stdout)}
     assert state["core"] == state["worker"] == state["probe"] == "ok"
+    sockets = next(entry for entry in json.loads(result.stdout) if entry["name"] == "udp sockets")
+    assert sockets["value"]["receive_buffer"] > 0
 
 
 @pytest.mark.parametrize(
