@@ -29,7 +29,6 @@ constexpr Bytes kSmallestMtu = 576;              // that every IPv4 network carr
 constexpr int kSocketBuffer = 4 * 1024 * 1024;   // asked for; the kernel may give less
 constexpr unsigned kMostSegments = 64;           // of one UDP_SEGMENT call (UDP_MAX_SEGMENTS of Linux 4.18)
 constexpr unsigned kMostPerBatch = 16;           // of one sendmmsg or recvmmsg
-constexpr Bytes kOffloadBuffer = 64 * 1024;      // a buffer of UDP_GRO holds no more than an IP packet could
 constexpr Bytes kOffloadWorthwhile = 32 * 1024;  // larger datagrams fill a buffer alone
 
 Bytes ip_header(int family) {
