@@ -13,9 +13,7 @@ RankSession::RankSession(launch::RankLink& link, std::string id, const Request& 
       is_udp ? make_raw_udp(request) : make_raw_shm(request);
     } else if (is_udp && !request.settings.flag("neighbourhood")) {
       make_udp(request);
-    } else if (is_udp) {
-      make(request, endpoint_, request.kernel->make_real);
-    } else if (request.settings.flag("threads")) {
+    } else if (!is_udp && request.settings.flag("threads")) {
       make(request, threaded_endpoint_, request.kernel->make_threaded);
     } else {
       make(request, endpoint_, request.kernel->make_real);

@@ -20,7 +20,6 @@
 namespace gasmeter::networks::udp {
 namespace {
 
-using services::DatagramLimits;
 using services::Inbox;
 
 constexpr Bytes kUdpHeader = 8;
