@@ -17,10 +17,12 @@
 #include "gasmeter/base/real_host.hpp"
 #include "gasmeter/conduit/conduit.hpp"
 #include "gasmeter/networks/udp/amudp_message.hpp"
-#include "gasmeter/networks/udp/udp_conduit.hpp"
+#include "gasmeter/networks/udp/run_settings.hpp"
 #include "gasmeter/services/datagram_service.hpp"
 
 namespace gasmeter::networks::udp {
+
+using conduit::OperationId;
 
 class AmudpConduit final : public conduit::Conduit {
  public:

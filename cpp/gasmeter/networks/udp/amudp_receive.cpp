@@ -50,23 +50,9 @@ services::Inbox::Datagram* AmudpConduit::next_datagram(Reader& reader) {
 bool AmudpConduit::accept(services::Inbox::Datagram& datagram, AmView& view) {
   ++counters_.received;
   Header header;
-  switch (judge(settings_.key, settings_.covers, {datagram.data, datagram.bytes}, settings_.session,
-                static_cast<std::uint16_t>(self_), ranks_, header)) {
-    case Verdict::genuine:
-      break;
-    case Verdict::malformed:
-      ++counters_.malformed;
-      return false;
-    case Verdict::foreign:
-      ++counters_.foreign;
-      return false;
-    case Verdict::stale:
-      ++counters_.stale;
-      return false;
-    case Verdict::misdirected:
-      ++counters_.misdirected;
-      return false;
-  }
+  const Verdict verdict = judge(settings_.key, settings_.covers, {datagram.data, datagram.bytes}, settings_.session,
+                                static_cast<std::uint16_t>(self_), ranks_, header);
+  if (!counters_.admit(verdict)) return false;
   MessageHead head;
   if (header.content != Content::records || !read_head({datagram.data, header.bytes}, capabilities_, head)) {
     ++counters_.malformed;

@@ -18,36 +18,15 @@
 #include "gasmeter/base/real_host.hpp"
 #include "gasmeter/conduit/conduit.hpp"
 #include "gasmeter/networks/udp/receive_window.hpp"
+#include "gasmeter/networks/udp/run_settings.hpp"
 #include "gasmeter/networks/udp/send_window.hpp"
 #include "gasmeter/networks/udp/wire.hpp"
 #include "gasmeter/services/datagram_service.hpp"
 
 namespace gasmeter::networks::udp {
 
-// What all ranks of a run agree on.
-struct UdpSettings {
-  HashKey key;                // the run's secret
-  std::uint32_t session = 0;  // differs from that of every earlier run with this key
-  Authentication covers = Authentication::header;
-  std::uint64_t first_sequence = 0;      // of every pair; a test starts near the end of 64 bits
-  SimTime patience{60'000'000'000'000};  // a peer that is silent for longer ends the job
-};
-
 // How long an acknowledgement waits for something that goes the same way.
 inline constexpr SimTime kAcknowledgementDelay{100'000'000};  // 100 us
-
-struct UdpCounters {
-  std::uint64_t sent = 0;  // datagrams, retransmissions included
-  std::uint64_t received = 0;
-  std::uint64_t retransmitted = 0;
-  std::uint64_t acknowledgements = 0;  // sent, of the kind that carries nothing else
-  std::uint64_t duplicates = 0;        // arrived again: retransmitted needlessly, or replayed
-  std::uint64_t beyond = 0;            // too far ahead to be kept
-  std::uint64_t foreign = 0;           // hash does not fit
-  std::uint64_t stale = 0;             // of another run
-  std::uint64_t malformed = 0;
-  std::uint64_t misdirected = 0;  // of this run, but not for this rank
-};
 
 class UdpConduit final : public conduit::Conduit {
  public:

@@ -48,23 +48,9 @@ bool UdpConduit::accept_next(Reader& reader, unsigned& activity) {
   Header header;
   const bool big = datagram.landed && datagram.bytes > reader.inbox.landing.at;
   if (big && settings_.covers == Authentication::payload) reader.inbox.gather(datagram);
-  switch (judge(settings_.key, settings_.covers, {datagram.data, datagram.bytes}, settings_.session,
-                static_cast<std::uint16_t>(self_), ranks_, header)) {
-    case Verdict::genuine:
-      break;
-    case Verdict::malformed:
-      ++counters_.malformed;
-      return false;
-    case Verdict::foreign:
-      ++counters_.foreign;
-      return false;
-    case Verdict::stale:
-      ++counters_.stale;
-      return false;
-    case Verdict::misdirected:
-      ++counters_.misdirected;
-      return false;
-  }
+  const Verdict verdict = judge(settings_.key, settings_.covers, {datagram.data, datagram.bytes}, settings_.session,
+                                static_cast<std::uint16_t>(self_), ranks_, header);
+  if (!counters_.admit(verdict)) return false;
   datagram.bytes = header.bytes;
   Peer& p = peer(Rank{header.source});
   const SimTime now = host_.now();
