@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <deque>
+#include <functional>
 #include <stdexcept>
 
 #include "gasmeter/base/error.hpp"
