@@ -36,7 +36,7 @@ CATALOGUE = {
         {
             "name": "ping-pong",
             "summary": "one message there and back",
-            "raw": ["shm", "ideal"],
+            "raw": ["shm", "ideal", "udp"],
             "variants": [],
             "ops": [
                 _op("am-short", ROUND_TRIP, sized=False),
@@ -51,7 +51,7 @@ CATALOGUE = {
         {
             "name": "flood",
             "summary": "as many messages as fit",
-            "raw": ["shm"],
+            "raw": ["shm", "udp"],
             "variants": [],
             "ops": [
                 _op("am-short", RATE, sized=False),
@@ -70,7 +70,7 @@ CATALOGUE = {
         {
             "name": "random-access",
             "summary": "HPCC RandomAccess",
-            "raw": ["shm"],
+            "raw": ["shm", "udp"],
             "variants": ["am", "put-get", "direct"],
             "ops": [_op("update", GUPS, ERRORS)],
             "options": [],
@@ -98,7 +98,15 @@ CATALOGUE = {
                 _option("sync", "choice", "lazy", ["lazy", "strict"]),
             ],
         },
+        {
+            "name": "udp",
+            "summary": "datagrams",
+            "network": "udp",
+            "kind": "measured",
+            "options": [_option("mtu", "int", "0"), _option("protocol", "choice", "window", ["window", "amudp"])],
+        },
         {"name": "raw@shm", "summary": "the memory itself", "network": "shm", "kind": "measured", "options": []},
+        {"name": "raw@udp", "summary": "a plain socket", "network": "udp", "kind": "measured", "options": []},
     ],
 }
 
