@@ -46,6 +46,9 @@ struct HostPrices {
   std::array<Price, static_cast<std::size_t>(PrivatePrice::count_)> on_own_core{};
   std::array<Price, static_cast<std::size_t>(SharedPrice::count_)> on_shared{};
   Price copy;
+  // What all ranks of a node share: copies of at least `memory_from` bytes do not stay in a core's caches.
+  std::int64_t memory_per_byte_fs = 0;  // 0: no limit
+  Bytes memory_from = 32 * 1024;
 
   [[nodiscard]] constexpr const Price& operator[](PrivatePrice p) const {
     return on_own_core[static_cast<std::size_t>(p)];

@@ -134,9 +134,9 @@ class ModelJob::State {
     const bool shared = request.settings.flag("neighbourhood");
     std::vector<core::JobView> views;
     for (std::uint32_t rank = 0; rank < engine_.ranks(); ++rank) {
-      const sim::RankRange node = engine_.ranks_of(engine_.node_of(Rank{rank}));
-      const std::uint32_t first = shared ? node.first : rank;
-      const auto layout = NeighbourhoodLayout::of(shared ? node.count : 1, segment_bytes);
+      const std::span<const Rank> node = engine_.ranks_of(engine_.node_of(Rank{rank}));
+      const std::uint32_t first = shared ? index(node.front()) : rank;
+      const auto layout = NeighbourhoodLayout::of(shared ? static_cast<std::uint32_t>(node.size()) : 1, segment_bytes);
       if (rank == first) blocks_.emplace_back(layout.total());
       std::byte* block = blocks_.back().data();
       segments_.push_back({block + layout.segment_at(rank - first), layout.segment_bytes});

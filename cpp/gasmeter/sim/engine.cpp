@@ -1,16 +1,20 @@
 #include "gasmeter/sim/engine.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <utility>
 
+#include "gasmeter/sim/crew.hpp"
 #include "gasmeter/sim/model_host.hpp"
 
 namespace gasmeter::sim {
 
 namespace {
 
-constexpr int kStepsBetweenChecks = 4096;
+constexpr unsigned kLongestWindowBits = 31;  // an entry's offset has 32
+// Where no network promised anything nodes do not meet, and any length would do.
+constexpr SimTime kUnpromised{std::int64_t{1} << 20};
 
 std::string in_ns(SimTime time) {
   char text[48];
@@ -28,9 +32,18 @@ bool negative(const conduit::Price& price) {
 const EngineOptions& Engine::checked(const EngineOptions& options) {
   if (options.ranks == 0) throw UsageError("sim: 0 ranks; at least 1 is needed");
   if (options.nodes == 0) throw UsageError("sim: 0 nodes; at least 1 is needed");
+  if (options.nodes > kMostNodes) {
+    throw UsageError("sim: " + std::to_string(options.nodes) + " nodes; at most " + std::to_string(kMostNodes));
+  }
+  if (options.threads == 0) throw UsageError("sim: 0 threads; at least 1 is needed");
+  if (!options.node_of.empty() && options.node_of.size() != options.ranks) {
+    throw UsageError("sim: places for " + std::to_string(options.node_of.size()) + " of " +
+                     std::to_string(options.ranks) + " ranks");
+  }
   const conduit::HostPrices& prices = options.prices;
   if (std::any_of(prices.on_own_core.begin(), prices.on_own_core.end(), negative) ||
-      std::any_of(prices.on_shared.begin(), prices.on_shared.end(), negative) || negative(prices.copy)) {
+      std::any_of(prices.on_shared.begin(), prices.on_shared.end(), negative) || negative(prices.copy) ||
+      prices.memory_per_byte_fs < 0) {
     throw UsageError("sim: a price of the host is negative; 0 or more is allowed");
   }
   if (prices[conduit::PrivatePrice::poll_miss].fixed.ps == 0) {
@@ -39,20 +52,39 @@ const EngineOptions& Engine::checked(const EngineOptions& options) {
   return options;
 }
 
-Engine::Engine(const EngineOptions& options)
-    : options_(checked(options)),
-      ranks_per_node_((options.ranks + options.nodes - 1) / options.nodes),
-      stacks_(options.stack_bytes != 0 ? options.stack_bytes : Fibre::default_stack_bytes()),
-      contexts_(options.ranks),
-      ready_(options.ranks) {
-  for (unsigned i = 0; i < options.ranks; ++i) {
-    RankContext& rank = contexts_[i];
+Engine::Engine(const EngineOptions& options) : options_(checked(options)), nodes_(options.nodes) {
+  const unsigned partitions = std::min(options.threads, options.nodes);
+  for (unsigned i = 0; i < partitions; ++i) partitions_.emplace_back(i, partitions, nodes_, stop_);
+  for (unsigned i = 0; i < options.nodes; ++i) {
+    nodes_[i].partition = &partitions_[static_cast<std::size_t>(i) * partitions / options.nodes];
+  }
+  const Bytes stack = options.stack_bytes != 0 ? options.stack_bytes : Fibre::default_stack_bytes();
+  for (unsigned i = 0; i < partitions; ++i) stacks_.emplace_back(stack);
+  place_ranks();
+}
+
+void Engine::place_ranks() {
+  const unsigned per_node = (options_.ranks + options_.nodes - 1) / options_.nodes;
+  first_of_node_.assign(options_.nodes + 1, 0);
+  for (unsigned i = 0; i < options_.ranks; ++i) {
+    RankContext& rank = contexts_.emplace_back();
     rank.prices = &options_.prices;
     rank.engine = this;
     rank.strict = options_.strict;
     rank.rank = Rank{i};
-    rank.node = NodeId{i / ranks_per_node_};
+    rank.node = NodeId{options_.node_of.empty() ? i / per_node : options_.node_of[i]};
+    rank.wake.becomes(&Engine::on_wake);
+    if (index(rank.node) >= options_.nodes) {
+      throw UsageError("sim: rank " + std::to_string(i) + " is placed on node " + std::to_string(index(rank.node)) +
+                       " of " + std::to_string(options_.nodes));
+    }
+    rank.partition = nodes_[index(rank.node)].partition;
+    ++first_of_node_[index(rank.node) + 1];
   }
+  for (std::size_t node = 1; node < first_of_node_.size(); ++node) first_of_node_[node] += first_of_node_[node - 1];
+  by_node_.resize(options_.ranks);
+  std::vector<std::uint32_t> next(first_of_node_.begin(), first_of_node_.end() - 1);
+  for (const RankContext& rank : contexts_) by_node_[next[index(rank.node)]++] = rank.rank;
 }
 
 Engine::~Engine() {
@@ -72,12 +104,42 @@ ModelHost Engine::host(Rank rank) {
 }
 
 NodeId Engine::node_of(Rank rank) const {
-  return NodeId{index(rank) / ranks_per_node_};
+  return contexts_[index(rank)].node;
 }
 
-RankRange Engine::ranks_of(NodeId node) const {
-  const unsigned first = std::min(index(node) * ranks_per_node_, ranks());
-  return {first, std::min(ranks_per_node_, ranks() - first)};
+std::span<const Rank> Engine::ranks_of(NodeId node) const {
+  const std::uint32_t first = first_of_node_[index(node)];
+  return std::span(by_node_).subspan(first, first_of_node_[index(node) + 1] - first);
+}
+
+unsigned Engine::partition_of(NodeId node) const {
+  return static_cast<unsigned>(static_cast<std::size_t>(index(node)) * partitions_.size() / nodes_.size());
+}
+
+EngineCounters Engine::counters() const {
+  EngineCounters sum;
+  for (const Partition& partition : partitions_) {
+    sum.events += partition.counters().events;
+    sum.switches += partition.counters().switches;
+    sum.windows += partition.counters().windows;
+  }
+  return sum;
+}
+
+void Engine::promise_lookahead(SimTime least) {
+  if (least.ps < 1) {
+    throw UsageError("sim: a network whose packets take no time between nodes; at least 1 ps is needed");
+  }
+  if (started_) throw UsageError("sim: a network is added to a run that has begun");
+  lookahead_ = std::min(lookahead_, least);
+}
+
+void Engine::open_windows() {
+  const SimTime longest = lookahead_ == kNever ? kUnpromised : lookahead_;
+  window_shift_ = static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(longest.ps))) - 1;
+  window_shift_ = std::min(window_shift_, kLongestWindowBits);
+  for (Partition& partition : partitions_) partition.set_windows(window_shift_, lookahead_);
+  started_ = true;
 }
 
 void Engine::start(Rank rank, std::function<void()> body) {
@@ -85,7 +147,7 @@ void Engine::start(Rank rank, std::function<void()> body) {
   if (self.fibre && !self.fibre->finished()) {
     throw UsageError("sim: rank " + std::to_string(index(rank)) + " already has a body");
   }
-  self.fibre = std::make_unique<Fibre>(stacks_, [this, &self, work = std::move(body)] {
+  self.fibre = std::make_unique<Fibre>(stacks_[partition_of(self.node)], [this, &self, work = std::move(body)] {
     work();
     synchronise(self);
   });
@@ -97,80 +159,100 @@ void Engine::start(Rank rank, std::function<void()> body) {
 void Engine::run() {
   if (running_) throw UsageError("sim: run() inside run()");
   if (cancelled_) throw UsageError("sim: the engine's run was cancelled; make a new engine");
+  if (!started_) open_windows();
   running_ = true;
-  outer_uncaught_ = std::uncaught_exceptions();
-  outer_caught_ = std::current_exception();
+  const int uncaught = std::uncaught_exceptions();
+  const std::exception_ptr caught = std::current_exception();
+  for (Partition& partition : partitions_) {
+    partition.outer_uncaught = uncaught;
+    partition.outer_caught = caught;
+  }
   try {
     resume_parked();
-    loop();
+    if (nodes_.size() == 1) {
+      run_alone();
+    } else {
+      run_windows();
+    }
   } catch (...) {
     cancel();
     running_ = false;
-    outer_caught_ = nullptr;
+    for (Partition& partition : partitions_) partition.outer_caught = nullptr;
     throw;
   }
   running_ = false;
-  outer_caught_ = nullptr;
+  for (Partition& partition : partitions_) partition.outer_caught = nullptr;
 }
 
 void Engine::resume_parked() {
   for (RankContext& rank : contexts_) {
     if (rank.state != RankState::parked) continue;
-    ++live_;
-    queue(rank, std::max(rank.clock, now_));
+    ++rank.partition->live;
+    rank.state = RankState::ready;
+    rank.partition->post_turn(rank, std::max(rank.clock, reached_));
   }
 }
 
-void Engine::loop() {
-  steps_to_check_ = 0;
-  while (live_ != 0) {
-    if (--steps_to_check_ <= 0) check_stop();
-    const SimTime event_at = events_.earliest();
-    if (!ready_.empty() && ready_.front().at < event_at) {
-      const RankQueue::Entry next = ready_.pop();
-      resume(contexts_[next.rank], next.at);
-    } else if (!events_.empty()) {
-      now_ = event_at;
-      const Event event = events_.pop();
-      ++counters_.events;
-      event.device->fire(now_, event.subject);
-    } else {
-      throw Deadlock(deadlock_report());
+void Engine::run_alone() {
+  Partition& all = partitions_.front();
+  const bool more = all.run_alone();
+  rethrow_failure();
+  reached_ = std::max(reached_, all.latest);
+  if (all.live == 0) return;
+  check_stop();
+  if (!more) throw Deadlock(deadlock_report());
+}
+
+void Engine::run_windows() {
+  Crew crew(partitions_);
+  while (live() != 0) {
+    check_stop();
+    const auto window = crew.run_next(stop_);
+    rethrow_failure();
+    if (window == WindowQueue::kNone) throw Deadlock(deadlock_report());
+    reached_ = std::max(reached_, SimTime{(window + 1) << window_shift_});
+  }
+}
+
+void Engine::rethrow_failure() const {
+  const Partition::Failure* first = nullptr;
+  for (const Partition& partition : partitions_) {
+    const Partition::Failure& failure = partition.failure();
+    if (failure.what == nullptr) continue;
+    if (first == nullptr || failure.at < first->at || (failure.at == first->at && failure.node < first->node)) {
+      first = &failure;
     }
   }
+  if (first != nullptr) std::rethrow_exception(first->what);
 }
 
-void Engine::check_stop() {
-  steps_to_check_ = kStepsBetweenChecks;
-  if (stop_.requested()) throw Interrupted("sim: stopped on request at " + in_ns(now_));
+void Engine::check_stop() const {
+  if (stop_.requested()) throw Interrupted("sim: stopped on request at " + in_ns(latest()));
 }
 
-void Engine::resume(RankContext& rank, SimTime at) {
-  now_ = at;
-  rank.clock = at;
-  rank.state = RankState::running;
-  ++counters_.switches;
-  current_ = &rank;
-  rank.fibre->resume();
-  current_ = nullptr;
-  if (!rank.fibre->finished()) return;
-  rank.state = RankState::finished;
-  rank.fibre.reset();
-  --live_;
+SimTime Engine::latest() const {
+  SimTime last;
+  for (const Partition& partition : partitions_) last = std::max(last, partition.latest);
+  return last;
+}
+
+unsigned Engine::live() const {
+  unsigned sum = 0;
+  for (const Partition& partition : partitions_) sum += partition.live;
+  return sum;
 }
 
 void Engine::cancel() noexcept {
   cancelled_ = true;
   for (RankContext& rank : contexts_) {
     if (!rank.fibre) continue;
-    current_ = &rank;
+    RankContext* const before = std::exchange(rank.partition->current, &rank);
     rank.fibre->cancel();
-    current_ = nullptr;
+    rank.partition->current = before;
     rank.fibre.reset();
     rank.state = RankState::finished;
   }
-  ready_.clear();
-  live_ = 0;
+  for (Partition& partition : partitions_) partition.live = 0;
 }
 
 std::string Engine::deadlock_report() const {
@@ -178,7 +260,7 @@ std::string Engine::deadlock_report() const {
     return std::count_if(contexts_.begin(), contexts_.end(),
                          [state](const RankContext& r) { return r.state == state; });
   };
-  std::string report = "sim: deadlock at " + in_ns(now_) + ": nothing is under way, " +
+  std::string report = "sim: deadlock at " + in_ns(latest()) + ": nothing is under way, " +
                        std::to_string(count(RankState::idle)) + " of " + std::to_string(contexts_.size()) +
                        " ranks wait, " + std::to_string(count(RankState::parked)) + " have ended the block, " +
                        std::to_string(count(RankState::finished)) + " the program";
@@ -190,31 +272,37 @@ std::string Engine::deadlock_report() const {
   return report;
 }
 
-void Engine::post(SimTime at, Event event) {
+void Engine::post(NodeId from, NodeId to, SimTime at, Action& action) {
   if (cancelled_) return;  // a destructor on a cancelled stack; nothing will happen any more
-  if (current_ != nullptr) synchronise(*current_);
-  if (at < now_) throw UsageError("sim: event posted for " + in_ns(at) + ", which is before now, " + in_ns(now_));
-  events_.push(at, event);
+  Node& poster = nodes_[index(from)];
+  Partition& here = *poster.partition;
+  if (here.current != nullptr) synchronise(*here.current);
+  if (at < here.now) {
+    throw UsageError("sim: event posted for " + in_ns(at) + ", which is before now, " + in_ns(here.now));
+  }
+  here.post(to, at, event_tie(from, poster.posted++), action);
 }
 
 void Engine::wake(Rank rank, SimTime at) {
   if (cancelled_) return;
-  if (current_ != nullptr) synchronise(*current_);
   RankContext& sleeper = context(rank);
-  if (at <= now_) {
+  Partition& here = *sleeper.partition;
+  if (here.current != nullptr) synchronise(*here.current);
+  if (at <= here.now) {
     wake_now(sleeper);
   } else {
-    post(at, {&waker_, &sleeper});
+    post(sleeper.node, sleeper.node, at, sleeper.wake);
   }
 }
 
-void Engine::Waker::fire(SimTime, void* subject) {
-  engine_.wake_now(*static_cast<RankContext*>(subject));
+void Engine::on_wake(Action& self, SimTime) {
+  RankContext& rank = *static_cast<RankAction&>(self).rank;
+  rank.engine->wake_now(rank);
 }
 
 void Engine::wake_now(RankContext& rank) {
   rank.woken = true;
-  if (rank.state == RankState::idle) ready_.bring_forward({after_missed_polls(rank, now_), index(rank.rank)});
+  if (rank.state == RankState::idle) rank.partition->post_turn(rank, after_missed_polls(rank, rank.partition->now));
 }
 
 // While a rank idles its clock still shows the instant at which the wait began.
@@ -223,6 +311,13 @@ SimTime Engine::after_missed_polls(const RankContext& rank, SimTime until) const
   const std::int64_t miss = options_.prices[conduit::PrivatePrice::poll_miss].fixed.ps;
   const std::int64_t polls = ((until - rank.clock).ps - 1) / miss + 1;
   return rank.clock + SimTime{miss} * polls;
+}
+
+SimTime Engine::use_memory(NodeId node, SimTime now, Bytes bytes) {
+  Node& self = nodes_[index(node)];
+  const SimTime work{options_.prices.memory_per_byte_fs * static_cast<std::int64_t>(bytes) / 1000};
+  self.memory_free = std::max(self.memory_free, now) + work;
+  return self.memory_free;
 }
 
 void Engine::notify(RankContext& from, Rank rank) {
@@ -237,7 +332,7 @@ void Engine::notify(RankContext& from, Rank rank) {
 }
 
 void Engine::idle(RankContext& rank, SimTime deadline) {
-  if (unwinding()) return;  // a destructor that waits cannot be served
+  if (rank.partition->unwinding()) return;  // a destructor that waits cannot be served
   require_may_wait(rank);
   if (rank.woken) {
     synchronise(rank);
@@ -247,7 +342,7 @@ void Engine::idle(RankContext& rank, SimTime deadline) {
     const SimTime miss = options_.prices[conduit::PrivatePrice::poll_miss].fixed;
     if (deadline < kNever - miss) {
       const SimTime until = std::max(deadline, rank.clock + SimTime{1});
-      ready_.bring_forward({after_missed_polls(rank, until), index(rank.rank)});
+      rank.partition->post_turn(rank, after_missed_polls(rank, until));
     }
     rank.fibre->suspend();
   }
@@ -259,7 +354,7 @@ void Engine::park(Rank rank) {
   require_may_wait(self);
   synchronise(self);
   self.state = RankState::parked;
-  --live_;
+  --self.partition->live;
   self.fibre->suspend();
 }
 
@@ -267,31 +362,25 @@ void Engine::require_may_wait(const RankContext& rank) const {
   const auto refuse = [&rank](const char* where) {
     throw UsageError("sim: rank " + std::to_string(index(rank.rank)) + " waits " + where);
   };
-  if (current_ != &rank) refuse("outside of its body");
+  if (rank.partition->current != &rank) refuse("outside of its body");
   // The runtime keeps caught exceptions per thread: another rank would meet this one's.
-  if (!rank.fibre->cancelled() && std::current_exception() != outer_caught_) refuse("inside a catch block");
+  if (!rank.fibre->cancelled() && std::current_exception() != rank.partition->outer_caught) {
+    refuse("inside a catch block");
+  }
 }
 
-// Also called where nothing is pending, to look at the stop token, and by main-stack code that sets ranks up.
+// Also called by main-stack code that sets ranks up.
 void Engine::give_way(RankContext& rank) {
-  if (current_ != &rank || unwinding()) return;
-  if (steps_to_check_ <= 0) {
-    steps_to_check_ = kStepsBetweenChecks;
-    if (stop_.requested()) {
-      steps_to_check_ = 0;  // the loop looks at once
-    } else if (!must_give_way(rank)) {
-      now_ = rank.clock;
-      return;
-    }
+  Partition& here = *rank.partition;
+  if (here.current != &rank || here.unwinding()) return;
+  if (!here.must_give_way(rank) && !here.stop_requested()) {
+    here.go_on(rank);
+    return;
   }
   require_may_wait(rank);
-  queue(rank, rank.clock);
-  rank.fibre->suspend();
-}
-
-void Engine::queue(RankContext& rank, SimTime at) {
   rank.state = RankState::ready;
-  ready_.bring_forward({at, index(rank.rank)});
+  here.post_turn(rank, rank.clock);
+  rank.fibre->suspend();
 }
 
 }  // namespace gasmeter::sim

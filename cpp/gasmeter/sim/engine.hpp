@@ -1,15 +1,18 @@
 // The virtual-time engine: ranks as fibres and device events in exact order of integer picoseconds.
 //
 // A rank runs ahead on its own clock. What others can see (or could have changed) it does only after synchronise(),
-// which lets everything happen that comes before (clock, rank). Order of one instant: device events in the order of
-// their posting, then ranks by number. Neither depends on how far a rank ran ahead, so that synchronising at every
-// price (EngineOptions::strict) gives the same bytes and the same picoseconds.
+// which lets everything happen on its node that comes before (clock, rank). Between nodes nothing is faster than the
+// lookahead that the network promises, so that nodes run window by window, one after the other or on several threads
+// (partition.hpp). Neither windows nor threads nor how far a rank runs ahead (EngineOptions::strict) change a byte or a
+// picosecond.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
+#include <deque>
 #include <exception>
 #include <functional>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,79 +20,62 @@
 #include "gasmeter/base/platform.hpp"
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/conduit/host.hpp"
-#include "gasmeter/sim/event_queue.hpp"
+#include "gasmeter/sim/action.hpp"
+#include "gasmeter/sim/partition.hpp"
 #include "gasmeter/sim/rank_context.hpp"
-#include "gasmeter/sim/rank_queue.hpp"
 #include "gasmeter/sim/stack_pool.hpp"
+#include "gasmeter/sim/stop_token.hpp"
 
 namespace gasmeter::sim {
 
 class ModelHost;
 
-// The run was stopped from outside (StopToken).
-class Interrupted : public Error {
- public:
-  using Error::Error;
-};
-
-// Any thread or signal handler may request; the engine looks every few thousand steps.
-class StopToken {
- public:
-  void request() noexcept { requested_.store(true, std::memory_order_relaxed); }
-  [[nodiscard]] bool requested() const noexcept { return requested_.load(std::memory_order_relaxed); }
-
- private:
-  std::atomic<bool> requested_{false};
-};
-
 struct EngineOptions {
   unsigned ranks = 2;
-  unsigned nodes = 2;  // filled in rank order, ceil(ranks / nodes) each
+  unsigned nodes = 2;                  // with ranks or without (switches)
+  std::vector<std::uint32_t> node_of;  // of each rank; empty: filled in rank order, ceil(ranks / nodes) each
   conduit::HostPrices prices;
   bool strict = false;    // synchronise before every price: the oracle for missing synchronise() calls
+  unsigned threads = 1;   // at most; windows with too little to do run on one
   Bytes stack_bytes = 0;  // 0: Fibre::default_stack_bytes()
   std::uint64_t seed = 1;
-};
-
-// The ranks of a node: first, first + 1, ...
-struct RankRange {
-  std::uint32_t first = 0;
-  std::uint32_t count = 0;
-  [[nodiscard]] constexpr bool contains(Rank rank) const { return index(rank) >= first && index(rank) - first < count; }
-};
-
-struct EngineCounters {
-  std::uint64_t events = 0;    // device events fired
-  std::uint64_t switches = 0;  // times a rank was resumed; depends on how far ranks run ahead
 };
 
 // One modelled job. Several may live in a process; each is used by one thread at a time. Not copyable.
 class Engine {
  public:
-  // Throws UsageError for no ranks, no nodes, negative prices, or a missed poll that costs nothing (a rank that polls
-  // would stop time).
+  // Throws UsageError for no ranks, no nodes, no threads, negative prices, or a missed poll that costs nothing (a rank
+  // that polls would stop time).
   explicit Engine(const EngineOptions& options);
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
   ~Engine();  // cancels
 
   [[nodiscard]] unsigned ranks() const { return static_cast<unsigned>(contexts_.size()); }
-  [[nodiscard]] unsigned nodes() const { return options_.nodes; }
+  [[nodiscard]] unsigned nodes() const { return static_cast<unsigned>(nodes_.size()); }
+  [[nodiscard]] unsigned partitions() const { return static_cast<unsigned>(partitions_.size()); }
   [[nodiscard]] std::uint64_t seed() const { return options_.seed; }
-  [[nodiscard]] const EngineCounters& counters() const { return counters_; }
+  [[nodiscard]] EngineCounters counters() const;
   [[nodiscard]] ModelHost host(Rank rank);  // needs model_host.hpp
   [[nodiscard]] NodeId node_of(Rank rank) const;
-  [[nodiscard]] RankRange ranks_of(NodeId node) const;
+  [[nodiscard]] std::span<const Rank> ranks_of(NodeId node) const;  // ascending
+  // Which thread's share of the nodes it is in, 0..partitions() - 1: what is kept per partition needs no lock.
+  [[nodiscard]] unsigned partition_of(NodeId node) const;
 
-  // The instant that happens now; a rank's own clock may be ahead of it.
-  [[nodiscard]] SimTime now() const { return now_; }
+  // The instant that every rank has reached: where the next run() goes on.
+  [[nodiscard]] SimTime now() const { return reached_; }
+
+  // A network's promise that nothing it carries from one node to another takes less. Before the first run(); the least
+  // of all counts. Throws UsageError for less than 1 ps.
+  void promise_lookahead(SimTime least);
 
   // Gives a rank its body; it starts with the next run(). A rank whose body returned may be given another.
   void start(Rank rank, std::function<void()> body);
 
-  // Runs until every body has returned or is parked. Bodies that were parked resume at the same instant, the latest
-  // that the last run() reached. Throws what a body or a device throws, Deadlock (one line per waiting rank),
-  // Interrupted; all bodies are cancelled before, and the engine can then only be destroyed.
+  // Runs until every body has returned or is parked. Bodies that were parked resume at one instant: where the last
+  // run() ended, which is the end of a window, or, of a single node, the instant at which its last rank parked. Throws
+  // what a body or a device throws, Deadlock (one line per waiting rank), Interrupted; all bodies are cancelled before,
+  // and the engine can then only be destroyed.
   void run();
 
   // Unwinds every body. For owners of objects that suspended bodies still use.
@@ -97,11 +83,15 @@ class Engine {
 
   [[nodiscard]] StopToken& stop_token() { return stop_; }
 
-  // --- for devices
-  // Posted by a rank: synchronises it first, so that the order of posting is that of the ranks' clocks.
-  void post(SimTime at, Event event);
-  // Ends the rank's idle() at `at` or, if the rank does not sleep then, its next one at once.
+  // --- for devices and bodies, each on its own node
+  // `action` happens on node `to` at `at`. Posted by a rank: synchronises it first, so that the order of posting is
+  // that of the ranks' clocks. To another node not sooner than the promised lookahead.
+  void post(NodeId from, NodeId to, SimTime at, Action& action);
+  // Ends the rank's idle() at `at` or, if the rank does not sleep then, its next one at once. From its own node.
   void wake(Rank rank, SimTime at);
+  // The node's memory moves so many bytes from `now` on, after what was asked of it before: when it has done so.
+  // `now`: not before what happens on the node.
+  [[nodiscard]] SimTime use_memory(NodeId node, SimTime now, Bytes bytes);
 
   // --- for bodies; called on the rank's own fibre
   // Waits for the next run().
@@ -110,60 +100,49 @@ class Engine {
   void describe_wait(Rank rank, const char* what) { context(rank).waits_for = what; }
 
   // --- for ModelHost
-  // Free where nothing is pending that comes before the rank's clock.
+  // Free where nothing is pending on the node that comes before the rank's clock.
   GASMETER_INLINE void synchronise(RankContext& rank) {
-    if (GASMETER_UNLIKELY(must_give_way(rank) || current_ != &rank || --steps_to_check_ <= 0)) {
-      give_way(rank);
+    if (GASMETER_LIKELY(rank.partition->free_to_go_on(rank))) {
+      rank.partition->now = rank.clock;
     } else {
-      now_ = rank.clock;
+      give_way(rank);
     }
   }
   void notify(RankContext& from, Rank rank);
   void idle(RankContext& rank, SimTime deadline);
 
  private:
-  class Waker final : public Device {
-   public:
-    explicit Waker(Engine& engine) : engine_(engine) {}
-    void fire(SimTime now, void* subject) override;
-
-   private:
-    Engine& engine_;
-  };
-
   static const EngineOptions& checked(const EngineOptions& options);
+  void place_ranks();
   [[nodiscard]] RankContext& context(Rank rank);
-  [[nodiscard]] bool must_give_way(const RankContext& rank) const {
-    return events_.earliest() <= rank.clock || ready_.any_before({rank.clock, index(rank.rank)});
-  }
-  [[nodiscard]] bool unwinding() const { return std::uncaught_exceptions() > outer_uncaught_; }
   [[nodiscard]] SimTime after_missed_polls(const RankContext& rank, SimTime until) const;
   [[nodiscard]] std::string deadlock_report() const;
+  [[nodiscard]] SimTime latest() const;
+  [[nodiscard]] unsigned live() const;
   void give_way(RankContext& rank);
-  void queue(RankContext& rank, SimTime at);
-  void resume(RankContext& rank, SimTime at);
   void wake_now(RankContext& rank);
+  static void on_wake(Action& self, SimTime now);
   void require_may_wait(const RankContext& rank) const;
-  void check_stop();
+  void open_windows();
+  void check_stop() const;
   void resume_parked();
-  void loop();
+  void run_alone();
+  void run_windows();
+  void rethrow_failure() const;
 
   EngineOptions options_;
-  unsigned ranks_per_node_;
-  StackPool stacks_;
-  std::vector<RankContext> contexts_;
-  EventQueue events_;
-  RankQueue ready_;
-  Waker waker_{*this};
-  SimTime now_;
-  RankContext* current_ = nullptr;
-  unsigned live_ = 0;  // bodies that have neither returned nor parked
-  int steps_to_check_ = 0;
+  std::deque<StackPool> stacks_;  // of each partition
+  std::vector<Node> nodes_;
+  std::deque<Partition> partitions_;
+  std::deque<RankContext> contexts_;
+  std::vector<Rank> by_node_;
+  std::vector<std::uint32_t> first_of_node_;  // in by_node_; one more at the end
+  SimTime lookahead_ = kNever;
+  unsigned window_shift_ = 0;
+  SimTime reached_;
+  bool started_ = false;
   bool running_ = false;
   bool cancelled_ = false;
-  int outer_uncaught_ = 0;           // exceptions of run()'s caller
-  std::exception_ptr outer_caught_;  // likewise
-  EngineCounters counters_;
   StopToken stop_;
 };
 

@@ -1,6 +1,7 @@
 // The host of a rank in virtual time: does the work and charges the machine's price for it.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 
 #include "gasmeter/base/platform.hpp"
@@ -29,7 +30,9 @@ class ModelHost {
   GASMETER_INLINE void copy(void* to, const void* from, Bytes bytes) {
     before_price();
     if (bytes != 0) std::memcpy(to, from, bytes);
-    rank_->clock += rank_->prices->copy.of(bytes);
+    const conduit::HostPrices& prices = *rank_->prices;
+    rank_->clock += prices.copy.of(bytes);
+    if (GASMETER_UNLIKELY(bytes >= prices.memory_from && prices.memory_per_byte_fs != 0)) wait_for_memory(bytes);
   }
   GASMETER_INLINE void charge(conduit::PrivatePrice price, Bytes bytes = 0) {
     before_price();
@@ -52,6 +55,14 @@ class ModelHost {
   void describe_wait(const char* what) { rank_->waits_for = what; }
 
  private:
+  // Ranks of a node that copy at once share its memory's bandwidth.
+  void wait_for_memory(Bytes bytes) {
+    const SimTime alone = rank_->clock;
+    const SimTime start = alone - rank_->prices->copy.of(bytes);
+    rank_->clock = start;
+    synchronise();
+    rank_->clock = std::max(alone, rank_->engine->use_memory(rank_->node, start, bytes));
+  }
   GASMETER_INLINE void before_price() {
     if (GASMETER_UNLIKELY(rank_->strict)) synchronise();
   }

@@ -6,23 +6,36 @@
 
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/conduit/host.hpp"
+#include "gasmeter/sim/action.hpp"
 #include "gasmeter/sim/fibre.hpp"
 
 namespace gasmeter::sim {
 
 class Engine;
+class Partition;
+struct RankContext;
 
 enum class RankState : std::uint8_t {
   absent,    // no body
-  ready,     // queued until its turn comes
+  ready,     // its turn is posted
   running,   // its fibre is the one that runs
   idle,      // waits for a wake or a deadline
   parked,    // waits for the next run()
   finished,  // its body has returned
 };
 
+struct RankAction : Action {
+  RankAction(Run run, RankContext* of) : Action(run), rank(of) {}
+  RankContext* rank;
+};
+
 struct RankContext {
-  SimTime clock;  // local time; ahead of the engine's between two synchronisations
+  RankContext();
+  RankContext(const RankContext&) = delete;
+  RankContext& operator=(const RankContext&) = delete;
+
+  SimTime clock;  // local time; ahead of its node's between two synchronisations
+  Partition* partition = nullptr;
   const conduit::HostPrices* prices = nullptr;
   Engine* engine = nullptr;
   bool strict = false;
@@ -30,7 +43,12 @@ struct RankContext {
   RankState state = RankState::absent;
   Rank rank{};
   NodeId node{};
+  SimTime turn = kNever;            // when it goes on; an earlier or later posting of its turn is void
+  SimTime posted = kNever;          // the earliest posting of its turn
+  SimTime posted_behind = kNever;   // one behind it, so that a far deadline is not posted again after every wake
   const char* waits_for = nullptr;  // what a deadlock report prints
+  RankAction take_turn;
+  RankAction wake;
   std::unique_ptr<Fibre> fibre;
 };
 

@@ -1,8 +1,11 @@
 // Lazy and strict synchronisation give the same bytes and the same picoseconds.
 #include <doctest/doctest.h>
 
+#include <array>
 #include <cstdint>
+#include <memory>
 #include <random>
+#include <span>
 #include <vector>
 
 #include "gasmeter/sim/engine.hpp"
@@ -17,37 +20,39 @@ using conduit::SharedPrice;
 using testing::options_for;
 
 struct Outcome {
-  std::vector<std::int64_t> clocks;   // of each rank at its end, ps
-  std::vector<std::uint64_t> hashes;  // of everything each rank saw
-  std::vector<std::uint64_t> memory;
-  std::uint64_t device = 0;
+  std::vector<std::int64_t> clocks;                  // of each rank at its end, ps
+  std::vector<std::uint64_t> hashes;                 // of everything each rank saw
+  std::vector<std::array<std::uint64_t, 3>> memory;  // of each node
+  std::vector<std::uint64_t> device;                 // likewise
   bool operator==(const Outcome&) const = default;
 };
 
-// Adds to shared memory and wakes whom it was told to.
-class Meddler final : public Device {
- public:
-  Meddler(Engine& engine, Outcome& outcome) : engine_(engine), outcome_(outcome) {}
-  void fire(SimTime now, void* subject) override {
-    const auto rank = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(subject));
-    outcome_.device = outcome_.device * 31 + static_cast<std::uint64_t>(now.ps) + rank;
-    outcome_.memory[rank % outcome_.memory.size()] ^= outcome_.device;
-    engine_.wake(Rank{rank}, now + SimTime{static_cast<std::int64_t>(outcome_.device % 3) * 4'000});
-  }
+constexpr SimTime kLookahead{150'000};
 
- private:
-  Engine& engine_;
-  Outcome& outcome_;
+// Adds to its node's memory and wakes whom it was told to.
+struct Meddling : Action {
+  Meddling(Engine& e, Outcome& o, Rank r) : Action(&Meddling::happen), engine(e), outcome(o), rank(r) {}
+  static void happen(Action& action, SimTime now) {
+    const std::unique_ptr<Meddling> self(static_cast<Meddling*>(&action));
+    const std::uint32_t node = index(self->engine.node_of(self->rank));
+    std::uint64_t& device = self->outcome.device[node];
+    device = device * 31 + static_cast<std::uint64_t>(now.ps) + index(self->rank);
+    self->outcome.memory[node][index(self->rank) % 3] ^= device;
+    self->engine.wake(self->rank, now + SimTime{static_cast<std::int64_t>(device % 3) * 4'000});
+  }
+  Engine& engine;
+  Outcome& outcome;
+  Rank rank;
 };
 
 // What a rank does next depends on what it saw, so that one difference changes everything after it.
-void act(Engine& engine, Outcome& outcome, Meddler& meddler, std::uint32_t self, std::uint64_t random) {
+void act(Engine& engine, Outcome& outcome, std::uint32_t self, std::uint64_t random) {
   ModelHost host = engine.host(Rank{self});
   std::uint64_t& hash = outcome.hashes[self];
-  const RankRange mates = engine.ranks_of(engine.node_of(Rank{self}));
-  const std::uint32_t mate = mates.first + static_cast<std::uint32_t>((random >> 8) % mates.count);
-  std::uint64_t& word = outcome.memory[(random >> 20) % outcome.memory.size()];
-  switch ((random ^ hash) % 8) {
+  const std::span<const Rank> mates = engine.ranks_of(host.node());
+  const Rank mate = mates[(random >> 8) % mates.size()];
+  std::uint64_t& word = outcome.memory[index(host.node())][(random >> 20) % 3];
+  switch ((random ^ hash) % 9) {
     case 0:
       host.charge(PrivatePrice::call);
       host.charge(PrivatePrice::update);
@@ -58,7 +63,7 @@ void act(Engine& engine, Outcome& outcome, Meddler& meddler, std::uint32_t self,
     case 2:
       host.charge_shared(SharedPrice::line_store);
       word = word * 31 + hash + self;
-      host.notify(Rank{mate});
+      host.notify(mate);
       host.charge(PrivatePrice::call);
       break;
     case 3:
@@ -70,7 +75,7 @@ void act(Engine& engine, Outcome& outcome, Meddler& meddler, std::uint32_t self,
       host.synchronise();
       host.copy(&word, &hash, sizeof word);
       host.charge(PrivatePrice::call);
-      host.notify(Rank{mate});
+      host.notify(mate);
       break;
     case 5:
       host.synchronise();
@@ -79,9 +84,16 @@ void act(Engine& engine, Outcome& outcome, Meddler& meddler, std::uint32_t self,
       host.idle(host.now() + SimTime{static_cast<std::int64_t>(random % 90'000)});
       break;
     case 6:
-      engine.post(host.now() + SimTime{static_cast<std::int64_t>(random % 5) * 1'000},
-                  {&meddler, reinterpret_cast<void*>(static_cast<std::uintptr_t>(mate))});
+      engine.post(host.node(), host.node(), host.now() + SimTime{static_cast<std::int64_t>(random % 5) * 1'000},
+                  *std::make_unique<Meddling>(engine, outcome, mate).release());
       break;
+    case 7: {
+      const Rank peer{static_cast<std::uint32_t>((random >> 8) % engine.ranks())};
+      engine.post(host.node(), engine.node_of(peer),
+                  host.now() + kLookahead + SimTime{static_cast<std::int64_t>(random % 50) * 10'000},
+                  *std::make_unique<Meddling>(engine, outcome, peer).release());
+      break;
+    }
     default:
       for (int polls = 0; polls < 3; ++polls) {
         host.synchronise();
@@ -91,21 +103,26 @@ void act(Engine& engine, Outcome& outcome, Meddler& meddler, std::uint32_t self,
   }
 }
 
-Outcome play(unsigned ranks, unsigned nodes, std::uint64_t seed, bool strict) {
-  Outcome outcome{std::vector<std::int64_t>(ranks), std::vector<std::uint64_t>(ranks, 1), {1, 2, 3}, 0};
-  Engine engine(options_for(ranks, nodes, strict));
-  Meddler meddler(engine, outcome);
+Outcome play(unsigned ranks, unsigned nodes, std::uint64_t seed, bool strict, unsigned threads = 1, int blocks = 3) {
+  Outcome outcome{std::vector<std::int64_t>(ranks), std::vector<std::uint64_t>(ranks, 1),
+                  std::vector<std::array<std::uint64_t, 3>>(nodes, {1, 2, 3}), std::vector<std::uint64_t>(nodes)};
+  EngineOptions options = options_for(ranks, nodes, strict);
+  options.threads = threads;
+  Engine engine(options);
+  engine.promise_lookahead(kLookahead);
   for (std::uint32_t self = 0; self < ranks; ++self) {
     engine.start(Rank{self}, [&, self] {
       std::mt19937_64 random(seed * 1'000 + self);
-      for (int block = 0; block < 3; ++block) {
-        for (int step = 0; step < 60; ++step) act(engine, outcome, meddler, self, random());
+      for (int block = 0; block < blocks; ++block) {
+        for (int step = 0; step < 60; ++step) act(engine, outcome, self, random());
         engine.park(Rank{self});
       }
       outcome.clocks[self] = engine.host(Rank{self}).now().ps;
+      // What others have sent is theirs to free.
+      while (engine.host(Rank{self}).now() < SimTime{1'000'000'000}) engine.host(Rank{self}).idle({1'000'000'000});
     });
   }
-  for (int block = 0; block < 4; ++block) engine.run();
+  for (int block = 0; block <= blocks; ++block) engine.run();
   return outcome;
 }
 
@@ -114,8 +131,21 @@ TEST_CASE("random_programs_give_the_same_lazily_and_strictly") {
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     for (const auto& [ranks, nodes] : {std::pair{2U, 1U}, std::pair{4U, 2U}, std::pair{9U, 2U}}) {
       const Outcome lazy = play(ranks, nodes, seed, false);
+      CAPTURE(nodes);
+      CAPTURE(seed);
+      CAPTURE(ranks);
       CHECK((lazy == play(ranks, nodes, seed, true)));
       CHECK((lazy == play(ranks, nodes, seed, false)));
+    }
+  }
+}
+
+TEST_CASE("random_programs_give_the_same_on_any_number_of_threads") {
+  const unsigned seeds = Fibre::default_stack_bytes() > 64 * 1024 ? 2 : 10;
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    for (const auto& [ranks, nodes] : {std::pair{2U, 2U}, std::pair{16U, 16U}, std::pair{600U, 300U}}) {
+      const Outcome one = play(ranks, nodes, seed, false);
+      for (const unsigned threads : {2U, 3U, 4U}) CHECK((one == play(ranks, nodes, seed, seed % 2 == 0, threads)));
     }
   }
 }

@@ -32,9 +32,10 @@ class ModelWorld {
     std::vector<core::JobView> views;
     std::byte* block = nullptr;
     for (unsigned rank = 0; rank < shape.ranks; ++rank) {
-      const sim::RankRange node = engine_.ranks_of(engine_.node_of(Rank{rank}));
-      const unsigned first = shape.neighbourhood ? node.first : rank;
-      const auto layout = layout_of(shape.neighbourhood ? node.count : 1, shape.ring_bytes, shape.segment_bytes);
+      const std::span<const Rank> node = engine_.ranks_of(engine_.node_of(Rank{rank}));
+      const unsigned first = shape.neighbourhood ? index(node.front()) : rank;
+      const auto layout = layout_of(shape.neighbourhood ? static_cast<std::uint32_t>(node.size()) : 1, shape.ring_bytes,
+                                    shape.segment_bytes);
       if (rank == first) {
         blocks_.push_back(std::make_unique<SharedBlock>(layout.total()));
         block = blocks_.back()->map();

@@ -87,7 +87,10 @@ void IdealNic::send(PacketHandle packet, Rank to, Bytes size) {
   ++in_flight_;
   ++counters_.sent;
   counters_.bytes_sent += size;
-  network_.engine().post(left + network_.parameters().latency, {&network_, packet.release()});
+  packet->network = &network_;
+  packet->becomes(&IdealNetwork::arrive);
+  network_.engine().post(host_.node(), network_.engine().node_of(to), left + network_.parameters().latency,
+                         *packet.release());
 }
 
 PacketHandle IdealNic::take() {
@@ -124,6 +127,10 @@ IdealNetwork::IdealNetwork(sim::Engine& engine, const IdealParameters& parameter
                      " leaves none for requests; more than reply_slots, " + std::to_string(parameters.reply_slots) +
                      ", is needed");
   }
+  if (engine.partitions() > 1) {
+    throw UsageError("ideal: runs on one thread; its packets come from one pool");
+  }
+  if (engine.nodes() > 1) engine.promise_lookahead(parameters.latency);
   for (unsigned i = 0; i < engine.ranks(); ++i) nics_.emplace_back(*this, engine.host(Rank{i}));
 }
 
@@ -131,14 +138,15 @@ IdealNic& IdealNetwork::nic(Rank rank) {
   return nics_.at(index(rank));
 }
 
-void IdealNetwork::fire(SimTime now, void* subject) {
-  Packet& packet = *static_cast<Packet*>(subject);
-  IdealNic& nic = nics_[index(packet.target)];
+void IdealNetwork::arrive(sim::Action& action, SimTime now) {
+  auto& packet = static_cast<Packet&>(action);
+  IdealNetwork& self = *packet.network;
+  IdealNic& nic = self.nics_[index(packet.target)];
   if (packet.on_the_wire) {
     packet.on_the_wire = false;
     const SimTime complete = nic.receive(packet, now);
     if (complete > now) {
-      engine_.post(complete, {this, &packet});
+      self.engine_.post(nic.host_.node(), nic.host_.node(), complete, packet);
       return;
     }
   }

@@ -82,7 +82,7 @@ class IdealNic {
 
 // Wires between all ranks; made for one engine, which outlives it. Its end cancels the engine's bodies, whose stacks
 // may hold packets.
-class IdealNetwork final : public sim::Device {
+class IdealNetwork {
  public:
   // Throws UsageError for negative costs, no send slot, or none left for requests.
   explicit IdealNetwork(sim::Engine& engine, const IdealParameters& parameters = {});
@@ -95,10 +95,9 @@ class IdealNetwork final : public sim::Device {
   [[nodiscard]] sim::Engine& engine() const { return engine_; }
   [[nodiscard]] PacketPool& packets() { return packets_; }
 
-  void fire(SimTime now, void* subject) override;
-
  private:
   friend class IdealNic;
+  static void arrive(sim::Action& packet, SimTime now);
   [[nodiscard]] SimTime on_wire(Bytes bytes) const {
     return {parameters_.gap_per_byte_fs * static_cast<std::int64_t>(bytes) / 1000};
   }

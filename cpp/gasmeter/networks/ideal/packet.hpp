@@ -8,13 +8,18 @@
 #include <vector>
 
 #include "gasmeter/base/units.hpp"
+#include "gasmeter/sim/action.hpp"
 
 namespace gasmeter::networks::ideal {
 
 // A page of payload and room for a header with 16 arguments.
 inline constexpr Bytes kMaxPacketBytes = 4096 + 128;
 
-struct Packet {
+class IdealNetwork;
+
+struct Packet : sim::Action {
+  Packet() : sim::Action(nullptr) {}
+  IdealNetwork* network = nullptr;
   Rank source{};
   Rank target{};
   Bytes size = 0;           // bytes in use, all of which travel

@@ -1,0 +1,38 @@
+// What happens at an instant of virtual time, and the order of what happens at the same one.
+#pragma once
+
+#include <cstdint>
+
+#include "gasmeter/base/units.hpp"
+
+namespace gasmeter::sim {
+
+// Base of whatever is posted: a packet, a timer, a rank's turn. Must stay alive until it has happened.
+class Action {
+ public:
+  using Run = void (*)(Action& self, SimTime now);
+  explicit constexpr Action(Run run) : run_(run) {}
+
+  void operator()(SimTime now) { run_(*this, now); }
+  // What the next posting of this object does.
+  void becomes(Run run) { run_ = run; }
+
+ private:
+  Run run_;
+};
+
+// Equal instants on one node: device events before ranks; events by the node that posted them, then in the order of its
+// posting; ranks by number. Nothing of it depends on how far ranks run ahead, on windows or on threads.
+using Tie = std::uint64_t;
+
+inline constexpr unsigned kSequenceBits = 40;
+inline constexpr std::uint32_t kMostNodes = 1U << 22U;
+
+[[nodiscard]] constexpr Tie event_tie(NodeId poster, std::uint64_t sequence) {
+  return (static_cast<Tie>(index(poster)) << kSequenceBits) | sequence;
+}
+[[nodiscard]] constexpr Tie rank_tie(Rank rank) {
+  return (Tie{1} << 63U) | index(rank);
+}
+
+}  // namespace gasmeter::sim

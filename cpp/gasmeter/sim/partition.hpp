@@ -1,0 +1,140 @@
+// The nodes that one thread runs: window by window, in a window node by node, on a node in exact order.
+//
+// Nothing that a node does reaches another one sooner than the engine's lookahead, and a window is no longer than that:
+// inside a window nodes know nothing of one another, in whatever order and on whatever thread they run.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <exception>
+#include <limits>
+#include <vector>
+
+#include "gasmeter/base/platform.hpp"
+#include "gasmeter/base/units.hpp"
+#include "gasmeter/sim/action.hpp"
+#include "gasmeter/sim/rank_context.hpp"
+#include "gasmeter/sim/window_queue.hpp"
+
+namespace gasmeter::sim {
+
+class StopToken;
+
+// What the engine keeps of one node.
+struct Node {
+  Partition* partition = nullptr;
+  std::uint64_t posted = 0;  // events it posted, ever
+  SimTime memory_free;       // when its memory has moved what was asked of it
+};
+
+struct EngineCounters {
+  std::uint64_t events = 0;    // device events
+  std::uint64_t switches = 0;  // times a rank was resumed; depends on how far ranks run ahead
+  std::uint64_t windows = 0;   // opened, by all partitions
+};
+
+class alignas(kNoSharing) Partition {
+ public:
+  using Window = WindowQueue::Window;
+
+  // `nodes`: of the whole engine. A single node knows no windows: its pending heap holds everything.
+  Partition(unsigned number, unsigned partitions, std::vector<Node>& nodes, const StopToken& stop);
+
+  // Window w covers [w << shift, (w + 1) << shift) ps.
+  void set_windows(unsigned shift, SimTime lookahead) {
+    shift_ = shift;
+    lookahead_ = lookahead;
+  }
+
+  // --- called by what runs in it, or between runs
+  void post(NodeId to, SimTime at, Tie tie, Action& action);
+  void post_turn(RankContext& rank, SimTime at);
+  // A rank whose clock is before this need not give way to anything.
+  [[nodiscard]] GASMETER_INLINE bool free_to_go_on(const RankContext& rank) const {
+    return rank.clock.ps < limit_ && current == &rank;
+  }
+  // Whether something on its node comes before the rank's clock; after the end of the window everything may.
+  [[nodiscard]] bool must_give_way(const RankContext& rank) const;
+  // Looks at the stop token and lets the rank go on.
+  void go_on(const RankContext& rank);
+  [[nodiscard]] bool stop_requested() const;
+  [[nodiscard]] bool unwinding() const { return std::uncaught_exceptions() > outer_uncaught; }
+
+  // The engine's view of what runs here.
+  SimTime now;                      // the instant that happens now
+  SimTime latest;                   // the last one at which something has happened
+  RankContext* current = nullptr;   // whose fibre runs
+  unsigned live = 0;                // bodies that have neither returned nor parked
+  int outer_uncaught = 0;           // exceptions of who runs this partition
+  std::exception_ptr outer_caught;  // likewise
+
+  // --- called by the engine's loop
+  // The earliest window of this partition and of what it has posted to others.
+  [[nodiscard]] Window next_window() const;
+  // A window in which nothing happens here may be left out.
+  void run_window(Window window);
+  // The single node, until every body is parked or has returned or the stop token says so. False: nothing is left.
+  bool run_alone();
+  // After a window: takes over what `other` posted for this one in windows of that parity.
+  void receive_from(Partition& other, unsigned parity);
+  [[nodiscard]] unsigned parity() const { return parity_; }
+  void turn_parity();
+
+  [[nodiscard]] const EngineCounters& counters() const { return counters_; }
+  // The first failure of the last window, in virtual time; null if there is none.
+  struct Failure {
+    std::exception_ptr what;
+    SimTime at = kNever;
+    NodeId node{};
+  };
+  [[nodiscard]] const Failure& failure() const { return failure_; }
+
+ private:
+  struct Pending {
+    std::int64_t at;
+    Tie tie;
+    Action* action;
+    [[nodiscard]] bool before(const Pending& other) const { return at != other.at ? at < other.at : tie < other.tie; }
+  };
+  static bool later(const Pending& a, const Pending& b) { return b.before(a); }
+  static constexpr std::int64_t kNobody = std::numeric_limits<std::int64_t>::min();
+  static constexpr Window kClosed = -1;
+
+  void sort(std::vector<Posted>& entries);
+  void run_node(const Posted* first, const Posted* last);
+  void fire(const Pending& event);
+  void push_pending(const Pending& entry);
+  Pending pop_pending();
+  void take_turn(RankContext& rank, SimTime now);
+  static void on_turn(Action& self, SimTime now);
+  friend struct RankContext;
+
+  std::int64_t limit_ = kNobody;
+  std::int64_t window_end_ = 0;
+  Window window_ = kClosed;
+  unsigned shift_ = 20;
+  NodeId node_{};  // the one that runs
+  bool alone_;
+  const Posted* cursor_ = nullptr;  // of the node that runs: what is left of its part of the window
+  const Posted* cursor_end_ = nullptr;
+  std::vector<Pending> pending_;  // of the node that runs, posted inside the window
+  SimTime lookahead_ = kNever;
+  unsigned number_;
+  std::vector<Node>& nodes_;
+  const StopToken& stop_;
+  WindowQueue queue_;
+  std::vector<Posted> sorted_;
+  std::vector<std::uint32_t> counts_;
+  struct Sent {
+    Window window;
+    Posted entry;
+  };
+  // To each other partition, of even and of odd windows: written in one, read after its end, while the next is written.
+  std::array<std::vector<std::vector<Sent>>, 2> sent_;
+  std::array<Window, 2> sent_next_{WindowQueue::kNone, WindowQueue::kNone};
+  unsigned parity_ = 0;
+  Failure failure_;
+  EngineCounters counters_;
+};
+
+}  // namespace gasmeter::sim
