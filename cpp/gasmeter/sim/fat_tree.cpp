@@ -1,0 +1,74 @@
+#include "gasmeter/sim/fat_tree.hpp"
+
+namespace gasmeter::sim {
+
+FatTree::FatTree(std::uint32_t arity, std::uint32_t levels) : arity_(arity), levels_(levels) {
+  powers_[0] = 1;
+  for (std::uint32_t i = 1; i <= levels; ++i) powers_[i] = powers_[i - 1] * arity;
+}
+
+FatTree::Switch FatTree::switch_of(std::uint32_t vertex) const {
+  const std::uint32_t number = vertex - terminals();
+  return {number / switches_per_level(), number % switches_per_level()};
+}
+
+std::uint32_t FatTree::vertex_of(Switch at) const {
+  return terminals() + at.level * switches_per_level() + at.word;
+}
+
+std::uint32_t FatTree::digit(std::uint32_t word, std::uint32_t place) const {
+  return word / powers_[place] % arity_;
+}
+
+std::uint32_t FatTree::with_digit(std::uint32_t word, std::uint32_t place, std::uint32_t value) const {
+  return word - digit(word, place) * powers_[place] + value * powers_[place];
+}
+
+std::uint32_t FatTree::ports(std::uint32_t vertex) const {
+  if (vertex < terminals()) return 1;
+  return switch_of(vertex).level + 1 == levels_ ? arity_ : 2 * arity_;
+}
+
+std::optional<LinkEnd> FatTree::neighbour(std::uint32_t vertex, std::uint32_t port) const {
+  if (vertex < terminals()) return LinkEnd{vertex_of({0, vertex / arity_}), vertex % arity_};
+  const auto [level, word] = switch_of(vertex);
+  if (port >= arity_) {
+    return LinkEnd{vertex_of({level + 1, with_digit(word, level, port - arity_)}), digit(word, level)};
+  }
+  if (level == 0) return LinkEnd{word * arity_ + port, 0};
+  return LinkEnd{vertex_of({level - 1, with_digit(word, level - 1, port)}), arity_ + digit(word, level - 1)};
+}
+
+Hop FatTree::next(std::uint32_t vertex, std::uint32_t to) const {
+  if (vertex < terminals()) return {0, 0};
+  const auto [level, word] = switch_of(vertex);
+  const bool below = word / powers_[level] == to / powers_[level + 1];
+  const std::uint32_t port = digit(to, level);
+  return {below ? port : arity_ + port, 0};
+}
+
+std::uint32_t FatTree::hops(std::uint32_t from, std::uint32_t to) const {
+  std::uint32_t levels = 0;
+  for (; from != to; ++levels) {
+    from /= arity_;
+    to /= arity_;
+  }
+  return 2 * levels;
+}
+
+double FatTree::mean_hops() const {
+  double sum = 0;
+  for (std::uint32_t i = 1; i <= levels_; ++i) sum += 2.0 * i * (powers_[i] - powers_[i - 1]);
+  return sum / terminals();
+}
+
+std::uint64_t FatTree::bisection_links() const {
+  return std::uint64_t{arity_ / 2} * switches_per_level();
+}
+
+std::string FatTree::port_name(std::uint32_t vertex, std::uint32_t port) const {
+  if (vertex < terminals()) return "up 0";
+  return port < arity_ ? "down " + std::to_string(port) : "up " + std::to_string(port - arity_);
+}
+
+}  // namespace gasmeter::sim

@@ -1,0 +1,53 @@
+// Rings, meshes and tori: every vertex is a router with a NIC.
+//
+// Vertices count x fastest: x + X * (y + Y * z). Ports are +x -x +y -y +z -z, whether a link is there or not: mesh
+// edges have none, nor has a dimension of one. A torus dimension of two is one cable, as in a mesh: two would be
+// parallel, and the rule for ties would leave the second idle.
+//
+// Routing is dimension order, x first, and minimal. A way of exactly half an even ring goes up (+) from an even
+// coordinate and down (-) from an odd one. That loads all links of a ring of 4k alike under uniform traffic; in a ring
+// of 4k + 2 ties load every second link once more than the others.
+// Wrap links join the last and the first coordinate. Each dimension starts in channel 0 and is in channel 1 from its
+// wrap link on (dateline): no cycle of waiting packets closes.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "gasmeter/sim/route.hpp"
+
+namespace gasmeter::sim {
+
+enum class Wrap : bool { no, yes };
+
+class Grid {
+ public:
+  // Up to three extents of at least 1, whose product is at most 65536.
+  Grid(std::span<const std::uint32_t> extents, Wrap wrap);
+
+  [[nodiscard]] std::uint32_t terminals() const { return vertices_; }
+  [[nodiscard]] std::uint32_t vertices() const { return vertices_; }
+  [[nodiscard]] std::uint32_t channels() const { return wraps_[0] || wraps_[1] || wraps_[2] ? 2 : 1; }
+  [[nodiscard]] std::uint32_t ports(std::uint32_t) const { return max_ports(); }
+  [[nodiscard]] std::uint32_t max_ports() const { return 2 * dimensions_; }
+  [[nodiscard]] std::span<const std::uint32_t> extents() const { return std::span(extents_).first(dimensions_); }
+
+  [[nodiscard]] std::optional<LinkEnd> neighbour(std::uint32_t vertex, std::uint32_t port) const;
+  [[nodiscard]] Route route(std::uint32_t from, std::uint32_t to) const;
+  [[nodiscard]] std::uint32_t hops(std::uint32_t from, std::uint32_t to) const { return route(from, to).hops(); }
+  [[nodiscard]] double mean_hops() const;
+  // The worst cut across the middle of a dimension of more than one.
+  [[nodiscard]] std::uint64_t bisection_links() const;
+  [[nodiscard]] std::string port_name(std::uint32_t vertex, std::uint32_t port) const;
+
+ private:
+  std::array<std::uint32_t, 3> extents_{1, 1, 1};
+  std::array<bool, 3> wraps_{};
+  std::uint32_t dimensions_;
+  std::uint32_t vertices_ = 1;
+};
+
+}  // namespace gasmeter::sim

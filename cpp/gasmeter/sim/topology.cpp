@@ -1,0 +1,209 @@
+#include "gasmeter/sim/topology.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+#include <utility>
+
+#include "gasmeter/base/error.hpp"
+
+namespace gasmeter::sim {
+
+namespace {
+
+using Numbers = std::vector<std::uint32_t>;
+
+// The product of factors of at least 1, cut off beyond the limit, as the whole need not fit 64 bits.
+std::uint64_t product(const Numbers& numbers) {
+  std::uint64_t result = 1;
+  for (const std::uint32_t number : numbers) {
+    result *= number;
+    if (result > Topology::kMostTerminals) break;
+  }
+  return result;
+}
+
+// Likewise, for an arity of at least 2.
+std::uint64_t power(const Numbers& arity_and_levels) {
+  std::uint64_t result = 1;
+  for (std::uint32_t i = 0; i < arity_and_levels[1] && result <= Topology::kMostTerminals; ++i) {
+    result *= arity_and_levels[0];
+  }
+  return result;
+}
+
+}  // namespace
+
+// One kind and how its text becomes a shape.
+struct TopologyParser {
+  TopologyKind kind;
+  std::size_t numbers;                         // that follow the name
+  std::uint64_t (*terminals)(const Numbers&);  // exact up to kMostTerminals, else any number above it
+  Topology::Shape (*make)(const Numbers&);
+  std::uint32_t least_first = 1;  // of the numbers; the others are at least 1
+
+  template <Wrap wrap>
+  static Topology::Shape make_grid(const Numbers& extents) {
+    return Grid(extents, wrap);
+  }
+  static const std::vector<TopologyParser>& all();
+  static const TopologyParser& of(const std::string& text);
+  [[nodiscard]] Numbers parse_numbers(const std::string& text) const;
+  [[nodiscard]] Topology parse(const std::string& text) const;
+
+ private:
+  [[nodiscard]] UsageError wrong(const std::string& text, const std::string& what) const {
+    return UsageError("topology " + text + ": " + what + "; for example " + kind.example);
+  }
+};
+
+const std::vector<TopologyParser>& TopologyParser::all() {
+  static const std::vector<TopologyParser> parsers = {
+      {{"ring", "N nodes in a ring", "ring:8"}, 1, product, make_grid<Wrap::yes>},
+      {{"mesh2d", "grid of AxB nodes", "mesh2d:8x8"}, 2, product, make_grid<Wrap::no>},
+      {{"mesh3d", "grid of AxBxC nodes", "mesh3d:4x4x4"}, 3, product, make_grid<Wrap::no>},
+      {{"torus2d", "grid of AxB nodes whose edges are joined", "torus2d:8x8"}, 2, product, make_grid<Wrap::yes>},
+      {{"torus3d", "grid of AxBxC nodes whose faces are joined", "torus3d:8x8x8"}, 3, product, make_grid<Wrap::yes>},
+      {{"crossbar", "N nodes at one switch", "crossbar:16"},
+       1,
+       product,
+       [](const Numbers& n) -> Topology::Shape { return FatTree(n[0], 1); }},
+      {{"fat-tree", "K^L nodes below L levels of switches with K ports down and K up", "fat-tree:4x3"},
+       2,
+       power,
+       [](const Numbers& n) -> Topology::Shape { return FatTree(n[0], n[1]); },
+       2},
+      {{"dragonfly", "G groups of A routers with P nodes each, GxAxP", "dragonfly:9x4x2"},
+       3,
+       product,
+       [](const Numbers& n) -> Topology::Shape { return Dragonfly(n[0], n[1], n[2]); }},
+  };
+  return parsers;
+}
+
+const TopologyParser& TopologyParser::of(const std::string& text) {
+  const std::string name = text.substr(0, text.find(':'));
+  std::string known;
+  for (const TopologyParser& parser : all()) {
+    if (parser.kind.name == name) return parser;
+    known += (known.empty() ? "" : ", ") + parser.kind.name;
+  }
+  throw UsageError("topology " + text + ": no kind is called `" + name + "`; there are " + known +
+                   "; for example torus3d:8x8x8");
+}
+
+Numbers TopologyParser::parse_numbers(const std::string& text) const {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos) throw wrong(text, "its size is missing");
+  Numbers result;
+  for (std::size_t at = colon + 1; at <= text.size();) {
+    const std::size_t end = std::min(text.find('x', at), text.size());
+    const std::string_view word = std::string_view(text).substr(at, end - at);
+    const std::uint32_t least = result.empty() ? least_first : 1;
+    std::uint32_t number = 0;
+    const auto [stop, code] = std::from_chars(word.data(), word.data() + word.size(), number);
+    if (code == std::errc::result_out_of_range) {
+      throw wrong(text, std::string(word) + " is too large, at most " + std::to_string(Topology::kMostTerminals) +
+                            " nodes are");
+    }
+    if (code != std::errc() || stop != word.data() + word.size() || number < least) {
+      throw wrong(text, "`" + std::string(word) + "` is not a whole number of at least " + std::to_string(least));
+    }
+    result.push_back(number);
+    at = end + 1;
+  }
+  if (result.size() != numbers) {
+    throw wrong(text, kind.name + " takes " + std::to_string(numbers) + (numbers == 1 ? " number" : " numbers") +
+                          " and was given " + std::to_string(result.size()));
+  }
+  return result;
+}
+
+Topology TopologyParser::parse(const std::string& text) const {
+  const Numbers given = parse_numbers(text);
+  if (terminals(given) > Topology::kMostTerminals) {
+    throw wrong(text, "too large, at most " + std::to_string(Topology::kMostTerminals) + " nodes are");
+  }
+  std::string name = kind.name;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    name += i == 0 ? ':' : 'x';
+    name += std::to_string(given[i]);
+  }
+  return {std::move(name), make(given)};
+}
+
+Topology Topology::parse(const std::string& text) {
+  return TopologyParser::of(text).parse(text);
+}
+
+Topology::Topology(std::string name, Shape shape) : name_(std::move(name)), shape_(shape) {
+  terminals_ = std::visit([](const auto& s) { return s.terminals(); }, shape_);
+}
+
+std::uint32_t Topology::vertices() const {
+  return std::visit([](const auto& shape) { return shape.vertices(); }, shape_);
+}
+
+std::uint32_t Topology::channels() const {
+  return std::visit([](const auto& shape) { return shape.channels(); }, shape_);
+}
+
+std::uint32_t Topology::ports(std::uint32_t vertex) const {
+  return std::visit([&](const auto& shape) { return shape.ports(vertex); }, shape_);
+}
+
+std::uint32_t Topology::max_ports() const {
+  return std::visit([](const auto& shape) { return shape.max_ports(); }, shape_);
+}
+
+std::optional<LinkEnd> Topology::neighbour(std::uint32_t vertex, std::uint32_t port) const {
+  return std::visit([&](const auto& shape) { return shape.neighbour(vertex, port); }, shape_);
+}
+
+Route Topology::route(std::uint32_t from, std::uint32_t to) const {
+  const auto* grid = std::get_if<Grid>(&shape_);
+  return grid == nullptr ? Route{} : grid->route(from, to);
+}
+
+Hop Topology::next_by_destination(std::uint32_t vertex, std::uint32_t to) const {
+  if (const auto* tree = std::get_if<FatTree>(&shape_)) return tree->next(vertex, to);
+  return std::get<Dragonfly>(shape_).next(vertex, to);
+}
+
+std::uint32_t Topology::hops(std::uint32_t from, std::uint32_t to) const {
+  return std::visit([&](const auto& shape) { return shape.hops(from, to); }, shape_);
+}
+
+double Topology::mean_hops() const {
+  return std::visit([](const auto& shape) { return shape.mean_hops(); }, shape_);
+}
+
+std::uint64_t Topology::bisection_links() const {
+  return std::visit([](const auto& shape) { return shape.bisection_links(); }, shape_);
+}
+
+std::span<const std::uint32_t> Topology::extents() const {
+  const auto* grid = std::get_if<Grid>(&shape_);
+  return grid == nullptr ? std::span<const std::uint32_t>{} : grid->extents();
+}
+
+std::string Topology::port_name(std::uint32_t vertex, std::uint32_t port) const {
+  return std::visit([&](const auto& shape) { return shape.port_name(vertex, port); }, shape_);
+}
+
+void Topology::require_room(std::uint32_t nodes) const {
+  if (nodes <= terminals_) return;
+  throw UsageError("topology " + name_ + " has " + std::to_string(terminals_) +
+                   (terminals_ == 1 ? " node; " : " nodes; ") + std::to_string(nodes) + " are asked for");
+}
+
+const std::vector<TopologyKind>& topology_kinds() {
+  static const std::vector<TopologyKind> kinds = [] {
+    std::vector<TopologyKind> result;
+    for (const TopologyParser& parser : TopologyParser::all()) result.push_back(parser.kind);
+    return result;
+  }();
+  return kinds;
+}
+
+}  // namespace gasmeter::sim

@@ -1,0 +1,80 @@
+// How the routers of a modelled network are wired, and which way a packet takes: deterministic, minimal, free of
+// deadlock. What is particular to a family stands in its header: grid.hpp, fat_tree.hpp (also crossbars),
+// dragonfly.hpp.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "gasmeter/sim/dragonfly.hpp"
+#include "gasmeter/sim/fat_tree.hpp"
+#include "gasmeter/sim/grid.hpp"
+#include "gasmeter/sim/route.hpp"
+
+namespace gasmeter::sim {
+
+// Vertices are routers. The first terminals() of them have a NIC (a node of ranks), the others are switches alone.
+// Vertices and ports given to the members have to exist.
+class Topology {
+ public:
+  static constexpr std::uint32_t kMostTerminals = 65536;
+
+  // "torus3d:8x8x8". Throws UsageError that says what is wrong and shows an example.
+  static Topology parse(const std::string& text);
+
+  [[nodiscard]] const std::string& name() const { return name_; }  // canonical text
+  [[nodiscard]] std::uint32_t terminals() const { return terminals_; }
+  [[nodiscard]] std::uint32_t vertices() const;
+  [[nodiscard]] std::uint32_t channels() const;  // virtual channels that each link has to have
+  // Numbers of ports; some of a grid have no link.
+  [[nodiscard]] std::uint32_t ports(std::uint32_t vertex) const;
+  [[nodiscard]] std::uint32_t max_ports() const;
+  // Where the link of a port ends; nullopt: no link is there, as at the edge of a mesh.
+  [[nodiscard]] std::optional<LinkEnd> neighbour(std::uint32_t vertex, std::uint32_t port) const;
+
+  // Between two different terminals.
+  [[nodiscard]] Route route(std::uint32_t from, std::uint32_t to) const;
+  // The link to take at `vertex`, which is not `to`; once per hop, as it uses the route up.
+  Hop next(std::uint32_t vertex, std::uint32_t to, Route& route) const {
+    return std::holds_alternative<Grid>(shape_) ? route.next() : next_by_destination(vertex, to);
+  }
+
+  [[nodiscard]] std::uint32_t hops(std::uint32_t from, std::uint32_t to) const;  // links on the way
+  [[nodiscard]] double mean_hops() const;                                        // uniform traffic, self included
+  // Links, counted in one direction, between two halves of the terminals. Which halves, the family says.
+  [[nodiscard]] std::uint64_t bisection_links() const;
+
+  // For plots: of grids, else empty.
+  [[nodiscard]] std::span<const std::uint32_t> extents() const;
+  // For plots: "+x", "up 3", "global 0".
+  [[nodiscard]] std::string port_name(std::uint32_t vertex, std::uint32_t port) const;
+
+  // Throws UsageError where `nodes` are more than there are terminals.
+  void require_room(std::uint32_t nodes) const;
+
+ private:
+  using Shape = std::variant<Grid, FatTree, Dragonfly>;
+  friend struct TopologyParser;
+
+  Topology(std::string name, Shape shape);
+  [[nodiscard]] Hop next_by_destination(std::uint32_t vertex, std::uint32_t to) const;
+
+  std::string name_;
+  Shape shape_;
+  std::uint32_t terminals_;
+};
+
+struct TopologyKind {
+  std::string name;
+  std::string summary;
+  std::string example;
+};
+
+// All that parse() knows, in the order of a listing.
+[[nodiscard]] const std::vector<TopologyKind>& topology_kinds();
+
+}  // namespace gasmeter::sim
