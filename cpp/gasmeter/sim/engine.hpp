@@ -89,6 +89,10 @@ class Engine {
   void post(NodeId from, NodeId to, SimTime at, Action& action);
   // Ends the rank's idle() at `at` or, if the rank does not sleep then, its next one at once. From its own node.
   void wake(Rank rank, SimTime at);
+  // What other nodes do before this cannot depend on the node's `now` and the other way round.
+  [[nodiscard]] SimTime window_end(NodeId node, SimTime now) const {
+    return nodes_[index(node)].partition->window_end(now);
+  }
   // The node's memory moves so many bytes from `now` on, after what was asked of it before: when it has done so.
   // `now`: not before what happens on the node.
   [[nodiscard]] SimTime use_memory(NodeId node, SimTime now, Bytes bytes);

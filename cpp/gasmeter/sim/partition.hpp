@@ -58,6 +58,7 @@ class alignas(kNoSharing) Partition {
   // Looks at the stop token and lets the rank go on.
   void go_on(const RankContext& rank);
   [[nodiscard]] bool stop_requested() const;
+  [[nodiscard]] SimTime window_end(SimTime at) const { return {((at.ps >> shift_) + 1) << shift_}; }
   [[nodiscard]] bool unwinding() const { return std::uncaught_exceptions() > outer_uncaught; }
 
   // The engine's view of what runs here.

@@ -1,0 +1,105 @@
+// Links and routers between the terminals of a topology, packet by packet.
+//
+// A packet's head crosses a link in its latency (router and wire) and may go on at once (cut-through); the link is busy
+// while the bytes pass. A router has a buffer of so many packets for each link that ends there and each of its virtual
+// channels; a packet is sent only where one is free (credits, which take the wire's way back). In a buffer packets for
+// different outputs do not block one another (virtual output queues); an output serves its queue in order of arrival
+// and its channels in turn. A packet leaves its buffer with its last byte.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "gasmeter/base/units.hpp"
+#include "gasmeter/sim/credit_return.hpp"
+#include "gasmeter/sim/engine.hpp"
+#include "gasmeter/sim/packet.hpp"
+#include "gasmeter/sim/topology.hpp"
+
+namespace gasmeter::sim {
+
+struct LinkParameters {
+  std::int64_t per_byte_fs = 0;  // of one direction
+  SimTime latency;               // from leaving a router to leaving the next one, if nothing is in the way
+  unsigned buffer = 0;           // packets, per link and channel; 0: no limit
+};
+
+// What a network does at the terminals. Called on the terminal's node.
+class FabricSink {
+ public:
+  // The packet's head is there; its last byte comes at packet.tail. Returns when the packet has left the router's
+  // buffer, not before that. The packet is the sink's.
+  virtual SimTime arrived(Packet& packet, SimTime now) = 0;
+  // A watched packet leaves its first vertex; its last byte has left at `end`.
+  virtual void departed(Packet& packet, SimTime end) = 0;
+
+ protected:
+  FabricSink() = default;
+  FabricSink(const FabricSink&) = default;
+  FabricSink& operator=(const FabricSink&) = default;
+  ~FabricSink() = default;
+};
+
+// What one direction of a link has carried.
+struct LinkUse {
+  std::uint32_t vertex = 0;
+  std::uint32_t port = 0;
+  std::uint32_t to = 0;
+  std::uint64_t packets = 0;
+  std::uint64_t bytes = 0;
+  SimTime busy;
+  std::uint32_t deepest = 0;  // most packets that waited for it
+  std::uint64_t blocked = 0;  // times it found no free buffer
+};
+
+// Made for one engine, whose nodes are the vertices of the topology; the engine outlives it.
+class Fabric {
+ public:
+  // Throws UsageError where the engine has other nodes than the topology vertices, or for negative costs.
+  Fabric(Engine& engine, Topology topology, const LinkParameters& links, FabricSink& sink);
+  Fabric(const Fabric&) = delete;
+  Fabric& operator=(const Fabric&) = delete;
+  ~Fabric();
+
+  [[nodiscard]] const Topology& topology() const { return topology_; }
+  [[nodiscard]] const LinkParameters& links() const { return parameters_; }
+  [[nodiscard]] Engine& engine() const { return engine_; }
+  [[nodiscard]] SimTime on_wire(Bytes bytes) const {
+    return {parameters_.per_byte_fs * static_cast<std::int64_t>(bytes) / 1000};
+  }
+
+  // `packet` (from, to, bytes, kind, watched filled in) enters the router of its terminal now, with all its bytes. The
+  // first router's queue has no limit: a NIC that wants one watches its packets. To itself: it arrives at once.
+  void inject(Packet& packet, SimTime now);
+
+  // Since the last reset, of every link that exists.
+  [[nodiscard]] std::vector<LinkUse> use() const;
+  void reset_use();
+
+ private:
+  struct Output;
+  struct Lane;
+
+  static void on_arrival(Action& packet, SimTime now);
+  static void on_service(Action& output, SimTime now);
+  void route(Packet& packet, SimTime now);
+  void serve(Output& output, SimTime now);
+  [[nodiscard]] Lane* next_lane(Output& output, SimTime now);
+  [[nodiscard]] bool has_room(Lane& lane, SimTime now) const;
+  void send(Output& output, Lane& lane, Packet& packet, SimTime now);
+  void serve_later(Output& output, SimTime at);
+  void give_back(std::uint32_t link, std::uint32_t channel, SimTime left);
+  [[nodiscard]] SimTime retry_at(const Output& output, SimTime now) const;
+
+  Engine& engine_;
+  Topology topology_;
+  LinkParameters parameters_;
+  FabricSink& sink_;
+  std::uint32_t channels_;
+  std::vector<std::uint32_t> first_output_;  // of each vertex
+  std::vector<Output> outputs_;
+  std::vector<Lane> lanes_;  // channels_ of each output
+};
+
+}  // namespace gasmeter::sim

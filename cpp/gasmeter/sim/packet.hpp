@@ -1,0 +1,57 @@
+// What travels through a fabric.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+#include "gasmeter/base/units.hpp"
+#include "gasmeter/sim/action.hpp"
+#include "gasmeter/sim/route.hpp"
+
+namespace gasmeter::sim {
+
+class Fabric;
+
+inline constexpr std::uint32_t kNoLink = std::numeric_limits<std::uint32_t>::max();
+
+// A network derives its packets from this and keeps their contents there. One cache line: the fabric touches no other.
+// A packet belongs to the network until inject() and again from FabricSink::arrived() on.
+struct Packet : Action {
+  Packet() : Action(nullptr) {}
+  Packet(const Packet&) = delete;
+  Packet& operator=(const Packet&) = delete;
+
+  Packet* next = nullptr;  // in a queue of whoever has it
+  Fabric* fabric = nullptr;
+  SimTime tail;              // when its last byte is at `vertex`
+  std::uint32_t from = 0;    // terminals
+  std::uint32_t to = 0;      //
+  std::uint32_t vertex = 0;  // where it is, or goes over its link
+  std::uint32_t link = kNoLink;
+  Route route;
+  std::uint16_t bytes = 0;       // on the wire, all headers included
+  std::uint8_t channel = 0;      // of the link
+  std::uint8_t kind : 7 = 0;     // the network's own
+  std::uint8_t watched : 1 = 0;  // FabricSink::departed() is called when it leaves its first vertex
+};
+static_assert(sizeof(Packet) <= 64);
+
+// First in, first out; owns nothing.
+class PacketQueue {
+ public:
+  [[nodiscard]] bool empty() const { return first_ == nullptr; }
+  [[nodiscard]] Packet* front() const { return first_; }
+  void push(Packet* packet) {
+    packet->next = nullptr;
+    (first_ == nullptr ? first_ : last_->next) = packet;
+    last_ = packet;
+  }
+  [[nodiscard]] Packet* pop() { return std::exchange(first_, first_->next); }
+
+ private:
+  Packet* first_ = nullptr;
+  Packet* last_ = nullptr;
+};
+
+}  // namespace gasmeter::sim
