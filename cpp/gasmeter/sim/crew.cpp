@@ -31,19 +31,31 @@ std::uint64_t Crew::work_done() const {
   return sum;
 }
 
-Window Crew::run_here() {
+Window Crew::next_window() const {
   Window window = WindowQueue::kNone;
   for (const Partition& partition : partitions_) window = std::min(window, partition.next_window());
-  if (window == WindowQueue::kNone) return window;
+  return window;
+}
+
+bool Crew::goes_on() const {
+  unsigned live = 0;
+  bool failed = false;
+  for (const Partition& partition : partitions_) {
+    live += partition.live;
+    failed |= partition.failure().what != nullptr;
+  }
+  return live != 0 && !failed;
+}
+
+void Crew::run_window(Window window) {
   for (Partition& partition : partitions_) partition.run_window(window);
-  if (partitions_.size() == 1) return window;
+  if (partitions_.size() == 1) return;
   for (Partition& to : partitions_) {
     for (Partition& from : partitions_) {
       if (&from != &to) to.receive_from(from, from.parity());
     }
   }
   for (Partition& partition : partitions_) partition.turn_parity();
-  return window;
 }
 
 // Between two meetings each thread runs one window of its own partition. What the others read after a meeting stands
@@ -53,24 +65,19 @@ class Crew::Parallel {
   Parallel(std::deque<Partition>& partitions, const StopToken& stop)
       : partitions_(partitions), stop_(stop), published_(partitions.size()) {}
 
-  [[nodiscard]] Window run() {
-    Window first = WindowQueue::kNone;
-    for (const Partition& partition : partitions_) first = std::min(first, partition.next_window());
-    if (first == WindowQueue::kNone) return first;
-    const int uncaught = partitions_.front().outer_uncaught;
-    const std::exception_ptr caught = partitions_.front().outer_caught;
+  // From window `first` on; the last that was run.
+  [[nodiscard]] Window run(Window first) {
+    const Exceptions outer = partitions_.front().outer;
     std::vector<std::thread> threads;
     for (unsigned i = 1; i < partitions_.size(); ++i) {
-      partitions_[i].outer_uncaught = 0;
-      partitions_[i].outer_caught = nullptr;
-      threads.emplace_back([this, i, first] { (void)work(i, first); });
+      threads.emplace_back([this, i, first] {
+        partitions_[i].outer = Exceptions::here();
+        (void)work(i, first);
+      });
     }
     const Window last = work(0, first);
     for (std::thread& thread : threads) thread.join();
-    for (unsigned i = 1; i < partitions_.size(); ++i) {
-      partitions_[i].outer_uncaught = uncaught;
-      partitions_[i].outer_caught = caught;
-    }
+    for (Partition& partition : partitions_) partition.outer = outer;
     return last;
   }
 
@@ -145,22 +152,33 @@ class Crew::Parallel {
   alignas(kNoSharing) std::atomic<unsigned> round_{0};
 };
 
-Window Crew::run_next(const StopToken& stop) {
-  if (busy_) {
-    busy_ = false;
-    windows_ = 0;
-    const Window last = Parallel(partitions_, stop).run();
-    work_before_ = work_done();
-    return last;
-  }
-  const Window window = run_here();
-  if (partitions_.size() > 1 && ++windows_ == kWindowsPerLook) {
+Crew::Outcome Crew::run(const StopToken& stop) {
+  Outcome outcome;
+  std::uint64_t work_before = work_done();
+  unsigned windows = 0;
+  while (goes_on()) {
+    Window window = next_window();
+    if (window == WindowQueue::kNone) {
+      outcome.more = false;
+      break;
+    }
+    if (++windows < kWindowsPerLook) {
+      run_window(window);
+      outcome.last = window;
+      continue;
+    }
+    if (stop.requested()) break;
     const std::uint64_t done = work_done();
-    busy_ = done - work_before_ > kWorthwhile * partitions_.size() * windows_;
-    work_before_ = done;
-    windows_ = 0;
+    if (partitions_.size() > 1 && done - work_before > kWorthwhile * partitions_.size() * windows) {
+      window = Parallel(partitions_, stop).run(window);
+    } else {
+      run_window(window);
+    }
+    outcome.last = window;
+    work_before = work_done();
+    windows = 0;
   }
-  return window;
+  return outcome;
 }
 
 }  // namespace gasmeter::sim

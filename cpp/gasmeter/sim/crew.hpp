@@ -2,6 +2,7 @@
 // do.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 
 #include "gasmeter/sim/partition.hpp"
@@ -13,19 +14,21 @@ class Crew {
  public:
   explicit Crew(std::deque<Partition>& partitions) : partitions_(partitions) {}
 
-  // Runs the next window, or many of them on all threads; the last that was run, or WindowQueue::kNone if nothing is
-  // left. Returns early when no body is live, one has failed, or `stop` asks for it.
-  [[nodiscard]] WindowQueue::Window run_next(const StopToken& stop);
+  struct Outcome {
+    WindowQueue::Window last = -1;  // that was run
+    bool more = true;               // false: nothing is left to happen
+  };
+  // Until no body is live, one has failed, nothing is left, or `stop` asks for it.
+  Outcome run(const StopToken& stop);
 
  private:
   class Parallel;
-  [[nodiscard]] WindowQueue::Window run_here();
+  [[nodiscard]] WindowQueue::Window next_window() const;
+  void run_window(WindowQueue::Window window);
+  [[nodiscard]] bool goes_on() const;
   [[nodiscard]] std::uint64_t work_done() const;
 
   std::deque<Partition>& partitions_;
-  std::uint64_t work_before_ = 0;
-  unsigned windows_ = 0;  // since work_before_ was taken
-  bool busy_ = false;
 };
 
 }  // namespace gasmeter::sim

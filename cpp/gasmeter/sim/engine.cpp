@@ -52,7 +52,8 @@ const EngineOptions& Engine::checked(const EngineOptions& options) {
   return options;
 }
 
-Engine::Engine(const EngineOptions& options) : options_(checked(options)), nodes_(options.nodes) {
+Engine::Engine(const EngineOptions& options)
+    : options_(checked(options)), nodes_(options.nodes), contexts_(options.ranks) {
   const unsigned partitions = std::min(options.threads, options.nodes);
   for (unsigned i = 0; i < partitions; ++i) partitions_.emplace_back(i, partitions, nodes_, stop_);
   for (unsigned i = 0; i < options.nodes; ++i) {
@@ -67,7 +68,7 @@ void Engine::place_ranks() {
   const unsigned per_node = (options_.ranks + options_.nodes - 1) / options_.nodes;
   first_of_node_.assign(options_.nodes + 1, 0);
   for (unsigned i = 0; i < options_.ranks; ++i) {
-    RankContext& rank = contexts_.emplace_back();
+    RankContext& rank = contexts_[i];
     rank.prices = &options_.prices;
     rank.engine = this;
     rank.strict = options_.strict;
@@ -110,10 +111,6 @@ NodeId Engine::node_of(Rank rank) const {
 std::span<const Rank> Engine::ranks_of(NodeId node) const {
   const std::uint32_t first = first_of_node_[index(node)];
   return std::span(by_node_).subspan(first, first_of_node_[index(node) + 1] - first);
-}
-
-unsigned Engine::partition_of(NodeId node) const {
-  return static_cast<unsigned>(static_cast<std::size_t>(index(node)) * partitions_.size() / nodes_.size());
 }
 
 EngineCounters Engine::counters() const {
@@ -161,12 +158,7 @@ void Engine::run() {
   if (cancelled_) throw UsageError("sim: the engine's run was cancelled; make a new engine");
   if (!started_) open_windows();
   running_ = true;
-  const int uncaught = std::uncaught_exceptions();
-  const std::exception_ptr caught = std::current_exception();
-  for (Partition& partition : partitions_) {
-    partition.outer_uncaught = uncaught;
-    partition.outer_caught = caught;
-  }
+  for (Partition& partition : partitions_) partition.outer = Exceptions::here();
   try {
     resume_parked();
     if (nodes_.size() == 1) {
@@ -177,11 +169,9 @@ void Engine::run() {
   } catch (...) {
     cancel();
     running_ = false;
-    for (Partition& partition : partitions_) partition.outer_caught = nullptr;
     throw;
   }
   running_ = false;
-  for (Partition& partition : partitions_) partition.outer_caught = nullptr;
 }
 
 void Engine::resume_parked() {
@@ -204,14 +194,12 @@ void Engine::run_alone() {
 }
 
 void Engine::run_windows() {
-  Crew crew(partitions_);
-  while (live() != 0) {
-    check_stop();
-    const auto window = crew.run_next(stop_);
-    rethrow_failure();
-    if (window == WindowQueue::kNone) throw Deadlock(deadlock_report());
-    reached_ = std::max(reached_, SimTime{(window + 1) << window_shift_});
-  }
+  const Crew::Outcome outcome = Crew(partitions_).run(stop_);
+  rethrow_failure();
+  if (outcome.last >= 0) reached_ = std::max(reached_, SimTime{(outcome.last + 1) << window_shift_});
+  if (live() == 0) return;
+  check_stop();
+  throw Deadlock(deadlock_report());
 }
 
 void Engine::rethrow_failure() const {
@@ -272,15 +260,13 @@ std::string Engine::deadlock_report() const {
   return report;
 }
 
-void Engine::post(NodeId from, NodeId to, SimTime at, Action& action) {
-  if (cancelled_) return;  // a destructor on a cancelled stack; nothing will happen any more
-  Node& poster = nodes_[index(from)];
-  Partition& here = *poster.partition;
+// What is posted by destructors on cancelled stacks lands in queues that nobody reads any more.
+void Engine::prepare_post(Partition& here, SimTime at) {
+  if (cancelled_) return;
   if (here.current != nullptr) synchronise(*here.current);
   if (at < here.now) {
     throw UsageError("sim: event posted for " + in_ns(at) + ", which is before now, " + in_ns(here.now));
   }
-  here.post(to, at, event_tie(from, poster.posted++), action);
 }
 
 void Engine::wake(Rank rank, SimTime at) {
@@ -364,7 +350,7 @@ void Engine::require_may_wait(const RankContext& rank) const {
   };
   if (rank.partition->current != &rank) refuse("outside of its body");
   // The runtime keeps caught exceptions per thread: another rank would meet this one's.
-  if (!rank.fibre->cancelled() && std::current_exception() != rank.partition->outer_caught) {
+  if (Exceptions::here().caught != rank.partition->outer.caught && !rank.fibre->cancelled()) {
     refuse("inside a catch block");
   }
 }

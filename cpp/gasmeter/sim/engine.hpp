@@ -60,7 +60,7 @@ class Engine {
   [[nodiscard]] NodeId node_of(Rank rank) const;
   [[nodiscard]] std::span<const Rank> ranks_of(NodeId node) const;  // ascending
   // Which thread's share of the nodes it is in, 0..partitions() - 1: what is kept per partition needs no lock.
-  [[nodiscard]] unsigned partition_of(NodeId node) const;
+  [[nodiscard]] unsigned partition_of(NodeId node) const { return nodes_[index(node)].partition->number(); }
 
   // The instant that every rank has reached: where the next run() goes on.
   [[nodiscard]] SimTime now() const { return reached_; }
@@ -86,7 +86,12 @@ class Engine {
   // --- for devices and bodies, each on its own node
   // `action` happens on node `to` at `at`. Posted by a rank: synchronises it first, so that the order of posting is
   // that of the ranks' clocks. To another node not sooner than the promised lookahead.
-  void post(NodeId from, NodeId to, SimTime at, Action& action);
+  GASMETER_INLINE void post(NodeId from, NodeId to, SimTime at, Action& action) {
+    Node& poster = nodes_[index(from)];
+    Partition& here = *poster.partition;
+    if (GASMETER_UNLIKELY(here.current != nullptr || at < here.now)) prepare_post(here, at);
+    here.post(to, at, event_tie(from, poster.posted++), action);
+  }
   // Ends the rank's idle() at `at` or, if the rank does not sleep then, its next one at once. From its own node.
   void wake(Rank rank, SimTime at);
   // What other nodes do before this cannot depend on the node's `now` and the other way round.
@@ -124,6 +129,7 @@ class Engine {
   [[nodiscard]] SimTime latest() const;
   [[nodiscard]] unsigned live() const;
   void give_way(RankContext& rank);
+  void prepare_post(Partition& here, SimTime at);
   void wake_now(RankContext& rank);
   static void on_wake(Action& self, SimTime now);
   void require_may_wait(const RankContext& rank) const;
@@ -138,7 +144,7 @@ class Engine {
   std::deque<StackPool> stacks_;  // of each partition
   std::vector<Node> nodes_;
   std::deque<Partition> partitions_;
-  std::deque<RankContext> contexts_;
+  std::vector<RankContext> contexts_;
   std::vector<Rank> by_node_;
   std::vector<std::uint32_t> first_of_node_;  // in by_node_; one more at the end
   SimTime lookahead_ = kNever;

@@ -1,6 +1,7 @@
 #include "gasmeter/sim/fabric.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 
@@ -8,28 +9,33 @@
 
 namespace gasmeter::sim {
 
-// Packets that wait for one channel of a link.
-struct Fabric::Lane {
-  PacketQueue waiting;
-  std::uint32_t used = 0;  // buffers at the far end
-  CreditReturn returned;
-};
+namespace {
+constexpr std::uint32_t kMostChannels = 2;  // of any topology
+}
 
-// One direction of a link, at the vertex where it begins.
-struct Fabric::Output : Action {
-  Output() : Action(&Fabric::on_service) {}
+// What a link's near end keeps only while buffers at the far end are short.
+struct Fabric::Shortage : Action {
+  Shortage() : Action(&Fabric::on_retry) {}
 
   Fabric* fabric = nullptr;
-  SimTime free;              // when the last byte has left
-  SimTime service = kNever;  // when it looks again
+  std::uint32_t link = 0;
   std::uint32_t vertex = 0;
-  std::uint32_t to = kNoLink;  // vertex; kNoLink: no link at this port
-  std::uint32_t waiting = 0;   // packets, all lanes
-  std::uint32_t turn = 0;      // lane that is asked first
-  std::uint32_t deepest = 0;
-  std::uint64_t blocked = 0;
-  std::uint64_t packets = 0;
+  std::uint32_t waiting = 0;  // packets, all channels
+  SimTime retry_at = kNever;  // when it looks for free buffers again
+  std::uint64_t packets = 0;  // that had to wait, ever
+  std::array<PacketQueue, kMostChannels> blocked;
+  std::array<CreditsComing, kMostChannels> returned;
+};
+
+// One direction of a link, at the vertex where it begins: a cache line.
+struct alignas(kCacheLine) Fabric::Output {
+  SimTime free;                                     // when the last byte of what has been sent has left
+  std::array<std::uint32_t, kMostChannels> used{};  // buffers at the far end
+  std::uint32_t to = kNoLink;                       // vertex; kNoLink: no link at this port
+  std::uint32_t packets = 0;
   std::uint64_t bytes = 0;
+  SimTime longest_wait;
+  std::unique_ptr<Shortage> shortage;
 };
 
 Fabric::Fabric(Engine& engine, Topology topology, const LinkParameters& links, FabricSink& sink)
@@ -52,20 +58,19 @@ Fabric::Fabric(Engine& engine, Topology topology, const LinkParameters& links, F
     first_output_[vertex + 1] = first_output_[vertex] + topology_.ports(vertex);
   }
   outputs_ = std::vector<Output>(first_output_[vertices]);
-  lanes_ = std::vector<Lane>(outputs_.size() * channels_);
+  far_end_.resize(outputs_.size());
+  if (parameters_.buffer != 0) {
+    inputs_ = std::vector<CreditReturn>(outputs_.size() * channels_);
+    for (CreditReturn& input : inputs_) input.room_for(parameters_.buffer);
+  }
   for (std::uint32_t vertex = 0; vertex < vertices; ++vertex) {
     for (std::uint32_t port = 0; port < topology_.ports(vertex); ++port) {
       const std::uint32_t number = first_output_[vertex] + port;
       Output& output = outputs_[number];
-      output.fabric = this;
-      output.vertex = vertex;
       const auto end = topology_.neighbour(vertex, port);
       if (!end) continue;
       output.to = end->vertex;
-      if (parameters_.buffer == 0) continue;
-      for (std::uint32_t channel = 0; channel < channels_; ++channel) {
-        lanes_[number * channels_ + channel].returned.room_for(parameters_.buffer);
-      }
+      far_end_[number] = first_output_[end->vertex] + end->port;
     }
   }
 }
@@ -103,77 +108,27 @@ void Fabric::on_arrival(Action& action, SimTime now) {
   }
 }
 
-void Fabric::route(Packet& packet, SimTime now) {
+GASMETER_INLINE void Fabric::route(Packet& packet, SimTime now) {
   const Hop hop = topology_.next(packet.vertex, packet.to, packet.route);
-  const std::uint32_t number = first_output_[packet.vertex] + hop.port;
-  Output& output = outputs_[number];
-  Lane& lane = lanes_[number * channels_ + hop.channel];
-  if (output.waiting == 0 && output.free <= now && has_room(lane, now)) {
-    send(output, lane, packet, now);
-    return;
+  const std::uint32_t link = first_output_[packet.vertex] + hop.port;
+  if (GASMETER_LIKELY(has_room(outputs_[link], hop.channel))) {
+    send(link, hop.channel, packet, now);
+  } else {
+    block(link, hop.channel, packet, now);
   }
-  lane.waiting.push(&packet);
-  output.deepest = std::max(output.deepest, ++output.waiting);
-  serve(output, now);
 }
 
-void Fabric::on_service(Action& action, SimTime now) {
-  auto& output = static_cast<Output&>(action);
-  if (output.service != now) return;  // brought forward
-  output.service = kNever;
-  if (output.waiting != 0) output.fabric->serve(output, now);
+GASMETER_INLINE bool Fabric::has_room(const Output& output, std::uint32_t channel) const {
+  return parameters_.buffer == 0 || output.used[channel] < parameters_.buffer;
 }
 
-void Fabric::serve(Output& output, SimTime now) {
-  if (output.free > now) {
-    serve_later(output, output.free);
-    return;
-  }
-  Lane* const lane = next_lane(output, now);
-  if (lane == nullptr) {
-    ++output.blocked;
-    serve_later(output, retry_at(output, now));
-    return;
-  }
-  --output.waiting;
-  send(output, *lane, *lane->waiting.pop(), now);
-  if (output.waiting != 0) serve_later(output, output.free);
-}
-
-// Channels take turns, those without a free buffer are left out.
-Fabric::Lane* Fabric::next_lane(Output& output, SimTime now) {
-  Lane* const lanes = &lanes_[static_cast<std::size_t>(&output - outputs_.data()) * channels_];
-  for (std::uint32_t i = 0; i < channels_; ++i) {
-    const std::uint32_t channel = (output.turn + i) % channels_;
-    Lane& lane = lanes[channel];
-    if (lane.waiting.empty() || !has_room(lane, now)) continue;
-    output.turn = (channel + 1) % channels_;
-    return &lane;
-  }
-  return nullptr;
-}
-
-bool Fabric::has_room(Lane& lane, SimTime now) const {
-  if (parameters_.buffer == 0 || lane.used < parameters_.buffer) return true;
-  lane.used -= lane.returned.take(now);
-  return lane.used < parameters_.buffer;
-}
-
-// When a buffer falls free, if that is known for this window; else the next window knows more.
-SimTime Fabric::retry_at(const Output& output, SimTime now) const {
-  const Lane* const lanes = &lanes_[static_cast<std::size_t>(&output - outputs_.data()) * channels_];
-  SimTime at = engine_.window_end(NodeId{output.vertex}, now);
-  for (std::uint32_t channel = 0; channel < channels_; ++channel) {
-    if (!lanes[channel].waiting.empty()) at = std::min(at, lanes[channel].returned.next());
-  }
-  return at;
-}
-
-void Fabric::send(Output& output, Lane& lane, Packet& packet, SimTime now) {
-  const SimTime wire = on_wire(packet.bytes);
+// The packet goes as soon as the link is free; a buffer at the far end is its own from now on.
+GASMETER_INLINE void Fabric::send(std::uint32_t link, std::uint32_t channel, Packet& packet, SimTime now) {
+  Output& output = outputs_[link];
+  const SimTime start = std::max(now, output.free);
   // The last byte cannot leave before it is here.
-  const SimTime end = std::max(now + wire, packet.tail);
-  const auto number = static_cast<std::uint32_t>(&output - outputs_.data());
+  const SimTime end = std::max(start + on_wire(packet.bytes), packet.tail);
+  output.longest_wait = std::max(output.longest_wait, start - now);
   output.free = end;
   ++output.packets;
   output.bytes += packet.bytes;
@@ -182,39 +137,96 @@ void Fabric::send(Output& output, Lane& lane, Packet& packet, SimTime now) {
   } else if (packet.watched) {
     sink_.departed(packet, end);
   }
-  if (parameters_.buffer != 0) ++lane.used;
-  packet.link = number;
-  packet.channel = static_cast<std::uint8_t>(&lane - &lanes_[number * channels_]);
+  ++output.used[channel];
+  const NodeId here{packet.vertex};
+  packet.link = far_end_[link];
+  packet.channel = static_cast<std::uint8_t>(channel);
   packet.vertex = output.to;
   packet.tail = end + parameters_.latency;
-  engine_.post(NodeId{output.vertex}, NodeId{output.to}, now + parameters_.latency, packet);
+  engine_.post(here, NodeId{output.to}, start + parameters_.latency, packet);
 }
 
-void Fabric::serve_later(Output& output, SimTime at) {
-  if (output.service <= at) return;
-  output.service = at;
-  engine_.post(NodeId{output.vertex}, NodeId{output.vertex}, at, output);
+// Behind those that are blocked already, unless buffers have fallen free unnoticed.
+void Fabric::block(std::uint32_t link, std::uint32_t channel, Packet& packet, SimTime now) {
+  Output& output = outputs_[link];
+  if (!output.shortage) {
+    output.shortage = std::make_unique<Shortage>();
+    output.shortage->fabric = this;
+    output.shortage->link = link;
+    output.shortage->vertex = packet.vertex;
+  }
+  Shortage& shortage = *output.shortage;
+  const bool first = shortage.blocked[channel].empty();
+  if (first && look_for_room(link, channel, now)) {
+    send(link, channel, packet, now);
+    return;
+  }
+  ++shortage.packets;
+  ++shortage.waiting;
+  shortage.blocked[channel].push(&packet);
+  if (first) retry(link, now);
 }
 
-void Fabric::give_back(std::uint32_t link, std::uint32_t channel, SimTime left) {
-  if (parameters_.buffer != 0) lanes_[link * channels_ + channel].returned.give(left + parameters_.latency);
+bool Fabric::look_for_room(std::uint32_t link, std::uint32_t channel, SimTime now) {
+  Output& output = outputs_[link];
+  output.used[channel] -= output.shortage->returned[channel].take(inputs_[far_end_[link] * channels_ + channel], now);
+  return output.used[channel] < parameters_.buffer;
+}
+
+void Fabric::on_retry(Action& action, SimTime now) {
+  auto& shortage = static_cast<Shortage&>(action);
+  if (shortage.retry_at != now) return;  // brought forward
+  shortage.retry_at = kNever;
+  shortage.fabric->retry(shortage.link, now);
+}
+
+// Blocked packets for which buffers are free by now are sent, channels in turn. Then it looks again when the next one
+// falls free, if that is in this window; else at its end: what is written there meanwhile is for later.
+void Fabric::retry(std::uint32_t link, SimTime now) {
+  Shortage& shortage = *outputs_[link].shortage;
+  for (bool sent = true; sent && shortage.waiting != 0;) {
+    sent = false;
+    for (std::uint32_t channel = 0; channel < channels_; ++channel) {
+      if (shortage.blocked[channel].empty() || !look_for_room(link, channel, now)) continue;
+      --shortage.waiting;
+      send(link, channel, *shortage.blocked[channel].pop(), now);
+      sent = true;
+    }
+  }
+  if (shortage.waiting == 0) return;
+  const NodeId here{shortage.vertex};
+  SimTime at = engine_.window_end(here, now);
+  for (std::uint32_t channel = 0; channel < channels_; ++channel) {
+    if (!shortage.blocked[channel].empty()) at = std::min(at, shortage.returned[channel].next());
+  }
+  if (shortage.retry_at <= at) return;
+  shortage.retry_at = at;
+  engine_.post(here, here, at, shortage);
+}
+
+GASMETER_INLINE void Fabric::give_back(std::uint32_t input, std::uint32_t channel, SimTime left) {
+  if (parameters_.buffer != 0) inputs_[input * channels_ + channel].give(left + parameters_.latency);
 }
 
 std::vector<LinkUse> Fabric::use() const {
   std::vector<LinkUse> all;
-  for (const Output& output : outputs_) {
-    if (output.to == kNoLink) continue;
-    const auto number = static_cast<std::uint32_t>(&output - outputs_.data());
-    all.push_back({output.vertex, number - first_output_[output.vertex], output.to, output.packets, output.bytes,
-                   on_wire(output.bytes), output.deepest, output.blocked});
+  for (std::uint32_t vertex = 0; vertex < topology_.vertices(); ++vertex) {
+    for (std::uint32_t port = 0; port < topology_.ports(vertex); ++port) {
+      const Output& output = outputs_[first_output_[vertex] + port];
+      if (output.to == kNoLink) continue;
+      all.push_back({vertex, port, output.to, output.packets, output.bytes, on_wire(output.bytes), output.longest_wait,
+                     output.shortage ? output.shortage->packets : 0});
+    }
   }
   return all;
 }
 
 void Fabric::reset_use() {
   for (Output& output : outputs_) {
-    output.packets = output.bytes = output.blocked = 0;
-    output.deepest = output.waiting;
+    output.packets = 0;
+    output.bytes = 0;
+    output.longest_wait = {};
+    if (output.shortage) output.shortage->packets = 0;
   }
 }
 

@@ -3,8 +3,12 @@
 // A packet's head crosses a link in its latency (router and wire) and may go on at once (cut-through); the link is busy
 // while the bytes pass. A router has a buffer of so many packets for each link that ends there and each of its virtual
 // channels; a packet is sent only where one is free (credits, which take the wire's way back). In a buffer packets for
-// different outputs do not block one another (virtual output queues); an output serves its queue in order of arrival
-// and its channels in turn. A packet leaves its buffer with its last byte.
+// different outputs do not block one another (virtual output queues). An output serves packets in order of arrival; one
+// that finds no free buffer at the far end lets those of other channels pass. A packet leaves its buffer with its last
+// byte.
+//
+// As long as buffers are free at the far end, a packet's turn is known when it arrives, and so is all that follows: a
+// hop is one event.
 #pragma once
 
 #include <cstdint>
@@ -49,8 +53,8 @@ struct LinkUse {
   std::uint64_t packets = 0;
   std::uint64_t bytes = 0;
   SimTime busy;
-  std::uint32_t deepest = 0;  // most packets that waited for it
-  std::uint64_t blocked = 0;  // times it found no free buffer
+  SimTime longest_wait;       // of a packet for the link, free buffers apart
+  std::uint64_t blocked = 0;  // packets that found no free buffer
 };
 
 // Made for one engine, whose nodes are the vertices of the topology; the engine outlives it.
@@ -79,18 +83,17 @@ class Fabric {
 
  private:
   struct Output;
-  struct Lane;
+  struct Shortage;
 
   static void on_arrival(Action& packet, SimTime now);
-  static void on_service(Action& output, SimTime now);
+  static void on_retry(Action& shortage, SimTime now);
   void route(Packet& packet, SimTime now);
-  void serve(Output& output, SimTime now);
-  [[nodiscard]] Lane* next_lane(Output& output, SimTime now);
-  [[nodiscard]] bool has_room(Lane& lane, SimTime now) const;
-  void send(Output& output, Lane& lane, Packet& packet, SimTime now);
-  void serve_later(Output& output, SimTime at);
-  void give_back(std::uint32_t link, std::uint32_t channel, SimTime left);
-  [[nodiscard]] SimTime retry_at(const Output& output, SimTime now) const;
+  [[nodiscard]] bool has_room(const Output& output, std::uint32_t channel) const;
+  void send(std::uint32_t link, std::uint32_t channel, Packet& packet, SimTime now);
+  void block(std::uint32_t link, std::uint32_t channel, Packet& packet, SimTime now);
+  [[nodiscard]] bool look_for_room(std::uint32_t link, std::uint32_t channel, SimTime now);
+  void retry(std::uint32_t link, SimTime now);
+  void give_back(std::uint32_t input, std::uint32_t channel, SimTime left);
 
   Engine& engine_;
   Topology topology_;
@@ -98,8 +101,9 @@ class Fabric {
   FabricSink& sink_;
   std::uint32_t channels_;
   std::vector<std::uint32_t> first_output_;  // of each vertex
-  std::vector<Output> outputs_;
-  std::vector<Lane> lanes_;  // channels_ of each output
+  std::vector<Output> outputs_;              // a link is known by its place here
+  std::vector<std::uint32_t> far_end_;       // of each link: its place in inputs_, that of the link back in outputs_
+  std::vector<CreditReturn> inputs_;         // channels_ of each link that ends somewhere; empty: buffers have no limit
 };
 
 }  // namespace gasmeter::sim

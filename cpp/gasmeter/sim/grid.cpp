@@ -32,6 +32,7 @@ Grid::Grid(std::span<const std::uint32_t> extents, Wrap wrap)
     extents_[i] = extents[i];
     wraps_[i] = wrap == Wrap::yes && extents[i] > 2;
     vertices_ *= extents[i];
+    reciprocals_[i] = (std::uint64_t{1} << 32U) / extents[i] + 1;
   }
 }
 
@@ -50,9 +51,11 @@ std::optional<LinkEnd> Grid::neighbour(std::uint32_t vertex, std::uint32_t port)
 Route Grid::route(std::uint32_t from, std::uint32_t to) const {
   Route route;
   for (std::uint32_t i = 0; i < dimensions_; ++i) {
-    route.legs[i] = leg_between(from % extents_[i], to % extents_[i], extents_[i], wraps_[i]);
-    from /= extents_[i];
-    to /= extents_[i];
+    const std::uint32_t from_rest = divide(from, i);
+    const std::uint32_t to_rest = divide(to, i);
+    route.legs[i] = leg_between(from - from_rest * extents_[i], to - to_rest * extents_[i], extents_[i], wraps_[i]);
+    from = from_rest;
+    to = to_rest;
   }
   return route;
 }

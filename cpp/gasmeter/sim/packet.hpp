@@ -24,11 +24,11 @@ struct Packet : Action {
 
   Packet* next = nullptr;  // in a queue of whoever has it
   Fabric* fabric = nullptr;
-  SimTime tail;              // when its last byte is at `vertex`
-  std::uint32_t from = 0;    // terminals
-  std::uint32_t to = 0;      //
-  std::uint32_t vertex = 0;  // where it is, or goes over its link
-  std::uint32_t link = kNoLink;
+  SimTime tail;                  // when its last byte is at `vertex`
+  std::uint32_t from = 0;        // terminals
+  std::uint32_t to = 0;          //
+  std::uint32_t vertex = 0;      // where it is, or goes over its link
+  std::uint32_t link = kNoLink;  // input it has come by
   Route route;
   std::uint16_t bytes = 0;       // on the wire, all headers included
   std::uint8_t channel = 0;      // of the link

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/sim/stop_token.hpp"
@@ -11,6 +12,8 @@ namespace {
 
 constexpr std::int64_t kLongestRun = std::int64_t{1}
                                      << 25;  // ps that a lone node's rank goes on without a look at the stop token
+
+constexpr std::size_t kAhead = 4;  // entries whose actions are fetched before their turn
 
 bool earlier(const Posted& a, const Posted& b) {
   return a.place != b.place ? a.place < b.place : a.tie < b.tie;
@@ -22,27 +25,18 @@ RankContext::RankContext() : take_turn(&Partition::on_turn, this), wake([](Actio
 
 Partition::Partition(unsigned number, unsigned partitions, std::vector<Node>& nodes, const StopToken& stop)
     : alone_(nodes.size() == 1), number_(number), nodes_(nodes), stop_(stop) {
+  if (alone_) {
+    window_ = 0;
+    shift_ = kAloneShift;
+  }
   for (auto& sent : sent_) sent.resize(partitions);
 }
 
-void Partition::post(NodeId to, SimTime at, Tie tie, Action& action) {
-  if (alone_) {
-    push_pending({at.ps, tie, &action});
-    return;
-  }
+void Partition::post_elsewhere(Partition& target, NodeId to, SimTime at, Tie tie, Action& action) {
   const Window window = at.ps >> shift_;
   const Posted entry{Posted::at(to, at.ps & ((std::int64_t{1} << shift_) - 1)), tie, &action};
-  Partition& target = *nodes_[index(to)].partition;
-  if (window_ == kClosed) {
+  if (window_ == kClosed) {  // between runs
     target.queue_.post(window, entry);
-    return;
-  }
-  if (to == node_) {
-    if (window == window_) {
-      push_pending({at.ps, tie, &action});
-    } else {
-      queue_.post(window, entry);
-    }
     return;
   }
   if (at - now < lookahead_) {
@@ -50,12 +44,8 @@ void Partition::post(NodeId to, SimTime at, Tie tie, Action& action) {
                      " within " + std::to_string((at - now).ps) + " ps; the network promised no less than " +
                      std::to_string(lookahead_.ps));
   }
-  if (&target == this) {
-    queue_.post(window, entry);
-  } else {
-    sent_[parity_][target.number_].push_back({window, entry});
-    sent_next_[parity_] = std::min(sent_next_[parity_], window);
-  }
+  sent_[parity_][target.number_].push_back({window, entry});
+  sent_next_[parity_] = std::min(sent_next_[parity_], window);
 }
 
 void Partition::post_turn(RankContext& rank, SimTime at) {
@@ -147,8 +137,12 @@ Partition::Window Partition::next_window() const {
 // Few entries are sorted as they are; many are first dealt to their nodes.
 void Partition::sort(std::vector<Posted>& entries) {
   const std::size_t count = entries.size();
+  if (count == 2) {
+    if (earlier(entries[1], entries[0])) std::swap(entries[0], entries[1]);
+    return;
+  }
   if (count < 64 || count * 8 < nodes_.size()) {
-    if (count > 1) std::sort(entries.begin(), entries.end(), earlier);
+    std::sort(entries.begin(), entries.end(), earlier);
     return;
   }
   counts_.assign(nodes_.size() + 1, 0);
@@ -171,21 +165,23 @@ void Partition::sort(std::vector<Posted>& entries) {
 }
 
 void Partition::run_window(Window window) {
-  std::vector<Posted> entries = queue_.take(window);
-  if (entries.empty()) return;
+  queue_.take(window, entries_);
+  if (entries_.empty()) return;
   ++counters_.windows;
-  sort(entries);
+  if (entries_.size() > 1) sort(entries_);
+  const std::size_t count = entries_.size();
+  entries_.resize(count + kAhead, entries_.back());  // to be fetched, not to happen
   window_ = window;
   window_end_ = (window + 1) << shift_;
-  const Posted* const end = entries.data() + entries.size();
-  for (const Posted* first = entries.data(); first != end;) {
+  const Posted* const end = entries_.data() + count;
+  for (const Posted* first = entries_.data(); first != end;) {
     const Posted* last = first + 1;
     while (last != end && last->node() == first->node()) ++last;
     run_node(first, last);
     first = last;
   }
   window_ = kClosed;
-  queue_.recycle(std::move(entries));
+  entries_.clear();
 }
 
 void Partition::run_node(const Posted* first, const Posted* last) {
@@ -199,6 +195,8 @@ void Partition::run_node(const Posted* first, const Posted* last) {
         const Pending next{start + cursor_->offset(), cursor_->tie, cursor_->action};
         if (pending_.empty() || next.before(pending_.front())) {
           ++cursor_;
+          // What happens next is in memory that nobody has touched for a while.
+          prefetch_read(cursor_[kAhead - 1].action);
           fire(next);
           continue;
         }
@@ -218,7 +216,6 @@ void Partition::run_node(const Posted* first, const Posted* last) {
 }
 
 bool Partition::run_alone() {
-  window_ = 0;
   try {
     while (live != 0 && !pending_.empty() && !stop_.requested()) fire(pop_pending());
   } catch (...) {
@@ -226,7 +223,6 @@ bool Partition::run_alone() {
     current = nullptr;
     limit_ = kNobody;
   }
-  window_ = kClosed;
   return !pending_.empty();
 }
 

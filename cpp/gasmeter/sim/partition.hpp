@@ -4,8 +4,11 @@
 // inside a window nodes know nothing of one another, in whatever order and on whatever thread they run.
 #pragma once
 
+#include <cxxabi.h>
+
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <exception>
 #include <limits>
 #include <vector>
@@ -19,6 +22,19 @@
 namespace gasmeter::sim {
 
 class StopToken;
+
+// The exceptions that this thread deals with. The runtime keeps them per thread, not per stack.
+struct Exceptions {
+  const void* caught = nullptr;
+  unsigned uncaught = 0;
+
+  // One look at what the C++ ABI for Itanium (2.2.2) lays down, instead of two calls and a reference count.
+  [[nodiscard]] static Exceptions here() {
+    Exceptions found;
+    std::memcpy(&found, abi::__cxa_get_globals(), sizeof found);
+    return found;
+  }
+};
 
 // What the engine keeps of one node.
 struct Node {
@@ -37,17 +53,32 @@ class alignas(kNoSharing) Partition {
  public:
   using Window = WindowQueue::Window;
 
-  // `nodes`: of the whole engine. A single node knows no windows: its pending heap holds everything.
+  // `nodes`: of the whole engine.
   Partition(unsigned number, unsigned partitions, std::vector<Node>& nodes, const StopToken& stop);
 
-  // Window w covers [w << shift, (w + 1) << shift) ps.
+  // Window w covers [w << shift, (w + 1) << shift) ps. A single node has but one, which is always open.
   void set_windows(unsigned shift, SimTime lookahead) {
+    if (alone_) return;
     shift_ = shift;
     lookahead_ = lookahead;
   }
 
+  [[nodiscard]] unsigned number() const { return number_; }
+
   // --- called by what runs in it, or between runs
-  void post(NodeId to, SimTime at, Tie tie, Action& action);
+  GASMETER_INLINE void post(NodeId to, SimTime at, Tie tie, Action& action) {
+    const Window window = at.ps >> shift_;
+    if (GASMETER_LIKELY(to == node_ && window == window_)) {
+      push_pending({at.ps, tie, &action});
+      return;
+    }
+    Partition& target = *nodes_[index(to)].partition;
+    if (GASMETER_LIKELY(&target == this && window_ != kClosed && (to == node_ || at - now >= lookahead_))) {
+      queue_.post(window, {Posted::at(to, at.ps & ((std::int64_t{1} << shift_) - 1)), tie, &action});
+      return;
+    }
+    post_elsewhere(target, to, at, tie, action);
+  }
   void post_turn(RankContext& rank, SimTime at);
   // A rank whose clock is before this need not give way to anything.
   [[nodiscard]] GASMETER_INLINE bool free_to_go_on(const RankContext& rank) const {
@@ -59,15 +90,14 @@ class alignas(kNoSharing) Partition {
   void go_on(const RankContext& rank);
   [[nodiscard]] bool stop_requested() const;
   [[nodiscard]] SimTime window_end(SimTime at) const { return {((at.ps >> shift_) + 1) << shift_}; }
-  [[nodiscard]] bool unwinding() const { return std::uncaught_exceptions() > outer_uncaught; }
+  [[nodiscard]] bool unwinding() const { return Exceptions::here().uncaught > outer.uncaught; }
 
   // The engine's view of what runs here.
-  SimTime now;                      // the instant that happens now
-  SimTime latest;                   // the last one at which something has happened
-  RankContext* current = nullptr;   // whose fibre runs
-  unsigned live = 0;                // bodies that have neither returned nor parked
-  int outer_uncaught = 0;           // exceptions of who runs this partition
-  std::exception_ptr outer_caught;  // likewise
+  SimTime now;                     // the instant that happens now
+  SimTime latest;                  // the last one at which something has happened
+  RankContext* current = nullptr;  // whose fibre runs
+  unsigned live = 0;               // bodies that have neither returned nor parked
+  Exceptions outer;                // of who runs this partition
 
   // --- called by the engine's loop
   // The earliest window of this partition and of what it has posted to others.
@@ -100,7 +130,9 @@ class alignas(kNoSharing) Partition {
   static bool later(const Pending& a, const Pending& b) { return b.before(a); }
   static constexpr std::int64_t kNobody = std::numeric_limits<std::int64_t>::min();
   static constexpr Window kClosed = -1;
+  static constexpr unsigned kAloneShift = 62;
 
+  void post_elsewhere(Partition& target, NodeId to, SimTime at, Tie tie, Action& action);
   void sort(std::vector<Posted>& entries);
   void run_node(const Posted* first, const Posted* last);
   void fire(const Pending& event);
@@ -113,7 +145,7 @@ class alignas(kNoSharing) Partition {
   std::int64_t limit_ = kNobody;
   std::int64_t window_end_ = 0;
   Window window_ = kClosed;
-  unsigned shift_ = 20;
+  unsigned shift_ = 0;
   NodeId node_{};  // the one that runs
   bool alone_;
   const Posted* cursor_ = nullptr;  // of the node that runs: what is left of its part of the window
@@ -124,6 +156,7 @@ class alignas(kNoSharing) Partition {
   std::vector<Node>& nodes_;
   const StopToken& stop_;
   WindowQueue queue_;
+  std::vector<Posted> entries_;  // of the open window
   std::vector<Posted> sorted_;
   std::vector<std::uint32_t> counts_;
   struct Sent {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "gasmeter/base/platform.hpp"
 #include "gasmeter/sim/action.hpp"
 
 namespace gasmeter::sim {
@@ -34,12 +35,11 @@ class WindowQueue {
   static constexpr Window kNone = std::numeric_limits<Window>::max();
 
   // `window` is not before the last one taken.
-  void post(Window window, const Posted& entry) {
-    if (window - base_ < kRing) {
+  GASMETER_INLINE void post(Window window, const Posted& entry) {
+    if (GASMETER_LIKELY(window - base_ < kRing)) {
       put(window, entry);
     } else {
-      far_.push_back({window, entry});
-      std::push_heap(far_.begin(), far_.end(), later);
+      post_far(window, entry);
     }
   }
 
@@ -59,31 +59,26 @@ class WindowQueue {
     return far_.empty() ? kNone : far_.front().window;
   }
 
-  // What `window` holds, in no order; earlier windows are over. The list goes back by recycle().
-  [[nodiscard]] std::vector<Posted> take(Window window) {
+  // Moves what `window` holds to `list`, in no order; earlier windows are over. `list` is empty, and is handed back by
+  // the next call: its memory goes on with another window.
+  void take(Window window, std::vector<Posted>& list) {
     base_ = window;
-    while (!far_.empty() && far_.front().window - base_ < kRing) {
-      std::pop_heap(far_.begin(), far_.end(), later);
-      put(far_.back().window, far_.back().entry);
-      far_.pop_back();
-    }
+    while (GASMETER_UNLIKELY(!far_.empty() && far_.front().window - base_ < kRing)) fetch_far();
     const auto slot = static_cast<std::size_t>(window) % kRing;
-    if ((used_[slot / 64] >> (slot % 64) & 1U) != 0) {
-      used_[slot / 64] &= ~(std::uint64_t{1} << (slot % 64));
-      --in_ring_;
+    if ((used_[slot / 64] >> (slot % 64) & 1U) == 0) return;
+    used_[slot / 64] &= ~(std::uint64_t{1} << (slot % 64));
+    --in_ring_;
+    if (GASMETER_UNLIKELY(list.capacity() > kSmall)) {
+      spare_.push_back(std::move(list));
+      list = {};
     }
-    return std::exchange(ring_[slot], {});
-  }
-  void recycle(std::vector<Posted>&& list) {
-    if (spare_.size() >= kSpare || list.capacity() == 0) return;
-    list.clear();
-    spare_.push_back(std::move(list));
+    list.swap(ring_[slot]);
   }
 
  private:
   static constexpr Window kRing = 1024;
   static constexpr std::size_t kWords = kRing / 64;
-  static constexpr std::size_t kSpare = 32;  // lists kept for reuse
+  static constexpr std::size_t kSmall = 64;  // entries; longer lists are not kept by their window
 
   struct Far {
     Window window;
@@ -91,18 +86,37 @@ class WindowQueue {
   };
   static bool later(const Far& a, const Far& b) { return a.window > b.window; }
 
-  void put(Window window, const Posted& entry) {
+  GASMETER_INLINE void put(Window window, const Posted& entry) {
     const auto slot = static_cast<std::size_t>(window) % kRing;
     std::vector<Posted>& list = ring_[slot];
     if (list.empty()) {
       used_[slot / 64] |= std::uint64_t{1} << (slot % 64);
       ++in_ring_;
-      if (list.capacity() == 0 && !spare_.empty()) {
-        list = std::move(spare_.back());
-        spare_.pop_back();
-      }
     }
+    if (GASMETER_UNLIKELY(list.size() == list.capacity())) grow(list);
     list.push_back(entry);
+  }
+
+  // Long lists are few and go round, so that not every window keeps one.
+  GASMETER_NOINLINE void grow(std::vector<Posted>& list) {
+    if (list.size() < kSmall || spare_.empty() || spare_.back().capacity() <= list.size()) {
+      list.reserve(std::max<std::size_t>(8, 2 * list.size()));
+      return;
+    }
+    std::vector<Posted>& longer = spare_.back();
+    longer.assign(list.begin(), list.end());
+    list = std::move(longer);
+    spare_.pop_back();
+  }
+
+  GASMETER_NOINLINE void post_far(Window window, const Posted& entry) {
+    far_.push_back({window, entry});
+    std::push_heap(far_.begin(), far_.end(), later);
+  }
+  GASMETER_NOINLINE void fetch_far() {
+    std::pop_heap(far_.begin(), far_.end(), later);
+    put(far_.back().window, far_.back().entry);
+    far_.pop_back();
   }
 
   Window base_ = 0;
