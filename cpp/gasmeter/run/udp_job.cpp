@@ -4,13 +4,11 @@
 #include <sys/random.h>
 
 #include <cstring>
-#include <exception>
-#include <functional>
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/launch/available_memory.hpp"
-#include "gasmeter/launch/fields.hpp"
 #include "gasmeter/networks/udp/amudp_conduit.hpp"
+#include "gasmeter/run/exchange.hpp"
 #include "gasmeter/run/real_job.hpp"
 
 namespace gasmeter::run {
@@ -58,29 +56,6 @@ T random_value() {
   T value{};
   if (::getrandom(&value, sizeof value, 0) != static_cast<ssize_t>(sizeof value)) throw_errno("getrandom");
   return value;
-}
-
-// Runs `prepare` on every rank, then hands its text to all; throws on every rank if it threw on one.
-std::vector<std::string> exchange_or_fail(launch::RankLink& link, const std::function<std::string()>& prepare) {
-  std::string blob;
-  std::exception_ptr own;
-  try {
-    blob = '\0' + prepare();
-  } catch (const BrokenJob&) {
-    throw;
-  } catch (const Error& error) {
-    blob = error.what();
-    own = std::current_exception();
-  }
-  std::vector<std::string> all = link.exchange(blob);
-  if (own) std::rethrow_exception(own);
-  for (std::uint32_t rank = 0; rank < link.size(); ++rank) {
-    if (all[rank].empty() || all[rank].front() != '\0') {
-      throw ResourceError("rank " + std::to_string(rank) + ": " + all[rank]);
-    }
-    all[rank].erase(0, 1);
-  }
-  return all;
 }
 
 services::Impairment impairment_of(const kernels::Settings& settings, Rank self) {
