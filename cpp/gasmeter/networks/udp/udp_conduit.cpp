@@ -20,7 +20,6 @@ using conduit::PollFilter;
 constexpr Bytes kMaxMedium = 64 * 1024;      // larger ones would have to be put together from many fragments
 constexpr Bytes kMaxLong = 4 * 1024 * 1024;  // a message's payload is copied; a put's is not
 constexpr Bytes kMostPerPeer = 1024 * 1024;  // on its way to one peer: what stays in the caches on its way
-constexpr Bytes kCopied = 8 * 1024;          // puts up to here are copied into a shared datagram
 constexpr Bytes kMostTransfer = 1U << 30;
 constexpr std::uint32_t kMostTransfers = 64;  // outstanding per peer
 constexpr std::size_t kMostGets = 4096;       // outstanding
@@ -167,7 +166,7 @@ void UdpConduit::cancel(const AmBuffer& buffer) {
 Status UdpConduit::put(Rank rank, void* to, const void* from, Bytes bytes, OperationId root, OperationId local) {
   Peer& p = peer(rank);
   const auto address = reinterpret_cast<std::uint64_t>(to);
-  if (bytes <= std::min(kCopied, largest_ / 2)) {
+  if (is_copied(bytes)) {
     if (bytes != 0) {
       if (p.reserved || !make_room(p, record_bytes(RecordKind::put, 0, bytes, p.open_bytes)))
         return Status::no_resource;
