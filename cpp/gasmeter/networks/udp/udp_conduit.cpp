@@ -23,8 +23,7 @@ constexpr Bytes kMostPerPeer = 1024 * 1024;  // on its way to one peer: what sta
 constexpr Bytes kMostTransfer = 1U << 30;
 constexpr std::uint32_t kMostTransfers = 64;  // outstanding per peer
 constexpr std::size_t kMostGets = 4096;       // outstanding
-constexpr Bytes kLeastDatagram = 512;
-constexpr unsigned kMostLooks = 64;  // at the network per poll: strangers may send as fast as it reads
+constexpr unsigned kMostLooks = 64;           // at the network per poll: strangers may send as fast as it reads
 
 // What AmBuffer::slot says of a prepared message: in the open datagram, or the address of its Transfer.
 constexpr std::uint64_t kInOpenDatagram = 0;
@@ -53,13 +52,7 @@ UdpConduit::UdpConduit(RealHost host, services::DatagramService& service, Rank s
       limits_(service.limits()),
       largest_(limits_.largest),
       peers_(ranks) {
-  if (ranks > kMostRanks) {
-    throw UsageError("udp: " + std::to_string(ranks) + " ranks; at most " + std::to_string(kMostRanks));
-  }
-  if (largest_ < kLeastDatagram) {
-    throw UsageError("udp: datagrams of " + std::to_string(largest_) + " bytes; at least " +
-                     std::to_string(kLeastDatagram) + ", so that headers and arguments fit (option mtu)");
-  }
+  check_run(ranks, largest_);
   // Twice what waits must fit the peer's buffer: the kernel counts a datagram's bookkeeping, too.
   window_bytes_ = std::clamp(limits_.receive_buffer / 4 / std::max(1U, ranks - 1), 2 * largest_, kMostPerPeer);
   capabilities_ = {.max_request_medium = kMaxMedium,
