@@ -49,12 +49,9 @@ class RealJob {
   [[nodiscard]] RealHost host() const { return RealHost(wait_mode(link_)); }
 
  private:
-  void exchange_segments(const std::string& failure);
-
   launch::RankLink& link_;
   Reservation memory_;
   core::NeighbourhoodLayout layout_;
-  Bytes segment_bytes_;
   std::byte* block_ = nullptr;
   std::vector<core::Segment> segments_;
 };

@@ -4,13 +4,11 @@
 #include <sys/random.h>
 
 #include <cstring>
-#include <exception>
-#include <functional>
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/launch/available_memory.hpp"
-#include "gasmeter/launch/fields.hpp"
 #include "gasmeter/networks/udp/amudp_conduit.hpp"
+#include "gasmeter/run/exchange.hpp"
 #include "gasmeter/run/real_job.hpp"
 
 namespace gasmeter::run {
@@ -60,29 +58,6 @@ T random_value() {
   return value;
 }
 
-// Runs `prepare` on every rank, then hands its text to all; throws on every rank if it threw on one.
-std::vector<std::string> exchange_or_fail(launch::RankLink& link, const std::function<std::string()>& prepare) {
-  std::string blob;
-  std::exception_ptr own;
-  try {
-    blob = '\0' + prepare();
-  } catch (const BrokenJob&) {
-    throw;
-  } catch (const Error& error) {
-    blob = error.what();
-    own = std::current_exception();
-  }
-  std::vector<std::string> all = link.exchange(blob);
-  if (own) std::rethrow_exception(own);
-  for (std::uint32_t rank = 0; rank < link.size(); ++rank) {
-    if (all[rank].empty() || all[rank].front() != '\0') {
-      throw ResourceError("rank " + std::to_string(rank) + ": " + all[rank]);
-    }
-    all[rank].erase(0, 1);
-  }
-  return all;
-}
-
 services::Impairment impairment_of(const kernels::Settings& settings, Rank self) {
   services::Impairment plan;
   plan.loss = settings.number("loss");
@@ -130,6 +105,7 @@ UdpJob::UdpJob(launch::RankLink& link, const kernels::Settings& settings, Bytes 
     std::memcpy(&all.emplace_back(), blob.data(), sizeof(Announcement));
     addresses.push_back(blob.substr(sizeof(Announcement)));
   }
+  launch::Servant servant;
   (void)exchange_or_fail(link_, [&] {
     Bytes largest = services::kLargestDatagram;
     for (const Announcement& one : all) {
@@ -148,28 +124,31 @@ UdpJob::UdpJob(launch::RankLink& link, const kernels::Settings& settings, Bytes 
       service = impaired_.get();
     }
     if (settings.text("protocol") == "amudp") {
-      serve<AmudpConduit>(*service, udp);
+      servant = make_conduit<AmudpConduit>(*service, udp);
     } else {
-      serve<UdpConduit>(*service, udp);
+      servant = make_conduit<UdpConduit>(*service, udp);
     }
     return std::string();
   });
+  // Not before every rank has its conduit: what failed on one of them would take this one with it.
+  servant_ = link_.add_servant(std::move(servant));
 }
 
 template <class Conduit>
-void UdpJob::serve(services::DatagramService& service, const UdpSettings& settings) {
+launch::Servant UdpJob::make_conduit(services::DatagramService& service, const UdpSettings& settings) {
   const core::Segment& own = segments_[index(link_.rank())];
   auto conduit = std::make_unique<Conduit>(host_, service, link_.rank(), link_.size(),
                                            std::span(own.address, layout_.segment_bytes), settings);
-  servant_ = link_.add_servant({socket_->fd(), [here = conduit.get()] {
-                                  here->serve();
-                                  return here->next_deadline();
-                                }});
+  Conduit* const here = conduit.get();
   conduit_ = std::move(conduit);
+  return {socket_->fd(), [here] {
+            here->serve();
+            return here->next_deadline();
+          }};
 }
 
 UdpJob::~UdpJob() {
-  if (servant_) link_.forget_servant(*servant_);
+  link_.forget_servant(servant_);
 }
 
 void UdpJob::open(const kernels::Settings& settings) {

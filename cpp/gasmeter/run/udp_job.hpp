@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,10 +47,10 @@ class UdpJob {
 
  private:
   void open(const kernels::Settings& settings);
-  // Makes the conduit, and serves it while this rank waits for its next command: peers may still lack what it sent
-  // last.
+  // Returns what serves the conduit while this rank waits for its next command: peers may still lack what it sent last.
   template <class Conduit>
-  void serve(services::DatagramService& service, const networks::udp::UdpSettings& settings);
+  [[nodiscard]] launch::Servant make_conduit(services::DatagramService& service,
+                                             const networks::udp::UdpSettings& settings);
 
   launch::RankLink& link_;
   RealHost host_;
@@ -61,7 +60,7 @@ class UdpJob {
   std::unique_ptr<networks::udp::SocketDatagrams> socket_;
   std::unique_ptr<services::ImpairedDatagrams> impaired_;
   std::unique_ptr<conduit::Conduit> conduit_;
-  std::optional<int> servant_;
+  int servant_ = -1;
 };
 
 // The sockets of a raw program.

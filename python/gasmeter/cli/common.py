@@ -9,9 +9,11 @@ from typing import Any
 import click
 
 from gasmeter.errors import UsageError
+from gasmeter.formats import render
+from gasmeter.result import Result
 from gasmeter.units import parse_duration, parse_ranks, parse_seeds, parse_share, parse_sizes
 
-__all__ = ["DURATION", "FOLDER", "RANKS", "SEED", "SHARE", "SIZES", "EnvOption", "note", "option", "out"]
+__all__ = ["DURATION", "FOLDER", "RANKS", "SEED", "SHARE", "SIZES", "EnvOption", "note", "option", "out", "show"]
 
 
 class _Parsed(click.ParamType[Any]):
@@ -93,3 +95,28 @@ def note(text: str) -> None:
         One line.
     """
     click.echo(text, err=True)
+
+
+def show(result: Result, form: str, title: str = "") -> int:
+    """Write what was measured: rows to standard output, notes and errors to standard error.
+
+    Parameters
+    ----------
+    result : Result
+        What was measured.
+    form : str
+        One of `gasmeter.formats.FORMATS`.
+    title : str
+        Above a table.
+
+    Returns
+    -------
+    int
+        Exit status: 1 if data arrived wrong.
+    """
+    out(render(result.rows, form, title=title, footer=["", result.disturbance()]))
+    for line in result.notes:
+        note(line)
+    for line in result.errors:
+        note(f"Error: {line}")
+    return 0 if result.verified else 1

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from gasmeter.cli.common import DURATION, RANKS, SEED, SHARE, SIZES, note, option, out
+from gasmeter.cli.common import DURATION, RANKS, SEED, SHARE, SIZES, option, show
 from gasmeter.cli.progress import showing_progress
 from gasmeter.execution import execute
-from gasmeter.formats import FORMATS, render
+from gasmeter.formats import FORMATS
 from gasmeter.measurement import measurement
 from gasmeter.names import parse_assignments
 from gasmeter.point import MOST_ITERATIONS
@@ -106,11 +106,4 @@ def measure(
     )  # fmt: skip
     with showing_progress() as progress:
         result = execute(experiment, progress=progress)
-    rows = result.rows
-    footer = ["", result.disturbance()]
-    out(render(rows, form, title=experiment.title, footer=footer))
-    for line in result.notes:
-        note(line)
-    for line in result.errors:
-        note(f"Error: {line}")
-    return 0 if result.verified else 1
+    return show(result, form, title=experiment.title)

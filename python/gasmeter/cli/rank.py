@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from gasmeter.cli.common import note, option, out
+from gasmeter.cli.common import note, option, show
 from gasmeter.errors import UsageError
-from gasmeter.formats import FORMATS, render
+from gasmeter.formats import FORMATS
 from gasmeter.names import parse_assignments
 from gasmeter.remote import create_job_file, join, lead, read_job_file
 
@@ -54,10 +54,4 @@ def rank(*, file: Path, index: int | None, create: str | None, arguments: tuple[
         raise UsageError(f"--index {given}; allowed: 0..{len(job.addresses) - 1}, as {file} has addresses", str(index))
     if index != 0:
         return join(job, index)
-    result = lead(job)
-    out(render(result.rows, form, title="", footer=["", result.disturbance()]))
-    for line in result.notes:
-        note(line)
-    for line in result.errors:
-        note(f"Error: {line}")
-    return 0 if result.verified else 1
+    return show(lead(job), form)

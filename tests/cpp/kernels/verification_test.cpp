@@ -88,7 +88,13 @@ TEST_CASE("every_kernel_verifies_in_virtual_time") {
 
 TEST_CASE("verification_without_a_block_before_it_checks_something") {
   for_every_measurement("smp", 2, [](Trial trial) {
-    if (trial.request.settings.op == "call") return;
+    const Settings& settings = trial.request.settings;
+    if (settings.op == "call") return;
+    // What verify() applies then is 4 updates per word of a small table: of put-get's, which race, more than 1 % may be
+    // lost there, by the benchmark's own rules. In this one races stay rare.
+    if (settings.kernel == "random-access") {
+      trial = trial_of(settings.kernel, settings.op, "smp", settings.variant, Bytes{1} << 20, 2);
+    }
     trial.blocks = 0;
     const Verification found = try_on_threads(trial, trial.request.kernel->make_real);
     CHECK(is_right(found));

@@ -1,13 +1,12 @@
 #include "gasmeter/launch/rank_link.hpp"
 
 #include <doctest/doctest.h>
-#include <sys/socket.h>
 
 #include <string>
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/launch/fields.hpp"
-#include "gasmeter/launch/job_file.hpp"
+#include "support/one_rank.hpp"
 
 namespace {
 
@@ -16,30 +15,7 @@ using gasmeter::BrokenJob;
 using gasmeter::Rank;
 using gasmeter::ResourceError;
 using gasmeter::UsageError;
-
-// A rank 1 of 2 whose launcher is the test.
-struct OneRank {
-  OneRank() {
-    int ends[2];
-    REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
-    launcher = UniqueFd(ends[0]);
-    link.emplace(RankIdentity{.link_fd = ends[1], .rank = Rank{1}, .size = 2, .job_fd = ::dup(file.fd())});
-  }
-  void tell(FrameKind kind, const std::string& payload = {}) const {
-    REQUIRE(send_frame(launcher.get(), kind, kEveryRank, payload));
-  }
-  Frame hear() {
-    while (true) {
-      if (auto frame = reader.next()) return std::move(*frame);
-      REQUIRE(reader.receive(launcher.get(), Waiting::yes) == Transfer::progress);
-    }
-  }
-
-  JobFile file;
-  UniqueFd launcher;
-  FrameReader reader;
-  std::optional<RankLink> link;
-};
+using gasmeter::testing::OneRank;
 
 TEST_CASE("identity_survives_text_and_back") {
   const RankIdentity identity = RankIdentity::parse("5,1,2,6,-1,1");
@@ -63,12 +39,7 @@ TEST_CASE("identity_that_is_garbled_is_a_usage_error") {
 TEST_CASE("command_that_arrives_during_a_collective_is_kept") {
   OneRank test;
   test.tell(FrameKind::command, "first");
-  std::string all;
-  for (const char* blob : {"a", "bc"}) {
-    append_u64(all, std::string(blob).size());
-    all += blob;
-  }
-  test.tell(FrameKind::exchanged, all);
+  test.tell_exchanged("a", "bc");
   test.tell(FrameKind::command, "second");
   CHECK(test.link->exchange("bc") == std::vector<std::string>{"a", "bc"});
   const Frame asked = test.hear();

@@ -5,12 +5,14 @@
 #include "gasmeter/kernels/pattern.hpp"
 #include "gasmeter/kernels/raw_udp/raw_udp.hpp"
 #include "gasmeter/networks/udp/raw_datagrams.hpp"
+#include "gasmeter/services/datagram_service.hpp"
 
 namespace gasmeter::kernels::raw_udp {
 namespace {
 
+using services::kLargestDatagram;
+
 constexpr Bytes kWord = 8;
-constexpr Bytes kLargest = 65'507;
 constexpr Bytes kBookkeeping = 768;          // of the kernel, per datagram that waits
 constexpr Bytes kMostWaiting = 1024 * 1024;  // of the receiver's buffer
 
@@ -20,15 +22,15 @@ class Flood final : public Program {
       : context_(std::move(context)),
         seed_(settings.seed),
         size_(settings.size),
-        buffer_(std::max(settings.size, kLargest)) {
+        buffer_(std::max(settings.size, kLargestDatagram)) {
     require_ranks(settings, 2);
     if (settings.op == "get") refuse_raw_op(settings, "udp", "am-short, am-medium, am-long, put");
     is_short_ = settings.op == "am-short";
     if (is_short_) size_ = kWord;
     piece_ = settings.op == "am-medium" || is_short_ ? size_ : std::min(size_, kDatagram);
-    if (piece_ > kLargest || piece_ == 0) {
+    if (piece_ > kLargestDatagram || piece_ == 0) {
       throw UsageError("kernel flood on raw@udp, op " + settings.op + ": size " + std::to_string(size_) +
-                       " B; one datagram holds 1.." + std::to_string(kLargest));
+                       " B; one datagram holds 1.." + std::to_string(kLargestDatagram));
     }
     credit_ = std::max<std::uint64_t>(kMostWaiting / (piece_ + kBookkeeping) / 2, 1);
     fill_pattern({buffer_.data(), size_}, seed_);

@@ -5,22 +5,24 @@
 #include "gasmeter/kernels/pattern.hpp"
 #include "gasmeter/kernels/raw_udp/raw_udp.hpp"
 #include "gasmeter/networks/udp/raw_datagrams.hpp"
+#include "gasmeter/services/datagram_service.hpp"
 
 namespace gasmeter::kernels::raw_udp {
 namespace {
 
+using services::kLargestDatagram;
+
 constexpr Bytes kWord = 8;
-constexpr Bytes kLargest = 65'507;
 
 class PingPong final : public Program {
  public:
   PingPong(RawUdp context, const Settings& settings)
-      : context_(std::move(context)), seed_(settings.seed), size_(settings.size), buffer_(kLargest) {
+      : context_(std::move(context)), seed_(settings.seed), size_(settings.size), buffer_(kLargestDatagram) {
     require_ranks(settings, 2);
     if (settings.op == "call") refuse_raw_op(settings, "udp", "am-short, am-medium, am-long, put, get");
-    if (size_ > kLargest) {
+    if (size_ > kLargestDatagram) {
       throw UsageError("kernel ping-pong on raw@udp: size " + std::to_string(size_) +
-                       " B; one datagram holds at most " + std::to_string(kLargest));
+                       " B; one datagram holds at most " + std::to_string(kLargestDatagram));
     }
     const bool is_short = settings.op == "am-short";
     is_am_ = settings.op.starts_with("am-");
@@ -38,13 +40,13 @@ class PingPong final : public Program {
       const SimTime start = socket.host().now();
       for (std::uint64_t i = 0; i < iterations; ++i) {
         socket.send(Rank{1}, buffer_.data(), there_);
-        (void)socket.receive(buffer_.data(), kLargest);
+        (void)socket.receive(buffer_.data(), kLargestDatagram);
       }
       result = {socket.host().now() - start, iterations, {}};
       result.add_time_per_operation(is_am_ ? "round_trip" : "latency");
     } else if (context_.rank == Rank{1}) {
       for (std::uint64_t i = 0; i < iterations; ++i) {
-        (void)socket.receive(buffer_.data(), kLargest);
+        (void)socket.receive(buffer_.data(), kLargestDatagram);
         socket.send(Rank{0}, buffer_.data(), back_);
       }
     }
@@ -56,15 +58,15 @@ class PingPong final : public Program {
     Verification found;
     const bool first = context_.rank == Rank{0};
     // What arrives must be what the other side sent, not what was there.
-    std::fill_n(buffer_.data(), kLargest, std::byte{0});
+    std::fill_n(buffer_.data(), kLargestDatagram, std::byte{0});
     if (first) fill_pattern({buffer_.data(), there_}, seed_ + 1);
     context_.barrier();
     if (first) {
       context_.socket.send(Rank{1}, buffer_.data(), there_);
-      const Bytes bytes = context_.socket.receive(buffer_.data(), kLargest);
+      const Bytes bytes = context_.socket.receive(buffer_.data(), kLargestDatagram);
       found = {back_ + 1, count_differences(buffer_.data(), back_, seed_ + 2) + (bytes != back_ ? 1U : 0U), 0};
     } else if (context_.rank == Rank{1}) {
-      const Bytes bytes = context_.socket.receive(buffer_.data(), kLargest);
+      const Bytes bytes = context_.socket.receive(buffer_.data(), kLargestDatagram);
       found = {there_ + 1, count_differences(buffer_.data(), there_, seed_ + 1) + (bytes != there_ ? 1U : 0U), 0};
       fill_pattern({buffer_.data(), back_}, seed_ + 2);
       context_.socket.send(Rank{0}, buffer_.data(), back_);

@@ -17,12 +17,6 @@ using conduit::AmHeader;
 using conduit::Category;
 using conduit::PollFilter;
 
-namespace {
-
-constexpr Bytes kLeastDatagram = 512;
-
-}  // namespace
-
 AmudpConduit::AmudpConduit(RealHost host, services::DatagramService& service, Rank self, std::uint32_t ranks,
                            std::span<std::byte> segment, const UdpSettings& settings)
     : host_(host),
@@ -33,13 +27,7 @@ AmudpConduit::AmudpConduit(RealHost host, services::DatagramService& service, Ra
       settings_(settings),
       peers_(ranks) {
   const Bytes largest = service.limits().largest;
-  if (ranks > kMostRanks) {
-    throw UsageError("amudp: " + std::to_string(ranks) + " ranks; at most " + std::to_string(kMostRanks));
-  }
-  if (largest < kLeastDatagram) {
-    throw UsageError("amudp: datagrams of " + std::to_string(largest) + " bytes; at least " +
-                     std::to_string(kLeastDatagram) + ", so that headers and arguments fit (option mtu)");
-  }
+  check_run(ranks, largest);
   const Bytes max_medium = std::min(amudp::kMaxMedium, largest - amudp::kMostHead);
   const Bytes max_long = std::min(amudp::kMaxLong, largest - amudp::kMostHead);
   capabilities_ = {.max_request_medium = max_medium,

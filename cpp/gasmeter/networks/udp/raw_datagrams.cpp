@@ -6,27 +6,12 @@
 #include <cstring>
 
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/networks/udp/bound_socket.hpp"
 
 namespace gasmeter::networks::udp {
-namespace {
 
-constexpr int kSocketBuffer = 4 * 1024 * 1024;  // asked for; the kernel may give less
-
-}  // namespace
-
-RawDatagrams::RawDatagrams(const std::string& bind, WaitMode mode) : host_(mode) {
-  const SocketAddress own = SocketAddress::parse(bind);
-  fd_ = ::socket(own.family(), SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  if (fd_ < 0) throw_errno("socket");
-  if (::bind(fd_, own.data(), own.size()) != 0) {
-    const int error = errno;
-    ::close(fd_);
-    throw ResourceError("raw@udp: cannot use address " + bind + ": " + std::strerror(error));
-  }
-  for (const int option : {SO_RCVBUF, SO_SNDBUF}) {
-    (void)::setsockopt(fd_, SOL_SOCKET, option, &kSocketBuffer, sizeof kSocketBuffer);
-  }
-}
+RawDatagrams::RawDatagrams(const std::string& bind, WaitMode mode)
+    : host_(mode), fd_(bound_socket(SocketAddress::parse(bind), 0)) {}
 
 RawDatagrams::~RawDatagrams() {
   ::close(fd_);

@@ -33,8 +33,8 @@ class RawDatagrams {
  private:
   static constexpr SimTime kPatience{10'000'000'000'000};  // 10 s
 
-  int fd_ = -1;
   RealHost host_;
+  int fd_;
   std::vector<SocketAddress> peers_;
 };
 

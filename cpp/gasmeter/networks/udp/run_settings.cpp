@@ -1,6 +1,25 @@
 #include "gasmeter/networks/udp/run_settings.hpp"
 
+#include <string>
+
+#include "gasmeter/base/error.hpp"
+
 namespace gasmeter::networks::udp {
+namespace {
+
+constexpr Bytes kLeastDatagram = 512;
+
+}  // namespace
+
+void check_run(std::uint32_t ranks, Bytes largest) {
+  if (ranks > kMostRanks) {
+    throw UsageError("udp: " + std::to_string(ranks) + " ranks; at most " + std::to_string(kMostRanks));
+  }
+  if (largest < kLeastDatagram) {
+    throw UsageError("udp: datagrams of " + std::to_string(largest) + " bytes; at least " +
+                     std::to_string(kLeastDatagram) + ", so that headers and arguments fit (option mtu)");
+  }
+}
 
 bool UdpCounters::admit(Verdict verdict) {
   switch (verdict) {

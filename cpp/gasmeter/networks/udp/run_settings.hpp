@@ -18,6 +18,9 @@ struct UdpSettings {
   SimTime patience{60'000'000'000'000};  // a peer that is silent for longer ends the job
 };
 
+// Throws UsageError for more ranks than the header can name, or datagrams too small for any message.
+void check_run(std::uint32_t ranks, Bytes largest);
+
 struct UdpCounters {
   std::uint64_t sent = 0;  // datagrams, retransmissions included
   std::uint64_t received = 0;

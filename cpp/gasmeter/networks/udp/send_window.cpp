@@ -43,7 +43,6 @@ Slot& SendWindow::append(std::uint64_t& sequence) {
   sequence = next_++;
   Slot& s = slot(sequence);
   s.acknowledged = false;
-  s.transmissions = 0;
   s.transfer = nullptr;
   s.payload = nullptr;
   s.payload_bytes = 0;
@@ -60,7 +59,6 @@ void SendWindow::mark_sent(std::uint64_t count, SimTime now) {
   for (; count != 0; --count) {
     Slot& s = slot(unsent_++);
     s.sent = now;
-    ++s.transmissions;
     bytes_in_flight_ += s.bytes() + kOverhead;
   }
 }
@@ -95,7 +93,6 @@ void SendWindow::mark_resent(std::uint64_t sequence, SimTime now) {
   Slot& s = slot(sequence);
   s.sent = now;
   resent_ = now;
-  ++s.transmissions;
 }
 
 }  // namespace gasmeter::networks::udp

@@ -36,7 +36,6 @@ struct alignas(kCacheLine) Slot {
   Transfer* transfer = nullptr;
   std::uint32_t head_bytes = 0;  // of `records` or `head`
   std::uint32_t payload_bytes = 0;
-  std::uint32_t transmissions = 0;
   bool acknowledged = false;
   SimTime sent;
   std::vector<OperationId> operations;  // complete when this is acknowledged
@@ -125,8 +124,9 @@ class SendWindow {
     if (s.acknowledged) return;
     s.acknowledged = true;
     // A datagram that was sent twice does not tell which of the two was answered (Karn); one that was under way while
-    // others were sent again may have been acknowledged long ago, in a datagram that was lost.
-    if (s.transmissions == 1 && s.sent > resent_) round_trip_.sample(now - s.sent);
+    // others were sent again may have been acknowledged long ago, in a datagram that was lost. Only what left after
+    // every retransmission is neither.
+    if (s.sent > resent_) round_trip_.sample(now - s.sent);
     bytes_in_flight_ -= s.bytes() + kOverhead;
     if (window_bytes_ < most_bytes_)
       window_bytes_ = window_bytes_ + s.bytes() < most_bytes_ ? window_bytes_ + s.bytes() : most_bytes_;

@@ -16,6 +16,7 @@
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/base/platform.hpp"
+#include "gasmeter/networks/udp/bound_socket.hpp"
 
 namespace gasmeter::networks::udp {
 namespace {
@@ -25,7 +26,6 @@ using services::Inbox;
 constexpr Bytes kUdpHeader = 8;
 constexpr Bytes kAlignment = 16;
 constexpr Bytes kSmallestMtu = 576;              // that every IPv4 network carries (RFC 791)
-constexpr int kSocketBuffer = 4 * 1024 * 1024;   // asked for; the kernel may give less
 constexpr unsigned kMostSegments = 64;           // of one UDP_SEGMENT call (UDP_MAX_SEGMENTS of Linux 4.18)
 constexpr unsigned kMostPerBatch = 16;           // of one sendmmsg or recvmmsg
 constexpr Bytes kOffloadWorthwhile = 32 * 1024;  // larger datagrams fill a buffer alone
@@ -55,11 +55,6 @@ Bytes mtu_of(const SocketAddress& address) {
   return least == 0 ? 1500 : least;
 }
 
-void set_option(int fd, int level, int option, int value) {
-  // What the kernel does not grant costs speed alone.
-  (void)::setsockopt(fd, level, option, &value, sizeof value);
-}
-
 bool has_option(int fd, int option) {
   int value = 0;
   socklen_t size = sizeof value;
@@ -75,16 +70,7 @@ SocketDatagrams::SocketDatagrams(const SocketOptions& options) : options_(option
                      " bytes, headers of IP and UDP included");
   }
   const Bytes mtu = options.mtu != 0 ? options.mtu : mtu_of(own);
-  fd_ = ::socket(own.family(), SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (fd_ < 0) throw_errno("socket");
-  if (::bind(fd_, own.data(), own.size()) != 0) {
-    const int error = errno;
-    ::close(fd_);
-    throw ResourceError("udp: cannot use address " + options.bind + ": " + std::strerror(error) +
-                        (error == EADDRINUSE ? "; choose another port, or 0 for any" : ""));
-  }
-  set_option(fd_, SOL_SOCKET, SO_RCVBUF, kSocketBuffer);
-  set_option(fd_, SOL_SOCKET, SO_SNDBUF, kSocketBuffer);
+  fd_ = bound_socket(own, SOCK_NONBLOCK);
   limits_.largest = std::min(mtu - ip_header(own.family()) - kUdpHeader, services::kLargestDatagram);
   int buffer = 0;
   socklen_t size = sizeof buffer;

@@ -20,12 +20,10 @@ using conduit::PollFilter;
 constexpr Bytes kMaxMedium = 64 * 1024;      // larger ones would have to be put together from many fragments
 constexpr Bytes kMaxLong = 4 * 1024 * 1024;  // a message's payload is copied; a put's is not
 constexpr Bytes kMostPerPeer = 1024 * 1024;  // on its way to one peer: what stays in the caches on its way
-constexpr Bytes kCopied = 8 * 1024;          // puts up to here are copied into a shared datagram
 constexpr Bytes kMostTransfer = 1U << 30;
 constexpr std::uint32_t kMostTransfers = 64;  // outstanding per peer
 constexpr std::size_t kMostGets = 4096;       // outstanding
-constexpr Bytes kLeastDatagram = 512;
-constexpr unsigned kMostLooks = 64;  // at the network per poll: strangers may send as fast as it reads
+constexpr unsigned kMostLooks = 64;           // at the network per poll: strangers may send as fast as it reads
 
 // What AmBuffer::slot says of a prepared message: in the open datagram, or the address of its Transfer.
 constexpr std::uint64_t kInOpenDatagram = 0;
@@ -54,13 +52,7 @@ UdpConduit::UdpConduit(RealHost host, services::DatagramService& service, Rank s
       limits_(service.limits()),
       largest_(limits_.largest),
       peers_(ranks) {
-  if (ranks > kMostRanks) {
-    throw UsageError("udp: " + std::to_string(ranks) + " ranks; at most " + std::to_string(kMostRanks));
-  }
-  if (largest_ < kLeastDatagram) {
-    throw UsageError("udp: datagrams of " + std::to_string(largest_) + " bytes; at least " +
-                     std::to_string(kLeastDatagram) + ", so that headers and arguments fit (option mtu)");
-  }
+  check_run(ranks, largest_);
   // Twice what waits must fit the peer's buffer: the kernel counts a datagram's bookkeeping, too.
   window_bytes_ = std::clamp(limits_.receive_buffer / 4 / std::max(1U, ranks - 1), 2 * largest_, kMostPerPeer);
   capabilities_ = {.max_request_medium = kMaxMedium,
@@ -167,7 +159,7 @@ void UdpConduit::cancel(const AmBuffer& buffer) {
 Status UdpConduit::put(Rank rank, void* to, const void* from, Bytes bytes, OperationId root, OperationId local) {
   Peer& p = peer(rank);
   const auto address = reinterpret_cast<std::uint64_t>(to);
-  if (bytes <= std::min(kCopied, largest_ / 2)) {
+  if (is_copied(bytes)) {
     if (bytes != 0) {
       if (p.reserved || !make_room(p, record_bytes(RecordKind::put, 0, bytes, p.open_bytes)))
         return Status::no_resource;

@@ -7,6 +7,7 @@
 //   applied (puts, answers) or is held (messages), so an acknowledgement completes a put.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -54,6 +55,8 @@ class UdpConduit final : public conduit::Conduit {
   [[nodiscard]] bool is_quiet() const;
 
  private:
+  static constexpr Bytes kCopied = 8 * 1024;  // up to here a copy costs less than what avoids it
+
   // A transfer that is arriving.
   struct Incoming {
     Fragment head;
@@ -120,6 +123,8 @@ class UdpConduit final : public conduit::Conduit {
   };
 
   // ---- sending
+  // Whether a put or an answer shares a datagram; others are sent from where they lie.
+  [[nodiscard]] bool is_copied(Bytes bytes) const { return bytes <= std::min(kCopied, largest_ / 2); }
   [[nodiscard]] Peer& peer(Rank rank);
   void mark_dirty(Peer& p);
   // Room for a record of this size in the open datagram.

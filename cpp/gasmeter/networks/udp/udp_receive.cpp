@@ -24,7 +24,7 @@ void UdpConduit::complete(OperationId operation) {
 // or behind the frontier has arrived yet, so whatever lands there is overwritten before anybody may look.
 void UdpConduit::set_landing(services::Inbox& inbox) {
   inbox.landing = {};
-  if (bulk_ == nullptr || settings_.covers == Authentication::payload || largest_ < 8 * 1024) return;
+  if (bulk_ == nullptr || settings_.covers == Authentication::payload || largest_ < kCopied) return;
   const auto found = bulk_->incoming.find(bulk_transfer_);
   if (found == bulk_->incoming.end() || found->second.to == nullptr) {
     bulk_ = nullptr;

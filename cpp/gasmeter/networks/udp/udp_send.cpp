@@ -226,7 +226,7 @@ void UdpConduit::pump(Peer& p) {
 }
 
 bool UdpConduit::pump_answer(Peer& p, const Answer& answer) {
-  if (answer.bytes <= std::min<Bytes>(8 * 1024, largest_ / 2)) {
+  if (is_copied(answer.bytes)) {
     if (p.reserved || !make_room(p, record_bytes(RecordKind::found, 0, answer.bytes, 0))) return false;
     append_record(p, RecordKind::found, {}, {}, answer.identity, answer.from, answer.bytes);
     p.open_flags |= kMovesData;
