@@ -1,7 +1,8 @@
 """gasmeter: measures and characterises one-sided communication.
 
-``gasmeter.measure`` measures one kernel, ``gasmeter.Experiment`` describes a sweep, ``gasmeter.launch`` runs a Python
-program on ranks. Names are loaded when first used, so that a rank process starts light.
+``gasmeter.measure`` measures one kernel, ``gasmeter.Experiment`` describes a sweep, ``gasmeter.machine`` returns a
+modelled installation, ``gasmeter.launch`` runs a Python program on ranks. Names are loaded when first used, so that a
+rank process starts light.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     )
     from gasmeter.experiment import Experiment, Plot, Series, Target
     from gasmeter.launch import launch
+    from gasmeter.machine import Machine, machine, machines
     from gasmeter.measurement import measure
     from gasmeter.result import Result
     from gasmeter.runner import Runner
@@ -39,6 +41,7 @@ __all__ = [
     "EnvironmentLacks",
     "Experiment",
     "GasmeterError",
+    "Machine",
     "Plot",
     "ProgramError",
     "ResourceError",
@@ -50,6 +53,8 @@ __all__ = [
     "UsageError",
     "__version__",
     "launch",
+    "machine",
+    "machines",
     "measure",
     "merge_stores",
     "open_result",
@@ -71,6 +76,7 @@ _HOME = {
         "errors",
     ),
     **dict.fromkeys(("Experiment", "Plot", "Series", "Target"), "experiment"),
+    **dict.fromkeys(("Machine", "machine", "machines"), "machine"),
     "Result": "result",
     "Runner": "runner",
     "launch": "launch",
@@ -97,7 +103,7 @@ def __dir__() -> list[str]:
 
 
 class _Package(types.ModuleType):
-    """Keeps ``gasmeter.launch`` the function: importing the module of that name would put itself in its place."""
+    """Keeps ``gasmeter.launch`` a function: importing the module of that name would put itself in its place."""
 
     def __setattr__(self, name: str, value: object) -> None:
         if not (name in _HOME and isinstance(value, types.ModuleType)):

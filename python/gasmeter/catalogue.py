@@ -27,6 +27,7 @@ __all__ = [
     "build_info",
     "catalogue",
     "core",
+    "topologies",
 ]
 
 
@@ -322,6 +323,23 @@ def build_info() -> dict[str, Any]:
         If there is no compiled core.
     """
     return dict(core().build_info())
+
+
+def topologies() -> list[dict[str, str]]:
+    """Return the topologies that the compiled core can build.
+
+    Returns
+    -------
+    list of dict
+        ``name``, ``summary`` and ``example`` of each; empty if the core does not list them.
+
+    Raises
+    ------
+    EnvironmentLacks
+        If there is no compiled core.
+    """
+    declared = getattr(core(), "topologies", None)
+    return [dict(entry) for entry in declared()] if declared else []
 
 
 @functools.cache

@@ -15,6 +15,7 @@ from gasmeter import context
 from gasmeter.catalogue import catalogue
 from gasmeter.errors import UsageError
 from gasmeter.experiment import Experiment
+from gasmeter.machine import machine_of
 from gasmeter.point import Group
 from gasmeter.result import Result
 from gasmeter.rows import Record, record
@@ -239,6 +240,12 @@ class _Clock:
         self._tell(Progress(int(self._done), self._total, max(self._left_s, 0.0) * pace, group.points[-1].describe()))
 
 
+def _machines(groups: Sequence[Group]) -> list[dict[str, Any]]:
+    """Return the effective numbers of every machine that points run on, each once."""
+    found = (machine_of(point) for group in groups for point in group.points)
+    return list({entry.label: entry.facts() for entry in found if entry is not None}.values())
+
+
 def _open_store(
     experiment: Experiment,
     out: str | Path,
@@ -259,6 +266,7 @@ def _open_store(
         "options": dict(origin),
         "groups": len(groups),
         "points": [point.model_dump() | {"run_id": point.id} for group in groups for point in group.points],
+        "machines": _machines(groups),
         "host": context.host_facts(),
         "versions": context.versions(),
     }

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from gasmeter.errors import UsageError, did_you_mean
+from gasmeter.machine import Machine
 from gasmeter.names import check_metric
 from gasmeter.point import MOST_ITERATIONS, Budget, Group, Point
 from gasmeter.units import parse_duration, parse_ranks, parse_seeds, parse_share, parse_sizes
@@ -32,6 +33,15 @@ def _names(value: object) -> object:
     if len(names) > 1 and "" in names:
         raise UsageError(f"{value!r} has an empty name; allowed: names with commas between, for instance put,get")
     return tuple(dict.fromkeys(names))
+
+
+def _names_given(value: object) -> object:
+    """Accept what `_names` does, machines by their label, and "" for none."""
+    items = [value] if isinstance(value, str | Machine) else value
+    if isinstance(items, Sequence):
+        items = [item.label if isinstance(item, Machine) else item for item in items]
+    names = _names(items)
+    return () if names == ("",) else names
 
 
 class _Described(BaseModel):
@@ -148,8 +158,13 @@ class Series(_Described):
         See `gasmeter.point.Budget`; text such as ``2%`` and ``30s`` is parsed.
     quick : dict
         Axes and budget fields that replace the ones above in a quick run.
-    machine, topology, placement : str
-        Modelled installation.
+    machine : tuple of str
+        Axis of modelled conduits: names, labels such as ``extoll+link.bandwidth=1.25 GB/s``, or machines
+        (`gasmeter.machine`). A conduit of another network runs on its own machine; empty takes the network's own.
+    topology : tuple of str
+        Axis of modelled conduits, for instance ``torus3d:4x4x4``; empty takes the machine's own.
+    placement : str
+        How ranks are placed on nodes.
     target : Target or None
         Limit of the comparison, for the summary.
     """
@@ -171,12 +186,13 @@ class Series(_Described):
     max_time_s: float = Field(default=30.0, gt=0)
     iterations: int | None = Field(default=None, ge=1, le=MOST_ITERATIONS)
     quick: dict[str, Any] = Field(default_factory=dict)
-    machine: str = ""
-    topology: str = ""
+    machine: tuple[str, ...] = ()
+    topology: tuple[str, ...] = ()
     placement: str = ""
     target: Target | None = None
 
     _split = field_validator("conduit", "op", "variant", mode="before")(_names)
+    _split_given = field_validator("machine", "topology", mode="before")(_names_given)
 
     @field_validator("size", mode="before")
     @classmethod

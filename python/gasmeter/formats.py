@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from gasmeter.rows import COLUMNS, Row
+from gasmeter.rows import COLUMNS, Row, installation
 from gasmeter.units import format_bytes, format_quantity
 
 __all__ = [
@@ -166,7 +166,19 @@ _OSU_COLUMNS = {
     "gups": ("GUP/s", 1.0),
     "overhead": ("Overhead (ratio)", 1.0),
 }
-_OSU_KEYS = ("kernel", "op", "variant", "conduit", "network", "kind", "ranks", "options", "reference")
+_OSU_KEYS = (
+    "kernel",
+    "op",
+    "variant",
+    "conduit",
+    "network",
+    "kind",
+    "machine",
+    "topology",
+    "ranks",
+    "options",
+    "reference",
+)
 
 
 def to_osu(rows: Sequence[Row]) -> str:
@@ -188,14 +200,14 @@ def to_osu(rows: Sequence[Row]) -> str:
     return "\n".join(_osu_block(dict(zip(_OSU_KEYS, key, strict=True)), entries) for key, entries in blocks.items())
 
 
-def _osu_block(key: Mapping[str, Any], rows: Sequence[Row]) -> str:
+def _osu_block(key: Row, rows: Sequence[Row]) -> str:
     metrics = list(dict.fromkeys((row["metric"], row["unit"]) for row in rows))
     what = " ".join(str(key[name]) for name in ("kernel", "op", "variant") if key[name])
     against = f", against {key['reference']}" if key["reference"] else ""
     options = f", {key['options']}" if key["options"] else ""
     heads = [_OSU_COLUMNS.get(metric, (f"{metric} ({unit})", 1.0)) for metric, unit in metrics]
     lines = [
-        f"# gasmeter {what} on {key['conduit']}, {key['ranks']} ranks{options}{against} ({key['kind']})",
+        f"# gasmeter {what} on {installation(key)}, {key['ranks']} ranks{options}{against} ({key['kind']})",
         "# " + f"{'Size':<8}" + "".join(f"{head:>20}" for head, _ in heads),
     ]
     for size in dict.fromkeys(row["size_bytes"] for row in rows):
@@ -281,7 +293,7 @@ def _cells(row: Row) -> dict[str, str]:
         "kernel": row["kernel"],
         "op": row["op"],
         "variant": row["variant"],
-        "conduit": row["conduit"],
+        "conduit": installation(row),
         "ranks": str(row["ranks"]),
         "size": format_bytes(row["size_bytes"]) if row["size_bytes"] else "-",
         "options": row["options"],

@@ -7,6 +7,7 @@ from typing import Any
 
 from gasmeter.execution import execute
 from gasmeter.experiment import Experiment, Series
+from gasmeter.machine import Machine
 from gasmeter.result import Result
 from gasmeter.runner import Runner
 
@@ -28,8 +29,8 @@ def measurement(
     max_time: str | float = 30.0,
     time: str | float = 0.4,
     seed: int = 1,
-    machine: str = "",
-    topology: str = "",
+    machine: str | Machine | Sequence[str | Machine] = (),
+    topology: str | Sequence[str] = (),
 ) -> Experiment:
     """Return the experiment that `measure` runs; the parameters are the same.
 
@@ -73,6 +74,8 @@ def measure(
     max_time: str | float = 30.0,
     time: str | float = 0.4,
     seed: int = 1,
+    machine: str | Machine | Sequence[str | Machine] = (),
+    topology: str | Sequence[str] = (),
     runner: Runner | None = None,
 ) -> Result:
     """Measure one kernel and return its rows.
@@ -105,6 +108,10 @@ def measure(
         Seconds a point is measured when no `ci` is asked for.
     seed : int, default 1
         Seed of every random stream.
+    machine : str, Machine or sequence of these, optional
+        Machines of modelled conduits, see `gasmeter.machine`; each network's own by default.
+    topology : str or sequence of str, optional
+        Topologies of modelled conduits, for instance ``"torus3d:4x4x4"``; the machine's own by default.
     runner : Runner, optional
         Keeps worker processes alive between calls; by default they end with the call.
 
@@ -124,6 +131,7 @@ def measure(
     """
     experiment = measurement(
         kernel, conduit=conduit, op=op, sizes=sizes, ranks=ranks, variant=variant, options=options, against=against,
-        ci=ci, iterations=iterations, max_time=max_time, time=time, seed=seed,
+        ci=ci, iterations=iterations, max_time=max_time, time=time, seed=seed, machine=machine,
+        topology=topology,
     )  # fmt: skip
     return execute(experiment, runner=runner)

@@ -76,7 +76,9 @@ class Point(BaseModel):
     options : dict of str to str
         Non-default options in canonical text.
     machine, topology, placement : str
-        The modelled installation; empty on real conduits.
+        The modelled installation; empty on real conduits. The machine is named with what differs from its file.
+    machine_digest : str
+        Hash of the machine's effective numbers: a point is another one when its machine's file has changed.
     nodes : int
         Nodes the ranks live on.
     seed : int
@@ -99,6 +101,7 @@ class Point(BaseModel):
     machine: str = ""
     topology: str = ""
     placement: str = ""
+    machine_digest: str = ""
     nodes: int = Field(default=1, ge=1)
     seed: int = 1
     repetition: int = Field(default=0, ge=0)
@@ -107,7 +110,10 @@ class Point(BaseModel):
     @functools.cached_property
     def id(self) -> str:
         """Content identity: 16 hexadecimal digits, the same on every machine and in every year."""
-        return _digest({"schema": SCHEMA_VERSION, **self.model_dump()})
+        content = self.model_dump()
+        if not self.machine_digest:  # real points have none, and keep the names they had before there were machines
+            del content["machine_digest"]
+        return _digest({"schema": SCHEMA_VERSION, **content})
 
     def describe(self) -> str:
         """Return the point in one line for people.
@@ -125,6 +131,8 @@ class Point(BaseModel):
         if self.size_bytes:
             words.append(format_bytes(self.size_bytes))
         text = f"{' '.join(words)} on {self.conduit}, {self.ranks} rank{'s' if self.ranks != 1 else ''}"
+        text += f", {self.machine}" if "+" in self.machine else ""
+        text += f", {self.topology}" if self.topology else ""
         return f"{text} ({options_text(self.options)})" if self.options else text
 
 

@@ -15,7 +15,7 @@ from gasmeter.names import options_text
 from gasmeter.overhead import overhead_interval
 from gasmeter.runner import GroupOutcome, Outcome
 
-__all__ = ["COLUMNS", "SAMPLE_COLUMNS", "Record", "Row", "record"]
+__all__ = ["COLUMNS", "SAMPLE_COLUMNS", "Record", "Row", "installation", "record"]
 
 Row = dict[str, Any]
 
@@ -105,6 +105,27 @@ def record(outcome: GroupOutcome, experiment: str) -> Record:
                 result.samples.append(_samples(entry, metric, values, outcome, kept))
     result.rows.extend(_comparisons(outcome, np.asarray(kept, dtype=bool), experiment))
     return result
+
+
+def installation(row: Row) -> str:
+    """Return what a row ran on, for people.
+
+    Parameters
+    ----------
+    row : dict
+        By the names of `COLUMNS`.
+
+    Returns
+    -------
+    str
+        The conduit, then the machine unless it is the network's own, and the topology.
+    """
+    words = [row["conduit"]]
+    if row["machine"] not in {"", row["network"]}:
+        words.append(f"on {row['machine']}")
+    if row["topology"]:
+        words.append(f"on {row['topology']}")
+    return " ".join(words)
 
 
 def _op(outcome: Outcome) -> Op:

@@ -14,11 +14,25 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from gasmeter import catalogue as _catalogue
-from gasmeter.errors import BrokenJob, GasmeterError, error_named
+from gasmeter.errors import BrokenJob, GasmeterError, UsageError, error_named
+from gasmeter.machine import machine_of
 from gasmeter.point import Point
 from gasmeter.workers import WorkerPool
 
-__all__ = ["Block", "ModelSession", "Pool", "RealSession", "Session", "Verification", "WorkerPools"]
+__all__ = [
+    "CORE_TAKES_MACHINES",
+    "Block",
+    "ModelSession",
+    "Pool",
+    "RealSession",
+    "Session",
+    "Verification",
+    "WorkerPools",
+    "machine_values",
+]
+
+CORE_TAKES_MACHINES = False
+"""Whether the core's ``ModelJob`` has the argument ``machine``; without it a network runs on its own numbers only."""
 
 
 @dataclass(frozen=True)
@@ -190,6 +204,40 @@ class RealSession:
             return
 
 
+def machine_values(point: Point) -> dict[str, float | str]:
+    """Return the numbers of a point's machine as the core takes them.
+
+    Parameters
+    ----------
+    point : Point
+        A point on a modelled conduit.
+
+    Returns
+    -------
+    dict of str to float or str
+        In SI base units by key, with ``placement`` if one is asked for; empty for a network without a machine file.
+    """
+    found = machine_of(point)
+    placed: dict[str, float | str] = {"placement": point.placement} if point.placement else {}
+    return {**(found.values() if found else {}), **placed}
+
+
+def _machine_argument(point: Point) -> dict[str, Any]:
+    if CORE_TAKES_MACHINES:
+        return {"machine": machine_values(point)}
+    found = machine_of(point)
+    if point.placement or (found is not None and found.overrides()):
+        what = (
+            f"machine {found.label!r}" if found is not None and found.overrides() else f"placement {point.placement!r}"
+        )
+        raise UsageError(
+            f"{what}: this version of gasmeter models {point.conduit} with the numbers of its own machine only;"
+            f" allowed: {found.name if found else 'none'}",
+            what,
+        )
+    return {}
+
+
 class ModelSession:
     """A kernel open in virtual time, in this process.
 
@@ -214,6 +262,7 @@ class ModelSession:
             seed=point.seed,
             ranks=point.ranks,
             options=dict(point.options),
+            **_machine_argument(point),
         )
 
     def block(self, iterations: int) -> Block:

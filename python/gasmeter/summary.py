@@ -9,7 +9,7 @@ from gasmeter.errors import GasmeterError
 from gasmeter.experiment import Experiment, Series, Target
 from gasmeter.formats import format_interval
 from gasmeter.result import Result
-from gasmeter.rows import Row
+from gasmeter.rows import Row, installation
 from gasmeter.sweep import plan_series
 from gasmeter.units import format_bytes, format_quantity
 
@@ -147,7 +147,7 @@ def _what(row: Row) -> list[str]:
     return [
         row["kernel"],
         " ".join(dict.fromkeys(text for text in (row["op"], row["variant"]) if text not in {"", row["kernel"]})),
-        row["conduit"],
+        installation(row),
         f"{row['ranks']}{' (share cores)' if row['oversubscribed'] else ''}",
         format_bytes(row["size_bytes"]) if row["size_bytes"] else "-",
     ]

@@ -9,6 +9,7 @@ from typing import Any
 from gasmeter.catalogue import Catalogue, Conduit, Kernel, catalogue
 from gasmeter.errors import UsageError, unknown
 from gasmeter.experiment import Experiment, Series
+from gasmeter.installations import Installations
 from gasmeter.limits import check_ranks, check_size, check_virtual_ranks
 from gasmeter.names import resolve_options, resolve_variant
 from gasmeter.point import Budget, Group, Point
@@ -21,7 +22,7 @@ DEFAULT_SIZES = "8:4M"
 DEFAULT_TABLE = "32M"
 """Table of random-access when no size is named: 2^22 words."""
 
-_AXES = ("op", "size", "ranks", "variant", "conduit", "seed", "repetition")
+_AXES = ("op", "size", "ranks", "variant", "conduit", "machine", "topology", "seed", "repetition")
 
 
 def plan(experiment: Experiment, *, quick: bool = False, replace: Mapping[str, str] | None = None) -> list[Group]:
@@ -116,6 +117,8 @@ def _axes(series: Series, kernel: Kernel) -> dict[str, tuple[Any, ...]]:
         "ranks": series.ranks,
         "variant": variants,
         "conduit": series.conduit,
+        "machine": series.machine or ("",),
+        "topology": series.topology or ("",),
         "seed": series.seeds,
         "repetition": tuple(range(series.repetitions)),
     }
@@ -183,12 +186,14 @@ class _Builder:
 
     def __init__(self, entry: Catalogue, kernel: Kernel, series: Series, reference: Mapping[str, Any]) -> None:
         self._entry, self._kernel, self._series = entry, kernel, series
-        for what, names, name in (("machine", "machines", series.machine), ("topology", "topologies", series.topology)):
-            if name:
-                raise unknown(what, name, [], f"gasmeter list {names}")
         self._budget: Budget = series.budget()
         conduits = [*series.conduit, *([str(reference["conduit"])] if "conduit" in reference else [])]
         self._conduits = {name: entry.conduit(name, kernel) for name in conduits}
+        wanted = {
+            name: [*given, *([str(reference[name])] if reference.get(name) else [])]
+            for name, given in (("machine", series.machine), ("topology", series.topology))
+        }
+        self._installations = Installations(self._conduits.values(), wanted["machine"], wanted["topology"])
 
     def point(self, values: Mapping[str, Any]) -> Point:
         series, kernel = self._series, self._kernel
@@ -200,6 +205,7 @@ class _Builder:
         else:
             check_ranks(values["ranks"])
             check_size(size)
+        installed = self._installations.of(conduit, values["machine"], values["topology"])
         return Point(
             kernel=kernel.name,
             op=op.name,
@@ -208,9 +214,10 @@ class _Builder:
             size_bytes=size,
             ranks=values["ranks"],
             options=self._options(conduit, {name: value for name, value in values.items() if name not in _AXES}),
-            machine=series.machine,
-            topology=series.topology,
+            machine=installed.column if installed else "",
+            topology=installed.topology if installed else "",
             placement=series.placement,
+            machine_digest=installed.digest if installed else "",
             seed=values["seed"],
             repetition=values["repetition"],
             budget=self._budget,
@@ -234,6 +241,8 @@ def _replaced(series: list[Series], replace: Mapping[str, str]) -> list[Series]:
         "ranks",
         "variant",
         "conduit",
+        "machine",
+        "topology",
         "seeds",
         "repetitions",
         "ci",

@@ -1,26 +1,33 @@
-"""Sizes, shares, durations: parsed from what people type, and formatted for people.
+"""Sizes, shares, durations, quantities: parsed from what people type, and formatted for people.
 
-Sizes count bytes with K = 1024; everything is SI inside and scaled only where it is shown.
+Sizes count bytes with K = 1024; everything is SI inside and scaled only where it is shown. A quantity (a number of a
+machine) always names its unit, decimal (``kB``) or binary (``KiB``).
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
 
 from gasmeter.errors import UsageError
 
 __all__ = [
+    "QUANTITIES",
+    "Quantity",
     "format_bytes",
     "format_duration",
     "format_quantity",
     "parse_duration",
+    "parse_quantity",
     "parse_ranks",
     "parse_seeds",
     "parse_share",
     "parse_size",
     "parse_sizes",
+    "quantity_text",
 ]
 
 _SIZE = re.compile(r"^(\d+)\s*([KMGT]?)(?:i?B)?$", re.IGNORECASE)
@@ -321,3 +328,178 @@ def _format_ratio(value: float, signed: bool) -> str:
     if not signed:
         return f"{value * 100:.3g} %"
     return f"{value + 1:.3g} times" if value >= _LARGE_RATIO else f"{value * 100:+.1f} %"
+
+
+_DECIMAL = {"": 0, "k": 3, "M": 6, "G": 9, "T": 12}
+_BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40}
+_BYTES: dict[str, Decimal] = {
+    **{f"{prefix}B": Decimal(10) ** power for prefix, power in _DECIMAL.items()},
+    **{f"{prefix}B": Decimal(1 << power) for prefix, power in _BINARY.items()},
+}
+_BITS_PER_BYTE = 8
+_NUMBER = re.compile(r"^([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?)\s*(.*)$", re.ASCII)
+_LARGEST_COUNT = 1 << 53
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A kind of number that a machine is made of.
+
+    Attributes
+    ----------
+    unit : str
+        SI unit of the value.
+    expected : str
+        What to write, for messages.
+    example : str
+        A value that is allowed.
+    units : mapping of str to Decimal
+        What each unit that people may write stands for, in `unit`.
+    shown : tuple of str
+        Units a value is shown in, the largest that keeps it at least 1; the last one otherwise.
+    zero : bool
+        Whether 0 is allowed.
+    whole : bool
+        Whether it is a whole number in `unit`.
+    """
+
+    unit: str
+    expected: str
+    example: str
+    units: Mapping[str, Decimal]
+    shown: tuple[str, ...]
+    zero: bool = False
+    whole: bool = False
+
+
+QUANTITIES: Mapping[str, Quantity] = {
+    "time": Quantity(
+        "s",
+        "a time in ns, us, ms or s",
+        "0.3 us",
+        {unit: Decimal(10) ** power for unit, power in {"s": 0, "ms": -3, "us": -6, "ns": -9, "ps": -12}.items()},
+        ("s", "ms", "us", "ns", "ps"),
+        zero=True,
+    ),
+    "bandwidth": Quantity(
+        "B/s",
+        "a bandwidth in B/s, kB/s, MB/s, GB/s, KiB/s, MiB/s, GiB/s or Gbit/s",
+        "1.25 GB/s",
+        {f"{unit}/s": factor for unit, factor in _BYTES.items()}
+        | {f"{prefix}bit/s": Decimal(10) ** power / _BITS_PER_BYTE for prefix, power in _DECIMAL.items()},
+        ("GB/s", "MB/s", "kB/s", "B/s"),
+    ),
+    "bytes": Quantity("B", "bytes in B, kB, MB, KiB or MiB", "28 B", _BYTES, (), zero=True, whole=True),
+    "size": Quantity("B", "bytes in B, kB, MB, KiB or MiB", "4 KiB", _BYTES, (), whole=True),
+    "frequency": Quantity(
+        "Hz",
+        "a frequency in Hz, kHz, MHz or GHz",
+        "156.25 MHz",
+        {f"{prefix}Hz": Decimal(10) ** power for prefix, power in _DECIMAL.items()},
+        ("GHz", "MHz", "kHz", "Hz"),
+    ),
+    "count": Quantity(
+        "",
+        "a whole number",
+        "16",
+        dict.fromkeys(("", "slots", "packets", "ranks", "messages", "entries"), Decimal(1)),
+        (),
+        whole=True,
+    ),
+}
+"""Kinds of numbers by name; each is above 0 unless `Quantity.zero` says otherwise."""
+
+
+def parse_quantity(given: object, kind: str, what: str) -> float:
+    """Return a number with its unit in SI base units.
+
+    Parameters
+    ----------
+    given : object
+        For instance ``"0.3 us"``, ``"1.25 GB/s"``, ``"4 KiB"``; a count may be a number.
+    kind : str
+        One of `QUANTITIES`.
+    what : str
+        What the number is, for the message.
+
+    Returns
+    -------
+    float
+        In the unit of its kind: s, B/s, B, Hz or 1.
+
+    Raises
+    ------
+    UsageError
+        If it is no number, has no unit or another one, or is not positive where it must be.
+
+    Examples
+    --------
+    >>> parse_quantity("0.3 us", "time", "latency")
+    3e-07
+    """
+    quantity = QUANTITIES[kind]
+    text = str(given).strip()
+    match = _NUMBER.match(text)
+    value = math.nan
+    reason = ""
+    if match is None or isinstance(given, bool):
+        reason = f"is not a number{' with a unit' if '' not in quantity.units else ''}"
+    else:
+        number, unit = Decimal(match.group(1)), match.group(2).replace("\N{MICRO SIGN}", "u")
+        unit = unit.replace("\N{GREEK SMALL LETTER MU}", "u")
+        if unit not in quantity.units:
+            reason = f"has unit {match.group(2)!r}" if unit else "has no unit"
+        else:
+            exact = number * quantity.units[unit]
+            value = float(exact)
+            reason = _out_of_range(exact, quantity)
+    if reason:
+        raise UsageError(
+            f"{what}: {text!r} {reason}; allowed: {quantity.expected}{'' if quantity.zero else ', above 0'}, for"
+            f" instance {quantity.example}",
+            text,
+        )
+    return value
+
+
+def _out_of_range(exact: Decimal, quantity: Quantity) -> str:
+    value = float(exact)
+    if value < 0:
+        return "is negative"
+    if value == 0 and (exact != 0 or not quantity.zero):
+        return "is not above 0" if exact == 0 else "is too small"
+    if not math.isfinite(value) or (quantity.whole and exact > _LARGEST_COUNT):
+        return "is too large"
+    if quantity.whole and exact != exact.to_integral_value():
+        return f"is not a whole number{' of bytes' if quantity.unit == 'B' else ''}"
+    return ""
+
+
+def quantity_text(value: float, kind: str) -> str:
+    """Return a quantity in its one spelling, which reads back as the same number.
+
+    Parameters
+    ----------
+    value : float
+        In the unit of its kind.
+    kind : str
+        One of `QUANTITIES`.
+
+    Returns
+    -------
+    str
+        For instance ``300 ns``, ``1.25 GB/s``, ``4 KiB``.
+    """
+    quantity = QUANTITIES[kind]
+    if quantity.whole:
+        whole = int(value)
+        unit, shift = quantity.unit, 0
+        if quantity.unit == "B" and whole:
+            binary = [(f"{prefix}B", power) for prefix, power in _BINARY.items() if whole % (1 << power) == 0]
+            unit, shift = binary[-1] if binary else ("B", 0)
+        return f"{whole >> shift} {unit}".strip()
+    exact = Decimal(repr(value))
+    fitting = (unit for unit in quantity.shown if exact >= quantity.units[unit])
+    unit = next(fitting, quantity.shown[-1] if value else quantity.shown[0])
+    scaled = f"{exact / quantity.units[unit]:f}"
+    return f"{scaled.rstrip('0').rstrip('.') if '.' in scaled else scaled} {unit}"

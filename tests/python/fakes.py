@@ -5,6 +5,7 @@ It speaks the same commands as the real workers. Costs are invented; nothing her
 
 import math
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
@@ -98,6 +99,7 @@ CATALOGUE = {
                 _option("sync", "choice", "lazy", ["lazy", "strict"]),
             ],
         },
+        {"name": "extoll", "summary": "a card", "network": "extoll", "kind": "modelled", "options": []},
         {
             "name": "udp",
             "summary": "datagrams",
@@ -256,8 +258,11 @@ class Pool:
 class ModelJob:
     """A job in virtual time: the same every time."""
 
-    def __init__(self, *, kernel, op, conduit, variant, size_bytes, seed, ranks, options):
+    machines: ClassVar = []  # what the jobs of a test were given as `machine`, in order
+
+    def __init__(self, *, kernel, op, conduit, variant, size_bytes, seed, ranks, options, machine=None):
         assert all(isinstance(value, str) for value in options.values())
+        ModelJob.machines.append(machine)
         self.settings = (kernel, op, variant, conduit, size_bytes, ranks)
         self.machine = Machine(noise=0.0)
 
@@ -283,6 +288,13 @@ class Core:
     @staticmethod
     def catalogue():
         return CATALOGUE
+
+    @staticmethod
+    def topologies():
+        return [
+            {"name": "mesh3d", "summary": "a box", "example": "mesh3d:4x4x4"},
+            {"name": "torus3d", "summary": "a box whose ends meet", "example": "torus3d:4x4x4"},
+        ]
 
     @staticmethod
     def build_info():

@@ -92,7 +92,41 @@ BAD_INPUT = [
     ((*MEASURE, "--seed", "-1"), "seed '-1' is not allowed", "from 0 to 2^64-1"),
     ((*MEASURE, "--seed", str(1 << 64)), "seed '18446744073709551616' is not allowed", "from 0 to 2^64-1"),
     ((*MEASURE, "--seed", "1,2"), "seed '1,2' is not allowed", "one whole number"),
-    ((*MEASURE, "--machine", "extoll"), "unknown machine 'extoll'", "gasmeter list machines"),
+    (
+        (*MEASURE, "--machine", "extol"),
+        "unknown machine 'extol'; did you mean 'extoll'? allowed: extoll, ideal",
+        "gasmeter list machines",
+    ),
+    (
+        (*MEASURE, "--machine", "extoll"),
+        "machine 'extoll' belongs to network extoll, but smp runs on this host; allowed: conduits on extoll",
+        "gasmeter list conduits",
+    ),
+    (
+        ("measure", "ping-pong", "--conduit", "extoll", "--machine", "extoll+link.bandwith=1 GB/s"),
+        "unknown parameter of machine extoll 'link.bandwith'; did you mean 'link.bandwidth'?",
+        "gasmeter list machines",
+    ),
+    (
+        ("measure", "ping-pong", "--conduit", "extoll", "--machine", "extoll+link.bandwidth=1"),
+        "link.bandwidth of machine extoll: '1' has no unit; allowed: a bandwidth in B/s,",
+        "for instance 1.25 GB/s",
+    ),
+    (
+        ("measure", "ping-pong", "--conduit", "extoll", "--topology", "torus3:4x4x4"),
+        "unknown topology 'torus3'; did you mean 'torus3d'?",
+        "gasmeter list topologies",
+    ),
+    (
+        ("measure", "ping-pong", "--conduit", "extoll", "--topology", "torus3d: 4"),
+        "topology of machine extoll: 'torus3d: 4' is not a topology; allowed: a name and its extents",
+        "gasmeter list topologies",
+    ),
+    (
+        (*MEASURE, "--topology", "mesh3d:4x4x4"),
+        "topology 'mesh3d:4x4x4': smp has none; allowed: conduits on a machine with a topology",
+        "gasmeter list machines",
+    ),
     ((*MEASURE, "--topology", "ring"), "unknown topology 'ring'", "gasmeter list topologies"),
     ((*MEASURE, "--colour"), "--colour", "gasmeter measure --help"),
     (("measure", "ping-pong"), "--conduit", "gasmeter measure --help"),

@@ -5,15 +5,18 @@ from hypothesis import strategies as st
 from gasmeter.errors import UsageError
 from gasmeter.names import parse_assignments
 from gasmeter.units import (
+    QUANTITIES,
     format_bytes,
     format_duration,
     format_quantity,
     parse_duration,
+    parse_quantity,
     parse_ranks,
     parse_seeds,
     parse_share,
     parse_size,
     parse_sizes,
+    quantity_text,
 )
 
 
@@ -145,3 +148,63 @@ def test_a_bad_seed_names_what_is_allowed(value):
 
 def test_one_item_may_hold_several_assignments():
     assert parse_assignments(["loss=0.3,dup=0.1", "op=put,get"]) == {"loss": "0.3", "dup": "0.1", "op": "put,get"}
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "value"),
+    [
+        ("0.31 us", "time", 0.31e-6),
+        ("20ns", "time", 20e-9),
+        ("5 µs", "time", 5e-6),
+        ("2 ms", "time", 2e-3),
+        ("1e-6 s", "time", 1e-6),
+        ("0 s", "time", 0.0),
+        ("625 MB/s", "bandwidth", 625e6),
+        ("1.25 GB/s", "bandwidth", 1.25e9),
+        ("10 Gbit/s", "bandwidth", 1.25e9),
+        ("1 MiB/s", "bandwidth", 1048576.0),
+        ("64 B", "bytes", 64.0),
+        ("0 B", "bytes", 0.0),
+        ("4 KiB", "size", 4096.0),
+        ("4 kB", "size", 4000.0),
+        ("156.25 MHz", "frequency", 156.25e6),
+        ("16", "count", 16.0),
+        ("16 slots", "count", 16.0),
+        (16, "count", 16.0),
+    ],
+)
+def test_a_quantity_is_read_in_base_units(text, kind, value):
+    assert parse_quantity(text, kind, "x") == value
+
+
+@given(st.sampled_from(sorted(QUANTITIES)), st.floats(1e-18, 1e18, allow_nan=False), st.integers(1, 1 << 53))
+def test_every_quantity_reads_back_as_written(kind, number, whole):
+    value = float(whole) if QUANTITIES[kind].whole else number
+    assert parse_quantity(quantity_text(value, kind), kind, "x") == value
+
+
+@given(st.sampled_from(sorted(QUANTITIES)), st.text(max_size=12))
+def test_any_text_is_a_quantity_or_a_usage_error(kind, text):
+    try:
+        value = parse_quantity(text, kind, "x")
+    except UsageError:
+        return
+    assert value > 0 or (value == 0 and QUANTITIES[kind].zero)
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "text"),
+    [
+        (3e-7, "time", "300 ns"),
+        (0.0, "time", "0 s"),
+        (1e-13, "time", "0.1 ps"),
+        (1.25e9, "bandwidth", "1.25 GB/s"),
+        (4096.0, "size", "4 KiB"),
+        (1500.0, "size", "1500 B"),
+        (0.0, "bytes", "0 B"),
+        (156.25e6, "frequency", "156.25 MHz"),
+        (16.0, "count", "16"),
+    ],
+)
+def test_a_quantity_has_one_spelling(value, kind, text):
+    assert quantity_text(value, kind) == text

@@ -9,12 +9,14 @@ from typing import Any
 
 import click
 
-from gasmeter.catalogue import Option, catalogue
+from gasmeter.catalogue import Option, catalogue, topologies
 from gasmeter.cli.common import option, out
 from gasmeter.errors import GasmeterError
 from gasmeter.execution import estimated_seconds
 from gasmeter.loading import ProgramFile, load_file
-from gasmeter.units import format_duration
+from gasmeter.machine import machine, machines
+from gasmeter.parameters import PARAMETERS
+from gasmeter.units import format_duration, quantity_text
 
 __all__ = ["list_command"]
 
@@ -94,6 +96,28 @@ def _experiment_file(path: Path) -> Entry:
     }
 
 
+def _machines() -> list[Entry]:
+    return [_machine(name) for name in machines()]
+
+
+def _machine(name: str) -> Entry:
+    found = machine(name)
+    summaries = {parameter.key: parameter for parameter in PARAMETERS[found.network]}
+    parameters = [
+        {"name": key, "kind": summaries[key].kind, "summary": summaries[key].summary,
+         **{field: value for field, value in facts.items() if field != "origin"}}
+        for key, facts in found.effective().items()
+    ]  # fmt: skip
+    return {
+        "name": name, "summary": found.summary, "ops": [], "options": [], "network": found.network,
+        "digest": found.digest, "parameters": parameters,
+    }  # fmt: skip
+
+
+def _topologies() -> list[Entry]:
+    return [{**entry, "ops": [], "options": []} for entry in topologies()]
+
+
 def _none() -> list[Entry]:
     return []
 
@@ -101,8 +125,8 @@ def _none() -> list[Entry]:
 _LISTS: dict[str, Callable[[], list[Entry]]] = {
     "conduits": _conduits,
     "kernels": _kernels,
-    "machines": _none,
-    "topologies": _none,
+    "machines": _machines,
+    "topologies": _topologies,
     "experiments": _experiments,
     "figures": _none,
     "claims": _none,
@@ -155,7 +179,20 @@ def _print(entry: Entry) -> None:
     for key in ("variants", "raw"):
         if entry.get(key):
             out(f"    {key}: {', '.join(entry[key])}")
+    if "example" in entry:
+        out(f"    example: {entry['example']}")
+    for number in entry.get("parameters", ()):
+        _print_number(number)
     for item in entry["options"]:
         allowed = " | ".join(item["choices"]) or item["type"]
         unit = f" {item['unit']}" if item["unit"] else ""
         out(f"    option {item['name']}={allowed}{unit} (default {item['default']})  {item['summary']}".rstrip())
+
+
+def _print_number(number: Entry) -> None:
+    kind = number["kind"]
+    bounded = number["low"] is not None
+    bounds = (quantity_text(number[end], kind) for end in ("low", "high")) if bounded else ()
+    between = f" ({' to '.join(bounds)})" if bounded else ""
+    out(f"    {number['name']} = {number['text']}{between}  {number['summary']}")
+    out(f"      {number['confidence']} confidence: {number['source']}")

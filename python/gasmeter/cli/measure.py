@@ -45,10 +45,16 @@ Examples:
     metavar="KEY=VALUE",
     help="Option of the kernel or conduit; repeatable.",
 )
-@option("--machine", default="", metavar="M", help="Modelled machine; see `gasmeter list machines`.")
 @option(
-    "--topology", default="", metavar="T", help="Modelled topology, e.g. mesh3d:4x4x4; see `gasmeter list topologies`."
-)
+    "--machine", default="", metavar="M[,M…]",
+    help="Machine of modelled conduits, e.g. extoll or \"extoll+link.bandwidth=1.25 GB/s\"; see"
+    " `gasmeter list machines`.  [default: the network's own]",
+)  # fmt: skip
+@option(
+    "--topology", default="", metavar="T[,T…]",
+    help="Topology of modelled conduits, e.g. mesh3d:4x4x4; see `gasmeter list topologies`."
+    "  [default: the machine's own]",
+)  # fmt: skip
 @option(
     "--against", default=None, metavar="C2", help="Compare with this conduit in alternating blocks; adds overhead rows."
 )

@@ -47,8 +47,8 @@ Examples:
 )
 @option(
     "--set", "replace", multiple=True, metavar="AXIS=VALUES", envvar="GASMETER_RUN_SET",
-    help="Replace an axis: size, ranks, conduit, op, variant, seeds, or an option; KERNEL.AXIS for one kernel only."
-    " Repeatable.",
+    help="Replace an axis: size, ranks, conduit, op, variant, machine, topology, seeds, or an option;"
+    " KERNEL.AXIS for one kernel only. Repeatable.",
 )  # fmt: skip
 @option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Modelled points at the same time.")
 @option("--resume", is_flag=True, help="Continue what the folder already holds.")

@@ -1,0 +1,152 @@
+import json
+
+import pytest
+from click.testing import CliRunner
+
+import gasmeter as gm
+from fakes import ModelJob
+from gasmeter import sessions
+from gasmeter.cli import cli
+from gasmeter.errors import UsageError
+from gasmeter.machine import machine_of
+from gasmeter.point import Point
+from gasmeter.sessions import machine_values
+from gasmeter.store import read_run
+
+
+def experiment(**settings):
+    return gm.Experiment(
+        **{"name": "what-if", "kernel": "ping-pong", "conduit": "extoll", "op": "put", "size": "8", **settings}
+    )
+
+
+def columns(points):
+    return [(point.machine, point.topology) for point in points]
+
+
+@pytest.mark.usefixtures("machine")
+def test_a_modelled_conduit_runs_on_its_networks_own_machine():
+    (point,) = experiment().points()
+    assert columns([point]) == [("extoll", "mesh3d:4x4x4")]
+    assert point.machine_digest == gm.machine("extoll").digest
+    assert machine_of(point) == gm.machine("extoll")
+    (toy,) = experiment(conduit="ideal").points()
+    assert columns([toy]) == [("ideal", "")]
+
+
+@pytest.mark.usefixtures("machine")
+def test_real_points_have_no_machine_and_keep_their_names():
+    (point,) = experiment(conduit="smp").points()
+    assert columns([point]) == [("", "")]
+    assert Point(kernel="ping-pong", op="put", conduit="smp", size_bytes=8).id == "ef9654bad9a22222"
+    assert machine_of(point) is None
+    assert machine_values(point) == {}
+
+
+@pytest.mark.usefixtures("machine")
+def test_machine_and_topology_are_axes():
+    wide = gm.machine("extoll").with_(link_bandwidth="1.25 GB/s")
+    points = experiment(machine=("extoll", wide), topology="mesh3d:4x4x4,torus3d:4x4x4").points()
+    assert columns(points) == [
+        ("extoll", "mesh3d:4x4x4"),
+        ("extoll", "torus3d:4x4x4"),
+        ("extoll+link.bandwidth=1.25 GB/s", "mesh3d:4x4x4"),
+        ("extoll+link.bandwidth=1.25 GB/s", "torus3d:4x4x4"),
+    ]
+    assert len({point.id for point in points}) == 4
+    assert machine_values(points[3]) == wide.with_(topology="torus3d:4x4x4").values()
+    assert points[3].describe() == (
+        "ping-pong put 8 B on extoll, 2 ranks, extoll+link.bandwidth=1.25 GB/s, torus3d:4x4x4"
+    )
+
+
+@pytest.mark.usefixtures("machine")
+def test_a_machine_given_as_a_value_brings_its_topology():
+    (point,) = experiment(machine=gm.machine("extoll").with_(topology="torus3d:8x8x1")).points()
+    assert columns([point]) == [("extoll", "torus3d:8x8x1")]
+
+
+@pytest.mark.usefixtures("machine")
+def test_another_spelling_of_a_number_is_the_same_point():
+    first, second = (
+        experiment(machine=f"extoll+link.bandwidth={text}").points()[0].id for text in ("1.25GB/s", "1250 MB/s")
+    )
+    assert first == second
+
+
+@pytest.mark.usefixtures("machine")
+def test_a_machine_applies_to_the_conduits_it_fits():
+    points = experiment(conduit="smp,ideal,extoll", machine="extoll+link.header=8 B").points()
+    assert [point.machine for point in points] == ["", "ideal", "extoll+link.header=8 B"]
+
+
+@pytest.mark.usefixtures("machine")
+def test_axes_are_replaced_from_the_command_line():
+    points = experiment().points(replace={"machine": "extoll+link.header=8 B", "topology": "torus3d:4x4x4"})
+    assert columns(points) == [("extoll+link.header=8 B", "torus3d:4x4x4")]
+
+
+def test_a_what_if_is_compared_with_the_machine_as_it_is(machine, monkeypatch, tmp_path):
+    monkeypatch.setattr(sessions, "CORE_TAKES_MACHINES", True)
+    ModelJob.machines.clear()
+    result = experiment(
+        machine=("extoll", "extoll+link.bandwidth=1.25 GB/s"), reference={"machine": "extoll"}, size="8,64"
+    ).run(tmp_path)
+    rows = [row for row in result.rows if row["metric"] == "overhead"]
+    assert {row["machine"] for row in rows} == {"extoll+link.bandwidth=1.25 GB/s"}
+    assert {row["reference"] for row in rows} == {"machine=extoll"}
+    assert [values["link.bandwidth"] for values in ModelJob.machines] == [625e6, 1.25e9] * 2
+    assert all(values["topology"] == "mesh3d:4x4x4" for values in ModelJob.machines)
+    stored = read_run(tmp_path)["runs"][0]["machines"]
+    assert [entry["label"] for entry in stored] == ["extoll", "extoll+link.bandwidth=1.25 GB/s"]
+    assert stored[0] == gm.machine("extoll").facts()
+    assert stored[1]["parameters"]["link.bandwidth"]["origin"] == "override"
+    assert stored[1]["digest"] == gm.machine("extoll").with_(link_bandwidth="1.25 GB/s").digest
+    assert "extoll on extoll+link.bandwidth=1.25 GB/s on mesh3d:4x4x4" in (tmp_path / "summary.md").read_text()
+
+
+@pytest.mark.usefixtures("machine")
+def test_numbers_that_the_core_cannot_take_are_refused():
+    with pytest.raises(UsageError) as caught:
+        gm.measure("ping-pong", conduit="extoll", op="put", sizes=8, machine="extoll+link.header=8 B")
+    assert str(caught.value) == (
+        "machine 'extoll+link.header=8 B': this version of gasmeter models extoll with the numbers of its own machine"
+        " only; allowed: extoll"
+    )
+    with pytest.raises(UsageError, match=r"^placement 'fill': this version"):
+        experiment(placement="fill").run()
+
+
+@pytest.mark.usefixtures("machine")
+def test_a_placement_reaches_the_core():
+    (point,) = experiment(placement="round-robin").points()
+    assert machine_values(point)["placement"] == "round-robin"
+
+
+@pytest.mark.usefixtures("machine")
+def test_machines_and_topologies_are_listed():
+    run = CliRunner()
+    entries = json.loads(run.invoke(cli, ["list", "machines", "--json"]).stdout)
+    assert [entry["name"] for entry in entries] == ["extoll", "ideal"]
+    for entry in entries:
+        found = gm.machine(entry["name"])
+        assert (entry["digest"], entry["network"]) == (found.digest, found.network)
+        numbers = {number["name"]: number for number in entry["parameters"]}
+        assert {key: number["value"] for key, number in numbers.items()} == found.values()
+        assert all({"unit", "kind", "source", "confidence", "hardware", "summary"} <= set(n) for n in numbers.values())
+    text = run.invoke(cli, ["list", "machines"]).stdout
+    assert "    link.latency = 0.27 us (250 ns to 350 ns)  one hop: router and wire\n      low confidence: esti" in text
+    assert "    link.bandwidth = 625 MB/s  one link, in one direction\n      high confidence: seed: extoll" in text
+    text = run.invoke(cli, ["list", "topologies"]).stdout
+    assert "torus3d" in text
+    assert "example: torus3d:4x4x4" in text
+
+
+@pytest.mark.usefixtures("machine")
+def test_the_command_line_takes_machine_and_topology(monkeypatch):
+    monkeypatch.setattr(sessions, "CORE_TAKES_MACHINES", True)
+    arguments = ["measure", "ping-pong", "--conduit", "extoll", "--op", "put", "--sizes", "8", "--format", "json"]
+    what_if = ["--machine", "extoll+link.bandwidth=1.25 GB/s", "--topology", "torus3d:4x4x4"]
+    result = CliRunner().invoke(cli, [*arguments, *what_if])
+    (row,) = json.loads(result.stdout)
+    assert (row["machine"], row["topology"]) == ("extoll+link.bandwidth=1.25 GB/s", "torus3d:4x4x4")
