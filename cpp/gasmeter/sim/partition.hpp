@@ -25,13 +25,13 @@ class StopToken;
 
 // The exceptions that this thread deals with. The runtime keeps them per thread, not per stack.
 struct Exceptions {
-  const void* caught = nullptr;
-  unsigned uncaught = 0;
+  const void* caught;
+  unsigned uncaught;
 
   // One look at what the C++ ABI for Itanium (2.2.2) lays down, instead of two calls and a reference count.
   [[nodiscard]] static Exceptions here() {
-    Exceptions found;
-    std::memcpy(&found, abi::__cxa_get_globals(), sizeof found);
+    Exceptions found;  // trivial: filled whole below
+    std::memcpy(&found, static_cast<const void*>(abi::__cxa_get_globals()), sizeof found);
     return found;
   }
 };
