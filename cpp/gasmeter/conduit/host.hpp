@@ -20,6 +20,7 @@ enum class PrivatePrice : std::uint8_t {
   dispatch,      // handler table look-up and the call
   poll_miss,     // a poll that finds nothing
   update,        // one read-modify-write of a kernel on memory of its own
+  system_call,   // entering the kernel and returning
   count_
 };
 
@@ -30,6 +31,10 @@ enum class SharedPrice : std::uint8_t {
   line_transfer,  // loading a cache line that another rank wrote
   nic_post,       // handing one descriptor or packet to the network
   nic_take,       // taking one arrived packet from the network
+  pio_store,      // one burst of write-combined stores to a device, by its bytes
+  device_read,    // one uncached read of a device
+  lock,           // taking and releasing a lock that nobody holds
+  registration,   // pinning memory and telling a device of it, by its bytes
   count_
 };
 

@@ -1,0 +1,48 @@
+// The numbers of a modelled machine, as a machine file gives them: by key, in SI base units (s, B/s, B, counts).
+//
+// Whoever builds a network takes what it needs, each under its key; what nobody took is an error: a misspelt or
+// misplaced key must not leave a default in effect unseen.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <variant>
+
+#include "gasmeter/base/units.hpp"
+
+namespace gasmeter::conduit {
+
+// Reads throw UsageError, which names the key, where it is missing or its value out of range.
+class MachineValues {
+ public:
+  using Value = std::variant<double, std::string>;
+  struct Entry {
+    Value value;
+    bool used = false;
+  };
+
+  MachineValues(std::string network, const std::map<std::string, Value>& values);
+
+  [[nodiscard]] const std::string& network() const { return network_; }
+
+  [[nodiscard]] SimTime time(const std::string& key);              // above 0, in whole ps
+  [[nodiscard]] std::int64_t per_byte_fs(const std::string& key);  // of a bandwidth
+  [[nodiscard]] Bytes bytes(const std::string& key);               // 1 or more
+  [[nodiscard]] unsigned count(const std::string& key);            // 1 or more
+  [[nodiscard]] const std::string& text(const std::string& key);
+
+  // Throws UsageError that names all keys nobody has read.
+  void check_all_used() const;
+
+ private:
+  [[nodiscard]] const Value& take(const std::string& key);
+  [[nodiscard]] double number(const std::string& key);
+  [[nodiscard]] double whole(const std::string& key, double most);
+  [[noreturn]] void refuse(const std::string& key, const std::string& what) const;
+
+  std::string network_;
+  std::map<std::string, Entry> entries_;
+};
+
+}  // namespace gasmeter::conduit
