@@ -3,6 +3,7 @@
 #include "gasmeter/bindings/registration.hpp"
 #include "gasmeter/kernels/kernel.hpp"
 #include "gasmeter/run/conduits.hpp"
+#include "gasmeter/sim/topology.hpp"
 
 namespace gasmeter::bindings {
 namespace {
@@ -38,6 +39,7 @@ py::dict describe_kernel(const kernels::Kernel& kernel) {
   py::list raw;
   if (kernel.make_raw_shm != nullptr) raw.append("shm");
   if (kernel.make_raw_ideal != nullptr) raw.append("ideal");
+  if (kernel.make_raw_fabric != nullptr) raw.append("fabric");
   if (kernel.make_raw_udp != nullptr) raw.append("udp");
   const kernels::KernelInfo& info = kernel.info;
   return py::dict("name"_a = info.name, "summary"_a = info.summary, "raw"_a = raw, "variants"_a = names(info.variants),
@@ -53,6 +55,23 @@ py::dict describe_conduit(const run::ConduitInfo& conduit) {
 py::dict catalogue() {
   return py::dict("kernels"_a = list_of(kernels::Registry::with_all_kernels().kernels(), describe_kernel),
                   "conduits"_a = list_of(run::conduits(), describe_conduit));
+}
+
+py::list topologies() {
+  return list_of(sim::topology_kinds(), [](const sim::TopologyKind& kind) {
+    return py::dict("name"_a = kind.name, "summary"_a = kind.summary, "example"_a = kind.example);
+  });
+}
+
+py::dict topology(const std::string& text) {
+  const sim::Topology shape = sim::Topology::parse(text);
+  py::list extents;
+  for (const std::uint32_t extent : shape.extents()) extents.append(extent);
+  py::list port_names;
+  for (std::uint32_t port = 0; port < shape.ports(0); ++port) port_names.append(shape.port_name(0, port));
+  return py::dict("name"_a = shape.name(), "terminals"_a = shape.terminals(), "vertices"_a = shape.vertices(),
+                  "extents"_a = extents, "ports"_a = port_names, "channels"_a = shape.channels(),
+                  "mean_hops"_a = shape.mean_hops(), "bisection_links"_a = shape.bisection_links());
 }
 
 py::dict build_info() {
@@ -73,6 +92,34 @@ dict
     variant, an op is ``{name, summary, metrics, sized}`` whose first metric is the main one, and a metric is ``{name,
     unit, semantics}``. ``conduits``: list of ``{name, summary, network, kind, options}`` with kind ``measured`` or
     ``modelled``. An option is ``{name, type, default, unit, choices, summary}``, the default as text.
+)");
+  module.def("topologies", &topologies,
+             R"(Return the families of topologies.
+
+Returns
+-------
+list of dict
+    ``name``, ``summary`` and ``example``, as text.
+)");
+  module.def("topology", &topology, "text"_a,
+             R"(Describe one topology.
+
+Parameters
+----------
+text : str
+    Such as ``torus3d:8x8x8``.
+
+Returns
+-------
+dict
+    ``name``, ``terminals``, ``vertices`` (terminals and switches), ``extents`` (of grids, else empty; vertices count
+    the first one fastest), ``ports`` (names of vertex 0's), ``channels``, ``mean_hops`` (uniform traffic, self
+    included), ``bisection_links`` (one direction).
+
+Raises
+------
+gasmeter.UsageError
+    If the text does not parse.
 )");
   module.def("build_info", &build_info,
              R"(Return how this extension was built.

@@ -1,4 +1,5 @@
 // Jobs in virtual time: validate, copy in, release the GIL, run, copy out.
+#include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
 #include <atomic>
@@ -9,6 +10,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/bindings/registration.hpp"
@@ -66,13 +68,14 @@ void run_interruptibly(Work work, Stop stop) {
 class ModelJob {
  public:
   ModelJob(const std::string& kernel, const std::string& op, const std::string& conduit, const std::string& variant,
-           Bytes size, std::uint64_t seed, std::uint32_t ranks, const std::map<std::string, std::string>& options)
+           Bytes size, std::uint64_t seed, std::uint32_t ranks, const std::map<std::string, std::string>& options,
+           const std::map<std::string, conduit::MachineValues::Value>& machine)
       : registry_(kernels::Registry::with_all_kernels()) {
-    const run::Request request =
-        run::Request::check(registry_, kernel, op, conduit, variant, size, seed, ranks, options);
+    run::Request request = run::Request::check(registry_, kernel, op, conduit, variant, size, seed, ranks, options);
     if (!request.conduit->modelled) {
       throw UsageError("conduit " + conduit + " runs on rank processes, not in virtual time");
     }
+    request.machine = machine;
     py::gil_scoped_release without_gil;
     job_ = std::make_unique<run::ModelJob>(request);
   }
@@ -80,7 +83,7 @@ class ModelJob {
   py::dict block(std::uint64_t iterations) {
     if (iterations == 0) throw UsageError("iterations=0; at least 1");
     kernels::BlockResult result;
-    use([&](run::ModelJob& job) { result = job.run(iterations); });
+    use_job([&](run::ModelJob& job) { result = job.run(iterations); });
     py::dict reply;
     reply["elapsed_ns"] = result.elapsed.ns();
     reply["operations"] = static_cast<double>(result.operations);
@@ -90,12 +93,45 @@ class ModelJob {
 
   py::dict verify() {
     kernels::Verification found;
-    use([&](run::ModelJob& job) { found = job.verify(); });
+    use_job([&](run::ModelJob& job) { found = job.verify(); });
     py::dict reply;
     reply["verified"] = found.errors <= found.allowed;
     reply["errors"] = found.errors;
     reply["checked"] = found.checked;
     return reply;
+  }
+
+  // Columns, ready for a table.
+  py::dict links() {
+    std::vector<sim::LinkUse> use;
+    SimTime length;
+    use_job([&](run::ModelJob& job) {
+      use = job.link_use();
+      length = job.block_length();
+    });
+    std::vector<std::uint32_t> vertex, port, to;
+    std::vector<std::uint64_t> packets, bytes, blocked;
+    std::vector<double> busy, longest_wait;
+    for (const sim::LinkUse& link : use) {
+      vertex.push_back(link.vertex);
+      port.push_back(link.port);
+      to.push_back(link.to);
+      packets.push_back(link.packets);
+      bytes.push_back(link.bytes);
+      busy.push_back(length.ps > 0 ? static_cast<double>(link.busy.ps) / static_cast<double>(length.ps) : 0);
+      longest_wait.push_back(link.longest_wait.ns());
+      blocked.push_back(link.blocked);
+    }
+    py::dict table;
+    table["vertex"] = array_of(vertex);
+    table["port"] = array_of(port);
+    table["to"] = array_of(to);
+    table["packets"] = array_of(packets);
+    table["bytes"] = array_of(bytes);
+    table["busy"] = array_of(busy);
+    table["longest_wait_ns"] = array_of(longest_wait);
+    table["blocked"] = array_of(blocked);
+    return table;
   }
 
   void stop() {
@@ -108,8 +144,13 @@ class ModelJob {
   }
 
  private:
+  template <class T>
+  static py::array_t<T> array_of(const std::vector<T>& values) {
+    return py::array_t<T>(static_cast<py::ssize_t>(values.size()), values.data());
+  }
+
   template <class Work>
-  void use(Work work) {
+  void use_job(Work work) {
     const auto job = job_;
     if (job == nullptr) throw UsageError("modelled job: it is closed");
     if (busy_.exchange(true)) throw UsageError("modelled job: it runs in another thread already");
@@ -143,6 +184,9 @@ ranks : int
     Virtual ranks, 1 or more.
 options : dict of str to str
     Options of kernel and conduit that differ from their defaults.
+machine : dict of str to float or str
+    Every number of the network's machine by key, in SI base units (s, B/s, B, counts), and for networks of links
+    ``topology`` and ``placement`` as text. Empty: the toy network's own numbers; other networks need them.
 
 Raises
 ------
@@ -154,9 +198,11 @@ Notes
 Runs without the GIL. Ctrl-C in the main thread ends a run with `KeyboardInterrupt`; the job is then of no further use.
 )")
       .def(py::init<const std::string&, const std::string&, const std::string&, const std::string&, Bytes,
-                    std::uint64_t, std::uint32_t, const std::map<std::string, std::string>&>(),
+                    std::uint64_t, std::uint32_t, const std::map<std::string, std::string>&,
+                    const std::map<std::string, conduit::MachineValues::Value>&>(),
            py::kw_only(), "kernel"_a, "op"_a, "conduit"_a, "variant"_a = "", "size_bytes"_a = 0, "seed"_a = 0,
-           "ranks"_a = 2, "options"_a = std::map<std::string, std::string>())
+           "ranks"_a = 2, "options"_a = std::map<std::string, std::string>(),
+           "machine"_a = std::map<std::string, conduit::MachineValues::Value>())
       .def("block", &ModelJob::block, "iterations"_a, R"(Run one timed block on every rank.
 
 Parameters
@@ -182,6 +228,15 @@ Returns
 -------
 dict
     ``verified`` (bool), ``errors`` and ``checked`` (int), summed over the ranks.
+)")
+      .def("links", &ModelJob::links, R"(What every link has carried during the last block.
+
+Returns
+-------
+dict of str to numpy.ndarray
+    One element per direction of a link: ``vertex``, ``port`` and ``to`` (uint32), ``packets``, ``bytes`` and
+    ``blocked`` (uint64; packets that found no free buffer), ``busy`` (float64, share of the time from the block's
+    begin to its end, 0..1), ``longest_wait_ns`` (float64, of a packet for the link). Empty for networks without links.
 )")
       .def("stop", &ModelJob::stop,
            "End the call that another thread has under way: it raises `gasmeter.GasmeterError`.")

@@ -23,6 +23,9 @@ class SharedMemory;
 namespace gasmeter::networks::ideal {
 class IdealNic;
 }
+namespace gasmeter::networks::fabric {
+class BarePort;
+}
 namespace gasmeter::networks::udp {
 class RawDatagrams;
 }
@@ -121,6 +124,13 @@ struct RawIdeal {
   std::uint32_t ranks;
 };
 
+// What a raw program on the fabric alone gets.
+struct RawFabric {
+  networks::fabric::BarePort& port;
+  Rank rank;
+  std::uint32_t ranks;
+};
+
 // What a raw program on UDP sockets gets.
 struct RawUdp {
   networks::udp::RawDatagrams& socket;
@@ -144,7 +154,11 @@ struct Kernel {
   Plan raw_plan = nullptr;
   Maker<RawShm> make_raw_shm = nullptr;  // null: no raw variant on that network
   Maker<RawIdeal> make_raw_ideal = nullptr;
+  Maker<RawFabric> make_raw_fabric = nullptr;
   Maker<RawUdp> make_raw_udp = nullptr;
+  // What is measured is the simulation itself: a block's metrics are `rate`, operations per second of this computer's
+  // CPU time, and `memory_per_rank`, and not what its programs say.
+  bool measures_simulation = false;
   // Throws UsageError for values that the option types cannot refuse.
   void (*check)(const Settings&) = nullptr;
 };

@@ -1,12 +1,15 @@
 #include "gasmeter/run/model_job.hpp"
 
+#include <time.h>
+
 #include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/core/endpoint.hpp"
-#include "gasmeter/networks/ideal/ideal_conduit.hpp"
+#include "gasmeter/launch/private_memory.hpp"
+#include "gasmeter/run/model_network.hpp"
 #include "gasmeter/sim/engine.hpp"
 #include "gasmeter/sim/model_host.hpp"
 
@@ -16,8 +19,6 @@ namespace {
 using core::NeighbourhoodLayout;
 using kernels::BlockResult;
 using kernels::Verification;
-
-constexpr std::uint32_t kMostRanks = 65536;
 
 // Zeroed memory that costs nothing until it is touched.
 class Block {
@@ -39,24 +40,10 @@ class Block {
   std::unique_ptr<std::byte, Free> memory_;
 };
 
-sim::EngineOptions engine_options(const Request& request) {
-  const kernels::Settings& settings = request.settings;
-  const std::int64_t nodes = settings.integer("nodes");
-  if (settings.ranks > kMostRanks) {
-    throw UsageError("ranks=" + std::to_string(settings.ranks) + "; virtual time carries 1.." +
-                     std::to_string(kMostRanks));
-  }
-  if (nodes < 1 || nodes > static_cast<std::int64_t>(settings.ranks)) {
-    throw UsageError("option 'nodes=" + std::to_string(nodes) + "': allowed are 1.." + std::to_string(settings.ranks) +
-                     ", the number of ranks");
-  }
-  sim::EngineOptions options;
-  options.ranks = settings.ranks;
-  options.nodes = static_cast<unsigned>(nodes);
-  options.prices = networks::ideal::ideal_prices();
-  options.strict = settings.text("sync") == "strict";
-  options.seed = settings.seed;
-  return options;
+double cpu_seconds() {
+  timespec now{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
 }  // namespace
@@ -64,14 +51,17 @@ sim::EngineOptions engine_options(const Request& request) {
 class ModelJob::State {
  public:
   explicit State(const Request& request)
-      : engine_(engine_options(request)),
-        network_(engine_),
+      : request_(request),
+        memory_before_(request.kernel->measures_simulation ? launch::private_memory() : 0),
+        machine_(ModelMachine::of(request_)),
+        engine_(machine_->engine_options()),
+        network_(machine_->make_network(engine_)),
         results_(request.settings.ranks),
         verifications_(request.settings.ranks) {
-    if (request.is_raw()) {
-      make_raw(request);
+    if (request_.is_raw()) {
+      make_raw();
     } else {
-      make(request);
+      make();
     }
     for (std::uint32_t rank = 0; rank < engine_.ranks(); ++rank) {
       engine_.start(Rank{rank}, [this, rank] { serve(rank); });
@@ -82,9 +72,18 @@ class ModelJob::State {
 
   BlockResult run(std::uint64_t iterations) {
     command_ = {Command::block, iterations};
+    if (network_->fabric() != nullptr) network_->fabric()->reset_use();
+    block_start_ = engine_.now();
+    const double before = cpu_seconds();
     engine_.run();
+    if (request_.kernel->measures_simulation) describe_simulation(cpu_seconds() - before);
     return results_[0];
   }
+
+  std::vector<sim::LinkUse> link_use() {
+    return network_->fabric() != nullptr ? network_->fabric()->use() : std::vector<sim::LinkUse>{};
+  }
+  SimTime block_length() const { return engine_.now() - block_start_; }
 
   Verification verify() {
     command_ = {Command::verify, 0};
@@ -119,22 +118,36 @@ class ModelJob::State {
     }
   }
 
-  void make_raw(const Request& request) {
-    if (request.kernel->make_raw_ideal == nullptr) {
-      throw UsageError("kernel " + request.settings.kernel + " has no raw variant on " + request.conduit->network);
-    }
+  void describe_simulation(double cpu) {
+    BlockResult& result = results_[0];
+    const Bytes now = launch::private_memory();
+    const Bytes grown = now > memory_before_ ? now - memory_before_ : 0;
+    result.metrics = {{"rate", static_cast<double>(result.operations) / cpu},
+                      {"memory_per_rank", static_cast<double>(grown) / engine_.ranks()}};
+  }
+
+  void make_raw() {
     for (std::uint32_t rank = 0; rank < engine_.ranks(); ++rank) {
-      programs_.push_back(request.kernel->make_raw_ideal(
-          {network_.nic(Rank{rank}), engine_.host(Rank{rank}), Rank{rank}, engine_.ranks()}, request.settings));
+      programs_.push_back(network_->make_raw(Rank{rank}));
+      if (programs_.back() == nullptr) {
+        throw UsageError("kernel " + request_.settings.kernel + " has no raw variant on " + request_.conduit->network);
+      }
     }
   }
 
-  void make(const Request& request) {
-    const Bytes segment_bytes = request.kernel->plan(request.settings);
-    const bool shared = request.settings.flag("neighbourhood");
+  void make() {
+    if (request_.kernel->make_model == nullptr) {
+      throw UsageError("kernel " + request_.settings.kernel + " runs on raw conduits alone");
+    }
+    const Bytes segment_bytes = request_.kernel->plan(request_.settings);
+    const bool shared = request_.settings.flag("neighbourhood");
     std::vector<core::JobView> views;
     for (std::uint32_t rank = 0; rank < engine_.ranks(); ++rank) {
       const std::span<const Rank> node = engine_.ranks_of(engine_.node_of(Rank{rank}));
+      if (shared && index(node.back()) - index(node.front()) + 1 != node.size()) {
+        throw UsageError("option 'neighbourhood=true': the placement puts ranks on node " +
+                         std::to_string(index(engine_.node_of(Rank{rank}))) + " that do not follow one another");
+      }
       const std::uint32_t first = shared ? index(node.front()) : rank;
       const auto layout = NeighbourhoodLayout::of(shared ? static_cast<std::uint32_t>(node.size()) : 1, segment_bytes);
       if (rank == first) blocks_.emplace_back(layout.total());
@@ -145,17 +158,21 @@ class ModelJob::State {
     for (core::JobView& view : views) {
       view.segments = segments_;
       const sim::ModelHost host = engine_.host(view.rank);
-      conduits_.push_back(std::make_unique<networks::ideal::IdealConduit>(network_, host, view.rank));
+      conduits_.push_back(network_->make_conduit(host));
       endpoints_.push_back(std::make_unique<Endpoint>(host, view, conduits_.back().get()));
-      programs_.push_back(request.kernel->make_model(*endpoints_.back(), request.settings));
+      programs_.push_back(request_.kernel->make_model(*endpoints_.back(), request_.settings));
     }
   }
 
+  Request request_;
+  Bytes memory_before_;
+  std::unique_ptr<ModelMachine> machine_;
   sim::Engine engine_;
-  networks::ideal::IdealNetwork network_;
+  std::unique_ptr<ModelNetwork> network_;
+  SimTime block_start_;
   std::vector<Block> blocks_;
   std::vector<core::Segment> segments_;
-  std::vector<std::unique_ptr<networks::ideal::IdealConduit>> conduits_;
+  std::vector<std::unique_ptr<conduit::Conduit>> conduits_;
   std::vector<std::unique_ptr<Endpoint>> endpoints_;
   std::vector<std::unique_ptr<kernels::Program>> programs_;
   std::vector<BlockResult> results_;
@@ -178,6 +195,14 @@ BlockResult ModelJob::run(std::uint64_t iterations) {
 
 Verification ModelJob::verify() {
   return state_->verify();
+}
+
+std::vector<sim::LinkUse> ModelJob::link_use() {
+  return state_->link_use();
+}
+
+SimTime ModelJob::block_length() const {
+  return state_->block_length();
 }
 
 void ModelJob::stop() noexcept {

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "gasmeter/kernels/kernel.hpp"
 #include "gasmeter/run/request.hpp"
+#include "gasmeter/sim/fabric.hpp"
 
 namespace gasmeter::run {
 
@@ -22,6 +24,10 @@ class ModelJob {
   kernels::BlockResult run(std::uint64_t iterations);
   // Summed over the ranks.
   kernels::Verification verify();
+  // What every link has carried during the last block, from the instant all ranks began it; empty: no links.
+  [[nodiscard]] std::vector<sim::LinkUse> link_use();
+  // Until the instant every rank had ended it.
+  [[nodiscard]] SimTime block_length() const;
   // May be called from another thread or a signal handler: the running call throws sim::Interrupted.
   void stop() noexcept;
 

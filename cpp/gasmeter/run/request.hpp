@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "gasmeter/conduit/machine_values.hpp"
 #include "gasmeter/kernels/kernel.hpp"
 #include "gasmeter/run/conduits.hpp"
 
@@ -14,6 +15,7 @@ struct Request {
   const kernels::Kernel* kernel = nullptr;
   const ConduitInfo* conduit = nullptr;
   kernels::Settings settings;
+  std::map<std::string, conduit::MachineValues::Value> machine;  // of a modelled conduit: key to number or text
 
   // Throws UsageError for names that do not exist, options that neither kernel nor conduit has, and values outside
   // their type. `options` holds what was given; defaults are filled in.

@@ -27,6 +27,31 @@ conduit::HostPrices ideal_prices() {
   return prices;
 }
 
+conduit::HostPrices ideal_prices(conduit::MachineValues& machine) {
+  conduit::HostPrices prices;
+  prices[PrivatePrice::call].fixed = machine.time("host.call");
+  prices[PrivatePrice::header_build].fixed = machine.time("host.header_build");
+  prices[PrivatePrice::dispatch].fixed = machine.time("host.dispatch");
+  prices[PrivatePrice::poll_miss].fixed = machine.time("host.poll_miss");
+  prices[PrivatePrice::update].fixed = machine.time("host.update");
+  prices[SharedPrice::line_store].fixed = machine.time("host.line_store");
+  prices[SharedPrice::line_transfer].fixed = machine.time("host.line_transfer");
+  prices[SharedPrice::nic_post].fixed = machine.time("host.nic_post");
+  prices[SharedPrice::nic_take].fixed = machine.time("host.nic_take");
+  prices.copy = {machine.time("host.copy_start"), machine.per_byte_fs("host.copy_bandwidth")};
+  return prices;
+}
+
+IdealParameters IdealParameters::from(conduit::MachineValues& machine) {
+  IdealParameters found;
+  found.latency = machine.time("nic.latency");
+  found.gap = machine.time("nic.gap");
+  found.gap_per_byte_fs = machine.per_byte_fs("nic.bandwidth");
+  found.send_slots = machine.count("nic.send_slots");
+  found.reply_slots = machine.count("nic.reply_slots");
+  return found;
+}
+
 IdealNic::IdealNic(IdealNetwork& network, sim::ModelHost host)
     : network_(network), host_(host), leaving_(network.parameters().send_slots) {}
 

@@ -9,6 +9,7 @@
 #include "gasmeter/base/status.hpp"
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/conduit/host.hpp"
+#include "gasmeter/conduit/machine_values.hpp"
 #include "gasmeter/networks/ideal/packet.hpp"
 #include "gasmeter/sim/engine.hpp"
 #include "gasmeter/sim/model_host.hpp"
@@ -23,10 +24,14 @@ struct IdealParameters {
   std::int64_t gap_per_byte_fs = 1'000'000;  // G: 1 ns a byte
   unsigned send_slots = 16;                  // packets of a rank that are prepared or have not left
   unsigned reply_slots = 4;                  // of them, kept for replies by the conduit
+  // Takes the keys nic.*.
+  static IdealParameters from(conduit::MachineValues& machine);
 };
 
 // Estimate: prices of a toy host, likewise.
 [[nodiscard]] conduit::HostPrices ideal_prices();
+// Takes the keys host.*.
+[[nodiscard]] conduit::HostPrices ideal_prices(conduit::MachineValues& machine);
 
 struct NicCounters {
   std::uint64_t sent = 0;

@@ -1,0 +1,114 @@
+#include "gasmeter/networks/fabric/bare_network.hpp"
+
+#include <cstring>
+
+namespace gasmeter::networks::fabric {
+
+using conduit::PrivatePrice;
+using conduit::SharedPrice;
+
+BareParameters BareParameters::from(conduit::MachineValues& machine) {
+  BareParameters found;
+  found.links.per_byte_fs = machine.per_byte_fs("link.bandwidth");
+  found.links.latency = machine.time("link.latency");
+  found.links.buffer = machine.count("link.buffer");
+  found.prices[PrivatePrice::poll_miss].fixed = machine.time("host.poll_miss");
+  found.prices[SharedPrice::nic_post].fixed = machine.time("host.post");
+  return found;
+}
+
+BareNetwork::BareNetwork(sim::Engine& engine, const sim::Topology& topology, const sim::LinkParameters& links,
+                         Bytes memory)
+    : engine_(engine),
+      packets_(engine.partitions()),
+      fabric_(engine, topology, links, *this),
+      memory_(memory * engine.ranks()) {
+  for (unsigned rank = 0; rank < engine.ranks(); ++rank) {
+    ports_.emplace_back(*this, engine.host(Rank{rank}), std::span(memory_).subspan(rank * memory, memory));
+  }
+}
+
+void BarePort::put(Rank to, Bytes offset, const std::byte* from) {
+  host_.charge_shared(SharedPrice::nic_post);
+  auto& packet = network_->packet_to(host_.rank(), to, BareNetwork::put, kPayload);
+  packet.offset = offset;
+  std::memcpy(packet.payload.data(), from, kPayload);
+  network_->send(packet, host_.now());
+}
+
+void BarePort::fetch_add(Rank to, Bytes offset, std::uint64_t operand) {
+  host_.charge_shared(SharedPrice::nic_post);
+  auto& packet = network_->packet_to(host_.rank(), to, BareNetwork::fetch_add, sizeof operand);
+  packet.offset = offset;
+  std::memcpy(packet.payload.data(), &operand, sizeof operand);
+  network_->send(packet, host_.now());
+}
+
+BareNetwork::Packet& BareNetwork::packet_to(Rank from, Rank to, Kind kind, Bytes payload) {
+  const NodeId here = engine_.node_of(from);
+  Packet& packet = *packets_.take(engine_.partition_of(here));
+  packet.source = index(from);
+  packet.target = index(to);
+  packet.from = index(here);
+  packet.to = index(engine_.node_of(to));
+  packet.kind = kind & 0x7fU;
+  packet.watched = 0;
+  packet.bytes = static_cast<std::uint16_t>(kHeader + payload);
+  return packet;
+}
+
+// The post has been paid for: what others of the node have posted before goes first.
+void BareNetwork::send(Packet& packet, SimTime now) {
+  ports_[packet.source].host_.synchronise();
+  fabric_.inject(packet, now);
+}
+
+void BareNetwork::turn_round(Packet& packet, Kind kind, Bytes payload, SimTime now) {
+  std::swap(packet.from, packet.to);
+  packet.kind = kind & 0x7fU;
+  packet.bytes = static_cast<std::uint16_t>(kHeader + payload);
+  fabric_.inject(packet, now);
+}
+
+void BareNetwork::finish(Packet& packet, SimTime now) {
+  ++ports_[packet.source].completed_;
+  packets_.give(engine_.partition_of(NodeId{packet.to}), &packet);
+  engine_.wake(Rank{packet.source}, now);
+}
+
+// An interface has all of a small packet as soon as its head is there: it asks for no more than the fabric's time.
+SimTime BareNetwork::arrived(sim::Packet& arriving, SimTime now) {
+  auto& packet = static_cast<Packet&>(arriving);
+  const SimTime tail = packet.tail;
+  switch (packet.kind) {
+    case put: {
+      BarePort& target = ports_[packet.target];
+      std::memcpy(target.memory_.data() + packet.offset, packet.payload.data(), kPayload);
+      ++target.arrived_;
+      engine_.wake(Rank{packet.target}, now);
+      turn_round(packet, acknowledgement, 0, now);
+      break;
+    }
+    case fetch_add: {
+      std::uint64_t operand = 0;
+      std::uint64_t word = 0;
+      std::byte* const place = ports_[packet.target].memory_.data() + packet.offset;
+      std::memcpy(&operand, packet.payload.data(), sizeof operand);
+      std::memcpy(&word, place, sizeof word);
+      std::memcpy(packet.payload.data(), &word, sizeof word);
+      word += operand;
+      std::memcpy(place, &word, sizeof word);
+      turn_round(packet, fetched, sizeof word, now);
+      break;
+    }
+    case fetched:
+      std::memcpy(&ports_[packet.source].fetched_, packet.payload.data(), sizeof(std::uint64_t));
+      finish(packet, now);
+      break;
+    default:
+      finish(packet, now);
+  }
+  return tail;
+}
+
+}  // namespace gasmeter::networks::fabric

@@ -1,0 +1,48 @@
+// The modelled networks, as a job in virtual time uses them.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "gasmeter/conduit/conduit.hpp"
+#include "gasmeter/kernels/kernel.hpp"
+#include "gasmeter/run/request.hpp"
+#include "gasmeter/sim/engine.hpp"
+#include "gasmeter/sim/fabric.hpp"
+#include "gasmeter/sim/model_host.hpp"
+
+namespace gasmeter::run {
+
+// One network for one engine.
+class ModelNetwork {
+ public:
+  ModelNetwork() = default;
+  ModelNetwork(const ModelNetwork&) = delete;
+  ModelNetwork& operator=(const ModelNetwork&) = delete;
+  virtual ~ModelNetwork() = default;
+
+  // Null where the network has no conduit of its own.
+  [[nodiscard]] virtual std::unique_ptr<conduit::Conduit> make_conduit(sim::ModelHost host) = 0;
+  // Null where the kernel has no program on the network's own interface.
+  [[nodiscard]] virtual std::unique_ptr<kernels::Program> make_raw(Rank rank) = 0;
+  // Null where it has no links.
+  [[nodiscard]] virtual sim::Fabric* fabric() { return nullptr; }
+};
+
+// A machine as a request describes it: the engine it needs, and then the network for that engine.
+class ModelMachine {
+ public:
+  virtual ~ModelMachine() = default;
+  [[nodiscard]] virtual sim::EngineOptions engine_options() const = 0;
+  [[nodiscard]] virtual std::unique_ptr<ModelNetwork> make_network(sim::Engine& engine) const = 0;
+
+  // Throws UsageError for options and numbers that fit neither the network nor the ranks. The request outlives it.
+  [[nodiscard]] static std::unique_ptr<ModelMachine> of(const Request& request);
+
+ protected:
+  ModelMachine() = default;
+  ModelMachine(const ModelMachine&) = default;
+  ModelMachine& operator=(const ModelMachine&) = default;
+};
+
+}  // namespace gasmeter::run
