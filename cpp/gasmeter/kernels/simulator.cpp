@@ -206,7 +206,7 @@ class AmSimulator final : public Program {
  private:
   static void on_update(core::Token<H>& token) {
     auto& self = token.template context_as<AmSimulator>();
-    token.reply_short(self.reply_handler_, token.argument(0));
+    (void)token.reply_short(self.reply_handler_, token.argument(0));
   }
   static void on_reply(core::Token<H>& token) {
     auto& self = token.template context_as<AmSimulator>();
