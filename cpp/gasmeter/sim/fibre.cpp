@@ -7,6 +7,7 @@
 #include <ucontext.h>
 
 #include <cstdint>
+#include <cstdio>
 #include <utility>
 
 #include "gasmeter/base/error.hpp"
@@ -149,7 +150,7 @@ Fibre::~Fibre() {
   // The last frames never returned: the next user of the stack must not meet their red zones.
   __asan_unpoison_memory_region(stack_.bottom, stack_.size);
 #endif
-  stacks_.release(stack_);
+  if (!stacks_.release(stack_)) std::fputs("sim: the stack of a fibre had overflowed into another's\n", stderr);
 }
 
 void Fibre::enter(unsigned high, unsigned low) {

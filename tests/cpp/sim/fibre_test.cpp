@@ -183,15 +183,5 @@ TEST_CASE("thousands_of_fibres_run_in_turns_and_reuse_stacks") {
   }
 }
 
-TEST_CASE("released_stack_is_handed_out_again") {
-  StackPool stacks(1);
-  const Stack first = stacks.acquire();
-  CHECK(first.size >= 1);
-  stacks.release(first);
-  const Stack second = stacks.acquire();
-  CHECK(second.bottom == first.bottom);
-  stacks.release(second);
-}
-
 }  // namespace
 }  // namespace gasmeter::sim
