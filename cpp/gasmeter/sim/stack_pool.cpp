@@ -3,6 +3,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <string>
 
 #include "gasmeter/base/error.hpp"
@@ -13,47 +15,84 @@ namespace gasmeter::sim {
 namespace {
 
 constexpr std::size_t kStacksPerSlab = 64;
-// Tops of equally spaced stacks share cache sets; 61 different offsets of a line spread them.
-constexpr std::size_t kStaggers = 61;
+// Tops of equally spaced stacks share cache sets; different offsets of a line spread them. All offsets lie within 1
+// KiB, so that frames of up to 3 KiB stay in one page of memory.
+constexpr std::size_t kStaggers = 16;
+
+constexpr int kInstallGuard = 102;  // MADV_GUARD_INSTALL, which older headers lack
+
+// Each splits a mapping in two; the rest of vm.max_map_count is left to everybody else in the process.
+constexpr std::size_t kMostGuardPages = 16384;
+std::atomic<std::size_t> guard_pages_of_process{0};
 
 }  // namespace
 
-StackPool::StackPool(Bytes usable) : page_(static_cast<Bytes>(sysconf(_SC_PAGESIZE))) {
-  usable_ = (usable + kStaggers * kCacheLine + page_ - 1) / page_ * page_;
-}
+StackPool::StackPool(Bytes usable, StackGuard best)
+    : page_(static_cast<Bytes>(sysconf(_SC_PAGESIZE))),
+      usable_((usable + (kStaggers - 1) * kCacheLine + page_ - 1) / page_ * page_),
+      guard_(best) {}
 
 StackPool::~StackPool() {
   for (const Slab& slab : slabs_) munmap(slab.base, slab.bytes);
+  guard_pages_of_process -= guard_pages_;
 }
 
 Stack StackPool::acquire() {
+  const std::lock_guard lock(mutex_);
   if (free_.empty()) grow();
   const Stack stack = free_.back();
   free_.pop_back();
   return stack;
 }
 
-void StackPool::release(Stack stack) {
+bool StackPool::release(Stack stack) {
+  if (!intact(stack)) return false;
+  const std::lock_guard lock(mutex_);
   free_.push_back(stack);
+  return true;
+}
+
+bool StackPool::intact(Stack stack) const {
+  if (stack.guard != StackGuard::canary) return true;
+  // Reading a page that nobody wrote takes no memory: it is everybody's page of zeros.
+  return std::all_of(stack.bottom - page_, stack.bottom, [](std::byte value) { return value == std::byte{0}; });
 }
 
 void StackPool::grow() {
   const Bytes stride = page_ + usable_;
   const Bytes bytes = stride * kStacksPerSlab;
-  free_.reserve(free_.size() + kStacksPerSlab);
+  free_.reserve(made_ + kStacksPerSlab);
   slabs_.reserve(slabs_.size() + 1);
   void* memory =
       mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (memory == MAP_FAILED) throw_errno("sim: mmap of " + std::to_string(bytes) + " bytes of rank stacks");
   slabs_.push_back({static_cast<std::byte*>(memory), bytes});
+  // A huge page would be the memory of 28 stacks at once.
+  madvise(memory, bytes, MADV_NOHUGEPAGE);
   for (std::size_t i = 0; i < kStacksPerSlab; ++i) {
     std::byte* guard = slabs_.back().base + i * stride;
-    if (mprotect(guard, page_, PROT_NONE) != 0) {
-      throw_errno("sim: guard page of rank stack " + std::to_string(made_) + " (vm.max_map_count limits their number)");
-    }
-    free_.push_back({guard + page_, usable_ - (made_ % kStaggers) * kCacheLine});
+    const Bytes stagger = (made_ % kStaggers) * kCacheLine;
+    free_.push_back({guard + page_, usable_ - stagger, make_guard(guard, i == 0)});
     ++made_;
   }
+  std::reverse(free_.begin(), free_.end());  // the lowest stack is handed out first
+}
+
+StackGuard StackPool::make_guard(std::byte* guard, bool lowest_of_slab) {
+  if (guard_ == StackGuard::marker) {
+    if (madvise(guard, page_, kInstallGuard) == 0) return guard_;
+    guard_ = StackGuard::page;
+  }
+  if (guard_ == StackGuard::page) {
+    if (++guard_pages_of_process <= kMostGuardPages && mprotect(guard, page_, PROT_NONE) == 0) {
+      ++guard_pages_;
+      return guard_;
+    }
+    --guard_pages_of_process;
+    guard_ = StackGuard::canary;
+  }
+  const bool faults = lowest_of_slab && mprotect(guard, page_, PROT_NONE) == 0;
+  return faults ? StackGuard::page : guard_;
 }
 
 }  // namespace gasmeter::sim

@@ -2,32 +2,43 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <mutex>
 #include <vector>
 
 #include "gasmeter/base/units.hpp"
 
 namespace gasmeter::sim {
 
-// A usable stack; the page below `bottom` is a guard that faults on overflow.
+// What stands below a stack, from best to last; a pool that cannot have one goes on with the next.
+//   marker  a page that faults, without a mapping of its own (MADV_GUARD_INSTALL, Linux 6.13): any number, quickly made
+//   page    a page that faults and splits a mapping in two: at most 16384 of a process, for vm.max_map_count is 65530
+//   canary  a page that stays zero, looked at when the stack is given back; only the lowest of a slab may fault
+enum class StackGuard : std::uint8_t { marker, page, canary };
+
+// A usable stack above its guard.
 struct Stack {
   std::byte* bottom = nullptr;
   Bytes size = 0;
+  StackGuard guard = StackGuard::marker;
   [[nodiscard]] std::byte* top() const { return bottom + size; }
 };
 
-// Address space is reserved slab by slab, memory becomes resident as a fibre touches it. Not thread-safe: one per
-// engine.
+// Address space is reserved slab by slab, memory becomes resident as a fibre touches it. Safe to share by threads.
 class StackPool {
  public:
-  // `usable`: bytes of each stack, rounded up to whole pages.
-  explicit StackPool(Bytes usable);
+  // `usable`: bytes of each stack, rounded up to whole pages. `best`: the guard to try first.
+  explicit StackPool(Bytes usable, StackGuard best = StackGuard::marker);
   StackPool(const StackPool&) = delete;
   StackPool& operator=(const StackPool&) = delete;
   ~StackPool();
 
-  // Throws ResourceError where the machine gives no more memory or mappings.
+  [[nodiscard]] Bytes usable() const { return usable_; }
+
+  // Throws ResourceError where the machine gives no more memory.
   [[nodiscard]] Stack acquire();
-  void release(Stack stack);
+  // False: the canary tells that the stack overflowed into its neighbour; it is not handed out again.
+  [[nodiscard]] bool release(Stack stack);
 
  private:
   struct Slab {
@@ -35,12 +46,17 @@ class StackPool {
     Bytes bytes;
   };
   void grow();
+  [[nodiscard]] StackGuard make_guard(std::byte* guard, bool lowest_of_slab);
+  [[nodiscard]] bool intact(Stack stack) const;
 
   Bytes page_;
   Bytes usable_;
+  StackGuard guard_;
+  std::size_t guard_pages_ = 0;
+  std::size_t made_ = 0;
+  std::mutex mutex_;
   std::vector<Slab> slabs_;
   std::vector<Stack> free_;
-  std::size_t made_ = 0;
 };
 
 }  // namespace gasmeter::sim

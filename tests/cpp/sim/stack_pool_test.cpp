@@ -1,0 +1,76 @@
+#include "gasmeter/sim/stack_pool.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <cstddef>
+
+#include "gasmeter/sim/fibre.hpp"
+
+namespace gasmeter::sim {
+namespace {
+
+// The signal that ends a process of its own in which a byte is written.
+int signal_of_writing(std::byte* address) {
+  const pid_t child = fork();
+  if (child == 0) {
+    std::signal(SIGSEGV, SIG_DFL);
+    *static_cast<volatile std::byte*>(address) = std::byte{1};
+    _exit(0);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+TEST_CASE("released_stack_is_handed_out_again") {
+  StackPool stacks(1);
+  const Stack first = stacks.acquire();
+  CHECK(first.size >= 1);
+  CHECK(stacks.release(first));
+  const Stack second = stacks.acquire();
+  CHECK(second.bottom == first.bottom);
+  CHECK(stacks.release(second));
+}
+
+TEST_CASE("writing_below_a_guarded_stack_faults") {
+  if (Fibre::default_stack_bytes() > 64 * 1024) return;  // sanitizers catch the signal
+  for (const StackGuard best : {StackGuard::marker, StackGuard::page, StackGuard::canary}) {
+    StackPool stacks(4096, best);
+    const Stack lowest = stacks.acquire();
+    const Stack next = stacks.acquire();
+    CHECK(next.guard >= best);  // a marker needs Linux 6.13
+    CHECK(signal_of_writing(lowest.bottom) == 0);
+    CHECK(signal_of_writing(lowest.bottom - 1) == SIGSEGV);
+    CHECK(signal_of_writing(next.bottom - 1) == (best == StackGuard::canary ? 0 : SIGSEGV));
+  }
+}
+
+TEST_CASE("stack_that_overflowed_past_its_canary_is_not_handed_out_again") {
+  StackPool stacks(1, StackGuard::canary);
+  static_cast<void>(stacks.acquire());
+  const Stack second = stacks.acquire();
+  const Stack third = stacks.acquire();
+  *(third.bottom - 1) = std::byte{1};
+  CHECK_FALSE(stacks.release(third));
+  CHECK(stacks.release(second));
+  CHECK(stacks.acquire().bottom == second.bottom);
+  CHECK(stacks.acquire().bottom > third.bottom);
+}
+
+TEST_CASE("stacks_beyond_the_budget_of_guard_pages_have_a_canary") {
+  StackPool stacks(1, StackGuard::page);
+  std::array<std::size_t, 3> guards{};
+  for (int i = 0; i < 40000; ++i) ++guards[static_cast<std::size_t>(stacks.acquire().guard)];
+  CHECK(guards[static_cast<std::size_t>(StackGuard::marker)] == 0);
+  CHECK(guards[static_cast<std::size_t>(StackGuard::page)] == 16384 + (40000 - 16384 + 63) / 64);
+  StackPool others(1, StackGuard::page);
+  static_cast<void>(others.acquire());
+  CHECK(others.acquire().guard == StackGuard::canary);
+}
+
+}  // namespace
+}  // namespace gasmeter::sim
