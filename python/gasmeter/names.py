@@ -32,7 +32,7 @@ METRICS: Mapping[str, str] = {
 """Every metric with its unit, as they stand in results.csv."""
 
 
-NEUTRAL = frozenset({"threads", "sync"})
+NEUTRAL = frozenset({"fibres", "sync", "threads"})
 """Options that never change a result in virtual time; they stand in run.json only."""
 
 

@@ -1,8 +1,35 @@
 #include "gasmeter/run/conduits.hpp"
 
+#include <algorithm>
+
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/sim/fibre.hpp"
 
 namespace gasmeter::run {
+
+namespace {
+
+using kernels::OptionInfo;
+
+const OptionInfo kThreads{"threads", "int", "1", "threads", {}, "at most so many simulate; never changes a result"};
+
+// What every conduit in virtual time has besides `own`.
+std::vector<OptionInfo> with_virtual_time(std::vector<OptionInfo> own) {
+  std::vector<std::string> makers;
+  for (const sim::FibreMaker maker : sim::available_makers()) makers.emplace_back(sim::name(maker));
+  makers.emplace(makers.begin(), sim::name(sim::FibreMaker::automatic));
+  own.push_back({"fibres", "choice", "automatic", "", makers, "how virtual ranks are made; never changes a result"});
+  own.push_back({"sync",
+                 "choice",
+                 "lazy",
+                 "",
+                 {"lazy", "strict"},
+                 "strict synchronises before every price; never changes a result"});
+  std::sort(own.begin(), own.end(), [](const OptionInfo& a, const OptionInfo& b) { return a.name < b.name; });
+  return own;
+}
+
+}  // namespace
 
 const std::vector<ConduitInfo>& conduits() {
   static const std::vector<ConduitInfo> all = {
@@ -42,40 +69,14 @@ const std::vector<ConduitInfo>& conduits() {
          "amudp: the classic scheme of 2003 to 2016, one message per datagram, its reply the acknowledgement"},
         {"reorder", "float", "0", "", {}, "probability that later datagrams overtake a sent one"}}},
       {"raw@udp", "one unconnected UDP socket a rank, without the library", "udp", false, {}},
-      {"ideal",
-       "a toy modelled network with LogGP costs, in exact virtual time",
-       "ideal",
-       true,
-       {{"neighbourhood", "bool", "false", "", {}, "ranks of one node use shared memory between them"},
-        {"nodes", "int", "2", "nodes", {}, "nodes that the ranks are spread over, in rank order"},
-        {"sync",
-         "choice",
-         "lazy",
-         "",
-         {"lazy", "strict"},
-         "strict synchronises before every price; never changes a result"}}},
-      {"raw@fabric",
-       "links and routers alone, for the kernel that measures the simulation itself",
-       "fabric",
-       true,
-       {{"sync",
-         "choice",
-         "lazy",
-         "",
-         {"lazy", "strict"},
-         "strict synchronises before every price; never changes a result"},
-        {"threads", "int", "1", "threads", {}, "at most so many simulate; never changes a result"}}},
-      {"raw@ideal",
-       "the toy network's interface, without a conduit",
-       "ideal",
-       true,
-       {{"nodes", "int", "2", "nodes", {}, "nodes that the ranks are spread over, in rank order"},
-        {"sync",
-         "choice",
-         "lazy",
-         "",
-         {"lazy", "strict"},
-         "strict synchronises before every price; never changes a result"}}},
+      {"ideal", "a toy modelled network with LogGP costs, in exact virtual time", "ideal", true,
+       with_virtual_time(
+           {{"neighbourhood", "bool", "false", "", {}, "ranks of one node use shared memory between them"},
+            {"nodes", "int", "2", "nodes", {}, "nodes that the ranks are spread over, in rank order"}})},
+      {"raw@ideal", "the toy network's interface, without a conduit", "ideal", true,
+       with_virtual_time({{"nodes", "int", "2", "nodes", {}, "nodes that the ranks are spread over, in rank order"}})},
+      {"raw@fabric", "links and routers alone, for the kernel that measures the simulation itself", "fabric", true,
+       with_virtual_time({kThreads})},
   };
   return all;
 }

@@ -28,6 +28,7 @@ sim::EngineOptions common_options(const Settings& settings) {
   sim::EngineOptions options;
   options.ranks = settings.ranks;
   options.strict = settings.text("sync") == "strict";
+  options.fibres = sim::parse_fibre_maker(settings.text("fibres"));
   options.seed = settings.seed;
   return options;
 }

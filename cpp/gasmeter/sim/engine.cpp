@@ -144,10 +144,13 @@ void Engine::start(Rank rank, std::function<void()> body) {
   if (self.fibre && !self.fibre->finished()) {
     throw UsageError("sim: rank " + std::to_string(index(rank)) + " already has a body");
   }
-  self.fibre = std::make_unique<Fibre>(stacks_[partition_of(self.node)], [this, &self, work = std::move(body)] {
-    work();
-    synchronise(self);
-  });
+  self.fibre = std::make_unique<Fibre>(
+      stacks_[partition_of(self.node)],
+      [this, &self, work = std::move(body)] {
+        work();
+        synchronise(self);
+      },
+      options_.fibres);
   self.state = RankState::parked;
   self.woken = false;
   self.waits_for = nullptr;
@@ -158,7 +161,9 @@ void Engine::run() {
   if (cancelled_) throw UsageError("sim: the engine's run was cancelled; make a new engine");
   if (!started_) open_windows();
   running_ = true;
-  for (Partition& partition : partitions_) partition.outer = Exceptions::here();
+  // Where fibres are threads, each has its own.
+  const bool shared = require_available(options_.fibres) != FibreMaker::thread;
+  for (Partition& partition : partitions_) partition.outer = shared ? Exceptions::here() : Exceptions{};
   try {
     resume_parked();
     if (nodes_.size() == 1) {

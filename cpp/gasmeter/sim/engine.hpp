@@ -21,6 +21,7 @@
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/conduit/host.hpp"
 #include "gasmeter/sim/action.hpp"
+#include "gasmeter/sim/fibre.hpp"
 #include "gasmeter/sim/partition.hpp"
 #include "gasmeter/sim/rank_context.hpp"
 #include "gasmeter/sim/stack_pool.hpp"
@@ -35,8 +36,9 @@ struct EngineOptions {
   unsigned nodes = 2;                  // with ranks or without (switches)
   std::vector<std::uint32_t> node_of;  // of each rank; empty: filled in rank order, ceil(ranks / nodes) each
   conduit::HostPrices prices;
-  bool strict = false;    // synchronise before every price: the oracle for missing synchronise() calls
-  unsigned threads = 1;   // at most; windows with too little to do run on one
+  bool strict = false;   // synchronise before every price: the oracle for missing synchronise() calls
+  unsigned threads = 1;  // at most; windows with too little to do run on one
+  FibreMaker fibres = FibreMaker::automatic;
   Bytes stack_bytes = 0;  // 0: Fibre::default_stack_bytes()
   std::uint64_t seed = 1;
 };
