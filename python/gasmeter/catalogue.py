@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import importlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, cast
 
 from gasmeter.errors import EnvironmentLacks, UsageError, unknown
@@ -151,6 +151,8 @@ class Kernel:
     variants: tuple[str, ...]
     ops: tuple[Op, ...]
     options: tuple[Option, ...] = ()
+    measures_simulation: bool = False
+    """Whether its figures are this computer's time spent on simulating."""
 
     def op(self, name: str) -> Op:
         """Return an operation by name.
@@ -187,6 +189,8 @@ class Conduit:
     network: str
     kind: str
     options: tuple[Option, ...] = ()
+    virtual: bool = False
+    """Whether its ranks live in virtual time. What is measured there is modelled, the speed of the simulation apart."""
 
     @property
     def raw(self) -> bool:
@@ -243,6 +247,10 @@ class Catalogue:
         UsageError
             If there is no such conduit, or not on that network, or the kernel has no raw variant on it.
         """
+        found = self._named(text, kernel)
+        return replace(found, kind="measured") if kernel and kernel.measures_simulation else found
+
+    def _named(self, text: str, kernel: Kernel | None) -> Conduit:
         base, _, network = text.strip().partition("@")
         if base == "raw":
             return self._raw(network, kernel, text)
@@ -284,7 +292,9 @@ class Catalogue:
         kinds = [conduit.kind for conduit in self.conduits.values() if conduit.network == network]
         declared = self.conduits.get(text)
         kind = declared.kind if declared else (kinds[0] if kinds else "measured")
-        return declared or Conduit(text, f"network {network} without a conduit", network, kind)
+        return declared or Conduit(
+            text, f"network {network} without a conduit", network, kind, virtual=kind == "modelled"
+        )
 
 
 def core() -> Core:
@@ -398,8 +408,12 @@ def _kernel(entry: Mapping[str, Any]) -> Kernel:
         variants=tuple(entry["variants"]),
         ops=ops,
         options=_options(entry["options"]),
+        measures_simulation=bool(entry.get("measures_simulation", False)),
     )
 
 
 def _conduit(entry: Mapping[str, Any]) -> Conduit:
-    return Conduit(entry["name"], entry["summary"], entry["network"], entry["kind"], _options(entry["options"]))
+    kind = entry["kind"]
+    return Conduit(
+        entry["name"], entry["summary"], entry["network"], kind, _options(entry["options"]), kind == "modelled"
+    )

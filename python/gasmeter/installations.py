@@ -53,7 +53,7 @@ class Installations:
         known = list(conduits)
         self._named = {text: machine(text) for text in named if text}
         self._found: dict[tuple[str, str, str], Machine | None] = {}
-        modelled = {conduit.network: conduit for conduit in known if conduit.kind == "modelled"}
+        modelled = {conduit.network: conduit for conduit in known if conduit.virtual}
         running = ", ".join(dict.fromkeys(conduit.name for conduit in known))
         for text, found in self._named.items():
             if found.network not in modelled:
@@ -81,7 +81,7 @@ class Installations:
             raise UsageError(str(unknown("topology", name, known, "gasmeter list topologies")), text)
 
     def _base(self, conduit: Conduit, name: str) -> Machine | None:
-        if conduit.kind != "modelled":
+        if not conduit.virtual:
             return None
         named = self._named.get(name)
         return named if named and named.network == conduit.network else default_machine(conduit.network)

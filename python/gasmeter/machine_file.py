@@ -31,7 +31,8 @@ class Entry(BaseModel):
     def _accounted_for(self) -> Entry:
         if bool(self.low) != bool(self.high):
             raise ValueError("a range needs both low and high")
-        if not self.low and not self.hardware:
+        # A shape may be a choice, which has no range.
+        if not self.low and not self.hardware and not self.source.startswith("choice: "):
             raise ValueError("it names no hardware; a number without is an estimate with low and high")
         if not self.low and self.confidence == "low":
             raise ValueError("confidence is low; such a number is an estimate with low and high")

@@ -82,5 +82,15 @@ _IDEAL = (
     Parameter("nic.reply_slots", "count", "of these, kept for replies"),
 )
 
-PARAMETERS: Mapping[str, tuple[Parameter, ...]] = {"extoll": _EXTOLL, "ideal": _IDEAL}
+_FABRIC = (
+    Parameter(TOPOLOGY, TOPOLOGY, "how nodes are connected"),
+    Parameter("ranks_per_node", "count", "ranks of a node"),
+    Parameter("host.post", "time", "handing a put or fetch-and-add to the network interface"),
+    Parameter("host.poll_miss", "time", "a poll that finds nothing"),
+    Parameter("link.bandwidth", "bandwidth", "one link, in one direction"),
+    Parameter("link.latency", "time", "one hop: router and wire"),
+    Parameter("link.buffer", "count", "packets held by one input and virtual channel"),
+)
+
+PARAMETERS: Mapping[str, tuple[Parameter, ...]] = {"extoll": _EXTOLL, "fabric": _FABRIC, "ideal": _IDEAL}
 """Parameters by network, in the order they are listed."""

@@ -235,11 +235,11 @@ class Runner:
 
     def _open(self, point: Point, group: Group, result: GroupOutcome, members: list[_Member]) -> None:
         entry = catalogue()
-        modelled = entry.conduit(point.conduit, entry.kernel(point.kernel)).kind == "modelled"
-        outcome = Outcome(point, modelled, Verification(False, 0, 0))
+        conduit = entry.conduit(point.conduit, entry.kernel(point.kernel))
+        outcome = Outcome(point, conduit.kind == "modelled", Verification(False, 0, 0))
         try:
             session: Session
-            if modelled:
+            if conduit.virtual:
                 session = ModelSession(point)
                 self._modelled.add(session)
             else:

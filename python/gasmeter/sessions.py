@@ -14,13 +14,12 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from gasmeter import catalogue as _catalogue
-from gasmeter.errors import BrokenJob, GasmeterError, UsageError, error_named
+from gasmeter.errors import BrokenJob, GasmeterError, error_named
 from gasmeter.machine import machine_of
 from gasmeter.point import Point
 from gasmeter.workers import WorkerPool
 
 __all__ = [
-    "CORE_TAKES_MACHINES",
     "Block",
     "ModelSession",
     "Pool",
@@ -30,9 +29,6 @@ __all__ = [
     "WorkerPools",
     "machine_values",
 ]
-
-CORE_TAKES_MACHINES = False
-"""Whether the core's ``ModelJob`` has the argument ``machine``; without it a network runs on its own numbers only."""
 
 
 @dataclass(frozen=True)
@@ -222,22 +218,6 @@ def machine_values(point: Point) -> dict[str, float | str]:
     return {**(found.values() if found else {}), **placed}
 
 
-def _machine_argument(point: Point) -> dict[str, Any]:
-    if CORE_TAKES_MACHINES:
-        return {"machine": machine_values(point)}
-    found = machine_of(point)
-    if point.placement or (found is not None and found.overrides()):
-        what = (
-            f"machine {found.label!r}" if found is not None and found.overrides() else f"placement {point.placement!r}"
-        )
-        raise UsageError(
-            f"{what}: this version of gasmeter models {point.conduit} with the numbers of its own machine only;"
-            f" allowed: {found.name if found else 'none'}",
-            what,
-        )
-    return {}
-
-
 class ModelSession:
     """A kernel open in virtual time, in this process.
 
@@ -262,7 +242,7 @@ class ModelSession:
             seed=point.seed,
             ranks=point.ranks,
             options=dict(point.options),
-            **_machine_argument(point),
+            machine=machine_values(point),
         )
 
     def block(self, iterations: int) -> Block:

@@ -200,7 +200,7 @@ class _Builder:
         conduit = self._conduits[values["conduit"]]
         op = kernel.op(values["op"])
         size = int(values["size"]) if op.sized else 0
-        if conduit.kind == "modelled":
+        if conduit.virtual:
             check_virtual_ranks(values["ranks"])
         else:
             check_ranks(values["ranks"])

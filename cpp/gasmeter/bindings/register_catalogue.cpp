@@ -43,7 +43,8 @@ py::dict describe_kernel(const kernels::Kernel& kernel) {
   if (kernel.make_raw_udp != nullptr) raw.append("udp");
   const kernels::KernelInfo& info = kernel.info;
   return py::dict("name"_a = info.name, "summary"_a = info.summary, "raw"_a = raw, "variants"_a = names(info.variants),
-                  "ops"_a = list_of(info.ops, describe_op), "options"_a = list_of(info.options, describe_option));
+                  "ops"_a = list_of(info.ops, describe_op), "options"_a = list_of(info.options, describe_option),
+                  "measures_simulation"_a = kernel.measures_simulation);
 }
 
 py::dict describe_conduit(const run::ConduitInfo& conduit) {
@@ -88,7 +89,7 @@ void register_catalogue(py::module_& module) {
 Returns
 -------
 dict
-    ``kernels``: list of ``{name, summary, raw, variants, ops, options}``, where ``raw`` lists the networks with a raw
+    ``kernels``: list of ``{name, summary, raw, variants, ops, options, measures_simulation}``, where ``raw`` lists the networks with a raw
     variant, an op is ``{name, summary, metrics, sized}`` whose first metric is the main one, and a metric is ``{name,
     unit, semantics}``. ``conduits``: list of ``{name, summary, network, kind, options}`` with kind ``measured`` or
     ``modelled``. An option is ``{name, type, default, unit, choices, summary}``, the default as text.

@@ -156,8 +156,8 @@ struct Kernel {
   Maker<RawIdeal> make_raw_ideal = nullptr;
   Maker<RawFabric> make_raw_fabric = nullptr;
   Maker<RawUdp> make_raw_udp = nullptr;
-  // What is measured is the simulation itself: a block's metrics are `rate`, operations per second of this computer's
-  // CPU time, and `memory_per_rank`, and not what its programs say.
+  // What is measured is the simulation itself: a block's time is CPU time of this computer, its metrics are `rate`,
+  // operations per second of that, and `memory_per_rank`, whatever its programs say.
   bool measures_simulation = false;
   // Throws UsageError for values that the option types cannot refuse.
   void (*check)(const Settings&) = nullptr;

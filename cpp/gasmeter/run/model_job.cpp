@@ -122,6 +122,7 @@ class ModelJob::State {
     BlockResult& result = results_[0];
     const Bytes now = launch::private_memory();
     const Bytes grown = now > memory_before_ ? now - memory_before_ : 0;
+    result.elapsed = SimTime::from_ns(cpu * 1e9);
     result.metrics = {{"rate", static_cast<double>(result.operations) / cpu},
                       {"memory_per_rank", static_cast<double>(grown) / engine_.ranks()}};
   }

@@ -72,6 +72,9 @@ Request Request::check(const kernels::Registry& registry, const std::string& ker
     throw UsageError("kernel " + kernel + " has no variant '" + chosen + "'; it has " +
                      join(info.variants, [](const std::string& v) { return v; }));
   }
+  if (!request.is_raw() && !request.conduit->modelled && request.kernel->make_real == nullptr) {
+    throw UsageError("kernel " + kernel + " runs in virtual time; conduit " + conduit + " runs on rank processes");
+  }
   if (ranks == 0) throw UsageError("ranks=0; at least 1");
   request.settings = {kernel, op, chosen, size, ranks, seed, {}};
   take_options(info.options, options, request.settings.options);

@@ -30,6 +30,7 @@ Trial trial_of(const std::string& kernel, const std::string& op, const std::stri
 template <class Test>
 void for_every_measurement(const std::string& conduit, std::uint32_t ranks, Test test) {
   for (const Kernel& kernel : registry().kernels()) {
+    if (kernel.measures_simulation) continue;  // simulator_test.cpp
     std::vector<std::string> variants = kernel.info.variants;
     if (variants.empty() || conduit.starts_with("raw@")) variants = {""};
     for (const OpInfo& op : kernel.info.ops) {
