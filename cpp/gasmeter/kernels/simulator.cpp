@@ -126,7 +126,7 @@ class RawSimulator final : public Program {
 
   void finish_all_but(std::uint64_t left) {
     while (posted_ - port_.completed() > left) {
-      port_.wait();
+      port_.wait_completion();
       // Fetched values only grow, since a rank's own requests arrive in order.
       if (op_ == "fetch-add" && port_.completed() != 0) {
         disorder_ += port_.last_fetched() < fetched_ ? 1U : 0U;
@@ -142,7 +142,7 @@ class RawSimulator final : public Program {
     for (std::uint64_t i = 0; i < iterations; ++i) {
       if (self_ == 0) put_to(other, line);
       ++expected_;
-      while (port_.arrived() < expected_) port_.wait();
+      while (port_.arrived() < expected_) port_.wait_arrival();
       if (self_ == 1) put_to(other, line);
     }
     finish_all_but(0);

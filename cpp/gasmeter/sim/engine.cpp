@@ -293,7 +293,9 @@ void Engine::on_wake(Action& self, SimTime) {
 
 void Engine::wake_now(RankContext& rank) {
   rank.woken = true;
-  if (rank.state == RankState::idle) rank.partition->post_turn(rank, after_missed_polls(rank, rank.partition->now));
+  if (rank.state != RankState::idle) return;
+  rank.fibre->prefetch();
+  rank.partition->post_turn(rank, after_missed_polls(rank, rank.partition->now));
 }
 
 // While a rank idles its clock still shows the instant at which the wait began.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -60,10 +61,11 @@ Fabric::Fabric(Engine& engine, Topology topology, const LinkParameters& links, F
   outputs_ = std::vector<Output>(first_output_[vertices]);
   far_end_.resize(outputs_.size());
   if (parameters_.buffer != 0) {
-    inputs_ = std::vector<CreditReturn>(outputs_.size() * channels_);
-    for (CreditReturn& input : inputs_) input.room_for(parameters_.buffer);
+    inputs_.resize(outputs_.size() * channels_ * CreditReturn::words(parameters_.buffer));
   }
   for (std::uint32_t vertex = 0; vertex < vertices; ++vertex) {
+    engine.describe_state(NodeId{vertex},
+                          std::as_bytes(std::span(outputs_).subspan(first_output_[vertex], topology_.ports(vertex))));
     for (std::uint32_t port = 0; port < topology_.ports(vertex); ++port) {
       const std::uint32_t number = first_output_[vertex] + port;
       Output& output = outputs_[number];
@@ -169,7 +171,7 @@ void Fabric::block(std::uint32_t link, std::uint32_t channel, Packet& packet, Si
 
 bool Fabric::look_for_room(std::uint32_t link, std::uint32_t channel, SimTime now) {
   Output& output = outputs_[link];
-  output.used[channel] -= output.shortage->returned[channel].take(inputs_[far_end_[link] * channels_ + channel], now);
+  output.used[channel] -= output.shortage->returned[channel].take(credits(far_end_[link], channel), now);
   return output.used[channel] < parameters_.buffer;
 }
 
@@ -205,7 +207,7 @@ void Fabric::retry(std::uint32_t link, SimTime now) {
 }
 
 GASMETER_INLINE void Fabric::give_back(std::uint32_t input, std::uint32_t channel, SimTime left) {
-  if (parameters_.buffer != 0) inputs_[input * channels_ + channel].give(left + parameters_.latency);
+  if (parameters_.buffer != 0) credits(input, channel).give(left + parameters_.latency);
 }
 
 std::vector<LinkUse> Fabric::use() const {

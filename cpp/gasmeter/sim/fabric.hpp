@@ -93,6 +93,9 @@ class Fabric {
   void block(std::uint32_t link, std::uint32_t channel, Packet& packet, SimTime now);
   [[nodiscard]] bool look_for_room(std::uint32_t link, std::uint32_t channel, SimTime now);
   void retry(std::uint32_t link, SimTime now);
+  [[nodiscard]] CreditReturn credits(std::uint32_t input, std::uint32_t channel) {
+    return {&inputs_[(input * channels_ + channel) * CreditReturn::words(parameters_.buffer)], parameters_.buffer};
+  }
   void give_back(std::uint32_t input, std::uint32_t channel, SimTime left);
 
   Engine& engine_;
@@ -103,7 +106,8 @@ class Fabric {
   std::vector<std::uint32_t> first_output_;  // of each vertex
   std::vector<Output> outputs_;              // a link is known by its place here
   std::vector<std::uint32_t> far_end_;       // of each link: its place in inputs_, that of the link back in outputs_
-  std::vector<CreditReturn> inputs_;         // channels_ of each link that ends somewhere; empty: buffers have no limit
+  // Credits of channels_ of each link's end, a vertex's behind one another; empty: buffers have no limit.
+  std::vector<std::uint64_t> inputs_;
 };
 
 }  // namespace gasmeter::sim

@@ -7,10 +7,12 @@
 #include <cxxabi.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <exception>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "gasmeter/base/platform.hpp"
@@ -39,8 +41,9 @@ struct Exceptions {
 // What the engine keeps of one node.
 struct Node {
   Partition* partition = nullptr;
-  std::uint64_t posted = 0;  // events it posted, ever
-  SimTime memory_free;       // when its memory has moved what was asked of it
+  std::uint64_t posted = 0;          // events it posted, ever
+  SimTime memory_free;               // when its memory has moved what was asked of it
+  std::span<const std::byte> state;  // of devices: fetched before the node runs
 };
 
 struct EngineCounters {
@@ -133,6 +136,7 @@ class alignas(kNoSharing) Partition {
   static constexpr unsigned kAloneShift = 62;
 
   void post_elsewhere(Partition& target, NodeId to, SimTime at, Tie tie, Action& action);
+  void fetch_state(std::uint32_t node) const;
   void sort(std::vector<Posted>& entries);
   void run_node(const Posted* first, const Posted* last);
   void fire(const Pending& event);

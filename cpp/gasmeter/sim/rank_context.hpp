@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "gasmeter/base/platform.hpp"
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/conduit/host.hpp"
 #include "gasmeter/sim/action.hpp"
@@ -29,27 +30,28 @@ struct RankAction : Action {
   RankContext* rank;
 };
 
-struct RankContext {
+struct alignas(kCacheLine) RankContext {
   RankContext();
   RankContext(const RankContext&) = delete;
   RankContext& operator=(const RankContext&) = delete;
 
   SimTime clock;  // local time; ahead of its node's between two synchronisations
   Partition* partition = nullptr;
-  const conduit::HostPrices* prices = nullptr;
-  Engine* engine = nullptr;
-  bool strict = false;
-  bool woken = false;  // a wake came since the last idle() returned
-  RankState state = RankState::absent;
+  SimTime turn = kNever;           // when it goes on; an earlier or later posting of its turn is void
+  SimTime posted = kNever;         // the earliest posting of its turn
+  SimTime posted_behind = kNever;  // one behind it, so that a far deadline is not posted again after every wake
+  std::unique_ptr<Fibre> fibre;
   Rank rank{};
   NodeId node{};
-  SimTime turn = kNever;            // when it goes on; an earlier or later posting of its turn is void
-  SimTime posted = kNever;          // the earliest posting of its turn
-  SimTime posted_behind = kNever;   // one behind it, so that a far deadline is not posted again after every wake
-  const char* waits_for = nullptr;  // what a deadlock report prints
+  RankState state = RankState::absent;
+  bool woken = false;  // a wake came since the last idle() returned
+  bool strict = false;
+  // A second cache line from here.
   RankAction take_turn;
+  const conduit::HostPrices* prices = nullptr;
+  Engine* engine = nullptr;
+  const char* waits_for = nullptr;  // what a deadlock report prints
   RankAction wake;
-  std::unique_ptr<Fibre> fibre;
 };
 
 }  // namespace gasmeter::sim

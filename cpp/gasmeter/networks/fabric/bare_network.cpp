@@ -85,7 +85,7 @@ SimTime BareNetwork::arrived(sim::Packet& arriving, SimTime now) {
       BarePort& target = ports_[packet.target];
       std::memcpy(target.memory_.data() + packet.offset, packet.payload.data(), kPayload);
       ++target.arrived_;
-      engine_.wake(Rank{packet.target}, now);
+      if (target.hears_arrivals_) engine_.wake(Rank{packet.target}, now);
       turn_round(packet, acknowledgement, 0, now);
       break;
     }

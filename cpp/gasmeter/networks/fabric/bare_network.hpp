@@ -47,8 +47,14 @@ class BarePort {
   [[nodiscard]] std::uint64_t last_fetched() const { return fetched_; }
   [[nodiscard]] std::span<std::byte> memory() const { return memory_; }
   [[nodiscard]] sim::ModelHost& host() { return host_; }
-  // Sleeps until something completes or arrives.
-  void wait() { host_.idle(kNever); }
+  // Sleeps until something completes. May return early.
+  void wait_completion() { host_.idle(kNever); }
+  // Sleeps until something completes or arrives. May return early.
+  void wait_arrival() {
+    hears_arrivals_ = true;
+    host_.idle(kNever);
+    hears_arrivals_ = false;
+  }
 
  private:
   friend class BareNetwork;
@@ -58,6 +64,7 @@ class BarePort {
   std::uint64_t completed_ = 0;
   std::uint64_t arrived_ = 0;
   std::uint64_t fetched_ = 0;
+  bool hears_arrivals_ = false;
 };
 
 class BareNetwork final : public sim::FabricSink {
