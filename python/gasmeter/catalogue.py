@@ -40,6 +40,9 @@ class ModelJob(Protocol):
     def verify(self) -> Mapping[str, Any]:
         """Return ``verified``, ``errors`` and ``checked``."""
 
+    def links(self) -> Mapping[str, Any]:
+        """Return what each link carried during the last block, as columns."""
+
     def close(self) -> None:
         """End the job and free its memory."""
 
@@ -52,6 +55,12 @@ class Core(Protocol):
 
     def build_info(self) -> Mapping[str, Any]:
         """Return compiler, flags and version."""
+
+    def topologies(self) -> Sequence[Mapping[str, str]]:
+        """Return the families of topologies."""
+
+    def topology(self, text: str) -> Mapping[str, Any]:
+        """Return the extents, ports and numbers of nodes of one topology."""
 
     @property
     def ModelJob(self) -> Any:

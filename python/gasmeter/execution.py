@@ -15,6 +15,7 @@ from gasmeter import context
 from gasmeter.catalogue import catalogue
 from gasmeter.errors import UsageError
 from gasmeter.experiment import Experiment
+from gasmeter.links import MOST_LINK_ROWS, fitting
 from gasmeter.machine import machine_of
 from gasmeter.point import Group
 from gasmeter.result import Result
@@ -132,6 +133,7 @@ def execute(
             missing = [group for group in groups if group.id not in done]
             with closing(_records(own, missing, experiment.name, jobs, progress)) as records:
                 for entry in records:
+                    _bound_links(entry, done.values())
                     done[entry.group] = entry
                     if store:
                         store.append(entry)
@@ -148,6 +150,15 @@ def execute(
             result.remarks.extend([f"the earlier run is kept in {store.moved_to}"] if store.moved_to else [])
             store.finish(result, state, summarise_run(experiment, result), plots=state != "failed" and bool(done))
     return result
+
+
+def _bound_links(entry: Record, others: Iterable[Record]) -> None:
+    """Leave out tables of links that a store would be too large with."""
+    rows = sum(table["rows"] for other in others for table in other.links)
+    kept = [dict(table) for table in fitting(entry.links, rows)]
+    if len(kept) < len(entry.links):
+        entry.notes.append(f"links of {len(entry.links) - len(kept)} points left out: more than {MOST_LINK_ROWS} rows")
+        entry.links = kept
 
 
 def _result(experiment: Experiment, groups: Sequence[Group], done: Mapping[str, Record], *, complete: bool) -> Result:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from gasmeter.links import links_frame
 from gasmeter.rows import COLUMNS, SAMPLE_COLUMNS, Record, Row
 
 if TYPE_CHECKING:
@@ -112,6 +113,32 @@ class Result:
         if not frames:
             return pd.DataFrame(columns=pd.Index(SAMPLE_COLUMNS))
         return pd.concat(frames, ignore_index=True)[list(SAMPLE_COLUMNS)]
+
+    def links(self, run_id: str | None = None) -> pd.DataFrame:
+        """Return what each link of a modelled network carried during the last block of each point.
+
+        Parameters
+        ----------
+        run_id : str, optional
+            Only this point.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per point and direction of a link, columns as in links.parquet (`gasmeter.links.LINK_COLUMNS`);
+            `busy` is the share of the time the link was busy, 0 to 1. No rows where no point has links.
+        """
+        return links_frame(table for table in self.link_tables() if run_id in {None, table["run_id"]})
+
+    def link_tables(self) -> list[Row]:
+        """Return the tables of `links` as the journal holds them, unpacked by `gasmeter.links.unpack`.
+
+        Returns
+        -------
+        list of dict
+            One per point that has links, each point once.
+        """
+        return list({table["run_id"]: table for entry in self.records for table in entry.links}.values())
 
     def plot(self, kind: str | None = None) -> Figure:
         """Draw the rows.

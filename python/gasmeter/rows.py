@@ -11,6 +11,7 @@ import numpy as np
 
 from gasmeter import statistics
 from gasmeter.catalogue import Conduit, Metric, Op, catalogue
+from gasmeter.links import pack
 from gasmeter.names import options_text
 from gasmeter.overhead import overhead_interval
 from gasmeter.runner import GroupOutcome, Outcome
@@ -45,6 +46,8 @@ class Record:
         By the names of `COLUMNS`.
     samples : list of dict
         One per point and metric, by the names of `SAMPLE_COLUMNS`; what differs between blocks is a list.
+    links : list of dict
+        One per point on a network with links: its table, packed by `gasmeter.links.pack`.
     errors : list of str
         One line per point that did not verify.
     notes : list of str
@@ -60,6 +63,7 @@ class Record:
     group: str
     rows: list[Row] = field(default_factory=list)
     samples: list[Row] = field(default_factory=list)
+    links: list[Row] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     dropped: int = 0
@@ -98,6 +102,8 @@ def record(outcome: GroupOutcome, experiment: str) -> Record:
                 f"{entry.point.describe()}: data did not verify ({entry.verification.errors} errors in"
                 f" {entry.verification.checked} checked); no rate is reported"
             )
+        if entry.links:
+            result.links.append(pack(entry.point, entry.links))
         for metric in _op(entry).metrics:
             values = _values(entry, metric.name)
             result.rows.append({**base, **_quantity(values[usable[: values.size]], metric)})

@@ -17,6 +17,7 @@ from gasmeter import statistics
 from gasmeter.catalogue import catalogue
 from gasmeter.errors import GasmeterError, UsageError
 from gasmeter.limits import cpus
+from gasmeter.links import Table
 from gasmeter.point import Budget, Group, Point
 from gasmeter.probe import Probe, same_state
 from gasmeter.sessions import Block, ModelSession, RealSession, Session, Verification, WorkerPools
@@ -53,6 +54,8 @@ class Outcome:
         Processor of each rank; empty for modelled points.
     oversubscribed : bool
         Whether ranks shared cores.
+    links : mapping of str to numpy.ndarray
+        What each link carried during the last block; empty where there are no links.
     """
 
     point: Point
@@ -61,6 +64,7 @@ class Outcome:
     blocks: list[Block] = field(default_factory=list)
     cpus: tuple[int, ...] = ()
     oversubscribed: bool = False
+    links: Table = field(default_factory=dict)
 
 
 @dataclass
@@ -307,10 +311,13 @@ class Runner:
 
     def _check_again(self, member: _Member) -> None:
         """Verify what the measured blocks left behind; drop them if it is wrong."""
+        links = member.session.links()  # before the check makes traffic of its own
         first, last = member.outcome.verification, member.session.verify()
         member.outcome.verification = Verification(last.verified, max(first.errors, last.errors), last.checked)
         if not last.verified:
             member.outcome.blocks.clear()
+        else:
+            member.outcome.links = links
 
     def _measure(self, members: Sequence[_Member], result: GroupOutcome, *, compared: bool) -> None:
         budget = members[0].outcome.point.budget

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 from gasmeter import catalogue as _catalogue
 from gasmeter.errors import BrokenJob, GasmeterError, error_named
+from gasmeter.links import Table
 from gasmeter.machine import machine_of
 from gasmeter.point import Point
 from gasmeter.workers import WorkerPool
@@ -70,6 +71,9 @@ class Session(Protocol):
 
     def verify(self) -> Verification:
         """Check the data that the blocks so far have left behind."""
+
+    def links(self) -> Table:
+        """Return what each link carried during the last block; empty where there are none."""
 
     def close(self) -> None:
         """End the session; the job behind it stays usable."""
@@ -189,6 +193,16 @@ class RealSession:
             checked=sum(int(float(reply.get("checked", 0))) for reply in replies),
         )
 
+    def links(self) -> Table:
+        """Return nothing: what a real network's links carry is not seen from here.
+
+        Returns
+        -------
+        dict
+            Empty.
+        """
+        return {}
+
     def close(self) -> None:
         """Close the session; a job that is already broken is left alone."""
         if not self._open:
@@ -275,6 +289,17 @@ class ModelSession:
             errors=int(float(reply.get("errors", 0))),
             checked=int(float(reply.get("checked", 0))),
         )
+
+    def links(self) -> Table:
+        """Return what each link carried during the last block.
+
+        Returns
+        -------
+        mapping of str to numpy.ndarray
+            Columns, one element per direction of a link; empty for a network without links.
+        """
+        table = self._job.links()
+        return dict(table) if len(table["vertex"]) else {}
 
     def stop(self) -> None:
         """End the block that another thread runs; it raises `GasmeterError` there."""

@@ -1,4 +1,4 @@
-"""The output folder of a sweep: results.csv, samples.parquet, run.json, summary.md, plots.
+"""The output folder of a sweep: results.csv, samples.parquet, links.parquet, run.json, summary.md, plots.
 
 Every finished group is durable at once (in the journal, and its rows in results.csv), so that Ctrl-C or a kill leaves
 a store that can be read and resumed. The other files are made anew from the journal whenever a run ends.
@@ -18,6 +18,7 @@ from typing import Any
 from gasmeter.errors import UsageError
 from gasmeter.formats import csv_lines, json_value, to_csv
 from gasmeter.journal import Journal, read_journal, refused
+from gasmeter.links import links_parquet
 from gasmeter.point import SCHEMA_VERSION
 from gasmeter.result import Result, records_from
 from gasmeter.rows import Record
@@ -222,6 +223,7 @@ class Store:
             with _writing(self.folder):
                 write_atomically(self.folder / "results.csv", to_csv(result.rows))
                 self._write_samples(result)
+                self._write_links(result)
                 self._run.update(state=state, groups=len(self.done), errors=result.errors, notes=result.notes)
                 self._write_run()
                 if summary:
@@ -237,6 +239,12 @@ class Store:
         buffer = io.BytesIO()
         result.samples().to_parquet(buffer, index=False)
         write_atomically(self.folder / "samples.parquet", buffer.getvalue())
+
+    def _write_links(self, result: Result) -> None:
+        """Write links.parquet, a table at a time; none where no point has links."""
+        tables = result.link_tables()
+        if tables:
+            write_atomically(self.folder / "links.parquet", links_parquet(tables))
 
     def _write_plots(self, result: Result) -> list[Path]:
         from gasmeter.plots import save_all  # noqa: PLC0415 - loads matplotlib

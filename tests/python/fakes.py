@@ -263,6 +263,7 @@ class ModelJob:
     def __init__(self, *, kernel, op, conduit, variant, size_bytes, seed, ranks, options, machine=None):
         assert all(isinstance(value, str) for value in options.values())
         ModelJob.machines.append(machine)
+        self.given = machine
         self.settings = (kernel, op, variant, conduit, size_bytes, ranks)
         self.machine = Machine(noise=0.0)
 
@@ -273,11 +274,44 @@ class ModelJob:
     def verify(self):
         return {"verified": True, "errors": 0, "checked": 8}
 
+    def links(self):
+        topology = (self.given or {}).get("topology", "")
+        wires = list(wires_of(topology)) if topology else []
+        vertex, port, to = (np.array([wire[i] for wire in wires], dtype=np.uint32) for i in range(3))
+        count = np.arange(len(wires), dtype=np.uint64)
+        return {
+            "vertex": vertex, "port": port, "to": to, "packets": count, "bytes": 64 * count,
+            "busy": count / max(1, len(wires)), "longest_wait_ns": 2.0 * count, "blocked": count // np.uint64(2),
+        }  # fmt: skip
+
     def stop(self):
         pass
 
     def close(self):
         pass
+
+
+KINDS = {"mesh2d": (2, False), "mesh3d": (3, False), "torus2d": (2, True), "torus3d": (3, True), "ring": (1, True)}
+
+
+def extents_of(text):
+    kind, _, size = text.partition(":")
+    extents = [int(part) for part in size.split("x")]
+    if len(extents) != KINDS[kind][0] or min(extents) < 1:
+        raise UsageError(f"topology {text}: {kind} takes {KINDS[kind][0]} numbers; for example {kind}:4x4x4")
+    return extents
+
+
+def wires_of(text):
+    """Vertex, port and neighbour of each direction of each link of a grid."""
+    extents, wraps = extents_of(text), KINDS[text.partition(":")[0]][1]
+    for vertex in range(math.prod(extents)):
+        for port in range(2 * len(extents)):
+            stride, extent = math.prod(extents[: port // 2]), extents[port // 2]
+            at = vertex // stride % extent
+            there = at + (-1 if port % 2 else 1)
+            if 0 <= there < extent or (wraps and extent > 2):
+                yield vertex, port, vertex + (there % extent - at) * stride
 
 
 class Core:
@@ -292,9 +326,18 @@ class Core:
     @staticmethod
     def topologies():
         return [
+            {"name": "mesh2d", "summary": "a sheet", "example": "mesh2d:4x4"},
             {"name": "mesh3d", "summary": "a box", "example": "mesh3d:4x4x4"},
+            {"name": "ring", "summary": "a line whose ends meet", "example": "ring:8"},
+            {"name": "torus2d", "summary": "a sheet whose ends meet", "example": "torus2d:4x4"},
             {"name": "torus3d", "summary": "a box whose ends meet", "example": "torus3d:4x4x4"},
         ]
+
+    @staticmethod
+    def topology(text):
+        extents = extents_of(text)
+        ports = [sign + axis for axis in "xyz"[: len(extents)] for sign in "+-"]
+        return {"name": text, "terminals": math.prod(extents), "extents": extents, "ports": ports}
 
     @staticmethod
     def build_info():
