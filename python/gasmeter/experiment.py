@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from gasmeter.errors import UsageError, did_you_mean
-from gasmeter.machine import Machine
+from gasmeter.machine import Machine, machine
 from gasmeter.names import check_metric
 from gasmeter.point import MOST_ITERATIONS, Budget, Group, Point
 from gasmeter.units import parse_duration, parse_ranks, parse_seeds, parse_share, parse_sizes
@@ -42,6 +42,12 @@ def _names_given(value: object) -> object:
         items = [item.label if isinstance(item, Machine) else item for item in items]
     names = _names(items)
     return () if names == ("",) else names
+
+
+def _machine_columns(value: object) -> object:
+    """Accept what `_names_given` does, and return machines as they stand in the rows."""
+    names = _names_given(value)
+    return tuple(machine(str(name)).column for name in names) if isinstance(names, tuple) else names
 
 
 class _Described(BaseModel):
@@ -101,26 +107,30 @@ class Plot(_Described):
 
     Attributes
     ----------
-    kind : {"latency", "bandwidth", "gups"}
-        Latency against size with overhead below, bandwidth against size, or Gups against ranks.
+    kind : {"latency", "bandwidth", "gups", "links"}
+        Latency against size with overhead below, bandwidth against size, Gups against ranks, or how busy each link of
+        a modelled network was, at the one of the points shown whose links were the busiest.
     name : str
         File name without ending; the kind by default.
     title : str
         Above the plot; the experiment's title by default.
     metric : str or None
         Metric drawn; the usual one of the kind by default.
-    op, conduit : tuple of str
-        What is shown; everything by default.
+    op, conduit, machine, topology : tuple of str
+        What is shown; everything by default. A machine by its name or label, as it stands in the rows.
     """
 
-    kind: Literal["latency", "bandwidth", "gups"]
+    kind: Literal["latency", "bandwidth", "gups", "links"]
     name: str = ""
     title: str = ""
     metric: str | None = None
     op: tuple[str, ...] = ()
     conduit: tuple[str, ...] = ()
+    machine: tuple[str, ...] = ()
+    topology: tuple[str, ...] = ()
 
-    _split = field_validator("op", "conduit", mode="before")(_names)
+    _split = field_validator("op", "conduit", "topology", mode="before")(_names)
+    _columns = field_validator("machine", mode="before")(_machine_columns)
 
     @field_validator("metric")
     @classmethod

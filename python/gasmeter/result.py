@@ -145,7 +145,7 @@ class Result:
 
         Parameters
         ----------
-        kind : {"latency", "bandwidth", "gups"}, optional
+        kind : {"latency", "bandwidth", "gups", "links"}, optional
             What to draw; by default the first plot of the experiment, or the first the rows can show.
 
         Returns
@@ -161,6 +161,31 @@ class Result:
         from gasmeter.plots import draw  # noqa: PLC0415 - loads matplotlib
 
         return draw(self, kind)
+
+    def plot_links(self, run_id: str | None = None, title: str = "") -> Figure:
+        """Draw how busy each link of a modelled network was during the last block of one point.
+
+        Parameters
+        ----------
+        run_id : str, optional
+            The point, as column ``run_id`` names it; by default the one whose links were the busiest.
+        title : str, optional
+            Above the picture; says by default what was run where.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            A ring as a row, 2D grids as a map, 3D grids as one map per z with the links along z below, bars of any
+            other topology.
+
+        Raises
+        ------
+        UsageError
+            If there is no such point, or no point has links.
+        """
+        from gasmeter.plots import draw_point_links  # noqa: PLC0415 - loads matplotlib
+
+        return draw_point_links(self, run_id, title)
 
     def disturbance(self, frame: pd.DataFrame | None = None) -> str:
         """Return the line under plots and tables: what kind of numbers these are and what disturbed them.

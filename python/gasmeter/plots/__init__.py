@@ -1,31 +1,37 @@
-"""Figures: latency with overhead, bandwidth, Gups. Drawn from rows, saved as SVG and PNG."""
+"""Figures: latency with overhead, bandwidth, Gups from rows, maps of links from their tables; saved as SVG and PNG."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from gasmeter.errors import UsageError, unknown
 from gasmeter.experiment import Plot
+from gasmeter.links import unpack
 from gasmeter.plots.bandwidth import draw_bandwidth
 from gasmeter.plots.gups import draw_gups
 from gasmeter.plots.latency import draw_latency
+from gasmeter.plots.links import draw_links
 from gasmeter.plots.style import Chart, Drawing, styled
 
 if TYPE_CHECKING:
     from gasmeter.result import Result
 
-__all__ = ["KINDS", "draw", "save_all"]
+__all__ = ["KINDS", "LINKS", "draw", "draw_point_links", "save_all"]
+
+LINKS = "links"
+"""The kind of plot that shows links, of one point, instead of rows."""
 
 KINDS: dict[str, tuple[tuple[str, ...], Callable[[Chart], Drawing]]] = {
     "latency": (("latency", "round_trip"), draw_latency),
     "bandwidth": (("bandwidth",), draw_bandwidth),
     "gups": (("gups",), draw_gups),
 }
-"""Metrics that each kind of plot shows, and what draws it."""
+"""Metrics that each kind of plot of rows shows, and what draws it."""
+_FILTERS = ("op", "conduit", "machine", "topology")
 
 
 def draw(result: Result, kind: str | None = None) -> Drawing:
@@ -48,17 +54,51 @@ def draw(result: Result, kind: str | None = None) -> Drawing:
     UsageError
         If there is no such kind, or nothing to show of it.
     """
-    if kind is not None and kind not in KINDS:
-        raise unknown("plot", kind, KINDS, "help(gasmeter.Result.plot)")
-    wanted = [plot for plot in _plots(result) if kind in {None, plot.kind}]
-    chart = _chart(result, wanted[0]) if wanted else None
-    if chart is None:
-        shown = ", ".join(sorted(set(result.frame()["metric"]))) or "no metric"
+    if kind is not None and kind not in {*KINDS, LINKS}:
+        raise unknown("plot", kind, [*KINDS, LINKS], "help(gasmeter.Result.plot)")
+    for plot in _plots(result):
+        if kind in {None, plot.kind} and (figure := _figure(result, plot)) is not None:
+            return figure
+    if kind == LINKS:
+        return draw_point_links(result)
+    shown = ", ".join(sorted(set(result.frame()["metric"]))) or "no metric"
+    raise UsageError(
+        f"nothing to draw{f' as {kind}' if kind else ''}: the rows hold {shown}; allowed: {', '.join(KINDS)}"
+    )
+
+
+def draw_point_links(result: Result, run_id: str | None = None, title: str = "") -> Drawing:
+    """Draw how busy each link was during the last block of one point.
+
+    Parameters
+    ----------
+    result : Result
+        What was measured.
+    run_id : str, optional
+        The point; by default the one whose links were the busiest.
+    title : str, optional
+        Above the picture; says by default what was run where.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Not attached to any window.
+
+    Raises
+    ------
+    UsageError
+        If there is no such point, or no point has links.
+    """
+    tables = {table["run_id"]: table for table in result.link_tables()}
+    if not tables:
         raise UsageError(
-            f"nothing to draw{f' as {kind}' if kind else ''}: the rows hold {shown}; allowed: {', '.join(KINDS)}"
+            f"nothing to draw as {LINKS}: no point ran on a modelled network with links; allowed: results of conduits"
+            " whose machine has a topology (see `gasmeter list machines`)"
         )
+    if run_id is not None and run_id not in tables:
+        raise unknown("point with links", run_id, tables, "help(gasmeter.Result.links)")
     with styled():
-        return KINDS[wanted[0].kind][1](chart)
+        return draw_links(tables[run_id] if run_id is not None else _busiest(list(tables.values())), title)
 
 
 def save_all(result: Result, folder: Path) -> list[Path]:
@@ -83,12 +123,11 @@ def save_all(result: Result, folder: Path) -> list[Path]:
     """
     written: list[Path] = []
     for plot in _plots(result):
-        chart = _chart(result, plot)
-        if chart is None:
+        figure = _figure(result, plot)
+        if figure is None:
             continue
         folder.mkdir(parents=True, exist_ok=True)
         with styled():
-            figure = KINDS[plot.kind][1](chart)
             for ending in ("svg", "png"):
                 path = folder / f"{plot.name or plot.kind}.{ending}"
                 figure.savefig(path, metadata={"Date": None} if ending == "svg" else None)
@@ -100,14 +139,34 @@ def _plots(result: Result) -> list[Plot]:
     if result.plots:
         return list(result.plots)
     metrics = set(result.frame()["metric"])
-    return [Plot(kind=kind) for kind, (shown, _) in KINDS.items() if metrics & set(shown)]  # type: ignore[arg-type]
+    shown = [kind for kind, (known, _) in KINDS.items() if metrics & set(known)]
+    return [Plot(kind=kind) for kind in [*shown, *([LINKS] if result.link_tables() else [])]]  # type: ignore[arg-type]
+
+
+def _figure(result: Result, plot: Plot) -> Drawing | None:
+    """Draw a plot, or return None if there is nothing to show."""
+    with styled():
+        if plot.kind == LINKS:
+            chosen = [table for table in result.link_tables() if _shows(plot, table)]
+            return draw_links(_busiest(chosen), plot.title) if chosen else None
+        chart = _chart(result, plot)
+        return KINDS[plot.kind][1](chart) if chart else None
+
+
+def _shows(plot: Plot, table: Mapping[str, Any]) -> bool:
+    return all(not getattr(plot, name) or table[name] in getattr(plot, name) for name in _FILTERS)
+
+
+def _busiest(tables: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Return the first of the tables with the largest mean."""
+    return max(tables, key=lambda table: float(unpack(table)["busy"].mean())) if len(tables) > 1 else tables[0]
 
 
 def _chart(result: Result, plot: Plot) -> Chart | None:
     """Rows of a plot, or None if there are none that verified."""
     frame = result.frame()
     frame = frame[frame["verified"]]
-    for column in ("op", "conduit"):
+    for column in _FILTERS:
         if chosen := getattr(plot, column):
             frame = frame[frame[column].isin(chosen)]
     metrics = (plot.metric,) if plot.metric else KINDS[plot.kind][0]
