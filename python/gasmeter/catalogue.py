@@ -28,6 +28,7 @@ __all__ = [
     "catalogue",
     "core",
     "topologies",
+    "topology",
 ]
 
 
@@ -359,6 +360,33 @@ def topologies() -> list[dict[str, str]]:
     """
     declared = getattr(core(), "topologies", None)
     return [dict(entry) for entry in declared()] if declared else []
+
+
+def topology(text: str) -> dict[str, Any]:
+    """Return what a topology is made of.
+
+    Parameters
+    ----------
+    text : str
+        For instance ``torus3d:4x4x4``.
+
+    Returns
+    -------
+    dict
+        ``name`` (its one spelling), ``terminals`` (nodes), ``extents`` of grids, ``ports`` of a node, and what else
+        the core reports.
+
+    Raises
+    ------
+    UsageError
+        If it does not parse.
+    EnvironmentLacks
+        If there is no compiled core.
+    """
+    try:
+        return dict(core().topology(text))
+    except UsageError as error:
+        raise UsageError(str(error), text) from None
 
 
 @functools.cache

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from gasmeter.errors import UsageError, did_you_mean
 from gasmeter.machine import Machine, machine
 from gasmeter.names import check_metric
+from gasmeter.placement import parse_placement, split_placements
 from gasmeter.point import MOST_ITERATIONS, Budget, Group, Point
 from gasmeter.units import parse_duration, parse_ranks, parse_seeds, parse_share, parse_sizes
 
@@ -173,8 +174,9 @@ class Series(_Described):
         (`gasmeter.machine`). A conduit of another network runs on its own machine; empty takes the network's own.
     topology : tuple of str
         Axis of modelled conduits, for instance ``torus3d:4x4x4``; empty takes the machine's own.
-    placement : str
-        How ranks are placed on nodes.
+    placement : tuple of str
+        Axis of modelled conduits, which node each rank runs on: ``fill``, ``round-robin``, ``one-per-node`` or
+        ``list:0,0,3,1``; empty is ``fill``.
     target : Target or None
         Limit of the comparison, for the summary.
     """
@@ -198,11 +200,20 @@ class Series(_Described):
     quick: dict[str, Any] = Field(default_factory=dict)
     machine: tuple[str, ...] = ()
     topology: tuple[str, ...] = ()
-    placement: str = ""
+    placement: tuple[str, ...] = ()
     target: Target | None = None
 
     _split = field_validator("conduit", "op", "variant", mode="before")(_names)
     _split_given = field_validator("machine", "topology", mode="before")(_names_given)
+
+    @field_validator("placement", mode="before")
+    @classmethod
+    def _placements(cls, value: Any) -> Any:
+        items = [value] if isinstance(value, str) else value
+        if not isinstance(items, Sequence):
+            raise UsageError(f"{value!r} is not a placement; allowed: text, for instance 'round-robin'", str(value))
+        names = [name for item in items for name in split_placements(str(item))]
+        return tuple(dict.fromkeys(parse_placement(name) for name in names if name or len(names) > 1))
 
     @field_validator("size", mode="before")
     @classmethod

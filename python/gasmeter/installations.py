@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
-from gasmeter.catalogue import Conduit, topologies
+from gasmeter.catalogue import Conduit, catalogue, topologies, topology
 from gasmeter.errors import UsageError, unknown
 from gasmeter.machine import Machine, machine, machines
 from gasmeter.parameters import TOPOLOGY
+from gasmeter.placement import FILL, nodes_used
 
 __all__ = ["Installations", "default_machine"]
 
@@ -28,6 +30,15 @@ def default_machine(network: str) -> Machine | None:
     return machine(network) if network in machines() else None
 
 
+def _with_topology() -> list[str]:
+    """Name the modelled conduits that run on a machine with a topology."""
+    entry = catalogue()
+    raw = (entry.conduit(f"raw@{network}") for network in entry.raw_networks())
+    found = {conduit.name: conduit for conduit in [*entry.conduits.values(), *raw] if conduit.virtual}
+    hosts = {name: default_machine(conduit.network) for name, conduit in found.items()}
+    return [name for name, host in hosts.items() if host is not None and host.topology]
+
+
 class Installations:
     """The machines of a series, checked against its conduits.
 
@@ -40,16 +51,22 @@ class Installations:
         Every conduit of the series.
     named : sequence of str
         Names or labels of machines.
-    topologies : sequence of str
-        Topologies.
+    topologies, placements : sequence of str
+        Topologies, and which ranks run on which of their nodes.
 
     Raises
     ------
     UsageError
-        If there is no such machine or topology, or none of the conduits can run on it.
+        If there is no such machine, topology or placement, or none of the conduits can run on it.
     """
 
-    def __init__(self, conduits: Iterable[Conduit], named: Sequence[str], topologies: Sequence[str]) -> None:
+    def __init__(
+        self,
+        conduits: Iterable[Conduit],
+        named: Sequence[str],
+        topologies: Sequence[str],
+        placements: Sequence[str] = (),
+    ) -> None:
         known = list(conduits)
         self._named = {text: machine(text) for text in named if text}
         self._found: dict[tuple[str, str, str], Machine | None] = {}
@@ -63,13 +80,16 @@ class Installations:
                     + f"; allowed: conduits on {found.network} (see `gasmeter list conduits`)",
                     text,
                 )
-        for text in filter(None, topologies):
-            self._check_topology(text)
-            hosts = [self._base(conduit, name) for conduit in modelled.values() for name in (*self._named, "")]
-            if not any(host is not None and TOPOLOGY in host for host in hosts):
+        self._shapes: dict[str, dict[str, Any]] = {}
+        hosts = [self._base(conduit, name) for conduit in modelled.values() for name in (*self._named, "")]
+        placed = any(host is not None and TOPOLOGY in host for host in hosts)
+        for what, text in [*(("topology", text) for text in topologies), *(("placement", text) for text in placements)]:
+            if text and what == "topology":
+                self._check_topology(text)
+            if text and not placed:
                 raise UsageError(
-                    f"topology {text!r}: {running} has none; allowed: conduits on a machine with a topology"
-                    " (see `gasmeter list machines`)",
+                    f"{what} {text!r}: {running} has no topology; allowed: conduits on a machine with one,"
+                    f" {', '.join(_with_topology())} (see `gasmeter list machines`)",
                     text,
                 )
 
@@ -79,6 +99,12 @@ class Installations:
         name = text.partition(":")[0]
         if known and name not in known:
             raise UsageError(str(unknown("topology", name, known, "gasmeter list topologies")), text)
+
+    def _shape(self, text: str) -> dict[str, Any]:
+        if text not in self._shapes:
+            self._check_topology(text)
+            self._shapes[text] = topology(text)
+        return self._shapes[text]
 
     def _base(self, conduit: Conduit, name: str) -> Machine | None:
         if not conduit.virtual:
@@ -104,6 +130,37 @@ class Installations:
         key = (conduit.name, name, topology)
         if key not in self._found:
             base = self._base(conduit, name)
-            changes = {TOPOLOGY: topology} if topology and base is not None and TOPOLOGY in base else {}
+            text = (topology or base.topology) if base is not None else ""
+            changes = {TOPOLOGY: self._shape(text)["name"]} if base is not None and base.topology else {}
             self._found[key] = base.with_(changes) if base is not None else None
         return self._found[key]
+
+    def place(self, found: Machine, placement: str, ranks: int) -> tuple[str, int]:
+        """Return how ranks are placed on the nodes of a machine.
+
+        Parameters
+        ----------
+        found : Machine
+            What `of` returned.
+        placement : str
+            Value of the axis; empty for the default.
+        ranks : int
+            Ranks of the job.
+
+        Returns
+        -------
+        tuple of str and int
+            The placement and how many nodes carry ranks; no placement on a machine without a topology.
+
+        Raises
+        ------
+        UsageError
+            If the ranks do not fit.
+        """
+        if not found.topology:
+            return "", 1
+        name = placement or FILL
+        per_node = int(found["ranks_per_node"].value)
+        where = f"{found.topology} of machine {found.column}"
+        nodes = int(self._shape(found.topology)["terminals"])
+        return name, nodes_used(name, ranks, nodes=nodes, per_node=per_node, where=where)

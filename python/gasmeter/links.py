@@ -18,7 +18,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from gasmeter.catalogue import core
+from gasmeter.catalogue import topology as shape_of
 from gasmeter.point import Point
 
 __all__ = [
@@ -193,7 +193,7 @@ def port_names(topology: str, vertices: npt.NDArray[Any], ports: npt.NDArray[Any
     list of str
         For instance ``+x``, ``up 1``, ``global 0``.
     """
-    shape = core().topology(topology)
+    shape = shape_of(topology)
     names, terminals = list(shape["ports"]), int(shape["terminals"])
     switch = _switch_ports(topology)
     return [

@@ -31,6 +31,7 @@ def measurement(
     seed: int = 1,
     machine: str | Machine | Sequence[str | Machine] = (),
     topology: str | Sequence[str] = (),
+    placement: str | Sequence[str] = (),
 ) -> Experiment:
     """Return the experiment that `measure` runs; the parameters are the same.
 
@@ -55,6 +56,7 @@ def measurement(
         "seeds": (seed,),
         "machine": machine,
         "topology": topology,
+        "placement": placement,
     }
     return Experiment(name="measure", title=kernel, series=(Series(**settings),))
 
@@ -76,6 +78,7 @@ def measure(
     seed: int = 1,
     machine: str | Machine | Sequence[str | Machine] = (),
     topology: str | Sequence[str] = (),
+    placement: str | Sequence[str] = (),
     runner: Runner | None = None,
 ) -> Result:
     """Measure one kernel and return its rows.
@@ -112,6 +115,9 @@ def measure(
         Machines of modelled conduits, see `gasmeter.machine`; each network's own by default.
     topology : str or sequence of str, optional
         Topologies of modelled conduits, for instance ``"torus3d:4x4x4"``; the machine's own by default.
+    placement : str or sequence of str, optional
+        Which node of the topology each rank runs on: ``"fill"`` (the default), ``"round-robin"``, ``"one-per-node"`` or
+        the node of each rank, ``"list:0,0,3,1"``.
     runner : Runner, optional
         Keeps worker processes alive between calls; by default they end with the call.
 
@@ -132,6 +138,6 @@ def measure(
     experiment = measurement(
         kernel, conduit=conduit, op=op, sizes=sizes, ranks=ranks, variant=variant, options=options, against=against,
         ci=ci, iterations=iterations, max_time=max_time, time=time, seed=seed, machine=machine,
-        topology=topology,
+        topology=topology, placement=placement,
     )  # fmt: skip
     return execute(experiment, runner=runner)

@@ -13,6 +13,7 @@ import json
 from pydantic import BaseModel, ConfigDict, Field
 
 from gasmeter.names import options_text
+from gasmeter.placement import FILL
 from gasmeter.units import format_bytes
 
 __all__ = ["MOST_ITERATIONS", "SCHEMA_VERSION", "Budget", "Group", "Point"]
@@ -133,6 +134,7 @@ class Point(BaseModel):
         text = f"{' '.join(words)} on {self.conduit}, {self.ranks} rank{'s' if self.ranks != 1 else ''}"
         text += f", {self.machine}" if "+" in self.machine else ""
         text += f", {self.topology}" if self.topology else ""
+        text += f", {self.placement}" if self.placement not in {"", FILL} else ""
         return f"{text} ({options_text(self.options)})" if self.options else text
 
 

@@ -14,6 +14,7 @@ from gasmeter.catalogue import Conduit, Metric, Op, catalogue
 from gasmeter.links import pack
 from gasmeter.names import options_text
 from gasmeter.overhead import overhead_interval
+from gasmeter.placement import FILL
 from gasmeter.runner import GroupOutcome, Outcome
 
 __all__ = ["COLUMNS", "SAMPLE_COLUMNS", "Record", "Row", "installation", "record"]
@@ -124,13 +125,15 @@ def installation(row: Row) -> str:
     Returns
     -------
     str
-        The conduit, then the machine unless it is the network's own, and the topology.
+        The conduit, then the machine unless it is the network's own, the topology, and the placement unless ranks fill
+        its nodes.
     """
     words = [row["conduit"]]
     if row["machine"] not in {"", row["network"]}:
         words.append(f"on {row['machine']}")
     if row["topology"]:
         words.append(f"on {row['topology']}")
+        words.extend([f"({row['placement']})"] if row["placement"] not in {"", FILL} else [])
     return " ".join(words)
 
 

@@ -12,6 +12,7 @@ from gasmeter.experiment import Experiment, Series
 from gasmeter.installations import Installations
 from gasmeter.limits import check_ranks, check_size, check_virtual_ranks
 from gasmeter.names import resolve_options, resolve_variant
+from gasmeter.placement import parse_placement
 from gasmeter.point import Budget, Group, Point
 from gasmeter.units import parse_ranks, parse_seeds, parse_sizes
 
@@ -22,7 +23,7 @@ DEFAULT_SIZES = "8:4M"
 DEFAULT_TABLE = "32M"
 """Table of random-access when no size is named: 2^22 words."""
 
-_AXES = ("op", "size", "ranks", "variant", "conduit", "machine", "topology", "seed", "repetition")
+_AXES = ("op", "size", "ranks", "variant", "conduit", "machine", "topology", "placement", "seed", "repetition")
 
 
 def plan(experiment: Experiment, *, quick: bool = False, replace: Mapping[str, str] | None = None) -> list[Group]:
@@ -119,6 +120,7 @@ def _axes(series: Series, kernel: Kernel) -> dict[str, tuple[Any, ...]]:
         "conduit": series.conduit,
         "machine": series.machine or ("",),
         "topology": series.topology or ("",),
+        "placement": series.placement or ("",),
         "seed": series.seeds,
         "repetition": tuple(range(series.repetitions)),
     }
@@ -168,6 +170,8 @@ def _reference(series: Series, axes: Mapping[str, tuple[Any, ...]]) -> dict[str,
     for name in given:
         if name not in axes:
             raise unknown("axis in reference", name, axes, "gasmeter run --help")
+    if "placement" in given:
+        given["placement"] = parse_placement(str(given["placement"]))
     if "size" in given:
         given["size"] = parse_sizes(given["size"])[0]
     if "ranks" in given:
@@ -191,12 +195,16 @@ class _Builder:
         self._conduits = {name: entry.conduit(name, kernel) for name in conduits}
         wanted = {
             name: [*given, *([str(reference[name])] if reference.get(name) else [])]
-            for name, given in (("machine", series.machine), ("topology", series.topology))
-        }
-        self._installations = Installations(self._conduits.values(), wanted["machine"], wanted["topology"])
+            for name, given in (
+                ("machine", series.machine), ("topology", series.topology), ("placement", series.placement),
+            )
+        }  # fmt: skip
+        self._installations = Installations(
+            self._conduits.values(), wanted["machine"], wanted["topology"], wanted["placement"]
+        )
 
     def point(self, values: Mapping[str, Any]) -> Point:
-        series, kernel = self._series, self._kernel
+        kernel = self._kernel
         conduit = self._conduits[values["conduit"]]
         op = kernel.op(values["op"])
         size = int(values["size"]) if op.sized else 0
@@ -206,6 +214,9 @@ class _Builder:
             check_ranks(values["ranks"])
             check_size(size)
         installed = self._installations.of(conduit, values["machine"], values["topology"])
+        placement, nodes = (
+            self._installations.place(installed, values["placement"], values["ranks"]) if installed else ("", 1)
+        )
         return Point(
             kernel=kernel.name,
             op=op.name,
@@ -216,7 +227,8 @@ class _Builder:
             options=self._options(conduit, {name: value for name, value in values.items() if name not in _AXES}),
             machine=installed.column if installed else "",
             topology=installed.topology if installed else "",
-            placement=series.placement,
+            placement=placement,
+            nodes=nodes,
             machine_digest=installed.digest if installed else "",
             seed=values["seed"],
             repetition=values["repetition"],
@@ -243,6 +255,7 @@ def _replaced(series: list[Series], replace: Mapping[str, str]) -> list[Series]:
         "conduit",
         "machine",
         "topology",
+        "placement",
         "seeds",
         "repetitions",
         "ci",

@@ -5,7 +5,7 @@ from click.testing import CliRunner
 
 import gasmeter as gm
 from fakes import ModelJob
-from gasmeter.cli import cli
+from gasmeter.cli import cli, main
 from gasmeter.machine import machine_of
 from gasmeter.point import Point
 from gasmeter.sessions import machine_values
@@ -52,7 +52,7 @@ def test_machine_and_topology_are_axes():
         ("extoll+link.bandwidth=1.25 GB/s", "torus3d:4x4x4"),
     ]
     assert len({point.id for point in points}) == 4
-    assert machine_values(points[3]) == wide.with_(topology="torus3d:4x4x4").values()
+    assert machine_values(points[3]) == wide.with_(topology="torus3d:4x4x4").values() | {"placement": "fill"}
     assert points[3].describe() == (
         "ping-pong put 8 B on extoll, 2 ranks, extoll+link.bandwidth=1.25 GB/s, torus3d:4x4x4"
     )
@@ -103,9 +103,50 @@ def test_a_what_if_is_compared_with_the_machine_as_it_is(machine, monkeypatch, t
 
 
 @pytest.mark.usefixtures("machine")
-def test_a_placement_reaches_the_core():
-    (point,) = experiment(placement="round-robin").points()
-    assert machine_values(point)["placement"] == "round-robin"
+def test_placement_is_an_axis_that_reaches_the_core():
+    points = experiment(placement="round-robin,list:0,3,fill", conduit="extoll,ideal").points()
+    assert [(point.conduit, point.placement, point.nodes) for point in points] == [
+        ("extoll", "round-robin", 2), ("extoll", "list:0,3", 2), ("extoll", "fill", 1), ("ideal", "", 1),
+    ]  # fmt: skip
+    assert machine_values(points[0])["placement"] == "round-robin"
+    assert "placement" not in machine_values(points[3])
+    assert experiment(placement="fill").points() == experiment().points()
+    (point,) = experiment().points(replace={"placement": "list: 0,63"})
+    assert point.placement == "list:0,63"
+    assert point.describe().endswith("mesh3d:4x4x4, list:0,63")
+
+
+@pytest.mark.usefixtures("machine")
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"placement": "round-robbin"}, "unknown placement 'round-robbin'; did you mean 'round-robin'? allowed: fill"),
+        ({"placement": "list:0,x"}, "'x' is not the number of a node"),
+        ({"placement": "list:0,1,2"}, "names the nodes of 3 ranks, but there are 2 ranks"),
+        ({"placement": "list:0,64"}, "no node 64 on mesh3d:4x4x4 of machine extoll; allowed: 0 to 63"),
+        ({"placement": "list:" + ",".join(["5"] * 17), "ranks": 17}, "puts 17 ranks on node 5; allowed: 16"),
+        ({"placement": "one-per-node", "ranks": 65}, "65 ranks do not fit on mesh3d:4x4x4 of machine extoll: 64 nodes"),
+        (
+            {"topology": "torus3d:2x1x1", "ranks": 33},
+            "do not fit on torus3d:2x1x1 of machine extoll: 2 nodes, 16 ranks",
+        ),
+        (
+            {"placement": "fill", "conduit": "smp"},
+            "smp has no topology; allowed: conduits on a machine with one, extoll",
+        ),
+        ({"topology": "mesh3d:4x4"}, "mesh3d takes 3 numbers"),
+        ({"machine": "extoll+topology=tours3d:4x4x4"}, "unknown topology 'tours3d'; did you mean 'torus3d'?"),
+        ({"machine": "extoll+link.bandwidth=1.25"}, "'1.25' has no unit; allowed: a bandwidth"),
+        ({"machine": "extoll+link.bandwidth=1.25 us"}, "has unit 'us'; allowed: a bandwidth"),
+        ({"machine": "extoll+link.bandwith=1 GB/s"}, "'link.bandwith'; did you mean 'link.bandwidth'?"),
+        ({"machine": "extoll+wide"}, "'wide' is not key=value"),
+    ],
+)
+def test_what_does_not_fit_is_one_line_before_anything_runs(settings, message):
+    with pytest.raises(gm.UsageError) as caught:
+        experiment(**settings).points()
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.usefixtures("machine")
@@ -131,6 +172,30 @@ def test_machines_and_topologies_are_listed():
 def test_the_command_line_takes_machine_and_topology(monkeypatch):
     arguments = ["measure", "ping-pong", "--conduit", "extoll", "--op", "put", "--sizes", "8", "--format", "json"]
     what_if = ["--machine", "extoll+link.bandwidth=1.25 GB/s", "--topology", "torus3d:4x4x4"]
-    result = CliRunner().invoke(cli, [*arguments, *what_if])
+    result = CliRunner().invoke(cli, [*arguments, *what_if, "--placement", "one-per-node"])
     (row,) = json.loads(result.stdout)
     assert (row["machine"], row["topology"]) == ("extoll+link.bandwidth=1.25 GB/s", "torus3d:4x4x4")
+    assert (row["placement"], row["nodes"]) == ("one-per-node", 2)
+
+
+@pytest.mark.usefixtures("machine")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "--conduit extoll --topology mesh3d:4x4",
+        "--conduit extoll --topology tours3d:4x4x4",
+        "--conduit extoll --topology torus3d:0x4x4",
+        "--conduit extoll --topology torus3d:1x1x1 --ranks 17",
+        "--conduit extoll --machine extoll+link.bandwidth=1.25",
+        "--conduit extoll --placement nowhere",
+        "--conduit smp --placement fill",
+    ],
+)
+def test_a_wrong_installation_is_status_2_and_one_line(monkeypatch, capsys, arguments):
+    monkeypatch.setattr("sys.argv", ["gasmeter", "measure", "ping-pong", *arguments.split()])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    out, err = capsys.readouterr()
+    assert (ended.value.code, out) == (2, "")
+    assert err.startswith("Error: ")
+    assert err.count("\n") == 1

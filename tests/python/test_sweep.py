@@ -131,7 +131,10 @@ def test_the_bypass_is_off_except_on_smp():
         ({"machine": "extoll"}, "belongs to network extoll, but smp runs on this host"),
         ({"conduit": "ideal", "machine": "extoll"}, "belongs to network extoll, but ideal runs on ideal"),
         ({"topology": "mesh4d:4x4x4x4"}, "unknown topology 'mesh4d'; did you mean 'mesh3d'?"),
-        ({"topology": "mesh3d:4x4x4"}, "topology 'mesh3d:4x4x4': smp has none"),
+        (
+            {"topology": "mesh3d:4x4x4"},
+            "topology 'mesh3d:4x4x4': smp has no topology; allowed: conduits on a machine with one, extoll",
+        ),
         ({"ranks": 100000}, "ranks 100000 is not what this machine carries; allowed: 1 to"),
         ({"size": "512G"}, "is beyond any segment"),
         ({"reference": {"colour": "red"}}, "unknown axis in reference 'colour'"),

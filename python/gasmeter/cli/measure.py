@@ -56,6 +56,11 @@ Examples:
     "  [default: the machine's own]",
 )  # fmt: skip
 @option(
+    "--placement", default="", metavar="P[,P…]",
+    help="Node of each rank on a modelled topology: fill (consecutive ranks share a node), round-robin, one-per-node,"
+    " or list:0,0,3,1.  [default: fill]",
+)  # fmt: skip
+@option(
     "--against", default=None, metavar="C2", help="Compare with this conduit in alternating blocks; adds overhead rows."
 )
 @option(
@@ -97,8 +102,8 @@ Examples:
 )
 def measure(
     *, kernel: str, conduit: str, op: str, sizes: tuple[int, ...] | None, ranks: tuple[int, ...], variant: str,
-    options: tuple[str, ...], machine: str, topology: str, against: str | None, iters: int | None, ci: float | None,
-    time: float, max_time: float, seed: int, form: str,
+    options: tuple[str, ...], machine: str, topology: str, placement: str, against: str | None, iters: int | None,
+    ci: float | None, time: float, max_time: float, seed: int, form: str,
 ) -> int:  # fmt: skip
     """Measure KERNEL on a conduit and print one table.
 
@@ -108,7 +113,7 @@ def measure(
     experiment = measurement(
         kernel, conduit=conduit, op=op, sizes=sizes, ranks=ranks, variant=variant, options=parse_assignments(options),
         against=against, ci=ci, iterations=iters, max_time=max_time, time=time, seed=seed, machine=machine,
-        topology=topology,
+        topology=topology, placement=placement,
     )  # fmt: skip
     with showing_progress() as progress:
         result = execute(experiment, progress=progress)

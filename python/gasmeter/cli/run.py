@@ -47,7 +47,7 @@ Examples:
 )
 @option(
     "--set", "replace", multiple=True, metavar="AXIS=VALUES", envvar="GASMETER_RUN_SET",
-    help="Replace an axis: size, ranks, conduit, op, variant, machine, topology, seeds, or an option;"
+    help="Replace an axis: size, ranks, conduit, op, variant, machine, topology, placement, seeds, or an option;"
     " KERNEL.AXIS for one kernel only. Repeatable.",
 )  # fmt: skip
 @option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Modelled points at the same time.")
@@ -91,7 +91,9 @@ def run(
 
 def _given(values: dict[str, str], error: GasmeterError) -> bool:
     """Whether the value an error names stands on the command line, not in the file."""
-    words = [word.strip() for key, text in values.items() for word in (key, *key.rpartition("."), *text.split(","))]
+    words = [
+        word.strip() for key, text in values.items() for word in (key, *key.rpartition("."), text, *text.split(","))
+    ]
     return error.value in words or isinstance(error, UsageError) is False
 
 

@@ -169,6 +169,8 @@ def _chart(result: Result, plot: Plot) -> Chart | None:
     for column in _FILTERS:
         if chosen := getattr(plot, column):
             frame = frame[frame[column].isin(chosen)]
+    # Of real ranks the column says which processors they had, which does not make another line.
+    frame = frame.assign(placement=frame["placement"].where(frame["kind"] == "modelled", ""))
     metrics = (plot.metric,) if plot.metric else KINDS[plot.kind][0]
     values = frame[frame["metric"].isin(metrics) & (frame["reference"] == "") & frame["value"].notna()]
     if values.empty:

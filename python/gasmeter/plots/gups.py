@@ -11,7 +11,7 @@ from gasmeter.plots.style import Chart, Drawing, finish, plot_lines
 
 __all__ = ["draw_gups"]
 
-_KEYS = ("kernel", "op", "variant", "conduit", "machine", "topology", "size_bytes", "options")
+_KEYS = ("kernel", "op", "variant", "conduit", "machine", "topology", "placement", "size_bytes", "options")
 
 
 def draw_gups(chart: Chart) -> Drawing:

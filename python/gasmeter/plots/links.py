@@ -18,7 +18,7 @@ from matplotlib.collections import PolyCollection
 from matplotlib.colors import Colormap, ListedColormap, Normalize
 from matplotlib.ticker import PercentFormatter
 
-from gasmeter.catalogue import core
+from gasmeter.catalogue import topology
 from gasmeter.links import unpack
 from gasmeter.plots.style import Drawing
 from gasmeter.units import format_bytes
@@ -82,7 +82,7 @@ def draw_links(packed: Mapping[str, Any], title: str = "") -> Drawing:
         other topology.
     """
     table = unpack(packed)
-    shape = core().topology(str(packed["topology"]))
+    shape = topology(str(packed["topology"]))
     extents = [int(extent) for extent in shape["extents"]]
     grid = _Grid.of(table, extents) if 1 <= len(extents) <= 3 else None
     figure = _draw_grid(grid) if grid else _draw_bars(table)
@@ -139,7 +139,7 @@ class _Grid:
         return [*pairs, (last, 0)] if (self.wrap & (self.axis == 2)).any() else pairs
 
     def cells(self, low: int, high: int) -> tuple[list[Points], Shares]:
-        """Return triangles of the links between two slices: to the second in the upper left, back in the lower right."""
+        """Return the links between two slices: triangles in the upper left to the second, in the lower right back."""
         up = (self.begin[:, 2] == low) & (self.sign > 0)
         down = (self.begin[:, 2] == high) & (self.sign < 0)
         between = np.flatnonzero((self.axis == 2) & (up | down))
@@ -151,8 +151,7 @@ class _Grid:
 def _colours() -> Colormap:
     """Dark is busy all the time, white is idle; lightness falls evenly, so that it reads in grey too."""
     whole = ListedColormap(mpl.colormaps["magma_r"](np.linspace(0.04, 0.94, 256)), name="busy")
-    whole.set_bad("white")
-    return whole
+    return whole.with_extremes(bad="white")
 
 
 def _paint(axes: Axes, shapes: tuple[list[Points], Shares]) -> None:

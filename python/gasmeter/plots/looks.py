@@ -9,7 +9,7 @@ import pandas as pd
 
 __all__ = ["KEYS", "Look", "Looks"]
 
-KEYS = ("kernel", "op", "variant", "conduit", "machine", "topology", "ranks", "options")
+KEYS = ("kernel", "op", "variant", "conduit", "machine", "topology", "placement", "ranks", "options")
 """Columns in which lines may differ."""
 # Okabe and Ito's colours, ordered so that neighbours differ in lightness too.
 _COLOURS = ("#0072B2", "#E69F00", "#000000", "#009E73", "#D55E00", "#56B4E9", "#CC79A7")

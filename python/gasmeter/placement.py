@@ -1,0 +1,135 @@
+"""Which node each rank of a modelled job runs on, by name."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from gasmeter.errors import UsageError, did_you_mean
+
+__all__ = ["FILL", "nodes_used", "parse_placement", "split_placements"]
+
+FILL = "fill"
+"""Consecutive ranks share a node: the placement when none is named."""
+
+_NAMES = (FILL, "round-robin", "one-per-node")
+_LIST = "list:"
+_ALLOWED = f"{', '.join(_NAMES)} or the node of each rank, for instance list:0,0,3,1"
+
+
+def split_placements(text: str) -> list[str]:
+    """Return the placements of a text with commas; the numbers after ``list:`` belong to it.
+
+    Parameters
+    ----------
+    text : str
+        For instance ``"fill,list:0,0,3,1,round-robin"``.
+
+    Returns
+    -------
+    list of str
+        ``["fill", "list:0,0,3,1", "round-robin"]`` for instance; not checked.
+    """
+    found: list[str] = []
+    for part in (word.strip() for word in text.split(",")):
+        if found and found[-1].startswith(_LIST) and part not in _NAMES and not part.startswith(_LIST):
+            found[-1] += f",{part}"
+        else:
+            found.append(part)
+    return found
+
+
+def parse_placement(text: str) -> str:
+    """Return a placement in its one spelling.
+
+    Parameters
+    ----------
+    text : str
+        ``fill``, ``round-robin``, ``one-per-node`` or ``list:0,0,3,1``.
+
+    Returns
+    -------
+    str
+        Without superfluous blanks and zeros.
+
+    Raises
+    ------
+    UsageError
+        If there is no such placement.
+    """
+    if text in _NAMES:
+        return text
+    if text.startswith(_LIST):
+        return _LIST + ",".join(str(node) for node in _listed(text))
+    hint = did_you_mean(text, [*_NAMES, _LIST])
+    raise UsageError(f"unknown placement {text!r}{f'{hint} ' if hint else '; '}allowed: {_ALLOWED}", text)
+
+
+def _listed(text: str) -> list[int]:
+    nodes = [word.strip() for word in text.removeprefix(_LIST).split(",")]
+    for node in nodes:
+        if not (node.isascii() and node.isdigit()):
+            raise UsageError(f"placement {text!r}: {node!r} is not the number of a node; allowed: {_ALLOWED}", text)
+    return [int(node) for node in nodes]
+
+
+def nodes_used(placement: str, ranks: int, *, nodes: int, per_node: int, where: str) -> int:
+    """Return how many nodes carry ranks.
+
+    Parameters
+    ----------
+    placement : str
+        In its one spelling.
+    ranks : int
+        Ranks of the job.
+    nodes, per_node : int
+        Nodes there are, and the most ranks of one.
+    where : str
+        What has these nodes, for the message.
+
+    Returns
+    -------
+    int
+        1 or more.
+
+    Raises
+    ------
+    UsageError
+        If the ranks do not fit.
+    """
+    if placement.startswith(_LIST):
+        return _nodes_listed(placement, ranks, nodes=nodes, per_node=per_node, where=where)
+    together = 1 if placement == "one-per-node" else per_node
+    if ranks > nodes * together:
+        room = f"{_counted(nodes, 'node')}, {_counted(together, 'rank')} on each"
+        raise UsageError(
+            f"{_counted(ranks, 'rank')} do not fit on {where}: {room} with placement"
+            f" {placement}; allowed: up to {nodes * together} ranks, or a larger topology",
+            str(ranks),
+        )
+    return -(-ranks // together) if placement == FILL else min(ranks, nodes)
+
+
+def _nodes_listed(placement: str, ranks: int, *, nodes: int, per_node: int, where: str) -> int:
+    listed = _listed(placement)
+    if len(listed) != ranks:
+        raise UsageError(
+            f"placement {placement} names the nodes of {_counted(len(listed), 'rank')}, but there are"
+            f" {_counted(ranks, 'rank')}; allowed: one node for each rank",
+            placement,
+        )
+    if max(listed) >= nodes:
+        raise UsageError(
+            f"placement {placement}: there is no node {max(listed)} on {where}; allowed: 0 to {nodes - 1}", placement
+        )
+    load = Counter(listed)
+    if max(load.values()) > per_node:
+        ((crowded, number),) = load.most_common(1)
+        raise UsageError(
+            f"placement {placement} puts {number} ranks on node {crowded}; allowed: {per_node} on each node of {where}",
+            placement,
+        )
+    return len(load)
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
