@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from gasmeter.links import links_frame
+from gasmeter.moved import moved
 from gasmeter.rows import COLUMNS, SAMPLE_COLUMNS, Record, Row
 
 if TYPE_CHECKING:
@@ -139,6 +140,16 @@ class Result:
             One per point that has links, each point once.
         """
         return list({table["run_id"]: table for entry in self.records for table in entry.links}.values())
+
+    def moved(self) -> pd.DataFrame:
+        """Return what each what-if moved: its ratio to the machine as its file describes it, the largest effect first.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns as in `gasmeter.moved.MOVED_COLUMNS`; no rows where nothing but the machine as it is was modelled.
+        """
+        return moved(self)
 
     def plot(self, kind: str | None = None) -> Figure:
         """Draw the rows.

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from gasmeter.errors import GasmeterError
 from gasmeter.experiment import Experiment, Series, Target
 from gasmeter.formats import format_interval
+from gasmeter.moved import MOVED_HEADS, moved_lines
 from gasmeter.result import Result
 from gasmeter.rows import Row, installation
 from gasmeter.sweep import plan_series
@@ -232,6 +233,11 @@ def summarise_run(experiment: Experiment, result: Result) -> str:
     if table := speed_table(experiment, result):
         parts.append(
             "## Against its limits\n\nRatio of paired blocks (or their difference, where a unit stands).\n\n" + table
+        )
+    if moves := moved_lines(result):
+        parts.append(
+            "## What moved\n\nEach what-if against the machine as it is, the largest effect first.\n\n"
+            + markdown_table(MOVED_HEADS, moves)
         )
     if result.rows:
         parts.append(f"## In short\n\n{markdown_table(*digest(result))}\n{result.disturbance()}\n")

@@ -37,7 +37,7 @@ CATALOGUE = {
         {
             "name": "ping-pong",
             "summary": "one message there and back",
-            "raw": ["shm", "ideal", "udp"],
+            "raw": ["shm", "ideal", "udp", "extoll"],
             "variants": [],
             "ops": [
                 _op("am-short", ROUND_TRIP, sized=False),
@@ -71,7 +71,7 @@ CATALOGUE = {
         {
             "name": "random-access",
             "summary": "HPCC RandomAccess",
-            "raw": ["shm", "udp"],
+            "raw": ["shm", "udp", "extoll"],
             "variants": ["am", "put-get", "direct"],
             "ops": [_op("update", GUPS, ERRORS)],
             "options": [],

@@ -18,6 +18,7 @@ from gasmeter.execution import estimated_seconds, execute
 from gasmeter.experiment import Experiment
 from gasmeter.formats import render_table
 from gasmeter.loading import load_experiment, locate
+from gasmeter.moved import MOVED_HEADS, moved_lines
 from gasmeter.names import parse_assignments
 from gasmeter.point import Group
 from gasmeter.result import Result
@@ -27,6 +28,7 @@ from gasmeter.units import format_duration
 __all__ = ["run"]
 
 
+_MOST_MOVED = 24
 _EXAMPLES = """\b
 Examples:
   gasmeter run experiments/first_look.py
@@ -141,8 +143,13 @@ def _print_result(experiment: Experiment, result: Result, place: Path) -> None:
         out(result.disturbance() + "\n")
     if speed := speed_lines(experiment, result):
         out(_text_table(SPEED_HEADS, speed, "Against its limits"))
+    if lines := moved_lines(result):
+        out(_text_table(MOVED_HEADS, lines[:_MOST_MOVED], "What moved"))
+        if len(lines) > _MOST_MOVED:
+            out(f"{len(lines) - _MOST_MOVED} more lines in summary.md\n")
     files = ", ".join(sorted(str(path.relative_to(place)) for path in place.rglob("*.svg")))
-    out(f"{place}: results.csv, samples.parquet, summary.md, run.json{', ' + files if files else ''}")
+    tables = f"results.csv, samples.parquet{', links.parquet' if result.link_tables() else ''}"
+    out(f"{place}: {tables}, summary.md, run.json{', ' + files if files else ''}")
     for line in result.notes:
         note(line)
     for line in result.errors:

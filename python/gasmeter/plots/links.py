@@ -264,7 +264,7 @@ def _finish(figure: Drawing, table: pd.DataFrame, title: str, grid: _Grid | None
     flat = grid is not None and grid.extents[1:] == (1, 1)
     inches = figure.get_size_inches()[0]
     figure.suptitle(
-        "\n".join(textwrap.wrap(title, int(inches * 12))), fontsize=10, fontweight="bold", x=0.01, ha="left"
+        "\n".join(textwrap.wrap(title, int(inches * 10.5))), fontsize=10, fontweight="bold", x=0.01, ha="left"
     )
     bar = figure.colorbar(
         ScalarMappable(Normalize(0, 1), _colours()), ax=figure.axes, fraction=0.05, aspect=30, pad=0.02, shrink=0.9,

@@ -1,0 +1,42 @@
+"""EXTOLL as it was, and what would have moved had one thing been different."""
+
+import gasmeter as gm
+
+EXTOLL = gm.machine("extoll")
+AS_IT_WAS = "mesh3d:4x4x4"
+WHAT_IFS = (
+    EXTOLL,
+    EXTOLL.with_(link_bandwidth="1.25 GB/s"),  # twice the bandwidth of a link
+    EXTOLL.with_(link_header="14 B"),  # half of what every packet carries besides its payload
+    EXTOLL.with_(velo_mailbox_slots="256 slots"),  # half a mailbox
+)
+
+
+def series(**settings):
+    """One benchmark on the machine as it was and on each what-if; the wrap-around links are a what-if of their own."""
+    quick = settings.pop("quick", {})
+    return (
+        gm.Series(machine=WHAT_IFS, topology=AS_IT_WAS, quick=quick, **settings),
+        gm.Series(machine=EXTOLL, topology="torus3d:4x4x4", quick=quick, **settings),
+    )
+
+
+experiment = gm.Experiment(
+    name="what_if",
+    title="EXTOLL as it was, and what if",
+    question=(
+        "What would have moved had a link of EXTOLL been twice as fast, had the mesh been a torus, had packets carried"
+        " half the header, had a mailbox had half its slots?"
+    ),
+    series=(
+        # Corner to corner of the mesh: nine hops, three with wrap-around links.
+        *series(kernel="ping-pong", conduit="raw@extoll", op="put,get", size="8,1K,64K", placement="list:0,63",
+                quick={"size": "8,64K"}),
+        *series(kernel="random-access", conduit="raw@extoll", ranks=64, size="1M", placement="one-per-node",
+                quick={"size": "64K"}),
+    ),
+    plots=(
+        gm.Plot(kind="links", name="links_mesh", topology="mesh3d:4x4x4", machine="extoll"),
+        gm.Plot(kind="links", name="links_torus", topology="torus3d:4x4x4", machine="extoll"),
+    ),
+)  # fmt: skip
