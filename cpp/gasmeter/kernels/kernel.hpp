@@ -23,6 +23,9 @@ class SharedMemory;
 namespace gasmeter::networks::ideal {
 class IdealNic;
 }
+namespace gasmeter::networks::extoll {
+class ExtollPort;
+}
 namespace gasmeter::networks::udp {
 class RawDatagrams;
 }
@@ -120,6 +123,13 @@ struct RawIdeal {
   Rank rank;
   std::uint32_t ranks;
 };
+// What a raw program on an EXTOLL card gets.
+struct RawExtoll {
+  networks::extoll::ExtollPort& port;
+  sim::ModelHost host;
+  Rank rank;
+  std::uint32_t ranks;
+};
 
 // What a raw program on UDP sockets gets.
 struct RawUdp {
@@ -144,6 +154,7 @@ struct Kernel {
   Plan raw_plan = nullptr;
   Maker<RawShm> make_raw_shm = nullptr;  // null: no raw variant on that network
   Maker<RawIdeal> make_raw_ideal = nullptr;
+  Maker<RawExtoll> make_raw_extoll = nullptr;
   Maker<RawUdp> make_raw_udp = nullptr;
   // Throws UsageError for values that the option types cannot refuse.
   void (*check)(const Settings&) = nullptr;

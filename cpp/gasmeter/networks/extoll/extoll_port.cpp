@@ -25,6 +25,14 @@ std::string text_of(Rank rank) {
 ExtollPort::ExtollPort(ExtollNetwork& network, sim::ModelHost host)
     : network_(network), nic_(network.nic(host.node())), host_(host) {}
 
+const ExtollParameters& ExtollPort::parameters() const {
+  return network_.parameters();
+}
+
+unsigned ExtollPort::certain_slots() const {
+  return parameters().mailbox_slots - (parameters().read_pointer_update - 1);
+}
+
 void ExtollPort::check_rank(Rank peer) const {
   if (index(peer) >= network_.engine().ranks()) {
     throw UsageError("extoll: " + text_of(peer) + " does not exist; there are " +
@@ -44,7 +52,7 @@ void ExtollPort::wake_on_velo_room(unsigned wanted) {
 }
 
 Status ExtollPort::velo_send(Rank to, std::span<const std::byte> payload, std::uint8_t tag) {
-  const ExtollParameters& p = network_.parameters();
+  const ExtollParameters& p = parameters();
   check_rank(to);
   if (payload.size() > p.velo_payload) {
     throw UsageError("extoll: VELO packet of " + std::to_string(payload.size()) + " bytes; at most " +
@@ -78,7 +86,7 @@ void ExtollPort::velo_left(SimTime now) {
 }
 
 bool ExtollPort::deliver(VeloPacket& packet, SimTime now) {
-  if (occupied_ == network_.parameters().mailbox_slots) {
+  if (occupied_ == parameters().mailbox_slots) {
     ++counters_.velo_dropped;
     return false;
   }
@@ -100,7 +108,7 @@ const VeloPacket* ExtollPort::mailbox_next() {
 
 void ExtollPort::mailbox_free() {
   nic_.give(static_cast<VeloPacket&>(*taken_.pop()));
-  if (++freed_ < network_.parameters().read_pointer_update) return;
+  if (++freed_ < parameters().read_pointer_update) return;
   const unsigned freed = freed_;
   freed_ = 0;
   host_.charge_shared(SharedPrice::pio_store, kReadPointer);
@@ -136,7 +144,7 @@ bool ExtollPort::take_command() {
     return false;
   }
   ++commands_;
-  host_.charge_shared(SharedPrice::pio_store, network_.parameters().descriptor);
+  host_.charge_shared(SharedPrice::pio_store, parameters().descriptor);
   host_.synchronise();
   return true;
 }
@@ -177,7 +185,7 @@ void ExtollPort::written(const RmaPacket& packet, SimTime now) {
 
 void ExtollPort::notify(const Notification& notification, SimTime now) {
   ++counters_.notifications;
-  if (notifications_.size() - first_notification_ >= network_.parameters().notification_slots) ++counters_.held_back;
+  if (notifications_.size() - first_notification_ >= parameters().notification_slots) ++counters_.held_back;
   notifications_.push_back(notification);
   network_.engine().wake(rank(), now);
 }
@@ -190,7 +198,7 @@ std::optional<Notification> ExtollPort::notification_next() {
     notifications_.clear();
     first_notification_ = 0;
   }
-  host_.charge_shared(SharedPrice::line_transfer, network_.parameters().notification);
+  host_.charge_shared(SharedPrice::line_transfer, parameters().notification);
   return next;
 }
 

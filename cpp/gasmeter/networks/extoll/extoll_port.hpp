@@ -10,6 +10,7 @@
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/networks/extoll/notification.hpp"
 #include "gasmeter/networks/extoll/packet.hpp"
+#include "gasmeter/networks/extoll/parameters.hpp"
 #include "gasmeter/sim/model_host.hpp"
 
 namespace gasmeter::networks::extoll {
@@ -43,6 +44,9 @@ class ExtollPort {
 
   [[nodiscard]] Rank rank() const { return host_.rank(); }
   [[nodiscard]] const PortCounters& counters() const { return counters_; }
+  [[nodiscard]] const ExtollParameters& parameters() const;
+  // Packets that a mailbox takes for certain: the card may not yet know of the last slots that were freed.
+  [[nodiscard]] unsigned certain_slots() const;
 
   // ---- VELO
   // One burst of stores. no_resource: nothing was charged, and the rank is woken when there is room. Packets of a pair
@@ -77,7 +81,6 @@ class ExtollPort {
  private:
   void check_rank(Rank peer) const;
   [[nodiscard]] bool take_command();
-  void command(const struct RmaTransfer& transfer);
 
   ExtollNetwork& network_;
   ExtollNic& nic_;
