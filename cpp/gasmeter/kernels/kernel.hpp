@@ -25,6 +25,7 @@ class IdealNic;
 }
 namespace gasmeter::networks::fabric {
 class BarePort;
+}
 namespace gasmeter::networks::extoll {
 class ExtollPort;
 }
