@@ -31,7 +31,7 @@ struct Exceptions {
   // One look at what the C++ ABI for Itanium (2.2.2) lays down, instead of two calls and a reference count.
   [[nodiscard]] static Exceptions here() {
     Exceptions found;
-    std::memcpy(&found, abi::__cxa_get_globals(), sizeof found);
+    std::memcpy(static_cast<void*>(&found), abi::__cxa_get_globals(), sizeof found);
     return found;
   }
 };
