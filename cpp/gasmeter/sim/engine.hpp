@@ -92,6 +92,11 @@ class Engine {
     if (GASMETER_UNLIKELY(here.current != nullptr || at < here.now)) prepare_post(here, at);
     here.post(to, at, event_tie(from, poster.posted++), action);
   }
+  // For a device that a rank calls: what comes before the rank's clock on its node happens first.
+  GASMETER_INLINE void catch_up(NodeId node) {
+    Partition& here = *nodes_[index(node)].partition;
+    if (here.current != nullptr && !cancelled_) synchronise(*here.current);
+  }
   // Ends the rank's idle() at `at` or, if the rank does not sleep then, its next one at once. From its own node.
   void wake(Rank rank, SimTime at);
   // What other nodes do before this cannot depend on the node's `now` and the other way round.

@@ -283,6 +283,44 @@ TEST_CASE("a_fabric_refuses_what_cannot_be") {
   CHECK_THROWS_AS(Fabric(fourth, pair, {1, {0}, 1}, sink), UsageError);
 }
 
+// What a rank injects after the price of a post must not hold up what comes before.
+TEST_CASE("a_rank_that_runs_ahead_does_not_change_what_comes_before") {
+  struct Sink : FabricSink {
+    std::map<std::uint32_t, std::int64_t> heads;
+    SimTime arrived(Packet& packet, SimTime now) override {
+      heads[packet.from] = now.ps / 1'000;
+      return packet.tail;
+    }
+    void departed(Packet&, SimTime) override {}
+  };
+  for (const unsigned buffer : {0U, 1U}) {
+    CAPTURE(buffer);
+    Sink sink;
+    Engine engine(testing::options_for(3, 3));
+    Fabric fabric(engine, Topology::parse("mesh2d:3x1"), {1'000'000, {100'000}, buffer}, sink);
+    TestPacket passes;
+    TestPacket own;
+    const auto send = [&](TestPacket& packet, std::uint32_t from) {
+      packet.from = from;
+      packet.to = 2;
+      packet.bytes = 50;
+      fabric.inject(packet, engine.host(Rank{from}).now());
+    };
+    engine.start(Rank{0}, [&] {
+      send(passes, 0);
+      engine.host(Rank{0}).idle({10'000'000});
+    });
+    engine.start(Rank{1}, [&] {
+      engine.host(Rank{1}).charge_shared(conduit::SharedPrice::nic_post);  // 200 ns; the other comes at 100
+      send(own, 1);
+      engine.host(Rank{1}).idle({10'000'000});
+    });
+    engine.run();
+    CHECK(sink.heads[0] == 200);
+    CHECK(sink.heads[1] == (buffer == 0 ? 300 : 450));
+  }
+}
+
 TEST_CASE("random_traffic_arrives_once_in_order_and_obeys_every_buffer") {
   for (const char* topology :
        {"ring:5", "mesh2d:3x4", "torus2d:4x4", "torus3d:3x3x3", "crossbar:9", "fat-tree:3x2", "dragonfly:4x3x2"}) {
