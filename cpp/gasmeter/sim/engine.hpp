@@ -85,7 +85,8 @@ class Engine {
 
   // --- for devices and bodies, each on its own node
   // `action` happens on node `to` at `at`. Posted by a rank: synchronises it first, so that the order of posting is
-  // that of the ranks' clocks. To another node not sooner than the promised lookahead.
+  // that of the ranks' clocks. To another node not sooner than the promised lookahead. Between runs: not before now();
+  // of several nodes not before the first run.
   GASMETER_INLINE void post(NodeId from, NodeId to, SimTime at, Action& action) {
     Node& poster = nodes_[index(from)];
     Partition& here = *poster.partition;

@@ -59,6 +59,7 @@ class alignas(kNoSharing) Partition {
   // Window w covers [w << shift, (w + 1) << shift) ps. A single node has but one, which is always open.
   void set_windows(unsigned shift, SimTime lookahead) {
     if (alone_) return;
+    has_windows_ = true;
     shift_ = shift;
     lookahead_ = lookahead;
   }
@@ -148,6 +149,7 @@ class alignas(kNoSharing) Partition {
   unsigned shift_ = 0;
   NodeId node_{};  // the one that runs
   bool alone_;
+  bool has_windows_ = false;
   const Posted* cursor_ = nullptr;  // of the node that runs: what is left of its part of the window
   const Posted* cursor_end_ = nullptr;
   std::vector<Pending> pending_;  // of the node that runs, posted inside the window
