@@ -21,9 +21,7 @@ std::vector<TrafficOptions> on_every_fibre(const TrafficOptions& options) {
   return {options};
 }
 
-// The race detector needs one run of each kind.
-const std::vector<unsigned> kThreads =
-    gasmeter::testing::kSanitizer.empty() ? std::vector{1U, 2U, 3U, 4U} : std::vector{1U, 2U, 4U};
+const bool kFew = !gasmeter::testing::kSanitizer.empty();  // runs of each kind: sanitizers are slow
 
 // Against one thread, lazily. Says whether any of the runs had packets on several threads.
 bool compare(const TrafficOptions& options) {
@@ -34,8 +32,9 @@ bool compare(const TrafficOptions& options) {
   CHECK(expected.events != 0);
   bool parallel = false;
   for (TrafficOptions other : on_every_fibre(options)) {
-    for (const unsigned threads : kThreads) {
+    for (const unsigned threads : {1U, 2U, 3U, 4U}) {
       for (const bool strict : {false, true}) {
+        if (kFew && (threads == 3 || strict == (threads == 2))) continue;
         CAPTURE(threads);
         CAPTURE(strict);
         other.threads = threads;
@@ -85,6 +84,7 @@ TEST_CASE("two_ranks_with_much_under_way_run_in_parallel") {
 
 TEST_CASE("sixteen_ranks_with_much_under_way_run_in_parallel") {
   for (const unsigned buffer : {8U, 1000U}) {
+    if (kFew && buffer != 8) continue;
     TrafficOptions options;
     options.topology = "torus2d:4x4";
     options.buffer = buffer;
@@ -98,6 +98,7 @@ TEST_CASE("sixteen_ranks_with_much_under_way_run_in_parallel") {
 
 TEST_CASE("many_ranks_give_the_same_in_parallel") {
   for (const unsigned buffer : {2U, 8U, 1000U}) {
+    if (kFew && buffer != 8) continue;
     TrafficOptions options;
     options.topology = "torus3d:8x8x8";
     options.buffer = buffer;

@@ -191,8 +191,8 @@ TEST_CASE("uniform_traffic_without_limits_fills_the_busiest_links") {
     const double packets = throughput(fabric, topology, options, kWarm, end_of(20'000));
     const double bound = bound_of_links(topology);
     CHECK(bound <= bound_of_bisection(topology) * 1.0001);
-    // A finite time may have seen a few more packets with short ways than its share.
-    CHECK(packets / bound < 1.01);
+    // A finite time may have seen a few more packets with short ways than its share; a short one more of them.
+    CHECK(packets / bound < (rounds(100) == 100 ? 1.01 : 1.03));
     CHECK(packets / bound > 0.95);
   }
 }
@@ -224,6 +224,7 @@ void compare_with_reference(const char* name) {
   const Topology topology = Topology::parse(name);
   for (const auto pattern : {Destinations::Pattern::uniform, Destinations::Pattern::shift}) {
     for (const unsigned window : {8U, 32U}) {
+      if (window != 8 && rounds(100) < 100) continue;
       for (const unsigned buffer : {2U, 4U, 8U, 32U}) {
         CAPTURE(name);
         CAPTURE(window);
