@@ -92,12 +92,18 @@ class Engine {
 
   // --- for devices and bodies, each on its own node
   // `action` happens on node `to` at `at`. Posted by a rank: synchronises it first, so that the order of posting is
-  // that of the ranks' clocks. To another node not sooner than the promised lookahead.
+  // that of the ranks' clocks. To another node not sooner than the promised lookahead. Between runs: not before now();
+  // of several nodes not before the first run.
   GASMETER_INLINE void post(NodeId from, NodeId to, SimTime at, Action& action) {
     Node& poster = nodes_[index(from)];
     Partition& here = *poster.partition;
     if (GASMETER_UNLIKELY(here.current != nullptr || at < here.now)) prepare_post(here, at);
     here.post(to, at, event_tie(from, poster.posted++), action);
+  }
+  // For a device that a rank calls: what comes before the rank's clock on its node happens first.
+  GASMETER_INLINE void catch_up(NodeId node) {
+    Partition& here = *nodes_[index(node)].partition;
+    if (here.current != nullptr && !cancelled_) synchronise(*here.current);
   }
   // Ends the rank's idle() at `at` or, if the rank does not sleep then, its next one at once. From its own node.
   void wake(Rank rank, SimTime at);

@@ -82,6 +82,7 @@ Fabric::~Fabric() {
 }
 
 void Fabric::inject(Packet& packet, SimTime now) {
+  engine_.catch_up(NodeId{packet.from});
   packet.fabric = this;
   packet.tail = now;
   packet.vertex = packet.from;

@@ -35,6 +35,9 @@ Partition::Partition(unsigned number, unsigned partitions, std::vector<Node>& no
 }
 
 void Partition::post_elsewhere(Partition& target, NodeId to, SimTime at, Tie tie, Action& action) {
+  if (!has_windows_ && !alone_) {
+    throw UsageError("sim: an event is posted before the first run(), when windows have no length yet");
+  }
   const Window window = at.ps >> shift_;
   const Posted entry{Posted::at(to, at.ps & ((std::int64_t{1} << shift_) - 1)), tie, &action};
   if (window_ == kClosed) {  // between runs
