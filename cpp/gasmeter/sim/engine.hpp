@@ -7,7 +7,6 @@
 // picosecond.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <exception>
@@ -71,10 +70,6 @@ class Engine {
   // A network's promise that nothing it carries from one node to another takes less. Before the first run(); the least
   // of all counts. Throws UsageError for less than 1 ps.
   void promise_lookahead(SimTime least);
-
-  // Memory that a device works on whenever something happens on the node: fetched ahead, without effect on anything
-  // else.
-  void describe_state(NodeId node, std::span<const std::byte> state) { nodes_[index(node)].state = state; }
 
   // Gives a rank its body; it starts with the next run(). A rank whose body returned may be given another.
   void start(Rank rank, std::function<void()> body);

@@ -7,6 +7,7 @@
 #include <random>
 #include <set>
 #include <thread>
+#include <vector>
 
 #include "support/effort.hpp"
 
@@ -16,8 +17,8 @@ namespace {
 using gasmeter::testing::rounds;
 
 TEST_CASE("credits_come_back_at_their_instants") {
-  CreditReturn back;
-  back.room_for(3);
+  std::vector<std::uint64_t> memory(CreditReturn::words(3));
+  const CreditReturn back(memory.data(), 3);
   CreditsComing coming;
   CHECK(coming.take(back, {100}) == 0);
   CHECK(coming.next() == kNever);
@@ -37,10 +38,10 @@ TEST_CASE("credits_come_back_at_their_instants") {
 }
 
 TEST_CASE("credits_match_a_sorted_list") {
-  for (const unsigned buffers : {1U, 2U, 3U, 8U, 100U}) {
+  for (const unsigned buffers : {1U, 2U, 3U, 7U, 8U, 100U}) {
     CAPTURE(buffers);
-    CreditReturn back;
-    back.room_for(buffers);
+    std::vector<std::uint64_t> memory(CreditReturn::words(buffers));
+    const CreditReturn back(memory.data(), buffers);
     CreditsComing coming;
     std::multiset<std::int64_t> model;
     std::mt19937_64 random(buffers);
@@ -69,8 +70,8 @@ TEST_CASE("credits_match_a_sorted_list") {
 // As between two nodes on two threads: instants of the far future, read while more are written.
 TEST_CASE("one_thread_gives_what_another_takes") {
   constexpr unsigned kBuffers = 5;
-  CreditReturn back;
-  back.room_for(kBuffers);
+  std::vector<std::uint64_t> memory(CreditReturn::words(kBuffers));
+  const CreditReturn back(memory.data(), kBuffers);
   std::atomic<std::uint64_t> sent{0};  // packets, by the one that takes credits
   const std::uint64_t packets = rounds(200'000);
   std::thread far([&] {
