@@ -48,7 +48,7 @@ unsigned ExtollPort::velo_room() {
 }
 
 void ExtollPort::wake_on_velo_room(unsigned wanted) {
-  wanted_ = wanted;
+  wanted_ = wanted_ == 0 ? wanted : std::min(wanted_, wanted);
 }
 
 Status ExtollPort::velo_send(Rank to, std::span<const std::byte> payload, std::uint8_t tag) {

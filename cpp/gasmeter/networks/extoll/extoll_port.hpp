@@ -52,7 +52,8 @@ class ExtollPort {
   // One burst of stores. no_resource: nothing was charged, and the rank is woken when there is room. Packets of a pair
   // that find a slot arrive in order. Throws UsageError for more payload than a packet holds.
   Status velo_send(Rank to, std::span<const std::byte> payload, std::uint8_t tag);
-  // How many packets velo_send() would take now; wakes the rank when it would take `wanted` of them.
+  // How many packets velo_send() would take now; wakes the rank once when it takes `wanted` of them (or the least that
+  // was asked for since the last wake).
   [[nodiscard]] unsigned velo_room();
   void wake_on_velo_room(unsigned wanted);
   // The next packet in order of arrival, or null. It stays where it is until it is freed; freed in the same order.
