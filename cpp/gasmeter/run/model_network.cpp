@@ -6,6 +6,7 @@
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/conduit/host_prices.hpp"
 #include "gasmeter/conduit/machine_values.hpp"
+#include "gasmeter/networks/extoll/extoll_conduit.hpp"
 #include "gasmeter/networks/extoll/extoll_network.hpp"
 #include "gasmeter/networks/fabric/bare_network.hpp"
 #include "gasmeter/networks/ideal/ideal_conduit.hpp"
@@ -180,7 +181,9 @@ class ExtollNetwork final : public ModelNetwork {
                 const networks::extoll::ExtollParameters& parameters, const Request& request)
       : engine_(engine), network_(engine, topology, parameters), request_(request) {}
 
-  std::unique_ptr<conduit::Conduit> make_conduit(sim::ModelHost) override { return nullptr; }
+  std::unique_ptr<conduit::Conduit> make_conduit(sim::ModelHost host) override {
+    return std::make_unique<networks::extoll::ExtollConduit>(network_, host, host.rank());
+  }
   std::unique_ptr<Program> make_raw(Rank rank) override {
     if (request_.kernel->make_raw_extoll == nullptr) return nullptr;
     return request_.kernel->make_raw_extoll({network_.port(rank), engine_.host(rank), rank, engine_.ranks()},

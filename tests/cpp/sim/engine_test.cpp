@@ -43,7 +43,6 @@ TEST_CASE("window_queue_gives_back_every_entry_in_its_window") {
   std::vector<Posted> list;
   WindowQueue::Window now = 0;
   std::uint64_t next = 0;
-  std::vector<Posted> list;
   for (int step = 0; step < 20'000; ++step) {
     for (unsigned posts = static_cast<unsigned>(random() % 4); posts != 0; --posts) {
       // Near ones, far ones, and the edge of the ring between them.
