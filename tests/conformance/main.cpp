@@ -16,6 +16,7 @@
 #include "cases.hpp"
 #include "gasmeter/base/real_host.hpp"
 #include "model_job.hpp"
+#include "support/extoll_installation.hpp"
 #include "thread_job.hpp"
 #include "udp_job.hpp"
 
@@ -129,11 +130,12 @@ Runs faults_in_turn() {
   return runs;
 }
 
+template <class J>
 std::vector<std::string> compare_synchronisation(ModelSetup setup, const Case<sim::ModelHost>& test) {
-  Outcome lazy = ModelJob(setup).run(test);
-  const Outcome again = ModelJob(setup).run(test);
+  Outcome lazy = J(setup).run(test);
+  const Outcome again = J(setup).run(test);
   setup.strict = true;
-  const Outcome strict = ModelJob(setup).run(test);
+  const Outcome strict = J(setup).run(test);
   std::vector<std::string> failures = std::move(lazy.failures);
   failures.insert(failures.end(), strict.failures.begin(), strict.failures.end());
   const auto compare = [&failures](const char* what, const auto& a, const auto& b) {
@@ -151,14 +153,28 @@ std::vector<std::string> compare_synchronisation(ModelSetup setup, const Case<si
   return failures;
 }
 
+template <class J>
 Runs synchronisation() {
   Runs runs;
   for (const ModelSetup& setup : setups()) {
     // One thread in virtual time has little that a sanitizer would find in a second setup.
     if (!testing::kSanitizer.empty() && setup.ranks != 4) continue;
     for (const Case<sim::ModelHost>& test : all_cases<sim::ModelHost>()) {
-      runs.push_back({name_of(setup), test.name, [=] { return compare_synchronisation(setup, test); }});
+      runs.push_back({name_of(setup), test.name, [=] { return compare_synchronisation<J>(setup, test); }});
     }
+  }
+  return runs;
+}
+
+using ExtollJob = ModelJobIn<testing::ModelWorldOn<testing::ExtollInstallation>>;
+
+// Also lazily and strictly synchronised, and with acquisitions that fail.
+Runs extoll() {
+  Runs runs = synchronisation<ExtollJob>();
+  for (ModelSetup setup : setups()) {
+    setup.plan = conduit::FaultPlan::every(3);
+    add_runs(runs, name_of(setup) + ", every 3rd fails", std::make_shared<ExtollJob>(setup),
+             all_cases<sim::ModelHost>());
   }
   return runs;
 }
@@ -238,7 +254,8 @@ const std::map<std::string, Runs (*)()>& families() {
       {"ideal", &ideal},
       {"faults", &faults},
       {"faults-in-turn", &faults_in_turn},
-      {"lazy-and-strict", &synchronisation},
+      {"extoll", &extoll},
+      {"lazy-and-strict", &synchronisation<ModelJob>},
       {"udp", &udp},
       {"udp-lossy", &udp_lossy},
   };

@@ -1,4 +1,4 @@
-// Ranks in virtual time over the toy network, with faults if wanted.
+// Ranks in virtual time, with faults if wanted.
 #pragma once
 
 #include <algorithm>
@@ -19,19 +19,20 @@ struct ModelSetup {
   conduit::FaultPlan plan = conduit::FaultPlan::none();
 };
 
-class ModelJob final : public Job<sim::ModelHost> {
+template <class World>
+class ModelJobIn final : public Job<sim::ModelHost> {
  public:
-  explicit ModelJob(const ModelSetup& setup) : setup_(setup) {}
+  explicit ModelJobIn(const ModelSetup& setup) : setup_(setup) {}
 
   Outcome run(const Case<sim::ModelHost>& test) override {
     std::vector<conduit::FaultInjectingConduit*> faults;
-    testing::ModelWorld world({setup_.ranks, setup_.nodes, setup_.neighbourhood, setup_.strict,
-                               test.shape.segment_bytes, test.shape.ring_bytes},
-                              [&](conduit::Conduit& inner) {
-                                auto wrapped = std::make_unique<conduit::FaultInjectingConduit>(inner, setup_.plan);
-                                faults.push_back(wrapped.get());
-                                return wrapped;
-                              });
+    World world({setup_.ranks, setup_.nodes, setup_.neighbourhood, setup_.strict, test.shape.segment_bytes,
+                 test.shape.ring_bytes},
+                [&](conduit::Conduit& inner) {
+                  auto wrapped = std::make_unique<conduit::FaultInjectingConduit>(inner, setup_.plan);
+                  faults.push_back(wrapped.get());
+                  return wrapped;
+                });
     Findings findings;
     Board board{};
     Outcome outcome;
@@ -68,5 +69,7 @@ class ModelJob final : public Job<sim::ModelHost> {
 
   ModelSetup setup_;
 };
+
+using ModelJob = ModelJobIn<testing::ModelWorld>;
 
 }  // namespace gasmeter::conformance

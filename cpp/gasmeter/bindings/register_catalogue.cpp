@@ -36,14 +36,10 @@ py::dict describe_op(const kernels::OpInfo& op) {
 }
 
 py::dict describe_kernel(const kernels::Kernel& kernel) {
-  py::list raw;
-  if (kernel.make_raw_shm != nullptr) raw.append("shm");
-  if (kernel.make_raw_ideal != nullptr) raw.append("ideal");
-  if (kernel.make_raw_fabric != nullptr) raw.append("fabric");
-  if (kernel.make_raw_udp != nullptr) raw.append("udp");
   const kernels::KernelInfo& info = kernel.info;
-  return py::dict("name"_a = info.name, "summary"_a = info.summary, "raw"_a = raw, "variants"_a = names(info.variants),
-                  "ops"_a = list_of(info.ops, describe_op), "options"_a = list_of(info.options, describe_option),
+  return py::dict("name"_a = info.name, "summary"_a = info.summary, "raw"_a = names(kernel.raw_networks()),
+                  "variants"_a = names(info.variants), "ops"_a = list_of(info.ops, describe_op),
+                  "options"_a = list_of(info.options, describe_option),
                   "measures_simulation"_a = kernel.measures_simulation);
 }
 

@@ -2,6 +2,7 @@
 // a barrier of two ranks needs only one way.
 #include "gasmeter/kernels/kernel.hpp"
 #include "gasmeter/kernels/pattern.hpp"
+#include "gasmeter/kernels/raw_extoll/raw_extoll.hpp"
 #include "gasmeter/networks/shm/shared_memory.hpp"
 
 namespace gasmeter::kernels {
@@ -96,6 +97,7 @@ void register_barrier(Registry& registry) {
   kernel.make_raw_shm = [](RawShm context, const Settings& settings) -> std::unique_ptr<Program> {
     return std::make_unique<RawLineRoundTrip>(context, settings);
   };
+  kernel.make_raw_extoll = &raw_extoll::make_barrier;
   registry.add(std::move(kernel));
 }
 

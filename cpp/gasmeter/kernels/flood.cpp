@@ -4,6 +4,7 @@
 
 #include "gasmeter/kernels/kernel.hpp"
 #include "gasmeter/kernels/pattern.hpp"
+#include "gasmeter/kernels/raw_extoll/raw_extoll.hpp"
 #include "gasmeter/kernels/raw_udp/raw_udp.hpp"
 #include "gasmeter/networks/shm/shared_memory.hpp"
 
@@ -270,6 +271,7 @@ void register_flood(Registry& registry) {
   kernel.make_raw_shm = [](RawShm context, const Settings& settings) -> std::unique_ptr<Program> {
     return std::make_unique<RawFlood>(context, settings);
   };
+  kernel.make_raw_extoll = &raw_extoll::make_flood;
   kernel.make_raw_udp = &raw_udp::make_flood;
   registry.add(std::move(kernel));
 }

@@ -53,6 +53,16 @@ void BlockResult::add_bandwidth(Bytes bytes_per_operation) {
                        static_cast<double>(operations) * static_cast<double>(bytes_per_operation) / elapsed.seconds());
 }
 
+std::vector<std::string> Kernel::raw_networks() const {
+  std::vector<std::string> found;
+  if (make_raw_shm != nullptr) found.emplace_back("shm");
+  if (make_raw_udp != nullptr) found.emplace_back("udp");
+  if (make_raw_ideal != nullptr) found.emplace_back("ideal");
+  if (make_raw_fabric != nullptr) found.emplace_back("fabric");
+  if (make_raw_extoll != nullptr) found.emplace_back("extoll");
+  return found;
+}
+
 void Registry::add(Kernel kernel) {
   if (find(kernel.info.name) != nullptr) throw UsageError("kernel '" + kernel.info.name + "' is registered already");
   const auto place = std::lower_bound(kernels_.begin(), kernels_.end(), kernel.info.name,

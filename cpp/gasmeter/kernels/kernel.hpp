@@ -26,6 +26,9 @@ class IdealNic;
 namespace gasmeter::networks::fabric {
 class BarePort;
 }
+namespace gasmeter::networks::extoll {
+class ExtollPort;
+}
 namespace gasmeter::networks::udp {
 class RawDatagrams;
 }
@@ -123,6 +126,13 @@ struct RawIdeal {
   Rank rank;
   std::uint32_t ranks;
 };
+// What a raw program on an EXTOLL card gets.
+struct RawExtoll {
+  networks::extoll::ExtollPort& port;
+  sim::ModelHost host;
+  Rank rank;
+  std::uint32_t ranks;
+};
 
 // What a raw program on the fabric alone gets.
 struct RawFabric {
@@ -155,12 +165,15 @@ struct Kernel {
   Maker<RawShm> make_raw_shm = nullptr;  // null: no raw variant on that network
   Maker<RawIdeal> make_raw_ideal = nullptr;
   Maker<RawFabric> make_raw_fabric = nullptr;
+  Maker<RawExtoll> make_raw_extoll = nullptr;
   Maker<RawUdp> make_raw_udp = nullptr;
   // What is measured is the simulation itself: a block's time is CPU time of this computer, its metrics are `rate`,
   // operations per second of that, and `memory_per_rank`, whatever its programs say.
   bool measures_simulation = false;
   // Throws UsageError for values that the option types cannot refuse.
   void (*check)(const Settings&) = nullptr;
+
+  [[nodiscard]] std::vector<std::string> raw_networks() const;
 };
 
 // A kernel whose program is the template P<Host>.

@@ -75,6 +75,11 @@ const std::vector<ConduitInfo>& conduits() {
             {"nodes", "int", "2", "nodes", {}, "nodes that the ranks are spread over, in rank order"}})},
       {"raw@ideal", "the toy network's interface, without a conduit", "ideal", true,
        with_virtual_time({{"nodes", "int", "2", "nodes", {}, "nodes that the ranks are spread over, in rank order"}})},
+      {"extoll", "active messages over the VELO unit of modelled EXTOLL cards", "extoll", true,
+       with_virtual_time(
+           {{"neighbourhood", "bool", "false", "", {}, "ranks of one node use shared memory between them"}, kThreads})},
+      {"raw@extoll", "EXTOLL cards in their own words: VELO packets and RMA commands", "extoll", true,
+       with_virtual_time({kThreads})},
       {"raw@fabric", "links and routers alone, for the kernel that measures the simulation itself", "fabric", true,
        with_virtual_time({kThreads})},
   };

@@ -28,9 +28,7 @@ Fields list_kernels(const kernels::Registry& registry) {
   for (const kernels::Kernel& kernel : registry.kernels()) {
     fields.add("kernel", kernel.info.name).add("summary", kernel.info.summary);
     for (const std::string& variant : kernel.info.variants) fields.add("variant", variant);
-    if (kernel.make_raw_shm != nullptr) fields.add("raw", "shm");
-    if (kernel.make_raw_ideal != nullptr) fields.add("raw", "ideal");
-    if (kernel.make_raw_udp != nullptr) fields.add("raw", "udp");
+    for (const std::string& network : kernel.raw_networks()) fields.add("raw", network);
     for (const kernels::OptionInfo& option : kernel.info.options) list_option(fields, option);
     for (const kernels::OpInfo& op : kernel.info.ops) list_op(fields, op);
   }

@@ -4,7 +4,10 @@
 #include <utility>
 
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/conduit/host_prices.hpp"
 #include "gasmeter/conduit/machine_values.hpp"
+#include "gasmeter/networks/extoll/extoll_conduit.hpp"
+#include "gasmeter/networks/extoll/extoll_network.hpp"
 #include "gasmeter/networks/fabric/bare_network.hpp"
 #include "gasmeter/networks/ideal/ideal_conduit.hpp"
 #include "gasmeter/sim/placement.hpp"
@@ -170,6 +173,59 @@ class BareMachine final : public ModelMachine {
   networks::fabric::BareParameters parameters_;
 };
 
+// ---- extoll
+
+class ExtollNetwork final : public ModelNetwork {
+ public:
+  ExtollNetwork(sim::Engine& engine, const sim::Topology& topology,
+                const networks::extoll::ExtollParameters& parameters, const Request& request)
+      : engine_(engine), network_(engine, topology, parameters), request_(request) {}
+
+  std::unique_ptr<conduit::Conduit> make_conduit(sim::ModelHost host) override {
+    return std::make_unique<networks::extoll::ExtollConduit>(network_, host, host.rank());
+  }
+  std::unique_ptr<Program> make_raw(Rank rank) override {
+    if (request_.kernel->make_raw_extoll == nullptr) return nullptr;
+    return request_.kernel->make_raw_extoll({network_.port(rank), engine_.host(rank), rank, engine_.ranks()},
+                                            request_.settings);
+  }
+  sim::Fabric* fabric() override { return &network_.fabric(); }
+
+ private:
+  sim::Engine& engine_;
+  networks::extoll::ExtollNetwork network_;
+  const Request& request_;
+};
+
+class ExtollMachine final : public ModelMachine {
+ public:
+  ExtollMachine(const Request& request, MachineValues machine)
+      : request_(request),
+        installation_(machine, request),
+        prices_(conduit::host_prices(machine)),
+        parameters_(
+            networks::extoll::extoll_parameters(machine, prices_[conduit::SharedPrice::pio_store].per_byte_fs)) {
+    machine.check_all_used();
+  }
+
+  sim::EngineOptions engine_options() const override {
+    sim::EngineOptions options = common_options(request_.settings);
+    options.threads = threads_of(request_.settings);
+    options.prices = prices_;
+    installation_.place(options);
+    return options;
+  }
+  std::unique_ptr<ModelNetwork> make_network(sim::Engine& engine) const override {
+    return std::make_unique<ExtollNetwork>(engine, installation_.topology, parameters_, request_);
+  }
+
+ private:
+  const Request& request_;
+  Installation installation_;
+  conduit::HostPrices prices_;
+  networks::extoll::ExtollParameters parameters_;
+};
+
 }  // namespace
 
 std::unique_ptr<ModelMachine> ModelMachine::of(const Request& request) {
@@ -179,6 +235,7 @@ std::unique_ptr<ModelMachine> ModelMachine::of(const Request& request) {
     throw UsageError("conduit " + request.conduit->name + " needs the numbers of a machine; none were given");
   }
   if (network == "fabric") return std::make_unique<BareMachine>(request, MachineValues(network, request.machine));
+  if (network == "extoll") return std::make_unique<ExtollMachine>(request, MachineValues(network, request.machine));
   throw UsageError("network " + network + " is not modelled");
 }
 

@@ -17,25 +17,26 @@ namespace gasmeter::sim {
 // What is written in a window of time is for later windows: a reader that heeds only instants before the end of its own
 // window sees the same whichever thread is ahead. Kept at the far end: every packet writes, few senders have to read.
 //
-// A view: a word that counts what was ever written, then the ring.
+// A view. Word 0 tells where the last one was written; the ring is the other words.
 class CreditReturn {
  public:
-  // Words of memory, zero at first, for no more than so many credits that are out at a time.
-  [[nodiscard]] static constexpr std::size_t words(unsigned buffers) { return 1 + std::bit_ceil(buffers); }
+  // Words of memory, zero at first, for no more than so many credits that are out at a time. Up to 7 are one cache
+  // line.
+  [[nodiscard]] static constexpr std::size_t words(unsigned buffers) { return std::bit_ceil(buffers + 1); }
 
-  CreditReturn(std::uint64_t* memory, unsigned buffers) : memory_(memory), mask_(std::bit_ceil(buffers) - 1) {}
+  CreditReturn(std::uint64_t* memory, unsigned buffers) : memory_(memory), mask_(words(buffers) - 1) {}
 
   // In no particular order.
   GASMETER_INLINE void give(SimTime at) const {
-    const std::uint64_t place = *memory_;
-    memory_[1 + (place & mask_)] = static_cast<std::uint64_t>(at.ps);
-    std::atomic_ref(*memory_).store(place + 1, std::memory_order_release);
+    const std::uint64_t place = after(*memory_);
+    memory_[place & mask_] = static_cast<std::uint64_t>(at.ps);
+    std::atomic_ref(*memory_).store(place, std::memory_order_release);
   }
 
-  [[nodiscard]] std::uint64_t written() const { return std::atomic_ref(*memory_).load(std::memory_order_acquire); }
-  [[nodiscard]] std::int64_t at(std::uint64_t place) const {
-    return static_cast<std::int64_t>(memory_[1 + (place & mask_)]);
-  }
+  // Places go on for ever; 0 is before the first one.
+  [[nodiscard]] std::uint64_t last() const { return std::atomic_ref(*memory_).load(std::memory_order_acquire); }
+  [[nodiscard]] std::uint64_t after(std::uint64_t place) const { return place + ((place & mask_) == mask_ ? 2 : 1); }
+  [[nodiscard]] SimTime at(std::uint64_t place) const { return {static_cast<std::int64_t>(memory_[place & mask_])}; }
 
  private:
   std::uint64_t* memory_;
@@ -47,10 +48,11 @@ class CreditsComing {
  public:
   // How many have come back by now.
   [[nodiscard]] unsigned take(const CreditReturn& from, SimTime now) {
-    const std::uint64_t written = from.written();
+    const std::uint64_t last = from.last();
     unsigned taken = 0;
-    for (; read_ != written; ++read_) {
-      const std::int64_t at = from.at(read_);
+    while (read_ != last) {
+      read_ = from.after(read_);
+      const std::int64_t at = from.at(read_).ps;
       if (at <= now.ps) {
         ++taken;
       } else {

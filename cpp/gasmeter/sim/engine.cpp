@@ -176,6 +176,8 @@ void Engine::run() {
     running_ = false;
     throw;
   }
+  // What is posted between runs comes after all that has happened, on whatever node.
+  for (Partition& partition : partitions_) partition.now = reached_;
   running_ = false;
 }
 

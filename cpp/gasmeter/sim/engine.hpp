@@ -7,7 +7,6 @@
 // picosecond.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <exception>
@@ -72,10 +71,6 @@ class Engine {
   // of all counts. Throws UsageError for less than 1 ps.
   void promise_lookahead(SimTime least);
 
-  // Memory that a device works on whenever something happens on the node: fetched ahead, without effect on anything
-  // else.
-  void describe_state(NodeId node, std::span<const std::byte> state) { nodes_[index(node)].state = state; }
-
   // Gives a rank its body; it starts with the next run(). A rank whose body returned may be given another.
   void start(Rank rank, std::function<void()> body);
 
@@ -92,12 +87,18 @@ class Engine {
 
   // --- for devices and bodies, each on its own node
   // `action` happens on node `to` at `at`. Posted by a rank: synchronises it first, so that the order of posting is
-  // that of the ranks' clocks. To another node not sooner than the promised lookahead.
+  // that of the ranks' clocks. To another node not sooner than the promised lookahead. Between runs: not before now();
+  // of several nodes not before the first run.
   GASMETER_INLINE void post(NodeId from, NodeId to, SimTime at, Action& action) {
     Node& poster = nodes_[index(from)];
     Partition& here = *poster.partition;
     if (GASMETER_UNLIKELY(here.current != nullptr || at < here.now)) prepare_post(here, at);
     here.post(to, at, event_tie(from, poster.posted++), action);
+  }
+  // For a device that a rank calls: what comes before the rank's clock on its node happens first.
+  GASMETER_INLINE void catch_up(NodeId node) {
+    Partition& here = *nodes_[index(node)].partition;
+    if (here.current != nullptr && !cancelled_) synchronise(*here.current);
   }
   // Ends the rank's idle() at `at` or, if the rank does not sleep then, its next one at once. From its own node.
   void wake(Rank rank, SimTime at);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
 #include <string>
 #include <utility>
 
@@ -64,8 +63,6 @@ Fabric::Fabric(Engine& engine, Topology topology, const LinkParameters& links, F
     inputs_.resize(outputs_.size() * channels_ * CreditReturn::words(parameters_.buffer));
   }
   for (std::uint32_t vertex = 0; vertex < vertices; ++vertex) {
-    engine.describe_state(NodeId{vertex},
-                          std::as_bytes(std::span(outputs_).subspan(first_output_[vertex], topology_.ports(vertex))));
     for (std::uint32_t port = 0; port < topology_.ports(vertex); ++port) {
       const std::uint32_t number = first_output_[vertex] + port;
       Output& output = outputs_[number];
@@ -82,6 +79,7 @@ Fabric::~Fabric() {
 }
 
 void Fabric::inject(Packet& packet, SimTime now) {
+  engine_.catch_up(NodeId{packet.from});
   packet.fabric = this;
   packet.tail = now;
   packet.vertex = packet.from;

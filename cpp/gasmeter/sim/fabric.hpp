@@ -74,7 +74,8 @@ class Fabric {
   }
 
   // `packet` (from, to, bytes, kind, watched filled in) enters the router of its terminal now, with all its bytes. The
-  // first router's queue has no limit: a NIC that wants one watches its packets. To itself: it arrives at once.
+  // first router's queue has no limit: a NIC that wants one watches its packets. To itself: it arrives at once. A rank
+  // that injects is synchronised first; `now` is its clock.
   void inject(Packet& packet, SimTime now);
 
   // Since the last reset, of every link that exists.

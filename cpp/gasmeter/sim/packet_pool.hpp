@@ -1,8 +1,8 @@
 // Packets of one type, reused: after a while nothing is allocated any more.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <utility>

@@ -15,8 +15,6 @@ constexpr std::int64_t kLongestRun = std::int64_t{1}
 
 constexpr std::size_t kAhead = 4;  // entries whose actions are fetched before their turn
 
-constexpr std::size_t kFetched = 8 * kCacheLine;  // of a node's state, at most
-
 bool earlier(const Posted& a, const Posted& b) {
   return a.place != b.place ? a.place < b.place : a.tie < b.tie;
 }
@@ -35,6 +33,9 @@ Partition::Partition(unsigned number, unsigned partitions, std::vector<Node>& no
 }
 
 void Partition::post_elsewhere(Partition& target, NodeId to, SimTime at, Tie tie, Action& action) {
+  if (!has_windows_ && !alone_) {
+    throw UsageError("sim: an event is posted before the first run(), when windows have no length yet");
+  }
   const Window window = at.ps >> shift_;
   const Posted entry{Posted::at(to, at.ps & ((std::int64_t{1} << shift_) - 1)), tie, &action};
   if (window_ == kClosed) {  // between runs
@@ -166,12 +167,6 @@ void Partition::sort(std::vector<Posted>& entries) {
   }
 }
 
-GASMETER_INLINE void Partition::fetch_state(std::uint32_t node) const {
-  const std::span<const std::byte> state = nodes_[node].state;
-  const std::size_t bytes = std::min(state.size(), kFetched);
-  for (std::size_t at = 0; at < bytes; at += kCacheLine) prefetch_read(state.data() + at);
-}
-
 void Partition::run_window(Window window) {
   queue_.take(window, entries_);
   if (entries_.empty()) return;
@@ -185,7 +180,6 @@ void Partition::run_window(Window window) {
   for (const Posted* first = entries_.data(); first != end;) {
     const Posted* last = first + 1;
     while (last != end && last->node() == first->node()) ++last;
-    fetch_state(last->node());
     run_node(first, last);
     first = last;
   }

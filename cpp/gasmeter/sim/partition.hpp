@@ -7,12 +7,10 @@
 #include <cxxabi.h>
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <exception>
 #include <limits>
-#include <span>
 #include <vector>
 
 #include "gasmeter/base/platform.hpp"
@@ -41,9 +39,8 @@ struct Exceptions {
 // What the engine keeps of one node.
 struct Node {
   Partition* partition = nullptr;
-  std::uint64_t posted = 0;          // events it posted, ever
-  SimTime memory_free;               // when its memory has moved what was asked of it
-  std::span<const std::byte> state;  // of devices: fetched before the node runs
+  std::uint64_t posted = 0;  // events it posted, ever
+  SimTime memory_free;       // when its memory has moved what was asked of it
 };
 
 struct EngineCounters {
@@ -62,6 +59,7 @@ class alignas(kNoSharing) Partition {
   // Window w covers [w << shift, (w + 1) << shift) ps. A single node has but one, which is always open.
   void set_windows(unsigned shift, SimTime lookahead) {
     if (alone_) return;
+    has_windows_ = true;
     shift_ = shift;
     lookahead_ = lookahead;
   }
@@ -136,7 +134,6 @@ class alignas(kNoSharing) Partition {
   static constexpr unsigned kAloneShift = 62;
 
   void post_elsewhere(Partition& target, NodeId to, SimTime at, Tie tie, Action& action);
-  void fetch_state(std::uint32_t node) const;
   void sort(std::vector<Posted>& entries);
   void run_node(const Posted* first, const Posted* last);
   void fire(const Pending& event);
@@ -152,6 +149,7 @@ class alignas(kNoSharing) Partition {
   unsigned shift_ = 0;
   NodeId node_{};  // the one that runs
   bool alone_;
+  bool has_windows_ = false;
   const Posted* cursor_ = nullptr;  // of the node that runs: what is left of its part of the window
   const Posted* cursor_end_ = nullptr;
   std::vector<Pending> pending_;  // of the node that runs, posted inside the window

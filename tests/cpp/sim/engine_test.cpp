@@ -137,6 +137,38 @@ TEST_CASE("event_in_the_past_is_refused") {
   CHECK_THROWS_AS(engine.run(), UsageError);
 }
 
+TEST_CASE("event_before_the_first_run_of_several_nodes_is_refused") {
+  Engine engine(options_for(2, 2));
+  Fired fired;
+  Note note(fired, 0);
+  CHECK_THROWS_AS(engine.post(kFirst, kFirst, {300}, note), UsageError);
+}
+
+TEST_CASE("event_between_runs_comes_after_what_every_node_has_seen") {
+  for (const unsigned threads : {1U, 2U}) {
+    CAPTURE(threads);
+    EngineOptions options = options_for(2, 2);
+    options.threads = threads;
+    Engine engine(options);
+    engine.promise_lookahead({100'000});
+    Fired fired;
+    Note late(fired, 0);
+    Note next(fired, 1);
+    engine.start(Rank{0}, [&] {
+      engine.host(Rank{0}).idle({5'000'000});
+      engine.park(Rank{0});
+      engine.host(Rank{0}).idle({9'000'000});
+    });
+    engine.run();
+    // Nothing has happened there yet.
+    CHECK_THROWS_AS(engine.post(NodeId{1}, NodeId{1}, {300}, late), UsageError);
+    engine.post(NodeId{1}, NodeId{1}, engine.now(), next);
+    const std::int64_t reached = engine.now().ps;
+    engine.run();
+    CHECK(fired == Fired{{reached, 1}});
+  }
+}
+
 TEST_CASE("at_one_instant_events_come_first_then_ranks_by_number") {
   Engine engine(options_for(3, 1));
   std::string order;

@@ -1,4 +1,4 @@
-// Ranks in virtual time over the toy network, each conduit wrapped if wanted.
+// Ranks in virtual time over a modelled network, the toy one if not said otherwise; each conduit wrapped if wanted.
 #pragma once
 
 #include <functional>
@@ -23,12 +23,34 @@ struct ModelShape {
   Bytes ring_bytes = 16 * 1024;
 };
 
-class ModelWorld {
+// What a world needs to know of its network.
+class IdealInstallation {
+ public:
+  static sim::EngineOptions options(const ModelShape& shape) {
+    sim::EngineOptions result;
+    result.ranks = shape.ranks;
+    result.nodes = shape.nodes;
+    result.prices = networks::ideal::ideal_prices();
+    result.strict = shape.strict;
+    return result;
+  }
+  IdealInstallation(sim::Engine& engine, const ModelShape& /*shape*/) : network_(engine) {}
+  [[nodiscard]] std::unique_ptr<conduit::Conduit> conduit(sim::ModelHost host) {
+    return std::make_unique<networks::ideal::IdealConduit>(network_, host, host.rank());
+  }
+
+ private:
+  networks::ideal::IdealNetwork network_;
+};
+
+template <class Installation>
+class ModelWorldOn {
  public:
   using Endpoint = core::Endpoint<sim::ModelHost>;
   using Wrap = std::function<std::unique_ptr<conduit::Conduit>(conduit::Conduit& inner)>;
 
-  explicit ModelWorld(const ModelShape& shape, const Wrap& wrap = {}) : engine_(options(shape)), network_(engine_) {
+  explicit ModelWorldOn(const ModelShape& shape, const Wrap& wrap = {})
+      : engine_(Installation::options(shape)), network_(engine_, shape) {
     std::vector<core::JobView> views;
     std::byte* block = nullptr;
     for (unsigned rank = 0; rank < shape.ranks; ++rank) {
@@ -46,14 +68,14 @@ class ModelWorld {
     for (core::JobView& view : views) {
       view.segments = segments_;
       const sim::ModelHost host = engine_.host(view.rank);
-      conduits_.push_back(std::make_unique<networks::ideal::IdealConduit>(network_, host, view.rank));
+      conduits_.push_back(network_.conduit(host));
       if (wrap) conduits_.push_back(wrap(*conduits_.back()));
       endpoints_.push_back(std::make_unique<Endpoint>(host, view, conduits_.back().get()));
     }
   }
-  ModelWorld(const ModelWorld&) = delete;
-  ModelWorld& operator=(const ModelWorld&) = delete;
-  ~ModelWorld() { engine_.cancel(); }
+  ModelWorldOn(const ModelWorldOn&) = delete;
+  ModelWorldOn& operator=(const ModelWorldOn&) = delete;
+  ~ModelWorldOn() { engine_.cancel(); }
 
   [[nodiscard]] sim::Engine& engine() { return engine_; }
   [[nodiscard]] Endpoint& endpoint(std::uint32_t rank) { return *endpoints_[rank]; }
@@ -73,21 +95,14 @@ class ModelWorld {
   }
 
  private:
-  static sim::EngineOptions options(const ModelShape& shape) {
-    sim::EngineOptions result;
-    result.ranks = shape.ranks;
-    result.nodes = shape.nodes;
-    result.prices = networks::ideal::ideal_prices();
-    result.strict = shape.strict;
-    return result;
-  }
-
   sim::Engine engine_;
-  networks::ideal::IdealNetwork network_;
+  Installation network_;
   std::vector<std::unique_ptr<SharedBlock>> blocks_;
   std::vector<core::Segment> segments_;
   std::vector<std::unique_ptr<conduit::Conduit>> conduits_;
   std::vector<std::unique_ptr<Endpoint>> endpoints_;
 };
+
+using ModelWorld = ModelWorldOn<IdealInstallation>;
 
 }  // namespace gasmeter::testing

@@ -1,0 +1,53 @@
+#include "gasmeter/networks/extoll/extoll_network.hpp"
+
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "gasmeter/base/error.hpp"
+
+namespace gasmeter::networks::extoll {
+
+namespace {
+
+const ExtollParameters& checked(const ExtollParameters& parameters) {
+  check(parameters);
+  return parameters;
+}
+
+}  // namespace
+
+ExtollNetwork::ExtollNetwork(sim::Engine& engine, sim::Topology topology, const ExtollParameters& parameters)
+    : engine_(engine),
+      parameters_(checked(parameters)),
+      velo_packets_(engine.partitions()),
+      rma_packets_(engine.partitions()),
+      fabric_(engine, std::move(topology), parameters.link, *this),
+      process_of_(engine.ranks()) {
+  const std::uint32_t cards = fabric_.topology().terminals();
+  for (std::uint32_t node = 0; node < engine.nodes(); ++node) {
+    const auto ranks = engine.ranks_of(NodeId{node});
+    if (!ranks.empty() && node >= cards) {
+      throw UsageError("extoll: rank " + std::to_string(index(ranks.front())) + " is placed on node " +
+                       std::to_string(node) + ", a switch; the cards are those of nodes 0.." +
+                       std::to_string(cards - 1));
+    }
+    if (ranks.size() > std::numeric_limits<std::uint16_t>::max()) {
+      throw UsageError("extoll: " + std::to_string(ranks.size()) + " ranks on a node; at most " +
+                       std::to_string(std::numeric_limits<std::uint16_t>::max()));
+    }
+    for (std::size_t i = 0; i < ranks.size(); ++i) process_of_[index(ranks[i])] = static_cast<std::uint16_t>(i);
+    if (node < cards) nics_.emplace_back(*this, NodeId{node});
+  }
+  for (std::uint32_t rank = 0; rank < engine.ranks(); ++rank) ports_.emplace_back(*this, engine.host(Rank{rank}));
+}
+
+SimTime ExtollNetwork::arrived(sim::Packet& packet, SimTime now) {
+  return nics_[packet.to].arrived(packet, now);
+}
+
+void ExtollNetwork::departed(sim::Packet& packet, SimTime end) {
+  nics_[packet.from].departed(packet, end);
+}
+
+}  // namespace gasmeter::networks::extoll

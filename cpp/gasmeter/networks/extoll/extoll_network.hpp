@@ -1,0 +1,54 @@
+// An EXTOLL installation: a card in every node, joined by the links of a topology.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "gasmeter/networks/extoll/extoll_nic.hpp"
+#include "gasmeter/networks/extoll/extoll_port.hpp"
+#include "gasmeter/networks/extoll/packet.hpp"
+#include "gasmeter/networks/extoll/parameters.hpp"
+#include "gasmeter/sim/engine.hpp"
+#include "gasmeter/sim/fabric.hpp"
+#include "gasmeter/sim/packet_pool.hpp"
+
+namespace gasmeter::networks::extoll {
+
+// Made for one engine, whose nodes are the topology's vertices; the engine outlives it. Its end cancels the engine's
+// bodies. Safe with any number of the engine's threads: what a node has is touched on that node alone.
+class ExtollNetwork final : private sim::FabricSink {
+ public:
+  // Throws UsageError for parameters that the device cannot have, and for ranks on nodes without a card.
+  ExtollNetwork(sim::Engine& engine, sim::Topology topology, const ExtollParameters& parameters = {});
+  ExtollNetwork(const ExtollNetwork&) = delete;
+  ExtollNetwork& operator=(const ExtollNetwork&) = delete;
+  ~ExtollNetwork() { engine_.cancel(); }
+
+  [[nodiscard]] ExtollPort& port(Rank rank) { return ports_[index(rank)]; }
+  [[nodiscard]] sim::Engine& engine() const { return engine_; }
+  [[nodiscard]] const ExtollParameters& parameters() const { return parameters_; }
+  [[nodiscard]] sim::Fabric& fabric() { return fabric_; }
+
+  // ---- for cards and ports
+  [[nodiscard]] ExtollNic& nic(NodeId node) { return nics_[index(node)]; }
+  // Which of its node's ranks it is.
+  [[nodiscard]] std::uint16_t process_of(Rank rank) const { return process_of_[index(rank)]; }
+  [[nodiscard]] sim::PacketPool<VeloPacket>& velo_packets() { return velo_packets_; }
+  [[nodiscard]] sim::PacketPool<RmaPacket>& rma_packets() { return rma_packets_; }
+
+ private:
+  SimTime arrived(sim::Packet& packet, SimTime now) override;
+  void departed(sim::Packet& packet, SimTime end) override;
+
+  sim::Engine& engine_;
+  ExtollParameters parameters_;
+  sim::PacketPool<VeloPacket> velo_packets_;
+  sim::PacketPool<RmaPacket> rma_packets_;
+  sim::Fabric fabric_;
+  std::vector<std::uint16_t> process_of_;
+  std::deque<ExtollNic> nics_;
+  std::deque<ExtollPort> ports_;
+};
+
+}  // namespace gasmeter::networks::extoll

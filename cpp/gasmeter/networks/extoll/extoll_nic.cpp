@@ -1,0 +1,154 @@
+#include "gasmeter/networks/extoll/extoll_nic.hpp"
+
+#include <algorithm>
+
+#include "gasmeter/networks/extoll/extoll_network.hpp"
+
+namespace gasmeter::networks::extoll {
+
+namespace {
+
+PacketKind kind_of(const sim::Packet& packet) {
+  return static_cast<PacketKind>(packet.kind);
+}
+
+}  // namespace
+
+// ---- what the units share
+
+void Outlet::submit(sim::Packet& packet, SimTime now) {
+  waiting_.push(&packet);
+  feed(now);
+}
+
+void Outlet::departed(SimTime end) {
+  --in_router_;
+  if (waiting_.empty() || feeds_later_) return;
+  feeds_later_ = true;
+  nic_.engine().post(nic_.node(), nic_.node(), end, *this);
+}
+
+void Outlet::on_room(sim::Action& self, SimTime now) {
+  auto& outlet = static_cast<Outlet&>(self);
+  outlet.feeds_later_ = false;
+  outlet.feed(now);
+}
+
+void Outlet::feed(SimTime now) {
+  while (in_router_ < kInRouter && !waiting_.empty()) {
+    ++in_router_;
+    nic_.inject(*waiting_.pop(), now);
+  }
+}
+
+void NotificationWriter::write(Rank to, const Notification& notification, SimTime now) {
+  const ExtollParameters& p = nic_.parameters();
+  const SimTime at = now + SimTime{p.host_link_per_byte_fs * static_cast<std::int64_t>(p.notification) / 1000};
+  pending_.push_back({at, to, notification});
+  if (pending_.size() - first_ == 1) nic_.engine().post(nic_.node(), nic_.node(), at, *this);
+}
+
+void NotificationWriter::on_written(sim::Action& self, SimTime now) {
+  auto& writer = static_cast<NotificationWriter&>(self);
+  const Pending written = writer.pending_[writer.first_];
+  if (++writer.first_ == writer.pending_.size()) {
+    writer.pending_.clear();
+    writer.first_ = 0;
+  } else {
+    writer.nic_.engine().post(writer.nic_.node(), writer.nic_.node(), writer.pending_[writer.first_].at, writer);
+  }
+  writer.nic_.network().port(written.to).notify(written.notification, now);
+}
+
+// ---- the card
+
+ExtollNic::ExtollNic(ExtollNetwork& network, NodeId node)
+    : network_(network),
+      node_(node),
+      partition_(network.engine().partition_of(node)),
+      notifications_(*this),
+      velo_(*this),
+      requester_(*this, network.parameters().requester, Notification::Kind::requester, Notify::requester),
+      responder_(*this, network.parameters().responder, Notification::Kind::responder, Notify::responder),
+      completer_(*this) {}
+
+sim::Engine& ExtollNic::engine() const {
+  return network_.engine();
+}
+
+const ExtollParameters& ExtollNic::parameters() const {
+  return network_.parameters();
+}
+
+ExtollPort& ExtollNic::port_of(unsigned process) const {
+  return network_.port(engine().ranks_of(node_)[process]);
+}
+
+VeloPacket& ExtollNic::take_velo() {
+  return *network_.velo_packets().take(partition_);
+}
+
+RmaPacket& ExtollNic::take_rma() {
+  return *network_.rma_packets().take(partition_);
+}
+
+void ExtollNic::give(VeloPacket& packet) {
+  network_.velo_packets().give(partition_, &packet);
+}
+
+void ExtollNic::give(RmaPacket& packet) {
+  network_.rma_packets().give(partition_, &packet);
+}
+
+void ExtollNic::inject(sim::Packet& packet, SimTime now) {
+  if (kind_of(packet) == PacketKind::velo) {
+    network_.port(static_cast<VeloPacket&>(packet).status.source).velo_left(now);
+  }
+  packet.watched = 1;
+  network_.fabric().inject(packet, now);
+}
+
+void ExtollNic::departed(const sim::Packet& packet, SimTime end) {
+  switch (kind_of(packet)) {
+    case PacketKind::velo:
+    case PacketKind::drop_notice:
+      velo_.departed(end);
+      break;
+    case PacketKind::put:
+    case PacketKind::get_request:
+      requester_.departed(end);
+      break;
+    case PacketKind::response:
+      responder_.departed(end);
+      break;
+  }
+}
+
+// Six links can bring packets at once; the card takes in one after the other, as wide as a link.
+SimTime ExtollNic::arrived(sim::Packet& packet, SimTime now) {
+  const SimTime wire = network_.fabric().on_wire(packet.bytes);
+  const SimTime here = from_router_.serve(std::max(now, packet.tail - wire), wire);
+  switch (kind_of(packet)) {
+    case PacketKind::velo:
+    case PacketKind::drop_notice:
+      velo_.arrived(static_cast<VeloPacket&>(packet), here);
+      break;
+    case PacketKind::put:
+    case PacketKind::response:
+      completer_.arrived(static_cast<RmaPacket&>(packet), here);
+      break;
+    case PacketKind::get_request:
+      serve_get(static_cast<RmaPacket&>(packet), here);
+      break;
+  }
+  return here;
+}
+
+void ExtollNic::serve_get(RmaPacket& request, SimTime here) {
+  network_.port(request.peer).require_registered(request.read_at, request.total, "get", request.owner);
+  responder_.accept({PacketKind::response, request.notify, request.peer, request.owner, request.read_at,
+                     request.write_at, request.total, here});
+  give(request);
+}
+
+}  // namespace gasmeter::networks::extoll

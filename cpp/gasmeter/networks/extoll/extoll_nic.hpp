@@ -1,0 +1,58 @@
+// The card of one node: its units, and the one data path between them and the router.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "gasmeter/base/platform.hpp"
+#include "gasmeter/networks/extoll/notification.hpp"
+#include "gasmeter/networks/extoll/parameters.hpp"
+#include "gasmeter/networks/extoll/rma.hpp"
+#include "gasmeter/networks/extoll/velo.hpp"
+#include "gasmeter/sim/engine.hpp"
+
+namespace gasmeter::networks::extoll {
+
+class ExtollNetwork;
+class ExtollPort;
+
+class alignas(kNoSharing) ExtollNic {
+ public:
+  ExtollNic(ExtollNetwork& network, NodeId node);
+  ExtollNic(const ExtollNic&) = delete;
+  ExtollNic& operator=(const ExtollNic&) = delete;
+
+  [[nodiscard]] NodeId node() const { return node_; }
+  [[nodiscard]] ExtollNetwork& network() const { return network_; }
+  [[nodiscard]] sim::Engine& engine() const;
+  [[nodiscard]] const ExtollParameters& parameters() const;
+  [[nodiscard]] Velo& velo() { return velo_; }
+  [[nodiscard]] RmaReader& requester() { return requester_; }
+  [[nodiscard]] NotificationWriter& notifications() { return notifications_; }
+  [[nodiscard]] ExtollPort& port_of(unsigned process) const;
+
+  [[nodiscard]] VeloPacket& take_velo();
+  [[nodiscard]] RmaPacket& take_rma();
+  void give(VeloPacket& packet);
+  void give(RmaPacket& packet);
+
+  // --- the router's side
+  void inject(sim::Packet& packet, SimTime now);
+  SimTime arrived(sim::Packet& packet, SimTime now);
+  void departed(const sim::Packet& packet, SimTime end);
+
+ private:
+  void serve_get(RmaPacket& request, SimTime here);
+
+  ExtollNetwork& network_;
+  NodeId node_;
+  unsigned partition_;
+  FifoServer from_router_;
+  NotificationWriter notifications_;
+  Velo velo_;
+  RmaReader requester_;
+  RmaReader responder_;
+  RmaCompleter completer_;
+};
+
+}  // namespace gasmeter::networks::extoll

@@ -1,0 +1,205 @@
+#include "gasmeter/networks/extoll/extoll_port.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "gasmeter/base/error.hpp"
+#include "gasmeter/conduit/host_prices.hpp"
+#include "gasmeter/networks/extoll/extoll_network.hpp"
+
+namespace gasmeter::networks::extoll {
+
+using conduit::SharedPrice;
+
+namespace {
+
+constexpr Bytes kReadPointer = 8;  // a word of the card
+
+std::string text_of(Rank rank) {
+  return "rank " + std::to_string(index(rank));
+}
+
+}  // namespace
+
+ExtollPort::ExtollPort(ExtollNetwork& network, sim::ModelHost host)
+    : network_(network), nic_(network.nic(host.node())), host_(host) {}
+
+const ExtollParameters& ExtollPort::parameters() const {
+  return network_.parameters();
+}
+
+unsigned ExtollPort::certain_slots() const {
+  return parameters().mailbox_slots - (parameters().read_pointer_update - 1);
+}
+
+void ExtollPort::check_rank(Rank peer) const {
+  if (index(peer) >= network_.engine().ranks()) {
+    throw UsageError("extoll: " + text_of(peer) + " does not exist; there are " +
+                     std::to_string(network_.engine().ranks()));
+  }
+}
+
+// ---- VELO
+
+unsigned ExtollPort::velo_room() {
+  host_.synchronise();
+  return kVeloSlots - in_card_;
+}
+
+void ExtollPort::wake_on_velo_room(unsigned wanted) {
+  wanted_ = wanted_ == 0 ? wanted : std::min(wanted_, wanted);
+}
+
+Status ExtollPort::velo_send(Rank to, std::span<const std::byte> payload, std::uint8_t tag) {
+  const ExtollParameters& p = parameters();
+  check_rank(to);
+  if (payload.size() > p.velo_payload) {
+    throw UsageError("extoll: VELO packet of " + std::to_string(payload.size()) + " bytes; at most " +
+                     std::to_string(p.velo_payload) + " fit");
+  }
+  if (velo_room() == 0) {
+    ++counters_.refused;
+    wake_on_velo_room(1);
+    return Status::no_resource;
+  }
+  VeloPacket& packet = nic_.take_velo();
+  if (!payload.empty()) std::memcpy(packet.payload.data(), payload.data(), payload.size());
+  packet.status = {rank(), network_.process_of(to), tag, static_cast<std::uint8_t>(payload.size())};
+  packet.from = index(host_.node());
+  packet.to = index(network_.engine().node_of(to));
+  packet.kind = static_cast<std::uint8_t>(PacketKind::velo) & 0x7fU;
+  packet.bytes = static_cast<std::uint16_t>(p.header + kVeloStatus + (payload.size() + 7) / 8 * 8);
+  ++in_card_;
+  ++counters_.velo_sent;
+  host_.charge_shared(SharedPrice::pio_store, p.velo_payload + kVeloStatus);
+  host_.synchronise();  // bursts of the node's ranks reach the card in order of time
+  nic_.velo().stored(packet, host_.now());
+  return Status::ok;
+}
+
+void ExtollPort::velo_left(SimTime now) {
+  --in_card_;
+  if (wanted_ == 0 || kVeloSlots - in_card_ < wanted_) return;
+  wanted_ = 0;
+  network_.engine().wake(rank(), now);
+}
+
+bool ExtollPort::deliver(VeloPacket& packet, SimTime now) {
+  if (occupied_ == parameters().mailbox_slots) {
+    ++counters_.velo_dropped;
+    return false;
+  }
+  unread_.push(&packet);
+  ++counters_.velo_received;
+  counters_.deepest_mailbox = std::max<std::uint64_t>(counters_.deepest_mailbox, ++occupied_);
+  network_.engine().wake(rank(), now);
+  return true;
+}
+
+const VeloPacket* ExtollPort::mailbox_next() {
+  host_.synchronise();
+  if (unread_.empty()) return nullptr;
+  sim::Packet* const packet = unread_.pop();
+  taken_.push(packet);
+  host_.charge_shared(SharedPrice::line_transfer, kVeloPayload + kVeloStatus);
+  return static_cast<const VeloPacket*>(packet);
+}
+
+void ExtollPort::mailbox_free() {
+  nic_.give(static_cast<VeloPacket&>(*taken_.pop()));
+  if (++freed_ < parameters().read_pointer_update) return;
+  const unsigned freed = freed_;
+  freed_ = 0;
+  host_.charge_shared(SharedPrice::pio_store, kReadPointer);
+  host_.synchronise();
+  occupied_ -= freed;
+}
+
+// ---- RMA
+
+// By whole pages of its length, wherever it lies: the same program costs the same in every process.
+void ExtollPort::register_memory(std::span<std::byte> memory) {
+  const Bytes pages = (memory.size() + conduit::kPageBytes - 1) / conduit::kPageBytes;
+  host_.charge_shared(SharedPrice::registration, pages * conduit::kPageBytes);
+  host_.synchronise();
+  registered_.push_back(memory);
+}
+
+void ExtollPort::require_registered(const void* memory, Bytes bytes, const char* what, Rank by) const {
+  const auto first = reinterpret_cast<std::uintptr_t>(memory);
+  for (const std::span<const std::byte>& each : registered_) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(each.data());
+    if (first >= begin && first - begin <= each.size() && bytes <= each.size() - (first - begin)) return;
+  }
+  throw UsageError("extoll: " + text_of(by) + "'s " + what + " of " + std::to_string(bytes) +
+                   " bytes reaches memory that " + text_of(rank()) + " has not registered");
+}
+
+bool ExtollPort::take_command() {
+  host_.synchronise();
+  if (commands_ == kRmaCommands) {
+    ++counters_.refused;
+    wants_command_ = true;
+    return false;
+  }
+  ++commands_;
+  host_.charge_shared(SharedPrice::pio_store, parameters().descriptor);
+  host_.synchronise();
+  return true;
+}
+
+Status ExtollPort::rma_put(Rank to, void* remote, const void* local, Bytes bytes, Notify notify) {
+  check_rank(to);
+  require_registered(local, bytes, "put", rank());
+  if (!take_command()) return Status::no_resource;
+  ++counters_.puts;
+  nic_.requester().accept({PacketKind::put, notify, rank(), to, static_cast<const std::byte*>(local),
+                           static_cast<std::byte*>(remote), bytes, host_.now()});
+  return Status::ok;
+}
+
+Status ExtollPort::rma_get(Rank from, void* local, const void* remote, Bytes bytes, Notify notify) {
+  check_rank(from);
+  require_registered(local, bytes, "get", rank());
+  if (!take_command()) return Status::no_resource;
+  ++counters_.gets;
+  nic_.requester().accept({PacketKind::get_request, notify, rank(), from, static_cast<const std::byte*>(remote),
+                           static_cast<std::byte*>(local), bytes, host_.now()});
+  return Status::ok;
+}
+
+void ExtollPort::command_done(SimTime now) {
+  --commands_;
+  if (!wants_command_) return;
+  wants_command_ = false;
+  network_.engine().wake(rank(), now);
+}
+
+// Software may be watching the memory itself.
+void ExtollPort::written(const RmaPacket& packet, SimTime now) {
+  require_registered(packet.write_at, packet.size, "transfer", packet.owner);
+  if (packet.size != 0) std::memcpy(packet.write_at, packet.payload.data(), packet.size);
+  network_.engine().wake(rank(), now);
+}
+
+void ExtollPort::notify(const Notification& notification, SimTime now) {
+  ++counters_.notifications;
+  if (notifications_.size() - first_notification_ >= parameters().notification_slots) ++counters_.held_back;
+  notifications_.push_back(notification);
+  network_.engine().wake(rank(), now);
+}
+
+std::optional<Notification> ExtollPort::notification_next() {
+  host_.synchronise();
+  if (first_notification_ == notifications_.size()) return std::nullopt;
+  const Notification next = notifications_[first_notification_];
+  if (++first_notification_ == notifications_.size()) {
+    notifications_.clear();
+    first_notification_ = 0;
+  }
+  host_.charge_shared(SharedPrice::line_transfer, parameters().notification);
+  return next;
+}
+
+}  // namespace gasmeter::networks::extoll

@@ -1,0 +1,105 @@
+// What one rank has of its node's card: a VELO mailbox, a page to command RMA, a notification queue.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "gasmeter/base/status.hpp"
+#include "gasmeter/base/units.hpp"
+#include "gasmeter/networks/extoll/notification.hpp"
+#include "gasmeter/networks/extoll/packet.hpp"
+#include "gasmeter/networks/extoll/parameters.hpp"
+#include "gasmeter/sim/model_host.hpp"
+
+namespace gasmeter::networks::extoll {
+
+class ExtollNetwork;
+class ExtollNic;
+
+struct PortCounters {
+  std::uint64_t velo_sent = 0;
+  std::uint64_t velo_received = 0;  // written into the mailbox
+  std::uint64_t velo_dropped = 0;   // came when the mailbox was full; each is told to its sender
+  std::uint64_t deepest_mailbox = 0;
+  std::uint64_t puts = 0;
+  std::uint64_t gets = 0;
+  std::uint64_t refused = 0;        // no_resource
+  std::uint64_t notifications = 0;  // written
+  std::uint64_t held_back = 0;      // of them, later, since the queue was full
+};
+
+// Its calls are made on the rank's own fibre (or before ranks run). What a call charges is the rank's time; the card
+// works on by itself.
+class ExtollPort {
+ public:
+  // VELO packets and RMA commands of a rank that the card has taken and not yet handled. Estimate.
+  static constexpr unsigned kVeloSlots = 16;
+  static constexpr unsigned kRmaCommands = 16;
+
+  ExtollPort(ExtollNetwork& network, sim::ModelHost host);
+  ExtollPort(const ExtollPort&) = delete;
+  ExtollPort& operator=(const ExtollPort&) = delete;
+
+  [[nodiscard]] Rank rank() const { return host_.rank(); }
+  [[nodiscard]] const PortCounters& counters() const { return counters_; }
+  [[nodiscard]] const ExtollParameters& parameters() const;
+  // Packets that a mailbox takes for certain: the card may not yet know of the last slots that were freed.
+  [[nodiscard]] unsigned certain_slots() const;
+
+  // ---- VELO
+  // One burst of stores. no_resource: nothing was charged, and the rank is woken when there is room. Packets of a pair
+  // that find a slot arrive in order. Throws UsageError for more payload than a packet holds.
+  Status velo_send(Rank to, std::span<const std::byte> payload, std::uint8_t tag);
+  // How many packets velo_send() would take now; wakes the rank once when it takes `wanted` of them (or the least that
+  // was asked for since the last wake).
+  [[nodiscard]] unsigned velo_room();
+  void wake_on_velo_room(unsigned wanted);
+  // The next packet in order of arrival, or null. It stays where it is until it is freed; freed in the same order.
+  [[nodiscard]] const VeloPacket* mailbox_next();
+  void mailbox_free();
+
+  // ---- RMA
+  // Others may read and write it from now on.
+  void register_memory(std::span<std::byte> memory);
+  // One descriptor. Memory on both sides has to be registered: UsageError, thrown here for one's own and out of the
+  // engine's run() for the other's. no_resource as above. Packets of a pair arrive in order, puts and the requests of
+  // gets alike.
+  Status rma_put(Rank to, void* remote, const void* local, Bytes bytes, Notify notify);
+  Status rma_get(Rank from, void* local, const void* remote, Bytes bytes, Notify notify);
+  // The next notification in the order of their writing.
+  [[nodiscard]] std::optional<Notification> notification_next();
+
+  // ---- for the card
+  [[nodiscard]] bool deliver(VeloPacket& packet, SimTime now);  // false: the mailbox is full
+  void velo_left(SimTime now);
+  void written(const RmaPacket& packet, SimTime now);
+  void command_done(SimTime now);
+  void notify(const Notification& notification, SimTime now);
+  void require_registered(const void* memory, Bytes bytes, const char* what, Rank by) const;
+
+ private:
+  void check_rank(Rank peer) const;
+  [[nodiscard]] bool take_command();
+
+  ExtollNetwork& network_;
+  ExtollNic& nic_;
+  sim::ModelHost host_;
+  PortCounters counters_;
+  // VELO
+  unsigned in_card_ = 0;  // packets
+  unsigned wanted_ = 0;   // room that the rank waits for; 0: it does not
+  sim::PacketQueue unread_;
+  sim::PacketQueue taken_;
+  unsigned occupied_ = 0;  // slots, as the card knows
+  unsigned freed_ = 0;     // slots of which the card has not been told
+  // RMA
+  unsigned commands_ = 0;
+  bool wants_command_ = false;
+  std::vector<std::span<const std::byte>> registered_;
+  std::vector<Notification> notifications_;  // from first_notification_ on; those behind the queue's end in the card
+  std::size_t first_notification_ = 0;
+};
+
+}  // namespace gasmeter::networks::extoll

@@ -1,0 +1,73 @@
+// The units of remote memory access, of one node and shared by its ranks.
+#pragma once
+
+#include <vector>
+
+#include "gasmeter/networks/extoll/notification.hpp"
+#include "gasmeter/networks/extoll/outlet.hpp"
+#include "gasmeter/networks/extoll/packet.hpp"
+#include "gasmeter/networks/extoll/unit.hpp"
+
+namespace gasmeter::networks::extoll {
+
+class ExtollNic;
+
+// What a requester or a responder has to send.
+struct RmaTransfer {
+  PacketKind kind{};
+  Notify notify = Notify::none;
+  Rank owner{};                     // on this node: who wrote the command, or whose memory a get reads
+  Rank peer{};                      // at the other side
+  const std::byte* from = nullptr;  // read at this side; of a get request: at the other
+  std::byte* to = nullptr;          // written at the other side; of a get request: at this one
+  Bytes bytes = 0;
+  SimTime ready;  // when it is in the unit
+};
+
+// Requester and responder are alike: they read host memory and send it in packets, in order.
+class RmaReader {
+ public:
+  // `busy`: with each packet. `done`: the kind of its notifications, asked for by `asked`.
+  RmaReader(ExtollNic& nic, SimTime busy, Notification::Kind done, Notify asked);
+
+  void accept(const RmaTransfer& transfer);
+  void departed(SimTime end);
+
+ private:
+  static constexpr unsigned kAhead = 8;  // packets begun that have not begun to leave the node
+
+  void begin(SimTime now);
+  void read(RmaPacket& packet, SimTime now);
+  void finish(const RmaPacket& packet, SimTime now);
+
+  ExtollNic& nic_;
+  SimTime busy_;
+  Notification::Kind done_;
+  Notify asked_;
+  FifoServer engine_;
+  FifoServer host_link_;
+  std::vector<RmaTransfer> transfers_;  // from first_ on
+  std::size_t first_ = 0;
+  Bytes sent_ = 0;  // of the first one
+  unsigned under_way_ = 0;
+  Pipeline<RmaPacket, RmaReader, &RmaReader::read> reading_;
+  Outlet outlet_;
+};
+
+// Writes what arrives into host memory.
+class RmaCompleter {
+ public:
+  explicit RmaCompleter(ExtollNic& nic);
+
+  // All bytes of the packet are in the card at `here`.
+  void arrived(RmaPacket& packet, SimTime here);
+
+ private:
+  void write(RmaPacket& packet, SimTime now);
+
+  ExtollNic& nic_;
+  FifoServer engine_;
+  Pipeline<RmaPacket, RmaCompleter, &RmaCompleter::write> writing_;
+};
+
+}  // namespace gasmeter::networks::extoll

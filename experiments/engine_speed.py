@@ -1,0 +1,188 @@
+"""How fast this computer simulates, and in how much memory: `python experiments/engine_speed.py [--quick] [--out DIR]`.
+
+Every line runs in a process of its own. A rate is simulated messages per second of CPU time on one thread, packets with
+finite buffers, credits, contention and statistics, as the median of blocks with the 95 % interval of the median; the
+line of two threads compares wall clock of blocks that alternate. Memory is private resident memory that the job added.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import gasmeter as gm
+from gasmeter import statistics
+from gasmeter.catalogue import core
+
+FABRIC = ("raw@fabric", "fabric")
+EXTOLL = ("extoll", "extoll")
+
+
+class Job:
+    """The kernel `simulator`, open."""
+
+    def __init__(
+        self,
+        op: str,
+        ranks: int,
+        topology: str,
+        *,
+        on: tuple[str, str] = FABRIC,
+        threads: int = 1,
+        per_node: int = 1,
+    ) -> None:
+        conduit, name = on
+        machine = gm.machine(name).with_(topology=topology, ranks_per_node=f"{per_node} ranks")
+        if name == "extoll":  # every rank talks to every other: each has its share of a mailbox
+            machine = machine.with_(velo_mailbox_slots="4096 slots")
+        self.ranks = ranks
+        started = time.process_time()
+        self._job = core().ModelJob(
+            kernel="simulator",
+            op=op,
+            conduit=conduit,
+            ranks=ranks,
+            options={"threads": str(threads)},
+            machine=machine.values(),
+        )
+        self.start_s = time.process_time() - started
+
+    def block(self, iterations: int) -> dict[str, float]:
+        """Run a block; its metrics, with the wall clock it took."""
+        started = time.perf_counter()
+        reply = self._job.block(iterations)
+        return {**reply, "wall_s": time.perf_counter() - started}
+
+    def verify(self) -> None:
+        """Raise if the data are wrong."""
+        reply = self._job.verify()
+        if not reply["verified"]:
+            raise SystemExit(f"{reply['errors']} of {reply['checked']} data are wrong")
+
+
+def _told(values: Sequence[float], scale: float = 1.0) -> tuple[float, float, float]:
+    found = statistics.median_interval(list(values))
+    return found.median * scale, found.low * scale, found.high * scale
+
+
+def rate(job: Job, messages: int, blocks: int) -> tuple[float, float, float]:
+    """Return messages per CPU second: median and interval."""
+    iterations = max(1, messages // job.ranks)
+    job.block(iterations)
+    rates = [job.block(iterations)["metric.rate"] for _ in range(blocks)]
+    job.verify()
+    return _told(rates)
+
+
+def memory(ranks: int, topology: str) -> tuple[float, float, float]:
+    """Return bytes per rank once every rank has communicated."""
+    job = Job("random-put", ranks, topology)
+    value = job.block(2)["metric.memory_per_rank"]
+    job.verify()
+    return value, value, value
+
+
+def start(ranks: int, topology: str) -> tuple[float, float, float]:
+    """Return CPU seconds until every rank waits for its first command."""
+    return _told([Job("random-put", ranks, topology).start_s for _ in range(5)])
+
+
+def threads(ranks: int, topology: str, messages: int, blocks: int) -> tuple[float, float, float]:
+    """Return the wall clock of one thread over that of two."""
+    one, two = Job("random-put", ranks, topology), Job("random-put", ranks, topology, threads=2)
+    iterations = max(1, messages // ranks)
+    pairs = [(one.block(iterations)["wall_s"], two.block(iterations)["wall_s"]) for _ in range(blocks + 1)]
+    one.verify()
+    two.verify()
+    return _told([a / b for a, b in pairs[1:]])
+
+
+def _rate(
+    op: str, ranks: int, topology: str, messages: int, **how: object
+) -> Callable[[int, int], tuple[float, float, float]]:
+    def measured(share: int, blocks: int) -> tuple[float, float, float]:
+        return rate(Job(op, ranks, topology, **how), messages // share, blocks)  # type: ignore[arg-type]
+
+    return measured
+
+
+LINES: Sequence[tuple[str, str, str, float, Callable[[int, int], tuple[float, float, float]]]] = (
+    (
+        "random 64 B puts, 512 ranks, torus3d:8x8x8",
+        "M/s",
+        ">= 1.5",
+        1e-6,
+        _rate("random-put", 512, "torus3d:8x8x8", 300_000),
+    ),
+    ("... 2048 ranks, torus3d:16x16x8", "M/s", ">= 0.8", 1e-6, _rate("random-put", 2048, "torus3d:16x16x8", 300_000)),
+    (
+        "... 8192 ranks, torus3d:32x16x16",
+        "M/s",
+        ">= 0.35",
+        1e-6,
+        _rate("random-put", 8192, "torus3d:32x16x16", 300_000),
+    ),
+    ("2-rank ping-pong", "M/s", ">= 5", 1e-6, _rate("ping-pong", 2, "ring:2", 400_000)),
+    ("hot-spot fetch-add, 512 ranks", "M/s", ">= 0.7", 1e-6, _rate("fetch-add", 512, "torus3d:8x8x8", 100_000)),
+    (
+        "AM request and reply through the core on EXTOLL, 64 nodes x 8 ranks, torus3d:4x4x4",
+        "M/s",
+        ">= 0.5",
+        1e-6,
+        _rate("am", 512, "torus3d:4x4x4", 100_000, on=EXTOLL, per_node=8),
+    ),
+    ("private memory of a raw rank, 8192 ranks", "KiB", "<= 8", 1 / 1024, lambda *_: memory(8192, "torus3d:32x16x16")),
+    ("... 65536 ranks", "KiB", "<= 8", 1 / 1024, lambda *_: memory(65536, "torus3d:64x32x32")),
+    ("start of 8192 ranks", "s", "<= 0.1", 1.0, lambda *_: start(8192, "torus3d:32x16x16")),
+    (
+        "two threads over one, wall clock, 512 ranks",
+        "x",
+        ">= 1.5",
+        1.0,
+        lambda share, blocks: threads(512, "torus3d:8x8x8", 300_000 // share, blocks),
+    ),
+    (
+        "... 2048 ranks",
+        "x",
+        ">= 1.5",
+        1.0,
+        lambda share, blocks: threads(2048, "torus3d:16x16x8", 300_000 // share, blocks),
+    ),
+)
+
+
+def _line(number: int, share: int, blocks: int) -> str:
+    what, unit, asked, scale, measured = LINES[number]
+    value, low, high = (scale * part for part in measured(share, blocks))
+    bound = float(asked.split()[1])
+    held = value >= bound if asked.startswith(">=") else value <= bound
+    interval = f"{low:.3g} to {high:.3g}" if low != high else ""
+    return f"| {what} | {asked} {unit} | {value:.3g}{'' if held else ', missed'} | {interval} |"
+
+
+def main() -> None:
+    """Measure every line and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="a tenth of the messages, six blocks")
+    parser.add_argument("--out", type=Path, help="folder for summary.md")
+    given = parser.parse_args()
+    share, blocks = (10, 6) if given.quick else (1, 11)
+    table = ["| simulation | asked | measured | 95 % interval |", "|---|---|---|---|"]
+    print("\n".join(table), flush=True)
+    spawn = multiprocessing.get_context("spawn")
+    for number in range(len(LINES)):
+        with spawn.Pool(1) as process:
+            table.append(process.apply(_line, (number, share, blocks)))
+        print(table[-1], flush=True)
+    if given.out:
+        given.out.mkdir(parents=True, exist_ok=True)
+        (given.out / "summary.md").write_text(
+            "# Speed of the simulation\n\n" + "\n".join(table) + "\n", encoding="utf-8"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,83 @@
+// A small EXTOLL installation with round numbers.
+#pragma once
+
+#include <cstring>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "gasmeter/networks/extoll/extoll_network.hpp"
+#include "gasmeter/sim/engine.hpp"
+#include "gasmeter/sim/model_host.hpp"
+
+namespace gasmeter::networks::extoll::testing {
+
+// The prices of tests/golden/extoll.md.
+inline conduit::HostPrices round_prices() {
+  using conduit::PrivatePrice;
+  using conduit::SharedPrice;
+  conduit::HostPrices prices;
+  prices[PrivatePrice::call].fixed = {5'000};
+  prices[PrivatePrice::header_build].fixed = {20'000};
+  prices[PrivatePrice::dispatch].fixed = {20'000};
+  prices[PrivatePrice::poll_miss].fixed = {10'000};
+  prices[PrivatePrice::update].fixed = {5'000};
+  prices[SharedPrice::line_store].fixed = {20'000};
+  prices[SharedPrice::line_transfer].fixed = {100'000};
+  prices[SharedPrice::pio_store] = {{40'000}, 1'000'000};
+  prices.copy = {{10'000}, 100'000};
+  return prices;
+}
+
+struct Shape {
+  unsigned ranks = 2;
+  std::string topology = "mesh2d:2x1";
+  bool strict = false;
+  unsigned threads = 1;
+};
+
+struct World {
+  explicit World(const Shape& shape = {}, const ExtollParameters& parameters = {})
+      : engine(options(shape)), network(engine, sim::Topology::parse(shape.topology), parameters) {}
+
+  static sim::EngineOptions options(const Shape& shape) {
+    sim::EngineOptions result;
+    result.ranks = shape.ranks;
+    result.nodes = sim::Topology::parse(shape.topology).vertices();
+    result.prices = round_prices();
+    result.strict = shape.strict;
+    result.threads = shape.threads;
+    return result;
+  }
+  ExtollPort& port(unsigned rank) { return network.port(Rank{rank}); }
+  sim::ModelHost host(unsigned rank) { return engine.host(Rank{rank}); }
+
+  sim::Engine engine;
+  ExtollNetwork network;
+};
+
+inline const VeloPacket& wait_for_packet(ExtollPort& port, sim::ModelHost host) {
+  for (;;) {
+    if (const VeloPacket* const packet = port.mailbox_next()) return *packet;
+    host.idle(kNever);
+  }
+}
+
+inline Notification wait_for_notification(ExtollPort& port, sim::ModelHost host) {
+  for (;;) {
+    if (const std::optional<Notification> notification = port.notification_next()) return *notification;
+    host.idle(kNever);
+  }
+}
+
+// Whatever arrives meanwhile.
+inline void sleep_until(sim::ModelHost host, SimTime end) {
+  while (host.now() < end) host.idle(end);
+}
+
+inline void send(ExtollPort& port, sim::ModelHost host, unsigned to, std::span<const std::byte> payload,
+                 std::uint8_t tag = 0) {
+  while (port.velo_send(Rank{to}, payload, tag) != Status::ok) host.idle(kNever);
+}
+
+}  // namespace gasmeter::networks::extoll::testing

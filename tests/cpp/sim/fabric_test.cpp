@@ -1,0 +1,359 @@
+// Golden times: tests/golden/fabric.md.
+#include "gasmeter/sim/fabric.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "gasmeter/base/error.hpp"
+#include "gasmeter/sim/model_host.hpp"
+#include "prices.hpp"
+#include "random_traffic.hpp"
+#include "support/effort.hpp"
+
+namespace gasmeter::sim {
+namespace {
+
+using gasmeter::testing::rounds;
+using testing::RandomTraffic;
+using testing::TestPacket;
+using testing::TrafficOptions;
+
+// All in ns.
+struct Seen {
+  std::int64_t head = -1;
+  std::int64_t tail = -1;
+  std::uint32_t channel = 0;
+  std::int64_t departed = -1;
+};
+
+// Packets sent at given instants, each by a body on its node. 1 ns a byte, 100 ns a link.
+class Script : public FabricSink {
+ public:
+  explicit Script(const std::string& topology, unsigned buffer = 0)
+      : engine_(options(Topology::parse(topology))),
+        fabric_(engine_, Topology::parse(topology), {1'000'000, {100'000}, buffer}, *this) {}
+
+  // Numbers them from 0.
+  void send(std::int64_t at, std::uint32_t from, std::uint32_t to, std::uint16_t bytes, bool watched = false) {
+    TestPacket& packet = packets_.emplace_back();
+    packet.from = from;
+    packet.to = to;
+    packet.bytes = bytes;
+    packet.watched = watched;
+    packet.number = static_cast<std::uint32_t>(seen_.size());
+    seen_.emplace_back();
+    plans_[from].push_back({at, &packet});
+  }
+  void stay_after_arrival(std::int64_t time) { stay_ = {time * 1'000}; }
+
+  std::vector<Seen> run() {
+    for (std::uint32_t rank = 0; rank < engine_.ranks(); ++rank) engine_.start(Rank{rank}, [this, rank] { act(rank); });
+    engine_.run();
+    return seen_;
+  }
+  [[nodiscard]] Fabric& fabric() { return fabric_; }
+  [[nodiscard]] LinkUse use(std::uint32_t vertex, std::uint32_t to) const {
+    for (const LinkUse& each : fabric_.use()) {
+      if (each.vertex == vertex && each.to == to) return each;
+    }
+    return {};
+  }
+
+ private:
+  struct Plan {
+    std::int64_t at;
+    TestPacket* packet;
+  };
+
+  static EngineOptions options(const Topology& topology) {
+    EngineOptions result = testing::options_for(topology.terminals(), topology.vertices());
+    result.prices[conduit::PrivatePrice::poll_miss].fixed = {1'000};
+    return result;
+  }
+
+  void act(std::uint32_t rank) {
+    ModelHost host = engine_.host(Rank{rank});
+    for (const Plan& plan : plans_[rank]) {
+      if (host.now() < SimTime{plan.at * 1'000}) host.idle({plan.at * 1'000});
+      fabric_.inject(*plan.packet, host.now());
+    }
+    host.idle({100'000'000});
+  }
+
+  SimTime arrived(Packet& packet, SimTime now) override {
+    Seen& seen = seen_[static_cast<TestPacket&>(packet).number];
+    CHECK(seen.head == -1);
+    CHECK(packet.vertex == packet.to);
+    seen.head = now.ps / 1'000;
+    seen.tail = packet.tail.ps / 1'000;
+    seen.channel = packet.channel;
+    return packet.tail + stay_;
+  }
+  void departed(Packet& packet, SimTime end) override {
+    Seen& seen = seen_[static_cast<TestPacket&>(packet).number];
+    CHECK(seen.departed == -1);
+    CHECK(seen.head == -1);
+    seen.departed = end.ps / 1'000;
+  }
+
+  Engine engine_;
+  std::deque<TestPacket> packets_;
+  std::vector<Seen> seen_;
+  std::map<std::uint32_t, std::vector<Plan>> plans_;
+  SimTime stay_;
+  Fabric fabric_;
+};
+
+TEST_CASE("a_packet_crosses_one_link") {
+  Script script("mesh2d:2x1");
+  script.send(10, 0, 1, 50);
+  const auto seen = script.run();
+  CHECK(seen[0].head == 110);
+  CHECK(seen[0].tail == 160);
+  CHECK(seen[0].departed == -1);  // not watched
+}
+
+TEST_CASE("a_packet_is_serialised_once_on_its_way") {
+  Script script("mesh2d:4x1");
+  script.send(10, 0, 3, 50);
+  const auto seen = script.run();
+  CHECK(seen[0].head == 310);
+  CHECK(seen[0].tail == 360);
+}
+
+TEST_CASE("the_second_of_two_flows_waits_for_the_link") {
+  SUBCASE("the packet that passes came first") {
+    Script script("mesh2d:3x1");
+    script.send(0, 0, 2, 50);
+    script.send(120, 1, 2, 80);
+    const auto seen = script.run();
+    CHECK(seen[0].head == 200);
+    CHECK(seen[0].tail == 250);
+    CHECK(seen[1].head == 250);
+    CHECK(seen[1].tail == 330);
+    CHECK(script.use(1, 2).longest_wait == SimTime{30'000});
+  }
+  SUBCASE("the router's own came first") {
+    Script script("mesh2d:3x1");
+    script.send(0, 0, 2, 50);
+    script.send(90, 1, 2, 80);
+    const auto seen = script.run();
+    CHECK(seen[0].head == 270);
+    CHECK(seen[0].tail == 320);
+    CHECK(seen[1].head == 190);
+    CHECK(seen[1].tail == 270);
+    CHECK(script.use(1, 2).longest_wait == SimTime{70'000});
+  }
+  SUBCASE("at one instant the packet that passes goes before the rank's") {
+    Script script("mesh2d:3x1");
+    script.send(0, 0, 2, 50);
+    script.send(100, 1, 2, 80);
+    const auto seen = script.run();
+    CHECK(seen[0].head == 200);
+    CHECK(seen[1].head == 250);
+  }
+  SUBCASE("flows to different links do not meet") {
+    Script script("mesh2d:3x1");
+    script.send(0, 0, 2, 50);
+    script.send(100, 1, 0, 80);
+    const auto seen = script.run();
+    CHECK(seen[0].head == 200);
+    CHECK(seen[1].head == 200);
+    CHECK(script.use(1, 0).longest_wait == SimTime{});
+  }
+}
+
+TEST_CASE("a_packet_waits_for_a_credit") {
+  const auto heads = [](const std::string& topology, unsigned buffer, std::uint32_t to, std::int64_t stay = 0) {
+    Script script(topology, buffer);
+    script.stay_after_arrival(stay);
+    for (int packet = 0; packet < 3; ++packet) script.send(0, 0, to, 50);
+    std::vector<std::int64_t> result;
+    for (const Seen& seen : script.run()) {
+      CHECK(seen.tail == seen.head + 50);
+      result.push_back(seen.head);
+    }
+    return result;
+  };
+  using Heads = std::vector<std::int64_t>;
+  CHECK(heads("mesh2d:2x1", 0, 1) == Heads{100, 150, 200});
+  CHECK(heads("mesh2d:2x1", 1, 1) == Heads{100, 350, 600});
+  CHECK(heads("mesh2d:2x1", 2, 1) == Heads{100, 150, 350});
+  CHECK(heads("mesh2d:2x1", 3, 1) == Heads{100, 150, 200});
+  CHECK(heads("mesh2d:3x1", 1, 2) == Heads{200, 450, 700});
+  CHECK(heads("mesh2d:2x1", 1, 1, 500) == Heads{100, 850, 1600});
+}
+
+TEST_CASE("use_counts_what_found_no_buffer") {
+  Script script("mesh2d:2x1", 2);
+  for (int packet = 0; packet < 3; ++packet) script.send(0, 0, 1, 50);
+  (void)script.run();
+  const LinkUse use = script.use(0, 1);
+  CHECK(use.packets == 3);
+  CHECK(use.bytes == 150);
+  CHECK(use.busy == SimTime{150'000});
+  CHECK(use.longest_wait == SimTime{50'000});  // the second's, for the first's bytes
+  CHECK(use.blocked == 1);
+  script.fabric().reset_use();
+  CHECK(script.use(0, 1).packets == 0);
+  CHECK(script.use(0, 1).bytes == 0);
+  CHECK(script.use(0, 1).longest_wait == SimTime{});
+  CHECK(script.use(0, 1).blocked == 0);
+  CHECK(script.fabric().use().size() == 2);
+}
+
+TEST_CASE("a_way_is_in_channel_1_from_the_wrap_link_on") {
+  Script script("ring:5", 1);
+  script.send(0, 3, 0, 50);  // 3, 4, 0
+  script.send(0, 2, 4, 50);  // 2, 3, 4
+  script.send(0, 0, 3, 50);  // 0, 4, 3
+  script.send(0, 4, 0, 50);
+  const auto seen = script.run();
+  CHECK(seen[0].channel == 1);
+  CHECK(seen[1].channel == 0);
+  CHECK(seen[2].channel == 1);
+  CHECK(seen[3].channel == 1);
+}
+
+TEST_CASE("a_channel_without_a_buffer_lets_the_other_pass") {
+  Script script("ring:5", 1);
+  script.send(0, 0, 1, 50);
+  script.send(0, 0, 1, 50);
+  script.send(0, 4, 1, 50);  // over the wrap link: channel 1 from 4 on
+  const auto seen = script.run();
+  CHECK(seen[0].head == 100);
+  CHECK(seen[1].head == 350);
+  CHECK(seen[2].head == 200);
+  CHECK(seen[2].channel == 1);
+  CHECK(script.use(0, 1).blocked == 1);
+}
+
+TEST_CASE("a_watched_packet_tells_when_it_has_left") {
+  SUBCASE("one after the other") {
+    Script script("mesh2d:3x1");
+    script.send(0, 0, 2, 50, true);
+    script.send(0, 0, 2, 80, true);
+    script.send(0, 0, 2, 10);
+    const auto seen = script.run();
+    CHECK(seen[0].departed == 50);
+    CHECK(seen[1].departed == 130);
+    CHECK(seen[2].departed == -1);
+  }
+  SUBCASE("after a credit") {
+    Script script("mesh2d:3x1", 1);
+    script.send(0, 0, 2, 50);
+    script.send(0, 0, 2, 50, true);
+    CHECK(script.run()[1].departed == 300);
+  }
+}
+
+TEST_CASE("a_packet_to_itself_arrives_at_once") {
+  for (const char* topology : {"mesh2d:2x1", "ring:1", "crossbar:2"}) {
+    CAPTURE(topology);
+    Script script(topology, 1);
+    script.send(70, 0, 0, 50, true);
+    script.send(70, 0, 0, 50);
+    const auto seen = script.run();
+    CHECK(seen[0].head == 70);
+    CHECK(seen[0].tail == 70);
+    CHECK(seen[0].departed == 70);
+    CHECK(seen[1].head == 70);
+    for (const LinkUse& use : script.fabric().use()) CHECK(use.packets == 0);
+  }
+}
+
+TEST_CASE("a_fabric_refuses_what_cannot_be") {
+  struct Nowhere : FabricSink {
+    SimTime arrived(Packet& packet, SimTime) override { return packet.tail; }
+    void departed(Packet&, SimTime) override {}
+  } sink;
+  const Topology pair = Topology::parse("mesh2d:2x1");
+  Engine engine(testing::options_for(2, 2));
+  CHECK_THROWS_AS(Fabric(engine, Topology::parse("ring:3"), {1, {1}, 1}, sink), UsageError);
+  Engine second(testing::options_for(2, 2));
+  CHECK_THROWS_AS(Fabric(second, pair, {-1, {1}, 1}, sink), UsageError);
+  Engine third(testing::options_for(2, 2));
+  CHECK_THROWS_AS(Fabric(third, pair, {1, {-1}, 1}, sink), UsageError);
+  Engine fourth(testing::options_for(2, 2));
+  CHECK_THROWS_AS(Fabric(fourth, pair, {1, {0}, 1}, sink), UsageError);
+}
+
+// What a rank injects after the price of a post must not hold up what comes before.
+TEST_CASE("a_rank_that_runs_ahead_does_not_change_what_comes_before") {
+  struct Sink : FabricSink {
+    std::map<std::uint32_t, std::int64_t> heads;
+    SimTime arrived(Packet& packet, SimTime now) override {
+      heads[packet.from] = now.ps / 1'000;
+      return packet.tail;
+    }
+    void departed(Packet&, SimTime) override {}
+  };
+  for (const unsigned buffer : {0U, 1U}) {
+    CAPTURE(buffer);
+    Sink sink;
+    Engine engine(testing::options_for(3, 3));
+    Fabric fabric(engine, Topology::parse("mesh2d:3x1"), {1'000'000, {100'000}, buffer}, sink);
+    TestPacket passes;
+    TestPacket own;
+    const auto send = [&](TestPacket& packet, std::uint32_t from) {
+      packet.from = from;
+      packet.to = 2;
+      packet.bytes = 50;
+      fabric.inject(packet, engine.host(Rank{from}).now());
+    };
+    engine.start(Rank{0}, [&] {
+      send(passes, 0);
+      engine.host(Rank{0}).idle({10'000'000});
+    });
+    engine.start(Rank{1}, [&] {
+      engine.host(Rank{1}).charge_shared(conduit::SharedPrice::nic_post);  // 200 ns; the other comes at 100
+      send(own, 1);
+      engine.host(Rank{1}).idle({10'000'000});
+    });
+    engine.run();
+    CHECK(sink.heads[0] == 200);
+    CHECK(sink.heads[1] == (buffer == 0 ? 300 : 450));
+  }
+}
+
+TEST_CASE("random_traffic_arrives_once_in_order_and_obeys_every_buffer") {
+  for (const char* topology :
+       {"ring:5", "mesh2d:3x4", "torus2d:4x4", "torus3d:3x3x3", "crossbar:9", "fat-tree:3x2", "dragonfly:4x3x2"}) {
+    CAPTURE(topology);
+    for (const unsigned buffer : {1U, 2U, 8U, 0U}) {
+      CAPTURE(buffer);
+      for (const unsigned ranks_per_node : {1U, 3U}) {
+        TrafficOptions options;
+        options.topology = topology;
+        options.buffer = buffer;
+        options.ranks_per_node = ranks_per_node;
+        options.messages = std::max<std::uint64_t>(10, rounds(60));
+        options.seed = buffer + 10 * ranks_per_node;
+        options.traced = true;
+        RandomTraffic traffic(options);
+        (void)traffic.run();
+        CHECK(traffic.sum(&RandomTraffic::lost) == 0);
+        CHECK(traffic.sum(&RandomTraffic::out_of_order) == 0);
+        CHECK(traffic.sum(&RandomTraffic::astray) == 0);
+        std::uint64_t bytes = 0;
+        std::uint64_t blocked = 0;
+        for (const LinkUse& link : traffic.fabric().use()) {
+          bytes += link.bytes;
+          blocked += link.blocked;
+        }
+        CHECK(bytes == traffic.sum(&RandomTraffic::byte_hops));
+        if (buffer == 0) CHECK(blocked == 0);
+        if (buffer == 1) CHECK(blocked != 0);
+        traffic.trace().check();
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gasmeter::sim

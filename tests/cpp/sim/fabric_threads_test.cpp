@@ -1,0 +1,126 @@
+// Traffic over a fabric is the same on any number of threads, lazily and strictly, on every kind of fibre.
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "random_traffic.hpp"
+#include "support/effort.hpp"
+
+namespace gasmeter::sim {
+namespace {
+
+using gasmeter::testing::rounds;
+using testing::RandomTraffic;
+using testing::TrafficOptions;
+using testing::TrafficOutcome;
+
+// Every way to make the ranks' fibres. The one place for more of them: what an entry sets, RandomTraffic passes on to
+// EngineOptions.
+std::vector<TrafficOptions> on_every_fibre(const TrafficOptions& options) {
+  return {options};
+}
+
+const bool kFew = !gasmeter::testing::kSanitizer.empty();  // runs of each kind: sanitizers are slow
+
+// Against one thread, lazily. Says whether any of the runs had packets on several threads.
+bool compare(const TrafficOptions& options) {
+  CAPTURE(options.topology);
+  CAPTURE(options.buffer);
+  CAPTURE(options.ranks_per_node);
+  const TrafficOutcome expected = RandomTraffic(options).run();
+  CHECK(expected.events != 0);
+  bool parallel = false;
+  for (TrafficOptions other : on_every_fibre(options)) {
+    for (const unsigned threads : {1U, 2U, 3U, 4U}) {
+      for (const bool strict : {false, true}) {
+        if (kFew && (threads == 3 || strict == (threads == 2))) continue;
+        CAPTURE(threads);
+        CAPTURE(strict);
+        other.threads = threads;
+        other.strict = strict;
+        RandomTraffic traffic(other);
+        const TrafficOutcome outcome = traffic.run();
+        // One by one, to see which differs.
+        CHECK((outcome.arrivals == expected.arrivals));
+        CHECK((outcome.ends == expected.ends));
+        CHECK((outcome.links == expected.links));
+        CHECK(outcome.events == expected.events);
+        CHECK(outcome.end == expected.end);
+        if (threads == 1) CHECK_FALSE(traffic.ran_parallel());
+        parallel |= traffic.ran_parallel();
+      }
+    }
+  }
+  return parallel;
+}
+
+TEST_CASE("few_ranks_give_the_same_on_any_number_of_threads") {
+  for (const char* topology : {"mesh2d:2x1", "torus2d:4x4"}) {
+    for (const unsigned buffer : {1U, 2U, 8U, 1000U}) {
+      TrafficOptions options;
+      options.topology = topology;
+      options.buffer = buffer;
+      options.messages = rounds(200);
+      (void)compare(options);  // too little to do for threads: they are not used, or in spells
+    }
+  }
+}
+
+// Threads start after 64 windows, and where 128 events or more come to each of them in a window: a long wire makes a
+// long window, which holds much.
+TEST_CASE("two_ranks_with_much_under_way_run_in_parallel") {
+  for (const unsigned buffer : {0U, 1000U}) {
+    TrafficOptions options;
+    options.topology = "mesh2d:2x1";
+    options.buffer = buffer;
+    options.messages = 20'000;
+    options.outstanding = 250;
+    options.latency = {2'100'000};
+    options.per_byte_fs = 100'000;
+    CHECK(compare(options));
+  }
+}
+
+TEST_CASE("sixteen_ranks_with_much_under_way_run_in_parallel") {
+  for (const unsigned buffer : {8U, 1000U}) {
+    if (kFew && buffer != 8) continue;
+    TrafficOptions options;
+    options.topology = "torus2d:4x4";
+    options.buffer = buffer;
+    options.messages = buffer == 8 ? 500 : 3'000;
+    options.outstanding = 300;
+    options.latency = {buffer == 8 ? 1'050'000 : 270'000};
+    options.per_byte_fs = 100'000;
+    CHECK(compare(options));
+  }
+}
+
+TEST_CASE("many_ranks_give_the_same_in_parallel") {
+  for (const unsigned buffer : {2U, 8U, 1000U}) {
+    if (kFew && buffer != 8) continue;
+    TrafficOptions options;
+    options.topology = "torus3d:8x8x8";
+    options.buffer = buffer;
+    options.messages = buffer == 2 ? 12 : 20;
+    options.latency = {buffer == 2 ? 70'000 : 20'000};
+    options.per_byte_fs = 400'000;
+    CHECK(compare(options));
+  }
+}
+
+TEST_CASE("several_ranks_a_node_give_the_same_on_any_number_of_threads") {
+  for (const char* topology : {"torus2d:4x4", "fat-tree:4x2", "dragonfly:4x3x2", "crossbar:9"}) {
+    for (const unsigned buffer : {2U, 8U}) {
+      TrafficOptions options;
+      options.topology = topology;
+      options.buffer = buffer;
+      options.ranks_per_node = 4;
+      options.messages = std::max<std::uint64_t>(10, rounds(50));
+      (void)compare(options);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gasmeter::sim

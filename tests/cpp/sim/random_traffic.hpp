@@ -1,0 +1,219 @@
+// Ranks as fibres that send one another packets at random, each answered by an acknowledgement.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "fabric_trace.hpp"
+#include "gasmeter/sim/fabric.hpp"
+#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/packet_pool.hpp"
+#include "prices.hpp"
+
+namespace gasmeter::sim::testing {
+
+struct TrafficOptions {
+  std::string topology;
+  unsigned buffer = 0;
+  unsigned ranks_per_node = 1;
+  unsigned threads = 1;
+  bool strict = false;
+  std::uint64_t messages = 50;  // of each rank
+  unsigned outstanding = 16;
+  SimTime latency{300'000};
+  std::int64_t per_byte_fs = 1'600'000;
+  std::uint64_t seed = 1;
+  bool traced = false;
+};
+
+// What must not depend on threads or on how far ranks run ahead.
+struct TrafficOutcome {
+  std::vector<std::uint64_t> arrivals;  // of each node: hash of what arrived when, in order
+  std::vector<std::int64_t> ends;       // of each rank's body, ps
+  std::vector<std::uint64_t> links;     // hash of the use of each
+  std::uint64_t events = 0;
+  SimTime end;
+  bool operator==(const TrafficOutcome&) const = default;
+};
+
+class RandomTraffic : public FabricSink {
+ public:
+  explicit RandomTraffic(const TrafficOptions& options)
+      : options_(options),
+        topology_(Topology::parse(options.topology)),
+        engine_(engine_options()),
+        pool_(engine_.partitions()),
+        fabric_(engine_, topology_, {options.per_byte_fs, options.latency, options.buffer}, *this),
+        ranks_(engine_.ranks()),
+        nodes_(topology_.vertices()) {
+    if (options_.traced) trace_.emplace(fabric_);
+    for (std::uint32_t rank = 0; rank < engine_.ranks(); ++rank) {
+      ranks_[rank].sent.resize(engine_.ranks());
+      ranks_[rank].seen.resize(engine_.ranks());
+      engine_.start(Rank{rank}, [this, rank] { live(rank); });
+    }
+  }
+
+  TrafficOutcome run() {
+    engine_.run();
+    TrafficOutcome outcome;
+    for (const Node& node : nodes_) outcome.arrivals.push_back(node.hash);
+    for (const OfRank& rank : ranks_) outcome.ends.push_back(rank.end.ps);
+    for (const LinkUse& link : fabric_.use()) {
+      outcome.links.push_back(mixed(mixed(link.bytes, link.packets), static_cast<std::uint64_t>(link.longest_wait.ps)) +
+                              link.blocked);
+    }
+    outcome.events = engine_.counters().events;
+    outcome.end = engine_.now();
+    return outcome;
+  }
+
+  // Over all nodes and ranks, after run().
+  [[nodiscard]] std::uint64_t sum(std::uint64_t (RandomTraffic::*of)(std::uint32_t rank) const) const {
+    std::uint64_t total = 0;
+    for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) total += (this->*of)(rank);
+    return total;
+  }
+  [[nodiscard]] std::uint64_t lost(std::uint32_t rank) const {
+    std::uint64_t packets = 0;
+    for (std::uint32_t to = 0; to < ranks_.size(); ++to) packets += ranks_[rank].sent[to] - ranks_[to].seen[rank];
+    return packets;
+  }
+  [[nodiscard]] std::uint64_t out_of_order(std::uint32_t rank) const { return ranks_[rank].out_of_order; }
+  [[nodiscard]] std::uint64_t astray(std::uint32_t rank) const { return ranks_[rank].astray; }
+  // Bytes of all packets, times the links on their ways.
+  [[nodiscard]] std::uint64_t byte_hops(std::uint32_t rank) const { return ranks_[rank].byte_hops; }
+  // Whether packets of different nodes arrived on different threads.
+  [[nodiscard]] bool ran_parallel() const {
+    for (const Node& node : nodes_) {
+      if (node.elsewhere) return true;
+    }
+    return false;
+  }
+  [[nodiscard]] const Fabric& fabric() const { return fabric_; }
+  [[nodiscard]] const Engine& engine() const { return engine_; }
+  [[nodiscard]] const Trace& trace() const { return *trace_; }
+
+ private:
+  enum Kind : std::uint8_t { request, acknowledgement };
+
+  struct OfRank {
+    unsigned out = 0;
+    std::vector<std::uint32_t> sent;  // to each rank
+    std::vector<std::uint32_t> seen;  // from each
+    std::uint64_t out_of_order = 0;
+    std::uint64_t astray = 0;
+    std::uint64_t byte_hops = 0;
+    SimTime end;
+  };
+  struct Node {
+    std::uint64_t hash = 1;
+    bool elsewhere = false;
+  };
+
+  static std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) {
+    hash = (hash ^ value) * 0x9e3779b97f4a7c15U;
+    return hash ^ (hash >> 29U);
+  }
+
+  [[nodiscard]] EngineOptions engine_options() const {
+    EngineOptions options = options_for(topology_.terminals() * options_.ranks_per_node, topology_.vertices());
+    options.threads = options_.threads;
+    options.strict = options_.strict;
+    for (std::uint32_t rank = 0; rank < options.ranks; ++rank) {
+      options.node_of.push_back(rank / options_.ranks_per_node);
+    }
+    return options;
+  }
+
+  void live(std::uint32_t rank) {
+    ModelHost host = engine_.host(Rank{rank});
+    OfRank& own = ranks_[rank];
+    std::minstd_rand random(static_cast<std::minstd_rand::result_type>(options_.seed * 7919 + rank + 1));
+    const auto wait_for_less_than = [&](unsigned outstanding) {
+      while (true) {
+        host.synchronise();
+        if (own.out < outstanding) return;
+        host.idle(kNever);
+      }
+    };
+    for (std::uint64_t message = 0; message < options_.messages; ++message) {
+      wait_for_less_than(options_.outstanding);
+      for (auto work = random() % 4; work != 0; --work) host.charge(conduit::PrivatePrice::call);
+      host.charge(conduit::PrivatePrice::update);
+      host.synchronise();
+      ++own.out;
+      send(rank, static_cast<std::uint32_t>(random() % ranks_.size()), request,
+           static_cast<std::uint16_t>(24 + random() % 200), host.now());
+      if (random() % 8 == 0) host.idle(host.now() + SimTime{static_cast<std::int64_t>(random() % 500'000)});
+    }
+    wait_for_less_than(1);
+    own.end = host.now();
+  }
+
+  void send(std::uint32_t from, std::uint32_t to, Kind kind, std::uint16_t bytes, SimTime now) {
+    const NodeId here = engine_.node_of(Rank{from});
+    TestPacket& packet = *pool_.take(engine_.partition_of(here));
+    packet.from = index(here);
+    packet.to = index(engine_.node_of(Rank{to}));
+    packet.kind = kind & 0x7fU;
+    packet.watched = 0;
+    packet.bytes = bytes;
+    packet.sender = from;
+    packet.receiver = to;
+    packet.number = ranks_[from].sent[to]++;
+    const bool away = packet.from != packet.to;
+    if (away) ranks_[from].byte_hops += std::uint64_t{bytes} * topology_.hops(packet.from, packet.to);
+    fabric_.inject(packet, now);
+    if (away && trace_) trace_->follow(packet, now);
+  }
+
+  SimTime arrived(Packet& base, SimTime now) override {
+    auto& packet = static_cast<TestPacket&>(base);
+    OfRank& own = ranks_[packet.receiver];
+    const NodeId here = engine_.node_of(Rank{packet.receiver});
+    if (packet.vertex != index(here) || packet.to != index(here)) ++own.astray;
+    // Equal routes: nothing overtakes.
+    if (packet.number != own.seen[packet.sender]) ++own.out_of_order;
+    ++own.seen[packet.sender];
+    Node& node = nodes_[index(here)];
+    node.elsewhere |= std::this_thread::get_id() != main_;
+    for (const std::uint64_t value :
+         {static_cast<std::uint64_t>(now.ps), static_cast<std::uint64_t>(packet.tail.ps),
+          std::uint64_t{packet.sender} << 32U | packet.receiver, std::uint64_t{packet.number} << 8U | packet.kind}) {
+      node.hash = mixed(node.hash, value);
+    }
+    // Some stay longer than their bytes take.
+    const SimTime left = packet.tail + SimTime{packet.number % 3 == 0 ? 40'000 : 0};
+    if (trace_ && packet.from != packet.to) trace_->deliver(packet, left);
+    const std::uint32_t sender = packet.sender;
+    const std::uint32_t receiver = packet.receiver;
+    const bool is_request = packet.kind == request;
+    pool_.give(engine_.partition_of(here), &packet);
+    if (is_request) {
+      send(receiver, sender, acknowledgement, 24, now);
+    } else {
+      --own.out;
+      engine_.wake(Rank{receiver}, now);
+    }
+    return left;
+  }
+  void departed(Packet&, SimTime) override {}
+
+  TrafficOptions options_;
+  Topology topology_;
+  Engine engine_;
+  PacketPool<TestPacket> pool_;
+  Fabric fabric_;
+  std::optional<Trace> trace_;
+  std::vector<OfRank> ranks_;
+  std::vector<Node> nodes_;
+  std::thread::id main_ = std::this_thread::get_id();
+};
+
+}  // namespace gasmeter::sim::testing

@@ -1,0 +1,145 @@
+// The router architecture of sim/fabric once more, as plain as can be: time in ticks, every router looked at in every
+// tick. Nothing is known ahead; shares the wiring and the ways (Topology) with the fabric, nothing else.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <list>
+#include <map>
+#include <vector>
+
+#include "gasmeter/sim/topology.hpp"
+
+namespace gasmeter::sim::testing {
+
+struct RouterOptions {
+  unsigned wire = 10;     // ticks that a packet's bytes take; all packets are alike
+  unsigned latency = 10;  // of a link, and of a credit
+  unsigned buffer = 0;    // packets per link and channel; 0: no limit
+  unsigned window = 1;    // packets that a terminal has under way
+};
+
+// Each terminal keeps a window of packets under way; a packet's source learns of its arrival one latency after its last
+// byte, by no link, and sends the next one.
+class ReferenceRouters {
+ public:
+  // `next_destination`: of a terminal, called once per packet.
+  ReferenceRouters(Topology topology, const RouterOptions& options,
+                   std::function<std::uint32_t(std::uint32_t)> next_destination)
+      : topology_(std::move(topology)),
+        options_(options),
+        next_destination_(std::move(next_destination)),
+        routers_(topology_.vertices()) {
+    for (std::uint32_t vertex = 0; vertex < topology_.vertices(); ++vertex) {
+      for (std::uint32_t port = 0; port < topology_.ports(vertex); ++port) {
+        if (!topology_.neighbour(vertex, port)) continue;
+        Output& output = routers_[vertex].outputs[port];
+        output.credits.assign(topology_.channels(), options_.buffer);
+      }
+    }
+    for (std::uint32_t terminal = 0; terminal < topology_.terminals(); ++terminal) {
+      for (unsigned n = 0; n < options_.window; ++n) acknowledged_[0].push_back(terminal);
+    }
+  }
+
+  // Packets whose last byte has arrived by then, ever.
+  std::uint64_t run_until(std::int64_t tick) {
+    for (; now_ < tick; ++now_) step();
+    return delivered_;
+  }
+
+ private:
+  struct Place {  // a buffer
+    std::uint32_t vertex = 0;
+    std::uint32_t port = 0;  // of the link at whose end it is; the port is that of its beginning
+    std::uint32_t channel = 0;
+    bool exists = false;  // not in the queue of a source
+  };
+  struct Waiting {
+    std::uint32_t from = 0;
+    std::uint32_t to = 0;
+    Route route;
+    Place place;
+    std::uint32_t channel = 0;  // that it asks for
+  };
+  struct Output {
+    std::list<Waiting> queue;  // in order of arrival
+    std::vector<unsigned> credits;
+    std::int64_t free_at = 0;
+  };
+  struct Router {
+    std::map<std::uint32_t, Output> outputs;  // by port
+  };
+
+  void step() {
+    for (const Place& place : take(credits_)) {
+      ++routers_[place.vertex].outputs.at(place.port).credits[place.channel];
+    }
+    delivered_ += take(complete_).size();
+    for (auto& [vertex, packet] : take(arriving_)) arrive(vertex, packet);
+    for (const std::uint32_t terminal : take(acknowledged_)) {
+      Waiting packet;
+      packet.from = terminal;
+      packet.to = next_destination_(terminal);
+      packet.route = topology_.route(terminal, packet.to);
+      arrive(terminal, packet);
+    }
+    for (std::uint32_t vertex = 0; vertex < routers_.size(); ++vertex) {
+      for (auto& [port, output] : routers_[vertex].outputs) serve(vertex, port, output);
+    }
+  }
+
+  void arrive(std::uint32_t vertex, Waiting& packet) {
+    if (vertex == packet.to) {
+      complete_[now_ + options_.wire].push_back(vertex);
+      give_back(packet.place, now_ + options_.wire);
+      acknowledged_[now_ + options_.wire + options_.latency].push_back(packet.from);
+      return;
+    }
+    const Hop hop = topology_.next(vertex, packet.to, packet.route);
+    packet.channel = hop.channel;
+    routers_[vertex].outputs.at(hop.port).queue.push_back(packet);
+  }
+
+  // The oldest packet for whose channel there is a buffer.
+  void serve(std::uint32_t vertex, std::uint32_t port, Output& output) {
+    if (output.free_at > now_) return;
+    for (auto each = output.queue.begin(); each != output.queue.end(); ++each) {
+      if (options_.buffer != 0 && output.credits[each->channel] == 0) continue;
+      Waiting packet = *each;
+      output.queue.erase(each);
+      output.free_at = now_ + options_.wire;
+      if (options_.buffer != 0) --output.credits[packet.channel];
+      give_back(packet.place, now_ + options_.wire);
+      packet.place = {vertex, port, packet.channel, true};
+      arriving_[now_ + options_.latency].push_back({topology_.neighbour(vertex, port)->vertex, packet});
+      return;
+    }
+  }
+
+  void give_back(const Place& place, std::int64_t left) {
+    if (place.exists && options_.buffer != 0) credits_[left + options_.latency].push_back(place);
+  }
+
+  template <class T>
+  std::vector<T> take(std::map<std::int64_t, std::vector<T>>& calendar) {
+    if (calendar.empty() || calendar.begin()->first != now_) return {};
+    std::vector<T> list = std::move(calendar.begin()->second);
+    calendar.erase(calendar.begin());
+    return list;
+  }
+
+  Topology topology_;
+  RouterOptions options_;
+  std::function<std::uint32_t(std::uint32_t)> next_destination_;
+  std::vector<Router> routers_;
+  std::map<std::int64_t, std::vector<std::pair<std::uint32_t, Waiting>>> arriving_;  // heads, by instant
+  std::map<std::int64_t, std::vector<std::uint32_t>> complete_;
+  std::map<std::int64_t, std::vector<std::uint32_t>> acknowledged_;
+  std::map<std::int64_t, std::vector<Place>> credits_;
+  std::int64_t now_ = 0;
+  std::uint64_t delivered_ = 0;
+};
+
+}  // namespace gasmeter::sim::testing
