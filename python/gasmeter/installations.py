@@ -131,8 +131,10 @@ class Installations:
         if key not in self._found:
             base = self._base(conduit, name)
             text = (topology or base.topology) if base is not None else ""
-            changes = {TOPOLOGY: self._shape(text)["name"]} if base is not None and base.topology else {}
-            self._found[key] = base.with_(changes) if base is not None else None
+            if base is not None and base.topology:
+                base = base.with_({TOPOLOGY: text})
+                base = base.with_({TOPOLOGY: self._shape(base.topology)["name"]})
+            self._found[key] = base
         return self._found[key]
 
     def place(self, found: Machine, placement: str, ranks: int) -> tuple[str, int]:

@@ -94,7 +94,7 @@ BAD_INPUT = [
     ((*MEASURE, "--seed", "1,2"), "seed '1,2' is not allowed", "one whole number"),
     (
         (*MEASURE, "--machine", "extol"),
-        "unknown machine 'extol'; did you mean 'extoll'? allowed: extoll, ideal",
+        "unknown machine 'extol'; did you mean 'extoll'? allowed: extoll, fabric, ideal",
         "gasmeter list machines",
     ),
     (
@@ -124,10 +124,10 @@ BAD_INPUT = [
     ),
     (
         (*MEASURE, "--topology", "mesh3d:4x4x4"),
-        "topology 'mesh3d:4x4x4': smp has none; allowed: conduits on a machine with a topology",
+        "topology 'mesh3d:4x4x4': smp has no topology; allowed: conduits on a machine with one",
         "gasmeter list machines",
     ),
-    ((*MEASURE, "--topology", "ring"), "unknown topology 'ring'", "gasmeter list topologies"),
+    ((*MEASURE, "--topology", "rong"), "unknown topology 'rong'", "gasmeter list topologies"),
     ((*MEASURE, "--colour"), "--colour", "gasmeter measure --help"),
     (("measure", "ping-pong"), "--conduit", "gasmeter measure --help"),
     (("measure",), "KERNEL", "gasmeter measure --help"),
