@@ -53,6 +53,9 @@ class Core(Protocol):
     def build_info(self) -> Mapping[str, Any]:
         """Return compiler, flags and version."""
 
+    def routes(self, topology: str, sources: Sequence[int], targets: Sequence[int]) -> Mapping[str, Any]:
+        """Return the links of each way, as arrays."""
+
     @property
     def ModelJob(self) -> Any:
         """The class of modelled jobs."""
