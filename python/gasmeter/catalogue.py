@@ -63,6 +63,9 @@ class Core(Protocol):
     def topology(self, text: str) -> Mapping[str, Any]:
         """Return the extents, ports and numbers of nodes of one topology."""
 
+    def routes(self, topology: str, sources: Sequence[int], targets: Sequence[int]) -> Mapping[str, Any]:
+        """Return the links of each way, as arrays."""
+
     @property
     def ModelJob(self) -> Any:
         """The class of modelled jobs."""

@@ -1,4 +1,11 @@
 // What this build knows, as plain dictionaries.
+#include <pybind11/numpy.h>
+#include <pybind11/stl.h>
+
+#include <string>
+#include <vector>
+
+#include "gasmeter/base/error.hpp"
 #include "gasmeter/base/version.hpp"
 #include "gasmeter/bindings/registration.hpp"
 #include "gasmeter/kernels/kernel.hpp"
@@ -15,6 +22,11 @@ py::list list_of(const Range& range, Describe describe) {
   py::list list;
   for (const auto& item : range) list.append(describe(item));
   return list;
+}
+
+template <class T>
+py::array_t<T> array_of(const std::vector<T>& values) {
+  return py::array_t<T>(static_cast<py::ssize_t>(values.size()), values.data());
 }
 
 py::list names(const std::vector<std::string>& all) {
@@ -71,6 +83,32 @@ py::dict topology(const std::string& text) {
                   "mean_hops"_a = shape.mean_hops(), "bisection_links"_a = shape.bisection_links());
 }
 
+// Ways one after the other, each a run of links.
+py::dict routes(const std::string& text, const std::vector<std::uint32_t>& from, const std::vector<std::uint32_t>& to) {
+  const sim::Topology shape = sim::Topology::parse(text);
+  if (from.size() != to.size())
+    throw UsageError("routes: " + std::to_string(from.size()) + " begins for " + std::to_string(to.size()) + " ends");
+  std::vector<std::uint32_t> first{0}, vertex, port, next;
+  for (std::size_t way = 0; way < from.size(); ++way) {
+    if (from[way] >= shape.terminals() || to[way] >= shape.terminals()) {
+      throw UsageError("routes: from node " + std::to_string(from[way]) + " to " + std::to_string(to[way]) + "; " +
+                       shape.name() + " has " + std::to_string(shape.terminals()));
+    }
+    if (from[way] != to[way]) {
+      sim::Route route = shape.route(from[way], to[way]);
+      for (std::uint32_t at = from[way]; at != to[way]; at = next.back()) {
+        const sim::Hop hop = shape.next(at, to[way], route);
+        vertex.push_back(at);
+        port.push_back(hop.port);
+        next.push_back(shape.neighbour(at, hop.port)->vertex);  // a way takes links that exist
+      }
+    }
+    first.push_back(static_cast<std::uint32_t>(vertex.size()));
+  }
+  return py::dict("first"_a = array_of(first), "vertex"_a = array_of(vertex), "port"_a = array_of(port),
+                  "to"_a = array_of(next));
+}
+
 py::dict build_info() {
   return py::dict("version"_a = kVersion, "compiler"_a = kCompiler, "build_type"_a = kBuildType,
                   "flags"_a = GASMETER_FLAGS, "sanitizers"_a = kSanitizers);
@@ -117,6 +155,27 @@ Raises
 ------
 gasmeter.UsageError
     If the text does not parse.
+)");
+  module.def("routes", &routes, "topology"_a, "sources"_a, "targets"_a,
+             R"(Return the links that packets take.
+
+Parameters
+----------
+topology : str
+    Such as ``torus3d:8x8x8``.
+sources, targets : sequence of int
+    Nodes at the ends of each way.
+
+Returns
+-------
+dict of str to numpy.ndarray
+    One element per link of a way, way after way: ``vertex``, ``port`` and ``to`` (uint32). ``first`` (uint32): where
+    each way begins, and where the last one ends.
+
+Raises
+------
+gasmeter.UsageError
+    If the text does not parse or a node does not exist.
 )");
   module.def("build_info", &build_info,
              R"(Return how this extension was built.

@@ -69,13 +69,14 @@ class ModelJob {
  public:
   ModelJob(const std::string& kernel, const std::string& op, const std::string& conduit, const std::string& variant,
            Bytes size, std::uint64_t seed, std::uint32_t ranks, const std::map<std::string, std::string>& options,
-           const std::map<std::string, conduit::MachineValues::Value>& machine)
+           const std::map<std::string, conduit::MachineValues::Value>& machine, bool record)
       : registry_(kernels::Registry::with_all_kernels()) {
     run::Request request = run::Request::check(registry_, kernel, op, conduit, variant, size, seed, ranks, options);
     if (!request.conduit->modelled) {
       throw UsageError("conduit " + conduit + " runs on rank processes, not in virtual time");
     }
     request.machine = machine;
+    request.record = record;
     py::gil_scoped_release without_gil;
     job_ = std::make_unique<run::ModelJob>(request);
   }
@@ -134,6 +135,42 @@ class ModelJob {
     return table;
   }
 
+  // Columns, rank by rank.
+  py::dict record() {
+    std::vector<std::uint32_t> rank, peer, node;
+    std::vector<std::uint8_t> kind;
+    std::vector<std::uint64_t> bytes, sequence;
+    std::vector<std::int64_t> begin, end, idle, rank_end;
+    use_job([&](run::ModelJob& job) {
+      for (const conduit::RankRecord& each : job.record()) {
+        node.push_back(index(job.node_of(each.rank())));
+        rank_end.push_back((each.ended() - each.begun()).ps);
+        for (const conduit::Recorded& operation : each.operations()) {
+          rank.push_back(index(each.rank()));
+          kind.push_back(static_cast<std::uint8_t>(operation.kind));
+          peer.push_back(index(operation.peer));
+          bytes.push_back(operation.bytes);
+          begin.push_back((operation.begin - each.begun()).ps);
+          end.push_back((operation.end - each.begun()).ps);
+          idle.push_back(operation.idle.ps);
+          sequence.push_back(operation.sequence);
+        }
+      }
+    });
+    py::dict table;
+    table["rank"] = array_of(rank);
+    table["kind"] = array_of(kind);
+    table["peer"] = array_of(peer);
+    table["bytes"] = array_of(bytes);
+    table["begin_ps"] = array_of(begin);
+    table["end_ps"] = array_of(end);
+    table["idle_ps"] = array_of(idle);
+    table["sequence"] = array_of(sequence);
+    table["node"] = array_of(node);
+    table["rank_end_ps"] = array_of(rank_end);
+    return table;
+  }
+
   void stop() {
     if (const auto job = job_) job->stop();
   }
@@ -187,6 +224,8 @@ options : dict of str to str
 machine : dict of str to float or str
     Every number of the network's machine by key, in SI base units (s, B/s, B, counts), and for networks of links
     ``topology`` and ``placement`` as text. Empty: the toy network's own numbers; other networks need them.
+record : bool
+    Keep what each rank did in the last block, for `record`.
 
 Raises
 ------
@@ -199,10 +238,10 @@ Runs without the GIL. Ctrl-C in the main thread ends a run with `KeyboardInterru
 )")
       .def(py::init<const std::string&, const std::string&, const std::string&, const std::string&, Bytes,
                     std::uint64_t, std::uint32_t, const std::map<std::string, std::string>&,
-                    const std::map<std::string, conduit::MachineValues::Value>&>(),
+                    const std::map<std::string, conduit::MachineValues::Value>&, bool>(),
            py::kw_only(), "kernel"_a, "op"_a, "conduit"_a, "variant"_a = "", "size_bytes"_a = 0, "seed"_a = 0,
            "ranks"_a = 2, "options"_a = std::map<std::string, std::string>(),
-           "machine"_a = std::map<std::string, conduit::MachineValues::Value>())
+           "machine"_a = std::map<std::string, conduit::MachineValues::Value>(), "record"_a = false)
       .def("block", &ModelJob::block, "iterations"_a, R"(Run one timed block on every rank.
 
 Parameters
@@ -237,6 +276,23 @@ dict of str to numpy.ndarray
     One element per direction of a link: ``vertex``, ``port`` and ``to`` (uint32), ``packets``, ``bytes`` and
     ``blocked`` (uint64; packets that found no free buffer), ``busy`` (float64, share of the time from the block's
     begin to its end, 0..1), ``longest_wait_ns`` (float64, of a packet for the link). Empty for networks without links.
+)")
+      .def("record", &ModelJob::record, R"(What each rank did in the last block, in program order.
+
+Returns
+-------
+dict of str to numpy.ndarray
+    One element per operation, rank by rank: ``rank``, ``peer`` (uint32), ``kind`` (uint8: 0 send, 1 put, 2 get,
+    3 exchange, 4 receive, 5 arrive, 6 complete), ``bytes`` (uint64, without headers), ``begin_ps`` and ``end_ps``
+    (int64, on the rank's clock since the block began; a send is with the network at its end, what came could be seen
+    from its begin on), ``idle_ps`` (of the time between the operation before and ``begin_ps``, what the rank slept),
+    ``sequence`` (uint64: the number its sender gave it; 2^64 - 1 where the sender did so in another block). One element
+    per rank: ``node`` (uint32) and ``rank_end_ps`` (int64, the end of its block).
+
+Raises
+------
+gasmeter.UsageError
+    If the job was not asked to record, or no block has run.
 )")
       .def("stop", &ModelJob::stop,
            "End the call that another thread has under way: it raises `gasmeter.GasmeterError`.")

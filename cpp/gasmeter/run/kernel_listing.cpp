@@ -27,6 +27,7 @@ Fields list_kernels(const kernels::Registry& registry) {
   Fields fields;
   for (const kernels::Kernel& kernel : registry.kernels()) {
     fields.add("kernel", kernel.info.name).add("summary", kernel.info.summary);
+    fields.add("measures_simulation", kernel.measures_simulation ? "true" : "false");
     for (const std::string& variant : kernel.info.variants) fields.add("variant", variant);
     for (const std::string& network : kernel.raw_networks()) fields.add("raw", network);
     for (const kernels::OptionInfo& option : kernel.info.options) list_option(fields, option);

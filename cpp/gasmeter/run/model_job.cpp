@@ -58,6 +58,7 @@ class ModelJob::State {
         network_(machine_->make_network(engine_)),
         results_(request.settings.ranks),
         verifications_(request.settings.ranks) {
+    if (request_.record) make_records();
     if (request_.is_raw()) {
       make_raw();
     } else {
@@ -76,6 +77,7 @@ class ModelJob::State {
     block_start_ = engine_.now();
     const double before = cpu_seconds();
     engine_.run();
+    has_run_ = true;
     if (request_.kernel->measures_simulation) describe_simulation(cpu_seconds() - before);
     return results_[0];
   }
@@ -84,6 +86,14 @@ class ModelJob::State {
     return network_->fabric() != nullptr ? network_->fabric()->use() : std::vector<sim::LinkUse>{};
   }
   SimTime block_length() const { return engine_.now() - block_start_; }
+  NodeId node_of(Rank rank) const { return engine_.node_of(rank); }
+
+  std::span<const conduit::RankRecord> record() {
+    if (records_.empty()) throw UsageError("modelled job: no record was asked for");
+    if (!has_run_) throw UsageError("modelled job: no block has run that could have been recorded");
+    conduit::match(records_);
+    return records_;
+  }
 
   Verification verify() {
     command_ = {Command::verify, 0};
@@ -111,7 +121,9 @@ class ModelJob::State {
     for (;;) {
       engine_.park(Rank{rank});
       if (command_.command == Command::block) {
+        if (!records_.empty()) records_[rank].begin();
         results_[rank] = programs_[rank]->run(command_.iterations);
+        if (!records_.empty()) records_[rank].end();
       } else {
         verifications_[rank] = programs_[rank]->verify();
       }
@@ -125,6 +137,22 @@ class ModelJob::State {
     result.elapsed = SimTime::from_ns(cpu * 1e9);
     result.metrics = {{"rate", static_cast<double>(result.operations) / cpu},
                       {"memory_per_rank", static_cast<double>(grown) / engine_.ranks()}};
+  }
+
+  void make_records() {
+    if (!request_.is_raw() && request_.settings.flag("neighbourhood")) {
+      throw UsageError(
+          "option 'neighbourhood=true': a record shows what conduits carry, not what ranks of a node share");
+    }
+    for (std::uint32_t rank = 0; rank < engine_.ranks(); ++rank) {
+      const sim::ModelHost host = engine_.host(Rank{rank});
+      records_.emplace_back(Rank{rank}, [host] { return conduit::RankRecord::Instant{host.now(), host.idled()}; });
+    }
+    for (conduit::RankRecord& record : records_) {
+      if (request_.is_raw() && !network_->record_raw(record)) {
+        throw UsageError("conduit " + request_.conduit->name + " keeps no record of what ranks do");
+      }
+    }
   }
 
   void make_raw() {
@@ -160,6 +188,10 @@ class ModelJob::State {
       view.segments = segments_;
       const sim::ModelHost host = engine_.host(view.rank);
       conduits_.push_back(network_->make_conduit(host));
+      if (request_.record) {
+        auto recording = std::make_unique<conduit::RecordingConduit>(*conduits_.back(), records_[index(view.rank)]);
+        conduits_.push_back(std::move(recording));
+      }
       endpoints_.push_back(std::make_unique<Endpoint>(host, view, conduits_.back().get()));
       programs_.push_back(request_.kernel->make_model(*endpoints_.back(), request_.settings));
     }
@@ -171,6 +203,8 @@ class ModelJob::State {
   sim::Engine engine_;
   std::unique_ptr<ModelNetwork> network_;
   SimTime block_start_;
+  bool has_run_ = false;
+  std::vector<conduit::RankRecord> records_;  // of each rank; empty: nothing is recorded
   std::vector<Block> blocks_;
   std::vector<core::Segment> segments_;
   std::vector<std::unique_ptr<conduit::Conduit>> conduits_;
@@ -204,6 +238,14 @@ std::vector<sim::LinkUse> ModelJob::link_use() {
 
 SimTime ModelJob::block_length() const {
   return state_->block_length();
+}
+
+std::span<const conduit::RankRecord> ModelJob::record() {
+  return state_->record();
+}
+
+NodeId ModelJob::node_of(Rank rank) const {
+  return state_->node_of(rank);
 }
 
 void ModelJob::stop() noexcept {

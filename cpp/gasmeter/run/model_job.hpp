@@ -2,8 +2,10 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
+#include "gasmeter/conduit/recording.hpp"
 #include "gasmeter/kernels/kernel.hpp"
 #include "gasmeter/run/request.hpp"
 #include "gasmeter/sim/fabric.hpp"
@@ -28,6 +30,10 @@ class ModelJob {
   [[nodiscard]] std::vector<sim::LinkUse> link_use();
   // Until the instant every rank had ended it.
   [[nodiscard]] SimTime block_length() const;
+  // What each rank did in the last block, sends and receives matched. Throws UsageError where nothing was to be
+  // recorded or no block has run.
+  [[nodiscard]] std::span<const conduit::RankRecord> record();
+  [[nodiscard]] NodeId node_of(Rank rank) const;
   // May be called from another thread or a signal handler: the running call throws sim::Interrupted.
   void stop() noexcept;
 

@@ -139,6 +139,10 @@ class BareNetwork final : public ModelNetwork {
     if (request_.kernel->make_raw_fabric == nullptr) return nullptr;
     return request_.kernel->make_raw_fabric({network_.port(rank), rank, engine_.ranks()}, request_.settings);
   }
+  bool record_raw(conduit::RankRecord& record) override {
+    network_.port(record.rank()).record(record);
+    return true;
+  }
   sim::Fabric* fabric() override { return &network_.fabric(); }
 
  private:

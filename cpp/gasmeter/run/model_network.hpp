@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "gasmeter/conduit/conduit.hpp"
+#include "gasmeter/conduit/recording.hpp"
 #include "gasmeter/kernels/kernel.hpp"
 #include "gasmeter/run/request.hpp"
 #include "gasmeter/sim/engine.hpp"
@@ -25,6 +26,8 @@ class ModelNetwork {
   [[nodiscard]] virtual std::unique_ptr<conduit::Conduit> make_conduit(sim::ModelHost host) = 0;
   // Null where the kernel has no program on the network's own interface.
   [[nodiscard]] virtual std::unique_ptr<kernels::Program> make_raw(Rank rank) = 0;
+  // Writes down what a raw program does. False where the network cannot.
+  [[nodiscard]] virtual bool record_raw(conduit::RankRecord&) { return false; }
   // Null where it has no links.
   [[nodiscard]] virtual sim::Fabric* fabric() { return nullptr; }
 };

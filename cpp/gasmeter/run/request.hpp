@@ -16,6 +16,7 @@ struct Request {
   const ConduitInfo* conduit = nullptr;
   kernels::Settings settings;
   std::map<std::string, conduit::MachineValues::Value> machine;  // of a modelled conduit: key to number or text
+  bool record = false;  // of a modelled conduit: keep what each rank did in the last block
 
   // Throws UsageError for names that do not exist, options that neither kernel nor conduit has, and values outside
   // their type. `options` holds what was given; defaults are filled in.

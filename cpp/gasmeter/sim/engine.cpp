@@ -329,6 +329,7 @@ void Engine::notify(RankContext& from, Rank rank) {
 void Engine::idle(RankContext& rank, SimTime deadline) {
   if (rank.partition->unwinding()) return;  // a destructor that waits cannot be served
   require_may_wait(rank);
+  const SimTime since = rank.clock;
   if (rank.woken) {
     synchronise(rank);
   } else {
@@ -341,6 +342,7 @@ void Engine::idle(RankContext& rank, SimTime deadline) {
     }
     rank.fibre->suspend();
   }
+  rank.idled += rank.clock - since;
   rank.woken = false;
 }
 

@@ -25,6 +25,7 @@ class ModelHost {
   [[nodiscard]] Engine& engine() const { return *rank_->engine; }
 
   [[nodiscard]] SimTime now() const { return rank_->clock; }
+  [[nodiscard]] SimTime idled() const { return rank_->idled; }  // of that, what idle() has taken
 
   // The bytes move at the start of the copy; into memory that others see only after synchronise().
   GASMETER_INLINE void copy(void* to, const void* from, Bytes bytes) {

@@ -52,6 +52,7 @@ struct alignas(kCacheLine) RankContext {
   Engine* engine = nullptr;
   const char* waits_for = nullptr;  // what a deadlock report prints
   RankAction wake;
+  SimTime idled;  // what idle() has taken, ever
 };
 
 }  // namespace gasmeter::sim

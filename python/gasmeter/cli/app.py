@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 import click
 
 from gasmeter.cli.doctor import doctor
+from gasmeter.cli.export import export
 from gasmeter.cli.listing import list_command
 from gasmeter.cli.measure import measure
 from gasmeter.cli.rank import rank
@@ -107,7 +108,7 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for _command in (doctor, list_command, measure, rank, run):
+for _command in (doctor, export, list_command, measure, rank, run):
     cli.add_command(_command)
 
 

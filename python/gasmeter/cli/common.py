@@ -13,7 +13,20 @@ from gasmeter.formats import render
 from gasmeter.result import Result
 from gasmeter.units import parse_duration, parse_ranks, parse_seeds, parse_share, parse_sizes
 
-__all__ = ["DURATION", "FOLDER", "RANKS", "SEED", "SHARE", "SIZES", "EnvOption", "note", "option", "out", "show"]
+__all__ = [
+    "DURATION",
+    "FOLDER",
+    "RANKS",
+    "SEED",
+    "SHARE",
+    "SIZES",
+    "EnvOption",
+    "note",
+    "option",
+    "out",
+    "point_options",
+    "show",
+]
 
 
 class _Parsed(click.ParamType[Any]):
@@ -73,6 +86,80 @@ def option(*names: str, **settings: Any) -> Callable[[Any], Any]:
         Decorator.
     """
     return click.option(*names, cls=EnvOption, **settings)
+
+
+def point_options(command: str) -> Callable[[Any], Any]:
+    """Return the options that say what is run and on what, for commands that take a kernel.
+
+    Parameters
+    ----------
+    command : str
+        As its environment variables name it, for instance ``"MEASURE"``.
+
+    Returns
+    -------
+    callable
+        Decorator.
+    """
+    decorators = [
+        option(
+            "--conduit",
+            required=True,
+            metavar="C[,C…]",
+            help="Conduits, e.g. smp or raw@shm; see `gasmeter list conduits`.",
+        ),
+        option(
+            "--op",
+            default="",
+            metavar="OP[,OP…]",
+            help="Operations of the kernel, or all.  [default: the kernel's first]",
+        ),
+        option(
+            "--sizes",
+            type=SIZES,
+            default=None,
+            metavar="SIZES",
+            help="Bytes: 8, or 8,64,4K, or 8:4M (powers of two; K = 1024); for random-access the whole table."
+            "  [default: 8:4M as far as the operation carries it; 32M for random-access]",
+        ),
+        option("--ranks", type=RANKS, default="2", show_default=True, metavar="N[,N…]", help="Ranks of the job."),
+        option(
+            "--variant",
+            default="",
+            metavar="V[,V…]",
+            help="Variants of the kernel, or all.  [default: the kernel's first]",
+        ),
+        option(
+            "--option",
+            "options",
+            envvar=f"GASMETER_{command}_OPTION",
+            multiple=True,
+            metavar="KEY=VALUE",
+            help="Option of the kernel or conduit; repeatable.",
+        ),
+        option(
+            "--machine",
+            default="",
+            metavar="M[,M…]",
+            help='Machine of modelled conduits, e.g. extoll or "extoll+link.bandwidth=1.25 GB/s"; see'
+            " `gasmeter list machines`.  [default: the network's own]",
+        ),
+        option(
+            "--topology",
+            default="",
+            metavar="T[,T…]",
+            help="Topology of modelled conduits, e.g. mesh3d:4x4x4; see `gasmeter list topologies`."
+            "  [default: the machine's own]",
+        ),
+        option("--seed", type=SEED, default="1", show_default=True, metavar="N", help="Seed of every random stream."),
+    ]
+
+    def decorate(function: Any) -> Any:
+        for decorator in reversed(decorators):
+            function = decorator(function)
+        return function
+
+    return decorate
 
 
 def out(text: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gasmeter.cli.common import DURATION, RANKS, SEED, SHARE, SIZES, option, show
+from gasmeter.cli.common import DURATION, SHARE, option, point_options, show
 from gasmeter.cli.progress import showing_progress
 from gasmeter.execution import execute
 from gasmeter.formats import FORMATS
@@ -24,37 +24,7 @@ Examples:
 
 @click.command(epilog=_EXAMPLES)
 @click.argument("kernel")
-@option(
-    "--conduit", required=True, metavar="C[,C…]", help="Conduits, e.g. smp or raw@shm; see `gasmeter list conduits`."
-)
-@option("--op", default="", metavar="OP[,OP…]", help="Operations of the kernel, or all.  [default: the kernel's first]")
-@option(
-    "--sizes", type=SIZES, default=None, metavar="SIZES",
-    help="Bytes: 8, or 8,64,4K, or 8:4M (powers of two; K = 1024); for random-access the whole table."
-    "  [default: 8:4M as far as the operation carries it; 32M for random-access]",
-)  # fmt: skip
-@option("--ranks", type=RANKS, default="2", show_default=True, metavar="N[,N…]", help="Ranks of the job.")
-@option(
-    "--variant", default="", metavar="V[,V…]", help="Variants of the kernel, or all.  [default: the kernel's first]"
-)
-@option(
-    "--option",
-    "options",
-    envvar="GASMETER_MEASURE_OPTION",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="Option of the kernel or conduit; repeatable.",
-)
-@option(
-    "--machine", default="", metavar="M[,M…]",
-    help="Machine of modelled conduits, e.g. extoll or \"extoll+link.bandwidth=1.25 GB/s\"; see"
-    " `gasmeter list machines`.  [default: the network's own]",
-)  # fmt: skip
-@option(
-    "--topology", default="", metavar="T[,T…]",
-    help="Topology of modelled conduits, e.g. mesh3d:4x4x4; see `gasmeter list topologies`."
-    "  [default: the machine's own]",
-)  # fmt: skip
+@point_options("MEASURE")
 @option(
     "--placement", default="", metavar="P[,P…]",
     help="Node of each rank on a modelled topology: fill (consecutive ranks share a node), round-robin, one-per-node,"
@@ -90,7 +60,6 @@ Examples:
     metavar="T",
     help="Longest time per point (us, ms, s, m).",
 )
-@option("--seed", type=SEED, default="1", show_default=True, metavar="N", help="Seed of every random stream.")
 @option(
     "--format",
     "form",

@@ -5,6 +5,7 @@
 namespace gasmeter::networks::fabric {
 
 using conduit::PrivatePrice;
+using conduit::RecordedKind;
 using conduit::SharedPrice;
 
 BareParameters BareParameters::from(conduit::MachineValues& machine) {
@@ -28,19 +29,41 @@ BareNetwork::BareNetwork(sim::Engine& engine, const sim::Topology& topology, con
   }
 }
 
+void PortRecord::notice_completions() {
+  if (completions_.empty()) return;
+  rank_.look();
+  for (const Rank peer : completions_) {
+    std::deque<UnderWay>& flow = under_way_[peer];
+    rank_.noticed(RecordedKind::complete, peer, flow.front().bytes, 0, flow.front().sequence);
+    flow.pop_front();
+  }
+  completions_.clear();
+}
+
+void PortRecord::notice_arrivals() {
+  if (arrivals_.empty()) return;
+  rank_.look();
+  for (const Rank peer : arrivals_) rank_.noticed(RecordedKind::arrive, peer, kPayload, 0);
+  arrivals_.clear();
+}
+
 void BarePort::put(Rank to, Bytes offset, const std::byte* from) {
+  const SimTime begin = host_.now();
   host_.charge_shared(SharedPrice::nic_post);
   auto& packet = network_->packet_to(host_.rank(), to, BareNetwork::put, kPayload);
   packet.offset = offset;
   std::memcpy(packet.payload.data(), from, kPayload);
+  if (GASMETER_UNLIKELY(record_ != nullptr)) record_->posted(RecordedKind::put, to, kPayload, begin);
   network_->send(packet, host_.now());
 }
 
 void BarePort::fetch_add(Rank to, Bytes offset, std::uint64_t operand) {
+  const SimTime begin = host_.now();
   host_.charge_shared(SharedPrice::nic_post);
   auto& packet = network_->packet_to(host_.rank(), to, BareNetwork::fetch_add, sizeof operand);
   packet.offset = offset;
   std::memcpy(packet.payload.data(), &operand, sizeof operand);
+  if (GASMETER_UNLIKELY(record_ != nullptr)) record_->posted(RecordedKind::exchange, to, sizeof operand, begin);
   network_->send(packet, host_.now());
 }
 
@@ -71,7 +94,9 @@ void BareNetwork::turn_round(Packet& packet, Kind kind, Bytes payload, SimTime n
 }
 
 void BareNetwork::finish(Packet& packet, SimTime now) {
-  ++ports_[packet.source].completed_;
+  BarePort& port = ports_[packet.source];
+  ++port.completed_;
+  if (GASMETER_UNLIKELY(port.record_ != nullptr)) port.record_->completed(Rank{packet.target});
   packets_.give(engine_.partition_of(NodeId{packet.to}), &packet);
   engine_.wake(Rank{packet.source}, now);
 }
@@ -85,6 +110,7 @@ SimTime BareNetwork::arrived(sim::Packet& arriving, SimTime now) {
       BarePort& target = ports_[packet.target];
       std::memcpy(target.memory_.data() + packet.offset, packet.payload.data(), kPayload);
       ++target.arrived_;
+      if (GASMETER_UNLIKELY(target.record_ != nullptr)) target.record_->arrived(Rank{packet.source});
       if (target.hears_arrivals_) engine_.wake(Rank{packet.target}, now);
       turn_round(packet, acknowledgement, 0, now);
       break;

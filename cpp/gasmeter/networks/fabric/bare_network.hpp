@@ -6,12 +6,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
+#include <memory>
 #include <span>
 #include <vector>
 
+#include "gasmeter/base/platform.hpp"
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/conduit/host.hpp"
 #include "gasmeter/conduit/machine_values.hpp"
+#include "gasmeter/conduit/recording.hpp"
 #include "gasmeter/sim/engine.hpp"
 #include "gasmeter/sim/fabric.hpp"
 #include "gasmeter/sim/model_host.hpp"
@@ -31,6 +35,31 @@ struct BareParameters {
 
 class BareNetwork;
 
+// Between the interface, which does things by itself, and the record of what the rank knows of them.
+class PortRecord {
+ public:
+  explicit PortRecord(conduit::RankRecord& rank) : rank_(rank) {}
+
+  void posted(conduit::RecordedKind kind, Rank to, Bytes bytes, SimTime begin) {
+    under_way_[to].push_back({bytes, rank_.initiated(kind, to, bytes, begin, 0)});
+  }
+  void completed(Rank peer) { completions_.push_back(peer); }
+  void arrived(Rank peer) { arrivals_.push_back(peer); }
+  // The rank looks at its counters.
+  void notice_completions();
+  void notice_arrivals();
+
+ private:
+  struct UnderWay {
+    Bytes bytes = 0;
+    std::uint64_t sequence = 0;
+  };
+  conduit::RankRecord& rank_;
+  std::map<Rank, std::deque<UnderWay>> under_way_;  // one way there, one way back: in order for each peer
+  std::vector<Rank> completions_;                   // not noticed yet
+  std::vector<Rank> arrivals_;
+};
+
 // What one rank has of its node's interface. Its calls are made on the rank's own fibre; no limit of their number.
 class BarePort {
  public:
@@ -42,8 +71,16 @@ class BarePort {
   // Adds to a word; the word as it was comes back in last_fetched().
   void fetch_add(Rank to, Bytes offset, std::uint64_t operand);
 
-  [[nodiscard]] std::uint64_t completed() const { return completed_; }  // puts and fetch-adds of this rank
-  [[nodiscard]] std::uint64_t arrived() const { return arrived_; }      // puts into its memory
+  // Puts and fetch-adds of this rank.
+  [[nodiscard]] std::uint64_t completed() const {
+    if (GASMETER_UNLIKELY(record_ != nullptr)) record_->notice_completions();
+    return completed_;
+  }
+  // Puts into its memory.
+  [[nodiscard]] std::uint64_t arrived() const {
+    if (GASMETER_UNLIKELY(record_ != nullptr)) record_->notice_arrivals();
+    return arrived_;
+  }
   [[nodiscard]] std::uint64_t last_fetched() const { return fetched_; }
   [[nodiscard]] std::span<std::byte> memory() const { return memory_; }
   [[nodiscard]] sim::ModelHost& host() { return host_; }
@@ -55,6 +92,8 @@ class BarePort {
     host_.idle(kNever);
     hears_arrivals_ = false;
   }
+  // From now on what the rank posts and notices is written down in `record`, which outlives the port.
+  void record(conduit::RankRecord& record) { record_ = std::make_unique<PortRecord>(record); }
 
  private:
   friend class BareNetwork;
@@ -65,6 +104,7 @@ class BarePort {
   std::uint64_t arrived_ = 0;
   std::uint64_t fetched_ = 0;
   bool hears_arrivals_ = false;
+  std::unique_ptr<PortRecord> record_;
 };
 
 class BareNetwork final : public sim::FabricSink {

@@ -1,0 +1,97 @@
+"""`gasmeter export`: one run in virtual time, for other simulators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gasmeter.cli.common import note, option, out, point_options
+from gasmeter.errors import EnvironmentLacks
+from gasmeter.export import Record, recording, write_goal, write_simgrid
+from gasmeter.names import parse_assignments
+from gasmeter.point import MOST_ITERATIONS
+
+__all__ = ["export"]
+
+_EXAMPLES = """\b
+Examples:
+  gasmeter export goal ping-pong --conduit ideal --sizes 512 --op am-medium --out ping-pong.goal
+  gasmeter export simgrid simulator --conduit raw@fabric --ranks 8 --topology torus3d:2x2x2 --out replay
+"""
+
+
+@click.group(epilog=_EXAMPLES)
+def export() -> None:
+    """Write one run in virtual time down for other simulators.
+
+    A block runs once on a modelled conduit; what each rank did, when and with whom is written as operations that
+    another simulator can run on its own network. Options are those of `gasmeter measure` and have to name one run.
+    """
+
+
+def _takes_a_run(command: str, what: str) -> Callable[[Any], Any]:
+    """Return the arguments and options of a command that exports."""
+
+    def decorate(function: Any) -> Any:
+        function = option(
+            "--out", "target", envvar=f"GASMETER_EXPORT_{command}_OUT", required=True, metavar=what,
+            type=click.Path(path_type=Path), help=f"{what.capitalize()} to write.",
+        )(function)  # fmt: skip
+        function = option(
+            "--iters", type=click.IntRange(1, MOST_ITERATIONS), default=10, show_default=True, metavar="N",
+            help="Operations of the block.",
+        )(function)  # fmt: skip
+        function = point_options(f"EXPORT_{command}")(function)
+        return click.argument("kernel")(function)
+
+    return decorate
+
+
+def _record(kernel: str, iters: int, options: tuple[str, ...], settings: dict[str, Any]) -> Record:
+    return recording(kernel, iterations=iters, options=parse_assignments(options), **settings)
+
+
+@contextmanager
+def _writing(target: Path) -> Iterator[None]:
+    """Turn what the file system refuses into one line."""
+    try:
+        yield
+    except OSError as error:
+        raise EnvironmentLacks(f"{target} cannot be written: {error.strerror} (--out)") from error
+
+
+def _tell(record: Record, target: Path) -> None:
+    count = sum(len(operations) for operations in record.ranks)
+    out(str(target))
+    note(f"{record.title}: {count} operations; the last rank ends at {max(record.end_ps) / 1000:.3f} ns")
+
+
+@export.command()
+@_takes_a_run("GOAL", "FILE")
+@option(
+    "--unit", "unit_ps", type=click.IntRange(1, 10**12), default=1000, show_default=True, metavar="PS",
+    envvar="GASMETER_EXPORT_GOAL_UNIT", help="What one unit of calc stands for: 1000 counts ns, 1 is exact.",
+)  # fmt: skip
+def goal(*, kernel: str, iters: int, options: tuple[str, ...], target: Path, unit_ps: int, **settings: Any) -> None:
+    """Write KERNEL's run as a GOAL schedule, which LogGOPSim's txt2bin reads."""
+    record = _record(kernel, iters, options, settings)
+    with _writing(target):
+        write_goal(record, target, unit_ps=unit_ps)
+    _tell(record, target)
+
+
+@export.command()
+@_takes_a_run("SIMGRID", "DIR")
+def simgrid(*, kernel: str, iters: int, options: tuple[str, ...], target: Path, **settings: Any) -> None:
+    """Write KERNEL's run as a SimGrid platform and an SMPI program that replays it.
+
+    DIR/README.md says how to run it, and what differs between the two simulators.
+    """
+    record = _record(kernel, iters, options, settings)
+    with _writing(target):
+        write_simgrid(record, target)
+    _tell(record, target)

@@ -1,0 +1,12 @@
+"""Runs of modelled blocks for other simulators: as GOAL, and as a SimGrid platform with a program that replays them.
+
+``recording(...)`` runs a block and keeps what each rank did, `write_goal` and `write_simgrid` write it down.
+"""
+
+from __future__ import annotations
+
+from gasmeter.export.goal import write_goal
+from gasmeter.export.record import Record, record_point, recording
+from gasmeter.export.simgrid import write_simgrid
+
+__all__ = ["Record", "record_point", "recording", "write_goal", "write_simgrid"]

@@ -1,0 +1,312 @@
+"""What each rank of a modelled block did, checked: every operation has both its ends."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gasmeter.catalogue import catalogue, core
+from gasmeter.errors import CheckFailed, UsageError
+from gasmeter.machine import Machine, machine_of
+from gasmeter.measurement import measurement
+from gasmeter.point import Point
+from gasmeter.sessions import machine_values
+
+__all__ = ["Kind", "Operation", "Record", "record_point", "recording"]
+
+_HEADER_B = {"fabric": 24, "ideal": 16}
+"""On the wire, before each message, of networks whose machines do not say it."""
+
+
+class Kind(IntEnum):
+    """What an operation is; the first four are begun by their rank, the others are the far ends of those."""
+
+    SEND = 0
+    PUT = 1
+    GET = 2
+    EXCHANGE = 3
+    RECEIVE = 4
+    ARRIVE = 5
+    COMPLETE = 6
+
+    @property
+    def begins(self) -> bool:
+        """Whether the rank itself hands it to the network."""
+        return self <= Kind.EXCHANGE
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation of a rank.
+
+    Attributes
+    ----------
+    kind : Kind
+        What it is.
+    peer : int
+        The other rank.
+    size_bytes : int
+        Without headers.
+    begin_ps, end_ps : int
+        On the rank's clock, since the block began. What the rank begins is with the network at `end_ps`; what came
+        could have been seen at `begin_ps`, and what taking it costs ends at `end_ps`.
+    idle_ps : int
+        Of the time between the operation before and `begin_ps`, what the rank slept.
+    sequence : int
+        Number that the beginning rank gave it.
+    """
+
+    kind: Kind
+    peer: int
+    size_bytes: int
+    begin_ps: int
+    end_ps: int
+    idle_ps: int
+    sequence: int
+
+    def message(self, rank: int) -> tuple[int, int]:
+        """Return who began it and its number there.
+
+        Parameters
+        ----------
+        rank : int
+            Whose operation this is.
+
+        Returns
+        -------
+        tuple of int
+            Rank and sequence: the same for both ends.
+        """
+        mine = self.kind.begins or self.kind is Kind.COMPLETE
+        return (rank if mine else self.peer, self.sequence)
+
+
+@dataclass(frozen=True)
+class Record:
+    """What every rank of a block did, in program order, on its own clock.
+
+    Attributes
+    ----------
+    ranks : tuple of tuple of Operation
+        Of each rank.
+    end_ps : tuple of int
+        End of the block on each rank's clock; all began at 0.
+    node : tuple of int
+        Where each rank runs.
+    header_bytes : int
+        What the network adds to each message on the wire.
+    machine : Machine or None
+        What it ran on; None where that is not known.
+    title : str
+        One line for people.
+    """
+
+    ranks: tuple[tuple[Operation, ...], ...]
+    end_ps: tuple[int, ...]
+    node: tuple[int, ...]
+    header_bytes: int = 0
+    machine: Machine | None = None
+    title: str = "a recorded block"
+
+    @staticmethod
+    def of(
+        arrays: Mapping[str, npt.NDArray[Any]],
+        *,
+        header_bytes: int = 0,
+        machine: Machine | None = None,
+        title: str = "a recorded block",
+    ) -> Record:
+        """Return the record that ``ModelJob.record()`` gives as arrays.
+
+        Parameters
+        ----------
+        arrays : mapping of str to numpy.ndarray
+            Its columns.
+        header_bytes : int, default 0
+            What the network adds to each message on the wire.
+        machine : Machine, optional
+            What it ran on.
+        title : str
+            One line for people.
+
+        Returns
+        -------
+        Record
+            Checked.
+
+        Raises
+        ------
+        CheckFailed
+            If a message has no end or two, or is there before it was sent.
+        """
+        count = len(arrays["rank_end_ps"])
+        columns = [
+            arrays[name].tolist() for name in ("kind", "peer", "bytes", "begin_ps", "end_ps", "idle_ps", "sequence")
+        ]
+        operations = [Operation(Kind(kind), *rest) for kind, *rest in zip(*columns, strict=True)]
+        bounds = np.searchsorted(arrays["rank"], np.arange(count + 1))
+        record = Record(
+            tuple(tuple(operations[bounds[rank] : bounds[rank + 1]]) for rank in range(count)),
+            tuple(arrays["rank_end_ps"].tolist()),
+            tuple(arrays["node"].tolist()),
+            header_bytes,
+            machine,
+            title,
+        )
+        record.check()
+        return record
+
+    def all(self) -> Iterator[tuple[int, Operation]]:
+        """Yield every operation with its rank, rank by rank."""
+        for rank, operations in enumerate(self.ranks):
+            for operation in operations:
+                yield rank, operation
+
+    @functools.cached_property
+    def begun(self) -> dict[tuple[int, int], Operation]:
+        """What was begun, by rank and sequence."""
+        return {operation.message(rank): operation for rank, operation in self.all() if operation.kind.begins}
+
+    def ends(self, kind: Kind) -> dict[tuple[int, int], Operation]:
+        """Return the far ends of one kind.
+
+        Parameters
+        ----------
+        kind : Kind
+            `Kind.RECEIVE`, `Kind.ARRIVE` or `Kind.COMPLETE`.
+
+        Returns
+        -------
+        dict
+            Operations by the beginning rank and its sequence.
+        """
+        return {operation.message(rank): operation for rank, operation in self.all() if operation.kind is kind}
+
+    def check(self) -> None:
+        """Check that every message has exactly two ends and takes no negative time.
+
+        Raises
+        ------
+        CheckFailed
+            If not; it says which one.
+        """
+        begun = self.begun
+        ends: dict[tuple[Kind, tuple[int, int]], Operation] = {}
+        for rank, operation in self.all():
+            if operation.kind.begins:
+                continue
+            name = operation.message(rank)
+            start = begun.get(name)
+            if start is None:
+                raise CheckFailed(
+                    f"record: rank {rank} sees a {operation.kind.name.lower()} of rank {operation.peer} that nobody"
+                    " began in this block; the kernel leaves messages under way between blocks"
+                )
+            if (operation.kind, name) in ends:
+                raise CheckFailed(f"record: message {name[1]} of rank {name[0]} ends twice")
+            if operation.begin_ps < start.end_ps:
+                raise CheckFailed(
+                    f"record: message {name[1]} of rank {name[0]} is with rank {rank} at {operation.begin_ps} ps,"
+                    f" before it was sent, {start.end_ps} ps"
+                )
+            ends[operation.kind, name] = operation
+        for name, start in begun.items():
+            if start.kind is Kind.SEND and (Kind.RECEIVE, name) not in ends:
+                raise CheckFailed(
+                    f"record: message {name[1]} of rank {name[0]} to rank {start.peer} is not received in this block"
+                )
+
+
+def record_point(point: Point, iterations: int) -> Record:
+    """Run one block of a modelled point and return what each rank did.
+
+    Parameters
+    ----------
+    point : Point
+        On a modelled conduit.
+    iterations : int
+        Operations of the block.
+
+    Returns
+    -------
+    Record
+        Checked.
+
+    Raises
+    ------
+    UsageError
+        If the conduit is not modelled or keeps no record.
+    CheckFailed
+        If the data or the record are wrong.
+    """
+    found = catalogue()
+    conduit = found.conduit(point.conduit, found.kernel(point.kernel))
+    if not conduit.virtual:
+        raise UsageError(
+            f"conduit {point.conduit!r} runs on this host; allowed: modelled ones (see `gasmeter list conduits`)",
+            point.conduit,
+        )
+    job = core().ModelJob(
+        kernel=point.kernel,
+        op=point.op,
+        conduit=point.conduit,
+        variant="" if point.conduit.startswith("raw@") else point.variant,
+        size_bytes=point.size_bytes,
+        seed=point.seed,
+        ranks=point.ranks,
+        options=dict(point.options),
+        machine=machine_values(point),
+        record=True,
+    )
+    try:
+        job.block(iterations)
+        arrays = job.record()
+        if not job.verify()["verified"]:
+            raise CheckFailed(f"{point.describe()}: the data are wrong; nothing is exported")
+    finally:
+        job.close()
+    machine = machine_of(point)
+    header = _HEADER_B.get(conduit.network, 0)
+    if machine is not None and "link.header" in machine:
+        header = int(machine["link.header"].value)
+    title = f"{point.describe()}, {iterations} operations, seed {point.seed}"
+    return Record.of(arrays, header_bytes=header, machine=machine, title=title)
+
+
+def recording(kernel: str, *, iterations: int = 10, **settings: Any) -> Record:
+    """Run one block of a kernel in virtual time and return what each rank did.
+
+    Parameters
+    ----------
+    kernel : str
+        For instance ``"ping-pong"``.
+    iterations : int, default 10
+        Operations of the block.
+    **settings
+        As for `gasmeter.measure`; they have to name one point.
+
+    Returns
+    -------
+    Record
+        Checked.
+
+    Raises
+    ------
+    UsageError
+        If the settings name several points, or a conduit that keeps no record.
+    CheckFailed
+        If the data or the record are wrong.
+    """
+    points = [point for group in measurement(kernel, **settings).groups() for point in group.points]
+    if len(points) != 1:
+        raise UsageError(
+            f"an export holds one run, but {len(points)} are described ({points[0].describe()}; …); allowed: one"
+            " conduit, operation, size, variant and number of ranks",
+        )
+    return record_point(points[0], iterations)

@@ -1,0 +1,172 @@
+"""A record as steps that any simulator can take: be busy, send, receive, and what interfaces do by themselves.
+
+What a rank slept while it waited is left out: another network decides how long that is. Messages of a rank to itself
+become part of its work, as they cross no network.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gasmeter.export.record import Kind, Operation, Record
+
+__all__ = ["Notice", "Receive", "Send", "Served", "Step", "Work", "data_tag", "reply_tag", "served", "steps"]
+
+
+@dataclass(frozen=True)
+class Work:
+    """The rank's core is busy."""
+
+    ps: int
+
+
+@dataclass(frozen=True)
+class Send:
+    """A message to a peer, or (`one_sided`) to its interface."""
+
+    peer: int
+    size_bytes: int
+    tag: int
+    one_sided: bool
+
+
+@dataclass(frozen=True)
+class Receive:
+    """A message of a peer, or (`one_sided`) the answer of its interface."""
+
+    peer: int
+    size_bytes: int
+    tag: int
+    one_sided: bool
+
+
+@dataclass(frozen=True)
+class Notice:
+    """The program needs what its own interface has taken in."""
+
+    peer: int
+    tag: int
+
+
+Step = Work | Send | Receive | Notice
+
+
+@dataclass(frozen=True)
+class Served:
+    """What an interface does by itself: take a message in, and answer it.
+
+    Attributes
+    ----------
+    source : int
+        Rank that sent it.
+    size_bytes, tag : int
+        Of what comes.
+    answer_bytes : int or None
+        Of the answer; None if nobody waits for one.
+    answer_tag : int
+        Of the answer.
+    noticed : bool
+        Whether the program of the rank waits for it.
+    """
+
+    source: int
+    size_bytes: int
+    tag: int
+    answer_bytes: int | None
+    answer_tag: int
+    noticed: bool
+
+
+def data_tag(sequence: int) -> int:
+    """Return the tag of what a rank sends: even."""
+    return 2 * sequence
+
+
+def reply_tag(sequence: int) -> int:
+    """Return the tag of what an interface answers: odd."""
+    return 2 * sequence + 1
+
+
+def _there_b(record: Record, operation: Operation) -> int:
+    return record.header_bytes + (0 if operation.kind is Kind.GET else operation.size_bytes)
+
+
+def _back_b(record: Record, operation: Operation) -> int:
+    return record.header_bytes + (0 if operation.kind is Kind.PUT else operation.size_bytes)
+
+
+def steps(record: Record, rank: int) -> Iterator[Step]:
+    """Yield what a rank's program does, in order.
+
+    Parameters
+    ----------
+    record : Record
+        What the ranks did.
+    rank : int
+        Which one.
+
+    Yields
+    ------
+    Step
+        Work between two others is one piece.
+    """
+    past_ps = busy_ps = 0
+    for operation in record.ranks[rank]:
+        gap_ps, taking_ps = operation.begin_ps - past_ps, operation.end_ps - operation.begin_ps
+        past_ps = operation.end_ps
+        if operation.peer == rank:
+            busy_ps += gap_ps + taking_ps
+            continue
+        busy_ps += gap_ps + taking_ps if operation.kind.begins else gap_ps - operation.idle_ps
+        if busy_ps:
+            yield Work(busy_ps)
+        busy_ps = 0 if operation.kind.begins else taking_ps
+        yield _step(record, rank, operation)
+    busy_ps += record.end_ps[rank] - past_ps
+    if busy_ps:
+        yield Work(busy_ps)
+
+
+def _step(record: Record, rank: int, operation: Operation) -> Step:
+    peer, tag = operation.peer, data_tag(operation.sequence)
+    if operation.kind is Kind.RECEIVE:
+        return Receive(peer, _there_b(record, operation), tag, one_sided=False)
+    if operation.kind is Kind.ARRIVE:
+        return Notice(peer, tag)
+    if operation.kind is Kind.COMPLETE:
+        size = _back_b(record, record.begun[rank, operation.sequence])
+        return Receive(peer, size, reply_tag(operation.sequence), one_sided=True)
+    return Send(peer, _there_b(record, operation), tag, one_sided=operation.kind is not Kind.SEND)
+
+
+def served(record: Record) -> list[list[Served]]:
+    """Return what the interface of each rank does by itself.
+
+    Parameters
+    ----------
+    record : Record
+        What the ranks did.
+
+    Returns
+    -------
+    list of list of Served
+        By rank; of each source in order.
+    """
+    heard, noticed = record.ends(Kind.COMPLETE), record.ends(Kind.ARRIVE)
+    found: list[list[Served]] = [[] for _ in record.ranks]
+    for name, operation in record.begun.items():
+        rank, sequence = name
+        if operation.kind is Kind.SEND or operation.peer == rank:
+            continue
+        found[operation.peer].append(
+            Served(
+                source=rank,
+                size_bytes=_there_b(record, operation),
+                tag=data_tag(sequence),
+                answer_bytes=_back_b(record, operation) if name in heard else None,
+                answer_tag=reply_tag(sequence),
+                noticed=name in noticed,
+            )
+        )
+    return found
