@@ -89,15 +89,11 @@ ExtollConduit::ExtollConduit(ExtollNetwork& network, sim::ModelHost host, Rank r
 
 ExtollConduit::~ExtollConduit() = default;
 
-ExtollConduit::MessagePtr ExtollConduit::take_message() {
-  if (spare_.empty()) return std::make_unique<Message>();
-  MessagePtr message = std::move(spare_.back());
+ExtollConduit::Message& ExtollConduit::take_message() {
+  if (spare_.empty()) return messages_.emplace_back();
+  Message& message = *spare_.back();
   spare_.pop_back();
   return message;
-}
-
-void ExtollConduit::keep(MessagePtr message) {
-  spare_.push_back(std::move(message));
 }
 
 // ---- sending
@@ -123,13 +119,13 @@ Status ExtollConduit::prepare(const AmHeader& header, const void* client, Bytes 
   }
   peer.credits -= packets;
   reserved_ += packets;
-  MessagePtr message = take_message();
-  message->packets = packets;
+  Message& message = take_message();
+  message.packets = packets;
   out.header = header;
   out.size = size;
   // The client fills its own memory until commit, which stores from there.
-  out.data = client != nullptr ? const_cast<void*>(client) : message->payload();
-  out.slot = reinterpret_cast<std::uintptr_t>(message.release());
+  out.data = client != nullptr ? const_cast<void*>(client) : message.payload();
+  out.slot = reinterpret_cast<std::uintptr_t>(&message);
   return Status::ok;
 }
 
@@ -138,14 +134,14 @@ void ExtollConduit::give_back(const AmBuffer& buffer, unsigned packets) {
 }
 
 void ExtollConduit::cancel(const AmBuffer& buffer) {
-  MessagePtr message(reinterpret_cast<Message*>(static_cast<std::uintptr_t>(buffer.slot)));
+  auto* const message = reinterpret_cast<Message*>(static_cast<std::uintptr_t>(buffer.slot));
   reserved_ -= message->packets;
   give_back(buffer, message->packets);
-  keep(std::move(message));
+  spare_.push_back(message);
 }
 
 Status ExtollConduit::commit(const AmBuffer& buffer, const AmCommit& commit, conduit::OperationId local) {
-  MessagePtr message(reinterpret_cast<Message*>(static_cast<std::uintptr_t>(buffer.slot)));
+  auto* const message = reinterpret_cast<Message*>(static_cast<std::uintptr_t>(buffer.slot));
   host_.charge(conduit::PrivatePrice::header_build);
   Peer& peer = peers_[index(buffer.header.peer)];
   WireHeader& header = message->header;
@@ -169,7 +165,7 @@ Status ExtollConduit::commit(const AmBuffer& buffer, const AmCommit& commit, con
   reserved_ -= message->packets;
   send_packets(buffer.header.peer, message->head(), static_cast<Bytes>(message->payload() - message->head()),
                static_cast<const std::byte*>(buffer.data), commit.size);
-  keep(std::move(message));
+  spare_.push_back(message);
   if (local != conduit::kNoOperation) local_done_.push_back(local);
   return Status::ok;
 }
@@ -206,21 +202,21 @@ unsigned ExtollConduit::poll(conduit::Delivery& sink, unsigned budget, PollFilte
   news_ = false;
   while (handed < budget) {
     if (filter == PollFilter::everything && !deferred_.empty()) {
-      MessagePtr message = std::move(deferred_.front());
+      Message& message = *deferred_.front();
       deferred_.pop_front();
-      deliver(sink, std::move(message));
+      deliver(sink, message);
       ++handed;
       continue;
     }
     const VeloPacket* const packet = port_.mailbox_next();
     if (packet == nullptr) break;
-    MessagePtr message = accept(*packet);
-    if (!message) continue;
+    Message* const message = accept(*packet);
+    if (message == nullptr) continue;
     if (filter == PollFilter::everything || message->header.is_reply != 0) {
-      deliver(sink, std::move(message));
+      deliver(sink, *message);
       ++handed;
     } else {
-      deferred_.push_back(std::move(message));
+      deferred_.push_back(message);
     }
   }
   pay_debts();
@@ -245,27 +241,26 @@ unsigned ExtollConduit::report_local(conduit::Delivery& sink, unsigned budget) {
 }
 
 // Copies a packet out of its slot, which is free then; returns the message that it completes.
-ExtollConduit::MessagePtr ExtollConduit::accept(const VeloPacket& packet) {
+ExtollConduit::Message* ExtollConduit::accept(const VeloPacket& packet) {
   const std::uint32_t source = index(packet.status.source);
   Peer& peer = peers_[source];
-  MessagePtr done;
   if (packet.status.tag == kCredit) {
     std::uint32_t credits = 0;
     std::memcpy(&credits, packet.payload.data(), sizeof credits);
     peer.credits += credits;
     news_ = true;
     port_.mailbox_free();
-    return done;
+    return nullptr;
   }
   if (packet.status.tag == kFirst) {
-    peer.partial = take_message();
+    peer.partial = &take_message();
     begin(*peer.partial, packet, peer);
   } else {
     host_.copy(peer.partial->next, packet.payload.data(), packet.status.size);
     peer.partial->next += packet.status.size;
     peer.partial->missing -= packet.status.size;
   }
-  if (peer.partial->missing == 0) done = std::move(peer.partial);
+  Message* const done = peer.partial->missing == 0 ? peer.partial : nullptr;
   port_.mailbox_free();
   ++peer.owed;
   if (2 * peer.owed >= share_ && !peer.listed) {
@@ -289,27 +284,27 @@ void ExtollConduit::begin(Message& message, const VeloPacket& packet, Peer& from
   news_ = true;
 }
 
-void ExtollConduit::deliver(conduit::Delivery& sink, MessagePtr message) {
+void ExtollConduit::deliver(conduit::Delivery& sink, Message& message) {
   AmView view;
-  view.source = message->source;
-  view.category = static_cast<Category>(message->header.category);
-  view.is_request = message->header.is_reply == 0;
-  view.handler = message->header.handler;
-  const std::byte* const arguments = message->head() + sizeof(WireHeader);
-  view.arguments = {reinterpret_cast<const std::int32_t*>(arguments), message->header.arguments};
-  view.size = message->header.size;
-  if (view.category == Category::medium) view.payload = message->payload();
+  view.source = message.source;
+  view.category = static_cast<Category>(message.header.category);
+  view.is_request = message.header.is_reply == 0;
+  view.handler = message.header.handler;
+  const std::byte* const arguments = message.head() + sizeof(WireHeader);
+  view.arguments = {reinterpret_cast<const std::int32_t*>(arguments), message.header.arguments};
+  view.size = message.header.size;
+  if (view.category == Category::medium) view.payload = message.payload();
   if (view.category == Category::long_message) {
     std::uint64_t destination = 0;
     std::memcpy(&destination, arguments + view.arguments.size_bytes(), sizeof destination);
     view.payload = reinterpret_cast<void*>(static_cast<std::uintptr_t>(destination));
     if (view.size != 0) {
       host_.synchronise();  // the segment is seen by the ranks of the node
-      host_.copy(view.payload, message->payload(), view.size);
+      host_.copy(view.payload, message.payload(), view.size);
     }
   }
   sink.arrived(view);
-  keep(std::move(message));
+  spare_.push_back(&message);
 }
 
 // Where the card has no room the rank is woken when it has, and polls.

@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -38,12 +37,11 @@ class ExtollConduit final : public conduit::Conduit {
 
  private:
   struct Message;
-  using MessagePtr = std::unique_ptr<Message>;
   struct Peer {
-    unsigned credits = 0;  // packets that its mailbox takes of this rank
-    unsigned owed = 0;     // slots that its packets have left here and it does not know of
-    bool listed = false;   // in debts_
-    MessagePtr partial;    // the message whose packets are coming
+    unsigned credits = 0;        // packets that its mailbox takes of this rank
+    unsigned owed = 0;           // slots that its packets have left here and it does not know of
+    bool listed = false;         // in debts_
+    Message* partial = nullptr;  // the message whose packets are coming
   };
 
   [[nodiscard]] unsigned packets_of(const conduit::AmHeader& header, Bytes bytes) const;
@@ -51,13 +49,12 @@ class ExtollConduit final : public conduit::Conduit {
   void send_one(Rank to, std::span<const std::byte> bytes, std::uint8_t tag);
   void give_back(const conduit::AmBuffer& buffer, unsigned packets);
   [[nodiscard]] unsigned report_local(conduit::Delivery& sink, unsigned budget);
-  [[nodiscard]] MessagePtr accept(const VeloPacket& packet);
+  [[nodiscard]] Message* accept(const VeloPacket& packet);
   void begin(Message& message, const VeloPacket& packet, Peer& from);
-  void deliver(conduit::Delivery& sink, MessagePtr message);
+  void deliver(conduit::Delivery& sink, Message& message);
   void pay_debts();
   void refuse_drops();
-  [[nodiscard]] MessagePtr take_message();
-  void keep(MessagePtr message);
+  [[nodiscard]] Message& take_message();
 
   sim::ModelHost host_;
   ExtollPort& port_;
@@ -70,8 +67,9 @@ class ExtollConduit final : public conduit::Conduit {
   std::vector<std::uint32_t> debts_;              // peers that are owed half of their share
   std::vector<conduit::OperationId> local_done_;  // reported from first_done_ on
   std::size_t first_done_ = 0;
-  std::deque<MessagePtr> deferred_;  // requests that arrived while only replies were wanted
-  std::vector<MessagePtr> spare_;
+  std::deque<Message*> deferred_;  // requests that arrived while only replies were wanted
+  std::deque<Message> messages_;   // all there are
+  std::vector<Message*> spare_;
 };
 
 }  // namespace gasmeter::networks::extoll

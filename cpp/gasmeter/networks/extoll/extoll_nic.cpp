@@ -22,23 +22,34 @@ void Outlet::submit(sim::Packet& packet, SimTime now) {
 }
 
 void Outlet::departed(SimTime end) {
-  --in_router_;
-  if (waiting_.empty() || feeds_later_) return;
-  feeds_later_ = true;
-  nic_.engine().post(nic_.node(), nic_.node(), end, *this);
+  *std::find(places_.begin(), places_.end(), kNever) = end;
+  if (!feeding_ && !waiting_.empty()) feed_later();
 }
 
 void Outlet::on_room(sim::Action& self, SimTime now) {
   auto& outlet = static_cast<Outlet&>(self);
-  outlet.feeds_later_ = false;
+  if (outlet.feeds_at_ != now) return;  // brought forward
+  outlet.feeds_at_ = kNever;
   outlet.feed(now);
 }
 
 void Outlet::feed(SimTime now) {
-  while (in_router_ < kInRouter && !waiting_.empty()) {
-    ++in_router_;
-    nic_.inject(*waiting_.pop(), now);
+  feeding_ = true;
+  while (!waiting_.empty()) {
+    const auto place = std::min_element(places_.begin(), places_.end());
+    if (*place > now) break;
+    *place = kNever;
+    nic_.inject(*waiting_.pop(), now);  // departed() may come at once
   }
+  feeding_ = false;
+  if (!waiting_.empty()) feed_later();
+}
+
+void Outlet::feed_later() {
+  const SimTime at = *std::min_element(places_.begin(), places_.end());
+  if (feeds_at_ <= at) return;
+  feeds_at_ = at;
+  nic_.engine().post(nic_.node(), nic_.node(), at, *this);
 }
 
 void NotificationWriter::write(Rank to, const Notification& notification, SimTime now) {

@@ -1,6 +1,8 @@
 // One unit's way into its node's router.
 #pragma once
 
+#include <array>
+
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/sim/action.hpp"
 #include "gasmeter/sim/packet.hpp"
@@ -16,19 +18,19 @@ class Outlet : private sim::Action {
   explicit Outlet(ExtollNic& nic) : sim::Action(&Outlet::on_room), nic_(nic) {}
 
   void submit(sim::Packet& packet, SimTime now);
-  // One of its packets leaves the router; its last byte does so at `end`.
+  // It is known when one of its packets leaves the router: its last byte does so at `end`.
   void departed(SimTime end);
 
  private:
-  static constexpr unsigned kInRouter = 2;  // one on the link, one behind it
-
   static void on_room(sim::Action& self, SimTime now);
   void feed(SimTime now);
+  void feed_later();
 
   ExtollNic& nic_;
   sim::PacketQueue waiting_;
-  unsigned in_router_ = 0;
-  bool feeds_later_ = false;
+  std::array<SimTime, 2> places_{};  // when each is free: of a packet on the link, and of one behind it
+  SimTime feeds_at_ = kNever;
+  bool feeding_ = false;
 };
 
 }  // namespace gasmeter::networks::extoll

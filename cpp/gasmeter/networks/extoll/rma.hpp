@@ -34,7 +34,7 @@ class RmaReader {
   void departed(SimTime end);
 
  private:
-  static constexpr unsigned kAhead = 8;  // packets begun that have not begun to leave the node
+  static constexpr unsigned kAhead = 8;  // packets begun whose last byte has not left the node
 
   void begin(SimTime now);
   void read(RmaPacket& packet, SimTime now);

@@ -65,10 +65,11 @@ TEST_CASE("a_card_that_cannot_be_is_refused") {
   const std::map<std::string, double> wrong = {
       {"link.packet", 513},    {"velo.payload", 57},  {"velo.read_pointer_update", 513},
       {"rma.descriptor", 513}, {"link.header", 5000}, {"velo.mailbox_slots", 0}};
-  for (const auto& [key, value] : wrong) {
+  for (const auto& each : wrong) {
+    const std::string& key = each.first;
     CAPTURE(key);
     Values values = card();
-    values[key] = value;
+    values[key] = each.second;
     conduit::MachineValues machine("extoll", values);
     std::string said;
     try {
