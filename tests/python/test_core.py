@@ -26,7 +26,7 @@ def test_catalogue_describes_everything():
     kernels = {kernel["name"]: kernel for kernel in declared["kernels"]}
     assert {"ping-pong", "flood", "barrier", "random-access"} <= set(kernels)
     for kernel in kernels.values():
-        assert set(kernel) == {"name", "summary", "raw", "variants", "ops", "options"}
+        assert set(kernel) == {"name", "summary", "raw", "variants", "ops", "options", "measures_simulation"}
         assert kernel["summary"]
         assert kernel["ops"]
         for op in kernel["ops"]:

@@ -79,12 +79,34 @@ class Served:
 
 
 def data_tag(sequence: int) -> int:
-    """Return the tag of what a rank sends: even."""
+    """Return the tag of what a rank sends: even.
+
+    Parameters
+    ----------
+    sequence : int
+        Number of the message, 0 or more.
+
+    Returns
+    -------
+    int
+        The tag.
+    """
     return 2 * sequence
 
 
 def reply_tag(sequence: int) -> int:
-    """Return the tag of what an interface answers: odd."""
+    """Return the tag of what an interface answers: odd.
+
+    Parameters
+    ----------
+    sequence : int
+        Number of the message, 0 or more.
+
+    Returns
+    -------
+    int
+        The tag.
+    """
     return 2 * sequence + 1
 
 
