@@ -2,23 +2,28 @@
 
 namespace gasmeter::conduit {
 
-HostPrices host_prices(MachineValues& machine) {
+HostPrices core_prices(MachineValues& machine) {
   HostPrices prices;
   prices[PrivatePrice::call].fixed = machine.time("host.call");
   prices[PrivatePrice::header_build].fixed = machine.time("host.header_build");
   prices[PrivatePrice::dispatch].fixed = machine.time("host.dispatch");
   prices[PrivatePrice::poll_miss].fixed = machine.time("host.poll_miss");
   prices[PrivatePrice::update].fixed = machine.time("host.update");
-  prices[PrivatePrice::system_call].fixed = machine.time("host.system_call");
   prices[SharedPrice::line_store].fixed = machine.time("host.line_store");
   prices[SharedPrice::line_transfer].fixed = machine.time("host.line_transfer");
+  prices.copy = {machine.time("host.copy_start"), machine.per_byte_fs("host.copy_bandwidth")};
+  return prices;
+}
+
+HostPrices host_prices(MachineValues& machine) {
+  HostPrices prices = core_prices(machine);
+  prices[PrivatePrice::system_call].fixed = machine.time("host.system_call");
   prices[SharedPrice::pio_store] = {machine.time("host.pio_start"), machine.per_byte_fs("host.pio_bandwidth")};
   prices[SharedPrice::device_read].fixed = machine.time("host.uncached_read");
   prices[SharedPrice::lock].fixed = machine.time("host.lock");
   const SimTime page = machine.time("host.registration_per_page");
   prices[SharedPrice::registration] = {machine.time("host.registration"),
                                        page.ps * 1000 / static_cast<std::int64_t>(kPageBytes)};
-  prices.copy = {machine.time("host.copy_start"), machine.per_byte_fs("host.copy_bandwidth")};
   prices.memory_per_byte_fs = machine.per_byte_fs("host.memory_bandwidth");
   return prices;
 }

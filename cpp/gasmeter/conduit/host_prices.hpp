@@ -8,9 +8,13 @@ namespace gasmeter::conduit {
 
 inline constexpr Bytes kPageBytes = 4096;  // what memory is registered by
 
-// Takes all keys "host.*": times call, header_build, dispatch, poll_miss, update, system_call, copy_start, line_store,
-// line_transfer, pio_start, uncached_read, lock, registration, registration_per_page; bandwidths copy_bandwidth,
-// pio_bandwidth, memory_bandwidth (of the whole node). nic_post and nic_take stay 0: devices are made of the others.
+// Takes the keys "host.*" of processor and memory: times call, header_build, dispatch, poll_miss, update, copy_start,
+// line_store, line_transfer; bandwidth copy_bandwidth.
+[[nodiscard]] HostPrices core_prices(MachineValues& machine);
+
+// Takes all keys "host.*" of a host with a card: those, the times system_call, pio_start, uncached_read, lock,
+// registration, registration_per_page, and the bandwidths pio_bandwidth and memory_bandwidth (of the whole node).
+// nic_post and nic_take stay 0: devices are made of the others.
 [[nodiscard]] HostPrices host_prices(MachineValues& machine);
 
 }  // namespace gasmeter::conduit

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -35,6 +36,34 @@ TEST_CASE("prices_move_the_clock") {
     CHECK(host.now().ps == 21'000 + 4'000 + 4);  // 8 bytes at 500 fs
   });
   engine.run();
+}
+
+// 65536 bytes: 4 ns + 32.768 ns by one core; the node's memory needs 26.214 ns for each.
+TEST_CASE("ranks_of_a_node_share_its_memory") {
+  for (const bool strict : {false, true}) {
+    EngineOptions options = options_for(3, 2, strict);
+    options.prices.memory_per_byte_fs = 400;
+    options.prices.memory_from = 65536;
+    Engine engine(options);
+    std::vector<std::int64_t> ends(3);
+    std::vector<std::int64_t> small(3);
+    for (std::uint32_t rank = 0; rank < 3; ++rank) {
+      engine.start(Rank{rank}, [&, rank] {
+        ModelHost host = engine.host(Rank{rank});
+        const std::vector<std::byte> from(65536);
+        std::vector<std::byte> to(65536);
+        host.copy(to.data(), from.data(), 65536);
+        ends[rank] = host.now().ps;
+        host.copy(to.data(), from.data(), 65535);  // stays in the core's caches
+        small[rank] = host.now().ps - ends[rank];
+      });
+    }
+    engine.run();
+    CHECK(ends[0] == 36'768);
+    CHECK(ends[1] == 2 * 26'214);
+    CHECK(ends[2] == 36'768);  // on a node of its own
+    CHECK(small == std::vector<std::int64_t>(3, 4'000 + 32'767));
+  }
 }
 
 TEST_CASE("private_prices_do_not_switch") {

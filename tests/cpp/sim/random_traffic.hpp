@@ -23,6 +23,7 @@ struct TrafficOptions {
   unsigned ranks_per_node = 1;
   unsigned threads = 1;
   bool strict = false;
+  FibreMaker fibres = FibreMaker::automatic;
   std::uint64_t messages = 50;  // of each rank
   unsigned outstanding = 16;
   SimTime latency{300'000};
@@ -125,6 +126,7 @@ class RandomTraffic : public FabricSink {
     EngineOptions options = options_for(topology_.terminals() * options_.ranks_per_node, topology_.vertices());
     options.threads = options_.threads;
     options.strict = options_.strict;
+    options.fibres = options_.fibres;
     for (std::uint32_t rank = 0; rank < options.ranks; ++rank) {
       options.node_of.push_back(rank / options_.ranks_per_node);
     }

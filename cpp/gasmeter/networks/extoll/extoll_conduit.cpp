@@ -166,7 +166,7 @@ Status ExtollConduit::commit(const AmBuffer& buffer, const AmCommit& commit, con
   send_packets(buffer.header.peer, message->head(), static_cast<Bytes>(message->payload() - message->head()),
                static_cast<const std::byte*>(buffer.data), commit.size);
   spare_.push_back(message);
-  if (local != conduit::kNoOperation) local_done_.push_back(local);
+  local_done_.add(local);
   return Status::ok;
 }
 
@@ -198,7 +198,7 @@ void ExtollConduit::send_one(Rank to, std::span<const std::byte> bytes, std::uin
 // ---- receiving
 
 unsigned ExtollConduit::poll(conduit::Delivery& sink, unsigned budget, PollFilter filter) {
-  unsigned handed = report_local(sink, budget);
+  unsigned handed = local_done_.report(sink, budget);
   news_ = false;
   while (handed < budget) {
     if (filter == PollFilter::everything && !deferred_.empty()) {
@@ -223,21 +223,6 @@ unsigned ExtollConduit::poll(conduit::Delivery& sink, unsigned budget, PollFilte
   refuse_drops();
   // A caller that waits for credits must not sleep beside those that have come.
   return handed == 0 && news_ ? 1 : handed;
-}
-
-// The sink may commit more messages meanwhile.
-unsigned ExtollConduit::report_local(conduit::Delivery& sink, unsigned budget) {
-  unsigned reported = 0;
-  while (reported < budget && first_done_ != local_done_.size()) {
-    const conduit::OperationId operation = local_done_[first_done_++];
-    if (first_done_ == local_done_.size()) {
-      local_done_.clear();
-      first_done_ = 0;
-    }
-    sink.completed(operation);
-    ++reported;
-  }
-  return reported;
 }
 
 // Copies a packet out of its slot, which is free then; returns the message that it completes.

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "gasmeter/conduit/conduit.hpp"
+#include "gasmeter/conduit/local_completions.hpp"
 #include "gasmeter/networks/extoll/extoll_port.hpp"
 
 namespace gasmeter::networks::extoll {
@@ -48,7 +49,6 @@ class ExtollConduit final : public conduit::Conduit {
   void send_packets(Rank to, const std::byte* head, Bytes head_bytes, const std::byte* payload, Bytes bytes);
   void send_one(Rank to, std::span<const std::byte> bytes, std::uint8_t tag);
   void give_back(const conduit::AmBuffer& buffer, unsigned packets);
-  [[nodiscard]] unsigned report_local(conduit::Delivery& sink, unsigned budget);
   [[nodiscard]] Message* accept(const VeloPacket& packet);
   void begin(Message& message, const VeloPacket& packet, Peer& from);
   void deliver(conduit::Delivery& sink, Message& message);
@@ -62,11 +62,10 @@ class ExtollConduit final : public conduit::Conduit {
   unsigned share_ = 0;  // packets with parts of messages
   conduit::Capabilities capabilities_;
   std::vector<Peer> peers_;
-  unsigned reserved_ = 0;                         // packets of prepared messages
-  bool news_ = false;                             // credits have come
-  std::vector<std::uint32_t> debts_;              // peers that are owed half of their share
-  std::vector<conduit::OperationId> local_done_;  // reported from first_done_ on
-  std::size_t first_done_ = 0;
+  unsigned reserved_ = 0;             // packets of prepared messages
+  bool news_ = false;                 // credits have come
+  std::vector<std::uint32_t> debts_;  // peers that are owed half of their share
+  conduit::LocalCompletions local_done_;
   std::deque<Message*> deferred_;  // requests that arrived while only replies were wanted
   std::deque<Message> messages_;   // all there are
   std::vector<Message*> spare_;

@@ -97,7 +97,7 @@ Status IdealConduit::commit(const AmBuffer& buffer, const AmCommit& message, con
   std::byte* payload = packet->bytes.data() + payload_at(arguments);
   if (message.size != 0 && buffer.data != payload) host_.copy(payload, buffer.data, message.size);
   nic_.send(std::move(packet), buffer.header.peer, wire_size(arguments, message.size));
-  if (local != conduit::kNoOperation) local_done_.push_back(local);
+  local_done_.add(local);
   return Status::ok;
 }
 
@@ -106,28 +106,13 @@ void IdealConduit::cancel(const AmBuffer& buffer) {
 }
 
 unsigned IdealConduit::poll(conduit::Delivery& sink, unsigned budget, PollFilter filter) {
-  unsigned handed = report_local(sink, budget);
+  unsigned handed = local_done_.report(sink, budget);
   for (; handed < budget; ++handed) {
     const PacketHandle packet = next_packet(filter);
     if (!packet) break;
     hand_over(sink, *packet);
   }
   return handed;
-}
-
-// The sink may commit more messages meanwhile.
-unsigned IdealConduit::report_local(conduit::Delivery& sink, unsigned budget) {
-  unsigned reported = 0;
-  while (reported < budget && first_done_ != local_done_.size()) {
-    const conduit::OperationId operation = local_done_[first_done_++];
-    if (first_done_ == local_done_.size()) {
-      local_done_.clear();
-      first_done_ = 0;
-    }
-    sink.completed(operation);
-    ++reported;
-  }
-  return reported;
 }
 
 // Requests that are laid aside do not count: a poll that finds nothing must have seen every reply, or its caller sleeps

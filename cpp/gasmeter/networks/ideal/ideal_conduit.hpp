@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "gasmeter/conduit/conduit.hpp"
+#include "gasmeter/conduit/local_completions.hpp"
 #include "gasmeter/networks/ideal/ideal_network.hpp"
 
 namespace gasmeter::networks::ideal {
@@ -24,7 +25,6 @@ class IdealConduit final : public conduit::Conduit {
 
  private:
   [[nodiscard]] PacketHandle packet_of(const conduit::AmBuffer& buffer) const;
-  [[nodiscard]] unsigned report_local(conduit::Delivery& sink, unsigned budget);
   [[nodiscard]] PacketHandle next_packet(conduit::PollFilter filter);
   void hand_over(conduit::Delivery& sink, Packet& packet);
 
@@ -32,8 +32,7 @@ class IdealConduit final : public conduit::Conduit {
   sim::ModelHost host_;
   IdealNic& nic_;
   conduit::Capabilities capabilities_;
-  std::vector<conduit::OperationId> local_done_;  // reported from first_done_ on
-  std::size_t first_done_ = 0;
+  conduit::LocalCompletions local_done_;
   PacketList deferred_;  // requests that arrived while only replies were wanted
 };
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/conduit/host_prices.hpp"
 
 namespace gasmeter::networks::ideal {
 
@@ -28,17 +29,9 @@ conduit::HostPrices ideal_prices() {
 }
 
 conduit::HostPrices ideal_prices(conduit::MachineValues& machine) {
-  conduit::HostPrices prices;
-  prices[PrivatePrice::call].fixed = machine.time("host.call");
-  prices[PrivatePrice::header_build].fixed = machine.time("host.header_build");
-  prices[PrivatePrice::dispatch].fixed = machine.time("host.dispatch");
-  prices[PrivatePrice::poll_miss].fixed = machine.time("host.poll_miss");
-  prices[PrivatePrice::update].fixed = machine.time("host.update");
-  prices[SharedPrice::line_store].fixed = machine.time("host.line_store");
-  prices[SharedPrice::line_transfer].fixed = machine.time("host.line_transfer");
+  conduit::HostPrices prices = conduit::core_prices(machine);
   prices[SharedPrice::nic_post].fixed = machine.time("host.nic_post");
   prices[SharedPrice::nic_take].fixed = machine.time("host.nic_take");
-  prices.copy = {machine.time("host.copy_start"), machine.per_byte_fs("host.copy_bandwidth")};
   return prices;
 }
 

@@ -1,0 +1,38 @@
+// Operations that were locally complete when they were committed, since the payload had been copied; core hears of them
+// at the next poll.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "gasmeter/conduit/conduit.hpp"
+
+namespace gasmeter::conduit {
+
+class LocalCompletions {
+ public:
+  void add(OperationId operation) {
+    if (operation != kNoOperation) done_.push_back(operation);
+  }
+
+  // Tells at most `budget` of them; how many. The sink may add more meanwhile.
+  unsigned report(Delivery& sink, unsigned budget) {
+    unsigned reported = 0;
+    while (reported < budget && first_ != done_.size()) {
+      const OperationId operation = done_[first_++];
+      if (first_ == done_.size()) {
+        done_.clear();
+        first_ = 0;
+      }
+      sink.completed(operation);
+      ++reported;
+    }
+    return reported;
+  }
+
+ private:
+  std::vector<OperationId> done_;  // from first_ on
+  std::size_t first_ = 0;
+};
+
+}  // namespace gasmeter::conduit
