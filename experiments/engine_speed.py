@@ -87,7 +87,7 @@ def memory(ranks: int, topology: str) -> tuple[float, float, float]:
 
 def start(ranks: int, topology: str) -> tuple[float, float, float]:
     """Return CPU seconds until every rank waits for its first command."""
-    return _told([Job("random-put", ranks, topology).start_s for _ in range(5)])
+    return _told([Job("random-put", ranks, topology).start_s for _ in range(statistics.FEWEST_BLOCKS)])
 
 
 def threads(ranks: int, topology: str, messages: int, blocks: int) -> tuple[float, float, float]:
