@@ -54,7 +54,7 @@ void BarePort::put(Rank to, Bytes offset, const std::byte* from) {
   packet.offset = offset;
   std::memcpy(packet.payload.data(), from, kPayload);
   if (GASMETER_UNLIKELY(record_ != nullptr)) record_->posted(RecordedKind::put, to, kPayload, begin);
-  network_->send(packet, host_.now());
+  network_->fabric_.inject(packet, host_.now());
 }
 
 void BarePort::fetch_add(Rank to, Bytes offset, std::uint64_t operand) {
@@ -64,7 +64,7 @@ void BarePort::fetch_add(Rank to, Bytes offset, std::uint64_t operand) {
   packet.offset = offset;
   std::memcpy(packet.payload.data(), &operand, sizeof operand);
   if (GASMETER_UNLIKELY(record_ != nullptr)) record_->posted(RecordedKind::exchange, to, sizeof operand, begin);
-  network_->send(packet, host_.now());
+  network_->fabric_.inject(packet, host_.now());
 }
 
 BareNetwork::Packet& BareNetwork::packet_to(Rank from, Rank to, Kind kind, Bytes payload) {
@@ -78,12 +78,6 @@ BareNetwork::Packet& BareNetwork::packet_to(Rank from, Rank to, Kind kind, Bytes
   packet.watched = 0;
   packet.bytes = static_cast<std::uint16_t>(kHeader + payload);
   return packet;
-}
-
-// The post has been paid for: what others of the node have posted before goes first.
-void BareNetwork::send(Packet& packet, SimTime now) {
-  ports_[packet.source].host_.synchronise();
-  fabric_.inject(packet, now);
 }
 
 void BareNetwork::turn_round(Packet& packet, Kind kind, Bytes payload, SimTime now) {

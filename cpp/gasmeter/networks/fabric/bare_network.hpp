@@ -129,7 +129,6 @@ class BareNetwork final : public sim::FabricSink {
   SimTime arrived(sim::Packet& packet, SimTime now) override;
   void departed(sim::Packet&, SimTime) override {}
   [[nodiscard]] Packet& packet_to(Rank from, Rank to, Kind kind, Bytes payload);
-  void send(Packet& packet, SimTime now);
   void turn_round(Packet& packet, Kind kind, Bytes payload, SimTime now);
   void finish(Packet& packet, SimTime now);
 
