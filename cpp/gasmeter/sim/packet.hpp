@@ -3,10 +3,10 @@
 
 #include <cstdint>
 #include <limits>
-#include <utility>
 
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/sim/action.hpp"
+#include "gasmeter/sim/intrusive_queue.hpp"
 #include "gasmeter/sim/route.hpp"
 
 namespace gasmeter::sim {
@@ -37,21 +37,6 @@ struct Packet : Action {
 };
 static_assert(sizeof(Packet) <= 64);
 
-// First in, first out; owns nothing.
-class PacketQueue {
- public:
-  [[nodiscard]] bool empty() const { return first_ == nullptr; }
-  [[nodiscard]] Packet* front() const { return first_; }
-  void push(Packet* packet) {
-    packet->next = nullptr;
-    (first_ == nullptr ? first_ : last_->next) = packet;
-    last_ = packet;
-  }
-  [[nodiscard]] Packet* pop() { return std::exchange(first_, first_->next); }
-
- private:
-  Packet* first_ = nullptr;
-  Packet* last_ = nullptr;
-};
+using PacketQueue = IntrusiveQueue<Packet>;
 
 }  // namespace gasmeter::sim

@@ -4,11 +4,11 @@
 #include <array>
 #include <cstddef>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/sim/action.hpp"
+#include "gasmeter/sim/intrusive_queue.hpp"
 
 namespace gasmeter::networks::ideal {
 
@@ -28,21 +28,7 @@ struct Packet : sim::Action {
   alignas(std::max_align_t) std::array<std::byte, kMaxPacketBytes> bytes;
 };
 
-// First in, first out; owns nothing.
-class PacketList {
- public:
-  [[nodiscard]] bool empty() const { return first_ == nullptr; }
-  void push(Packet* packet) {
-    packet->next = nullptr;
-    (first_ == nullptr ? first_ : last_->next) = packet;
-    last_ = packet;
-  }
-  [[nodiscard]] Packet* pop() { return std::exchange(first_, first_->next); }
-
- private:
-  Packet* first_ = nullptr;
-  Packet* last_ = nullptr;
-};
+using PacketList = sim::IntrusiveQueue<Packet>;
 
 // Grows to what is under way at once and then allocates no more. Outlives all handles.
 class PacketPool {

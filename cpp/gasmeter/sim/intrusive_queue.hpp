@@ -1,0 +1,26 @@
+// A queue of what carries its own link.
+#pragma once
+
+#include <utility>
+
+namespace gasmeter::sim {
+
+// First in, first out; owns nothing. T has a member `T* next`, which is the queue's while it holds the element.
+template <class T>
+class IntrusiveQueue {
+ public:
+  [[nodiscard]] bool empty() const { return first_ == nullptr; }
+  [[nodiscard]] T* front() const { return first_; }
+  void push(T* element) {
+    element->next = nullptr;
+    (first_ == nullptr ? first_ : last_->next) = element;
+    last_ = element;
+  }
+  [[nodiscard]] T* pop() { return std::exchange(first_, first_->next); }
+
+ private:
+  T* first_ = nullptr;
+  T* last_ = nullptr;
+};
+
+}  // namespace gasmeter::sim
