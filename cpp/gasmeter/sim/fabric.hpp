@@ -19,6 +19,8 @@
 #include "gasmeter/sim/credit_return.hpp"
 #include "gasmeter/sim/engine.hpp"
 #include "gasmeter/sim/packet.hpp"
+#include "gasmeter/sim/packet_pool.hpp"
+#include "gasmeter/sim/shortage.hpp"
 #include "gasmeter/sim/topology.hpp"
 
 namespace gasmeter::sim {
@@ -84,18 +86,23 @@ class Fabric {
 
  private:
   struct Output;
-  struct Shortage;
 
   static void on_arrival(Action& packet, SimTime now);
   static void on_retry(Action& shortage, SimTime now);
+  static void on_wish(Action& wish, SimTime now);
+  static void on_told(Action& credit, SimTime now);
   void route(Packet& packet, SimTime now);
-  [[nodiscard]] bool has_room(const Output& output, std::uint32_t channel) const;
-  void send(std::uint32_t link, std::uint32_t channel, Packet& packet, SimTime now);
+  [[nodiscard]] bool has_limit() const { return places_ != 0; }
+  void send(Output& output, std::uint32_t channel, Packet& packet, SimTime now);
   void block(std::uint32_t link, std::uint32_t channel, Packet& packet, SimTime now);
-  [[nodiscard]] bool look_for_room(std::uint32_t link, std::uint32_t channel, SimTime now);
-  void retry(std::uint32_t link, SimTime now);
-  [[nodiscard]] CreditReturn credits(std::uint32_t input, std::uint32_t channel) {
-    return {&inputs_[(input * channels_ + channel) * CreditReturn::words(parameters_.buffer)], parameters_.buffer};
+  void look_for_room(Output& output, SimTime now);
+  [[nodiscard]] Shortage& shortage_of(std::uint32_t link, std::uint32_t vertex);
+  bool retry(Shortage& shortage, SimTime now);
+  void look_again(Shortage& shortage, SimTime now);
+  void ask(Shortage& shortage, bool tell, SimTime now);
+  void tell(std::uint32_t input, SimTime at);
+  [[nodiscard]] CreditReturn credits(std::uint32_t input) {
+    return {&given_[input], &credits_[static_cast<std::size_t>(input) * places_], places_};
   }
   void give_back(std::uint32_t input, std::uint32_t channel, SimTime left);
 
@@ -104,11 +111,12 @@ class Fabric {
   LinkParameters parameters_;
   FabricSink& sink_;
   std::uint32_t channels_;
+  std::uint32_t places_;                     // for credits of a link; 0: buffers have no limit
   std::vector<std::uint32_t> first_output_;  // of each vertex
   std::vector<Output> outputs_;              // a link is known by its place here
-  std::vector<std::uint32_t> far_end_;       // of each link: its place in inputs_, that of the link back in outputs_
-  // Credits of channels_ of each link's end, a vertex's behind one another; empty: buffers have no limit.
-  std::vector<std::uint64_t> inputs_;
+  std::vector<CreditReturn::Count> given_;   // at the end of each link, known by the place of the link back
+  std::vector<Credit> credits_;
+  PacketPool<ToldCredit> told_;
 };
 
 }  // namespace gasmeter::sim
