@@ -166,16 +166,28 @@ Runs synchronisation() {
   return runs;
 }
 
-using ExtollJob = ModelJobIn<testing::ModelWorldOn<testing::ExtollInstallation>>;
-
-// Also lazily and strictly synchronised, and with acquisitions that fail.
-Runs extoll() {
-  Runs runs = synchronisation<ExtollJob>();
+template <bool Early, bool NodeByMemory, unsigned Slots>
+void add_extoll(Runs& runs, const std::string& name) {
+  using ExtollJob = ModelJobIn<testing::ModelWorldOn<testing::ExtollInstallationOf<Early, NodeByMemory, Slots>>>;
+  for (Run& run : synchronisation<ExtollJob>()) {
+    run.job += ", " + name;
+    runs.push_back(std::move(run));
+  }
   for (ModelSetup setup : setups()) {
     setup.plan = conduit::FaultPlan::every(3);
-    add_runs(runs, name_of(setup) + ", every 3rd fails", std::make_shared<ExtollJob>(setup),
+    add_runs(runs, name_of(setup) + ", " + name + ", every 3rd fails", std::make_shared<ExtollJob>(setup),
              all_cases<sim::ModelHost>());
   }
+}
+
+// Both implementations of active messages, both ways of node mates to reach each other, mailboxes that overflow; each
+// also lazily and strictly synchronised, and with acquisitions that fail.
+Runs extoll() {
+  Runs runs;
+  add_extoll<false, true, 64>(runs, "improved");
+  add_extoll<true, false, 64>(runs, "early, looped");
+  add_extoll<true, true, 8>(runs, "early, small mailbox");
+  add_extoll<false, false, 4>(runs, "improved, looped, tiny mailbox");
   return runs;
 }
 

@@ -23,7 +23,9 @@ ExtollNetwork::ExtollNetwork(sim::Engine& engine, sim::Topology topology, const 
       velo_packets_(engine.partitions()),
       rma_packets_(engine.partitions()),
       fabric_(engine, std::move(topology), parameters.link, *this),
-      process_of_(engine.ranks()) {
+      process_of_(engine.ranks()),
+      messages_(engine.partitions()),
+      inboxes_(engine.ranks()) {
   const std::uint32_t cards = fabric_.topology().terminals();
   for (std::uint32_t node = 0; node < engine.nodes(); ++node) {
     const auto ranks = engine.ranks_of(NodeId{node});

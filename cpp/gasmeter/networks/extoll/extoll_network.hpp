@@ -7,6 +7,7 @@
 
 #include "gasmeter/networks/extoll/extoll_nic.hpp"
 #include "gasmeter/networks/extoll/extoll_port.hpp"
+#include "gasmeter/networks/extoll/message_store.hpp"
 #include "gasmeter/networks/extoll/packet.hpp"
 #include "gasmeter/networks/extoll/parameters.hpp"
 #include "gasmeter/sim/engine.hpp"
@@ -37,6 +38,10 @@ class ExtollNetwork final : private sim::FabricSink {
   [[nodiscard]] sim::PacketPool<VeloPacket>& velo_packets() { return velo_packets_; }
   [[nodiscard]] sim::PacketPool<RmaPacket>& rma_packets() { return rma_packets_; }
 
+  // ---- for conduits: host memory
+  [[nodiscard]] MessageStore& messages(NodeId node) { return messages_[engine_.partition_of(node)]; }
+  [[nodiscard]] Inbox& inbox(Rank rank) { return inboxes_[index(rank)]; }
+
  private:
   SimTime arrived(sim::Packet& packet, SimTime now) override;
   void departed(sim::Packet& packet, SimTime end) override;
@@ -49,6 +54,8 @@ class ExtollNetwork final : private sim::FabricSink {
   std::vector<std::uint16_t> process_of_;
   std::deque<ExtollNic> nics_;
   std::deque<ExtollPort> ports_;
+  std::vector<MessageStore> messages_;
+  std::vector<Inbox> inboxes_;
 };
 
 }  // namespace gasmeter::networks::extoll

@@ -87,14 +87,24 @@ void ExtollPort::velo_left(SimTime now) {
 
 bool ExtollPort::deliver(VeloPacket& packet, SimTime now) {
   if (occupied_ == parameters().mailbox_slots) {
-    ++counters_.velo_dropped;
-    return false;
+    if (!holds_) {
+      ++counters_.velo_dropped;
+      return false;
+    }
+    held_.push(&packet);
+    ++counters_.velo_held;
+    counters_.most_held = std::max<std::uint64_t>(counters_.most_held, ++held_count_);
+    return true;
   }
+  write_slot(packet);
+  network_.engine().wake(rank(), now);
+  return true;
+}
+
+void ExtollPort::write_slot(VeloPacket& packet) {
   unread_.push(&packet);
   ++counters_.velo_received;
   counters_.deepest_mailbox = std::max<std::uint64_t>(counters_.deepest_mailbox, ++occupied_);
-  network_.engine().wake(rank(), now);
-  return true;
 }
 
 const VeloPacket* ExtollPort::mailbox_next() {
@@ -114,6 +124,10 @@ void ExtollPort::mailbox_free() {
   host_.charge_shared(SharedPrice::pio_store, kReadPointer);
   host_.synchronise();
   occupied_ -= freed;
+  while (held_count_ != 0 && occupied_ != parameters().mailbox_slots) {
+    write_slot(static_cast<VeloPacket&>(*held_.pop()));
+    --held_count_;
+  }
 }
 
 // ---- RMA
