@@ -77,7 +77,12 @@ const std::vector<ConduitInfo>& conduits() {
        with_virtual_time({{"nodes", "int", "2", "nodes", {}, "nodes that the ranks are spread over, in rank order"}})},
       {"extoll", "active messages over the VELO and RMA units of modelled EXTOLL cards", "extoll", true,
        with_virtual_time(
-           {{"am", "choice", "2", "", {"1", "2"}, "active messages of the early (1) or the improved (2) implementation"},
+           {{"am",
+             "choice",
+             "2",
+             "",
+             {"1", "2"},
+             "active messages of the early (1) or the improved (2) implementation"},
             {"lock",
              "choice",
              "am",

@@ -128,8 +128,7 @@ Status ExtollConduit::commit(const AmBuffer& buffer, const AmCommit& commit, con
     data = reinterpret_cast<const std::byte*>(&destination);
   }
   PacketCutter cutter(header, commit.arguments.data(), data, per_packet_, options_.packed);
-  if (first_out_ == outbox_.size() && port_.velo_room() >= cutter.packets_left()) {
-    (void)send(to, cutter);
+  if (first_out_ == outbox_.size() && send(to, cutter)) {
     if (buffer.slot != 0) store_.give(*message_of(buffer));
     return Status::ok;
   }
@@ -139,9 +138,9 @@ Status ExtollConduit::commit(const AmBuffer& buffer, const AmCommit& commit, con
     std::memcpy(kept.arguments.data(), commit.arguments.data(), commit.arguments.size_bytes());
   }
   if (buffer.slot == 0 && header.data_bytes() != 0) std::memcpy(kept.data(), data, header.data_bytes());
-  outbox_.push_back(
-      {to, PacketCutter(header, kept.arguments.data(), kept.data(), per_packet_, options_.packed), &kept});
-  (void)push_outbox();
+  cutter.move_to(kept.arguments.data(), kept.data());
+  wait_for_room(cutter.packets_left());
+  outbox_.push_back({to, cutter, &kept});
   return Status::ok;
 }
 
@@ -168,10 +167,9 @@ bool ExtollConduit::send(Rank to, PacketCutter& cutter) {
         host_.charge(conduit::PrivatePrice::poll_miss);
       }
     }
+    if (port_.velo_room() == 0) return false;  // one of the node's own was held back meanwhile
     const PacketCutter::Cut cut = cutter.next(packet);
-    if (port_.velo_send(to, cut.bytes, static_cast<std::uint8_t>(cut.section)) != Status::ok) {
-      throw UsageError("extoll: the card has no room for a packet, although it said so");
-    }
+    (void)port_.velo_send(to, cut.bytes, static_cast<std::uint8_t>(cut.section));
   }
   return true;
 }

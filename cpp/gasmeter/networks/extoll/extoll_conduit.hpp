@@ -1,4 +1,5 @@
-// GASNet's Core API over VELO and RMA: try hooks and nothing else, so that core's reference implementations do the rest.
+// GASNet's Core API over VELO and RMA: try hooks and nothing else, so that core's reference implementations do the
+// rest.
 //
 // Shorts and Mediums go through VELO, and so do header and arguments of a Long, whose payload a put of the RMA unit
 // carries. What arrives in several packets is put together per source, since packets of different sources interleave.
@@ -76,7 +77,6 @@ class ExtollConduit final : public conduit::Conduit {
   void deliver(conduit::Delivery& sink, Message& message);
   void hand_over(conduit::Delivery& sink, const WireHeader& header, Rank source, const std::int32_t* arguments,
                  void* payload);
-  void free_slot();
 
   ExtollNetwork& network_;
   sim::ModelHost host_;
@@ -86,8 +86,6 @@ class ExtollConduit final : public conduit::Conduit {
   AmOptions options_;
   bool locked_ = false;  // for what this poll finds
   bool news_ = false;    // something that was refused may be had now
-  std::uint16_t in_use_ = 0;      // slots whose message a handler runs on
-  std::uint16_t late_frees_ = 0;  // slots that were read meanwhile: slots are freed in order
   Bytes per_packet_;
   conduit::Capabilities capabilities_;
   conduit::LocalCompletions local_done_;

@@ -44,7 +44,7 @@ void ExtollPort::check_rank(Rank peer) const {
 
 unsigned ExtollPort::velo_room() {
   host_.synchronise();
-  return kVeloSlots - in_card_;
+  return in_card_ < kVeloSlots ? kVeloSlots - in_card_ : 0;
 }
 
 void ExtollPort::wake_on_velo_room(unsigned wanted) {
@@ -80,7 +80,7 @@ Status ExtollPort::velo_send(Rank to, std::span<const std::byte> payload, std::u
 
 void ExtollPort::velo_left(SimTime now) {
   --in_card_;
-  if (wanted_ == 0 || kVeloSlots - in_card_ < wanted_) return;
+  if (wanted_ == 0 || in_card_ + wanted_ > kVeloSlots) return;
   wanted_ = 0;
   network_.engine().wake(rank(), now);
 }
@@ -92,6 +92,7 @@ bool ExtollPort::deliver(VeloPacket& packet, SimTime now) {
       return false;
     }
     held_.push(&packet);
+    if (packet.from == packet.to) ++network_.port(packet.status.source).in_card_;  // again: it is the same card
     ++counters_.velo_held;
     counters_.most_held = std::max<std::uint64_t>(counters_.most_held, ++held_count_);
     return true;
@@ -125,8 +126,10 @@ void ExtollPort::mailbox_free() {
   host_.synchronise();
   occupied_ -= freed;
   while (held_count_ != 0 && occupied_ != parameters().mailbox_slots) {
-    write_slot(static_cast<VeloPacket&>(*held_.pop()));
+    auto& packet = static_cast<VeloPacket&>(*held_.pop());
     --held_count_;
+    write_slot(packet);
+    if (packet.from == packet.to) network_.port(packet.status.source).velo_left(host_.now());
   }
 }
 

@@ -101,41 +101,25 @@ bool ExtollConduit::take_packet(const VeloPacket& packet, Delivery* sink, PollFi
   return false;
 }
 
-void ExtollConduit::free_slot() {
-  if (in_use_ != 0) {
-    ++late_frees_;
-  } else {
-    port_.mailbox_free();
-  }
-}
-
-// The slot is freed after the handler, whatever that did.
+// The call of the handler loads the arguments, a payload is copied to where it is aligned; the slot is free before the
+// handler runs, which may have to wait for room for a reply and take further packets meanwhile.
 void ExtollConduit::deliver_in_place(Delivery& sink, const VeloPacket& packet, const WireHeader& header) {
-  std::byte* const arguments = const_cast<std::byte*>(packet.payload.data()) + sizeof header;
-  std::byte* payload = nullptr;
-  Message* copied = nullptr;
+  const Rank source = packet.status.source;
+  const std::byte* const after = packet.payload.data() + sizeof header;
   if (header.kind() == Category::medium) {
-    payload = arguments + header.argument_bytes();
-    if (reinterpret_cast<std::uintptr_t>(payload) % alignof(std::max_align_t) != 0) {
-      copied = &store_.take(header.size);
-      if (header.size != 0) host_.copy(copied->data(), payload, header.size);
-      payload = copied->data();
-    }
+    Message& message = store_.take(header.size);
+    message.header = header;
+    message.source = source;
+    std::memcpy(message.arguments.data(), after, header.argument_bytes());
+    if (header.size != 0) host_.copy(message.data(), after + header.argument_bytes(), header.size);
+    port_.mailbox_free();
+    deliver(sink, message);
+    return;
   }
-  std::exception_ptr failure;
-  ++in_use_;
-  try {
-    hand_over(sink, header, packet.status.source, reinterpret_cast<const std::int32_t*>(arguments), payload);
-  } catch (...) {
-    failure = std::current_exception();
-  }
-  if (copied != nullptr) store_.give(*copied);
-  if (--in_use_ == 0) {
-    for (unsigned slots = 1U + std::exchange(late_frees_, std::uint16_t{0}); slots != 0; --slots) port_.mailbox_free();
-  } else {
-    ++late_frees_;
-  }
-  if (failure != nullptr) std::rethrow_exception(failure);
+  std::array<std::int32_t, kVeloPayload / sizeof(std::int32_t)> arguments;
+  std::memcpy(arguments.data(), after, header.argument_bytes());
+  port_.mailbox_free();
+  hand_over(sink, header, source, arguments.data(), nullptr);
 }
 
 // Copies a packet out of its slot into its message.
@@ -159,7 +143,7 @@ void ExtollConduit::append(const VeloPacket& packet) {
     source = &sources_[index(from)];
     message = source->partial;
   }
-  free_slot();
+  port_.mailbox_free();
   message->append(bytes);
   if (message->complete()) {
     if (source != nullptr) {

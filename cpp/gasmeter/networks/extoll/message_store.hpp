@@ -63,7 +63,7 @@ struct Inbox {
   static constexpr unsigned kSlots = 64;
 
   MessageQueue messages;
-  unsigned taken = 0;          // slots: messages in the queue or prepared
+  unsigned taken = 0;         // slots: messages in the queue or prepared
   std::vector<Rank> refused;  // wait for a slot
 };
 

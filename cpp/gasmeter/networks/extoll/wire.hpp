@@ -69,6 +69,12 @@ class PacketCutter {
     return static_cast<unsigned>(packed_ ? (together + per_packet_ - 1) / per_packet_ : count);
   }
 
+  // The sections lie elsewhere from now on; what has been cut stays so.
+  void move_to(const std::int32_t* arguments, const std::byte* data) {
+    from_[1] = reinterpret_cast<const std::byte*>(arguments) + (header_.argument_bytes() - left_[1]);
+    from_[2] = data + (header_.data_bytes() - left_[2]);
+  }
+
   // The packet's bytes stand in `packet` until the next call.
   Cut next(std::array<std::byte, kVeloPayload>& packet) {
     const auto section = static_cast<Section>(at_);

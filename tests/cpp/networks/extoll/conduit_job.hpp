@@ -84,8 +84,7 @@ inline Status try_send(conduit::Conduit& conduit, const conduit::AmHeader& heade
 inline void send_am(conduit::Conduit& conduit, sim::ModelHost host, Sink& sink, const conduit::AmHeader& header,
                     std::span<const std::int32_t> arguments = {}, std::span<const std::byte> payload = {},
                     void* destination = nullptr) {
-  wait(conduit, host, sink,
-       [&] { return try_send(conduit, header, arguments, payload, destination) == Status::ok; });
+  wait(conduit, host, sink, [&] { return try_send(conduit, header, arguments, payload, destination) == Status::ok; });
 }
 
 inline std::vector<std::byte> patterned(Bytes size, std::uint64_t seed) {

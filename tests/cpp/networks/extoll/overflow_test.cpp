@@ -22,6 +22,7 @@ struct Plan {
   Bytes size = 8192;
   unsigned messages = 1;
   unsigned arguments = 2;
+  SimTime late{};  // until when those that receive sleep
 };
 
 struct Outcome {
@@ -73,6 +74,7 @@ Outcome crowd(const Shape& shape, const ExtollParameters& parameters, const AmOp
           if (conduit.poll(replies_sink, 16, PollFilter::replies_only) == 0) host.idle(kNever);
         }
       });
+      if (self < receivers) sleep_until(host, plan.late);
       for (unsigned number = 0; number < plan.messages; ++number) {
         for (unsigned to = 0; to < receivers; ++to) {
           std::vector<std::int32_t> arguments(plan.arguments);
@@ -106,8 +108,9 @@ Outcome crowd(const Shape& shape, const ExtollParameters& parameters, const AmOp
 
 TEST_CASE("extoll_puts_interleaved_messages_of_64_senders_together") {
   for (const AmOptions& options : {AmOptions::improved(), AmOptions::early()}) {
-    const Outcome outcome = crowd({.ranks = 65, .topology = "mesh2d:13x5"}, {.mailbox_slots = 512, .read_pointer_update = 64},
-                                  options, 1, {.size = 1000, .messages = 3, .arguments = 14}, false);
+    const Outcome outcome =
+        crowd({.ranks = 65, .topology = "mesh2d:13x5"}, {.mailbox_slots = 512, .read_pointer_update = 64}, options, 1,
+              {.size = 1000, .messages = 3, .arguments = 14}, false);
     CHECK(outcome.most_partial > 30);
     CHECK(outcome.dropped == 0);
   }
@@ -115,8 +118,9 @@ TEST_CASE("extoll_puts_interleaved_messages_of_64_senders_together") {
 
 TEST_CASE("extoll_mailbox_that_overflows_loses_nothing") {
   for (const AmOptions& options : {AmOptions::improved(), AmOptions::early()}) {
-    const Outcome outcome = crowd({.ranks = 40, .topology = "mesh2d:5x4"}, {.mailbox_slots = 4, .read_pointer_update = 4},
-                                  options, 1, {.size = 8192, .messages = 2}, false);
+    const Outcome outcome =
+        crowd({.ranks = 40, .topology = "mesh2d:5x4"}, {.mailbox_slots = 4, .read_pointer_update = 4}, options, 1,
+              {.size = 8192, .messages = 2, .late = {500'000'000}}, false);
     CHECK(outcome.held > 1000);
     CHECK(outcome.rank0.most_held > 100);
     CHECK(outcome.rank0.deepest_mailbox == 4);
@@ -141,9 +145,9 @@ TEST_CASE("extoll_all_to_all_with_replies_through_tiny_mailboxes_ends_the_same_e
 }
 
 TEST_CASE("extoll_notifications_of_longs_are_never_lost") {
-  const Outcome outcome =
-      crowd({.ranks = 20, .topology = "mesh2d:5x4"}, {.mailbox_slots = 4, .read_pointer_update = 2, .notification_slots = 1},
-            AmOptions::improved(), 2, {.category = Category::long_message, .size = 700, .messages = 10}, true);
+  const Outcome outcome = crowd(
+      {.ranks = 20, .topology = "mesh2d:5x4"}, {.mailbox_slots = 4, .read_pointer_update = 2, .notification_slots = 1},
+      AmOptions::improved(), 2, {.category = Category::long_message, .size = 700, .messages = 10}, true);
   CHECK(outcome.rank0.held_back > 0);
   CHECK(outcome.rank0.notifications >= 190);
   CHECK(outcome.dropped == 0);
