@@ -145,7 +145,7 @@ Status ExtollConduit::commit(const AmBuffer& buffer, const AmCommit& commit, con
 }
 
 void ExtollConduit::start_put(const AmBuffer& buffer, const AmCommit& commit) {
-  if (options_.lock == AmOptions::Lock::packet) host_.charge_shared(SharedPrice::lock);
+  if (options_.lock == AmOptions::Lock::packet) host_.charge(conduit::PrivatePrice::own_lock);
   if (port_.rma_put(buffer.header.peer, commit.destination, buffer.data, commit.size,
                     Notify::requester | Notify::completer) != Status::ok) {
     throw UsageError("extoll: no room in the card for a put, although fewer are under way than it takes");
@@ -157,8 +157,7 @@ bool ExtollConduit::send(Rank to, PacketCutter& cutter) {
   std::array<std::byte, kVeloPayload> packet;
   bool locked = options_.lock != AmOptions::Lock::message;
   while (!cutter.done()) {
-    if (port_.velo_room() == 0) return false;
-    if (!locked || options_.lock == AmOptions::Lock::packet) host_.charge_shared(SharedPrice::lock);
+    if (!locked || options_.lock == AmOptions::Lock::packet) host_.charge(conduit::PrivatePrice::own_lock);
     locked = true;
     if (options_.send_poll) {
       if (const VeloPacket* const arrived = port_.mailbox_next()) {
@@ -167,7 +166,7 @@ bool ExtollConduit::send(Rank to, PacketCutter& cutter) {
         host_.charge(conduit::PrivatePrice::poll_miss);
       }
     }
-    if (port_.velo_room() == 0) return false;  // one of the node's own was held back meanwhile
+    if (port_.velo_room() == 0) return false;
     const PacketCutter::Cut cut = cutter.next(packet);
     (void)port_.velo_send(to, cut.bytes, static_cast<std::uint8_t>(cut.section));
   }
@@ -182,7 +181,7 @@ void ExtollConduit::wait_for_room(unsigned packets) {
 bool ExtollConduit::push_outbox() {
   while (first_out_ != outbox_.size()) {
     Outgoing& next = outbox_[first_out_];
-    if (!send(next.to, next.cutter)) {
+    if (port_.velo_room() == 0 || !send(next.to, next.cutter)) {
       wait_for_room(next.cutter.packets_left());
       return false;
     }

@@ -84,7 +84,7 @@ void ExtollConduit::landed(Rank from, void* destination, Bytes size) {
 // Whether a message was handed over. Without a sink none is.
 bool ExtollConduit::take_packet(const VeloPacket& packet, Delivery* sink, PollFilter filter) {
   if (options_.lock == AmOptions::Lock::packet || (options_.lock == AmOptions::Lock::message && !locked_)) {
-    host_.charge_shared(SharedPrice::lock);
+    host_.charge(conduit::PrivatePrice::own_lock);
     locked_ = true;
   }
   if (static_cast<Section>(packet.status.tag) == Section::header && options_.in_place && sink != nullptr) {
