@@ -63,8 +63,7 @@ void ExtollConduit::attach(std::span<std::byte> segment) {
 }
 
 bool ExtollConduit::is_near(Rank rank) const {
-  return options_.node_by_memory && index(rank) < network_.engine().ranks() &&
-         network_.engine().node_of(rank) == host_.node();
+  return options_.node_by_memory && index(rank) < network_.engine().ranks() && network_.node_of(rank) == host_.node();
 }
 
 Status ExtollConduit::prepare(const AmHeader& header, const void* /*client*/, Bytes least, Bytes most, AmBuffer& out) {

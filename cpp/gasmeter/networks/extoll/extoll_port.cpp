@@ -67,7 +67,7 @@ Status ExtollPort::velo_send(Rank to, std::span<const std::byte> payload, std::u
   if (!payload.empty()) std::memcpy(packet.payload.data(), payload.data(), payload.size());
   packet.status = {rank(), network_.process_of(to), tag, static_cast<std::uint8_t>(payload.size())};
   packet.from = index(host_.node());
-  packet.to = index(network_.engine().node_of(to));
+  packet.to = index(network_.node_of(to));
   packet.kind = static_cast<std::uint8_t>(PacketKind::velo) & 0x7fU;
   packet.bytes = static_cast<std::uint16_t>(p.header + kVeloStatus + (payload.size() + 7) / 8 * 8);
   ++in_card_;
