@@ -166,16 +166,33 @@ Runs synchronisation() {
   return runs;
 }
 
-using ExtollJob = ModelJobIn<testing::ModelWorldOn<testing::ExtollInstallation>>;
-
-// Also lazily and strictly synchronised, and with acquisitions that fail.
-Runs extoll() {
-  Runs runs = synchronisation<ExtollJob>();
+template <bool Early, bool NodeByMemory, unsigned Slots>
+void add_extoll(Runs& runs, const std::string& name) {
+  using ExtollJob = ModelJobIn<testing::ModelWorldOn<testing::ExtollInstallationOf<Early, NodeByMemory, Slots>>>;
+  for (Run& run : synchronisation<ExtollJob>()) {
+    run.job += ", " + name;
+    runs.push_back(std::move(run));
+  }
   for (ModelSetup setup : setups()) {
     setup.plan = conduit::FaultPlan::every(3);
-    add_runs(runs, name_of(setup) + ", every 3rd fails", std::make_shared<ExtollJob>(setup),
+    add_runs(runs, name_of(setup) + ", " + name + ", every 3rd fails", std::make_shared<ExtollJob>(setup),
              all_cases<sim::ModelHost>());
   }
+}
+
+// Both ways of node mates to reach each other, and mailboxes that overflow; each also lazily and strictly synchronised,
+// and with acquisitions that fail.
+Runs extoll() {
+  Runs runs;
+  add_extoll<false, true, 64>(runs, "improved");
+  add_extoll<false, false, 4>(runs, "improved, looped, tiny mailbox");
+  return runs;
+}
+
+Runs extoll_early() {
+  Runs runs;
+  add_extoll<true, false, 64>(runs, "early, looped");
+  add_extoll<true, true, 8>(runs, "early, small mailbox");
   return runs;
 }
 
@@ -255,6 +272,7 @@ const std::map<std::string, Runs (*)()>& families() {
       {"faults", &faults},
       {"faults-in-turn", &faults_in_turn},
       {"extoll", &extoll},
+      {"extoll-early", &extoll_early},
       {"lazy-and-strict", &synchronisation<ModelJob>},
       {"udp", &udp},
       {"udp-lossy", &udp_lossy},

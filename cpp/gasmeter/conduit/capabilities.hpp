@@ -15,6 +15,7 @@ struct Capabilities {
   bool native_put = false;  // put() does not answer Status::unsupported
   bool native_get = false;
   Bytes max_transfer = 0;  // largest native put or get
+  Bytes medium_puts = 0;   // a put of at most so many bytes is cheaper as Mediums than as Longs
 };
 
 }  // namespace gasmeter::conduit

@@ -6,6 +6,9 @@
 // a complete conduit.
 #pragma once
 
+#include <cstddef>
+#include <span>
+
 #include "gasmeter/base/status.hpp"
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/conduit/am.hpp"
@@ -40,6 +43,9 @@ class Conduit {
   virtual ~Conduit() = default;
 
   [[nodiscard]] virtual const Capabilities& capabilities() const = 0;
+
+  // Once, before anything else: the memory of this rank that others name as the destination of Longs, puts and gets.
+  virtual void attach(std::span<std::byte> /*segment*/) {}
 
   // Takes everything needed to send between `least` and `most` payload bytes to header.peer (Short: both 0) and fills
   // `out`. `client`: the caller's payload, which a conduit may send from in place at commit; else null and the caller

@@ -1,7 +1,9 @@
 // A conduit whose acquisitions fail by plan: shows that nothing leaks and that nobody polls who must not.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "gasmeter/conduit/conduit.hpp"
 
@@ -47,6 +49,7 @@ class FaultInjectingConduit final : public Conduit {
   FaultInjectingConduit(Conduit& inner, const FaultPlan& plan) : inner_(inner), plan_(plan) {}
 
   [[nodiscard]] const Capabilities& capabilities() const override { return inner_.capabilities(); }
+  void attach(std::span<std::byte> segment) override { inner_.attach(segment); }
   Status prepare(const AmHeader& header, const void* client, Bytes least, Bytes most, AmBuffer& out) override;
   Status commit(const AmBuffer& buffer, const AmCommit& message, OperationId local) override;
   void cancel(const AmBuffer& buffer) override;

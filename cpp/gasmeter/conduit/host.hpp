@@ -19,8 +19,9 @@ enum class PrivatePrice : std::uint8_t {
   header_build,  // packing a message header and its arguments
   dispatch,      // handler table look-up and the call
   poll_miss,     // a poll that finds nothing
-  update,        // one read-modify-write of a kernel on memory of its own
+  update,        // one read-modify-write of a kernel on a table, by the table's bytes (0: a large one)
   system_call,   // entering the kernel and returning
+  own_lock,      // taking and releasing a free lock that only threads of the rank's own process know
   count_
 };
 
@@ -41,7 +42,10 @@ enum class SharedPrice : std::uint8_t {
 struct Price {
   SimTime fixed;                 // per call
   std::int64_t per_byte_fs = 0;  // femtoseconds per byte
+  Bytes cache = 0;               // of at most so many bytes (but some): `cached` instead
+  SimTime cached{};
   [[nodiscard]] constexpr SimTime of(Bytes bytes) const {
+    if (bytes != 0 && bytes <= cache) return cached;
     return fixed + SimTime{per_byte_fs * static_cast<std::int64_t>(bytes) / 1000};
   }
 };

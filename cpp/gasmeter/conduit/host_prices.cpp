@@ -17,10 +17,13 @@ HostPrices core_prices(MachineValues& machine) {
 
 HostPrices host_prices(MachineValues& machine) {
   HostPrices prices = core_prices(machine);
+  prices[PrivatePrice::update].cache = machine.bytes("host.cache");
+  prices[PrivatePrice::update].cached = machine.time("host.update_in_cache");
   prices[PrivatePrice::system_call].fixed = machine.time("host.system_call");
   prices[SharedPrice::pio_store] = {machine.time("host.pio_start"), machine.per_byte_fs("host.pio_bandwidth")};
   prices[SharedPrice::device_read].fixed = machine.time("host.uncached_read");
   prices[SharedPrice::lock].fixed = machine.time("host.lock");
+  prices[PrivatePrice::own_lock] = prices[SharedPrice::lock];
   const SimTime page = machine.time("host.registration_per_page");
   prices[SharedPrice::registration] = {machine.time("host.registration"),
                                        page.ps * 1000 / static_cast<std::int64_t>(kPageBytes)};

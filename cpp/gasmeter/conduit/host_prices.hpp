@@ -13,8 +13,8 @@ inline constexpr Bytes kPageBytes = 4096;  // what memory is registered by
 [[nodiscard]] HostPrices core_prices(MachineValues& machine);
 
 // Takes all keys "host.*" of a host with a card: those, the times system_call, pio_start, uncached_read, lock,
-// registration, registration_per_page, and the bandwidths pio_bandwidth and memory_bandwidth (of the whole node).
-// nic_post and nic_take stay 0: devices are made of the others.
+// registration, registration_per_page, update_in_cache (of a table of at most `cache` bytes), and the bandwidths
+// pio_bandwidth and memory_bandwidth (of the whole node). nic_post and nic_take stay 0: devices are made of the others.
 [[nodiscard]] HostPrices host_prices(MachineValues& machine);
 
 }  // namespace gasmeter::conduit

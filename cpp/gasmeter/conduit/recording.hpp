@@ -1,6 +1,7 @@
 // What each rank of a job did, in program order and on its own clock: for replays by other simulators.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -89,6 +90,7 @@ class RecordingConduit final : public Conduit {
   RecordingConduit(Conduit& inner, RankRecord& record) : inner_(inner), record_(record) {}
 
   [[nodiscard]] const Capabilities& capabilities() const override { return inner_.capabilities(); }
+  void attach(std::span<std::byte> segment) override { inner_.attach(segment); }
   Status prepare(const AmHeader& header, const void* client, Bytes least, Bytes most, AmBuffer& out) override {
     return inner_.prepare(header, client, least, most, out);
   }

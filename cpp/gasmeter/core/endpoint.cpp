@@ -54,6 +54,7 @@ Endpoint<H>::Endpoint(H host, const JobView& job, conduit::Conduit* conduit)
     max_long_ = std::min({max_long_, can.max_request_long, can.max_reply_long});
     native_put_ = can.native_put;
     native_get_ = can.native_get;
+    conduit->attach({segment().address, segment().size});
   }
   Reference<H>::register_handlers(handlers_);
   handlers_.add(

@@ -1,5 +1,6 @@
 // HPC Challenge RandomAccess: T[R mod N] ^= R for a pseudo-random stream R over a table spread over all ranks.
-//   am       updates travel in buckets as Medium payload and are applied by their owner (HPCC's bucket rule)
+//   am       updates travel in buckets as Medium payload and are applied by their owner (HPCC's bucket rule); with a
+//            window each is a Short of its own, answered by a Short, and so many of a rank are on their way
 //   put-get  one blocking get and one blocking put per update (what plain UPC does); concurrent updates may be lost
 //   direct   atomic exclusive-or on the neighbour's mapped memory
 //   raw      the same on the memory itself, without the library
@@ -8,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <utility>
 #include <vector>
 
 #include "gasmeter/base/error.hpp"
@@ -63,9 +65,13 @@ class RandomAccess final : public Program {
         variant_(parse_variant(settings.variant)),
         table_(distribution_of(settings)),
         stream_(table_, index(endpoint.rank())),
+        window_(window_of(settings)),
+        priced_(priced_table(settings)),
         local_(reinterpret_cast<std::uint64_t*>(endpoint.segment().address)),
         words_per_message_(std::min<std::uint64_t>(kLookAhead, endpoint.max_medium() / sizeof(std::uint64_t))),
-        buckets_(endpoint.ranks()) {
+        capacity_(capacity_of(endpoint.ranks())),
+        buckets_(window_ != 0 ? 0 : endpoint.ranks() * (capacity_ + 1)),
+        messages_(window_ != 0 ? 0 : endpoint.ranks()) {
     if (variant_ == Variant::direct) {
       for (std::uint32_t rank = 0; rank < endpoint.ranks(); ++rank) {
         shares_.push_back(static_cast<std::uint64_t*>(endpoint.map(Rank{rank}, endpoint.segment(Rank{rank}).address)));
@@ -76,11 +82,15 @@ class RandomAccess final : public Program {
         }
       }
     }
-    std::array<core::HandlerEntry<H>, 2> entries{
-        {{{}, &on_updates, this, "updates"}, {{}, &on_finished, this, "finished"}}};
+    std::array<core::HandlerEntry<H>, 4> entries{{{{}, &on_updates, this, "updates"},
+                                                  {{}, &on_finished, this, "finished"},
+                                                  {{}, &on_update, this, "update"},
+                                                  {{}, &on_applied, this, "applied"}}};
     endpoint.register_handlers(entries);
     updates_handler_ = entries[0].index;
     finished_handler_ = entries[1].index;
+    update_handler_ = entries[2].index;
+    applied_handler_ = entries[3].index;
     initialise(local_, first(), count());
   }
 
@@ -95,7 +105,7 @@ class RandomAccess final : public Program {
   }
 
   Verification verify() override {
-    if (stream_.position() == verified_) update(std::min(kProbeUpdates, stream_.length()), variant_);
+    if (stream_.position() == verified_) update(std::min(probe_updates(endpoint_.ranks()), stream_.length()), variant_);
     const std::uint64_t applied = stream_.position() - verified_;
     endpoint_.barrier();
     stream_.seek(verified_);
@@ -108,10 +118,11 @@ class RandomAccess final : public Program {
   }
 
  private:
-  struct Bucket {
-    std::uint64_t count = 0;
-    std::array<std::uint64_t, kLookAhead> values;
-  };
+  // A bucket is its count and then its values. With few ranks none can fill up; with many they are small, since a rank
+  // holds back 1024 updates in all.
+  static std::uint64_t capacity_of(std::uint32_t ranks) {
+    return ranks <= 16 ? kLookAhead : std::max<std::uint64_t>(16, std::bit_ceil(16 * kLookAhead / ranks));
+  }
 
   [[nodiscard]] std::uint64_t first() const { return table_.first_of(index(endpoint_.rank())); }
   [[nodiscard]] std::uint64_t count() const { return table_.count_of(index(endpoint_.rank())); }
@@ -119,7 +130,11 @@ class RandomAccess final : public Program {
   void update(std::uint64_t updates, Variant variant) {
     switch (variant) {
       case Variant::am:
-        update_by_messages(updates);
+        if (window_ != 0) {
+          update_by_requests(updates);
+        } else {
+          update_by_messages(updates);
+        }
         break;
       case Variant::put_get:
         update_by_put_get(updates);
@@ -133,14 +148,14 @@ class RandomAccess final : public Program {
 
   void charge(std::uint64_t updates) {
     if constexpr (H::kModelled) {
-      for (std::uint64_t i = 0; i < updates; ++i) endpoint_.host().charge(PrivatePrice::update);
+      for (std::uint64_t i = 0; i < updates; ++i) endpoint_.host().charge(PrivatePrice::update, priced_);
     }
   }
   using PrivatePrice = conduit::PrivatePrice;
 
-  // Sorting into buckets has no branch that depends on the stream: this rank's own updates are a bucket like the
-  // others, applied after every batch; the fullest of the others is sent while another batch could exceed the
-  // look-ahead.
+  // Sorting into buckets that cannot fill up has no branch that depends on the stream: this rank's own updates are a
+  // bucket like the others, applied after every batch; the fullest of the others is sent while another batch could
+  // exceed the look-ahead.
   void update_by_messages(std::uint64_t updates) {
     std::array<std::uint64_t, kBatch> values;
     const std::uint32_t self = index(endpoint_.rank());
@@ -148,14 +163,17 @@ class RandomAccess final : public Program {
     while (updates != 0) {
       const std::uint64_t count = std::min(updates, kBatch);
       stream_.take(values.data(), count);
-      for (std::uint64_t i = 0; i < count; ++i) {
-        Bucket& bucket = bucket_of(table_.owner(values[i] & table_.mask()));
-        bucket.values[bucket.count++] = values[i];
+      std::uint64_t gone = 0;
+      if (capacity_ == kLookAhead) {
+        for (std::uint64_t i = 0; i < count; ++i) (void)sort_in(values[i]);
+      } else {
+        for (std::uint64_t i = 0; i < count; ++i) {
+          std::uint64_t* const bucket = sort_in(values[i]);
+          if (*bucket == capacity_) gone += empty(static_cast<std::uint32_t>((bucket - buckets_.data()) / stride()));
+        }
       }
-      Bucket& own = bucket_of(self);
-      pending += count - own.count;
-      apply(own.values.data(), own.count);
-      own.count = 0;
+      gone += empty(self);
+      pending += count - gone;  // more may be gone than came: those of earlier batches
       while (pending > kLookAhead - kBatch) pending -= send_fullest();
       endpoint_.poll();
       updates -= count;
@@ -164,20 +182,63 @@ class RandomAccess final : public Program {
     finish();
   }
 
-  [[nodiscard]] GASMETER_INLINE Bucket& bucket_of(std::uint32_t rank) { return buckets_[rank]; }
+  [[nodiscard]] std::ptrdiff_t stride() const { return static_cast<std::ptrdiff_t>(capacity_ + 1); }
+  [[nodiscard]] GASMETER_INLINE std::uint64_t* bucket_of(std::uint32_t rank) {
+    return buckets_.data() + rank * (capacity_ + 1);
+  }
+  GASMETER_INLINE std::uint64_t* sort_in(std::uint64_t value) {
+    std::uint64_t* const bucket = bucket_of(table_.owner(value & table_.mask()));
+    bucket[++*bucket] = value;
+    return bucket;
+  }
+
+  // Of the bucket of `rank`: how many are gone.
+  std::uint64_t empty(std::uint32_t rank) {
+    if (Rank{rank} != endpoint_.rank()) return send(rank);
+    std::uint64_t* const bucket = bucket_of(rank);
+    apply(bucket + 1, *bucket);
+    return std::exchange(*bucket, 0);
+  }
 
   std::uint64_t send_fullest() {
     std::uint32_t fullest = index(endpoint_.rank()) == 0 ? 1U : 0U;
     for (std::uint32_t rank = 0; rank < endpoint_.ranks(); ++rank) {
-      if (buckets_[rank].count > buckets_[fullest].count) fullest = rank;
+      if (*bucket_of(rank) > *bucket_of(fullest)) fullest = rank;
     }
-    Bucket& bucket = buckets_[fullest];
-    const std::uint64_t words = std::min(bucket.count, words_per_message_);
-    bucket.count -= words;
-    (void)endpoint_.request_medium(Rank{fullest}, updates_handler_, bucket.values.data() + bucket.count,
-                                   words * sizeof(std::uint64_t), core::Flags::none);
-    ++messages_[fullest];
+    return send(fullest);
+  }
+
+  std::uint64_t send(std::uint32_t rank) {
+    std::uint64_t* const bucket = bucket_of(rank);
+    const std::uint64_t words = std::min(*bucket, words_per_message_);
+    *bucket -= words;
+    (void)endpoint_.request_medium(Rank{rank}, updates_handler_, bucket + 1 + *bucket, words * sizeof(std::uint64_t),
+                                   core::Flags::none);
+    ++messages_[rank];
     return words;
+  }
+
+  // Returns when all have been applied.
+  void update_by_requests(std::uint64_t updates) {
+    std::array<std::uint64_t, kBatch> values;
+    while (updates != 0) {
+      const std::uint64_t count = std::min(updates, kBatch);
+      stream_.take(values.data(), count);
+      for (std::uint64_t i = 0; i < count; ++i) {
+        const Rank owner{table_.owner(values[i] & table_.mask())};
+        if (owner == endpoint_.rank()) {
+          apply(&values[i], 1);
+          continue;
+        }
+        endpoint_.wait_until([&] { return on_their_way_ < window_; });
+        ++on_their_way_;
+        (void)endpoint_.request_short(owner, update_handler_, core::Flags::none,
+                                      static_cast<std::int32_t>(values[i] & 0xffffffffU),
+                                      static_cast<std::int32_t>(values[i] >> 32U));
+      }
+      updates -= count;
+    }
+    endpoint_.wait_until([&] { return on_their_way_ == 0; });
   }
 
   // Tells every other rank how many messages it was sent, and waits until all of one's own have arrived.
@@ -205,7 +266,7 @@ class RandomAccess final : public Program {
         std::uint64_t value = 0;
         endpoint_.get(owner, &value, remote, sizeof value);
         value ^= values[i];
-        endpoint_.host().charge(PrivatePrice::update);
+        endpoint_.host().charge(PrivatePrice::update, priced_);
         endpoint_.put(owner, remote, &value, sizeof value);
       }
       updates -= count;
@@ -228,6 +289,14 @@ class RandomAccess final : public Program {
     self.apply(static_cast<const std::uint64_t*>(token.payload()), token.size() / sizeof(std::uint64_t));
     ++self.messages_arrived_;
   }
+  static void on_update(core::Token<H>& token) {
+    auto& self = token.template context_as<RandomAccess>();
+    const std::uint64_t value = static_cast<std::uint64_t>(static_cast<std::uint32_t>(token.argument(0))) |
+                                static_cast<std::uint64_t>(static_cast<std::uint32_t>(token.argument(1))) << 32U;
+    self.apply(&value, 1);
+    (void)token.reply_short(self.applied_handler_);
+  }
+  static void on_applied(core::Token<H>& token) { --token.template context_as<RandomAccess>().on_their_way_; }
   static void on_finished(core::Token<H>& token) {
     auto& self = token.template context_as<RandomAccess>();
     self.messages_announced_ += static_cast<std::uint32_t>(token.argument(0));
@@ -238,13 +307,19 @@ class RandomAccess final : public Program {
   Variant variant_;
   Distribution table_;
   Stream stream_;
+  std::uint64_t window_;
+  Bytes priced_;
   std::uint64_t* local_;
   std::uint64_t words_per_message_;
-  std::vector<Bucket> buckets_;
-  std::vector<std::uint64_t> messages_ = std::vector<std::uint64_t>(buckets_.size());
+  std::uint64_t capacity_;  // of a bucket
+  std::vector<std::uint64_t> buckets_;
+  std::vector<std::uint64_t> messages_;
   std::vector<std::uint64_t*> shares_;
   HandlerIndex updates_handler_{};
   HandlerIndex finished_handler_{};
+  HandlerIndex update_handler_{};
+  HandlerIndex applied_handler_{};
+  std::uint64_t on_their_way_ = 0;
   std::uint64_t messages_arrived_ = 0;
   std::uint64_t messages_announced_ = 0;
   std::uint64_t finishes_ = 0;
@@ -257,6 +332,7 @@ class RawRandomAccess final : public Program {
  public:
   RawRandomAccess(RawShm context, const Settings& settings)
       : memory_(context.memory), table_(distribution_of(settings)), stream_(table_, index(memory_.rank())) {
+    if (window_of(settings) != 0) throw UsageError("kernel random-access on raw@shm: no messages, hence no window");
     for (std::uint32_t rank = 0; rank < memory_.ranks(); ++rank) {
       shares_.push_back(reinterpret_cast<std::uint64_t*>(memory_.share(rank)));
     }
@@ -274,7 +350,7 @@ class RawRandomAccess final : public Program {
   }
 
   Verification verify() override {
-    if (stream_.position() == verified_) update(std::min(kProbeUpdates, stream_.length()));
+    if (stream_.position() == verified_) update(std::min(probe_updates(memory_.ranks()), stream_.length()));
     const std::uint64_t applied = stream_.position() - verified_;
     memory_.barrier();
     stream_.seek(verified_);
@@ -312,9 +388,24 @@ void register_random_access(Registry& registry) {
                 {{"gups", "GUP/s", "updates applied at their owners, barrier to barrier"},
                  {"error_fraction", "ratio", "words of the table that are wrong after everything was applied twice"}}}},
        .variants = {"am", "put-get", "direct"},
-       .options = {}},
+       .options =
+           {{"priced_table_bytes",
+             "int",
+             "0",
+             "B",
+             {},
+             "virtual time: an update costs what it does in a table of so many bytes a rank; 0: in the one it has"},
+            {"window",
+             "int",
+             "0",
+             "updates",
+             {},
+             "variant am: every update a message of its own, so many of a rank on their way; 0: in buckets"}}},
       &share_of);
-  kernel.check = &check_table;
+  kernel.check = [](const Settings& settings) {
+    check_table(settings);
+    check_options(settings);
+  };
   kernel.raw_plan = &share_of;
   kernel.make_raw_shm = [](RawShm context, const Settings& settings) -> std::unique_ptr<Program> {
     return std::make_unique<RawRandomAccess>(context, settings);

@@ -179,6 +179,23 @@ class BareMachine final : public ModelMachine {
 
 // ---- extoll
 
+networks::extoll::AmOptions am_options(const Settings& settings) {
+  using networks::extoll::AmOptions;
+  AmOptions options = settings.text("am") == "1" ? AmOptions::early() : AmOptions::improved();
+  const auto choose = [&settings](const char* option, const char* yes, bool& value) {
+    if (settings.text(option) != "am") value = settings.text(option) == yes;
+  };
+  choose("sections", "packed", options.packed);
+  choose("receive", "in-place", options.in_place);
+  choose("send_poll", "on", options.send_poll);
+  options.node_by_memory = settings.text("node_local") == "shared";
+  const std::string& lock = settings.text("lock");
+  if (lock == "none") options.lock = AmOptions::Lock::none;
+  if (lock == "message") options.lock = AmOptions::Lock::message;
+  if (lock == "packet") options.lock = AmOptions::Lock::packet;
+  return options;
+}
+
 class ExtollNetwork final : public ModelNetwork {
  public:
   ExtollNetwork(sim::Engine& engine, const sim::Topology& topology,
@@ -186,7 +203,8 @@ class ExtollNetwork final : public ModelNetwork {
       : engine_(engine), network_(engine, topology, parameters), request_(request) {}
 
   std::unique_ptr<conduit::Conduit> make_conduit(sim::ModelHost host) override {
-    return std::make_unique<networks::extoll::ExtollConduit>(network_, host, host.rank());
+    return std::make_unique<networks::extoll::ExtollConduit>(network_, host, host.rank(),
+                                                             am_options(request_.settings));
   }
   std::unique_ptr<Program> make_raw(Rank rank) override {
     if (request_.kernel->make_raw_extoll == nullptr) return nullptr;

@@ -82,6 +82,8 @@ TEST_CASE("host_prices_take_every_key_of_the_host") {
                                 {"host.dispatch", 20e-9},
                                 {"host.poll_miss", 3.5e-9},
                                 {"host.update", 60.6e-9},
+                                {"host.update_in_cache", 12e-9},
+                                {"host.cache", 1e6},
                                 {"host.copy_start", 9e-9},
                                 {"host.copy_bandwidth", 2.5e9},
                                 {"host.memory_bandwidth", 20e9},
@@ -97,10 +99,15 @@ TEST_CASE("host_prices_take_every_key_of_the_host") {
   const HostPrices prices = host_prices(machine);
   machine.check_all_used();
   CHECK(prices[PrivatePrice::poll_miss].of(0).ps == 3'500);
+  CHECK(prices[PrivatePrice::update].of(0).ps == 60'600);
+  CHECK(prices[PrivatePrice::update].of(1).ps == 12'000);
+  CHECK(prices[PrivatePrice::update].of(1'000'000).ps == 12'000);
+  CHECK(prices[PrivatePrice::update].of(1'000'001).ps == 60'600);
   CHECK(prices[PrivatePrice::system_call].of(0).ps == 150'000);
   CHECK(prices[SharedPrice::pio_store].of(64).ps == 120'000);
   CHECK(prices[SharedPrice::device_read].of(8).ps == 400'000);
   CHECK(prices[SharedPrice::lock].of(0).ps == 35'000);
+  CHECK(prices[PrivatePrice::own_lock].of(0).ps == 35'000);
   CHECK(prices[SharedPrice::registration].of(2 * kPageBytes).ps == 3'500'000 + 2 * 409'600);
   CHECK(prices.copy.of(1000).ps == 409'000);
   CHECK(prices.memory_per_byte_fs == 50'000);

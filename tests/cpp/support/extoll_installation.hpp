@@ -11,18 +11,22 @@
 
 namespace gasmeter::testing {
 
-class ExtollInstallation {
+// Every way of node mates to reach each other and every implementation of active messages.
+template <bool Early, bool NodeByMemory, unsigned Slots>
+class ExtollInstallationOf {
  public:
   static sim::EngineOptions options(const ModelShape& shape) {
     return networks::extoll::testing::World::options(
         {.ranks = shape.ranks, .topology = topology(shape), .strict = shape.strict});
   }
-  // Mailboxes of which every rank's share holds the conduit's largest message a few times.
-  ExtollInstallation(sim::Engine& engine, const ModelShape& shape)
+  ExtollInstallationOf(sim::Engine& engine, const ModelShape& shape)
       : network_(engine, sim::Topology::parse(topology(shape)),
-                 {.mailbox_slots = 32 * shape.ranks + 15, .read_pointer_update = 16}) {}
+                 {.mailbox_slots = Slots, .read_pointer_update = Slots / 4}) {}
   [[nodiscard]] std::unique_ptr<conduit::Conduit> conduit(sim::ModelHost host) {
-    return std::make_unique<networks::extoll::ExtollConduit>(network_, host, host.rank());
+    using networks::extoll::AmOptions;
+    AmOptions options = Early ? AmOptions::early() : AmOptions::improved();
+    options.node_by_memory = NodeByMemory;
+    return std::make_unique<networks::extoll::ExtollConduit>(network_, host, host.rank(), options);
   }
 
  private:
@@ -30,5 +34,7 @@ class ExtollInstallation {
 
   networks::extoll::ExtollNetwork network_;
 };
+
+using ExtollInstallation = ExtollInstallationOf<false, true, 64>;
 
 }  // namespace gasmeter::testing

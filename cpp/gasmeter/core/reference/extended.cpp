@@ -72,7 +72,9 @@ void Reference<H>::register_handlers(HandlerTable<H>& handlers) {
 template <class H>
 std::optional<OperationId> Reference<H>::put(Ep& ep, Rank rank, void* to, const void* from, Bytes bytes, Flags flags,
                                              ImplicitGroup* group) {
-  const bool as_long = ep.max_long() >= ep.max_medium();
+  const Bytes medium_puts = ep.conduit_ != nullptr ? ep.conduit_->capabilities().medium_puts : 0;
+  const bool as_long =
+      ep.max_long() >= ep.max_medium() && (medium_puts == 0 || bytes > std::min(medium_puts, ep.max_medium()));
   const Bytes fragment = as_long ? ep.max_long() : ep.max_medium();
   const auto parts = static_cast<std::uint32_t>(std::max<Bytes>(1, (bytes + fragment - 1) / fragment));
   if (is_immediate(flags) && parts > 1) return std::nullopt;

@@ -1,5 +1,5 @@
 // The Extended API over active messages: what makes a conduit complete that only carries messages.
-//   put: a Long (or Medium) request per fragment, each answered by a Short reply
+//   put: a Long (or Medium, as the conduit prefers) request per fragment, each answered by a Short reply
 //   get: a Short request per fragment, each answered by a Medium reply
 #pragma once
 

@@ -1,6 +1,6 @@
-// RandomAccess with up to seven updates in a VELO packet, applied by their owner. A rank keeps what it has sent in a
-// few places per peer until the peer has acknowledged it; with more ranks than a mailbox has slots packets may find it
-// full, and what the card says was dropped is sent again.
+// RandomAccess with up to seven updates in a VELO packet (with a window: one), applied by their owner. A rank keeps
+// what it has sent in a few places per peer until the peer has acknowledged it; with more ranks than a mailbox has
+// slots packets may find it full, and what the card says was dropped is sent again.
 #include <array>
 #include <bit>
 #include <vector>
@@ -16,6 +16,7 @@ using namespace random_access;
 
 constexpr std::uint64_t kBatch = 256;
 constexpr std::uint64_t kPerPacket = 7;
+constexpr std::uint64_t kNoWindow = ~std::uint64_t{0};
 constexpr unsigned kMostPlaces = 7;
 constexpr std::uint8_t kUpdates = kFirstTag;     // and the place
 constexpr std::uint8_t kAcknowledgement = 0x80;  // and a bit for each place: a dropped one can be repeated from its tag
@@ -29,6 +30,9 @@ class RandomAccess final : public Program {
         ranks_(context.ranks),
         table_(distribution_of(settings)),
         stream_(table_, self_),
+        window_(window_of(settings) != 0 ? window_of(settings) : kNoWindow),
+        per_packet_(window_of(settings) != 0 ? 1 : kPerPacket),
+        priced_(priced_table(settings)),
         words_(table_.count_of(self_)),
         peers_(ranks_) {
     if (port_.card().parameters().velo_payload < kPerPacket * sizeof(std::uint64_t)) {
@@ -55,7 +59,7 @@ class RandomAccess final : public Program {
 
   Verification verify() override {
     (void)port_.barrier();
-    if (stream_.position() == verified_) update(std::min(kProbeUpdates, stream_.length()));
+    if (stream_.position() == verified_) update(std::min(probe_updates(ranks_), stream_.length()));
     const std::uint64_t applied = stream_.position() - verified_;
     (void)port_.barrier();
     stream_.seek(verified_);
@@ -135,7 +139,7 @@ class RandomAccess final : public Program {
         Peer& peer = peers_[owner];
         peer.values[peer.count++] = values[i];
         ++pending_;
-        if (peer.count == kPerPacket) send(owner);
+        if (peer.count == per_packet_) send(owner);
       }
       while (pending_ > kLookAhead - kBatch) send_next();
       while (port_.step()) {
@@ -154,7 +158,7 @@ class RandomAccess final : public Program {
   void send(std::uint32_t owner) {
     Peer& peer = peers_[owner];
     const auto all = static_cast<std::uint8_t>((1U << places_) - 1);
-    port_.wait_until([&] { return peer.kept != all; });
+    port_.wait_until([&] { return peer.kept != all && outstanding_ < window_; });
     const auto place = static_cast<unsigned>(std::countr_one(peer.kept));
     peer.kept |= static_cast<std::uint8_t>(1U << place);
     ++outstanding_;
@@ -192,7 +196,7 @@ class RandomAccess final : public Program {
 
   void apply(const std::uint64_t* values, std::uint64_t count) {
     for (std::uint64_t i = 0; i < count; ++i) {
-      port_.host().charge(conduit::PrivatePrice::update);
+      port_.host().charge(conduit::PrivatePrice::update, priced_);
       words_[(values[i] & table_.mask()) - first()] ^= values[i];
     }
   }
@@ -202,6 +206,9 @@ class RandomAccess final : public Program {
   std::uint32_t ranks_;
   Distribution table_;
   Stream stream_;
+  std::uint64_t window_;  // packets that may wait for their acknowledgement
+  std::uint64_t per_packet_;
+  Bytes priced_;
   std::vector<std::uint64_t> words_;
   std::vector<Peer> peers_;
   std::vector<Packet> kept_;

@@ -34,6 +34,7 @@ class RandomAccess final : public Program {
         words_(count()),
         buckets_(context_.ranks) {
     if (context_.ranks < 2) throw UsageError("kernel random-access on raw@udp: at least 2 ranks");
+    if (window_of(settings) != 0) throw UsageError("kernel random-access on raw@udp: updates travel in buckets only");
     initialise(words_.data(), first(), count());
   }
 
@@ -48,7 +49,7 @@ class RandomAccess final : public Program {
   }
 
   Verification verify() override {
-    if (stream_.position() == verified_) update(std::min(kProbeUpdates, stream_.length()));
+    if (stream_.position() == verified_) update(std::min(probe_updates(context_.ranks), stream_.length()));
     const std::uint64_t applied = stream_.position() - verified_;
     context_.barrier();
     stream_.seek(verified_);

@@ -1,74 +1,102 @@
-// GASNet's Core API over VELO packets alone: try hooks and nothing else, so that core's reference implementations do
-// the rest.
+// GASNet's Core API over VELO and RMA: try hooks and nothing else, so that core's reference implementations do the
+// rest.
 //
-// A message is a header of 8 bytes, 4 an argument, a Long's destination, and the payload, cut into VELO packets. Every
-// rank may fill its share of every other's mailbox and gets the slots back as credits, in headers or in packets of
-// their own, so that none is ever dropped.
+// Shorts and Mediums go through VELO, and so do header and arguments of a Long, whose payload a put of the RMA unit
+// carries. What arrives in several packets is put together per source, since packets of different sources interleave.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "gasmeter/conduit/conduit.hpp"
 #include "gasmeter/conduit/local_completions.hpp"
+#include "gasmeter/networks/extoll/am_options.hpp"
+#include "gasmeter/networks/extoll/bounce_buffers.hpp"
 #include "gasmeter/networks/extoll/extoll_port.hpp"
+#include "gasmeter/networks/extoll/message_store.hpp"
+#include "gasmeter/networks/extoll/wire.hpp"
 
 namespace gasmeter::networks::extoll {
 
-// One rank's. Lives no longer than the network.
+class ExtollNetwork;
+
+// One rank's. Lives no longer than the network. Has the port to itself.
 class ExtollConduit final : public conduit::Conduit {
  public:
-  // Of Mediums and Longs; less where half of a share of a mailbox holds less.
-  static constexpr Bytes kMostPayload = 512;
-
-  // Throws UsageError where the share of a mailbox holds no message.
-  ExtollConduit(ExtollNetwork& network, sim::ModelHost host, Rank rank);
-  ~ExtollConduit() override;
+  // Throws UsageError for a card whose packets do not hold a header and two arguments.
+  ExtollConduit(ExtollNetwork& network, sim::ModelHost host, Rank rank, const AmOptions& options = {});
 
   [[nodiscard]] const conduit::Capabilities& capabilities() const override { return capabilities_; }
+  void attach(std::span<std::byte> segment) override;
   Status prepare(const conduit::AmHeader& header, const void* client, Bytes least, Bytes most,
                  conduit::AmBuffer& out) override;
   Status commit(const conduit::AmBuffer& buffer, const conduit::AmCommit& message, conduit::OperationId local) override;
   void cancel(const conduit::AmBuffer& buffer) override;
   unsigned poll(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter) override;
 
+  // For tests: messages of which some packets had come, at a time; ranks for which something is kept.
+  [[nodiscard]] std::size_t most_partial() const { return most_partial_; }
+  [[nodiscard]] std::size_t sources() const { return sources_.size(); }
+
  private:
-  struct Message;
-  struct Peer {
-    unsigned credits = 0;        // packets that its mailbox takes of this rank
-    unsigned owed = 0;           // slots that its packets have left here and it does not know of
-    bool listed = false;         // in debts_
-    Message* partial = nullptr;  // the message whose packets are coming
+  // A message of which the card has not taken all packets yet.
+  struct Outgoing {
+    Rank to;
+    PacketCutter cutter;
+    Message* message;  // where its parts lie
+  };
+  // Of a rank that has sent several packets of a message, or a Long.
+  struct Source {
+    Message* partial = nullptr;
+    MessageQueue longs;   // complete but for their payload
+    MessageQueue landed;  // payloads (destination, size) whose header has not come
   };
 
-  [[nodiscard]] unsigned packets_of(const conduit::AmHeader& header, Bytes bytes) const;
-  void send_packets(Rank to, const std::byte* head, Bytes head_bytes, const std::byte* payload, Bytes bytes);
-  void send_one(Rank to, std::span<const std::byte> bytes, std::uint8_t tag);
-  void give_back(const conduit::AmBuffer& buffer, unsigned packets);
-  [[nodiscard]] Message* accept(const VeloPacket& packet);
-  void begin(Message& message, const VeloPacket& packet, Peer& from);
-  void deliver(conduit::Delivery& sink, Message& message);
-  void pay_debts();
-  void refuse_drops();
-  [[nodiscard]] Message& take_message();
+  // ---- sending
+  [[nodiscard]] bool is_near(Rank rank) const;
+  Status prepare_near(conduit::AmBuffer& out);
+  void commit_near(const conduit::AmBuffer& buffer, const conduit::AmCommit& commit, const WireHeader& header);
+  void give_slot(Inbox& inbox);
+  void start_put(const conduit::AmBuffer& buffer, const conduit::AmCommit& commit);
+  bool send(Rank to, PacketCutter& cutter);
+  bool push_outbox();
+  void wait_for_room(unsigned packets);
 
+  // ---- receiving
+  void take_notification();
+  void landed(Rank source, void* destination, Bytes size);
+  bool take_near(conduit::Delivery& sink, conduit::PollFilter filter);
+  bool take_packet(const VeloPacket& packet, conduit::Delivery* sink, conduit::PollFilter filter);
+  void deliver_in_place(conduit::Delivery& sink, const VeloPacket& packet, const WireHeader& header);
+  void append(const VeloPacket& packet);
+  void keep(Message* message);
+  [[nodiscard]] Message* next_ready(conduit::PollFilter filter);
+  void deliver(conduit::Delivery& sink, Message& message);
+  void hand_over(conduit::Delivery& sink, const WireHeader& header, Rank source, const std::int32_t* arguments,
+                 void* payload);
+
+  ExtollNetwork& network_;
   sim::ModelHost host_;
   ExtollPort& port_;
+  MessageStore& store_;
+  Inbox& inbox_;
+  AmOptions options_;
+  bool locked_ = false;  // for what this poll finds
+  bool news_ = false;    // something that was refused may be had now
   Bytes per_packet_;
-  unsigned share_ = 0;  // packets with parts of messages
   conduit::Capabilities capabilities_;
-  std::vector<Peer> peers_;
-  unsigned reserved_ = 0;             // packets of prepared messages
-  bool news_ = false;                 // credits have come
-  std::vector<std::uint32_t> debts_;  // peers that are owed half of their share
   conduit::LocalCompletions local_done_;
-  std::deque<Message*> deferred_;  // requests that arrived while only replies were wanted
-  std::deque<Message> messages_;   // all there are
-  std::vector<Message*> spare_;
+  std::vector<Outgoing> outbox_;  // from first_out_ on
+  std::size_t first_out_ = 0;
+  BounceBuffers bounce_;
+  std::unordered_map<std::uint32_t, Source> sources_;
+  std::uint32_t partial_ = 0;
+  std::uint32_t most_partial_ = 0;
+  MessageQueue ready_requests_;
+  MessageQueue ready_replies_;
 };
 
 }  // namespace gasmeter::networks::extoll

@@ -23,7 +23,9 @@ ExtollNetwork::ExtollNetwork(sim::Engine& engine, sim::Topology topology, const 
       velo_packets_(engine.partitions()),
       rma_packets_(engine.partitions()),
       fabric_(engine, std::move(topology), parameters.link, *this),
-      process_of_(engine.ranks()) {
+      places_(engine.ranks()),
+      messages_(engine.partitions()),
+      inboxes_(engine.ranks()) {
   const std::uint32_t cards = fabric_.topology().terminals();
   for (std::uint32_t node = 0; node < engine.nodes(); ++node) {
     const auto ranks = engine.ranks_of(NodeId{node});
@@ -36,7 +38,8 @@ ExtollNetwork::ExtollNetwork(sim::Engine& engine, sim::Topology topology, const 
       throw UsageError("extoll: " + std::to_string(ranks.size()) + " ranks on a node; at most " +
                        std::to_string(std::numeric_limits<std::uint16_t>::max()));
     }
-    for (std::size_t i = 0; i < ranks.size(); ++i) process_of_[index(ranks[i])] = static_cast<std::uint16_t>(i);
+    for (std::size_t i = 0; i < ranks.size(); ++i)
+      places_[index(ranks[i])] = {NodeId{node}, static_cast<std::uint16_t>(i)};
     if (node < cards) nics_.emplace_back(*this, NodeId{node});
   }
   for (std::uint32_t rank = 0; rank < engine.ranks(); ++rank) ports_.emplace_back(*this, engine.host(Rank{rank}));

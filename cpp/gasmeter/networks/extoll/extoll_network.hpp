@@ -7,6 +7,7 @@
 
 #include "gasmeter/networks/extoll/extoll_nic.hpp"
 #include "gasmeter/networks/extoll/extoll_port.hpp"
+#include "gasmeter/networks/extoll/message_store.hpp"
 #include "gasmeter/networks/extoll/packet.hpp"
 #include "gasmeter/networks/extoll/parameters.hpp"
 #include "gasmeter/sim/engine.hpp"
@@ -32,12 +33,22 @@ class ExtollNetwork final : private sim::FabricSink {
 
   // ---- for cards and ports
   [[nodiscard]] ExtollNic& nic(NodeId node) { return nics_[index(node)]; }
-  // Which of its node's ranks it is.
-  [[nodiscard]] std::uint16_t process_of(Rank rank) const { return process_of_[index(rank)]; }
+  // Its node, and which of the node's ranks it is.
+  [[nodiscard]] NodeId node_of(Rank rank) const { return places_[index(rank)].node; }
+  [[nodiscard]] std::uint16_t process_of(Rank rank) const { return places_[index(rank)].process; }
   [[nodiscard]] sim::PacketPool<VeloPacket>& velo_packets() { return velo_packets_; }
   [[nodiscard]] sim::PacketPool<RmaPacket>& rma_packets() { return rma_packets_; }
 
+  // ---- for conduits: host memory
+  [[nodiscard]] MessageStore& messages(NodeId node) { return messages_[engine_.partition_of(node)]; }
+  [[nodiscard]] Inbox& inbox(Rank rank) { return inboxes_[index(rank)]; }
+
  private:
+  struct Place {
+    NodeId node{};
+    std::uint16_t process = 0;
+  };
+
   SimTime arrived(sim::Packet& packet, SimTime now) override;
   void departed(sim::Packet& packet, SimTime end) override;
 
@@ -46,9 +57,11 @@ class ExtollNetwork final : private sim::FabricSink {
   sim::PacketPool<VeloPacket> velo_packets_;
   sim::PacketPool<RmaPacket> rma_packets_;
   sim::Fabric fabric_;
-  std::vector<std::uint16_t> process_of_;
+  std::vector<Place> places_;  // of ranks: two words where the engine has lines
   std::deque<ExtollNic> nics_;
   std::deque<ExtollPort> ports_;
+  std::vector<MessageStore> messages_;
+  std::vector<Inbox> inboxes_;
 };
 
 }  // namespace gasmeter::networks::extoll

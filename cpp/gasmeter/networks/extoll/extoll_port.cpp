@@ -44,7 +44,7 @@ void ExtollPort::check_rank(Rank peer) const {
 
 unsigned ExtollPort::velo_room() {
   host_.synchronise();
-  return kVeloSlots - in_card_;
+  return in_card_ < kVeloSlots ? kVeloSlots - in_card_ : 0;
 }
 
 void ExtollPort::wake_on_velo_room(unsigned wanted) {
@@ -67,7 +67,7 @@ Status ExtollPort::velo_send(Rank to, std::span<const std::byte> payload, std::u
   if (!payload.empty()) std::memcpy(packet.payload.data(), payload.data(), payload.size());
   packet.status = {rank(), network_.process_of(to), tag, static_cast<std::uint8_t>(payload.size())};
   packet.from = index(host_.node());
-  packet.to = index(network_.engine().node_of(to));
+  packet.to = index(network_.node_of(to));
   packet.kind = static_cast<std::uint8_t>(PacketKind::velo) & 0x7fU;
   packet.bytes = static_cast<std::uint16_t>(p.header + kVeloStatus + (payload.size() + 7) / 8 * 8);
   ++in_card_;
@@ -80,21 +80,32 @@ Status ExtollPort::velo_send(Rank to, std::span<const std::byte> payload, std::u
 
 void ExtollPort::velo_left(SimTime now) {
   --in_card_;
-  if (wanted_ == 0 || kVeloSlots - in_card_ < wanted_) return;
+  if (wanted_ == 0 || in_card_ + wanted_ > kVeloSlots) return;
   wanted_ = 0;
   network_.engine().wake(rank(), now);
 }
 
 bool ExtollPort::deliver(VeloPacket& packet, SimTime now) {
   if (occupied_ == parameters().mailbox_slots) {
-    ++counters_.velo_dropped;
-    return false;
+    if (!holds_) {
+      ++counters_.velo_dropped;
+      return false;
+    }
+    held_.push(&packet);
+    if (packet.from == packet.to) ++network_.port(packet.status.source).in_card_;  // again: it is the same card
+    ++counters_.velo_held;
+    counters_.most_held = std::max<std::uint64_t>(counters_.most_held, ++held_count_);
+    return true;
   }
+  write_slot(packet);
+  network_.engine().wake(rank(), now);
+  return true;
+}
+
+void ExtollPort::write_slot(VeloPacket& packet) {
   unread_.push(&packet);
   ++counters_.velo_received;
   counters_.deepest_mailbox = std::max<std::uint64_t>(counters_.deepest_mailbox, ++occupied_);
-  network_.engine().wake(rank(), now);
-  return true;
 }
 
 const VeloPacket* ExtollPort::mailbox_next() {
@@ -114,6 +125,12 @@ void ExtollPort::mailbox_free() {
   host_.charge_shared(SharedPrice::pio_store, kReadPointer);
   host_.synchronise();
   occupied_ -= freed;
+  while (held_count_ != 0 && occupied_ != parameters().mailbox_slots) {
+    auto& packet = static_cast<VeloPacket&>(*held_.pop());
+    --held_count_;
+    write_slot(packet);
+    if (packet.from == packet.to) network_.port(packet.status.source).velo_left(host_.now());
+  }
 }
 
 // ---- RMA

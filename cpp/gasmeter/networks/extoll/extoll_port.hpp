@@ -22,6 +22,8 @@ struct PortCounters {
   std::uint64_t velo_sent = 0;
   std::uint64_t velo_received = 0;  // written into the mailbox
   std::uint64_t velo_dropped = 0;   // came when the mailbox was full; each is told to its sender
+  std::uint64_t velo_held = 0;      // likewise, but held back
+  std::uint64_t most_held = 0;      // at a time
   std::uint64_t deepest_mailbox = 0;
   std::uint64_t puts = 0;
   std::uint64_t gets = 0;
@@ -47,6 +49,9 @@ class ExtollPort {
   [[nodiscard]] const ExtollParameters& parameters() const;
   // Packets that a mailbox takes for certain: the card may not yet know of the last slots that were freed.
   [[nodiscard]] unsigned certain_slots() const;
+  // Before any packet comes: what finds the mailbox full stays in the card, in order, until the read pointer has moved;
+  // else it is dropped.
+  void hold_when_full() { holds_ = true; }
 
   // ---- VELO
   // One burst of stores. no_resource: nothing was charged, and the rank is woken when there is room. Packets of a pair
@@ -70,9 +75,11 @@ class ExtollPort {
   Status rma_get(Rank from, void* local, const void* remote, Bytes bytes, Notify notify);
   // The next notification in the order of their writing.
   [[nodiscard]] std::optional<Notification> notification_next();
+  // Of a rank that is synchronised: whether there is one.
+  [[nodiscard]] bool has_notification() const { return first_notification_ != notifications_.size(); }
 
   // ---- for the card
-  [[nodiscard]] bool deliver(VeloPacket& packet, SimTime now);  // false: the mailbox is full
+  [[nodiscard]] bool deliver(VeloPacket& packet, SimTime now);  // false: dropped
   void velo_left(SimTime now);
   void written(const RmaPacket& packet, SimTime now);
   void command_done(SimTime now);
@@ -81,6 +88,7 @@ class ExtollPort {
 
  private:
   void check_rank(Rank peer) const;
+  void write_slot(VeloPacket& packet);
   [[nodiscard]] bool take_command();
 
   ExtollNetwork& network_;
@@ -92,6 +100,9 @@ class ExtollPort {
   unsigned wanted_ = 0;   // room that the rank waits for; 0: it does not
   sim::PacketQueue unread_;
   sim::PacketQueue taken_;
+  sim::PacketQueue held_;  // in the card
+  unsigned held_count_ = 0;
+  bool holds_ = false;
   unsigned occupied_ = 0;  // slots, as the card knows
   unsigned freed_ = 0;     // slots of which the card has not been told
   // RMA

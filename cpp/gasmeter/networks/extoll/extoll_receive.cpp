@@ -1,0 +1,231 @@
+// The receiving half of the conduit.
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <exception>
+#include <string>
+#include <utility>
+
+#include "gasmeter/base/error.hpp"
+#include "gasmeter/networks/extoll/extoll_conduit.hpp"
+#include "gasmeter/networks/extoll/extoll_network.hpp"
+
+namespace gasmeter::networks::extoll {
+
+using conduit::AmView;
+using conduit::Category;
+using conduit::Delivery;
+using conduit::PollFilter;
+using conduit::SharedPrice;
+
+unsigned ExtollConduit::poll(Delivery& sink, unsigned budget, PollFilter filter) {
+  unsigned handed = local_done_.report(sink, budget);
+  locked_ = false;
+  news_ = false;
+  if (first_out_ != outbox_.size() && push_outbox()) news_ = true;
+  host_.synchronise();
+  while (port_.has_notification()) take_notification();
+  while (handed < budget) {
+    if (Message* const ready = next_ready(filter)) {
+      deliver(sink, *ready);
+      ++handed;
+      continue;
+    }
+    host_.synchronise();  // node mates write there
+    if (!inbox_.messages.empty()) {
+      handed += take_near(sink, filter) ? 1U : 0U;
+      continue;
+    }
+    const VeloPacket* const packet = port_.mailbox_next();
+    if (packet == nullptr) break;
+    handed += take_packet(*packet, &sink, filter) ? 1U : 0U;
+  }
+  // A caller that waits for what it was refused must not sleep beside it.
+  return handed == 0 && news_ ? 1 : handed;
+}
+
+// ---- payloads of Longs
+
+void ExtollConduit::take_notification() {
+  const auto notification = port_.notification_next();
+  switch (notification->kind) {
+    case Notification::Kind::requester:
+      bounce_.give(notification->address);
+      news_ = true;
+      return;
+    case Notification::Kind::completer:
+      landed(notification->peer, notification->address, notification->size);
+      return;
+    case Notification::Kind::responder:
+    case Notification::Kind::dropped:
+      break;
+  }
+  throw UsageError("extoll: rank " + std::to_string(index(port_.rank())) + " gets a notification of rank " +
+                   std::to_string(index(notification->peer)) + " that the conduit has not asked for");
+}
+
+// Puts of a pair arrive in order, and so do headers: the n-th of one belongs to the n-th of the other.
+void ExtollConduit::landed(Rank from, void* destination, Bytes size) {
+  Source& source = sources_[index(from)];
+  if (!source.longs.empty()) {
+    Message& message = *source.longs.pop();
+    message.destination = destination;
+    (message.header.is_reply != 0 ? ready_replies_ : ready_requests_).push(&message);
+    return;
+  }
+  Message& waits = store_.take(0);
+  waits.destination = destination;
+  waits.header.size = static_cast<std::uint32_t>(size);
+  source.landed.push(&waits);
+}
+
+// ---- packets
+
+// Whether a message was handed over. Without a sink none is.
+bool ExtollConduit::take_packet(const VeloPacket& packet, Delivery* sink, PollFilter filter) {
+  if (options_.lock == AmOptions::Lock::packet || (options_.lock == AmOptions::Lock::message && !locked_)) {
+    host_.charge(conduit::PrivatePrice::own_lock);
+    locked_ = true;
+  }
+  if (static_cast<Section>(packet.status.tag) == Section::header && options_.in_place && sink != nullptr) {
+    WireHeader header;
+    std::memcpy(&header, packet.payload.data(), sizeof header);
+    const bool whole = packet.status.size == sizeof header + header.argument_bytes() + header.data_bytes();
+    const bool wanted = filter == PollFilter::everything || header.is_reply != 0;
+    if (whole && wanted && header.kind() != Category::long_message) {
+      deliver_in_place(*sink, packet, header);
+      return true;
+    }
+  }
+  append(packet);
+  return false;
+}
+
+// The call of the handler loads the arguments, a payload is copied to where it is aligned; the slot is free before the
+// handler runs, which may have to wait for room for a reply and take further packets meanwhile.
+void ExtollConduit::deliver_in_place(Delivery& sink, const VeloPacket& packet, const WireHeader& header) {
+  const Rank source = packet.status.source;
+  const std::byte* const after = packet.payload.data() + sizeof header;
+  if (header.kind() == Category::medium) {
+    Message& message = store_.take(header.size);
+    message.header = header;
+    message.source = source;
+    std::memcpy(message.arguments.data(), after, header.argument_bytes());
+    if (header.size != 0) host_.copy(message.data(), after + header.argument_bytes(), header.size);
+    port_.mailbox_free();
+    deliver(sink, message);
+    return;
+  }
+  std::array<std::int32_t, kVeloPayload / sizeof(std::int32_t)> arguments;
+  std::memcpy(arguments.data(), after, header.argument_bytes());
+  port_.mailbox_free();
+  hand_over(sink, header, source, arguments.data(), nullptr);
+}
+
+// Copies a packet out of its slot into its message.
+void ExtollConduit::append(const VeloPacket& packet) {
+  std::array<std::byte, kVeloPayload> copy;
+  host_.copy(copy.data(), packet.payload.data(), packet.status.size);
+  std::span<const std::byte> bytes = std::span(copy).first(packet.status.size);
+  const Rank from = packet.status.source;
+  Source* source = nullptr;
+  Message* message = nullptr;
+  if (static_cast<Section>(packet.status.tag) == Section::header) {
+    WireHeader header;
+    std::memcpy(&header, bytes.data(), sizeof header);
+    bytes = bytes.subspan(sizeof header);
+    message = &store_.take(header.data_bytes());
+    message->header = header;
+    message->source = from;
+    message->arguments_missing = header.argument_bytes();
+    message->data_missing = header.data_bytes();
+  } else {
+    source = &sources_[index(from)];
+    message = source->partial;
+  }
+  port_.mailbox_free();
+  message->append(bytes);
+  if (message->complete()) {
+    if (source != nullptr) {
+      source->partial = nullptr;
+      --partial_;
+    }
+    keep(message);
+  } else if (source == nullptr) {
+    sources_[index(from)].partial = message;
+    most_partial_ = std::max(most_partial_, ++partial_);
+  }
+}
+
+// A message that VELO has brought: ready unless its payload is missing.
+void ExtollConduit::keep(Message* message) {
+  if (message->header.kind() == Category::long_message) {
+    if (message->header.size == 0) {
+      std::uint64_t destination = 0;
+      std::memcpy(&destination, message->data(), sizeof destination);
+      message->destination = reinterpret_cast<void*>(static_cast<std::uintptr_t>(destination));
+    } else {
+      Source& source = sources_[index(message->source)];
+      if (source.landed.empty()) {
+        source.longs.push(message);
+        return;
+      }
+      Message& landed = *source.landed.pop();
+      message->destination = landed.destination;
+      store_.give(landed);
+    }
+  }
+  (message->header.is_reply != 0 ? ready_replies_ : ready_requests_).push(message);
+}
+
+Message* ExtollConduit::next_ready(PollFilter filter) {
+  if (!ready_replies_.empty()) return ready_replies_.pop();
+  if (filter == PollFilter::everything && !ready_requests_.empty()) return ready_requests_.pop();
+  return nullptr;
+}
+
+// ---- from ranks of the node
+
+// Whether the message was handed over.
+bool ExtollConduit::take_near(Delivery& sink, PollFilter filter) {
+  Message& message = *inbox_.messages.pop();
+  give_slot(inbox_);
+  host_.charge_shared(SharedPrice::line_transfer);
+  if (filter == PollFilter::replies_only && message.header.is_reply == 0) {
+    ready_requests_.push(&message);
+    return false;
+  }
+  deliver(sink, message);
+  return true;
+}
+
+// ---- to the sink
+
+void ExtollConduit::deliver(Delivery& sink, Message& message) {
+  void* const payload = message.header.kind() == Category::medium         ? message.data()
+                        : message.header.kind() == Category::long_message ? message.destination
+                                                                          : nullptr;
+  std::exception_ptr failure;
+  try {
+    hand_over(sink, message.header, message.source, message.arguments.data(), payload);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  store_.give(message);
+  if (failure != nullptr) std::rethrow_exception(failure);
+}
+
+void ExtollConduit::hand_over(Delivery& sink, const WireHeader& header, Rank source, const std::int32_t* arguments,
+                              void* payload) {
+  AmView view;
+  view.source = source;
+  view.category = header.kind();
+  view.is_request = header.is_reply == 0;
+  view.handler = header.handler;
+  view.arguments = {arguments, header.arguments};
+  view.payload = payload;
+  view.size = header.kind() == Category::short_message ? 0 : header.size;
+  sink.arrived(view);
+}
+
+}  // namespace gasmeter::networks::extoll

@@ -1,0 +1,70 @@
+// Messages in host memory, and the queues through which ranks of a node hand them to each other.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "gasmeter/base/platform.hpp"
+#include "gasmeter/conduit/capabilities.hpp"
+#include "gasmeter/networks/extoll/wire.hpp"
+#include "gasmeter/sim/intrusive_queue.hpp"
+
+namespace gasmeter::networks::extoll {
+
+inline constexpr Bytes kMostMedium = 8192;
+inline constexpr Bytes kMostLong = 32 * 1024;
+
+// One that is being put together, waits, or lies in the node's memory; its payload follows it.
+struct alignas(std::max_align_t) Message {
+  Message* next = nullptr;  // in a queue of whoever has it
+  WireHeader header;
+  Rank source{};
+  std::uint8_t size_class = 0;
+  Bytes arguments_missing = 0;
+  Bytes data_missing = 0;
+  void* destination = nullptr;  // a Long's
+  std::array<std::int32_t, conduit::kMaxArguments> arguments;
+
+  [[nodiscard]] std::byte* data() { return reinterpret_cast<std::byte*>(this + 1); }
+  [[nodiscard]] bool complete() const { return arguments_missing + data_missing == 0; }
+  // Bytes of arguments and data in the order in which they are sent.
+  void append(std::span<const std::byte> bytes);
+};
+using MessageQueue = sim::IntrusiveQueue<Message>;
+
+// Of one partition of the engine: what is taken there is given back there, so that threads do not meet. Ranks have no
+// storage of their own, only what they use.
+class alignas(kNoSharing) MessageStore {
+ public:
+  // With room for `bytes` of data, at most kMostLong.
+  [[nodiscard]] Message& take(Bytes bytes);
+  void give(Message& message) {
+    message.next = spare_[message.size_class];
+    spare_[message.size_class] = &message;
+  }
+  [[nodiscard]] Bytes held() const { return held_; }
+
+ private:
+  static constexpr std::array<Bytes, 4> kRoom = {sizeof(std::int64_t) * 8, 1024, kMostMedium, kMostLong};
+
+  void refill(std::size_t size_class);
+
+  std::array<Message*, kRoom.size()> spare_{};
+  std::array<std::size_t, kRoom.size()> made_{};
+  std::vector<std::unique_ptr<std::byte[]>> slabs_;
+  Bytes held_ = 0;
+};
+
+// What a rank's node mates have for it. Touched on its node only.
+struct Inbox {
+  static constexpr unsigned kSlots = 64;
+
+  MessageQueue messages;
+  unsigned taken = 0;         // slots: messages in the queue or prepared
+  std::vector<Rank> refused;  // wait for a slot
+};
+
+}  // namespace gasmeter::networks::extoll
