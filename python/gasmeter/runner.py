@@ -136,6 +136,8 @@ class _Member:
 
 def _prescribed_operations(point: Point) -> int:
     """RandomAccess makes four updates per word of its table (HPCC's rule); other kernels run as long as they may."""
+    if point.budget.blocks is not None:
+        return 0
     metric = catalogue().kernel(point.kernel).op(point.op).metrics[0].name
     return _UPDATES_PER_WORD * point.size_bytes // _WORD_BYTES if metric == "gups" else 0
 
@@ -333,7 +335,7 @@ class Runner:
             rounds = len(members[0].outcome.blocks)
             now = self._clock()
             done = (
-                rounds >= _MODELLED_ROUNDS if not real else self._enough(members, budget, rounds, now - begin, check_at)
+                rounds >= (budget.blocks or _MODELLED_ROUNDS) if not real else self._enough(members, budget, rounds, now - begin, check_at)
             ) and (self._whole(members) or now - started >= budget.max_time_s * len(members))
             if rounds >= check_at:
                 check_at = math.ceil(check_at * 1.2)
