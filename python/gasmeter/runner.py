@@ -335,7 +335,9 @@ class Runner:
             rounds = len(members[0].outcome.blocks)
             now = self._clock()
             done = (
-                rounds >= (budget.blocks or _MODELLED_ROUNDS) if not real else self._enough(members, budget, rounds, now - begin, check_at)
+                rounds >= (budget.blocks or _MODELLED_ROUNDS)
+                if not real
+                else self._enough(members, budget, rounds, now - begin, check_at)
             ) and (self._whole(members) or now - started >= budget.max_time_s * len(members))
             if rounds >= check_at:
                 check_at = math.ceil(check_at * 1.2)

@@ -2,6 +2,5 @@
 
 from gasmeter.reproduction.figure import Figure, Line, Paper
 from gasmeter.reproduction.papers import PAPERS, figures_of, paper
-from gasmeter.reproduction.running import Reproduction, reproduce
 
-__all__ = ["PAPERS", "Figure", "Line", "Paper", "Reproduction", "figures_of", "paper", "reproduce"]
+__all__ = ["PAPERS", "Figure", "Line", "Paper", "figures_of", "paper"]

@@ -190,7 +190,9 @@ def _factors(base: Machine, key: str) -> Iterator[Variant]:
     for factor, said in ((1 / _FACTOR, "/ 2"), (_FACTOR, "x 2")):
         value = number.value * factor
         whole = number.kind in {"bytes", "size", "count"}
-        text = f"{round(value)}{' B' if number.kind in {'bytes', 'size'} else ''}" if whole else f"{value!r} {number.unit}"
+        text = (
+            f"{round(value)}{' B' if number.kind in {'bytes', 'size'} else ''}" if whole else f"{value!r} {number.unit}"
+        )
         try:
             yield Variant(f"{key} {said}", key, "factor", base.with_({key: text}))
         except UsageError:

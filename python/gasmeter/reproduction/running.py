@@ -232,9 +232,7 @@ def reproduce(
 
 
 def _heat_points(plan: Plan) -> set[str]:
-    wanted = {
-        (line, ranks) for figure in plan.figures for line in figure.lines for ranks in figure.heat_ranks
-    }
+    wanted = {(line, ranks) for figure in plan.figures for line in figure.lines for ranks in figure.heat_ranks}
     return {
         planned.run_id for planned in plan.planned
         if planned.role == "figure" and (planned.line, planned.ranks) in wanted
@@ -311,6 +309,4 @@ def _cases(found: Reproduction, role: Role) -> dict[str, Case]:
     for (name, placement), lines in found.tables(role).items():
         tables.setdefault(name, {})[placement] = {line.key: values for line, values in lines.items()}
     variants = found.plan.variants
-    return {
-        name: Case(name, variants[name].parameter, variants[name].kind, own) for name, own in tables.items()
-    }
+    return {name: Case(name, variants[name].parameter, variants[name].kind, own) for name, own in tables.items()}
