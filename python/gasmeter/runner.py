@@ -262,7 +262,12 @@ class Runner:
         members.append(_Member(outcome, session, point.budget.iterations or 1, _prescribed_operations(point)))
 
     def _warm_up(self, member: _Member) -> bool:
-        """Run first blocks, verify, find the number of iterations; False if the data did not verify."""
+        """Run first blocks, verify, find the number of iterations; False if the data did not verify.
+
+        A modelled point whose blocks are counted has nothing to warm: it is verified after the last of them.
+        """
+        if member.outcome.modelled and member.outcome.point.budget.blocks is not None:
+            return True
         block = member.session.block(member.iterations)
         member.outcome.verification = member.session.verify()
         if not member.outcome.verification.verified:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import io
 import math
 import textwrap
 from collections.abc import Iterable, Sequence
@@ -23,23 +25,53 @@ __all__ = ["Picture", "draw_figure", "draw_heat_maps", "save"]
 _SIDE_IN, _HEIGHT_IN = 4.3, 4.3
 _UNIT = "GUP/s"
 _OFFSET = 0.035
+_DPI = 110
 
 
 class Picture:
-    """A drawn figure and where it is kept.
+    """A drawn picture, rendered once.
 
     Parameters
     ----------
-    name : str
-        File name without ending.
+    name, figure : str
+        File name without ending; number of the figure it belongs to.
     title : str
         What it shows, for people who cannot see it.
     drawing : Drawing
-        The figure.
+        What is rendered.
+    ending : {"svg", "png"}
+        How the report holds it.
     """
 
-    def __init__(self, name: str, title: str, drawing: Drawing) -> None:
-        self.name, self.title, self.drawing = name, title, drawing
+    def __init__(self, name: str, figure: str, title: str, drawing: Drawing, ending: str = "svg") -> None:
+        self.name, self.figure, self.title, self.ending = name, figure, title, ending
+        self._drawing = drawing
+
+    @functools.cached_property
+    def content(self) -> bytes:
+        """The file, as the report holds it."""
+        return self.rendered(self.ending)
+
+    def rendered(self, ending: str) -> bytes:
+        """Return the picture as a file.
+
+        Parameters
+        ----------
+        ending : {"svg", "png"}
+            Which kind.
+
+        Returns
+        -------
+        bytes
+            The same for the same picture.
+        """
+        buffer = io.BytesIO()
+        with styled():
+            if ending == "svg":
+                self._drawing.savefig(buffer, format="svg", metadata={"Date": None})
+            else:
+                self._drawing.savefig(buffer, format="png", dpi=_DPI)
+        return buffer.getvalue()
 
 
 def draw_figure(found: Reproduction, figure: Figure, digitised: Iterable[Points] = ()) -> Picture | None:
@@ -59,28 +91,32 @@ def draw_figure(found: Reproduction, figure: Figure, digitised: Iterable[Points]
     Picture or None
         None if nothing of it was run.
     """
-    drawn = [line for line in figure.lines if any(found.values(line, placement) for placement in figure.placements)]
-    if not drawn:
+    if not _drawn(found, figure):
         return None
     own = [points for points in digitised if points.figure == figure.number]
     with styled():
         drawing = Drawing(figsize=(_SIDE_IN * len(figure.placements), _HEIGHT_IN), layout="constrained")
         panels = drawing.subplots(1, len(figure.placements), sharey=True, squeeze=False)[0]
         for axes, placement in zip(panels, figure.placements, strict=True):
-            _panel(axes, found, figure, drawn, placement, own)
+            _panel(axes, found, figure, placement, own)
         panels[0].set_ylabel("Update rate (GUP/s)")
         panels[0].set_ylim(bottom=0)
         _finish(drawing, panels[0], found, figure)
-    return Picture(f"figure_{figure.number}", f"{figure.title}: modelled update rate against ranks", drawing)
+    title = f"{figure.title}: modelled update rate against ranks"
+    return Picture(f"figure_{figure.number}", figure.number, title, drawing)
+
+
+def _drawn(found: Reproduction, figure: Figure) -> list[Line]:
+    lines = (*figure.lines, *figure.beside)
+    return [line for line in lines if any(found.values(line, placement) for placement in figure.placements)]
 
 
 def _several_topologies(lines: Sequence[Line]) -> bool:
     return len({line.topology for line in lines}) > 1
 
 
-def _panel(
-    axes: Axes, found: Reproduction, figure: Figure, drawn: Sequence[Line], placement: str, own: Sequence[Points]
-) -> None:
+def _panel(axes: Axes, found: Reproduction, figure: Figure, placement: str, own: Sequence[Points]) -> None:
+    drawn = _drawn(found, figure)
     tables = found.tables("band")
     base = tables.get((GIVEN, placement), {})
     several = _several_topologies(drawn)
@@ -91,12 +127,12 @@ def _panel(
         xs = sorted(values)
         axes.plot(
             [math.log2(x) for x in xs], [values[x] for x in xs], color=colour, marker=marker, linestyle=(0, (5, 2)),
-            label=f"{label} (modelled)", zorder=4,
+            linewidth=0.9 if line in figure.beside else 1.6, label=f"{label} (modelled)", zorder=4,
         )  # fmt: skip
         for x, before in base.get(line, {}).items():
             there = [
                 lines[line][x] for (name, where), lines in tables.items()
-                if where == placement and found.plan.variants[name].kind != "factor" and x in lines.get(line, {})
+                if where == placement and name != GIVEN and x in lines.get(line, {})
             ]  # fmt: skip
             if x in values and there:
                 low, high = (values[x] * end / before for end in (min(there), max(there)))
@@ -155,24 +191,24 @@ def draw_heat_maps(found: Reproduction, figure: Figure) -> list[Picture]:
     Returns
     -------
     list of Picture
-        One per line of the figure's first topology, placement and number of ranks that has links.
+        One for each line, placement and number of ranks that has links.
     """
     known = {table["run_id"] for table in found.result.link_tables()}
     pictures = []
-    lines = [line for line in figure.lines if line.topology == figure.lines[0].topology]
-    for line in lines:
+    for line in figure.heat_lines:
         for placement in figure.placements:
             for ranks in figure.heat_ranks:
                 run_id = found.run_id(line, placement, ranks)
                 if run_id in known:
                     title = f"{line.label} on {line.topology}, placement {placement}, {ranks} ranks (modelled)"
                     name = f"links_{line.label.lower()}_{line.topology.partition(':')[0]}_{placement}_{ranks}"
-                    pictures.append(Picture(name, title, draw_point_links(found.result, run_id, title)))
+                    drawing = draw_point_links(found.result, run_id, title)
+                    pictures.append(Picture(name, figure.number, title, drawing, "png"))
     return pictures
 
 
 def save(picture: Picture, folder: Path) -> list[Path]:
-    """Save a picture as SVG and PNG.
+    """Save a picture: plots as SVG and PNG, heat maps as PNG.
 
     Parameters
     ----------
@@ -184,7 +220,7 @@ def save(picture: Picture, folder: Path) -> list[Path]:
     Returns
     -------
     list of Path
-        The SVG, then the PNG.
+        The files.
 
     Raises
     ------
@@ -192,10 +228,9 @@ def save(picture: Picture, folder: Path) -> list[Path]:
         If the folder cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    written = []
-    with styled():
-        for ending in ("svg", "png"):
-            path = folder / f"{picture.name}.{ending}"
-            picture.drawing.savefig(path, metadata={"Date": None} if ending == "svg" else None)
-            written.append(path)
+    written = [folder / f"{picture.name}.{picture.ending}"]
+    written[0].write_bytes(picture.content)
+    if picture.ending == "svg":
+        written.append(folder / f"{picture.name}.png")
+        written[1].write_bytes(picture.rendered("png"))
     return written

@@ -33,8 +33,9 @@ class Line:
         What the conduit or kernel is asked for; without one of them the line is not run.
     wanted : tuple of tuple of str
         What it is asked for where this build knows it; the report says which are missing.
-    digitised : str
-        Name of the reader's own series that belongs to it.
+    uses : tuple of str
+        Parameters of the machine that it uses, as patterns; the others change nothing (a test runs them), so that
+        their variants need not be run.
     """
 
     label: str
@@ -45,6 +46,22 @@ class Line:
     metric: str = "gups"
     options: tuple[tuple[str, str], ...] = ()
     wanted: tuple[tuple[str, str], ...] = ()
+    uses: tuple[str, ...] = ("*",)
+
+    def parameters(self, machine: Machine) -> tuple[str, ...]:
+        """Return the parameters of a machine that it uses.
+
+        Parameters
+        ----------
+        machine : Machine
+            What it runs on.
+
+        Returns
+        -------
+        tuple of str
+            Keys, in the machine's order.
+        """
+        return tuple(number.key for number in machine.numbers if _matches(number.key, self.uses))
 
     @property
     def key(self) -> SeriesKey:
@@ -66,8 +83,8 @@ class Effort:
         Of the machine's variants; empty for no band.
     band_iterations : int
         Updates of each rank there.
-    factors : bool
-        Whether every parameter is tried at half and at twice its value, too.
+    factor_ranks : tuple of int
+        Ranks at which every parameter is tried at half and at twice its value, too, on the last placement.
     longer : tuple of int
         Ranks at which four times as many updates are run, to show what their number changes; empty for none.
     """
@@ -76,7 +93,7 @@ class Effort:
     iterations: int
     band_ranks: tuple[int, ...] = ()
     band_iterations: int = 0
-    factors: bool = False
+    factor_ranks: tuple[int, ...] = ()
     longer: tuple[int, ...] = ()
 
 
@@ -94,8 +111,6 @@ class Figure:
         Those that are run here.
     claims : tuple of str
         Ids of the claims it carries.
-    uses : tuple of str
-        Parameters of the machine that its lines use, as patterns; the others change nothing (a test runs them).
     full, quick : Effort
         How long it is run.
     seconds, quick_seconds : float
@@ -104,23 +119,28 @@ class Figure:
         Table of a rank.
     heat_ranks : tuple of int
         Ranks whose links are shown.
+    heat_lines : tuple of Line
+        Lines of which they are shown.
+    beside : tuple of Line
+        Lines that are shown and not judged; a quick run leaves them out.
     left_out : str
         What the paper shows and this does not, and why.
-    state : {"ready", "not yet"}
-        Whether it can be run; one that cannot has no lines.
+    placements : tuple of str
+        Declared, since the paper says nothing of it: all of them are run.
     """
 
     number: str
     title: str
     lines: tuple[Line, ...] = ()
     claims: tuple[str, ...] = ()
-    uses: tuple[str, ...] = ("*",)
     full: Effort = Effort((), 0)
     quick: Effort = Effort((), 0)
     seconds: float = 0.0
     quick_seconds: float = 0.0
     bytes_per_rank: int = 1 << 14
     heat_ranks: tuple[int, ...] = ()
+    heat_lines: tuple[Line, ...] = ()
+    beside: tuple[Line, ...] = ()
     left_out: str = ""
     placements: tuple[str, ...] = ()
 
@@ -130,7 +150,7 @@ class Figure:
         return "ready" if self.lines else "not yet"
 
     def parameters(self, machine: Machine) -> tuple[str, ...]:
-        """Return the parameters of a machine that it uses.
+        """Return the parameters of a machine that its lines use.
 
         Parameters
         ----------
@@ -142,7 +162,8 @@ class Figure:
         tuple of str
             Keys, in the machine's order.
         """
-        return tuple(number.key for number in machine.numbers if _any(number.key, self.uses))
+        used = {key for line in self.lines for key in line.parameters(machine)}
+        return tuple(number.key for number in machine.numbers if number.key in used)
 
 
 @dataclass(frozen=True)
@@ -170,5 +191,5 @@ class Paper:
     figures: tuple[Figure, ...] = field(default_factory=tuple)
 
 
-def _any(key: str, patterns: Iterable[str]) -> bool:
+def _matches(key: str, patterns: Iterable[str]) -> bool:
     return any(fnmatch.fnmatchcase(key, pattern) for pattern in patterns)

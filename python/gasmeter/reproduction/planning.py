@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from gasmeter.bands import bands
 from gasmeter.catalogue import catalogue
@@ -15,19 +16,27 @@ from gasmeter.parameters import TOPOLOGY
 from gasmeter.point import Point
 from gasmeter.reproduction.figure import Effort, Figure, Line, Paper
 from gasmeter.sweep import plan_series
+from gasmeter.units import quantity_text
 
-__all__ = ["GIVEN", "LONGER", "Plan", "Planned", "Variant", "plan_reproduction", "variants"]
+__all__ = [
+    "GIVEN", "LONGER", "SEED", "Plan", "Planned", "Role", "Variant", "describe", "factors", "plan_reproduction",
+    "variants",
+]  # fmt: skip
 
 GIVEN = "as given"
 """The case of a machine as its file describes it."""
 LONGER = 4
 """How many times as many updates a longer run has."""
 
+SEED = 2
+"""Seed of the stream of updates: HPC Challenge's own (1) loads the first ranks most until all updates are made."""
+
 _FACTOR = 2.0
+_WHOLE = {"bytes", "size", "count"}
 _S_PER_UPDATE = 4e-6
 _S_PER_RANK = 2e-4
 
-Role = Literal["figure", "band", "longer"]
+Role = Literal["figure", "longer", "band", "factor"]
 
 
 @dataclass(frozen=True)
@@ -153,7 +162,7 @@ def describe(line: Line) -> str:
     return f"{words}, {line.topology}{f' ({options})' if options else ''}"
 
 
-def variants(base: Machine, uses: Iterable[str], *, factors: bool = False) -> Iterator[Variant]:
+def variants(base: Machine, uses: Iterable[str]) -> Iterator[Variant]:
     """Yield the machine, then the variants of its band.
 
     Parameters
@@ -162,24 +171,40 @@ def variants(base: Machine, uses: Iterable[str], *, factors: bool = False) -> It
         As given.
     uses : iterable of str
         Parameters that matter: the estimates among them are moved.
-    factors : bool, default False
-        Also try every one of them, estimate or not, at half and at twice its value.
 
     Yields
     ------
     Variant
-        As given, each end of each estimate alone, 16 seeded corners, factors.
+        As given, each end of each estimate alone, 16 seeded corners.
     """
-    keys = [key for key in uses if key != TOPOLOGY]
-    for name, found in bands(base, [key for key in keys if base[key].estimate]):
+    for name, found in bands(base, [key for key in uses if base[key].estimate]):
         if name == GIVEN:
             yield Variant(name, "", "given", found)
         elif name.startswith("corner "):
             yield Variant(name, "", "corner", found)
         else:
             yield Variant(name, name.partition("=")[0], "end", found)
-    for key in keys if factors else ():
-        yield from _factors(base, key)
+
+
+def factors(base: Machine, uses: Iterable[str]) -> Iterator[Variant]:
+    """Yield the machine, then each parameter at half and at twice its value, whatever its range.
+
+    Parameters
+    ----------
+    base : Machine
+        As given.
+    uses : iterable of str
+        Parameters that matter.
+
+    Yields
+    ------
+    Variant
+        As given, then two for each parameter that can have these values.
+    """
+    yield Variant(GIVEN, "", "given", base)
+    for key in uses:
+        if key != TOPOLOGY:
+            yield from _factors(base, key)
 
 
 def _factors(base: Machine, key: str) -> Iterator[Variant]:
@@ -189,10 +214,7 @@ def _factors(base: Machine, key: str) -> Iterator[Variant]:
         return
     for factor, said in ((1 / _FACTOR, "/ 2"), (_FACTOR, "x 2")):
         value = number.value * factor
-        whole = number.kind in {"bytes", "size", "count"}
-        text = (
-            f"{round(value)}{' B' if number.kind in {'bytes', 'size'} else ''}" if whole else f"{value!r} {number.unit}"
-        )
+        text = quantity_text(round(value) if number.kind in _WHOLE else value, number.kind)
         try:
             yield Variant(f"{key} {said}", key, "factor", base.with_({key: text}))
         except UsageError:
@@ -218,22 +240,29 @@ def plan_reproduction(paper: Paper, figures: Sequence[Figure], *, quick: bool = 
     """
     plan = Plan(paper, tuple(figures), quick)
     base = machine(paper.machine)
-    known: dict[Line, dict[str, object]] = {}
-    for line in dict.fromkeys(line for figure in figures for line in figure.lines):
+    known = _Known({}, {})
+    for line in dict.fromkeys(line for figure in figures for line in (*figure.lines, *figure.beside)):
         try:
-            known[line] = _options(line, plan)
+            known.options[line] = _options(line, plan)
         except UsageError as error:
             plan.missing[describe(line)] = str(error)
-    seen: dict[str, list[Point]] = {}
-    roles: tuple[Role, ...] = ("figure", "longer", "band")
+    roles: tuple[Role, ...] = ("figure", "longer", "band", "factor")
     for role in roles:
         for figure in figures:
-            _plan_figure(plan, figure, role, base, known, seen)
+            _plan_figure(plan, figure, role, base, known)
     plan.planned = list(dict.fromkeys(plan.planned))
     return plan
 
 
-def _options(line: Line, plan: Plan) -> dict[str, object]:
+@dataclass(frozen=True)
+class _Known:
+    """Options of the lines that can be run, and points of the series so far."""
+
+    options: dict[Line, dict[str, Any]]
+    points: dict[str, list[Point]]
+
+
+def _options(line: Line, plan: Plan) -> dict[str, Any]:
     """Return what a line asks for in this build."""
     entry = catalogue()
     kernel = entry.kernel(line.kernel)
@@ -249,53 +278,66 @@ def _options(line: Line, plan: Plan) -> dict[str, object]:
     return {name: value for name, value in (*line.options, *line.wanted) if name in there}
 
 
-def _plan_figure(
-    plan: Plan, figure: Figure, role: Role, base: Machine, known: dict[Line, dict[str, object]],
-    seen: dict[str, list[Point]],
-) -> None:  # fmt: skip
+def _plan_figure(plan: Plan, figure: Figure, role: Role, base: Machine, known: _Known) -> None:
     effort = plan.effort(figure)
-    ranks = {"figure": effort.ranks, "longer": effort.longer, "band": effort.band_ranks}[role]
-    updates = {"figure": effort.iterations, "longer": LONGER * effort.iterations, "band": effort.band_iterations}[role]
+    ranks, updates = {
+        "figure": (effort.ranks, effort.iterations),
+        "longer": (effort.longer, LONGER * effort.iterations),
+        "band": (effort.band_ranks, effort.band_iterations),
+        "factor": (effort.factor_ranks, effort.band_iterations),
+    }[role]
     if not ranks:
         return
-    chosen = [Variant(GIVEN, "", "given", base)]
-    if role == "band":
-        chosen = list(variants(base, figure.parameters(base), factors=effort.factors))
+    uses = figure.parameters(base)
+    chosen: Iterable[Variant] = [Variant(GIVEN, "", "given", base)]
+    if role in {"band", "factor"}:
+        chosen = variants(base, uses) if role == "band" else factors(base, uses)
+    placements = figure.placements[-1:] if role == "factor" else figure.placements
+    beside = figure.beside if role == "figure" and not plan.quick else ()
     for variant in chosen:
         plan.variants[variant.name] = variant
-        for placement in figure.placements:
-            for line in figure.lines:
-                if line not in known:
-                    continue
-                series = _series(figure, line, variant.machine, placement, ranks, updates, known[line])
-                for point in _points(series, line, plan, seen):
-                    plan.planned.append(Planned(role, line, placement, point.ranks, variant.name, point.id))
+        for placement, line in itertools.product(placements, (*figure.lines, *beside)):
+            if line not in known.options:
+                continue
+            series = Series(
+                **_machine(line, variant.machine, base),
+                **_axes(line, ranks, figure.bytes_per_rank),
+                **_budget(ranks, updates),
+                placement=(placement,),
+                options=dict(known.options[line]),
+            )
+            for point in _points(series, line, plan, known.points):
+                plan.planned.append(Planned(role, line, placement, point.ranks, variant.name, point.id))
 
 
-def _series(
-    figure: Figure, line: Line, on: Machine, placement: str, ranks: tuple[int, ...], updates: int,
-    options: dict[str, object],
-) -> Series:  # fmt: skip
+def _machine(line: Line, variant: Machine, base: Machine) -> dict[str, Any]:
+    """Return the machine a line runs on: of a variant only what the line uses."""
+    uses = set(line.parameters(base))
+    own = base.with_({key: text for key, text in variant.overrides().items() if key in uses})
+    return {"machine": (own.label,), "topology": (line.topology,)}
+
+
+def _axes(line: Line, ranks: tuple[int, ...], bytes_per_rank: int) -> dict[str, Any]:
+    return {
+        "kernel": line.kernel,
+        "conduit": (line.conduit,),
+        "variant": (line.variant,) if line.variant else (),
+        "ranks": ranks,
+        "size": tuple(bytes_per_rank * count for count in ranks),
+        "zip": (("size", "ranks"),),
+        "seeds": (SEED,),
+    }
+
+
+def _budget(ranks: tuple[int, ...], updates: int) -> dict[str, Any]:
+    """Return one block, with the time it is expected to take so that progress knows what is left."""
     mean = sum(ranks) / len(ranks)
-    return Series(
-        kernel=line.kernel,
-        conduit=(line.conduit,),
-        variant=(line.variant,) if line.variant else (),
-        topology=(line.topology,),
-        machine=(on.label,),
-        placement=(placement,),
-        ranks=ranks,
-        size=tuple(figure.bytes_per_rank * count for count in ranks),
-        zip=(("size", "ranks"),),
-        options=dict(options),  # type: ignore[arg-type]
-        iterations=updates,
-        blocks=1,
-        time_s=round(mean * (_S_PER_RANK + updates * _S_PER_UPDATE), 3) or 0.001,
-    )
+    seconds = round(mean * (_S_PER_RANK + updates * _S_PER_UPDATE), 3)
+    return {"iterations": updates, "blocks": 1, "time_s": max(seconds, 0.001)}
 
 
 def _points(series: Series, line: Line, plan: Plan, seen: dict[str, list[Point]]) -> list[Point]:
-    """Return the points of a series; refused ones make the line missing where even the machine as given cannot run it."""
+    """Return the points of a series; if it is refused, the line is missing."""
     text = series.model_dump_json()
     if text in seen:
         return seen[text]

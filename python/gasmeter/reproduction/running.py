@@ -20,7 +20,7 @@ from gasmeter.result import Result
 from gasmeter.rows import Row
 from gasmeter.runner import GroupOutcome, Runner
 from gasmeter.verdicts.claims import RESULT, Blind, Claim, claims
-from gasmeter.verdicts.judging import Case, Judgement, Table, judge_claim
+from gasmeter.verdicts.judging import Case, Judgement, Table, Trial, judge_claim
 from gasmeter.verdicts.predicates import Predicate, predicates
 
 __all__ = ["Judged", "Reproduction", "judge_all", "reproduce"]
@@ -86,7 +86,7 @@ class Reproduction:
             Which.
         placement : str
             On which placement.
-        role : {"figure", "band", "longer"}
+        role : {"figure", "longer", "band", "factor"}
             In which run.
         variant : str
             On which variant of the machine.
@@ -103,7 +103,7 @@ class Reproduction:
 
         Parameters
         ----------
-        role : {"figure", "band", "longer"}
+        role : {"figure", "longer", "band", "factor"}
             Which run.
 
         Returns
@@ -232,7 +232,7 @@ def reproduce(
 
 
 def _heat_points(plan: Plan) -> set[str]:
-    wanted = {(line, ranks) for figure in plan.figures for line in figure.lines for ranks in figure.heat_ranks}
+    wanted = {(line, ranks) for figure in plan.figures for line in figure.heat_lines for ranks in figure.heat_ranks}
     return {
         planned.run_id for planned in plan.planned
         if planned.role == "figure" and (planned.line, planned.ranks) in wanted
@@ -256,30 +256,29 @@ def judge_all(found: Reproduction, *, blind: Blind | None = None) -> list[Judged
     """
     known = {claim.id: claim for claim in claims(found.plan.paper.name, kind=RESULT, blind=blind)}
     how = predicates(blind=blind)
-    given = _cases(found, "figure")[GIVEN]
-    band = _cases(found, "band")
-    band_given = band.pop(GIVEN, Case(GIVEN, "", "given", {}))
+    band, factors = _cases(found, "band"), _cases(found, "factor")
+    trial = Trial(_cases(found, "figure").pop(GIVEN), band.pop(GIVEN), tuple(band.values()), factors.pop(GIVEN),
+                  tuple(factors.values()))  # fmt: skip
     judged: dict[str, Judged] = {}
-    for figure, name in ((figure, name) for figure in found.plan.paper.figures for name in figure.claims):
-        if name not in known or name not in how:
-            continue
-        predicate = how[name]
-        judgement = _judge(predicate, figure, found, given, band_given, list(band.values()), judged)
-        ran = not math.isnan(judgement.value)
-        tag = label(found.machine, name, figure.parameters(found.machine)) if ran else ""
-        judged[name] = Judged(known[name], predicate, figure, judgement, tag)
+    for figure in found.plan.paper.figures:
+        for name in figure.claims:
+            if name not in known or name not in how:
+                continue
+            judgement = _judge(how[name], figure, found.plan, trial, judged)
+            ran = not math.isnan(judgement.value)
+            tag = label(found.machine, name, figure.parameters(found.machine)) if ran else ""
+            judged[name] = Judged(known[name], how[name], figure, judgement, tag)
     return list(judged.values())
 
 
 def _judge(
-    predicate: Predicate, figure: Figure, found: Reproduction, given: Case, band_given: Case, band: Sequence[Case],
-    judged: Mapping[str, Judged],
+    predicate: Predicate, figure: Figure, plan: Plan, trial: Trial, judged: Mapping[str, Judged]
 ) -> Judgement:  # fmt: skip
     if predicate.undecidable or predicate.elsewhere:
-        return judge_claim(predicate, given)
+        return judge_claim(predicate, trial)
     if not figure.lines:
         return Judgement("not_run", notes=[figure.left_out])
-    if figure not in found.plan.figures:
+    if figure not in plan.figures:
         return Judgement("not_run", notes=[f"figure {figure.number} was not asked for"])
     only = None
     if predicate.needs:
@@ -288,19 +287,15 @@ def _judge(
             return Judgement("not_run", notes=[f"{predicate.needs} was not run"])
         only = [placement for placement, holds in first.judgement.holds.items() if holds]
         if not only:
-            values = _as_given(predicate, given)
-            said = "; here the quantity is " + ", ".join(values) if values else ""
-            return Judgement("not_run", notes=[f"{predicate.needs} does not hold as given{said}"])
-    judgement = judge_claim(predicate, given, band_given, band, only=only)
+            values = judge_claim(predicate, trial).by_placement
+            said = ", ".join(f"{value:.3g} ({placement})" for placement, value in values.items())
+            notes = [f"{predicate.needs} does not hold as given", f"here the quantity is {said}" if said else ""]
+            return Judgement("not_run", notes=[note for note in notes if note])
+    judgement = judge_claim(predicate, trial, only=only)
     lines = [line for line in figure.lines if any(key.matches(line.key) for key in predicate.series.values())]
-    notes = [found.plan.missing[text] for line in lines if (text := describe(line)) in found.plan.missing]
+    notes = [plan.missing[text] for line in lines if (text := describe(line)) in plan.missing]
     judgement.notes.extend(dict.fromkeys(notes))
     return judgement
-
-
-def _as_given(predicate: Predicate, given: Case) -> list[str]:
-    judgement = judge_claim(predicate, given)
-    return [f"{value:.3g} ({placement})" for placement, value in judgement.by_placement.items()]
 
 
 def _cases(found: Reproduction, role: Role) -> dict[str, Case]:

@@ -114,7 +114,7 @@ def link_loads(found: Reproduction, figure: Figure) -> list[LinkLoad]:
     """
     tables: Mapping[str, Mapping[str, object]] = {table["run_id"]: table for table in found.result.link_tables()}
     loads = []
-    for line in figure.lines:
+    for line in figure.heat_lines:
         for placement in figure.placements:
             for ranks in figure.heat_ranks:
                 packed = tables.get(found.run_id(line, placement, ranks))

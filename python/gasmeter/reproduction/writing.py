@@ -36,7 +36,7 @@ CLAIM_COLUMNS = (
 _WORDS = {"by_construction": "by construction", "not_decidable": "not judgeable", "not_run": "not run"}
 _SMALL = 0.02
 _MOST_MOVES = 3
-_HEAT_DPI = 90
+_KINDS = {"svg": "svg+xml", "png": "png"}
 
 
 def _number(value: float) -> str:
@@ -164,18 +164,9 @@ def _pictures(found: Reproduction, digitised: Sequence[Points]) -> dict[str, Pic
     return {picture.name: picture for picture in [*plots, *heat] if picture is not None}
 
 
-def _data(picture: Picture, *, vector: bool) -> dict[str, str]:
-    from gasmeter.plots.style import styled  # noqa: PLC0415 - loads matplotlib
-
-    buffer = io.BytesIO()
-    with styled():
-        if vector:
-            picture.drawing.savefig(buffer, format="svg", metadata={"Date": None})
-        else:
-            picture.drawing.savefig(buffer, format="png", dpi=_HEAT_DPI)
-    kind = "svg+xml" if vector else "png"
-    text = base64.b64encode(buffer.getvalue()).decode()
-    return {"title": picture.title, "data": f"data:image/{kind};base64,{text}"}
+def _data(picture: Picture) -> dict[str, str]:
+    text = base64.b64encode(picture.content).decode()
+    return {"title": picture.title, "data": f"data:image/{_KINDS[picture.ending]};base64,{text}"}
 
 
 def _html(found: Reproduction, pictures: Mapping[str, Picture]) -> str:
@@ -215,8 +206,8 @@ def _notes(found: Reproduction) -> list[str]:
     missing = [f"Not run: {line}: {why}." for line, why in found.plan.missing.items()]
     options = [f"{note[0].upper()}{note[1:]}." for note in found.plan.notes]
     refused_points = [note for note in found.result.notes if note.startswith("not run: ")]
-    more = [f"{len(refused_points)} points were refused by the machine they ran on; the first: {refused_points[0]}"]
-    return [*missing, *options, *(more if refused_points else []), *(f"Error: {line}" for line in found.result.errors)]
+    more = [f"{len(refused_points)} points were refused; the first: {note}" for note in refused_points[:1]]
+    return [*missing, *options, *more, *(f"Error: {line}" for line in found.result.errors)]
 
 
 def _claim(entry: Judged) -> dict[str, Any]:
@@ -254,11 +245,11 @@ def _figure(
 ) -> dict[str, Any]:
     ranks = found.plan.effort(figure).ranks
     picture = pictures.get(f"figure_{figure.number}")
-    heat = {entry.name for entry in draw_heat_maps(found, figure)} if figure.heat_ranks else set()
+    heat = [entry for entry in pictures.values() if entry.figure == figure.number and entry is not picture]
     longer = _longer(found, figure)
     values = [
-        {"line": _said(line), "placement": placement, "values": [_number(own.get(count, math.nan)) for count in ranks]}
-        for line in figure.lines
+        {"line": _said(line), "placement": placement, "cells": [_number(own.get(count, math.nan)) for count in ranks]}
+        for line in (*figure.lines, *figure.beside)
         for placement in figure.placements
         if (own := found.values(line, placement))
     ]
@@ -266,10 +257,10 @@ def _figure(
         "number": figure.number,
         "title": figure.title,
         "left_out": figure.left_out,
-        "picture": _data(picture, vector=True) if picture else None,
+        "picture": _data(picture) if picture else None,
         "claims": [claims[name] for name in figure.claims if name in claims],
         "ranks": ranks,
-        "values": values,
+        "table": values,
         "longer": [
             {"line": _said(line), "placement": placement, "ranks": count, "change": f"{change:+.2%}"}
             for line, placement, count, change in longer
@@ -285,7 +276,7 @@ def _figure(
              "busiest": f"{load.busiest:.0%}", "mean": f"{load.mean:.0%}", "used": f"{load.used:.0%}"}
             for load in link_loads(found, figure)
         ],
-        "heat": [_data(entry, vector=False) for name, entry in pictures.items() if name in heat],
+        "heat": [_data(entry) for entry in heat],
     }  # fmt: skip
 
 

@@ -142,9 +142,9 @@ class Expression:
                 return [*self._check(left), *self._check(right)]
             case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in {*FUNCTIONS, STEP}:
                 return [found for argument in arguments for found in self._check(argument)]
-        allowed = ", ".join([*FUNCTIONS, STEP])
+        allowed = ", ".join(["numbers", "series", "+ - * /", *FUNCTIONS, STEP])
         raise UsageError(
-            f"quantity {self.text!r}: {ast.unparse(node)!r} is not allowed; allowed: numbers, series, + - * /, {allowed}",
+            f"quantity {self.text!r}: {ast.unparse(node)!r} is not allowed; allowed: {allowed}",
             self.text,
         )
 

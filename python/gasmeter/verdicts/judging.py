@@ -7,7 +7,7 @@ as given on the points of the band: a band may be run with fewer points and upda
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -16,7 +16,7 @@ import numpy as np
 from gasmeter.verdicts.expressions import NotThere
 from gasmeter.verdicts.predicates import Predicate, SeriesKey
 
-__all__ = ["PLACEMENT", "TOGETHER", "Case", "Judgement", "Table", "VerdictName", "judge_claim"]
+__all__ = ["PLACEMENT", "TOGETHER", "Case", "Judgement", "Table", "Trial", "VerdictName", "judge_claim"]
 
 VerdictName = Literal["within", "outside", "depends", "by_construction", "not_decidable", "not_run"]
 
@@ -90,28 +90,42 @@ Quantities = tuple[float, ...]
 """One per condition of a predicate."""
 
 
-def judge_claim(
-    predicate: Predicate,
-    given: Case,
-    band_given: Case | None = None,
-    band: Sequence[Case] = (),
-    *,
-    only: Iterable[str] | None = None,
-) -> Judgement:
+@dataclass(frozen=True)
+class Trial:
+    """Everything a claim is judged by.
+
+    Attributes
+    ----------
+    given : Case
+        The machine as it stands, on every point of the figure.
+    band_given : Case, optional
+        The machine as it stands, on the points of the band.
+    band : tuple of Case
+        Its variants, on the same points.
+    factor_given : Case, optional
+        The machine as it stands, on the points at which factors are tried.
+    factors : tuple of Case
+        Variants beyond the ranges, on the same points.
+    """
+
+    given: Case
+    band_given: Case | None = None
+    band: tuple[Case, ...] = ()
+    factor_given: Case | None = None
+    factors: tuple[Case, ...] = ()
+
+
+def judge_claim(predicate: Predicate, trial: Trial, *, only: Iterable[str] | None = None) -> Judgement:
     """Judge one claim.
 
     Parameters
     ----------
     predicate : Predicate
         How.
-    given : Case
-        The machine as it stands, on every point of the figure.
-    band_given : Case, optional
-        The machine as it stands, on the points of the band.
-    band : sequence of Case
-        Its variants, on the same points.
+    trial : Trial
+        What was found.
     only : iterable of str, optional
-        Placements that count; all of `given` by default.
+        Placements that count; all that were run by default.
 
     Returns
     -------
@@ -122,17 +136,18 @@ def judge_claim(
         return Judgement("not_decidable", notes=[predicate.undecidable])
     if predicate.elsewhere:
         return Judgement("not_run", notes=[f"judged by {predicate.elsewhere}"])
-    wanted = list(given.tables) if only is None else [name for name in given.tables if name in set(only)]
+    tables = trial.given.tables
+    wanted = list(tables) if only is None else [name for name in tables if name in set(only)]
     nominal: dict[str, Quantities] = {}
     missing: list[str] = []
     for placement in wanted:
         try:
-            nominal[placement] = _quantities(predicate, given.tables[placement], predicate.over)
+            nominal[placement] = _quantities(predicate, tables[placement], predicate.over)
         except NotThere as error:
             missing.append(str(error))
     if not nominal or (missing and predicate.placements == "every"):
         return Judgement("not_run", notes=list(dict.fromkeys(missing)) or ["no placement was run"])
-    return _judge(predicate, nominal, band_given, band)
+    return _judge(predicate, nominal, trial)
 
 
 def _quantities(predicate: Predicate, table: Table, over: Iterable[int], xs: set[int] | None = None) -> Quantities:
@@ -197,73 +212,100 @@ def _together(predicate: Predicate, outcomes: Mapping[str, bool]) -> set[bool]:
     return set(outcomes.values())
 
 
-def _judge(
-    predicate: Predicate, nominal: Mapping[str, Quantities], base: Case | None, band: Sequence[Case]
-) -> Judgement:
+@dataclass
+class _Band:
+    """What a band says of a claim."""
+
+    low: float
+    high: float
+    outcomes: set[bool]
+    moves: dict[str, float] = field(default_factory=dict)
+    flips: dict[str, float] = field(default_factory=dict)
+    refused: list[str] = field(default_factory=list)
+    corner_flips: bool = False
+
+
+def _judge(predicate: Predicate, nominal: Mapping[str, Quantities], trial: Trial) -> Judgement:
     holds = {placement: _holds(predicate, values) for placement, values in nominal.items()}
-    shown = _shown(predicate, nominal, holds)
     values = {placement: found[0] for placement, found in nominal.items()}
+    shown = _shown(predicate, nominal, holds)
     as_given = _together(predicate, holds)
-    said = "as given it holds" if as_given == {True} else "as given it does not hold"
+    said = f"as given it {'holds' if as_given == {True} else 'does not hold'}"
     said = "as given it holds on some placements only" if len(as_given) > 1 else said
-    if not band:
-        return Judgement("not_run", values[shown], by_placement=values, holds=holds, notes=[f"no band was run: {said}"])
-    outcomes, moves, flips = set(as_given), dict[str, float](), dict[str, float]()
-    refused: list[str] = []
-    ranges = [variant for variant in band if variant.kind != "factor"]
-    corner_flips = factor_flips = False
-    low = high = values[shown]
-    for variant in band:
-        found = {
-            placement: shifted
-            for placement, quantities in nominal.items()
-            if (shifted := _shifted(predicate, quantities, base, variant, placement)) is not None
-        }
-        if len(found) < len(nominal):
-            if variant.kind != "factor":  # what cannot run does not hold
-                refused.append(variant.parameter)
-                outcomes.add(False)
+    band = _over_band(predicate, nominal, trial, shown, as_given)
+    if len(band.refused) == len(trial.band):
+        why = "no variant of the machine could be run" if trial.band else "no band was run"
+        return Judgement("not_run", values[shown], by_placement=values, holds=holds, notes=[f"{why}: {said}"])
+    verdict: VerdictName = "within" if band.outcomes == {True} else "outside"
+    verdict = "depends" if len(band.outcomes) > 1 else verdict
+    notes = [f"over {shown}"] if len(values) > 1 else []
+    if verdict == "within" and _nothing_flips(predicate, nominal, trial, as_given):
+        verdict = "by_construction"
+        notes.append("no parameter flips it within a factor of 2")
+    if verdict == "depends":
+        notes.append(said)
+    if band.refused:
+        names = ", ".join(sorted({name for name in band.refused if name}))
+        notes.append(f"{len(band.refused)} of {len(trial.band)} variants cannot run it{f' ({names})' if names else ''}")
+    moves = dict(sorted(((key, by) for key, by in band.moves.items() if by > _SAME), key=lambda item: -item[1]))
+    deciding = _deciding(band, as_given) or next(iter(moves), "")
+    return Judgement(verdict, values[shown], band.low, band.high, values, holds, deciding, notes, moves)
+
+
+def _over_band(
+    predicate: Predicate, nominal: Mapping[str, Quantities], trial: Trial, shown: str, as_given: set[bool]
+) -> _Band:
+    at = nominal[shown][0]
+    band = _Band(at, at, set(as_given))
+    for variant in trial.band:
+        found = _on(predicate, nominal, trial.band_given, variant)
+        if len(found) < len(nominal):  # what cannot run does not hold
+            band.refused.append(variant.parameter)
+            band.outcomes.add(False)
             continue
         answers = _together(predicate, {placement: _holds(predicate, one) for placement, one in found.items()})
-        flipped = answers != as_given
-        if variant.kind == "factor":
-            factor_flips |= flipped
+        band.outcomes |= answers
+        move = max(abs(one[0] - nominal[placement][0]) for placement, one in found.items())
+        band.low, band.high = min(band.low, found[shown][0]), max(band.high, found[shown][0])
+        if not variant.parameter:
+            band.corner_flips |= answers != as_given
             continue
-        outcomes |= answers
-        move = max(abs(one[0] - values[placement]) for placement, one in found.items())
-        low, high = min(low, found[shown][0]), max(high, found[shown][0])
-        if variant.parameter:
-            moves[variant.parameter] = max(move, moves.get(variant.parameter, 0.0))
-            if flipped:
-                flips[variant.parameter] = max(move, flips.get(variant.parameter, 0.0))
-        else:
-            corner_flips |= flipped
-    if len(refused) == len(ranges):
-        notes = [f"no variant of the machine could be run: {said}"]
-        return Judgement("not_run", values[shown], by_placement=values, holds=holds, notes=notes)
-    verdict: VerdictName = "depends" if len(outcomes) > 1 else "within" if outcomes == {True} else "outside"
-    tried = any(variant.kind == "factor" for variant in band)
-    if verdict == "within" and tried and not factor_flips:
-        verdict = "by_construction"
-    moved = dict(sorted(((key, by) for key, by in moves.items() if by > _SAME), key=lambda item: -item[1]))
-    notes = [f"over {shown}" if len(values) > 1 else ""]
-    notes += [said] if verdict == "depends" else []
-    notes += ["no parameter flips it within a factor of 2"] if verdict == "by_construction" else []
-    if refused:
-        names = ", ".join(sorted({name for name in refused if name}))
-        notes.append(f"{len(refused)} of {len(ranges)} variants cannot run it{f' ({names})' if names else ''}")
-    deciding = max(flips, key=flips.__getitem__, default="")
-    if not deciding and len(as_given) > 1:
-        deciding = PLACEMENT
-    elif not deciding and as_given == {True} and any(refused):
-        deciding = next(name for name in refused if name)
-    elif not deciding and corner_flips:
-        deciding = TOGETHER
-    if not deciding:
-        deciding = next(iter(moved), "")
-    return Judgement(
-        verdict, values[shown], low, high, values, holds, deciding, [note for note in notes if note], moved
-    )
+        for table in (band.moves, band.flips) if answers != as_given else (band.moves,):
+            table[variant.parameter] = max(move, table.get(variant.parameter, 0.0))
+    return band
+
+
+def _on(
+    predicate: Predicate, nominal: Mapping[str, Quantities], base: Case | None, variant: Case
+) -> dict[str, Quantities]:
+    """Return the quantities on a variant by placement, where it could be run."""
+    shifted = {
+        placement: _shifted(predicate, values, base, variant, placement) for placement, values in nominal.items()
+    }
+    return {placement: found for placement, found in shifted.items() if found is not None}
+
+
+def _nothing_flips(predicate: Predicate, nominal: Mapping[str, Quantities], trial: Trial, as_given: set[bool]) -> bool:
+    """Return whether factors were tried, on at least one placement, and none of them changes the answer."""
+    tried = 0
+    for variant in trial.factors:
+        found = _on(predicate, nominal, trial.factor_given, variant)
+        answers = {_holds(predicate, one) for one in found.values()}
+        if answers - as_given:
+            return False
+        tried += bool(answers)
+    return tried > 0
+
+
+def _deciding(band: _Band, as_given: set[bool]) -> str:
+    """Return what flips the claim: a parameter, the placement, a parameter that forbids it, several together."""
+    if band.flips:
+        return max(band.flips, key=band.flips.__getitem__)
+    if len(as_given) > 1:
+        return PLACEMENT
+    if as_given == {True} and any(band.refused):
+        return next(name for name in band.refused if name)
+    return TOGETHER if band.corner_flips else ""
 
 
 def _shown(predicate: Predicate, nominal: Mapping[str, Quantities], holds: Mapping[str, bool]) -> str:
