@@ -93,9 +93,12 @@ def _print(found: Reproduction, place: Path) -> None:
     table = Table(box=box.SIMPLE_HEAD, title=found.result.title, title_justify="left")
     for number, head in enumerate(_HEADS):
         table.add_column(head, justify="right" if number in _NUMBERS else "left", no_wrap=True)
-    for entry in found.judged:
+    shown = [entry for entry in found.judged if entry.figure in found.plan.figures]
+    for entry in shown:
         table.add_row(*(Text(cell) for cell in _cells(entry)))
     out(render_table(table))
+    if len(shown) < len(found.judged):
+        out(f"{len(found.judged) - len(shown)} statements of figures that were not run stand in claims.csv\n")
     for line in [*found.plan.notes, *(f"not run: {key}: {why}" for key, why in found.plan.missing.items())]:
         note(line)
     for line in found.result.errors:

@@ -27,7 +27,9 @@ _LIBRARY = (
 def _line(label: str, conduit: str, topology: str, variant: str = "", **options: str) -> Line:
     uses = _EVERYWHERE if conduit.startswith("raw@") else (*_EVERYWHERE, *_LIBRARY)
     given = tuple(sorted(options.items()))
-    return Line(label, "random-access", conduit, topology, variant, options=given, wanted=_PRICED, uses=uses)
+    # Conduit and VELO alike: a message for each update, 16 of a rank on their way.
+    wanted = _PRICED if variant == "put-get" else (*_PRICED, ("window", "16"))
+    return Line(label, "random-access", conduit, topology, variant, options=given, wanted=wanted, uses=uses)
 
 
 _UPC = (
