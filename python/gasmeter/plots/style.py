@@ -23,8 +23,8 @@ from gasmeter.units import format_bytes
 
 __all__ = ["Chart", "Drawing", "finish", "plain_log_labels", "plot_lines", "size_axis", "styled", "time_axis"]
 
-_LETTERS_PER_INCH = 15
-_HANDLE_LETTERS = 8  # what the line in front of a label takes
+_LETTERS_PER_INCH = 17
+_HANDLE_LETTERS = 6  # what the line in front of a label takes
 _FEW_DECADES = 200.0
 _ONE_DECADE = 15.0
 _SHEET = Path(__file__).resolve().parent.parent / "style.mplstyle"

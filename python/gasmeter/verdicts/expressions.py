@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from gasmeter.errors import UsageError
 
-__all__ = ["FUNCTIONS", "Expression", "NotThere"]
+__all__ = ["FUNCTIONS", "Expression"]
 
 Array = npt.NDArray[np.float64]
 Value = float | Array | None
