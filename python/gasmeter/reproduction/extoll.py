@@ -16,7 +16,7 @@ _PRICED = (("priced_table_bytes", str((8 << 30) // 16)),)
 _PLACEMENTS = ("fill", "round-robin")
 _EVERYWHERE = (
     "topology", "ranks_per_node", "link.*", "velo.*", "host.pio_*", "host.line_transfer", "host.poll_miss",
-    "host.update",
+    "host.update", "host.cache*",
 )  # fmt: skip
 _LIBRARY = (
     "host.call", "host.header_build", "host.dispatch", "host.copy_*", "host.line_store", "host.lock",

@@ -226,6 +226,9 @@ def reproduce(
             bare=True,
         )  # fmt: skip
     found = Reproduction(plan, result)
+    if not result.rows:
+        why = next(iter([*result.notes, *plan.missing.values()]), "no line is left")
+        raise UsageError(f"no point of figures {', '.join(figure.number for figure in figures)} could be run: {why}")
     found.judged = judge_all(found, blind=blind)
     found.seconds = time.monotonic() - started
     return found
