@@ -79,6 +79,7 @@ def execute(
     runner: Runner | None = None,
     progress: Callable[[Progress], None] | None = None,
     origin: Mapping[str, Any] | None = None,
+    bare: bool = False,
 ) -> Result:
     """Measure an experiment; see `gasmeter.experiment.Experiment.run`.
 
@@ -102,6 +103,8 @@ def execute(
         Told before and after every group.
     origin : mapping, optional
         Where options came from, for run.json.
+    bare : bool, default False
+        Leave out summary.md and plots: the caller makes its own of the rows.
 
     Returns
     -------
@@ -148,7 +151,8 @@ def execute(
         result = _result(experiment, groups, done, complete=state == "complete")
         if store:
             result.remarks.extend([f"the earlier run is kept in {store.moved_to}"] if store.moved_to else [])
-            store.finish(result, state, summarise_run(experiment, result), plots=state != "failed" and bool(done))
+            summary = "" if bare else summarise_run(experiment, result)
+            store.finish(result, state, summary, plots=not bare and state != "failed" and bool(done))
     return result
 
 

@@ -165,7 +165,7 @@ class Series(_Described):
         differ from it in these axes only are measured in alternating blocks.
     compare : {"ratio", "difference", "both"}
         Comparisons written as rows; the ratio is the metric ``overhead``.
-    ci, time_s, max_time_s, iterations
+    ci, time_s, max_time_s, iterations, blocks
         See `gasmeter.point.Budget`; text such as ``2%`` and ``30s`` is parsed.
     quick : dict
         Axes and budget fields that replace the ones above in a quick run.
@@ -197,6 +197,7 @@ class Series(_Described):
     time_s: float = Field(default=0.4, gt=0)
     max_time_s: float = Field(default=30.0, gt=0)
     iterations: int | None = Field(default=None, ge=1, le=MOST_ITERATIONS)
+    blocks: int | None = Field(default=None, ge=1)
     quick: dict[str, Any] = Field(default_factory=dict)
     machine: tuple[str, ...] = ()
     topology: tuple[str, ...] = ()
@@ -291,9 +292,11 @@ class Series(_Described):
         Returns
         -------
         Budget
-            From `ci`, `time_s`, `max_time_s` and `iterations`.
+            From `ci`, `time_s`, `max_time_s`, `iterations` and `blocks`.
         """
-        return Budget(time_s=self.time_s, ci=self.ci, max_time_s=self.max_time_s, iterations=self.iterations)
+        return Budget(
+            time_s=self.time_s, ci=self.ci, max_time_s=self.max_time_s, iterations=self.iterations, blocks=self.blocks
+        )
 
 
 class Experiment(_Described):

@@ -43,6 +43,9 @@ class Budget(BaseModel):
         Seconds after which a point ends, whatever its interval.
     iterations : int or None
         Operations per block; None lets the runner choose blocks of about 2 ms.
+    blocks : int or None
+        Blocks of a modelled point, which repeat nothing by chance; with it RandomAccess makes these updates and no
+        more, instead of four per word of its table. None leaves it to the runner.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -51,6 +54,7 @@ class Budget(BaseModel):
     ci: float | None = Field(default=None, gt=0, le=1)
     max_time_s: float = Field(default=30.0, gt=0)
     iterations: int | None = Field(default=None, ge=1, le=MOST_ITERATIONS)
+    blocks: int | None = Field(default=None, ge=1)
 
     def quick(self) -> Budget:
         """Return the same budget for a quick look.
@@ -114,6 +118,8 @@ class Point(BaseModel):
         content = self.model_dump()
         if not self.machine_digest:  # real points have none, and keep the names they had before there were machines
             del content["machine_digest"]
+        if self.budget.blocks is None:  # nor had points whose blocks nobody counted
+            del content["budget"]["blocks"]
         return _digest({"schema": SCHEMA_VERSION, **content})
 
     def describe(self) -> str:

@@ -136,6 +136,8 @@ class _Member:
 
 def _prescribed_operations(point: Point) -> int:
     """RandomAccess makes four updates per word of its table (HPCC's rule); other kernels run as long as they may."""
+    if point.budget.blocks is not None:
+        return 0
     metric = catalogue().kernel(point.kernel).op(point.op).metrics[0].name
     return _UPDATES_PER_WORD * point.size_bytes // _WORD_BYTES if metric == "gups" else 0
 
@@ -260,7 +262,12 @@ class Runner:
         members.append(_Member(outcome, session, point.budget.iterations or 1, _prescribed_operations(point)))
 
     def _warm_up(self, member: _Member) -> bool:
-        """Run first blocks, verify, find the number of iterations; False if the data did not verify."""
+        """Run first blocks, verify, find the number of iterations; False if the data did not verify.
+
+        A modelled point whose blocks are counted has nothing to warm: it is verified after the last of them.
+        """
+        if member.outcome.modelled and member.outcome.point.budget.blocks is not None:
+            return True
         block = member.session.block(member.iterations)
         member.outcome.verification = member.session.verify()
         if not member.outcome.verification.verified:
@@ -333,7 +340,9 @@ class Runner:
             rounds = len(members[0].outcome.blocks)
             now = self._clock()
             done = (
-                rounds >= _MODELLED_ROUNDS if not real else self._enough(members, budget, rounds, now - begin, check_at)
+                rounds >= (budget.blocks or _MODELLED_ROUNDS)
+                if not real
+                else self._enough(members, budget, rounds, now - begin, check_at)
             ) and (self._whole(members) or now - started >= budget.max_time_s * len(members))
             if rounds >= check_at:
                 check_at = math.ceil(check_at * 1.2)

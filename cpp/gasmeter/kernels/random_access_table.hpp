@@ -47,7 +47,7 @@ inline void check_options(const Settings& settings) {
 }
 
 inline Distribution distribution_of(const Settings& settings) {
-  return {settings.size / sizeof(std::uint64_t), settings.ranks};
+  return {settings.size / sizeof(std::uint64_t), settings.ranks, settings.seed};
 }
 
 inline Bytes share_of(const Settings& settings) {

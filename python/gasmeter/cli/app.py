@@ -13,6 +13,7 @@ from gasmeter.cli.export import export
 from gasmeter.cli.listing import list_command
 from gasmeter.cli.measure import measure
 from gasmeter.cli.rank import rank
+from gasmeter.cli.reproduce import reproduce_command
 from gasmeter.cli.run import run
 from gasmeter.context import package_version
 from gasmeter.errors import GasmeterError
@@ -108,7 +109,7 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for _command in (doctor, export, list_command, measure, rank, run):
+for _command in (doctor, export, list_command, measure, rank, reproduce_command, run):
     cli.add_command(_command)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from gasmeter.errors import UsageError
 from gasmeter.formats import render
@@ -23,6 +24,7 @@ __all__ = [
     "EnvOption",
     "note",
     "option",
+    "options_with_origin",
     "out",
     "point_options",
     "show",
@@ -160,6 +162,34 @@ def point_options(command: str) -> Callable[[Any], Any]:
         return function
 
     return decorate
+
+
+def options_with_origin(context: click.Context) -> dict[str, dict[str, object]]:
+    """Return the options of a command and where each came from, for run.json.
+
+    Parameters
+    ----------
+    context : click.Context
+        Of the command.
+
+    Returns
+    -------
+    dict of str to dict
+        ``value`` and ``origin`` by name.
+    """
+    names = {
+        ParameterSource.COMMANDLINE: "command line",
+        ParameterSource.ENVIRONMENT: "environment",
+        ParameterSource.DEFAULT: "default",
+        ParameterSource.DEFAULT_MAP: "default",
+        ParameterSource.PROMPT: "prompt",
+    }
+    found: dict[str, dict[str, object]] = {}
+    for name, value in context.params.items():
+        source = context.get_parameter_source(name)
+        plain = str(value) if isinstance(value, Path) else value
+        found[name] = {"value": plain, "origin": names.get(source, "default") if source else "default"}
+    return found
 
 
 def out(text: str) -> None:

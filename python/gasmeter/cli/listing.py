@@ -16,7 +16,11 @@ from gasmeter.execution import estimated_seconds
 from gasmeter.loading import ProgramFile, load_file
 from gasmeter.machine import machine, machines
 from gasmeter.parameters import PARAMETERS
+from gasmeter.reproduction.papers import PAPERS
+from gasmeter.reproduction.planning import describe
 from gasmeter.units import format_duration, quantity_text
+from gasmeter.verdicts.claims import claims
+from gasmeter.verdicts.predicates import predicates
 
 __all__ = ["list_command"]
 
@@ -118,8 +122,25 @@ def _topologies() -> list[Entry]:
     return [{**entry, "ops": [], "options": []} for entry in topologies()]
 
 
-def _none() -> list[Entry]:
-    return []
+def _figures() -> list[Entry]:
+    return [
+        {"name": f"{paper.name} {figure.number}", "summary": figure.title, "ops": [], "options": [],
+         "state": figure.state, "paper": paper.name, "figure": figure.number, "left_out": figure.left_out,
+         "lines": [describe(line) for line in figure.lines], "claims": list(figure.claims),
+         **({"seconds": figure.seconds, "quick_seconds": figure.quick_seconds} if figure.lines else {})}
+        for paper in PAPERS.values() for figure in paper.figures
+    ]  # fmt: skip
+
+
+def _claims() -> list[Entry]:
+    known = predicates()
+    return [
+        {"name": claim.id, "summary": claim.statement, "ops": [], "options": [], "kind": claim.kind,
+         "paper": claim.paper, "figure": claim.figure, "published": claim.published,
+         **({"tolerance": known[claim.id].tolerance, "rule": known[claim.id].rule, "digest": known[claim.id].digest}
+            if claim.id in known else {})}
+        for claim in claims()
+    ]  # fmt: skip
 
 
 _LISTS: dict[str, Callable[[], list[Entry]]] = {
@@ -128,8 +149,8 @@ _LISTS: dict[str, Callable[[], list[Entry]]] = {
     "machines": _machines,
     "topologies": _topologies,
     "experiments": _experiments,
-    "figures": _none,
-    "claims": _none,
+    "figures": _figures,
+    "claims": _claims,
 }
 _SHORT = ("kernels", "conduits", "experiments")
 
@@ -167,6 +188,13 @@ def _print(entry: Entry) -> None:
     detail = [entry[key] for key in ("kind", "state") if entry.get(key)]
     if "points" in entry:
         detail.append(f"{entry['points']} points, about {format_duration(entry['seconds'])}: {entry['file']}")
+    if "quick_seconds" in entry:
+        times = (format_duration(entry[key]) for key in ("seconds", "quick_seconds"))
+        detail.append("about {}, --quick {}".format(*times))
+    if entry.get("left_out"):
+        detail.append(entry["left_out"])
+    if "published" in entry:
+        detail.append(f"{entry['figure']}, published: {entry['published']}")
     if "command" in entry:
         detail.append(f"run it with `{entry['command']}`")
     out(f"  {entry['name']:<14} {entry['summary']}{' (' + ', '.join(detail) + ')' if detail else ''}")

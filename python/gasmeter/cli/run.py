@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
-from click.core import ParameterSource
 from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from gasmeter.cli.common import FOLDER, note, option, out
+from gasmeter.cli.common import FOLDER, note, option, options_with_origin, out
 from gasmeter.cli.progress import showing_progress
 from gasmeter.errors import GasmeterError, UsageError
 from gasmeter.execution import estimated_seconds, execute
@@ -82,7 +81,7 @@ def run(
         with showing_progress() as progress:
             result = execute(
                 experiment, out=place, quick=quick, replace=values, jobs=jobs, resume=resume, progress=progress,
-                origin=_origin(context),
+                origin=options_with_origin(context),
             )  # fmt: skip
     except KeyboardInterrupt:
         note(f"what was measured is kept in {place}; continue with --resume")
@@ -97,22 +96,6 @@ def _given(values: dict[str, str], error: GasmeterError) -> bool:
         word.strip() for key, text in values.items() for word in (key, *key.rpartition("."), text, *text.split(","))
     ]
     return error.value in words or isinstance(error, UsageError) is False
-
-
-def _origin(context: click.Context) -> dict[str, dict[str, object]]:
-    names = {
-        ParameterSource.COMMANDLINE: "command line",
-        ParameterSource.ENVIRONMENT: "environment",
-        ParameterSource.DEFAULT: "default",
-        ParameterSource.DEFAULT_MAP: "default",
-        ParameterSource.PROMPT: "prompt",
-    }
-    found: dict[str, dict[str, object]] = {}
-    for name, value in context.params.items():
-        source = context.get_parameter_source(name)
-        plain = str(value) if isinstance(value, Path) else value
-        found[name] = {"value": plain, "origin": names.get(source, "default") if source else "default"}
-    return found
 
 
 def _print_plan(experiment: Experiment, groups: Sequence[Group]) -> None:

@@ -7,13 +7,14 @@ from typing import Any
 
 import pandas as pd
 
-__all__ = ["KEYS", "Look", "Looks"]
+__all__ = ["COLOURS", "KEYS", "MARKERS", "Look", "Looks"]
 
 KEYS = ("kernel", "op", "variant", "conduit", "machine", "topology", "placement", "ranks", "options")
 """Columns in which lines may differ."""
-# Okabe and Ito's colours, ordered so that neighbours differ in lightness too.
-_COLOURS = ("#0072B2", "#E69F00", "#000000", "#009E73", "#D55E00", "#56B4E9", "#CC79A7")
-_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+COLOURS = ("#0072B2", "#E69F00", "#000000", "#009E73", "#D55E00", "#56B4E9", "#CC79A7")
+"""Okabe and Ito's colours, ordered so that neighbours differ in lightness too."""
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+"""Markers of lines, in the same order."""
 
 
 @dataclass(frozen=True)
@@ -89,8 +90,8 @@ class Looks:
         label = " ".join([*parts, conduit] if self._several or not parts else parts)
         return Look(
             label=label,
-            colour=_COLOURS[number % len(_COLOURS)],
-            marker=_MARKERS[number % len(_MARKERS)],
+            colour=COLOURS[number % len(COLOURS)],
+            marker=MARKERS[number % len(MARKERS)],
             track=number,
             thin=thin,
             dashed=key["kind"] == "modelled",

@@ -23,6 +23,8 @@ from gasmeter.units import format_bytes
 
 __all__ = ["Chart", "Drawing", "finish", "plain_log_labels", "plot_lines", "size_axis", "styled", "time_axis"]
 
+_LETTERS_PER_INCH = 17
+_HANDLE_LETTERS = 6  # what the line in front of a label takes
 _FEW_DECADES = 200.0
 _ONE_DECADE = 15.0
 _SHEET = Path(__file__).resolve().parent.parent / "style.mplstyle"
@@ -205,6 +207,8 @@ def finish(figure: Figure, chart: Chart, drawn: Sequence[tuple[Look, Line2D]]) -
     inches = figure.get_size_inches()[0]
     ordered = sorted(drawn, key=lambda item: (item[0].track, item[0].thin))
     columns = min(4, max(1, math.ceil(len(ordered) / 2))) if len(ordered) > 3 else len(ordered)
+    longest = max((len(look.label) for look, _ in ordered), default=0)
+    columns = max(1, min(columns, int(inches * _LETTERS_PER_INCH / (longest + _HANDLE_LETTERS))))
     figure.legend(
         [line for _, line in ordered], [look.label for look, _ in ordered], loc="outside upper left", ncols=columns,
         borderaxespad=0.2, columnspacing=1.4, alignment="left",

@@ -103,6 +103,28 @@ TEST_CASE("streams_of_all_ranks_are_the_whole_stream_in_pieces") {
   }
 }
 
+TEST_CASE("another_seed_begins_elsewhere_and_is_even_from_the_start") {
+  CHECK(offset_of_seed(0) == 0);
+  CHECK(offset_of_seed(1) == 0);
+  CHECK(offset_of_seed(2) != offset_of_seed(3));
+  constexpr std::uint32_t kRanks = 64;
+  constexpr std::uint64_t kUpdates = 1000;
+  const auto busiest = [](std::uint64_t seed) {
+    const Distribution table(kRanks * 2048, kRanks, seed);
+    std::vector<std::uint64_t> updates(kRanks);
+    for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
+      Stream stream(table, rank);
+      std::vector<std::uint64_t> values(kUpdates);
+      stream.take(values.data(), values.size());
+      CHECK(values[0] == step(starts(offset_of_seed(seed) + kUpdatesPerWord * table.first_of(rank))));
+      for (const std::uint64_t value : values) ++updates[table.owner(value & (table.words() - 1))];
+    }
+    return *std::max_element(updates.begin(), updates.end());
+  };
+  CHECK(busiest(1) > 4 * kUpdates);  // powers of x have few bits set
+  for (const std::uint64_t seed : {2U, 3U, 12345U}) CHECK(busiest(seed) < 3 * kUpdates / 2);
+}
+
 TEST_CASE("stream_does_not_depend_on_how_it_is_taken") {
   const Distribution table(64, 3);
   std::mt19937_64 random(1);

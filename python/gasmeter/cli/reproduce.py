@@ -1,0 +1,116 @@
+"""`gasmeter reproduce`: figures of a paper, its claims judged, one report."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from gasmeter.cli.common import FOLDER, note, option, options_with_origin, out
+from gasmeter.cli.progress import showing_progress
+from gasmeter.errors import UsageError
+from gasmeter.formats import render_table
+from gasmeter.reproduction.digitised import read_digitised
+from gasmeter.reproduction.papers import figures_of, paper
+from gasmeter.reproduction.running import Judged, Reproduction, reproduce
+from gasmeter.units import format_duration
+from gasmeter.verdicts.claims import BLIND, Blind
+
+__all__ = ["reproduce_command"]
+
+_EXAMPLES = """\b
+Examples:
+  gasmeter reproduce extoll --quick
+  gasmeter reproduce extoll --figures 12,15 --out out/extoll
+  gasmeter reproduce extoll --digitised my_points.csv
+"""
+_HEADS = ("claim", "published", "reproduced", "band", "asked", "label", "verdict", "deciding parameter")
+_NUMBERS = (2, 3)
+
+
+@click.command("reproduce", epilog=_EXAMPLES)
+@click.argument("name", metavar="PAPER")
+@option("--figures", default="", metavar="N[,N…]", help="Figures; see `gasmeter list figures`.  [default: all]")
+@option(
+    "--out", "folder", type=FOLDER, default=None, metavar="DIR", envvar="GASMETER_REPRODUCE_OUT",
+    help="Output folder.  [default: out/reproduce_PAPER]",
+)  # fmt: skip
+@option("--quick", is_flag=True, help="A quick look: fewer updates, no bands, so that nothing is decided.")
+@option(
+    "--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default="one per core",
+    help="Points that run at the same time.",
+)  # fmt: skip
+@option("--resume", is_flag=True, help="Continue what the folder already holds.")
+@option(
+    "--digitised", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
+    help="Your own points of the figures (figure,series,x,y) to draw beside what comes out.",
+)  # fmt: skip
+@option(
+    "--blind", type=click.Choice(BLIND), default=None,
+    help="Judge with the paper's results removed or tripled: results.csv must stay the same, byte for byte.",
+)  # fmt: skip
+@click.pass_context
+def reproduce_command(
+    context: click.Context, *, name: str, figures: str, folder: Path | None, quick: bool, jobs: int, resume: bool,
+    digitised: Path | None, blind: Blind | None,
+) -> int:  # fmt: skip
+    """Run the figures of PAPER again and judge its statements.
+
+    Writes results.csv (rows), claims.csv (verdicts), report.html (one file that needs no other), run.json and plots to
+    a folder. Every finished point is kept at once: after Ctrl-C, --resume runs only what is missing. Statements are
+    judged by predicates that were frozen before; a miss is reported as a miss and is no error.
+    """
+    found_paper = paper(name)
+    numbers = [number.strip() for number in figures.split(",")] if figures else []
+    if "" in numbers:
+        raise UsageError(f"figures {figures!r} has an empty name; allowed: for instance 12,15", figures)
+    chosen = figures_of(found_paper, numbers)
+    points = read_digitised(digitised, [figure.number for figure in chosen]) if digitised else ()
+    place = folder or Path("out") / f"reproduce_{found_paper.name}"
+    try:
+        with showing_progress() as progress:
+            found = reproduce(
+                found_paper, chosen, out=place, quick=quick, jobs=jobs, resume=resume, blind=blind, progress=progress,
+                origin=options_with_origin(context),
+            )  # fmt: skip
+    except KeyboardInterrupt:
+        note(f"what was run is kept in {place}; continue with --resume")
+        raise
+    from gasmeter.reproduction.writing import write_reproduction  # noqa: PLC0415 - loads matplotlib
+
+    write_reproduction(found, place, points)
+    _print(found, place)
+    return 0 if found.result.verified else 1
+
+
+def _print(found: Reproduction, place: Path) -> None:
+    table = Table(box=box.SIMPLE_HEAD, title=found.result.title, title_justify="left")
+    for number, head in enumerate(_HEADS):
+        table.add_column(head, justify="right" if number in _NUMBERS else "left", no_wrap=True)
+    shown = [entry for entry in found.judged if entry.figure in found.plan.figures]
+    for entry in shown:
+        table.add_row(*(Text(cell) for cell in _cells(entry)))
+    out(render_table(table))
+    if len(shown) < len(found.judged):
+        out(f"{len(found.judged) - len(shown)} statements of figures that were not run stand in claims.csv\n")
+    for line in [*found.plan.notes, *(f"not run: {key}: {why}" for key, why in found.plan.missing.items())]:
+        note(line)
+    for line in found.result.errors:
+        note(f"Error: {line}")
+    out(f"{len(found.result.rows)} rows in {format_duration(found.seconds)}: {place / 'report.html'}")
+
+
+def _cells(entry: Judged) -> Sequence[str]:
+    own = entry.judgement
+    there, banded = math.isfinite(own.value), math.isfinite(own.low)
+    band = f"{own.low:.4g} to {own.high:.4g}" if banded else "-"
+    return (
+        entry.claim.id, entry.claim.published, f"{own.value:.4g}" if there else "-", band, entry.predicate.tolerance,
+        entry.label or "-", own.verdict, own.deciding or "-",
+    )  # fmt: skip

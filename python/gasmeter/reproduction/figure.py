@@ -1,0 +1,195 @@
+"""What a figure of a paper consists of, as data: lines, axes, parameters it uses, how its band is run."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from gasmeter.machine import Machine
+from gasmeter.verdicts.predicates import SeriesKey
+
+__all__ = ["Effort", "Figure", "Line", "Paper"]
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a figure.
+
+    Attributes
+    ----------
+    label : str
+        In legends.
+    kernel, conduit : str
+        Names of the catalogue.
+    topology : str
+        As the machine has it or another.
+    variant : str
+        Of the kernel; empty for its first or raw one.
+    metric : str
+        What is plotted.
+    options : tuple of tuple of str
+        What the conduit or kernel is asked for; without one of them the line is not run.
+    wanted : tuple of tuple of str
+        What it is asked for where this build knows it; the report says which are missing.
+    uses : tuple of str
+        Parameters of the machine that it uses, as patterns; the others change nothing (a test runs them), so that
+        their variants need not be run.
+    """
+
+    label: str
+    kernel: str
+    conduit: str
+    topology: str
+    variant: str = ""
+    metric: str = "gups"
+    options: tuple[tuple[str, str], ...] = ()
+    wanted: tuple[tuple[str, str], ...] = ()
+    uses: tuple[str, ...] = ("*",)
+
+    def parameters(self, machine: Machine) -> tuple[str, ...]:
+        """Return the parameters of a machine that it uses.
+
+        Parameters
+        ----------
+        machine : Machine
+            What it runs on.
+
+        Returns
+        -------
+        tuple of str
+            Keys, in the machine's order.
+        """
+        return tuple(number.key for number in machine.numbers if _matches(number.key, self.uses))
+
+    @property
+    def key(self) -> SeriesKey:
+        """What predicates know it by."""
+        return SeriesKey(self.metric, self.kernel, self.conduit, self.variant, self.topology, self.options)
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long a figure is run.
+
+    Attributes
+    ----------
+    ranks : tuple of int
+        Of the figure.
+    iterations : int
+        Updates of each rank.
+    band_ranks : tuple of int
+        Of the machine's variants; empty for no band.
+    band_iterations : int
+        Updates of each rank there.
+    factor_ranks : tuple of int
+        Ranks at which every parameter is tried at half and at twice its value, too, on the last placement.
+    longer : tuple of int
+        Ranks at which four times as many updates are run, to show what their number changes; empty for none.
+    """
+
+    ranks: tuple[int, ...]
+    iterations: int
+    band_ranks: tuple[int, ...] = ()
+    band_iterations: int = 0
+    factor_ranks: tuple[int, ...] = ()
+    longer: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of a paper.
+
+    Attributes
+    ----------
+    number : str
+        In the paper.
+    title : str
+        In our own words.
+    lines : tuple of Line
+        Those that are run here.
+    claims : tuple of str
+        Ids of the claims it carries.
+    full, quick : Effort
+        How long it is run.
+    seconds, quick_seconds : float
+        About how long that takes on two cores.
+    bytes_per_rank : int
+        Table of a rank.
+    heat_ranks : tuple of int
+        Ranks whose links are shown.
+    heat_lines : tuple of Line
+        Lines of which they are shown.
+    beside : tuple of Line
+        Lines that are shown and not judged; a quick run leaves them out.
+    left_out : str
+        What the paper shows and this does not, and why.
+    placements : tuple of str
+        Declared, since the paper says nothing of it: all of them are run.
+    """
+
+    number: str
+    title: str
+    lines: tuple[Line, ...] = ()
+    claims: tuple[str, ...] = ()
+    full: Effort = Effort((), 0)
+    quick: Effort = Effort((), 0)
+    seconds: float = 0.0
+    quick_seconds: float = 0.0
+    bytes_per_rank: int = 1 << 14
+    heat_ranks: tuple[int, ...] = ()
+    heat_lines: tuple[Line, ...] = ()
+    beside: tuple[Line, ...] = ()
+    left_out: str = ""
+    placements: tuple[str, ...] = ()
+
+    @property
+    def state(self) -> Literal["ready", "not yet"]:
+        """Whether it can be run."""
+        return "ready" if self.lines else "not yet"
+
+    def parameters(self, machine: Machine) -> tuple[str, ...]:
+        """Return the parameters of a machine that its lines use.
+
+        Parameters
+        ----------
+        machine : Machine
+            What it runs on.
+
+        Returns
+        -------
+        tuple of str
+            Keys, in the machine's order.
+        """
+        used = {key for line in self.lines for key in line.parameters(machine)}
+        return tuple(number.key for number in machine.numbers if number.key in used)
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper and its figures.
+
+    Attributes
+    ----------
+    name : str
+        As the command line takes it.
+    about : str
+        What it is about.
+    machine : str
+        The modelled machine.
+    cite : tuple of str
+        What to cite for its statements.
+    figures : tuple of Figure
+        In the order of the paper.
+    """
+
+    name: str
+    about: str
+    machine: str
+    cite: tuple[str, ...]
+    figures: tuple[Figure, ...] = field(default_factory=tuple)
+
+
+def _matches(key: str, patterns: Iterable[str]) -> bool:
+    return any(fnmatch.fnmatchcase(key, pattern) for pattern in patterns)

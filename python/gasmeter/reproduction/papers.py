@@ -1,0 +1,70 @@
+"""The papers whose figures are reproduced, and how the command line names them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from gasmeter.errors import UsageError, unknown
+from gasmeter.reproduction.extoll import EXTOLL
+from gasmeter.reproduction.figure import Figure, Paper
+
+__all__ = ["PAPERS", "figures_of", "paper"]
+
+PAPERS: Mapping[str, Paper] = {EXTOLL.name: EXTOLL}
+"""By name."""
+_WHERE = "gasmeter list figures"
+
+
+def paper(name: str) -> Paper:
+    """Return a paper.
+
+    Parameters
+    ----------
+    name : str
+        For instance ``extoll``.
+
+    Returns
+    -------
+    Paper
+        With its figures.
+
+    Raises
+    ------
+    UsageError
+        If there is none of that name.
+    """
+    if name not in PAPERS:
+        raise unknown("paper", name, PAPERS, _WHERE)
+    return PAPERS[name]
+
+
+def figures_of(found: Paper, numbers: Sequence[str] = ()) -> tuple[Figure, ...]:
+    """Return figures of a paper that can be run.
+
+    Parameters
+    ----------
+    found : Paper
+        Whose.
+    numbers : sequence of str, optional
+        Which; every one that can be run by default.
+
+    Returns
+    -------
+    tuple of Figure
+        In the order of the paper.
+
+    Raises
+    ------
+    UsageError
+        If there is no such figure, or it cannot be run yet.
+    """
+    known = {figure.number: figure for figure in found.figures}
+    for number in numbers:
+        if number not in known:
+            raise unknown(f"figure of {found.name}", number, known, _WHERE)
+        if not known[number].lines:
+            ready = ", ".join(figure.number for figure in found.figures if figure.lines)
+            raise UsageError(
+                f"figure {number} of {found.name} cannot be run yet: {known[number].left_out}; allowed: {ready}", number
+            )
+    return tuple(figure for figure in found.figures if figure.lines and (not numbers or figure.number in numbers))

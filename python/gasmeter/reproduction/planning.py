@@ -1,0 +1,352 @@
+"""From figures to points: the machine as given, its variants, longer runs, and what this build cannot run."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from gasmeter.bands import bands
+from gasmeter.catalogue import catalogue
+from gasmeter.errors import UsageError
+from gasmeter.experiment import Experiment, Series
+from gasmeter.machine import Machine, machine
+from gasmeter.parameters import TOPOLOGY
+from gasmeter.point import Point
+from gasmeter.reproduction.figure import Effort, Figure, Line, Paper
+from gasmeter.sweep import plan_series
+from gasmeter.units import quantity_text
+
+__all__ = [
+    "GIVEN", "LONGER", "SEED", "Plan", "Planned", "Role", "Variant", "describe", "factors", "plan_reproduction",
+    "variants",
+]  # fmt: skip
+
+GIVEN = "as given"
+"""The case of a machine as its file describes it."""
+LONGER = 4
+"""How many times as many updates a longer run has."""
+
+SEED = 2
+"""Seed of the stream of updates: HPC Challenge's own (1) loads the first ranks most until all updates are made."""
+
+_FACTOR = 2.0
+_WHOLE = {"bytes", "size", "count"}
+_S_PER_UPDATE = 4e-6
+_S_PER_RANK = 2e-4
+
+Role = Literal["figure", "longer", "band", "factor"]
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A variant of a machine.
+
+    Attributes
+    ----------
+    name : str
+        ``as given``, ``link.latency=0.25 us``, ``corner 3``, ``link.bandwidth x 2``.
+    parameter : str
+        The one that differs, or empty.
+    kind : {"given", "end", "corner", "factor"}
+        As in `gasmeter.verdicts.judging.Case`.
+    machine : Machine
+        With its overrides.
+    """
+
+    name: str
+    parameter: str
+    kind: Literal["given", "end", "corner", "factor"]
+    machine: Machine
+
+
+@dataclass(frozen=True)
+class Planned:
+    """Why a point is run."""
+
+    role: Role
+    line: Line
+    placement: str
+    ranks: int
+    variant: str
+    run_id: str
+
+
+@dataclass
+class Plan:
+    """Everything a reproduction runs.
+
+    Attributes
+    ----------
+    paper : Paper
+        Whose figures.
+    figures : tuple of Figure
+        Which.
+    quick : bool
+        Whether efforts are the quick ones.
+    series : list of Series
+        What is run, in order.
+    planned : list of Planned
+        Every point and why; a point may serve several.
+    variants : dict of str to Variant
+        By name.
+    missing : dict of str to str
+        Lines this build cannot run, and why.
+    notes : list of str
+        What else a reader must know.
+    """
+
+    paper: Paper
+    figures: tuple[Figure, ...]
+    quick: bool
+    series: list[Series] = field(default_factory=list)
+    planned: list[Planned] = field(default_factory=list)
+    variants: dict[str, Variant] = field(default_factory=dict)
+    missing: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def experiment(self) -> Experiment:
+        """Return it as a sweep.
+
+        Returns
+        -------
+        Experiment
+            With a name of its own for each paper.
+        """
+        title = f"Figures {', '.join(figure.number for figure in self.figures)} of the {self.paper.name} paper"
+        return Experiment(name=f"reproduce_{self.paper.name}", title=title, series=tuple(self.series))
+
+    def effort(self, figure: Figure) -> Effort:
+        """Return how long a figure is run.
+
+        Parameters
+        ----------
+        figure : Figure
+            Which.
+
+        Returns
+        -------
+        Effort
+            The quick or the full one.
+        """
+        return figure.quick if self.quick else figure.full
+
+    def lines(self) -> list[Line]:
+        """Return the lines that are run, each once.
+
+        Returns
+        -------
+        list of Line
+            In the order of the figures.
+        """
+        found = dict.fromkeys(line for figure in self.figures for line in figure.lines)
+        return [line for line in found if describe(line) not in self.missing]
+
+
+def describe(line: Line) -> str:
+    """Return a line in words.
+
+    Parameters
+    ----------
+    line : Line
+        Which.
+
+    Returns
+    -------
+    str
+        For instance ``random-access put-get on extoll, mesh3d:4x4x4 (am=1)``.
+    """
+    options = ";".join(f"{name}={value}" for name, value in line.options)
+    words = " ".join(word for word in (line.kernel, line.variant, "on", line.conduit) if word)
+    return f"{words}, {line.topology}{f' ({options})' if options else ''}"
+
+
+def variants(base: Machine, uses: Iterable[str]) -> Iterator[Variant]:
+    """Yield the machine, then the variants of its band.
+
+    Parameters
+    ----------
+    base : Machine
+        As given.
+    uses : iterable of str
+        Parameters that matter: the estimates among them are moved.
+
+    Yields
+    ------
+    Variant
+        As given, each end of each estimate alone, 16 seeded corners.
+    """
+    for name, found in bands(base, [key for key in uses if base[key].estimate]):
+        if name == GIVEN:
+            yield Variant(name, "", "given", found)
+        elif name.startswith("corner "):
+            yield Variant(name, "", "corner", found)
+        else:
+            yield Variant(name, name.partition("=")[0], "end", found)
+
+
+def factors(base: Machine, uses: Iterable[str]) -> Iterator[Variant]:
+    """Yield the machine, then each parameter at half and at twice its value, whatever its range.
+
+    Parameters
+    ----------
+    base : Machine
+        As given.
+    uses : iterable of str
+        Parameters that matter.
+
+    Yields
+    ------
+    Variant
+        As given, then two for each parameter that can have these values.
+    """
+    yield Variant(GIVEN, "", "given", base)
+    for key in uses:
+        if key != TOPOLOGY:
+            yield from _factors(base, key)
+
+
+def _factors(base: Machine, key: str) -> Iterator[Variant]:
+    """Yield a parameter at half and at twice its value, where it can have it."""
+    number = base[key]
+    if not isinstance(number.value, float) or number.value == 0:
+        return
+    for factor, said in ((1 / _FACTOR, "/ 2"), (_FACTOR, "x 2")):
+        value = number.value * factor
+        text = quantity_text(round(value) if number.kind in _WHOLE else value, number.kind)
+        try:
+            yield Variant(f"{key} {said}", key, "factor", base.with_({key: text}))
+        except UsageError:
+            continue
+
+
+def plan_reproduction(paper: Paper, figures: Sequence[Figure], *, quick: bool = False) -> Plan:
+    """Return what a reproduction runs.
+
+    Parameters
+    ----------
+    paper : Paper
+        Whose figures.
+    figures : sequence of Figure
+        Which.
+    quick : bool, default False
+        With their quick efforts.
+
+    Returns
+    -------
+    Plan
+        Points in the order they are run; lines that this build cannot run stand in `Plan.missing`.
+    """
+    plan = Plan(paper, tuple(figures), quick)
+    base = machine(paper.machine)
+    known = _Known({}, {})
+    for line in dict.fromkeys(line for figure in figures for line in (*figure.lines, *figure.beside)):
+        try:
+            known.options[line] = _options(line, plan)
+        except UsageError as error:
+            plan.missing[describe(line)] = str(error)
+    roles: tuple[Role, ...] = ("figure", "longer", "band", "factor")
+    for role in roles:
+        for figure in figures:
+            _plan_figure(plan, figure, role, base, known)
+    plan.planned = list(dict.fromkeys(plan.planned))
+    return plan
+
+
+@dataclass(frozen=True)
+class _Known:
+    """Options of the lines that can be run, and points of the series so far."""
+
+    options: dict[Line, dict[str, Any]]
+    points: dict[str, list[Point]]
+
+
+def _options(line: Line, plan: Plan) -> dict[str, Any]:
+    """Return what a line asks for in this build."""
+    entry = catalogue()
+    kernel = entry.kernel(line.kernel)
+    conduit = entry.conduit(line.conduit, kernel)
+    there = {option.name for option in (*kernel.options, *conduit.options)}
+    for name, value in line.options:
+        if name not in there:
+            raise UsageError(f"this build of {line.conduit} has no option {name}={value}", name)
+    for name, value in line.wanted:
+        note = f"this build has no option {name}={value} of {line.kernel} on {line.conduit}; it was run without"
+        if name not in there and note not in plan.notes:
+            plan.notes.append(note)
+    return {name: value for name, value in (*line.options, *line.wanted) if name in there}
+
+
+def _plan_figure(plan: Plan, figure: Figure, role: Role, base: Machine, known: _Known) -> None:
+    effort = plan.effort(figure)
+    ranks, updates = {
+        "figure": (effort.ranks, effort.iterations),
+        "longer": (effort.longer, LONGER * effort.iterations),
+        "band": (effort.band_ranks, effort.band_iterations),
+        "factor": (effort.factor_ranks, effort.band_iterations),
+    }[role]
+    if not ranks:
+        return
+    uses = figure.parameters(base)
+    chosen: Iterable[Variant] = [Variant(GIVEN, "", "given", base)]
+    if role in {"band", "factor"}:
+        chosen = variants(base, uses) if role == "band" else factors(base, uses)
+    placements = figure.placements[-1:] if role == "factor" else figure.placements
+    beside = figure.beside if role == "figure" and not plan.quick else ()
+    for variant in chosen:
+        plan.variants[variant.name] = variant
+        for placement, line in itertools.product(placements, (*figure.lines, *beside)):
+            if line not in known.options:
+                continue
+            series = Series(
+                **_machine(line, variant.machine, base),
+                **_axes(line, ranks, figure.bytes_per_rank),
+                **_budget(ranks, updates),
+                placement=(placement,),
+                options=dict(known.options[line]),
+            )
+            for point in _points(series, line, plan, known.points):
+                plan.planned.append(Planned(role, line, placement, point.ranks, variant.name, point.id))
+
+
+def _machine(line: Line, variant: Machine, base: Machine) -> dict[str, Any]:
+    """Return the machine a line runs on: of a variant only what the line uses."""
+    uses = set(line.parameters(base))
+    own = base.with_({key: text for key, text in variant.overrides().items() if key in uses})
+    return {"machine": (own.label,), "topology": (line.topology,)}
+
+
+def _axes(line: Line, ranks: tuple[int, ...], bytes_per_rank: int) -> dict[str, Any]:
+    return {
+        "kernel": line.kernel,
+        "conduit": (line.conduit,),
+        "variant": (line.variant,) if line.variant else (),
+        "ranks": ranks,
+        "size": tuple(bytes_per_rank * count for count in ranks),
+        "zip": (("size", "ranks"),),
+        "seeds": (SEED,),
+    }
+
+
+def _budget(ranks: tuple[int, ...], updates: int) -> dict[str, Any]:
+    """Return one block, with the time it is expected to take so that progress knows what is left."""
+    mean = sum(ranks) / len(ranks)
+    seconds = round(mean * (_S_PER_RANK + updates * _S_PER_UPDATE), 3)
+    return {"iterations": updates, "blocks": 1, "time_s": max(seconds, 0.001)}
+
+
+def _points(series: Series, line: Line, plan: Plan, seen: dict[str, list[Point]]) -> list[Point]:
+    """Return the points of a series; if it is refused, the line is missing."""
+    text = series.model_dump_json()
+    if text in seen:
+        return seen[text]
+    try:
+        found = [point for group in plan_series(series) for point in group.points]
+    except UsageError as error:
+        plan.missing.setdefault(describe(line), str(error))
+        found = []
+    else:
+        plan.series.append(series)
+    seen[text] = found
+    return found

@@ -1,0 +1,310 @@
+"""Runs the figures of a paper, judges its claims, and keeps everything in one folder."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gasmeter.errors import UsageError
+from gasmeter.execution import Progress, execute
+from gasmeter.machine import Machine, machine
+from gasmeter.point import Group
+from gasmeter.provenance import label
+from gasmeter.reproduction.figure import Figure, Line, Paper
+from gasmeter.reproduction.planning import GIVEN, Plan, Planned, Role, describe, plan_reproduction
+from gasmeter.result import Result
+from gasmeter.rows import Row
+from gasmeter.runner import GroupOutcome, Runner
+from gasmeter.verdicts.claims import RESULT, Blind, Claim, claims
+from gasmeter.verdicts.judging import Case, Judgement, Table, Trial, judge_claim
+from gasmeter.verdicts.predicates import Predicate, predicates
+
+__all__ = ["Judged", "Reproduction", "judge_all", "reproduce"]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A claim and what became of it.
+
+    Attributes
+    ----------
+    claim : Claim
+        What the paper states.
+    predicate : Predicate
+        How it is judged.
+    figure : Figure
+        The figure that carries it.
+    judgement : Judgement
+        The outcome.
+    label : str
+        ``calibrated`` or ``predicted``: computed from what the machine's numbers know; empty where nothing was run.
+    """
+
+    claim: Claim
+    predicate: Predicate
+    figure: Figure
+    judgement: Judgement
+    label: str
+
+
+@dataclass
+class Reproduction:
+    """What came out.
+
+    Attributes
+    ----------
+    plan : Plan
+        What was run and why.
+    result : Result
+        Rows of every point.
+    judged : list of Judged
+        Every result claim of the paper, in the order of its figures.
+    seconds : float
+        What the run took.
+    """
+
+    plan: Plan
+    result: Result
+    judged: list[Judged] = field(default_factory=list)
+    seconds: float = 0.0
+
+    @property
+    def machine(self) -> Machine:
+        """The machine as its file describes it."""
+        return machine(self.plan.paper.machine)
+
+    def values(self, line: Line, placement: str, role: Role = "figure", variant: str = GIVEN) -> dict[int, float]:
+        """Return what a line came to.
+
+        Parameters
+        ----------
+        line : Line
+            Which.
+        placement : str
+            On which placement.
+        role : {"figure", "longer", "band", "factor"}
+            In which run.
+        variant : str
+            On which variant of the machine.
+
+        Returns
+        -------
+        dict of int to float
+            By ranks; without points that were not run or did not verify.
+        """
+        return self.tables(role).get((variant, placement), {}).get(line, {})
+
+    def tables(self, role: Role) -> Mapping[tuple[str, str], Mapping[Line, dict[int, float]]]:
+        """Return the values of every line of one run, by variant and placement.
+
+        Parameters
+        ----------
+        role : {"figure", "longer", "band", "factor"}
+            Which run.
+
+        Returns
+        -------
+        mapping
+            Of variant and placement to lines to ranks to values.
+        """
+        values = {(row["run_id"], row["metric"]): row["value"] for row in self.result.rows if _counts(row)}
+        found: dict[tuple[str, str], dict[Line, dict[int, float]]] = {}
+        for planned in self.plan.planned:
+            if planned.role != role:
+                continue
+            lines = found.setdefault((planned.variant, planned.placement), {})
+            value = values.get((planned.run_id, planned.line.metric))
+            if value is not None:
+                lines.setdefault(planned.line, {})[planned.ranks] = value
+        return found
+
+    def run_id(self, line: Line, placement: str, ranks: int) -> str:
+        """Return the name of a point of a figure.
+
+        Parameters
+        ----------
+        line : Line
+            Which line.
+        placement : str
+            On which placement.
+        ranks : int
+            At which number of ranks.
+
+        Returns
+        -------
+        str
+            As column ``run_id`` has it; empty if it was not planned.
+        """
+        wanted = ("figure", line, placement, ranks)
+        points = (planned for planned in self.plan.planned if _at(planned) == wanted)
+        return next((planned.run_id for planned in points), "")
+
+
+def _at(planned: Planned) -> tuple[str, Line, str, int]:
+    return planned.role, planned.line, planned.placement, planned.ranks
+
+
+def _counts(row: Row) -> bool:
+    return bool(row["verified"]) and not row["reference"] and math.isfinite(row["value"])
+
+
+class _Tolerant(Runner):
+    """A runner for which a point that a machine refuses is an outcome; keeps links of the points that show them."""
+
+    def __init__(self, shown: set[str]) -> None:
+        super().__init__()
+        self._shown = shown
+
+    def measure(self, group: Group) -> GroupOutcome:
+        """Measure a group, or say why it cannot be."""
+        try:
+            outcome = super().measure(group)
+        except UsageError as error:
+            return GroupOutcome(group, [], notes=[f"not run: {group.points[0].describe()}: {error}"])
+        for entry in outcome.outcomes:
+            if entry.point.id not in self._shown:
+                entry.links = {}
+        return outcome
+
+
+def reproduce(
+    paper: Paper,
+    figures: Sequence[Figure],
+    *,
+    out: str | Path | None = None,
+    quick: bool = False,
+    jobs: int = 1,
+    resume: bool = False,
+    blind: Blind | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    origin: Mapping[str, Any] | None = None,
+) -> Reproduction:
+    """Run figures of a paper and judge its claims.
+
+    Parameters
+    ----------
+    paper : Paper
+        Whose figures.
+    figures : sequence of Figure
+        Which; see `gasmeter.reproduction.papers.figures_of`.
+    out : str or Path, optional
+        Folder of the store: rows, samples, links, run.json.
+    quick : bool, default False
+        Fewer updates and no bands: nothing is decided.
+    jobs : int, default 1
+        Points that run at the same time.
+    resume : bool, default False
+        Continue what the folder holds.
+    blind : {"removed", "tripled"}, optional
+        Judge with the paper's results removed or tripled; the rows must be the same.
+    progress : callable, optional
+        Told before and after every point.
+    origin : mapping, optional
+        Where options came from, for run.json.
+
+    Returns
+    -------
+    Reproduction
+        Rows and judgements.
+
+    Raises
+    ------
+    UsageError, ResourceError, BrokenJob
+        As `gasmeter.execution.execute`; the store keeps what is done.
+    KeyboardInterrupt
+        On Ctrl-C; the store keeps what is done.
+    """
+    started = time.monotonic()
+    plan = plan_reproduction(paper, figures, quick=quick)
+    with _Tolerant(_heat_points(plan)) as runner:
+        result = execute(
+            plan.experiment(), out=out, jobs=jobs, resume=resume, runner=runner, progress=progress, origin=origin,
+            bare=True,
+        )  # fmt: skip
+    found = Reproduction(plan, result)
+    if not result.rows:
+        why = next(iter([*result.notes, *plan.missing.values()]), "no line is left")
+        raise UsageError(f"no point of figures {', '.join(figure.number for figure in figures)} could be run: {why}")
+    found.judged = judge_all(found, blind=blind)
+    found.seconds = time.monotonic() - started
+    return found
+
+
+def _heat_points(plan: Plan) -> set[str]:
+    wanted = {(line, ranks) for figure in plan.figures for line in figure.heat_lines for ranks in figure.heat_ranks}
+    return {
+        planned.run_id for planned in plan.planned
+        if planned.role == "figure" and (planned.line, planned.ranks) in wanted
+    }  # fmt: skip
+
+
+def judge_all(found: Reproduction, *, blind: Blind | None = None) -> list[Judged]:
+    """Judge every result claim of a paper.
+
+    Parameters
+    ----------
+    found : Reproduction
+        Rows and why they were run.
+    blind : {"removed", "tripled"}, optional
+        With the paper's results removed or tripled.
+
+    Returns
+    -------
+    list of Judged
+        In the order of the figures; claims of figures that were not run are ``not_run``.
+    """
+    known = {claim.id: claim for claim in claims(found.plan.paper.name, kind=RESULT, blind=blind)}
+    how = predicates(blind=blind)
+    band, factors = _cases(found, "band"), _cases(found, "factor")
+    trial = Trial(_cases(found, "figure").pop(GIVEN), band.pop(GIVEN), tuple(band.values()), factors.pop(GIVEN),
+                  tuple(factors.values()))  # fmt: skip
+    judged: dict[str, Judged] = {}
+    for figure in found.plan.paper.figures:
+        for name in figure.claims:
+            if name not in known or name not in how:
+                continue
+            judgement = _judge(how[name], figure, found.plan, trial, judged)
+            ran = not math.isnan(judgement.value)
+            tag = label(found.machine, name, figure.parameters(found.machine)) if ran else ""
+            judged[name] = Judged(known[name], how[name], figure, judgement, tag)
+    return list(judged.values())
+
+
+def _judge(
+    predicate: Predicate, figure: Figure, plan: Plan, trial: Trial, judged: Mapping[str, Judged]
+) -> Judgement:  # fmt: skip
+    if predicate.undecidable or predicate.elsewhere:
+        return judge_claim(predicate, trial)
+    if not figure.lines:
+        return Judgement("not_run", notes=[figure.left_out])
+    if figure not in plan.figures:
+        return Judgement("not_run", notes=[f"figure {figure.number} was not asked for"])
+    only = None
+    if predicate.needs:
+        first = judged.get(predicate.needs)
+        if first is None or math.isnan(first.judgement.value):
+            return Judgement("not_run", notes=[f"{predicate.needs} was not run"])
+        only = [placement for placement, holds in first.judgement.holds.items() if holds]
+        if not only:
+            values = judge_claim(predicate, trial).by_placement
+            said = ", ".join(f"{value:.3g} ({placement})" for placement, value in values.items())
+            notes = [f"{predicate.needs} does not hold as given", f"here the quantity is {said}" if said else ""]
+            return Judgement("not_run", notes=[note for note in notes if note])
+    judgement = judge_claim(predicate, trial, only=only)
+    lines = [line for line in figure.lines if any(key.matches(line.key) for key in predicate.series.values())]
+    notes = [plan.missing[text] for line in lines if (text := describe(line)) in plan.missing]
+    judgement.notes.extend(dict.fromkeys(notes))
+    return judgement
+
+
+def _cases(found: Reproduction, role: Role) -> dict[str, Case]:
+    """Return what one run found on each variant; the machine as given is always among them."""
+    tables: dict[str, dict[str, Table]] = {GIVEN: {}}
+    for (name, placement), lines in found.tables(role).items():
+        tables.setdefault(name, {})[placement] = {line.key: values for line, values in lines.items()}
+    variants = found.plan.variants
+    return {name: Case(name, variants[name].parameter, variants[name].kind, own) for name, own in tables.items()}

@@ -1,0 +1,333 @@
+"""claims.csv, plots and report.html of a reproduction: made of its rows, in the folder of its store."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import io
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from gasmeter import context
+from gasmeter.formats import csv_cell
+from gasmeter.hardware import facts
+from gasmeter.journal import refused
+from gasmeter.reproduction.digitised import Points
+from gasmeter.reproduction.drawing import Picture, draw_figure, draw_heat_maps, save
+from gasmeter.reproduction.figure import Figure, Line
+from gasmeter.reproduction.planning import LONGER
+from gasmeter.reproduction.running import Judged, Reproduction
+from gasmeter.reproduction.steps import link_loads, steps
+from gasmeter.store import write_atomically
+from gasmeter.units import format_duration
+from gasmeter.verdicts.predicates import predicates_digest
+
+__all__ = ["CLAIM_COLUMNS", "claim_rows", "claims_csv", "report_html", "write_reproduction"]
+
+CLAIM_COLUMNS = (
+    "id", "paper", "figure", "what", "published", "reproduced", "unit", "tolerance", "label", "verdict",
+    "deciding_parameter", "note",
+)  # fmt: skip
+"""Columns of claims.csv, in order."""
+
+_WORDS = {"by_construction": "by construction", "not_decidable": "not judgeable", "not_run": "not run"}
+_SMALL = 0.02
+_MOST_MOVES = 3
+_KINDS = {"svg": "svg+xml", "png": "png"}
+
+
+def _number(value: float) -> str:
+    return "" if math.isnan(value) else f"{value:.4g}"
+
+
+def _band(judged: Judged) -> str:
+    own = judged.judgement
+    return "" if math.isnan(own.low) else f"{own.low:.4g} to {own.high:.4g}"
+
+
+def claim_rows(judged: Iterable[Judged]) -> list[dict[str, Any]]:
+    """Return the rows of claims.csv.
+
+    Parameters
+    ----------
+    judged : iterable of Judged
+        Claims and what became of them.
+
+    Returns
+    -------
+    list of dict
+        By the names of `CLAIM_COLUMNS`.
+    """
+    rows = []
+    for entry in judged:
+        own = entry.judgement
+        band = f"band {_band(entry)}" if _band(entry) else ""
+        rows.append(
+            {
+                "id": entry.claim.id,
+                "paper": entry.claim.paper,
+                "figure": entry.claim.figure,
+                "what": entry.claim.statement,
+                "published": entry.claim.published,
+                "reproduced": own.value,
+                "unit": "" if math.isnan(own.value) else entry.predicate.unit,
+                "tolerance": entry.predicate.tolerance,
+                "label": entry.label,
+                "verdict": own.verdict,
+                "deciding_parameter": own.deciding,
+                "note": "; ".join(note for note in [band, *own.notes] if note),
+            }
+        )
+    return rows
+
+
+def claims_csv(judged: Iterable[Judged]) -> str:
+    """Return claims.csv.
+
+    Parameters
+    ----------
+    judged : iterable of Judged
+        Claims and what became of them.
+
+    Returns
+    -------
+    str
+        With a header.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(CLAIM_COLUMNS)
+    for row in claim_rows(judged):
+        writer.writerow([csv_cell(row[name]) for name in CLAIM_COLUMNS])
+    return text.getvalue()
+
+
+def write_reproduction(found: Reproduction, folder: Path, digitised: Sequence[Points] = ()) -> list[Path]:
+    """Write claims.csv, plots and report.html.
+
+    Parameters
+    ----------
+    found : Reproduction
+        What came out.
+    folder : Path
+        Where its store is.
+    digitised : sequence of Points, optional
+        A reader's own points.
+
+    Returns
+    -------
+    list of Path
+        What was written.
+
+    Raises
+    ------
+    UsageError, ResourceError
+        If the folder cannot be written.
+    """
+    pictures = _pictures(found, digitised)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        written = [path for picture in pictures.values() for path in save(picture, folder / "plots")]
+        for name, text in (("claims.csv", claims_csv(found.judged)), ("report.html", _html(found, pictures))):
+            write_atomically(folder / name, text)
+            written.append(folder / name)
+    except OSError as error:
+        raise refused(folder, error) from error
+    return written
+
+
+def report_html(found: Reproduction, digitised: Sequence[Points] = ()) -> str:
+    """Return the report: one file that needs no other.
+
+    Parameters
+    ----------
+    found : Reproduction
+        What came out.
+    digitised : sequence of Points, optional
+        A reader's own points.
+
+    Returns
+    -------
+    str
+        HTML with its pictures inside.
+    """
+    return _html(found, _pictures(found, digitised))
+
+
+def _pictures(found: Reproduction, digitised: Sequence[Points]) -> dict[str, Picture]:
+    """Return every picture by name: plots first, then heat maps."""
+    plots = [draw_figure(found, figure, digitised) for figure in found.plan.figures]
+    heat = [picture for figure in found.plan.figures for picture in draw_heat_maps(found, figure)]
+    return {picture.name: picture for picture in [*plots, *heat] if picture is not None}
+
+
+def _data(picture: Picture) -> dict[str, str]:
+    text = base64.b64encode(picture.content).decode()
+    return {"title": picture.title, "data": f"data:image/{_KINDS[picture.ending]};base64,{text}"}
+
+
+def _html(found: Reproduction, pictures: Mapping[str, Picture]) -> str:
+    import jinja2  # noqa: PLC0415 - reports only
+
+    template = files("gasmeter.reproduction").joinpath("report.html.j2").read_text(encoding="utf-8")
+    environment = jinja2.Environment(autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined)
+    claims = {entry.claim.id: _claim(entry) for entry in found.judged}
+    shown = {figure.number for figure in found.plan.figures}
+    return environment.from_string(template).render(
+        paper=found.plan.paper,
+        quick=found.plan.quick,
+        facts=_facts(found),
+        notes=_notes(found),
+        claims=[claims[entry.claim.id] for entry in found.judged],
+        figures=[_figure(found, figure, pictures, claims) for figure in found.plan.figures],
+        elsewhere=[claims[entry.claim.id] for entry in found.judged if entry.figure.number not in shown],
+        machine=found.machine,
+        parameters=_parameters(found),
+        cite=_cite(found),
+    )
+
+
+def _facts(found: Reproduction) -> list[tuple[str, str]]:
+    points = len({row["run_id"] for row in found.result.rows})
+    return [
+        ("figures", ", ".join(figure.number for figure in found.plan.figures)),
+        ("written", context.now()),
+        ("gasmeter", f"{context.package_version()}, revision {context.git_revision() or 'unknown'}"),
+        ("machine", f"{found.machine.name}, digest {found.machine.digest}"),
+        ("predicates", f"digest {predicates_digest()}"),
+        ("points", f"{points} in {format_duration(found.seconds)}"),
+    ]
+
+
+def _notes(found: Reproduction) -> list[str]:
+    missing = [f"Not run: {line}: {why}." for line, why in found.plan.missing.items()]
+    options = [f"{note[0].upper()}{note[1:]}." for note in found.plan.notes]
+    refused_points = [note for note in found.result.notes if note.startswith("not run: ")]
+    more = [f"{len(refused_points)} points were refused; the first: {note}" for note in refused_points[:1]]
+    return [*missing, *options, *more, *(f"Error: {line}" for line in found.result.errors)]
+
+
+def _claim(entry: Judged) -> dict[str, Any]:
+    own = entry.judgement
+    unit = "" if entry.predicate.unit == "ratio" else f" {entry.predicate.unit}"
+    several = len(own.by_placement) > 1
+    moves = [f"{key} ({by:.2g})" for key, by in list(own.moves.items())[:_MOST_MOVES]]
+    return {
+        "id": entry.claim.id,
+        "figure": entry.figure.number,
+        "where": entry.claim.figure,
+        "statement": entry.claim.statement,
+        "published": entry.claim.published,
+        "reproduced": f"{_number(own.value)}{unit}" if _number(own.value) else "",
+        "band": f"{_band(entry)}{unit}" if _band(entry) else "",
+        "by_placement": ", ".join(f"{name} {value:.4g}" for name, value in own.by_placement.items()) if several else "",
+        "tolerance": entry.predicate.tolerance,
+        "rule": entry.predicate.rule,
+        "digest": entry.predicate.digest,
+        "label": entry.label,
+        "verdict": own.verdict,
+        "verdict_words": _WORDS.get(own.verdict, own.verdict),
+        "deciding": own.deciding,
+        "moves": ", ".join(moves),
+        "notes": "; ".join(own.notes),
+    }
+
+
+def _said(line: Line) -> str:
+    return f"{line.label}, {line.topology}"
+
+
+def _figure(
+    found: Reproduction, figure: Figure, pictures: Mapping[str, Picture], claims: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Any]:
+    ranks = found.plan.effort(figure).ranks
+    picture = pictures.get(f"figure_{figure.number}")
+    heat = [entry for entry in pictures.values() if entry.figure == figure.number and entry is not picture]
+    longer = _longer(found, figure)
+    values = [
+        {"line": _said(line), "placement": placement, "cells": [_number(own.get(count, math.nan)) for count in ranks]}
+        for line in (*figure.lines, *figure.beside)
+        for placement in figure.placements
+        if (own := found.values(line, placement))
+    ]
+    return {
+        "number": figure.number,
+        "title": figure.title,
+        "left_out": figure.left_out,
+        "picture": _data(picture) if picture else None,
+        "claims": [claims[name] for name in figure.claims if name in claims],
+        "ranks": ranks,
+        "table": values,
+        "longer": [
+            {"line": _said(line), "placement": placement, "ranks": count, "change": f"{change:+.2%}"}
+            for line, placement, count, change in longer
+        ],
+        "longer_said": _longer_said([change for *_, change in longer]),
+        "steps": [
+            {"line": _said(step.line), "placement": step.placement, "before": f"{step.growth[0]:.3f}",
+             "after": f"{step.growth[1]:.3f}", "ratio": f"{step.ratio:.3f}", "found": step.found}
+            for step in steps(found, figure)
+        ],
+        "loads": [
+            {"line": _said(load.line), "placement": load.placement, "ranks": load.ranks,
+             "busiest": f"{load.busiest:.0%}", "mean": f"{load.mean:.0%}", "used": f"{load.used:.0%}"}
+            for load in link_loads(found, figure)
+        ],
+        "heat": [_data(entry) for entry in heat],
+    }  # fmt: skip
+
+
+def _longer(found: Reproduction, figure: Figure) -> list[tuple[Line, str, int, float]]:
+    """Return what four times as many updates change."""
+    return [
+        (line, placement, count, value / short[count] - 1)
+        for line in figure.lines
+        for placement in figure.placements
+        if (short := found.values(line, placement)) is not None
+        for count, value in sorted(found.values(line, placement, "longer").items())
+        if count in short
+    ]
+
+
+def _longer_said(changes: Sequence[float]) -> str:
+    if not changes:
+        return ""
+    most = max(changes, key=abs)
+    word = "no more than" if abs(most) <= _SMALL else "more than"
+    return f"{LONGER} times as many updates per rank change the rate by {most:+.2%} at most: {word} {_SMALL:.0%}."
+
+
+def _parameters(found: Reproduction) -> list[dict[str, str]]:
+    rows = []
+    for number in found.machine.numbers:
+        used = [figure.number for figure in found.plan.figures if number.key in figure.parameters(found.machine)]
+        rows.append(
+            {
+                "key": number.key,
+                "value": number.text,
+                "range": f"{number.low} to {number.high}" if number.estimate else "",
+                "used": ", ".join(used) or "none",
+                "confidence": number.confidence,
+                "source": number.source,
+                "facts": ", ".join(number.hardware),
+            }
+        )
+    return rows
+
+
+def _cite(found: Reproduction) -> list[str]:
+    known = facts()
+    used = {key for figure in found.plan.figures for key in figure.parameters(found.machine)}
+    sources = dict.fromkeys(
+        known[name].source
+        for number in found.machine.numbers
+        if number.key in used
+        for name in number.hardware
+        if name in known and not known[name].source.startswith(("estimate", "seed:", "recalled"))
+    )
+    version = f"For the modelled numbers: gasmeter {context.package_version()}, machine {found.machine.name}"
+    own = f"{version} ({found.machine.digest}), predicates {predicates_digest()}."
+    return [*found.plan.paper.cite, *(f"For the hardware: {source}." for source in sources), own]
