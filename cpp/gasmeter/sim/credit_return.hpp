@@ -48,12 +48,18 @@ class CreditsComing {
  public:
   // How many have come back by now.
   [[nodiscard]] unsigned take(const CreditReturn& from, SimTime now) {
+    return take(from, now, [](std::int64_t) {});
+  }
+  // `each` is told their instants, in no particular order.
+  template <class Each>
+  unsigned take(const CreditReturn& from, SimTime now, Each&& each) {
     const std::uint64_t last = from.last();
     unsigned taken = 0;
     while (read_ != last) {
       read_ = from.after(read_);
       const std::int64_t at = from.at(read_).ps;
       if (at <= now.ps) {
+        each(at);
         ++taken;
       } else {
         coming_.push_back(at);
@@ -68,11 +74,24 @@ class CreditsComing {
       if (at > now.ps) {
         ++kept;
         next_ = std::min(next_, at);
+      } else {
+        each(at);
       }
     }
     taken += static_cast<unsigned>(coming_.size() - kept);
     coming_.resize(kept);
     return taken;
+  }
+  // One that will not come after all, although `from` says so.
+  void withdraw(const CreditReturn& from, SimTime at) {
+    for (const std::uint64_t last = from.last(); read_ != last;) {
+      read_ = from.after(read_);
+      coming_.push_back(from.at(read_).ps);
+    }
+    const auto place = std::find(coming_.begin(), coming_.end(), at.ps);
+    *place = coming_.back();
+    coming_.pop_back();
+    next_ = coming_.empty() ? kNever.ps : *std::min_element(coming_.begin(), coming_.end());
   }
   // The next of those that take() has seen.
   [[nodiscard]] SimTime next() const { return {next_}; }

@@ -1,49 +1,22 @@
 #include "gasmeter/sim/fabric.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <utility>
 
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/sim/fabric_state.hpp"
+#include "gasmeter/sim/fabric_trains.hpp"
 
 namespace gasmeter::sim {
-
-namespace {
-constexpr std::uint32_t kMostChannels = 2;  // of any topology
-}
-
-// What a link's near end keeps only while buffers at the far end are short.
-struct Fabric::Shortage : Action {
-  Shortage() : Action(&Fabric::on_retry) {}
-
-  Fabric* fabric = nullptr;
-  std::uint32_t link = 0;
-  std::uint32_t vertex = 0;
-  std::uint32_t waiting = 0;  // packets, all channels
-  SimTime retry_at = kNever;  // when it looks for free buffers again
-  std::uint64_t packets = 0;  // that had to wait, ever
-  std::array<PacketQueue, kMostChannels> blocked;
-  std::array<CreditsComing, kMostChannels> returned;
-};
-
-// One direction of a link, at the vertex where it begins: a cache line.
-struct alignas(kCacheLine) Fabric::Output {
-  SimTime free;                                     // when the last byte of what has been sent has left
-  std::array<std::uint32_t, kMostChannels> used{};  // buffers at the far end
-  std::uint32_t to = kNoLink;                       // vertex; kNoLink: no link at this port
-  std::uint32_t packets = 0;
-  std::uint64_t bytes = 0;
-  SimTime longest_wait;
-  std::unique_ptr<Shortage> shortage;
-};
 
 Fabric::Fabric(Engine& engine, Topology topology, const LinkParameters& links, FabricSink& sink)
     : engine_(engine),
       topology_(std::move(topology)),
       parameters_(links),
       sink_(sink),
-      channels_(topology_.channels()) {
+      channels_(topology_.channels()),
+      ring_(links.trains ? 2 * links.buffer : links.buffer) {
   const std::uint32_t vertices = topology_.vertices();
   if (engine.nodes() != vertices) {
     throw UsageError("fabric: an engine of " + std::to_string(engine.nodes()) + " nodes for the " +
@@ -60,7 +33,7 @@ Fabric::Fabric(Engine& engine, Topology topology, const LinkParameters& links, F
   outputs_ = std::vector<Output>(first_output_[vertices]);
   far_end_.resize(outputs_.size());
   if (parameters_.buffer != 0) {
-    inputs_.resize(outputs_.size() * channels_ * CreditReturn::words(parameters_.buffer));
+    inputs_.resize(outputs_.size() * channels_ * CreditReturn::words(ring_));
   }
   for (std::uint32_t vertex = 0; vertex < vertices; ++vertex) {
     for (std::uint32_t port = 0; port < topology_.ports(vertex); ++port) {
@@ -72,6 +45,7 @@ Fabric::Fabric(Engine& engine, Topology topology, const LinkParameters& links, F
       far_end_[number] = first_output_[end->vertex] + end->port;
     }
   }
+  trains_ = std::make_unique<Trains>(*this);
 }
 
 Fabric::~Fabric() {
@@ -95,6 +69,10 @@ void Fabric::inject(Packet& packet, SimTime now) {
   route(packet, now);
 }
 
+void Fabric::inject(Train& train, SimTime now) {
+  trains_->inject(train, now);
+}
+
 void Fabric::on_arrival(Action& action, SimTime now) {
   auto& packet = static_cast<Packet&>(action);
   Fabric& self = *packet.fabric;
@@ -111,6 +89,7 @@ void Fabric::on_arrival(Action& action, SimTime now) {
 GASMETER_INLINE void Fabric::route(Packet& packet, SimTime now) {
   const Hop hop = topology_.next(packet.vertex, packet.to, packet.route);
   const std::uint32_t link = first_output_[packet.vertex] + hop.port;
+  if (GASMETER_UNLIKELY(now <= outputs_[link].unsettled)) trains_->settle(link, packet.vertex, now);
   if (GASMETER_LIKELY(has_room(outputs_[link], hop.channel))) {
     send(link, hop.channel, packet, now);
   } else {
@@ -135,7 +114,7 @@ GASMETER_INLINE void Fabric::send(std::uint32_t link, std::uint32_t channel, Pac
   if (packet.link != kNoLink) {
     give_back(packet.link, packet.channel, end);
   } else if (packet.watched) {
-    sink_.departed(packet, end);
+    tell_departed(packet, end);
   }
   ++output.used[channel];
   const NodeId here{packet.vertex};
@@ -146,16 +125,25 @@ GASMETER_INLINE void Fabric::send(std::uint32_t link, std::uint32_t channel, Pac
   engine_.post(here, NodeId{output.to}, start + parameters_.latency, packet);
 }
 
+void Fabric::route_one(Packet& packet, SimTime now) {
+  route(packet, now);
+}
+
+void Fabric::send_one(std::uint32_t link, std::uint32_t channel, Packet& packet, SimTime now) {
+  send(link, channel, packet, now);
+}
+
+void Fabric::tell_departed(Packet& packet, SimTime end) {
+  if (packet.kind == kInTrain) {
+    trains_->departed(packet, end);
+  } else {
+    sink_.departed(packet, end);
+  }
+}
+
 // Behind those that are blocked already, unless buffers have fallen free unnoticed.
 void Fabric::block(std::uint32_t link, std::uint32_t channel, Packet& packet, SimTime now) {
-  Output& output = outputs_[link];
-  if (!output.shortage) {
-    output.shortage = std::make_unique<Shortage>();
-    output.shortage->fabric = this;
-    output.shortage->link = link;
-    output.shortage->vertex = packet.vertex;
-  }
-  Shortage& shortage = *output.shortage;
+  Shortage& shortage = shortage_of(link, packet.vertex);
   const bool first = shortage.blocked[channel].empty();
   if (first && look_for_room(link, channel, now)) {
     send(link, channel, packet, now);
@@ -167,10 +155,29 @@ void Fabric::block(std::uint32_t link, std::uint32_t channel, Packet& packet, Si
   if (first) retry(link, now);
 }
 
+Fabric::Shortage& Fabric::shortage_of(std::uint32_t link, std::uint32_t vertex) {
+  Output& output = outputs_[link];
+  if (!output.shortage) {
+    output.shortage = std::make_unique<Shortage>();
+    output.shortage->fabric = this;
+    output.shortage->link = link;
+    output.shortage->vertex = vertex;
+  }
+  return *output.shortage;
+}
+
 bool Fabric::look_for_room(std::uint32_t link, std::uint32_t channel, SimTime now) {
   Output& output = outputs_[link];
   output.used[channel] -= output.shortage->returned[channel].take(credits(far_end_[link], channel), now);
   return output.used[channel] < parameters_.buffer;
+}
+
+// `count`: of a train, whose packets may wait together.
+Packet& Fabric::take_blocked(Shortage& shortage, std::uint32_t channel, std::uint32_t count) {
+  Packet& packet = *shortage.blocked[channel].front();
+  if (packet.kind == kInTrain && Trains::more_than(packet, count)) return trains_->part(packet, count);
+  --shortage.waiting;
+  return *shortage.blocked[channel].pop();
 }
 
 void Fabric::on_retry(Action& action, SimTime now) {
@@ -183,29 +190,28 @@ void Fabric::on_retry(Action& action, SimTime now) {
 // Blocked packets for which buffers are free by now are sent, channels in turn. Then it looks again when the next one
 // falls free, if that is in this window; else at its end: what is written there meanwhile is for later.
 void Fabric::retry(std::uint32_t link, SimTime now) {
-  Shortage& shortage = *outputs_[link].shortage;
+  Output& output = outputs_[link];
+  Shortage& shortage = *output.shortage;
+  if (now <= output.unsettled) trains_->settle(link, shortage.vertex, now);
   for (bool sent = true; sent && shortage.waiting != 0;) {
     sent = false;
     for (std::uint32_t channel = 0; channel < channels_; ++channel) {
       if (shortage.blocked[channel].empty() || !look_for_room(link, channel, now)) continue;
-      --shortage.waiting;
-      send(link, channel, *shortage.blocked[channel].pop(), now);
+      send(link, channel, take_blocked(shortage, channel, 1), now);
       sent = true;
     }
   }
+  output.unsettled = kSettled;
   if (shortage.waiting == 0) return;
   const NodeId here{shortage.vertex};
   SimTime at = engine_.window_end(here, now);
   for (std::uint32_t channel = 0; channel < channels_; ++channel) {
     if (!shortage.blocked[channel].empty()) at = std::min(at, shortage.returned[channel].next());
   }
+  at = trains_->put_off(output, at);
   if (shortage.retry_at <= at) return;
   shortage.retry_at = at;
   engine_.post(here, here, at, shortage);
-}
-
-GASMETER_INLINE void Fabric::give_back(std::uint32_t input, std::uint32_t channel, SimTime left) {
-  if (parameters_.buffer != 0) credits(input, channel).give(left + parameters_.latency);
 }
 
 std::vector<LinkUse> Fabric::use() const {
@@ -214,7 +220,9 @@ std::vector<LinkUse> Fabric::use() const {
     for (std::uint32_t port = 0; port < topology_.ports(vertex); ++port) {
       const Output& output = outputs_[first_output_[vertex] + port];
       if (output.to == kNoLink) continue;
-      all.push_back({vertex, port, output.to, output.packets, output.bytes, on_wire(output.bytes), output.longest_wait,
+      const auto [packets, bytes] = Trains::ahead(output, engine_.now());
+      all.push_back({vertex, port, output.to, output.packets - packets, output.bytes - bytes,
+                     on_wire(output.bytes - bytes), output.longest_wait,
                      output.shortage ? output.shortage->packets : 0});
     }
   }
@@ -223,8 +231,9 @@ std::vector<LinkUse> Fabric::use() const {
 
 void Fabric::reset_use() {
   for (Output& output : outputs_) {
-    output.packets = 0;
-    output.bytes = 0;
+    const auto [packets, bytes] = Trains::ahead(output, engine_.now());
+    output.packets = packets;
+    output.bytes = bytes;
     output.longest_wait = {};
     if (output.shortage) output.shortage->packets = 0;
   }

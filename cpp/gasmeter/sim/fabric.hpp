@@ -20,6 +20,7 @@
 #include "gasmeter/sim/engine.hpp"
 #include "gasmeter/sim/packet.hpp"
 #include "gasmeter/sim/topology.hpp"
+#include "gasmeter/sim/train.hpp"
 
 namespace gasmeter::sim {
 
@@ -27,6 +28,7 @@ struct LinkParameters {
   std::int64_t per_byte_fs = 0;  // of one direction
   SimTime latency;               // from leaving a router to leaving the next one, if nothing is in the way
   unsigned buffer = 0;           // packets, per link and channel; 0: no limit
+  bool trains = false;           // a train is one event a hop where nothing meets it; its times are the same without
 };
 
 // What a network does at the terminals. Called on the terminal's node.
@@ -37,6 +39,13 @@ class FabricSink {
   virtual SimTime arrived(Packet& packet, SimTime now) = 0;
   // A watched packet leaves its first vertex; its last byte has left at `end`.
   virtual void departed(Packet& packet, SimTime end) = 0;
+
+  // The head of the train's packet `number` is there, as for a single packet. `packet` has its times, bytes and way for
+  // the time of the call. Packets come in order; with the last one the train is the sink's. Networks without trains
+  // need neither.
+  virtual SimTime train_arrived(Train& train, std::uint32_t number, const Packet& packet, SimTime now);
+  // It is known when the last packet of a watched train has left its first vertex.
+  virtual void train_departed(Train& train, SimTime end);
 
  protected:
   FabricSink() = default;
@@ -78,6 +87,10 @@ class Fabric {
   // that injects is synchronised first; `now` is its clock.
   void inject(Packet& packet, SimTime now);
 
+  // As if its packets were injected one after the other, now: they wait at the first router.
+  // Throws UsageError for a train without packets.
+  void inject(Train& train, SimTime now);
+
   // Since the last reset, of every link that exists.
   [[nodiscard]] std::vector<LinkUse> use() const;
   void reset_use();
@@ -85,30 +98,42 @@ class Fabric {
  private:
   struct Output;
   struct Shortage;
+  struct OpenTrain;
+  class Trains;
 
   static void on_arrival(Action& packet, SimTime now);
   static void on_retry(Action& shortage, SimTime now);
   void route(Packet& packet, SimTime now);
   [[nodiscard]] bool has_room(const Output& output, std::uint32_t channel) const;
   void send(std::uint32_t link, std::uint32_t channel, Packet& packet, SimTime now);
+  void tell_departed(Packet& packet, SimTime end);
+  // For trains: those two once more, not inlined.
+  void route_one(Packet& packet, SimTime now);
+  void send_one(std::uint32_t link, std::uint32_t channel, Packet& packet, SimTime now);
   void block(std::uint32_t link, std::uint32_t channel, Packet& packet, SimTime now);
   [[nodiscard]] bool look_for_room(std::uint32_t link, std::uint32_t channel, SimTime now);
   void retry(std::uint32_t link, SimTime now);
+  [[nodiscard]] Packet& take_blocked(Shortage& shortage, std::uint32_t channel, std::uint32_t count);
+  [[nodiscard]] Shortage& shortage_of(std::uint32_t link, std::uint32_t vertex);
   [[nodiscard]] CreditReturn credits(std::uint32_t input, std::uint32_t channel) {
-    return {&inputs_[(input * channels_ + channel) * CreditReturn::words(parameters_.buffer)], parameters_.buffer};
+    return {&inputs_[(input * channels_ + channel) * CreditReturn::words(ring_)], ring_};
   }
-  void give_back(std::uint32_t input, std::uint32_t channel, SimTime left);
+  void give_back(std::uint32_t input, std::uint32_t channel, SimTime left) {
+    if (parameters_.buffer != 0) credits(input, channel).give(left + parameters_.latency);
+  }
 
   Engine& engine_;
   Topology topology_;
   LinkParameters parameters_;
   FabricSink& sink_;
   std::uint32_t channels_;
+  unsigned ring_;  // credits that may stand in a ring
   std::vector<std::uint32_t> first_output_;  // of each vertex
   std::vector<Output> outputs_;              // a link is known by its place here
   std::vector<std::uint32_t> far_end_;       // of each link: its place in inputs_, that of the link back in outputs_
   // Credits of channels_ of each link's end, a vertex's behind one another; empty: buffers have no limit.
   std::vector<std::uint64_t> inputs_;
+  std::unique_ptr<Trains> trains_;
 };
 
 }  // namespace gasmeter::sim

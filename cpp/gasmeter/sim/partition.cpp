@@ -126,6 +126,7 @@ Partition::Pending Partition::pop_pending() {
 
 GASMETER_INLINE void Partition::fire(const Pending& event) {
   now = {event.at};
+  now_tie = event.tie;
   if ((event.tie >> 63U) == 0) {
     latest = now;
     ++counters_.events;

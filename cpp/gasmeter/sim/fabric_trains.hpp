@@ -1,0 +1,96 @@
+// How a fabric carries trains. For the sources of Fabric alone.
+//
+// Where its first packet comes to an output that is nobody else's, the times of all packets of a train are known: they
+// go on as one event, and the output is open until the last one is there. Whatever else comes meanwhile cuts the train:
+// the packets that are there before go first, as they would one by one; the rest comes again as a train of its own. The
+// next router learns of it one latency later, before the first packet that it waits for in vain, takes back what it had
+// promised and tells the next one.
+//
+// A train goes on as far as there are buffers at the far end; buffers that it will leave are given back ahead, and taken
+// back where it is cut: the near end learns of that, too, in time.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "gasmeter/sim/fabric_state.hpp"
+#include "gasmeter/sim/packet_pool.hpp"
+
+namespace gasmeter::sim {
+
+class Fabric::Trains {
+ public:
+  explicit Trains(Fabric& fabric);
+
+  void inject(Train& train, SimTime now);
+  // Before anything else happens at an output that is not settled: cuts the train that is open there, or does what has
+  // been put off.
+  void settle(std::uint32_t link, std::uint32_t vertex, SimTime now);
+  // Packets of a train that wait together need buffers only when the link is free. When to look again, instead of `at`.
+  [[nodiscard]] SimTime put_off(Output& output, SimTime at);
+  void departed(const Packet& packet, SimTime end);
+
+  [[nodiscard]] static bool more_than(const Packet& packet, std::uint32_t count);
+  // The first `count` packets of those in a queue; they leave it.
+  [[nodiscard]] Packet& part(Packet& packet, std::uint32_t count);
+  // Packets and bytes that an output has counted and that are not there yet.
+  [[nodiscard]] static std::pair<std::uint32_t, std::uint64_t> ahead(const Output& output, SimTime now);
+
+ private:
+  // Packets [first, first + count) of a train; their heads come `gap` after one another.
+  struct Carriage : Packet {
+    Trains* trains = nullptr;
+    Train* train = nullptr;
+    std::uint32_t first = 0;
+    std::uint32_t count = 0;
+    SimTime gap;
+    SimTime arrival;
+    Tie tie = 0;
+    bool again = false;  // has been where it comes to
+  };
+  // To the next router: packets from `first` on do not follow. To the last one: credits that do not come.
+  struct Notice : Action {
+    Notice() : Action(nullptr) {}
+
+    Notice* next = nullptr;
+    Trains* trains = nullptr;
+    const Train* train = nullptr;
+    std::uint32_t vertex = 0;  // where it goes
+    std::uint32_t link = 0;    // output there
+    std::uint32_t channel = 0;
+    std::uint32_t first = 0;
+    std::uint32_t count = 0;
+    SimTime at;
+    SimTime gap;
+    SimTime last;
+  };
+
+  static void on_carriage(Action& action, SimTime now);
+  static void on_cut(Action& action, SimTime now);
+  static void on_withdrawal(Action& action, SimTime now);
+
+  [[nodiscard]] unsigned partition(std::uint32_t vertex) const;
+  [[nodiscard]] Carriage& make(Train& train, std::uint32_t vertex, std::uint32_t first, std::uint32_t count);
+  [[nodiscard]] Carriage& part_of(const Carriage& other, std::uint32_t first, std::uint32_t count);
+  void set_single(Carriage& carriage) const;
+  void come_again(Carriage& carriage);
+  void deliver(Carriage& carriage, SimTime now);
+  void route(Carriage& carriage, SimTime now);
+  [[nodiscard]] std::uint32_t room(std::uint32_t link, std::uint32_t channel, const Carriage& carriage, SimTime now);
+  [[nodiscard]] std::uint32_t promise(const Output& output, const Carriage& carriage, SimTime now) const;
+  void start_together(std::uint32_t link, std::uint32_t channel, Carriage& carriage, SimTime now);
+  void send(std::uint32_t link, std::uint32_t channel, Carriage& carriage, SimTime now, SimTime longest_wait);
+  void open(Output& output, const Carriage& carriage, std::uint32_t channel, SimTime start, SimTime start_gap);
+  void cut(std::uint32_t link, std::uint32_t vertex, std::uint32_t kept, SimTime now);
+  void withdraw(const OpenTrain& open, std::uint32_t vertex, std::uint32_t kept, SimTime now);
+  void catch_up(std::uint32_t link, SimTime now);
+
+  Fabric& fabric_;
+  PacketPool<Carriage> carriages_;
+  PacketPool<Notice> notices_;
+  std::vector<std::vector<Carriage*>> expected_;  // of each vertex: later than now, of trains that have been there
+  std::vector<SimTime> withdrawn_;  // of each input and channel: until then credits may be in the ring that are none
+};
+
+}  // namespace gasmeter::sim
