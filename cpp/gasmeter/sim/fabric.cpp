@@ -69,8 +69,8 @@ void Fabric::inject(Packet& packet, SimTime now) {
   route(packet, now);
 }
 
-void Fabric::inject(Train& train, SimTime now) {
-  trains_->inject(train, now);
+void Fabric::inject(Train& train, SimTime now, SimTime gap) {
+  trains_->inject(train, now, gap);
 }
 
 void Fabric::on_arrival(Action& action, SimTime now) {
@@ -235,6 +235,7 @@ void Fabric::reset_use() {
     output.packets = packets;
     output.bytes = bytes;
     output.longest_wait = {};
+    if (output.open) output.open->waited = {};
     if (output.shortage) output.shortage->packets = 0;
   }
 }

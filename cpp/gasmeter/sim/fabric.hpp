@@ -87,9 +87,9 @@ class Fabric {
   // that injects is synchronised first; `now` is its clock.
   void inject(Packet& packet, SimTime now);
 
-  // As if its packets were injected one after the other, now: they wait at the first router.
-  // Throws UsageError for a train without packets.
-  void inject(Train& train, SimTime now);
+  // As if its packets were injected one by one, `gap` after one another; with none they wait at the first router.
+  // Throws UsageError for a train without packets or a negative gap.
+  void inject(Train& train, SimTime now, SimTime gap = {});
 
   // Since the last reset, of every link that exists.
   [[nodiscard]] std::vector<LinkUse> use() const;

@@ -38,6 +38,7 @@ struct Fabric::OpenTrain {
   SimTime gap;            //
   SimTime start;          // over the link, likewise
   SimTime start_gap;      //
+  SimTime waited;         // Output::longest_wait without it
   Tie tie = 0;            // of the arrivals
   Route route;            // before this hop
   std::uint32_t link = 0;         // input

@@ -29,9 +29,8 @@ void FabricSink::train_departed(Train&, SimTime) {}
 
 Fabric::Trains::Trains(Fabric& fabric)
     : fabric_(fabric), carriages_(fabric.engine_.partitions()), notices_(fabric.engine_.partitions()) {
-  if (!fabric.parameters_.trains) return;
   expected_.resize(fabric.topology_.vertices());
-  if (fabric.parameters_.buffer != 0) withdrawn_.resize(fabric.outputs_.size() * fabric.channels_, kSettled);
+  if (fabric.parameters_.trains && fabric.parameters_.buffer != 0) withdrawn_.resize(fabric.outputs_.size() * fabric.channels_, kSettled);
 }
 
 unsigned Fabric::Trains::partition(std::uint32_t vertex) const {
@@ -87,6 +86,11 @@ Packet& Fabric::Trains::part(Packet& packet, std::uint32_t count) {
   return carriage;
 }
 
+// Whether its packets can stay together. Those that take no time on a wire would all be there at once, everywhere.
+bool Fabric::Trains::even(const Train& train) const {
+  return fabric_.parameters_.trains && fabric_.on_wire(train.bytes).ps > 0 && fabric_.on_wire(train.last_bytes).ps > 0;
+}
+
 // A carriage of one packet is a packet.
 void Fabric::Trains::set_single(Carriage& carriage) const {
   carriage.bytes = carriage.train->bytes_of(carriage.first);
@@ -128,38 +132,48 @@ void Fabric::Trains::on_carriage(Action& action, SimTime now) {
 
 // ---- the ends of the way
 
-void Fabric::Trains::inject(Train& train, SimTime now) {
-  if (train.count == 0) throw UsageError("fabric: a train without packets");
+void Fabric::Trains::inject(Train& train, SimTime now, SimTime gap) {
+  if (train.count == 0 || gap.ps < 0) throw UsageError("fabric: a train without packets, or with a negative gap");
   fabric_.engine_.catch_up(NodeId{train.from});
   if (train.from == train.to) {
-    if (train.watched) fabric_.sink_.train_departed(train, now);
-    Carriage here;
-    here.from = here.to = here.vertex = train.from;
-    here.tail = now;
-    const std::uint32_t count = train.count;
-    for (std::uint32_t number = 0; number < count; ++number) {
-      here.bytes = train.bytes_of(number);
-      (void)fabric_.sink_.train_arrived(train, number, here, now);
-    }
+    to_itself(train, now, gap);
     return;
   }
-  const Route route = fabric_.topology_.route(train.from, train.to);
-  // Packets that take no time on a wire would all be there at once, everywhere.
-  const bool together =
-      fabric_.parameters_.trains && fabric_.on_wire(train.bytes).ps > 0 && fabric_.on_wire(train.last_bytes).ps > 0;
-  const std::uint32_t step = together ? train.count : 1;
+  const Route way = fabric_.topology_.route(train.from, train.to);
   const std::uint32_t count = train.count;
+  // Those that are there now and do not stay together are packets as all others.
+  const std::uint32_t step = gap.ps > 0 || even(train) ? count : 1;
   for (std::uint32_t first = 0; first < count; first += step) {
     Carriage& carriage = make(train, train.from, first, step);
     carriage.arrival = now;
-    carriage.route = route;
+    carriage.gap = gap;
+    carriage.route = way;
     if (step == 1) {
       set_single(carriage);
       fabric_.route_one(carriage, now);
     } else {
-      this->route(carriage, now);
+      carriage.tie = fabric_.engine_.next_tie(NodeId{train.from});
+      route(carriage, now);
     }
   }
+}
+
+void Fabric::Trains::to_itself(Train& train, SimTime now, SimTime gap) {
+  if (train.watched) fabric_.sink_.train_departed(train, now + times(gap, train.count - 1));
+  Carriage& all = make(train, train.from, 0, train.count);
+  all.arrival = now;
+  all.gap = gap;
+  if (gap.ps > 0) {
+    all.tie = fabric_.engine_.next_tie(NodeId{train.from});
+    deliver(all, now);
+    return;
+  }
+  const std::uint32_t count = all.count;
+  for (; all.first < count; ++all.first) {
+    set_single(all);
+    (void)fabric_.sink_.train_arrived(train, all.first, all, now);
+  }
+  carriages_.give(partition(all.vertex), &all);
 }
 
 void Fabric::Trains::deliver(Carriage& carriage, SimTime now) {
@@ -177,7 +191,7 @@ void Fabric::Trains::deliver(Carriage& carriage, SimTime now) {
   } else {
     carriages_.give(partition(carriage.vertex), &carriage);
   }
-  fabric_.give_back(link, channel, left);
+  if (link != kNoLink) fabric_.give_back(link, channel, left);
 }
 
 void Fabric::Trains::departed(const Packet& packet, SimTime end) {
@@ -192,7 +206,7 @@ void Fabric::Trains::route(Carriage& carriage, SimTime now) {
   const std::uint32_t link = fabric_.first_output_[carriage.vertex] + hop.port;
   Output& output = fabric_.outputs_[link];
   if (now <= output.unsettled) settle(link, carriage.vertex, now);
-  if (carriage.link == kNoLink) {
+  if (carriage.gap.ps == 0) {
     start_together(link, hop.channel, carriage, now);
     return;
   }
@@ -203,6 +217,7 @@ void Fabric::Trains::route(Carriage& carriage, SimTime now) {
     rest.route = before;
     come_again(rest);
     carriage.count = count;
+    carriage.watched = false;  // the rest has the last packet
   }
   if (output.open) output.open->burst = std::min(2 * output.open->burst, kLongestBurst);
   if (count > 1) {
@@ -234,9 +249,13 @@ std::uint32_t Fabric::Trains::room(std::uint32_t link, std::uint32_t channel, co
 // How many of the packets can have their turn ahead of time, apart from buffers: as long as they follow one another
 // evenly.
 std::uint32_t Fabric::Trains::promise(const Output& output, const Carriage& carriage, SimTime now) const {
-  if (output.shortage && output.shortage->waiting != 0) return 1;
-  if (!withdrawn_.empty() && now <= withdrawn_[carriage.link * fabric_.channels_ + carriage.channel]) return 1;
+  if (!even(*carriage.train) || (output.shortage && output.shortage->waiting != 0)) return 1;
   std::int64_t count = carriage.count;
+  if (carriage.link == kNoLink) {
+    if (carriage.watched && count > 1) --count;  // when the last one has left is told when it is certain
+  } else if (!withdrawn_.empty() && now <= withdrawn_[carriage.link * fabric_.channels_ + carriage.channel]) {
+    return 1;
+  }
   if (output.open) count = std::min<std::int64_t>(count, output.open->burst);
   const SimTime wire = fabric_.on_wire(carriage.train->bytes);
   if (output.free > now && carriage.gap > wire) {
@@ -278,21 +297,21 @@ void Fabric::Trains::send(std::uint32_t link, std::uint32_t channel, Carriage& c
   const SimTime wire = fabric_.on_wire(train.bytes);
   const SimTime last = fabric_.on_wire(train.bytes_of(carriage.first + carriage.count - 1));
   const SimTime gap = start == now ? std::max(carriage.gap, wire) : wire;
-  output.longest_wait = std::max({output.longest_wait, longest_wait, start - now});
   output.free = start + times(gap, carriage.count - 1) + last;
   output.packets += carriage.count;
   output.bytes += bytes_of(train, carriage.first, carriage.count);
   output.used[channel] += carriage.count;
-  if (carriage.link != kNoLink) {
-    if (fabric_.parameters_.buffer != 0) {
-      for (std::uint32_t packet = 0; packet + 1 < carriage.count; ++packet) {
-        fabric_.give_back(carriage.link, carriage.channel, start + times(gap, packet) + wire);
-      }
-      fabric_.give_back(carriage.link, carriage.channel, output.free);
+  if (carriage.link != kNoLink && fabric_.parameters_.buffer != 0) {
+    for (std::uint32_t packet = 0; packet + 1 < carriage.count; ++packet) {
+      fabric_.give_back(carriage.link, carriage.channel, start + times(gap, packet) + wire);
     }
+    fabric_.give_back(carriage.link, carriage.channel, output.free);
+  }
+  if (carriage.gap.ps != 0) {
     open(output, carriage, channel, start, gap);
-  } else if (carriage.watched) {
-    departed(carriage, output.free);
+  } else {
+    output.longest_wait = std::max(output.longest_wait, longest_wait);
+    if (carriage.watched) departed(carriage, output.free);
   }
   const NodeId here{carriage.vertex};
   const NodeId to{output.to};
@@ -319,7 +338,17 @@ void Fabric::Trains::open(Output& output, const Carriage& carriage, std::uint32_
   open.link = carriage.link;
   open.channel = carriage.channel;
   open.out_channel = channel;
+  open.waited = output.longest_wait;
+  count_waits(output);
   output.unsettled = carriage.arrival + times(carriage.gap, carriage.count - 1);
+}
+
+// The first packet waits longest, or the last one where they come faster than they can go.
+void Fabric::Trains::count_waits(Output& output) {
+  const OpenTrain& open = *output.open;
+  const SimTime first = open.start - open.arrival;
+  const SimTime last = first + times(open.start_gap, open.count - 1) - times(open.gap, open.count - 1);
+  output.longest_wait = std::max({open.waited, first, last});
 }
 
 // ---- when something is in the way
@@ -366,6 +395,7 @@ void Fabric::Trains::cut(std::uint32_t link, std::uint32_t vertex, std::uint32_t
   output.bytes -= bytes_of(*open.train, open.first + kept, taken_back);
   output.used[open.out_channel] -= taken_back;
   open.count = kept;
+  count_waits(output);
   Notice& notice = *notices_.take(partition(vertex));
   notice.becomes(&Trains::on_cut);
   notice.trains = this;
@@ -402,7 +432,7 @@ void Fabric::Trains::on_cut(Action& action, SimTime now) {
 
 // Credits for packets that leave their buffers later than it was said.
 void Fabric::Trains::withdraw(const OpenTrain& open, std::uint32_t vertex, std::uint32_t kept, SimTime now) {
-  if (withdrawn_.empty()) return;
+  if (withdrawn_.empty() || open.link == kNoLink) return;
   const SimTime latency = fabric_.parameters_.latency;
   const SimTime wire = fabric_.on_wire(open.train->bytes);
   const SimTime last = fabric_.on_wire(open.train->bytes_of(open.first + open.count - 1));

@@ -23,7 +23,7 @@ class Fabric::Trains {
  public:
   explicit Trains(Fabric& fabric);
 
-  void inject(Train& train, SimTime now);
+  void inject(Train& train, SimTime now, SimTime gap);
   // Before anything else happens at an output that is not settled: cuts the train that is open there, or does what has
   // been put off.
   void settle(std::uint32_t link, std::uint32_t vertex, SimTime now);
@@ -71,16 +71,19 @@ class Fabric::Trains {
   static void on_withdrawal(Action& action, SimTime now);
 
   [[nodiscard]] unsigned partition(std::uint32_t vertex) const;
+  [[nodiscard]] bool even(const Train& train) const;
   [[nodiscard]] Carriage& make(Train& train, std::uint32_t vertex, std::uint32_t first, std::uint32_t count);
   [[nodiscard]] Carriage& part_of(const Carriage& other, std::uint32_t first, std::uint32_t count);
   void set_single(Carriage& carriage) const;
   void come_again(Carriage& carriage);
+  void to_itself(Train& train, SimTime now, SimTime gap);
   void deliver(Carriage& carriage, SimTime now);
   void route(Carriage& carriage, SimTime now);
   [[nodiscard]] std::uint32_t room(std::uint32_t link, std::uint32_t channel, const Carriage& carriage, SimTime now);
   [[nodiscard]] std::uint32_t promise(const Output& output, const Carriage& carriage, SimTime now) const;
   void start_together(std::uint32_t link, std::uint32_t channel, Carriage& carriage, SimTime now);
   void send(std::uint32_t link, std::uint32_t channel, Carriage& carriage, SimTime now, SimTime longest_wait);
+  static void count_waits(Output& output);
   void open(Output& output, const Carriage& carriage, std::uint32_t channel, SimTime start, SimTime start_gap);
   void cut(std::uint32_t link, std::uint32_t vertex, std::uint32_t kept, SimTime now);
   void withdraw(const OpenTrain& open, std::uint32_t vertex, std::uint32_t kept, SimTime now);
@@ -89,7 +92,7 @@ class Fabric::Trains {
   Fabric& fabric_;
   PacketPool<Carriage> carriages_;
   PacketPool<Notice> notices_;
-  std::vector<std::vector<Carriage*>> expected_;  // of each vertex: later than now, of trains that have been there
+  std::vector<std::vector<Carriage*>> expected_;  // at each vertex, later than now
   std::vector<SimTime> withdrawn_;  // of each input and channel: until then credits may be in the ring that are none
 };
 

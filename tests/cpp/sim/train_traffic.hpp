@@ -1,11 +1,11 @@
 // Trains and single packets between terminals, answered now and then, with trains as one event or packet by packet.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
-#include <memory>
-#include <random>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -23,6 +23,7 @@ struct Message {
   std::uint16_t bytes = 0;
   std::uint16_t last_bytes = 0;
   bool answered = false;   // by half as many packets, from the event of the last arrival
+  std::int64_t gap = 0;    // ps between its packets
   std::int64_t kept = 0;   // ps that the terminal keeps each packet after its last byte
 };
 
@@ -77,6 +78,7 @@ class TrainTraffic : public FabricSink {
     }
     outcome_.arrivals.resize(topology_.vertices());
     outcome_.departed.resize(messages_.size(), -1);
+    elsewhere_.resize(topology_.vertices());
     for (std::uint32_t rank = 0; rank < engine_.ranks(); ++rank) engine_.start(Rank{rank}, [this, rank] { act(rank); });
   }
 
@@ -107,7 +109,10 @@ class TrainTraffic : public FabricSink {
     for (std::size_t i = 0; i < messages_.size(); ++i) result += seen[i] != std::max(1U, messages_[i].count);
     return result;
   }
-  [[nodiscard]] Fabric& fabric() { return fabric_; }
+  // Whether packets of different nodes arrived on different threads.
+  [[nodiscard]] bool ran_parallel() const {
+    return std::find(elsewhere_.begin(), elsewhere_.end(), 1) != elsewhere_.end();
+  }
 
  private:
   struct Numbered : Train {
@@ -151,12 +156,13 @@ class TrainTraffic : public FabricSink {
       train.bytes = message.bytes;
       train.last_bytes = message.last_bytes;
       train.watched = true;
-      fabric_.inject(train, now);
+      fabric_.inject(train, now, {message.gap});
     }
   }
 
   SimTime came(std::size_t number, std::uint32_t packet, const Packet& as, SimTime now) {
     const Message& message = messages_[number];
+    if (std::this_thread::get_id() != main_) elsewhere_[as.vertex] = 1;
     outcome_.arrivals[as.vertex].push_back({number, packet, now.ps, as.tail.ps, as.bytes, as.channel});
     if (message.answered && packet + 1 >= message.count) send(answer_of_[number], now);
     return as.tail + SimTime{message.kept};
@@ -184,6 +190,8 @@ class TrainTraffic : public FabricSink {
   std::deque<Single> packets_;
   std::vector<std::vector<std::size_t>> plans_;
   TrainOutcome outcome_;
+  std::vector<std::uint64_t> elsewhere_;  // of each node
+  std::thread::id main_ = std::this_thread::get_id();
 };
 
 }  // namespace gasmeter::sim::testing
