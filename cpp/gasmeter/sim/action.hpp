@@ -7,6 +7,10 @@
 
 namespace gasmeter::sim {
 
+// Equal instants on one node: device events before ranks; events by the node that posted them, then in the order of its
+// posting; ranks by number. Nothing of it depends on how far ranks run ahead, on windows or on threads.
+using Tie = std::uint64_t;
+
 // Base of whatever is posted: a packet, a timer, a rank's turn. Must stay alive until it has happened.
 class Action {
  public:
@@ -19,11 +23,15 @@ class Action {
 
  private:
   Run run_;
-};
 
-// Equal instants on one node: device events before ranks; events by the node that posted them, then in the order of its
-// posting; ranks by number. Nothing of it depends on how far ranks run ahead, on windows or on threads.
-using Tie = std::uint64_t;
+ public:
+  union {
+    // While it is posted: of its last posting. Whoever posts one object twice sees to it that only one of them counts.
+    Tie tie = 0;
+    // While it is not: in a list of whoever has it.
+    Action* next;
+  };
+};
 
 inline constexpr unsigned kSequenceBits = 40;
 inline constexpr std::uint32_t kMostNodes = 1U << 22U;
@@ -33,6 +41,9 @@ inline constexpr std::uint32_t kMostNodes = 1U << 22U;
 }
 [[nodiscard]] constexpr Tie rank_tie(Rank rank) {
   return (Tie{1} << 63U) | index(rank);
+}
+[[nodiscard]] constexpr bool is_rank(Tie tie) {
+  return (tie >> 63U) != 0;
 }
 
 }  // namespace gasmeter::sim

@@ -49,7 +49,6 @@ bool Crew::goes_on() const {
 
 void Crew::run_window(Window window) {
   for (Partition& partition : partitions_) partition.run_window(window);
-  if (partitions_.size() == 1) return;
   for (Partition& to : partitions_) {
     for (Partition& from : partitions_) {
       if (&from != &to) to.receive_from(from, from.parity());
@@ -152,7 +151,25 @@ class Crew::Parallel {
   alignas(kNoSharing) std::atomic<unsigned> round_{0};
 };
 
+// Windows of two ranks hold next to nothing: what is done between them counts.
+Crew::Outcome Crew::run_only(const StopToken& stop) {
+  Outcome outcome;
+  Partition& only = partitions_.front();
+  for (unsigned windows = 1; only.goes_on(); ++windows) {
+    const Window window = only.next_window();
+    if (window == WindowQueue::kNone) {
+      outcome.more = false;
+      break;
+    }
+    if (windows % kWindowsPerLook == 0 && stop.requested()) break;
+    only.run_window(window);
+    outcome.last = window;
+  }
+  return outcome;
+}
+
 Crew::Outcome Crew::run(const StopToken& stop) {
+  if (partitions_.size() == 1) return run_only(stop);
   Outcome outcome;
   std::uint64_t work_before = work_done();
   unsigned windows = 0;
@@ -169,7 +186,7 @@ Crew::Outcome Crew::run(const StopToken& stop) {
     }
     if (stop.requested()) break;
     const std::uint64_t done = work_done();
-    if (partitions_.size() > 1 && done - work_before > kWorthwhile * partitions_.size() * windows) {
+    if (done - work_before > kWorthwhile * partitions_.size() * windows) {
       window = Parallel(partitions_, stop).run(window);
     } else {
       run_window(window);

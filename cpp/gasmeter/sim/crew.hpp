@@ -23,6 +23,7 @@ class Crew {
 
  private:
   class Parallel;
+  Outcome run_only(const StopToken& stop);
   [[nodiscard]] WindowQueue::Window next_window() const;
   void run_window(WindowQueue::Window window);
   [[nodiscard]] bool goes_on() const;

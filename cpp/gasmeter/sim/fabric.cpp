@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "gasmeter/base/error.hpp"
@@ -10,13 +11,19 @@
 
 namespace gasmeter::sim {
 
+namespace {
+constexpr std::uint32_t kNoLimit = 1;  // of buffers: as if one were always free
+}  // namespace
+
 Fabric::Fabric(Engine& engine, Topology topology, const LinkParameters& links, FabricSink& sink)
     : engine_(engine),
       topology_(std::move(topology)),
       parameters_(links),
       sink_(sink),
       channels_(topology_.channels()),
-      ring_(links.trains ? 2 * links.buffer : links.buffer) {
+      // Credits of trains may be there twice for a while (Trains::withdraw).
+      places_(links.buffer != 0 ? CreditReturn::places(links.buffer * channels_ * (links.trains ? 2 : 1)) : 0),
+      told_(engine.partitions()) {
   const std::uint32_t vertices = topology_.vertices();
   if (engine.nodes() != vertices) {
     throw UsageError("fabric: an engine of " + std::to_string(engine.nodes()) + " nodes for the " +
@@ -31,9 +38,9 @@ Fabric::Fabric(Engine& engine, Topology topology, const LinkParameters& links, F
     first_output_[vertex + 1] = first_output_[vertex] + topology_.ports(vertex);
   }
   outputs_ = std::vector<Output>(first_output_[vertices]);
-  far_end_.resize(outputs_.size());
-  if (parameters_.buffer != 0) {
-    inputs_.resize(outputs_.size() * channels_ * CreditReturn::words(ring_));
+  if (has_limit()) {
+    given_.resize(outputs_.size());
+    credits_.resize(outputs_.size() * places_);
   }
   for (std::uint32_t vertex = 0; vertex < vertices; ++vertex) {
     for (std::uint32_t port = 0; port < topology_.ports(vertex); ++port) {
@@ -42,7 +49,8 @@ Fabric::Fabric(Engine& engine, Topology topology, const LinkParameters& links, F
       const auto end = topology_.neighbour(vertex, port);
       if (!end) continue;
       output.to = end->vertex;
-      far_end_[number] = first_output_[end->vertex] + end->port;
+      output.far_end = first_output_[end->vertex] + end->port;
+      output.room.fill(parameters_.buffer != 0 ? parameters_.buffer : kNoLimit);
     }
   }
   trains_ = std::make_unique<Trains>(*this);
@@ -90,20 +98,15 @@ GASMETER_INLINE void Fabric::route(Packet& packet, SimTime now) {
   const Hop hop = topology_.next(packet.vertex, packet.to, packet.route);
   const std::uint32_t link = first_output_[packet.vertex] + hop.port;
   if (GASMETER_UNLIKELY(now <= outputs_[link].unsettled)) trains_->settle(link, packet.vertex, now);
-  if (GASMETER_LIKELY(has_room(outputs_[link], hop.channel))) {
-    send(link, hop.channel, packet, now);
+  if (GASMETER_LIKELY(outputs_[link].room[hop.channel] != 0)) {
+    send(outputs_[link], hop.channel, packet, now);
   } else {
     block(link, hop.channel, packet, now);
   }
 }
 
-GASMETER_INLINE bool Fabric::has_room(const Output& output, std::uint32_t channel) const {
-  return parameters_.buffer == 0 || output.used[channel] < parameters_.buffer;
-}
-
 // The packet goes as soon as the link is free; a buffer at the far end is its own from now on.
-GASMETER_INLINE void Fabric::send(std::uint32_t link, std::uint32_t channel, Packet& packet, SimTime now) {
-  Output& output = outputs_[link];
+GASMETER_INLINE void Fabric::send(Output& output, std::uint32_t channel, Packet& packet, SimTime now) {
   const SimTime start = std::max(now, output.free);
   // The last byte cannot leave before it is here.
   const SimTime end = std::max(start + on_wire(packet.bytes), packet.tail);
@@ -116,9 +119,9 @@ GASMETER_INLINE void Fabric::send(std::uint32_t link, std::uint32_t channel, Pac
   } else if (packet.watched) {
     tell_departed(packet, end);
   }
-  ++output.used[channel];
+  if (has_limit()) --output.room[channel];
   const NodeId here{packet.vertex};
-  packet.link = far_end_[link];
+  packet.link = output.far_end;
   packet.channel = static_cast<std::uint8_t>(channel);
   packet.vertex = output.to;
   packet.tail = end + parameters_.latency;
@@ -130,7 +133,7 @@ void Fabric::route_one(Packet& packet, SimTime now) {
 }
 
 void Fabric::send_one(std::uint32_t link, std::uint32_t channel, Packet& packet, SimTime now) {
-  send(link, channel, packet, now);
+  send(outputs_[link], channel, packet, now);
 }
 
 void Fabric::tell_departed(Packet& packet, SimTime end) {
@@ -141,35 +144,63 @@ void Fabric::tell_departed(Packet& packet, SimTime end) {
   }
 }
 
+Shortage& Fabric::shortage_of(std::uint32_t link, std::uint32_t vertex) {
+  std::unique_ptr<Shortage>& shortage = outputs_[link].shortage;
+  if (shortage) return *shortage;
+  shortage = std::make_unique<Shortage>(&Fabric::on_retry);
+  shortage->fabric = this;
+  shortage->link = link;
+  shortage->vertex = vertex;
+  shortage->wish.becomes(&Fabric::on_wish);
+  shortage->wish.of = shortage.get();
+  return *shortage;
+}
+
 // Behind those that are blocked already, unless buffers have fallen free unnoticed.
 void Fabric::block(std::uint32_t link, std::uint32_t channel, Packet& packet, SimTime now) {
+  Output& output = outputs_[link];
   Shortage& shortage = shortage_of(link, packet.vertex);
   const bool first = shortage.blocked[channel].empty();
-  if (first && look_for_room(link, channel, now)) {
-    send(link, channel, packet, now);
+  if (first) look_for_room(output, now);
+  if (first && output.room[channel] != 0) {
+    send(output, channel, packet, now);
     return;
   }
   ++shortage.packets;
   ++shortage.waiting;
   shortage.blocked[channel].push(&packet);
-  if (first) retry(link, now);
+  if (first) look_again(shortage, now);
 }
 
-Fabric::Shortage& Fabric::shortage_of(std::uint32_t link, std::uint32_t vertex) {
-  Output& output = outputs_[link];
-  if (!output.shortage) {
-    output.shortage = std::make_unique<Shortage>();
-    output.shortage->fabric = this;
-    output.shortage->link = link;
-    output.shortage->vertex = vertex;
+void Fabric::look_for_room(Output& output, SimTime now) {
+  output.shortage->returned.take(credits(output.far_end), now, output.room);
+}
+
+void Fabric::on_retry(Action& action, SimTime now) {
+  auto& shortage = static_cast<Shortage&>(action);
+  if (shortage.retry_at != now) return;  // brought forward
+  shortage.retry_at = kNever;
+  Fabric& self = *shortage.fabric;
+  if (!self.retry(shortage, now)) self.ask(shortage, true, now);
+  if (shortage.waiting != 0) self.look_again(shortage, now);
+}
+
+// Blocked packets for which buffers are free by now are sent, channels in turn. Whether there was one.
+bool Fabric::retry(Shortage& shortage, SimTime now) {
+  Output& output = outputs_[shortage.link];
+  const std::uint64_t sent = output.packets;
+  if (now <= output.unsettled) trains_->settle(shortage.link, shortage.vertex, now);
+  look_for_room(output, now);
+  for (bool more = true; more;) {
+    more = false;
+    for (std::uint32_t channel = 0; channel < channels_; ++channel) {
+      if (shortage.blocked[channel].empty() || output.room[channel] == 0) continue;
+      send(output, channel, take_blocked(shortage, channel, 1), now);
+      more = true;
+    }
   }
-  return *output.shortage;
-}
-
-bool Fabric::look_for_room(std::uint32_t link, std::uint32_t channel, SimTime now) {
-  Output& output = outputs_[link];
-  output.used[channel] -= output.shortage->returned[channel].take(credits(far_end_[link], channel), now);
-  return output.used[channel] < parameters_.buffer;
+  output.unsettled = kSettled;
+  return output.packets != sent;
 }
 
 // `count`: of a train, whose packets may wait together.
@@ -180,38 +211,58 @@ Packet& Fabric::take_blocked(Shortage& shortage, std::uint32_t channel, std::uin
   return *shortage.blocked[channel].pop();
 }
 
-void Fabric::on_retry(Action& action, SimTime now) {
-  auto& shortage = static_cast<Shortage&>(action);
-  if (shortage.retry_at != now) return;  // brought forward
-  shortage.retry_at = kNever;
-  shortage.fabric->retry(shortage.link, now);
-}
-
-// Blocked packets for which buffers are free by now are sent, channels in turn. Then it looks again when the next one
-// falls free, if that is in this window; else at its end: what is written there meanwhile is for later.
-void Fabric::retry(std::uint32_t link, SimTime now) {
-  Output& output = outputs_[link];
-  Shortage& shortage = *output.shortage;
-  if (now <= output.unsettled) trains_->settle(link, shortage.vertex, now);
-  for (bool sent = true; sent && shortage.waiting != 0;) {
-    sent = false;
-    for (std::uint32_t channel = 0; channel < channels_; ++channel) {
-      if (shortage.blocked[channel].empty() || !look_for_room(link, channel, now)) continue;
-      send(link, channel, take_blocked(shortage, channel, 1), now);
-      sent = true;
-    }
-  }
-  output.unsettled = kSettled;
-  if (shortage.waiting == 0) return;
+// When the next buffer falls free, if that is known, or at the end of the window: what is written there meanwhile is
+// for later.
+void Fabric::look_again(Shortage& shortage, SimTime now) {
   const NodeId here{shortage.vertex};
-  SimTime at = engine_.window_end(here, now);
+  SimTime at = shortage.is_told(now) ? kNever : engine_.window_end(here, now);
   for (std::uint32_t channel = 0; channel < channels_; ++channel) {
-    if (!shortage.blocked[channel].empty()) at = std::min(at, shortage.returned[channel].next());
+    if (!shortage.blocked[channel].empty()) at = std::min(at, shortage.returned.next(channel));
   }
-  at = trains_->put_off(output, at);
+  at = trains_->put_off(shortage, at);
   if (shortage.retry_at <= at) return;
   shortage.retry_at = at;
-  engine_.post(here, here, at, shortage);
+  engine_.post(here, here, at, shortage, credit_tie(here));
+}
+
+void Fabric::ask(Shortage& shortage, bool tell, SimTime now) {
+  Shortage::Wish& wish = shortage.wish;
+  if (wish.tell == tell || now < wish.heeded) return;
+  const NodeId here{shortage.vertex};
+  const SimTime there = now + parameters_.latency;
+  wish.tell = tell;
+  wish.heeded = engine_.window_end(here, there);
+  engine_.post(here, NodeId{outputs_[shortage.link].to}, there, wish);
+}
+
+void Fabric::on_wish(Action& action, SimTime) {
+  const auto& wish = static_cast<Shortage::Wish&>(action);
+  Fabric& self = *wish.of->fabric;
+  self.credits(self.outputs_[wish.of->link].far_end).tell(wish.tell);
+}
+
+GASMETER_NOINLINE void Fabric::tell(std::uint32_t input, SimTime at) {
+  const Output& back = outputs_[input];
+  const NodeId here{outputs_[back.far_end].to};
+  ToldCredit* const credit = told_.take(engine_.partition_of(here));
+  credit->becomes(&Fabric::on_told);
+  credit->fabric = this;
+  credit->link = back.far_end;
+  engine_.post(here, NodeId{back.to}, at, *credit, credit_tie(NodeId{back.to}));
+}
+
+void Fabric::on_told(Action& action, SimTime now) {
+  auto& credit = static_cast<ToldCredit&>(action);
+  Fabric& self = *credit.fabric;
+  Shortage& shortage = *self.outputs_[credit.link].shortage;
+  self.told_.give(self.engine_.partition_of(NodeId{shortage.vertex}), &credit);
+  if (shortage.waiting == 0) {
+    self.ask(shortage, false, now);
+    return;
+  }
+  if (now < self.outputs_[credit.link].unsettled) return;  // a train that can wait
+  (void)self.retry(shortage, now);
+  if (shortage.waiting != 0) self.look_again(shortage, now);
 }
 
 std::vector<LinkUse> Fabric::use() const {
@@ -220,7 +271,7 @@ std::vector<LinkUse> Fabric::use() const {
     for (std::uint32_t port = 0; port < topology_.ports(vertex); ++port) {
       const Output& output = outputs_[first_output_[vertex] + port];
       if (output.to == kNoLink) continue;
-      const auto [packets, bytes] = Trains::ahead(output, engine_.now());
+      const auto [packets, bytes] = trains_->ahead(first_output_[vertex] + port, engine_.now());
       all.push_back({vertex, port, output.to, output.packets - packets, output.bytes - bytes,
                      on_wire(output.bytes - bytes), output.longest_wait,
                      output.shortage ? output.shortage->packets : 0});
@@ -230,12 +281,11 @@ std::vector<LinkUse> Fabric::use() const {
 }
 
 void Fabric::reset_use() {
-  for (Output& output : outputs_) {
-    const auto [packets, bytes] = Trains::ahead(output, engine_.now());
-    output.packets = packets;
-    output.bytes = bytes;
+  for (std::uint32_t link = 0; link != outputs_.size(); ++link) {
+    Output& output = outputs_[link];
+    std::tie(output.packets, output.bytes) = trains_->ahead(link, engine_.now());
     output.longest_wait = {};
-    if (output.open) output.open->waited = {};
+    trains_->forget_waits(link);
     if (output.shortage) output.shortage->packets = 0;
   }
 }

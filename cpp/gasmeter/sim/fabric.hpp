@@ -15,10 +15,13 @@
 #include <memory>
 #include <vector>
 
+#include "gasmeter/base/platform.hpp"
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/sim/credit_return.hpp"
 #include "gasmeter/sim/engine.hpp"
 #include "gasmeter/sim/packet.hpp"
+#include "gasmeter/sim/packet_pool.hpp"
+#include "gasmeter/sim/shortage.hpp"
 #include "gasmeter/sim/topology.hpp"
 #include "gasmeter/sim/train.hpp"
 
@@ -97,29 +100,36 @@ class Fabric {
 
  private:
   struct Output;
-  struct Shortage;
-  struct OpenTrain;
   class Trains;
 
   static void on_arrival(Action& packet, SimTime now);
   static void on_retry(Action& shortage, SimTime now);
+  static void on_wish(Action& wish, SimTime now);
+  static void on_told(Action& credit, SimTime now);
   void route(Packet& packet, SimTime now);
-  [[nodiscard]] bool has_room(const Output& output, std::uint32_t channel) const;
-  void send(std::uint32_t link, std::uint32_t channel, Packet& packet, SimTime now);
-  void tell_departed(Packet& packet, SimTime end);
+  [[nodiscard]] bool has_limit() const { return places_ != 0; }
+  void send(Output& output, std::uint32_t channel, Packet& packet, SimTime now);
   // For trains: those two once more, not inlined.
   void route_one(Packet& packet, SimTime now);
   void send_one(std::uint32_t link, std::uint32_t channel, Packet& packet, SimTime now);
+  void tell_departed(Packet& packet, SimTime end);
   void block(std::uint32_t link, std::uint32_t channel, Packet& packet, SimTime now);
-  [[nodiscard]] bool look_for_room(std::uint32_t link, std::uint32_t channel, SimTime now);
-  void retry(std::uint32_t link, SimTime now);
-  [[nodiscard]] Packet& take_blocked(Shortage& shortage, std::uint32_t channel, std::uint32_t count);
+  void look_for_room(Output& output, SimTime now);
   [[nodiscard]] Shortage& shortage_of(std::uint32_t link, std::uint32_t vertex);
-  [[nodiscard]] CreditReturn credits(std::uint32_t input, std::uint32_t channel) {
-    return {&inputs_[(input * channels_ + channel) * CreditReturn::words(ring_)], ring_};
+  bool retry(Shortage& shortage, SimTime now);
+  [[nodiscard]] Packet& take_blocked(Shortage& shortage, std::uint32_t channel, std::uint32_t count);
+  void look_again(Shortage& shortage, SimTime now);
+  void ask(Shortage& shortage, bool tell, SimTime now);
+  void tell(std::uint32_t input, SimTime at);
+  // Credits come before all else that the node itself has to do at the instant, whoever tells of them.
+  [[nodiscard]] static Tie credit_tie(NodeId vertex) { return event_tie(vertex, 0); }
+  [[nodiscard]] CreditReturn credits(std::uint32_t input) {
+    return {&given_[input], &credits_[static_cast<std::size_t>(input) * places_], places_};
   }
-  void give_back(std::uint32_t input, std::uint32_t channel, SimTime left) {
-    if (parameters_.buffer != 0) credits(input, channel).give(left + parameters_.latency);
+  GASMETER_INLINE void give_back(std::uint32_t input, std::uint32_t channel, SimTime left) {
+    if (!has_limit()) return;
+    const SimTime at = left + parameters_.latency;
+    if (GASMETER_UNLIKELY(credits(input).give(at, channel))) tell(input, at);
   }
 
   Engine& engine_;
@@ -127,12 +137,12 @@ class Fabric {
   LinkParameters parameters_;
   FabricSink& sink_;
   std::uint32_t channels_;
-  unsigned ring_;  // credits that may stand in a ring
+  std::uint32_t places_;                     // for credits of a link; 0: buffers have no limit
   std::vector<std::uint32_t> first_output_;  // of each vertex
   std::vector<Output> outputs_;              // a link is known by its place here
-  std::vector<std::uint32_t> far_end_;       // of each link: its place in inputs_, that of the link back in outputs_
-  // Credits of channels_ of each link's end, a vertex's behind one another; empty: buffers have no limit.
-  std::vector<std::uint64_t> inputs_;
+  std::vector<CreditReturn::Count> given_;   // at the end of each link, known by the place of the link back
+  std::vector<Credit> credits_;
+  PacketPool<ToldCredit> told_;
   std::unique_ptr<Trains> trains_;
 };
 

@@ -30,7 +30,9 @@ void FabricSink::train_departed(Train&, SimTime) {}
 Fabric::Trains::Trains(Fabric& fabric)
     : fabric_(fabric), carriages_(fabric.engine_.partitions()), notices_(fabric.engine_.partitions()) {
   expected_.resize(fabric.topology_.vertices());
-  if (fabric.parameters_.trains && fabric.parameters_.buffer != 0) withdrawn_.resize(fabric.outputs_.size() * fabric.channels_, kSettled);
+  if (!fabric.parameters_.trains) return;
+  open_.resize(fabric.outputs_.size());
+  if (fabric.has_limit()) withdrawn_.resize(fabric.outputs_.size(), kSettled);
 }
 
 unsigned Fabric::Trains::partition(std::uint32_t vertex) const {
@@ -68,7 +70,6 @@ Fabric::Trains::Carriage& Fabric::Trains::part_of(const Carriage& other, std::ui
   carriage.route = other.route;
   carriage.gap = other.gap;
   carriage.arrival = other.arrival + times(other.gap, first - other.first);
-  carriage.tie = other.tie;
   return carriage;
 }
 
@@ -211,18 +212,19 @@ void Fabric::Trains::route(Carriage& carriage, SimTime now) {
     return;
   }
   const std::uint32_t free = room(link, hop.channel, carriage, now);
-  const std::uint32_t count = std::clamp(free, 1U, promise(output, carriage, now));
+  const std::uint32_t count = std::clamp(free, 1U, promise(link, carriage, now));
   if (count < carriage.count) {
     Carriage& rest = part_of(carriage, carriage.first + count, carriage.count - count);
     rest.route = before;
+    rest.tie = carriage.tie;
     come_again(rest);
     carriage.count = count;
     carriage.watched = false;  // the rest has the last packet
   }
-  if (output.open) output.open->burst = std::min(2 * output.open->burst, kLongestBurst);
+  if (!open_.empty()) open_[link].burst = std::min(2 * open_[link].burst, kLongestBurst);
   if (count > 1) {
     send(link, hop.channel, carriage, now, {});
-    output.open->route = before;
+    open_[link].route = before;
     return;
   }
   set_single(carriage);
@@ -235,28 +237,27 @@ void Fabric::Trains::route(Carriage& carriage, SimTime now) {
 
 // How many of the packets find a buffer at the far end by now.
 std::uint32_t Fabric::Trains::room(std::uint32_t link, std::uint32_t channel, const Carriage& carriage, SimTime now) {
-  const unsigned buffer = fabric_.parameters_.buffer;
-  if (buffer == 0) return carriage.count;
+  if (!fabric_.has_limit()) return carriage.count;
   Output& output = fabric_.outputs_[link];
   if (output.shortage && !output.shortage->blocked[channel].empty()) return 0;
-  if (output.used[channel] + carriage.count > buffer) {
+  if (output.room[channel] < carriage.count) {
     (void)fabric_.shortage_of(link, carriage.vertex);
-    (void)fabric_.look_for_room(link, channel, now);
+    fabric_.look_for_room(output, now);
   }
-  return std::min(carriage.count, buffer - output.used[channel]);
+  return std::min(carriage.count, output.room[channel]);
 }
 
 // How many of the packets can have their turn ahead of time, apart from buffers: as long as they follow one another
 // evenly.
-std::uint32_t Fabric::Trains::promise(const Output& output, const Carriage& carriage, SimTime now) const {
+std::uint32_t Fabric::Trains::promise(std::uint32_t link, const Carriage& carriage, SimTime now) const {
+  const Output& output = fabric_.outputs_[link];
   if (!even(*carriage.train) || (output.shortage && output.shortage->waiting != 0)) return 1;
-  std::int64_t count = carriage.count;
+  std::int64_t count = std::min(carriage.count, open_[link].burst);
   if (carriage.link == kNoLink) {
     if (carriage.watched && count > 1) --count;  // when the last one has left is told when it is certain
-  } else if (!withdrawn_.empty() && now <= withdrawn_[carriage.link * fabric_.channels_ + carriage.channel]) {
+  } else if (!withdrawn_.empty() && now <= withdrawn_[carriage.link]) {
     return 1;
   }
-  if (output.open) count = std::min<std::int64_t>(count, output.open->burst);
   const SimTime wire = fabric_.on_wire(carriage.train->bytes);
   if (output.free > now && carriage.gap > wire) {
     // They close up until one finds the link free.
@@ -285,7 +286,7 @@ void Fabric::Trains::start_together(std::uint32_t link, std::uint32_t channel, C
   shortage.packets += carriage.count;
   ++shortage.waiting;
   shortage.blocked[channel].push(&carriage);
-  if (first) fabric_.retry(link, now);
+  if (first) fabric_.look_again(shortage, now);
 }
 
 // Several packets that follow one another evenly.
@@ -300,22 +301,22 @@ void Fabric::Trains::send(std::uint32_t link, std::uint32_t channel, Carriage& c
   output.free = start + times(gap, carriage.count - 1) + last;
   output.packets += carriage.count;
   output.bytes += bytes_of(train, carriage.first, carriage.count);
-  output.used[channel] += carriage.count;
-  if (carriage.link != kNoLink && fabric_.parameters_.buffer != 0) {
+  if (fabric_.has_limit()) output.room[channel] -= carriage.count;
+  if (carriage.link != kNoLink && fabric_.has_limit()) {
     for (std::uint32_t packet = 0; packet + 1 < carriage.count; ++packet) {
       fabric_.give_back(carriage.link, carriage.channel, start + times(gap, packet) + wire);
     }
     fabric_.give_back(carriage.link, carriage.channel, output.free);
   }
   if (carriage.gap.ps != 0) {
-    open(output, carriage, channel, start, gap);
+    open(link, carriage, channel, start, gap);
   } else {
     output.longest_wait = std::max(output.longest_wait, longest_wait);
     if (carriage.watched) departed(carriage, output.free);
   }
   const NodeId here{carriage.vertex};
   const NodeId to{output.to};
-  carriage.link = fabric_.far_end_[link];
+  carriage.link = output.far_end;
   carriage.channel = static_cast<std::uint8_t>(channel);
   carriage.vertex = output.to;
   carriage.gap = gap;
@@ -323,10 +324,10 @@ void Fabric::Trains::send(std::uint32_t link, std::uint32_t channel, Carriage& c
   fabric_.engine_.post(here, to, start + fabric_.parameters_.latency, carriage, carriage.tie);
 }
 
-void Fabric::Trains::open(Output& output, const Carriage& carriage, std::uint32_t channel, SimTime start,
+void Fabric::Trains::open(std::uint32_t link, const Carriage& carriage, std::uint32_t channel, SimTime start,
                           SimTime start_gap) {
-  if (!output.open) output.open = std::make_unique<OpenTrain>();
-  OpenTrain& open = *output.open;
+  Output& output = fabric_.outputs_[link];
+  OpenTrain& open = open_[link];
   open.train = carriage.train;
   open.first = carriage.first;
   open.count = carriage.count;
@@ -339,16 +340,16 @@ void Fabric::Trains::open(Output& output, const Carriage& carriage, std::uint32_
   open.channel = carriage.channel;
   open.out_channel = channel;
   open.waited = output.longest_wait;
-  count_waits(output);
+  count_waits(link);
   output.unsettled = carriage.arrival + times(carriage.gap, carriage.count - 1);
 }
 
 // The first packet waits longest, or the last one where they come faster than they can go.
-void Fabric::Trains::count_waits(Output& output) {
-  const OpenTrain& open = *output.open;
+void Fabric::Trains::count_waits(std::uint32_t link) {
+  const OpenTrain& open = open_[link];
   const SimTime first = open.start - open.arrival;
   const SimTime last = first + times(open.start_gap, open.count - 1) - times(open.gap, open.count - 1);
-  output.longest_wait = std::max({open.waited, first, last});
+  fabric_.outputs_[link].longest_wait = std::max({open.waited, first, last});
 }
 
 // ---- when something is in the way
@@ -357,45 +358,46 @@ void Fabric::Trains::settle(std::uint32_t link, std::uint32_t vertex, SimTime no
   Output& output = fabric_.outputs_[link];
   const Tie tie = fabric_.engine_.tie_of_now(NodeId{vertex});
   output.unsettled = kSettled;
-  OpenTrain* const open = output.open.get();
-  if (open == nullptr || open->train == nullptr) {
-    const bool credits_first = tie >= event_tie(NodeId{vertex}, 0);
+  OpenTrain& open = open_[link];
+  if (open.train == nullptr) {
+    const bool credits_first = tie >= credit_tie(NodeId{vertex});
     catch_up(link, credits_first ? now : now - SimTime{1});
+    open.settled = now;
     if (output.shortage->waiting != 0) output.unsettled = output.shortage->retry_at;
     return;
   }
   // Packets that are there by now, at this very instant by the order of events.
-  const std::int64_t since = (now - open->arrival).ps;
-  auto kept = static_cast<std::uint32_t>(since / open->gap.ps);
-  if (since % open->gap.ps != 0 || open->tie < tie) ++kept;
+  const std::int64_t since = (now - open.arrival).ps;
+  auto kept = static_cast<std::uint32_t>(since / open.gap.ps);
+  if (since % open.gap.ps != 0 || open.tie < tie) ++kept;
   kept = std::max(kept, 1U);
-  if (kept < open->count) {
-    Carriage& rest = make(*open->train, vertex, open->first + kept, open->count - kept);
-    rest.link = open->link;
-    rest.channel = static_cast<std::uint8_t>(open->channel);
-    rest.route = open->route;
-    rest.gap = open->gap;
-    rest.arrival = open->arrival + times(open->gap, kept);
-    rest.tie = open->tie;
+  if (kept < open.count) {
+    Carriage& rest = make(*open.train, vertex, open.first + kept, open.count - kept);
+    rest.link = open.link;
+    rest.channel = static_cast<std::uint8_t>(open.channel);
+    rest.route = open.route;
+    rest.gap = open.gap;
+    rest.arrival = open.arrival + times(open.gap, kept);
+    rest.tie = open.tie;
     cut(link, vertex, kept, now);
     come_again(rest);
-    open->burst = 1;
+    open.burst = 1;
   }
-  open->train = nullptr;
+  open.train = nullptr;
 }
 
 // The open train has `kept` packets, one or more; what was promised to the others is taken back.
 void Fabric::Trains::cut(std::uint32_t link, std::uint32_t vertex, std::uint32_t kept, SimTime now) {
   Output& output = fabric_.outputs_[link];
-  OpenTrain& open = *output.open;
+  OpenTrain& open = open_[link];
   const std::uint32_t taken_back = open.count - kept;
   withdraw(open, vertex, kept, now);
   output.free = open.start + times(open.start_gap, kept - 1) + fabric_.on_wire(open.train->bytes);
   output.packets -= taken_back;
   output.bytes -= bytes_of(*open.train, open.first + kept, taken_back);
-  output.used[open.out_channel] -= taken_back;
+  if (fabric_.has_limit()) output.room[open.out_channel] += taken_back;
   open.count = kept;
-  count_waits(output);
+  count_waits(link);
   Notice& notice = *notices_.take(partition(vertex));
   notice.becomes(&Trains::on_cut);
   notice.trains = this;
@@ -421,8 +423,8 @@ void Fabric::Trains::on_cut(Action& action, SimTime now) {
   const std::uint32_t end = self.fabric_.first_output_[notice.vertex + 1];
   for (std::uint32_t link = first; link != end; ++link) {
     Output& output = self.fabric_.outputs_[link];
-    if (now > output.unsettled || !output.open || output.open->train != notice.train) continue;
-    OpenTrain& open = *output.open;
+    const OpenTrain& open = self.open_[link];
+    if (now > output.unsettled || open.train != notice.train) continue;
     if (notice.first >= open.first + open.count) continue;
     self.cut(link, notice.vertex, notice.first - open.first, now);
     output.unsettled = open.arrival + times(open.gap, open.count - 1);
@@ -440,7 +442,7 @@ void Fabric::Trains::withdraw(const OpenTrain& open, std::uint32_t vertex, std::
   notice.becomes(&Trains::on_withdrawal);
   notice.trains = this;
   notice.vertex = fabric_.outputs_[open.link].to;
-  notice.link = fabric_.far_end_[open.link];
+  notice.link = fabric_.outputs_[open.link].far_end;
   notice.channel = open.channel;
   notice.count = open.count - kept;
   notice.at = open.start + times(open.start_gap, kept) + wire + latency;
@@ -448,26 +450,27 @@ void Fabric::Trains::withdraw(const OpenTrain& open, std::uint32_t vertex, std::
   notice.last = open.start + times(open.start_gap, open.count - 1) + last + latency;
   fabric_.engine_.post(NodeId{vertex}, NodeId{notice.vertex}, now + latency, notice);
   // By then the near end has read the ring for certain, in an earlier window.
-  withdrawn_[open.link * fabric_.channels_ + open.channel] = now + latency + latency;
+  withdrawn_[open.link] = now + latency + latency;
 }
 
 void Fabric::Trains::on_withdrawal(Action& action, SimTime) {
   auto& notice = static_cast<Notice&>(action);
   Trains& self = *notice.trains;
   Fabric& fabric = self.fabric_;
-  const CreditReturn from = fabric.credits(fabric.far_end_[notice.link], notice.channel);
-  CreditsComing& coming = fabric.shortage_of(notice.link, notice.vertex).returned[notice.channel];
+  const CreditReturn from = fabric.credits(fabric.outputs_[notice.link].far_end);
+  CreditsComing& coming = fabric.shortage_of(notice.link, notice.vertex).returned;
   for (std::uint32_t credit = 0; credit + 1 < notice.count; ++credit) {
-    coming.withdraw(from, notice.at + times(notice.gap, credit));
+    coming.withdraw(from, notice.at + times(notice.gap, credit), notice.channel);
   }
-  coming.withdraw(from, notice.last);
+  coming.withdraw(from, notice.last, notice.channel);
   self.notices_.give(self.partition(notice.vertex), &notice);
 }
 
 // ---- trains that wait at their first router
 
-SimTime Fabric::Trains::put_off(Output& output, SimTime at) {
-  if (!fabric_.parameters_.trains || output.free <= at) return at;
+SimTime Fabric::Trains::put_off(Shortage& shortage, SimTime at) {
+  Output& output = fabric_.outputs_[shortage.link];
+  if (open_.empty() || output.free <= at) return at;
   const Packet* front = nullptr;
   for (const PacketQueue& blocked : output.shortage->blocked) {
     if (blocked.empty()) continue;
@@ -475,7 +478,7 @@ SimTime Fabric::Trains::put_off(Output& output, SimTime at) {
     front = blocked.front();
   }
   if (front->kind != kInTrain || !more_than(*front, 1)) return at;
-  if (output.open) output.open->train = nullptr;
+  open_[shortage.link].train = nullptr;
   output.unsettled = output.free;
   return output.free;
 }
@@ -485,12 +488,19 @@ void Fabric::Trains::catch_up(std::uint32_t link, SimTime now) {
   Output& output = fabric_.outputs_[link];
   Shortage& shortage = *output.shortage;
   if (shortage.waiting == 0) return;
-  const std::uint32_t channel = shortage.blocked[0].empty() ? 1 : 0;
-  std::vector<SimTime> credits;
-  output.used[channel] -= shortage.returned[channel].take(fabric_.credits(fabric_.far_end_[link], channel), now,
-                                                          [&credits](std::int64_t at) { credits.push_back({at}); });
+  const std::uint32_t own = shortage.blocked[0].empty() ? 1 : 0;
+  // A packet of the other channel may have found some of this very instant.
+  std::vector<SimTime> credits(std::exchange(output.room[own], 0), open_[link].settled);
+  shortage.returned.take_each(fabric_.credits(output.far_end), now, [&](SimTime at, std::uint32_t channel) {
+    if (channel == own) {
+      credits.push_back(at);
+    } else {
+      ++output.room[channel];
+    }
+  });
+  output.room[own] = static_cast<std::uint32_t>(credits.size());
   std::sort(credits.begin(), credits.end());
-  PacketQueue& blocked = shortage.blocked[channel];
+  PacketQueue& blocked = shortage.blocked[own];
   for (std::size_t next = 0; next < credits.size() && !blocked.empty();) {
     const SimTime turn = credits[next];
     std::uint32_t count = 1;
@@ -499,9 +509,9 @@ void Fabric::Trains::catch_up(std::uint32_t link, SimTime now) {
       count = static_cast<std::uint32_t>(std::min<std::size_t>(front.count, credits.size() - next));
     }
     const SimTime start = std::max(turn, output.free);
-    Packet& packet = fabric_.take_blocked(shortage, channel, count);
+    Packet& packet = fabric_.take_blocked(shortage, own, count);
     if (count == 1) {
-      fabric_.send_one(link, channel, packet, turn);
+      fabric_.send_one(link, own, packet, turn);
     } else {
       auto& carriage = static_cast<Carriage&>(packet);
       const SimTime wire = fabric_.on_wire(carriage.train->bytes);
@@ -509,19 +519,23 @@ void Fabric::Trains::catch_up(std::uint32_t link, SimTime now) {
       for (std::uint32_t each = 0; each < count; ++each) {
         longest_wait = std::max(longest_wait, start + times(wire, each) - credits[next + each]);
       }
-      send(link, channel, carriage, turn, longest_wait);
+      send(link, own, carriage, turn, longest_wait);
     }
     next += count;
   }
 }
 
-std::pair<std::uint32_t, std::uint64_t> Fabric::Trains::ahead(const Output& output, SimTime now) {
-  if (now > output.unsettled || !output.open || output.open->train == nullptr) return {0, 0};
-  const OpenTrain& open = *output.open;
+std::pair<std::uint32_t, std::uint64_t> Fabric::Trains::ahead(std::uint32_t link, SimTime now) const {
+  if (open_.empty() || now > fabric_.outputs_[link].unsettled || open_[link].train == nullptr) return {0, 0};
+  const OpenTrain& open = open_[link];
   const std::int64_t since = (now - open.arrival).ps;
   const auto there = static_cast<std::uint32_t>((since + open.gap.ps - 1) / open.gap.ps);
   if (there >= open.count) return {0, 0};
   return {open.count - there, bytes_of(*open.train, open.first + there, open.count - there)};
+}
+
+void Fabric::Trains::forget_waits(std::uint32_t link) {
+  if (!open_.empty()) open_[link].waited = {};
 }
 
 }  // namespace gasmeter::sim

@@ -28,16 +28,36 @@ class Fabric::Trains {
   // been put off.
   void settle(std::uint32_t link, std::uint32_t vertex, SimTime now);
   // Packets of a train that wait together need buffers only when the link is free. When to look again, instead of `at`.
-  [[nodiscard]] SimTime put_off(Output& output, SimTime at);
+  [[nodiscard]] SimTime put_off(Shortage& shortage, SimTime at);
   void departed(const Packet& packet, SimTime end);
 
   [[nodiscard]] static bool more_than(const Packet& packet, std::uint32_t count);
   // The first `count` packets of those in a queue; they leave it.
   [[nodiscard]] Packet& part(Packet& packet, std::uint32_t count);
   // Packets and bytes that an output has counted and that are not there yet.
-  [[nodiscard]] static std::pair<std::uint32_t, std::uint64_t> ahead(const Output& output, SimTime now);
+  [[nodiscard]] std::pair<std::uint32_t, std::uint64_t> ahead(std::uint32_t link, SimTime now) const;
+  void forget_waits(std::uint32_t link);
 
  private:
+  // What an output keeps of the last train that had its promise before all packets were there: nothing was in their way
+  // when the first one came.
+  struct OpenTrain {
+    Train* train = nullptr;   // null: none
+    std::uint32_t first = 0;  // packets [first, first + count)
+    std::uint32_t count = 0;
+    SimTime arrival;                // of the head of the first one, the others `gap` after one another
+    SimTime gap;                    //
+    SimTime start;                  // over the link, likewise
+    SimTime start_gap;              //
+    SimTime waited;                 // Output::longest_wait without it
+    Tie tie = 0;                    // of the arrivals
+    Route route;                    // before this hop
+    std::uint32_t link = 0;         // input
+    std::uint32_t channel = 0;      // of the input
+    std::uint32_t out_channel = 0;  //
+    std::uint32_t burst = 1U << 30U;  // packets that the next train may be promised: few where trains are cut
+    SimTime settled;                  // when credits were last used for what had been put off
+  };
   // Packets [first, first + count) of a train; their heads come `gap` after one another.
   struct Carriage : Packet {
     Trains* trains = nullptr;
@@ -46,14 +66,12 @@ class Fabric::Trains {
     std::uint32_t count = 0;
     SimTime gap;
     SimTime arrival;
-    Tie tie = 0;
     bool again = false;  // has been where it comes to
   };
   // To the next router: packets from `first` on do not follow. To the last one: credits that do not come.
   struct Notice : Action {
     Notice() : Action(nullptr) {}
 
-    Notice* next = nullptr;
     Trains* trains = nullptr;
     const Train* train = nullptr;
     std::uint32_t vertex = 0;  // where it goes
@@ -80,11 +98,11 @@ class Fabric::Trains {
   void deliver(Carriage& carriage, SimTime now);
   void route(Carriage& carriage, SimTime now);
   [[nodiscard]] std::uint32_t room(std::uint32_t link, std::uint32_t channel, const Carriage& carriage, SimTime now);
-  [[nodiscard]] std::uint32_t promise(const Output& output, const Carriage& carriage, SimTime now) const;
+  [[nodiscard]] std::uint32_t promise(std::uint32_t link, const Carriage& carriage, SimTime now) const;
   void start_together(std::uint32_t link, std::uint32_t channel, Carriage& carriage, SimTime now);
   void send(std::uint32_t link, std::uint32_t channel, Carriage& carriage, SimTime now, SimTime longest_wait);
-  static void count_waits(Output& output);
-  void open(Output& output, const Carriage& carriage, std::uint32_t channel, SimTime start, SimTime start_gap);
+  void count_waits(std::uint32_t link);
+  void open(std::uint32_t link, const Carriage& carriage, std::uint32_t channel, SimTime start, SimTime start_gap);
   void cut(std::uint32_t link, std::uint32_t vertex, std::uint32_t kept, SimTime now);
   void withdraw(const OpenTrain& open, std::uint32_t vertex, std::uint32_t kept, SimTime now);
   void catch_up(std::uint32_t link, SimTime now);
@@ -93,7 +111,8 @@ class Fabric::Trains {
   PacketPool<Carriage> carriages_;
   PacketPool<Notice> notices_;
   std::vector<std::vector<Carriage*>> expected_;  // at each vertex, later than now
-  std::vector<SimTime> withdrawn_;  // of each input and channel: until then credits may be in the ring that are none
+  std::vector<OpenTrain> open_;                    // of each output
+  std::vector<SimTime> withdrawn_;  // of each input: until then there may be credits in the ring that are none
 };
 
 }  // namespace gasmeter::sim

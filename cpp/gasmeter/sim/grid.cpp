@@ -3,25 +3,24 @@
 #include <algorithm>
 #include <limits>
 
+#include "gasmeter/base/platform.hpp"
+
 namespace gasmeter::sim {
 
 namespace {
 
 // From coordinate `from` to `to` on a line or ring of `extent`.
-Leg leg_between(std::uint32_t from, std::uint32_t to, std::uint32_t extent, bool wraps) {
-  const std::uint32_t up = to >= from ? to - from : extent - (from - to);
-  const bool tie_goes_down = from % 2 != 0;
-  bool down = to < from;
-  if (wraps) down = 2 * up > extent || (2 * up == extent && tie_goes_down);
+// A way of half a ring goes up from even coordinates, down from odd ones. No branch: none could be predicted.
+GASMETER_INLINE std::uint32_t leg_between(std::uint32_t from, std::uint32_t to, std::uint32_t extent, bool wraps) {
+  const bool below = to < from;
+  const std::uint32_t up = to - from + (below ? extent : 0);
+  const bool shorter_down = 2 * up + (from & 1U) > extent;
+  const bool down = wraps ? shorter_down : below;
   const std::uint32_t hops = down ? extent - up : up;
-  const bool crosses = down ? to > from : to < from;
-  std::uint32_t after = 0;
-  if (crosses) after = down ? extent - to : to + 1;
-  Leg leg;
-  leg.before = (hops - after) & 0xffffU;
-  leg.after = after & 0x7fffU;
-  leg.down = down ? 1 : 0;
-  return leg;
+  const std::uint32_t behind = down ? extent - to : to + 1;
+  const bool crosses = down != below && hops != 0;
+  const std::uint32_t after = crosses ? behind : 0;
+  return Route::leg(hops - after, after, down);
 }
 
 }  // namespace
@@ -32,7 +31,14 @@ Grid::Grid(std::span<const std::uint32_t> extents, Wrap wrap)
     extents_[i] = extents[i];
     wraps_[i] = wrap == Wrap::yes && extents[i] > 2;
     vertices_ *= extents[i];
-    reciprocals_[i] = (std::uint64_t{1} << 32U) / extents[i] + 1;
+  }
+  coordinates_.resize(vertices_);
+  for (std::uint32_t vertex = 0; vertex < vertices_; ++vertex) {
+    std::uint32_t rest = vertex;
+    for (std::size_t i = 0; i < extents_.size(); ++i) {
+      coordinates_[vertex][i] = static_cast<std::uint16_t>(rest % extents_[i]);
+      rest /= extents_[i];
+    }
   }
 }
 
@@ -49,14 +55,10 @@ std::optional<LinkEnd> Grid::neighbour(std::uint32_t vertex, std::uint32_t port)
 }
 
 Route Grid::route(std::uint32_t from, std::uint32_t to) const {
+  const Coordinates& start = coordinates_[from];
+  const Coordinates& end = coordinates_[to];
   Route route;
-  for (std::uint32_t i = 0; i < dimensions_; ++i) {
-    const std::uint32_t from_rest = divide(from, i);
-    const std::uint32_t to_rest = divide(to, i);
-    route.legs[i] = leg_between(from - from_rest * extents_[i], to - to_rest * extents_[i], extents_[i], wraps_[i]);
-    from = from_rest;
-    to = to_rest;
-  }
+  for (std::uint32_t i = 0; i < 3; ++i) route.legs[i] = leg_between(start[i], end[i], extents_[i], wraps_[i]);
   return route;
 }
 

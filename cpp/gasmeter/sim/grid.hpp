@@ -16,6 +16,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "gasmeter/sim/route.hpp"
 
@@ -44,17 +45,13 @@ class Grid {
   [[nodiscard]] std::string port_name(std::uint32_t vertex, std::uint32_t port) const;
 
  private:
-  // By the extent of a dimension. Exact below 2^16: the reciprocal is too large by less than 2^-32, which a product
-  // with a vertex makes less than 2^-16, and a quotient misses the next whole number by at least 1 / extent.
-  [[nodiscard]] std::uint32_t divide(std::uint32_t vertex, std::uint32_t dimension) const {
-    return static_cast<std::uint32_t>(vertex * reciprocals_[dimension] >> 32U);
-  }
+  using Coordinates = std::array<std::uint16_t, 4>;  // x, y, z
 
   std::array<std::uint32_t, 3> extents_{1, 1, 1};
-  std::array<std::uint64_t, 3> reciprocals_{};
   std::array<bool, 3> wraps_{};
   std::uint32_t dimensions_;
   std::uint32_t vertices_ = 1;
+  std::vector<Coordinates> coordinates_;  // of each vertex
 };
 
 }  // namespace gasmeter::sim

@@ -5,7 +5,8 @@
 
 namespace gasmeter::sim {
 
-// First in, first out; owns nothing. T has a member `T* next`, which is the queue's while it holds the element.
+// First in, first out; owns nothing. T has a member `next`, a pointer to it or to a base of it, which is the queue's
+// while it holds the element.
 template <class T>
 class IntrusiveQueue {
  public:
@@ -13,10 +14,14 @@ class IntrusiveQueue {
   [[nodiscard]] T* front() const { return first_; }
   void push(T* element) {
     element->next = nullptr;
-    (first_ == nullptr ? first_ : last_->next) = element;
+    if (first_ == nullptr) {
+      first_ = element;
+    } else {
+      last_->next = element;
+    }
     last_ = element;
   }
-  [[nodiscard]] T* pop() { return std::exchange(first_, first_->next); }
+  [[nodiscard]] T* pop() { return std::exchange(first_, static_cast<T*>(first_->next)); }
 
  private:
   T* first_ = nullptr;

@@ -23,7 +23,6 @@ struct Packet : Action {
   Packet(const Packet&) = delete;
   Packet& operator=(const Packet&) = delete;
 
-  Packet* next = nullptr;  // in a queue of whoever has it
   Fabric* fabric = nullptr;
   SimTime tail;                  // when its last byte is at `vertex`
   std::uint32_t from = 0;        // terminals

@@ -16,7 +16,7 @@ constexpr std::int64_t kLongestRun = std::int64_t{1}
 constexpr std::size_t kAhead = 4;  // entries whose actions are fetched before their turn
 
 bool earlier(const Posted& a, const Posted& b) {
-  return a.place != b.place ? a.place < b.place : a.tie < b.tie;
+  return a.place != b.place ? a.place < b.place : a.action->tie < b.action->tie;
 }
 
 }  // namespace
@@ -24,7 +24,7 @@ bool earlier(const Posted& a, const Posted& b) {
 RankContext::RankContext() : take_turn(&Partition::on_turn, this), wake([](Action&, SimTime) {}, this) {}
 
 Partition::Partition(unsigned number, unsigned partitions, std::vector<Node>& nodes, const StopToken& stop)
-    : alone_(nodes.size() == 1), number_(number), nodes_(nodes), stop_(stop) {
+    : alone_(nodes.size() == 1), only_(partitions == 1), number_(number), nodes_(nodes), stop_(stop) {
   if (alone_) {
     window_ = 0;
     shift_ = kAloneShift;
@@ -32,14 +32,14 @@ Partition::Partition(unsigned number, unsigned partitions, std::vector<Node>& no
   for (auto& sent : sent_) sent.resize(partitions);
 }
 
-void Partition::post_elsewhere(Partition& target, NodeId to, SimTime at, Tie tie, Action& action) {
+void Partition::post_elsewhere(NodeId to, SimTime at, Action& action) {
   if (!has_windows_ && !alone_) {
     throw UsageError("sim: an event is posted before the first run(), when windows have no length yet");
   }
+  Partition& target = *nodes_[index(to)].partition;
   const Window window = at.ps >> shift_;
-  const Posted entry{Posted::at(to, at.ps & ((std::int64_t{1} << shift_) - 1)), tie, &action};
   if (window_ == kClosed) {  // between runs
-    target.queue_.post(window, entry);
+    target.queue_.post(window, entry(to, at, action));
     return;
   }
   if (at - now < lookahead_) {
@@ -47,7 +47,7 @@ void Partition::post_elsewhere(Partition& target, NodeId to, SimTime at, Tie tie
                      " within " + std::to_string((at - now).ps) + " ps; the network promised no less than " +
                      std::to_string(lookahead_.ps));
   }
-  sent_[parity_][target.number_].push_back({window, entry});
+  sent_[parity_][target.number_].push_back({window, entry(to, at, action)});
   sent_next_[parity_] = std::min(sent_next_[parity_], window);
 }
 
@@ -104,7 +104,7 @@ bool Partition::must_give_way(const RankContext& rank) const {
   if (!alone_ && rank.clock.ps >= window_end_) return true;
   const Pending own{rank.clock.ps, rank_tie(rank.rank), nullptr};
   if (!pending_.empty() && pending_.front().before(own)) return true;
-  return cursor_ != cursor_end_ && Pending{(window_ << shift_) + cursor_->offset(), cursor_->tie, nullptr}.before(own);
+  return cursor_ != cursor_end_ && next_entry().before(own);
 }
 
 bool Partition::stop_requested() const {
@@ -127,7 +127,7 @@ Partition::Pending Partition::pop_pending() {
 GASMETER_INLINE void Partition::fire(const Pending& event) {
   now = {event.at};
   now_tie = event.tie;
-  if ((event.tie >> 63U) == 0) {
+  if (!is_rank(event.tie)) {
     latest = now;
     ++counters_.events;
   }
@@ -138,7 +138,8 @@ Partition::Window Partition::next_window() const {
   return std::min(queue_.next(), sent_next_[parity_]);
 }
 
-// Few entries are sorted as they are; many are first dealt to their nodes.
+// Few entries are sorted as they are; many are first dealt to buckets, several per node and about as many as entries,
+// in which little is left to sort.
 void Partition::sort(std::vector<Posted>& entries) {
   const std::size_t count = entries.size();
   if (count == 2) {
@@ -149,22 +150,26 @@ void Partition::sort(std::vector<Posted>& entries) {
     std::sort(entries.begin(), entries.end(), earlier);
     return;
   }
-  counts_.assign(nodes_.size() + 1, 0);
-  for (const Posted& entry : entries) ++counts_[entry.node() + 1];
-  for (std::size_t node = 1; node < counts_.size(); ++node) counts_[node] += counts_[node - 1];
+  unsigned fine = 0;  // bits of the time in the window that choose the bucket
+  while (nodes_.size() << fine < count && fine < shift_) ++fine;
+  const auto bucket_of = [fine, coarse = shift_ - fine](const Posted& entry) {
+    return (static_cast<std::size_t>(entry.node()) << fine) + static_cast<std::size_t>(entry.offset() >> coarse);
+  };
+  buckets_.assign(nodes_.size() << fine, 0);
+  for (const Posted& entry : entries) ++buckets_[bucket_of(entry)];
+  std::uint32_t before = 0;
+  for (std::uint32_t& bucket : buckets_) before += std::exchange(bucket, before);
   sorted_.resize(count);
-  for (const Posted& entry : entries) sorted_[counts_[entry.node()]++] = entry;
+  for (const Posted& entry : entries) sorted_[buckets_[bucket_of(entry)]++] = entry;
   entries.swap(sorted_);
-  for (std::size_t first = 0; first < count;) {
-    std::size_t last = first + 1;
-    while (last < count && entries[last].node() == entries[first].node()) {
-      const Posted entry = entries[last];
-      std::size_t at = last;
-      for (; at != first && earlier(entry, entries[at - 1]); --at) entries[at] = entries[at - 1];
-      entries[at] = entry;
-      ++last;
-    }
-    first = last;
+  for (std::size_t i = 1; i < count; ++i) {
+    if (!earlier(entries[i], entries[i - 1])) continue;
+    const Posted entry = entries[i];
+    std::size_t at = i;
+    do {
+      entries[at] = entries[at - 1];
+    } while (--at != 0 && earlier(entry, entries[at - 1]));
+    entries[at] = entry;
   }
 }
 
@@ -173,11 +178,10 @@ void Partition::run_window(Window window) {
   if (entries_.empty()) return;
   ++counters_.windows;
   if (entries_.size() > 1) sort(entries_);
-  const std::size_t count = entries_.size();
-  entries_.resize(count + kAhead, entries_.back());  // to be fetched, not to happen
   window_ = window;
   window_end_ = (window + 1) << shift_;
-  const Posted* const end = entries_.data() + count;
+  const Posted* const end = entries_.data() + entries_.size();
+  fetch_end_ = end - std::min(entries_.size(), kAhead);
   for (const Posted* first = entries_.data(); first != end;) {
     const Posted* last = first + 1;
     while (last != end && last->node() == first->node()) ++last;
@@ -192,15 +196,14 @@ void Partition::run_node(const Posted* first, const Posted* last) {
   node_ = NodeId{first->node()};
   cursor_ = first;
   cursor_end_ = last;
-  const std::int64_t start = window_ << shift_;
   try {
     while (true) {
       if (cursor_ != cursor_end_) {
-        const Pending next{start + cursor_->offset(), cursor_->tie, cursor_->action};
+        const Pending next = next_entry();
         if (pending_.empty() || next.before(pending_.front())) {
           ++cursor_;
           // What happens next is in memory that nobody has touched for a while.
-          prefetch_read(cursor_[kAhead - 1].action);
+          if (cursor_ < fetch_end_) prefetch_read(cursor_[kAhead].action);
           fire(next);
           continue;
         }

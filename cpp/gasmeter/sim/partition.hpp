@@ -68,17 +68,17 @@ class alignas(kNoSharing) Partition {
 
   // --- called by what runs in it, or between runs
   GASMETER_INLINE void post(NodeId to, SimTime at, Tie tie, Action& action) {
+    action.tie = tie;
     const Window window = at.ps >> shift_;
-    if (GASMETER_LIKELY(to == node_ && window == window_)) {
+    if (to == node_ && window == window_) {
       push_pending({at.ps, tie, &action});
       return;
     }
-    Partition& target = *nodes_[index(to)].partition;
-    if (GASMETER_LIKELY(&target == this && window_ != kClosed && (to == node_ || at - now >= lookahead_))) {
-      queue_.post(window, {Posted::at(to, at.ps & ((std::int64_t{1} << shift_) - 1)), tie, &action});
+    if (GASMETER_LIKELY(window_ != kClosed && (to == node_ || at - now >= lookahead_) && holds(to))) {
+      queue_.post(window, entry(to, at, action));
       return;
     }
-    post_elsewhere(target, to, at, tie, action);
+    post_elsewhere(to, at, action);
   }
   void post_turn(RankContext& rank, SimTime at);
   // A rank whose clock is before this need not give way to anything.
@@ -121,6 +121,8 @@ class alignas(kNoSharing) Partition {
     NodeId node{};
   };
   [[nodiscard]] const Failure& failure() const { return failure_; }
+  // Some body of it still runs, and none has failed.
+  [[nodiscard]] bool goes_on() const { return live != 0 && failure_.what == nullptr; }
 
  private:
   struct Pending {
@@ -130,11 +132,20 @@ class alignas(kNoSharing) Partition {
     [[nodiscard]] bool before(const Pending& other) const { return at != other.at ? at < other.at : tie < other.tie; }
   };
   static bool later(const Pending& a, const Pending& b) { return b.before(a); }
+  [[nodiscard]] GASMETER_INLINE bool holds(NodeId node) const { return only_ || nodes_[index(node)].partition == this; }
+  [[nodiscard]] Posted entry(NodeId to, SimTime at, Action& action) const {
+    return {Posted::at(to, at.ps & ((std::int64_t{1} << shift_) - 1)), &action};
+  }
+  // The next entry of the node that runs; there is one.
+  [[nodiscard]] Pending next_entry() const {
+    return {(window_ << shift_) + cursor_->offset(), cursor_->action->tie, cursor_->action};
+  }
+
   static constexpr std::int64_t kNobody = std::numeric_limits<std::int64_t>::min();
   static constexpr Window kClosed = -1;
   static constexpr unsigned kAloneShift = 62;
 
-  void post_elsewhere(Partition& target, NodeId to, SimTime at, Tie tie, Action& action);
+  void post_elsewhere(NodeId to, SimTime at, Action& action);
   void sort(std::vector<Posted>& entries);
   void run_node(const Posted* first, const Posted* last);
   void fire(const Pending& event);
@@ -149,11 +160,13 @@ class alignas(kNoSharing) Partition {
   Window window_ = kClosed;
   unsigned shift_ = 0;
   NodeId node_{};  // the one that runs
-  bool alone_;
+  bool alone_;     // with one node
+  bool only_;      // without other partitions
   bool has_windows_ = false;
   const Posted* cursor_ = nullptr;  // of the node that runs: what is left of its part of the window
   const Posted* cursor_end_ = nullptr;
-  std::vector<Pending> pending_;  // of the node that runs, posted inside the window
+  const Posted* fetch_end_ = nullptr;  // of the window: behind it are too few to fetch one ahead
+  std::vector<Pending> pending_;       // of the node that runs, posted inside the window
   SimTime lookahead_ = kNever;
   unsigned number_;
   std::vector<Node>& nodes_;
@@ -161,7 +174,7 @@ class alignas(kNoSharing) Partition {
   WindowQueue queue_;
   std::vector<Posted> entries_;  // of the open window
   std::vector<Posted> sorted_;
-  std::vector<std::uint32_t> counts_;
+  std::vector<std::uint32_t> buckets_;
   struct Sent {
     Window window;
     Posted entry;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <type_traits>
 
@@ -21,41 +22,43 @@ struct Hop {
   bool operator==(const Hop&) const = default;
 };
 
-// The rest of the way along one dimension of a grid. `after` fits: only a ring of 65536 has ways of 32768 hops, and
-// none of them starts with the wrap link, given which way ties go (Grid).
-struct Leg {
-  std::uint32_t before : 16 = 0;  // hops before the wrap link
-  std::uint32_t after : 15 = 0;   // hops from it on, itself included; 0: this way does not wrap
-  std::uint32_t down : 1 = 0;     // towards smaller coordinates
-};
-
-// The rest of the way of a packet. Other topologies than grids need none: their switches look at the destination.
+// The way that is left, dimension by dimension. A word for each: bits 0..15 the hops before the wrap link; 16..30 those
+// from it on, itself included, 0 if this way does not wrap; bit 31: towards smaller coordinates. They fit: only a ring
+// of 65536 has ways of 32768 hops, and none of them starts with the wrap link, given which way ties go (Grid).
 struct Route {
-  std::array<Leg, 3> legs{};
+  std::array<std::uint32_t, 3> legs{};
+
+  static constexpr std::uint32_t leg(std::uint32_t before, std::uint32_t after, bool down) {
+    return before | after << 16U | static_cast<std::uint32_t>(down) << 31U;
+  }
 
   // Dimension order: x, then y, then z. Channel 1 from the wrap link on, 0 again in the next dimension. Not after the
-  // last hop.
+  // last hop. Which count is the next one is computed, not asked: nobody could predict the answers.
   Hop next() {
-    for (std::uint32_t dimension = 0;; ++dimension) {
-      Leg& leg = legs[dimension];
-      const std::uint32_t port = 2 * dimension + leg.down;
-      if (leg.before != 0) {
-        --leg.before;
-        return {port, 0};
-      }
-      // The last dimension is not asked: what is left is there.
-      if (leg.after != 0 || dimension + 1 == legs.size()) {
-        --leg.after;
-        return {port, 1};
-      }
+    const std::uint64_t xy = legs[0] | static_cast<std::uint64_t>(legs[1]) << 32U;
+    const std::uint64_t counts = xy & (kCounts | std::uint64_t{kCounts} << 32U);
+    if (counts == 0) {
+      const auto count = static_cast<std::uint32_t>(std::countr_zero(legs[2] & kCounts)) / 16;
+      const std::uint32_t port = 4 + (legs[2] >> 31U);
+      legs[2] -= 1U << (16 * count);
+      return {port, count};
     }
+    const auto count = static_cast<std::uint32_t>(std::countr_zero(counts)) / 16;
+    const std::uint32_t dimension = count / 2;
+    const std::uint64_t left = xy - (std::uint64_t{1} << (16 * count));
+    legs[0] = static_cast<std::uint32_t>(left);
+    legs[1] = static_cast<std::uint32_t>(left >> 32U);
+    return {2 * dimension + static_cast<std::uint32_t>(xy >> (32 * dimension + 31) & 1U), count % 2};
   }
 
   [[nodiscard]] std::uint32_t hops() const {
     std::uint32_t sum = 0;
-    for (const Leg& leg : legs) sum += leg.before + leg.after;
+    for (const std::uint32_t leg : legs) sum += (leg & 0xffffU) + ((leg & kCounts) >> 16U);
     return sum;
   }
+
+ private:
+  static constexpr std::uint32_t kCounts = 0x7fffffffU;
 };
 static_assert(sizeof(Route) <= 12 && std::is_trivially_copyable_v<Route>);
 

@@ -14,10 +14,9 @@
 
 namespace gasmeter::sim {
 
-// An entry of a window. `place` orders by node, then by time in the window.
+// An entry of a window. `place` orders by node, then by time in the window; then the action's tie does.
 struct Posted {
   std::uint64_t place;
-  Tie tie;
   Action* action;
 
   [[nodiscard]] static constexpr std::uint64_t at(NodeId node, std::int64_t offset_ps) {
@@ -78,7 +77,7 @@ class WindowQueue {
  private:
   static constexpr Window kRing = 1024;
   static constexpr std::size_t kWords = kRing / 64;
-  static constexpr std::size_t kSmall = 64;  // entries; longer lists are not kept by their window
+  static constexpr std::size_t kSmall = 8;  // entries; longer lists are not kept by their window
 
   struct Far {
     Window window;

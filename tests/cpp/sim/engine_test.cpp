@@ -49,7 +49,7 @@ TEST_CASE("window_queue_gives_back_every_entry_in_its_window") {
       const std::uint64_t ahead =
           random() % 3 == 0 ? random() % 20'000 : (random() % 2 == 0 ? random() % 8 : 1020 + random() % 8);
       const WindowQueue::Window window = now + static_cast<WindowQueue::Window>(ahead);
-      queue.post(window, {next, next, nullptr});
+      queue.post(window, {next, nullptr});
       model.emplace(window, next++);
     }
     if (model.empty()) {
@@ -62,7 +62,7 @@ TEST_CASE("window_queue_gives_back_every_entry_in_its_window") {
     list.clear();
     queue.take(now, list);
     std::multiset<std::uint64_t> found;
-    for (const Posted& entry : list) found.insert(entry.tie);
+    for (const Posted& entry : list) found.insert(entry.place);
     std::multiset<std::uint64_t> expected;
     const auto [first, last] = model.equal_range(now);
     for (auto each = first; each != last; ++each) expected.insert(each->second);

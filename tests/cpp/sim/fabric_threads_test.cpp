@@ -107,6 +107,31 @@ TEST_CASE("sixteen_ranks_with_much_under_way_run_in_parallel") {
   }
 }
 
+// Links around the hot spot are short of buffers all the time: their far ends tell of credits. A packet that waits
+// costs an event more, however long it waits.
+TEST_CASE("a_hot_spot_gives_the_same_and_waiting_costs_few_events") {
+  for (const unsigned buffer : {1U, 2U, 15U}) {
+    if (kFew && buffer != 2) continue;
+    TrafficOptions options;
+    options.topology = "torus2d:4x4";
+    options.buffer = buffer;
+    options.messages = rounds(150);
+    options.hot_spot = true;
+    options.per_byte_fs = 16'000'000;  // a packet takes several windows
+    (void)compare(options);
+    RandomTraffic traffic(options);
+    const std::uint64_t events = traffic.run().events;
+    std::uint64_t hops = 0;
+    std::uint64_t blocked = 0;
+    for (const LinkUse& link : traffic.fabric().use()) {
+      hops += link.packets;
+      blocked += link.blocked;
+    }
+    CHECK(blocked > options.messages);
+    CHECK(2 * events < 3 * (hops + blocked));
+  }
+}
+
 TEST_CASE("many_ranks_give_the_same_in_parallel") {
   for (const unsigned buffer : {2U, 8U, 1000U}) {
     if (kFew && buffer != 8) continue;

@@ -156,6 +156,23 @@ TEST_CASE("two_trains_meet_at_every_offset") {
   }
 }
 
+// A ring's link has the packets that have passed the wrap link in another channel.
+TEST_CASE("trains_of_two_channels_take_turns") {
+  std::mt19937_64 random(2);
+  const auto below = [&random](std::uint64_t n) { return static_cast<std::uint32_t>(random() % n); };
+  for (std::uint64_t round = 0; round < rounds(600); ++round) {
+    std::vector<Message> messages;
+    for (const std::uint32_t from : {0U, 4U, 0U, 3U, 4U}) {
+      const auto bytes = static_cast<std::uint16_t>(20 + below(3) * 20);
+      messages.push_back({below(300) * 10 * kNs, from, 1 + below(from == 0 ? 2 : 1), below(40), bytes, bytes, false,
+                          below(3) == 0 ? below(60) * kNs : 0, below(4) * 100 * kNs});
+    }
+    std::stable_sort(messages.begin(), messages.end(), [](const Message& a, const Message& b) { return a.at < b.at; });
+    CAPTURE(round);
+    (void)compare(options("ring:5", 1U << (round % 6), true), messages);
+  }
+}
+
 TEST_CASE("a_train_that_closes_up_goes_on_in_two_pieces") {
   // Of nine packets 70 apart six wait for a long one: they close up to 40 apart.
   const std::vector<Message> messages{{1000 * kNs, 0, 4, 9, 40, 40, false, 70 * kNs}, {1090 * kNs, 1, 4, 0, 180}};

@@ -30,6 +30,7 @@ struct TrafficOptions {
   std::int64_t per_byte_fs = 1'600'000;
   std::uint64_t seed = 1;
   bool traced = false;
+  bool hot_spot = false;  // all to rank 0
 };
 
 // What must not depend on threads or on how far ranks run ahead.
@@ -150,8 +151,8 @@ class RandomTraffic : public FabricSink {
       host.charge(conduit::PrivatePrice::update);
       host.synchronise();
       ++own.out;
-      send(rank, static_cast<std::uint32_t>(random() % ranks_.size()), request,
-           static_cast<std::uint16_t>(24 + random() % 200), host.now());
+      const auto anyone = static_cast<std::uint32_t>(random() % ranks_.size());
+      send(rank, options_.hot_spot ? 0 : anyone, request, static_cast<std::uint16_t>(24 + random() % 200), host.now());
       if (random() % 8 == 0) host.idle(host.now() + SimTime{static_cast<std::int64_t>(random() % 500'000)});
     }
     wait_for_less_than(1);

@@ -171,13 +171,19 @@ class TrainTraffic : public FabricSink {
     return came(static_cast<const Single&>(packet).number, 0, packet, now);
   }
   void departed(Packet& packet, SimTime end) override {
-    outcome_.departed[static_cast<const Single&>(packet).number] = end.ps;
+    leaves(static_cast<const Single&>(packet).number, end);
   }
   SimTime train_arrived(Train& train, std::uint32_t number, const Packet& packet, SimTime now) override {
     return came(static_cast<const Numbered&>(train).number, number, packet, now);
   }
   void train_departed(Train& train, SimTime end) override {
-    outcome_.departed[static_cast<const Numbered&>(train).number] = end.ps;
+    leaves(static_cast<const Numbered&>(train).number, end);
+  }
+
+  // Once each.
+  void leaves(std::size_t number, SimTime end) {
+    std::int64_t& departed = outcome_.departed[number];
+    departed = departed == -1 ? end.ps : -2;
   }
 
   std::vector<Message> messages_;

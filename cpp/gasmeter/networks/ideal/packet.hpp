@@ -24,7 +24,6 @@ struct Packet : sim::Action {
   Rank target{};
   Bytes size = 0;           // bytes in use, all of which travel
   bool on_the_wire = true;  // false: the receiving NIC is busy with it
-  Packet* next = nullptr;   // in a PacketList
   alignas(std::max_align_t) std::array<std::byte, kMaxPacketBytes> bytes;
 };
 

@@ -1,0 +1,51 @@
+// What a link's near end keeps only while buffers at the far end are short.
+//
+// Credits that come back while packets wait are found by looking at the start of each window. Where that is in vain the
+// far end is asked to tell: from then on it posts an event for each credit, until it is asked no longer to do so. Which
+// way a credit is found does not change when it is.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "gasmeter/base/platform.hpp"
+#include "gasmeter/base/units.hpp"
+#include "gasmeter/sim/action.hpp"
+#include "gasmeter/sim/credit_return.hpp"
+#include "gasmeter/sim/packet.hpp"
+
+namespace gasmeter::sim {
+
+struct alignas(kCacheLine) Shortage : Action {
+  // To the far end: tell of credits, or do not any more. One at a time is under way.
+  struct Wish : Action {
+    Wish() : Action(nullptr) {}
+    const Shortage* of = nullptr;
+    bool tell = false;
+    SimTime heeded;  // the end of the window in which it arrives
+  };
+
+  explicit Shortage(Run retry) : Action(retry) {}
+  // No credit but those that have been read already comes without an event.
+  [[nodiscard]] bool is_told(SimTime now) const { return wish.tell && now >= wish.heeded; }
+
+  // A packet that finds no buffer in hand mostly finds credits that have come back: two cache lines tell.
+  CreditsComing returned;
+  std::array<PacketQueue, kMostChannels> blocked;
+  std::uint32_t waiting = 0;  // packets, all channels
+  std::uint32_t link = 0;
+  std::uint32_t vertex = 0;
+  Fabric* fabric = nullptr;
+  SimTime retry_at = kNever;  // when it looks for free buffers again
+  std::uint64_t packets = 0;  // that had to wait, ever
+  Wish wish;
+};
+
+// A credit that the near end of a link is told of.
+struct ToldCredit : Action {
+  ToldCredit() : Action(nullptr) {}
+  Fabric* fabric = nullptr;
+  std::uint32_t link = 0;
+};
+
+}  // namespace gasmeter::sim
