@@ -217,7 +217,10 @@ void Fabric::look_again(Shortage& shortage, SimTime now) {
   const NodeId here{shortage.vertex};
   SimTime at = shortage.is_told(now) ? kNever : engine_.window_end(here, now);
   for (std::uint32_t channel = 0; channel < channels_; ++channel) {
-    if (!shortage.blocked[channel].empty()) at = std::min(at, shortage.returned.next(channel));
+    if (shortage.blocked[channel].empty()) continue;
+    at = std::min(at, shortage.returned.next(channel));
+    // Found by a packet of the other channel that came in the same instant.
+    if (outputs_[shortage.link].room[channel] != 0) at = now;
   }
   at = trains_->put_off(shortage, at);
   if (shortage.retry_at <= at) return;

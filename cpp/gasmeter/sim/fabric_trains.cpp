@@ -470,6 +470,7 @@ void Fabric::Trains::on_withdrawal(Action& action, SimTime) {
 
 SimTime Fabric::Trains::put_off(Shortage& shortage, SimTime at) {
   Output& output = fabric_.outputs_[shortage.link];
+  output.unsettled = kSettled;
   if (open_.empty() || output.free <= at) return at;
   const Packet* front = nullptr;
   for (const PacketQueue& blocked : output.shortage->blocked) {
