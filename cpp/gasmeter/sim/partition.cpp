@@ -15,9 +15,12 @@ constexpr std::int64_t kLongestRun = std::int64_t{1}
 
 constexpr std::size_t kAhead = 4;  // entries whose actions are fetched before their turn
 
-bool earlier(const Posted& a, const Posted& b) {
-  return a.place != b.place ? a.place < b.place : a.action->tie < b.action->tie;
-}
+struct Earlier {
+  bool operator()(const Posted& a, const Posted& b) const {
+    return a.place != b.place ? a.place < b.place : a.action->tie < b.action->tie;
+  }
+};
+constexpr Earlier earlier;
 
 }  // namespace
 
@@ -113,12 +116,12 @@ bool Partition::stop_requested() const {
 
 void Partition::push_pending(const Pending& entry) {
   pending_.push_back(entry);
-  std::push_heap(pending_.begin(), pending_.end(), later);
+  std::push_heap(pending_.begin(), pending_.end(), Later{});
   limit_ = std::min(limit_, entry.at);
 }
 
 Partition::Pending Partition::pop_pending() {
-  std::pop_heap(pending_.begin(), pending_.end(), later);
+  std::pop_heap(pending_.begin(), pending_.end(), Later{});
   const Pending first = pending_.back();
   pending_.pop_back();
   return first;

@@ -131,7 +131,10 @@ class alignas(kNoSharing) Partition {
     Action* action;
     [[nodiscard]] bool before(const Pending& other) const { return at != other.at ? at < other.at : tie < other.tie; }
   };
-  static bool later(const Pending& a, const Pending& b) { return b.before(a); }
+  // An object, not a function: it is compiled into the heap's loops.
+  struct Later {
+    bool operator()(const Pending& a, const Pending& b) const { return b.before(a); }
+  };
   [[nodiscard]] GASMETER_INLINE bool holds(NodeId node) const { return only_ || nodes_[index(node)].partition == this; }
   [[nodiscard]] Posted entry(NodeId to, SimTime at, Action& action) const {
     return {Posted::at(to, at.ps & ((std::int64_t{1} << shift_) - 1)), &action};

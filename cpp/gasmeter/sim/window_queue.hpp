@@ -83,7 +83,9 @@ class WindowQueue {
     Window window;
     Posted entry;
   };
-  static bool later(const Far& a, const Far& b) { return a.window > b.window; }
+  struct Later {
+    bool operator()(const Far& a, const Far& b) const { return a.window > b.window; }
+  };
 
   GASMETER_INLINE void put(Window window, const Posted& entry) {
     const auto slot = static_cast<std::size_t>(window) % kRing;
@@ -110,10 +112,10 @@ class WindowQueue {
 
   GASMETER_NOINLINE void post_far(Window window, const Posted& entry) {
     far_.push_back({window, entry});
-    std::push_heap(far_.begin(), far_.end(), later);
+    std::push_heap(far_.begin(), far_.end(), Later{});
   }
   GASMETER_NOINLINE void fetch_far() {
-    std::pop_heap(far_.begin(), far_.end(), later);
+    std::pop_heap(far_.begin(), far_.end(), Later{});
     put(far_.back().window, far_.back().entry);
     far_.pop_back();
   }

@@ -41,6 +41,20 @@ struct TrafficOutcome {
   std::uint64_t events = 0;
   SimTime end;
   bool operator==(const TrafficOutcome&) const = default;
+
+  // Of all that is modelled: how many events that took is nobody else's business.
+  [[nodiscard]] std::uint64_t digest() const {
+    std::uint64_t hash = static_cast<std::uint64_t>(end.ps);
+    for (const std::uint64_t arrival : arrivals) hash = mixed(hash, arrival);
+    for (const std::int64_t rank_end : ends) hash = mixed(hash, static_cast<std::uint64_t>(rank_end));
+    for (const std::uint64_t link : links) hash = mixed(hash, link);
+    return hash;
+  }
+
+  static std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) {
+    hash = (hash ^ value) * 0x9e3779b97f4a7c15U;
+    return hash ^ (hash >> 29U);
+  }
 };
 
 class RandomTraffic : public FabricSink {
@@ -118,10 +132,7 @@ class RandomTraffic : public FabricSink {
     bool elsewhere = false;
   };
 
-  static std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) {
-    hash = (hash ^ value) * 0x9e3779b97f4a7c15U;
-    return hash ^ (hash >> 29U);
-  }
+  static std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) { return TrafficOutcome::mixed(hash, value); }
 
   [[nodiscard]] EngineOptions engine_options() const {
     EngineOptions options = options_for(topology_.terminals() * options_.ranks_per_node, topology_.vertices());
