@@ -6,8 +6,8 @@
 // next router learns of it one latency later, before the first packet that it waits for in vain, takes back what it had
 // promised and tells the next one.
 //
-// A train goes on as far as there are buffers at the far end; buffers that it will leave are given back ahead, and taken
-// back where it is cut: the near end learns of that, too, in time.
+// A train goes on as far as there are buffers at the far end; buffers that it will leave are given back ahead, and
+// taken back where it is cut: the near end learns of that, too, in time.
 #pragma once
 
 #include <cstdint>
@@ -45,16 +45,16 @@ class Fabric::Trains {
     Train* train = nullptr;   // null: none
     std::uint32_t first = 0;  // packets [first, first + count)
     std::uint32_t count = 0;
-    SimTime arrival;                // of the head of the first one, the others `gap` after one another
-    SimTime gap;                    //
-    SimTime start;                  // over the link, likewise
-    SimTime start_gap;              //
-    SimTime waited;                 // Output::longest_wait without it
-    Tie tie = 0;                    // of the arrivals
-    Route route;                    // before this hop
-    std::uint32_t link = 0;         // input
-    std::uint32_t channel = 0;      // of the input
-    std::uint32_t out_channel = 0;  //
+    SimTime arrival;                  // of the head of the first one, the others `gap` after one another
+    SimTime gap;                      //
+    SimTime start;                    // over the link, likewise
+    SimTime start_gap;                //
+    SimTime waited;                   // Output::longest_wait without it
+    Tie tie = 0;                      // of the arrivals
+    Route route;                      // before this hop
+    std::uint32_t link = 0;           // input
+    std::uint32_t channel = 0;        // of the input
+    std::uint32_t out_channel = 0;    //
     std::uint32_t burst = 1U << 30U;  // packets that the next train may be promised: few where trains are cut
     SimTime settled;                  // when credits were last used for what had been put off
   };
@@ -84,6 +84,15 @@ class Fabric::Trains {
     SimTime last;
   };
 
+  static constexpr std::uint32_t kLongestBurst = 1U << 30U;
+
+  [[nodiscard]] static SimTime times(SimTime gap, std::uint64_t count) {
+    return {gap.ps * static_cast<std::int64_t>(count)};
+  }
+  [[nodiscard]] static std::uint64_t bytes_of(const Train& train, std::uint32_t first, std::uint32_t count) {
+    return std::uint64_t{train.bytes} * (count - 1) + train.bytes_of(first + count - 1);
+  }
+
   static void on_carriage(Action& action, SimTime now);
   static void on_cut(Action& action, SimTime now);
   static void on_withdrawal(Action& action, SimTime now);
@@ -111,7 +120,7 @@ class Fabric::Trains {
   PacketPool<Carriage> carriages_;
   PacketPool<Notice> notices_;
   std::vector<std::vector<Carriage*>> expected_;  // at each vertex, later than now
-  std::vector<OpenTrain> open_;                    // of each output
+  std::vector<OpenTrain> open_;                   // of each output
   std::vector<SimTime> withdrawn_;  // of each input: until then there may be credits in the ring that are none
 };
 

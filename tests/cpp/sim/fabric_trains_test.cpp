@@ -90,8 +90,8 @@ TEST_CASE("trains_that_meet_come_as_their_packets_would") {
       for (const std::uint32_t from : {0U, 1U, below(4)}) {
         const auto bytes = static_cast<std::uint16_t>(20 + below(3) * 15);
         messages.push_back({below(400) * 10 * kNs, from, 5 - below(2), below(12), bytes,
-                            static_cast<std::uint16_t>(1 + below(bytes)), below(2) == 0,
-                            below(2) * below(100) * kNs, below(2) * 30 * kNs});
+                            static_cast<std::uint16_t>(1 + below(bytes)), below(2) == 0, below(2) * below(100) * kNs,
+                            below(2) * 30 * kNs});
       }
       CAPTURE(round);
       (void)compare(options("mesh2d:6x1", buffer, true), messages);

@@ -22,9 +22,9 @@ struct Message {
   std::uint32_t count = 0;  // packets; 0: a packet that is no train
   std::uint16_t bytes = 0;
   std::uint16_t last_bytes = 0;
-  bool answered = false;   // by half as many packets, from the event of the last arrival
-  std::int64_t gap = 0;    // ps between its packets
-  std::int64_t kept = 0;   // ps that the terminal keeps each packet after its last byte
+  bool answered = false;  // by half as many packets, from the event of the last arrival
+  std::int64_t gap = 0;   // ps between its packets
+  std::int64_t kept = 0;  // ps that the terminal keeps each packet after its last byte
 };
 
 struct TrainOptions {
@@ -170,15 +170,11 @@ class TrainTraffic : public FabricSink {
   SimTime arrived(Packet& packet, SimTime now) override {
     return came(static_cast<const Single&>(packet).number, 0, packet, now);
   }
-  void departed(Packet& packet, SimTime end) override {
-    leaves(static_cast<const Single&>(packet).number, end);
-  }
+  void departed(Packet& packet, SimTime end) override { leaves(static_cast<const Single&>(packet).number, end); }
   SimTime train_arrived(Train& train, std::uint32_t number, const Packet& packet, SimTime now) override {
     return came(static_cast<const Numbered&>(train).number, number, packet, now);
   }
-  void train_departed(Train& train, SimTime end) override {
-    leaves(static_cast<const Numbered&>(train).number, end);
-  }
+  void train_departed(Train& train, SimTime end) override { leaves(static_cast<const Numbered&>(train).number, end); }
 
   // Once each.
   void leaves(std::size_t number, SimTime end) {
