@@ -94,10 +94,47 @@ class CreditsComing {
     next_ = kept.next;
     room = kept.room;
   }
+  // As take(); each(instant, channel) is told of every one, in no particular order.
+  template <class Each>
+  void take_each(const CreditReturn& from, SimTime now, Each&& each) {
+    std::array<std::uint32_t, kMostChannels> none{};
+    take(from, SimTime{-1}, none);
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < count_; ++i) {
+      if (coming_[i].at() <= now.ps) {
+        each(SimTime{coming_[i].at()}, coming_[i].channel());
+      } else {
+        coming_[kept++] = coming_[i];
+      }
+    }
+    forget_from(kept);
+  }
+  // One that will not come after all, although `from` says so.
+  void withdraw(const CreditReturn& from, SimTime at, std::uint32_t channel) {
+    std::array<std::uint32_t, kMostChannels> none{};
+    take(from, SimTime{-1}, none);
+    const auto end = coming_.begin() + static_cast<std::ptrdiff_t>(count_);
+    const auto place = std::find_if(coming_.begin(), end, [at, channel](Credit credit) {
+      return credit.at() == at.ps && credit.channel() == channel;
+    });
+    *place = coming_[count_ - 1];
+    forget_from(count_ - 1);
+  }
   // The next of a channel's that take() has seen and nobody tells of.
   [[nodiscard]] SimTime next(std::uint32_t channel) const { return {next_[channel]}; }
 
  private:
+  void forget_from(std::size_t count) {
+    count_ = count;
+    first_ = kNever.ps;
+    next_.fill(kNever.ps);
+    for (std::size_t i = 0; i < count_; ++i) {
+      const Credit credit = coming_[i];
+      first_ = std::min(first_, credit.at());
+      if (!credit.told()) next_[credit.channel()] = std::min(next_[credit.channel()], credit.at());
+    }
+  }
+
   struct Kept {
     Credit* end;
     std::int64_t first;

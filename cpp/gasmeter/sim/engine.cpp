@@ -177,7 +177,10 @@ void Engine::run() {
     throw;
   }
   // What is posted between runs comes after all that has happened, on whatever node.
-  for (Partition& partition : partitions_) partition.now = reached_;
+  for (Partition& partition : partitions_) {
+    partition.now = reached_;
+    partition.now_tie = 0;
+  }
   running_ = false;
 }
 

@@ -95,6 +95,15 @@ class Engine {
     if (GASMETER_UNLIKELY(here.current != nullptr || at < here.now)) prepare_post(here, at);
     here.post(to, at, event_tie(from, poster.posted++), action);
   }
+  // In the place of another event: `tie` is that one's, or of next_tie().
+  void post(NodeId from, NodeId to, SimTime at, Action& action, Tie tie) {
+    Partition& here = *nodes_[index(from)].partition;
+    if (here.current != nullptr || at < here.now) prepare_post(here, at);
+    here.post(to, at, tie, action);
+  }
+  [[nodiscard]] Tie next_tie(NodeId from) { return event_tie(from, nodes_[index(from)].posted++); }
+  // Of what happens on the node now.
+  [[nodiscard]] Tie tie_of_now(NodeId node) const { return nodes_[index(node)].partition->now_tie; }
   // For a device that a rank calls: what comes before the rank's clock on its node happens first.
   GASMETER_INLINE void catch_up(NodeId node) {
     Partition& here = *nodes_[index(node)].partition;

@@ -1,11 +1,13 @@
 #include "gasmeter/sim/fabric.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/sim/fabric_state.hpp"
+#include "gasmeter/sim/fabric_trains.hpp"
 
 namespace gasmeter::sim {
 
@@ -13,25 +15,14 @@ namespace {
 constexpr std::uint32_t kNoLimit = 1;  // of buffers: as if one were always free
 }  // namespace
 
-// One direction of a link, at the vertex where it begins: a cache line.
-struct alignas(kCacheLine) Fabric::Output {
-  SimTime free;                                     // when the last byte of what has been sent has left
-  std::array<std::uint32_t, kMostChannels> room{};  // buffers at the far end, as far as is known here
-  std::uint32_t to = kNoLink;                       // vertex; kNoLink: no link at this port
-  std::uint32_t far_end = 0;                        // that of the link back, in outputs_
-  std::uint32_t packets = 0;
-  std::uint64_t bytes = 0;
-  SimTime longest_wait;
-  std::unique_ptr<Shortage> shortage;
-};
-
 Fabric::Fabric(Engine& engine, Topology topology, const LinkParameters& links, FabricSink& sink)
     : engine_(engine),
       topology_(std::move(topology)),
       parameters_(links),
       sink_(sink),
       channels_(topology_.channels()),
-      places_(links.buffer != 0 ? CreditReturn::places(links.buffer * channels_) : 0),
+      // Credits of trains may be there twice for a while (Trains::withdraw).
+      places_(links.buffer != 0 ? CreditReturn::places(links.buffer * channels_ * (links.trains ? 2 : 1)) : 0),
       told_(engine.partitions()) {
   const std::uint32_t vertices = topology_.vertices();
   if (engine.nodes() != vertices) {
@@ -62,6 +53,7 @@ Fabric::Fabric(Engine& engine, Topology topology, const LinkParameters& links, F
       output.room.fill(parameters_.buffer != 0 ? parameters_.buffer : kNoLimit);
     }
   }
+  trains_ = std::make_unique<Trains>(*this);
 }
 
 Fabric::~Fabric() {
@@ -85,6 +77,10 @@ void Fabric::inject(Packet& packet, SimTime now) {
   route(packet, now);
 }
 
+void Fabric::inject(Train& train, SimTime now, SimTime gap) {
+  trains_->inject(train, now, gap);
+}
+
 void Fabric::on_arrival(Action& action, SimTime now) {
   auto& packet = static_cast<Packet&>(action);
   Fabric& self = *packet.fabric;
@@ -101,6 +97,7 @@ void Fabric::on_arrival(Action& action, SimTime now) {
 GASMETER_INLINE void Fabric::route(Packet& packet, SimTime now) {
   const Hop hop = topology_.next(packet.vertex, packet.to, packet.route);
   const std::uint32_t link = first_output_[packet.vertex] + hop.port;
+  if (GASMETER_UNLIKELY(now <= outputs_[link].unsettled)) trains_->settle(link, packet.vertex, now);
   if (GASMETER_LIKELY(outputs_[link].room[hop.channel] != 0)) {
     send(outputs_[link], hop.channel, packet, now);
   } else {
@@ -120,7 +117,7 @@ GASMETER_INLINE void Fabric::send(Output& output, std::uint32_t channel, Packet&
   if (packet.link != kNoLink) {
     give_back(packet.link, packet.channel, end);
   } else if (packet.watched) {
-    sink_.departed(packet, end);
+    tell_departed(packet, end);
   }
   if (has_limit()) --output.room[channel];
   const NodeId here{packet.vertex};
@@ -129,6 +126,22 @@ GASMETER_INLINE void Fabric::send(Output& output, std::uint32_t channel, Packet&
   packet.vertex = output.to;
   packet.tail = end + parameters_.latency;
   engine_.post(here, NodeId{output.to}, start + parameters_.latency, packet);
+}
+
+void Fabric::route_one(Packet& packet, SimTime now) {
+  route(packet, now);
+}
+
+void Fabric::send_one(std::uint32_t link, std::uint32_t channel, Packet& packet, SimTime now) {
+  send(outputs_[link], channel, packet, now);
+}
+
+void Fabric::tell_departed(Packet& packet, SimTime end) {
+  if (packet.kind == kInTrain) {
+    trains_->departed(packet, end);
+  } else {
+    sink_.departed(packet, end);
+  }
 }
 
 Shortage& Fabric::shortage_of(std::uint32_t link, std::uint32_t vertex) {
@@ -175,18 +188,27 @@ void Fabric::on_retry(Action& action, SimTime now) {
 // Blocked packets for which buffers are free by now are sent, channels in turn. Whether there was one.
 bool Fabric::retry(Shortage& shortage, SimTime now) {
   Output& output = outputs_[shortage.link];
+  const std::uint64_t sent = output.packets;
+  if (now <= output.unsettled) trains_->settle(shortage.link, shortage.vertex, now);
   look_for_room(output, now);
-  const std::uint32_t waited = shortage.waiting;
-  for (std::uint32_t left = waited + 1; left != shortage.waiting;) {
-    left = shortage.waiting;
+  for (bool more = true; more;) {
+    more = false;
     for (std::uint32_t channel = 0; channel < channels_; ++channel) {
-      PacketQueue& blocked = shortage.blocked[channel];
-      if (blocked.empty() || output.room[channel] == 0) continue;
-      --shortage.waiting;
-      send(output, channel, *blocked.pop(), now);
+      if (shortage.blocked[channel].empty() || output.room[channel] == 0) continue;
+      send(output, channel, take_blocked(shortage, channel, 1), now);
+      more = true;
     }
   }
-  return shortage.waiting != waited;
+  output.unsettled = kSettled;
+  return output.packets != sent;
+}
+
+// `count`: of a train, whose packets may wait together.
+Packet& Fabric::take_blocked(Shortage& shortage, std::uint32_t channel, std::uint32_t count) {
+  Packet& packet = *shortage.blocked[channel].front();
+  if (packet.kind == kInTrain && Trains::more_than(packet, count)) return trains_->part(packet, count);
+  --shortage.waiting;
+  return *shortage.blocked[channel].pop();
 }
 
 // When the next buffer falls free, if that is known, or at the end of the window: what is written there meanwhile is
@@ -195,11 +217,15 @@ void Fabric::look_again(Shortage& shortage, SimTime now) {
   const NodeId here{shortage.vertex};
   SimTime at = shortage.is_told(now) ? kNever : engine_.window_end(here, now);
   for (std::uint32_t channel = 0; channel < channels_; ++channel) {
-    if (!shortage.blocked[channel].empty()) at = std::min(at, shortage.returned.next(channel));
+    if (shortage.blocked[channel].empty()) continue;
+    at = std::min(at, shortage.returned.next(channel));
+    // Found by a packet of the other channel that came in the same instant.
+    if (outputs_[shortage.link].room[channel] != 0) at = now;
   }
+  at = trains_->put_off(shortage, at);
   if (shortage.retry_at <= at) return;
   shortage.retry_at = at;
-  engine_.post(here, here, at, shortage);
+  engine_.post(here, here, at, shortage, credit_tie(here));
 }
 
 void Fabric::ask(Shortage& shortage, bool tell, SimTime now) {
@@ -225,7 +251,7 @@ GASMETER_NOINLINE void Fabric::tell(std::uint32_t input, SimTime at) {
   credit->becomes(&Fabric::on_told);
   credit->fabric = this;
   credit->link = back.far_end;
-  engine_.post(here, NodeId{back.to}, at, *credit);
+  engine_.post(here, NodeId{back.to}, at, *credit, credit_tie(NodeId{back.to}));
 }
 
 void Fabric::on_told(Action& action, SimTime now) {
@@ -237,14 +263,9 @@ void Fabric::on_told(Action& action, SimTime now) {
     self.ask(shortage, false, now);
     return;
   }
+  if (now < self.outputs_[credit.link].unsettled) return;  // a train that can wait
   (void)self.retry(shortage, now);
   if (shortage.waiting != 0) self.look_again(shortage, now);
-}
-
-GASMETER_INLINE void Fabric::give_back(std::uint32_t input, std::uint32_t channel, SimTime left) {
-  if (!has_limit()) return;
-  const SimTime at = left + parameters_.latency;
-  if (GASMETER_UNLIKELY(credits(input).give(at, channel))) tell(input, at);
 }
 
 std::vector<LinkUse> Fabric::use() const {
@@ -253,7 +274,9 @@ std::vector<LinkUse> Fabric::use() const {
     for (std::uint32_t port = 0; port < topology_.ports(vertex); ++port) {
       const Output& output = outputs_[first_output_[vertex] + port];
       if (output.to == kNoLink) continue;
-      all.push_back({vertex, port, output.to, output.packets, output.bytes, on_wire(output.bytes), output.longest_wait,
+      const auto [packets, bytes] = trains_->ahead(first_output_[vertex] + port, engine_.now());
+      all.push_back({vertex, port, output.to, output.packets - packets, output.bytes - bytes,
+                     on_wire(output.bytes - bytes), output.longest_wait,
                      output.shortage ? output.shortage->packets : 0});
     }
   }
@@ -261,10 +284,11 @@ std::vector<LinkUse> Fabric::use() const {
 }
 
 void Fabric::reset_use() {
-  for (Output& output : outputs_) {
-    output.packets = 0;
-    output.bytes = 0;
+  for (std::uint32_t link = 0; link != outputs_.size(); ++link) {
+    Output& output = outputs_[link];
+    std::tie(output.packets, output.bytes) = trains_->ahead(link, engine_.now());
     output.longest_wait = {};
+    trains_->forget_waits(link);
     if (output.shortage) output.shortage->packets = 0;
   }
 }

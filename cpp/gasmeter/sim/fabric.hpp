@@ -15,6 +15,7 @@
 #include <memory>
 #include <vector>
 
+#include "gasmeter/base/platform.hpp"
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/sim/credit_return.hpp"
 #include "gasmeter/sim/engine.hpp"
@@ -22,6 +23,7 @@
 #include "gasmeter/sim/packet_pool.hpp"
 #include "gasmeter/sim/shortage.hpp"
 #include "gasmeter/sim/topology.hpp"
+#include "gasmeter/sim/train.hpp"
 
 namespace gasmeter::sim {
 
@@ -29,6 +31,7 @@ struct LinkParameters {
   std::int64_t per_byte_fs = 0;  // of one direction
   SimTime latency;               // from leaving a router to leaving the next one, if nothing is in the way
   unsigned buffer = 0;           // packets, per link and channel; 0: no limit
+  bool trains = false;           // a train is one event a hop where nothing meets it; its times are the same without
 };
 
 // What a network does at the terminals. Called on the terminal's node.
@@ -39,6 +42,13 @@ class FabricSink {
   virtual SimTime arrived(Packet& packet, SimTime now) = 0;
   // A watched packet leaves its first vertex; its last byte has left at `end`.
   virtual void departed(Packet& packet, SimTime end) = 0;
+
+  // The head of the train's packet `number` is there, as for a single packet. `packet` has its times, bytes and way for
+  // the time of the call. Packets come in order; with the last one the train is the sink's. Networks without trains
+  // need neither.
+  virtual SimTime train_arrived(Train& train, std::uint32_t number, const Packet& packet, SimTime now);
+  // It is known when the last packet of a watched train has left its first vertex.
+  virtual void train_departed(Train& train, SimTime end);
 
  protected:
   FabricSink() = default;
@@ -80,12 +90,17 @@ class Fabric {
   // that injects is synchronised first; `now` is its clock.
   void inject(Packet& packet, SimTime now);
 
+  // As if its packets were injected one by one, `gap` after one another; with none they wait at the first router.
+  // Throws UsageError for a train without packets or a negative gap.
+  void inject(Train& train, SimTime now, SimTime gap = {});
+
   // Since the last reset, of every link that exists.
   [[nodiscard]] std::vector<LinkUse> use() const;
   void reset_use();
 
  private:
   struct Output;
+  class Trains;
 
   static void on_arrival(Action& packet, SimTime now);
   static void on_retry(Action& shortage, SimTime now);
@@ -94,17 +109,28 @@ class Fabric {
   void route(Packet& packet, SimTime now);
   [[nodiscard]] bool has_limit() const { return places_ != 0; }
   void send(Output& output, std::uint32_t channel, Packet& packet, SimTime now);
+  // For trains: those two once more, not inlined.
+  void route_one(Packet& packet, SimTime now);
+  void send_one(std::uint32_t link, std::uint32_t channel, Packet& packet, SimTime now);
+  void tell_departed(Packet& packet, SimTime end);
   void block(std::uint32_t link, std::uint32_t channel, Packet& packet, SimTime now);
   void look_for_room(Output& output, SimTime now);
   [[nodiscard]] Shortage& shortage_of(std::uint32_t link, std::uint32_t vertex);
   bool retry(Shortage& shortage, SimTime now);
+  [[nodiscard]] Packet& take_blocked(Shortage& shortage, std::uint32_t channel, std::uint32_t count);
   void look_again(Shortage& shortage, SimTime now);
   void ask(Shortage& shortage, bool tell, SimTime now);
   void tell(std::uint32_t input, SimTime at);
+  // Credits come before all else that the node itself has to do at the instant, whoever tells of them.
+  [[nodiscard]] static Tie credit_tie(NodeId vertex) { return event_tie(vertex, 0); }
   [[nodiscard]] CreditReturn credits(std::uint32_t input) {
     return {&given_[input], &credits_[static_cast<std::size_t>(input) * places_], places_};
   }
-  void give_back(std::uint32_t input, std::uint32_t channel, SimTime left);
+  GASMETER_INLINE void give_back(std::uint32_t input, std::uint32_t channel, SimTime left) {
+    if (!has_limit()) return;
+    const SimTime at = left + parameters_.latency;
+    if (GASMETER_UNLIKELY(credits(input).give(at, channel))) tell(input, at);
+  }
 
   Engine& engine_;
   Topology topology_;
@@ -117,6 +143,7 @@ class Fabric {
   std::vector<CreditReturn::Count> given_;   // at the end of each link, known by the place of the link back
   std::vector<Credit> credits_;
   PacketPool<ToldCredit> told_;
+  std::unique_ptr<Trains> trains_;
 };
 
 }  // namespace gasmeter::sim

@@ -129,6 +129,7 @@ Partition::Pending Partition::pop_pending() {
 
 GASMETER_INLINE void Partition::fire(const Pending& event) {
   now = {event.at};
+  now_tie = event.tie;
   if (!is_rank(event.tie)) {
     latest = now;
     ++counters_.events;

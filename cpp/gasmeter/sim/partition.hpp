@@ -39,7 +39,7 @@ struct Exceptions {
 // What the engine keeps of one node.
 struct Node {
   Partition* partition = nullptr;
-  std::uint64_t posted = 0;  // events it posted, ever
+  std::uint64_t posted = 1;  // number of its next event; 0 is for what comes before all others of the instant
   SimTime memory_free;       // when its memory has moved what was asked of it
 };
 
@@ -95,6 +95,7 @@ class alignas(kNoSharing) Partition {
 
   // The engine's view of what runs here.
   SimTime now;                     // the instant that happens now
+  Tie now_tie = 0;                 // of what happens now
   SimTime latest;                  // the last one at which something has happened
   RankContext* current = nullptr;  // whose fibre runs
   unsigned live = 0;               // bodies that have neither returned nor parked
