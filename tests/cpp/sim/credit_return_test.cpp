@@ -56,6 +56,35 @@ TEST_CASE("credits_come_back_at_their_instants") {
   CHECK(link.coming.next(0) == kNever);
 }
 
+TEST_CASE("credits_are_taken_back_before_they_come") {
+  Link link(8);
+  for (const std::int64_t at : {300, 200, 250}) (void)link.back.give({at}, 0);
+  (void)link.back.give({250}, 1);
+  CHECK(link.take(200) == Room{1, 0});
+  link.coming.withdraw(link.back, {250}, 0);
+  CHECK(link.coming.next(0) == SimTime{300});
+  CHECK(link.coming.next(1) == SimTime{250});
+  (void)link.back.give({400}, 0);
+  (void)link.back.give({500}, 0);
+  link.coming.withdraw(link.back, {400}, 0);  // not read before
+  CHECK(link.take(450) == Room{1, 1});
+  CHECK(link.coming.next(0) == SimTime{500});
+}
+
+TEST_CASE("each_credit_tells_its_instant") {
+  Link link(8);
+  for (const std::int64_t at : {300, 200, 250}) (void)link.back.give({at}, 0);
+  (void)link.back.give({100}, 1);
+  CHECK(link.take(100) == Room{0, 1});
+  (void)link.back.give({150}, 1);
+  std::set<std::int64_t> instants;
+  link.coming.take_each(link.back, {250},
+                        [&instants](SimTime at, std::uint32_t channel) { instants.insert(at.ps + channel); });
+  CHECK(instants == std::set<std::int64_t>{151, 200, 250});
+  CHECK(link.coming.next(0) == SimTime{300});
+  CHECK(link.take(300) == Room{1, 0});
+}
+
 // They come all the same; nobody need look for them.
 TEST_CASE("credits_that_are_told_are_not_waited_for") {
   Link link(4);
