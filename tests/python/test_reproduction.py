@@ -283,15 +283,18 @@ def test_parameters_that_a_line_does_not_use_change_nothing(monkeypatch):
         unused = [number for number in base.estimates() if number.key not in line.parameters(base)]
         assert len(unused) > 5
         low, high = (base.with_({number.key: getattr(number, end) for number in unused}) for end in ("low", "high"))
-        known = {option.name for option in catalogue.catalogue().conduit(line.conduit).options}
+        entry = catalogue.catalogue()
+        found = (*entry.conduit(line.conduit).options, *entry.kernel(line.kernel).options)
+        known = {option.name for option in found}
         if not {name for name, _ in line.options} <= known:
             continue
+        options = {name: value for name, value in (*line.options, *line.wanted) if name in known}
         rates = [
             gm.Experiment(
                 name="unused", series=(gm.Series(
                     kernel=line.kernel, conduit=line.conduit, variant=line.variant or (), machine=(found.label,),
                     topology=line.topology, placement=("fill", "round-robin"), ranks=48, size=1 << 19, iterations=20,
-                    blocks=1, seeds=2, options=dict(line.options),
+                    blocks=1, seeds=2, options=options,
                 ),),
             ).run().frame()["value"].tolist()
             for found in (base, low, high)

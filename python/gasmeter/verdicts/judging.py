@@ -241,7 +241,7 @@ def _judge(predicate: Predicate, nominal: Mapping[str, Quantities], trial: Trial
     notes = [f"over {shown}"] if len(values) > 1 else []
     if verdict == "within" and _nothing_flips(predicate, nominal, trial, as_given):
         verdict = "by_construction"
-        notes.append("no parameter flips it within a factor of 2")
+        notes.append(f"no parameter flips it within a factor of 2{_where(trial)}")
     if verdict == "depends":
         notes.append(said)
     if band.refused:
@@ -295,6 +295,13 @@ def _nothing_flips(predicate: Predicate, nominal: Mapping[str, Quantities], tria
             return False
         tried += bool(answers)
     return tried > 0
+
+
+def _where(trial: Trial) -> str:
+    """Say where factors were tried."""
+    tables = trial.factor_given.tables if trial.factor_given else {}
+    points = sorted({x for table in tables.values() for values in table.values() for x in values})
+    return f" (tried over {', '.join(tables)} at {', '.join(map(str, points))})" if points else ""
 
 
 def _deciding(band: _Band, as_given: set[bool]) -> str:
