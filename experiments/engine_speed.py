@@ -36,8 +36,6 @@ class Job:
     ) -> None:
         conduit, name = on
         machine = gm.machine(name).with_(topology=topology, ranks_per_node=f"{per_node} ranks")
-        if name == "extoll":  # every rank talks to every other: each has its share of a mailbox
-            machine = machine.with_(velo_mailbox_slots="4096 slots")
         self.ranks = ranks
         started = time.process_time()
         self._job = core().ModelJob(

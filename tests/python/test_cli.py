@@ -346,6 +346,10 @@ def test_list_has_text_and_json(call, what):
             assert {"name", "type", "default", "unit", "choices"} <= set(option)
 
 
+def test_list_refuses_a_name_that_does_not_exist(call):
+    assert "machines: 'myrinet' does not exist; allowed: extoll, " in one_line(call("list", "machines", "myrinet"), 2)
+
+
 def test_list_shows_experiments_with_their_time_and_broken_ones_with_their_mistake(call):
     Path("experiments").mkdir()
     Path("experiments/good.py").write_text(GOOD)

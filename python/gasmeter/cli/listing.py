@@ -11,7 +11,7 @@ import click
 
 from gasmeter.catalogue import Option, catalogue, topologies
 from gasmeter.cli.common import option, out
-from gasmeter.errors import GasmeterError
+from gasmeter.errors import GasmeterError, UsageError
 from gasmeter.execution import estimated_seconds
 from gasmeter.loading import ProgramFile, load_file
 from gasmeter.machine import machine, machines
@@ -157,6 +157,7 @@ _SHORT = ("kernels", "conduits", "experiments")
 
 @click.command("list")
 @click.argument("what", type=click.Choice(list(_LISTS)), required=False)
+@click.argument("name", required=False)
 @option(
     "--json",
     "as_json",
@@ -164,27 +165,38 @@ _SHORT = ("kernels", "conduits", "experiments")
     is_flag=True,
     help="Print an array of {name, summary, ops, options, …} instead of text.",
 )
-def list_command(what: str | None, as_json: bool) -> None:
+def list_command(what: str | None, name: str | None, as_json: bool) -> None:
     """List what exists, with options, units and defaults.
 
-    Without an argument: kernels, conduits and the experiments in ./experiments.
+    Without an argument: kernels, conduits and the experiments in ./experiments. With a NAME: that one alone, of a
+    machine with the sources of its numbers, too.
     """
     wanted = [what] if what else list(_SHORT)
-    found = {name: _LISTS[name]() for name in wanted}
+    found = {each: _LISTS[each]() for each in wanted}
+    if what and name:
+        found[what] = [_named(found[what], what, name)]
     if as_json:
-        entries = [entry if what else {**entry, "list": name} for name in wanted for entry in found[name]]
+        entries = [entry if what else {**entry, "list": each} for each in wanted for entry in found[each]]
         out(json.dumps(entries, indent=1))
         return
-    for name in wanted:
-        out(f"{name}:")
-        if not found[name]:
-            where = " in ./experiments" if name == "experiments" else " in this version of gasmeter"
+    for each in wanted:
+        out(f"{each}:")
+        if not found[each]:
+            where = " in ./experiments" if each == "experiments" else " in this version of gasmeter"
             out(f"  none{where}")
-        for entry in found[name]:
-            _print(entry)
+        for entry in found[each]:
+            _print(entry, whole=name is not None)
 
 
-def _print(entry: Entry) -> None:
+def _named(entries: list[Entry], what: str, name: str) -> Entry:
+    for entry in entries:
+        if entry["name"] == name:
+            return entry
+    allowed = ", ".join(entry["name"] for entry in entries)
+    raise UsageError(f"{what}: {name!r} does not exist; allowed: {allowed}")
+
+
+def _print(entry: Entry, *, whole: bool) -> None:
     detail = [entry[key] for key in ("kind", "state") if entry.get(key)]
     if "points" in entry:
         detail.append(f"{entry['points']} points, about {format_duration(entry['seconds'])}: {entry['file']}")
@@ -210,17 +222,18 @@ def _print(entry: Entry) -> None:
     if "example" in entry:
         out(f"    example: {entry['example']}")
     for number in entry.get("parameters", ()):
-        _print_number(number)
+        _print_number(number, whole=whole)
     for item in entry["options"]:
         allowed = " | ".join(item["choices"]) or item["type"]
         unit = f" {item['unit']}" if item["unit"] else ""
         out(f"    option {item['name']}={allowed}{unit} (default {item['default']})  {item['summary']}".rstrip())
 
 
-def _print_number(number: Entry) -> None:
+def _print_number(number: Entry, *, whole: bool) -> None:
     kind = number["kind"]
     bounded = number["low"] is not None
     bounds = (quantity_text(number[end], kind) for end in ("low", "high")) if bounded else ()
     between = f" ({' to '.join(bounds)})" if bounded else ""
     out(f"    {number['name']} = {number['text']}{between}  {number['summary']}")
-    out(f"      {number['confidence']} confidence: {number['source']}")
+    if whole:
+        out(f"      {number['confidence']} confidence: {number['source']}")
