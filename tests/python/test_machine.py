@@ -179,7 +179,8 @@ def test_estimates_that_restate_a_fact_have_its_range():
     exempt = {  # made of several facts, or of a part of one: their sources say how
         "host.call", "host.header_build", "host.copy_start", "host.copy_bandwidth", "host.line_store", "host.pio_start",
         "host.pio_bandwidth", "host.update", "host.update_in_cache", "host.cache", "host.memory_bandwidth",
-        "link.buffer", "velo.send_engine", "velo.read_pointer_update", "rma.descriptor", "rma.notification", "rma.requester", "rma.completer",
+        "link.buffer", "velo.send_engine", "velo.read_pointer_update", "rma.descriptor", "rma.notification",
+        "rma.requester", "rma.completer",
         "rma.responder",
     }  # fmt: skip
     for number in gm.machine("extoll").estimates():
