@@ -141,6 +141,52 @@ TEST_CASE("full_mailbox_drops_the_packet_and_its_sender_is_told") {
   CHECK(world.port(0).counters().notifications == 1);
 }
 
+TEST_CASE("full_mailbox_that_is_to_hold_keeps_packets_back_in_order") {
+  World world({}, {.mailbox_slots = 2, .read_pointer_update = 2});
+  world.port(1).hold_when_full();
+  world.engine.start(Rank{0}, [&] {
+    for (std::uint8_t i = 0; i < 5; ++i) send(world.port(0), world.host(0), 1, kWord, i);
+  });
+  world.engine.start(Rank{1}, [&] {
+    sleep_until(world.host(1), {10'000'000});
+    CHECK(world.port(1).counters().velo_received == 2);
+    CHECK(world.port(1).counters().most_held == 3);
+    for (std::uint8_t i = 0; i < 5; ++i) {
+      const VeloPacket* const packet = world.port(1).mailbox_next();
+      REQUIRE(packet != nullptr);
+      CHECK(packet->status.tag == i);
+      world.port(1).mailbox_free();
+    }
+  });
+  world.engine.run();
+  CHECK(world.port(1).counters().velo_received == 5);
+  CHECK(world.port(1).counters().velo_dropped == 0);
+  CHECK(world.port(0).counters().notifications == 0);
+}
+
+TEST_CASE("what_is_held_back_for_the_same_card_keeps_its_place_there") {
+  World world({.ranks = 2, .topology = "mesh2d:1x1"}, {.mailbox_slots = 2, .read_pointer_update = 2});
+  world.port(1).hold_when_full();
+  world.engine.start(Rank{0}, [&] {
+    unsigned sent = 0;
+    while (world.port(0).velo_send(Rank{1}, kWord, 0) == Status::ok) {
+      ++sent;
+      sleep_until(world.host(0), world.host(0).now() + SimTime{1'000'000});
+    }
+    CHECK(sent == 2 + ExtollPort::kVeloSlots);
+    world.host(0).idle(kNever);
+    CHECK(world.port(0).velo_room() >= 1);
+  });
+  world.engine.start(Rank{1}, [&] {
+    sleep_until(world.host(1), {100'000'000});
+    for (unsigned i = 0; i < 2 + ExtollPort::kVeloSlots; ++i) {
+      REQUIRE(world.port(1).mailbox_next() != nullptr);
+      world.port(1).mailbox_free();
+    }
+  });
+  world.engine.run();
+}
+
 TEST_CASE("the_card_sees_freed_slots_when_the_read_pointer_is_returned") {
   World world({}, {.mailbox_slots = 2, .read_pointer_update = 2});
   world.engine.start(Rank{0}, [&] {
