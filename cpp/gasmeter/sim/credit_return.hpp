@@ -78,7 +78,6 @@ class CreditsComing {
  public:
   // Adds to `room`, by channel, what has come back by now.
   void take(const CreditReturn& from, SimTime now, std::array<std::uint32_t, kMostChannels>& room) {
-    if (coming_.empty()) coming_.resize(from.places() + 1U);
     Kept kept{coming_.data() + count_, first_, next_, room};
     if (first_ <= now.ps) {
       kept.end = coming_.data();
@@ -87,7 +86,10 @@ class CreditsComing {
       for (std::size_t i = 0; i < count_; ++i) kept.add(coming_[i], now.ps);
     }
     const CreditReturn::Count given = from.given();
-    for (CreditReturn::Count read = read_; read != given; ++read) kept.add(from.credit(read), now.ps);
+    for (CreditReturn::Count read = read_; read != given; ++read) {
+      if (GASMETER_UNLIKELY(kept.end == coming_.data() + coming_.size())) kept.end = grow(kept.end);
+      kept.add(from.credit(read), now.ps);
+    }
     read_ = given;
     count_ = static_cast<std::size_t>(kept.end - coming_.data());
     first_ = kept.first;
@@ -124,6 +126,14 @@ class CreditsComing {
   [[nodiscard]] SimTime next(std::uint32_t channel) const { return {next_[channel]}; }
 
  private:
+  static constexpr std::size_t kFew = 8;
+
+  // Thousands of ranks have such links, and most of them read of a few at a time.
+  GASMETER_NOINLINE Credit* grow(const Credit* end) {
+    const std::ptrdiff_t kept = end - coming_.data();
+    coming_.resize(std::max(kFew, 2 * coming_.size()));
+    return coming_.data() + kept;
+  }
   void forget_from(std::size_t count) {
     count_ = count;
     first_ = kNever.ps;

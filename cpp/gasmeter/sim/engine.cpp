@@ -53,9 +53,9 @@ const EngineOptions& Engine::checked(const EngineOptions& options) {
 }
 
 Engine::Engine(const EngineOptions& options)
-    : options_(checked(options)), nodes_(options.nodes), contexts_(options.ranks) {
+    : options_(checked(options)), nodes_(options.nodes), contexts_(options.ranks), waits_for_(options.ranks) {
   const unsigned partitions = std::min(options.threads, options.nodes);
-  for (unsigned i = 0; i < partitions; ++i) partitions_.emplace_back(i, partitions, nodes_, stop_);
+  for (unsigned i = 0; i < partitions; ++i) partitions_.emplace_back(i, partitions, *this, nodes_, stop_);
   for (unsigned i = 0; i < options.nodes; ++i) {
     nodes_[i].partition = &partitions_[static_cast<std::size_t>(i) * partitions / options.nodes];
   }
@@ -70,7 +70,6 @@ void Engine::place_ranks() {
   for (unsigned i = 0; i < options_.ranks; ++i) {
     RankContext& rank = contexts_[i];
     rank.prices = &options_.prices;
-    rank.engine = this;
     rank.strict = options_.strict;
     rank.rank = Rank{i};
     rank.node = NodeId{options_.node_of.empty() ? i / per_node : options_.node_of[i]};
@@ -153,7 +152,7 @@ void Engine::start(Rank rank, std::function<void()> body) {
       options_.fibres);
   self.state = RankState::parked;
   self.woken = false;
-  self.waits_for = nullptr;
+  waits_for_[index(rank)] = nullptr;
 }
 
 void Engine::run() {
@@ -264,8 +263,9 @@ std::string Engine::deadlock_report() const {
                        std::to_string(count(RankState::finished)) + " the program";
   for (const RankContext& rank : contexts_) {
     if (rank.state != RankState::idle) continue;
+    const char* const what = waits_for_[index(rank.rank)];
     report += "\nrank " + std::to_string(index(rank.rank)) + " (node " + std::to_string(index(rank.node)) + ") at " +
-              in_ns(rank.clock) + " waits for " + (rank.waits_for != nullptr ? rank.waits_for : "an arrival");
+              in_ns(rank.clock) + " waits for " + (what != nullptr ? what : "an arrival");
   }
   return report;
 }
@@ -293,7 +293,7 @@ void Engine::wake(Rank rank, SimTime at) {
 
 void Engine::on_wake(Action& self, SimTime) {
   RankContext& rank = *static_cast<RankAction&>(self).rank;
-  rank.engine->wake_now(rank);
+  rank.partition->engine->wake_now(rank);
 }
 
 void Engine::wake_now(RankContext& rank) {

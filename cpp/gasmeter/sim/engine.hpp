@@ -123,7 +123,7 @@ class Engine {
   // Waits for the next run().
   void park(Rank rank);
   // What a deadlock report shall say of the rank's wait; a literal or null.
-  void describe_wait(Rank rank, const char* what) { context(rank).waits_for = what; }
+  void describe_wait(Rank rank, const char* what) { waits_for_[index(rank)] = what; }
 
   // --- for ModelHost
   // Free where nothing is pending on the node that comes before the rank's clock.
@@ -162,6 +162,7 @@ class Engine {
   std::vector<Node> nodes_;
   std::deque<Partition> partitions_;
   std::vector<RankContext> contexts_;
+  std::vector<const char*> waits_for_;  // of each rank, for a deadlock report
   std::vector<Rank> by_node_;
   std::vector<std::uint32_t> first_of_node_;  // in by_node_; one more at the end
   SimTime lookahead_ = kNever;

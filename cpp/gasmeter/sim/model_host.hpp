@@ -22,7 +22,7 @@ class ModelHost {
 
   [[nodiscard]] Rank rank() const { return rank_->rank; }
   [[nodiscard]] NodeId node() const { return rank_->node; }
-  [[nodiscard]] Engine& engine() const { return *rank_->engine; }
+  [[nodiscard]] Engine& engine() const { return *rank_->partition->engine; }
 
   [[nodiscard]] SimTime now() const { return rank_->clock; }
   [[nodiscard]] SimTime idled() const { return rank_->idled; }  // of that, what idle() has taken
@@ -43,17 +43,17 @@ class ModelHost {
     synchronise();
     rank_->clock += (*rank_->prices)[price].of(bytes);
   }
-  GASMETER_INLINE void synchronise() { rank_->engine->synchronise(*rank_); }
+  GASMETER_INLINE void synchronise() { engine().synchronise(*rank_); }
 
   // Synchronises, then ends the other's idle() at this rank's clock; not lost if the other has looked already but does
   // not sleep yet.
-  void notify(Rank rank) { rank_->engine->notify(*rank_, rank); }
+  void notify(Rank rank) { engine().notify(*rank_, rank); }
   // Sleeps to the next wake or to the deadline; the clock then stands after a whole number of missed polls since the
   // call. May return early once for a wake that came before the call.
-  void idle(SimTime deadline) { rank_->engine->idle(*rank_, deadline); }
+  void idle(SimTime deadline) { engine().idle(*rank_, deadline); }
 
   // For the table of a deadlock: a literal or null.
-  void describe_wait(const char* what) { rank_->waits_for = what; }
+  void describe_wait(const char* what) { engine().describe_wait(rank_->rank, what); }
 
  private:
   // Ranks of a node that copy at once share its memory's bandwidth.
@@ -62,7 +62,7 @@ class ModelHost {
     const SimTime start = alone - rank_->prices->copy.of(bytes);
     rank_->clock = start;
     synchronise();
-    rank_->clock = std::max(alone, rank_->engine->use_memory(rank_->node, start, bytes));
+    rank_->clock = std::max(alone, engine().use_memory(rank_->node, start, bytes));
   }
   GASMETER_INLINE void before_price() {
     if (GASMETER_UNLIKELY(rank_->strict)) synchronise();

@@ -26,8 +26,8 @@ constexpr Earlier earlier;
 
 RankContext::RankContext() : take_turn(&Partition::on_turn, this), wake([](Action&, SimTime) {}, this) {}
 
-Partition::Partition(unsigned number, unsigned partitions, std::vector<Node>& nodes, const StopToken& stop)
-    : alone_(nodes.size() == 1), only_(partitions == 1), number_(number), nodes_(nodes), stop_(stop) {
+Partition::Partition(unsigned number, unsigned partitions, Engine& of, std::vector<Node>& nodes, const StopToken& stop)
+    : engine(&of), alone_(nodes.size() == 1), only_(partitions == 1), number_(number), nodes_(nodes), stop_(stop) {
   if (alone_) {
     window_ = 0;
     shift_ = kAloneShift;

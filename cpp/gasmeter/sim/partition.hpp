@@ -21,6 +21,7 @@
 
 namespace gasmeter::sim {
 
+class Engine;
 class StopToken;
 
 // The exceptions that this thread deals with. The runtime keeps them per thread, not per stack.
@@ -54,7 +55,7 @@ class alignas(kNoSharing) Partition {
   using Window = WindowQueue::Window;
 
   // `nodes`: of the whole engine.
-  Partition(unsigned number, unsigned partitions, std::vector<Node>& nodes, const StopToken& stop);
+  Partition(unsigned number, unsigned partitions, Engine& of, std::vector<Node>& nodes, const StopToken& stop);
 
   // Window w covers [w << shift, (w + 1) << shift) ps. A single node has but one, which is always open.
   void set_windows(unsigned shift, SimTime lookahead) {
@@ -94,6 +95,7 @@ class alignas(kNoSharing) Partition {
   [[nodiscard]] bool unwinding() const { return Exceptions::here().uncaught > outer.uncaught; }
 
   // The engine's view of what runs here.
+  Engine* const engine;
   SimTime now;                     // the instant that happens now
   Tie now_tie = 0;                 // of what happens now
   SimTime latest;                  // the last one at which something has happened

@@ -12,7 +12,6 @@
 
 namespace gasmeter::sim {
 
-class Engine;
 class Partition;
 struct RankContext;
 
@@ -49,10 +48,9 @@ struct alignas(kCacheLine) RankContext {
   // A second cache line from here.
   RankAction take_turn;
   const conduit::HostPrices* prices = nullptr;
-  Engine* engine = nullptr;
-  const char* waits_for = nullptr;  // what a deadlock report prints
   RankAction wake;
   SimTime idled;  // what idle() has taken, ever
 };
+static_assert(sizeof(RankContext) <= 2 * kCacheLine);
 
 }  // namespace gasmeter::sim

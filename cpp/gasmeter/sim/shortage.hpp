@@ -8,7 +8,6 @@
 #include <array>
 #include <cstdint>
 
-#include "gasmeter/base/platform.hpp"
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/sim/action.hpp"
 #include "gasmeter/sim/credit_return.hpp"
@@ -16,7 +15,7 @@
 
 namespace gasmeter::sim {
 
-struct alignas(kCacheLine) Shortage : Action {
+struct Shortage : Action {
   // To the far end: tell of credits, or do not any more. One at a time is under way.
   struct Wish : Action {
     Wish() : Action(nullptr) {}
@@ -29,7 +28,7 @@ struct alignas(kCacheLine) Shortage : Action {
   // No credit but those that have been read already comes without an event.
   [[nodiscard]] bool is_told(SimTime now) const { return wish.tell && now >= wish.heeded; }
 
-  // A packet that finds no buffer in hand mostly finds credits that have come back: two cache lines tell.
+  // A packet that finds no buffer in hand mostly finds credits that have come back: the first fields tell.
   CreditsComing returned;
   std::array<PacketQueue, kMostChannels> blocked;
   std::uint32_t waiting = 0;  // packets, all channels
