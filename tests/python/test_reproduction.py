@@ -202,7 +202,7 @@ def test_a_taint_makes_a_claim_calibrated(extoll, tmp_path, monkeypatch):
 def test_a_quick_run_decides_nothing(extoll, tmp_path):
     found = run(tmp_path, "3", quick=True)
     gain = next(entry for entry in found.judged if entry.claim.id == "extoll-fig3-am2-gain")
-    assert gain.judgement.verdict == "not_run"
+    assert gain.judgement.verdict == "no_band"
     assert gain.judgement.notes == ["no band was run: as given it holds"]
     assert gain.judgement.value == pytest.approx(0.5)
 
@@ -240,7 +240,7 @@ def test_a_run_that_stops_is_resumed(extoll, tmp_path, monkeypatch):
     before = len(calls)
     found = run(tmp_path, "3", quick=True, resume=True)
     assert len(calls) - before == len({point.run_id for point in found.plan.planned}) - kept > 0
-    assert verdicts(found)["extoll-fig3-order"] == "not_run"
+    assert verdicts(found)["extoll-fig3-order"] == "no_band"
 
 
 # ---- the blind run

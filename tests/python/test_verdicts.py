@@ -260,11 +260,11 @@ def test_a_band_on_fewer_points_moves_what_was_found_on_all():
 
 def test_without_a_band_nothing_is_decided():
     result = judge_claim(predicate(), Trial(case(0.5)))
-    assert (result.verdict, result.notes) == ("not_run", ["no band was run: as given it holds"])
+    assert (result.verdict, result.notes) == ("no_band", ["no band was run: as given it holds"])
     assert result.value == pytest.approx(0.5)
     nothing = judge(0.5, Case("k", "k", "end", {}))
     assert (nothing.verdict, nothing.notes) == (
-        "not_run", ["no variant of the machine could be run: as given it holds"],
+        "no_band", ["no variant of the machine could be run: as given it holds"],
     )  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from gasmeter.verdicts.predicates import Predicate, SeriesKey
 
 __all__ = ["PLACEMENT", "TOGETHER", "Case", "Judgement", "Table", "Trial", "VerdictName", "judge_claim"]
 
-VerdictName = Literal["within", "outside", "depends", "by_construction", "not_decidable", "not_run"]
+VerdictName = Literal["within", "outside", "depends", "by_construction", "not_decidable", "no_band", "not_run"]
 
 Table = Mapping[SeriesKey, Mapping[int, float]]
 """Values of each line by x."""
@@ -60,7 +60,7 @@ class Judgement:
     Attributes
     ----------
     verdict : str
-        ``within``, ``outside``, ``depends``, ``by_construction``, ``not_decidable`` or ``not_run``.
+        ``within``, ``outside``, ``depends``, ``by_construction``, ``not_decidable``, ``no_band`` or ``not_run``.
     value, low, high : float
         The quantity as given (of the placement that comes nearest to flipping), and its band; NaN if there is none.
     by_placement : dict of str to float
@@ -130,7 +130,7 @@ def judge_claim(predicate: Predicate, trial: Trial, *, only: Iterable[str] | Non
     Returns
     -------
     Judgement
-        ``not_run`` without values, or without a band.
+        ``not_run`` without values, ``no_band`` where no variant of the machine was run.
     """
     if predicate.undecidable:
         return Judgement("not_decidable", notes=[predicate.undecidable])
@@ -235,7 +235,7 @@ def _judge(predicate: Predicate, nominal: Mapping[str, Quantities], trial: Trial
     band = _over_band(predicate, nominal, trial, shown, as_given)
     if len(band.refused) == len(trial.band):
         why = "no variant of the machine could be run" if trial.band else "no band was run"
-        return Judgement("not_run", values[shown], by_placement=values, holds=holds, notes=[f"{why}: {said}"])
+        return Judgement("no_band", values[shown], by_placement=values, holds=holds, notes=[f"{why}: {said}"])
     verdict: VerdictName = "within" if band.outcomes == {True} else "outside"
     verdict = "depends" if len(band.outcomes) > 1 else verdict
     notes = [f"over {shown}"] if len(values) > 1 else []
