@@ -147,12 +147,10 @@ void Fabric::tell_departed(Packet& packet, SimTime end) {
 Shortage& Fabric::shortage_of(std::uint32_t link, std::uint32_t vertex) {
   std::unique_ptr<Shortage>& shortage = outputs_[link].shortage;
   if (shortage) return *shortage;
-  shortage = std::make_unique<Shortage>(&Fabric::on_retry);
+  shortage = std::make_unique<Shortage>(&Fabric::on_retry, &Fabric::on_wish);
   shortage->fabric = this;
   shortage->link = link;
   shortage->vertex = vertex;
-  shortage->wish.becomes(&Fabric::on_wish);
-  shortage->wish.of = shortage.get();
   return *shortage;
 }
 
@@ -177,7 +175,7 @@ void Fabric::look_for_room(Output& output, SimTime now) {
 }
 
 void Fabric::on_retry(Action& action, SimTime now) {
-  auto& shortage = static_cast<Shortage&>(action);
+  auto& shortage = static_cast<Shortage&>(static_cast<Retry&>(action));
   if (shortage.retry_at != now) return;  // brought forward
   shortage.retry_at = kNever;
   Fabric& self = *shortage.fabric;
@@ -225,45 +223,44 @@ void Fabric::look_again(Shortage& shortage, SimTime now) {
   at = trains_->put_off(shortage, at);
   if (shortage.retry_at <= at) return;
   shortage.retry_at = at;
-  engine_.post(here, here, at, shortage, credit_tie(here));
+  engine_.post(here, here, at, static_cast<Retry&>(shortage), credit_tie(here));
 }
 
 void Fabric::ask(Shortage& shortage, bool tell, SimTime now) {
-  Shortage::Wish& wish = shortage.wish;
-  if (wish.tell == tell || now < wish.heeded) return;
+  if (shortage.tell == tell || now < shortage.heeded) return;
   const NodeId here{shortage.vertex};
   const SimTime there = now + parameters_.latency;
-  wish.tell = tell;
-  wish.heeded = engine_.window_end(here, there);
-  engine_.post(here, NodeId{outputs_[shortage.link].to}, there, wish);
+  shortage.tell = tell;
+  shortage.heeded = engine_.window_end(here, there);
+  engine_.post(here, NodeId{outputs_[shortage.link].to}, there, static_cast<Wish&>(shortage));
 }
 
 void Fabric::on_wish(Action& action, SimTime) {
-  const auto& wish = static_cast<Shortage::Wish&>(action);
-  Fabric& self = *wish.of->fabric;
-  self.credits(self.outputs_[wish.of->link].far_end).tell(wish.tell);
+  const auto& shortage = static_cast<const Shortage&>(static_cast<Wish&>(action));
+  Fabric& self = *shortage.fabric;
+  self.credits(self.outputs_[shortage.link].far_end).tell(shortage.tell);
 }
 
 GASMETER_NOINLINE void Fabric::tell(std::uint32_t input, SimTime at) {
   const Output& back = outputs_[input];
-  const NodeId here{outputs_[back.far_end].to};
+  const Output& link = outputs_[back.far_end];
+  const NodeId here{link.to};
   ToldCredit* const credit = told_.take(engine_.partition_of(here));
   credit->becomes(&Fabric::on_told);
-  credit->fabric = this;
-  credit->link = back.far_end;
+  credit->of = link.shortage.get();
   engine_.post(here, NodeId{back.to}, at, *credit, credit_tie(NodeId{back.to}));
 }
 
 void Fabric::on_told(Action& action, SimTime now) {
   auto& credit = static_cast<ToldCredit&>(action);
-  Fabric& self = *credit.fabric;
-  Shortage& shortage = *self.outputs_[credit.link].shortage;
+  Shortage& shortage = *credit.of;
+  Fabric& self = *shortage.fabric;
   self.told_.give(self.engine_.partition_of(NodeId{shortage.vertex}), &credit);
   if (shortage.waiting == 0) {
     self.ask(shortage, false, now);
     return;
   }
-  if (now < self.outputs_[credit.link].unsettled) return;  // a train that can wait
+  if (now < self.outputs_[shortage.link].unsettled) return;  // a train that can wait
   (void)self.retry(shortage, now);
   if (shortage.waiting != 0) self.look_again(shortage, now);
 }

@@ -141,8 +141,8 @@ Partition::Window Partition::next_window() const {
   return std::min(queue_.next(), sent_next_[parity_]);
 }
 
-// Few entries are sorted as they are; many are first dealt to buckets, several per node and about as many as entries,
-// in which little is left to sort.
+// Few entries are sorted as they are; many are first dealt to buckets, several per node and half to all as many as
+// entries, in which little is left to sort.
 void Partition::sort(std::vector<Posted>& entries) {
   const std::size_t count = entries.size();
   if (count == 2) {
@@ -154,7 +154,7 @@ void Partition::sort(std::vector<Posted>& entries) {
     return;
   }
   unsigned fine = 0;  // bits of the time in the window that choose the bucket
-  while (nodes_.size() << fine < count && fine < shift_) ++fine;
+  while (nodes_.size() << (fine + 1) < count && fine < shift_) ++fine;
   const auto bucket_of = [fine, coarse = shift_ - fine](const Posted& entry) {
     return (static_cast<std::size_t>(entry.node()) << fine) + static_cast<std::size_t>(entry.offset() >> coarse);
   };

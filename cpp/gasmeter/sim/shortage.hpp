@@ -15,36 +15,37 @@
 
 namespace gasmeter::sim {
 
-struct Shortage : Action {
-  // To the far end: tell of credits, or do not any more. One at a time is under way.
-  struct Wish : Action {
-    Wish() : Action(nullptr) {}
-    const Shortage* of = nullptr;
-    bool tell = false;
-    SimTime heeded;  // the end of the window in which it arrives
-  };
+// When a link looks for free buffers again.
+struct Retry : Action {
+  using Action::Action;
+};
 
-  explicit Shortage(Run retry) : Action(retry) {}
+// To the far end: tell of credits, or do not any more. One at a time is under way.
+struct Wish : Action {
+  using Action::Action;
+  SimTime heeded;  // the end of the window in which it arrives
+  bool tell = false;
+};
+
+struct Shortage : Retry, Wish {
+  Shortage(Run retry, Run wish) : Retry(retry), Wish(wish) {}
   // No credit but those that have been read already comes without an event.
-  [[nodiscard]] bool is_told(SimTime now) const { return wish.tell && now >= wish.heeded; }
+  [[nodiscard]] bool is_told(SimTime now) const { return tell && now >= heeded; }
 
-  // A packet that finds no buffer in hand mostly finds credits that have come back: the first fields tell.
-  CreditsComing returned;
-  std::array<PacketQueue, kMostChannels> blocked;
   std::uint32_t waiting = 0;  // packets, all channels
   std::uint32_t link = 0;
   std::uint32_t vertex = 0;
+  CreditsComing returned;
+  std::array<PacketQueue, kMostChannels> blocked;
   Fabric* fabric = nullptr;
   SimTime retry_at = kNever;  // when it looks for free buffers again
   std::uint64_t packets = 0;  // that had to wait, ever
-  Wish wish;
 };
 
 // A credit that the near end of a link is told of.
 struct ToldCredit : Action {
   ToldCredit() : Action(nullptr) {}
-  Fabric* fabric = nullptr;
-  std::uint32_t link = 0;
+  Shortage* of = nullptr;
 };
 
 }  // namespace gasmeter::sim
