@@ -58,6 +58,8 @@ Runs smp(std::initializer_list<std::uint32_t> rank_counts, Mapping mapping, cons
   return runs;
 }
 
+constexpr bool kThreadSanitizer = testing::kSanitizer.find("thread") != std::string_view::npos;
+
 std::string name_of(const ModelSetup& setup) {
   return std::to_string(setup.ranks) + " ranks on " + std::to_string(setup.nodes) + " nodes" +
          (setup.neighbourhood ? " with neighbourhood" : "");
@@ -153,12 +155,16 @@ std::vector<std::string> compare_synchronisation(ModelSetup setup, const Case<si
   return failures;
 }
 
+// One thread in virtual time has little that a sanitizer would find in a second setup.
+bool tells_enough(const ModelSetup& setup) {
+  return testing::kSanitizer.empty() || setup.ranks == 4;
+}
+
 template <class J>
 Runs synchronisation() {
   Runs runs;
   for (const ModelSetup& setup : setups()) {
-    // One thread in virtual time has little that a sanitizer would find in a second setup.
-    if (!testing::kSanitizer.empty() && setup.ranks != 4) continue;
+    if (!tells_enough(setup)) continue;
     for (const Case<sim::ModelHost>& test : all_cases<sim::ModelHost>()) {
       runs.push_back({name_of(setup), test.name, [=] { return compare_synchronisation<J>(setup, test); }});
     }
@@ -169,11 +175,14 @@ Runs synchronisation() {
 template <bool Early, bool NodeByMemory, unsigned Slots>
 void add_extoll(Runs& runs, const std::string& name) {
   using ExtollJob = ModelJobIn<testing::ModelWorldOn<testing::ExtollInstallationOf<Early, NodeByMemory, Slots>>>;
-  for (Run& run : synchronisation<ExtollJob>()) {
-    run.job += ", " + name;
-    runs.push_back(std::move(run));
+  if (!kThreadSanitizer) {
+    for (Run& run : synchronisation<ExtollJob>()) {
+      run.job += ", " + name;
+      runs.push_back(std::move(run));
+    }
   }
   for (ModelSetup setup : setups()) {
+    if (!tells_enough(setup)) continue;
     setup.plan = conduit::FaultPlan::every(3);
     add_runs(runs, name_of(setup) + ", " + name + ", every 3rd fails", std::make_shared<ExtollJob>(setup),
              all_cases<sim::ModelHost>());
@@ -184,14 +193,14 @@ void add_extoll(Runs& runs, const std::string& name) {
 // and with acquisitions that fail.
 Runs extoll() {
   Runs runs;
-  add_extoll<false, true, 64>(runs, "improved");
+  if (!kThreadSanitizer) add_extoll<false, true, 64>(runs, "improved");
   add_extoll<false, false, 4>(runs, "improved, looped, tiny mailbox");
   return runs;
 }
 
 Runs extoll_early() {
   Runs runs;
-  add_extoll<true, false, 64>(runs, "early, looped");
+  if (testing::kSanitizer.empty()) add_extoll<true, false, 64>(runs, "early, looped");
   add_extoll<true, true, 8>(runs, "early, small mailbox");
   return runs;
 }
