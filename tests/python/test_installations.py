@@ -161,7 +161,7 @@ def test_machines_and_topologies_are_listed():
         assert {key: number["value"] for key, number in numbers.items()} == found.values()
         assert all({"unit", "kind", "source", "confidence", "hardware", "summary"} <= set(n) for n in numbers.values())
     text = run.invoke(cli, ["list", "machines"]).stdout
-    assert "    link.latency = 0.27 us (250 ns to 350 ns)  one hop: router and wire\n    link.band" in text
+    assert "    link.latency = 0.27 us (250 ns to 350 ns)  one hop: router and wire\n    link.buffer" in text
     assert "confidence" not in text
     text = run.invoke(cli, ["list", "machines", "extoll"]).stdout
     assert "ideal" not in text
