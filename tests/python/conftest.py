@@ -1,9 +1,14 @@
 """Fixtures that put the fake machine where the real one would be."""
 
+import hypothesis
 import pytest
 
 from fakes import Core, Machine
 from gasmeter import catalogue, limits, runner, sessions
+
+# Builds share their machine: a test that once takes long is no failure.
+hypothesis.settings.register_profile("gasmeter", deadline=None)
+hypothesis.settings.load_profile("gasmeter")
 
 
 @pytest.fixture

@@ -43,7 +43,7 @@ def echo_rank(tmp_path_factory: pytest.TempPathFactory) -> Path:
     sources = [
         ROOT / "tests/cpp/launch/echo_rank.cpp",
         *sorted((ROOT / "cpp/gasmeter/launch").glob("*.cpp")),
-        ROOT / "cpp/gasmeter/base/error.cpp",
+        *sorted((ROOT / "cpp/gasmeter/base").glob("*.cpp")),
     ]
     command = [compiler, "-std=c++20", "-O1", "-pthread", f"-I{ROOT / 'cpp'}", *map(str, sources), "-lrt"]
     subprocess.run([*command, "-o", str(binary)], check=True)
