@@ -136,7 +136,7 @@ Topology Topology::parse(const std::string& text) {
   return TopologyParser::of(text).parse(text);
 }
 
-Topology::Topology(std::string name, Shape shape) : name_(std::move(name)), shape_(shape) {
+Topology::Topology(std::string name, Shape shape) : name_(std::move(name)), shape_(std::move(shape)) {
   terminals_ = std::visit([](const auto& s) { return s.terminals(); }, shape_);
 }
 

@@ -33,7 +33,12 @@ CLAIM_COLUMNS = (
 )  # fmt: skip
 """Columns of claims.csv, in order."""
 
-_WORDS = {"by_construction": "by construction", "not_decidable": "not judgeable", "no_band": "no band", "not_run": "not run"}
+_WORDS = {
+    "by_construction": "by construction",
+    "not_decidable": "not judgeable",
+    "no_band": "no band",
+    "not_run": "not run",
+}
 _SMALL = 0.02
 _MOST_MOVES = 3
 _KINDS = {"svg": "svg+xml", "png": "png"}

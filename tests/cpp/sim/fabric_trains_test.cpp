@@ -136,11 +136,11 @@ TEST_CASE("random_traffic_of_trains_and_packets_is_that_of_packets") {
 }
 
 TEST_CASE("two_trains_meet_at_every_offset") {
-  const std::int64_t step = kFew ? 70 : 10;
-  const std::uint64_t offsets = 1 + 1400 / static_cast<std::uint64_t>(step);
-  const auto save = [step](unsigned buffer, std::uint32_t from, std::int64_t gap) {
+  constexpr std::int64_t kStep = kFew ? 70 : 10;
+  constexpr std::uint64_t kOffsets = 1 + 1400 / kStep;
+  const auto save = [](unsigned buffer, std::uint32_t from, std::int64_t gap) {
     std::uint64_t saved = 0;
-    for (std::int64_t at = -700; at <= 700; at += step) {
+    for (std::int64_t at = -700; at <= 700; at += kStep) {
       CAPTURE(from);
       CAPTURE(gap);
       CAPTURE(at);
@@ -153,7 +153,7 @@ TEST_CASE("two_trains_meet_at_every_offset") {
   for (const std::int64_t gap : {0, 30, 50, 70}) {
     for (const std::uint32_t from : {1U, 2U, 3U}) {
       // Four hops of nine packets and some of six, each time: more is saved than cuts cost.
-      for (const unsigned buffer : {0U, 8U, 1000U}) CHECK(save(buffer, from, gap) > offsets * 10);
+      for (const unsigned buffer : {0U, 8U, 1000U}) CHECK(save(buffer, from, gap) > kOffsets * 10);
       (void)save(2, from, gap);
     }
   }
