@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "gasmeter/base/platform.hpp"
+#include "gasmeter/kernels/pattern.hpp"
 
 namespace gasmeter::kernels::random_access {
 
@@ -46,10 +47,7 @@ inline constexpr double kAllowedErrorFraction = 0.01;
 // updates evens out. Another seed begins elsewhere, so that short runs are even, too.
 [[nodiscard]] constexpr std::uint64_t offset_of_seed(std::uint64_t seed) {
   if (seed <= 1) return 0;
-  std::uint64_t mixed = seed * 0x9e3779b97f4a7c15U;  // splitmix64
-  mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9U;
-  mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebU;
-  return (mixed ^ (mixed >> 31)) % kPeriod;
+  return mix((seed - 1) * 0x9e3779b97f4a7c15U) % kPeriod;  // the seed-th value of splitmix64
 }
 
 // Which rank owns which words: N words, a power of two; the first N mod P ranks own one word more.
