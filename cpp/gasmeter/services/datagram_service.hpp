@@ -42,7 +42,7 @@ class Inbox {
     Bytes bytes = 0;
   };
 
-  // Room for at least one buffer of offloaded datagrams, or for `datagrams` of `largest` bytes.
+  // Room for one buffer of offloaded datagrams and 16 bytes more for each of them; what has no room is lost.
   explicit Inbox(Bytes bytes)
       : size_(bytes), data_(static_cast<std::byte*>(::operator new(bytes, std::align_val_t{kAlignment}))) {}
 

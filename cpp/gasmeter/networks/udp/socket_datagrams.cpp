@@ -253,8 +253,14 @@ bool SocketDatagrams::receive_offloaded(Inbox& inbox) {
     std::memcpy(&size, CMSG_DATA(header), sizeof size);
     segment = static_cast<Bytes>(size);
   }
-  for (Bytes at = 0; at < bytes; at += segment) {
-    inbox.datagrams.push_back({inbox.data() + at, std::min(segment, bytes - at), false});
+  // Datagrams of one size arrive end to end, whatever the size; each has to begin where any type may.
+  const Bytes stride = (segment + kAlignment - 1) / kAlignment * kAlignment;
+  const Bytes count = std::min((bytes + segment - 1) / segment, std::max<Bytes>(inbox.size() / stride, 1));
+  inbox.datagrams.resize(count);
+  for (Bytes i = count; i-- > 0;) {
+    Inbox::Datagram& datagram = inbox.datagrams[i];
+    datagram = {inbox.data() + i * stride, std::min(segment, bytes - i * segment), false};
+    if (stride != segment && i != 0) std::memmove(datagram.data, inbox.data() + i * segment, datagram.bytes);
   }
   return true;
 }

@@ -105,6 +105,9 @@ TEST_CASE("datagrams_arrive_with_and_without_offload") {
       exchange(pair, 1472, 30);
       exchange(pair, 1472, pair.a.limits().most_per_send);
       exchange(pair, 496, 20);
+      exchange(pair, 715, 2);  // a short end of a transfer and what follows it share a call
+      exchange(pair, 1001, 20);
+      exchange(pair, 33, pair.a.limits().most_per_send);
     }
   }
 }
