@@ -1,0 +1,88 @@
+#include <utility>
+
+#include "gasmeter/conduit/host_prices.hpp"
+#include "gasmeter/conduit/machine_values.hpp"
+#include "gasmeter/networks/extoll/extoll_conduit.hpp"
+#include "gasmeter/networks/extoll/extoll_network.hpp"
+#include "gasmeter/run/machines/installation.hpp"
+#include "gasmeter/run/machines/machines.hpp"
+
+namespace gasmeter::run {
+namespace {
+
+using conduit::MachineValues;
+using kernels::Program;
+using kernels::Settings;
+
+networks::extoll::AmOptions am_options(const Settings& settings) {
+  using networks::extoll::AmOptions;
+  AmOptions options = settings.text("am") == "1" ? AmOptions::early() : AmOptions::improved();
+  const auto choose = [&settings](const char* option, const char* yes, bool& value) {
+    if (settings.text(option) != "am") value = settings.text(option) == yes;
+  };
+  choose("sections", "packed", options.packed);
+  choose("receive", "in-place", options.in_place);
+  choose("send_poll", "on", options.send_poll);
+  options.node_by_memory = settings.text("node_local") == "shared";
+  const std::string& lock = settings.text("lock");
+  if (lock == "none") options.lock = AmOptions::Lock::none;
+  if (lock == "message") options.lock = AmOptions::Lock::message;
+  if (lock == "packet") options.lock = AmOptions::Lock::packet;
+  return options;
+}
+
+class ExtollNetwork final : public ModelNetwork {
+ public:
+  ExtollNetwork(sim::Engine& engine, const sim::Topology& topology,
+                const networks::extoll::ExtollParameters& parameters, const Request& request)
+      : engine_(engine), network_(engine, topology, parameters), request_(request) {}
+
+  std::unique_ptr<conduit::Conduit> make_conduit(sim::ModelHost host) override {
+    return std::make_unique<networks::extoll::ExtollConduit>(network_, host, host.rank(),
+                                                             am_options(request_.settings));
+  }
+  std::unique_ptr<Program> make_raw(Rank rank) override {
+    if (request_.kernel->make_raw_extoll == nullptr) return nullptr;
+    return request_.kernel->make_raw_extoll({network_.port(rank), engine_.host(rank), rank, engine_.ranks()},
+                                            request_.settings);
+  }
+  sim::Fabric* fabric() override { return &network_.fabric(); }
+
+ private:
+  sim::Engine& engine_;
+  networks::extoll::ExtollNetwork network_;
+  const Request& request_;
+};
+
+class ExtollMachine final : public ModelMachine {
+ public:
+  ExtollMachine(const Request& request, MachineValues machine)
+      : request_(request),
+        installation_(machine, request),
+        prices_(conduit::host_prices(machine)),
+        parameters_(
+            networks::extoll::extoll_parameters(machine, prices_[conduit::SharedPrice::pio_store].per_byte_fs)) {
+    machine.check_all_used();
+  }
+
+  sim::EngineOptions engine_options() const override {
+    return installation_.engine_options(request_.settings, prices_);
+  }
+  std::unique_ptr<ModelNetwork> make_network(sim::Engine& engine) const override {
+    return std::make_unique<ExtollNetwork>(engine, installation_.topology(), parameters_, request_);
+  }
+
+ private:
+  const Request& request_;
+  Installation installation_;
+  conduit::HostPrices prices_;
+  networks::extoll::ExtollParameters parameters_;
+};
+
+}  // namespace
+
+std::unique_ptr<ModelMachine> make_extoll_machine(const Request& request, MachineValues machine) {
+  return std::make_unique<ExtollMachine>(request, std::move(machine));
+}
+
+}  // namespace gasmeter::run

@@ -1,0 +1,57 @@
+// What the mpi conduit needs of a network that matches messages to receives: a real MPI, or tag matching over a
+// modelled device.
+//
+// A message goes to the earliest posted receive that it matches, a receive takes the earliest message that it matches.
+// Messages from one rank with one tag are never overtaken.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "gasmeter/base/units.hpp"
+
+namespace gasmeter::services {
+
+// Who receives names the tag and, where it matters, the sender.
+enum class Tag : std::uint32_t {};
+
+struct TwoSidedLimits {
+  Bytes eager = 0;               // larger messages wait for their receive
+  std::uint32_t most_sends = 0;  // sends on their way; sends are numbered 0..most_sends - 1 by who makes them
+};
+
+class TwoSidedService {
+ public:
+  // What test_some() finds.
+  class Sink {
+   public:
+    virtual void sent(std::uint32_t number) = 0;  // its bytes may change, its number is free
+    virtual void received(std::uint32_t slot, Rank source, Tag tag, Bytes bytes) = 0;
+
+   protected:
+    ~Sink() = default;
+  };
+
+  TwoSidedService() = default;
+  TwoSidedService(const TwoSidedService&) = delete;
+  TwoSidedService& operator=(const TwoSidedService&) = delete;
+  virtual ~TwoSidedService() = default;
+
+  [[nodiscard]] virtual const TwoSidedLimits& limits() const = 0;
+
+  // Posts a receive into `slot` (numbered from 0 by who posts): of `tag` or of any, from `source` or from anybody. What
+  // is longer than the buffer is an error of its sender and ends the run. The slot keeps its buffer and its match.
+  virtual void post(std::uint32_t slot, std::span<std::byte> buffer, std::optional<Rank> source,
+                    std::optional<Tag> tag) = 0;
+  // Posts a slot again whose message has been received.
+  virtual void restart(std::uint32_t slot) = 0;
+
+  // Starts to send; false: not now, nothing has happened. The bytes stay as they are until Sink::sent().
+  [[nodiscard]] virtual bool send(std::uint32_t number, Rank to, Tag tag, std::span<const std::byte> bytes) = 0;
+
+  // Tells of at most `budget` sends and receives that are done; never waits. Returns how many.
+  virtual unsigned test_some(Sink& sink, unsigned budget) = 0;
+};
+
+}  // namespace gasmeter::services
