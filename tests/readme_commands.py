@@ -1,5 +1,7 @@
 """Runs every command that README.md shows, word for word, in a fresh copy of the repository and a fresh environment.
 
+A copy that is fresh already, and its environment, are used with --here.
+
 The command that runs the tests is left out here: whoever calls this runs it on its own.
 """
 
@@ -24,26 +26,33 @@ def commands(readme: str) -> list[str]:
     return [line.split("  #")[0].strip() for line in lines if line.strip() and not line.startswith("#")]
 
 
-def main() -> int:
+def run(lines: list[str], folder: Path, environment: dict[str, str]) -> int:
     """Run them in order; return 1 at the first that fails."""
+    for line in lines:
+        print(f"$ {line}", flush=True)
+        status = subprocess.run(["bash", "-ec", line], cwd=folder, env=environment, check=False).returncode
+        if status != 0:
+            print(f"README.md: exit status {status} of: {line}", file=sys.stderr)
+            return 1
+    print(f"README.md: {len(lines)} commands passed")
+    return 0
+
+
+def main() -> int:
+    """Run them here (``--here``: in this copy, with the environment that is active) or in a fresh copy."""
     found = [line for line in commands((ROOT / "README.md").read_text()) if TEST_COMMAND not in line]
     if not found:
         print("README.md shows no commands", file=sys.stderr)
         return 1
+    if sys.argv[1:] == ["--here"]:
+        return run(found, ROOT, dict(os.environ))
     with tempfile.TemporaryDirectory() as folder:
         clone = Path(folder) / "gasmeter"
         subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
         venv.create(Path(folder) / "venv", with_pip=True)
         environment = {**os.environ, "PATH": f"{folder}/venv/bin:{os.environ['PATH']}"}
         environment.pop("VIRTUAL_ENV", None)
-        for line in found:
-            print(f"$ {line}", flush=True)
-            status = subprocess.run(["bash", "-ec", line], cwd=clone, env=environment, check=False).returncode
-            if status != 0:
-                print(f"README.md: exit status {status} of: {line}", file=sys.stderr)
-                return 1
-    print(f"README.md: {len(found)} commands passed")
-    return 0
+        return run(found, clone, environment)
 
 
 if __name__ == "__main__":
