@@ -7,10 +7,12 @@ import io
 import math
 import textwrap
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from matplotlib.axes import Axes
-from matplotlib.ticker import FixedLocator, NullLocator
+from matplotlib.ticker import FixedLocator, LogLocator, NullLocator, StrMethodFormatter
 
 from gasmeter.plots import draw_point_links
 from gasmeter.plots.looks import COLOURS, MARKERS
@@ -20,12 +22,51 @@ from gasmeter.reproduction.figure import Figure, Line
 from gasmeter.reproduction.planning import GIVEN
 from gasmeter.reproduction.running import Reproduction
 
-__all__ = ["Picture", "draw_figure", "draw_heat_maps", "save"]
+__all__ = ["Picture", "Quantity", "draw_figure", "draw_heat_maps", "quantity_of", "save"]
 
-_SIDE_IN, _HEIGHT_IN = 4.3, 4.3
-_UNIT = "GUP/s"
+_SIDE_IN, _HEIGHT_IN, _OVERHEAD_IN = 4.3, 4.3, 1.9
 _OFFSET = 0.035
 _DPI = 110
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """How a metric is drawn.
+
+    Attributes
+    ----------
+    name, unit, row_unit : str
+        In words; of the plot; of the rows.
+    scale : float
+        From rows to plot.
+    """
+
+    name: str
+    unit: str
+    row_unit: str
+    scale: float = 1.0
+
+
+_QUANTITIES = {
+    "gups": Quantity("Update rate", "GUP/s", "GUP/s"),
+    "round_trip": Quantity("Round trip", "us", "ns", 1e-3),
+}
+
+
+def quantity_of(line: Line) -> Quantity:
+    """Return how the metric of a line is drawn.
+
+    Parameters
+    ----------
+    line : Line
+        Which.
+
+    Returns
+    -------
+    Quantity
+        Name, units, scale.
+    """
+    return _QUANTITIES[line.metric]
 
 
 class Picture:
@@ -94,15 +135,33 @@ def draw_figure(found: Reproduction, figure: Figure, digitised: Iterable[Points]
     if not _drawn(found, figure):
         return None
     own = [points for points in digitised if points.figure == figure.number]
+    quantity = quantity_of(figure.lines[0])
+    columns = len(figure.placements)
     with styled():
-        drawing = Drawing(figsize=(_SIDE_IN * len(figure.placements), _HEIGHT_IN), layout="constrained")
-        panels = drawing.subplots(1, len(figure.placements), sharey=True, squeeze=False)[0]
-        for axes, placement in zip(panels, figure.placements, strict=True):
-            _panel(axes, found, figure, placement, own)
-        panels[0].set_ylabel("Update rate (GUP/s)")
-        panels[0].set_ylim(bottom=0)
-        _finish(drawing, panels[0], found, figure)
-    title = f"{figure.title}: modelled update rate against ranks"
+        rows = 2 if figure.overheads else 1
+        # A single panel is as wide as its legend and footnote need.
+        size = (max(_SIDE_IN * columns, 1.45 * _SIDE_IN), _HEIGHT_IN + _OVERHEAD_IN * (rows - 1))
+        drawing = Drawing(figsize=size, layout="constrained")
+        ratios = [_HEIGHT_IN, _OVERHEAD_IN][:rows]
+        panels = drawing.subplots(rows, columns, sharex="col", sharey="row", squeeze=False, height_ratios=ratios)
+        for column, placement in enumerate(figure.placements):
+            _panel(panels[0][column], found, figure, placement, own)
+            if figure.overheads:
+                _overheads(panels[1][column], found, figure, placement)
+            panels[-1][column].set_xlabel("Ranks" if figure.axis == "ranks" else "Payload (bytes)")
+        panels[0][0].set_ylabel(f"{quantity.name} ({quantity.unit})")
+        if figure.axis == "ranks":
+            panels[0][0].set_ylim(bottom=0)
+        else:
+            panels[0][0].set_yscale("log")
+            panels[0][0].yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            panels[0][0].yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+            panels[0][0].yaxis.set_minor_locator(NullLocator())
+        if figure.overheads:
+            panels[1][0].set_ylabel("Overhead (%)")
+        _finish(drawing, panels[0][0], found, figure)
+    against = "ranks" if figure.axis == "ranks" else "payload"
+    title = f"{figure.title}: {quantity.name.lower()} against {against}"
     return Picture(f"figure_{figure.number}", figure.number, title, drawing)
 
 
@@ -111,23 +170,49 @@ def _drawn(found: Reproduction, figure: Figure) -> list[Line]:
     return [line for line in lines if any(found.values(line, placement) for placement in figure.placements)]
 
 
-def _several_topologies(lines: Sequence[Line]) -> bool:
-    return len({line.topology for line in lines}) > 1
+def _label(line: Line, drawn: Sequence[Line]) -> str:
+    """Return a line's name in the legend, with its kind."""
+    several = len({other.topology for other in drawn if other.topology}) > 1
+    said = f"{line.label}, {line.topology}" if several and line.topology else line.label
+    return f"{said} ({'modelled' if line.machine else 'measured here'})"
+
+
+def _look(line: Line, drawn: Sequence[Line]) -> dict[str, Any]:
+    """Return colour and marker."""
+    number = list(drawn).index(line)
+    return {"color": COLOURS[number % len(COLOURS)], "marker": MARKERS[number % len(MARKERS)]}
+
+
+def _overheads(axes: Axes, found: Reproduction, figure: Figure, placement: str) -> None:
+    """Draw what lines take over others, in percent."""
+    drawn = _drawn(found, figure)
+    for line, other in figure.overheads:
+        values, base = found.values(line, placement), found.values(other, placement)
+        xs = sorted(values.keys() & base.keys())
+        if xs:
+            percent = [100 * (values[x] / base[x] - 1) for x in xs]
+            axes.plot([math.log2(x) for x in xs], percent, linestyle=_dashes(line), linewidth=1.4, **_look(line, drawn))
+    axes.axhline(0, color="0.4", linewidth=0.8)
+    axes.margins(x=0.06)
+
+
+def _dashes(line: Line) -> tuple[int, tuple[int, ...]]:
+    """Modelled lines are dashed, measured ones solid."""
+    return (0, (5, 2)) if line.machine else (0, ())
 
 
 def _panel(axes: Axes, found: Reproduction, figure: Figure, placement: str, own: Sequence[Points]) -> None:
     drawn = _drawn(found, figure)
     tables = found.tables("band")
     base = tables.get((GIVEN, placement), {})
-    several = _several_topologies(drawn)
     for number, line in enumerate(drawn):
-        values = found.values(line, placement)
-        colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
-        label = f"{line.label}, {line.topology}" if several else line.label
+        scale = quantity_of(line).scale
+        values = {x: scale * value for x, value in found.values(line, placement).items()}
+        look = _look(line, drawn)
         xs = sorted(values)
         axes.plot(
-            [math.log2(x) for x in xs], [values[x] for x in xs], color=colour, marker=marker, linestyle=(0, (5, 2)),
-            linewidth=0.9 if line in figure.beside else 1.6, label=f"{label} (modelled)", zorder=4,
+            [math.log2(x) for x in xs], [values[x] for x in xs], linestyle=_dashes(line),
+            linewidth=0.9 if line in figure.beside else 1.6, label=_label(line, drawn), zorder=4, **look,
         )  # fmt: skip
         for x, before in base.get(line, {}).items():
             there = [
@@ -137,7 +222,7 @@ def _panel(axes: Axes, found: Reproduction, figure: Figure, placement: str, own:
             if x in values and there:
                 low, high = (values[x] * end / before for end in (min(there), max(there)))
                 at = math.log2(x) + _OFFSET * (number - (len(drawn) - 1) / 2)
-                axes.vlines(at, low, high, color=colour, linewidth=2.4, alpha=0.45, zorder=3)
+                axes.vlines(at, low, high, color=look["color"], linewidth=2.4, alpha=0.45, zorder=3)
     for number, points in enumerate(own):
         xs_own, ys_own = zip(*points.points, strict=True)
         axes.plot(
@@ -147,15 +232,14 @@ def _panel(axes: Axes, found: Reproduction, figure: Figure, placement: str, own:
         )  # fmt: skip
     for judged in found.judged:
         claim = judged.claim
-        if judged.figure == figure and claim.comparison == "<=" and claim.unit == _UNIT:
+        if judged.figure == figure and claim.comparison == "<=" and claim.unit == quantity_of(figure.lines[0]).unit:
             axes.axhline(float(claim.value), color="0.4", linewidth=0.9, linestyle="-.", zorder=2,
                          label=f"published: at most {claim.published}")  # fmt: skip
-    ranks = sorted({x for line in drawn for x in found.values(line, placement)})
-    axes.xaxis.set_major_locator(FixedLocator([math.log2(count) for count in ranks]))
-    axes.set_xticks([math.log2(count) for count in ranks], [str(count) for count in ranks])
+    ticks = sorted({x for line in drawn for x in found.values(line, placement)})
+    axes.xaxis.set_major_locator(FixedLocator([math.log2(x) for x in ticks]))
+    axes.set_xticks([math.log2(x) for x in ticks], [str(x) for x in ticks])
     axes.xaxis.set_minor_locator(NullLocator())
     axes.margins(x=0.06)
-    axes.set_xlabel("Ranks")
     axes.set_title(f"placement {placement}", fontsize=9, fontweight="normal")
 
 
@@ -167,12 +251,14 @@ def _finish(drawing: Drawing, axes: Axes, found: Reproduction, figure: Figure) -
         title=f"Figure {figure.number}: {figure.title}", title_fontproperties={"size": 10, "weight": "bold"},
     )  # fmt: skip
     effort = found.plan.effort(figure)
-    parts = [f"modelled, {effort.iterations} updates per rank, data verified"]
-    if effort.band_ranks:
+    by_ranks = figure.axis == "ranks"
+    kind = "modelled" if all(line.machine for line in _drawn(found, figure)) else "dashed: modelled, solid: measured"
+    parts = [f"{kind}, {effort.iterations} {'updates per rank' if by_ranks else 'round trips'}, data verified"]
+    if effort.band_xs:
+        where = f"{', '.join(map(str, effort.band_xs))} {'ranks' if by_ranks else 'bytes'}"
+        scaled = f"{effort.band_iterations} {'updates per rank' if by_ranks else 'round trips'}, scaled to the line"
         parts.append(
-            f"bars: the whole band of the machine's estimates, each alone and 16 corners, at"
-            f" {', '.join(map(str, effort.band_ranks))} ranks ({effort.band_iterations} updates per rank, scaled to the"
-            " line)"
+            f"bars: the whole band of the machines' estimates, each alone and 16 corners, at {where} ({scaled})"
         )
     text = "\n".join(textwrap.wrap(" · ".join(parts), int(inches * 17)))
     drawing.supxlabel(text, fontsize=7, color="0.35", x=0.01, ha="left")

@@ -24,12 +24,25 @@ _LIBRARY = (
 )  # fmt: skip
 
 
+Pairs = tuple[tuple[str, str], ...]
+
+
 def _line(label: str, conduit: str, topology: str, variant: str = "", **options: str) -> Line:
     uses = _EVERYWHERE if conduit.startswith("raw@") else (*_EVERYWHERE, *_LIBRARY)
     given = tuple(sorted(options.items()))
     # Conduit and VELO alike: a message for each update, 16 of a rank on their way.
     wanted = _PRICED if variant == "put-get" else (*_PRICED, ("window", "16"))
-    return Line(label, "random-access", conduit, topology, variant, options=given, wanted=wanted, uses=uses)
+    return Line(
+        label, "random-access", conduit, "extoll", topology, variant, options=given, wanted=wanted, uses=uses
+    )  # fmt: skip
+
+
+def _ping(label: str, conduit: str, on: str, *, overrides: Pairs = (), **options: str) -> Line:
+    """Return round trips of Mediums between two nodes; without a conduit, of what the network itself has for them."""
+    return Line(
+        label, "ping-pong", conduit, on, op="am-medium", metric="round_trip", options=tuple(sorted(options.items())),
+        overrides=overrides,
+    )  # fmt: skip
 
 
 _UPC = (
@@ -49,10 +62,17 @@ _LOOPED = tuple(
 _CONDUIT_3D, _VELO_3D = _line("conduit", "extoll", _MESH_3D, "am"), _line("VELO", "raw@extoll", _MESH_3D)
 _CONDUIT_2D, _VELO_2D = _line("conduit", "extoll", _MESH_2D, "am"), _line("VELO", "raw@extoll", _MESH_2D)
 
-_FULL = Effort(_RANKS, 1000, (64, 128, 256, 512), 50, factor_ranks=(64,), longer=(64, 128))
-_FULL_UPC = Effort(_RANKS, 1000, (64, 512), 50, factor_ranks=(64,), longer=(64, 128))
+_FULL = Effort(_RANKS, 1000, (64, 128, 256, 512), 50, factor_xs=(64,), longer=(64, 128))
+_FULL_UPC = Effort(_RANKS, 1000, (64, 512), 50, factor_xs=(64,), longer=(64, 128))
 _QUICK = Effort(_RANKS, 100)
 _MPI_LATER = "the line of MPI comes with the two-sided service"
+
+# Mediums of up to the least that all conduits of a figure take; the paper names no sizes.
+_SIZES = tuple(8 << power for power in range(11))
+_PAIR = ("one-per-node",)
+_ROUND_TRIPS = Effort(_SIZES, 100, (8, 64, 1024, 8192), 20, factor_xs=(64, 1024))
+_QUICK_TRIPS = Effort(_SIZES, 20)
+_EXTOLL_CARD, _EXTOLL_CONDUIT = _ping("VELO/RMA", "raw@extoll", "extoll"), _ping("conduit", "extoll", "extoll")
 
 EXTOLL = Paper(
     name="extoll",
@@ -74,8 +94,9 @@ EXTOLL = Paper(
         Figure("8", "Ping-pong of plain sockets against GASNet, caches off",
                claims=("extoll-fig8-overhead", "extoll-fig8-order"),
                left_out="needs the modelled conduit udp@ethernet"),
-        Figure("9", "Ping-pong on EXTOLL: card, conduit, MPI",
-               claims=("extoll-fig9-order", "extoll-fig9-mpi", "extoll-fig9-conduit"), left_out=_MPI_LATER),
+        Figure("9", "Ping-pong on EXTOLL: card, conduit, MPI", (_EXTOLL_CARD, _EXTOLL_CONDUIT),
+               ("extoll-fig9-order", "extoll-fig9-mpi", "extoll-fig9-conduit"), _ROUND_TRIPS, _QUICK_TRIPS, 60, 5,
+               placements=_PAIR, axis="size", overheads=((_EXTOLL_CONDUIT, _EXTOLL_CARD),), left_out=_MPI_LATER),
         Figure("10", "Ping-pong on InfiniBand: verbs, conduit", claims=("extoll-fig10-ref",),
                left_out="needs the modelled conduit ibv"),
         Figure("11", "Overheads of the conduits of EXTOLL and of InfiniBand",

@@ -10,7 +10,10 @@ from typing import Literal
 from gasmeter.machine import Machine
 from gasmeter.verdicts.predicates import SeriesKey
 
-__all__ = ["Effort", "Figure", "Line", "Paper"]
+__all__ = ["Axis", "Effort", "Figure", "Line", "Paper"]
+
+Axis = Literal["ranks", "size"]
+"""What is on the x axis: ranks, or bytes of payload between two of them."""
 
 
 @dataclass(frozen=True)
@@ -23,14 +26,20 @@ class Line:
         In legends.
     kernel, conduit : str
         Names of the catalogue.
+    machine : str
+        The modelled machine it runs on; empty for one that is measured here.
     topology : str
-        As the machine has it or another.
+        The machine's, or another; empty where the machine's own does.
     variant : str
         Of the kernel; empty for its first or raw one.
+    op : str
+        Of the kernel; empty for its first.
     metric : str
         What is plotted.
     options : tuple of tuple of str
         What the conduit or kernel is asked for; without one of them the line is not run.
+    overrides : tuple of tuple of str
+        Numbers of the machine that are others than in its file.
     wanted : tuple of tuple of str
         What it is asked for where this build knows it; the report says which are missing.
     uses : tuple of str
@@ -41,9 +50,12 @@ class Line:
     label: str
     kernel: str
     conduit: str
-    topology: str
+    machine: str = ""
+    topology: str = ""
     variant: str = ""
+    op: str = ""
     metric: str = "gups"
+    overrides: tuple[tuple[str, str], ...] = ()
     options: tuple[tuple[str, str], ...] = ()
     wanted: tuple[tuple[str, str], ...] = ()
     uses: tuple[str, ...] = ("*",)
@@ -75,25 +87,25 @@ class Effort:
 
     Attributes
     ----------
-    ranks : tuple of int
-        Of the figure.
+    xs : tuple of int
+        Of the figure: ranks or sizes, as its axis says.
     iterations : int
-        Updates of each rank.
-    band_ranks : tuple of int
+        Updates of each rank, or round trips.
+    band_xs : tuple of int
         Of the machine's variants; empty for no band.
     band_iterations : int
-        Updates of each rank there.
-    factor_ranks : tuple of int
-        Ranks at which every parameter is tried at half and at twice its value, too, on the last placement.
+        Updates of each rank there, or round trips.
+    factor_xs : tuple of int
+        Where every parameter is tried at half and at twice its value, too, on the last placement.
     longer : tuple of int
-        Ranks at which four times as many updates are run, to show what their number changes; empty for none.
+        Where four times as much is run, to show what that changes; empty for none.
     """
 
-    ranks: tuple[int, ...]
+    xs: tuple[int, ...]
     iterations: int
-    band_ranks: tuple[int, ...] = ()
+    band_xs: tuple[int, ...] = ()
     band_iterations: int = 0
-    factor_ranks: tuple[int, ...] = ()
+    factor_xs: tuple[int, ...] = ()
     longer: tuple[int, ...] = ()
 
 
@@ -127,6 +139,10 @@ class Figure:
         What the paper shows and this does not, and why.
     placements : tuple of str
         Declared, since the paper says nothing of it: all of them are run.
+    axis : {"ranks", "size"}
+        What is on the x axis; with sizes two ranks run.
+    overheads : tuple of tuple of Line
+        Lines whose overhead over another is drawn below, each with the other.
     """
 
     number: str
@@ -143,6 +159,13 @@ class Figure:
     beside: tuple[Line, ...] = ()
     left_out: str = ""
     placements: tuple[str, ...] = ()
+    axis: Axis = "ranks"
+    overheads: tuple[tuple[Line, Line], ...] = ()
+
+    @property
+    def machines(self) -> tuple[str, ...]:
+        """Names of the machines that its lines run on."""
+        return tuple(dict.fromkeys(line.machine for line in self.lines if line.machine))
 
     @property
     def state(self) -> Literal["ready", "not yet"]:
@@ -150,7 +173,7 @@ class Figure:
         return "ready" if self.lines else "not yet"
 
     def parameters(self, machine: Machine) -> tuple[str, ...]:
-        """Return the parameters of a machine that its lines use.
+        """Return the parameters of a machine that those of its lines use that run on it.
 
         Parameters
         ----------
@@ -162,7 +185,8 @@ class Figure:
         tuple of str
             Keys, in the machine's order.
         """
-        used = {key for line in self.lines for key in line.parameters(machine)}
+        own = [line for line in self.lines if line.machine == machine.name]
+        used = {key for line in own for key in line.parameters(machine)}
         return tuple(number.key for number in machine.numbers if number.key in used)
 
 
@@ -177,7 +201,7 @@ class Paper:
     about : str
         What it is about.
     machine : str
-        The modelled machine.
+        Its own machine; other figures may run on others, too.
     cite : tuple of str
         What to cite for its statements.
     figures : tuple of Figure

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from gasmeter.bands import bands
@@ -35,6 +35,7 @@ _FACTOR = 2.0
 _WHOLE = {"bytes", "size", "count"}
 _S_PER_UPDATE = 4e-6
 _S_PER_RANK = 2e-4
+_PAIR = 2
 
 Role = Literal["figure", "longer", "band", "factor"]
 
@@ -48,17 +49,17 @@ class Variant:
     name : str
         ``as given``, ``link.latency=0.25 us``, ``corner 3``, ``link.bandwidth x 2``.
     parameter : str
-        The one that differs, or empty.
+        The one that differs, or empty; of a machine that is not the first of the paper's, with the machine's name.
     kind : {"given", "end", "corner", "factor"}
         As in `gasmeter.verdicts.judging.Case`.
-    machine : Machine
-        With its overrides.
+    machine : Machine or None
+        The one that differs, with its overrides; None as given.
     """
 
     name: str
     parameter: str
     kind: Literal["given", "end", "corner", "factor"]
-    machine: Machine
+    machine: Machine | None = None
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class Planned:
     role: Role
     line: Line
     placement: str
-    ranks: int
+    x: int
     variant: str
     run_id: str
 
@@ -117,6 +118,16 @@ class Plan:
         title = f"Figures {', '.join(figure.number for figure in self.figures)} of the {self.paper.name} paper"
         return Experiment(name=f"reproduce_{self.paper.name}", title=title, series=tuple(self.series))
 
+    def machines(self) -> tuple[Machine, ...]:
+        """Return the machines that its lines run on.
+
+        Returns
+        -------
+        tuple of Machine
+            As their files describe them, each once, in the order of the figures.
+        """
+        return tuple(machine(name) for name in dict.fromkeys(name for one in self.figures for name in one.machines))
+
     def effort(self, figure: Figure) -> Effort:
         """Return how long a figure is run.
 
@@ -158,8 +169,9 @@ def describe(line: Line) -> str:
         For instance ``random-access put-get on extoll, mesh3d:4x4x4 (am=1)``.
     """
     options = ";".join(f"{name}={value}" for name, value in line.options)
-    words = " ".join(word for word in (line.kernel, line.variant, "on", line.conduit) if word)
-    return f"{words}, {line.topology}{f' ({options})' if options else ''}"
+    words = " ".join(word for word in (line.kernel, line.op, line.variant, "on", line.conduit) if word)
+    where = line.topology or ("" if line.machine else "measured")
+    return f"{words}{f', {where}' if where else ''}{f' ({options})' if options else ''}"
 
 
 def variants(base: Machine, uses: Iterable[str]) -> Iterator[Variant]:
@@ -179,7 +191,7 @@ def variants(base: Machine, uses: Iterable[str]) -> Iterator[Variant]:
     """
     for name, found in bands(base, [key for key in uses if base[key].estimate]):
         if name == GIVEN:
-            yield Variant(name, "", "given", found)
+            yield Variant(name, "", "given")
         elif name.startswith("corner "):
             yield Variant(name, "", "corner", found)
         else:
@@ -201,7 +213,7 @@ def factors(base: Machine, uses: Iterable[str]) -> Iterator[Variant]:
     Variant
         As given, then two for each parameter that can have these values.
     """
-    yield Variant(GIVEN, "", "given", base)
+    yield Variant(GIVEN, "", "given")
     for key in uses:
         if key != TOPOLOGY:
             yield from _factors(base, key)
@@ -239,7 +251,6 @@ def plan_reproduction(paper: Paper, figures: Sequence[Figure], *, quick: bool = 
         Points in the order they are run; lines that this build cannot run stand in `Plan.missing`.
     """
     plan = Plan(paper, tuple(figures), quick)
-    base = machine(paper.machine)
     known = _Known({}, {})
     for line in dict.fromkeys(line for figure in figures for line in (*figure.lines, *figure.beside)):
         try:
@@ -249,7 +260,7 @@ def plan_reproduction(paper: Paper, figures: Sequence[Figure], *, quick: bool = 
     roles: tuple[Role, ...] = ("figure", "longer", "band", "factor")
     for role in roles:
         for figure in figures:
-            _plan_figure(plan, figure, role, base, known)
+            _plan_figure(plan, figure, role, known)
     plan.planned = list(dict.fromkeys(plan.planned))
     return plan
 
@@ -278,59 +289,80 @@ def _options(line: Line, plan: Plan) -> dict[str, Any]:
     return {name: value for name, value in (*line.options, *line.wanted) if name in there}
 
 
-def _plan_figure(plan: Plan, figure: Figure, role: Role, base: Machine, known: _Known) -> None:
-    effort = plan.effort(figure)
-    ranks, updates = {
-        "figure": (effort.ranks, effort.iterations),
-        "longer": (effort.longer, LONGER * effort.iterations),
-        "band": (effort.band_ranks, effort.band_iterations),
-        "factor": (effort.factor_ranks, effort.band_iterations),
-    }[role]
-    if not ranks:
+def _chosen(plan: Plan, figure: Figure, role: Role) -> Iterator[Variant]:
+    """Yield the machines as given, then each variant of each: the others stay as they are meanwhile."""
+    yield Variant(GIVEN, "", "given")
+    if role not in {"band", "factor"}:
         return
-    uses = figure.parameters(base)
-    chosen: Iterable[Variant] = [Variant(GIVEN, "", "given", base)]
-    if role in {"band", "factor"}:
-        chosen = variants(base, uses) if role == "band" else factors(base, uses)
+    first = plan.paper.machine
+    for name in figure.machines:
+        base = machine(name)
+        uses = figure.parameters(base)
+        where = "" if name == first else f"{name}: "
+        for variant in variants(base, uses) if role == "band" else factors(base, uses):
+            if variant.kind != "given":
+                parameter = f"{where}{variant.parameter}" if variant.parameter else ""
+                yield replace(variant, name=f"{where}{variant.name}", parameter=parameter)
+
+
+def _plan_figure(plan: Plan, figure: Figure, role: Role, known: _Known) -> None:
+    effort = plan.effort(figure)
+    xs, updates = {
+        "figure": (effort.xs, effort.iterations),
+        "longer": (effort.longer, LONGER * effort.iterations),
+        "band": (effort.band_xs, effort.band_iterations),
+        "factor": (effort.factor_xs, effort.band_iterations),
+    }[role]
+    if not xs:
+        return
     placements = figure.placements[-1:] if role == "factor" else figure.placements
     beside = figure.beside if role == "figure" and not plan.quick else ()
-    for variant in chosen:
+    for variant in _chosen(plan, figure, role):
         plan.variants[variant.name] = variant
         for placement, line in itertools.product(placements, (*figure.lines, *beside)):
             if line not in known.options:
                 continue
             series = Series(
-                **_machine(line, variant.machine, base),
-                **_axes(line, ranks, figure.bytes_per_rank),
-                **_budget(ranks, updates),
-                placement=(placement,),
+                **_machine(line, variant.machine, placement),
+                **_axes(line, figure, xs),
+                **_budget(line, xs if figure.axis == "ranks" else (_PAIR,), updates),
                 options=dict(known.options[line]),
             )
             for point in _points(series, line, plan, known.points):
-                plan.planned.append(Planned(role, line, placement, point.ranks, variant.name, point.id))
+                x = point.ranks if figure.axis == "ranks" else point.size_bytes
+                plan.planned.append(Planned(role, line, placement, x, variant.name, point.id))
 
 
-def _machine(line: Line, variant: Machine, base: Machine) -> dict[str, Any]:
-    """Return the machine a line runs on: of a variant only what the line uses."""
+def _machine(line: Line, variant: Machine | None, placement: str) -> dict[str, Any]:
+    """Return the machine a line runs on: of a variant of it only what the line uses."""
+    if not line.machine:
+        return {}
+    base = machine(line.machine)
+    moved = variant.overrides() if variant is not None and variant.name == line.machine else {}
     uses = set(line.parameters(base))
-    own = base.with_({key: text for key, text in variant.overrides().items() if key in uses})
-    return {"machine": (own.label,), "topology": (line.topology,)}
+    own = base.with_({**dict(line.overrides), **{key: text for key, text in moved.items() if key in uses}})
+    topology = {"topology": (line.topology,)} if line.topology else {}
+    return {"machine": (own.label,), "placement": (placement,), **topology}
 
 
-def _axes(line: Line, ranks: tuple[int, ...], bytes_per_rank: int) -> dict[str, Any]:
-    return {
+def _axes(line: Line, figure: Figure, xs: tuple[int, ...]) -> dict[str, Any]:
+    axes = {
         "kernel": line.kernel,
+        "op": (line.op,) if line.op else (),
         "conduit": (line.conduit,),
         "variant": (line.variant,) if line.variant else (),
-        "ranks": ranks,
-        "size": tuple(bytes_per_rank * count for count in ranks),
-        "zip": (("size", "ranks"),),
         "seeds": (SEED,),
     }
+    if figure.axis == "size":
+        return {**axes, "ranks": (_PAIR,), "size": xs}
+    sizes = tuple(figure.bytes_per_rank * count for count in xs)
+    return {**axes, "ranks": xs, "size": sizes, "zip": (("size", "ranks"),)}
 
 
-def _budget(ranks: tuple[int, ...], updates: int) -> dict[str, Any]:
+def _budget(line: Line, ranks: tuple[int, ...], updates: int) -> dict[str, Any]:
     """Return one block, with the time it is expected to take so that progress knows what is left."""
+    if not line.machine:
+        return {}  # measured: as long as any measurement
     mean = sum(ranks) / len(ranks)
     seconds = round(mean * (_S_PER_RANK + updates * _S_PER_UPDATE), 3)
     return {"iterations": updates, "blocks": 1, "time_s": max(seconds, 0.001)}

@@ -11,7 +11,7 @@ from typing import Any
 
 from gasmeter.errors import UsageError
 from gasmeter.execution import Progress, execute
-from gasmeter.machine import Machine, machine
+from gasmeter.machine import machine
 from gasmeter.point import Group
 from gasmeter.provenance import label
 from gasmeter.reproduction.figure import Figure, Line, Paper
@@ -72,11 +72,6 @@ class Reproduction:
     judged: list[Judged] = field(default_factory=list)
     seconds: float = 0.0
 
-    @property
-    def machine(self) -> Machine:
-        """The machine as its file describes it."""
-        return machine(self.plan.paper.machine)
-
     def values(self, line: Line, placement: str, role: Role = "figure", variant: str = GIVEN) -> dict[int, float]:
         """Return what a line came to.
 
@@ -94,7 +89,7 @@ class Reproduction:
         Returns
         -------
         dict of int to float
-            By ranks; without points that were not run or did not verify.
+            By ranks or size; without points that were not run or did not verify.
         """
         return self.tables(role).get((variant, placement), {}).get(line, {})
 
@@ -109,7 +104,7 @@ class Reproduction:
         Returns
         -------
         mapping
-            Of variant and placement to lines to ranks to values.
+            Of variant and placement to lines to ranks or size to values.
         """
         values = {(row["run_id"], row["metric"]): row["value"] for row in self.result.rows if _counts(row)}
         found: dict[tuple[str, str], dict[Line, dict[int, float]]] = {}
@@ -119,10 +114,10 @@ class Reproduction:
             lines = found.setdefault((planned.variant, planned.placement), {})
             value = values.get((planned.run_id, planned.line.metric))
             if value is not None:
-                lines.setdefault(planned.line, {})[planned.ranks] = value
+                lines.setdefault(planned.line, {})[planned.x] = value
         return found
 
-    def run_id(self, line: Line, placement: str, ranks: int) -> str:
+    def run_id(self, line: Line, placement: str, x: int) -> str:
         """Return the name of a point of a figure.
 
         Parameters
@@ -131,21 +126,21 @@ class Reproduction:
             Which line.
         placement : str
             On which placement.
-        ranks : int
-            At which number of ranks.
+        x : int
+            At which number of ranks, or size.
 
         Returns
         -------
         str
             As column ``run_id`` has it; empty if it was not planned.
         """
-        wanted = ("figure", line, placement, ranks)
+        wanted = ("figure", line, placement, x)
         points = (planned for planned in self.plan.planned if _at(planned) == wanted)
         return next((planned.run_id for planned in points), "")
 
 
 def _at(planned: Planned) -> tuple[str, Line, str, int]:
-    return planned.role, planned.line, planned.placement, planned.ranks
+    return planned.role, planned.line, planned.placement, planned.x
 
 
 def _counts(row: Row) -> bool:
@@ -238,7 +233,7 @@ def _heat_points(plan: Plan) -> set[str]:
     wanted = {(line, ranks) for figure in plan.figures for line in figure.heat_lines for ranks in figure.heat_ranks}
     return {
         planned.run_id for planned in plan.planned
-        if planned.role == "figure" and (planned.line, planned.ranks) in wanted
+        if planned.role == "figure" and (planned.line, planned.x) in wanted
     }  # fmt: skip
 
 
@@ -269,9 +264,16 @@ def judge_all(found: Reproduction, *, blind: Blind | None = None) -> list[Judged
                 continue
             judgement = _judge(how[name], figure, found.plan, trial, judged)
             ran = not math.isnan(judgement.value)
-            tag = label(found.machine, name, figure.parameters(found.machine)) if ran else ""
+            tag = _label(name, figure) if ran else ""
             judged[name] = Judged(known[name], how[name], figure, judgement, tag)
     return list(judged.values())
+
+
+def _label(claim: str, figure: Figure) -> str:
+    """Return ``calibrated`` if the claim touched a fact on which a machine of its figure rests."""
+    bases = [machine(name) for name in figure.machines]
+    said = {label(base, claim, figure.parameters(base)) for base in bases}
+    return "calibrated" if "calibrated" in said else "predicted"
 
 
 def _judge(

@@ -83,7 +83,9 @@ def steps(found: Reproduction, figure: Figure) -> list[Step]:
         Lines with all three points.
     """
     holds = predicates()[_JUMP].conditions[0]
-    result = []
+    result: list[Step] = []
+    if figure.axis != "ranks":
+        return result
     for line in figure.lines:
         for placement in figure.placements:
             values = found.values(line, placement)

@@ -15,14 +15,15 @@ from gasmeter import context
 from gasmeter.formats import csv_cell
 from gasmeter.hardware import facts
 from gasmeter.journal import refused
+from gasmeter.machine import Machine
 from gasmeter.reproduction.digitised import Points
-from gasmeter.reproduction.drawing import Picture, draw_figure, draw_heat_maps, save
+from gasmeter.reproduction.drawing import Picture, draw_figure, draw_heat_maps, quantity_of, save
 from gasmeter.reproduction.figure import Figure, Line
 from gasmeter.reproduction.planning import LONGER
 from gasmeter.reproduction.running import Judged, Reproduction
 from gasmeter.reproduction.steps import link_loads, steps
 from gasmeter.store import write_atomically
-from gasmeter.units import format_duration
+from gasmeter.units import format_bytes, format_duration
 from gasmeter.verdicts.predicates import predicates_digest
 
 __all__ = ["CLAIM_COLUMNS", "claim_rows", "claims_csv", "report_html", "write_reproduction"]
@@ -189,8 +190,10 @@ def _html(found: Reproduction, pictures: Mapping[str, Picture]) -> str:
         claims=[claims[entry.claim.id] for entry in found.judged],
         figures=[_figure(found, figure, pictures, claims) for figure in found.plan.figures],
         elsewhere=[claims[entry.claim.id] for entry in found.judged if entry.figure.number not in shown],
-        machine=found.machine,
-        parameters=_parameters(found),
+        machines=[
+            {"name": one.name, "summary": one.summary, "parameters": _parameters(found, one)}
+            for one in found.plan.machines()
+        ],
         cite=_cite(found),
     )
 
@@ -201,7 +204,7 @@ def _facts(found: Reproduction) -> list[tuple[str, str]]:
         ("figures", ", ".join(figure.number for figure in found.plan.figures)),
         ("written", context.now()),
         ("gasmeter", f"{context.package_version()}, revision {context.git_revision() or 'unknown'}"),
-        ("machine", f"{found.machine.name}, digest {found.machine.digest}"),
+        ("machine", "; ".join(f"{one.name}, digest {one.digest}" for one in found.plan.machines())),
         ("predicates", f"digest {predicates_digest()}"),
         ("points", f"{points} in {format_duration(found.seconds)}"),
     ]
@@ -242,18 +245,23 @@ def _claim(entry: Judged) -> dict[str, Any]:
 
 
 def _said(line: Line) -> str:
-    return f"{line.label}, {line.topology}"
+    return f"{line.label}, {line.topology}" if line.topology else line.label
 
 
 def _figure(
     found: Reproduction, figure: Figure, pictures: Mapping[str, Picture], claims: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Any]:
-    ranks = found.plan.effort(figure).ranks
+    xs = found.plan.effort(figure).xs
     picture = pictures.get(f"figure_{figure.number}")
     heat = [entry for entry in pictures.values() if entry.figure == figure.number and entry is not picture]
     longer = _longer(found, figure)
     values = [
-        {"line": _said(line), "placement": placement, "cells": [_number(own.get(count, math.nan)) for count in ranks]}
+        {
+            "line": _said(line),
+            "placement": placement,
+            "cells": [_number(own.get(x, math.nan)) for x in xs],
+            "unit": quantity_of(line).row_unit,
+        }
         for line in (*figure.lines, *figure.beside)
         for placement in figure.placements
         if (own := found.values(line, placement))
@@ -264,7 +272,7 @@ def _figure(
         "left_out": figure.left_out,
         "picture": _data(picture) if picture else None,
         "claims": [claims[name] for name in figure.claims if name in claims],
-        "ranks": ranks,
+        "heads": [f"{x} ranks" if figure.axis == "ranks" else format_bytes(x) for x in xs],
         "table": values,
         "longer": [
             {"line": _said(line), "placement": placement, "ranks": count, "change": f"{change:+.2%}"}
@@ -305,10 +313,10 @@ def _longer_said(changes: Sequence[float]) -> str:
     return f"{LONGER} times as many updates per rank change the rate by {most:+.2%} at most: {word} {_SMALL:.0%}."
 
 
-def _parameters(found: Reproduction) -> list[dict[str, str]]:
+def _parameters(found: Reproduction, machine: Machine) -> list[dict[str, str]]:
     rows = []
-    for number in found.machine.numbers:
-        used = [figure.number for figure in found.plan.figures if number.key in figure.parameters(found.machine)]
+    for number in machine.numbers:
+        used = [figure.number for figure in found.plan.figures if number.key in figure.parameters(machine)]
         rows.append(
             {
                 "key": number.key,
@@ -325,14 +333,16 @@ def _parameters(found: Reproduction) -> list[dict[str, str]]:
 
 def _cite(found: Reproduction) -> list[str]:
     known = facts()
-    used = {key for figure in found.plan.figures for key in figure.parameters(found.machine)}
+    machines = found.plan.machines()
+    used = {(one.name, key) for one in machines for figure in found.plan.figures for key in figure.parameters(one)}
     sources = dict.fromkeys(
         known[name].source
-        for number in found.machine.numbers
-        if number.key in used
+        for one in machines
+        for number in one.numbers
+        if (one.name, number.key) in used
         for name in number.hardware
         if name in known and not known[name].source.startswith(("estimate", "seed:", "recalled"))
     )
-    version = f"For the modelled numbers: gasmeter {context.package_version()}, machine {found.machine.name}"
-    own = f"{version} ({found.machine.digest}), predicates {predicates_digest()}."
+    said = ", ".join(f"machine {one.name} ({one.digest})" for one in machines)
+    own = f"For the modelled numbers: gasmeter {context.package_version()}, {said}, predicates {predicates_digest()}."
     return [*found.plan.paper.cite, *(f"For the hardware: {source}." for source in sources), own]
