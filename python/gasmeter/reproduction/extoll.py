@@ -28,7 +28,7 @@ Pairs = tuple[tuple[str, str], ...]
 
 
 def _line(label: str, conduit: str, topology: str, variant: str = "", **options: str) -> Line:
-    uses = _EVERYWHERE if conduit.startswith("raw@") else (*_EVERYWHERE, *_LIBRARY)
+    uses = {"raw@extoll": _EVERYWHERE, "extoll": (*_EVERYWHERE, *_LIBRARY)}.get(conduit, ("*",))
     given = tuple(sorted(options.items()))
     # Conduit and VELO alike: a message for each update, 16 of a rank on their way.
     wanted = _PRICED if variant == "put-get" else (*_PRICED, ("window", "16"))
@@ -62,17 +62,35 @@ _LOOPED = tuple(
 _CONDUIT_3D, _VELO_3D = _line("conduit", "extoll", _MESH_3D, "am"), _line("VELO", "raw@extoll", _MESH_3D)
 _CONDUIT_2D, _VELO_2D = _line("conduit", "extoll", _MESH_2D, "am"), _line("VELO", "raw@extoll", _MESH_2D)
 
+# What the paper calls MPI: a program on MPI itself, RandomAccess by HPC Challenge's buckets.
+_MPI = "raw@mpi@extoll"
+_MPI_3D, _MPI_2D = _line("MPI", _MPI, _MESH_3D), _line("MPI", _MPI, _MESH_2D)
+
 _FULL = Effort(_RANKS, 1000, (64, 128, 256, 512), 50, factor_xs=(64,), longer=(64, 128))
 _FULL_UPC = Effort(_RANKS, 1000, (64, 512), 50, factor_xs=(64,), longer=(64, 128))
 _QUICK = Effort(_RANKS, 100)
-_MPI_LATER = "the line of MPI comes with the two-sided service"
 
-# Mediums of up to the least that all conduits of a figure take; the paper names no sizes.
-_SIZES = tuple(8 << power for power in range(11))
+# Payloads that every conduit of a figure takes as one Medium; the paper names none.
+_TO_8192, _TO_2048, _TO_512 = (tuple(8 << power for power in range(count)) for count in (11, 9, 7))
 _PAIR = ("one-per-node",)
-_ROUND_TRIPS = Effort(_SIZES, 100, (8, 64, 1024, 8192), 20, factor_xs=(64, 1024))
-_QUICK_TRIPS = Effort(_SIZES, 20)
-_EXTOLL_CARD, _EXTOLL_CONDUIT = _ping("VELO/RMA", "raw@extoll", "extoll"), _ping("conduit", "extoll", "extoll")
+
+
+def _trips(sizes: tuple[int, ...]) -> tuple[Effort, Effort]:
+    """Return how long round trips are run: in full, quick."""
+    return Effort(sizes, 100, (8, 128, sizes[-1]), 20, factor_xs=(128,)), Effort(sizes, 20)
+
+
+_CARD, _CONDUIT = _ping("VELO/RMA", "raw@extoll", "extoll"), _ping("conduit", "extoll", "extoll")
+_MPI_PING = _ping("MPI", _MPI, "extoll")
+_VERBS, _IBV = _ping("verbs", "raw@ibv", "ibv"), _ping("ibv conduit", "ibv", "ibv")
+_UDP = _ping("udp conduit (AMUDP)", "udp@ibv", "ipoib", protocol="amudp")
+_UDP_NOW = _ping("udp conduit (window)", "udp@ibv", "ipoib", protocol="window")
+_SLOW_UDP = _ping("udp conduit (AMUDP), caches off", "udp@ethernet", "ethernet", protocol="amudp", caches="false")
+_SLOW_SOCKETS = _ping("sockets, caches off", "raw@ethernet", "ethernet", caches="false")
+_HERE = (
+    _ping("udp conduit (AMUDP), loopback, caches on", "udp", "", protocol="amudp"),
+    _ping("sockets, loopback, caches on", "raw@udp", ""),
+)
 
 EXTOLL = Paper(
     name="extoll",
@@ -84,33 +102,34 @@ EXTOLL = Paper(
         "For RandomAccess: the HPC Challenge benchmark suite, RandomAccess (icl.cs.utk.edu).",
     ),
     figures=(
-        Figure("1", "Latency of datagrams against verbs on InfiniBand",
-               claims=("extoll-fig1-ratio", "extoll-fig1-order", "extoll-udp-unfit"),
-               left_out="needs the modelled conduits udp@ibv and ibv"),
+        Figure("1", "Latency of datagrams against verbs on InfiniBand", (_UDP, _IBV),
+               ("extoll-fig1-ratio", "extoll-fig1-order", "extoll-udp-unfit"), *_trips(_TO_512), 20, 5,
+               placements=_PAIR, axis="size", beside=(_UDP_NOW,)),
         Figure("3", "UPC RandomAccess with the early and the improved active messages", _UPC,
                ("extoll-fig3-am2-gain", "extoll-fig3-order", "extoll-fig3-yrange", "extoll-am-matters",
                 "extoll-fig3-magnitude"),
                _FULL_UPC, _QUICK, 850, 20, placements=_PLACEMENTS, beside=(*_CANDIDATES, _LOOPED[0])),
-        Figure("8", "Ping-pong of plain sockets against GASNet, caches off",
-               claims=("extoll-fig8-overhead", "extoll-fig8-order"),
-               left_out="needs the modelled conduit udp@ethernet"),
-        Figure("9", "Ping-pong on EXTOLL: card, conduit, MPI", (_EXTOLL_CARD, _EXTOLL_CONDUIT),
-               ("extoll-fig9-order", "extoll-fig9-mpi", "extoll-fig9-conduit"), _ROUND_TRIPS, _QUICK_TRIPS, 60, 5,
-               placements=_PAIR, axis="size", overheads=((_EXTOLL_CONDUIT, _EXTOLL_CARD),), left_out=_MPI_LATER),
-        Figure("10", "Ping-pong on InfiniBand: verbs, conduit", claims=("extoll-fig10-ref",),
-               left_out="needs the modelled conduit ibv"),
-        Figure("11", "Overheads of the conduits of EXTOLL and of InfiniBand",
-               claims=("extoll-fig11-comparable", "extoll-conc-vs-ib"), left_out="needs the modelled conduit ibv"),
+        Figure("8", "Ping-pong of plain sockets against GASNet, caches off", (_SLOW_UDP, _SLOW_SOCKETS),
+               ("extoll-fig8-overhead", "extoll-fig8-order"), *_trips(_TO_512), 20, 5,
+               placements=_PAIR, axis="size", overheads=((_SLOW_UDP, _SLOW_SOCKETS),), beside=_HERE),
+        Figure("9", "Ping-pong on EXTOLL: card, conduit, MPI", (_CARD, _CONDUIT, _MPI_PING),
+               ("extoll-fig9-order", "extoll-fig9-mpi", "extoll-fig9-conduit"), *_trips(_TO_8192), 60, 5,
+               placements=_PAIR, axis="size", overheads=((_CONDUIT, _CARD), (_MPI_PING, _CARD))),
+        Figure("10", "Ping-pong on InfiniBand: verbs, conduit", (_VERBS, _IBV), ("extoll-fig10-ref",),
+               *_trips(_TO_2048), 30, 5, placements=_PAIR, axis="size", overheads=((_IBV, _VERBS),)),
+        Figure("11", "Overheads of the conduits of EXTOLL and of InfiniBand", (_CARD, _CONDUIT, _VERBS, _IBV),
+               ("extoll-fig11-comparable", "extoll-conc-vs-ib"), *_trips(_TO_2048), 30, 5,
+               placements=_PAIR, axis="size", overheads=((_CONDUIT, _CARD), (_IBV, _VERBS))),
         Figure("12", "RandomAccess on the conduit against VELO, 3D mesh", (_CONDUIT_3D, _VELO_3D),
                ("extoll-fig12-marginal", "extoll-fig12-14-jump"), _FULL, _QUICK, 240, 15,
                heat_ranks=(256, 512), heat_lines=(_VELO_3D,), placements=_PLACEMENTS, beside=_LOOPED[1:]),
-        Figure("13", "RandomAccess on VELO (of MPI against VELO), 3D mesh", (_VELO_3D,), ("extoll-fig13-order",),
-               _FULL, _QUICK, 50, 8, left_out=_MPI_LATER, placements=_PLACEMENTS),
-        Figure("14", "RandomAccess on the conduit against MPI, 3D mesh",
-               claims=("extoll-fig14-order", "extoll-conc-vs-mpi"), left_out=_MPI_LATER),
-        Figure("15", "RandomAccess on the 2D mesh", (_CONDUIT_2D, _VELO_2D, _CONDUIT_3D, _VELO_3D),
-               ("extoll-fig15-nojump",), _FULL, _QUICK, 480, 15, heat_ranks=(256, 512), heat_lines=(_VELO_2D,),
-               left_out=_MPI_LATER, placements=_PLACEMENTS),
+        Figure("13", "RandomAccess on MPI against VELO, 3D mesh", (_VELO_3D, _MPI_3D), ("extoll-fig13-order",),
+               _FULL, _QUICK, 50, 8, placements=_PLACEMENTS),
+        Figure("14", "RandomAccess on the conduit against MPI, 3D mesh", (_CONDUIT_3D, _MPI_3D, _VELO_3D),
+               ("extoll-fig14-order", "extoll-conc-vs-mpi"), _FULL, _QUICK, 50, 8, placements=_PLACEMENTS),
+        Figure("15", "RandomAccess on the 2D mesh",
+               (_CONDUIT_2D, _VELO_2D, _MPI_2D, _CONDUIT_3D, _VELO_3D, _MPI_3D), ("extoll-fig15-nojump",),
+               _FULL, _QUICK, 480, 15, heat_ranks=(256, 512), heat_lines=(_VELO_2D,), placements=_PLACEMENTS),
         Figure("text", "GASNet's own tests", claims=("extoll-tests-pass",),
                left_out="judged by the conformance suite (tests/conformance), which ctest runs on conduit extoll"),
     ),

@@ -20,8 +20,8 @@ from gasmeter.result import Result
 from gasmeter.rows import Row
 from gasmeter.runner import GroupOutcome, Runner
 from gasmeter.verdicts.claims import RESULT, Blind, Claim, claims
-from gasmeter.verdicts.judging import Case, Judgement, Table, Trial, judge_claim
-from gasmeter.verdicts.predicates import Predicate, predicates
+from gasmeter.verdicts.judging import Case, Judgement, Trial, judge_claim
+from gasmeter.verdicts.predicates import Predicate, SeriesKey, predicates
 
 __all__ = ["Judged", "Reproduction", "judge_all", "reproduce"]
 
@@ -285,14 +285,14 @@ def _judge(
         return Judgement("not_run", notes=[figure.left_out])
     if figure not in plan.figures:
         return Judgement("not_run", notes=[f"figure {figure.number} was not asked for"])
-    only = None
+    only = list(figure.placements)
     if predicate.needs:
         first = judged.get(predicate.needs)
         if first is None or math.isnan(first.judgement.value):
             return Judgement("not_run", notes=[f"{predicate.needs} was not run"])
-        only = [placement for placement, holds in first.judgement.holds.items() if holds]
+        only = [placement for placement, holds in first.judgement.holds.items() if holds and placement in only]
         if not only:
-            values = judge_claim(predicate, trial).by_placement
+            values = judge_claim(predicate, trial, only=figure.placements).by_placement
             said = ", ".join(f"{value:.3g} ({placement})" for placement, value in values.items())
             notes = [f"{predicate.needs} does not hold as given", f"here the quantity is {said}" if said else ""]
             return Judgement("not_run", notes=[note for note in notes if note])
@@ -304,9 +304,19 @@ def _judge(
 
 
 def _cases(found: Reproduction, role: Role) -> dict[str, Case]:
-    """Return what one run found on each variant; the machine as given is always among them."""
-    tables: dict[str, dict[str, Table]] = {GIVEN: {}}
+    """Return what one run found on each variant; the machines as given are always among them.
+
+    Lines between two nodes belong to every placement: a claim may need them beside lines of many ranks.
+    """
+    pairs = {line for figure in found.plan.figures if figure.axis == "size" for line in figure.lines}
+    everywhere: dict[str, dict[SeriesKey, dict[int, float]]] = {}
+    tables: dict[str, dict[str, dict[SeriesKey, dict[int, float]]]] = {GIVEN: {}}
     for (name, placement), lines in found.tables(role).items():
         tables.setdefault(name, {})[placement] = {line.key: values for line, values in lines.items()}
+        both = {line.key: values for line, values in lines.items() if line in pairs}
+        everywhere.setdefault(name, {}).update(both)
+    for name, by_placement in tables.items():
+        for table in by_placement.values():
+            table.update(everywhere.get(name, {}))
     variants = found.plan.variants
     return {name: Case(name, variants[name].parameter, variants[name].kind, own) for name, own in tables.items()}

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from gasmeter.verdicts.expressions import NotThere
 from gasmeter.verdicts.predicates import Predicate, SeriesKey
@@ -151,26 +152,35 @@ def judge_claim(predicate: Predicate, trial: Trial, *, only: Iterable[str] | Non
 
 
 def _quantities(predicate: Predicate, table: Table, over: Iterable[int], xs: set[int] | None = None) -> Quantities:
-    """Return the quantity of every condition; `xs` restricts the points."""
+    """Return the quantity of every condition, each over the points its own series share; `xs` restricts them."""
     found: dict[str, Mapping[int, float] | None] = {}
     for name, key in predicate.series.items():
         lines = [values for line, values in table.items() if key.matches(line)]
         if not lines and name not in predicate.optional:
             raise NotThere(f"no line {_said(key)} in what was run")
         found[name] = lines[0] if lines else None
+    return tuple(
+        condition.quantity.value(_shared({name: found[name] for name in condition.quantity.names}, set(over), xs))
+        for condition in predicate.conditions
+    )
+
+
+def _shared(
+    found: Mapping[str, Mapping[int, float] | None], over: set[int], xs: set[int] | None
+) -> dict[str, npt.NDArray[np.float64] | None]:
+    """Return series at the points that all of them have, those of `over` among them."""
     there = [set(values) for values in found.values() if values is not None]
     common = set.intersection(*there) if there else set()
-    lacking = sorted(set(over) - common)
+    lacking = sorted(over - common)
     if lacking:
         raise NotThere(f"not run at {', '.join(map(str, lacking))}")
-    points = sorted(set(over) or common) if xs is None else sorted(xs & common)
+    points = sorted(over or common) if xs is None else sorted(xs & common)
     if not points:
         raise NotThere("no common point")
-    series = {
+    return {
         name: None if values is None else np.array([values[x] for x in points], dtype=np.float64)
         for name, values in found.items()
     }
-    return tuple(condition.quantity.value(series) for condition in predicate.conditions)
 
 
 def _said(key: SeriesKey) -> str:
