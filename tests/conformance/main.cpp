@@ -211,18 +211,18 @@ Runs extoll_early() {
 template <bool Tight>
 void add_ibv(Runs& runs, const std::string& name) {
   using IbvJob = ModelJobIn<testing::ModelWorldOn<testing::IbvInstallationOf<Tight>>>;
-  if (!kThreadSanitizer) {
-    for (Run& run : synchronisation<IbvJob>()) {
-      run.job += ", " + name;
-      runs.push_back(std::move(run));
+  for (const ModelSetup& setup : {ModelSetup{.ranks = 2, .nodes = 2}, ModelSetup{.ranks = 4, .nodes = 2},
+                                  ModelSetup{.ranks = 5, .nodes = 3, .neighbourhood = true}}) {
+    if (kThreadSanitizer || !tells_enough(setup)) continue;
+    for (const Case<sim::ModelHost>& test : all_cases<sim::ModelHost>()) {
+      runs.push_back(
+          {name_of(setup) + ", " + name, test.name, [=] { return compare_synchronisation<IbvJob>(setup, test); }});
     }
   }
-  for (ModelSetup setup : setups()) {
-    if (!tells_enough(setup) || setup.ranks == 2) continue;
-    setup.plan = conduit::FaultPlan::every(3);
-    add_runs(runs, name_of(setup) + ", " + name + ", every 3rd fails", std::make_shared<IbvJob>(setup),
-             all_cases<sim::ModelHost>());
-  }
+  ModelSetup setup{.ranks = 4, .nodes = 2};
+  setup.plan = conduit::FaultPlan::every(3);
+  add_runs(runs, name_of(setup) + ", " + name + ", every 3rd fails", std::make_shared<IbvJob>(setup),
+           all_cases<sim::ModelHost>());
 }
 
 Runs ibv() {

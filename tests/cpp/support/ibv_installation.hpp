@@ -31,11 +31,11 @@ class IbvInstallationOf {
   [[nodiscard]] std::unique_ptr<conduit::Conduit> conduit(sim::ModelHost host) {
     networks::ibv::IbvLimits limits;
     if constexpr (Tight) {
-      limits = {.peer_requests = 2,
-                .all_requests = 3,
+      limits = {.peer_requests = 4,
+                .all_requests = 5,
                 .banked = 1,
-                .peer_sends = 4,
-                .all_sends = 5,
+                .peer_sends = 6,
+                .all_sends = 7,
                 .shared_receives = 2,
                 .large_buffers = 2};
     }
