@@ -23,7 +23,8 @@ class Parameter(NamedTuple):
     summary: str
 
 
-_EXTOLL = (
+# What hosts with a card and the links between them have in common.
+_CARD = (
     Parameter(TOPOLOGY, TOPOLOGY, "how nodes are connected"),
     Parameter("ranks_per_node", "count", "cores of a node, one rank each"),
     Parameter("host.call", "time", "entering one operation of the library"),
@@ -49,6 +50,10 @@ _EXTOLL = (
     Parameter("link.latency", "time", "one hop: router and wire"),
     Parameter("link.buffer", "count", "packets held by one input and virtual channel"),
     Parameter("link.header", "bytes", "added to each packet on the wire: framing, header, checksum"),
+)
+
+_EXTOLL = (
+    *_CARD,
     Parameter("link.packet", "size", "largest payload of one packet"),
     Parameter("velo.payload", "size", "payload of one VELO packet"),
     Parameter("velo.mailbox_slots", "count", "slots of a mailbox"),
@@ -63,6 +68,19 @@ _EXTOLL = (
     Parameter("rma.responder", "time", "the responder is busy with one packet"),
     Parameter("rma.host_read", "time", "a read of host memory by the card"),
     Parameter("rma.notification_slots", "count", "slots of a notification queue"),
+)
+
+_IBV = (
+    *_CARD,
+    Parameter("link.mtu", "size", "largest payload of one packet"),
+    Parameter("hca.send_pipeline", "time", "from the doorbell to the packet's first byte on the link"),
+    Parameter("hca.receive_pipeline", "time", "from the link to bytes that the host sees"),
+    Parameter("hca.queue_pair", "time", "a queue pair is busy with one work request"),
+    Parameter("hca.receive_completion", "time", "from a send's bytes at its target to the completion of its receive"),
+    Parameter("hca.host_read", "time", "a read of host memory by the adapter"),
+    Parameter("hca.descriptor", "size", "a work request as the host writes it"),
+    Parameter("hca.inline_limit", "size", "payload that a work request may carry itself"),
+    Parameter("hca.not_ready_timer", "time", "until a send goes again that found no receive"),
 )
 
 _IDEAL = (
@@ -94,5 +112,5 @@ _FABRIC = (
     Parameter("link.buffer", "count", "packets held by one input and virtual channel"),
 )
 
-PARAMETERS: Mapping[str, tuple[Parameter, ...]] = {"extoll": _EXTOLL, "fabric": _FABRIC, "ideal": _IDEAL}
+PARAMETERS: Mapping[str, tuple[Parameter, ...]] = {"extoll": _EXTOLL, "fabric": _FABRIC, "ibv": _IBV, "ideal": _IDEAL}
 """Parameters by network, in the order they are listed."""

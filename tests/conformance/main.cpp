@@ -17,6 +17,7 @@
 #include "gasmeter/base/real_host.hpp"
 #include "model_job.hpp"
 #include "support/extoll_installation.hpp"
+#include "support/ibv_installation.hpp"
 #include "thread_job.hpp"
 #include "udp_job.hpp"
 
@@ -205,6 +206,32 @@ Runs extoll_early() {
   return runs;
 }
 
+// With the limits of the time, and with ones that are met all the time; each also lazily and strictly synchronised, and
+// with acquisitions that fail.
+template <bool Tight>
+void add_ibv(Runs& runs, const std::string& name) {
+  using IbvJob = ModelJobIn<testing::ModelWorldOn<testing::IbvInstallationOf<Tight>>>;
+  for (const ModelSetup& setup : {ModelSetup{.ranks = 2, .nodes = 2}, ModelSetup{.ranks = 4, .nodes = 2},
+                                  ModelSetup{.ranks = 5, .nodes = 3, .neighbourhood = true}}) {
+    if (kThreadSanitizer || !tells_enough(setup)) continue;
+    for (const Case<sim::ModelHost>& test : all_cases<sim::ModelHost>()) {
+      runs.push_back(
+          {name_of(setup) + ", " + name, test.name, [=] { return compare_synchronisation<IbvJob>(setup, test); }});
+    }
+  }
+  ModelSetup setup{.ranks = 4, .nodes = 2};
+  setup.plan = conduit::FaultPlan::every(3);
+  add_runs(runs, name_of(setup) + ", " + name + ", every 3rd fails", std::make_shared<IbvJob>(setup),
+           all_cases<sim::ModelHost>());
+}
+
+Runs ibv() {
+  Runs runs;
+  if (testing::kSanitizer.empty()) add_ibv<false>(runs, "usual limits");
+  add_ibv<true>(runs, "tight limits");
+  return runs;
+}
+
 Runs threads() {
   Cases<ThreadedHost> cases = thread_cases();
   Runs runs = smp<ThreadedHost>({2, 3}, Mapping::one, all_cases<ThreadedHost>());
@@ -282,6 +309,7 @@ const std::map<std::string, Runs (*)()>& families() {
       {"faults-in-turn", &faults_in_turn},
       {"extoll", &extoll},
       {"extoll-early", &extoll_early},
+      {"ibv", &ibv},
       {"lazy-and-strict", &synchronisation<ModelJob>},
       {"udp", &udp},
       {"udp-lossy", &udp_lossy},

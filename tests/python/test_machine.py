@@ -124,10 +124,10 @@ def test_saying_what_the_file_says_changes_nothing():
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("extol", "unknown machine 'extol'; did you mean 'extoll'? allowed: extoll, fabric, ideal"
+        ("extol", "unknown machine 'extol'; did you mean 'extoll'? allowed: extoll, fabric, ibv, ideal"
          " (see `gasmeter list machines`)"),
-        ("ledger", "unknown machine 'ledger'; allowed: extoll, fabric, ideal (see `gasmeter list machines`)"),
-        ("../extoll", "unknown machine '../extoll'; did you mean 'extoll'? allowed: extoll, fabric, ideal"
+        ("ledger", "unknown machine 'ledger'; allowed: extoll, fabric, ibv, ideal (see `gasmeter list machines`)"),
+        ("../extoll", "unknown machine '../extoll'; did you mean 'extoll'? allowed: extoll, fabric, ibv, ideal"
          " (see `gasmeter list machines`)"),
         ("extoll+fast", "machine 'extoll+fast': 'fast' is not key=value; allowed: for instance"
          " extoll+link.bandwidth=1.25 GB/s"),

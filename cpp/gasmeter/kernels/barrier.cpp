@@ -3,6 +3,7 @@
 #include "gasmeter/kernels/kernel.hpp"
 #include "gasmeter/kernels/pattern.hpp"
 #include "gasmeter/kernels/raw_extoll/raw_extoll.hpp"
+#include "gasmeter/kernels/raw_ibv/raw_ibv.hpp"
 #include "gasmeter/networks/shm/shared_memory.hpp"
 
 namespace gasmeter::kernels {
@@ -98,6 +99,7 @@ void register_barrier(Registry& registry) {
     return std::make_unique<RawLineRoundTrip>(context, settings);
   };
   kernel.make_raw_extoll = &raw_extoll::make_barrier;
+  kernel.make_raw_ibv = &raw_ibv::make_barrier;
   registry.add(std::move(kernel));
 }
 

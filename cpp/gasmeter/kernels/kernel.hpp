@@ -29,6 +29,9 @@ class BarePort;
 namespace gasmeter::networks::extoll {
 class ExtollPort;
 }
+namespace gasmeter::networks::ibv {
+class IbvContext;
+}
 namespace gasmeter::networks::udp {
 class RawDatagrams;
 }
@@ -133,6 +136,13 @@ struct RawExtoll {
   Rank rank;
   std::uint32_t ranks;
 };
+// What a raw program on an InfiniBand adapter gets.
+struct RawIbv {
+  networks::ibv::IbvContext& context;
+  sim::ModelHost host;
+  Rank rank;
+  std::uint32_t ranks;
+};
 
 // What a raw program on the fabric alone gets.
 struct RawFabric {
@@ -166,6 +176,7 @@ struct Kernel {
   Maker<RawIdeal> make_raw_ideal = nullptr;
   Maker<RawFabric> make_raw_fabric = nullptr;
   Maker<RawExtoll> make_raw_extoll = nullptr;
+  Maker<RawIbv> make_raw_ibv = nullptr;
   Maker<RawUdp> make_raw_udp = nullptr;
   // What is measured is the simulation itself: a block's time is CPU time of this computer, its metrics are `rate`,
   // operations per second of that, and `memory_per_rank`, whatever its programs say.

@@ -117,6 +117,13 @@ const std::vector<ConduitInfo>& conduits() {
             kThreads})},
       {"raw@extoll", "EXTOLL cards in their own words: VELO packets and RMA commands", "extoll", true,
        with_virtual_time({kThreads})},
+      {"ibv", "active messages by sends with credits, put and get by RDMA, over modelled InfiniBand adapters", "ibv",
+       true,
+       with_virtual_time(
+           {{"neighbourhood", "bool", "false", "", {}, "ranks of one node use shared memory for everything"},
+            kThreads})},
+      {"raw@ibv", "InfiniBand verbs: queue pairs, sends, RDMA writes and reads", "ibv", true,
+       with_virtual_time({kThreads})},
       {"raw@fabric", "links and routers alone, for the kernel that measures the simulation itself", "fabric", true,
        with_virtual_time({kThreads})},
   };

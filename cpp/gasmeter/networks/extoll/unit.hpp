@@ -1,57 +1,11 @@
-// What the units of a card are made of. A unit belongs to a node and is touched there only.
+// What the units of a card are made of.
 #pragma once
 
-#include <algorithm>
-
-#include "gasmeter/base/units.hpp"
-#include "gasmeter/sim/action.hpp"
-#include "gasmeter/sim/engine.hpp"
-#include "gasmeter/sim/packet.hpp"
+#include "gasmeter/sim/unit.hpp"
 
 namespace gasmeter::networks::extoll {
 
-// Does one thing after the other, in order of arrival.
-class FifoServer {
- public:
-  // When `work` that is there at `ready` is done.
-  SimTime serve(SimTime ready, SimTime work) {
-    free_ = std::max(ready, free_) + work;
-    return free_;
-  }
-
- private:
-  SimTime free_;
-};
-
-// Packets on their way through a unit: each comes out at its own time, none before one that went in earlier.
-// Owner::*Out(packet, now) takes it.
-template <class Packet, class Owner, void (Owner::*Out)(Packet&, SimTime)>
-class Pipeline : private sim::Action {
- public:
-  Pipeline(sim::Engine& engine, NodeId node, Owner& owner)
-      : sim::Action(&Pipeline::on_due), engine_(engine), node_(node), owner_(owner) {}
-
-  void push(Packet& packet, SimTime due) {
-    last_ = std::max(last_, due);
-    packet.tail = last_;
-    const bool first = inside_.empty();
-    inside_.push(&packet);
-    if (first) engine_.post(node_, node_, last_, *this);
-  }
-
- private:
-  static void on_due(sim::Action& action, SimTime now) {
-    auto& self = static_cast<Pipeline&>(action);
-    auto& packet = static_cast<Packet&>(*self.inside_.pop());
-    if (!self.inside_.empty()) self.engine_.post(self.node_, self.node_, self.inside_.front()->tail, self);
-    (self.owner_.*Out)(packet, now);
-  }
-
-  sim::Engine& engine_;
-  NodeId node_;
-  Owner& owner_;
-  SimTime last_;
-  sim::PacketQueue inside_;
-};
+using sim::FifoServer;
+using sim::Pipeline;
 
 }  // namespace gasmeter::networks::extoll

@@ -1,0 +1,84 @@
+// An active message as a send carries it: what is in its immediate data, and where its parts lie.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "gasmeter/base/units.hpp"
+#include "gasmeter/conduit/am.hpp"
+#include "gasmeter/conduit/capabilities.hpp"
+
+namespace gasmeter::networks::ibv {
+
+inline constexpr Bytes kMostMessage = 4096;     // of a send
+inline constexpr Bytes kMostMedium = 4024;      // with 16 arguments
+inline constexpr Bytes kMostPackedLong = 4016;  // likewise; larger payloads are written by RDMA before the send
+inline constexpr Bytes kMostLong = 64 * 1024;
+
+// The immediate data of a send.
+struct AmWord {
+  std::uint32_t category : 2 = 0;
+  std::uint32_t is_reply : 1 = 0;
+  std::uint32_t arguments : 5 = 0;
+  std::uint32_t handler : 8 = 0;
+  std::uint32_t packed : 1 = 0;   // a Long's payload is in the message
+  std::uint32_t credits : 8 = 0;  // that an answer without a message returns; see `is_hidden`
+  std::uint32_t is_hidden : 1 = 0;
+  std::uint32_t unused : 6 = 0;
+
+  [[nodiscard]] conduit::Category kind() const { return static_cast<conduit::Category>(category); }
+};
+static_assert(sizeof(AmWord) == 4);
+
+// What stands before the arguments, the first of which is the library's own: credits for the receiver.
+struct MediumHeader {
+  std::uint32_t size = 0;
+};
+struct LongHeader {
+  std::uint32_t destination_low = 0;
+  std::uint32_t destination_high = 0;
+  std::uint32_t size = 0;
+};
+
+[[nodiscard]] constexpr Bytes arguments_at(conduit::Category category) {
+  switch (category) {
+    case conduit::Category::medium:
+      return sizeof(MediumHeader);
+    case conduit::Category::long_message:
+      return sizeof(LongHeader);
+    case conduit::Category::short_message:
+      break;
+  }
+  return 0;
+}
+
+[[nodiscard]] constexpr Bytes header_bytes(conduit::Category category, unsigned arguments) {
+  return arguments_at(category) + (1 + Bytes{arguments}) * sizeof(std::int32_t);
+}
+
+// Buffers begin half an alignment before an aligned address, so that a Medium's payload is aligned for any type, with
+// 16 arguments, too, where it begins 72 bytes into the message. A Long's is copied anyhow; it is aligned where it is
+// built, which begins half an alignment later.
+inline constexpr Bytes kAlignment = alignof(std::max_align_t);
+inline constexpr Bytes kHalf = kAlignment / 2;
+inline constexpr Bytes kBufferStride = (kMostMessage + 2 * kAlignment - 1) / kAlignment * kAlignment;
+
+[[nodiscard]] constexpr Bytes message_at(conduit::Category category) {
+  return category == conduit::Category::long_message ? kAlignment : kHalf;
+}
+[[nodiscard]] constexpr Bytes payload_at(conduit::Category category, unsigned arguments) {
+  const Bytes first = message_at(category) + header_bytes(category, arguments);
+  return (first + kAlignment - 1) / kAlignment * kAlignment - message_at(category);
+}
+static_assert(kAlignment == 16);
+static_assert(payload_at(conduit::Category::medium, conduit::kMaxArguments) + kMostMedium == kMostMessage);
+static_assert(payload_at(conduit::Category::long_message, conduit::kMaxArguments) + kMostPackedLong == kMostMessage);
+static_assert(message_at(conduit::Category::long_message) + kMostMessage <= kBufferStride);
+
+// Bytes of a message that carries `size` bytes itself.
+[[nodiscard]] constexpr Bytes message_bytes(conduit::Category category, unsigned arguments, Bytes size) {
+  return size == 0 ? header_bytes(category, arguments) : payload_at(category, arguments) + size;
+}
+
+}  // namespace gasmeter::networks::ibv

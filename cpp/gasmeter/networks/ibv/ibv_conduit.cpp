@@ -1,0 +1,296 @@
+// The sending half; ibv_receive.cpp has the other.
+#include "gasmeter/networks/ibv/ibv_conduit.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <string>
+
+#include "gasmeter/base/error.hpp"
+
+namespace gasmeter::networks::ibv {
+
+using conduit::AmBuffer;
+using conduit::AmCommit;
+using conduit::AmHeader;
+using conduit::Category;
+using conduit::OperationId;
+
+namespace {
+
+// Requests and what belongs to no message go over one queue pair, replies over the other: whoever waits for room for a
+// reply lets requests lie, in buffers that replies then do not need.
+constexpr unsigned kRequests = 0;
+constexpr unsigned kReplies = 1;
+
+// Requests may have to wait for receives at a rank that waits for room for a reply. Replies never have to: as much is
+// kept for them as the largest takes.
+constexpr unsigned kReplySends = 2;
+constexpr std::size_t kReplyBuffers = 1;
+
+unsigned requests_at_once(const IbvLimits& limits, unsigned ranks) {
+  return std::min(limits.all_requests, limits.peer_requests * ranks);
+}
+
+const IbvLimits& checked(const IbvLimits& limits) {
+  if (limits.peer_requests == 0 || limits.all_requests == 0 || limits.shared_receives == 0 || limits.peer_sends < 4 ||
+      limits.all_sends < 4 || limits.large_buffers < 2 || limits.peer_requests > 255 ||
+      limits.banked >= limits.peer_requests) {
+    throw UsageError(
+        "ibv: limits that carry no message; a Long takes two work requests and a large buffer, as much is kept for "
+        "replies, credits are 1..255, and fewer may be banked than there are");
+  }
+  return limits;
+}
+
+}  // namespace
+
+IbvConduit::IbvConduit(IbvContext& context, sim::ModelHost host, unsigned ranks, const IbvLimits& limits)
+    : context_(context),
+      host_(host),
+      limits_(checked(limits)),
+      peers_(ranks),
+      requests_left_(requests_at_once(limits, ranks)),
+      sends_left_(limits.all_sends),
+      requests_posted_(std::min(limits.shared_receives, limits.peer_requests * ranks)),
+      small_(limits.all_sends, kBufferStride),
+      large_(limits.large_buffers, kMostLong),
+      receives_(requests_posted_ + requests_left_ + 1, kBufferStride),
+      operations_(limits.all_sends) {
+  for (Peer& peer : peers_) peer.credits = static_cast<std::uint16_t>(limits.peer_requests);
+  capabilities_.max_request_medium = kMostMedium;
+  capabilities_.max_reply_medium = kMostMedium;
+  capabilities_.max_request_long = kMostLong;
+  capabilities_.max_reply_long = kMostLong;
+  capabilities_.native_put = true;
+  capabilities_.native_get = true;
+  capabilities_.max_transfer = kMostLong;
+  const unsigned receives = requests_posted_ + requests_left_;
+  context_.open({limits.peer_sends, {requests_posted_ + 1, requests_left_ + 1}, limits.all_sends, receives + 1});
+  for (const Buffers* const each : {&small_, &large_, &receives_}) context_.register_memory(each->memory());
+  for (std::uint32_t which = 0; which < receives; ++which) post_receive(receives_.take(), which >= requests_posted_);
+  spare_ = receives_.take();
+}
+
+void IbvConduit::attach(std::span<std::byte> segment) {
+  if (!segment.empty()) context_.register_memory(segment);
+}
+
+// ---- what a message takes
+
+bool IbvConduit::has_room(Rank peer, unsigned sends, bool large, bool is_reply) const {
+  const unsigned needed = sends + (is_reply ? 0 : kReplySends);
+  if (sends_left_ < needed || peers_[index(peer)].sends + needed > limits_.peer_sends) return false;
+  return !large || large_.free() > (is_reply ? 0 : kReplyBuffers);
+}
+
+std::uint32_t IbvConduit::take_buffer(Rank peer, unsigned sends, bool large) {
+  sends_left_ -= sends;
+  Peer& to = peers_[index(peer)];
+  to.sends = static_cast<std::uint16_t>(to.sends + sends);
+  const std::uint32_t which = small_.take();
+  operations_[which] = {};
+  operations_[which].peer = peer;
+  operations_[which].sends = static_cast<std::uint16_t>(sends);
+  if (large) operations_[which].large = large_.take();
+  return which;
+}
+
+void IbvConduit::give_buffer(std::uint32_t which) {
+  const Operation& operation = operations_[which];
+  Peer& to = peers_[index(operation.peer)];
+  to.sends = static_cast<std::uint16_t>(to.sends - operation.sends);
+  sends_left_ += operation.sends;
+  if (operation.large != kNone) large_.give(operation.large);
+  small_.give(which);
+}
+
+Status IbvConduit::prepare(const AmHeader& header, const void* /*client*/, Bytes least, Bytes most, AmBuffer& out) {
+  const Bytes largest = header.category == Category::medium ? kMostMedium : kMostLong;
+  if (least > largest || least > most || header.arguments > conduit::kMaxArguments ||
+      index(header.peer) >= peers_.size()) {
+    throw UsageError("ibv: message of " + std::to_string(least) + " to " + std::to_string(most) + " bytes and " +
+                     std::to_string(header.arguments) + " arguments to rank " + std::to_string(index(header.peer)) +
+                     "; at most " + std::to_string(largest) + " bytes and " + std::to_string(conduit::kMaxArguments) +
+                     " arguments fit, and ranks are 0.." + std::to_string(peers_.size() - 1));
+  }
+  out.header = header;
+  out.size = std::min(most, largest);
+  out.data = nullptr;
+  Peer& peer = peers_[index(header.peer)];
+  if (!header.is_reply && (peer.credits == 0 || requests_left_ == 0)) return Status::no_resource;
+  const bool apart = header.category == Category::long_message && out.size > kMostPackedLong;
+  const unsigned sends = apart ? 2 : 1;
+  if (!has_room(header.peer, sends, apart, header.is_reply)) return Status::no_resource;
+  if (!header.is_reply) {
+    --peer.credits;
+    --requests_left_;
+  }
+  const std::uint32_t which = take_buffer(header.peer, sends, apart);
+  if (apart) {
+    out.data = large_.at(operations_[which].large);
+  } else if (header.category != Category::short_message) {
+    out.data = small_.at(which) + message_at(header.category) + payload_at(header.category, header.arguments);
+  }
+  out.slot = which;
+  return Status::ok;
+}
+
+void IbvConduit::cancel(const AmBuffer& buffer) {
+  give_buffer(static_cast<std::uint32_t>(buffer.slot));
+  if (buffer.header.is_reply) return;
+  ++peers_[index(buffer.header.peer)].credits;
+  ++requests_left_;
+}
+
+void IbvConduit::post(Rank peer, const WorkRequest& request, unsigned number) {
+  if (context_.post(peer, request, number) != Status::ok) {
+    throw UsageError("ibv: a send queue is full, although fewer work requests are under way than it takes");
+  }
+}
+
+Status IbvConduit::commit(const AmBuffer& buffer, const AmCommit& commit, OperationId local) {
+  const AmHeader& header = buffer.header;
+  const auto which = static_cast<std::uint32_t>(buffer.slot);
+  const Rank to = header.peer;
+  host_.charge(conduit::PrivatePrice::header_build);
+  done_.add(local);
+  AmWord word;
+  word.category = static_cast<std::uint32_t>(header.category) & 3U;
+  word.is_reply = header.is_reply ? 1 : 0;
+  word.arguments = header.arguments & 31U;
+  word.handler = index(commit.handler);
+  const bool apart = operations_[which].large != kNone && commit.size != 0;
+  word.packed = header.category == Category::long_message && !apart ? 1 : 0;
+  if (apart) {
+    WorkRequest write;
+    write.opcode = Opcode::write;
+    write.local = buffer.data;
+    write.remote = commit.destination;
+    write.bytes = commit.size;
+    write.signaled = false;  // the send's completion is enough
+    post(to, write, header.is_reply ? kReplies : kRequests);
+  }
+  std::byte* const message = small_.at(which) + message_at(header.category);
+  const auto size = static_cast<std::uint32_t>(commit.size);
+  if (header.category == Category::medium) {
+    const MediumHeader medium{size};
+    std::memcpy(message, &medium, sizeof medium);
+  } else if (header.category == Category::long_message) {
+    const auto destination = std::uint64_t{reinterpret_cast<std::uintptr_t>(commit.destination)};
+    const LongHeader of_long{static_cast<std::uint32_t>(destination), static_cast<std::uint32_t>(destination >> 32U),
+                             size};
+    std::memcpy(message, &of_long, sizeof of_long);
+  }
+  // The library's own argument: credits that this message brings back, a reply's for its request among them.
+  Peer& peer = peers_[index(to)];
+  const std::int32_t credits = peer.banked + (header.is_reply ? 1 : 0);
+  peer.banked = 0;
+  std::byte* const arguments = message + arguments_at(header.category);
+  std::memcpy(arguments, &credits, sizeof credits);
+  if (header.arguments != 0) {
+    std::memcpy(arguments + sizeof credits, commit.arguments.data(), commit.arguments.size_bytes());
+  }
+  if (header.is_reply && replied_ != nullptr) *replied_ = true;
+  send_message(to, which, message, message_bytes(header.category, header.arguments, apart ? 0 : commit.size), word);
+  return Status::ok;
+}
+
+void IbvConduit::send_message(Rank peer, std::uint32_t which, const std::byte* message, Bytes bytes, AmWord word) {
+  WorkRequest send;
+  send.id = which;
+  send.local = message;
+  send.bytes = bytes;
+  send.immediate = std::bit_cast<std::uint32_t>(word);
+  send.inlined = bytes <= context_.parameters().inline_limit;
+  post(peer, send, word.is_reply != 0 ? kReplies : kRequests);
+}
+
+// ---- credits without a message
+
+bool IbvConduit::send_hidden_reply(Rank peer) {
+  if (!has_room(peer, 1, false, true)) return false;
+  Peer& to = peers_[index(peer)];
+  host_.charge(conduit::PrivatePrice::header_build);
+  AmWord word;
+  word.is_reply = 1;
+  word.is_hidden = 1;
+  word.credits = to.banked & 255U;
+  to.banked = 0;
+  ++hidden_replies_;
+  const std::uint32_t which = take_buffer(peer, 1, false);
+  send_message(peer, which, small_.at(which), 0, word);
+  return true;
+}
+
+void IbvConduit::push_owed() {
+  std::erase_if(owed_, [this](Rank peer) {
+    Peer& to = peers_[index(peer)];
+    if (to.banked > limits_.banked && !send_hidden_reply(peer)) return false;
+    to.owed = false;
+    return true;
+  });
+}
+
+// ---- put and get
+
+std::byte* IbvConduit::place(std::uint32_t which, Bytes bytes) {
+  Operation& operation = operations_[which];
+  if (bytes <= kMostMessage) return small_.at(which);
+  operation.large = large_.take();
+  return large_.at(operation.large);
+}
+
+Status IbvConduit::put(Rank peer, void* to, const void* from, Bytes bytes, OperationId root, OperationId local) {
+  const bool inlined = bytes <= context_.parameters().inline_limit;
+  const bool copied = !inlined && !context_.is_registered(from, bytes);
+  if (!has_room(peer, 1, copied && bytes > kMostMessage, false)) return Status::no_resource;
+  const std::uint32_t which = take_buffer(peer, 1, false);
+  operations_[which].root = root;
+  WorkRequest write;
+  write.id = which;
+  write.opcode = Opcode::write;
+  write.local = from;
+  write.remote = to;
+  write.bytes = bytes;
+  write.inlined = inlined;
+  if (copied) {
+    std::byte* const bounce = place(which, bytes);
+    host_.synchronise();  // neighbours may write there
+    host_.copy(bounce, from, bytes);
+    write.local = bounce;
+  }
+  if (inlined || copied) {
+    done_.add(local);
+  } else {
+    operations_[which].local = local;
+  }
+  post(peer, write, kRequests);
+  return Status::ok;
+}
+
+Status IbvConduit::get(Rank peer, void* to, const void* from, Bytes bytes, OperationId root) {
+  const bool copied = bytes != 0 && !context_.is_registered(to, bytes);
+  if (!has_room(peer, 1, copied && bytes > kMostMessage, false)) return Status::no_resource;
+  const std::uint32_t which = take_buffer(peer, 1, false);
+  Operation& operation = operations_[which];
+  operation.root = root;
+  WorkRequest read;
+  read.id = which;
+  read.opcode = Opcode::read;
+  read.local = to;
+  // Read there; a request has one word for either direction.
+  read.remote = const_cast<void*>(from);
+  read.bytes = bytes;
+  if (copied) {
+    const std::byte* const bounce = place(which, bytes);
+    operation.copy_to = to;
+    operation.copy_from = bounce;
+    operation.bytes = bytes;
+    read.local = bounce;
+  }
+  post(peer, read, kRequests);
+  return Status::ok;
+}
+
+}  // namespace gasmeter::networks::ibv

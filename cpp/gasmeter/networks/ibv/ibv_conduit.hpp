@@ -1,0 +1,112 @@
+// GASNet's ibv-conduit of the time over verbs: active messages by sends with credits, put and get by RDMA.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "gasmeter/conduit/conduit.hpp"
+#include "gasmeter/conduit/local_completions.hpp"
+#include "gasmeter/networks/ibv/am_wire.hpp"
+#include "gasmeter/networks/ibv/buffers.hpp"
+#include "gasmeter/networks/ibv/ibv_context.hpp"
+
+namespace gasmeter::networks::ibv {
+
+// What the conduit allows itself; the defaults are those of protocol_constants.csv, rows ibv-conduit.
+struct IbvLimits {
+  unsigned peer_requests = 12;      // requests in flight to a rank: its credits
+  unsigned all_requests = 256;      // to all, and never more than peer_requests to each
+  unsigned banked = 1;              // credits kept for the next message back, before a hidden reply returns them
+  unsigned peer_sends = 24;         // work requests to a rank whose completion has not been polled
+  unsigned all_sends = 255;         // to all
+  unsigned shared_receives = 1024;  // buffers for requests of all ranks; fewer where credits allow fewer requests
+  unsigned large_buffers = 48;      // of 64 KiB, that larger payloads are sent from; with those of 4 KiB, 4 MiB
+};
+
+// One rank's. Lives no longer than the network. Has the context to itself.
+class IbvConduit final : public conduit::Conduit {
+ public:
+  // Throws UsageError for limits that could not carry a message.
+  IbvConduit(IbvContext& context, sim::ModelHost host, unsigned ranks, const IbvLimits& limits = {});
+
+  [[nodiscard]] const conduit::Capabilities& capabilities() const override { return capabilities_; }
+  void attach(std::span<std::byte> segment) override;
+  Status prepare(const conduit::AmHeader& header, const void* client, Bytes least, Bytes most,
+                 conduit::AmBuffer& out) override;
+  Status commit(const conduit::AmBuffer& buffer, const conduit::AmCommit& message, conduit::OperationId local) override;
+  void cancel(const conduit::AmBuffer& buffer) override;
+  Status put(Rank peer, void* to, const void* from, Bytes bytes, conduit::OperationId root,
+             conduit::OperationId local) override;
+  Status get(Rank peer, void* to, const void* from, Bytes bytes, conduit::OperationId root) override;
+  unsigned poll(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter) override;
+
+  // For tests.
+  [[nodiscard]] unsigned credits(Rank peer) const { return peers_[index(peer)].credits; }
+  [[nodiscard]] std::uint64_t hidden_replies() const { return hidden_replies_; }
+
+ private:
+  static constexpr std::uint32_t kNone = 0xffffffffU;
+
+  struct Peer {
+    std::uint16_t credits = 0;  // requests that may be sent
+    std::uint16_t sends = 0;    // in its send queues
+    std::uint16_t banked = 0;   // credits that it gets back with the next message
+    bool owed = false;          // in owed_
+  };
+  // Whatever a completion will end, known by the number of its buffer.
+  struct Operation {
+    Rank peer{};
+    std::uint16_t sends = 1;  // work requests
+    std::uint32_t large = kNone;
+    conduit::OperationId root = conduit::kNoOperation;
+    conduit::OperationId local = conduit::kNoOperation;
+    void* copy_to = nullptr;  // a get's destination, where that is not registered
+    const std::byte* copy_from = nullptr;
+    Bytes bytes = 0;
+  };
+
+  // ---- sending
+  [[nodiscard]] bool has_room(Rank peer, unsigned sends, bool large, bool is_reply) const;
+  std::uint32_t take_buffer(Rank peer, unsigned sends, bool large);
+  void give_buffer(std::uint32_t which);
+  void post(Rank peer, const WorkRequest& request, unsigned number);
+  void send_message(Rank peer, std::uint32_t which, const std::byte* message, Bytes bytes, AmWord word);
+  [[nodiscard]] bool send_hidden_reply(Rank peer);
+  void push_owed();
+  [[nodiscard]] std::byte* place(std::uint32_t which, Bytes bytes);
+
+  // ---- receiving
+  void finish(const WorkCompletion& completion);
+  void add_credits(Rank peer, unsigned credits);
+  void bank(Rank peer);
+  void post_receive(std::uint32_t which, bool reply);
+  [[nodiscard]] bool take(const WorkCompletion& completion, conduit::Delivery& sink, conduit::PollFilter filter);
+  void deliver_request(conduit::Delivery& sink, const WorkCompletion& completion);
+  void deliver_reply(conduit::Delivery& sink, const WorkCompletion& completion);
+  void hand_over(conduit::Delivery& sink, const WorkCompletion& completion);
+
+  IbvContext& context_;
+  sim::ModelHost host_;
+  IbvLimits limits_;
+  conduit::Capabilities capabilities_;
+  conduit::LocalCompletions done_;
+  std::vector<Peer> peers_;
+  unsigned requests_left_ = 0;
+  unsigned sends_left_ = 0;
+  unsigned requests_posted_ = 0;  // receives for requests; those for replies follow, then a spare one
+  Buffers small_;                 // that messages are built in: one for each work request that may be under way
+  Buffers large_;
+  Buffers receives_;
+  std::vector<Operation> operations_;     // by number of its small buffer
+  std::uint32_t spare_ = 0;               // receive buffer that is posted in the place of one in use
+  std::vector<WorkCompletion> deferred_;  // requests, from first_deferred_ on
+  std::size_t first_deferred_ = 0;
+  std::vector<Rank> owed_;   // wait for room for a hidden reply
+  bool* replied_ = nullptr;  // of the request whose handler runs
+  bool news_ = false;        // something that was refused may be had now
+  std::uint64_t hidden_replies_ = 0;
+};
+
+}  // namespace gasmeter::networks::ibv

@@ -1,0 +1,187 @@
+#include "gasmeter/networks/ibv/ibv_context.hpp"
+
+#include <cstring>
+#include <string>
+
+#include "gasmeter/base/error.hpp"
+#include "gasmeter/conduit/host_prices.hpp"
+#include "gasmeter/networks/ibv/ibv_network.hpp"
+
+namespace gasmeter::networks::ibv {
+
+using conduit::SharedPrice;
+
+namespace {
+
+std::string text_of(Rank rank) {
+  return "rank " + std::to_string(index(rank));
+}
+
+}  // namespace
+
+IbvContext::IbvContext(IbvNetwork& network, sim::ModelHost host)
+    : network_(network),
+      host_(host),
+      sent_(network.engine(), host.node(), host.rank()),
+      received_(network.engine(), host.node(), host.rank()) {}
+
+const IbvParameters& IbvContext::parameters() const {
+  return network_.parameters();
+}
+
+void IbvContext::open(const QueueSizes& sizes) {
+  if (sizes.send == 0 || sizes.receive[0] == 0 || sizes.receive[1] == 0 || sizes.sent == 0 || sizes.received == 0) {
+    throw UsageError("ibv: " + text_of(rank()) + " asks for a queue without places; 1 or more are allowed");
+  }
+  sizes_ = sizes;
+  sent_.set_capacity(sizes.sent);
+  received_.set_capacity(sizes.received);
+}
+
+void IbvContext::check(Rank peer, unsigned number) const {
+  if (index(peer) >= network_.engine().ranks()) {
+    throw UsageError("ibv: " + text_of(peer) + " does not exist; there are " +
+                     std::to_string(network_.engine().ranks()));
+  }
+  if (number >= kPairs) {
+    throw UsageError("ibv: queue pair " + std::to_string(number) + " does not exist; there are " +
+                     std::to_string(kPairs) + " to each rank");
+  }
+}
+
+QueuePair& IbvContext::queue_pair(Rank peer, unsigned number) {
+  std::unique_ptr<QueuePair>& pair = pairs_[std::uint64_t{index(peer)} * kPairs + number];
+  if (pair == nullptr) {
+    pair = std::make_unique<QueuePair>(network_.hca(host_.node()), *this, peer, static_cast<std::uint8_t>(number),
+                                       sizes_.send);
+  }
+  return *pair;
+}
+
+// ---- memory
+
+// By whole pages of its length, wherever it lies: the same program costs the same in every process.
+void IbvContext::register_memory(std::span<std::byte> memory) {
+  const Bytes pages = (memory.size() + conduit::kPageBytes - 1) / conduit::kPageBytes;
+  host_.charge_shared(SharedPrice::registration, pages * conduit::kPageBytes);
+  host_.synchronise();
+  registered_.push_back(memory);
+}
+
+bool IbvContext::is_registered(const void* memory, Bytes bytes) const {
+  const auto first = reinterpret_cast<std::uintptr_t>(memory);
+  for (const std::span<std::byte>& each : registered_) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(each.data());
+    if (first >= begin && first - begin <= each.size() && bytes <= each.size() - (first - begin)) return true;
+  }
+  return false;
+}
+
+void IbvContext::require_registered(const void* memory, Bytes bytes, const char* what, Rank by) const {
+  if (bytes == 0 || is_registered(memory, bytes)) return;
+  throw UsageError("ibv: " + text_of(by) + "'s " + what + " of " + std::to_string(bytes) +
+                   " bytes reaches memory that " + text_of(rank()) + " has not registered");
+}
+
+// Software may be watching the memory itself.
+void IbvContext::write_memory(std::byte* at, std::span<const std::byte> bytes, Rank by, SimTime now) {
+  if (!bytes.empty()) {
+    require_registered(at, bytes.size(), "transfer", by);
+    std::memcpy(at, bytes.data(), bytes.size());
+  }
+  network_.engine().wake(rank(), now);
+}
+
+// ---- work requests
+
+unsigned IbvContext::room(Rank peer, unsigned number) {
+  check(peer, number);
+  host_.synchronise();
+  return queue_pair(peer, number).room();
+}
+
+Status IbvContext::post(Rank peer, const WorkRequest& request, unsigned number) {
+  check(peer, number);
+  const IbvParameters& p = parameters();
+  if (request.opcode == Opcode::receive || (request.opcode == Opcode::read && request.inlined)) {
+    throw UsageError("ibv: a send queue takes sends, writes, and reads that are not inlined");
+  }
+  if (request.inlined && request.bytes > p.inline_limit) {
+    throw UsageError("ibv: " + std::to_string(request.bytes) + " bytes inlined; at most " +
+                     std::to_string(p.inline_limit) + " fit a work request");
+  }
+  if (!request.inlined && request.bytes != 0) {
+    require_registered(request.local, request.bytes, "work request", rank());
+  }
+  host_.synchronise();
+  QueuePair& pair = queue_pair(peer, number);
+  if (pair.room() == 0) {
+    ++counters_.refused;
+    return Status::no_resource;
+  }
+  ++counters_.posted;
+  host_.charge_shared(SharedPrice::pio_store, p.descriptor + (request.inlined ? request.bytes : 0));
+  host_.synchronise();  // doorbells of the node's ranks reach the adapter in order of time
+  pair.post(request, host_.now());
+  return Status::ok;
+}
+
+Status IbvContext::post_receive(const Receive& receive, unsigned number) {
+  check(rank(), number);
+  require_registered(receive.memory.data(), receive.memory.size(), "receive", rank());
+  host_.charge_shared(SharedPrice::line_store);  // where the adapter finds it
+  host_.synchronise();
+  ReceiveQueue& queue = receive_queues_[number];
+  if (queue.count == sizes_.receive[number]) {
+    ++counters_.refused;
+    return Status::no_resource;
+  }
+  if (queue.ring.empty()) queue.ring.resize(sizes_.receive[number]);
+  queue.ring[(queue.first + queue.count) % queue.ring.size()] = receive;
+  ++queue.count;
+  return Status::ok;
+}
+
+std::size_t IbvContext::receives(unsigned number) {
+  check(rank(), number);
+  host_.synchronise();
+  return receive_queues_[number].count;
+}
+
+bool IbvContext::take_receive(unsigned number, Receive& receive) {
+  ReceiveQueue& queue = receive_queues_[number];
+  if (queue.count == 0) return false;
+  receive = queue.ring[queue.first];
+  queue.first = (queue.first + 1) % queue.ring.size();
+  --queue.count;
+  return true;
+}
+
+void IbvContext::require_room(const Receive& receive, const IbPacket& packet) const {
+  if (packet.total <= receive.memory.size()) return;
+  throw UsageError("ibv: " + text_of(packet.owner) + "'s send of " + std::to_string(packet.total) +
+                   " bytes exceeds the " + std::to_string(receive.memory.size()) + " that " + text_of(rank()) +
+                   " has posted for it");
+}
+
+// ---- completions
+
+std::optional<WorkCompletion> IbvContext::poll(CompletionQueue& queue) {
+  host_.synchronise();
+  if (queue.empty()) return std::nullopt;
+  const WorkCompletion completion = queue.take();
+  host_.charge_shared(SharedPrice::line_transfer);
+  return completion;
+}
+
+std::optional<WorkCompletion> IbvContext::poll_sent() {
+  const std::optional<WorkCompletion> completion = poll(sent_);
+  if (completion) queue_pair(completion->peer, completion->number).polled(completion->message);
+  return completion;
+}
+
+std::optional<WorkCompletion> IbvContext::poll_received() {
+  return poll(received_);
+}
+
+}  // namespace gasmeter::networks::ibv

@@ -1,0 +1,106 @@
+// Verbs: what one rank's software does with its node's adapter.
+//
+// Hooks try and never wait. Called by the rank's own body, or on the main stack before it runs.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "gasmeter/base/status.hpp"
+#include "gasmeter/networks/ibv/completion_queue.hpp"
+#include "gasmeter/networks/ibv/parameters.hpp"
+#include "gasmeter/networks/ibv/queue_pair.hpp"
+#include "gasmeter/networks/ibv/work.hpp"
+#include "gasmeter/sim/model_host.hpp"
+
+namespace gasmeter::networks::ibv {
+
+class IbvNetwork;
+
+// How large the queues are that software asks for.
+struct QueueSizes {
+  unsigned send = 24;                         // work requests of a queue pair
+  std::array<unsigned, 2> receive{512, 512};  // receives of each receive queue
+  unsigned sent = 1024;                       // completions of send queues
+  unsigned received = 1024;                   // completions of receives
+};
+
+struct ContextCounters {
+  std::uint64_t posted = 0;        // work requests
+  std::uint64_t refused = 0;       // that the send queue had no place for
+  std::uint64_t not_ready = 0;     // sends that found no receive here
+  std::uint64_t sent_again = 0;    // times that this rank's sends were refused and went again
+  std::uint64_t out_of_order = 0;  // packets that came behind a refused one
+};
+
+class IbvContext {
+ public:
+  // Two queue pairs to every rank, each with a receive queue that all queue pairs of its number share.
+  static constexpr unsigned kPairs = 2;
+
+  IbvContext(IbvNetwork& network, sim::ModelHost host);
+  IbvContext(const IbvContext&) = delete;
+  IbvContext& operator=(const IbvContext&) = delete;
+
+  [[nodiscard]] Rank rank() const { return host_.rank(); }
+  [[nodiscard]] const IbvParameters& parameters() const;
+  [[nodiscard]] ContextCounters& counters() { return counters_; }
+
+  // Before anything else. Throws UsageError for queues without places.
+  void open(const QueueSizes& sizes);
+
+  // All of it may be named by work requests from now on, and by other ranks' writes and reads.
+  void register_memory(std::span<std::byte> memory);
+  [[nodiscard]] bool is_registered(const void* memory, Bytes bytes) const;
+
+  // Places in the send queue to `peer`.
+  [[nodiscard]] unsigned room(Rank peer, unsigned number = 0);
+  // no_resource: the send queue is full; nothing was charged. A place becomes free when software polls a completion.
+  // Throws UsageError for a rank or queue pair that does not exist, for more inlined bytes than a work request holds,
+  // and for local memory that is not registered.
+  Status post(Rank peer, const WorkRequest& request, unsigned number = 0);
+  // no_resource: the receive queue is full. Throws UsageError for memory that is not registered.
+  Status post_receive(const Receive& receive, unsigned number = 0);
+  [[nodiscard]] std::size_t receives(unsigned number = 0);
+
+  // Empty: a miss, which costs what the caller's wait charges for it.
+  std::optional<WorkCompletion> poll_sent();
+  std::optional<WorkCompletion> poll_received();
+
+  // ---- the adapter's side
+  // Connected when first named, at no price: a job connects its queue pairs before it is measured.
+  [[nodiscard]] QueuePair& queue_pair(Rank peer, unsigned number);
+  [[nodiscard]] CompletionQueue& sent() { return sent_; }
+  [[nodiscard]] CompletionQueue& received() { return received_; }
+  [[nodiscard]] bool take_receive(unsigned number, Receive& receive);
+  void require_room(const Receive& receive, const IbPacket& packet) const;
+  void require_registered(const void* memory, Bytes bytes, const char* what, Rank by) const;
+  void write_memory(std::byte* at, std::span<const std::byte> bytes, Rank by, SimTime now);
+
+ private:
+  struct ReceiveQueue {
+    std::vector<Receive> ring;
+    std::size_t first = 0;
+    std::size_t count = 0;
+  };
+
+  void check(Rank peer, unsigned number) const;
+  std::optional<WorkCompletion> poll(CompletionQueue& queue);
+
+  IbvNetwork& network_;
+  sim::ModelHost host_;
+  QueueSizes sizes_;
+  CompletionQueue sent_;
+  CompletionQueue received_;
+  std::array<ReceiveQueue, kPairs> receive_queues_;
+  std::vector<std::span<std::byte>> registered_;
+  std::unordered_map<std::uint64_t, std::unique_ptr<QueuePair>> pairs_;
+  ContextCounters counters_;
+};
+
+}  // namespace gasmeter::networks::ibv

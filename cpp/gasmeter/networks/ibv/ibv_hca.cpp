@@ -1,0 +1,48 @@
+#include "gasmeter/networks/ibv/ibv_hca.hpp"
+
+#include <algorithm>
+
+#include "gasmeter/networks/ibv/ibv_network.hpp"
+
+namespace gasmeter::networks::ibv {
+
+IbvHca::IbvHca(IbvNetwork& network, NodeId node)
+    : network_(network),
+      node_(node),
+      partition_(network.engine().partition_of(node)),
+      receiving_(network.engine(), node, *this) {}
+
+sim::Engine& IbvHca::engine() const {
+  return network_.engine();
+}
+
+const IbvParameters& IbvHca::parameters() const {
+  return network_.parameters();
+}
+
+SimTime IbvHca::on_host_link(Bytes bytes) const {
+  return {parameters().host_link_per_byte_fs * static_cast<std::int64_t>(bytes) / 1000};
+}
+
+IbPacket& IbvHca::take() {
+  return *network_.packets().take(partition_);
+}
+
+void IbvHca::inject(IbPacket& packet, SimTime now) {
+  network_.fabric().inject(packet, now);
+}
+
+// Bytes go on to host memory as they come; a packet keeps its place before the adapter until the last one has.
+SimTime IbvHca::arrived(IbPacket& packet, SimTime now) {
+  const SimTime work = std::max(network_.fabric().on_wire(packet.bytes), on_host_link(packet.size));
+  const SimTime here = to_host_.serve(std::max(now, packet.tail - work), work);
+  receiving_.push(packet, here + parameters().receive_pipeline);
+  return here;
+}
+
+void IbvHca::deliver(IbPacket& packet, SimTime now) {
+  network_.context(packet.peer).queue_pair(packet.owner, packet.number).arrived(packet, now);
+  network_.packets().give(partition_, &packet);
+}
+
+}  // namespace gasmeter::networks::ibv

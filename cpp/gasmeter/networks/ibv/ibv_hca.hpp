@@ -1,0 +1,44 @@
+// The host channel adapter of one node: what its queue pairs share, and the way to and from the link.
+#pragma once
+
+#include "gasmeter/base/platform.hpp"
+#include "gasmeter/networks/ibv/packet.hpp"
+#include "gasmeter/networks/ibv/parameters.hpp"
+#include "gasmeter/sim/engine.hpp"
+#include "gasmeter/sim/unit.hpp"
+
+namespace gasmeter::networks::ibv {
+
+class IbvNetwork;
+
+class alignas(kNoSharing) IbvHca {
+ public:
+  IbvHca(IbvNetwork& network, NodeId node);
+  IbvHca(const IbvHca&) = delete;
+  IbvHca& operator=(const IbvHca&) = delete;
+
+  [[nodiscard]] NodeId node() const { return node_; }
+  [[nodiscard]] sim::Engine& engine() const;
+  [[nodiscard]] const IbvParameters& parameters() const;
+
+  [[nodiscard]] IbPacket& take();
+  // When `bytes` that host memory begins to send at `ready` are in the adapter.
+  [[nodiscard]] SimTime read_host(SimTime ready, Bytes bytes) { return from_host_.serve(ready, on_host_link(bytes)); }
+
+  // --- the link's side
+  void inject(IbPacket& packet, SimTime now);
+  SimTime arrived(IbPacket& packet, SimTime now);
+
+ private:
+  [[nodiscard]] SimTime on_host_link(Bytes bytes) const;
+  void deliver(IbPacket& packet, SimTime now);
+
+  IbvNetwork& network_;
+  NodeId node_;
+  unsigned partition_;
+  sim::FifoServer from_host_;
+  sim::FifoServer to_host_;
+  sim::Pipeline<IbPacket, IbvHca, &IbvHca::deliver> receiving_;
+};
+
+}  // namespace gasmeter::networks::ibv

@@ -1,0 +1,36 @@
+// What an InfiniBand installation is described by, apart from its host and its topology.
+#pragma once
+
+#include <cstdint>
+
+#include "gasmeter/base/units.hpp"
+#include "gasmeter/conduit/machine_values.hpp"
+#include "gasmeter/sim/fabric.hpp"
+
+namespace gasmeter::networks::ibv {
+
+// The defaults are round numbers for times that can be computed by hand; they stand for no machine.
+struct IbvParameters {
+  sim::LinkParameters link{1'000'000, {100'000}, 16};
+  Bytes header = 24;                               // that each packet adds on the wire
+  Bytes mtu = 256;                                 // largest payload of a packet
+  std::int64_t host_link_per_byte_fs = 1'000'000;  // between host memory and the adapter, each way
+
+  SimTime send_pipeline{200'000};      // from the doorbell to the first byte on the link
+  SimTime receive_pipeline{200'000};   // from the last byte in the adapter to bytes that the host sees
+  SimTime queue_pair{100'000};         // a queue pair is busy with a work request
+  SimTime receive_completion{50'000};  // a send's completion at its target comes so much after its bytes
+  SimTime host_read{300'000};          // from asking host memory to its first byte in the adapter
+  Bytes descriptor = 64;               // of a work request
+  Bytes inline_limit = 128;            // payload that a work request may carry itself
+  SimTime not_ready_timer{5'000'000};  // a sender waits so long after its target had no receive posted
+};
+
+// Takes all keys "link.*" and "hca.*". `host_link_per_byte_fs`: of host.pio_bandwidth, as host_prices() has taken it.
+// Throws UsageError for what the device cannot be.
+[[nodiscard]] IbvParameters ibv_parameters(conduit::MachineValues& machine, std::int64_t host_link_per_byte_fs);
+
+// Throws UsageError for sizes that the packets of this device cannot have.
+void check(const IbvParameters& parameters);
+
+}  // namespace gasmeter::networks::ibv

@@ -1,0 +1,42 @@
+// Work requests, as software posts them, and their completions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "gasmeter/base/units.hpp"
+
+namespace gasmeter::networks::ibv {
+
+enum class Opcode : std::uint8_t { send, write, read, receive };
+
+// For the send queue of a queue pair.
+struct WorkRequest {
+  std::uint64_t id = 0;  // the software's own
+  Opcode opcode = Opcode::send;
+  const void* local = nullptr;  // a read's: where it goes
+  void* remote = nullptr;       // a write's and a read's
+  Bytes bytes = 0;
+  std::uint32_t immediate = 0;  // a send's
+  bool inlined = false;         // the work request carries the bytes: they may change at once and need no registration
+  bool signaled = true;         // there will be a completion
+};
+
+// For a receive queue.
+struct Receive {
+  std::uint64_t id = 0;
+  std::span<std::byte> memory;
+};
+
+struct WorkCompletion {
+  std::uint64_t id = 0;
+  Opcode opcode{};
+  std::uint8_t number = 0;  // of the queue pair
+  Rank peer{};
+  std::uint32_t immediate = 0;
+  Bytes bytes = 0;
+  std::uint64_t message = 0;  // in the order of the queue pair's work requests
+};
+
+}  // namespace gasmeter::networks::ibv

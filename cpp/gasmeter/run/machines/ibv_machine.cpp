@@ -1,0 +1,68 @@
+#include <utility>
+
+#include "gasmeter/conduit/host_prices.hpp"
+#include "gasmeter/conduit/machine_values.hpp"
+#include "gasmeter/networks/ibv/ibv_conduit.hpp"
+#include "gasmeter/networks/ibv/ibv_network.hpp"
+#include "gasmeter/run/machines/installation.hpp"
+#include "gasmeter/run/machines/machines.hpp"
+
+namespace gasmeter::run {
+namespace {
+
+using conduit::MachineValues;
+using kernels::Program;
+
+class IbvNetwork final : public ModelNetwork {
+ public:
+  IbvNetwork(sim::Engine& engine, const sim::Topology& topology, const networks::ibv::IbvParameters& parameters,
+             const Request& request)
+      : engine_(engine), network_(engine, topology, parameters), request_(request) {}
+
+  std::unique_ptr<conduit::Conduit> make_conduit(sim::ModelHost host) override {
+    return std::make_unique<networks::ibv::IbvConduit>(network_.context(host.rank()), host, engine_.ranks());
+  }
+  std::unique_ptr<Program> make_raw(Rank rank) override {
+    if (request_.kernel->make_raw_ibv == nullptr) return nullptr;
+    return request_.kernel->make_raw_ibv({network_.context(rank), engine_.host(rank), rank, engine_.ranks()},
+                                         request_.settings);
+  }
+  sim::Fabric* fabric() override { return &network_.fabric(); }
+
+ private:
+  sim::Engine& engine_;
+  networks::ibv::IbvNetwork network_;
+  const Request& request_;
+};
+
+class IbvMachine final : public ModelMachine {
+ public:
+  IbvMachine(const Request& request, MachineValues machine)
+      : request_(request),
+        installation_(machine, request),
+        prices_(conduit::host_prices(machine)),
+        parameters_(networks::ibv::ibv_parameters(machine, prices_[conduit::SharedPrice::pio_store].per_byte_fs)) {
+    machine.check_all_used();
+  }
+
+  sim::EngineOptions engine_options() const override {
+    return installation_.engine_options(request_.settings, prices_);
+  }
+  std::unique_ptr<ModelNetwork> make_network(sim::Engine& engine) const override {
+    return std::make_unique<IbvNetwork>(engine, installation_.topology(), parameters_, request_);
+  }
+
+ private:
+  const Request& request_;
+  Installation installation_;
+  conduit::HostPrices prices_;
+  networks::ibv::IbvParameters parameters_;
+};
+
+}  // namespace
+
+std::unique_ptr<ModelMachine> make_ibv_machine(const Request& request, MachineValues machine) {
+  return std::make_unique<IbvMachine>(request, std::move(machine));
+}
+
+}  // namespace gasmeter::run

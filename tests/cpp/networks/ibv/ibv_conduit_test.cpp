@@ -1,0 +1,293 @@
+// The conduit alone: credits, limits, and where payloads lie. tests/golden/ibv.md has the sums; the conformance suite
+// (family ibv) has what every conduit must do.
+#include "gasmeter/networks/ibv/ibv_conduit.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gasmeter/base/error.hpp"
+#include "support/pattern.hpp"
+#include "world.hpp"
+
+namespace gasmeter::networks::ibv {
+namespace {
+
+using namespace testing;
+using conduit::AmBuffer;
+using conduit::AmHeader;
+using conduit::AmView;
+using conduit::Category;
+using conduit::OperationId;
+using conduit::PollFilter;
+using gasmeter::testing::has_pattern;
+using gasmeter::testing::write_pattern;
+
+struct Job : World {
+  explicit Job(const Shape& shape = {}, const IbvLimits& limits = {}, const IbvParameters& parameters = {},
+               Bytes bytes = 1U << 18U)
+      : World(shape, parameters, 64), segments(shape.ranks, std::vector<std::byte>(bytes)) {
+    for (unsigned i = 0; i < shape.ranks; ++i) {
+      conduits.push_back(std::make_unique<IbvConduit>(context(i), host(i), shape.ranks, limits));
+      conduits[i]->attach(segments[i]);
+    }
+  }
+  std::vector<std::vector<std::byte>> segments;
+  std::vector<std::unique_ptr<IbvConduit>> conduits;
+};
+
+class Sink final : public conduit::Delivery {
+ public:
+  using Handler = std::function<void(const AmView&)>;
+  explicit Sink(Handler handler = [](const AmView&) {}) : handler_(std::move(handler)) {}
+  void arrived(const AmView& message) override {
+    ++messages;
+    handler_(message);
+  }
+  void completed(OperationId operation) override { done.push_back(operation); }
+  unsigned messages = 0;
+  std::vector<OperationId> done;
+
+ private:
+  Handler handler_;
+};
+
+template <class Done>
+void wait(conduit::Conduit& conduit, sim::ModelHost host, Sink& sink, Done done) {
+  while (!done()) {
+    if (conduit.poll(sink, 16, PollFilter::everything) == 0) host.idle(conduit.next_deadline());
+  }
+}
+
+AmHeader header_to(unsigned peer, Category category, bool is_reply = false, unsigned arguments = 0) {
+  return {Rank{peer}, category, is_reply, static_cast<std::uint8_t>(arguments), 0};
+}
+
+Status try_send(conduit::Conduit& conduit, const AmHeader& header, std::span<const std::byte> payload = {},
+                void* destination = nullptr, std::span<const std::int32_t> arguments = {}) {
+  AmBuffer buffer;
+  const Status status = conduit.prepare(header, nullptr, payload.size(), payload.size(), buffer);
+  if (status != Status::ok) return status;
+  if (!payload.empty()) std::memcpy(buffer.data, payload.data(), payload.size());
+  return conduit.commit(buffer, {HandlerIndex{7}, payload.size(), destination, arguments}, conduit::kNoOperation);
+}
+
+std::vector<std::byte> patterned(Bytes size, std::uint64_t seed) {
+  std::vector<std::byte> bytes(size);
+  write_pattern(bytes.data(), size, seed);
+  return bytes;
+}
+
+TEST_CASE("ibv_conduit_short_and_its_reply") {
+  Job job;
+  job.engine.start(Rank{0}, [&] {
+    sim::ModelHost host = job.host(0);
+    const SimTime start = host.now();
+    CHECK(try_send(*job.conduits[0], header_to(1, Category::short_message)) == Status::ok);
+    CHECK((host.now() - start).ps == 128'000);
+    Sink sink([&](const AmView& reply) {
+      CHECK((host.now() - start).ps == 1'868'000);
+      CHECK_FALSE(reply.is_request);
+      CHECK(reply.handler == HandlerIndex{7});
+    });
+    wait(*job.conduits[0], host, sink, [&] { return sink.messages == 1; });
+    CHECK(job.conduits[0]->credits(Rank{1}) == 12);
+  });
+  job.engine.start(Rank{1}, [&] {
+    sim::ModelHost host = job.host(1);
+    const SimTime start = host.now();
+    Sink sink([&](const AmView& request) {
+      CHECK((host.now() - start).ps == 940'000);
+      CHECK(request.is_request);
+      CHECK(try_send(*job.conduits[1], header_to(0, Category::short_message, true)) == Status::ok);
+    });
+    wait(*job.conduits[1], host, sink, [&] { return sink.messages == 1; });
+  });
+  job.engine.run();
+}
+
+TEST_CASE("ibv_conduit_layout_holds_what_the_constants_say") {
+  CHECK(message_bytes(Category::short_message, 0, 0) == 4);
+  CHECK(message_bytes(Category::medium, 16, 4024) == 4096);
+  CHECK(message_bytes(Category::long_message, 16, 4016) == 4096);
+  for (const Category category : {Category::medium, Category::long_message}) {
+    for (unsigned arguments = 0; arguments <= conduit::kMaxArguments; ++arguments) {
+      CAPTURE(arguments);
+      CHECK(payload_at(category, arguments) >= header_bytes(category, arguments));
+      CHECK(payload_at(category, arguments) < header_bytes(category, arguments) + kAlignment);
+      CHECK((message_at(category) + payload_at(category, arguments)) % kAlignment == 0);
+    }
+  }
+}
+
+TEST_CASE("ibv_conduit_messages_arrive_as_they_were_sent") {
+  Job job;
+  const std::array<Bytes, 8> sizes{0, 1, 100, 128, 1000, 4016, 4017, 65536};
+  std::vector<std::int32_t> words(16);
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] = static_cast<std::int32_t>(i) - 5;
+  struct Sent {
+    Category category;
+    Bytes size;
+    unsigned arguments;
+  };
+  std::vector<Sent> all;
+  for (unsigned arguments = 0; arguments <= 16; arguments += 4) {
+    all.push_back({Category::short_message, 0, arguments});
+    for (const Bytes size : sizes) {
+      if (size <= kMostMedium) all.push_back({Category::medium, size, arguments});
+      all.push_back({Category::long_message, size, arguments});
+    }
+    all.push_back({Category::medium, kMostMedium, arguments});
+  }
+  job.engine.start(Rank{0}, [&] {
+    Sink sink;
+    std::uint64_t seed = 0;
+    for (const Sent& each : all) {
+      const std::vector<std::byte> payload = patterned(each.size, ++seed);
+      void* const destination = each.category == Category::long_message ? job.segments[1].data() + 64 : nullptr;
+      wait(*job.conduits[0], job.host(0), sink, [&] {
+        return try_send(*job.conduits[0], header_to(1, each.category, false, each.arguments), payload, destination,
+                        std::span(words).first(each.arguments)) == Status::ok;
+      });
+    }
+    // All but what is banked comes back.
+    wait(*job.conduits[0], job.host(0), sink, [&] { return job.conduits[0]->credits(Rank{1}) >= 11; });
+  });
+  job.engine.start(Rank{1}, [&] {
+    std::size_t next = 0;
+    Sink sink([&](const AmView& message) {
+      const Sent& sent = all[next++];
+      CAPTURE(next);
+      CHECK(message.source == Rank{0});
+      CHECK(message.category == sent.category);
+      CHECK(message.size == sent.size);
+      CHECK(message.arguments.size() == sent.arguments);
+      CHECK(std::equal(message.arguments.begin(), message.arguments.end(), words.begin()));
+      if (sent.category == Category::short_message) CHECK(message.payload == nullptr);
+      if (sent.category == Category::medium) {
+        CHECK(reinterpret_cast<std::uintptr_t>(message.payload) % alignof(std::max_align_t) == 0);
+      }
+      if (sent.category == Category::long_message) CHECK(message.payload == job.segments[1].data() + 64);
+      if (sent.size != 0) CHECK(has_pattern(message.payload, sent.size, next));
+    });
+    wait(*job.conduits[1], job.host(1), sink, [&] { return next == all.size(); });
+  });
+  job.engine.run();
+  CHECK(job.context(1).counters().not_ready == 0);
+}
+
+// Handlers that do not reply: one credit is kept for the next message back, two go back in a hidden reply.
+TEST_CASE("ibv_conduit_credits_come_back_by_themselves") {
+  Job job;
+  job.engine.start(Rank{0}, [&] {
+    Sink sink;
+    for (int i = 0; i < 12; ++i) {
+      CHECK(try_send(*job.conduits[0], header_to(1, Category::short_message)) == Status::ok);
+    }
+    CHECK(job.conduits[0]->credits(Rank{1}) == 0);
+    CHECK(try_send(*job.conduits[0], header_to(1, Category::short_message)) == Status::no_resource);
+    wait(*job.conduits[0], job.host(0), sink, [&] { return job.conduits[0]->credits(Rank{1}) == 12; });
+    CHECK(try_send(*job.conduits[0], header_to(1, Category::short_message)) == Status::ok);
+    // This one's stays banked until rank 1 sends something of its own.
+    wait(*job.conduits[0], job.host(0), sink, [&] { return sink.messages == 1; });
+    CHECK(job.conduits[0]->credits(Rank{1}) == 12);
+  });
+  job.engine.start(Rank{1}, [&] {
+    Sink sink;
+    wait(*job.conduits[1], job.host(1), sink, [&] { return sink.messages == 13; });
+    CHECK(job.conduits[1]->hidden_replies() == 6);
+    sleep_until(job.host(1), job.host(1).now() + SimTime{50'000'000});
+    CHECK(try_send(*job.conduits[1], header_to(0, Category::short_message)) == Status::ok);
+  });
+  job.engine.run();
+}
+
+TEST_CASE("ibv_conduit_puts_and_gets_from_any_memory") {
+  for (const Bytes size : {Bytes{0}, Bytes{1}, Bytes{128}, Bytes{129}, Bytes{4096}, Bytes{4097}, Bytes{65536}}) {
+    for (const bool registered : {false, true}) {
+      CAPTURE(size);
+      CAPTURE(registered);
+      Job job;
+      std::vector<std::byte> own = patterned(size, 3);
+      std::byte* const source = registered ? job.segments[0].data() : own.data();
+      std::byte* const remote = job.segments[1].data() + 128;
+      job.engine.start(Rank{0}, [&] {
+        Sink sink;
+        if (size != 0) std::memcpy(source, own.data(), size);
+        CHECK(job.conduits[0]->put(Rank{1}, remote, source, size, OperationId{1}, OperationId{2}) == Status::ok);
+        const auto has = [&](std::uint32_t id) {
+          return std::find(sink.done.begin(), sink.done.end(), OperationId{id}) != sink.done.end();
+        };
+        if (!registered || size <= 128) {
+          CHECK(job.conduits[0]->poll(sink, 1, PollFilter::everything) == 1);  // copied: at once
+          CHECK(has(2));
+          if (size != 0) std::memset(source, 0, size);
+        }
+        wait(*job.conduits[0], job.host(0), sink, [&] { return sink.done.size() == 2; });
+        CHECK(has(1));
+        if (size != 0) CHECK(has_pattern(remote, size, 3));
+        if (size != 0) std::memset(source, 0, size);
+        CHECK(job.conduits[0]->get(Rank{1}, source, remote, size, OperationId{3}) == Status::ok);
+        wait(*job.conduits[0], job.host(0), sink, [&] { return sink.done.size() == 3; });
+        CHECK(has(3));
+        if (size != 0) CHECK(has_pattern(source, size, 3));
+      });
+      job.engine.start(Rank{1}, [] {});
+      job.engine.run();
+    }
+  }
+}
+
+TEST_CASE("ibv_conduit_refuses_at_each_limit_and_gives_back_what_is_cancelled") {
+  const AmHeader to_one = header_to(1, Category::long_message);
+  const auto prepared = [&](const IbvLimits& limits, Bytes size) {
+    Job job({}, limits);
+    unsigned count = 0;
+    job.engine.start(Rank{0}, [&] {
+      std::vector<AmBuffer> buffers;
+      for (int round = 0; round < 2; ++round) {
+        for (;;) {
+          AmBuffer buffer;
+          if (job.conduits[0]->prepare(to_one, nullptr, size, size, buffer) != Status::ok) break;
+          buffers.push_back(buffer);
+        }
+        if (round == 0) count = static_cast<unsigned>(buffers.size());
+        CHECK(buffers.size() == count);
+        for (const AmBuffer& each : buffers) job.conduits[0]->cancel(each);
+        buffers.clear();
+      }
+    });
+    job.engine.start(Rank{1}, [] {});
+    job.engine.run();
+    return count;
+  };
+  CHECK(prepared({}, 8) == 12);                  // credits of a peer
+  CHECK(prepared({.all_requests = 5}, 8) == 5);  // of all
+  // What is kept for replies apart:
+  CHECK(prepared({.peer_sends = 7}, 8) == 5);     // work requests to a peer
+  CHECK(prepared({.peer_sends = 7}, 5000) == 2);  // two each
+  CHECK(prepared({.all_sends = 9}, 8) == 7);      // to all
+  CHECK(prepared({.large_buffers = 3}, 5000) == 2);
+}
+
+TEST_CASE("ibv_conduit_misuse_is_named") {
+  Job job;
+  AmBuffer buffer;
+  CHECK_THROWS_AS((void)job.conduits[0]->prepare(header_to(1, Category::medium), nullptr, 4025, 4025, buffer),
+                  UsageError);
+  CHECK_THROWS_AS((void)job.conduits[0]->prepare(header_to(1, Category::long_message), nullptr, 65537, 65537, buffer),
+                  UsageError);
+  CHECK_THROWS_AS((void)job.conduits[0]->prepare(header_to(2, Category::short_message), nullptr, 0, 0, buffer),
+                  UsageError);
+  CHECK_THROWS_AS(Job({}, {.peer_sends = 3}), UsageError);
+  CHECK_THROWS_AS(Job({}, {.peer_requests = 1, .banked = 1}), UsageError);
+}
+
+}  // namespace
+}  // namespace gasmeter::networks::ibv
