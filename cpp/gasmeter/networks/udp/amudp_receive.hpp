@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <utility>
 
 #include "gasmeter/networks/udp/amudp_conduit.hpp"
@@ -172,13 +173,15 @@ void BasicAmudpConduit<Host>::deliver(conduit::Delivery& sink, const conduit::Am
     sink.arrived(view);
     return;
   }
+  std::exception_ptr thrown;
   try {
     sink.arrived(view);
   } catch (...) {
-    acknowledge_if_unanswered(view.source, view.cookie);  // it was handled, whatever its handler did
-    throw;
+    thrown = std::current_exception();
   }
+  // It was handled, whatever its handler did. Not inside the catch block, where a fibre must not wait.
   acknowledge_if_unanswered(view.source, view.cookie);
+  if (thrown) std::rethrow_exception(thrown);
 }
 
 }  // namespace gasmeter::networks::udp
