@@ -272,7 +272,8 @@ void register_flood(Registry& registry) {
     return std::make_unique<RawFlood>(context, settings);
   };
   kernel.make_raw_extoll = &raw_extoll::make_flood;
-  kernel.make_raw_udp = &raw_udp::make_flood;
+  kernel.make_raw_udp = &raw_udp::make_flood<RawUdp>;
+  kernel.make_raw_ethernet = &raw_udp::make_flood<RawEthernet>;
   registry.add(std::move(kernel));
 }
 

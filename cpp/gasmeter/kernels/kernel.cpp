@@ -60,6 +60,10 @@ std::vector<std::string> Kernel::raw_networks() const {
   if (make_raw_ideal != nullptr) found.emplace_back("ideal");
   if (make_raw_fabric != nullptr) found.emplace_back("fabric");
   if (make_raw_extoll != nullptr) found.emplace_back("extoll");
+  if (make_raw_ethernet != nullptr) {
+    found.emplace_back("ethernet");
+    found.emplace_back("ipoib");
+  }
   return found;
 }
 

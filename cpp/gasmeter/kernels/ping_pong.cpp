@@ -431,7 +431,8 @@ void register_ping_pong(Registry& registry) {
     return std::make_unique<RawIdealPingPong>(context, settings);
   };
   kernel.make_raw_extoll = &raw_extoll::make_ping_pong;
-  kernel.make_raw_udp = &raw_udp::make_ping_pong;
+  kernel.make_raw_udp = &raw_udp::make_ping_pong<RawUdp>;
+  kernel.make_raw_ethernet = &raw_udp::make_ping_pong<RawEthernet>;
   registry.add(std::move(kernel));
 }
 

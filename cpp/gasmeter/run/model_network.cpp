@@ -16,6 +16,7 @@ std::unique_ptr<ModelMachine> ModelMachine::of(const Request& request) {
   conduit::MachineValues machine(network, request.machine);
   if (network == "fabric") return make_fabric_machine(request, std::move(machine));
   if (network == "extoll") return make_extoll_machine(request, std::move(machine));
+  if (network == "ethernet" || network == "ipoib") return make_ethernet_machine(request, std::move(machine));
   throw UsageError("network " + network + " is not modelled");
 }
 
