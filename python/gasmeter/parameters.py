@@ -112,5 +112,49 @@ _FABRIC = (
     Parameter("link.buffer", "count", "packets held by one input and virtual channel"),
 )
 
-PARAMETERS: Mapping[str, tuple[Parameter, ...]] = {"extoll": _EXTOLL, "fabric": _FABRIC, "ibv": _IBV, "ideal": _IDEAL}
+_ETHERNET = (
+    Parameter(TOPOLOGY, TOPOLOGY, "how nodes are connected"),
+    Parameter("ranks_per_node", "count", "cores of a node, one rank each"),
+    Parameter("host.call", "time", "entering one operation of the library"),
+    Parameter("host.header_build", "time", "packing or reading a header and its arguments"),
+    Parameter("host.dispatch", "time", "handler table look-up and the call"),
+    Parameter("host.poll_miss", "time", "asking a socket that has nothing"),
+    Parameter("host.update", "time", "one read-modify-write of a kernel on a random word of a table in memory"),
+    Parameter("host.update_in_cache", "time", "likewise, of a table of at most host.cache"),
+    Parameter("host.cache", "size", "of the caches that one core has for itself"),
+    Parameter("host.copy_start", "time", "a copy from memory to memory, whatever its length"),
+    Parameter(
+        "host.copy_bandwidth", "bandwidth", "a copy from memory to memory by one core, between user and kernel too"
+    ),
+    Parameter("host.memory_bandwidth", "bandwidth", "memory of a whole node, shared by its cores"),
+    Parameter("host.line_store", "time", "storing a cache line that another rank reads"),
+    Parameter("host.line_transfer", "time", "loading a cache line that another rank wrote"),
+    Parameter("host.caches_off", "count", "so many times as long takes all software with option caches=false"),
+    Parameter("link.bandwidth", "bandwidth", "one link, in one direction"),
+    Parameter("link.latency", "time", "one hop: half of a switch, and a cable"),
+    Parameter("link.buffer", "count", "packets held by one input of a switch"),
+    Parameter("link.frame", "size", "added to each packet on the wire"),
+    Parameter("link.least_frame", "size", "of a packet on the wire at least, that included"),
+    Parameter("link.mtu", "size", "largest packet, its IP header included"),
+    Parameter("nic.pipeline", "time", "of a packet in both cards together, besides its time on the wire"),
+    Parameter("nic.moderation", "time", "from a packet to the interrupt that tells of it"),
+    Parameter("nic.ring", "count", "packets that wait for the kernel; more are lost"),
+    Parameter("kernel.send", "time", "sendto of a datagram that is one packet, copy apart"),
+    Parameter("kernel.fragment", "time", "sendto, for each packet more"),
+    Parameter("kernel.interrupt", "time", "from the interrupt to the first look at a packet"),
+    Parameter("kernel.input", "time", "protocol input of one packet"),
+    Parameter("kernel.wake_up", "time", "waking a rank that sleeps in recvfrom, with option wait=sleep"),
+    Parameter("kernel.receive", "time", "recvfrom of a datagram that waits, copy apart"),
+    Parameter("kernel.send_buffer", "size", "of a socket: bytes that have not left"),
+    Parameter("kernel.receive_buffer", "size", "of a socket: datagrams that wait; more are lost"),
+)
+
+PARAMETERS: Mapping[str, tuple[Parameter, ...]] = {
+    "ethernet": _ETHERNET,
+    "extoll": _EXTOLL,
+    "fabric": _FABRIC,
+    "ibv": _IBV,
+    "ideal": _IDEAL,
+    "ipoib": _ETHERNET,
+}
 """Parameters by network, in the order they are listed."""

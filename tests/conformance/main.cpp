@@ -16,6 +16,7 @@
 #include "cases.hpp"
 #include "gasmeter/base/real_host.hpp"
 #include "model_job.hpp"
+#include "support/ethernet_installation.hpp"
 #include "support/extoll_installation.hpp"
 #include "support/ibv_installation.hpp"
 #include "thread_job.hpp"
@@ -232,6 +233,27 @@ Runs ibv() {
   return runs;
 }
 
+template <bool Classic, testing::Trouble What>
+using EthernetJob = ModelJobIn<testing::ModelWorldOn<testing::EthernetInstallationOf<Classic, What>>>;
+
+// The same protocols as over real sockets, in virtual time: nothing is lost, lost by plan, lost where there is no room.
+template <bool Classic>
+Runs udp_modelled() {
+  Runs runs;
+  // As with the other modelled networks, one thread in virtual time has nothing for the race detector.
+  if (!kThreadSanitizer) {
+    for (Run& run : synchronisation<EthernetJob<Classic, testing::Trouble::none>>()) runs.push_back(std::move(run));
+  }
+  const ModelSetup pair{.ranks = 2, .nodes = 2};
+  const ModelSetup three{.ranks = 3, .nodes = 3};
+  Cases<sim::ModelHost> cases = all_cases<sim::ModelHost>();
+  add_runs(runs, name_of(pair) + ", lossy", std::make_shared<EthernetJob<Classic, testing::Trouble::loss>>(pair),
+           cases);
+  add_runs(runs, name_of(three) + ", rings and buffers overflow",
+           std::make_shared<EthernetJob<Classic, testing::Trouble::overflow>>(three), cases);
+  return runs;
+}
+
 Runs threads() {
   Cases<ThreadedHost> cases = thread_cases();
   Runs runs = smp<ThreadedHost>({2, 3}, Mapping::one, all_cases<ThreadedHost>());
@@ -298,6 +320,7 @@ Runs amudp() {
 const std::map<std::string, Runs (*)()>& families() {
   static const std::map<std::string, Runs (*)()> all = {
       {"amudp", &amudp},
+      {"amudp-ethernet", &udp_modelled<true>},
       {"smp", [] { return smp<RealHost>({2, 3, 4, 8}, Mapping::one, all_cases<RealHost>()); }},
       {"smp-mapped",
        [] {
@@ -312,6 +335,7 @@ const std::map<std::string, Runs (*)()>& families() {
       {"ibv", &ibv},
       {"lazy-and-strict", &synchronisation<ModelJob>},
       {"udp", &udp},
+      {"udp-ethernet", &udp_modelled<false>},
       {"udp-lossy", &udp_lossy},
   };
   return all;

@@ -94,7 +94,7 @@ BAD_INPUT = [
     ((*MEASURE, "--seed", "1,2"), "seed '1,2' is not allowed", "one whole number"),
     (
         (*MEASURE, "--machine", "extol"),
-        "unknown machine 'extol'; did you mean 'extoll'? allowed: extoll, fabric, ibv, ideal",
+        "unknown machine 'extol'; did you mean 'extoll'? allowed: ethernet, ethernet-10g, extoll, fabric, ibv, ideal, ipoib",
         "gasmeter list machines",
     ),
     (
@@ -347,7 +347,7 @@ def test_list_has_text_and_json(call, what):
 
 
 def test_list_refuses_a_name_that_does_not_exist(call):
-    assert "machines: 'myrinet' does not exist; allowed: extoll, " in one_line(call("list", "machines", "myrinet"), 2)
+    assert "machines: 'myrinet' does not exist; allowed: ethernet, " in one_line(call("list", "machines", "myrinet"), 2)
 
 
 def test_list_shows_experiments_with_their_time_and_broken_ones_with_their_mistake(call):

@@ -274,7 +274,8 @@ void register_flood(Registry& registry) {
   };
   kernel.make_raw_extoll = &raw_extoll::make_flood;
   kernel.make_raw_ibv = &raw_ibv::make_flood;
-  kernel.make_raw_udp = &raw_udp::make_flood;
+  kernel.make_raw_udp = &raw_udp::make_flood<RawUdp>;
+  kernel.make_raw_ethernet = &raw_udp::make_flood<RawEthernet>;
   registry.add(std::move(kernel));
 }
 

@@ -61,6 +61,10 @@ std::vector<std::string> Kernel::raw_networks() const {
   if (make_raw_fabric != nullptr) found.emplace_back("fabric");
   if (make_raw_extoll != nullptr) found.emplace_back("extoll");
   if (make_raw_ibv != nullptr) found.emplace_back("ibv");
+  if (make_raw_ethernet != nullptr) {
+    found.emplace_back("ethernet");
+    found.emplace_back("ipoib");
+  }
   return found;
 }
 

@@ -35,6 +35,9 @@ class IbvContext;
 namespace gasmeter::networks::udp {
 class RawDatagrams;
 }
+namespace gasmeter::networks::ethernet {
+class RawSocket;
+}
 
 namespace gasmeter::kernels {
 
@@ -151,13 +154,17 @@ struct RawFabric {
   std::uint32_t ranks;
 };
 
-// What a raw program on UDP sockets gets.
-struct RawUdp {
-  networks::udp::RawDatagrams& socket;
+// What a raw program on UDP sockets gets, real or modelled.
+template <class AnySocket>
+struct RawSockets {
+  using Socket = AnySocket;
+  Socket& socket;
   Rank rank;
   std::uint32_t ranks;
-  std::function<void()> barrier;  // slow, by another way than the network; outside what is timed
+  std::function<void()> barrier;  // slow, by another way than what is measured; outside what is timed
 };
+using RawUdp = RawSockets<networks::udp::RawDatagrams>;
+using RawEthernet = RawSockets<networks::ethernet::RawSocket>;
 
 template <class Context>
 using Maker = std::unique_ptr<Program> (*)(Context, const Settings&);
@@ -178,6 +185,7 @@ struct Kernel {
   Maker<RawExtoll> make_raw_extoll = nullptr;
   Maker<RawIbv> make_raw_ibv = nullptr;
   Maker<RawUdp> make_raw_udp = nullptr;
+  Maker<RawEthernet> make_raw_ethernet = nullptr;  // and over InfiniBand
   // What is measured is the simulation itself: a block's time is CPU time of this computer, its metrics are `rate`,
   // operations per second of that, and `memory_per_rank`, whatever its programs say.
   bool measures_simulation = false;

@@ -433,7 +433,8 @@ void register_ping_pong(Registry& registry) {
   };
   kernel.make_raw_extoll = &raw_extoll::make_ping_pong;
   kernel.make_raw_ibv = &raw_ibv::make_ping_pong;
-  kernel.make_raw_udp = &raw_udp::make_ping_pong;
+  kernel.make_raw_udp = &raw_udp::make_ping_pong<RawUdp>;
+  kernel.make_raw_ethernet = &raw_udp::make_ping_pong<RawEthernet>;
   registry.add(std::move(kernel));
 }
 

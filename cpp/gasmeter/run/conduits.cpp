@@ -29,6 +29,27 @@ std::vector<OptionInfo> with_virtual_time(std::vector<OptionInfo> own) {
   return own;
 }
 
+// What conduits over modelled sockets have; `raw`: without the library.
+std::vector<OptionInfo> with_sockets(bool raw) {
+  std::vector<OptionInfo> own = {
+      {"caches", "bool", "true", "", {}, "false: the processors' caches are switched off, as in an old experiment"},
+      {"wait", "choice", "spin", "", {"spin", "sleep"}, "what a rank does that waits for a datagram"},
+      kThreads};
+  if (!raw) {
+    const std::vector<OptionInfo> more = {
+        {"corrupt", "float", "0", "", {}, "probability that a sent datagram has one bit turned"},
+        {"datagram", "int", "0", "B", {}, "the largest; 0: one packet (window), or the largest of UDP's (amudp)"},
+        {"delay_us", "float", "0", "us", {}, "delay added to every sent datagram"},
+        {"dup", "float", "0", "", {}, "probability that a sent datagram arrives twice"},
+        {"loss", "float", "0", "", {}, "probability that a sent datagram is lost; the point's seed decides which"},
+        {"neighbourhood", "bool", "false", "", {}, "ranks of one node use shared memory between them"},
+        {"protocol", "choice", "window", "", {"window", "amudp"}, "amudp: the classic scheme of 2003 to 2016"},
+        {"reorder", "float", "0", "", {}, "probability that later datagrams overtake a sent one"}};
+    own.insert(own.end(), more.begin(), more.end());
+  }
+  return with_virtual_time(std::move(own));
+}
+
 }  // namespace
 
 const std::vector<ConduitInfo>& conduits() {
@@ -124,6 +145,11 @@ const std::vector<ConduitInfo>& conduits() {
             kThreads})},
       {"raw@ibv", "InfiniBand verbs: queue pairs, sends, RDMA writes and reads", "ibv", true,
        with_virtual_time({kThreads})},
+      {"udp@ethernet", "the udp conduit over modelled sockets and Ethernet", "ethernet", true, with_sockets(false)},
+      {"raw@ethernet", "one modelled UDP socket a rank, without the library", "ethernet", true, with_sockets(true)},
+      {"udp@ibv", "the udp conduit over modelled sockets and IP over InfiniBand", "ipoib", true, with_sockets(false)},
+      {"raw@ipoib", "one modelled UDP socket a rank over InfiniBand, without the library", "ipoib", true,
+       with_sockets(true)},
       {"raw@fabric", "links and routers alone, for the kernel that measures the simulation itself", "fabric", true,
        with_virtual_time({kThreads})},
   };

@@ -2,6 +2,7 @@
 
 #include <time.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -57,6 +58,7 @@ class ModelJob::State {
         engine_(machine_->engine_options()),
         network_(machine_->make_network(engine_)),
         results_(request.settings.ranks),
+        ends_(request.settings.ranks),
         verifications_(request.settings.ranks) {
     if (request_.record) make_records();
     if (request_.is_raw()) {
@@ -85,7 +87,7 @@ class ModelJob::State {
   std::vector<sim::LinkUse> link_use() {
     return network_->fabric() != nullptr ? network_->fabric()->use() : std::vector<sim::LinkUse>{};
   }
-  SimTime block_length() const { return engine_.now() - block_start_; }
+  SimTime block_length() const { return *std::max_element(ends_.begin(), ends_.end()) - block_start_; }
   NodeId node_of(Rank rank) const { return engine_.node_of(rank); }
 
   std::span<const conduit::RankRecord> record() {
@@ -120,13 +122,16 @@ class ModelJob::State {
   void serve(std::uint32_t rank) {
     for (;;) {
       engine_.park(Rank{rank});
-      if (command_.command == Command::block) {
+      const bool is_block = command_.command == Command::block;
+      if (is_block) {
         if (!records_.empty()) records_[rank].begin();
         results_[rank] = programs_[rank]->run(command_.iterations);
         if (!records_.empty()) records_[rank].end();
       } else {
         verifications_[rank] = programs_[rank]->verify();
       }
+      if (is_block) ends_[rank] = engine_.host(Rank{rank}).now();
+      network_->settle(Rank{rank});
     }
   }
 
@@ -211,6 +216,7 @@ class ModelJob::State {
   std::vector<std::unique_ptr<Endpoint>> endpoints_;
   std::vector<std::unique_ptr<kernels::Program>> programs_;
   std::vector<BlockResult> results_;
+  std::vector<SimTime> ends_;  // of the last block, of each rank
   std::vector<Verification> verifications_;
   Order command_;
 };

@@ -17,6 +17,7 @@ std::unique_ptr<ModelMachine> ModelMachine::of(const Request& request) {
   if (network == "fabric") return make_fabric_machine(request, std::move(machine));
   if (network == "extoll") return make_extoll_machine(request, std::move(machine));
   if (network == "ibv") return make_ibv_machine(request, std::move(machine));
+  if (network == "ethernet" || network == "ipoib") return make_ethernet_machine(request, std::move(machine));
   throw UsageError("network " + network + " is not modelled");
 }
 

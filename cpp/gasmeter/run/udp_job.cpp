@@ -9,6 +9,7 @@
 #include "gasmeter/launch/available_memory.hpp"
 #include "gasmeter/networks/udp/amudp_conduit.hpp"
 #include "gasmeter/run/exchange.hpp"
+#include "gasmeter/run/impairment.hpp"
 #include "gasmeter/run/real_job.hpp"
 
 namespace gasmeter::run {
@@ -56,18 +57,6 @@ T random_value() {
   T value{};
   if (::getrandom(&value, sizeof value, 0) != static_cast<ssize_t>(sizeof value)) throw_errno("getrandom");
   return value;
-}
-
-services::Impairment impairment_of(const kernels::Settings& settings, Rank self) {
-  services::Impairment plan;
-  plan.loss = settings.number("loss");
-  plan.duplicate = settings.number("dup");
-  plan.reorder = settings.number("reorder");
-  plan.corrupt = settings.number("corrupt");
-  plan.delay = SimTime::from_ns(settings.number("delay_us") * 1e3);
-  plan.seed = settings.seed * 0x9e3779b97f4a7c15ULL + index(self);
-  plan.check();
-  return plan;
 }
 
 }  // namespace

@@ -77,6 +77,8 @@ class DatagramService {
   virtual unsigned send(Rank to, std::span<const iovec> parts, Bytes segment) = 0;
   // Fills inbox.datagrams with what has arrived, never waits; false: nothing there.
   virtual bool receive(Inbox& inbox) = 0;
+  // The next instant at which receive() has work even if nothing arrives; in virtual time somebody has to ask.
+  [[nodiscard]] virtual SimTime next_deadline() const { return kNever; }
 };
 
 }  // namespace gasmeter::services

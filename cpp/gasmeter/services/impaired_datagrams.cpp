@@ -67,14 +67,11 @@ void ImpairedDatagrams::send_one(Rank to, std::vector<std::byte> datagram) {
   held_.push_back({to, std::move(datagram), due, overtakers});
 }
 
-// A datagram that waits for others to overtake it leaves after a millisecond at the latest: there may be no others.
 void ImpairedDatagrams::release() {
   if (held_.empty()) return;
   const SimTime now = now_();
-  const SimTime patience = SimTime::from_ns(1e6);
   for (auto held = held_.begin(); held != held_.end();) {
-    const bool leaves = now >= held->due && (held->overtakers == 0 || now >= held->due + patience);
-    if (!leaves) {
+    if (now < held->leaves()) {
       ++held;
       continue;
     }
@@ -87,6 +84,12 @@ void ImpairedDatagrams::release() {
 bool ImpairedDatagrams::receive(Inbox& inbox) {
   release();
   return inner_.receive(inbox);
+}
+
+SimTime ImpairedDatagrams::next_deadline() const {
+  SimTime first = inner_.next_deadline();
+  for (const Held& held : held_) first = std::min(first, held.leaves());
+  return first;
 }
 
 }  // namespace gasmeter::services

@@ -35,6 +35,7 @@ class ImpairedDatagrams final : public DatagramService {
   [[nodiscard]] const DatagramLimits& limits() const override { return inner_.limits(); }
   unsigned send(Rank to, std::span<const iovec> parts, Bytes segment) override;
   bool receive(Inbox& inbox) override;
+  [[nodiscard]] SimTime next_deadline() const override;
 
   struct Counters {
     std::uint64_t sent = 0;  // handed to this object
@@ -47,11 +48,15 @@ class ImpairedDatagrams final : public DatagramService {
 
  private:
   static constexpr unsigned kDeepestReordering = 8;
+  static constexpr SimTime kPatience{1'000'000'000};  // 1 ms
   struct Held {
     Rank to;
     std::vector<std::byte> bytes;
     SimTime due;
     unsigned overtakers;  // datagrams that go first
+
+    // There may be none that go first.
+    [[nodiscard]] SimTime leaves() const { return overtakers == 0 ? due : due + kPatience; }
   };
 
   [[nodiscard]] bool happens(double probability);

@@ -39,6 +39,11 @@ class ModelHost {
     before_price();
     rank_->clock += (*rank_->prices)[price].of(bytes);
   }
+  // A price that is a network's own, of what the rank's own core does for it. Only moves the clock.
+  GASMETER_INLINE void spend(SimTime time) {
+    before_price();
+    rank_->clock += time;
+  }
   GASMETER_INLINE void charge_shared(conduit::SharedPrice price, Bytes bytes = 0) {
     synchronise();
     rank_->clock += (*rank_->prices)[price].of(bytes);

@@ -4,7 +4,6 @@
 
 #include "gasmeter/kernels/pattern.hpp"
 #include "gasmeter/kernels/raw_udp/raw_udp.hpp"
-#include "gasmeter/networks/udp/raw_datagrams.hpp"
 #include "gasmeter/services/datagram_service.hpp"
 
 namespace gasmeter::kernels::raw_udp {
@@ -16,9 +15,10 @@ constexpr Bytes kWord = 8;
 constexpr Bytes kBookkeeping = 768;          // of the kernel, per datagram that waits
 constexpr Bytes kMostWaiting = 1024 * 1024;  // of the receiver's buffer
 
+template <class Context>
 class Flood final : public Program {
  public:
-  Flood(RawUdp context, const Settings& settings)
+  Flood(Context context, const Settings& settings)
       : context_(std::move(context)),
         seed_(settings.seed),
         size_(settings.size),
@@ -38,7 +38,7 @@ class Flood final : public Program {
 
   BlockResult run(std::uint64_t iterations) override {
     start_together(context_);
-    networks::udp::RawDatagrams& socket = context_.socket;
+    typename Context::Socket& socket = context_.socket;
     const std::uint64_t pieces = (size_ + piece_ - 1) / piece_ * iterations;
     BlockResult result;
     if (context_.rank == Rank{0}) {
@@ -66,7 +66,7 @@ class Flood final : public Program {
  private:
   // Two credits are granted in advance; the last datagram is answered whatever the count.
   void send(std::uint64_t iterations, std::uint64_t pieces) {
-    networks::udp::RawDatagrams& socket = context_.socket;
+    typename Context::Socket& socket = context_.socket;
     std::uint64_t sent = 0;
     std::uint64_t granted = 2 * credit_;
     std::uint64_t word = 0;
@@ -86,7 +86,7 @@ class Flood final : public Program {
   }
 
   void receive(std::uint64_t pieces) {
-    networks::udp::RawDatagrams& socket = context_.socket;
+    typename Context::Socket& socket = context_.socket;
     const std::uint64_t word = 0;
     Bytes at = 0;
     for (std::uint64_t received = 0; received < pieces; ++received) {
@@ -97,7 +97,7 @@ class Flood final : public Program {
     socket.send(Rank{0}, &word, sizeof word);
   }
 
-  RawUdp context_;
+  Context context_;
   std::uint64_t seed_;
   Bytes size_;
   Bytes piece_ = 0;
@@ -108,8 +108,12 @@ class Flood final : public Program {
 
 }  // namespace
 
-std::unique_ptr<Program> make_flood(RawUdp context, const Settings& settings) {
-  return std::make_unique<Flood>(std::move(context), settings);
+template <class Context>
+std::unique_ptr<Program> make_flood(Context context, const Settings& settings) {
+  return std::make_unique<Flood<Context>>(std::move(context), settings);
 }
+
+template std::unique_ptr<Program> make_flood<RawUdp>(RawUdp, const Settings&);
+template std::unique_ptr<Program> make_flood<RawEthernet>(RawEthernet, const Settings&);
 
 }  // namespace gasmeter::kernels::raw_udp

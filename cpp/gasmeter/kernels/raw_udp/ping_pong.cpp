@@ -4,7 +4,6 @@
 
 #include "gasmeter/kernels/pattern.hpp"
 #include "gasmeter/kernels/raw_udp/raw_udp.hpp"
-#include "gasmeter/networks/udp/raw_datagrams.hpp"
 #include "gasmeter/services/datagram_service.hpp"
 
 namespace gasmeter::kernels::raw_udp {
@@ -14,9 +13,10 @@ using services::kLargestDatagram;
 
 constexpr Bytes kWord = 8;
 
+template <class Context>
 class PingPong final : public Program {
  public:
-  PingPong(RawUdp context, const Settings& settings)
+  PingPong(Context context, const Settings& settings)
       : context_(std::move(context)), seed_(settings.seed), size_(settings.size), buffer_(kLargestDatagram) {
     require_ranks(settings, 2);
     if (settings.op == "call") refuse_raw_op(settings, "udp", "am-short, am-medium, am-long, put, get");
@@ -34,7 +34,7 @@ class PingPong final : public Program {
 
   BlockResult run(std::uint64_t iterations) override {
     start_together(context_);
-    networks::udp::RawDatagrams& socket = context_.socket;
+    typename Context::Socket& socket = context_.socket;
     BlockResult result;
     if (context_.rank == Rank{0}) {
       const SimTime start = socket.host().now();
@@ -76,7 +76,7 @@ class PingPong final : public Program {
   }
 
  private:
-  RawUdp context_;
+  Context context_;
   std::uint64_t seed_;
   Bytes size_;
   Bytes there_ = 0;
@@ -87,8 +87,12 @@ class PingPong final : public Program {
 
 }  // namespace
 
-std::unique_ptr<Program> make_ping_pong(RawUdp context, const Settings& settings) {
-  return std::make_unique<PingPong>(std::move(context), settings);
+template <class Context>
+std::unique_ptr<Program> make_ping_pong(Context context, const Settings& settings) {
+  return std::make_unique<PingPong<Context>>(std::move(context), settings);
 }
+
+template std::unique_ptr<Program> make_ping_pong<RawUdp>(RawUdp, const Settings&);
+template std::unique_ptr<Program> make_ping_pong<RawEthernet>(RawEthernet, const Settings&);
 
 }  // namespace gasmeter::kernels::raw_udp

@@ -5,6 +5,8 @@
 #include <string>
 
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/networks/udp/amudp_receive.hpp"
+#include "gasmeter/sim/model_host.hpp"
 
 namespace gasmeter::networks::udp {
 
@@ -16,9 +18,12 @@ using conduit::AmCommit;
 using conduit::AmHeader;
 using conduit::Category;
 using conduit::PollFilter;
+using conduit::PrivatePrice;
 
-AmudpConduit::AmudpConduit(RealHost host, services::DatagramService& service, Rank self, std::uint32_t ranks,
-                           std::span<std::byte> segment, const UdpSettings& settings)
+template <class Host>
+BasicAmudpConduit<Host>::BasicAmudpConduit(Host host, services::DatagramService& service, Rank self,
+                                           std::uint32_t ranks, std::span<std::byte> segment,
+                                           const UdpSettings& settings)
     : host_(host),
       service_(service),
       self_(index(self)),
@@ -37,10 +42,12 @@ AmudpConduit::AmudpConduit(RealHost host, services::DatagramService& service, Ra
   inbox_bytes_ = std::max<Bytes>(80 * 1024, 2 * largest);
 }
 
-AmudpConduit::~AmudpConduit() = default;
+template <class Host>
+BasicAmudpConduit<Host>::~BasicAmudpConduit() = default;
 
 // Nothing has come yet: what is awaited in each slot is the first.
-AmudpConduit::Peer::Peer(Rank whose, std::uint64_t first_sequence) : rank(whose) {
+template <class Host>
+BasicAmudpConduit<Host>::Peer::Peer(Rank whose, std::uint64_t first_sequence) : rank(whose) {
   for (unsigned slot = 0; slot < amudp::kDepth; ++slot) {
     requests[slot].slot = static_cast<std::uint8_t>(slot);
     requests[slot].peer = whose;
@@ -49,14 +56,16 @@ AmudpConduit::Peer::Peer(Rank whose, std::uint64_t first_sequence) : rank(whose)
   }
 }
 
-AmudpConduit::Peer& AmudpConduit::peer(Rank rank) {
+template <class Host>
+typename BasicAmudpConduit<Host>::Peer& BasicAmudpConduit<Host>::peer(Rank rank) {
   std::unique_ptr<Peer>& entry = peers_[index(rank)];
   if (!entry) entry = std::make_unique<Peer>(rank, settings_.first_sequence);
   return *entry;
 }
 
 // A cookie is the slot of the request and as much of its sequence as fits.
-AmudpConduit::Answer& AmudpConduit::answer_to(Rank rank, std::uint64_t cookie) {
+template <class Host>
+typename BasicAmudpConduit<Host>::Answer& BasicAmudpConduit<Host>::answer_to(Rank rank, std::uint64_t cookie) {
   const std::uint64_t slot = cookie & 0xff;
   Peer& p = peer(rank);
   if (slot >= amudp::kDepth || p.answers[slot].sequence << 8 != cookie - slot) {
@@ -67,7 +76,9 @@ AmudpConduit::Answer& AmudpConduit::answer_to(Rank rank, std::uint64_t cookie) {
 
 // ---- messages
 
-Status AmudpConduit::prepare(const AmHeader& header, const void* client, Bytes least, Bytes most, AmBuffer& out) {
+template <class Host>
+Status BasicAmudpConduit<Host>::prepare(const AmHeader& header, const void* client, Bytes least, Bytes most,
+                                        AmBuffer& out) {
   const Bytes largest = header.category == Category::short_message ? 0
                         : header.category == Category::medium      ? capabilities_.max_request_medium
                                                                    : capabilities_.max_request_long;
@@ -98,7 +109,9 @@ Status AmudpConduit::prepare(const AmHeader& header, const void* client, Bytes l
   return Status::ok;
 }
 
-Status AmudpConduit::commit(const AmBuffer& buffer, const AmCommit& message, OperationId local) {
+template <class Host>
+Status BasicAmudpConduit<Host>::commit(const AmBuffer& buffer, const AmCommit& message, OperationId local) {
+  host_.charge(PrivatePrice::header_build);
   const AmHeader& header = buffer.header;
   Request* const request = header.is_reply ? nullptr : &peer(header.peer).requests[buffer.slot];
   Answer* const answer = header.is_reply ? &answer_to(header.peer, header.cookie) : nullptr;
@@ -115,7 +128,7 @@ Status AmudpConduit::commit(const AmBuffer& buffer, const AmCommit& message, Ope
     std::memcpy(datagram.data.get() + amudp::kArgumentsAt, message.arguments.data(), 4 * Bytes{head.arguments});
   }
   std::byte* const payload = datagram.data.get() + amudp::payload_at(head.arguments);
-  if (message.size != 0 && buffer.data != payload) std::memcpy(payload, buffer.data, message.size);
+  if (message.size != 0 && buffer.data != payload) host_.copy(payload, buffer.data, message.size);
   seal(datagram, header.peer, request != nullptr ? request->sequence : answer->sequence, head);
   if (!send(datagram, header.peer)) return Status::no_resource;
   if (answer != nullptr) {
@@ -133,12 +146,14 @@ Status AmudpConduit::commit(const AmBuffer& buffer, const AmCommit& message, Ope
 }
 
 // A reply's place is its request's: there is nothing to give back.
-void AmudpConduit::cancel(const AmBuffer& buffer) {
+template <class Host>
+void BasicAmudpConduit<Host>::cancel(const AmBuffer& buffer) {
   if (buffer.header.is_reply) return;
   peer(buffer.header.peer).requests[buffer.slot].state = Request::State::free;
 }
 
-void AmudpConduit::seal(Datagram& datagram, Rank to, std::uint64_t sequence, const MessageHead& head) const {
+template <class Host>
+void BasicAmudpConduit<Host>::seal(Datagram& datagram, Rank to, std::uint64_t sequence, const MessageHead& head) const {
   datagram.bytes = amudp::message_bytes(head.arguments, head.size);
   std::byte* const start = datagram.data.get();
   // Between arguments and payload nothing stands; what once did must not leave this process.
@@ -157,7 +172,8 @@ void AmudpConduit::seal(Datagram& datagram, Rank to, std::uint64_t sequence, con
   std::memcpy(start, &header.tag, sizeof header.tag);
 }
 
-bool AmudpConduit::send(const Datagram& datagram, Rank to) {
+template <class Host>
+bool BasicAmudpConduit<Host>::send(const Datagram& datagram, Rank to) {
   const iovec part{datagram.data.get(), datagram.bytes};
   if (service_.send(to, {&part, 1}, datagram.bytes) == 0) return false;
   ++counters_.sent;
@@ -165,9 +181,11 @@ bool AmudpConduit::send(const Datagram& datagram, Rank to) {
 }
 
 // If the network does not take it, it is as good as lost: the request comes again and asks for it.
-void AmudpConduit::acknowledge_if_unanswered(Rank rank, std::uint64_t cookie) {
+template <class Host>
+void BasicAmudpConduit<Host>::acknowledge_if_unanswered(Rank rank, std::uint64_t cookie) {
   Answer& answer = answer_to(rank, cookie);
   if (answer.sent) return;
+  host_.charge(PrivatePrice::header_build);
   MessageHead head;
   head.kind = Kind::acknowledgement;
   head.slot = static_cast<std::uint8_t>(cookie & 0xff);
@@ -177,7 +195,8 @@ void AmudpConduit::acknowledge_if_unanswered(Rank rank, std::uint64_t cookie) {
   if (send(answer.datagram, rank)) ++counters_.acknowledgements;
 }
 
-void AmudpConduit::release(Request& request) {
+template <class Host>
+void BasicAmudpConduit<Host>::release(Request& request) {
   request.state = Request::State::free;
   ++request.sequence;
   outstanding_[request.place] = outstanding_.back();
@@ -187,7 +206,8 @@ void AmudpConduit::release(Request& request) {
 
 // ---- timers
 
-void AmudpConduit::check_timer(SimTime now) {
+template <class Host>
+void BasicAmudpConduit<Host>::check_timer(SimTime now) {
   if (++turn_ >= outstanding_.size()) turn_ = 0;
   Request& request = *outstanding_[turn_];
   if (now - std::max(request.first_sent, peer(request.peer).heard) > settings_.patience) {
@@ -201,15 +221,19 @@ void AmudpConduit::check_timer(SimTime now) {
   request.due = now + request.timeout;
 }
 
-SimTime AmudpConduit::next_deadline() const {
+template <class Host>
+SimTime BasicAmudpConduit<Host>::next_deadline() const {
   SimTime first = kNever;
+  // Who waits for sockets polls them anyway.
+  if constexpr (Host::kModelled) first = service_.next_deadline();
   for (const Request* request : outstanding_) first = std::min(first, request->due);
   return first;
 }
 
 // ---- progress
 
-unsigned AmudpConduit::poll(conduit::Delivery& sink, unsigned budget, PollFilter filter) {
+template <class Host>
+unsigned BasicAmudpConduit<Host>::poll(conduit::Delivery& sink, unsigned budget, PollFilter filter) {
   const Nesting guard(nesting_);
   Reader& reader = reader_of(nesting_);
   for (const auto& other : readers_) {
@@ -218,10 +242,12 @@ unsigned AmudpConduit::poll(conduit::Delivery& sink, unsigned budget, PollFilter
   const unsigned reported = report_completions(sink, budget);
   const unsigned most = std::min(budget - reported, amudp::kServedPerPoll);
   unsigned served = 0;
+  bool missed = false;
   while (served < most) {
     if (!deliver_kept(sink, filter)) {
       services::Inbox::Datagram* const datagram = next_datagram(reader);
-      if (datagram == nullptr) break;
+      missed = datagram == nullptr;
+      if (missed) break;
       conduit::AmView view;
       if (accept(*datagram, view)) {
         if (view.is_request && filter == PollFilter::replies_only) {
@@ -234,10 +260,13 @@ unsigned AmudpConduit::poll(conduit::Delivery& sink, unsigned budget, PollFilter
     ++served;
   }
   if (!outstanding_.empty()) check_timer(host_.now());
+  // A poll that finds nothing at all is charged by who polls.
+  if (missed && reported + served != 0) host_.charge(PrivatePrice::poll_miss);
   return reported + served;
 }
 
-void AmudpConduit::serve() {
+template <class Host>
+void BasicAmudpConduit<Host>::serve() {
   const Nesting guard(nesting_);
   for (const auto& reader : readers_) keep_all(*reader);
   Reader& reader = reader_of(nesting_);
@@ -249,7 +278,8 @@ void AmudpConduit::serve() {
   for (std::size_t timers = outstanding_.size(); timers != 0; --timers) check_timer(now);
 }
 
-unsigned AmudpConduit::report_completions(conduit::Delivery& sink, unsigned budget) {
+template <class Host>
+unsigned BasicAmudpConduit<Host>::report_completions(conduit::Delivery& sink, unsigned budget) {
   unsigned reported = 0;
   for (; reported < budget && !completions_.empty(); ++reported) {
     const OperationId operation = completions_.front();
@@ -258,5 +288,8 @@ unsigned AmudpConduit::report_completions(conduit::Delivery& sink, unsigned budg
   }
   return reported;
 }
+
+template class BasicAmudpConduit<RealHost>;
+template class BasicAmudpConduit<sim::ModelHost>;
 
 }  // namespace gasmeter::networks::udp

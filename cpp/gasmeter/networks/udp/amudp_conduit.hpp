@@ -16,6 +16,7 @@
 
 #include "gasmeter/base/real_host.hpp"
 #include "gasmeter/conduit/conduit.hpp"
+#include "gasmeter/conduit/host.hpp"
 #include "gasmeter/networks/udp/amudp_message.hpp"
 #include "gasmeter/networks/udp/run_settings.hpp"
 #include "gasmeter/services/datagram_service.hpp"
@@ -24,15 +25,18 @@ namespace gasmeter::networks::udp {
 
 using conduit::OperationId;
 
-class AmudpConduit final : public conduit::Conduit {
+// Over sockets or over a model of them, as BasicUdpConduit.
+template <class Host>
+class BasicAmudpConduit final : public conduit::Conduit {
  public:
   // `service` outlives the conduit and knows the ranks' addresses. `segment`: memory where peers' Longs may go. Throws
   // UsageError for more ranks than the header can name, or datagrams too small for any message.
-  AmudpConduit(RealHost host, services::DatagramService& service, Rank self, std::uint32_t ranks,
-               std::span<std::byte> segment, const UdpSettings& settings);
-  ~AmudpConduit() override;
+  BasicAmudpConduit(Host host, services::DatagramService& service, Rank self, std::uint32_t ranks,
+                    std::span<std::byte> segment, const UdpSettings& settings);
+  ~BasicAmudpConduit() override;
 
   [[nodiscard]] const conduit::Capabilities& capabilities() const override { return capabilities_; }
+  void attach(std::span<std::byte> segment) override { segment_ = segment; }
   Status prepare(const conduit::AmHeader& header, const void* client, Bytes least, Bytes most,
                  conduit::AmBuffer& out) override;
   Status commit(const conduit::AmBuffer& buffer, const conduit::AmCommit& message, OperationId local) override;
@@ -121,7 +125,7 @@ class AmudpConduit final : public conduit::Conduit {
   void deliver(conduit::Delivery& sink, const conduit::AmView& view);
   [[nodiscard]] unsigned report_completions(conduit::Delivery& sink, unsigned budget);
 
-  RealHost host_;
+  Host host_;
   services::DatagramService& service_;
   std::uint32_t self_;
   std::uint32_t ranks_;
@@ -139,5 +143,7 @@ class AmudpConduit final : public conduit::Conduit {
   std::size_t nesting_ = 0;
   UdpCounters counters_;
 };
+
+using AmudpConduit = BasicAmudpConduit<RealHost>;
 
 }  // namespace gasmeter::networks::udp

@@ -6,6 +6,9 @@
 #include <utility>
 
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/networks/udp/udp_receive.hpp"
+#include "gasmeter/networks/udp/udp_send.hpp"
+#include "gasmeter/sim/model_host.hpp"
 
 namespace gasmeter::networks::udp {
 namespace {
@@ -16,6 +19,7 @@ using conduit::AmHeader;
 using conduit::Category;
 using conduit::kNoOperation;
 using conduit::PollFilter;
+using conduit::PrivatePrice;
 
 constexpr Bytes kMaxMedium = 64 * 1024;      // larger ones would have to be put together from many fragments
 constexpr Bytes kMaxLong = 4 * 1024 * 1024;  // a message's payload is copied; a put's is not
@@ -41,8 +45,9 @@ FragmentKind fragment_kind(const AmHeader& header) {
 
 }  // namespace
 
-UdpConduit::UdpConduit(RealHost host, services::DatagramService& service, Rank self, std::uint32_t ranks,
-                       std::span<std::byte> segment, const UdpSettings& settings)
+template <class Host>
+BasicUdpConduit<Host>::BasicUdpConduit(Host host, services::DatagramService& service, Rank self, std::uint32_t ranks,
+                                       std::span<std::byte> segment, const UdpSettings& settings)
     : host_(host),
       service_(service),
       self_(index(self)),
@@ -67,9 +72,11 @@ UdpConduit::UdpConduit(RealHost host, services::DatagramService& service, Rank s
   for (auto& reader : readers_) reader = std::make_unique<Reader>(inbox_bytes);
 }
 
-UdpConduit::~UdpConduit() = default;
+template <class Host>
+BasicUdpConduit<Host>::~BasicUdpConduit() = default;
 
-UdpConduit::Peer& UdpConduit::peer(Rank rank) {
+template <class Host>
+typename BasicUdpConduit<Host>::Peer& BasicUdpConduit<Host>::peer(Rank rank) {
   std::unique_ptr<Peer>& entry = peers_[index(rank)];
   if (!entry) {
     entry = std::make_unique<Peer>(rank, settings_.first_sequence, window_bytes_);
@@ -78,14 +85,17 @@ UdpConduit::Peer& UdpConduit::peer(Rank rank) {
   return *entry;
 }
 
-bool UdpConduit::is_quiet() const {
+template <class Host>
+bool BasicUdpConduit<Host>::is_quiet() const {
   return std::all_of(active_.begin(), active_.end(),
                      [](const Peer* p) { return p->out.is_idle() && p->open == nullptr && p->transfers.empty(); });
 }
 
 // ---- messages
 
-Status UdpConduit::prepare(const AmHeader& header, const void* /*client*/, Bytes least, Bytes most, AmBuffer& out) {
+template <class Host>
+Status BasicUdpConduit<Host>::prepare(const AmHeader& header, const void* /*client*/, Bytes least, Bytes most,
+                                      AmBuffer& out) {
   (void)least;
   Peer& p = peer(header.peer);
   out.header = header;
@@ -109,7 +119,8 @@ Status UdpConduit::prepare(const AmHeader& header, const void* /*client*/, Bytes
   return Status::ok;
 }
 
-Status UdpConduit::commit(const AmBuffer& buffer, const AmCommit& message, OperationId local) {
+template <class Host>
+Status BasicUdpConduit<Host>::commit(const AmBuffer& buffer, const AmCommit& message, OperationId local) {
   Peer& p = peer(buffer.header.peer);
   const RecordKind kind = record_kind(buffer.header);
   const auto word = reinterpret_cast<std::uint64_t>(message.destination);
@@ -141,7 +152,8 @@ Status UdpConduit::commit(const AmBuffer& buffer, const AmCommit& message, Opera
   return Status::ok;
 }
 
-void UdpConduit::cancel(const AmBuffer& buffer) {
+template <class Host>
+void BasicUdpConduit<Host>::cancel(const AmBuffer& buffer) {
   Peer& p = peer(buffer.header.peer);
   if (buffer.slot == kInOpenDatagram) {
     p.reserved = false;
@@ -156,7 +168,9 @@ void UdpConduit::cancel(const AmBuffer& buffer) {
 
 // ---- puts and gets
 
-Status UdpConduit::put(Rank rank, void* to, const void* from, Bytes bytes, OperationId root, OperationId local) {
+template <class Host>
+Status BasicUdpConduit<Host>::put(Rank rank, void* to, const void* from, Bytes bytes, OperationId root,
+                                  OperationId local) {
   Peer& p = peer(rank);
   const auto address = reinterpret_cast<std::uint64_t>(to);
   if (is_copied(bytes)) {
@@ -186,7 +200,8 @@ Status UdpConduit::put(Rank rank, void* to, const void* from, Bytes bytes, Opera
   return Status::ok;
 }
 
-Status UdpConduit::get(Rank rank, void* to, const void* from, Bytes bytes, OperationId root) {
+template <class Host>
+Status BasicUdpConduit<Host>::get(Rank rank, void* to, const void* from, Bytes bytes, OperationId root) {
   Peer& p = peer(rank);
   if (bytes == 0) {
     if (root != kNoOperation) completions_.push_back(root);
@@ -217,7 +232,8 @@ Status UdpConduit::get(Rank rank, void* to, const void* from, Bytes bytes, Opera
 
 // ---- progress
 
-unsigned UdpConduit::poll(conduit::Delivery& sink, unsigned budget, PollFilter filter) {
+template <class Host>
+unsigned BasicUdpConduit<Host>::poll(conduit::Delivery& sink, unsigned budget, PollFilter filter) {
   struct Depth {
     explicit Depth(unsigned& d) : depth(d) { ++depth; }
     ~Depth() { --depth; }
@@ -230,6 +246,7 @@ unsigned UdpConduit::poll(conduit::Delivery& sink, unsigned budget, PollFilter f
   if (!stored_replies_.empty() || !stored_requests_.empty()) handed += deliver_stored(sink, budget - handed, filter);
   unsigned activity = 0;
   unsigned looks = 0;
+  bool missed = false;
   while (handed < budget) {
     if (!reader.datagram.empty()) {
       handed += deliver_records(sink, reader, budget - handed, filter);
@@ -241,7 +258,9 @@ unsigned UdpConduit::poll(conduit::Delivery& sink, unsigned budget, PollFilter f
       // A lone small datagram seldom has others behind it; the next poll will see.
       const auto& last = reader.inbox.datagrams;
       if (handed != 0 && last.size() == 1 && last.front().bytes < largest_ / 2) break;
-      if (activity > budget || ++looks > kMostLooks || !receive(reader)) break;
+      if (activity > budget || ++looks > kMostLooks) break;
+      missed = !receive(reader);
+      if (missed) break;
     }
   }
   if (filter == PollFilter::replies_only) {
@@ -256,10 +275,13 @@ unsigned UdpConduit::poll(conduit::Delivery& sink, unsigned budget, PollFilter f
   handed += report_completions(sink, budget > handed ? budget - handed : 0);
   flush_dirty();
   check_timers();
+  // A poll that finds nothing at all is charged by who polls.
+  if (missed && handed + activity != 0) host_.charge(PrivatePrice::poll_miss);
   return handed + activity;
 }
 
-void UdpConduit::serve() {
+template <class Host>
+void BasicUdpConduit<Host>::serve() {
   class Nobody final : public conduit::Delivery {
     void arrived(const conduit::AmView& /*message*/) override {}
     void completed(OperationId /*operation*/) override {}
@@ -283,7 +305,8 @@ void UdpConduit::serve() {
   check_timers();
 }
 
-unsigned UdpConduit::report_completions(conduit::Delivery& sink, unsigned budget) {
+template <class Host>
+unsigned BasicUdpConduit<Host>::report_completions(conduit::Delivery& sink, unsigned budget) {
   unsigned reported = 0;
   for (; reported < budget && !completions_.empty(); ++reported) {
     const OperationId operation = completions_.front();
@@ -295,11 +318,13 @@ unsigned UdpConduit::report_completions(conduit::Delivery& sink, unsigned budget
 
 // ---- timers
 
-void UdpConduit::wake_at(SimTime time) {
+template <class Host>
+void BasicUdpConduit<Host>::wake_at(SimTime time) {
   next_check_ = std::min(next_check_, time);
 }
 
-void UdpConduit::check_timers() {
+template <class Host>
+void BasicUdpConduit<Host>::check_timers() {
   if (next_check_ == kNever) return;
   const SimTime now = host_.now();
   if (now < next_check_) return;
@@ -321,5 +346,8 @@ void UdpConduit::check_timers() {
     wake_at(p->out.deadline());
   }
 }
+
+template class BasicUdpConduit<RealHost>;
+template class BasicUdpConduit<sim::ModelHost>;
 
 }  // namespace gasmeter::networks::udp

@@ -18,6 +18,7 @@
 
 #include "gasmeter/base/real_host.hpp"
 #include "gasmeter/conduit/conduit.hpp"
+#include "gasmeter/conduit/host.hpp"
 #include "gasmeter/networks/udp/receive_window.hpp"
 #include "gasmeter/networks/udp/run_settings.hpp"
 #include "gasmeter/networks/udp/send_window.hpp"
@@ -29,15 +30,18 @@ namespace gasmeter::networks::udp {
 // How long an acknowledgement waits for something that goes the same way.
 inline constexpr SimTime kAcknowledgementDelay{100'000'000};  // 100 us
 
-class UdpConduit final : public conduit::Conduit {
+// Over sockets or over a model of them: on a model host each step of the protocol pays its price, too.
+template <class Host>
+class BasicUdpConduit final : public conduit::Conduit {
  public:
   // `service` outlives the conduit and knows the ranks' addresses. `segment`: memory that peers may put to and get
   // from. Throws UsageError for more ranks than the header can name, or datagrams too small for any message.
-  UdpConduit(RealHost host, services::DatagramService& service, Rank self, std::uint32_t ranks,
-             std::span<std::byte> segment, const UdpSettings& settings);
-  ~UdpConduit() override;
+  BasicUdpConduit(Host host, services::DatagramService& service, Rank self, std::uint32_t ranks,
+                  std::span<std::byte> segment, const UdpSettings& settings);
+  ~BasicUdpConduit() override;
 
   [[nodiscard]] const conduit::Capabilities& capabilities() const override { return capabilities_; }
+  void attach(std::span<std::byte> segment) override { segment_ = segment; }
   Status prepare(const conduit::AmHeader& header, const void* client, Bytes least, Bytes most,
                  conduit::AmBuffer& out) override;
   Status commit(const conduit::AmBuffer& buffer, const conduit::AmCommit& message, OperationId local) override;
@@ -46,7 +50,11 @@ class UdpConduit final : public conduit::Conduit {
   Status get(Rank peer, void* to, const void* from, Bytes bytes, OperationId root) override;
   // Also counts datagrams that moved data and completed nothing yet.
   unsigned poll(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter) override;
-  [[nodiscard]] SimTime next_deadline() const override { return next_check_; }
+  [[nodiscard]] SimTime next_deadline() const override {
+    // Who waits for sockets polls them anyway.
+    if constexpr (Host::kModelled) return std::min(next_check_, service_.next_deadline());
+    return next_check_;
+  }
 
   // Between measurements: answers peers and repeats what was lost, keeps messages for the next poll.
   void serve();
@@ -169,7 +177,7 @@ class UdpConduit final : public conduit::Conduit {
   void owe(Peer& p, Bytes bytes, bool urgent, SimTime now);
   void wake_at(SimTime time);
 
-  RealHost host_;
+  Host host_;
   services::DatagramService& service_;
   std::uint32_t self_;
   std::uint32_t ranks_;
@@ -198,5 +206,7 @@ class UdpConduit final : public conduit::Conduit {
   std::vector<iovec> parts_;
   UdpCounters counters_;
 };
+
+using UdpConduit = BasicUdpConduit<RealHost>;
 
 }  // namespace gasmeter::networks::udp

@@ -13,5 +13,7 @@ namespace gasmeter::run {
 [[nodiscard]] std::unique_ptr<ModelMachine> make_fabric_machine(const Request& request, conduit::MachineValues machine);
 [[nodiscard]] std::unique_ptr<ModelMachine> make_extoll_machine(const Request& request, conduit::MachineValues machine);
 [[nodiscard]] std::unique_ptr<ModelMachine> make_ibv_machine(const Request& request, conduit::MachineValues machine);
+[[nodiscard]] std::unique_ptr<ModelMachine> make_ethernet_machine(const Request& request,
+                                                                  conduit::MachineValues machine);
 
 }  // namespace gasmeter::run

@@ -1,4 +1,7 @@
-// The receiving half of the udp conduit: datagrams into memory, acknowledgements and messages.
+// The receiving half of the udp conduit: datagrams into memory, acknowledgements and messages. Definitions of
+// templates, for udp_conduit.cpp alone.
+#pragma once
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -7,22 +10,21 @@
 
 namespace gasmeter::networks::udp {
 
-using conduit::AmView;
-using conduit::Category;
-using conduit::PollFilter;
-
-bool UdpConduit::in_segment(std::uint64_t address, Bytes bytes) const {
+template <class Host>
+bool BasicUdpConduit<Host>::in_segment(std::uint64_t address, Bytes bytes) const {
   const auto start = reinterpret_cast<std::uint64_t>(segment_.data());
   return address >= start && bytes <= segment_.size() && address - start <= segment_.size() - bytes;
 }
 
-void UdpConduit::complete(OperationId operation) {
+template <class Host>
+void BasicUdpConduit<Host>::complete(OperationId operation) {
   if (operation != conduit::kNoOperation) completions_.push_back(operation);
 }
 
 // Where the next datagram's payload will go if it is the next fragment of the transfer that was seen last. Nothing at
 // or behind the frontier has arrived yet, so whatever lands there is overwritten before anybody may look.
-void UdpConduit::set_landing(services::Inbox& inbox) {
+template <class Host>
+void BasicUdpConduit<Host>::set_landing(services::Inbox& inbox) {
   inbox.landing = {};
   if (bulk_ == nullptr || settings_.covers == Authentication::payload || largest_ < kCopied) return;
   const auto found = bulk_->incoming.find(bulk_transfer_);
@@ -36,15 +38,18 @@ void UdpConduit::set_landing(services::Inbox& inbox) {
                    std::min<Bytes>(incoming.head.total - incoming.frontier, largest_ - kFragmentPayloadAt)};
 }
 
-bool UdpConduit::receive(Reader& reader) {
+template <class Host>
+bool BasicUdpConduit<Host>::receive(Reader& reader) {
   set_landing(reader.inbox);
   reader.next = 0;
   return service_.receive(reader.inbox);
 }
 
-bool UdpConduit::accept_next(Reader& reader, unsigned& activity) {
+template <class Host>
+bool BasicUdpConduit<Host>::accept_next(Reader& reader, unsigned& activity) {
   services::Inbox::Datagram& datagram = reader.inbox.datagrams[reader.next++];
   ++counters_.received;
+  host_.charge(conduit::PrivatePrice::header_build);  // reading one costs what writing it does
   Header header;
   const bool big = datagram.landed && datagram.bytes > reader.inbox.landing.at;
   if (big && settings_.covers == Authentication::payload) reader.inbox.gather(datagram);
@@ -91,7 +96,8 @@ bool UdpConduit::accept_next(Reader& reader, unsigned& activity) {
   return true;
 }
 
-void UdpConduit::owe(Peer& p, Bytes bytes, bool urgent, SimTime now) {
+template <class Host>
+void BasicUdpConduit<Host>::owe(Peer& p, Bytes bytes, bool urgent, SimTime now) {
   if (p.owed == 0) {
     p.owed_since = now;
     wake_at(p.owed_since + kAcknowledgementDelay);
@@ -104,7 +110,8 @@ void UdpConduit::owe(Peer& p, Bytes bytes, bool urgent, SimTime now) {
   }
 }
 
-void UdpConduit::acknowledged(Peer& p, const Header& header, SimTime now) {
+template <class Host>
+void BasicUdpConduit<Host>::acknowledged(Peer& p, const Header& header, SimTime now) {
   if (!p.out.acknowledge(header.acknowledged, header.selective, now, [&](Slot& slot) { release(p, slot); })) return;
   if (header.selective != 0) wake_at(now);  // something was overtaken
   wake_at(p.out.deadline());
@@ -112,7 +119,8 @@ void UdpConduit::acknowledged(Peer& p, const Header& header, SimTime now) {
 }
 
 // A datagram is known to have arrived.
-void UdpConduit::release(Peer& p, Slot& slot) {
+template <class Host>
+void BasicUdpConduit<Host>::release(Peer& p, Slot& slot) {
   if (slot.records != nullptr) free_buffers_.push_back(std::exchange(slot.records, nullptr));
   for (const OperationId operation : slot.operations) complete(operation);
   slot.operations.clear();
@@ -133,7 +141,8 @@ void UdpConduit::release(Peer& p, Slot& slot) {
 }
 
 // Puts, gets and answers of a datagram; its messages are delivered later.
-void UdpConduit::apply_records(Peer& p, std::span<std::byte> datagram) {
+template <class Host>
+void BasicUdpConduit<Host>::apply_records(Peer& p, std::span<std::byte> datagram) {
   RecordView view;
   for (Bytes at = sizeof(Header); read_record(datagram, at, view) == Step::record; at = view.next) {
     if (view.kind == RecordKind::put) {
@@ -141,7 +150,8 @@ void UdpConduit::apply_records(Peer& p, std::span<std::byte> datagram) {
         ++counters_.malformed;
         continue;
       }
-      std::memcpy(reinterpret_cast<void*>(view.word), view.payload, view.size);
+      host_.synchronise();
+      host_.copy(reinterpret_cast<void*>(view.word), view.payload, view.size);
     } else if (view.kind == RecordKind::found) {
       found(p, view.word, view.payload, 0, view.size, false);
     } else if (view.kind == RecordKind::get) {
@@ -159,14 +169,15 @@ void UdpConduit::apply_records(Peer& p, std::span<std::byte> datagram) {
 }
 
 // Part of what a get asked for. Answers that no get waits for are dropped.
-void UdpConduit::found(Peer& p, std::uint64_t identity, const std::byte* payload, Bytes offset, Bytes bytes,
-                       bool in_place) {
+template <class Host>
+void BasicUdpConduit<Host>::found(Peer& p, std::uint64_t identity, const std::byte* payload, Bytes offset, Bytes bytes,
+                                  bool in_place) {
   const auto number = static_cast<std::uint32_t>(identity);
   const auto generation = static_cast<std::uint32_t>(identity >> 32);
   if (number >= gets_.size()) return;
   Get& get = gets_[number];
   if (get.generation != generation || get.missing < bytes || get.peer != p.rank) return;
-  if (!in_place) std::memcpy(get.to + offset, payload, bytes);
+  if (!in_place) host_.copy(get.to + offset, payload, bytes);
   get.missing -= bytes;
   if (get.missing != 0) return;
   complete(get.root);
@@ -174,7 +185,8 @@ void UdpConduit::found(Peer& p, std::uint64_t identity, const std::byte* payload
   free_gets_.push_back(number);
 }
 
-bool UdpConduit::apply_fragment(Peer& p, services::Inbox& inbox, services::Inbox::Datagram& datagram) {
+template <class Host>
+bool BasicUdpConduit<Host>::apply_fragment(Peer& p, services::Inbox& inbox, services::Inbox::Datagram& datagram) {
   FragmentView view;
   if (!read_fragment({datagram.data, datagram.bytes}, view)) return false;
   const Fragment& head = view.head;
@@ -218,7 +230,8 @@ bool UdpConduit::apply_fragment(Peer& p, services::Inbox& inbox, services::Inbox
                         view.bytes <= landing.bytes;
   if (!in_place) {
     inbox.gather(datagram);
-    std::memcpy(incoming.to + head.offset, datagram.data + view.payload_at, view.bytes);
+    host_.synchronise();
+    host_.copy(incoming.to + head.offset, datagram.data + view.payload_at, view.bytes);
   }
   std::copy(view.arguments.begin(), view.arguments.end(), incoming.arguments.begin());
   incoming.missing -= static_cast<std::uint32_t>(view.bytes);
@@ -229,7 +242,8 @@ bool UdpConduit::apply_fragment(Peer& p, services::Inbox& inbox, services::Inbox
   return true;
 }
 
-void UdpConduit::finish_incoming(Peer& p, std::uint32_t transfer) {
+template <class Host>
+void BasicUdpConduit<Host>::finish_incoming(Peer& p, std::uint32_t transfer) {
   const auto entry = p.incoming.find(transfer);
   Incoming incoming = std::move(entry->second);
   p.incoming.erase(entry);
@@ -242,9 +256,9 @@ void UdpConduit::finish_incoming(Peer& p, std::uint32_t transfer) {
   Stored stored;
   stored.arguments = incoming.arguments;
   stored.payload = std::move(incoming.storage);
-  AmView& view = stored.view;
+  conduit::AmView& view = stored.view;
   view.source = p.rank;
-  view.category = is_long ? Category::long_message : Category::medium;
+  view.category = is_long ? conduit::Category::long_message : conduit::Category::medium;
   view.is_request =
       incoming.head.kind == FragmentKind::request_medium || incoming.head.kind == FragmentKind::request_long;
   view.handler = HandlerIndex{incoming.head.handler};
@@ -254,23 +268,25 @@ void UdpConduit::finish_incoming(Peer& p, std::uint32_t transfer) {
   (view.is_request ? stored_requests_ : stored_replies_).push_back(std::move(stored));
 }
 
-void UdpConduit::store(const AmView& view) {
+template <class Host>
+void BasicUdpConduit<Host>::store(const conduit::AmView& view) {
   Stored stored;
   stored.view = view;
   stored.count = view.arguments.size();
   std::copy(view.arguments.begin(), view.arguments.end(), stored.arguments.begin());
-  if (view.category == Category::medium && view.size != 0) {
+  if (view.category == conduit::Category::medium && view.size != 0) {
     stored.payload = std::make_unique_for_overwrite<std::byte[]>(view.size);
-    std::memcpy(stored.payload.get(), view.payload, view.size);
+    host_.copy(stored.payload.get(), view.payload, view.size);
     stored.view.payload = stored.payload.get();
   }
   (view.is_request ? stored_requests_ : stored_replies_).push_back(std::move(stored));
 }
 
-unsigned UdpConduit::deliver_stored(conduit::Delivery& sink, unsigned budget, PollFilter filter) {
+template <class Host>
+unsigned BasicUdpConduit<Host>::deliver_stored(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter) {
   unsigned delivered = 0;
   for (std::deque<Stored>* queue : {&stored_replies_, &stored_requests_}) {
-    if (queue == &stored_requests_ && filter == PollFilter::replies_only) break;
+    if (queue == &stored_requests_ && filter == conduit::PollFilter::replies_only) break;
     while (delivered < budget && !queue->empty()) {
       Stored stored = std::move(queue->front());
       queue->pop_front();
@@ -284,10 +300,12 @@ unsigned UdpConduit::deliver_stored(conduit::Delivery& sink, unsigned budget, Po
 
 // Delivers messages of the datagram that is being read. Those that must not be delivered now, and with a budget of 0
 // all that are left, are kept.
-unsigned UdpConduit::deliver_records(conduit::Delivery& sink, Reader& reader, unsigned budget, PollFilter filter) {
+template <class Host>
+unsigned BasicUdpConduit<Host>::deliver_records(conduit::Delivery& sink, Reader& reader, unsigned budget,
+                                                conduit::PollFilter filter) {
   unsigned delivered = 0;
   RecordView record;
-  AmView view;
+  conduit::AmView view;
   view.source = reader.source;
   const bool keep = budget == 0;
   while (keep || delivered < budget) {
@@ -300,23 +318,24 @@ unsigned UdpConduit::deliver_records(conduit::Delivery& sink, Reader& reader, un
     reader.at = record.next;
     if (record.kind > RecordKind::reply_long) continue;
     const auto number = static_cast<unsigned>(record.kind) - static_cast<unsigned>(RecordKind::request_short);
-    view.category = static_cast<Category>(number / 2);
+    view.category = static_cast<conduit::Category>(number / 2);
     view.is_request = number % 2 == 0;
     view.handler = record.handler;
     view.arguments = record.arguments;
     view.size = record.size;
-    view.payload = view.category == Category::medium ? record.payload : nullptr;
-    if (view.category == Category::long_message) {
+    view.payload = view.category == conduit::Category::medium ? record.payload : nullptr;
+    if (view.category == conduit::Category::long_message) {
       view.payload = reinterpret_cast<void*>(record.word);
       if (record.size != 0) {
         if (!in_segment(record.word, record.size)) {
           ++counters_.malformed;
           continue;
         }
-        std::memcpy(view.payload, record.payload, record.size);
+        host_.synchronise();
+        host_.copy(view.payload, record.payload, record.size);
       }
     }
-    if (keep || (view.is_request && filter == PollFilter::replies_only)) {
+    if (keep || (view.is_request && filter == conduit::PollFilter::replies_only)) {
       store(view);
       continue;
     }

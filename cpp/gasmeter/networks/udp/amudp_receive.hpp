@@ -1,41 +1,41 @@
-// The receiving half of the classic scheme: what a datagram says, and which messages are new.
+// The receiving half of the classic scheme: what a datagram says, and which messages are new. Definitions of templates,
+// for amudp_conduit.cpp alone.
+#pragma once
+
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <utility>
 
 #include "gasmeter/networks/udp/amudp_conduit.hpp"
 
 namespace gasmeter::networks::udp {
 
-using amudp::Kind;
-using amudp::MessageHead;
-using conduit::AmView;
-using conduit::Category;
-using conduit::PollFilter;
-
-namespace {
+namespace amudp {
 
 // Reads the head of a message, checked against the datagram's length and itself.
-bool read_head(std::span<const std::byte> datagram, const conduit::Capabilities& can, MessageHead& head) {
-  if (datagram.size() < amudp::kArgumentsAt) return false;
-  std::memcpy(&head, datagram.data() + amudp::kHeadAt, sizeof head);
-  if (head.kind > Kind::acknowledgement || head.category > Category::long_message || head.slot >= amudp::kDepth ||
+inline bool read_head(std::span<const std::byte> datagram, const conduit::Capabilities& can, MessageHead& head) {
+  if (datagram.size() < kArgumentsAt) return false;
+  std::memcpy(&head, datagram.data() + kHeadAt, sizeof head);
+  if (head.kind > Kind::acknowledgement || head.category > conduit::Category::long_message || head.slot >= kDepth ||
       head.arguments > conduit::kMaxArguments) {
     return false;
   }
-  if (head.category == Category::short_message && head.size != 0) return false;
-  if (head.category == Category::medium && head.size > can.max_request_medium) return false;
-  return amudp::message_bytes(head.arguments, head.size) == datagram.size();
+  if (head.category == conduit::Category::short_message && head.size != 0) return false;
+  if (head.category == conduit::Category::medium && head.size > can.max_request_medium) return false;
+  return message_bytes(head.arguments, head.size) == datagram.size();
 }
 
-}  // namespace
+}  // namespace amudp
 
-AmudpConduit::Reader& AmudpConduit::reader_of(std::size_t depth) {
+template <class Host>
+typename BasicAmudpConduit<Host>::Reader& BasicAmudpConduit<Host>::reader_of(std::size_t depth) {
   while (readers_.size() < depth) readers_.push_back(std::make_unique<Reader>(inbox_bytes_));
   return *readers_[depth - 1];
 }
 
-services::Inbox::Datagram* AmudpConduit::next_datagram(Reader& reader) {
+template <class Host>
+services::Inbox::Datagram* BasicAmudpConduit<Host>::next_datagram(Reader& reader) {
   auto& datagrams = reader.inbox.datagrams;
   if (reader.next >= datagrams.size()) {
     reader.next = 0;
@@ -47,22 +47,24 @@ services::Inbox::Datagram* AmudpConduit::next_datagram(Reader& reader) {
   return reader.next < datagrams.size() ? &datagrams[reader.next++] : nullptr;
 }
 
-bool AmudpConduit::accept(services::Inbox::Datagram& datagram, AmView& view) {
+template <class Host>
+bool BasicAmudpConduit<Host>::accept(services::Inbox::Datagram& datagram, conduit::AmView& view) {
   ++counters_.received;
+  host_.charge(conduit::PrivatePrice::header_build);  // reading one costs what writing it does
   Header header;
   const Verdict verdict = judge(settings_.key, settings_.covers, {datagram.data, datagram.bytes}, settings_.session,
                                 static_cast<std::uint16_t>(self_), ranks_, header);
   if (!counters_.admit(verdict)) return false;
-  MessageHead head;
-  if (header.content != Content::records || !read_head({datagram.data, header.bytes}, capabilities_, head)) {
+  amudp::MessageHead head;
+  if (header.content != Content::records || !amudp::read_head({datagram.data, header.bytes}, capabilities_, head)) {
     ++counters_.malformed;
     return false;
   }
   Peer& p = peer(Rank{header.source});
   p.heard = host_.now();
-  const bool is_request = head.kind == Kind::request;
+  const bool is_request = head.kind == amudp::Kind::request;
   if (!(is_request ? accept_request(p, head, header.sequence) : accept_reply(p, head, header.sequence))) return false;
-  if (head.kind == Kind::acknowledgement) return false;
+  if (head.kind == amudp::Kind::acknowledgement) return false;
   std::byte* const payload = datagram.data + amudp::payload_at(head.arguments);
   view.source = p.rank;
   view.category = head.category;
@@ -71,16 +73,18 @@ bool AmudpConduit::accept(services::Inbox::Datagram& datagram, AmView& view) {
   view.arguments = {reinterpret_cast<const std::int32_t*>(datagram.data + amudp::kArgumentsAt), head.arguments};
   view.size = head.size;
   view.cookie = is_request ? header.sequence << 8 | head.slot : 0;
-  view.payload = head.category == Category::medium ? payload : nullptr;
-  if (head.category == Category::long_message) {
+  view.payload = head.category == conduit::Category::medium ? payload : nullptr;
+  if (head.category == conduit::Category::long_message) {
     view.payload = reinterpret_cast<void*>(head.destination);
-    if (head.size != 0) std::memcpy(view.payload, payload, head.size);
+    host_.synchronise();
+    host_.copy(view.payload, payload, head.size);
   }
   return true;
 }
 
 // True if it is new: its peer uses a slot again only when it has the reply to the request before.
-bool AmudpConduit::accept_request(Peer& p, const MessageHead& head, std::uint64_t sequence) {
+template <class Host>
+bool BasicAmudpConduit<Host>::accept_request(Peer& p, const amudp::MessageHead& head, std::uint64_t sequence) {
   Answer& answer = p.answers[head.slot];
   const std::uint64_t ahead = sequence - answer.sequence;
   if (ahead == 0 || ahead >= std::uint64_t{1} << 63) {
@@ -102,7 +106,8 @@ bool AmudpConduit::accept_request(Peer& p, const MessageHead& head, std::uint64_
   return true;
 }
 
-bool AmudpConduit::accept_reply(Peer& p, const MessageHead& head, std::uint64_t sequence) {
+template <class Host>
+bool BasicAmudpConduit<Host>::accept_reply(Peer& p, const amudp::MessageHead& head, std::uint64_t sequence) {
   Request& request = p.requests[head.slot];
   if (request.state != Request::State::in_flight || request.sequence != sequence) {
     ++counters_.duplicates;
@@ -117,8 +122,9 @@ bool AmudpConduit::accept_reply(Peer& p, const MessageHead& head, std::uint64_t 
 }
 
 // An empty Long goes nowhere, whatever it names.
-bool AmudpConduit::in_segment(const MessageHead& head) const {
-  if (head.category != Category::long_message || head.size == 0) return true;
+template <class Host>
+bool BasicAmudpConduit<Host>::in_segment(const amudp::MessageHead& head) const {
+  if (head.category != conduit::Category::long_message || head.size == 0) return true;
   const auto start = reinterpret_cast<std::uint64_t>(segment_.data());
   return head.destination >= start && head.size <= segment_.size() &&
          head.destination - start <= segment_.size() - head.size;
@@ -126,30 +132,33 @@ bool AmudpConduit::in_segment(const MessageHead& head) const {
 
 // ---- handing over
 
-void AmudpConduit::keep(const AmView& view) {
+template <class Host>
+void BasicAmudpConduit<Host>::keep(const conduit::AmView& view) {
   Stored stored;
   stored.view = view;
   stored.count = view.arguments.size();
   std::copy(view.arguments.begin(), view.arguments.end(), stored.arguments.begin());
-  if (view.category == Category::medium) {
+  if (view.category == conduit::Category::medium) {
     stored.payload = std::make_unique_for_overwrite<std::byte[]>(view.size);
-    std::memcpy(stored.payload.get(), view.payload, view.size);
+    host_.copy(stored.payload.get(), view.payload, view.size);
     stored.view.payload = stored.payload.get();
   }
   (view.is_request ? kept_requests_ : kept_replies_).push_back(std::move(stored));
 }
 
 // What a reader holds and has not looked at.
-void AmudpConduit::keep_all(Reader& reader) {
+template <class Host>
+void BasicAmudpConduit<Host>::keep_all(Reader& reader) {
   while (reader.next < reader.inbox.datagrams.size()) {
-    AmView view;
+    conduit::AmView view;
     if (accept(reader.inbox.datagrams[reader.next++], view)) keep(view);
   }
 }
 
-bool AmudpConduit::deliver_kept(conduit::Delivery& sink, PollFilter filter) {
+template <class Host>
+bool BasicAmudpConduit<Host>::deliver_kept(conduit::Delivery& sink, conduit::PollFilter filter) {
   auto* queue = &kept_replies_;
-  if (queue->empty() && filter == PollFilter::everything) queue = &kept_requests_;
+  if (queue->empty() && filter == conduit::PollFilter::everything) queue = &kept_requests_;
   if (queue->empty()) return false;
   Stored stored = std::move(queue->front());
   queue->pop_front();
@@ -158,18 +167,21 @@ bool AmudpConduit::deliver_kept(conduit::Delivery& sink, PollFilter filter) {
   return true;
 }
 
-void AmudpConduit::deliver(conduit::Delivery& sink, const AmView& view) {
+template <class Host>
+void BasicAmudpConduit<Host>::deliver(conduit::Delivery& sink, const conduit::AmView& view) {
   if (!view.is_request) {
     sink.arrived(view);
     return;
   }
+  std::exception_ptr thrown;
   try {
     sink.arrived(view);
   } catch (...) {
-    acknowledge_if_unanswered(view.source, view.cookie);  // it was handled, whatever its handler did
-    throw;
+    thrown = std::current_exception();
   }
+  // It was handled, whatever its handler did. Not inside the catch block, where a fibre must not wait.
   acknowledge_if_unanswered(view.source, view.cookie);
+  if (thrown) std::rethrow_exception(thrown);
 }
 
 }  // namespace gasmeter::networks::udp

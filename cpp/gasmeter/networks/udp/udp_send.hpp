@@ -1,4 +1,7 @@
 // The sending half of the udp conduit: records into datagrams, transfers into fragments, both into the window.
+// Definitions of templates, for udp_conduit.cpp alone.
+#pragma once
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -6,15 +9,16 @@
 #include "gasmeter/networks/udp/udp_conduit.hpp"
 
 namespace gasmeter::networks::udp {
-namespace {
+namespace sending {
 
-constexpr std::uint64_t kMostQueued = 128;  // datagrams that wait for the window
-constexpr Bytes kBatchBytes = 48 * 1024;    // queued bytes worth a call of their own
-constexpr Bytes kMostWaste = 4;             // a datagram is padded to full size if less than 1/4 of it is lost
+inline constexpr std::uint64_t kMostQueued = 128;  // datagrams that wait for the window
+inline constexpr Bytes kBatchBytes = 48 * 1024;    // queued bytes worth a call of their own
+inline constexpr Bytes kMostWaste = 4;             // a datagram is padded to full size if less than 1/4 of it is lost
 
-}  // namespace
+}  // namespace sending
 
-std::byte* UdpConduit::take_buffer() {
+template <class Host>
+std::byte* BasicUdpConduit<Host>::take_buffer() {
   if (free_buffers_.empty()) {
     buffers_.push_back(std::make_unique<services::Inbox>(round_up(largest_, 64)));
     free_buffers_.push_back(buffers_.back()->data());
@@ -24,40 +28,51 @@ std::byte* UdpConduit::take_buffer() {
   return buffer;
 }
 
-void UdpConduit::mark_dirty(Peer& p) {
+template <class Host>
+void BasicUdpConduit<Host>::mark_dirty(Peer& p) {
   if (p.dirty) return;
   p.dirty = true;
   dirty_.push_back(&p);
 }
 
-bool UdpConduit::make_room(Peer& p, Bytes bytes) {
+template <class Host>
+bool BasicUdpConduit<Host>::make_room(Peer& p, Bytes bytes) {
   if (p.open != nullptr) {
     if (p.open_bytes + bytes <= largest_) return true;
     if (!p.out.has_free_slot()) return false;
     close_open(p);
     if (p.out.next() - p.out.unsent() >= limits_.most_per_send ||
-        (p.out.next() - p.out.unsent()) * largest_ >= kBatchBytes) {
+        (p.out.next() - p.out.unsent()) * largest_ >= sending::kBatchBytes) {
       flush(p);
     }
   }
-  if (!p.out.has_free_slot() || p.out.next() - p.out.unsent() >= kMostQueued) return false;
+  if (!p.out.has_free_slot() || p.out.next() - p.out.unsent() >= sending::kMostQueued) return false;
   // Behind a full window a little may queue up, no more: who sends has to see that the receiver is slow.
-  if ((p.out.next() - p.out.unsent()) * largest_ > 4 * kBatchBytes) return false;
+  if ((p.out.next() - p.out.unsent()) * largest_ > 4 * sending::kBatchBytes) return false;
   p.open = take_buffer();
   p.open_bytes = sizeof(Header);
   p.open_flags = 0;
   return true;
 }
 
-void UdpConduit::append_record(Peer& p, RecordKind kind, HandlerIndex handler, std::span<const std::int32_t> arguments,
-                               std::uint64_t word, const void* payload, Bytes size) {
+template <class Host>
+void BasicUdpConduit<Host>::append_record(Peer& p, RecordKind kind, HandlerIndex handler,
+                                          std::span<const std::int32_t> arguments, std::uint64_t word,
+                                          const void* payload, Bytes size) {
+  host_.charge(conduit::PrivatePrice::header_build);
   std::byte* const at = p.open + p.open_bytes;
   const Record record{kind, index(handler), static_cast<std::uint8_t>(arguments.size()), 0,
                       static_cast<std::uint32_t>(size)};
   const auto count = static_cast<unsigned>(arguments.size());
   const Bytes offset = payload_offset(kind, count, kind == RecordKind::get ? 0 : size, p.open_bytes);
   // Prepared with room for more than is sent: the payload may have to move before the header is written over it.
-  if (payload != nullptr && size != 0 && payload != at + offset) std::memmove(at + offset, payload, size);
+  if (payload != nullptr && size != 0 && payload != at + offset) {
+    if (kind <= RecordKind::reply_long) {
+      std::memmove(at + offset, payload, size);
+    } else {
+      host_.copy(at + offset, payload, size);
+    }
+  }
   std::memcpy(at, &record, sizeof record);
   Bytes words_at = sizeof record;
   if (has_word(kind)) {
@@ -68,7 +83,8 @@ void UdpConduit::append_record(Peer& p, RecordKind kind, HandlerIndex handler, s
   p.open_bytes += record_bytes(kind, count, size, p.open_bytes);
 }
 
-void UdpConduit::after_append(Peer& p) {
+template <class Host>
+void BasicUdpConduit<Host>::after_append(Peer& p) {
   if (p.out.is_idle()) {
     close_open(p);
     flush(p);
@@ -78,7 +94,8 @@ void UdpConduit::after_append(Peer& p) {
 }
 
 // The open datagram gets its sequence number and waits to be sent.
-void UdpConduit::close_open(Peer& p) {
+template <class Host>
+void BasicUdpConduit<Host>::close_open(Peer& p) {
   std::uint64_t sequence = 0;
   Slot& slot = p.out.append(sequence);
   slot.records = std::exchange(p.open, nullptr);
@@ -93,7 +110,8 @@ void UdpConduit::close_open(Peer& p) {
   std::memcpy(slot.records, &header, sizeof header);
 }
 
-void UdpConduit::fill_header(Peer& p, Header& header) const {
+template <class Host>
+void BasicUdpConduit<Host>::fill_header(Peer& p, Header& header) const {
   header.session = settings_.session;
   header.source = static_cast<std::uint16_t>(self_);
   header.destination = static_cast<std::uint16_t>(index(p.rank));
@@ -102,7 +120,9 @@ void UdpConduit::fill_header(Peer& p, Header& header) const {
 }
 
 // Writes what is known only when the datagram leaves.
-void UdpConduit::seal(Peer& p, Slot& slot, std::uint64_t sequence) {
+template <class Host>
+void BasicUdpConduit<Host>::seal(Peer& p, Slot& slot, std::uint64_t sequence) {
+  host_.charge(conduit::PrivatePrice::header_build);
   Header header;
   std::memcpy(&header, slot.start(), sizeof header);
   fill_header(p, header);
@@ -114,7 +134,8 @@ void UdpConduit::seal(Peer& p, Slot& slot, std::uint64_t sequence) {
 }
 
 // Sends up to `count` slots from `first` on in one call; returns how many.
-unsigned UdpConduit::send_slots(Peer& p, std::uint64_t first, unsigned count) {
+template <class Host>
+unsigned BasicUdpConduit<Host>::send_slots(Peer& p, std::uint64_t first, unsigned count) {
   parts_.clear();
   Bytes segment = 0;
   Bytes total = 0;
@@ -133,7 +154,7 @@ unsigned UdpConduit::send_slots(Peer& p, std::uint64_t first, unsigned count) {
     if (taken == 1) segment = bytes;
     if (!batch) break;
     if (taken == count) break;
-    const bool can_pad = slot.records != nullptr && largest_ - bytes < largest_ / kMostWaste;
+    const bool can_pad = slot.records != nullptr && largest_ - bytes < largest_ / sending::kMostWaste;
     if (taken == 1 && bytes != largest_ && can_pad) {
       std::memset(slot.records + bytes, 0, largest_ - bytes);
       parts_.back().iov_len = largest_;
@@ -156,7 +177,8 @@ unsigned UdpConduit::send_slots(Peer& p, std::uint64_t first, unsigned count) {
   return sent;
 }
 
-void UdpConduit::flush(Peer& p) {
+template <class Host>
+void BasicUdpConduit<Host>::flush(Peer& p) {
   while (p.out.unsent() != p.out.next()) {
     // As many as the window takes.
     const auto waiting = std::min<std::uint64_t>(p.out.next() - p.out.unsent(), limits_.most_per_send);
@@ -176,14 +198,16 @@ void UdpConduit::flush(Peer& p) {
   if (p.out.unsent() != p.out.next()) mark_dirty(p);
 }
 
-void UdpConduit::start_transfer(Peer& p, std::unique_ptr<Transfer> transfer) {
+template <class Host>
+void BasicUdpConduit<Host>::start_transfer(Peer& p, std::unique_ptr<Transfer> transfer) {
   transfer->head.transfer = p.next_transfer++;
   p.transfers.push_back(std::move(transfer));
   pump(p);
 }
 
 // Answers to gets, then transfers, as far as the window goes.
-void UdpConduit::pump(Peer& p) {
+template <class Host>
+void BasicUdpConduit<Host>::pump(Peer& p) {
   while (!p.answers.empty() && pump_answer(p, p.answers.front())) p.answers.pop_front();
   while (!p.transfers.empty()) {
     Transfer& t = *p.transfers.front();
@@ -225,7 +249,8 @@ void UdpConduit::pump(Peer& p) {
   if (!p.answers.empty()) mark_dirty(p);
 }
 
-bool UdpConduit::pump_answer(Peer& p, const Answer& answer) {
+template <class Host>
+bool BasicUdpConduit<Host>::pump_answer(Peer& p, const Answer& answer) {
   if (is_copied(answer.bytes)) {
     if (p.reserved || !make_room(p, record_bytes(RecordKind::found, 0, answer.bytes, 0))) return false;
     append_record(p, RecordKind::found, {}, {}, answer.identity, answer.from, answer.bytes);
@@ -244,7 +269,9 @@ bool UdpConduit::pump_answer(Peer& p, const Answer& answer) {
   return true;
 }
 
-void UdpConduit::send_acknowledgement(Peer& p) {
+template <class Host>
+void BasicUdpConduit<Host>::send_acknowledgement(Peer& p) {
+  host_.charge(conduit::PrivatePrice::header_build);
   alignas(8) Header header;
   header.bytes = sizeof header;
   fill_header(p, header);
@@ -260,7 +287,8 @@ void UdpConduit::send_acknowledgement(Peer& p) {
   ++counters_.acknowledgements;
 }
 
-void UdpConduit::flush_dirty() {
+template <class Host>
+void BasicUdpConduit<Host>::flush_dirty() {
   if (dirty_.empty()) return;
   std::vector<Peer*> now;
   now.swap(dirty_);

@@ -1,0 +1,48 @@
+// What hosts that exchange datagrams over a switched network are described by, apart from the network's topology.
+#pragma once
+
+#include <cstdint>
+
+#include "gasmeter/base/units.hpp"
+#include "gasmeter/conduit/host.hpp"
+#include "gasmeter/conduit/machine_values.hpp"
+#include "gasmeter/sim/fabric.hpp"
+
+namespace gasmeter::networks::ethernet {
+
+// The defaults are round numbers for times that can be computed by hand; they stand for no machine.
+struct EthernetParameters {
+  sim::LinkParameters link{8'000'000, {1'000'000}, 1024};  // 125 MB/s, 1 us
+  Bytes frame = 38;                                        // that each packet adds on the wire
+  Bytes least_frame = 84;                                  // of a packet on the wire, that included
+  Bytes mtu = 1500;                                        // of a packet, its IP header included
+
+  SimTime nic_pipeline{2'000'000};  // of both cards together: what a packet spends in them besides its wire time
+  SimTime moderation{1'000};        // from a packet to the interrupt that tells of it
+  unsigned ring = 256;              // packets that wait for the kernel; more are lost
+
+  // The kernel's path, copies apart.
+  SimTime send{2'000'000};       // sendto of a datagram that is one packet
+  SimTime fragment{1'000'000};   // ... for each packet more
+  SimTime interrupt{2'000'000};  // from the interrupt to the first look at a packet
+  SimTime input{1'000'000};      // of one packet, up to the socket
+  SimTime wake_up{3'000'000};    // of a rank that sleeps in recvfrom
+  SimTime receive{1'000'000};    // recvfrom of a datagram that waits
+  Bytes send_buffer = 256 * 1024;
+  Bytes receive_buffer = 4 * 1024 * 1024;
+};
+
+// Takes all keys "link.*", "nic.*" and "kernel.*". Throws UsageError for what packets cannot be.
+[[nodiscard]] EthernetParameters ethernet_parameters(conduit::MachineValues& machine);
+
+// The host's prices without those that no socket asks for.
+[[nodiscard]] conduit::HostPrices socket_host_prices(conduit::MachineValues& machine);
+
+// As if the processors' caches were switched off: everything that software does takes `factor` times as long, cards and
+// wires do not.
+void switch_caches_off(unsigned factor, conduit::HostPrices& prices, EthernetParameters& parameters);
+
+// Throws UsageError for sizes that packets cannot have.
+void check(const EthernetParameters& parameters);
+
+}  // namespace gasmeter::networks::ethernet
