@@ -16,6 +16,7 @@
 #include "cases.hpp"
 #include "gasmeter/base/real_host.hpp"
 #include "model_job.hpp"
+#include "mpi_job.hpp"
 #include "support/extoll_installation.hpp"
 #include "thread_job.hpp"
 #include "udp_job.hpp"
@@ -268,6 +269,32 @@ Runs amudp() {
   return runs;
 }
 
+// Small windows and few numbers, so that everything runs out; eager limits below and above what messages hold.
+Runs mpi_memory() {
+  networks::mpi::MpiSettings scarce;
+  scarce.max_medium = 4096;
+  scarce.apart_from = 512;
+  scarce.least_gathered = 256;
+  scarce.most_gathered = 1024;
+  scarce.window = 2;
+  scarce.receives = 2;
+  scarce.most_apart = 1;
+  scarce.most_gets = 1;
+  const std::vector<std::pair<std::string, MpiSetup>> setups = {
+      {"2 ranks", {.ranks = 2}},
+      {"3 ranks, sends refused", {.ranks = 3, .network = {.refuse = 0.3, .eager_is_done = false}}},
+      {"2 ranks, everything scarce", {.ranks = 2, .network = {.eager = 64, .most_sends = 32}, .settings = scarce}},
+      {"4 ranks, everything scarce",
+       {.ranks = 4, .network = {.eager = 512, .refuse = 0.1, .eager_is_done = false}, .settings = scarce}},
+  };
+  Runs runs;
+  for (const auto& [name, setup] : setups) {
+    if (!testing::kSanitizer.empty() && setup.ranks != 2) continue;
+    add_runs(runs, name, std::make_shared<MpiMemoryJob>(setup), all_cases<RealHost>());
+  }
+  return runs;
+}
+
 const std::map<std::string, Runs (*)()>& families() {
   static const std::map<std::string, Runs (*)()> all = {
       {"amudp", &amudp},
@@ -283,6 +310,7 @@ const std::map<std::string, Runs (*)()>& families() {
       {"extoll", &extoll},
       {"extoll-early", &extoll_early},
       {"lazy-and-strict", &synchronisation<ModelJob>},
+      {"mpi-memory", &mpi_memory},
       {"udp", &udp},
       {"udp-lossy", &udp_lossy},
   };
