@@ -29,6 +29,9 @@ class BarePort;
 namespace gasmeter::networks::extoll {
 class ExtollPort;
 }
+namespace gasmeter::networks::mpi {
+class RawMessages;
+}
 namespace gasmeter::networks::udp {
 class RawDatagrams;
 }
@@ -149,6 +152,14 @@ struct RawUdp {
   std::function<void()> barrier;  // slow, by another way than the network; outside what is timed
 };
 
+// What a raw program on an MPI gets.
+struct RawMpi {
+  networks::mpi::RawMessages& messages;
+  RealHost host;
+  Rank rank;
+  std::uint32_t ranks;
+};
+
 template <class Context>
 using Maker = std::unique_ptr<Program> (*)(Context, const Settings&);
 
@@ -167,6 +178,7 @@ struct Kernel {
   Maker<RawFabric> make_raw_fabric = nullptr;
   Maker<RawExtoll> make_raw_extoll = nullptr;
   Maker<RawUdp> make_raw_udp = nullptr;
+  Maker<RawMpi> make_raw_mpi = nullptr;
   // What is measured is the simulation itself: a block's time is CPU time of this computer, its metrics are `rate`,
   // operations per second of that, and `memory_per_rank`, whatever its programs say.
   bool measures_simulation = false;
