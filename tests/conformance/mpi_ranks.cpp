@@ -68,7 +68,7 @@ std::vector<std::string> run_case(const Case<RealHost>& test, Library& library, 
     for (auto& word : shared.board) word = 0;
     shared.quiet = 0;
   }
-  const std::unique_ptr<services::TwoSidedService> service = library.open_service();
+  std::unique_ptr<services::TwoSidedService> service = library.open_service();
   raw.barrier();
   Findings findings;
   const RealHost host(WaitMode::yield);
@@ -91,6 +91,7 @@ std::vector<std::string> run_case(const Case<RealHost>& test, Library& library, 
   raw.barrier();
   for (int i = 0; i < 100; ++i) conduit.serve();
   raw.barrier();
+  service.reset();  // before the memory of its receives
   return findings.take();
 }
 

@@ -34,8 +34,8 @@ class MpiJob {
   core::NeighbourhoodLayout layout_;
   std::unique_ptr<PrivateMemory> memory_;
   std::vector<core::Segment> segments_;
-  std::unique_ptr<services::TwoSidedService> service_;
   std::unique_ptr<networks::mpi::MpiConduit<RealHost>> conduit_;
+  std::unique_ptr<services::TwoSidedService> service_;  // ends first: it withdraws receives into the conduit's memory
   int servant_ = -1;
 };
 

@@ -40,6 +40,7 @@ class TwoSidedService {
     ~Sink() = default;
   };
 
+  // Its end withdraws the receives that are still posted: their buffers have to be there until then.
   TwoSidedService() = default;
   TwoSidedService(const TwoSidedService&) = delete;
   TwoSidedService& operator=(const TwoSidedService&) = delete;
