@@ -1,4 +1,5 @@
-// Runs the conformance cases over every kind of job: gasmeter-conformance [FAMILY [CASE]] | --list
+// Runs the conformance cases over every kind of job: gasmeter-conformance [FAMILY [CASE]] | --list, or as one rank of a
+// real MPI: mpiexec -n N gasmeter-conformance --mpi openmpi|mpich [CASE]
 #include <signal.h>
 #include <unistd.h>
 
@@ -16,6 +17,8 @@
 #include "cases.hpp"
 #include "gasmeter/base/real_host.hpp"
 #include "model_job.hpp"
+#include "mpi_job.hpp"
+#include "mpi_ranks.hpp"
 #include "support/ethernet_installation.hpp"
 #include "support/extoll_installation.hpp"
 #include "support/ibv_installation.hpp"
@@ -317,6 +320,32 @@ Runs amudp() {
   return runs;
 }
 
+// Small windows and few numbers, so that everything runs out; eager limits below and above what messages hold.
+Runs mpi_memory() {
+  networks::mpi::MpiSettings scarce;
+  scarce.max_medium = 4096;
+  scarce.apart_from = 512;
+  scarce.least_gathered = 256;
+  scarce.most_gathered = 1024;
+  scarce.window = 2;
+  scarce.receives = 2;
+  scarce.most_apart = 1;
+  scarce.most_gets = 1;
+  const std::vector<std::pair<std::string, MpiSetup>> setups = {
+      {"2 ranks", {.ranks = 2}},
+      {"3 ranks, sends refused", {.ranks = 3, .network = {.refuse = 0.3, .eager_is_done = false}}},
+      {"2 ranks, everything scarce", {.ranks = 2, .network = {.eager = 64, .most_sends = 32}, .settings = scarce}},
+      {"4 ranks, everything scarce",
+       {.ranks = 4, .network = {.eager = 512, .refuse = 0.1, .eager_is_done = false}, .settings = scarce}},
+  };
+  Runs runs;
+  for (const auto& [name, setup] : setups) {
+    if (!testing::kSanitizer.empty() && setup.ranks != 2) continue;
+    add_runs(runs, name, std::make_shared<MpiMemoryJob>(setup), all_cases<RealHost>());
+  }
+  return runs;
+}
+
 const std::map<std::string, Runs (*)()>& families() {
   static const std::map<std::string, Runs (*)()> all = {
       {"amudp", &amudp},
@@ -334,6 +363,7 @@ const std::map<std::string, Runs (*)()>& families() {
       {"extoll-early", &extoll_early},
       {"ibv", &ibv},
       {"lazy-and-strict", &synchronisation<ModelJob>},
+      {"mpi-memory", &mpi_memory},
       {"udp", &udp},
       {"udp-ethernet", &udp_modelled<false>},
       {"udp-lossy", &udp_lossy},
@@ -374,6 +404,7 @@ int main(int argc, char** argv) {
     for (const auto& [name, make] : families()) std::printf("%s\n", name.c_str());
     return 0;
   }
+  if (family == "--mpi" && argc > 2) return run_over_mpi(argv[2], argc > 3 ? argv[3] : "");
   if (!family.empty() && !families().contains(family)) {
     std::fprintf(stderr, "family '%s' is unknown; --list lists them\n", family.c_str());
     return 2;

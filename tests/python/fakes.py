@@ -37,7 +37,7 @@ CATALOGUE = {
         {
             "name": "ping-pong",
             "summary": "one message there and back",
-            "raw": ["shm", "ideal", "udp", "extoll"],
+            "raw": ["shm", "ideal", "udp", "mpi", "extoll"],
             "variants": [],
             "ops": [
                 _op("am-short", ROUND_TRIP, sized=False),
@@ -52,7 +52,7 @@ CATALOGUE = {
         {
             "name": "flood",
             "summary": "as many messages as fit",
-            "raw": ["shm", "udp"],
+            "raw": ["shm", "udp", "mpi"],
             "variants": [],
             "ops": [
                 _op("am-short", RATE, sized=False),
@@ -71,7 +71,7 @@ CATALOGUE = {
         {
             "name": "random-access",
             "summary": "HPCC RandomAccess",
-            "raw": ["shm", "udp", "extoll"],
+            "raw": ["shm", "udp", "mpi", "extoll"],
             "variants": ["am", "put-get", "direct"],
             "ops": [_op("update", GUPS, ERRORS)],
             "options": [],
@@ -106,6 +106,20 @@ CATALOGUE = {
             "network": "udp",
             "kind": "measured",
             "options": [_option("mtu", "int", "0"), _option("protocol", "choice", "window", ["window", "amudp"])],
+        },
+        {
+            "name": "mpi",
+            "summary": "matched messages",
+            "network": "mpi",
+            "kind": "measured",
+            "options": [_option("mpi", "choice", "auto", ["auto", "openmpi", "mpich"])],
+        },
+        {
+            "name": "raw@mpi",
+            "summary": "sends and receives",
+            "network": "mpi",
+            "kind": "measured",
+            "options": [_option("mpi", "choice", "auto", ["auto", "openmpi", "mpich"])],
         },
         {"name": "raw@shm", "summary": "the memory itself", "network": "shm", "kind": "measured", "options": []},
         {"name": "raw@udp", "summary": "a plain socket", "network": "udp", "kind": "measured", "options": []},

@@ -58,7 +58,7 @@ BAD_INPUT = [
         "gasmeter list conduits",
     ),
     (("measure", "ping-pong", "--conduit", "smp@ibv"), "network 'ibv'; allowed: smp@shm", "gasmeter list conduits"),
-    (("measure", "ping-pong", "--conduit", "raw@mpi"), "'mpi'", "gasmeter list kernels"),
+    (("measure", "ping-pong", "--conduit", "raw@ofi"), "'ofi'", "gasmeter list kernels"),
     ((*MEASURE, "--against", "rawww"), "unknown conduit 'rawww'", "gasmeter list conduits"),
     ((*MEASURE, "--op", "pt"), "'pt'; did you mean 'put'?", "gasmeter list kernels"),
     ((*MEASURE, "--variant", "am"), "unknown variant", "gasmeter list kernels"),

@@ -120,7 +120,7 @@ def test_the_bypass_is_off_except_on_smp():
         ({"kernel": "ping"}, "unknown kernel 'ping'; did you mean 'ping-pong'?"),
         ({"conduit": "smpp"}, "unknown conduit 'smpp'; did you mean 'smp'?"),
         ({"conduit": "smp@extoll"}, "smp does not run on network 'extoll'"),
-        ({"conduit": "raw@mpi"}, "unknown raw network of kernel ping-pong 'mpi'"),
+        ({"conduit": "raw@ofi"}, "unknown raw network of kernel ping-pong 'ofi'"),
         ({"op": "puts"}, "unknown op of kernel ping-pong 'puts'; did you mean 'put'?"),
         ({"variant": "am"}, "unknown variant of kernel ping-pong 'am'"),
         ({"options": {"ram": 1}}, "unknown option of ping-pong on smp 'ram'"),

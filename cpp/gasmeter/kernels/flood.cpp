@@ -6,6 +6,7 @@
 #include "gasmeter/kernels/pattern.hpp"
 #include "gasmeter/kernels/raw_extoll/raw_extoll.hpp"
 #include "gasmeter/kernels/raw_ibv/raw_ibv.hpp"
+#include "gasmeter/kernels/raw_mpi/raw_mpi.hpp"
 #include "gasmeter/kernels/raw_udp/raw_udp.hpp"
 #include "gasmeter/networks/shm/shared_memory.hpp"
 
@@ -276,6 +277,7 @@ void register_flood(Registry& registry) {
   kernel.make_raw_ibv = &raw_ibv::make_flood;
   kernel.make_raw_udp = &raw_udp::make_flood<RawUdp>;
   kernel.make_raw_ethernet = &raw_udp::make_flood<RawEthernet>;
+  kernel.make_raw_mpi = &raw_mpi::make_flood;
   registry.add(std::move(kernel));
 }
 

@@ -32,6 +32,9 @@ class ExtollPort;
 namespace gasmeter::networks::ibv {
 class IbvContext;
 }
+namespace gasmeter::networks::mpi {
+class RawMessages;
+}
 namespace gasmeter::networks::udp {
 class RawDatagrams;
 }
@@ -166,6 +169,14 @@ struct RawSockets {
 using RawUdp = RawSockets<networks::udp::RawDatagrams>;
 using RawEthernet = RawSockets<networks::ethernet::RawSocket>;
 
+// What a raw program on an MPI gets.
+struct RawMpi {
+  networks::mpi::RawMessages& messages;
+  RealHost host;
+  Rank rank;
+  std::uint32_t ranks;
+};
+
 template <class Context>
 using Maker = std::unique_ptr<Program> (*)(Context, const Settings&);
 
@@ -186,6 +197,7 @@ struct Kernel {
   Maker<RawIbv> make_raw_ibv = nullptr;
   Maker<RawUdp> make_raw_udp = nullptr;
   Maker<RawEthernet> make_raw_ethernet = nullptr;  // and over InfiniBand
+  Maker<RawMpi> make_raw_mpi = nullptr;
   // What is measured is the simulation itself: a block's time is CPU time of this computer, its metrics are `rate`,
   // operations per second of that, and `memory_per_rank`, whatever its programs say.
   bool measures_simulation = false;

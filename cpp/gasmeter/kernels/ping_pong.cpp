@@ -12,6 +12,7 @@
 #include "gasmeter/kernels/pattern.hpp"
 #include "gasmeter/kernels/raw_extoll/raw_extoll.hpp"
 #include "gasmeter/kernels/raw_ibv/raw_ibv.hpp"
+#include "gasmeter/kernels/raw_mpi/raw_mpi.hpp"
 #include "gasmeter/kernels/raw_udp/raw_udp.hpp"
 #include "gasmeter/networks/ideal/ideal_network.hpp"
 #include "gasmeter/networks/shm/shared_memory.hpp"
@@ -435,6 +436,7 @@ void register_ping_pong(Registry& registry) {
   kernel.make_raw_ibv = &raw_ibv::make_ping_pong;
   kernel.make_raw_udp = &raw_udp::make_ping_pong<RawUdp>;
   kernel.make_raw_ethernet = &raw_udp::make_ping_pong<RawEthernet>;
+  kernel.make_raw_mpi = &raw_mpi::make_ping_pong;
   registry.add(std::move(kernel));
 }
 

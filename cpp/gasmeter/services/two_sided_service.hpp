@@ -13,12 +13,19 @@
 
 namespace gasmeter::services {
 
-// Who receives names the tag and, where it matters, the sender.
+// Who receives names the tag and, where it matters, the sender. Every MPI has tags 0..kMostTag.
 enum class Tag : std::uint32_t {};
+inline constexpr std::uint32_t kMostTag = 32767;
 
 struct TwoSidedLimits {
   Bytes eager = 0;               // larger messages wait for their receive
   std::uint32_t most_sends = 0;  // sends on their way; sends are numbered 0..most_sends - 1 by who makes them
+};
+
+enum class SendState : std::uint8_t {
+  refused,    // not now, nothing has happened
+  under_way,  // the bytes stay as they are until Sink::sent()
+  done,       // the bytes may change, the number is free; nobody will hear of it
 };
 
 class TwoSidedService {
@@ -33,6 +40,7 @@ class TwoSidedService {
     ~Sink() = default;
   };
 
+  // Its end withdraws the receives that are still posted: their buffers have to be there until then.
   TwoSidedService() = default;
   TwoSidedService(const TwoSidedService&) = delete;
   TwoSidedService& operator=(const TwoSidedService&) = delete;
@@ -40,17 +48,19 @@ class TwoSidedService {
 
   [[nodiscard]] virtual const TwoSidedLimits& limits() const = 0;
 
-  // Posts a receive into `slot` (numbered from 0 by who posts): of `tag` or of any, from `source` or from anybody. What
-  // is longer than the buffer is an error of its sender and ends the run. The slot keeps its buffer and its match.
+  // Posts a receive into `slot` (numbered from 0, without large gaps, by who posts): of `tag` or of any, from `source`
+  // or from anybody. What is longer than the buffer is an error of its sender and ends the run. The slot keeps its
+  // buffer and its match; once its message has been received it may be posted anew with others.
   virtual void post(std::uint32_t slot, std::span<std::byte> buffer, std::optional<Rank> source,
                     std::optional<Tag> tag) = 0;
   // Posts a slot again whose message has been received.
   virtual void restart(std::uint32_t slot) = 0;
 
-  // Starts to send; false: not now, nothing has happened. The bytes stay as they are until Sink::sent().
-  [[nodiscard]] virtual bool send(std::uint32_t number, Rank to, Tag tag, std::span<const std::byte> bytes) = 0;
+  // Starts to send; never waits for the receiver.
+  [[nodiscard]] virtual SendState send(std::uint32_t number, Rank to, Tag tag, std::span<const std::byte> bytes) = 0;
 
-  // Tells of at most `budget` sends and receives that are done; never waits. Returns how many.
+  // Tells of sends and receives that are done, looking no further once it has `budget` of them; never waits. Returns
+  // how many. The sink may call none of these functions meanwhile.
   virtual unsigned test_some(Sink& sink, unsigned budget) = 0;
 };
 

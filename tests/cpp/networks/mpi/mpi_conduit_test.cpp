@@ -1,0 +1,270 @@
+#include "gasmeter/networks/mpi/mpi_conduit.hpp"
+
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <vector>
+
+#include "gasmeter/base/error.hpp"
+#include "gasmeter/base/real_host.hpp"
+#include "support/memory_matching.hpp"
+#include "support/pattern.hpp"
+
+namespace gasmeter::networks::mpi {
+namespace {
+
+using conduit::AmBuffer;
+using conduit::AmView;
+using conduit::Category;
+using conduit::kNoOperation;
+using conduit::OperationId;
+using conduit::PollFilter;
+using testing::has_pattern;
+using testing::MatchingOptions;
+using testing::MemoryMatching;
+using testing::write_pattern;
+
+struct End final : conduit::Delivery {
+  End(MemoryMatching& network, std::uint32_t self, std::uint32_t ranks, const MpiSettings& settings)
+      : port(network.port(self)), conduit(RealHost{}, port, Rank{self}, ranks, settings) {}
+
+  void arrived(const AmView& message) override {
+    numbers.push_back(message.arguments.empty() ? -1 : message.arguments[0]);
+    if (on_message) on_message(message);
+  }
+  void completed(OperationId operation) override { done.push_back(static_cast<std::uint32_t>(operation)); }
+  unsigned poll(PollFilter filter = PollFilter::everything) { return conduit.poll(*this, 64, filter); }
+
+  MemoryMatching::Port& port;
+  MpiConduit<RealHost> conduit;
+  std::vector<std::int32_t> numbers;
+  std::vector<std::uint32_t> done;
+  std::function<void(const AmView&)> on_message;
+};
+
+struct World {
+  explicit World(const MatchingOptions& options = {}, const MpiSettings& settings = {})
+      : network(2, options), a(network, 0, 2, settings), b(network, 1, 2, settings) {}
+  void settle() {
+    for (int i = 0; i < 50; ++i) {
+      (void)a.poll();
+      (void)b.poll();
+    }
+  }
+  MemoryMatching network;
+  End a;
+  End b;
+};
+
+Status try_send(End& from, std::uint32_t to, Category category, std::int32_t number,
+                std::span<const std::byte> payload = {}, void* destination = nullptr, bool is_reply = false) {
+  AmBuffer buffer;
+  const Status status =
+      from.conduit.prepare({Rank{to}, category, is_reply, 1, 0}, nullptr, payload.size(), payload.size(), buffer);
+  if (status != Status::ok) return status;
+  if (!payload.empty()) std::memcpy(buffer.data, payload.data(), payload.size());
+  const Status sent = from.conduit.commit(
+      buffer, {HandlerIndex{200}, payload.size(), destination, std::span(&number, 1)}, kNoOperation);
+  if (sent != Status::ok) from.conduit.cancel(buffer);
+  return sent;
+}
+
+std::vector<std::int32_t> count_up(std::int32_t end) {
+  std::vector<std::int32_t> result(static_cast<std::size_t>(end));
+  std::iota(result.begin(), result.end(), 0);
+  return result;
+}
+
+TEST_CASE("a_lone_message_leaves_at_once_and_those_behind_it_share_one") {
+  World world;
+  for (std::int32_t i = 0; i < 20; ++i) REQUIRE(try_send(world.a, 1, Category::short_message, i) == Status::ok);
+  CHECK(world.a.port.sends == 1);
+  (void)world.a.poll();
+  CHECK(world.a.port.sends == 2);
+  (void)world.b.poll();
+  CHECK(world.b.numbers == count_up(20));
+  // Credit comes back with whatever travels the other way; then nothing is known to be on its way.
+  REQUIRE(try_send(world.b, 0, Category::short_message, 0) == Status::ok);
+  (void)world.a.poll();
+  REQUIRE(try_send(world.a, 1, Category::short_message, 20) == Status::ok);
+  CHECK(world.a.port.sends == 3);
+}
+
+TEST_CASE("credits_bound_what_waits_at_a_rank_that_does_not_poll") {
+  MpiSettings settings;
+  settings.window = 4;
+  World world({}, settings);
+  std::int32_t accepted = 0;
+  for (int i = 0; i < 100'000; ++i) {
+    if (try_send(world.a, 1, Category::short_message, accepted) == Status::ok) {
+      ++accepted;
+    } else {
+      (void)world.a.poll();
+    }
+  }
+  CHECK(world.a.port.sends == 4);
+  CHECK(accepted < 100'000);
+  world.settle();
+  CHECK(world.b.numbers == count_up(accepted));
+  CHECK(world.a.conduit.is_quiet());
+  CHECK(world.b.conduit.is_quiet());
+  // Credits were returned although nothing else went back.
+  CHECK(world.b.conduit.counters().credit_messages != 0);
+  REQUIRE(try_send(world.a, 1, Category::short_message, accepted) == Status::ok);
+  world.settle();
+  CHECK(world.b.numbers == count_up(accepted + 1));
+}
+
+TEST_CASE("every_size_of_message_put_and_get_arrives_whole") {
+  for (const Bytes eager : {Bytes{0}, Bytes{1000}, Bytes{1'000'000}}) {
+    for (const bool eager_is_done : {true, false}) {
+      World world({.eager = eager, .eager_is_done = eager_is_done});
+      std::uint32_t operation = 0;
+      for (const Bytes size : {1U, 7U, 64U, 1000U, 8191U, 8192U, 8193U, 65536U, 300'000U}) {
+        CAPTURE(size);
+        std::vector<std::byte> source(size);
+        std::vector<std::byte> target(size + 1);
+        write_pattern(source.data(), size, size);
+        unsigned messages = 0;
+        world.b.on_message = [&](const AmView& message) {
+          ++messages;
+          CHECK(message.size == size);
+          CHECK(has_pattern(static_cast<const std::byte*>(message.payload), size, size));
+          if (message.category == Category::medium) {
+            CHECK(reinterpret_cast<std::uintptr_t>(message.payload) % alignof(std::max_align_t) == 0);
+          }
+        };
+        if (size <= 65536) REQUIRE(try_send(world.a, 1, Category::medium, 0, source) == Status::ok);
+        REQUIRE(try_send(world.a, 1, Category::long_message, 0, source, target.data()) == Status::ok);
+        world.settle();
+        CHECK(messages == (size <= 65536 ? 2 : 1));
+        std::fill(target.begin(), target.end(), std::byte{});
+        world.a.done.clear();
+        REQUIRE(world.a.conduit.put(Rank{1}, target.data(), source.data(), size, OperationId{++operation},
+                                    OperationId{1000}) == Status::ok);
+        world.settle();
+        CHECK(has_pattern(target.data(), size, size));
+        CHECK(target.back() == std::byte{});
+        std::sort(world.a.done.begin(), world.a.done.end());
+        CHECK(world.a.done == std::vector<std::uint32_t>{operation, 1000});
+        std::fill(target.begin(), target.end(), std::byte{});
+        world.a.done.clear();
+        REQUIRE(world.a.conduit.get(Rank{1}, target.data(), source.data(), size, OperationId{++operation}) ==
+                Status::ok);
+        world.settle();
+        CHECK(has_pattern(target.data(), size, size));
+        CHECK(world.a.done == std::vector<std::uint32_t>{operation});
+      }
+      CHECK(world.a.conduit.is_quiet());
+      CHECK(world.b.conduit.is_quiet());
+    }
+  }
+}
+
+TEST_CASE("what_is_behind_a_prepared_message_does_not_wait_for_it") {
+  World world;
+  REQUIRE(try_send(world.a, 1, Category::short_message, 0) == Status::ok);
+  REQUIRE(try_send(world.a, 1, Category::short_message, 1) == Status::ok);  // gathered
+  AmBuffer prepared;
+  REQUIRE(world.a.conduit.prepare({Rank{1}, Category::medium, false, 1, 0}, nullptr, 0, 100, prepared) == Status::ok);
+  write_pattern(static_cast<std::byte*>(prepared.data), 100, 5);
+  REQUIRE(try_send(world.a, 1, Category::short_message, 2) == Status::ok);
+  std::byte word{};
+  REQUIRE(world.a.conduit.put(Rank{1}, &word, &word, 1, OperationId{9}, kNoOperation) == Status::ok);
+  world.settle();
+  CHECK(world.b.numbers == count_up(3));
+  CHECK(world.a.done == std::vector<std::uint32_t>{9});
+  const std::int32_t number = 3;
+  unsigned seen = 0;
+  world.b.on_message = [&](const AmView& message) {
+    ++seen;
+    CHECK(has_pattern(static_cast<const std::byte*>(message.payload), 60, 5));
+  };
+  REQUIRE(world.a.conduit.commit(prepared, {HandlerIndex{200}, 60, nullptr, std::span(&number, 1)}, OperationId{10}) ==
+          Status::ok);
+  world.settle();
+  CHECK(seen == 1);
+  CHECK(world.b.numbers == count_up(4));
+  CHECK(world.a.done == std::vector<std::uint32_t>{9, 10});
+}
+
+TEST_CASE("prepared_and_cancelled_messages_leave_nothing_behind") {
+  MpiSettings settings;
+  settings.receives = 2;
+  settings.most_apart = 1;
+  World world({}, settings);
+  for (int i = 0; i < 1000; ++i) {
+    for (const Category category : {Category::short_message, Category::medium, Category::long_message}) {
+      AmBuffer buffer;
+      const Bytes bytes = category == Category::short_message ? 0 : category == Category::medium ? 100 : 100'000;
+      REQUIRE(world.a.conduit.prepare({Rank{1}, category, false, 1, 0}, nullptr, bytes, bytes, buffer) == Status::ok);
+      AmBuffer second;
+      if (world.a.conduit.prepare({Rank{1}, category, false, 1, 0}, nullptr, bytes, bytes, second) == Status::ok) {
+        world.a.conduit.cancel(second);
+      }
+      world.a.conduit.cancel(buffer);
+    }
+  }
+  CHECK(world.a.port.sends == 0);
+  REQUIRE(try_send(world.a, 1, Category::short_message, 0) == Status::ok);
+  world.settle();
+  CHECK(world.b.numbers == count_up(1));
+}
+
+TEST_CASE("while_replies_alone_are_wanted_requests_wait_and_replies_pass") {
+  World world;
+  REQUIRE(try_send(world.a, 1, Category::short_message, 0) == Status::ok);
+  REQUIRE(try_send(world.a, 1, Category::short_message, 1, {}, nullptr, true) == Status::ok);
+  (void)world.a.poll();
+  (void)world.b.poll(PollFilter::replies_only);
+  CHECK(world.b.numbers == std::vector<std::int32_t>{1});
+  CHECK(world.b.poll(PollFilter::replies_only) == 0);
+  (void)world.b.poll();
+  CHECK(world.b.numbers == std::vector<std::int32_t>{1, 0});
+}
+
+TEST_CASE("a_handler_that_throws_has_had_its_message_and_the_rest_follows") {
+  World world;
+  for (std::int32_t i = 0; i < 5; ++i) REQUIRE(try_send(world.a, 1, Category::short_message, i) == Status::ok);
+  (void)world.a.poll();
+  world.b.on_message = [](const AmView& message) {
+    if (message.arguments[0] == 2) throw UsageError("enough");
+  };
+  CHECK_THROWS_AS((void)world.b.poll(), UsageError);
+  world.settle();
+  CHECK(world.b.numbers == count_up(5));
+}
+
+TEST_CASE("a_refusing_network_loses_nothing_and_takes_nothing") {
+  World world;
+  world.a.port.refuses = true;
+  std::vector<std::byte> source(20'000);
+  std::vector<std::byte> target(20'000);
+  write_pattern(source.data(), source.size(), 3);
+  for (int i = 0; i < 100; ++i) {
+    CHECK(world.a.conduit.put(Rank{1}, target.data(), source.data(), source.size(), OperationId{1}, OperationId{2}) ==
+          Status::no_resource);
+    CHECK(try_send(world.a, 1, Category::long_message, 0, source, target.data()) == Status::no_resource);
+  }
+  REQUIRE(try_send(world.a, 1, Category::short_message, 0) == Status::ok);
+  world.settle();
+  CHECK(world.b.numbers.empty());
+  CHECK(world.a.done.empty());
+  world.a.port.refuses = false;
+  REQUIRE(world.a.conduit.put(Rank{1}, target.data(), source.data(), source.size(), OperationId{1}, kNoOperation) ==
+          Status::ok);
+  world.settle();
+  CHECK(world.b.numbers == count_up(1));
+  CHECK(world.a.done == std::vector<std::uint32_t>{1});
+  CHECK(has_pattern(target.data(), target.size(), 3));
+}
+
+TEST_CASE("a_network_with_too_few_sends_is_refused") {
+  MemoryMatching network(2, {.most_sends = 7});
+  CHECK_THROWS_AS(MpiConduit<RealHost>(RealHost{}, network.port(0), Rank{0}, 2), UsageError);
+}
+
+}  // namespace
+}  // namespace gasmeter::networks::mpi
