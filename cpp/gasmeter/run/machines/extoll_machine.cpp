@@ -6,6 +6,7 @@
 #include "gasmeter/networks/extoll/extoll_network.hpp"
 #include "gasmeter/run/machines/installation.hpp"
 #include "gasmeter/run/machines/machines.hpp"
+#include "gasmeter/services/matched_messages.hpp"
 
 namespace gasmeter::run {
 namespace {
@@ -61,7 +62,8 @@ class ExtollMachine final : public ModelMachine {
         installation_(machine, request),
         prices_(conduit::host_prices(machine)),
         parameters_(
-            networks::extoll::extoll_parameters(machine, prices_[conduit::SharedPrice::pio_store].per_byte_fs)) {
+            networks::extoll::extoll_parameters(machine, prices_[conduit::SharedPrice::pio_store].per_byte_fs)),
+        matching_(services::matching_parameters(machine, prices_)) {
     machine.check_all_used();
   }
 
@@ -77,6 +79,7 @@ class ExtollMachine final : public ModelMachine {
   Installation installation_;
   conduit::HostPrices prices_;
   networks::extoll::ExtollParameters parameters_;
+  services::MatchingParameters matching_;
 };
 
 }  // namespace
