@@ -41,6 +41,9 @@ class ModelJobIn final : public Job<sim::ModelHost> {
     try {
       world.run([&](core::Endpoint<sim::ModelHost>& endpoint) {
         Member<sim::ModelHost> member(endpoint, findings, board);
+        if constexpr (requires { world.network().serve(Rank{}); }) {
+          member.meanwhile = [&world, rank = endpoint.rank()] { world.network().serve(rank); };
+        }
         test.body(member);
         outcome.clocks_ps[member.self()] = endpoint.host().now().ps;
         outcome.traces[member.self()] = member.trace();

@@ -60,6 +60,7 @@ std::vector<std::string> Kernel::raw_networks() const {
   if (make_raw_ideal != nullptr) found.emplace_back("ideal");
   if (make_raw_fabric != nullptr) found.emplace_back("fabric");
   if (make_raw_extoll != nullptr) found.emplace_back("extoll");
+  if (make_raw_two_sided != nullptr) found.emplace_back("mpi@extoll");
   return found;
 }
 

@@ -32,6 +32,9 @@ class ExtollPort;
 namespace gasmeter::networks::udp {
 class RawDatagrams;
 }
+namespace gasmeter::services {
+class TwoSidedService;
+}
 
 namespace gasmeter::kernels {
 
@@ -149,6 +152,15 @@ struct RawUdp {
   std::function<void()> barrier;  // slow, by another way than the network; outside what is timed
 };
 
+// What a raw program over matched messages gets, in either kind of time.
+template <class H>
+struct RawTwoSided {
+  services::TwoSidedService& service;
+  H host;
+  Rank rank;
+  std::uint32_t ranks;
+};
+
 template <class Context>
 using Maker = std::unique_ptr<Program> (*)(Context, const Settings&);
 
@@ -167,6 +179,7 @@ struct Kernel {
   Maker<RawFabric> make_raw_fabric = nullptr;
   Maker<RawExtoll> make_raw_extoll = nullptr;
   Maker<RawUdp> make_raw_udp = nullptr;
+  Maker<RawTwoSided<sim::ModelHost>> make_raw_two_sided = nullptr;
   // What is measured is the simulation itself: a block's time is CPU time of this computer, its metrics are `rate`,
   // operations per second of that, and `memory_per_rank`, whatever its programs say.
   bool measures_simulation = false;

@@ -13,6 +13,11 @@ using kernels::OptionInfo;
 
 const OptionInfo kThreads{"threads", "int", "1", "threads", {}, "at most so many simulate; never changes a result"};
 
+const OptionInfo kNodeLocalMessages{
+    "node_local",       "choice",
+    "shared",           "",
+    {"shared", "loop"}, "messages between ranks of one node: through its memory, or looped through its card"};
+
 // What every conduit in virtual time has besides `own`.
 std::vector<OptionInfo> with_virtual_time(std::vector<OptionInfo> own) {
   std::vector<std::string> makers;
@@ -117,6 +122,15 @@ const std::vector<ConduitInfo>& conduits() {
             kThreads})},
       {"raw@extoll", "EXTOLL cards in their own words: VELO packets and RMA commands", "extoll", true,
        with_virtual_time({kThreads})},
+      {"mpi@extoll",
+       "the mpi conduit over two-sided messages (tag matching, eager, rendezvous) on modelled EXTOLL cards", "extoll",
+       true,
+       with_virtual_time(
+           {{"neighbourhood", "bool", "false", "", {}, "ranks of one node use shared memory for everything"},
+            kNodeLocalMessages,
+            kThreads})},
+      {"raw@mpi@extoll", "two-sided messages on modelled EXTOLL cards, without a conduit: what the papers call MPI",
+       "extoll", true, with_virtual_time({kNodeLocalMessages, kThreads})},
       {"raw@fabric", "links and routers alone, for the kernel that measures the simulation itself", "fabric", true,
        with_virtual_time({kThreads})},
   };

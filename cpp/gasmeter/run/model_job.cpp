@@ -127,6 +127,7 @@ class ModelJob::State {
       } else {
         verifications_[rank] = programs_[rank]->verify();
       }
+      network_->settle(Rank{rank});
     }
   }
 

@@ -26,6 +26,8 @@ class ModelNetwork {
   [[nodiscard]] virtual std::unique_ptr<conduit::Conduit> make_conduit(sim::ModelHost host) = 0;
   // Null where the kernel has no program on the network's own interface.
   [[nodiscard]] virtual std::unique_ptr<kernels::Program> make_raw(Rank rank) = 0;
+  // On a rank's fibre, after a block: sends what its conduit still has to send, since nobody polls until the next.
+  virtual void settle(Rank /*rank*/) {}
   // Writes down what a raw program does. False where the network cannot.
   [[nodiscard]] virtual bool record_raw(conduit::RankRecord&) { return false; }
   // Null where it has no links.

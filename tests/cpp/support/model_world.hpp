@@ -78,13 +78,17 @@ class ModelWorldOn {
   ~ModelWorldOn() { engine_.cancel(); }
 
   [[nodiscard]] sim::Engine& engine() { return engine_; }
+  [[nodiscard]] Installation& network() { return network_; }
   [[nodiscard]] Endpoint& endpoint(std::uint32_t rank) { return *endpoints_[rank]; }
 
   // body(endpoint) on every rank. What one throws is thrown here, after all were unwound.
   template <class Body>
   void run(Body body) {
     for (const auto& endpoint : endpoints_) {
-      engine_.start(endpoint->rank(), [&body, each = endpoint.get()] { body(*each); });
+      engine_.start(endpoint->rank(), [this, &body, each = endpoint.get()] {
+        body(*each);
+        if constexpr (requires { network_.settle(each->rank()); }) network_.settle(each->rank());
+      });
     }
     try {
       engine_.run();
