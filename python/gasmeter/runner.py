@@ -249,7 +249,7 @@ class Runner:
                 session = ModelSession(point)
                 self._modelled.add(session)
             else:
-                pool = self.pools.get(point.ranks)
+                pool = self.pools.get(point.ranks, mpi=str(point.options.get("mpi", "")))
                 outcome.cpus, outcome.oversubscribed = tuple(pool.cpus), pool.oversubscribed
                 session = RealSession(pool, point)
         except UsageError as error:

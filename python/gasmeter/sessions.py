@@ -315,7 +315,7 @@ def _start_pool(ranks: int, binary: Path | None) -> Pool:
 
 
 class WorkerPools:
-    """Jobs that stay alive between points, one per worker program and number of ranks.
+    """Jobs that stay alive between points, one per worker program, number of ranks and MPI that they hold.
 
     Parameters
     ----------
@@ -329,7 +329,7 @@ class WorkerPools:
 
     def __init__(self, start: Callable[[int, Path | None], Pool] | None = None) -> None:
         self._start = start or _start_pool
-        self._pools: dict[tuple[Path | None, int], Pool] = {}
+        self._pools: dict[tuple[Path | None, int, str], Pool] = {}
 
     def __enter__(self) -> WorkerPools:
         """Return itself."""
@@ -339,7 +339,7 @@ class WorkerPools:
         """End every job."""
         self.close()
 
-    def get(self, ranks: int, binary: Path | None = None) -> Pool:
+    def get(self, ranks: int, binary: Path | None = None, mpi: str = "") -> Pool:
         """Return the living job of that size, started on first use.
 
         Parameters
@@ -348,13 +348,15 @@ class WorkerPools:
             Number of ranks.
         binary : Path, optional
             Worker program; the installed one if left out.
+        mpi : str, optional
+            Value of the option of that name: a process can hold one MPI, so each has a job of its own.
 
         Returns
         -------
         Pool
             Stays alive until `close` or `drop`.
         """
-        key = (binary, ranks)
+        key = (binary, ranks, mpi)
         if key not in self._pools:
             self._pools[key] = self._start(ranks, binary)
         return self._pools[key]

@@ -1,4 +1,5 @@
-// Runs the conformance cases over every kind of job: gasmeter-conformance [FAMILY [CASE]] | --list
+// Runs the conformance cases over every kind of job: gasmeter-conformance [FAMILY [CASE]] | --list, or as one rank of a
+// real MPI: mpiexec -n N gasmeter-conformance --mpi openmpi|mpich [CASE]
 #include <signal.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@
 #include "gasmeter/base/real_host.hpp"
 #include "model_job.hpp"
 #include "mpi_job.hpp"
+#include "mpi_ranks.hpp"
 #include "support/extoll_installation.hpp"
 #include "thread_job.hpp"
 #include "udp_job.hpp"
@@ -376,6 +378,7 @@ int main(int argc, char** argv) {
     for (const auto& [name, make] : families()) std::printf("%s\n", name.c_str());
     return 0;
   }
+  if (family == "--mpi" && argc > 2) return run_over_mpi(argv[2], argc > 3 ? argv[3] : "");
   if (!family.empty() && !families().contains(family)) {
     std::fprintf(stderr, "family '%s' is unknown; --list lists them\n", family.c_str());
     return 2;

@@ -5,6 +5,7 @@
 #include "gasmeter/kernels/kernel.hpp"
 #include "gasmeter/kernels/pattern.hpp"
 #include "gasmeter/kernels/raw_extoll/raw_extoll.hpp"
+#include "gasmeter/kernels/raw_mpi/raw_mpi.hpp"
 #include "gasmeter/kernels/raw_udp/raw_udp.hpp"
 #include "gasmeter/networks/shm/shared_memory.hpp"
 
@@ -272,6 +273,7 @@ void register_flood(Registry& registry) {
     return std::make_unique<RawFlood>(context, settings);
   };
   kernel.make_raw_extoll = &raw_extoll::make_flood;
+  kernel.make_raw_mpi = &raw_mpi::make_flood;
   kernel.make_raw_udp = &raw_udp::make_flood;
   registry.add(std::move(kernel));
 }

@@ -57,6 +57,7 @@ std::vector<std::string> Kernel::raw_networks() const {
   std::vector<std::string> found;
   if (make_raw_shm != nullptr) found.emplace_back("shm");
   if (make_raw_udp != nullptr) found.emplace_back("udp");
+  if (make_raw_mpi != nullptr) found.emplace_back("mpi");
   if (make_raw_ideal != nullptr) found.emplace_back("ideal");
   if (make_raw_fabric != nullptr) found.emplace_back("fabric");
   if (make_raw_extoll != nullptr) found.emplace_back("extoll");

@@ -29,6 +29,9 @@ class BarePort;
 namespace gasmeter::networks::extoll {
 class ExtollPort;
 }
+namespace gasmeter::networks::mpi {
+class RawMessages;
+}
 namespace gasmeter::networks::udp {
 class RawDatagrams;
 }
@@ -161,6 +164,14 @@ struct RawTwoSided {
   std::uint32_t ranks;
 };
 
+// What a raw program on an MPI gets.
+struct RawMpi {
+  networks::mpi::RawMessages& messages;
+  RealHost host;
+  Rank rank;
+  std::uint32_t ranks;
+};
+
 template <class Context>
 using Maker = std::unique_ptr<Program> (*)(Context, const Settings&);
 
@@ -179,6 +190,7 @@ struct Kernel {
   Maker<RawFabric> make_raw_fabric = nullptr;
   Maker<RawExtoll> make_raw_extoll = nullptr;
   Maker<RawUdp> make_raw_udp = nullptr;
+  Maker<RawMpi> make_raw_mpi = nullptr;
   Maker<RawTwoSided<sim::ModelHost>> make_raw_two_sided = nullptr;
   // What is measured is the simulation itself: a block's time is CPU time of this computer, its metrics are `rate`,
   // operations per second of that, and `memory_per_rank`, whatever its programs say.

@@ -11,6 +11,7 @@
 #include "gasmeter/kernels/kernel.hpp"
 #include "gasmeter/kernels/pattern.hpp"
 #include "gasmeter/kernels/raw_extoll/raw_extoll.hpp"
+#include "gasmeter/kernels/raw_mpi/raw_mpi.hpp"
 #include "gasmeter/kernels/raw_two_sided/raw_two_sided.hpp"
 #include "gasmeter/kernels/raw_udp/raw_udp.hpp"
 #include "gasmeter/networks/ideal/ideal_network.hpp"
@@ -432,6 +433,7 @@ void register_ping_pong(Registry& registry) {
     return std::make_unique<RawIdealPingPong>(context, settings);
   };
   kernel.make_raw_extoll = &raw_extoll::make_ping_pong;
+  kernel.make_raw_mpi = &raw_mpi::make_ping_pong;
   kernel.make_raw_udp = &raw_udp::make_ping_pong;
   kernel.make_raw_two_sided = &raw_two_sided::make_ping_pong<sim::ModelHost>;
   registry.add(std::move(kernel));

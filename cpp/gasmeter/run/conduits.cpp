@@ -13,6 +13,13 @@ using kernels::OptionInfo;
 
 const OptionInfo kThreads{"threads", "int", "1", "threads", {}, "at most so many simulate; never changes a result"};
 
+const OptionInfo kMpi{"mpi",
+                      "choice",
+                      "auto",
+                      "",
+                      {"auto", "openmpi", "mpich"},
+                      "which MPI; auto: the one gasmeter was built with, openmpi before mpich"};
+
 const OptionInfo kNodeLocalMessages{
     "node_local",       "choice",
     "shared",           "",
@@ -74,6 +81,8 @@ const std::vector<ConduitInfo>& conduits() {
          "amudp: the classic scheme of 2003 to 2016, one message per datagram, its reply the acknowledgement"},
         {"reorder", "float", "0", "", {}, "probability that later datagrams overtake a sent one"}}},
       {"raw@udp", "one unconnected UDP socket a rank, without the library", "udp", false, {}},
+      {"mpi", "active messages, puts and gets over matched messages of a real MPI", "mpi", false, {kMpi}},
+      {"raw@mpi", "the MPI's own sends and receives, without the library", "mpi", false, {kMpi}},
       {"ideal", "a toy modelled network with LogGP costs, in exact virtual time", "ideal", true,
        with_virtual_time(
            {{"neighbourhood", "bool", "false", "", {}, "ranks of one node use shared memory between them"},

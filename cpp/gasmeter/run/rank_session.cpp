@@ -9,7 +9,10 @@ RankSession::RankSession(launch::RankLink& link, std::string id, const Request& 
   std::string failure;
   try {
     const bool is_udp = request.conduit->network == "udp";
-    if (request.is_raw()) {
+    const bool is_mpi = request.conduit->network == "mpi";
+    if (is_mpi) {
+      request.is_raw() ? make_raw_mpi(request) : make_mpi(request);
+    } else if (request.is_raw()) {
       is_udp ? make_raw_udp(request) : make_raw_shm(request);
     } else if (is_udp && !request.settings.flag("neighbourhood")) {
       make_udp(request);
@@ -44,6 +47,20 @@ void RankSession::make_raw_udp(const Request& request) {
   }
   raw_udp_.emplace(link_);
   program_ = request.kernel->make_raw_udp(raw_udp_->context(), request.settings);
+}
+
+void RankSession::make_mpi(const Request& request) {
+  mpi_job_.emplace(link_, request.settings, request.kernel->plan(request.settings));
+  endpoint_ = std::make_unique<core::Endpoint<RealHost>>(mpi_job_->host(), mpi_job_->view(), &mpi_job_->conduit());
+  program_ = request.kernel->make_real(*endpoint_, request.settings);
+}
+
+void RankSession::make_raw_mpi(const Request& request) {
+  if (request.kernel->make_raw_mpi == nullptr) {
+    throw UsageError("kernel " + request.settings.kernel + " has no raw variant on " + request.conduit->network);
+  }
+  raw_mpi_.emplace(link_, request.settings);
+  program_ = request.kernel->make_raw_mpi(raw_mpi_->context(), request.settings);
 }
 
 void RankSession::make_raw_shm(const Request& request) {

@@ -9,6 +9,7 @@
 #include "gasmeter/kernels/kernel.hpp"
 #include "gasmeter/launch/rank_link.hpp"
 #include "gasmeter/networks/shm/shared_memory.hpp"
+#include "gasmeter/run/mpi_job.hpp"
 #include "gasmeter/run/real_job.hpp"
 #include "gasmeter/run/request.hpp"
 #include "gasmeter/run/udp_job.hpp"
@@ -27,6 +28,8 @@ class RankSession {
  private:
   void make_raw_shm(const Request& request);
   void make_raw_udp(const Request& request);
+  void make_raw_mpi(const Request& request);
+  void make_mpi(const Request& request);
   void make_udp(const Request& request);
   template <class H>
   void make(const Request& request, std::unique_ptr<core::Endpoint<H>>& endpoint,
@@ -37,6 +40,8 @@ class RankSession {
   std::optional<RealJob> job_;
   std::optional<UdpJob> udp_job_;
   std::optional<RawUdpJob> raw_udp_;
+  std::optional<MpiJob> mpi_job_;
+  std::optional<RawMpiJob> raw_mpi_;
   std::optional<Reservation> raw_;
   std::unique_ptr<core::Endpoint<RealHost>> endpoint_;
   std::unique_ptr<core::Endpoint<ThreadedHost>> threaded_endpoint_;

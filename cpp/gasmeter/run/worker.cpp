@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,7 +17,9 @@
 #include "gasmeter/base/version.hpp"
 #include "gasmeter/launch/fields.hpp"
 #include "gasmeter/launch/launcher.hpp"
+#include "gasmeter/launch/lent_environment.hpp"
 #include "gasmeter/run/kernel_listing.hpp"
+#include "gasmeter/run/mpi_process.hpp"
 #include "gasmeter/run/probe.hpp"
 #include "gasmeter/run/rank_session.hpp"
 
@@ -132,12 +135,12 @@ const char* error_name(const std::exception& error) {
 }  // namespace
 
 int serve_commands(launch::RankLink& link, const kernels::Registry& registry) {
-  Worker worker(link, registry);
+  std::optional<Worker> worker(std::in_place, link, registry);
   while (const auto command = link.next_command()) {
     Fields reply;
     const Fields fields = Fields::parse(*command);
     try {
-      const Fields answer = worker.answer(fields);
+      const Fields answer = worker->answer(fields);
       reply.add("status", "ok");
       for (const auto& [key, value] : answer) reply.add(key, value);
     } catch (const BrokenJob&) {
@@ -153,6 +156,8 @@ int serve_commands(launch::RankLink& link, const kernels::Registry& registry) {
     }
     link.reply(reply.text());
   }
+  worker.reset();
+  finish_mpi();
   return 0;
 }
 
@@ -167,6 +172,10 @@ int worker_main(int argc, char** argv, const kernels::Registry& registry) {
     return 0;
   }
   try {
+    if (arguments.size() == 2 && arguments[0] == "--lend-environment") {
+      launch::lend_environment(arguments[1]);
+      return 0;
+    }
     if (!arguments.empty() && arguments[0] == "--join") {
       (void)Clock::calibrated();
       return launch::join_job(launch::parse_join_options(arguments),

@@ -40,6 +40,7 @@ class TwoSidedService {
     ~Sink() = default;
   };
 
+  // Its end withdraws the receives that are still posted: their buffers have to be there until then.
   TwoSidedService() = default;
   TwoSidedService(const TwoSidedService&) = delete;
   TwoSidedService& operator=(const TwoSidedService&) = delete;
@@ -58,8 +59,8 @@ class TwoSidedService {
   // Starts to send; never waits for the receiver.
   [[nodiscard]] virtual SendState send(std::uint32_t number, Rank to, Tag tag, std::span<const std::byte> bytes) = 0;
 
-  // Tells of at most `budget` sends and receives that are done; never waits. Returns how many. The sink may call none
-  // of these functions meanwhile.
+  // Tells of sends and receives that are done, looking no further once it has `budget` of them; never waits. Returns
+  // how many. The sink may call none of these functions meanwhile.
   virtual unsigned test_some(Sink& sink, unsigned budget) = 0;
 };
 

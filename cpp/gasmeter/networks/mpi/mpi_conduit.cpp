@@ -189,10 +189,13 @@ bool MpiConduit<H>::flush(Rank peer, Flow flow) {
     std::byte* const message = message_memory(number);
     Stream& requests = stream(peer, Flow::request);
     Stream& replies = stream(peer, Flow::reply);
-    store(message, MessageHeader{requests.owed, replies.owed});
+    // A request may have to wait for its receive until answers have passed: it must not carry the credits for them.
+    const std::uint16_t for_replies = flow == Flow::reply ? replies.owed : std::uint16_t{0};
+    store(message, MessageHeader{requests.owed, for_replies});
     const SendState sent_now = service_.send(number, peer, message_tag(flow), {message, s.bytes});
     if (sent_now == SendState::refused) return false;
-    requests.owed = replies.owed = 0;
+    requests.owed = 0;
+    if (flow == Flow::reply) replies.owed = 0;
     --s.credits;
     ++counters_.messages;
     news_ = true;

@@ -32,7 +32,7 @@ struct MpiSettings {
   Bytes apart_from = 8 * 1024;       // Longs, puts and gets of so many bytes travel apart
   Bytes least_gathered = 4 * 1024;   // messages are filled up to the network's eager limit, but within these
   Bytes most_gathered = 16 * 1024;
-  std::uint32_t window = 16;      // messages on their way to one peer, of each kind
+  std::uint32_t window = 32;      // messages on their way to one peer, of each kind
   std::uint32_t receives = 64;    // posted at most, of each kind
   std::uint32_t most_apart = 32;  // of each kind
   std::uint32_t most_gets = 64;   // that travel apart

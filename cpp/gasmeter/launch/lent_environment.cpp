@@ -1,0 +1,192 @@
+#include "gasmeter/launch/lent_environment.hpp"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include "gasmeter/base/error.hpp"
+
+extern char** environ;
+
+namespace gasmeter::launch {
+namespace {
+
+// PMI-1 hands its connection over as an open descriptor.
+constexpr const char* kDescriptorVariable = "PMI_FD";
+constexpr std::size_t kMostText = 1024 * 1024;
+
+struct Address {
+  sockaddr_un name{};
+  socklen_t size = 0;
+};
+
+// An abstract name: it leaves no file behind.
+Address address_of(std::string_view job, std::uint32_t rank) {
+  const std::string text = "gasmeter-" + std::string(job) + "-" + std::to_string(rank);
+  Address address;
+  address.name.sun_family = AF_UNIX;
+  if (text.size() + 1 > sizeof address.name.sun_path) throw UsageError("name of a job is too long: " + text);
+  std::memcpy(address.name.sun_path + 1, text.data(), text.size());
+  address.size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + text.size());
+  return address;
+}
+
+UniqueFd make_socket() {
+  UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!fd) throw_errno("socket");
+  return fd;
+}
+
+void require_same_user(int fd) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) throw_errno("getsockopt");
+  if (peer.uid != ::geteuid()) throw ResourceError("a process of another user came in the place of an MPI's launcher");
+}
+
+UniqueFd connect_to(std::string_view job, std::uint32_t rank) {
+  const Address address = address_of(job, rank);
+  UniqueFd fd = make_socket();
+  if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address.name), address.size) != 0) throw_errno("connect");
+  require_same_user(fd.get());
+  return fd;
+}
+
+// First byte: 'E' an environment, 'R' a refusal; then its length and text. A descriptor may come with the first byte.
+void send_text(int fd, char kind, const std::string& text, int descriptor) {
+  std::string all(1, kind);
+  const auto size = static_cast<std::uint32_t>(text.size());
+  all.append(reinterpret_cast<const char*>(&size), sizeof size);
+  all += text;
+  std::array<char, CMSG_SPACE(sizeof(int))> control{};
+  iovec part{all.data(), all.size()};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  if (descriptor >= 0) {
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+    cmsghdr* const head = CMSG_FIRSTHDR(&message);
+    head->cmsg_level = SOL_SOCKET;
+    head->cmsg_type = SCM_RIGHTS;
+    head->cmsg_len = CMSG_LEN(sizeof(int));
+    std::memcpy(CMSG_DATA(head), &descriptor, sizeof descriptor);
+  }
+  while (part.iov_len != 0) {
+    const ssize_t sent = ::sendmsg(fd, &message, MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0) throw_errno("sendmsg");
+    part.iov_base = static_cast<char*>(part.iov_base) + sent;
+    part.iov_len -= static_cast<std::size_t>(sent);
+    message.msg_control = nullptr;
+    message.msg_controllen = 0;
+  }
+}
+
+struct Received {
+  std::string text;
+  UniqueFd descriptor;
+};
+
+// Until `bytes` have come; false: the other side has gone.
+bool receive(int fd, std::size_t bytes, Received& out) {
+  out.text.clear();
+  while (out.text.size() < bytes) {
+    std::array<char, 4096> buffer{};
+    std::array<char, CMSG_SPACE(sizeof(int))> control{};
+    iovec part{buffer.data(), std::min(buffer.size(), bytes - out.text.size())};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+    const ssize_t got = ::recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    for (cmsghdr* head = CMSG_FIRSTHDR(&message); head != nullptr; head = CMSG_NXTHDR(&message, head)) {
+      if (head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS) continue;
+      int descriptor = -1;
+      std::memcpy(&descriptor, CMSG_DATA(head), sizeof descriptor);
+      out.descriptor = UniqueFd(descriptor);
+    }
+    out.text.append(buffer.data(), static_cast<std::size_t>(got));
+  }
+  return true;
+}
+
+std::uint32_t number_in_environment() {
+  for (const char* name : {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"}) {
+    const char* const text = std::getenv(name);
+    if (text == nullptr) continue;
+    std::uint32_t number = 0;
+    const auto [end, code] = std::from_chars(text, text + std::strlen(text), number);
+    if (code == std::errc() && *end == '\0') return number;
+  }
+  throw ResourceError("no launcher of an MPI has started this process: neither PMI_RANK nor PMIX_RANK is set");
+}
+
+}  // namespace
+
+Borrower::Borrower(std::string_view job, Rank rank) : listener_(make_socket()) {
+  const Address address = address_of(job, index(rank));
+  if (::bind(listener_.get(), reinterpret_cast<const sockaddr*>(&address.name), address.size) != 0) throw_errno("bind");
+  if (::listen(listener_.get(), 4) != 0) throw_errno("listen");
+}
+
+bool Borrower::wait(std::chrono::milliseconds most) {
+  pollfd waiting{listener_.get(), POLLIN, 0};
+  const int ready = ::poll(&waiting, 1, static_cast<int>(most.count()));
+  if (ready < 0 && errno != EINTR) throw_errno("poll");
+  if (ready <= 0) return false;
+  UniqueFd lender(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  if (!lender) throw_errno("accept");
+  require_same_user(lender.get());
+  Received head;
+  Received body;
+  std::uint32_t size = 0;
+  if (!receive(lender.get(), 1 + sizeof size, head)) return false;
+  std::memcpy(&size, head.text.data() + 1, sizeof size);
+  if (size > kMostText || !receive(lender.get(), size, body)) return false;
+  if (head.text[0] == 'R') throw ResourceError(body.text);
+  UniqueFd& descriptor = head.descriptor ? head.descriptor : body.descriptor;
+  for (std::size_t at = 0; at < body.text.size();) {
+    const std::string variable(body.text.c_str() + at);
+    at += variable.size() + 1;
+    const std::size_t equals = variable.find('=');
+    if (equals == std::string::npos) continue;
+    ::setenv(variable.substr(0, equals).c_str(), variable.c_str() + equals + 1, 1);
+  }
+  // The MPI closes it.
+  if (descriptor) ::setenv(kDescriptorVariable, std::to_string(descriptor.release()).c_str(), 1);
+  lender_ = std::move(lender);
+  listener_.reset();
+  return true;
+}
+
+void refuse(std::string_view job, Rank rank, std::string_view reason) {
+  const UniqueFd fd = connect_to(job, index(rank));
+  send_text(fd.get(), 'R', std::string(reason), -1);
+}
+
+void lend_environment(std::string_view job) {
+  const UniqueFd fd = connect_to(job, number_in_environment());
+  std::string text;
+  for (char** variable = environ; *variable != nullptr; ++variable) text.append(*variable).push_back('\0');
+  const char* const descriptor = std::getenv(kDescriptorVariable);
+  send_text(fd.get(), 'E', text, descriptor == nullptr ? -1 : std::atoi(descriptor));
+  std::array<char, 16> ignored{};
+  while (::read(fd.get(), ignored.data(), ignored.size()) > 0) {
+  }
+}
+
+}  // namespace gasmeter::launch

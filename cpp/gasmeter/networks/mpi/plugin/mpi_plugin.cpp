@@ -1,0 +1,363 @@
+// The plug-in of one MPI: the only source that includes mpi.h. It is built once per MPI and linked with nothing else.
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gasmeter/base/error.hpp"
+#include "gasmeter/base/version.hpp"
+#include "gasmeter/networks/mpi/mpi_library.hpp"
+
+namespace gasmeter::networks::mpi {
+namespace {
+
+using services::SendState;
+using services::Tag;
+
+void check(int code, const char* call) {
+  if (code == MPI_SUCCESS) return;
+  std::array<char, MPI_MAX_ERROR_STRING> text{};
+  int length = 0;
+  MPI_Error_string(code, text.data(), &length);
+  throw ResourceError(std::string(call) + ": " + std::string(text.data(), static_cast<std::size_t>(length)));
+}
+
+int as_int(Rank rank) {
+  return static_cast<int>(index(rank));
+}
+int as_int(std::optional<Rank> rank) {
+  return rank ? as_int(*rank) : MPI_ANY_SOURCE;
+}
+
+// A communicator whose errors are reported, not fatal.
+class Communicator {
+ public:
+  Communicator() {
+    check(MPI_Comm_dup(MPI_COMM_WORLD, &comm_), "MPI_Comm_dup");
+    MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+  }
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+  ~Communicator() {
+    int is_over = 0;
+    MPI_Finalized(&is_over);
+    if (is_over == 0) MPI_Comm_free(&comm_);
+  }
+  [[nodiscard]] MPI_Comm get() const { return comm_; }
+
+ private:
+  MPI_Comm comm_ = MPI_COMM_NULL;
+};
+
+void end_receive(MPI_Request& request) {
+  if (request == MPI_REQUEST_NULL) return;
+  MPI_Cancel(&request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+// Receives from anybody with one tag are matched in the order they were posted: only the oldest of each tag is tested.
+class Messages final : public services::TwoSidedService {
+ public:
+  Messages() = default;
+  ~Messages() override {
+    int is_over = 0;
+    MPI_Finalized(&is_over);
+    if (is_over != 0) return;
+    for (Slot& slot : slots_) end_receive(slot.request);
+    for (std::size_t i = lines_.size(); i < requests_.size(); ++i) {
+      if (watched_[i].is_send) {
+        MPI_Request_free(&requests_[i]);
+      } else {
+        end_receive(requests_[i]);
+      }
+    }
+    for (std::size_t i = 0; i < lines_.size(); ++i) end_receive(requests_[i]);
+  }
+
+  [[nodiscard]] const services::TwoSidedLimits& limits() const override { return limits_; }
+
+  void post(std::uint32_t number, std::span<std::byte> buffer, std::optional<Rank> source,
+            std::optional<Tag> tag) override {
+    if (number >= slots_.size()) slots_.resize(number + 1);
+    Slot& slot = slots_[number];
+    slot.buffer = buffer;
+    slot.source = as_int(source);
+    slot.tag = tag ? static_cast<int>(*tag) : MPI_ANY_TAG;
+    slot.line = source ? kNoLine : line_of(slot.tag);
+    restart(number);
+  }
+
+  void restart(std::uint32_t number) override {
+    Slot& slot = slots_[number];
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(MPI_Irecv(slot.buffer.data(), static_cast<int>(slot.buffer.size()), MPI_BYTE, slot.source, slot.tag,
+                    comm_.get(), &request),
+          "MPI_Irecv");
+    if (slot.line == kNoLine) {
+      watch({false, number}, request);
+      return;
+    }
+    Line& line = lines_[slot.line];
+    if (requests_[slot.line] == MPI_REQUEST_NULL && line.empty()) {
+      requests_[slot.line] = request;
+      watched_[slot.line] = {false, number};
+    } else {
+      slot.request = request;
+      line.push(number);
+    }
+  }
+
+  SendState send(std::uint32_t number, Rank to, Tag tag, std::span<const std::byte> bytes) override {
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(MPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, as_int(to), static_cast<int>(tag),
+                    comm_.get(), &request),
+          "MPI_Isend");
+    int done = 0;
+    check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    if (done != 0) return SendState::done;
+    watch({true, number}, request);
+    return SendState::under_way;
+  }
+
+  unsigned test_some(Sink& sink, unsigned budget) override {
+    (void)budget;  // what one call found cannot be put back
+    int count = 0;
+    const int code =
+        MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count, indices_.data(), statuses_.data());
+    if (code == MPI_ERR_IN_STATUS) {
+      for (int i = 0; i < count; ++i) check(statuses_[static_cast<std::size_t>(i)].MPI_ERROR, "message received");
+    }
+    check(code, "MPI_Testsome");
+    if (count == MPI_UNDEFINED || count <= 0) return 0;
+    found_.clear();
+    for (int i = 0; i < count; ++i) {
+      const auto at = static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)]);
+      Found& found = found_.emplace_back();
+      found.what = watched_[at];
+      if (!found.what.is_send) {
+        const MPI_Status& status = statuses_[static_cast<std::size_t>(i)];
+        int bytes = 0;
+        MPI_Get_count(&status, MPI_BYTE, &bytes);
+        found.bytes = static_cast<Bytes>(bytes);
+        found.source = Rank{static_cast<std::uint32_t>(status.MPI_SOURCE)};
+        found.tag = Tag{static_cast<std::uint32_t>(status.MPI_TAG)};
+      }
+      if (at < lines_.size()) advance(at);
+    }
+    // Places in the table of what is not in a line close up; from the last on, so that the others stay where they are.
+    std::sort(indices_.begin(), indices_.begin() + count, std::greater<>());
+    for (int i = 0; i < count; ++i) {
+      const auto at = static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)]);
+      if (at < lines_.size()) continue;
+      requests_[at] = requests_.back();
+      watched_[at] = watched_.back();
+      requests_.pop_back();
+      watched_.pop_back();
+    }
+    for (const Found& found : found_) {
+      found.what.is_send ? sink.sent(found.what.number)
+                         : sink.received(found.what.number, found.source, found.tag, found.bytes);
+    }
+    return static_cast<unsigned>(count);
+  }
+
+ private:
+  static constexpr std::size_t kNoLine = ~std::size_t{0};
+
+  struct Watched {
+    bool is_send = false;
+    std::uint32_t number = 0;
+  };
+  struct Found {
+    Watched what;
+    Rank source{};
+    Tag tag{};
+    Bytes bytes = 0;
+  };
+  struct Slot {
+    std::span<std::byte> buffer;
+    int source = 0;
+    int tag = 0;
+    std::size_t line = kNoLine;
+    MPI_Request request = MPI_REQUEST_NULL;  // while it stands in a line, behind its head
+  };
+  // Slots behind the head, oldest first.
+  struct Line {
+    int tag = 0;
+    std::vector<std::uint32_t> ring;
+    std::size_t first = 0;
+    std::size_t count = 0;
+    [[nodiscard]] bool empty() const { return count == 0; }
+    void push(std::uint32_t number) {
+      if (count == ring.size()) {
+        std::rotate(ring.begin(), ring.begin() + static_cast<std::ptrdiff_t>(first), ring.end());
+        first = 0;
+        ring.push_back(number);
+      } else {
+        ring[(first + count) % ring.size()] = number;
+      }
+      ++count;
+    }
+    std::uint32_t pop() {
+      const std::uint32_t number = ring[first];
+      first = (first + 1) % ring.size();
+      --count;
+      return number;
+    }
+  };
+
+  // Heads of lines stand first in the tables; lines are made before anything else is watched.
+  std::size_t line_of(int tag) {
+    for (std::size_t i = 0; i < lines_.size(); ++i) {
+      if (lines_[i].tag == tag) return i;
+    }
+    const auto place = static_cast<std::ptrdiff_t>(lines_.size());
+    lines_.push_back({});
+    lines_.back().tag = tag;
+    requests_.insert(requests_.begin() + place, MPI_REQUEST_NULL);
+    watched_.insert(watched_.begin() + place, Watched{});
+    fit();
+    return lines_.size() - 1;
+  }
+
+  void advance(std::size_t at) {
+    Line& line = lines_[at];
+    requests_[at] = MPI_REQUEST_NULL;
+    if (line.empty()) return;
+    const std::uint32_t number = line.pop();
+    requests_[at] = std::exchange(slots_[number].request, MPI_REQUEST_NULL);
+    watched_[at] = {false, number};
+  }
+
+  void watch(const Watched& what, MPI_Request request) {
+    requests_.push_back(request);
+    watched_.push_back(what);
+    fit();
+  }
+  void fit() {
+    if (indices_.size() >= requests_.size()) return;
+    indices_.resize(2 * requests_.size());
+    statuses_.resize(2 * requests_.size());
+  }
+
+  // What Open MPI 4.1 (vader) and MPICH 4.0 (posix) send eagerly between ranks of one host by default.
+#if defined(OPEN_MPI)
+  services::TwoSidedLimits limits_{.eager = 4096, .most_sends = 512};
+#else
+  services::TwoSidedLimits limits_{.eager = 16384, .most_sends = 512};
+#endif
+  Communicator comm_;
+  std::vector<Slot> slots_;
+  std::vector<Line> lines_;
+  std::vector<MPI_Request> requests_;
+  std::vector<Watched> watched_;
+  std::vector<int> indices_;
+  std::vector<MPI_Status> statuses_;
+  std::vector<Found> found_;
+};
+
+class Raw final : public RawMessages {
+ public:
+  void send(Rank to, const void* data, Bytes bytes, std::uint32_t tag) override {
+    check(MPI_Send(data, static_cast<int>(bytes), MPI_BYTE, as_int(to), static_cast<int>(tag), comm_.get()),
+          "MPI_Send");
+  }
+  Arrived receive(std::optional<Rank> from, void* data, Bytes most, std::uint32_t tag) override {
+    MPI_Status status;
+    check(MPI_Recv(data, static_cast<int>(most), MPI_BYTE, as_int(from), static_cast<int>(tag), comm_.get(), &status),
+          "MPI_Recv");
+    return arrived_of(status);
+  }
+  void start_send(std::uint32_t request, Rank to, const void* data, Bytes bytes, std::uint32_t tag) override {
+    check(MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, as_int(to), static_cast<int>(tag), comm_.get(),
+                    &place(request)),
+          "MPI_Isend");
+  }
+  void start_receive(std::uint32_t request, std::optional<Rank> from, void* data, Bytes most,
+                     std::optional<std::uint32_t> tag) override {
+    check(MPI_Irecv(data, static_cast<int>(most), MPI_BYTE, as_int(from), tag ? static_cast<int>(*tag) : MPI_ANY_TAG,
+                    comm_.get(), &place(request)),
+          "MPI_Irecv");
+  }
+  bool test(std::uint32_t request, Arrived& arrived) override {
+    int done = 0;
+    MPI_Status status;
+    check(MPI_Test(&requests_[request], &done, &status), "MPI_Test");
+    if (done != 0) arrived = arrived_of(status);
+    return done != 0;
+  }
+  void wait_for_all(std::uint32_t requests) override {
+    check(MPI_Waitall(static_cast<int>(requests), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+  }
+  void withdraw(std::uint32_t request) override { end_receive(requests_[request]); }
+  void barrier() override { check(MPI_Barrier(comm_.get()), "MPI_Barrier"); }
+
+ private:
+  static Arrived arrived_of(const MPI_Status& status) {
+    int bytes = 0;
+    MPI_Get_count(&status, MPI_BYTE, &bytes);
+    return {Rank{static_cast<std::uint32_t>(status.MPI_SOURCE)}, static_cast<std::uint32_t>(status.MPI_TAG),
+            static_cast<Bytes>(bytes)};
+  }
+  MPI_Request& place(std::uint32_t request) {
+    if (request >= requests_.size()) requests_.resize(request + 1, MPI_REQUEST_NULL);
+    return requests_[request];
+  }
+
+  Communicator comm_;
+  std::vector<MPI_Request> requests_;
+};
+
+class ThisMpi final : public Library {
+ public:
+  void start() override {
+    int provided = 0;
+    check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "MPI_Init_thread");
+    if (provided < MPI_THREAD_SERIALIZED) {
+      throw ResourceError("this MPI allows calls from its first thread alone; gasmeter needs MPI_THREAD_SERIALIZED: " +
+                          version());
+    }
+  }
+  void finish() override {
+    int is_begun = 0;
+    int is_over = 0;
+    MPI_Initialized(&is_begun);
+    MPI_Finalized(&is_over);
+    if (is_begun != 0 && is_over == 0) MPI_Finalize();
+  }
+  [[nodiscard]] std::uint32_t rank() const override { return world(&MPI_Comm_rank); }
+  [[nodiscard]] std::uint32_t size() const override { return world(&MPI_Comm_size); }
+  [[nodiscard]] std::string version() const override {
+    std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+    int length = 0;
+    MPI_Get_library_version(text.data(), &length);
+    const std::string all(text.data(), static_cast<std::size_t>(length));
+    return all.substr(0, all.find('\n'));
+  }
+  [[nodiscard]] std::unique_ptr<services::TwoSidedService> open_service() override {
+    return std::make_unique<Messages>();
+  }
+  [[nodiscard]] std::unique_ptr<RawMessages> open_raw() override { return std::make_unique<Raw>(); }
+
+ private:
+  static std::uint32_t world(int (*call)(MPI_Comm, int*)) {
+    int value = 0;
+    call(MPI_COMM_WORLD, &value);
+    return static_cast<std::uint32_t>(value);
+  }
+};
+
+}  // namespace
+}  // namespace gasmeter::networks::mpi
+
+extern "C" __attribute__((visibility("default"))) gasmeter::networks::mpi::Library* gasmeter_mpi_plugin(
+    const char* build) {
+  static gasmeter::networks::mpi::ThisMpi library;  // MPI itself is one per process
+  return std::string(build) == std::string(gasmeter::kVersion) + " " + gasmeter::kCompiler ? &library : nullptr;
+}
