@@ -68,6 +68,9 @@ _EXTOLL = (
     Parameter("rma.responder", "time", "the responder is busy with one packet"),
     Parameter("rma.host_read", "time", "a read of host memory by the card"),
     Parameter("rma.notification_slots", "count", "slots of a notification queue"),
+    Parameter("mpi.eager", "size", "two-sided messages of more bytes wait for their receive"),
+    Parameter("mpi.software", "time", "a two-sided message at one side: request object, envelope, matching, progress"),
+    Parameter("mpi.match_element", "time", "each element of a list that matching looks at"),
 )
 
 _IBV = (

@@ -203,6 +203,31 @@ Runs extoll() {
   return runs;
 }
 
+// Node mates through memory, and everything through cards whose mailboxes overflow.
+template <bool NodeByMemory, unsigned Slots>
+void add_mpi_extoll(Runs& runs, const std::string& name) {
+  using MpiJob = ModelJobIn<testing::ModelWorldOn<testing::MpiOnExtollOf<NodeByMemory, Slots>>>;
+  for (ModelSetup setup : setups()) {
+    if (!tells_enough(setup)) continue;
+    if (setup.ranks == 4 && !kThreadSanitizer) {
+      for (const Case<sim::ModelHost>& test : all_cases<sim::ModelHost>()) {
+        runs.push_back({name_of(setup) + ", " + name + ", lazy and strict", test.name,
+                        [=] { return compare_synchronisation<MpiJob>(setup, test); }});
+      }
+    }
+    setup.plan = conduit::FaultPlan::every(3);
+    add_runs(runs, name_of(setup) + ", " + name + ", every 3rd fails", std::make_shared<MpiJob>(setup),
+             all_cases<sim::ModelHost>());
+  }
+}
+
+Runs mpi_extoll() {
+  Runs runs;
+  if (!kThreadSanitizer) add_mpi_extoll<true, 64>(runs, "memory");
+  add_mpi_extoll<false, 4>(runs, "looped, tiny mailbox");
+  return runs;
+}
+
 Runs extoll_early() {
   Runs runs;
   if (testing::kSanitizer.empty()) add_extoll<true, false, 64>(runs, "early, looped");
@@ -363,6 +388,7 @@ const std::map<std::string, Runs (*)()>& families() {
       {"extoll-early", &extoll_early},
       {"ibv", &ibv},
       {"lazy-and-strict", &synchronisation<ModelJob>},
+      {"mpi-extoll", &mpi_extoll},
       {"mpi-memory", &mpi_memory},
       {"udp", &udp},
       {"udp-ethernet", &udp_modelled<false>},

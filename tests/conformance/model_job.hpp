@@ -41,8 +41,8 @@ class ModelJobIn final : public Job<sim::ModelHost> {
     try {
       world.run([&](core::Endpoint<sim::ModelHost>& endpoint) {
         Member<sim::ModelHost> member(endpoint, findings, board);
-        if constexpr (requires { world.installation().serve(endpoint.rank()); }) {
-          member.meanwhile = [&] { world.installation().serve(endpoint.rank()); };
+        if constexpr (requires { world.installation().serve(Rank{}); }) {
+          member.meanwhile = [&world, rank = endpoint.rank()] { world.installation().serve(rank); };
         }
         test.body(member);
         outcome.clocks_ps[member.self()] = endpoint.host().now().ps;

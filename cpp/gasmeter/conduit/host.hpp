@@ -22,6 +22,8 @@ enum class PrivatePrice : std::uint8_t {
   update,        // one read-modify-write of a kernel on a table, by the table's bytes (0: a large one)
   system_call,   // entering the kernel and returning
   own_lock,      // taking and releasing a free lock that only threads of the rank's own process know
+  two_sided,     // a message of a two-sided layer at one side: request object, envelope, progress
+  match,         // its matching, by the list elements that are looked at
   count_
 };
 

@@ -41,6 +41,9 @@ class RawDatagrams;
 namespace gasmeter::networks::ethernet {
 class RawSocket;
 }
+namespace gasmeter::services {
+class TwoSidedService;
+}
 
 namespace gasmeter::kernels {
 
@@ -169,6 +172,15 @@ struct RawSockets {
 using RawUdp = RawSockets<networks::udp::RawDatagrams>;
 using RawEthernet = RawSockets<networks::ethernet::RawSocket>;
 
+// What a raw program over matched messages gets, in either kind of time.
+template <class H>
+struct RawTwoSided {
+  services::TwoSidedService& service;
+  H host;
+  Rank rank;
+  std::uint32_t ranks;
+};
+
 // What a raw program on an MPI gets.
 struct RawMpi {
   networks::mpi::RawMessages& messages;
@@ -198,6 +210,7 @@ struct Kernel {
   Maker<RawUdp> make_raw_udp = nullptr;
   Maker<RawEthernet> make_raw_ethernet = nullptr;  // and over InfiniBand
   Maker<RawMpi> make_raw_mpi = nullptr;
+  Maker<RawTwoSided<sim::ModelHost>> make_raw_two_sided = nullptr;
   // What is measured is the simulation itself: a block's time is CPU time of this computer, its metrics are `rate`,
   // operations per second of that, and `memory_per_rank`, whatever its programs say.
   bool measures_simulation = false;

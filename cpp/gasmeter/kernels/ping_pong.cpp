@@ -13,6 +13,7 @@
 #include "gasmeter/kernels/raw_extoll/raw_extoll.hpp"
 #include "gasmeter/kernels/raw_ibv/raw_ibv.hpp"
 #include "gasmeter/kernels/raw_mpi/raw_mpi.hpp"
+#include "gasmeter/kernels/raw_two_sided/raw_two_sided.hpp"
 #include "gasmeter/kernels/raw_udp/raw_udp.hpp"
 #include "gasmeter/networks/ideal/ideal_network.hpp"
 #include "gasmeter/networks/shm/shared_memory.hpp"
@@ -437,6 +438,7 @@ void register_ping_pong(Registry& registry) {
   kernel.make_raw_udp = &raw_udp::make_ping_pong<RawUdp>;
   kernel.make_raw_ethernet = &raw_udp::make_ping_pong<RawEthernet>;
   kernel.make_raw_mpi = &raw_mpi::make_ping_pong;
+  kernel.make_raw_two_sided = &raw_two_sided::make_ping_pong<sim::ModelHost>;
   registry.add(std::move(kernel));
 }
 

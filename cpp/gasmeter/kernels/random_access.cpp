@@ -19,6 +19,7 @@
 #include "gasmeter/kernels/random_access_table.hpp"
 #include "gasmeter/kernels/raw_extoll/raw_extoll.hpp"
 #include "gasmeter/kernels/raw_mpi/raw_mpi.hpp"
+#include "gasmeter/kernels/raw_two_sided/raw_two_sided.hpp"
 #include "gasmeter/kernels/raw_udp/raw_udp.hpp"
 #include "gasmeter/networks/shm/shared_memory.hpp"
 
@@ -421,6 +422,7 @@ void register_random_access(Registry& registry) {
   kernel.make_raw_extoll = &raw_extoll::make_random_access;
   kernel.make_raw_mpi = &raw_mpi::make_random_access;
   kernel.make_raw_udp = &raw_udp::make_random_access;
+  kernel.make_raw_two_sided = &raw_two_sided::make_random_access<sim::ModelHost>;
   registry.add(std::move(kernel));
 }
 

@@ -20,6 +20,11 @@ const OptionInfo kMpi{"mpi",
                       {"auto", "openmpi", "mpich"},
                       "which MPI; auto: the one gasmeter was built with, openmpi before mpich"};
 
+const OptionInfo kNodeLocalMessages{
+    "node_local",       "choice",
+    "shared",           "",
+    {"shared", "loop"}, "messages between ranks of one node: through its memory, or looped through its card"};
+
 // What every conduit in virtual time has besides `own`.
 std::vector<OptionInfo> with_virtual_time(std::vector<OptionInfo> own) {
   std::vector<std::string> makers;
@@ -159,6 +164,15 @@ const std::vector<ConduitInfo>& conduits() {
       {"udp@ibv", "the udp conduit over modelled sockets and IP over InfiniBand", "ipoib", true, with_sockets(false)},
       {"raw@ipoib", "one modelled UDP socket a rank over InfiniBand, without the library", "ipoib", true,
        with_sockets(true)},
+      {"mpi@extoll",
+       "the mpi conduit over two-sided messages (tag matching, eager, rendezvous) on modelled EXTOLL cards", "extoll",
+       true,
+       with_virtual_time(
+           {{"neighbourhood", "bool", "false", "", {}, "ranks of one node use shared memory for everything"},
+            kNodeLocalMessages,
+            kThreads})},
+      {"raw@mpi@extoll", "two-sided messages on modelled EXTOLL cards, without a conduit: what the papers call MPI",
+       "extoll", true, with_virtual_time({kNodeLocalMessages, kThreads})},
       {"raw@fabric", "links and routers alone, for the kernel that measures the simulation itself", "fabric", true,
        with_virtual_time({kThreads})},
   };

@@ -26,8 +26,9 @@ class ModelNetwork {
   [[nodiscard]] virtual std::unique_ptr<conduit::Conduit> make_conduit(sim::ModelHost host) = 0;
   // Null where the kernel has no program on the network's own interface.
   [[nodiscard]] virtual std::unique_ptr<kernels::Program> make_raw(Rank rank) = 0;
-  // On the rank's own fibre when it has ended a block: stays as long as its peers may lack what it sent.
-  virtual void settle(Rank) {}
+  // On a rank's own fibre when it has ended a block: sends what its peers may still lack, since nobody polls until the
+  // next.
+  virtual void settle(Rank /*rank*/) {}
   // Writes down what a raw program does. False where the network cannot.
   [[nodiscard]] virtual bool record_raw(conduit::RankRecord&) { return false; }
   // Null where it has no links.

@@ -49,7 +49,10 @@ inline std::map<std::string, conduit::MachineValues::Value> extoll_machine(const
           {"rma.completer", 0.2e-6},
           {"rma.responder", 0.2e-6},
           {"rma.host_read", 0.35e-6},
-          {"rma.notification_slots", 64.0}};
+          {"rma.notification_slots", 64.0},
+          {"mpi.eager", 4096.0},
+          {"mpi.software", 0.7e-6},
+          {"mpi.match_element", 12e-9}};
 }
 
 }  // namespace gasmeter::testing

@@ -143,6 +143,16 @@ void ExtollPort::register_memory(std::span<std::byte> memory) {
   registered_.push_back(memory);
 }
 
+void ExtollPort::forget_memory(std::span<std::byte> memory) {
+  host_.charge(conduit::PrivatePrice::system_call);
+  host_.synchronise();
+  const auto found = std::find_if(registered_.begin(), registered_.end(), [&](std::span<const std::byte> each) {
+    return each.data() == memory.data() && each.size() == memory.size();
+  });
+  if (found == registered_.end()) throw UsageError("extoll: memory is forgotten that was not registered");
+  registered_.erase(found);
+}
+
 void ExtollPort::require_registered(const void* memory, Bytes bytes, const char* what, Rank by) const {
   const auto first = reinterpret_cast<std::uintptr_t>(memory);
   for (const std::span<const std::byte>& each : registered_) {

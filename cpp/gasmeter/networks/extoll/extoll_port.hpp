@@ -68,6 +68,8 @@ class ExtollPort {
   // ---- RMA
   // Others may read and write it from now on.
   void register_memory(std::span<std::byte> memory);
+  // What was registered so; a system call.
+  void forget_memory(std::span<std::byte> memory);
   // One descriptor. Memory on both sides has to be registered: UsageError, thrown here for one's own and out of the
   // engine's run() for the other's. no_resource as above. Packets of a pair arrive in order, puts and the requests of
   // gets alike.

@@ -1,11 +1,16 @@
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "gasmeter/conduit/host_prices.hpp"
 #include "gasmeter/conduit/machine_values.hpp"
 #include "gasmeter/networks/extoll/extoll_conduit.hpp"
+#include "gasmeter/networks/extoll/extoll_messages.hpp"
 #include "gasmeter/networks/extoll/extoll_network.hpp"
 #include "gasmeter/run/machines/installation.hpp"
 #include "gasmeter/run/machines/machines.hpp"
+#include "gasmeter/run/machines/two_sided_ranks.hpp"
+#include "gasmeter/services/matched_messages.hpp"
 
 namespace gasmeter::run {
 namespace {
@@ -34,24 +39,37 @@ networks::extoll::AmOptions am_options(const Settings& settings) {
 class ExtollNetwork final : public ModelNetwork {
  public:
   ExtollNetwork(sim::Engine& engine, const sim::Topology& topology,
-                const networks::extoll::ExtollParameters& parameters, const Request& request)
-      : engine_(engine), network_(engine, topology, parameters), request_(request) {}
+                const networks::extoll::ExtollParameters& parameters, const services::MatchingParameters& matching,
+                const Request& request)
+      : engine_(engine), network_(engine, topology, parameters), request_(request) {
+    if (is_two_sided(request)) two_sided_.emplace(engine, matching, request);
+  }
 
   std::unique_ptr<conduit::Conduit> make_conduit(sim::ModelHost host) override {
+    if (two_sided_) return two_sided_->make_conduit(host.rank(), make_messages(host.rank()));
     return std::make_unique<networks::extoll::ExtollConduit>(network_, host, host.rank(),
                                                              am_options(request_.settings));
   }
   std::unique_ptr<Program> make_raw(Rank rank) override {
+    if (two_sided_) return two_sided_->make_raw(rank, make_messages(rank));
     if (request_.kernel->make_raw_extoll == nullptr) return nullptr;
     return request_.kernel->make_raw_extoll({network_.port(rank), engine_.host(rank), rank, engine_.ranks()},
                                             request_.settings);
   }
+  void settle(Rank rank) override {
+    if (two_sided_) two_sided_->settle(rank);
+  }
   sim::Fabric* fabric() override { return &network_.fabric(); }
 
  private:
+  std::unique_ptr<services::MessageDevice> make_messages(Rank rank) {
+    return std::make_unique<networks::extoll::ExtollMessages>(network_.port(rank), engine_.host(rank));
+  }
+
   sim::Engine& engine_;
   networks::extoll::ExtollNetwork network_;
   const Request& request_;
+  std::optional<TwoSidedRanks> two_sided_;
 };
 
 class ExtollMachine final : public ModelMachine {
@@ -60,8 +78,8 @@ class ExtollMachine final : public ModelMachine {
       : request_(request),
         installation_(machine, request),
         prices_(conduit::host_prices(machine)),
-        parameters_(
-            networks::extoll::extoll_parameters(machine, prices_[conduit::SharedPrice::pio_store].per_byte_fs)) {
+        parameters_(networks::extoll::extoll_parameters(machine, prices_[conduit::SharedPrice::pio_store].per_byte_fs)),
+        matching_(services::matching_parameters(machine, prices_)) {
     machine.check_all_used();
   }
 
@@ -69,7 +87,7 @@ class ExtollMachine final : public ModelMachine {
     return installation_.engine_options(request_.settings, prices_);
   }
   std::unique_ptr<ModelNetwork> make_network(sim::Engine& engine) const override {
-    return std::make_unique<ExtollNetwork>(engine, installation_.topology(), parameters_, request_);
+    return std::make_unique<ExtollNetwork>(engine, installation_.topology(), parameters_, matching_, request_);
   }
 
  private:
@@ -77,6 +95,7 @@ class ExtollMachine final : public ModelMachine {
   Installation installation_;
   conduit::HostPrices prices_;
   networks::extoll::ExtollParameters parameters_;
+  services::MatchingParameters matching_;
 };
 
 }  // namespace

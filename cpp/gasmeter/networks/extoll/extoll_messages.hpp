@@ -1,0 +1,72 @@
+// The messages and puts of the two-sided layer on an EXTOLL card: VELO packets and RMA puts.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <unordered_map>
+
+#include "gasmeter/networks/extoll/extoll_port.hpp"
+#include "gasmeter/services/message_device.hpp"
+
+namespace gasmeter::networks::extoll {
+
+// One rank's. Has the port to itself.
+class ExtollMessages final : public services::MessageDevice {
+ public:
+  // Throws UsageError for a card whose packets do not hold a head.
+  ExtollMessages(ExtollPort& port, sim::ModelHost host);
+
+  bool send(Rank to, const services::MessageHead& head, std::span<const std::byte> payload,
+            std::uint32_t number) override;
+  void pin(std::span<std::byte> memory) override { port_.register_memory(memory); }
+  void unpin(std::span<std::byte> memory) override { port_.forget_memory(memory); }
+  [[nodiscard]] services::PutWindow open(Rank from, std::span<std::byte> memory, std::uint32_t receive) override;
+  void put(Rank to, const services::PutWindow& window, std::span<const std::byte> payload,
+           std::uint32_t number) override;
+  bool progress(Sink& sink) override;
+
+ private:
+  // A message of which the card has not taken all packets yet.
+  struct Outgoing {
+    Rank to;
+    std::uint32_t number;
+    services::MessageHead head;
+    std::span<const std::byte> payload;
+    Bytes at = 0;  // bytes that are gone, of head and payload together
+
+    [[nodiscard]] Bytes left() const { return head.size() + payload.size() - at; }
+  };
+  struct Put {
+    Rank to;
+    std::uint32_t number;
+    std::byte* there;
+    std::span<const std::byte> payload;
+  };
+  // Of a message that has begun to arrive.
+  struct Incoming {
+    std::byte* to = nullptr;
+    Bytes left = 0;
+    std::uint32_t which = 0;
+  };
+
+  void push_messages();
+  void push_puts();
+  void store_packet(Outgoing& message);
+  void take_packet(const VeloPacket& packet, Sink& sink);
+  void take_notification(Sink& sink);
+
+  ExtollPort& port_;
+  sim::ModelHost host_;
+  Bytes per_packet_;
+  std::deque<Outgoing> outbox_;
+  std::deque<std::uint32_t> gone_;     // numbers of messages of which nobody has been told
+  std::deque<Put> commands_;           // that the card has had no room for
+  std::deque<std::uint32_t> reading_;  // numbers of puts, in the order in which the card works them off
+  std::unordered_map<std::uint32_t, Incoming> incoming_;                  // by source
+  std::unordered_map<std::uint32_t, std::deque<std::uint32_t>> windows_;  // by source: open ones, in order
+};
+
+}  // namespace gasmeter::networks::extoll

@@ -1,0 +1,207 @@
+#include "gasmeter/services/matched_messages.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "gasmeter/base/error.hpp"
+
+namespace gasmeter::services {
+namespace {
+
+// Of what a landing belongs to: an unexpected message, not a receive; or to neither.
+constexpr std::uint32_t kUnexpected = 0x80000000U;
+constexpr std::uint32_t kControl = ~std::uint32_t{0};
+
+constexpr std::uint32_t kMostSends = 1U << 16U;
+
+MessageHead head_of(MessageHead::Kind kind, std::uint32_t tag, Bytes bytes, std::uint32_t number) {
+  MessageHead head;
+  head.kind = kind;
+  head.tag = tag;
+  head.bytes = static_cast<std::uint32_t>(bytes);
+  head.number = number;
+  return head;
+}
+
+}  // namespace
+
+MatchingParameters matching_parameters(conduit::MachineValues& machine, conduit::HostPrices& prices) {
+  MatchingParameters result;
+  result.eager = machine.bytes("mpi.eager");
+  prices[conduit::PrivatePrice::two_sided].fixed = machine.time("mpi.software");
+  prices[conduit::PrivatePrice::match].per_byte_fs = machine.time("mpi.match_element").ps * 1000;
+  return result;
+}
+
+MatchedMessages::MatchedMessages(sim::ModelHost host, MessageDevice& network, NodeMessages* near,
+                                 const MatchingParameters& parameters)
+    : host_(host), network_(network), near_(near), limits_{parameters.eager, kMostSends} {}
+
+// ---- what the rank asks for
+
+void MatchedMessages::post(std::uint32_t slot, std::span<std::byte> buffer, std::optional<Rank> source,
+                           std::optional<Tag> tag) {
+  if (slot >= receives_.size()) receives_.resize(slot + std::size_t{1});
+  Receive& receive = receives_[slot];
+  if (receive.pinned) network_.unpin(receive.buffer);
+  receive = {buffer, source, tag, false, {}, {}, 0};
+  restart(slot);
+}
+
+void MatchedMessages::restart(std::uint32_t slot) {
+  const MatchLists::Found found = lists_.post(slot, receives_[slot].source, receives_[slot].tag);
+  search(found);
+  if (!found.which) return;
+  Unexpected& message = unexpected_[*found.which];
+  matched(slot, message.source, message.head);
+  if (message.head.kind == MessageHead::Kind::request) {
+    spare_.push_back(*found.which);
+  } else if (message.complete) {
+    hand_over(slot, *found.which);
+  } else {
+    message.claimed = slot;
+  }
+}
+
+SendState MatchedMessages::send(std::uint32_t number, Rank to, Tag tag, std::span<const std::byte> bytes) {
+  if (bytes.size() > std::numeric_limits<std::uint32_t>::max()) {
+    throw UsageError("two-sided message of " + std::to_string(bytes.size()) + " bytes; at most " +
+                     std::to_string(std::numeric_limits<std::uint32_t>::max()));
+  }
+  host_.charge(conduit::PrivatePrice::two_sided);
+  const auto word = static_cast<std::uint32_t>(tag);
+  if (number >= asking_.size()) asking_.resize(number + std::size_t{1});
+  if (bytes.size() <= limits_.eager) {
+    const MessageHead head = head_of(MessageHead::Kind::eager, word, bytes.size(), number);
+    return device_to(to).send(to, head, bytes, number) ? SendState::done : SendState::under_way;
+  }
+  const MessageHead head = head_of(MessageHead::Kind::request, word, bytes.size(), number);
+  (void)device_to(to).send(to, head, {}, MessageDevice::kUntold);
+  // Devices pin memory without looking what it is for; nothing writes there.
+  asking_[number] = {{const_cast<std::byte*>(bytes.data()), bytes.size()}, !is_near(to)};
+  if (asking_[number].pinned) network_.pin(asking_[number].bytes);
+  return SendState::under_way;
+}
+
+unsigned MatchedMessages::test_some(TwoSidedService::Sink& sink, unsigned budget) {
+  unsigned told = 0;
+  while (told < budget) {
+    if (done_.empty()) {
+      if ((near_ == nullptr || !near_->progress(*this)) && !network_.progress(*this)) break;
+      continue;
+    }
+    const Done done = done_.front();
+    done_.pop_front();
+    ++told;
+    if (done.is_send) {
+      sink.sent(done.which);
+    } else {
+      const Receive& receive = receives_[done.which];
+      sink.received(done.which, receive.from, receive.with, receive.bytes);
+    }
+  }
+  return told;
+}
+
+// ---- what the device tells of
+
+MessageDevice::Sink::Landing MatchedMessages::begun(Rank source, const MessageHead& head) {
+  if (head.kind == MessageHead::Kind::clear) {
+    host_.charge(conduit::PrivatePrice::dispatch);
+    device_to(source).put(source, head.window, asking_[head.number].bytes, head.number);
+    return {nullptr, kControl};
+  }
+  const std::uint32_t candidate = take_unexpected();
+  const MatchLists::Found found = lists_.arrive(candidate, source, Tag{head.tag});
+  search(found);
+  if (found.which) {
+    spare_.push_back(candidate);
+    matched(*found.which, source, head);
+    if (head.kind == MessageHead::Kind::request) return {nullptr, kControl};
+    return {receives_[*found.which].buffer.data(), *found.which};
+  }
+  counters_.most_waiting = std::max<std::uint64_t>(counters_.most_waiting, lists_.unexpected());
+  Unexpected& message = unexpected_[candidate];
+  message.source = source;
+  message.head = head;
+  message.complete = false;
+  message.claimed.reset();
+  message.payload.resize(head.payload());
+  if (head.kind == MessageHead::Kind::request) return {nullptr, kControl};
+  return {message.payload.data(), kUnexpected | candidate};
+}
+
+void MatchedMessages::ended(Rank /*source*/, std::uint32_t which) {
+  if (which == kControl) return;
+  if ((which & kUnexpected) == 0) {
+    done_.push_back({which, false});
+    return;
+  }
+  Unexpected& message = unexpected_[which & ~kUnexpected];
+  message.complete = true;
+  if (message.claimed) hand_over(*message.claimed, which & ~kUnexpected);
+}
+
+void MatchedMessages::sent(std::uint32_t number) {
+  const Asking asked = std::exchange(asking_[number], {});
+  if (asked.pinned) network_.unpin(asked.bytes);
+  done_.push_back({number, true});
+}
+
+void MatchedMessages::landed(Rank /*source*/, std::uint32_t receive) {
+  done_.push_back({receive, false});
+}
+
+// ---- both
+
+void MatchedMessages::search(const MatchLists::Found& found) {
+  counters_.looked_at += found.looked_at;
+  if (found.looked_at != 0) host_.charge(conduit::PrivatePrice::match, found.looked_at);
+}
+
+// A receive has its message; one that waits at its sender is cleared to come.
+void MatchedMessages::matched(std::uint32_t slot, Rank source, const MessageHead& head) {
+  Receive& receive = receives_[slot];
+  if (head.bytes > receive.buffer.size()) {
+    throw UsageError("two-sided message of " + std::to_string(head.bytes) + " bytes from rank " +
+                     std::to_string(index(source)) + " with tag " + std::to_string(head.tag) +
+                     " for a receive of at most " + std::to_string(receive.buffer.size()));
+  }
+  host_.charge(conduit::PrivatePrice::two_sided);
+  receive.from = source;
+  receive.with = Tag{head.tag};
+  receive.bytes = head.bytes;
+  if (head.kind == MessageHead::Kind::eager) {
+    ++counters_.eager;
+    return;
+  }
+  ++counters_.rendezvous;
+  MessageHead clear = head_of(MessageHead::Kind::clear, 0, 0, head.number);
+  if (!is_near(source) && !receive.pinned) {
+    network_.pin(receive.buffer);
+    receive.pinned = true;
+  }
+  clear.window = device_to(source).open(source, receive.buffer.first(head.bytes), slot);
+  (void)device_to(source).send(source, clear, {}, MessageDevice::kUntold);
+}
+
+void MatchedMessages::hand_over(std::uint32_t slot, std::uint32_t message) {
+  const std::vector<std::byte>& payload = unexpected_[message].payload;
+  if (!payload.empty()) host_.copy(receives_[slot].buffer.data(), payload.data(), payload.size());
+  spare_.push_back(message);
+  done_.push_back({slot, false});
+}
+
+std::uint32_t MatchedMessages::take_unexpected() {
+  if (spare_.empty()) {
+    unexpected_.emplace_back();
+    return static_cast<std::uint32_t>(unexpected_.size() - 1);
+  }
+  const std::uint32_t number = spare_.back();
+  spare_.pop_back();
+  return number;
+}
+
+}  // namespace gasmeter::services

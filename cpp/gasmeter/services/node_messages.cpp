@@ -1,0 +1,103 @@
+#include "gasmeter/services/node_messages.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace gasmeter::services {
+
+using conduit::SharedPrice;
+
+bool NodeMessages::send(Rank to, const MessageHead& head, std::span<const std::byte> payload, std::uint32_t number) {
+  host_.charge(conduit::PrivatePrice::header_build);
+  outbox_.push_back({to, number, head, nullptr, payload});
+  push();
+  // As with cards: what has gone at once is the last of all.
+  if (!outbox_.empty()) return false;
+  if (number != kUntold) gone_.pop_back();
+  return true;
+}
+
+PutWindow NodeMessages::open(Rank /*from*/, std::span<std::byte> memory, std::uint32_t receive) {
+  return {reinterpret_cast<std::uintptr_t>(memory.data()), 0, receive};
+}
+
+// The receiver's own core copies the fragments to where they belong.
+void NodeMessages::put(Rank to, const PutWindow& window, std::span<const std::byte> payload, std::uint32_t number) {
+  MessageHead head;
+  head.kind = MessageHead::Kind::clear;
+  head.window = window;
+  outbox_.push_back(
+      {to, number, head, reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(window.address)), payload});
+  push();
+}
+
+void NodeMessages::push() {
+  while (!outbox_.empty()) {
+    Outgoing& next = outbox_.front();
+    do {
+      if (!leave(next)) return;
+    } while (!next.payload.empty());
+    if (next.number != kUntold) gone_.push_back(next.number);
+    outbox_.pop_front();
+  }
+}
+
+// One parcel; false: its box is full, and the rank will be notified.
+bool NodeMessages::leave(Outgoing& next) {
+  host_.synchronise();
+  NodeBoxes::Box& box = boxes_.of(next.to);
+  if (box.parcels.size() == NodeBoxes::kSlots) {
+    if (std::find(box.refused.begin(), box.refused.end(), host_.rank()) == box.refused.end()) {
+      box.refused.push_back(host_.rank());
+    }
+    return false;
+  }
+  NodeBoxes::Parcel parcel;
+  parcel.source = host_.rank();
+  parcel.head = next.head;
+  parcel.to = next.there;
+  const Bytes bytes =
+      next.there == nullptr ? next.payload.size() : std::min<Bytes>(next.payload.size(), NodeBoxes::kFragment);
+  parcel.payload.resize(bytes);
+  if (bytes != 0) host_.copy(parcel.payload.data(), next.payload.data(), bytes);
+  next.payload = next.payload.subspan(bytes);
+  if (next.there != nullptr) next.there += bytes;
+  parcel.last = next.payload.empty();
+  host_.charge_shared(SharedPrice::line_store);
+  host_.synchronise();
+  box.parcels.push_back(std::move(parcel));
+  host_.notify(next.to);
+  return true;
+}
+
+bool NodeMessages::progress(Sink& sink) {
+  if (!outbox_.empty()) push();
+  if (!gone_.empty()) {
+    const std::uint32_t number = gone_.front();
+    gone_.pop_front();
+    sink.sent(number);
+    return true;
+  }
+  host_.synchronise();
+  NodeBoxes::Box& box = boxes_.of(host_.rank());
+  if (box.parcels.empty()) return false;
+  const NodeBoxes::Parcel parcel = std::move(box.parcels.front());
+  box.parcels.pop_front();
+  while (!box.refused.empty()) {
+    const Rank waits = box.refused.back();
+    box.refused.pop_back();
+    host_.notify(waits);
+  }
+  host_.charge_shared(SharedPrice::line_transfer);
+  if (parcel.to != nullptr) {
+    host_.copy(parcel.to, parcel.payload.data(), parcel.payload.size());
+    if (parcel.last) sink.landed(parcel.source, parcel.head.window.receive);
+    return true;
+  }
+  const Sink::Landing landing = sink.begun(parcel.source, parcel.head);
+  if (!parcel.payload.empty()) host_.copy(landing.to, parcel.payload.data(), parcel.payload.size());
+  sink.ended(parcel.source, landing.which);
+  return true;
+}
+
+}  // namespace gasmeter::services

@@ -1,0 +1,113 @@
+// Kernels over two-sided messages on modelled EXTOLL cards, as requests ask for them.
+#include <doctest/doctest.h>
+
+#include <map>
+#include <string>
+
+#include "gasmeter/base/error.hpp"
+#include "gasmeter/run/model_job.hpp"
+#include "support/extoll_machine.hpp"
+
+namespace gasmeter::run {
+namespace {
+
+using Options = std::map<std::string, std::string>;
+
+struct Asked {
+  std::string kernel;
+  std::string op;
+  std::string conduit;
+  Bytes size = 64;
+  std::uint32_t ranks = 2;
+  std::string placement = "one-per-node";
+  std::uint64_t iterations = 50;
+  std::map<std::string, double> machine{};
+};
+
+// Simulated time of the second block of two, which verify.
+std::int64_t elapsed(const Asked& asked, const Options& options = {}) {
+  static const kernels::Registry registry = kernels::Registry::with_all_kernels();
+  Request request =
+      Request::check(registry, asked.kernel, asked.op, asked.conduit, "", asked.size, 1, asked.ranks, options);
+  request.machine = testing::extoll_machine("mesh3d:2x2x1", asked.placement);
+  for (const auto& [key, value] : asked.machine) request.machine[key] = value;
+  ModelJob job(request);
+  (void)job.run(asked.iterations);
+  const kernels::BlockResult result = job.run(asked.iterations);
+  const kernels::Verification found = job.verify();
+  CHECK(found.checked > 0);
+  CHECK(found.errors == 0);
+  return result.elapsed.ps;
+}
+
+TEST_CASE("kernels_over_two_sided_messages_verify_and_give_the_same_strictly_and_on_two_threads") {
+  for (const std::string conduit : {"mpi@extoll", "raw@mpi@extoll"}) {
+    for (const std::string node_local : {"shared", "loop"}) {
+      CAPTURE(conduit);
+      CAPTURE(node_local);
+      const Asked updates{.kernel = "random-access",
+                          .op = "update",
+                          .conduit = conduit,
+                          .size = 64 * 1024,
+                          .ranks = 16,
+                          .placement = "round-robin",
+                          .iterations = 300};
+      const std::int64_t lazy = elapsed(updates, {{"node_local", node_local}});
+      CHECK(lazy == elapsed(updates, {{"node_local", node_local}, {"sync", "strict"}}));
+      CHECK(lazy == elapsed(updates, {{"node_local", node_local}, {"threads", "2"}}));
+      for (const Bytes size : {Bytes{0}, Bytes{8}, Bytes{5000}, Bytes{30000}}) {
+        for (const std::string placement : {"one-per-node", "fill"}) {
+          CAPTURE(size);
+          CAPTURE(placement);
+          CHECK(
+              elapsed(
+                  {.kernel = "ping-pong", .op = "am-medium", .conduit = conduit, .size = size, .placement = placement},
+                  {{"node_local", node_local}}) > 0);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("random_access_by_buckets_verifies_with_two_ranks_and_with_uneven_shares") {
+  for (const std::uint32_t ranks : {1U, 2U, 3U, 7U}) {
+    CAPTURE(ranks);
+    CHECK(elapsed({.kernel = "random-access",
+                   .op = "update",
+                   .conduit = "raw@mpi@extoll",
+                   .size = 1U << 16U,
+                   .ranks = ranks,
+                   .placement = "round-robin",
+                   .iterations = 5000}) > 0);
+  }
+}
+
+TEST_CASE("what_two_sided_messages_cost_is_what_the_machine_says") {
+  const Asked small{.kernel = "ping-pong", .op = "am-medium", .conduit = "raw@mpi@extoll", .size = 64};
+  const std::int64_t whole = elapsed(small);
+  // Four sides of a round trip.
+  Asked dearer = small;
+  dearer.machine["mpi.software"] = 1.7e-6;
+  CHECK(elapsed(dearer) - whole == doctest::Approx(4e6 * 50).epsilon(0.01));
+  // Each message meets one posted receive.
+  dearer = small;
+  dearer.machine["mpi.match_element"] = 112e-9;
+  CHECK(elapsed(dearer) - whole == doctest::Approx(2 * 0.1e6 * 50).epsilon(0.05));
+  // A request and a clearance more.
+  dearer = small;
+  dearer.machine["mpi.eager"] = 63.0;
+  CHECK(elapsed(dearer) - whole > std::int64_t{2'000'000} * 50);
+}
+
+TEST_CASE("two_sided_messages_refuse_what_they_have_not") {
+  const auto refused = [](const Asked& asked, const Options& options) {
+    CHECK_THROWS_AS((void)elapsed(asked, options), UsageError);
+  };
+  refused({.kernel = "ping-pong", .op = "put", .conduit = "raw@mpi@extoll"}, {});
+  refused({.kernel = "barrier", .op = "barrier", .conduit = "raw@mpi@extoll"}, {});
+  refused({.kernel = "random-access", .op = "update", .conduit = "raw@mpi@extoll", .size = 1024}, {{"window", "4"}});
+  refused({.kernel = "ping-pong", .op = "am-short", .conduit = "mpi@extoll"}, {{"am", "1"}});
+}
+
+}  // namespace
+}  // namespace gasmeter::run
