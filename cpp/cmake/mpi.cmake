@@ -2,6 +2,7 @@
 # of gasmeter-rank. Neither the library nor the extension is linked with an MPI.
 option(GASMETER_MPI "Build a plug-in for each MPI that is found" ON)
 set(GASMETER_MPIS "")
+include(GNUInstallDirs)
 
 function(gasmeter_add_mpi compiler)
   execute_process(COMMAND ${compiler} -show OUTPUT_VARIABLE shown ERROR_QUIET RESULT_VARIABLE failed

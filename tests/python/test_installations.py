@@ -153,7 +153,15 @@ def test_what_does_not_fit_is_one_line_before_anything_runs(settings, message):
 def test_machines_and_topologies_are_listed():
     run = CliRunner()
     entries = json.loads(run.invoke(cli, ["list", "machines", "--json"]).stdout)
-    assert [entry["name"] for entry in entries] == ["ethernet", "ethernet-10g", "extoll", "fabric", "ibv", "ideal", "ipoib"]
+    assert [entry["name"] for entry in entries] == [
+        "ethernet",
+        "ethernet-10g",
+        "extoll",
+        "fabric",
+        "ibv",
+        "ideal",
+        "ipoib",
+    ]
     for entry in entries:
         found = gm.machine(entry["name"])
         assert (entry["digest"], entry["network"]) == (found.digest, found.network)

@@ -133,22 +133,23 @@ def test_names_of_papers_and_figures_are_checked():
 # ---- plans
 
 
-def test_a_variant_of_one_machine_leaves_lines_on_others_alone(extoll):
+@NEEDS_CORE
+def test_a_variant_of_one_machine_leaves_lines_on_others_alone():
     sizes = Effort((8, 64), 4, (8,), 2, factor_xs=(64,))
     lines = [
-        Line("card", "ping-pong", "raw@extoll", "extoll", op="am-medium", metric="round_trip", uses=KEYS),
-        Line("bare", "ping-pong", "raw@fabric", "fabric", op="am-medium", metric="round_trip", uses=("link.latency",)),
+        Line(conduit, "ping-pong", conduit, on, op="am-medium", metric="round_trip", uses=("link.latency",))
+        for conduit, on in (("raw@extoll", "extoll"), ("raw@ibv", "ibv"))
     ]
     figure = Figure("x", "x", tuple(lines), full=sizes, placements=("one-per-node",), axis="size")
     plan = plan_reproduction(dataclasses.replace(EXTOLL, figures=(figure,)), [figure])
-    assert [one.name for one in plan.machines()] == ["extoll", "fabric"]
+    assert [one.name for one in plan.machines()] == ["extoll", "ibv"]
     given = {(p.role, p.line.label, p.x): p.run_id for p in plan.planned if p.variant == GIVEN}
-    moved = [p for p in plan.planned if p.role == "band" and p.variant.startswith("fabric: link.latency=")]
-    assert {p.line.label for p in moved} == {"card", "bare"}
+    moved = [p for p in plan.planned if p.role == "band" and p.variant.startswith("ibv: link.latency=")]
+    assert {p.line.label for p in moved} == {"raw@extoll", "raw@ibv"}
     for planned in moved:
         same = planned.run_id == given["band", planned.line.label, planned.x]
-        assert same == (planned.line.label == "card")
-    assert plan.variants[moved[0].variant].parameter == "fabric: link.latency"
+        assert same == (planned.line.machine == "extoll")
+    assert plan.variants[moved[0].variant].parameter == "ibv: link.latency"
     assert {p.x for p in plan.planned if p.role == "figure"} == {8, 64}
 
 
