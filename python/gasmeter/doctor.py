@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import os
 import re
 import resource
+import shutil
 import socket
 import time
 from collections.abc import Callable, Iterator
@@ -29,6 +31,7 @@ _REINSTALL = "install with `pip install .` in the source tree"
 _HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 _CLOCK_SOURCE = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
 _BUSY = 0.5
+_PLUGIN = "gasmeter-mpi-"
 _OFFLOADS = {"UDP_SEGMENT": 103, "UDP_GRO": 104}  # numbers of linux/udp.h, which Python does not name
 _SOCKET_BUFFER = 4 << 20  # what the udp conduit asks for
 
@@ -89,7 +92,8 @@ def examine(pools: WorkerPools | None = None) -> list[Finding]:
     """
     own = pools or WorkerPools()
     checks: tuple[Callable[[], Iterator[Finding]], ...] = (
-        _core, _worker, _conduits, _memory, _sockets, _cores, _clock, lambda: _probe(own), _pages, _limits, _versions,
+        _core, _worker, _conduits, _mpis, _memory, _sockets, _cores, _clock, lambda: _probe(own), _pages, _limits,
+        _versions,
     )  # fmt: skip
     try:
         return [finding for check in checks for finding in check()]
@@ -128,6 +132,26 @@ def _conduits() -> Iterator[Finding]:
     ]
     shown = [f"{name} ({entry.conduit(name).kind})" for name in names]
     yield Finding("conduits", "ok", ", ".join(shown), names)
+
+
+def _mpis() -> Iterator[Finding]:
+    """Find the plug-ins that were built for MPIs, and what starts their processes."""
+    try:
+        folder = Path(os.environ.get("GASMETER_MPI_PLUGINS") or worker_binary().parent)
+    except GasmeterError:
+        return
+    found = {path.stem.removeprefix(_PLUGIN): "" for path in sorted(folder.glob(f"{_PLUGIN}*.so"))}
+    for name in found:
+        launcher = os.environ.get("GASMETER_MPIEXEC") or shutil.which(f"mpiexec.{name}") or shutil.which("mpiexec")
+        found[name] = launcher or ""
+    if not found:
+        remedy = "install openmpi-bin and libopenmpi-dev or mpich and libmpich-dev, then gasmeter again"
+        yield Finding("MPI", "missing", "no plug-in: no MPI was found when this was built", {}, remedy=remedy)
+        return
+    shown = ", ".join(f"{name} ({launcher or 'no mpiexec'})" for name, launcher in found.items())
+    lacks = [name for name, launcher in found.items() if not launcher]
+    remedy = f"install the mpiexec of {', '.join(lacks)}" if lacks else ""
+    yield Finding("MPI", "warning" if lacks else "ok", shown, found, remedy=remedy)
 
 
 def _memory() -> Iterator[Finding]:

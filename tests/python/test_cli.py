@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from gasmeter import doctor
 from gasmeter.cli import cli
 from gasmeter.rows import COLUMNS
 
@@ -400,6 +401,27 @@ def test_list_without_argument_shows_what_runs(call):
     text = call("list").stdout
     assert all(word in text for word in ("kernels:", "conduits:", "ping-pong", "raw@shm"))
     assert {entry["list"] for entry in json.loads(call("list", "--json").stdout)} == {"kernels", "conduits"}
+
+
+@pytest.mark.parametrize(
+    ("plugins", "state", "said"),
+    [
+        ([], "missing", "no MPI was found when this was built"),
+        (["mpich"], "ok", "mpich (/opt/mpiexec.mpich)"),
+        (["mpich", "openmpi"], "warning", "openmpi (no mpiexec)"),
+    ],
+)
+def test_doctor_lists_mpis(plugins, state, said, tmp_path, monkeypatch):
+    for name in plugins:
+        (tmp_path / f"gasmeter-mpi-{name}.so").touch()
+    monkeypatch.setenv("GASMETER_MPI_PLUGINS", str(tmp_path))
+    monkeypatch.delenv("GASMETER_MPIEXEC", raising=False)
+    there = {"mpiexec.mpich": "/opt/mpiexec.mpich"}
+    monkeypatch.setattr("gasmeter.doctor.shutil.which", there.get)
+    (found,) = doctor._mpis()
+    assert (found.state, said in found.summary) == (state, True)
+    assert bool(found.remedy) == (state != "ok")
+    assert not found.needed
 
 
 def test_doctor_names_what_is_missing_and_what_to_do(call, monkeypatch):
