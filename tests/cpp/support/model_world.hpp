@@ -87,8 +87,7 @@ class ModelWorldOn {
     for (const auto& endpoint : endpoints_) {
       engine_.start(endpoint->rank(), [this, &body, each = endpoint.get()] {
         body(*each);
-        // What the others still lack may be in this rank's hands.
-        if constexpr (requires { network_.settle(each->rank()); }) network_.settle(each->rank());
+        settle(each->rank());
       });
     }
     try {
@@ -100,6 +99,11 @@ class ModelWorldOn {
   }
 
  private:
+  // What the others still lack may be in this rank's hands.
+  void settle([[maybe_unused]] Rank rank) {
+    if constexpr (requires { network_.settle(rank); }) network_.settle(rank);
+  }
+
   sim::Engine engine_;
   Installation network_;
   std::vector<std::unique_ptr<SharedBlock>> blocks_;
