@@ -92,6 +92,8 @@ class Plan:
         Every point and why; a point may serve several.
     variants : dict of str to Variant
         By name.
+    moved : dict of tuple of str to set of str
+        Names of the variants of a figure's number and role.
     missing : dict of str to str
         Lines this build cannot run, and why.
     notes : list of str
@@ -104,6 +106,7 @@ class Plan:
     series: list[Series] = field(default_factory=list)
     planned: list[Planned] = field(default_factory=list)
     variants: dict[str, Variant] = field(default_factory=dict)
+    moved: dict[tuple[str, Role], set[str]] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
@@ -319,6 +322,7 @@ def _plan_figure(plan: Plan, figure: Figure, role: Role, known: _Known) -> None:
     beside = figure.beside if role == "figure" and not plan.quick else ()
     for variant in _chosen(plan, figure, role):
         plan.variants[variant.name] = variant
+        plan.moved.setdefault((figure.number, role), set()).add(variant.name)
         for placement, line in itertools.product(placements, (*figure.lines, *beside)):
             if line not in known.options:
                 continue

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -262,11 +262,42 @@ def judge_all(found: Reproduction, *, blind: Blind | None = None) -> list[Judged
         for name in figure.claims:
             if name not in known or name not in how:
                 continue
-            judgement = _judge(how[name], figure, found.plan, trial, judged)
+            judgement = _judge(how[name], figure, found.plan, _of(figure, found.plan, trial), judged)
             ran = not math.isnan(judgement.value)
             tag = _label(name, figure) if ran else ""
             judged[name] = Judged(known[name], how[name], figure, judgement, tag)
     return list(judged.values())
+
+
+def _of(figure: Figure, plan: Plan, trial: Trial) -> Trial:
+    """Return a trial with the variants and points that were run for a figure: those of others say nothing of it."""
+    effort = plan.effort(figure)
+    keys = {line.key for line in figure.lines}
+
+    def own(case: Case | None, xs: tuple[int, ...]) -> Case | None:
+        """Return a case with the points of this figure's lines; lines of other figures keep theirs."""
+        if case is None:
+            return None
+        tables = {
+            placement: {
+                key: {x: value for x, value in values.items() if key not in keys or x in xs}
+                for key, values in table.items()
+            }
+            for placement, table in case.tables.items()
+        }
+        return replace(case, tables=tables)
+
+    def those(cases: Iterable[Case], role: Role, xs: tuple[int, ...]) -> tuple[Case, ...]:
+        names = plan.moved.get((figure.number, role), set())
+        return tuple(found for case in cases if case.name in names and (found := own(case, xs)) is not None)
+
+    return replace(
+        trial,
+        band_given=own(trial.band_given, effort.band_xs),
+        band=those(trial.band, "band", effort.band_xs),
+        factor_given=own(trial.factor_given, effort.factor_xs),
+        factors=those(trial.factors, "factor", effort.factor_xs),
+    )
 
 
 def _label(claim: str, figure: Figure) -> str:

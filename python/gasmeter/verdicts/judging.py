@@ -151,8 +151,8 @@ def judge_claim(predicate: Predicate, trial: Trial, *, only: Iterable[str] | Non
     return _judge(predicate, nominal, trial)
 
 
-def _quantities(predicate: Predicate, table: Table, over: Iterable[int], xs: set[int] | None = None) -> Quantities:
-    """Return the quantity of every condition, each over the points its own series share; `xs` restricts them."""
+def _quantities(predicate: Predicate, table: Table, over: Iterable[int]) -> Quantities:
+    """Return the quantity of every condition, each over the points that its own series share; `over` among them."""
     found: dict[str, Mapping[int, float] | None] = {}
     for name, key in predicate.series.items():
         lines = [values for line, values in table.items() if key.matches(line)]
@@ -160,21 +160,21 @@ def _quantities(predicate: Predicate, table: Table, over: Iterable[int], xs: set
             raise NotThere(f"no line {_said(key)} in what was run")
         found[name] = lines[0] if lines else None
     return tuple(
-        condition.quantity.value(_shared({name: found[name] for name in condition.quantity.names}, set(over), xs))
+        condition.quantity.value(_shared({name: found[name] for name in condition.quantity.names}, set(over)))
         for condition in predicate.conditions
     )
 
 
 def _shared(
-    found: Mapping[str, Mapping[int, float] | None], over: set[int], xs: set[int] | None
+    found: Mapping[str, Mapping[int, float] | None], over: set[int]
 ) -> dict[str, npt.NDArray[np.float64] | None]:
-    """Return series at the points that all of them have, those of `over` among them."""
+    """Return series at the points that all of them have, or at those of `over`, which all must have."""
     there = [set(values) for values in found.values() if values is not None]
     common = set.intersection(*there) if there else set()
     lacking = sorted(over - common)
     if lacking:
         raise NotThere(f"not run at {', '.join(map(str, lacking))}")
-    points = sorted(over or common) if xs is None else sorted(xs & common)
+    points = sorted(over or common)
     if not points:
         raise NotThere("no common point")
     return {
@@ -196,19 +196,25 @@ def _shifted(
     if base is None or placement not in base.tables or placement not in variant.tables:
         return None
     tables = base.tables[placement], variant.tables[placement]
-    xs = _points(predicate, tables[0])
+    wanted = _points(predicate, tables[0])
+    if any(xs - set(tables[1].get(line, {})) for line, xs in wanted.items()):
+        return None
+    same = [{line: {x: table[line][x] for x in xs} for line, xs in wanted.items()} for table in tables]
     try:
-        before, after = (_quantities(predicate, table, xs, xs) for table in tables)
+        before, after = (_quantities(predicate, table, ()) for table in same)
     except NotThere:
         return None
     return tuple(value + new - old for value, new, old in zip(nominal, after, before, strict=True))
 
 
-def _points(predicate: Predicate, table: Table) -> set[int]:
-    """Return the points of the band that a predicate uses."""
-    there = {x for key in predicate.series.values() for line, values in table.items() if key.matches(line)
-             for x in values}  # fmt: skip
-    return there & set(predicate.over) if predicate.over else there
+def _points(predicate: Predicate, table: Table) -> dict[SeriesKey, set[int]]:
+    """Return the points of the band that a predicate uses, by line."""
+    over = set(predicate.over)
+    return {
+        line: {x for x in values if not over or x in over}
+        for line, values in table.items()
+        if any(key.matches(line) for key in predicate.series.values())
+    }
 
 
 def _holds(predicate: Predicate, values: Quantities) -> bool:
