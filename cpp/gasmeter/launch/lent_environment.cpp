@@ -16,8 +16,6 @@
 
 #include "gasmeter/base/error.hpp"
 
-extern char** environ;
-
 namespace gasmeter::launch {
 namespace {
 
