@@ -87,10 +87,10 @@ _MPI_PING = _ping("MPI", _MPI, "extoll")
 _VERBS, _IBV = _ping("verbs", "raw@ibv", "ibv"), _ping("ibv conduit", "ibv", "ibv")
 _UDP = _ping("udp conduit (AMUDP)", "udp@ibv", "ipoib", protocol="amudp")
 _UDP_NOW = _ping("udp conduit (window)", "udp@ibv", "ipoib", protocol="window")
-_SLOW_UDP = _ping("udp conduit (AMUDP), caches off", "udp@ethernet", "ethernet", protocol="amudp", caches="false")
+_SLOW_UDP = _ping("udp conduit, caches off", "udp@ethernet", "ethernet", protocol="amudp", caches="false")
 _SLOW_SOCKETS = _ping("sockets, caches off", "raw@ethernet", "ethernet", caches="false")
 _HERE = (
-    _ping("udp conduit (AMUDP), loopback, caches on", "udp", "", protocol="amudp"),
+    _ping("udp conduit, loopback, caches on", "udp", "", protocol="amudp"),
     _ping("sockets, loopback, caches on", "raw@udp", ""),
 )
 
