@@ -302,7 +302,7 @@ def test_rows_of_a_real_model_do_not_know_what_papers_state(tmp_path, monkeypatc
 @NEEDS_CORE
 def test_parameters_that_a_line_does_not_use_change_nothing(monkeypatch):
     base = gm.machine("extoll")
-    for line in (line for figure in figures_of(EXTOLL, ["3", "15"]) for line in figure.lines):
+    for line in (line for figure in figures_of(EXTOLL, ["3", "15"]) for line in figure.lines if line.uses != ("*",)):
         unused = [number for number in base.estimates() if number.key not in line.parameters(base)]
         assert len(unused) > 5
         low, high = (base.with_({number.key: getattr(number, end) for number in unused}) for end in ("low", "high"))
