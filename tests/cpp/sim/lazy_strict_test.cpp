@@ -129,7 +129,9 @@ Outcome play(unsigned ranks, unsigned nodes, std::uint64_t seed, bool strict, un
 TEST_CASE("random_programs_give_the_same_lazily_and_strictly") {
   const unsigned seeds = Fibre::default_stack_bytes() > 64 * 1024 ? 10 : 100;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-    for (const auto& [ranks, nodes] : {std::pair{2U, 1U}, std::pair{4U, 2U}, std::pair{9U, 2U}}) {
+    for (const auto& job : {std::pair{2U, 1U}, std::pair{4U, 2U}, std::pair{9U, 2U}}) {
+      const unsigned ranks = job.first;  // no structured binding: CAPTURE makes a lambda of them
+      const unsigned nodes = job.second;
       const Outcome lazy = play(ranks, nodes, seed, false);
       CAPTURE(nodes);
       CAPTURE(seed);
