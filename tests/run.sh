@@ -17,7 +17,9 @@ fi
 "$python" -m pip install --quiet '.[test]'
 
 export PATH="$("$python" -c 'import sysconfig; print(sysconfig.get_path("scripts"))'):$PATH"
-cmake -S . -B "$build" -G Ninja -DGASMETER_TESTS=ON -DGASMETER_WARNINGS_AS_ERRORS=ON >/dev/null
+# CMAKE_ARGS: what pip's build heeds, too
+# shellcheck disable=SC2086
+cmake -S . -B "$build" -G Ninja -DGASMETER_TESTS=ON -DGASMETER_WARNINGS_AS_ERRORS=ON ${CMAKE_ARGS:-} >/dev/null
 cmake --build "$build"
 ctest --test-dir "$build" --output-on-failure --timeout 600 --parallel 2
 export GASMETER_ECHO_RANK="$PWD/$build/tests/cpp/echo_rank"  # built already: the Python tests need not do it again

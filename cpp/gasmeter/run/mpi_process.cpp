@@ -62,7 +62,7 @@ std::string on_path(const std::string& program) {
   const char* const path = std::getenv("PATH");
   std::istringstream folders(path == nullptr ? "/usr/bin:/bin" : path);
   for (std::string folder; std::getline(folders, folder, ':');) {
-    const std::string file = folder + "/" + program;
+    std::string file = folder + "/" + program;
     if (::access(file.c_str(), X_OK) == 0) return file;
   }
   return {};

@@ -1,0 +1,98 @@
+"""Runs clang-tidy over the library: all files of a folder in one go, which reads their common headers once.
+
+Where they do not compile together (two anonymous namespaces with one name), its halves are tried.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+CLANG, TIDY = "clang++-14", "clang-tidy-14"
+LEFT_OUT = "bindings"  # pybind11's own headers are most of what would be read there
+# What the compiler says itself, for a tenth of what the check of the same name takes.
+RESERVED = "-Wreserved-identifier"
+ALLOWED = "-bugprone-suspicious-include"  # the file that holds a folder's files includes them
+
+
+def sources() -> dict[Path, list[Path]]:
+    """Return the library's files by folder."""
+    listed = subprocess.run(
+        ["git", "ls-files", "cpp/gasmeter/*.cpp"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.split()
+    folders: dict[Path, list[Path]] = defaultdict(list)
+    for name in listed:
+        path = ROOT / name
+        if LEFT_OUT not in path.parts:
+            folders[path.parent].append(path)
+    return folders
+
+
+def flags(build: Path) -> dict[Path, list[str]]:
+    """Return what each file of the build is compiled with that changes how it reads: paths, macros, the language."""
+    kept: dict[Path, list[str]] = {}
+    for entry in json.loads((build / "compile_commands.json").read_text()):
+        words = shlex.split(entry["command"])
+        found = [word for word in words if word.startswith(("-I", "-D", "-std="))]
+        for option in ("-isystem", "-include"):
+            found += [word for at, name in enumerate(words) if name == option for word in words[at : at + 2]]
+        kept[Path(entry["file"])] = [word for word in found if "cmake_pch" not in word and word != "-include"]
+    return kept
+
+
+def checked(files: list[Path], arguments: list[str], scratch: Path) -> list[str]:
+    """Check files that share their flags, in as few goes as they allow; return what was found in them."""
+    together = scratch / f"{len(list(scratch.iterdir()))}.cpp"
+    together.write_text("".join(f'#include "{path}"\n' for path in files))
+    parsed = subprocess.run([CLANG, "-fsyntax-only", "-w", *arguments, str(together)], capture_output=True, check=False)
+    if parsed.returncode != 0 and len(files) > 1:
+        half = len(files) // 2
+        return checked(files[:half], arguments, scratch) + checked(files[half:], arguments, scratch)
+    # The configuration is named: the file that holds them all lies where none would be found.
+    command = [TIDY, "--quiet", f"--config-file={ROOT / '.clang-tidy'}", f"--checks={ALLOWED}"]
+    command += [str(together if len(files) > 1 else files[0]), "--", *arguments, RESERVED]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    return [] if done.returncode == 0 else [done.stdout or done.stderr]
+
+
+def main() -> int:
+    """Check everything that the build folder given compiles (``clang_tidy.py BUILD``)."""
+    if len(sys.argv) != 2:
+        print("Error: give the build folder whose compile_commands.json is to be used", file=sys.stderr)
+        return 2
+    known = flags(Path(sys.argv[1]))
+    groups: list[tuple[list[Path], list[str]]] = []
+    skipped = 0
+    for files in sources().values():
+        alike: dict[tuple[str, ...], list[Path]] = defaultdict(list)
+        for path in files:
+            if path in known:
+                alike[tuple(known[path])].append(path)
+            else:
+                skipped += 1
+        groups += [(members, list(shared)) for shared, members in alike.items()]
+    if not groups:
+        print("Error: that build compiles no file of the library", file=sys.stderr)
+        return 2
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:
+        jobs = []
+        for number, (members, shared) in enumerate(groups):
+            scratch = Path(folder) / str(number)
+            scratch.mkdir()
+            jobs.append(pool.submit(checked, members, shared, scratch))
+        findings = [text for job in jobs for text in job.result()]
+    print(*findings, sep="")
+    read = sum(len(members) for members, _ in groups)
+    print(f"clang-tidy: {read} files read, findings in {len(findings)}; {skipped} are not part of that build")
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
