@@ -23,7 +23,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep", type=Path, help="folder for stores and site; must not exist")
     given = parser.parse_args()
-    steps = {number: [(given.runs // 2 + 7 * number % (given.runs // 3), 1.04)] for number in range(0, given.series, 16)}
+    steps = {
+        number: [(given.runs // 2 + 7 * number % (given.runs // 3), 1.04)] for number in range(0, given.series, 16)
+    }
     plan = Plan(given.runs, given.series, seed=given.seed, steps=steps, missing=0.01, hosts=1)
     with tempfile.TemporaryDirectory() as folder:
         place = given.keep or Path(folder)

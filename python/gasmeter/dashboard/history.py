@@ -160,7 +160,9 @@ def find_stores(places: Sequence[str | Path]) -> list[Path]:
     for given in places:
         place = Path(given)
         if not place.is_dir():
-            raise UsageError(f"{place} is no folder; allowed: a folder written by `gasmeter run`, or above such", str(place))
+            raise UsageError(
+                f"{place} is no folder; allowed: a folder written by `gasmeter run`, or above such", str(place)
+            )
         if (place / "run.json").exists():
             stores = [place]
         else:
@@ -316,5 +318,12 @@ def _float(cell: str) -> float:
 def _series_order(series: Series) -> tuple[Any, ...]:
     fields = series.fields
     numbers = (int(_float(fields[name]) or 0) if fields[name] else 0 for name in ("ranks", "size_bytes"))
-    words = chain((fields[name] for name in ("kind", "kernel", "metric", "op", "variant", "conduit")), (fields["reference"],))
-    return (*words, *numbers, *(fields[name] for name in ("machine", "topology", "placement", "options", "host")), *fields.values())
+    words = chain(
+        (fields[name] for name in ("kind", "kernel", "metric", "op", "variant", "conduit")), (fields["reference"],)
+    )
+    return (
+        *words,
+        *numbers,
+        *(fields[name] for name in ("machine", "topology", "placement", "options", "host")),
+        *fields.values(),
+    )

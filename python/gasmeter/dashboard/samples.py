@@ -37,9 +37,7 @@ class Blocks:
     measured: int
 
 
-def read_samples(
-    history: History, wanted: Sequence[Sequence[int]], notes: list[str]
-) -> dict[tuple[int, int], Blocks]:
+def read_samples(history: History, wanted: Sequence[Sequence[int]], notes: list[str]) -> dict[tuple[int, int], Blocks]:
     """Read blocks from the stores that have them.
 
     Parameters

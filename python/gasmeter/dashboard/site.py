@@ -6,6 +6,7 @@ Data stand in scripts, not in JSON files, since a page that was opened from disk
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import shutil
 from collections.abc import Mapping, Sequence
@@ -131,7 +132,8 @@ def _check_target(place: Path) -> None:
         raise UsageError(f"--out {place} is a file; allowed: a folder, new or with a dashboard", str(place))
     if place.is_dir() and any(place.iterdir()) and not (place / "data" / "index.js").exists():
         raise UsageError(
-            f"{place} holds something that is no dashboard; allowed: a folder, new or with a dashboard (--out)", str(place)
+            f"{place} holds something that is no dashboard; allowed: a folder, new or with a dashboard (--out)",
+            str(place),
         )
 
 
@@ -173,13 +175,15 @@ def _write(
     page = resources.files("gasmeter.dashboard") / "page"
     for name in ASSETS:
         (place / name).write_bytes((page / name).read_bytes())
+    kept: list[dict[int, Blocks]] = [{} for _ in history.series]
+    for (owner, position), blocks in samples.items():
+        kept[owner][position] = blocks
     words: dict[str, int] = {}
     entries = []
     for number, (series, found) in enumerate(zip(history.series, steps, strict=True)):
         unit = quantum(series.numbers["value"], exact=series.modelled)
         entries.append(_entry(series, found, unit, words))
-        kept = {position: blocks for (owner, position), blocks in samples.items() if owner == number}
-        content = _columns(series, unit, kept)
+        content = _columns(series, unit, kept[number])
         _script(place / "data" / "series" / f"{series_id(series)}.js", "series", [series_id(series), content])
     hosts = list(dict.fromkeys(run.host_name for run in history.runs))
     index = {
@@ -214,7 +218,7 @@ def _entry(series: Series, steps: Sequence[int], unit: float, words: dict[str, i
     """Return what the overview shows of a series."""
     values = series.numbers["value"]
     edges = [0, *steps, len(series.at)]
-    levels = [_median(values[start:end]) for start, end in zip(edges, edges[1:], strict=False)]
+    levels = [_median(values[start:end]) for start, end in itertools.pairwise(edges)]
     known = np.flatnonzero(np.isfinite(values))
     bins = [part for part in np.array_split(known, min(_SPARK, max(1, known.size))) if part.size]
     thin = np.array([_median(values[part]) for part in bins], dtype=np.float64)

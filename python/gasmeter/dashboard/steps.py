@@ -7,6 +7,7 @@ after, and keeps a cut only if shuffled values hardly ever give one as deep. Who
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -92,10 +93,9 @@ def _relevant(data: np.ndarray[tuple[int], np.dtype[np.float64]], found: list[in
     kept = list(found)
     while kept:
         edges = [0, *kept, data.size]
-        levels = [float(np.median(data[start:end])) for start, end in zip(edges, edges[1:], strict=False)]
+        levels = [float(np.median(data[start:end])) for start, end in itertools.pairwise(edges)]
         moves = [
-            abs(after - before) / abs(before) if before else np.inf
-            for before, after in zip(levels, levels[1:], strict=False)
+            abs(after - before) / abs(before) if before else np.inf for before, after in itertools.pairwise(levels)
         ]
         least = int(np.argmin(moves))
         if moves[least] >= relevance:

@@ -1,4 +1,4 @@
-"""Invented histories with steps that are known: for tests of the dashboard, and to time it. Nothing here is measured."""
+"""Invented histories whose steps are known: for tests of the dashboard and to time it. Nothing here is measured."""
 
 from __future__ import annotations
 
@@ -112,7 +112,8 @@ def _row(plan: Plan, number: int, run: int, state_ns: float, rng: np.random.Gene
     if modelled:
         blocks = np.full(max(1, plan.blocks), round(value, 3))
     else:
-        level = value * (1 + plan.noise * rng.normal()) * (1.33 if rng.random() < plan.outliers else 1)
+        third = 1.33 if unit == "ns" else 1 / 1.33
+        level = value * (1 + plan.noise * rng.normal()) * (third if rng.random() < plan.outliers else 1)
         blocks = level * (1 + 0.01 * np.abs(rng.normal(size=max(1, plan.blocks))))
     middle = float(np.median(blocks))
     spread = 0.0 if modelled else 0.004 * middle
@@ -122,7 +123,8 @@ def _row(plan: Plan, number: int, run: int, state_ns: float, rng: np.random.Gene
         "kind": kind, "label": "predicted" if modelled else "measured", "machine": "extoll" if modelled else "",
         "topology": "mesh2d:2x1" if modelled else "", "placement": "fill" if modelled else "cpus 0 1",
         "nodes": 2 if modelled else 1, "ranks": 2 + number // 48, "oversubscribed": False, "size_bytes": size,
-        "options": "", "semantics": "invented", "verified": True, "metric": metric, "value": middle, "unit": unit,
+        "options": f"lane={number // 12}" if op == "am-short" else "",
+        "semantics": "invented", "verified": True, "metric": metric, "value": middle, "unit": unit,
         "reference": "", "ci_low": middle - spread, "ci_high": middle + spread, "min": float(blocks.min()),
         "p50": middle, "p99": float(blocks.max()), "n": len(blocks), "repetition": 0, "seed": 1,
         "host_state_ns": float("nan") if modelled else state_ns, "run_id": name,

@@ -33,7 +33,8 @@ Gasmeter.frame = function ({ width, height, x, y, unit, left = 58, bottom = 20, 
   const across = (value) => left + ((value - x[0]) / Math.max(1e-12, x[1] - x[0])) * (width - left - right);
   const up = (value) => height - bottom - ((value - y[0]) / (y[1] - y[0])) * (height - bottom - top);
   const root = svg("svg", { viewBox: `0 0 ${width} ${height}`, height, role: "img" });
-  const { found, step } = Gasmeter.ticks(y[0] / scale.factor, y[1] / scale.factor, Math.max(2, Math.floor((height - bottom - top) / 38)));
+  let about = Math.max(2, Math.floor((height - bottom - top) / 34)), { found, step } = Gasmeter.ticks(y[0] / scale.factor, y[1] / scale.factor, about);
+  while (found.length < 2 && about < 12) ({ found, step } = Gasmeter.ticks(y[0] / scale.factor, y[1] / scale.factor, ++about));
   const places = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
   for (const tick of found) {
     const at = up(tick * scale.factor);
@@ -96,7 +97,7 @@ Gasmeter.stepMarks = function (frame, steps) {
 
 // Labels below a history: dates of a few runs, as many as fit.
 Gasmeter.dateTicks = function (runs, first, last, width) {
-  const fit = Math.max(1, Math.min(Math.floor(width / 95), last - first));
+  const fit = Math.max(1, Math.min(Math.floor(width / 150), last - first));
   const found = [];
   for (let i = 0; i <= fit; i++) {
     const at = Math.round(first + ((last - first) * i) / Math.max(1, fit));

@@ -79,7 +79,7 @@ Gasmeter.history = function (series, columns, picked, width, go) {
   const frame = Gasmeter.frame({ width, height: width < 500 ? 250 : 320, x, y, unit: series.unit_name, name: `${series.metric} (${series.kind})`, xTicks: Gasmeter.dateTicks(site.runs, first, last, width) });
   const group = svg("g", { class: series.kind });
   group.append(svg("path", { class: "band", d: Gasmeter.area(xs, low, high, frame.across, frame.up) }), svg("path", { class: "curve", d: Gasmeter.path(xs, ys, frame.across, frame.up) }));
-  if (xs.length <= 120) xs.forEach((run, i) => { if (Number.isFinite(ys[i])) group.append(svg("circle", { class: columns.flags[from + i] & FLAGS.shared ? "hollow" : "dot", cx: frame.across(run), cy: frame.up(ys[i]), r: 2.6 })); });
+  if (xs.length * 5 <= width) xs.forEach((run, i) => { if (Number.isFinite(ys[i])) group.append(svg("circle", { class: columns.flags[from + i] & FLAGS.shared ? "hollow" : "dot", cx: frame.across(run), cy: frame.up(ys[i]), r: 2.6 })); });
   frame.root.append(group);
   const edges = [series.first, ...series.steps, series.last + 1];
   series.levels.forEach((level, i) => {
@@ -133,8 +133,8 @@ Gasmeter.stepTable = function (series) {
   for (let i = series.steps.length - 1; i >= Math.max(0, series.steps.length - 40); i--) {
     const run = series.steps[i], { text, kind } = Gasmeter.change(series.levels[i], series.levels[i + 1], series.better, series.unit_name);
     table.append(element("tr", {},
-      element("td", {}, element("a", { href: `#/series/${series.id}/run/${run}` }, Gasmeter.date(site.runs.started[run]))),
-      element("td", {}, element("code", {}, Gasmeter.revision(site.runs.revision[run]))),
+      element("td", { class: "whole" }, element("a", { href: `#/series/${series.id}/run/${run}` }, Gasmeter.date(site.runs.started[run]))),
+      element("td", { class: "whole" }, element("code", {}, Gasmeter.revision(site.runs.revision[run]))),
       element("td", { class: "number" }, Gasmeter.quantity(series.levels[i], series.unit_name, exact)), element("td", { class: "number" }, Gasmeter.quantity(series.levels[i + 1], series.unit_name, exact)),
       element("td", { class: `number ${kind}` }, kind ? `${text} ${kind}` : text)));
   }
