@@ -1,4 +1,4 @@
-"""How long a dashboard takes to build and how large it is: `python experiments/dashboard_speed.py [--runs N] [--series N]`.
+"""What a dashboard takes to build, and its size: `python experiments/dashboard_speed.py [--runs N] [--series N]`.
 
 The history is invented (seeded, with planted steps); what is timed is reading the stores, finding steps and writing the
 site. `--keep DIR` leaves stores and site there, to look at.

@@ -1,7 +1,7 @@
 """Columns of numbers as short text that a small script in a page unpacks.
 
-A column becomes whole numbers (multiples of a quantum), their differences, seven bits a byte, base 64. A history of 1000
-noisy values takes some 3 kB; one that never changes takes 1.3 kB, or nothing if it is written as a constant.
+A column becomes whole numbers (multiples of a quantum), their differences, seven bits a byte, base 64. A history of
+1000 noisy values takes some 3 kB, a constant only its number.
 """
 
 from __future__ import annotations

@@ -104,7 +104,7 @@ def write_dashboard(
     samples = read_samples(history, _sampled(history, steps, sampled_runs), notes)
     try:
         _clear(place)
-        _write(place, history, steps, samples, title, notes)
+        _write(place, history, steps, samples, title=title, notes=notes)
         size = sum(path.stat().st_size for path in place.rglob("*") if path.is_file())
     except OSError as error:
         raise refused(place, error) from error
@@ -169,6 +169,7 @@ def _write(
     history: History,
     steps: Sequence[Sequence[int]],
     samples: Mapping[tuple[int, int], Blocks],
+    *,
     title: str,
     notes: Sequence[str],
 ) -> None:
