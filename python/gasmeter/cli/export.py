@@ -31,7 +31,8 @@ def export() -> None:
     """Write a run down for other simulators, or a store for other tools.
 
     goal and simgrid: a block runs once on a modelled conduit; what each rank did, when and with whom is written as
-    operations that another simulator can run on its own network. Options are those of `gasmeter measure` and have to name one run.
+    operations that another simulator can run on its own network. Options are those of `gasmeter measure` and have to
+    name one run.
 
     The others take a folder that `gasmeter run` or `gasmeter import` wrote. Names of benchmarks begin with measured or
     modelled.

@@ -201,15 +201,18 @@ def read_history(places: Sequence[str | Path]) -> History:
     at: dict[tuple[str, ...], list[int]] = {}
     for index, run in enumerate(runs):
         seen: set[tuple[str, ...]] = set()
+        again = 0
         for cells in _rows(run, notes):
             key = cells[: len(IDENTITY)]
             key = (*key, run.host_name if key[1] == "measured" else "")
             if key in seen:
-                notes.append(f"{run.folder / 'results.csv'}: {' '.join(key[2:6])} twice; the first is shown")
+                again += 1
                 continue
             seen.add(key)
             gathered.setdefault(key, []).append(cells[len(IDENTITY) :])
             at.setdefault(key, []).append(index)
+        if again:
+            notes.append(f"{run.folder}: {again} quantities measured again for another comparison; the first is shown")
         if not seen:
             notes.append(f"{run.folder}: no rows ({run.state})")
     if not gathered:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from gasmeter.exchange.quantities import MIB, Quantity, numbers, slug
 
@@ -58,21 +59,20 @@ def read_imb(text: str, name: str) -> Iterator[Quantity]:
 def _table(op: str, ranks: int, options: str, rows: Sequence[dict[str, float]]) -> Iterator[Quantity]:
     megabyte = _megabyte(rows)
     for row in rows:
+        base = Quantity(
+            op=slug(op), metric="", unit="", value=math.nan, semantics="", ranks=ranks, options=options,
+            size_bytes=int(row.get("#bytes", 0)), n=int(row.get("#repetitions", 0)),
+        )  # fmt: skip
         time = next((head for head in ("t[usec]", "t_avg[usec]") if head in row), "")
-        common = {
-            "op": slug(op), "ranks": ranks, "options": options, "size_bytes": int(row.get("#bytes", 0)),
-            "n": int(row.get("#repetitions", 0)),
-        }  # fmt: skip
         if time:
             least = row.get("t_min[usec]", math.nan) * 1e3
-            yield Quantity(
-                **common, metric="latency", unit="ns", value=row[time] * 1e3, semantics=f"{op}: {time}", minimum=least
-            )  # type: ignore[arg-type]
+            said = f"{op}: {time}"
+            yield replace(base, metric="latency", unit="ns", value=row[time] * 1e3, semantics=said, minimum=least)
         if megabyte and row.get("Mbytes/sec"):
             said = f"{op}: Mbytes/sec, of {megabyte:.0f} B"
-            yield Quantity(**common, metric="bandwidth", unit="B/s", value=row["Mbytes/sec"] * megabyte, semantics=said)  # type: ignore[arg-type]
+            yield replace(base, metric="bandwidth", unit="B/s", value=row["Mbytes/sec"] * megabyte, semantics=said)
         if row.get("Msg/sec"):
-            yield Quantity(**common, metric="rate", unit="1/s", value=row["Msg/sec"], semantics=f"{op}: Msg/sec")  # type: ignore[arg-type]
+            yield replace(base, metric="rate", unit="1/s", value=row["Msg/sec"], semantics=f"{op}: Msg/sec")
 
 
 def _megabyte(rows: Sequence[dict[str, float]]) -> float:

@@ -72,15 +72,15 @@ def _row(
     for head, value in by_head.items():
         if head.startswith(("Size", "Min", "Max", "P50", "P90", "P95", "P99", "Iterations", "Validation")):
             continue
-        matched = next(((found, *rest) for one, *rest in _KNOWN if (found := one.fullmatch(head))), None)
-        if matched is None or not math.isfinite(value):
+        known = _known(head)
+        if known is None or not math.isfinite(value):
             continue
-        found, metric, unit, factor = matched
+        metric, unit, factor = known
         time = unit == "ns" and ours is None
         quantity = Quantity(
             op=slug(title),
-            metric=metric or found["metric"].lower(),
-            unit=unit or found["unit"],
+            metric=metric,
+            unit=unit,
             value=value * factor,
             semantics=f"{title}: {head}",
             size_bytes=int(by_head.get("Size", 0)),
@@ -90,6 +90,14 @@ def _row(
             verified="Fail" not in cells,
         )
         yield replace(quantity, **_own(ours))
+
+
+def _known(head: str) -> tuple[str, str, float] | None:
+    """Return metric, unit and the factor to it for the head of a column."""
+    for pattern, metric, unit, factor in _KNOWN:
+        if found := pattern.fullmatch(head):
+            return metric or found["metric"].lower(), unit or found["unit"], factor
+    return None
 
 
 def _own(ours: re.Match[str] | None) -> dict[str, Any]:

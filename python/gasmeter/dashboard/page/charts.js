@@ -48,7 +48,7 @@ Gasmeter.frame = function ({ width, height, x, y, unit, left = 58, bottom = 20, 
   root.append(label, svg("line", { class: "axis", x1: left, x2: width - right, y1: height - bottom, y2: height - bottom }));
   xTicks.forEach(([at, words], i) => {
     const place = across(at);
-    const anchor = i === 0 && xTicks.length > 1 ? "start" : i === xTicks.length - 1 ? "end" : "middle";
+    const anchor = xTicks.length === 1 ? "middle" : i === 0 ? "start" : i === xTicks.length - 1 ? "end" : "middle";
     const text = svg("text", { x: anchor === "start" ? Math.min(place, left) : place, y: height - 4, "text-anchor": anchor });
     text.textContent = words;
     root.append(svg("line", { class: "axis", x1: place, x2: place, y1: height - bottom, y2: height - bottom + 3 }), text);

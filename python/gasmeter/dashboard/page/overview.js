@@ -15,7 +15,7 @@ Gasmeter.index = function (content) {
     content.fields.forEach((field, i) => { if (field !== "unit") series[field] = content.words[series.is[i]]; });
     series.unit_name = content.words[series.is[content.fields.indexOf("unit")]];
     series.where = [series.host, series.machine].filter(Boolean).join(", ") || "the network's own";
-    series.name = [series.kernel, series.op, series.variant].filter(Boolean).join(" ");
+    series.name = [...new Set([series.kernel, series.op, series.variant])].filter(Boolean).join(" ");
     series.on = [
       series.conduit, series.machine && series.machine !== series.network ? `on ${series.machine}` : "", series.topology,
     ].filter(Boolean).join(" ");
@@ -137,6 +137,7 @@ Gasmeter.what = function (series) {
   const several = series.ranks === "1" ? "1 rank" : `${series.ranks} ranks`;
   return [
     series.on, Gasmeter.bytes(series.size_bytes), several, series.options, series.reference ? `against ${series.reference}` : "",
+    series.placement && series.placement !== "fill" ? series.placement : "", series.seed > 1 ? `seed ${series.seed}` : "",
     series.repetition !== "0" ? `repetition ${series.repetition}` : "", series.host,
   ].filter(Boolean).join(" · ");
 };
