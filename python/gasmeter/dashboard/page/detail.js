@@ -128,15 +128,15 @@ Gasmeter.stepTable = function (series) {
     box.append(element("p", { class: "small" }, series.kind === "modelled" ? "Every run gave the same number." : series.count < 8 ? `Too few runs to tell a step from noise (${series.count}; at least 8).` : "No change of level that stands out of the noise."));
     return box;
   }
-  const table = element("table", {}, element("tr", {}, ...["from run", "revision"].map((name) => element("th", {}, name)), ...["before", "after", "change"].map((name) => element("th", { class: "number" }, name))));
+  const table = element("table", {}, element("tr", {}, element("th", {}, "from run"), ...["change", "before", "after"].map((name) => element("th", { class: "number" }, name)), element("th", {}, "revision")));
   const exact = series.kind === "modelled";
   for (let i = series.steps.length - 1; i >= Math.max(0, series.steps.length - 40); i--) {
     const run = series.steps[i], { text, kind } = Gasmeter.change(series.levels[i], series.levels[i + 1], series.better, series.unit_name);
     table.append(element("tr", {},
       element("td", { class: "whole" }, element("a", { href: `#/series/${series.id}/run/${run}` }, Gasmeter.date(site.runs.started[run]))),
-      element("td", { class: "whole" }, element("code", {}, Gasmeter.revision(site.runs.revision[run]))),
+      element("td", { class: `number ${kind}` }, kind ? `${text} ${kind}` : text),
       element("td", { class: "number" }, Gasmeter.quantity(series.levels[i], series.unit_name, exact)), element("td", { class: "number" }, Gasmeter.quantity(series.levels[i + 1], series.unit_name, exact)),
-      element("td", { class: `number ${kind}` }, kind ? `${text} ${kind}` : text)));
+      element("td", { class: "whole" }, element("code", {}, Gasmeter.revision(site.runs.revision[run])))));
   }
   box.append(element("div", { class: "wide" }, table), element("p", { class: "small" }, exact ? "Numbers without noise: any difference is a step." : "Medians of the runs between two steps."));
   if (series.steps.length > 40) box.append(element("p", { class: "small" }, `${series.steps.length - 40} older steps are not listed.`));
