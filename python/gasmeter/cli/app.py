@@ -8,8 +8,10 @@ from typing import Any, NoReturn
 
 import click
 
+from gasmeter.cli.dashboard import dashboard
 from gasmeter.cli.doctor import doctor
 from gasmeter.cli.export import export
+from gasmeter.cli.importing import import_command
 from gasmeter.cli.listing import list_command
 from gasmeter.cli.measure import measure
 from gasmeter.cli.rank import rank
@@ -109,7 +111,7 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for _command in (doctor, export, list_command, measure, rank, reproduce_command, run):
+for _command in (dashboard, doctor, export, import_command, list_command, measure, rank, reproduce_command, run):
     cli.add_command(_command)
 
 

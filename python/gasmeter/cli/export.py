@@ -1,4 +1,4 @@
-"""`gasmeter export`: one run in virtual time, for other simulators."""
+"""`gasmeter export`: one run in virtual time, for other simulators; a store, for other tools."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from gasmeter.cli.common import note, option, out, point_options
+from gasmeter.cli.export_store import STORE_EXPORTS
 from gasmeter.errors import EnvironmentLacks
 from gasmeter.export import Record, recording, write_goal, write_simgrid
 from gasmeter.names import parse_assignments
@@ -21,15 +22,20 @@ _EXAMPLES = """\b
 Examples:
   gasmeter export goal ping-pong --conduit ideal --sizes 512 --op am-medium --out ping-pong.goal
   gasmeter export simgrid simulator --conduit raw@fabric --ranks 8 --topology torus3d:2x2x2 --out replay
+  gasmeter export google-benchmark out/today --out today.json
 """
 
 
 @click.group(epilog=_EXAMPLES)
 def export() -> None:
-    """Write one run in virtual time down for other simulators.
+    """Write a run down for other simulators, or a store for other tools.
 
-    A block runs once on a modelled conduit; what each rank did, when and with whom is written as operations that
-    another simulator can run on its own network. Options are those of `gasmeter measure` and have to name one run.
+    goal and simgrid: a block runs once on a modelled conduit; what each rank did, when and with whom is written as
+    operations that another simulator can run on its own network. Options are those of `gasmeter measure` and have to
+    name one run.
+
+    The others take a folder that `gasmeter run` or `gasmeter import` wrote. Names of benchmarks begin with measured or
+    modelled.
     """
 
 
@@ -95,3 +101,7 @@ def simgrid(*, kernel: str, iters: int, options: tuple[str, ...], target: Path, 
     with _writing(target):
         write_simgrid(record, target)
     _tell(record, target)
+
+
+for _one in STORE_EXPORTS:
+    export.add_command(_one)

@@ -1,0 +1,78 @@
+"""`gasmeter export osu|google-benchmark|…`: a store, for other tools."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gasmeter import exchange
+from gasmeter.cli.common import note, option, out
+from gasmeter.exchange.writing import stored
+from gasmeter.formats import to_osu
+from gasmeter.journal import refused
+
+__all__ = ["STORE_EXPORTS"]
+
+
+def _command(
+    name: str, what: str, summary: str
+) -> Callable[[Callable[[Path], str | Mapping[str, str]]], click.Command]:
+    """Return a decorator that makes a command of what a format makes of a store: a text, or files by name."""
+
+    def decorate(made: Callable[[Path], str | Mapping[str, str]]) -> click.Command:
+        def run(*, store: Path, target: Path) -> None:
+            content = made(store)
+            files = (
+                {target: content} if isinstance(content, str) else {target / key: text for key, text in content.items()}
+            )
+            for path, text in files.items():
+                try:
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    path.write_text(text, encoding="utf-8")
+                except OSError as error:
+                    raise refused(path, error) from error
+                out(str(path))
+            note(f"{store}: {len(files)} {'file' if len(files) == 1 else 'files'} for {name}")
+
+        function: Any = option(
+            "--out", "target", required=True, metavar=what, type=click.Path(path_type=Path),
+            envvar=f"GASMETER_EXPORT_{name.upper().replace('-', '_')}_OUT", help=f"{what.capitalize()} to write.",
+        )(run)  # fmt: skip
+        function = click.argument("store", type=click.Path(path_type=Path))(function)
+        return click.command(name, help=summary)(function)
+
+    return decorate
+
+
+@_command("osu", "FILE", "Write STORE as text in the layout of the OSU benchmarks.")
+def _osu(store: Path) -> str:
+    return to_osu(stored(store)[0])
+
+
+@_command("google-benchmark", "FILE", "Write STORE as Google Benchmark's JSON, an entry for each block.")
+def _google(store: Path) -> str:
+    return exchange.to_google_benchmark(store)
+
+
+@_command(
+    "github-action-benchmark", "DIR", "Write STORE for github-action-benchmark, a file for each of its custom tools."
+)
+def _github(store: Path) -> Mapping[str, str]:
+    return {f"{tool}.json": text for tool, text in exchange.to_github_action(store).items()}
+
+
+@_command("bencher", "FILE", "Write STORE in Bencher's metric format, for its adapter json.")
+def _bencher(store: Path) -> str:
+    return exchange.to_bencher(store)
+
+
+@_command("asv", "DIR", "Write STORE as a results folder of asv.")
+def _asv(store: Path) -> Mapping[str, str]:
+    return exchange.to_asv(store)
+
+
+STORE_EXPORTS = (_osu, _google, _github, _bencher, _asv)
+"""Commands of `gasmeter export` that take a store."""

@@ -1,0 +1,49 @@
+"""`gasmeter import`: what another tool printed, as a store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gasmeter.cli.common import FOLDER, note, option, out
+from gasmeter.exchange import IMPORTS, import_results
+
+__all__ = ["import_command"]
+
+_EXAMPLES = """\b
+Examples:
+  gasmeter import osu osu_latency.txt --out history/2026-11-21-osu --host node17
+  gasmeter import perftest write_lat.txt --out out/verbs --conduit raw@mlx5_0
+"""
+
+
+@click.command("import", epilog=_EXAMPLES)
+@click.argument("form", metavar="FORMAT", type=click.Choice(list(IMPORTS)))
+@click.argument("file", type=click.Path(path_type=Path))
+@option(
+    "--out",
+    "folder",
+    required=True,
+    type=FOLDER,
+    metavar="STORE",
+    envvar="GASMETER_IMPORT_OUT",
+    help="Folder to write.",
+)
+@option("--conduit", default="", metavar="C", help="What it ran on.  [default: as the format says, e.g. raw@mpi]")
+@option(
+    "--ranks", type=click.IntRange(1), default=2, show_default=True, metavar="N", help="Ranks, where FILE does not say."
+)
+@option("--host", default="", metavar="NAME", help="Machine on which it ran.")
+@option("--date", default="", metavar="DATE", help="When, ISO 8601.  [default: now]")
+@option("--revision", default="", metavar="REV", help="What was measured, e.g. a commit.")
+def import_command(*, form: str, file: Path, folder: Path, **stated: Any) -> None:
+    """Write a store with what another tool printed.
+
+    FORMAT is osu (also `gasmeter measure --format osu`), imb, perftest, ucx_perftest or gasnet (testsmall, testlarge).
+    Rows are of kind measured; their kernel and label are the tool, their semantics its own words.
+    """
+    result = import_results(form, file, folder, **stated)
+    note(f"{len(result.rows)} rows, measured by {form}")
+    out(str(folder))

@@ -1,0 +1,16 @@
+"""A site of static pages made of stores: the history of every series, its steps, its hosts and samples."""
+
+from gasmeter.dashboard.history import History, Run, Series, find_stores, read_history
+from gasmeter.dashboard.site import Site, write_dashboard
+from gasmeter.dashboard.steps import change_points
+
+__all__ = [
+    "History",
+    "Run",
+    "Series",
+    "Site",
+    "change_points",
+    "find_stores",
+    "read_history",
+    "write_dashboard",
+]

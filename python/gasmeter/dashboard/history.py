@@ -1,0 +1,332 @@
+"""Stores in the order of their dates, and what each series was in each of them.
+
+Read are run.json and results.csv, which every store has, also one that was committed without its journal or left behind
+by a kill.
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gasmeter.errors import UsageError
+from gasmeter.point import SCHEMA_VERSION
+from gasmeter.rows import COLUMNS
+
+__all__ = ["IDENTITY", "NUMBERS", "Floats", "History", "Run", "Series", "find_stores", "read_history"]
+
+IDENTITY = (
+    "experiment", "kind", "kernel", "op", "variant", "conduit", "network", "machine", "topology", "placement", "nodes",
+    "ranks", "size_bytes", "options", "metric", "unit", "reference", "semantics", "repetition", "seed",
+)  # fmt: skip
+"""Columns in which two rows of one series agree; of a measured one the host agrees too."""
+NUMBERS = ("value", "ci_low", "ci_high", "min", "p99", "n", "host_state_ns")
+"""Columns of numbers that a history keeps."""
+
+_STATED = ("verified", "oversubscribed", "label", "run_id")
+_DEFAULTS = {"verified": "true", "oversubscribed": "false", "nodes": "1", "repetition": "0", "kind": "measured"}
+
+Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One store.
+
+    Attributes
+    ----------
+    folder : Path
+        Where it is.
+    name : str
+        Its folder's name.
+    started : str
+        When its last part began, ISO 8601; empty if it does not say.
+    revision : str
+        Revision of the source, several joined by a comma if the run was resumed with another; may be empty.
+    experiment, state, command : str
+        As run.json has them; `state` is ``complete``, ``interrupted``, ``failed`` or ``running``.
+    host : dict
+        Facts of the machine; empty where they are not known.
+    versions : dict
+        Of what took part.
+    errors, notes : tuple of str
+        What did not verify, what was left out.
+    """
+
+    folder: Path
+    name: str
+    started: str
+    revision: str
+    experiment: str
+    state: str
+    command: str
+    host: dict[str, Any]
+    versions: dict[str, str]
+    errors: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def host_name(self) -> str:
+        """What tells machines apart: processor and cores, or the name where these are not known."""
+        processor = str(self.host.get("processor") or "")
+        cores = self.host.get("logical_cores")
+        if processor:
+            return f"{processor}, {cores} cores" if cores else processor
+        return str(self.host.get("name") or "host not stated")
+
+
+@dataclass
+class Series:
+    """One quantity over the runs that have it.
+
+    Attributes
+    ----------
+    fields : dict
+        By the names of `IDENTITY`, and ``host`` (empty for what was modelled), as text.
+    at : list of int
+        Indices of runs, ascending.
+    numbers : dict of str to numpy.ndarray
+        By the names of `NUMBERS`; NaN where there is none.
+    verified, oversubscribed : list of bool
+        By run.
+    label : str
+        Of the newest row: ``measured``, ``predicted``, ``calibrated``, or the tool that measured it.
+    run_ids : list of str
+        Name of the point in each run, by which its samples are found.
+    """
+
+    fields: dict[str, str]
+    at: list[int] = field(default_factory=list)
+    numbers: dict[str, Floats] = field(default_factory=dict)
+    verified: list[bool] = field(default_factory=list)
+    oversubscribed: list[bool] = field(default_factory=list)
+    label: str = ""
+    run_ids: list[str] = field(default_factory=list)
+
+    @property
+    def modelled(self) -> bool:
+        """Whether its numbers are exact ones of virtual time."""
+        return self.fields["kind"] == "modelled"
+
+
+@dataclass
+class History:
+    """Runs from the oldest to the newest, and the series found in them.
+
+    Attributes
+    ----------
+    runs : list of Run
+        In order.
+    series : list of Series
+        Sorted by what they are.
+    notes : list of str
+        What was left out while reading, one line each.
+    """
+
+    runs: list[Run]
+    series: list[Series]
+    notes: list[str]
+
+
+def find_stores(places: Sequence[str | Path]) -> list[Path]:
+    """Return the stores in folders.
+
+    Parameters
+    ----------
+    places : sequence of str or Path
+        Stores, or folders with stores somewhere below.
+
+    Returns
+    -------
+    list of Path
+        Each store once.
+
+    Raises
+    ------
+    UsageError
+        If a place does not exist or holds none.
+    """
+    found: dict[Path, Path] = {}
+    for given in places:
+        place = Path(given)
+        if not place.is_dir():
+            raise UsageError(
+                f"{place} is no folder; allowed: a folder written by `gasmeter run`, or above such", str(place)
+            )
+        if (place / "run.json").exists():
+            stores = [place]
+        else:
+            stores = sorted(path.parent for path in place.rglob("run.json") if (path.parent / "results.csv").exists())
+        if not stores:
+            raise UsageError(
+                f"{place} holds no store (run.json beside results.csv); allowed: a folder written by `gasmeter run`, or"
+                " above such", str(place),
+            )  # fmt: skip
+        for store in stores:
+            found.setdefault(store.resolve(), store)
+    return list(found.values())
+
+
+def read_history(places: Sequence[str | Path]) -> History:
+    """Read every store, in the order of their dates.
+
+    Parameters
+    ----------
+    places : sequence of str or Path
+        Stores, or folders with stores somewhere below.
+
+    Returns
+    -------
+    History
+        Of the stores of this schema and older ones.
+
+    Raises
+    ------
+    UsageError
+        If a store was written by a newer schema, a file is damaged, or there are no rows at all.
+    """
+    runs = sorted((_run(folder) for folder in find_stores(places)), key=_order)
+    notes: list[str] = []
+    gathered: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
+    at: dict[tuple[str, ...], list[int]] = {}
+    for index, run in enumerate(runs):
+        seen: set[tuple[str, ...]] = set()
+        again = 0
+        for cells in _rows(run, notes):
+            key = cells[: len(IDENTITY)]
+            key = (*key, run.host_name if key[1] == "measured" else "")
+            if key in seen:
+                again += 1
+                continue
+            seen.add(key)
+            gathered.setdefault(key, []).append(cells[len(IDENTITY) :])
+            at.setdefault(key, []).append(index)
+        if again:
+            notes.append(f"{run.folder}: {again} quantities measured again for another comparison; the first is shown")
+        if not seen:
+            notes.append(f"{run.folder}: no rows ({run.state})")
+    if not gathered:
+        raise UsageError(f"no rows in {', '.join(str(place) for place in places)}; allowed: stores with rows")
+    series = [_series(key, at[key], rows) for key, rows in gathered.items()]
+    return History(runs, sorted(series, key=_series_order), notes)
+
+
+def _order(run: Run) -> tuple[float, str]:
+    try:
+        return datetime.datetime.fromisoformat(run.started).timestamp(), str(run.folder)
+    except ValueError:
+        return 0.0, str(run.folder)
+
+
+def _run(folder: Path) -> Run:
+    path = folder / "run.json"
+    try:
+        content = json.loads(path.read_text())
+        schema = int(content["schema"])
+    except (ValueError, KeyError, TypeError, OSError) as error:
+        raise UsageError(
+            f"{path} is not a run.json of gasmeter ({error}); allowed: a folder written by `gasmeter run`"
+        ) from error
+    if schema > SCHEMA_VERSION:
+        raise UsageError(
+            f"{path} has schema {schema}, from a newer gasmeter; allowed: 1 to {SCHEMA_VERSION}", str(schema)
+        )
+    parts = list(_parts(content.get("runs") or []))
+    last = parts[-1] if parts else {}
+    revisions = dict.fromkeys(str(part["git"]) for part in parts if part.get("git"))
+    return Run(
+        folder=folder,
+        name=folder.resolve().name,
+        started=str(last.get("started") or ""),
+        revision=", ".join(revisions),
+        experiment=str(content.get("experiment") or ""),
+        state=str(content.get("state") or "unknown"),
+        command=str(last.get("command") or ""),
+        host=dict(last.get("host") or {}),
+        versions={str(key): str(value) for key, value in dict(last.get("versions") or {}).items()},
+        errors=tuple(map(str, content.get("errors") or ())),
+        notes=tuple(map(str, content.get("notes") or ())),
+    )
+
+
+def _parts(runs: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """Yield the parts of a run; a merged store holds those of its sources."""
+    for part in runs:
+        yield from _parts(part["runs"]) if "merged_from" in part and part.get("runs") else [part]
+
+
+def _rows(run: Run, notes: list[str]) -> Iterator[tuple[str, ...]]:
+    """Yield the rows of a store: identity, numbers, what is stated; without a last line that is cut off."""
+    path = run.folder / "results.csv"
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} cannot be read: {error}; allowed: a folder written by `gasmeter run`") from error
+    if text and not text.endswith("\n"):
+        text, _, lost = text.rpartition("\n")
+        notes.append(f"{path}: the last line is cut off and left out ({lost[:40]}…)")
+    lines = csv.reader(text.splitlines())
+    head = next(lines, None)
+    if head is None:
+        return
+    where = {name: position for position, name in enumerate(head)}
+    if not {"kernel", "metric", "value", "unit"} <= where.keys():
+        raise UsageError(f"{path}:1: not the columns of a results.csv; allowed: {', '.join(COLUMNS)}", ",".join(head))
+    wanted = (*IDENTITY, *NUMBERS, *_STATED)
+    missing = [name for name in wanted if name not in where]  # an older schema
+    pick = itemgetter(*(where.get(name, len(head) + missing.index(name) if name in missing else 0) for name in wanted))
+    extra = [_DEFAULTS.get(name, "") for name in missing]
+    for row in lines:
+        if len(row) != len(head):
+            raise UsageError(f"{path}:{lines.line_num}: {len(row)} cells instead of {len(head)}; the file is damaged")
+        yield pick(row + extra if extra else row)
+
+
+def _series(key: tuple[str, ...], at: list[int], rows: list[tuple[str, ...]]) -> Series:
+    columns = list(zip(*rows, strict=True))
+    verified, oversubscribed, labels, run_ids = columns[len(NUMBERS) :]
+    return Series(
+        fields=dict(zip((*IDENTITY, "host"), key, strict=True)),
+        at=at,
+        numbers={name: _floats(cells) for name, cells in zip(NUMBERS, columns, strict=False)},
+        verified=[cell == "true" for cell in verified],
+        oversubscribed=[cell == "true" for cell in oversubscribed],
+        label=labels[-1],
+        run_ids=list(run_ids),
+    )
+
+
+def _floats(cells: Sequence[str]) -> Floats:
+    values = np.fromiter((_float(cell) for cell in cells), dtype=np.float64, count=len(cells))
+    return np.where(np.isfinite(values), values, math.nan)
+
+
+def _float(cell: str) -> float:
+    try:
+        return float(cell or "nan")
+    except ValueError:
+        return math.nan
+
+
+def _series_order(series: Series) -> tuple[Any, ...]:
+    fields = series.fields
+    numbers = (int(_float(fields[name]) or 0) if fields[name] else 0 for name in ("ranks", "size_bytes"))
+    words = chain(
+        (fields[name] for name in ("kind", "kernel", "metric", "op", "variant", "conduit")), (fields["reference"],)
+    )
+    return (
+        *words,
+        *numbers,
+        *(fields[name] for name in ("machine", "topology", "placement", "options", "host")),
+        *fields.values(),
+    )

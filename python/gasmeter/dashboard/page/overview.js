@@ -1,0 +1,161 @@
+"use strict";
+// The first page: filters, and a small multiple for every series; measured, modelled and published ones stand apart.
+
+Gasmeter.KINDS = {
+  measured: ["Measured", "wall clock on the machine that each card names"],
+  modelled: ["Modelled", "exact virtual time: the same on every machine, so that any difference is a change of the model or the code"],
+  published: ["Published", "somebody's paper; nothing of it was run here"],
+};
+const FILTERS = [["kernel", "kernel"], ["op", "operation"], ["conduit", "conduit"], ["size_bytes", "size"], ["where", "machine"], ["metric", "metric"], ["kind", "kind"], ["experiment", "experiment"]];
+
+// What data/index.js calls.
+Gasmeter.index = function (content) {
+  Gasmeter.site = content;
+  for (const series of content.series) {
+    content.fields.forEach((field, i) => { if (field !== "unit") series[field] = content.words[series.is[i]]; });
+    series.unit_name = content.words[series.is[content.fields.indexOf("unit")]];
+    series.where = [series.host, series.machine].filter(Boolean).join(", ") || "the network's own";
+    series.name = [...new Set([series.kernel, series.op, series.variant])].filter(Boolean).join(" ");
+    series.on = [
+      series.conduit, series.machine && series.machine !== series.network ? `on ${series.machine}` : "", series.topology,
+    ].filter(Boolean).join(" ");
+    const steps = series.steps.length;
+    series.moved = steps ? Gasmeter.change(series.levels[steps - 1], series.levels[steps], series.better, series.unit_name) : null;
+  }
+  document.title = `${content.title}: histories`;
+  document.getElementById("title").textContent = content.title;
+  const runs = content.runs.started.length;
+  document.getElementById("about").textContent =
+    `${content.series.length} series in ${runs} ${runs === 1 ? "run" : "runs"}, ${Gasmeter.date(content.runs.started[0])} to ${Gasmeter.date(content.runs.started[runs - 1])}; written ${Gasmeter.date(content.written)} by gasmeter ${content.version}`;
+  Gasmeter.filter = { text: "", steps: false, sort: "name" };
+  Gasmeter.theme();
+  window.addEventListener("hashchange", Gasmeter.show);
+  let wide = window.innerWidth;
+  window.addEventListener("resize", () => { if (window.innerWidth !== wide) { wide = window.innerWidth; Gasmeter.show(); } });
+  Gasmeter.show();
+};
+
+Gasmeter.theme = function () {
+  const button = document.getElementById("theme"), order = ["system", "light", "dark"];
+  const store = { get: () => { try { return localStorage.getItem("gasmeter-theme"); } catch { return null; } }, set: (value) => { try { localStorage.setItem("gasmeter-theme", value); } catch { /* a page from disk may keep nothing */ } } };
+  const apply = (name) => {
+    if (name === "system") delete document.documentElement.dataset.theme; else document.documentElement.dataset.theme = name;
+    button.textContent = `theme: ${name}`;
+  };
+  const asked = new URLSearchParams(location.search).get("theme");
+  let now = order.includes(asked) ? asked : order.includes(store.get()) ? store.get() : "system";
+  apply(now);
+  button.addEventListener("click", () => { now = order[(order.indexOf(now) + 1) % 3]; store.set(now); apply(now); });
+};
+
+// The page that the address asks for: #/ or #/series/ID or #/series/ID/run/N.
+Gasmeter.show = function () {
+  const [, what, id, , run] = location.hash.split("/");
+  const found = what === "series" ? Gasmeter.site.series.find((series) => series.id === id) : null;
+  if (found) Gasmeter.detail(found, run === undefined ? null : Number(run));
+  else Gasmeter.overview();
+};
+
+Gasmeter.matches = function (series, but = "") {
+  const { filter } = Gasmeter;
+  for (const [field] of FILTERS) if (field !== but && filter[field] && series[field] !== filter[field]) return false;
+  if (filter.steps && !series.steps.length) return false;
+  const words = filter.text.toLowerCase().split(/\s+/).filter(Boolean);
+  const all = Gasmeter.site.fields.map((field) => (field === "unit" ? "" : series[field])).join(" ").toLowerCase();
+  return words.every((word) => all.includes(word));
+};
+
+Gasmeter.overview = function () {
+  const { element, site, filter } = Gasmeter;
+  const page = document.getElementById("page");
+  const open = page.querySelector("details.filters")?.open ?? window.innerWidth > 700;
+  const fields = element("div", { class: "fields" });
+  const list = element("div");
+  const redraw = () => Gasmeter.cards(list);
+  for (const [field, name] of FILTERS) {
+    const values = [...new Set(site.series.map((series) => series[field]))];
+    if (values.length < 2) continue;
+    values.sort(field === "size_bytes" ? (a, b) => a - b : undefined);
+    const select = element("select", { onchange: (event) => { filter[field] = event.target.value; redraw(); } }, element("option", { value: "" }, "all"));
+    for (const value of values) if (value) select.append(element("option", { value, selected: filter[field] === value }, field === "size_bytes" ? Gasmeter.bytes(value) : value));
+    fields.append(element("label", {}, name, select));
+  }
+  const sort = element("select", { onchange: (event) => { filter.sort = event.target.value; redraw(); } });
+  for (const [value, words] of [["name", "name"], ["worst", "worst last step first"], ["recent", "newest step first"]]) sort.append(element("option", { value, selected: filter.sort === value }, words));
+  fields.append(
+    element("label", {}, "order", sort),
+    element("label", {}, "words", element("input", { type: "search", value: filter.text, placeholder: "e.g. put smp", oninput: (event) => { filter.text = event.target.value; redraw(); } })),
+    element("label", { class: "check" }, element("input", { type: "checkbox", checked: filter.steps, onchange: (event) => { filter.steps = event.target.checked; redraw(); } }), " only series with steps"),
+  );
+  page.replaceChildren(
+    element("details", { class: "filters", open }, element("summary", {}, "Filter and order"), fields),
+    element("p", { class: "small" }, "Each line is the median of a run; each axis spans its own series and does not begin at zero. Dashed uprights with a triangle: the level changed (measured: confirmed step; modelled: any difference). Equal distances are runs, not days."),
+    list,
+  );
+  if (site.notes.length) {
+    const notes = element("ul", { class: "small" });
+    for (const text of site.notes.slice(0, 50)) notes.append(element("li", {}, text));
+    page.append(element("details", {}, element("summary", {}, `${site.notes.length} remarks made while reading`), notes));
+  }
+  redraw();
+};
+
+Gasmeter.cards = function (list) {
+  const { element, site, filter } = Gasmeter;
+  const found = site.series.filter((series) => Gasmeter.matches(series));
+  const badness = (series) => {
+    if (!series.moved) return -Infinity;
+    const size = Math.abs(parseFloat(series.moved.text)) || 0;
+    return series.moved.kind === "worse" ? size : -size;
+  };
+  if (filter.sort === "worst") found.sort((a, b) => badness(b) - badness(a));
+  if (filter.sort === "recent") found.sort((a, b) => (b.steps[b.steps.length - 1] ?? -1) - (a.steps[a.steps.length - 1] ?? -1));
+  list.replaceChildren();
+  if (!found.length) list.append(element("p", { class: "note" }, "No series fits; choose “all” in a filter."));
+  const kinds = [...new Set([...Object.keys(Gasmeter.KINDS), ...found.map((series) => series.kind)])];
+  for (const kind of kinds) {
+    const members = found.filter((series) => series.kind === kind);
+    if (!members.length) continue;
+    const [name, means] = Gasmeter.KINDS[kind] || [kind, "as its rows say"];
+    const grid = element("div", { class: "cards" });
+    list.append(element("h2", {}, element("span", { class: kind }, name), ` (${members.length} series)`), element("p", { class: "small" }, means), grid);
+    for (const series of members) grid.append(Gasmeter.card(series));
+  }
+  const width = list.querySelector(".card .plot")?.clientWidth || 300;
+  const watch = new IntersectionObserver((entries) => {
+    for (const entry of entries) if (entry.isIntersecting) {
+      watch.unobserve(entry.target);
+      entry.target.replaceChildren(Gasmeter.spark(entry.target.series, site.runs, width));
+    }
+  }, { rootMargin: "600px" });
+  for (const plot of list.querySelectorAll(".plot")) watch.observe(plot);
+};
+
+Gasmeter.badge = (series) => Gasmeter.element("span", { class: `tag ${series.kind}` }, series.label && series.label !== series.kind ? `${series.kind}, ${series.label}` : series.kind);
+
+Gasmeter.what = function (series) {
+  const several = series.ranks === "1" ? "1 rank" : `${series.ranks} ranks`;
+  return [
+    series.on, Gasmeter.bytes(series.size_bytes), several, series.options, series.reference ? `against ${series.reference}` : "",
+    series.placement && series.placement !== "fill" ? series.placement : "", series.seed > 1 ? `seed ${series.seed}` : "",
+    series.repetition !== "0" ? `repetition ${series.repetition}` : "", series.host,
+  ].filter(Boolean).join(" · ");
+};
+
+Gasmeter.card = function (series) {
+  const { element, site } = Gasmeter;
+  const plot = element("div", { class: "plot", style: "min-height:122px" });
+  plot.series = series;
+  const says = element("p", { class: "says" }, element("span", {}, `${series.metric} ${Gasmeter.quantity(series.newest, series.unit_name)}`));
+  if (series.moved) {
+    const at = series.steps[series.steps.length - 1];
+    const words = series.moved.kind ? ` ${series.moved.kind}` : "";
+    says.append(element("span", {}, element("span", { class: series.moved.kind }, `${series.moved.text}${words}`), ` ${Gasmeter.date(site.runs.started[at])}`));
+  } else says.append(element("span", { class: "small" }, series.count === 1 ? "one run" : `no step in ${series.count} runs`));
+  const warning = series.unverified ? element("p", { class: "says worse" }, `${series.unverified} of ${series.count} runs did not verify`) : null;
+  return element(
+    "a", { class: "card", href: `#/series/${series.id}` },
+    element("div", { class: "head" }, element("span", {}, series.name), Gasmeter.badge(series)),
+    element("div", { class: "what small" }, Gasmeter.what(series)), plot, says, warning,
+  );
+};

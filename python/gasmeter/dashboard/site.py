@@ -1,0 +1,307 @@
+"""The pages: an index that opens at once, and a file for each series that is read when somebody looks at it.
+
+Data stand in scripts, not in JSON files, since a page that was opened from disk may load scripts and may not fetch.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gasmeter.context import now, package_version
+from gasmeter.dashboard.history import Floats, History, Series, read_history
+from gasmeter.dashboard.packing import pack_column, pack_integers, quantum
+from gasmeter.dashboard.samples import Blocks, read_samples
+from gasmeter.dashboard.steps import FindSteps, change_points, exact_steps
+from gasmeter.direction import better
+from gasmeter.errors import UsageError
+from gasmeter.formats import json_value
+from gasmeter.journal import refused
+
+__all__ = ["ASSETS", "Site", "series_id", "write_dashboard"]
+
+ASSETS = ("index.html", "dashboard.css", "numbers.js", "charts.js", "overview.js", "detail.js")
+"""Files of the page itself, in `gasmeter.dashboard.page`."""
+
+_SPARK = 80
+_VERIFIED, _SHARED, _NO_VALUE, _NO_INTERVAL, _NO_SPREAD, _NO_STATE = 1, 2, 4, 8, 16, 32
+
+
+@dataclass(frozen=True)
+class Site:
+    """What was written.
+
+    Attributes
+    ----------
+    folder : Path
+        Open its ``index.html``.
+    runs, series, steps : int
+        How many it shows.
+    bytes : int
+        All files together.
+    notes : tuple of str
+        What was left out, one line each.
+    """
+
+    folder: Path
+    runs: int
+    series: int
+    steps: int
+    bytes: int
+    notes: tuple[str, ...]
+
+
+def write_dashboard(
+    stores: Sequence[str | Path],
+    out: str | Path,
+    *,
+    title: str = "gasmeter",
+    find_steps: FindSteps = change_points,
+    sampled_runs: int = 10,
+) -> Site:
+    """Write a site of static pages that opens from disk.
+
+    Parameters
+    ----------
+    stores : sequence of str or Path
+        Stores, or folders with stores somewhere below.
+    out : str or Path
+        Folder of the site: new, empty, or a site that was written before and is replaced.
+    title : str, default "gasmeter"
+        Heading of the pages.
+    find_steps : callable, default `change_points`
+        Finds the steps of measured series: takes values, oldest first, and returns the index of the first value behind
+        each step. Modelled numbers have no noise: each difference is a step.
+    sampled_runs : int, default 10
+        Of so many of its newest runs, and of those beside its steps, a series keeps every block, 0 or more.
+
+    Returns
+    -------
+    Site
+        What was written.
+
+    Raises
+    ------
+    UsageError
+        If there is nothing to show, a store is damaged or of a newer schema, or `out` holds something else.
+    ResourceError
+        If the disk is full.
+    """
+    place = Path(out)
+    _check_target(place)
+    history = read_history(stores)
+    steps = [_steps(series, find_steps) for series in history.series]
+    notes = list(history.notes)
+    samples = read_samples(history, _sampled(history, steps, sampled_runs), notes)
+    try:
+        _clear(place)
+        _write(place, history, steps, samples, title=title, notes=notes)
+        size = sum(path.stat().st_size for path in place.rglob("*") if path.is_file())
+    except OSError as error:
+        raise refused(place, error) from error
+    return Site(place, len(history.runs), len(history.series), sum(map(len, steps)), size, tuple(notes))
+
+
+def series_id(series: Series) -> str:
+    """Return a name of a series that stays the same whenever a site is written.
+
+    Parameters
+    ----------
+    series : Series
+        Of a history.
+
+    Returns
+    -------
+    str
+        Twelve hexadecimal digits.
+    """
+    return hashlib.sha256(json.dumps(list(series.fields.items())).encode()).hexdigest()[:12]
+
+
+def _check_target(place: Path) -> None:
+    if place.exists() and not place.is_dir():
+        raise UsageError(f"--out {place} is a file; allowed: a folder, new or with a dashboard", str(place))
+    if place.is_dir() and any(place.iterdir()) and not (place / "data" / "index.js").exists():
+        raise UsageError(
+            f"{place} holds something that is no dashboard; allowed: a folder, new or with a dashboard (--out)",
+            str(place),
+        )
+
+
+def _clear(place: Path) -> None:
+    """Make room: remove what an earlier site left, and nothing else."""
+    shutil.rmtree(place / "data", ignore_errors=True)
+    (place / "data" / "series").mkdir(parents=True)
+
+
+def _steps(series: Series, find_steps: FindSteps) -> list[int]:
+    """Return positions in a series at which its level changes."""
+    values = series.numbers["value"]
+    known = np.flatnonzero(np.isfinite(values))
+    wanted = exact_steps if series.modelled else find_steps
+    found = wanted(values[known].tolist()) if known.size > 1 else []
+    return [int(known[index]) for index in found if 0 < index < known.size]
+
+
+def _sampled(history: History, steps: Sequence[Sequence[int]], newest: int) -> list[list[int]]:
+    """Return the positions in each series of which every block is kept."""
+    wanted = []
+    for series, found in zip(history.series, steps, strict=True):
+        count = len(series.at)
+        positions = {*range(max(0, count - newest), count)}
+        if newest:
+            positions |= {position - before for position in found for before in (0, 1)}
+        wanted.append(sorted(positions))
+    return wanted
+
+
+def _write(
+    place: Path,
+    history: History,
+    steps: Sequence[Sequence[int]],
+    samples: Mapping[tuple[int, int], Blocks],
+    *,
+    title: str,
+    notes: Sequence[str],
+) -> None:
+    page = resources.files("gasmeter.dashboard") / "page"
+    for name in ASSETS:
+        (place / name).write_bytes((page / name).read_bytes())
+    kept: list[dict[int, Blocks]] = [{} for _ in history.series]
+    for (owner, position), blocks in samples.items():
+        kept[owner][position] = blocks
+    words: dict[str, int] = {}
+    entries = []
+    for number, (series, found) in enumerate(zip(history.series, steps, strict=True)):
+        unit = quantum(series.numbers["value"], exact=series.modelled)
+        entries.append(_entry(series, found, unit, words))
+        content = _columns(series, unit, kept[number])
+        _script(place / "data" / "series" / f"{series_id(series)}.js", "series", [series_id(series), content])
+    hosts = list(dict.fromkeys(run.host_name for run in history.runs))
+    index = {
+        "title": title,
+        "written": now(),
+        "version": package_version(),
+        "runs": {
+            "started": [run.started for run in history.runs],
+            "revision": [run.revision for run in history.runs],
+            "name": [run.name for run in history.runs],
+            "state": [run.state for run in history.runs],
+            "host": [hosts.index(run.host_name) for run in history.runs],
+        },
+        "hosts": hosts,
+        "fields": list(history.series[0].fields),
+        "words": list(words),
+        "series": entries,
+        "notes": list(notes),
+    }
+    _script(place / "data" / "index.js", "index", [index])
+    _script(place / "data" / "runs.js", "runs", [_runs(history)])
+
+
+def _script(path: Path, function: str, arguments: Sequence[Any]) -> None:
+    text = ",".join(
+        json.dumps(json_value(argument), ensure_ascii=False, separators=(",", ":")) for argument in arguments
+    )
+    path.write_text(f"Gasmeter.{function}({text});\n", encoding="utf-8")
+
+
+def _entry(series: Series, steps: Sequence[int], unit: float, words: dict[str, int]) -> dict[str, Any]:
+    """Return what the overview shows of a series."""
+    values = series.numbers["value"]
+    edges = [0, *steps, len(series.at)]
+    levels = [_median(values[start:end]) for start, end in itertools.pairwise(edges)]
+    known = np.flatnonzero(np.isfinite(values))
+    bins = [part for part in np.array_split(known, min(_SPARK, max(1, known.size))) if part.size]
+    thin = np.array([_median(values[part]) for part in bins], dtype=np.float64)
+    where = np.array([series.at[int(part[part.size // 2])] for part in bins], dtype=np.int64)
+    return {
+        "id": series_id(series),
+        "is": [words.setdefault(text, len(words)) for text in series.fields.values()],
+        "label": series.label,
+        "better": better(series.fields["metric"], series.fields["unit"]),
+        "count": len(series.at),
+        "first": series.at[0],
+        "last": series.at[-1],
+        "newest": float(values[known[-1]]) if known.size else None,
+        "shared": series.oversubscribed[-1],
+        "unverified": series.verified.count(False),
+        "unit": unit,
+        "spark": [len(bins), pack_integers(where), pack_column(thin, unit)],
+        "levels": levels,
+        "steps": [series.at[step] for step in steps],
+    }
+
+
+def _median(values: Floats) -> float:
+    finite = values[np.isfinite(values)]
+    return float(np.median(finite)) if finite.size else float("nan")
+
+
+def _columns(series: Series, unit: float, samples: Mapping[int, Blocks]) -> dict[str, Any]:
+    """Return what the page of a series shows: a number for every run, and blocks of some."""
+    numbers = series.numbers
+    value, state = numbers["value"], numbers["host_state_ns"]
+    interval = np.isfinite(numbers["ci_low"]) & np.isfinite(numbers["ci_high"])
+    spread = np.isfinite(numbers["min"]) & np.isfinite(numbers["p99"])
+    flags = (
+        np.where(series.verified, _VERIFIED, 0)
+        | np.where(series.oversubscribed, _SHARED, 0)
+        | np.where(np.isfinite(value), 0, _NO_VALUE)
+        | np.where(interval, 0, _NO_INTERVAL)
+        | np.where(spread, 0, _NO_SPREAD)
+        | np.where(np.isfinite(state), 0, _NO_STATE)
+    )
+    return {
+        "count": len(series.at),
+        "unit": unit,
+        "at": pack_integers(np.array(series.at, dtype=np.int64)),
+        "value": pack_column(value, unit),
+        "low": pack_column(value - numbers["ci_low"], unit),
+        "high": pack_column(numbers["ci_high"] - value, unit),
+        "min": pack_column(value - numbers["min"], unit),
+        "p99": pack_column(numbers["p99"] - value, unit),
+        "n": pack_column(numbers["n"], 1.0),
+        "state": pack_column(state, 0.1),
+        "flags": pack_column(flags.astype(np.float64), 1.0),
+        "samples": {
+            str(series.at[position]): {
+                "count": int(blocks.values.size),
+                "of": blocks.measured,
+                "value": pack_column(blocks.values, unit),
+                "kept": pack_column(blocks.kept.astype(np.float64), 1.0),
+            }
+            for position, blocks in samples.items()
+        },
+    }
+
+
+def _runs(history: History) -> dict[str, Any]:
+    """Return what is told about runs; versions and hosts that are the same stand once."""
+    tables: dict[str, int] = {}
+
+    def once(facts: Mapping[str, Any]) -> int:
+        return tables.setdefault(json.dumps(json_value(facts), default=str, ensure_ascii=False), len(tables))
+
+    told = [
+        {
+            "experiment": run.experiment,
+            "command": run.command,
+            "load": run.host.get("load"),
+            "host": once({key: value for key, value in run.host.items() if key != "load"}),
+            "versions": once(run.versions),
+            "errors": run.errors,
+            "notes": run.notes,
+        }
+        for run in history.runs
+    ]
+    return {"runs": told, "tables": [json.loads(text) for text in tables]}

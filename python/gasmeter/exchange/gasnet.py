@@ -1,0 +1,57 @@
+"""The lines of GASNet's own tests with latencies and throughputs by size (testsmall, testlarge and their kin)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gasmeter.exchange.quantities import MIB, Quantity, bad_line, slug
+
+__all__ = ["read_gasnet"]
+
+_LINE = re.compile(
+    r"^\s*(?:(?P<section>[A-Z]):|Proc)\s+(?P<rank>\d+) -\s*(?P<size>\d+) byte\s*:\s*(?P<n>\d+) iters,\s*(?P<rest>.*)$"
+)
+_BEGINS = re.compile(r"^\s*(?:[A-Z]:|Proc)\s+\d+ -\s*\d+ byte\b")
+_LATENCY = re.compile(r"latency\s+\d+ us total,\s+(?P<value>[\d.]+) us ave\. \((?P<op>.+)\)\s*$")
+_THROUGHPUT = re.compile(r"throughput\s+(?P<value>[\d.]+) (?P<unit>KB|MB)/sec \((?P<op>.+)\)\s*$")
+
+
+def read_gasnet(text: str, name: str) -> Iterator[Quantity]:
+    """Yield what an output of GASNet's tests holds.
+
+    Parameters
+    ----------
+    text : str
+        Output of one or several tests.
+    name : str
+        The file, for errors.
+
+    Yields
+    ------
+    Quantity
+        Latency in ns, throughput in B/s (its KB and MB are 2^10 and 2^20 B). What another rank than 0 printed has the
+        option ``rank=N``.
+
+    Raises
+    ------
+    UsageError
+        With file and line if a line is cut off or damaged.
+    """
+    for number, line in enumerate(text.splitlines(), 1):
+        found = _LINE.match(line)
+        if not found:
+            if _BEGINS.match(line):
+                raise bad_line(name, number, "a result that is cut off or damaged")
+            continue
+        latency, throughput = _LATENCY.match(found["rest"]), _THROUGHPUT.match(found["rest"])
+        one = latency or throughput
+        if one is None:
+            raise bad_line(name, number, f"neither a latency nor a throughput: {found['rest'][:40]!r}")
+        factor = 1e3 if latency else MIB if one["unit"] == "MB" else 1024.0
+        metric, unit = ("latency", "ns") if latency else ("bandwidth", "B/s")
+        yield Quantity(
+            op=slug(one["op"]), metric=metric, unit=unit, value=float(one["value"]) * factor,
+            semantics=f"{one['op']}: {'average latency' if latency else 'throughput'}", size_bytes=int(found["size"]),
+            n=int(found["n"]), options="" if int(found["rank"]) == 0 else f"rank={int(found['rank'])}",
+        )  # fmt: skip

@@ -1,0 +1,116 @@
+"""A store made of another tool's output: rows of kind measured whose label is the tool."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from gasmeter.context import command_line, now, package_version
+from gasmeter.errors import UsageError, unknown
+from gasmeter.exchange.gasnet import read_gasnet
+from gasmeter.exchange.imb import read_imb
+from gasmeter.exchange.osu import read_osu
+from gasmeter.exchange.quantities import Quantity
+from gasmeter.exchange.ucx import read_ucx
+from gasmeter.exchange.verbs import read_perftest
+from gasmeter.result import Result
+from gasmeter.rows import Record, Row
+from gasmeter.store import Store
+
+__all__ = ["IMPORTS", "import_results"]
+
+_Reader = Callable[[str, str], Iterator[Quantity]]
+IMPORTS: dict[str, tuple[_Reader, str]] = {
+    "osu": (read_osu, "raw@mpi"),
+    "imb": (read_imb, "raw@mpi"),
+    "perftest": (read_perftest, "raw@verbs"),
+    "ucx_perftest": (read_ucx, "raw@ucx"),
+    "gasnet": (read_gasnet, "gasnet"),
+}
+"""Formats by name: how they are read, and what their numbers ran on unless somebody says more."""
+
+
+def import_results(
+    form: str,
+    file: str | Path,
+    out: str | Path,
+    *,
+    conduit: str = "",
+    ranks: int = 2,
+    host: str = "",
+    date: str = "",
+    revision: str = "",
+) -> Result:
+    """Write a store with what another tool measured.
+
+    Parameters
+    ----------
+    form : str
+        One of `IMPORTS`.
+    file : str or Path
+        What the tool printed.
+    out : str or Path
+        Folder of the store; an earlier import there is kept under another name.
+    conduit : str, optional
+        What it ran on, for column ``conduit``; by default what `IMPORTS` says.
+    ranks : int, default 2
+        Ranks of the job, where the output does not say.
+    host, date, revision : str, optional
+        Name of the machine, ISO 8601 date of the run (now by default), and what was measured: outputs do not say.
+
+    Returns
+    -------
+    Result
+        The rows; they have no samples and no intervals.
+
+    Raises
+    ------
+    UsageError
+        If the format is unknown, or the file cannot be read, holds no result, or is damaged: with its line.
+    """
+    if form not in IMPORTS:
+        raise unknown("format", form, IMPORTS, "gasmeter import --help")
+    read, runs_on = IMPORTS[form]
+    path = Path(file)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} cannot be read: {error}; allowed: the text that {form} printed") from error
+    found = list(read(text, str(path)))
+    if not found:
+        raise UsageError(f"{path} holds no result of {form}; allowed: the text that it printed", str(path))
+    rows = list({row["run_id"]: row for row in (_row(form, one, conduit or runs_on, ranks) for one in found)}.values())
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    run = {
+        "started": date or now(),
+        "command": command_line(),
+        "git": revision,
+        "host": {"name": host} if host else {},
+        "versions": {"gasmeter": package_version()},
+        "imported": {"format": form, "file": path.name, "sha256": digest},
+    }
+    notes = [f"imported from the output of {form} ({path.name}); measured by it, not by gasmeter"]
+    record = Record(group=digest[:16], rows=rows, notes=notes)
+    store = Store(Path(out), f"imported-{form}", resume=False, run=run)
+    store.append(record)
+    result = Result([record], name=f"imported-{form}")
+    store.finish(result, "complete", plots=False)
+    return result
+
+
+def _row(form: str, one: Quantity, conduit: str, ranks: int) -> Row:
+    on = one.conduit or conduit
+    row: Row = {
+        "experiment": f"imported-{form}", "kernel": one.kernel or form, "op": one.op, "variant": "", "conduit": on,
+        "network": on.rpartition("@")[2], "kind": one.kind, "label": form, "machine": "", "topology": "",
+        "placement": "", "nodes": 1, "ranks": one.ranks or ranks, "oversubscribed": False,
+        "size_bytes": one.size_bytes, "options": one.options, "semantics": one.semantics, "verified": one.verified,
+        "metric": one.metric, "value": one.value if one.verified else math.nan, "unit": one.unit, "reference": "",
+        "ci_low": math.nan, "ci_high": math.nan, "min": one.minimum, "p50": math.nan, "p99": one.p99, "n": one.n,
+        "repetition": 0, "seed": 0, "host_state_ns": math.nan,
+    }  # fmt: skip
+    names = ("kernel", "op", "conduit", "ranks", "size_bytes", "options", "kind", "metric", "semantics")
+    identity = "\n".join(str(row[name]) for name in names)
+    return {**row, "run_id": hashlib.sha256(identity.encode()).hexdigest()[:16]}

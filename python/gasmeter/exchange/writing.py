@@ -1,0 +1,278 @@
+"""A store in the files of other tools: Google Benchmark, github-action-benchmark, Bencher, asv.
+
+Names begin with ``measured`` or ``modelled``, so that neither passes for the other where there is no column for it.
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import json
+import math
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from gasmeter.direction import better
+from gasmeter.errors import UsageError
+from gasmeter.rows import COLUMNS, Row
+from gasmeter.store import open_result, read_run
+
+__all__ = ["benchmark_name", "stored", "to_asv", "to_bencher", "to_github_action", "to_google_benchmark"]
+
+_NUMBERS = ("value", "ci_low", "ci_high", "min", "p50", "p99", "host_state_ns")
+_COUNTS = ("nodes", "ranks", "size_bytes", "n", "repetition", "seed")
+_UNITS = {"ns": "nanoseconds", "B/s": "bytes/s", "1/s": "1/s"}
+
+
+def stored(folder: str | Path) -> tuple[list[Row], dict[str, Any], Mapping[tuple[str, str], list[float]]]:
+    """Return rows, facts of the newest part of the run, and blocks by point and metric.
+
+    Parameters
+    ----------
+    folder : str or Path
+        A store, also one that has results.csv and no journal.
+
+    Returns
+    -------
+    tuple
+        Rows that have a value; facts as in run.json; blocks (none without a journal).
+
+    Raises
+    ------
+    UsageError
+        If there is no store, or it has no row with a value.
+    """
+    place = Path(folder)
+    result = open_result(place)
+    rows = result.rows or list(_csv_rows(place / "results.csv"))
+    rows = [row for row in rows if math.isfinite(row["value"])]
+    if not rows:
+        raise UsageError(f"{place} has no row with a value; allowed: a store with results", str(place))
+    blocks = {
+        (str(one["run_id"]), str(one["metric"])): [value for value in one["value"] if math.isfinite(value)]
+        for record in result.records
+        for one in record.samples
+    }
+    runs = (read_run(place) or {}).get("runs") or [{}]
+    return rows, dict(runs[-1]), blocks
+
+
+def _csv_rows(path: Path) -> list[Row]:
+    if not path.exists():
+        return []
+    rows = []
+    with path.open(newline="", encoding="utf-8") as file:
+        lines = csv.DictReader(file)
+        for line in lines:
+            if None in line or None in line.values() or not set(COLUMNS) <= line.keys():
+                raise UsageError(f"{path}:{lines.line_num}: a row that is cut off or of other columns")
+            row: Row = dict(line)
+            row.update({name: float(line[name] or "nan") for name in _NUMBERS})
+            row.update({name: int(line[name] or 0) for name in _COUNTS})
+            row.update({name: line[name] == "true" for name in ("verified", "oversubscribed")})
+            rows.append(row)
+    return rows
+
+
+def benchmark_name(row: Row, *, metric: bool = True) -> str:
+    """Return a row's name where a tool has one text for all.
+
+    Parameters
+    ----------
+    row : dict
+        By the names of `gasmeter.rows.COLUMNS`.
+    metric : bool, default True
+        Whether the quantity is part of it.
+
+    Returns
+    -------
+    str
+        For instance ``measured/smp/ping-pong/put/size:8/ranks:2/latency``.
+    """
+    parts = [row["kind"], row["conduit"], row["machine"], row["topology"], row["kernel"], row["op"], row["variant"]]
+    parts += [f"size:{row['size_bytes']}" if row["size_bytes"] else "", f"ranks:{row['ranks']}", row["options"]]
+    parts += [f"against:{row['reference']}" if row["reference"] else ""]
+    parts += [f"repetition:{row['repetition']}" if row["repetition"] else "", row["metric"] if metric else ""]
+    return "/".join(str(part) for part in parts if part)
+
+
+def to_google_benchmark(folder: str | Path) -> str:
+    """Return a store as the JSON of Google Benchmark, which its compare.py reads.
+
+    Parameters
+    ----------
+    folder : str or Path
+        A store.
+
+    Returns
+    -------
+    str
+        Times as ``real_time`` in ns, an entry for each block where there are blocks, so that U tests can be made; what
+        is no time as a counter of its name, with the time of an operation that follows from a rate or 0 as
+        ``real_time``.
+
+    Raises
+    ------
+    UsageError
+        If there is no store or nothing in it.
+    """
+    rows, run, blocks = stored(folder)
+    host = run.get("host") or {}
+    context = {
+        "date": run.get("started", ""), "host_name": host.get("name", ""), "executable": "gasmeter",
+        "num_cpus": host.get("logical_cores", 0), "mhz_per_cpu": 0, "cpu_scaling_enabled": False, "caches": [],
+        "load_avg": host.get("load") or [], "library_build_type": "release", "revision": run.get("git", ""),
+    }  # fmt: skip
+    entries = []
+    for family, row in enumerate(rows):
+        values = [] if row["reference"] else blocks.get((row["run_id"], row["metric"]), [])
+        for index, value in enumerate(values or [row["value"]]):
+            entries.append(_google_entry(row, value, family, index, max(1, len(values))))
+    return json.dumps({"context": context, "benchmarks": entries}, indent=1) + "\n"
+
+
+def _google_entry(row: Row, value: float, family: int, index: int, of: int) -> dict[str, Any]:
+    name, unit = benchmark_name(row), row["unit"]
+    time = value if unit == "ns" else 1e9 / value if unit == "1/s" and value else 0.0
+    counters = {} if unit == "ns" else {row["metric"]: value}
+    counters |= {"bytes_per_second": value} if unit == "B/s" else {"items_per_second": value} if unit == "1/s" else {}
+    return {
+        "name": name, "family_index": family, "per_family_instance_index": 0, "run_name": name, "run_type": "iteration",
+        "repetitions": of, "repetition_index": index, "threads": 1, "iterations": 1, "real_time": time,
+        "cpu_time": time, "time_unit": "ns", **counters, "label": f"{row['kind']}, {row['semantics']}",
+    }  # fmt: skip
+
+
+def to_github_action(folder: str | Path) -> dict[str, str]:
+    """Return a store as files for github-action-benchmark.
+
+    Parameters
+    ----------
+    folder : str or Path
+        A store.
+
+    Returns
+    -------
+    dict of str to str
+        Name of the action's ``tool`` (``customSmallerIsBetter``, ``customBiggerIsBetter``) and its JSON; only those
+        that have entries. Quantities that get better neither way are left out.
+
+    Raises
+    ------
+    UsageError
+        If there is no store or nothing in it.
+    """
+    rows, run, _ = stored(folder)
+    found: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        way = better(row["metric"], row["unit"])
+        if way == "neither":
+            continue
+        entry = {"name": benchmark_name(row), "unit": row["unit"], "value": row["value"], "extra": _extra(row, run)}
+        if math.isfinite(row["ci_low"]) and math.isfinite(row["ci_high"]):
+            entry["range"] = f"{row['ci_low']:.6g} to {row['ci_high']:.6g}"
+        found.setdefault(f"custom{way.capitalize()}IsBetter", []).append(entry)
+    return {tool: json.dumps(entries, indent=1) + "\n" for tool, entries in found.items()}
+
+
+def _extra(row: Row, run: Mapping[str, Any]) -> str:
+    host = (run.get("host") or {}).get("processor", "")
+    return "\n".join(filter(None, (row["semantics"], f"{row['kind']}, {row['label']}", f"blocks: {row['n']}", host)))
+
+
+def to_bencher(folder: str | Path) -> str:
+    """Return a store as Bencher's metric format (BMF).
+
+    Parameters
+    ----------
+    folder : str or Path
+        A store.
+
+    Returns
+    -------
+    str
+        JSON: benchmark, measure, value and the ends of its 95 % interval where there is one.
+
+    Raises
+    ------
+    UsageError
+        If there is no store or nothing in it.
+    """
+    rows, _, _ = stored(folder)
+    found: dict[str, dict[str, dict[str, float]]] = {}
+    for row in rows:
+        metric = {"value": row["value"]}
+        if math.isfinite(row["ci_low"]) and math.isfinite(row["ci_high"]):
+            metric |= {"lower_value": row["ci_low"], "upper_value": row["ci_high"]}
+        measure = row["metric"].replace("_", "-")
+        found.setdefault(benchmark_name(row, metric=False), {})[measure] = metric
+    return json.dumps(found, indent=1) + "\n"
+
+
+def to_asv(folder: str | Path) -> dict[str, str]:
+    """Return a store as a results folder of asv (airspeed velocity).
+
+    Parameters
+    ----------
+    folder : str or Path
+        A store of one known revision.
+
+    Returns
+    -------
+    dict of str to str
+        Path below the results folder and content: ``benchmarks.json``, ``MACHINE/machine.json`` and
+        ``MACHINE/COMMIT-gasmeter.json``. Times are in seconds, as asv has them. asv takes every benchmark for one that
+        gets better by getting smaller, so that only those are written.
+
+    Raises
+    ------
+    UsageError
+        If there is no store, nothing in it that asv can hold, or no revision.
+    """
+    rows, run, blocks = stored(folder)
+    commit = re.sub(r"-dirty$", "", str(run.get("git") or ""))
+    if not commit:
+        raise UsageError(f"{folder} does not say its revision, which asv needs; allowed: a run of a git checkout")
+    host = run.get("host") or {}
+    machine = re.sub(r"[^\w.-]+", "-", str(host.get("name") or "unknown"))
+    benchmarks: dict[str, Any] = {"version": 2}
+    results: dict[str, list[Any]] = {}
+    for row in rows:
+        if better(row["metric"], row["unit"]) != "smaller":
+            continue
+        name, factor = benchmark_name(row).replace("/", "."), 1e-9 if row["unit"] == "ns" else 1.0
+        kind = "time" if row["unit"] == "ns" else "track"
+        unit = "seconds" if kind == "time" else row["unit"]
+        benchmarks[name] = {
+            "name": name, "type": kind, "unit": unit, "param_names": [], "params": [], "version": row["semantics"],
+            "code": f"{row['kind']}: {row['semantics']}", "timeout": 0, "pretty_name": name,
+        }  # fmt: skip
+        own = [] if row["reference"] else [value * factor for value in blocks.get((row["run_id"], row["metric"]), [])]
+        results[name] = [[row["value"] * factor], [], row["semantics"], _milliseconds(run), None, [own or None]]
+    if not results:
+        raise UsageError(f"{folder} holds nothing that gets better by getting smaller, which is all that asv judges")
+    facts = {
+        "machine": machine, "os": host.get("system", ""), "arch": host.get("microarchitecture", ""),
+        "cpu": host.get("processor", ""), "num_cpu": str(host.get("logical_cores", "")),
+        "ram": str(host.get("memory_bytes", "")), "version": 1,
+    }  # fmt: skip
+    content = {
+        "commit_hash": commit, "env_name": "gasmeter", "date": _milliseconds(run), "params": dict(facts),
+        "python": str((run.get("versions") or {}).get("python", "")), "requirements": {}, "env_vars": {},
+        "result_columns": ["result", "params", "version", "started_at", "duration", "samples"], "results": results,
+        "durations": {}, "version": 2,
+    }  # fmt: skip
+    return {
+        "benchmarks.json": json.dumps(benchmarks, indent=1) + "\n",
+        f"{machine}/machine.json": json.dumps(facts, indent=1) + "\n",
+        f"{machine}/{commit[:8]}-gasmeter.json": json.dumps(content, indent=1) + "\n",
+    }
+
+
+def _milliseconds(run: Mapping[str, Any]) -> int:
+    try:
+        return int(datetime.datetime.fromisoformat(str(run.get("started"))).timestamp() * 1000)
+    except ValueError:
+        return 0
