@@ -71,6 +71,23 @@ TEST_CASE("kernels_over_two_sided_messages_verify_and_give_the_same_strictly_and
   }
 }
 
+// As over a real MPI: the data one way, a word the other.
+TEST_CASE("puts_and_gets_of_a_program_on_two_sided_messages_are_a_message_and_a_word") {
+  for (const std::string conduit : {"raw@mpi@extoll", "raw@mpi@ibv"}) {
+    CAPTURE(conduit);
+    const auto time_of = [&](const char* op, Bytes size) {
+      return elapsed({.kernel = "ping-pong", .op = op, .conduit = conduit, .size = size});
+    };
+    const std::int64_t both_ways = time_of("am-medium", 3000);
+    const std::int64_t words = time_of("am-short", 8);
+    for (const char* op : {"put", "get"}) {
+      CAPTURE(op);
+      CHECK(time_of(op, 8) == words);
+      CHECK(2 * time_of(op, 3000) == doctest::Approx(static_cast<double>(both_ways + words)).epsilon(0.03));
+    }
+  }
+}
+
 TEST_CASE("random_access_by_buckets_verifies_with_two_ranks_and_with_uneven_shares") {
   for (const std::string conduit : {"raw@mpi@extoll", "raw@mpi@ibv"}) {
     for (const std::uint32_t ranks : {1U, 2U, 3U, 7U}) {
@@ -119,7 +136,7 @@ TEST_CASE("two_sided_messages_refuse_what_they_have_not") {
   const auto refused = [](const Asked& asked, const Options& options) {
     CHECK_THROWS_AS((void)elapsed(asked, options), UsageError);
   };
-  refused({.kernel = "ping-pong", .op = "put", .conduit = "raw@mpi@extoll"}, {});
+  refused({.kernel = "ping-pong", .op = "call", .conduit = "raw@mpi@extoll"}, {});
   refused({.kernel = "barrier", .op = "barrier", .conduit = "raw@mpi@extoll"}, {});
   refused({.kernel = "random-access", .op = "update", .conduit = "raw@mpi@extoll", .size = 1024}, {{"window", "4"}});
   refused({.kernel = "ping-pong", .op = "am-short", .conduit = "mpi@extoll"}, {{"am", "1"}});
