@@ -52,6 +52,13 @@ _CARD = (
     Parameter("link.header", "bytes", "added to each packet on the wire: framing, header, checksum"),
 )
 
+# What two-sided messages add to a card.
+_TWO_SIDED = (
+    Parameter("mpi.eager", "size", "two-sided messages of more bytes wait for their receive"),
+    Parameter("mpi.software", "time", "a two-sided message at one side: request object, envelope, matching, progress"),
+    Parameter("mpi.match_element", "time", "each element of a list that matching looks at"),
+)
+
 _EXTOLL = (
     *_CARD,
     Parameter("link.packet", "size", "largest payload of one packet"),
@@ -68,9 +75,7 @@ _EXTOLL = (
     Parameter("rma.responder", "time", "the responder is busy with one packet"),
     Parameter("rma.host_read", "time", "a read of host memory by the card"),
     Parameter("rma.notification_slots", "count", "slots of a notification queue"),
-    Parameter("mpi.eager", "size", "two-sided messages of more bytes wait for their receive"),
-    Parameter("mpi.software", "time", "a two-sided message at one side: request object, envelope, matching, progress"),
-    Parameter("mpi.match_element", "time", "each element of a list that matching looks at"),
+    *_TWO_SIDED,
 )
 
 _IBV = (
@@ -84,6 +89,8 @@ _IBV = (
     Parameter("hca.descriptor", "size", "a work request as the host writes it"),
     Parameter("hca.inline_limit", "size", "payload that a work request may carry itself"),
     Parameter("hca.not_ready_timer", "time", "until a send goes again that found no receive"),
+    *_TWO_SIDED,
+    Parameter("mpi.deregistration", "time", "forgetting the memory that a long two-sided message was sent from"),
 )
 
 _IDEAL = (

@@ -22,6 +22,7 @@
 #include "support/ethernet_installation.hpp"
 #include "support/extoll_installation.hpp"
 #include "support/ibv_installation.hpp"
+#include "support/mpi_installation.hpp"
 #include "thread_job.hpp"
 #include "udp_job.hpp"
 
@@ -203,11 +204,11 @@ Runs extoll() {
   return runs;
 }
 
-// Node mates through memory, and everything through cards whose mailboxes overflow.
-template <bool NodeByMemory, unsigned Slots>
-void add_mpi_extoll(Runs& runs, const std::string& name) {
-  using MpiJob = ModelJobIn<testing::ModelWorldOn<testing::MpiOnExtollOf<NodeByMemory, Slots>>>;
-  for (ModelSetup setup : setups()) {
+// The mpi conduit over two-sided messages of a modelled network.
+template <class Network>
+void add_mpi_on(Runs& runs, const std::string& name, const std::vector<ModelSetup>& setups) {
+  using MpiJob = ModelJobIn<testing::ModelWorldOn<testing::MpiOn<Network>>>;
+  for (ModelSetup setup : setups) {
     if (!tells_enough(setup)) continue;
     if (setup.ranks == 4 && !kThreadSanitizer) {
       for (const Case<sim::ModelHost>& test : all_cases<sim::ModelHost>()) {
@@ -221,10 +222,20 @@ void add_mpi_extoll(Runs& runs, const std::string& name) {
   }
 }
 
+// Node mates through memory, and everything through cards whose mailboxes overflow.
 Runs mpi_extoll() {
   Runs runs;
-  if (!kThreadSanitizer) add_mpi_extoll<true, 64>(runs, "memory");
-  add_mpi_extoll<false, 4>(runs, "looped, tiny mailbox");
+  if (!kThreadSanitizer) add_mpi_on<testing::ExtollMessagesOf<true, 64>>(runs, "memory", setups());
+  add_mpi_on<testing::ExtollMessagesOf<false, 4>>(runs, "looped, tiny mailbox", setups());
+  return runs;
+}
+
+// Node mates through memory, and everything through adapters with two or three of everything.
+Runs mpi_ibv() {
+  Runs runs;
+  const ModelSetup pairs{.ranks = 4, .nodes = 2};
+  if (testing::kSanitizer.empty()) add_mpi_on<testing::IbvMessagesOf<false>>(runs, "memory", {pairs});
+  add_mpi_on<testing::IbvMessagesOf<true>>(runs, "looped, scarce", {pairs, {.ranks = 3, .nodes = 3}});
   return runs;
 }
 
@@ -389,6 +400,7 @@ const std::map<std::string, Runs (*)()>& families() {
       {"ibv", &ibv},
       {"lazy-and-strict", &synchronisation<ModelJob>},
       {"mpi-extoll", &mpi_extoll},
+      {"mpi-ibv", &mpi_ibv},
       {"mpi-memory", &mpi_memory},
       {"udp", &udp},
       {"udp-ethernet", &udp_modelled<false>},

@@ -66,7 +66,10 @@ std::vector<std::string> Kernel::raw_networks() const {
     found.emplace_back("ethernet");
     found.emplace_back("ipoib");
   }
-  if (make_raw_two_sided != nullptr) found.emplace_back("mpi@extoll");
+  if (make_raw_two_sided != nullptr) {
+    found.emplace_back("mpi@extoll");
+    found.emplace_back("mpi@ibv");
+  }
   return found;
 }
 

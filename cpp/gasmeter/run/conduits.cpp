@@ -173,6 +173,13 @@ const std::vector<ConduitInfo>& conduits() {
             kThreads})},
       {"raw@mpi@extoll", "two-sided messages on modelled EXTOLL cards, without a conduit: what the papers call MPI",
        "extoll", true, with_virtual_time({kNodeLocalMessages, kThreads})},
+      {"mpi@ibv", "the mpi conduit over two-sided messages on modelled InfiniBand adapters", "ibv", true,
+       with_virtual_time(
+           {{"neighbourhood", "bool", "false", "", {}, "ranks of one node use shared memory for everything"},
+            kNodeLocalMessages,
+            kThreads})},
+      {"raw@mpi@ibv", "two-sided messages on modelled InfiniBand adapters, without a conduit", "ibv", true,
+       with_virtual_time({kNodeLocalMessages, kThreads})},
       {"raw@fabric", "links and routers alone, for the kernel that measures the simulation itself", "fabric", true,
        with_virtual_time({kThreads})},
   };

@@ -39,11 +39,15 @@ def _line(label: str, conduit: str, topology: str, variant: str = "", **options:
     )  # fmt: skip
 
 
+# What round trips over InfiniBand use: all but the numbers of two-sided messages.
+_VERBS_ALONE = ("topology", "ranks_per_node", "host.*", "link.*", "hca.*")
+
+
 def _ping(label: str, conduit: str, on: str, *, overrides: Pairs = (), **options: str) -> Line:
     """Return round trips of Mediums between two nodes; without a conduit, of what the network itself has for them."""
     return Line(
         label, "ping-pong", conduit, on, op="am-medium", metric="round_trip", options=tuple(sorted(options.items())),
-        overrides=overrides,
+        overrides=overrides, uses=_VERBS_ALONE if on == "ibv" else ("*",),
     )  # fmt: skip
 
 

@@ -5,7 +5,9 @@
 #include <string>
 
 #include "gasmeter/networks/ibv/ibv_conduit.hpp"
+#include "gasmeter/networks/ibv/ibv_messages.hpp"
 #include "gasmeter/networks/ibv/ibv_network.hpp"
+#include "gasmeter/services/matched_messages.hpp"
 #include "networks/ibv/world.hpp"
 #include "support/model_world.hpp"
 
@@ -46,6 +48,29 @@ class IbvInstallationOf {
  private:
   static std::string topology(const ModelShape& shape) { return "crossbar:" + std::to_string(shape.nodes); }
 
+  networks::ibv::IbvNetwork network_;
+};
+
+// Two-sided messages on such adapters, for MpiOn; node mates reach each other through memory, or, with as little of
+// everything as carries a message, through their adapter.
+template <bool Tight>
+class IbvMessagesOf {
+ public:
+  static constexpr bool kNodeByMemory = !Tight;
+  static sim::EngineOptions options(const ModelShape& shape) { return IbvInstallationOf<Tight>::options(shape); }
+  IbvMessagesOf(sim::Engine& engine, const ModelShape& shape)
+      : ranks_(shape.ranks),
+        network_(engine, sim::Topology::parse("crossbar:" + std::to_string(shape.nodes)),
+                 {.mtu = 1024, .inline_limit = Tight ? Bytes{16} : Bytes{128}, .not_ready_timer = {2'000'000}}) {}
+  [[nodiscard]] std::unique_ptr<services::MessageDevice> messages(sim::ModelHost host) {
+    networks::ibv::IbvMessageLimits limits;
+    if constexpr (Tight) limits = {.receives = 2, .all_sends = 3, .peer_sends = 2};
+    return std::make_unique<networks::ibv::IbvMessages>(network_.context(host.rank()), host, ranks_,
+                                                        services::MatchingParameters{}.eager, limits);
+  }
+
+ private:
+  unsigned ranks_;
   networks::ibv::IbvNetwork network_;
 };
 

@@ -44,7 +44,11 @@ inline std::map<std::string, conduit::MachineValues::Value> ibv_machine(const st
           {"hca.host_read", 0.3e-6},
           {"hca.descriptor", 64.0},
           {"hca.inline_limit", 400.0},
-          {"hca.not_ready_timer", 80e-6}};
+          {"hca.not_ready_timer", 80e-6},
+          {"mpi.eager", 8192.0},
+          {"mpi.software", 0.4e-6},
+          {"mpi.match_element", 10e-9},
+          {"mpi.deregistration", 30e-6}};
 }
 
 }  // namespace gasmeter::testing

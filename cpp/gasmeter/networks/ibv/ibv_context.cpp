@@ -1,5 +1,6 @@
 #include "gasmeter/networks/ibv/ibv_context.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -66,6 +67,16 @@ void IbvContext::register_memory(std::span<std::byte> memory) {
   host_.charge_shared(SharedPrice::registration, pages * conduit::kPageBytes);
   host_.synchronise();
   registered_.push_back(memory);
+}
+
+void IbvContext::forget_memory(std::span<std::byte> memory) {
+  host_.spend(parameters().deregistration);
+  host_.synchronise();
+  const auto found = std::find_if(registered_.begin(), registered_.end(), [&](std::span<const std::byte> each) {
+    return each.data() == memory.data() && each.size() == memory.size();
+  });
+  if (found == registered_.end()) throw UsageError("ibv: memory is forgotten that was not registered");
+  registered_.erase(found);
 }
 
 bool IbvContext::is_registered(const void* memory, Bytes bytes) const {

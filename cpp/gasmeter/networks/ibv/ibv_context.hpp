@@ -56,6 +56,8 @@ class IbvContext {
 
   // All of it may be named by work requests from now on, and by other ranks' writes and reads.
   void register_memory(std::span<std::byte> memory);
+  // No work request that names it may be under way. Throws UsageError for what was not registered as one.
+  void forget_memory(std::span<std::byte> memory);
   [[nodiscard]] bool is_registered(const void* memory, Bytes bytes) const;
 
   // Places in the send queue to `peer`.

@@ -1,11 +1,16 @@
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "gasmeter/conduit/host_prices.hpp"
 #include "gasmeter/conduit/machine_values.hpp"
 #include "gasmeter/networks/ibv/ibv_conduit.hpp"
+#include "gasmeter/networks/ibv/ibv_messages.hpp"
 #include "gasmeter/networks/ibv/ibv_network.hpp"
 #include "gasmeter/run/machines/installation.hpp"
 #include "gasmeter/run/machines/machines.hpp"
+#include "gasmeter/run/machines/two_sided_ranks.hpp"
+#include "gasmeter/services/matched_messages.hpp"
 
 namespace gasmeter::run {
 namespace {
@@ -16,23 +21,37 @@ using kernels::Program;
 class IbvNetwork final : public ModelNetwork {
  public:
   IbvNetwork(sim::Engine& engine, const sim::Topology& topology, const networks::ibv::IbvParameters& parameters,
-             const Request& request)
-      : engine_(engine), network_(engine, topology, parameters), request_(request) {}
+             const services::MatchingParameters& matching, const Request& request)
+      : engine_(engine), network_(engine, topology, parameters), eager_(matching.eager), request_(request) {
+    if (is_two_sided(request)) two_sided_.emplace(engine, matching, request);
+  }
 
   std::unique_ptr<conduit::Conduit> make_conduit(sim::ModelHost host) override {
+    if (two_sided_) return two_sided_->make_conduit(host.rank(), make_messages(host.rank()));
     return std::make_unique<networks::ibv::IbvConduit>(network_.context(host.rank()), host, engine_.ranks());
   }
   std::unique_ptr<Program> make_raw(Rank rank) override {
+    if (two_sided_) return two_sided_->make_raw(rank, make_messages(rank));
     if (request_.kernel->make_raw_ibv == nullptr) return nullptr;
     return request_.kernel->make_raw_ibv({network_.context(rank), engine_.host(rank), rank, engine_.ranks()},
                                          request_.settings);
   }
+  void settle(Rank rank) override {
+    if (two_sided_) two_sided_->settle(rank);
+  }
   sim::Fabric* fabric() override { return &network_.fabric(); }
 
  private:
+  std::unique_ptr<services::MessageDevice> make_messages(Rank rank) {
+    return std::make_unique<networks::ibv::IbvMessages>(network_.context(rank), engine_.host(rank), engine_.ranks(),
+                                                        eager_);
+  }
+
   sim::Engine& engine_;
   networks::ibv::IbvNetwork network_;
+  Bytes eager_;
   const Request& request_;
+  std::optional<TwoSidedRanks> two_sided_;
 };
 
 class IbvMachine final : public ModelMachine {
@@ -41,7 +60,8 @@ class IbvMachine final : public ModelMachine {
       : request_(request),
         installation_(machine, request),
         prices_(conduit::host_prices(machine)),
-        parameters_(networks::ibv::ibv_parameters(machine, prices_[conduit::SharedPrice::pio_store].per_byte_fs)) {
+        parameters_(networks::ibv::ibv_parameters(machine, prices_[conduit::SharedPrice::pio_store].per_byte_fs)),
+        matching_(services::matching_parameters(machine, prices_)) {
     machine.check_all_used();
   }
 
@@ -49,7 +69,7 @@ class IbvMachine final : public ModelMachine {
     return installation_.engine_options(request_.settings, prices_);
   }
   std::unique_ptr<ModelNetwork> make_network(sim::Engine& engine) const override {
-    return std::make_unique<IbvNetwork>(engine, installation_.topology(), parameters_, request_);
+    return std::make_unique<IbvNetwork>(engine, installation_.topology(), parameters_, matching_, request_);
   }
 
  private:
@@ -57,6 +77,7 @@ class IbvMachine final : public ModelMachine {
   Installation installation_;
   conduit::HostPrices prices_;
   networks::ibv::IbvParameters parameters_;
+  services::MatchingParameters matching_;
 };
 
 }  // namespace

@@ -2,14 +2,12 @@
 #pragma once
 
 #include <array>
-#include <cstring>
-#include <functional>
 #include <memory>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "gasmeter/networks/extoll/extoll_conduit.hpp"
+#include "support/conduit_calls.hpp"
 #include "support/pattern.hpp"
 #include "world.hpp"
 
@@ -42,43 +40,10 @@ struct Job : World {
   std::vector<std::vector<std::byte>> segments;
 };
 
-class Sink final : public conduit::Delivery {
- public:
-  using Handler = std::function<void(const conduit::AmView&)>;
-  explicit Sink(Handler handler = [](const conduit::AmView&) {}) : handler_(std::move(handler)) {}
-  void arrived(const conduit::AmView& message) override {
-    ++messages;
-    handler_(message);
-  }
-  void completed(conduit::OperationId operation) override { done.push_back(operation); }
-  unsigned messages = 0;
-  std::vector<conduit::OperationId> done;
-
- private:
-  Handler handler_;
-};
-
-template <class Done>
-void wait(conduit::Conduit& conduit, sim::ModelHost host, Sink& sink, Done done) {
-  while (!done()) {
-    if (conduit.poll(sink, 16, conduit::PollFilter::everything) == 0) host.idle(conduit.next_deadline());
-  }
-}
-
-inline conduit::AmHeader header_to(unsigned peer, conduit::Category category, unsigned arguments = 0,
-                                   bool is_reply = false) {
-  return {Rank{peer}, category, is_reply, static_cast<std::uint8_t>(arguments), 0};
-}
-
-inline Status try_send(conduit::Conduit& conduit, const conduit::AmHeader& header,
-                       std::span<const std::int32_t> arguments = {}, std::span<const std::byte> payload = {},
-                       void* destination = nullptr) {
-  conduit::AmBuffer buffer;
-  const Status status = conduit.prepare(header, nullptr, payload.size(), payload.size(), buffer);
-  if (status != Status::ok) return status;
-  if (!payload.empty()) std::memcpy(buffer.data, payload.data(), payload.size());
-  return conduit.commit(buffer, {HandlerIndex{7}, payload.size(), destination, arguments}, conduit::kNoOperation);
-}
+using gasmeter::testing::header_to;
+using gasmeter::testing::Sink;
+using gasmeter::testing::try_send;
+using gasmeter::testing::wait;
 
 // Takes what arrives until there is room.
 inline void send_am(conduit::Conduit& conduit, sim::ModelHost host, Sink& sink, const conduit::AmHeader& header,

@@ -13,8 +13,6 @@ namespace gasmeter::networks::extoll {
 namespace {
 
 using namespace testing;
-using conduit::AmView;
-using conduit::Category;
 
 struct MpiWorld : World {
   MpiWorld() : World({}, kRoomy) {
@@ -33,27 +31,11 @@ struct MpiWorld : World {
 
 TEST_CASE("mpi_short_round_trip_on_extoll_has_its_golden_time") {
   MpiWorld world;
-  world.engine.start(Rank{0}, [&] {
-    sim::ModelHost host = world.host(0);
-    CHECK(try_send(*world.conduits[0], header_to(1, Category::short_message)) == Status::ok);
-    CHECK(host.now().ps == 194'000);
-    Sink sink([&](const AmView& message) {
-      CHECK_FALSE(message.is_request);
-      CHECK(host.now().ps == 2'311'600);
-    });
-    wait(*world.conduits[0], host, sink, [&] { return sink.messages == 1; });
-  });
-  world.engine.start(Rank{1}, [&] {
-    sim::ModelHost host = world.host(1);
-    Sink sink([&](const AmView& message) {
-      CHECK(host.now().ps == 1'123'600);
-      CHECK(message.handler == HandlerIndex{7});
-      CHECK(try_send(*world.conduits[1], header_to(0, Category::short_message, 0, true)) == Status::ok);
-    });
-    wait(*world.conduits[1], host, sink, [&] { return sink.messages == 1; });
-    CHECK(host.now().ps == 1'317'600);
-  });
-  world.engine.run();
+  const gasmeter::testing::RoundTrip found = gasmeter::testing::short_round_trip(world);
+  CHECK(found.sent == 194'000);
+  CHECK(found.handled == 1'123'600);
+  CHECK(found.replied == 1'317'600);
+  CHECK(found.answered == 2'311'600);
 }
 
 }  // namespace

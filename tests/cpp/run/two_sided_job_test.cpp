@@ -1,4 +1,4 @@
-// Kernels over two-sided messages on modelled EXTOLL cards, as requests ask for them.
+// Kernels over two-sided messages on modelled networks, as requests ask for them.
 #include <doctest/doctest.h>
 
 #include <map>
@@ -7,6 +7,7 @@
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/run/model_job.hpp"
 #include "support/extoll_machine.hpp"
+#include "support/ibv_machine.hpp"
 
 namespace gasmeter::run {
 namespace {
@@ -29,7 +30,8 @@ std::int64_t elapsed(const Asked& asked, const Options& options = {}) {
   static const kernels::Registry registry = kernels::Registry::with_all_kernels();
   Request request =
       Request::check(registry, asked.kernel, asked.op, asked.conduit, "", asked.size, 1, asked.ranks, options);
-  request.machine = testing::extoll_machine("mesh3d:2x2x1", asked.placement);
+  request.machine = asked.conduit.ends_with("ibv") ? testing::ibv_machine("crossbar:4", asked.placement)
+                                                   : testing::extoll_machine("mesh3d:2x2x1", asked.placement);
   for (const auto& [key, value] : asked.machine) request.machine[key] = value;
   ModelJob job(request);
   (void)job.run(asked.iterations);
@@ -41,7 +43,7 @@ std::int64_t elapsed(const Asked& asked, const Options& options = {}) {
 }
 
 TEST_CASE("kernels_over_two_sided_messages_verify_and_give_the_same_strictly_and_on_two_threads") {
-  for (const std::string conduit : {"mpi@extoll", "raw@mpi@extoll"}) {
+  for (const std::string conduit : {"mpi@extoll", "raw@mpi@extoll", "mpi@ibv", "raw@mpi@ibv"}) {
     for (const std::string node_local : {"shared", "loop"}) {
       CAPTURE(conduit);
       CAPTURE(node_local);
@@ -69,41 +71,72 @@ TEST_CASE("kernels_over_two_sided_messages_verify_and_give_the_same_strictly_and
   }
 }
 
+// As over a real MPI: the data one way, a word the other.
+TEST_CASE("puts_and_gets_of_a_program_on_two_sided_messages_are_a_message_and_a_word") {
+  for (const std::string conduit : {"raw@mpi@extoll", "raw@mpi@ibv"}) {
+    CAPTURE(conduit);
+    const auto time_of = [&](const char* op, Bytes size) {
+      return elapsed({.kernel = "ping-pong", .op = op, .conduit = conduit, .size = size});
+    };
+    const std::int64_t both_ways = time_of("am-medium", 3000);
+    const std::int64_t words = time_of("am-short", 8);
+    for (const char* op : {"put", "get"}) {
+      CAPTURE(op);
+      CHECK(time_of(op, 8) == words);
+      CHECK(2 * time_of(op, 3000) == doctest::Approx(static_cast<double>(both_ways + words)).epsilon(0.03));
+    }
+  }
+}
+
 TEST_CASE("random_access_by_buckets_verifies_with_two_ranks_and_with_uneven_shares") {
-  for (const std::uint32_t ranks : {1U, 2U, 3U, 7U}) {
-    CAPTURE(ranks);
-    CHECK(elapsed({.kernel = "random-access",
-                   .op = "update",
-                   .conduit = "raw@mpi@extoll",
-                   .size = 1U << 16U,
-                   .ranks = ranks,
-                   .placement = "round-robin",
-                   .iterations = 5000}) > 0);
+  for (const std::string conduit : {"raw@mpi@extoll", "raw@mpi@ibv"}) {
+    for (const std::uint32_t ranks : {1U, 2U, 3U, 7U}) {
+      CAPTURE(conduit);
+      CAPTURE(ranks);
+      CHECK(elapsed({.kernel = "random-access",
+                     .op = "update",
+                     .conduit = conduit,
+                     .size = 1U << 16U,
+                     .ranks = ranks,
+                     .placement = "round-robin",
+                     .iterations = 5000}) > 0);
+    }
   }
 }
 
 TEST_CASE("what_two_sided_messages_cost_is_what_the_machine_says") {
-  const Asked small{.kernel = "ping-pong", .op = "am-medium", .conduit = "raw@mpi@extoll", .size = 64};
-  const std::int64_t whole = elapsed(small);
-  // Four sides of a round trip.
-  Asked dearer = small;
-  dearer.machine["mpi.software"] = 1.7e-6;
-  CHECK(elapsed(dearer) - whole == doctest::Approx(4e6 * 50).epsilon(0.01));
-  // Each message meets one posted receive.
-  dearer = small;
-  dearer.machine["mpi.match_element"] = 112e-9;
-  CHECK(elapsed(dearer) - whole == doctest::Approx(2 * 0.1e6 * 50).epsilon(0.05));
-  // A request and a clearance more.
-  dearer = small;
-  dearer.machine["mpi.eager"] = 63.0;
-  CHECK(elapsed(dearer) - whole > std::int64_t{2'000'000} * 50);
+  for (const std::string conduit : {"raw@mpi@extoll", "raw@mpi@ibv"}) {
+    CAPTURE(conduit);
+    const Asked small{.kernel = "ping-pong", .op = "am-medium", .conduit = conduit, .size = 64};
+    const std::int64_t whole = elapsed(small);
+    // Four sides of a round trip.
+    Asked dearer = small;
+    dearer.machine["mpi.software"] = conduit.ends_with("ibv") ? 1.4e-6 : 1.7e-6;
+    CHECK(elapsed(dearer) - whole == doctest::Approx(4e6 * 50).epsilon(0.01));
+    // Each message meets one posted receive.
+    dearer = small;
+    dearer.machine["mpi.match_element"] = conduit.ends_with("ibv") ? 110e-9 : 112e-9;
+    CHECK(elapsed(dearer) - whole == doctest::Approx(2 * 0.1e6 * 50).epsilon(0.05));
+    // A request and a clearance more.
+    dearer = small;
+    dearer.machine["mpi.eager"] = 63.0;
+    CHECK(elapsed(dearer) - whole > std::int64_t{2'000'000} * 50);
+  }
+}
+
+TEST_CASE("a_rendezvous_on_ibv_pays_for_forgetting_its_memory") {
+  const Asked large{.kernel = "ping-pong", .op = "am-medium", .conduit = "raw@mpi@ibv", .size = 30'000};
+  Asked dearer = large;
+  dearer.machine["mpi.deregistration"] = 130e-6;
+  // Each message's sender forgets it before it looks for the answer.
+  CHECK(elapsed(dearer) - elapsed(large) == doctest::Approx(2 * 100e6 * 50).epsilon(0.5));
 }
 
 TEST_CASE("two_sided_messages_refuse_what_they_have_not") {
   const auto refused = [](const Asked& asked, const Options& options) {
     CHECK_THROWS_AS((void)elapsed(asked, options), UsageError);
   };
-  refused({.kernel = "ping-pong", .op = "put", .conduit = "raw@mpi@extoll"}, {});
+  refused({.kernel = "ping-pong", .op = "call", .conduit = "raw@mpi@extoll"}, {});
   refused({.kernel = "barrier", .op = "barrier", .conduit = "raw@mpi@extoll"}, {});
   refused({.kernel = "random-access", .op = "update", .conduit = "raw@mpi@extoll", .size = 1024}, {{"window", "4"}});
   refused({.kernel = "ping-pong", .op = "am-short", .conduit = "mpi@extoll"}, {{"am", "1"}});

@@ -1,0 +1,44 @@
+// Barriers on a card, without a conduit: the program; how its words travel is the card's own.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "gasmeter/kernels/kernel.hpp"
+
+namespace gasmeter::kernels {
+
+// `Words` is made of a raw context and has host() and barrier(number), which all ranks enter and which returns the
+// smallest of their numbers.
+template <class Words>
+class RawBarrier final : public Program {
+ public:
+  template <class Context>
+  explicit RawBarrier(Context context) : words_(context) {}
+
+  BlockResult run(std::uint64_t iterations) override {
+    (void)words_.barrier(0);
+    const SimTime start = words_.host().now();
+    for (std::uint64_t i = 0; i < iterations; ++i) (void)words_.barrier(0);
+    BlockResult result{words_.host().now() - start, iterations, {}};
+    result.add_time_per_operation("latency");
+    return result;
+  }
+
+  // Nobody may leave a barrier that another rank has not entered: the smallest count of entries is one's own.
+  Verification verify() override {
+    Verification found;
+    for (int round = 0; round < 8; ++round) {
+      ++found.checked;
+      ++entered_;
+      found.errors += words_.barrier(entered_) != entered_ ? 1U : 0U;
+    }
+    return found;
+  }
+
+ private:
+  Words words_;
+  std::uint32_t entered_ = 0;
+};
+
+}  // namespace gasmeter::kernels

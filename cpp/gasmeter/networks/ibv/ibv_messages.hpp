@@ -1,0 +1,79 @@
+// The messages and puts of the two-sided layer on InfiniBand verbs: sends between registered buffers, and RDMA writes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <vector>
+
+#include "gasmeter/networks/ibv/buffers.hpp"
+#include "gasmeter/networks/ibv/ibv_context.hpp"
+#include "gasmeter/services/message_device.hpp"
+
+namespace gasmeter::networks::ibv {
+
+// What the adaptor allows itself. Estimates: libraries of the time had some hundred of either.
+struct IbvMessageLimits {
+  unsigned receives = 256;   // buffers that all peers share
+  unsigned all_sends = 256;  // buffers that messages are sent from
+  unsigned peer_sends = 64;  // work requests to a rank whose completion has not been polled
+};
+
+// One rank's. Has the context to itself.
+class IbvMessages final : public services::MessageDevice {
+ public:
+  // `eager`: the largest payload of a message. Throws UsageError for limits that could not carry a message.
+  IbvMessages(IbvContext& context, sim::ModelHost host, unsigned ranks, Bytes eager,
+              const IbvMessageLimits& limits = {});
+
+  bool send(Rank to, const services::MessageHead& head, std::span<const std::byte> payload,
+            std::uint32_t number) override;
+  void pin(std::span<std::byte> memory) override { context_.register_memory(memory); }
+  void unpin(std::span<std::byte> memory) override { context_.forget_memory(memory); }
+  [[nodiscard]] services::PutWindow open(Rank from, std::span<std::byte> memory, std::uint32_t receive) override;
+  void put(Rank to, const services::PutWindow& window, std::span<const std::byte> payload,
+           std::uint32_t number) override;
+  bool progress(Sink& sink) override;
+
+ private:
+  // What has not been posted yet: a message, or a put and the empty send that tells of it.
+  struct Outgoing {
+    std::uint32_t number;
+    bool is_put = false;
+    services::MessageHead head;  // of a put: with its window
+    std::span<const std::byte> payload;
+  };
+  struct Peer {
+    std::deque<Outgoing> waiting;
+    unsigned sends = 0;  // work requests in its send queue
+  };
+  // Of a buffer that a work request whose completion is awaited was posted from.
+  struct Posted {
+    Rank peer{};
+    unsigned sends = 1;                                       // work requests that its completion ends
+    std::uint32_t number = services::MessageDevice::kUntold;  // of a put
+  };
+
+  bool start(Rank to, const Outgoing& message);
+  [[nodiscard]] bool post(Rank to, const Outgoing& message);
+  void post_message(Rank to, std::uint32_t which, const Outgoing& message);
+  void post_put(Rank to, std::uint32_t which, const Outgoing& message);
+  void post(Rank to, const WorkRequest& request);
+  void push_waiting();
+  [[nodiscard]] std::uint32_t finish(const WorkCompletion& completion);
+  void take(const WorkCompletion& completion, Sink& sink);
+
+  IbvContext& context_;
+  sim::ModelHost host_;
+  IbvMessageLimits limits_;
+  Bytes stride_;  // of a buffer
+  Buffers sends_;
+  Buffers receives_;
+  std::vector<Posted> posted_;  // by number of its buffer
+  std::vector<Peer> peers_;
+  std::vector<Rank> refused_;       // peers with something that waits, in the order in which they were refused
+  std::deque<std::uint32_t> gone_;  // numbers of messages of which nobody has been told
+};
+
+}  // namespace gasmeter::networks::ibv

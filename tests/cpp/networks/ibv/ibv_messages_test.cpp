@@ -1,0 +1,149 @@
+// Two-sided messages on InfiniBand verbs. Golden times: tests/golden/ibv.md has the sums.
+#include "gasmeter/networks/ibv/ibv_messages.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "gasmeter/base/error.hpp"
+#include "gasmeter/networks/mpi/mpi_conduit.hpp"
+#include "gasmeter/services/matched_messages.hpp"
+#include "support/conduit_calls.hpp"
+#include "support/effort.hpp"
+#include "support/two_sided_trial.hpp"
+#include "world.hpp"
+
+namespace gasmeter::networks::ibv {
+namespace {
+
+using gasmeter::testing::MessageLog;
+using gasmeter::testing::MessageTimes;
+using gasmeter::testing::send_message;
+using gasmeter::testing::wait_for_messages;
+using services::MatchedMessages;
+using services::Tag;
+
+constexpr Bytes kEager = 64;
+constexpr IbvMessageLimits kScarce{.receives = 2, .all_sends = 3, .peer_sends = 2};
+
+struct Messages : testing::World {
+  explicit Messages(const testing::Shape& shape = {}, const IbvParameters& parameters = {},
+                    const IbvMessageLimits& limits = {}, bool node_by_memory = false, Bytes eager = kEager)
+      : World(shape, parameters), boxes(shape.ranks) {
+    for (unsigned i = 0; i < shape.ranks; ++i) {
+      devices.push_back(std::make_unique<IbvMessages>(context(i), host(i), shape.ranks, eager, limits));
+      near.push_back(std::make_unique<services::NodeMessages>(boxes, host(i)));
+      ranks.push_back(std::make_unique<MatchedMessages>(
+          host(i), *devices.back(), node_by_memory ? near.back().get() : nullptr, services::MatchingParameters{eager}));
+    }
+  }
+  // Of a trial: two ranks on one node; everything scarce, so that sends are refused and go again.
+  Messages(std::uint64_t seed, bool strict, unsigned count)
+      : Messages({.ranks = count, .topology = "crossbar:4", .strict = strict}, {.not_ready_timer = {2'000'000}},
+                 seed % 2 == 0 ? kScarce : IbvMessageLimits{}, seed % 3 == 0) {}
+  services::NodeBoxes boxes;
+  std::vector<std::unique_ptr<IbvMessages>> devices;
+  std::vector<std::unique_ptr<services::NodeMessages>> near;
+  std::vector<std::unique_ptr<MatchedMessages>> ranks;
+};
+
+void expect_times(Bytes bytes, bool late, const MessageTimes& expected) {
+  Messages world;
+  const MessageTimes found = gasmeter::testing::times_of_message(world, bytes, late);
+  CHECK(found.sent == expected.sent);
+  CHECK(found.received == expected.received);
+}
+
+TEST_CASE("ibv_eager_message_has_its_golden_time_expected_or_not") {
+  expect_times(8, false, {208'800, 1'112'800});
+  expect_times(8, true, {208'800, 1'123'600});
+}
+
+TEST_CASE("ibv_rendezvous_has_its_golden_time") {
+  expect_times(100, false, {4'358'000, 3'508'000});
+}
+
+TEST_CASE("ibv_message_longer_than_its_receive_ends_the_run") {
+  for (const Bytes bytes : {Bytes{9}, Bytes{1000}}) {
+    Messages world;
+    const std::vector<std::byte> payload(bytes);
+    std::vector<std::byte> buffer(8);
+    world.engine.start(Rank{0}, [&] {
+      MessageLog log;
+      send_message(*world.ranks[0], log, 0, 1, Tag{0}, payload);
+    });
+    world.engine.start(Rank{1}, [&] {
+      MessageLog log;
+      world.ranks[1]->post(0, buffer, std::nullopt, std::nullopt);
+      wait_for_messages(*world.ranks[1], world.host(1), log, [&] { return !log.receives.empty(); });
+    });
+    CHECK_THROWS_AS(world.engine.run(), UsageError);
+  }
+}
+
+TEST_CASE("mpi_short_round_trip_on_ibv_has_its_golden_time") {
+  struct MpiWorld : Messages {
+    MpiWorld() : Messages({}, {}, {}, false, services::MatchingParameters{}.eager) {
+      for (unsigned i = 0; i < 2; ++i) {
+        conduits.push_back(
+            std::make_unique<mpi::MpiConduit<sim::ModelHost>>(host(i), *ranks[i], Rank{i}, engine.ranks()));
+      }
+    }
+    std::vector<std::unique_ptr<mpi::MpiConduit<sim::ModelHost>>> conduits;
+  };
+  MpiWorld world;
+  const gasmeter::testing::RoundTrip found = gasmeter::testing::short_round_trip(world);
+  CHECK(found.sent == 237'600);
+  CHECK(found.handled == 1'143'600);
+  CHECK(found.replied == 1'381'200);
+  CHECK(found.answered == 2'355'200);
+}
+
+// A rank that is late has no receive for most of them: they go again until it has, and none is lost or doubled.
+TEST_CASE("ibv_rendezvous_and_eager_messages_outnumber_buffers_and_receives") {
+  struct Case {
+    unsigned ranks;
+    bool by_memory;
+  };
+  for (const Case& shape : {Case{2, false}, Case{4, false}, Case{4, true}}) {
+    Messages world({.ranks = shape.ranks}, {}, kScarce, shape.by_memory);
+    const std::uint32_t all = gasmeter::testing::flood_a_late_rank(world, shape.ranks, 60, kEager);
+    CHECK(world.ranks[0]->counters().rendezvous == all / 3 * 2);
+    CHECK(world.context(0).counters().not_ready > 0);
+  }
+}
+
+TEST_CASE("ibv_messages_of_any_kind_arrive_in_order_where_order_is_promised") {
+  using Trial = gasmeter::testing::MessageTrial<Messages, kEager>;
+  const std::uint64_t trials = gasmeter::testing::rounds(16);
+  for (std::uint64_t seed = 1; seed <= std::max<std::uint64_t>(trials, 4); ++seed) {
+    CAPTURE(seed);
+    CHECK(Trial(seed, false).run() == Trial(seed, true).run());
+  }
+}
+
+TEST_CASE("ibv_limits_that_carry_no_two_sided_message_are_refused") {
+  for (const IbvMessageLimits& limits :
+       {IbvMessageLimits{.receives = 0}, IbvMessageLimits{.all_sends = 0}, IbvMessageLimits{.peer_sends = 1}}) {
+    testing::World world;
+    CHECK_THROWS_AS(IbvMessages(world.context(0), world.host(0), 2, kEager, limits), UsageError);
+  }
+}
+
+TEST_CASE("ibv_memory_is_forgotten_once_and_only_if_it_was_registered") {
+  testing::World world;
+  std::vector<std::byte> memory(100);
+  CHECK_THROWS_AS(world.context(0).forget_memory(memory), UsageError);
+  world.context(0).register_memory(memory);
+  const SimTime before = world.host(0).now();
+  world.context(0).forget_memory(memory);
+  CHECK(world.host(0).now().ps - before.ps == 500'000);
+  CHECK_FALSE(world.context(0).is_registered(memory.data(), 1));
+  CHECK_THROWS_AS(world.context(0).forget_memory(memory), UsageError);
+}
+
+}  // namespace
+}  // namespace gasmeter::networks::ibv
