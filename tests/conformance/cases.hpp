@@ -21,6 +21,15 @@ template <class H>
 Cases<H> barrier_cases();
 template <class H>
 Cases<H> misuse_cases();
+template <class H>
+Cases<H> restricted_cases();
+template <class H>
+Cases<H> negotiated_cases();
+template <class H>
+Cases<H> atomic_cases();
+// Everything at random, against a sequential model.
+template <class H>
+Case<H> random_program_case();
 // A little of everything, short enough to be repeated for every acquisition that can fail.
 template <class H>
 Case<H> mixed_case();
@@ -31,9 +40,11 @@ template <class H>
 Cases<H> all_cases() {
   Cases<H> all;
   for (const Cases<H>& group : {message_cases<H>(), flood_cases<H>(), immediate_cases<H>(), rma_cases<H>(),
-                                event_cases<H>(), barrier_cases<H>(), misuse_cases<H>()}) {
+                                event_cases<H>(), barrier_cases<H>(), misuse_cases<H>(), restricted_cases<H>(),
+                                negotiated_cases<H>(), atomic_cases<H>()}) {
     all.insert(all.end(), group.begin(), group.end());
   }
+  all.push_back(random_program_case<H>());
   all.push_back(mixed_case<H>());
   return all;
 }

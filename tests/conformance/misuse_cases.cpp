@@ -1,4 +1,5 @@
 // Misuse and failing handlers: one exception at the caller or the poll, and everything else goes on.
+#include <algorithm>
 #include <limits>
 #include <stdexcept>
 
@@ -211,14 +212,19 @@ void oversize_and_misaddressed_requests_are_refused_where_they_are_made(Member<H
   me.endpoint.barrier();
   core::Endpoint<H>& ep = me.endpoint;
   std::byte* const there = ep.segment(me.next()).address;
-  const std::vector<std::byte> payload(ep.max_medium() + 1);
+  Bytes largest = 0;
+  for (std::uint32_t rank = 0; rank < me.ranks(); ++rank) {
+    largest = std::max(largest, ep.max_request_medium(Rank{rank}, 0));
+  }
+  const std::vector<std::byte> payload(largest + 1);
   for (const Flags flags : {Flags::none, Flags::immediate}) {
     for (std::uint32_t step = 0; step < me.ranks(); ++step) {
       const Rank to{(me.self() + step) % me.ranks()};
-      EXPECT(me, throws<UsageError>(
-                     [&] { (void)ep.request_medium(to, handlers[0], payload.data(), payload.size(), flags); }));
+      EXPECT(me, throws<UsageError>([&] {
+               (void)ep.request_medium(to, handlers[0], payload.data(), ep.max_request_medium(to, 0) + 1, flags);
+             }));
       // Never read: it is refused before.
-      for (const Bytes bytes : {ep.max_long() + 1, Bytes{1} << 33, std::numeric_limits<Bytes>::max()}) {
+      for (const Bytes bytes : {ep.max_request_long(to, 0) + 1, Bytes{1} << 33, std::numeric_limits<Bytes>::max()}) {
         EXPECT(me, throws<UsageError>(
                        [&] { (void)ep.request_long(to, handlers[0], payload.data(), bytes, there, flags); }));
       }

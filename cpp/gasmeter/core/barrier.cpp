@@ -8,6 +8,7 @@ namespace gasmeter::core {
 
 template <class H>
 void Endpoint<H>::barrier() {
+  check_call("barrier");
   ++barrier_epoch_;
   if (near_.ranks() == ranks_) {
     barrier_near();

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "gasmeter/base/real_host.hpp"
+#include "gasmeter/core/atomics/remote.hpp"
 #include "gasmeter/core/reference/extended.hpp"
 #include "gasmeter/sim/model_host.hpp"
 
@@ -16,7 +17,7 @@ using ring::Header;
 // Messages handled per ring and poll: bounds the time of one poll, large enough to amortise it.
 constexpr unsigned kPollBudget = 64;
 
-const char* name_of(Category category) {
+const char* category_name(Category category) {
   switch (category) {
     case Category::short_message:
       return "Short";
@@ -26,6 +27,10 @@ const char* name_of(Category category) {
       return "Long";
   }
   return "?";
+}
+
+[[maybe_unused]] Whereabouts place_of(const AmView& message) {
+  return {message.is_request ? Place::request_handler : Place::reply_handler, message.handler};
 }
 
 }  // namespace
@@ -57,6 +62,7 @@ Endpoint<H>::Endpoint(H host, const JobView& job, conduit::Conduit* conduit)
     conduit->attach({segment().address, segment().size});
   }
   Reference<H>::register_handlers(handlers_);
+  RemoteAtomics<H>::register_handlers(handlers_);
   handlers_.add(
       {reference::kBarrier,
        [](Token<H>& token) { ++token.endpoint().barrier_arrivals_[static_cast<std::size_t>(token.argument(0))]; },
@@ -73,15 +79,78 @@ void Endpoint<H>::check_rank(Rank rank) const {
   }
 }
 
+// What this rank itself could not stage, it does not prepare.
 template <class H>
-void Endpoint<H>::check_message(Rank to, const Message& message) const {
+Bytes Endpoint<H>::most_payload(Rank peer, Category category, Outgoing outgoing, unsigned arguments,
+                                Flags flags) const {
+  constexpr Bytes kLargestLong = 0xffffffffU;  // bytes travel as 32 bits
+  constexpr Bytes kMostStaged = Bytes{1024} * 1024;
+  check_rank(peer);
+  Bytes most = 0;
+  if (near_.holds(peer)) {
+    const Bytes quarter = near_.layout().ring_bytes / 4;
+    most = category == Category::medium ? quarter - ring::record(ring::Kind::medium, arguments, 0) : kLargestLong;
+  } else {
+    const conduit::Capabilities& can = conduit_->capabilities();
+    const bool request = outgoing == Outgoing::request;
+    most = category == Category::medium ? (request ? can.max_request_medium : can.max_reply_medium)
+                                        : (request ? can.max_request_long : can.max_reply_long);
+  }
+  if (category == Category::long_message && has(flags, Flags::prepare_least_alloc)) most = std::min(most, kMostStaged);
+  return most;
+}
+
+template <class H>
+void Endpoint<H>::check_message(Rank to, const Message& message, Outgoing outgoing) const {
   check_rank(to);
-  const Bytes most = message.category == Category::medium ? max_medium_ : max_long_;
+  if (message.category == Category::short_message) return;
+  const auto arguments = static_cast<unsigned>(message.arguments.size());
+  const Bytes most = most_payload(to, message.category, outgoing, arguments, Flags::none);
   if (message.bytes > most) {
-    throw UsageError(std::string(name_of(message.category)) + " message of " + std::to_string(message.bytes) +
+    throw UsageError(std::string(category_name(message.category)) + " message of " + std::to_string(message.bytes) +
                      " bytes exceeds the largest of " + std::to_string(most) + " bytes");
   }
 }
+
+// ---- misuse
+
+template <class H>
+std::string Endpoint<H>::name_of(HandlerIndex handler) const {
+  const HandlerEntry<H>* const entry = handlers_.entry(handler);
+  return std::to_string(index(handler)) + (entry != nullptr ? " '" + std::string(entry->name) + "'" : std::string());
+}
+
+template <class H>
+void Endpoint<H>::refuse_call(const char* call) const {
+  const Whereabouts where = whereabouts_.get();
+  const std::string who = "rank " + std::to_string(index(rank_)) + ": " + call;
+  switch (where.place) {
+    case Place::request_handler:
+      throw UsageError(who + " in handler " + name_of(where.handler) +
+                       ": a request handler may reply and nothing else");
+    case Place::reply_handler:
+      throw UsageError(who + " in handler " + name_of(where.handler) + ": a reply handler must not communicate");
+    default:
+      throw UsageError(who + " between prepare and commit: nothing but commit or cancel may follow a prepare");
+  }
+}
+
+template <class H>
+void Endpoint<H>::check_registration(const AmView& message) const {
+  if (const char* const what = handlers_.broken_by(message)) {
+    throw UsageError("rank " + std::to_string(index(rank_)) + ": message from rank " +
+                     std::to_string(index(message.source)) + " for handler " + name_of(message.handler) + " with " +
+                     std::to_string(message.arguments.size()) + " arguments: " + what +
+                     " is not what the handler was registered for");
+  }
+}
+
+template <class H>
+void Endpoint<H>::refuse_value(Bytes bytes) {
+  throw UsageError("put or get of a value of " + std::to_string(bytes) + " bytes; 1 to 8 are allowed");
+}
+
+// ---- messages
 
 template <class H>
 bool Endpoint<H>::try_near(Link& link, Outgoing outgoing, const Message& m) {
@@ -113,7 +182,7 @@ bool Endpoint<H>::try_far(const AmHeader& header, const Message& message) {
 
 template <class H>
 Status Endpoint<H>::request_slow(Rank to, const Message& message, Flags flags) {
-  check_message(to, message);
+  check_message(to, message, Outgoing::request);
   Link* link = near_.link(to);
   const AmHeader header{to, message.category, false, static_cast<std::uint8_t>(message.arguments.size()), 0};
   const auto try_once = [&] {
@@ -126,14 +195,20 @@ Status Endpoint<H>::request_slow(Rank to, const Message& message, Flags flags) {
 
 // In a request handler nothing but replies may be received while there is no room for this one.
 template <class H>
-Status Endpoint<H>::reply(Token<H>& token, const Message& message) {
+Status Endpoint<H>::reply(Token<H>& token, const Message& message, Flags flags) {
   const Rank to = token.source();
-  check_message(to, message);
+  check_message(to, message, Outgoing::reply);
   Link* link = near_.link(to);
   const AmHeader header{to, message.category, true, static_cast<std::uint8_t>(message.arguments.size()),
                         token.message_.cookie};
-  wait_loop([&] { return link != nullptr ? try_near(*link, Outgoing::reply, message) : try_far(header, message); },
-            [this] { return progress_replies(); });
+  const auto try_once = [&] {
+    return link != nullptr ? try_near(*link, Outgoing::reply, message) : try_far(header, message);
+  };
+  if (is_immediate(flags)) {
+    token.replied_ = try_once();
+    return token.replied_ ? Status::ok : Status::no_resource;
+  }
+  wait_loop(try_once, [this] { return progress_replies(); });
   return Status::ok;
 }
 
@@ -149,8 +224,10 @@ void Endpoint<H>::unregistered(Token<H>& token) {
 template <class H>
 void Endpoint<H>::arrived(const AmView& message) {
   host_.charge(PrivatePrice::dispatch);
+  if constexpr (kChecked) check_registration(message);
   const auto& row = handlers_[message.handler];
   Token<H> token(*this, message, row.context);
+  const Stay<H::kThreads, kChecked> stay(whereabouts_, place_of(message));
   row.function(token);
 }
 
@@ -223,9 +300,11 @@ GASMETER_INLINE void Endpoint<H>::run_handler(Token<H>& token, AmView& message, 
   message.handler = handler;
   host_.charge_shared(SharedPrice::line_transfer);
   host_.charge(PrivatePrice::dispatch);
+  if constexpr (kChecked) check_registration(message);
   const auto& row = handlers_[handler];
   token.context_ = row.context;
   token.replied_ = false;
+  const Stay<H::kThreads, kChecked> stay(whereabouts_, place_of(message));
   row.function(token);
 }
 
@@ -303,6 +382,27 @@ void Endpoint<H>::wait(Event& event) {
 }
 
 template <class H>
+void Endpoint<H>::wait_some(std::span<Event> events) {
+  wait_until([&] { return test_some(events); });
+}
+
+// Leaves first: a root takes its leaf with it.
+template <class H>
+void Endpoint<H>::wait_all(std::span<Event> events) {
+  for (const bool leaves : {true, false}) {
+    for (Event& event : events) {
+      if (event.is_done()) continue;
+      bool named = !leaves;
+      if (leaves) {
+        const std::lock_guard guard(operations_lock_);
+        named = operations_.is_leaf(event);
+      }
+      if (named) wait(event);
+    }
+  }
+}
+
+template <class H>
 bool Endpoint<H>::test_nbi(EventSet set) {
   ImplicitGroup& group = implicit_group();
   const std::lock_guard guard(operations_lock_);
@@ -340,20 +440,22 @@ std::uint32_t Endpoint<H>::native_parts(Bytes bytes) const {
 template <class H>
 template <class Start>
 std::optional<OperationId> Endpoint<H>::start_native(OperationKind kind, Bytes bytes, Flags flags, ImplicitGroup* group,
-                                                     Start&& start) {
+                                                     bool with_leaf, Start&& start) {
   const Bytes largest = conduit_->capabilities().max_transfer;
   const std::uint32_t parts = native_parts(bytes);
   if (is_immediate(flags) && parts > 1) return std::nullopt;
   OperationId id{};
+  OperationId leaf = conduit::kNoOperation;
   {
     const std::lock_guard guard(operations_lock_);
     id = operations_.start(kind, parts, group);
+    if (with_leaf) leaf = operations_.start_leaf(id, parts);
   }
   for (std::uint32_t part = 0; part < parts; ++part) {
     const Bytes offset = part * largest;
     const auto try_once = [&] {
       const std::lock_guard guard(conduit_lock_);
-      return start(offset, std::min(largest, bytes - offset), id) == Status::ok;
+      return start(offset, std::min(largest, bytes - offset), id, leaf) == Status::ok;
     };
     if (!is_immediate(flags)) {
       wait_until(try_once);
@@ -376,23 +478,14 @@ std::optional<OperationId> Endpoint<H>::start_put(Rank rank, void* to, const voi
     return id;
   }
   OperationId leaf = conduit::kNoOperation;
-  if (local.leaf() != nullptr) {
-    const std::lock_guard guard(operations_lock_);
-    leaf = operations_.start(OperationKind::put, native_parts(bytes), nullptr);
-  }
   const auto id =
-      start_native(OperationKind::put, bytes, flags, group, [&](Bytes offset, Bytes size, OperationId root) {
-        return conduit_->put(rank, static_cast<std::byte*>(to) + offset, static_cast<const std::byte*>(from) + offset,
-                             size, root, leaf);
-      });
-  if (leaf != conduit::kNoOperation) {
-    const std::lock_guard guard(operations_lock_);
-    if (id) {
-      *local.leaf() = operations_.event_of(leaf);
-    } else {
-      operations_.withdraw(leaf);
-    }
-  }
+      start_native(OperationKind::put, bytes, flags, group, local.leaf() != nullptr,
+                   [&](Bytes offset, Bytes size, OperationId root, OperationId of_leaf) {
+                     leaf = of_leaf;
+                     return conduit_->put(rank, static_cast<std::byte*>(to) + offset,
+                                          static_cast<const std::byte*>(from) + offset, size, root, of_leaf);
+                   });
+  if (id && leaf != conduit::kNoOperation) *local.leaf() = operations_.event_of(leaf);
   return id;
 }
 
@@ -401,10 +494,11 @@ std::optional<OperationId> Endpoint<H>::start_get(Rank rank, void* to, const voi
                                                   ImplicitGroup* group) {
   check_rank(rank);  // before an operation is started
   if (!native_get_) return Reference<H>::get(*this, rank, to, from, bytes, flags, group);
-  return start_native(OperationKind::get, bytes, flags, group, [&](Bytes offset, Bytes size, OperationId root) {
-    return conduit_->get(rank, static_cast<std::byte*>(to) + offset, static_cast<const std::byte*>(from) + offset, size,
-                         root);
-  });
+  return start_native(OperationKind::get, bytes, flags, group, false,
+                      [&](Bytes offset, Bytes size, OperationId root, OperationId /*leaf*/) {
+                        return conduit_->get(rank, static_cast<std::byte*>(to) + offset,
+                                             static_cast<const std::byte*>(from) + offset, size, root);
+                      });
 }
 
 template <class H>

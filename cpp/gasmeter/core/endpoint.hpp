@@ -5,8 +5,10 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <concepts>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -17,6 +19,8 @@
 #include "gasmeter/base/status.hpp"
 #include "gasmeter/conduit/conduit.hpp"
 #include "gasmeter/conduit/host.hpp"
+#include "gasmeter/core/atomics/operation.hpp"
+#include "gasmeter/core/checked.hpp"
 #include "gasmeter/core/event.hpp"
 #include "gasmeter/core/handler_table.hpp"
 #include "gasmeter/core/lock.hpp"
@@ -63,16 +67,40 @@ class Endpoint final : private conduit::Delivery {
   [[nodiscard]] const Segment& segment() const { return segments_[index(rank_)]; }
   [[nodiscard]] const Segment& segment(Rank rank) const { return segments_[index(rank)]; }
   // Where this rank can load and store a neighbour's memory directly; null outside the neighbourhood.
-  [[nodiscard]] void* map(Rank rank, const void* owner_address) const { return near_.map(rank, owner_address); }
+  [[nodiscard]] GASMETER_INLINE void* map(Rank rank, const void* owner_address) const {
+    return near_.map(rank, owner_address);
+  }
+  // Ranks whose memory can be mapped, this one among them.
+  [[nodiscard]] std::uint32_t neighbours() const { return near_.ranks(); }
 
   void register_handlers(std::span<HandlerEntry<H>> entries) { handlers_.add_clients(entries); }
+  // Largest payloads that every peer takes, in requests and replies, with any number of arguments [EX:LUB].
   [[nodiscard]] Bytes max_medium() const { return max_medium_; }
   [[nodiscard]] Bytes max_long() const { return max_long_; }
+  // Largest payloads to one peer: constant, the same from there to here, never larger with more arguments. With
+  // Flags::prepare_least_*: the largest `least` of a prepare.
+  [[nodiscard]] Bytes max_request_medium(Rank to, unsigned arguments = conduit::kMaxArguments,
+                                         Flags flags = Flags::none) const {
+    return most_payload(to, Category::medium, Outgoing::request, arguments, flags);
+  }
+  [[nodiscard]] Bytes max_reply_medium(Rank to, unsigned arguments = conduit::kMaxArguments,
+                                       Flags flags = Flags::none) const {
+    return most_payload(to, Category::medium, Outgoing::reply, arguments, flags);
+  }
+  [[nodiscard]] Bytes max_request_long(Rank to, unsigned arguments = conduit::kMaxArguments,
+                                       Flags flags = Flags::none) const {
+    return most_payload(to, Category::long_message, Outgoing::request, arguments, flags);
+  }
+  [[nodiscard]] Bytes max_reply_long(Rank to, unsigned arguments = conduit::kMaxArguments,
+                                     Flags flags = Flags::none) const {
+    return most_payload(to, Category::long_message, Outgoing::reply, arguments, flags);
+  }
 
   // ---- active messages: requests. Not from handlers. A refusal happens with Flags::immediate only.
   template <std::convertible_to<std::int32_t>... Args>
   GASMETER_INLINE Status request_short(Rank to, HandlerIndex handler, Flags flags, Args... arguments) {
     static_assert(sizeof...(Args) <= conduit::kMaxArguments);
+    check_call("request_short");
     const std::array<std::int32_t, sizeof...(Args)> words{static_cast<std::int32_t>(arguments)...};
     if (Link* link = near_.link(to)) {
       if (GASMETER_LIKELY(
@@ -82,11 +110,12 @@ class Endpoint final : private conduit::Delivery {
     }
     return request_slow(to, {Category::short_message, handler, nullptr, 0, nullptr, words}, flags);
   }
-  // `from` may change when the call returns. bytes <= max_medium().
+  // `from` may change when the call returns. bytes <= max_request_medium(to, sizeof...(Args)).
   template <std::convertible_to<std::int32_t>... Args>
   GASMETER_INLINE Status request_medium(Rank to, HandlerIndex handler, const void* from, Bytes bytes, Flags flags,
                                         Args... arguments) {
     static_assert(sizeof...(Args) <= conduit::kMaxArguments);
+    check_call("request_medium");
     const std::array<std::int32_t, sizeof...(Args)> words{static_cast<std::int32_t>(arguments)...};
     Link* link = near_.link(to);
     if (GASMETER_LIKELY(link != nullptr && bytes <= max_medium_) &&
@@ -96,11 +125,12 @@ class Endpoint final : private conduit::Delivery {
     }
     return request_slow(to, {Category::medium, handler, from, bytes, nullptr, words}, flags);
   }
-  // The payload is at `destination`, in the target's segment, before the handler runs. bytes <= max_long().
+  // The payload is at `destination`, in the target's segment, before the handler runs. bytes <= max_request_long(to).
   template <std::convertible_to<std::int32_t>... Args>
   GASMETER_INLINE Status request_long(Rank to, HandlerIndex handler, const void* from, Bytes bytes, void* destination,
                                       Flags flags, Args... arguments) {
     static_assert(sizeof...(Args) <= conduit::kMaxArguments);
+    check_call("request_long");
     const std::array<std::int32_t, sizeof...(Args)> words{static_cast<std::int32_t>(arguments)...};
     Link* link = near_.link(to);
     if (GASMETER_LIKELY(link != nullptr && bytes <= max_long_) &&
@@ -111,8 +141,21 @@ class Endpoint final : private conduit::Delivery {
     return request_slow(to, {Category::long_message, handler, from, bytes, destination, words}, flags);
   }
 
+  // ---- negotiated payload: core/negotiated.hpp has the descriptor and has to be included. Between `least` and `most`
+  // bytes are prepared, in the library's own buffer (`client` null) or to be sent from the client's; `arguments` says
+  // how many the commit will have. most may exceed max_request_*(to), least may not. `local` is for a client's buffer
+  // alone (now, group or event) and is written at commit. A refusal happens with Flags::immediate only and is a
+  // descriptor that is false.
+  [[nodiscard]] Prepared<H> prepare_medium(Rank to, const void* client, Bytes least, Bytes most, unsigned arguments,
+                                           LocalCompletion local = LocalCompletion::now(), Flags flags = Flags::none);
+  // `destination` may be null and come with the commit.
+  [[nodiscard]] Prepared<H> prepare_long(Rank to, const void* client, Bytes least, Bytes most, void* destination,
+                                         unsigned arguments, LocalCompletion local = LocalCompletion::now(),
+                                         Flags flags = Flags::none);
+
   // ---- put and get. `to` of a put and `from` of a get are the owner's addresses, inside its segment.
   GASMETER_INLINE void put(Rank rank, void* to, const void* from, Bytes bytes) {
+    check_call("put");
     if (void* here = near_.map(rank, to)) {
       copy_near(here, from, bytes);
       return;
@@ -121,6 +164,7 @@ class Endpoint final : private conduit::Delivery {
     wait(event);
   }
   GASMETER_INLINE void get(Rank rank, void* to, const void* from, Bytes bytes) {
+    check_call("get");
     if (void* here = near_.map(rank, from)) {
       copy_near(to, here, bytes);
       return;
@@ -130,6 +174,7 @@ class Endpoint final : private conduit::Delivery {
   }
   GASMETER_INLINE Event put_nb(Rank rank, void* to, const void* from, Bytes bytes,
                                LocalCompletion local = LocalCompletion::defer(), Flags flags = Flags::none) {
+    check_call("put_nb");
     if (void* here = near_.map(rank, to)) {
       copy_near(here, from, bytes);
       local.complete_now();
@@ -138,6 +183,7 @@ class Endpoint final : private conduit::Delivery {
     return put_far(rank, to, from, bytes, local, flags);
   }
   GASMETER_INLINE Event get_nb(Rank rank, void* to, const void* from, Bytes bytes, Flags flags = Flags::none) {
+    check_call("get_nb");
     if (void* here = near_.map(rank, from)) {
       copy_near(to, here, bytes);
       return Event::done();
@@ -147,6 +193,7 @@ class Endpoint final : private conduit::Delivery {
   // Implicit: synchronised by wait_nbi() or the open access region.
   GASMETER_INLINE Status put_nbi(Rank rank, void* to, const void* from, Bytes bytes,
                                  LocalCompletion local = LocalCompletion::defer(), Flags flags = Flags::none) {
+    check_call("put_nbi");
     if (void* here = near_.map(rank, to)) {
       copy_near(here, from, bytes);
       local.complete_now();
@@ -155,6 +202,7 @@ class Endpoint final : private conduit::Delivery {
     return put_nbi_far(rank, to, from, bytes, local, flags);
   }
   GASMETER_INLINE Status get_nbi(Rank rank, void* to, const void* from, Bytes bytes, Flags flags = Flags::none) {
+    check_call("get_nbi");
     if (void* here = near_.map(rank, from)) {
       copy_near(to, here, bytes);
       return Status::ok;
@@ -162,9 +210,47 @@ class Endpoint final : private conduit::Delivery {
     return get_nbi_far(rank, to, from, bytes, flags);
   }
 
+  // The `bytes` low-order bytes of a value, 1 to 8, in the machine's byte order; a get fills the others with zeros.
+  GASMETER_INLINE void put_value(Rank rank, void* to, std::uint64_t value, Bytes bytes) {
+    check_value(bytes);
+    put(rank, to, low_bytes(value, bytes), bytes);
+  }
+  GASMETER_INLINE Event put_value_nb(Rank rank, void* to, std::uint64_t value, Bytes bytes, Flags flags = Flags::none) {
+    check_value(bytes);
+    return put_nb(rank, to, low_bytes(value, bytes), bytes, LocalCompletion::now(), flags);
+  }
+  GASMETER_INLINE Status put_value_nbi(Rank rank, void* to, std::uint64_t value, Bytes bytes,
+                                       Flags flags = Flags::none) {
+    check_value(bytes);
+    return put_nbi(rank, to, low_bytes(value, bytes), bytes, LocalCompletion::now(), flags);
+  }
+  GASMETER_INLINE std::uint64_t get_value(Rank rank, const void* from, Bytes bytes) {
+    check_value(bytes);
+    std::uint64_t value = 0;
+    get(rank, const_cast<void*>(low_bytes(value, bytes)), from, bytes);
+    return value;
+  }
+
   // ---- events. test() makes no poll; wait() polls. Success consumes the event.
   [[nodiscard]] bool test(Event& event);
   void wait(Event& event);
+  // Arrays: complete entries are overwritten with done(), also when the answer is no; entries that are done are
+  // skipped. Some: at least one was complete, or none was left. All: none is left. A leaf may stand after its root.
+  [[nodiscard]] bool test_some(std::span<Event> events) {
+    const std::lock_guard guard(operations_lock_);
+    return operations_.test_some(events);
+  }
+  [[nodiscard]] bool test_all(std::span<Event> events) {
+    const std::lock_guard guard(operations_lock_);
+    return operations_.test_all(events);
+  }
+  void wait_some(std::span<Event> events);
+  void wait_all(std::span<Event> events);
+  // The event of local completion that a put was given; done() if there is none, or it is consumed.
+  [[nodiscard]] Event leaf_of(const Event& root) {
+    const std::lock_guard guard(operations_lock_);
+    return operations_.leaf_of(root);
+  }
   [[nodiscard]] bool test_nbi(EventSet set = EventSet::all);
   void wait_nbi(EventSet set = EventSet::all);
   void begin_access_region();
@@ -173,6 +259,7 @@ class Endpoint final : private conduit::Delivery {
   // ---- progress
   // Polls once; a poll that finds nothing costs a miss. Returns how many messages and completions it handled.
   unsigned poll() {
+    check_call("poll");
     host_.synchronise();
     const unsigned found = progress();
     if (found == 0) host_.charge(PrivatePrice::poll_miss);
@@ -181,6 +268,7 @@ class Endpoint final : private conduit::Delivery {
   // Polls until done() holds. Virtual time jumps to the next arrival and pays for the polls in between.
   template <class Done>
   GASMETER_INLINE void wait_until(Done&& done) {
+    check_call("wait_until");
     wait_loop(std::forward<Done>(done), [this] { return progress(); });
   }
 
@@ -192,8 +280,13 @@ class Endpoint final : private conduit::Delivery {
 
  private:
   friend class Token<H>;
+  friend class Prepared<H>;
   template <class>
   friend class Reference;
+  template <class>
+  friend class RemoteAtomics;
+  template <class E, AtomicValue T>
+  friend class AtomicDomain;
 
   enum class Outgoing : std::uint8_t { request, reply };
   // A message whose arguments and payload stand ready.
@@ -220,6 +313,24 @@ class Endpoint final : private conduit::Delivery {
     host_.copy(to, from, bytes);
     // Later stores of this rank become visible after the data; no instruction on x86.
     std::atomic_thread_fence(std::memory_order_release);
+  }
+
+  GASMETER_INLINE void check_call(const char* call) const {
+    if constexpr (kChecked) {
+      if (GASMETER_UNLIKELY(whereabouts_.get().place != Place::outside)) refuse_call(call);
+    }
+  }
+  // Of a call in a restricted context.
+  [[noreturn]] void refuse_call(const char* call) const;
+  [[nodiscard]] std::string name_of(HandlerIndex handler) const;
+  void check_registration(const AmView& message) const;
+  GASMETER_INLINE static void check_value(Bytes bytes) {
+    if (GASMETER_UNLIKELY(bytes - 1 > 7)) refuse_value(bytes);
+  }
+  [[noreturn]] static void refuse_value(Bytes bytes);
+  GASMETER_INLINE static const void* low_bytes(const std::uint64_t& value, Bytes bytes) {
+    constexpr bool kLittle = std::endian::native == std::endian::little;
+    return reinterpret_cast<const std::byte*>(&value) + (kLittle ? 0 : sizeof value - bytes);
   }
 
   template <class Words>
@@ -264,11 +375,13 @@ class Endpoint final : private conduit::Delivery {
 
   // Everything a fast path does not cover: no room, no neighbour, a size that is out of range.
   Status request_slow(Rank to, const Message& message, Flags flags);
-  Status reply(Token<H>& token, const Message& message);
+  Status reply(Token<H>& token, const Message& message, Flags flags);
   bool try_near(Link& link, Outgoing outgoing, const Message& message);
   bool try_far(const AmHeader& header, const Message& message);
   void check_rank(Rank rank) const;
-  void check_message(Rank to, const Message& message) const;
+  void check_message(Rank to, const Message& message, Outgoing outgoing) const;
+  [[nodiscard]] Bytes most_payload(Rank peer, Category category, Outgoing outgoing, unsigned arguments,
+                                   Flags flags) const;
 
   Event put_far(Rank rank, void* to, const void* from, Bytes bytes, LocalCompletion local, Flags flags);
   Event get_far(Rank rank, void* to, const void* from, Bytes bytes, Flags flags);
@@ -280,7 +393,7 @@ class Endpoint final : private conduit::Delivery {
   // Through the conduit's own put or get: calls start(piece's offset, its size, operation) until each is taken.
   template <class Start>
   std::optional<OperationId> start_native(OperationKind kind, Bytes bytes, Flags flags, ImplicitGroup* group,
-                                          Start&& start);
+                                          bool with_leaf, Start&& start);
   std::optional<OperationId> start_get(Rank rank, void* to, const void* from, Bytes bytes, Flags flags,
                                        ImplicitGroup* group);
   void complete(OperationId id);
@@ -321,14 +434,36 @@ class Endpoint final : private conduit::Delivery {
     std::unique_ptr<ImplicitGroup> group;
   };
   std::vector<ThreadGroup> implicit_of_threads_;
+  [[no_unique_address]] WhereaboutsOf<H::kThreads> whereabouts_;
+  // What a Long to a neighbour is prepared in; lent to one descriptor at a time.
+  struct Staging {
+    std::unique_ptr<std::byte[]> memory;
+    Bytes bytes = 0;
+  };
+  Staging staging_;
   std::uint64_t barrier_epoch_ = 0;
   std::array<std::uint64_t, NeighbourhoodLayout::kBarrierRounds> barrier_arrivals_{};
 };
 
 template <class H>
-template <class... Args>
-Status Token<H>::reply_short(HandlerIndex handler, Args... arguments) {
-  take_reply();
+const HandlerEntry<H>* Token<H>::entry() const {
+  return endpoint_.handlers_.entry(message_.handler);
+}
+
+template <class H>
+Bytes Token<H>::max_reply_medium(unsigned arguments, Flags flags) const {
+  return endpoint_.max_reply_medium(message_.source, arguments, flags);
+}
+
+template <class H>
+Bytes Token<H>::max_reply_long(unsigned arguments, Flags flags) const {
+  return endpoint_.max_reply_long(message_.source, arguments, flags);
+}
+
+template <class H>
+template <std::convertible_to<std::int32_t>... Args>
+Status Token<H>::reply_short(HandlerIndex handler, Flags flags, Args... arguments) {
+  take_reply("reply_short");
   const std::array<std::int32_t, sizeof...(Args)> words{static_cast<std::int32_t>(arguments)...};
   if (auto* link = endpoint_.near_.link(message_.source)) {
     using E = Endpoint<H>;
@@ -337,13 +472,13 @@ Status Token<H>::reply_short(HandlerIndex handler, Args... arguments) {
       return Status::ok;
     }
   }
-  return endpoint_.reply(*this, {Category::short_message, handler, nullptr, 0, nullptr, words});
+  return endpoint_.reply(*this, {Category::short_message, handler, nullptr, 0, nullptr, words}, flags);
 }
 
 template <class H>
-template <class... Args>
-Status Token<H>::reply_medium(HandlerIndex handler, const void* from, Bytes bytes, Args... arguments) {
-  take_reply();
+template <std::convertible_to<std::int32_t>... Args>
+Status Token<H>::reply_medium(HandlerIndex handler, const void* from, Bytes bytes, Flags flags, Args... arguments) {
+  take_reply("reply_medium");
   const std::array<std::int32_t, sizeof...(Args)> words{static_cast<std::int32_t>(arguments)...};
   if (auto* link = endpoint_.near_.link(message_.source); link != nullptr && bytes <= endpoint_.max_medium_) {
     using E = Endpoint<H>;
@@ -352,13 +487,14 @@ Status Token<H>::reply_medium(HandlerIndex handler, const void* from, Bytes byte
       return Status::ok;
     }
   }
-  return endpoint_.reply(*this, {Category::medium, handler, from, bytes, nullptr, words});
+  return endpoint_.reply(*this, {Category::medium, handler, from, bytes, nullptr, words}, flags);
 }
 
 template <class H>
-template <class... Args>
-Status Token<H>::reply_long(HandlerIndex handler, const void* from, Bytes bytes, void* to, Args... arguments) {
-  take_reply();
+template <std::convertible_to<std::int32_t>... Args>
+Status Token<H>::reply_long(HandlerIndex handler, const void* from, Bytes bytes, void* to, Flags flags,
+                            Args... arguments) {
+  take_reply("reply_long");
   const std::array<std::int32_t, sizeof...(Args)> words{static_cast<std::int32_t>(arguments)...};
   if (auto* link = endpoint_.near_.link(message_.source); link != nullptr && bytes <= endpoint_.max_long_) {
     using E = Endpoint<H>;
@@ -367,16 +503,25 @@ Status Token<H>::reply_long(HandlerIndex handler, const void* from, Bytes bytes,
       return Status::ok;
     }
   }
-  return endpoint_.reply(*this, {Category::long_message, handler, from, bytes, to, words});
+  return endpoint_.reply(*this, {Category::long_message, handler, from, bytes, to, words}, flags);
+}
+
+// Always checked: a second reply would be answered to nobody.
+template <class H>
+void Token<H>::take_reply(const char* call) {
+  if (GASMETER_UNLIKELY(replied_ || !message_.is_request)) refuse_reply(call);
+  if constexpr (kChecked) {
+    if (endpoint_.whereabouts_.get().place == Place::prepared) endpoint_.refuse_call(call);
+  }
+  replied_ = true;
 }
 
 template <class H>
-void Token<H>::take_reply() {
-  if (GASMETER_UNLIKELY(replied_ || !message_.is_request)) {
-    throw UsageError(message_.is_request ? "handler: a request is answered at most once"
-                                         : "handler: a reply handler must not communicate");
-  }
-  replied_ = true;
+void Token<H>::refuse_reply(const char* call) const {
+  throw UsageError(
+      "rank " + std::to_string(index(endpoint_.rank())) + ": " + call + " in handler " +
+      endpoint_.name_of(message_.handler) + ", called by rank " + std::to_string(index(source())) +
+      (message_.is_request ? ": a request is answered at most once" : ": a reply handler must not communicate"));
 }
 
 }  // namespace gasmeter::core

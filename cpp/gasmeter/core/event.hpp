@@ -30,9 +30,18 @@ class Event {
 enum class Flags : std::uint32_t {
   none = 0,
   immediate = 1U << 0,  // refuse instead of waiting or polling
+  // Of limit queries alone: how large `least` of a prepare may be, with the client's buffer and with the library's.
+  prepare_least_client = 1U << 11,
+  prepare_least_alloc = 1U << 12,
 };
+[[nodiscard]] constexpr Flags operator|(Flags a, Flags b) {
+  return static_cast<Flags>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
+}
+[[nodiscard]] constexpr bool has(Flags flags, Flags flag) {
+  return (static_cast<std::uint32_t>(flags) & static_cast<std::uint32_t>(flag)) != 0;
+}
 [[nodiscard]] constexpr bool is_immediate(Flags flags) {
-  return (static_cast<std::uint32_t>(flags) & static_cast<std::uint32_t>(Flags::immediate)) != 0;
+  return has(flags, Flags::immediate);
 }
 
 // When the source of a put or an AM payload may change: at return, with the root event, with the NBI group, or when an
@@ -58,6 +67,6 @@ class LocalCompletion {
 };
 
 // Sets of implicit (NBI) operations that a sync call can name [EX:EC].
-enum class EventSet : std::uint8_t { put = 1, get = 2, am = 4, local = 8, all = 15 };
+enum class EventSet : std::uint8_t { put = 1, get = 2, am = 4, rmw = 8, local = 16, all = 31 };
 
 }  // namespace gasmeter::core

@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/base/units.hpp"
+#include "gasmeter/conduit/am.hpp"
 
 namespace gasmeter::core {
 
@@ -20,6 +22,25 @@ inline constexpr std::uint8_t kFirstClientHandler = 128;
 template <class H>
 using HandlerFunction = void (*)(Token<H>&);
 
+// What a handler may be called by [EX:registration flags]; a violation is diagnosed in checked builds, at the receiver.
+enum class HandlerUse : std::uint8_t {
+  any = 0,  // nothing is promised
+  of_short = 1,
+  of_medium = 2,
+  of_long = 4,
+  of_medlong = 6,
+  request = 8,
+  reply = 16,
+  reqrep = 24,
+};
+[[nodiscard]] constexpr HandlerUse operator|(HandlerUse a, HandlerUse b) {
+  return static_cast<HandlerUse>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
+}
+[[nodiscard]] constexpr bool has(HandlerUse uses, HandlerUse any_of) {
+  return (static_cast<unsigned>(uses) & static_cast<unsigned>(any_of)) != 0;
+}
+inline constexpr std::uint8_t kAnyArguments = 0xff;
+
 // A row of the table that register_handlers() takes. Index 0 lets the library choose: the highest free index, rows in
 // order, after all fixed ones; the choice is written back.
 template <class H>
@@ -28,6 +49,8 @@ struct HandlerEntry {
   HandlerFunction<H> function = nullptr;
   void* context = nullptr;  // handed to the handler as Token::context()
   const char* name = "";    // for messages
+  HandlerUse use = HandlerUse::any;
+  std::uint8_t arguments = kAnyArguments;  // exactly so many; 0..16
 };
 
 template <class H>
@@ -68,15 +91,44 @@ class HandlerTable {
       throw UsageError("handler index " + std::to_string(gasmeter::index(entry.index)) + " is registered already");
     }
     rows_[gasmeter::index(entry.index)] = {entry.function, entry.context};
+    entries_.push_back(entry);
     taken_[gasmeter::index(entry.index)] = true;
   }
 
   [[nodiscard]] const Row& operator[](HandlerIndex handler) const { return rows_[gasmeter::index(handler)]; }
+  // As registered; null for an index nobody registered. Valid until the next registration.
+  [[nodiscard]] const HandlerEntry<H>* entry(HandlerIndex handler) const {
+    for (const HandlerEntry<H>& entry : entries_) {
+      if (entry.index == handler) return &entry;
+    }
+    return nullptr;
+  }
+  // Which promise of its registration a message breaks; null: none.
+  [[nodiscard]] const char* broken_by(const conduit::AmView& message) const {
+    using conduit::Category;
+    const HandlerEntry<H>* const row = entry(message.handler);
+    if (row == nullptr) return nullptr;
+    const HandlerUse category = message.category == Category::short_message ? HandlerUse::of_short
+                                : message.category == Category::medium      ? HandlerUse::of_medium
+                                                                            : HandlerUse::of_long;
+    if (has(row->use, HandlerUse::of_short | HandlerUse::of_medlong) && !has(row->use, category)) {
+      return "the category of the message";
+    }
+    if (has(row->use, HandlerUse::reqrep) &&
+        !has(row->use, message.is_request ? HandlerUse::request : HandlerUse::reply)) {
+      return message.is_request ? "a request" : "a reply";
+    }
+    if (row->arguments != kAnyArguments && row->arguments != message.arguments.size()) {
+      return "the number of arguments";
+    }
+    return nullptr;
+  }
   [[nodiscard]] bool is_taken(HandlerIndex handler) const { return taken_[gasmeter::index(handler)]; }
 
  private:
   std::array<Row, 256> rows_;
   std::array<bool, 256> taken_{};
+  std::vector<HandlerEntry<H>> entries_;  // few: searched where time does not matter
 };
 
 }  // namespace gasmeter::core

@@ -45,12 +45,18 @@ OperationId OperationTable::start(OperationKind kind, std::uint32_t parts, Impli
 void OperationTable::complete(OperationId id) {
   const auto index = static_cast<std::uint32_t>(id);
   Slot& slot = slots_[index];
-  if (--slot.remaining != 0 || slot.group == nullptr || slot.is_region) return;
+  if (--slot.remaining != 0) return;
+  if (slot.is_forsaken) {
+    release(index);
+    return;
+  }
+  if (slot.group == nullptr || slot.is_region) return;
   if (slot.region != ImplicitGroup::kNoRegion) {
     --slots_[slot.region].remaining;
   } else {
     ++slot.group->completed[static_cast<std::size_t>(slot.kind)];
   }
+  if (slot.leaf != kEnd) slots_[slot.leaf].root = kEnd;
   release(index);
 }
 
@@ -64,11 +70,25 @@ void OperationTable::withdraw(OperationId id) {
       --slot.group->issued[static_cast<std::size_t>(slot.kind)];
     }
   }
+  if (slot.leaf != kEnd) release(slot.leaf);
   release(index);
 }
 
-bool OperationTable::test(Event& event) {
-  if (event.is_done()) return true;
+OperationId OperationTable::start_leaf(OperationId root, std::uint32_t parts) {
+  const std::uint32_t index = take();
+  slots_[index].remaining = parts;
+  slots_[index].root = static_cast<std::uint32_t>(root);
+  slot(root).leaf = index;
+  return OperationId{index};
+}
+
+Event OperationTable::leaf_of(const Event& root) const {
+  if (root.is_done()) return Event::done();
+  const std::uint32_t leaf = slot_of(root).leaf;
+  return leaf == kEnd ? Event::done() : event_of(OperationId{leaf});
+}
+
+const OperationTable::Slot& OperationTable::slot_of(const Event& event) const {
   if (event.is_no_op()) {
     throw UsageError("event: a no-op event (a refused immediate operation) cannot be waited for");
   }
@@ -76,9 +96,61 @@ bool OperationTable::test(Event& event) {
   if (index >= slots_.size() || slots_[index].is_free) {
     throw UsageError("event: slot " + std::to_string(index) + " is not outstanding; an event is consumed exactly once");
   }
-  if (slots_[index].remaining != 0) return false;
-  release(index);
+  return slots_[index];
+}
+
+void OperationTable::consume(Event& event) {
+  const std::uint32_t index = event.value_ - 2;
   event = Event::done();
+  const std::uint32_t leaf = slots_[index].leaf;
+  const std::uint32_t root = slots_[index].root;
+  if (leaf != kEnd) {
+    slots_[leaf].root = kEnd;
+    slots_[leaf].is_forsaken = true;
+    if (slots_[leaf].remaining == 0) release(leaf);
+  }
+  if (root != kEnd) slots_[root].leaf = kEnd;
+  if (slots_[index].remaining == 0) {
+    release(index);
+  } else {
+    slots_[index].root = kEnd;  // a leaf, and the network has yet to tell of it
+    slots_[index].is_forsaken = true;
+  }
+}
+
+bool OperationTable::test(Event& event) {
+  if (event.is_done()) return true;
+  if (!is_complete(slot_of(event))) return false;
+  consume(event);
+  return true;
+}
+
+// Leaves first: a root takes its leaf with it.
+std::size_t OperationTable::consume_complete(std::span<Event> events) {
+  std::size_t consumed = 0;
+  for (const bool leaves : {true, false}) {
+    for (Event& event : events) {
+      if (event.is_done()) continue;
+      const Slot& slot = slot_of(event);
+      if ((slot.root != kEnd) != leaves || !is_complete(slot)) continue;
+      consume(event);
+      ++consumed;
+    }
+  }
+  return consumed;
+}
+
+bool OperationTable::test_some(std::span<Event> events) {
+  bool any_left = false;
+  for (const Event& event : events) any_left = any_left || !event.is_done();
+  return consume_complete(events) != 0 || !any_left;
+}
+
+bool OperationTable::test_all(std::span<Event> events) {
+  (void)consume_complete(events);
+  for (const Event& event : events) {
+    if (!event.is_done()) return false;
+  }
   return true;
 }
 

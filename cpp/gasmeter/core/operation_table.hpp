@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "gasmeter/base/units.hpp"
@@ -14,8 +15,8 @@ namespace gasmeter::core {
 using conduit::OperationId;
 
 // The kind of an operation decides which implicit group it counts for.
-enum class OperationKind : std::uint8_t { put, get, am };
-inline constexpr std::size_t kOperationKinds = 3;
+enum class OperationKind : std::uint8_t { put, get, am, rmw };
+inline constexpr std::size_t kOperationKinds = 4;
 
 // Implicit operations of one thread that no event names.
 struct ImplicitGroup {
@@ -48,12 +49,22 @@ class OperationTable {
   void add_parts(OperationId id, std::uint32_t parts) { slot(id).remaining += parts; }
   // One part is complete.
   void complete(OperationId id);
-  // Takes back an operation of which nothing was started.
+  // Takes back an operation of which nothing was started, and its leaf.
   void withdraw(OperationId id);
 
   [[nodiscard]] Event event_of(OperationId id) const { return Event(static_cast<std::uint32_t>(id) + 2); }
+  // A put's local completion as an operation of its own. Consuming the root consumes the leaf, too; the leaf counts as
+  // complete when the root is.
+  OperationId start_leaf(OperationId root, std::uint32_t parts);
+  // The root's leaf, if it has one that is not consumed; done() otherwise. A pure query.
+  [[nodiscard]] Event leaf_of(const Event& root) const;
+  [[nodiscard]] bool is_leaf(const Event& event) const { return !event.is_done() && slot_of(event).root != kEnd; }
   // True: complete, and the event is consumed.
   bool test(Event& event);
+  // Arrays: complete entries are consumed and overwritten with done(), whatever the answer. Entries that are done
+  // already are skipped; a leaf may stand after its root.
+  bool test_some(std::span<Event> events);  // at least one was completed now, or none was left
+  bool test_all(std::span<Event> events);   // none is left
 
   void begin_region(ImplicitGroup& group);
   Event end_region(ImplicitGroup& group);
@@ -62,18 +73,27 @@ class OperationTable {
   [[nodiscard]] std::uint32_t outstanding() const { return outstanding_; }
 
  private:
+  static constexpr std::uint32_t kEnd = 0xffffffffU;
   struct Slot {
     std::uint32_t remaining = 0;
     std::uint32_t next_free = 0;
     std::uint32_t region = ImplicitGroup::kNoRegion;
     OperationKind kind = OperationKind::put;
+    std::uint32_t leaf = kEnd;  // of a root
+    std::uint32_t root = kEnd;  // of a leaf
     bool is_region = false;
     bool is_free = true;
+    bool is_forsaken = false;  // a leaf whose root was consumed first: freed when it completes
     ImplicitGroup* group = nullptr;
   };
-  static constexpr std::uint32_t kEnd = 0xffffffffU;
 
   [[nodiscard]] Slot& slot(OperationId id) { return slots_[static_cast<std::uint32_t>(id)]; }
+  [[nodiscard]] bool is_complete(const Slot& slot) const {
+    return slot.remaining == 0 || (slot.root != kEnd && slots_[slot.root].remaining == 0);
+  }
+  [[nodiscard]] const Slot& slot_of(const Event& event) const;  // throws unless it is outstanding
+  void consume(Event& event);
+  std::size_t consume_complete(std::span<Event> events);
   std::uint32_t take();
   void release(std::uint32_t index);
 

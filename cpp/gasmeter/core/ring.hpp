@@ -154,6 +154,14 @@ class RingSender {
   // The same for a record that cannot reach beyond what is zero.
   GASMETER_INLINE void publish_small(std::uint64_t header, Bytes length) { store(header, tail_ + length); }
 
+  // The caller lets somebody write behind the first `prefix` bytes of the last reserve(), who may publish less than
+  // that, or nothing: what lies there is not known to be zero any more.
+  GASMETER_INLINE void lend(Bytes prefix) { zeroed_ = zeroed_ < tail_ + prefix ? zeroed_ : tail_ + prefix; }
+  // Instead of the publish() that follows a lend().
+  void take_back() {
+    while (zeroed_ < tail_ + kAlwaysZero) zero_ahead();
+  }
+
   [[nodiscard]] std::uint64_t position() const { return tail_; }
 
  private:

@@ -1,18 +1,24 @@
 // What a handler sees of the message it runs for.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <span>
 
 #include "gasmeter/base/status.hpp"
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/conduit/am.hpp"
+#include "gasmeter/conduit/capabilities.hpp"
 #include "gasmeter/core/event.hpp"
 
 namespace gasmeter::core {
 
 template <class H>
 class Endpoint;
+template <class H>
+class Prepared;
+template <class H>
+struct HandlerEntry;
 
 // Valid inside the handler only. A request handler may reply at most once, to the requester; a reply handler may not
 // communicate. Neither may poll or wait.
@@ -41,17 +47,46 @@ class Token {
     return *static_cast<T*>(context_);
   }
 
-  template <class... Args>
-  Status reply_short(HandlerIndex handler, Args... arguments);
-  template <class... Args>
-  Status reply_medium(HandlerIndex handler, const void* from, Bytes bytes, Args... arguments);
+  // The handler's registration; null for the library's reply to an index nobody registered.
+  [[nodiscard]] const HandlerEntry<H>* entry() const;
+
+  // Largest payload of a reply to this request.
+  [[nodiscard]] Bytes max_reply_medium(unsigned arguments = conduit::kMaxArguments, Flags flags = Flags::none) const;
+  [[nodiscard]] Bytes max_reply_long(unsigned arguments = conduit::kMaxArguments, Flags flags = Flags::none) const;
+
+  // With Flags::immediate a reply may be refused; another may then be tried.
+  template <std::convertible_to<std::int32_t>... Args>
+  Status reply_short(HandlerIndex handler, Args... arguments) {
+    return reply_short(handler, Flags::none, arguments...);
+  }
+  template <std::convertible_to<std::int32_t>... Args>
+  Status reply_short(HandlerIndex handler, Flags flags, Args... arguments);
+  template <std::convertible_to<std::int32_t>... Args>
+  Status reply_medium(HandlerIndex handler, const void* from, Bytes bytes, Args... arguments) {
+    return reply_medium(handler, from, bytes, Flags::none, arguments...);
+  }
+  template <std::convertible_to<std::int32_t>... Args>
+  Status reply_medium(HandlerIndex handler, const void* from, Bytes bytes, Flags flags, Args... arguments);
   // `to`: address in the requester's segment.
-  template <class... Args>
-  Status reply_long(HandlerIndex handler, const void* from, Bytes bytes, void* to, Args... arguments);
+  template <std::convertible_to<std::int32_t>... Args>
+  Status reply_long(HandlerIndex handler, const void* from, Bytes bytes, void* to, Args... arguments) {
+    return reply_long(handler, from, bytes, to, Flags::none, arguments...);
+  }
+  template <std::convertible_to<std::int32_t>... Args>
+  Status reply_long(HandlerIndex handler, const void* from, Bytes bytes, void* to, Flags flags, Args... arguments);
+
+  // Negotiated payload: see Endpoint::prepare_medium and core/negotiated.hpp, which has to be included.
+  [[nodiscard]] Prepared<H> prepare_medium(const void* client, Bytes least, Bytes most, unsigned arguments,
+                                           LocalCompletion local = LocalCompletion::now(), Flags flags = Flags::none);
+  [[nodiscard]] Prepared<H> prepare_long(const void* client, Bytes least, Bytes most, void* destination,
+                                         unsigned arguments, LocalCompletion local = LocalCompletion::now(),
+                                         Flags flags = Flags::none);
 
  private:
   friend class Endpoint<H>;
-  void take_reply();
+  friend class Prepared<H>;
+  void take_reply(const char* call);
+  [[noreturn]] void refuse_reply(const char* call) const;
 
   Endpoint<H>& endpoint_;
   const conduit::AmView& message_;

@@ -258,5 +258,94 @@ TEST_CASE("slots_are_reused_and_the_promised_number_is_outstanding_at_once") {
   }
 }
 
+// ---- leaves and arrays
+
+struct Put {
+  explicit Put(OperationTable& table)
+      : root(table.start(OperationKind::put, 1, nullptr)),
+        leaf(table.start_leaf(root, 1)),
+        of_root(table.event_of(root)),
+        of_leaf(table.event_of(leaf)) {}
+  OperationId root;
+  OperationId leaf;
+  Event of_root;
+  Event of_leaf;
+};
+
+TEST_CASE("a leaf is done with its copy or with its root") {
+  OperationTable table;
+  Put put(table);
+  CHECK(table.leaf_of(put.of_root) == put.of_leaf);
+  CHECK(table.leaf_of(put.of_root) == put.of_leaf);  // a pure query
+  CHECK(table.is_leaf(put.of_leaf));
+  CHECK_FALSE(table.is_leaf(put.of_root));
+  CHECK_FALSE(table.test(put.of_leaf));
+  table.complete(put.leaf);
+  CHECK(table.test(put.of_leaf));
+  CHECK(table.leaf_of(put.of_root).is_done());
+  CHECK_FALSE(table.test(put.of_root));
+  table.complete(put.root);
+  CHECK(table.test(put.of_root));
+  CHECK(table.outstanding() == 0);
+
+  // The network tells of the root first.
+  Put late(table);
+  table.complete(late.root);
+  CHECK(table.test(late.of_leaf));
+  CHECK(table.test(late.of_root));
+  CHECK(table.outstanding() == 1);
+  table.complete(late.leaf);
+  CHECK(table.outstanding() == 0);
+}
+
+TEST_CASE("a root takes its leaf with it") {
+  for (const bool told_before : {true, false}) {
+    CAPTURE(told_before);
+    OperationTable table;
+    Put put(table);
+    if (told_before) table.complete(put.leaf);
+    table.complete(put.root);
+    CHECK(table.test(put.of_root));
+    // Whatever takes free slots now must not be hit by what the network tells of the leaf.
+    const OperationId other = table.start(OperationKind::get, 1, nullptr);
+    Event of_other = table.event_of(other);
+    if (!told_before) table.complete(put.leaf);
+    CHECK_FALSE(table.test(of_other));
+    table.complete(other);
+    CHECK(table.test(of_other));
+    CHECK(table.outstanding() == 0);
+  }
+  OperationTable table;
+  Put refused(table);
+  table.withdraw(refused.root);
+  CHECK(table.outstanding() == 0);
+}
+
+TEST_CASE("arrays: done entries are consumed whatever the answer, leaves may stand behind their roots") {
+  OperationTable table;
+  std::vector<Event> none(3);
+  CHECK(table.test_some(none));
+  CHECK(table.test_all(none));
+  CHECK(table.test_some({}));
+  Put put(table);
+  const OperationId other = table.start(OperationKind::get, 1, nullptr);
+  std::vector<Event> events{put.of_root, Event::done(), table.event_of(other), put.of_leaf};
+  CHECK_FALSE(table.test_some(events));
+  CHECK_FALSE(table.test_all(events));
+  table.complete(put.leaf);
+  table.complete(put.root);
+  CHECK_FALSE(table.test_all(events));
+  CHECK(events[0].is_done());
+  CHECK(events[3].is_done());
+  CHECK_FALSE(events[2].is_done());
+  CHECK_FALSE(table.test_some(events));  // one is left, and it is not complete
+  table.complete(other);
+  CHECK(table.test_some(events));
+  CHECK(table.test_all(events));
+  CHECK(table.outstanding() == 0);
+  std::vector<Event> refused{Event::no_op()};
+  CHECK_THROWS_AS((void)table.test_all(refused), UsageError);
+}
+
 }  // namespace
 }  // namespace gasmeter::core

@@ -55,7 +55,9 @@ struct Letter {
   Kind kind = Kind::short_message;
   unsigned arguments = 0;
   Bytes payload = 0;
-  std::uint64_t fill = 0;  // what the words of arguments and payload start from
+  Bytes most = 0;            // prepared for so much, of which `payload` is sent
+  bool is_given_up = false;  // prepared once before, filled and given back
+  std::uint64_t fill = 0;    // what the words of arguments and payload start from
 
   // Words that look like headers: all ones, headers of records that do not exist, small numbers.
   [[nodiscard]] std::uint64_t word(std::uint64_t i) const {
@@ -91,6 +93,8 @@ class Letters {
       default:
         letter.payload = random_() % 100;
     }
+    letter.most = std::min<Bytes>(largest_, letter.payload + (random_() % 2 == 0 ? random_() % 1500 : 0));
+    letter.is_given_up = random_() % 4 == 0;
     letter.fill = random_();
     return letter;
   }
@@ -115,8 +119,24 @@ bool has_words(const std::byte* at, Bytes bytes, const Letter& letter, std::uint
   return true;
 }
 
+// Room for the most of a Medium, all of it written to.
+std::byte* reserve_and_lend(RingSender& sender, const Letter& letter) {
+  std::byte* const record = sender.reserve(ring::record(Kind::medium, letter.arguments, letter.most));
+  if (record == nullptr) return nullptr;
+  std::byte* const payload = ring::payload_of(record, letter.arguments);
+  sender.lend(static_cast<Bytes>(payload - record));
+  std::memset(payload, 0xff, letter.most);
+  return record;
+}
+
 bool send(RingSender& sender, const Letter& letter) {
-  std::byte* const record = sender.reserve(ring::record(letter.kind, letter.arguments, letter.payload));
+  if (letter.is_given_up) {
+    if (reserve_and_lend(sender, letter) == nullptr) return false;
+    sender.take_back();
+  }
+  const bool is_lent = letter.kind == Kind::medium && letter.most > letter.payload;
+  std::byte* const record = is_lent ? reserve_and_lend(sender, letter)
+                                    : sender.reserve(ring::record(letter.kind, letter.arguments, letter.payload));
   if (record == nullptr) return false;
   const std::uint64_t header = Header::pack(letter.handler, letter.arguments, letter.kind, letter.payload);
   const Bytes prefix = ring::prefix(letter.kind, letter.arguments);

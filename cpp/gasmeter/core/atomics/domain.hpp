@@ -1,0 +1,133 @@
+// Atomic domains [EX:Atomic Domains]: one type, a set of operations, and how they are done, decided for the whole set
+// when the domain is created.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <string>
+
+#include "gasmeter/base/error.hpp"
+#include "gasmeter/core/atomics/operation.hpp"
+#include "gasmeter/core/atomics/remote.hpp"
+#include "gasmeter/core/endpoint.hpp"
+
+namespace gasmeter::core {
+
+// Who does the operations of a domain. The processor at the target does them in every case, so that operations of
+// neighbours and of distant ranks are atomic with each other.
+enum class AtomicPath : std::uint8_t {
+  direct,    // every rank is a neighbour: this rank's own processor, at once
+  mixed,     // neighbours directly, others by active messages
+  messages,  // this rank alone directly, all others by active messages
+};
+[[nodiscard]] constexpr const char* name_of(AtomicPath path) {
+  return path == AtomicPath::direct ? "direct" : path == AtomicPath::mixed ? "direct+messages" : "messages";
+}
+
+// All ranks create the same domains in the same order and destroy one only when all its operations are synchronised;
+// neither communicates. Operations of one domain are atomic with each other and with nothing else.
+//   target: naturally aligned, in the target's segment, as its owner sees it
+//   result: written when the operation is complete, by fetching operations alone; others ignore it
+template <class H, AtomicValue T>
+class AtomicDomain {
+ public:
+  AtomicDomain(Endpoint<H>& endpoint, AtomicOps ops) : endpoint_(endpoint), ops_(ops) {
+    if constexpr (!std::is_integral_v<T>) {
+      for (unsigned op = static_cast<unsigned>(AtomicOp::bit_and); op < static_cast<unsigned>(AtomicOp::count_); ++op) {
+        if (ops.holds(static_cast<AtomicOp>(op))) {
+          throw UsageError("atomic domain: and, or and xor are for integers, not for floating point");
+        }
+      }
+    }
+    const std::uint32_t neighbours = endpoint.neighbours();
+    path_ = neighbours == endpoint.ranks() ? AtomicPath::direct
+            : neighbours > 1               ? AtomicPath::mixed
+                                           : AtomicPath::messages;
+  }
+  AtomicDomain(const AtomicDomain&) = delete;
+  AtomicDomain& operator=(const AtomicDomain&) = delete;
+
+  [[nodiscard]] AtomicOps ops() const { return ops_; }
+  [[nodiscard]] AtomicPath path() const { return path_; }
+
+  // A refusal (Event::no_op()) happens with Flags::immediate only.
+  template <AtomicOp Op>
+  GASMETER_INLINE Event nb(T* result, Rank rank, T* target, T a = {}, T b = {}, Flags flags = Flags::none) {
+    check<Op>(rank, target);
+    if (do_near<Op>(result, rank, target, a, b)) return Event::done();
+    const auto id = RemoteAtomics<H>::start(endpoint_, rank, far<Op>(result, target, a, b), flags, false);
+    return id ? RemoteAtomics<H>::event_of(endpoint_, *id) : Event::no_op();
+  }
+  // Implicit: synchronised as a put (set), a get (get) or EventSet::rmw (all others).
+  template <AtomicOp Op>
+  GASMETER_INLINE Status nbi(T* result, Rank rank, T* target, T a = {}, T b = {}, Flags flags = Flags::none) {
+    check<Op>(rank, target);
+    if (do_near<Op>(result, rank, target, a, b)) return Status::ok;
+    return RemoteAtomics<H>::start(endpoint_, rank, far<Op>(result, target, a, b), flags, true) ? Status::ok
+                                                                                                : Status::no_resource;
+  }
+  // Blocking; returns op0 of a fetching operation.
+  template <AtomicOp Op>
+  GASMETER_INLINE T wait(Rank rank, T* target, T a = {}, T b = {}) {
+    T result{};
+    Event event = nb<Op>(&result, rank, target, a, b);
+    if (!event.is_done()) endpoint_.wait(event);
+    return result;
+  }
+
+  // The same with the operation chosen at run time.
+  Event nb(AtomicOp op, T* result, Rank rank, T* target, T a = {}, T b = {}, Flags flags = Flags::none) {
+    return atomics::with_operation(
+        op, [&]<AtomicOp Op>() { return this->template nb<Op>(result, rank, target, a, b, flags); });
+  }
+  Status nbi(AtomicOp op, T* result, Rank rank, T* target, T a = {}, T b = {}, Flags flags = Flags::none) {
+    return atomics::with_operation(
+        op, [&]<AtomicOp Op>() { return this->template nbi<Op>(result, rank, target, a, b, flags); });
+  }
+
+ private:
+  template <AtomicOp Op>
+  GASMETER_INLINE bool do_near(T* result, Rank rank, T* target, T a, T b) {
+    void* const here = endpoint_.map(rank, target);
+    if (GASMETER_UNLIKELY(here == nullptr)) return false;
+    H& host = endpoint_.host();
+    host.charge(PrivatePrice::call);
+    host.charge_shared(SharedPrice::line_transfer);
+    host.synchronise();
+    [[maybe_unused]] const T before = atomics::apply<Op, T>(static_cast<T*>(here), a, b);
+    if constexpr (fetches(Op)) *result = before;
+    return true;
+  }
+  template <AtomicOp Op>
+  static RemoteAtomic far(T* result, T* target, T a, T b) {
+    return {atomics::value_type<T>(), Op, bits(a), bits(b), target, result};
+  }
+  static std::uint64_t bits(T value) {
+    if constexpr (sizeof(T) == 4) {
+      return std::bit_cast<std::uint32_t>(value);
+    } else {
+      return std::bit_cast<std::uint64_t>(value);
+    }
+  }
+
+  template <AtomicOp Op>
+  GASMETER_INLINE void check([[maybe_unused]] Rank rank, [[maybe_unused]] const T* target) const {
+    if constexpr (kChecked) {
+      endpoint_.check_call("atomic");
+      if (!ops_.holds(Op)) refuse("this operation is not in the domain's set");
+      if (reinterpret_cast<std::uintptr_t>(target) % sizeof(T) != 0) refuse("the target is not naturally aligned");
+      if (index(rank) < endpoint_.ranks() && !endpoint_.segment(rank).holds(target, sizeof(T))) {
+        refuse("the target is outside the rank's segment");
+      }
+    }
+  }
+  [[noreturn]] void refuse(const char* why) const {
+    throw UsageError("rank " + std::to_string(index(endpoint_.rank())) + ": atomic: " + why);
+  }
+
+  Endpoint<H>& endpoint_;
+  AtomicOps ops_;
+  AtomicPath path_{};
+};
+
+}  // namespace gasmeter::core

@@ -1,0 +1,173 @@
+// What remote atomics do [EX:Atomic Domains]: the operations, what each needs, and each one on this rank's own memory.
+#pragma once
+
+#include <atomic>
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+#include <type_traits>
+
+#include "gasmeter/base/platform.hpp"
+
+namespace gasmeter::core {
+
+// op0 is the value at the target, a and b are the operands. Those with an f in front return op0, as swap and get do.
+enum class AtomicOp : std::uint8_t {
+  set,   // a
+  get,   // op0
+  swap,  // a
+  cas,   // op0 == a ? b : op0; floating point is compared bit by bit
+  fcas,
+  add,  // op0 + a; integers wrap around
+  fadd,
+  sub,  // op0 - a
+  fsub,
+  mult,  // op0 * a
+  fmult,
+  min,
+  fmin,
+  max,
+  fmax,
+  inc,  // op0 + 1
+  finc,
+  dec,  // op0 - 1
+  fdec,
+  bit_and,  // bitwise ones: integers only
+  fbit_and,
+  bit_or,
+  fbit_or,
+  bit_xor,
+  fbit_xor,
+  count_
+};
+
+[[nodiscard]] constexpr bool fetches(AtomicOp op) {
+  switch (op) {
+    case AtomicOp::set:
+    case AtomicOp::cas:
+      return false;
+    case AtomicOp::get:
+    case AtomicOp::swap:
+    case AtomicOp::fcas:
+      return true;
+    default:  // pairs: with and without
+      return (static_cast<unsigned>(op) - static_cast<unsigned>(AtomicOp::add)) % 2 == 1;
+  }
+}
+[[nodiscard]] constexpr unsigned operands_of(AtomicOp op) {
+  switch (op) {
+    case AtomicOp::get:
+    case AtomicOp::inc:
+    case AtomicOp::finc:
+    case AtomicOp::dec:
+    case AtomicOp::fdec:
+      return 0;
+    case AtomicOp::cas:
+    case AtomicOp::fcas:
+      return 2;
+    default:
+      return 1;
+  }
+}
+[[nodiscard]] constexpr bool is_bitwise(AtomicOp op) {
+  return op >= AtomicOp::bit_and && op < AtomicOp::count_;
+}
+
+// A set of operations.
+class AtomicOps {
+ public:
+  constexpr AtomicOps(std::initializer_list<AtomicOp> ops) {
+    for (const AtomicOp op : ops) bits_ |= bit(op);
+  }
+  [[nodiscard]] static constexpr AtomicOps all_of_integers() { return AtomicOps(bit(AtomicOp::count_) - 1); }
+  [[nodiscard]] static constexpr AtomicOps all_of_floats() { return AtomicOps(bit(AtomicOp::bit_and) - 1); }
+  [[nodiscard]] constexpr bool holds(AtomicOp op) const { return (bits_ & bit(op)) != 0; }
+  constexpr bool operator==(const AtomicOps&) const = default;
+
+ private:
+  constexpr explicit AtomicOps(std::uint32_t bits) : bits_(bits) {}
+  static constexpr std::uint32_t bit(AtomicOp op) { return std::uint32_t{1} << static_cast<unsigned>(op); }
+  std::uint32_t bits_ = 0;
+};
+
+template <class T>
+concept AtomicValue =
+    std::same_as<T, std::int32_t> || std::same_as<T, std::uint32_t> || std::same_as<T, std::int64_t> ||
+    std::same_as<T, std::uint64_t> || std::same_as<T, float> || std::same_as<T, double>;
+
+namespace atomics {
+
+// What stands at the target afterwards; of the operations that a processor has no instruction for on some type.
+template <AtomicOp Op, AtomicValue T>
+[[nodiscard]] constexpr T combine(T old, T a) {
+  if constexpr (Op == AtomicOp::mult || Op == AtomicOp::fmult) {
+    if constexpr (std::is_integral_v<T>) {
+      using Unsigned = std::make_unsigned_t<T>;
+      return static_cast<T>(static_cast<Unsigned>(old) * static_cast<Unsigned>(a));
+    } else {
+      return old * a;
+    }
+  } else if constexpr (Op == AtomicOp::min || Op == AtomicOp::fmin) {
+    return a < old ? a : old;
+  } else {
+    static_assert(Op == AtomicOp::max || Op == AtomicOp::fmax);
+    return old < a ? a : old;
+  }
+}
+
+// Does it at once and returns op0; of a set nothing that means anything. What this rank did before is seen by whoever
+// sees the operation.
+template <AtomicOp Op, AtomicValue T>
+GASMETER_INLINE T apply(T* target, T a, T b) {
+  static_assert(std::atomic_ref<T>::is_always_lock_free);
+  const std::atomic_ref<T> word(*target);
+  constexpr auto kOrder = std::memory_order_acq_rel;
+  if constexpr (Op == AtomicOp::set) {
+    word.store(a, std::memory_order_release);
+    return T{};
+  } else if constexpr (Op == AtomicOp::get) {
+    return word.load(std::memory_order_acquire);
+  } else if constexpr (Op == AtomicOp::swap) {
+    return word.exchange(a, kOrder);
+  } else if constexpr (Op == AtomicOp::cas || Op == AtomicOp::fcas) {
+    T expected = a;
+    word.compare_exchange_strong(expected, b, kOrder, std::memory_order_acquire);
+    return expected;
+  } else if constexpr (Op == AtomicOp::add || Op == AtomicOp::fadd) {
+    return word.fetch_add(a, kOrder);
+  } else if constexpr (Op == AtomicOp::sub || Op == AtomicOp::fsub) {
+    return word.fetch_sub(a, kOrder);
+  } else if constexpr (Op == AtomicOp::inc || Op == AtomicOp::finc) {
+    return word.fetch_add(T{1}, kOrder);
+  } else if constexpr (Op == AtomicOp::dec || Op == AtomicOp::fdec) {
+    return word.fetch_sub(T{1}, kOrder);
+  } else if constexpr (is_bitwise(Op)) {
+    if constexpr (std::is_integral_v<T>) {
+      if constexpr (Op == AtomicOp::bit_and || Op == AtomicOp::fbit_and) return word.fetch_and(a, kOrder);
+      if constexpr (Op == AtomicOp::bit_or || Op == AtomicOp::fbit_or) return word.fetch_or(a, kOrder);
+      if constexpr (Op == AtomicOp::bit_xor || Op == AtomicOp::fbit_xor) return word.fetch_xor(a, kOrder);
+    }
+    return T{};  // no domain of floating point has it
+  } else {
+    T old = word.load(std::memory_order_relaxed);
+    while (!word.compare_exchange_weak(old, combine<Op>(old, a), kOrder, std::memory_order_relaxed)) {
+    }
+    return old;
+  }
+}
+
+// Calls f.operator()<Op>() for the operation, which is known at run time only.
+template <class F, AtomicOp Op = AtomicOp{}>
+decltype(auto) with_operation(AtomicOp op, F&& f) {
+  constexpr auto kNext = static_cast<AtomicOp>(static_cast<std::uint8_t>(Op) + 1);
+  if constexpr (kNext == AtomicOp::count_) {
+    return f.template operator()<Op>();
+  } else {
+    if (op == Op) return f.template operator()<Op>();
+    return with_operation<F, kNext>(op, static_cast<F&&>(f));
+  }
+}
+
+}  // namespace atomics
+
+}  // namespace gasmeter::core

@@ -1,0 +1,182 @@
+#include "gasmeter/core/atomics/remote.hpp"
+
+#include <bit>
+#include <cstring>
+#include <mutex>
+
+#include "gasmeter/base/real_host.hpp"
+#include "gasmeter/core/reference/extended.hpp"
+#include "gasmeter/sim/model_host.hpp"
+
+namespace gasmeter::core {
+namespace {
+
+using atomics::ValueType;
+
+constexpr bool is_wide(ValueType type) {
+  return type == ValueType::i64 || type == ValueType::u64 || type == ValueType::f64;
+}
+
+OperationKind kind_of(AtomicOp op) {
+  if (op == AtomicOp::set) return OperationKind::put;
+  return op == AtomicOp::get ? OperationKind::get : OperationKind::rmw;
+}
+
+// Arguments in the order in which they are added; addresses and wide values are two of them.
+class Words {
+ public:
+  void add(std::int32_t word) { words_[count_++] = word; }
+  void add_wide(std::uint64_t value) {
+    add(static_cast<std::int32_t>(value & 0xffffffffU));
+    add(static_cast<std::int32_t>(value >> 32));
+  }
+  void add_value(std::uint64_t value, bool wide) {
+    if (wide) {
+      add_wide(value);
+    } else {
+      add(static_cast<std::int32_t>(value & 0xffffffffU));
+    }
+  }
+  [[nodiscard]] std::span<const std::int32_t> span() const { return {words_.data(), count_}; }
+
+ private:
+  std::array<std::int32_t, conduit::kMaxArguments> words_{};
+  std::size_t count_ = 0;
+};
+
+class WordReader {
+ public:
+  explicit WordReader(std::span<const std::int32_t> words) : words_(words) {}
+  std::uint64_t narrow() { return static_cast<std::uint32_t>(words_[next_++]); }
+  std::uint64_t wide() {
+    const std::uint64_t low = narrow();
+    return low | (narrow() << 32);
+  }
+  std::uint64_t value(bool is_wide) { return is_wide ? wide() : narrow(); }
+
+ private:
+  std::span<const std::int32_t> words_;
+  std::size_t next_ = 0;
+};
+
+template <class T>
+T value_of(std::uint64_t bits) {
+  if constexpr (sizeof(T) == 4) {
+    return std::bit_cast<T>(static_cast<std::uint32_t>(bits & 0xffffffffU));
+  } else {
+    return std::bit_cast<T>(bits);
+  }
+}
+
+template <class T>
+std::uint64_t bits_of(T value) {
+  if constexpr (sizeof(T) == 4) {
+    return std::bit_cast<std::uint32_t>(value);
+  } else {
+    return std::bit_cast<std::uint64_t>(value);
+  }
+}
+
+template <AtomicValue T>
+std::uint64_t apply_typed(const RemoteAtomic& atomic) {
+  T* const target = static_cast<T*>(atomic.target);
+  return atomics::with_operation(atomic.op, [&]<AtomicOp Op>() {
+    return bits_of(atomics::apply<Op, T>(target, value_of<T>(atomic.a), value_of<T>(atomic.b)));
+  });
+}
+
+std::uint64_t apply(const RemoteAtomic& atomic) {
+  switch (atomic.type) {
+    case ValueType::i32:
+      return apply_typed<std::int32_t>(atomic);
+    case ValueType::u32:
+      return apply_typed<std::uint32_t>(atomic);
+    case ValueType::i64:
+      return apply_typed<std::int64_t>(atomic);
+    case ValueType::u64:
+      return apply_typed<std::uint64_t>(atomic);
+    case ValueType::f32:
+      return apply_typed<float>(atomic);
+    case ValueType::f64:
+      break;
+  }
+  return apply_typed<double>(atomic);
+}
+
+}  // namespace
+
+template <class H>
+void RemoteAtomics<H>::on_request(Token<H>& token) {
+  WordReader words(token.arguments());
+  RemoteAtomic atomic;
+  const std::uint64_t code = words.narrow();
+  atomic.op = static_cast<AtomicOp>(code & 0xffU);
+  atomic.type = static_cast<ValueType>(code >> 8);
+  const bool wide = is_wide(atomic.type);
+  const auto operation = static_cast<std::int32_t>(words.narrow());
+  atomic.target = reinterpret_cast<void*>(words.wide());
+  const std::uint64_t result = fetches(atomic.op) ? words.wide() : 0;
+  if (operands_of(atomic.op) > 0) atomic.a = words.value(wide);
+  if (operands_of(atomic.op) > 1) atomic.b = words.value(wide);
+  H& host = token.endpoint().host();
+  host.charge_shared(SharedPrice::line_transfer);
+  host.synchronise();  // neighbours may be at the same word
+  const std::uint64_t before = apply(atomic);
+  if (!fetches(atomic.op)) {
+    (void)token.reply_short(reference::kAcknowledge, operation);
+    return;
+  }
+  const auto low = [](std::uint64_t value) { return static_cast<std::int32_t>(value & 0xffffffffU); };
+  if (wide) {
+    (void)token.reply_short(atomics::kFetched, operation, low(result), low(result >> 32), low(before),
+                            low(before >> 32));
+  } else {
+    (void)token.reply_short(atomics::kFetched, operation, low(result), low(result >> 32), low(before));
+  }
+}
+
+template <class H>
+void RemoteAtomics<H>::register_handlers(HandlerTable<H>& handlers) {
+  handlers.add({atomics::kRequest, &on_request, nullptr, "atomic"});
+  handlers.add({atomics::kFetched,
+                [](Token<H>& token) {
+                  WordReader words(token.arguments());
+                  const auto operation = static_cast<std::uint32_t>(words.narrow());
+                  auto* const result = reinterpret_cast<void*>(words.wide());
+                  std::memcpy(result, token.arguments().data() + 3, 4 * (token.arguments().size() - 3));
+                  token.endpoint().complete(OperationId{operation});
+                },
+                nullptr, "atomic's result"});
+}
+
+template <class H>
+std::optional<OperationId> RemoteAtomics<H>::start(Ep& ep, Rank rank, const RemoteAtomic& atomic, Flags flags,
+                                                   bool implicit) {
+  ep.check_rank(rank);  // before an operation is started
+  ImplicitGroup* const group = implicit ? &ep.implicit_group() : nullptr;
+  OperationId id{};
+  {
+    const std::lock_guard guard(ep.operations_lock_);
+    id = ep.operations_.start(kind_of(atomic.op), 1, group);
+  }
+  const bool wide = is_wide(atomic.type);
+  Words words;
+  words.add(static_cast<std::int32_t>(static_cast<unsigned>(atomic.op) | static_cast<unsigned>(atomic.type) << 8));
+  words.add(static_cast<std::int32_t>(id));
+  words.add_wide(reinterpret_cast<std::uint64_t>(atomic.target));
+  if (fetches(atomic.op)) words.add_wide(reinterpret_cast<std::uint64_t>(atomic.result));
+  if (operands_of(atomic.op) > 0) words.add_value(atomic.a, wide);
+  if (operands_of(atomic.op) > 1) words.add_value(atomic.b, wide);
+  const Status status =
+      ep.request_slow(rank, {Category::short_message, atomics::kRequest, nullptr, 0, nullptr, words.span()}, flags);
+  if (status == Status::ok) return id;
+  const std::lock_guard guard(ep.operations_lock_);
+  ep.operations_.withdraw(id);
+  return std::nullopt;
+}
+
+template class RemoteAtomics<RealHost>;
+template class RemoteAtomics<ThreadedHost>;
+template class RemoteAtomics<sim::ModelHost>;
+
+}  // namespace gasmeter::core

@@ -1,0 +1,57 @@
+// Remote atomics over active messages: a Short request that does the operation where the target is, and a Short reply
+// with what was there before or an acknowledgement.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "gasmeter/core/atomics/operation.hpp"
+#include "gasmeter/core/endpoint.hpp"
+
+namespace gasmeter::core {
+
+namespace atomics {
+
+// The library's own handler indices, beside those of reference/.
+inline constexpr HandlerIndex kRequest{7};
+inline constexpr HandlerIndex kFetched{8};
+
+enum class ValueType : std::uint8_t { i32, u32, i64, u64, f32, f64 };
+
+template <AtomicValue T>
+[[nodiscard]] constexpr ValueType value_type() {
+  if constexpr (std::same_as<T, std::int32_t>) return ValueType::i32;
+  if constexpr (std::same_as<T, std::uint32_t>) return ValueType::u32;
+  if constexpr (std::same_as<T, std::int64_t>) return ValueType::i64;
+  if constexpr (std::same_as<T, std::uint64_t>) return ValueType::u64;
+  if constexpr (std::same_as<T, float>) return ValueType::f32;
+  if constexpr (std::same_as<T, double>) return ValueType::f64;
+}
+
+}  // namespace atomics
+
+// An operation as it travels; values as their bits.
+struct RemoteAtomic {
+  atomics::ValueType type{};
+  AtomicOp op{};
+  std::uint64_t a = 0;
+  std::uint64_t b = 0;
+  void* target = nullptr;
+  void* result = nullptr;
+};
+
+template <class H>
+class RemoteAtomics {
+ public:
+  using Ep = Endpoint<H>;
+
+  static void register_handlers(HandlerTable<H>& handlers);
+  // Nothing if an immediate one was refused. An implicit one counts as a put (set), a get (get) or rmw (all others).
+  static std::optional<OperationId> start(Ep& ep, Rank rank, const RemoteAtomic& atomic, Flags flags, bool implicit);
+  [[nodiscard]] static Event event_of(Ep& ep, OperationId id) { return ep.operations_.event_of(id); }
+
+ private:
+  static void on_request(Token<H>& token);
+};
+
+}  // namespace gasmeter::core

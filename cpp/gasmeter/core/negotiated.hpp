@@ -1,0 +1,239 @@
+// Negotiated-payload active messages [EX:Negotiated-payload]: prepare takes everything a message needs and says where
+// its payload goes, the client generates the payload there, commit sends it.
+//
+// With the library's buffer nothing is copied that the network itself would not copy: a Medium to a neighbour is
+// written into the record of its ring, one through a conduit into what the conduit sends from.
+#pragma once
+
+#include <concepts>
+#include <utility>
+
+#include "gasmeter/core/endpoint.hpp"
+
+namespace gasmeter::core {
+
+// A prepared message. It is committed or cancelled exactly once, by the thread that prepared it; one that goes out of
+// scope is cancelled. In between nothing else may be called on the endpoint (checked builds diagnose it), and no other
+// message may be prepared. False: nothing is prepared, since an immediate prepare was refused, or no longer.
+template <class H>
+class Prepared {
+ public:
+  Prepared() = default;
+  Prepared(Prepared&& other) noexcept { move_from(other); }
+  Prepared& operator=(Prepared&& other) noexcept {
+    if (this != &other) {
+      if (*this) cancel();
+      move_from(other);
+    }
+    return *this;
+  }
+  ~Prepared() {
+    if (GASMETER_UNLIKELY(endpoint_ != nullptr)) cancel();
+  }
+
+  [[nodiscard]] explicit operator bool() const { return endpoint_ != nullptr; }
+  // The client's buffer if it gave one, else the library's, aligned for any type. size() bytes may be written.
+  [[nodiscard]] void* data() const {
+    check_use("data");
+    return client_ != nullptr ? const_cast<void*>(client_) : buffer_.data;
+  }
+  // Between what prepare was told as least and most.
+  [[nodiscard]] Bytes size() const {
+    check_use("size");
+    return buffer_.size;
+  }
+
+  // Sends the first `bytes` bytes, at most size(), as a Medium with as many arguments as prepare was told. A refusal
+  // happens with Flags::immediate only; the message is still prepared then.
+  template <std::convertible_to<std::int32_t>... Args>
+  GASMETER_INLINE Status commit(HandlerIndex handler, Bytes bytes, Flags flags, Args... arguments) {
+    const std::array<std::int32_t, sizeof...(Args)> words{static_cast<std::int32_t>(arguments)...};
+    check_commit("commit", Category::medium, bytes, words.size(), nullptr);
+    if (GASMETER_LIKELY(way_ == Way::ring)) {
+      send_record(handler, bytes, words);
+      return Status::ok;
+    }
+    return send(handler, bytes, nullptr, flags, words);
+  }
+  // The same for a Long; the destination has to be the one that prepare was told, if it was told one.
+  template <std::convertible_to<std::int32_t>... Args>
+  Status commit_long(HandlerIndex handler, Bytes bytes, void* destination, Flags flags, Args... arguments) {
+    const std::array<std::int32_t, sizeof...(Args)> words{static_cast<std::int32_t>(arguments)...};
+    check_commit("commit_long", Category::long_message, bytes, words.size(), destination);
+    return send(handler, bytes, destination, flags, words);
+  }
+  // Sends nothing and gives back what prepare took. After the cancel of a reply another reply may be made.
+  void cancel();
+
+ private:
+  friend class Endpoint<H>;
+  friend class Token<H>;
+  using E = Endpoint<H>;
+  using Outgoing = typename E::Outgoing;
+  using Link = typename E::Link;
+
+  // How the message will travel.
+  enum class Way : std::uint8_t {
+    ring,     // its record in the neighbour's ring is reserved; with threads, the ring is locked
+    copied,   // to a neighbour, out of the client's buffer or the endpoint's staging memory
+    conduit,  // by the conduit
+  };
+
+  GASMETER_INLINE Prepared(E& endpoint, Token<H>* token, const AmHeader& header, const void* client, Bytes least,
+                           Bytes most, void* destination, LocalCompletion local, Flags flags)
+      : endpoint_(&endpoint), token_(token), client_(client), destination_(destination), local_(local) {
+    buffer_.header = header;
+    Link* const link = endpoint.near_.link(header.peer);
+    const bool is_plain =
+        header.category == Category::medium && client == nullptr && local.leaf() == nullptr && least <= most;
+    if (GASMETER_LIKELY(link != nullptr && is_plain && most <= endpoint.max_medium_ &&
+                        header.arguments <= conduit::kMaxArguments) &&
+        GASMETER_LIKELY(reserve_record(*link, most))) {
+      stay();
+      return;
+    }
+    prepare(link, least, most, flags);
+  }
+
+  [[nodiscard]] Outgoing outgoing() const { return token_ == nullptr ? Outgoing::request : Outgoing::reply; }
+  [[nodiscard]] RingSender& ring_of(Link& link) const {
+    return token_ == nullptr ? link.requests_out : link.replies_out;
+  }
+  [[nodiscard]] auto& lock_of(Link& link) const { return token_ == nullptr ? link.request_lock : link.reply_lock; }
+
+  GASMETER_INLINE bool reserve_record(Link& link, Bytes bytes) {
+    E& e = *endpoint_;
+    const unsigned arguments = buffer_.header.arguments;
+    e.host_.charge(PrivatePrice::call);
+    e.host_.synchronise();
+    lock_of(link).lock();
+    RingSender& ring = ring_of(link);
+    std::byte* const record = ring.reserve(ring::record(ring::Kind::medium, arguments, bytes));
+    if (GASMETER_UNLIKELY(record == nullptr)) {
+      lock_of(link).unlock();
+      return false;
+    }
+    std::byte* const payload = ring::payload_of(record, arguments);
+    ring.lend(static_cast<Bytes>(payload - record));
+    buffer_.data = payload;
+    buffer_.size = bytes;
+    buffer_.slot = reinterpret_cast<std::uint64_t>(record);
+    way_ = Way::ring;
+    return true;
+  }
+
+  template <class Words>
+  GASMETER_INLINE void send_record(HandlerIndex handler, Bytes bytes, const Words& words) {
+    E& e = *endpoint_;
+    Link& link = *e.near_.link(buffer_.header.peer);
+    auto* const record = reinterpret_cast<std::byte*>(buffer_.slot);
+    const auto arguments = static_cast<unsigned>(words.size());
+    e.host_.charge(PrivatePrice::header_build);
+    e.host_.charge_shared(SharedPrice::line_store);
+    E::copy_words(record + 8, words);
+    const auto before = static_cast<Bytes>(static_cast<std::byte*>(buffer_.data) - record);
+    e.host_.synchronise();
+    ring_of(link).publish(ring::Header::pack(handler, arguments, ring::Kind::medium, bytes),
+                          before + ring::round_up(bytes, ring::kGranule));
+    lock_of(link).unlock();
+    e.host_.notify(link.rank);
+    leave();
+    endpoint_ = nullptr;
+  }
+
+  // Everything else.
+  void prepare(Link* link, Bytes least, Bytes most, Flags flags);
+  bool try_prepare(Link* link, Bytes least, Bytes most);
+  Status send(HandlerIndex handler, Bytes bytes, void* destination, Flags flags,
+              std::span<const std::int32_t> arguments);
+  Status send_by_conduit(const AmCommit& message, Flags flags);
+  void give_back_staging();
+
+  // In checked builds the endpoint knows that something is prepared.
+  GASMETER_INLINE void stay() {
+    if constexpr (kChecked) {
+      where_ = endpoint_->whereabouts_.get();
+      endpoint_->whereabouts_.set({Place::prepared, where_.handler});
+    }
+  }
+  GASMETER_INLINE void leave() {
+    if constexpr (kChecked) endpoint_->whereabouts_.set(where_);
+  }
+
+  GASMETER_INLINE void check_use(const char* call) const {
+    if constexpr (kChecked) {
+      if (GASMETER_UNLIKELY(endpoint_ == nullptr)) refuse_use(call);
+    }
+  }
+  [[noreturn]] static void refuse_use(const char* call);
+  GASMETER_INLINE void check_commit(const char* call, Category category, Bytes bytes, std::size_t arguments,
+                                    const void* destination) const {
+    if constexpr (kChecked) {
+      check_use(call);
+      const AmHeader& header = buffer_.header;
+      if (GASMETER_UNLIKELY(header.category != category || bytes > buffer_.size || arguments != header.arguments ||
+                            (destination_ != nullptr && destination_ != destination))) {
+        refuse_commit(call, category, bytes, arguments);
+      }
+    }
+  }
+  [[noreturn]] void refuse_commit(const char* call, Category category, Bytes bytes, std::size_t arguments) const;
+
+  void move_from(Prepared& other) {
+    endpoint_ = std::exchange(other.endpoint_, nullptr);
+    token_ = other.token_;
+    client_ = other.client_;
+    destination_ = other.destination_;
+    buffer_ = other.buffer_;
+    local_ = other.local_;
+    way_ = other.way_;
+    where_ = other.where_;
+  }
+
+  E* endpoint_ = nullptr;  // null: nothing is prepared
+  Token<H>* token_;        // of the request it answers; null: a request
+  const void* client_;
+  void* destination_;
+  AmBuffer buffer_;  // its data: the library's, or the client's where the conduit sends from there
+  LocalCompletion local_ = LocalCompletion::now();
+  Way way_ = Way::conduit;
+  Whereabouts where_;  // before
+};
+
+template <class H>
+GASMETER_INLINE Prepared<H> Endpoint<H>::prepare_medium(Rank to, const void* client, Bytes least, Bytes most,
+                                                        unsigned arguments, LocalCompletion local, Flags flags) {
+  check_call("prepare_medium");
+  return Prepared<H>(*this, nullptr, {to, Category::medium, false, static_cast<std::uint8_t>(arguments), 0}, client,
+                     least, most, nullptr, local, flags);
+}
+
+template <class H>
+Prepared<H> Endpoint<H>::prepare_long(Rank to, const void* client, Bytes least, Bytes most, void* destination,
+                                      unsigned arguments, LocalCompletion local, Flags flags) {
+  check_call("prepare_long");
+  return Prepared<H>(*this, nullptr, {to, Category::long_message, false, static_cast<std::uint8_t>(arguments), 0},
+                     client, least, most, destination, local, flags);
+}
+
+template <class H>
+Prepared<H> Token<H>::prepare_medium(const void* client, Bytes least, Bytes most, unsigned arguments,
+                                     LocalCompletion local, Flags flags) {
+  take_reply("prepare_medium");
+  return Prepared<H>(
+      endpoint_, this,
+      {message_.source, conduit::Category::medium, true, static_cast<std::uint8_t>(arguments), message_.cookie}, client,
+      least, most, nullptr, local, flags);
+}
+
+template <class H>
+Prepared<H> Token<H>::prepare_long(const void* client, Bytes least, Bytes most, void* destination, unsigned arguments,
+                                   LocalCompletion local, Flags flags) {
+  take_reply("prepare_long");
+  return Prepared<H>(
+      endpoint_, this,
+      {message_.source, conduit::Category::long_message, true, static_cast<std::uint8_t>(arguments), message_.cookie},
+      client, least, most, destination, local, flags);
+}
+
+}  // namespace gasmeter::core

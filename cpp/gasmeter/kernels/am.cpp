@@ -1,0 +1,175 @@
+// Medium requests and replies between ranks 0 and 1, by how the payload comes into the message: fixed payload,
+// negotiated payload in the client's buffer, negotiated payload in the library's buffer.
+#include <cstring>
+
+#include "gasmeter/core/negotiated.hpp"
+#include "gasmeter/kernels/kernel.hpp"
+#include "gasmeter/kernels/pattern.hpp"
+
+namespace gasmeter::kernels {
+namespace {
+
+enum class Way : std::uint8_t { fixed, client, library };
+enum class Generate : std::uint8_t { none, fill, copy };
+
+Way parse_way(const std::string& op) {
+  if (op == "medium") return Way::fixed;
+  return op == "np-medium" ? Way::library : Way::client;
+}
+
+Generate parse_generate(const std::string& text) {
+  if (text == "none") return Generate::none;
+  return text == "fill" ? Generate::fill : Generate::copy;
+}
+
+template <class H>
+class Am final : public Program {
+ public:
+  Am(core::Endpoint<H>& endpoint, const Settings& settings)
+      : endpoint_(endpoint),
+        way_(parse_way(settings.op)),
+        generate_(parse_generate(settings.text("generate"))),
+        size_(settings.size),
+        seed_(settings.seed),
+        source_(size_),
+        buffer_(size_) {
+    require_ranks(settings, 2);
+    require_size(endpoint, settings, true, false);
+    fill_pattern(source_, seed_);
+    fill_pattern(buffer_, seed_);
+    std::array<core::HandlerEntry<H>, 2> entries{
+        {{{}, &on_request, this, "am request"}, {{}, &on_reply, this, "am reply"}}};
+    endpoint.register_handlers(entries);
+    request_ = entries[0].index;
+    reply_ = entries[1].index;
+  }
+
+  BlockResult run(std::uint64_t iterations) override {
+    endpoint_.barrier();
+    const SimTime start = endpoint_.host().now();
+    if (endpoint_.rank() == Rank{0}) {
+      for (std::uint64_t i = 0; i < iterations; ++i) {
+        const std::uint64_t before = replies_;
+        send_request();
+        endpoint_.wait_until([&] { return replies_ != before; });
+      }
+    }
+    BlockResult result{endpoint_.host().now() - start, iterations, {}};
+    result.add_time_per_operation("round_trip");
+    if (size_ != 0) result.add_bandwidth(2 * size_);
+    endpoint_.barrier();
+    return result;
+  }
+
+  // With payloads that both sides know, whatever `generate` is.
+  Verification verify() override {
+    endpoint_.barrier();
+    verifying_ = true;
+    (void)run(8);
+    verifying_ = false;
+    const Verification found = found_;
+    found_ = {};
+    const bool takes_part = index(endpoint_.rank()) < 2;
+    return {found.checked, found.errors + (takes_part && found.checked != 8 * (size_ + 1) ? 1U : 0U), 0};
+  }
+
+ private:
+  static Am& of(core::Token<H>& token) { return token.template context_as<Am>(); }
+
+  // The payload comes into being here: in the buffer that is sent.
+  void generate(void* at) {
+    H& host = endpoint_.host();
+    if (verifying_ || generate_ == Generate::copy) {
+      host.copy(at, source_.data(), size_);
+      return;
+    }
+    if (generate_ == Generate::none) return;
+    if constexpr (H::kModelled) {
+      host.copy(at, source_.data(), size_);  // storing so many bytes costs what copying them does
+    } else {
+      auto* const bytes = static_cast<std::byte*>(at);
+      for (Bytes i = 0; i + 4 <= size_; i += 4) {
+        const std::uint32_t value = counter_++;
+        std::memcpy(bytes + i, &value, sizeof value);
+      }
+    }
+  }
+  // A fixed payload that is copied from elsewhere is sent from there: the library's copy is the only one.
+  [[nodiscard]] const void* fixed_source() {
+    if (generate_ == Generate::copy || verifying_) return source_.data();
+    generate(buffer_.data());
+    return buffer_.data();
+  }
+  [[nodiscard]] void* client() const { return way_ == Way::client ? buffer_.data() : nullptr; }
+
+  void send_request() {
+    if (way_ == Way::fixed) {
+      (void)endpoint_.request_medium(Rank{1}, request_, fixed_source(), size_, core::Flags::none);
+      return;
+    }
+    core::Prepared<H> sd = endpoint_.prepare_medium(Rank{1}, client(), size_, size_, 0);
+    generate(sd.data());
+    (void)sd.commit(request_, size_, core::Flags::none);
+  }
+  void send_reply(core::Token<H>& token) {
+    if (way_ == Way::fixed) {
+      (void)token.reply_medium(reply_, fixed_source(), size_);
+      return;
+    }
+    core::Prepared<H> sd = token.prepare_medium(client(), size_, size_, 0);
+    generate(sd.data());
+    (void)sd.commit(reply_, size_, core::Flags::none);
+  }
+
+  void arrived(core::Token<H>& token) {
+    if (GASMETER_LIKELY(!verifying_)) return;
+    found_.checked += 1 + token.size();
+    found_.errors += (token.size() != size_ ? 1U : 0U) + count_differences(token.payload(), token.size(), seed_);
+  }
+  static void on_request(core::Token<H>& token) {
+    of(token).arrived(token);
+    of(token).send_reply(token);
+  }
+  static void on_reply(core::Token<H>& token) {
+    of(token).arrived(token);
+    ++of(token).replies_;
+  }
+
+  core::Endpoint<H>& endpoint_;
+  Way way_;
+  Generate generate_;
+  Bytes size_;
+  std::uint64_t seed_;
+  AlignedBuffer source_;
+  AlignedBuffer buffer_;
+  HandlerIndex request_{};
+  HandlerIndex reply_{};
+  std::uint64_t replies_ = 0;
+  std::uint32_t counter_ = 0;
+  bool verifying_ = false;
+  Verification found_;
+};
+
+}  // namespace
+
+void register_am(Registry& registry) {
+  const MetricInfo round_trip{"round_trip", "ns", "a Medium request and a Medium reply of the same size"};
+  const MetricInfo bandwidth{"bandwidth", "B/s", "payload of requests and replies, one after the other"};
+  registry.add(kernel_of<Am>(
+      {.name = "am",
+       .summary = "Medium requests and replies by how the payload comes into them: fixed or negotiated payload",
+       .ops = {{"medium", "fixed payload: the library copies it", {round_trip, bandwidth}},
+               {"np-medium", "negotiated payload in the library's own buffer", {round_trip, bandwidth}},
+               {"np-medium-client", "negotiated payload in the client's buffer", {round_trip, bandwidth}}},
+       .variants = {},
+       .options =
+           {{"generate",
+             "choice",
+             "none",
+             "",
+             {"none", "fill", "copy"},
+             "what makes each payload, also of replies: nothing, integers stored one by one, a copy from elsewhere"}}},
+      [](const Settings&) { return Bytes{64}; }));
+}
+
+}  // namespace gasmeter::kernels

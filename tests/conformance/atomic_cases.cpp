@@ -1,0 +1,245 @@
+// Remote atomics against a sequential model, and against each other.
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "cases.hpp"
+#include "gasmeter/base/error.hpp"
+#include "gasmeter/core/atomics/domain.hpp"
+
+namespace gasmeter::conformance {
+namespace {
+
+using core::AtomicDomain;
+using core::AtomicOp;
+using core::AtomicOps;
+using core::EventSet;
+
+constexpr auto kOperations = static_cast<unsigned>(AtomicOp::count_);
+constexpr Bytes kStride = 64;
+
+// The specification's table, in the plainest words.
+template <class T>
+T after(AtomicOp op, T op0, T a, T b) {
+  // Integers wrap around.
+  const auto wrapped = [](auto f, T x, T y) {
+    if constexpr (std::is_integral_v<T>) {
+      using U = std::make_unsigned_t<T>;
+      return static_cast<T>(f(static_cast<U>(x), static_cast<U>(y)));
+    } else {
+      return f(x, y);
+    }
+  };
+  const auto bits = [](auto f, T x, T y) {
+    if constexpr (std::is_integral_v<T>) {
+      return static_cast<T>(f(x, y));
+    } else {
+      return x;
+    }
+  };
+  switch (op) {
+    case AtomicOp::set:
+    case AtomicOp::swap:
+      return a;
+    case AtomicOp::cas:
+    case AtomicOp::fcas:
+      return std::memcmp(&op0, &a, sizeof a) == 0 ? b : op0;
+    case AtomicOp::add:
+    case AtomicOp::fadd:
+      return wrapped([](auto x, auto y) { return x + y; }, op0, a);
+    case AtomicOp::sub:
+    case AtomicOp::fsub:
+      return wrapped([](auto x, auto y) { return x - y; }, op0, a);
+    case AtomicOp::mult:
+    case AtomicOp::fmult:
+      return wrapped([](auto x, auto y) { return x * y; }, op0, a);
+    case AtomicOp::min:
+    case AtomicOp::fmin:
+      return std::min(op0, a);
+    case AtomicOp::max:
+    case AtomicOp::fmax:
+      return std::max(op0, a);
+    case AtomicOp::inc:
+    case AtomicOp::finc:
+      return wrapped([](auto x, auto y) { return x + y; }, op0, T{1});
+    case AtomicOp::dec:
+    case AtomicOp::fdec:
+      return wrapped([](auto x, auto y) { return x - y; }, op0, T{1});
+    case AtomicOp::bit_and:
+    case AtomicOp::fbit_and:
+      return bits([](auto x, auto y) { return x & y; }, op0, a);
+    case AtomicOp::bit_or:
+    case AtomicOp::fbit_or:
+      return bits([](auto x, auto y) { return x | y; }, op0, a);
+    case AtomicOp::bit_xor:
+    case AtomicOp::fbit_xor:
+      return bits([](auto x, auto y) { return x ^ y; }, op0, a);
+    case AtomicOp::get:
+    case AtomicOp::count_:
+      break;
+  }
+  return op0;
+}
+
+template <class T, class H>
+T operand(Member<H>& me) {
+  if constexpr (std::is_integral_v<T>) {
+    // Also the ends of the range, where integers wrap around.
+    const std::array<T, 4> special{0, 1, std::numeric_limits<T>::min(), std::numeric_limits<T>::max()};
+    return me.random() % 3 == 0 ? special[me.random() % special.size()] : static_cast<T>(me.random());
+  } else {
+    return static_cast<T>(static_cast<int>(me.random() % 64) - 32) / 4;
+  }
+}
+
+// This rank's own word at a peer: nobody else is there, so that results follow from the sequence.
+template <class T, class H>
+void follow_the_model(Member<H>& me, Bytes slot) {
+  AtomicDomain<H, T> domain(me.endpoint,
+                            std::is_integral_v<T> ? AtomicOps::all_of_integers() : AtomicOps::all_of_floats());
+  const unsigned operations = std::is_integral_v<T> ? kOperations : static_cast<unsigned>(AtomicOp::bit_and);
+  for (std::uint32_t step = 0; step < me.ranks(); ++step) {
+    const Rank to{(me.self() + step) % me.ranks()};
+    auto* const target = reinterpret_cast<T*>(me.endpoint.segment(to).address + (slot * 8 + me.self()) * kStride);
+    T model = operand<T>(me);
+    (void)domain.template wait<AtomicOp::set>(to, target, model);
+    for (unsigned i = 0; i < 2 * operations; ++i) {
+      const auto op = static_cast<AtomicOp>(i % operations);
+      if constexpr (!std::is_integral_v<T>) {
+        // Products stay exact.
+        if (op == AtomicOp::mult || op == AtomicOp::fmult) {
+          model = T{3};
+          (void)domain.template wait<AtomicOp::set>(to, target, model);
+        }
+      }
+      const T a = me.random() % 4 == 0 ? model : operand<T>(me);
+      const T b = operand<T>(me);
+      const T untouched = T{77};
+      T result = untouched;
+      if (i % 3 == 0) {
+        EXPECT(me, domain.nbi(op, &result, to, target, a, b) == Status::ok);
+        me.endpoint.wait_nbi(op == AtomicOp::set ? EventSet::put : op == AtomicOp::get ? EventSet::get : EventSet::rmw);
+        EXPECT(me, me.endpoint.test_nbi());
+      } else {
+        core::Event event = domain.nb(op, core::fetches(op) ? &result : nullptr, to, target, a, b);
+        me.endpoint.wait(event);
+      }
+      EXPECT(me, result == (core::fetches(op) ? model : untouched));
+      model = after(op, model, a, b);
+      EXPECT(me, (domain.template wait<AtomicOp::get>(to, target)) == model);
+    }
+    me.saw(index(to));
+  }
+}
+
+template <class H>
+void atomics_follow_the_model(Member<H>& me) {
+  me.endpoint.barrier();
+  follow_the_model<std::int32_t>(me, 0);
+  follow_the_model<std::uint32_t>(me, 1);
+  follow_the_model<std::int64_t>(me, 2);
+  follow_the_model<std::uint64_t>(me, 3);
+  follow_the_model<float>(me, 4);
+  follow_the_model<double>(me, 5);
+  me.endpoint.barrier();
+}
+
+// All ranks at one word of each rank: every number is drawn once.
+template <class H>
+void concurrent_operations_are_atomic(Member<H>& me) {
+  const AtomicDomain<H, std::uint64_t> named(me.endpoint, {AtomicOp::fadd});
+  EXPECT(me, named.ops().holds(AtomicOp::fadd) && !named.ops().holds(AtomicOp::add));
+  AtomicDomain<H, std::uint64_t> domain(me.endpoint, AtomicOps::all_of_integers());
+  std::memset(me.endpoint.segment().address, 0, 4 * kStride);
+  me.endpoint.barrier();
+  const std::uint64_t count = std::max<std::uint64_t>(20, rounds(200));
+  std::uint64_t sum = 0;
+  for (std::uint32_t owner = 0; owner < me.ranks(); ++owner) {
+    auto* const words = reinterpret_cast<std::uint64_t*>(me.endpoint.segment(Rank{owner}).address);
+    std::vector<std::uint64_t> drawn(count);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      EXPECT(me, domain.template nbi<AtomicOp::fadd>(&drawn[i], Rank{owner}, words, 1) == Status::ok);
+      EXPECT(me, domain.template nbi<AtomicOp::add>(nullptr, Rank{owner}, words + 8, i & 15U) == Status::ok);
+      EXPECT(me,
+             domain.template nbi<AtomicOp::bit_xor>(nullptr, Rank{owner}, words + 16, drawn.size() + i) == Status::ok);
+      sum += i & 15U;
+    }
+    me.endpoint.wait_nbi(EventSet::rmw);
+    EXPECT(me, me.endpoint.test_nbi());
+    std::sort(drawn.begin(), drawn.end());
+    EXPECT(me, std::adjacent_find(drawn.begin(), drawn.end()) == drawn.end());
+    EXPECT(me, drawn.back() < count * me.ranks());
+    // A counter that is read and swapped, again until nobody came between.
+    for (int i = 0; i < 5; ++i) {
+      std::uint64_t seen = domain.template wait<AtomicOp::get>(Rank{owner}, words + 24);
+      for (;;) {
+        const std::uint64_t was = domain.template wait<AtomicOp::fcas>(Rank{owner}, words + 24, seen, seen + 1);
+        if (was == seen) break;
+        seen = was;
+      }
+    }
+  }
+  me.endpoint.barrier();
+  const auto* const words = reinterpret_cast<const std::uint64_t*>(me.endpoint.segment().address);
+  std::uint64_t mine[4] = {words[0], words[8], words[16], words[24]};
+  EXPECT(me, mine[0] == count * me.ranks());
+  EXPECT(me, mine[1] == sum / me.ranks() * me.ranks());
+  std::uint64_t exclusive = 0;
+  for (std::uint64_t i = 0; i < count && me.ranks() % 2 == 1; ++i) exclusive ^= count + i;
+  EXPECT(me, mine[2] == exclusive);
+  EXPECT(me, mine[3] == 5 * me.ranks());
+  me.endpoint.barrier();
+}
+
+template <class H>
+void domains_tell_what_they_are_and_refuse_the_rest(Member<H>& me) {
+  AtomicDomain<H, double> domain(me.endpoint, {AtomicOp::add, AtomicOp::fcas});
+  const bool all_near = me.endpoint.neighbours() == me.ranks();
+  EXPECT(me, (domain.path() == core::AtomicPath::direct) == all_near);
+  EXPECT(me, (domain.path() == core::AtomicPath::messages) == (!all_near && me.endpoint.neighbours() == 1));
+  EXPECT(me, throws<UsageError>([&] { AtomicDomain<H, float>(me.endpoint, {AtomicOp::bit_and}); }));
+  auto* const there = reinterpret_cast<double*>(me.endpoint.segment(me.next()).address);
+  const Rank nobody{me.ranks()};
+  EXPECT(me, throws<UsageError>([&] { (void)domain.template nb<AtomicOp::add>(nullptr, nobody, there, 1); }));
+  if constexpr (core::kChecked) {
+    EXPECT(me, throws<UsageError>([&] { (void)domain.template nb<AtomicOp::sub>(nullptr, me.next(), there, 1); }));
+    auto* const odd = reinterpret_cast<double*>(me.endpoint.segment(me.next()).address + 4);
+    EXPECT(me, throws<UsageError>([&] { (void)domain.template nb<AtomicOp::add>(nullptr, me.next(), odd, 1); }));
+    auto* const outside = reinterpret_cast<double*>(me.endpoint.segment(me.next()).address - 8);
+    EXPECT(me, throws<UsageError>([&] { (void)domain.template nb<AtomicOp::add>(nullptr, me.next(), outside, 1); }));
+  }
+  me.endpoint.barrier();
+  // Immediate ones are done, start or are refused; the refused leave nothing.
+  std::vector<core::Event> events;
+  std::uint64_t started = 0;
+  auto* const own = there + me.self();
+  std::memset(me.endpoint.segment().address, 0, 8 * me.ranks());
+  me.endpoint.barrier();
+  for (int i = 0; i < 500; ++i) {
+    core::Event event = domain.template nb<AtomicOp::add>(nullptr, me.next(), own, 0.5, 0, core::Flags::immediate);
+    if (event.is_no_op()) continue;
+    ++started;
+    events.push_back(event);
+  }
+  EXPECT(me, started != 0);
+  me.endpoint.wait_all(events);
+  double total = 0;
+  me.endpoint.get(me.next(), &total, own, sizeof total);
+  EXPECT(me, total == static_cast<double>(started) / 2);
+  me.endpoint.barrier();
+}
+
+}  // namespace
+
+template <class H>
+Cases<H> atomic_cases() {
+  return {{"atomics_follow_the_model", &atomics_follow_the_model<H>},
+          {"concurrent_operations_are_atomic", &concurrent_operations_are_atomic<H>},
+          {"domains_tell_what_they_are_and_refuse_the_rest", &domains_tell_what_they_are_and_refuse_the_rest<H>}};
+}
+
+template Cases<RealHost> atomic_cases();
+template Cases<ThreadedHost> atomic_cases();
+template Cases<sim::ModelHost> atomic_cases();
+
+}  // namespace gasmeter::conformance

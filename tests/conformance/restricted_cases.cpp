@@ -1,0 +1,191 @@
+// What the specification calls erroneous and only checked builds diagnose: calls where none are allowed, descriptors
+// that are used wrongly, messages that a handler was not registered for. Elsewhere these cases are empty.
+#include <string>
+
+#include "cases.hpp"
+#include "gasmeter/base/error.hpp"
+#include "gasmeter/core/negotiated.hpp"
+#include "message.hpp"
+
+namespace gasmeter::conformance {
+namespace {
+
+using core::HandlerUse;
+using core::LocalCompletion;
+using core::Prepared;
+
+// Whether the call is refused with a message that names all of these.
+template <class Call>
+[[nodiscard]] bool refused(Call&& call, std::initializer_list<std::string> named) {
+  std::string text;
+  try {
+    call();
+    return false;
+  } catch (const UsageError& error) {
+    text = error.what();
+  }
+  for (const std::string& each : named) {
+    if (text.find(each) == std::string::npos) return false;
+  }
+  return true;
+}
+
+template <class H>
+struct Restricted {
+  Member<H>& me;
+  std::array<HandlerIndex, 2> handlers{};
+  std::uint64_t requests = 0;
+  std::uint64_t replies = 0;
+
+  // Every call but replies.
+  void expect_all_refused(const std::string& named) {
+    core::Endpoint<H>& ep = me.endpoint;
+    const std::string rank = "rank " + std::to_string(me.self());
+    std::byte* const there = ep.segment(me.next()).address;
+    std::uint64_t word = 0;
+    const auto refuses = [&](const char* call, auto&& what) { return refused(what, {call, named, rank}); };
+    EXPECT(me, refuses("request_short", [&] { (void)ep.request_short(me.next(), handlers[1], Flags::none); }));
+    EXPECT(me, refuses("request_medium",
+                       [&] { (void)ep.request_medium(me.next(), handlers[1], nullptr, 0, Flags::immediate); }));
+    EXPECT(me, refuses("request_long",
+                       [&] { (void)ep.request_long(me.next(), handlers[1], nullptr, 0, there, Flags::none); }));
+    EXPECT(me, refuses("prepare_medium", [&] { (void)ep.prepare_medium(me.next(), nullptr, 0, 0, 0); }));
+    EXPECT(me, refuses("prepare_long", [&] { (void)ep.prepare_long(me.next(), nullptr, 0, 0, there, 0); }));
+    EXPECT(me, refuses("put", [&] { ep.put(me.next(), there, &word, 8); }));
+    EXPECT(me, refuses("get", [&] { ep.get(me.next(), &word, there, 8); }));
+    EXPECT(me, refuses("put_nb", [&] { (void)ep.put_nb(me.next(), there, &word, 8); }));
+    EXPECT(me, refuses("get_nb", [&] { (void)ep.get_nb(me.next(), &word, there, 8); }));
+    EXPECT(me, refuses("put_nbi", [&] { (void)ep.put_nbi(me.next(), there, &word, 8); }));
+    EXPECT(me, refuses("get_nbi", [&] { (void)ep.get_nbi(me.next(), &word, there, 8); }));
+    EXPECT(me, refuses("poll", [&] { (void)ep.poll(); }));
+    EXPECT(me, refuses("barrier", [&] { ep.barrier(); }));
+    EXPECT(me, refuses("wait_until", [&] { ep.wait_until([] { return true; }); }));
+  }
+
+  static void on_request(core::Token<H>& token) {
+    auto& self = token.template context_as<Restricted>();
+    self.expect_all_refused("handler " + std::to_string(index(token.handler())) + " 'conformance'");
+    Prepared<H> sd = token.prepare_medium(nullptr, 8, 8, 0);
+    EXPECT(self.me, refused([&] { (void)token.reply_short(self.handlers[1]); }, {"reply_short", "at most once"}));
+    self.expect_all_refused("between prepare and commit");
+    (void)sd.commit(self.handlers[1], 8, Flags::none);
+    EXPECT(self.me, refused([&] { (void)token.prepare_medium(nullptr, 0, 0, 0); }, {"prepare_medium", "at most once"}));
+    ++self.requests;
+  }
+  static void on_reply(core::Token<H>& token) {
+    auto& self = token.template context_as<Restricted>();
+    self.expect_all_refused("reply handler must not communicate");
+    EXPECT(self.me, refused([&] { (void)token.reply_long(self.handlers[1], nullptr, 0, nullptr); },
+                            {"reply_long", "reply handler", "rank " + std::to_string(self.me.self())}));
+    ++self.replies;
+  }
+};
+
+template <class H>
+void calls_in_handlers_and_beside_prepared_messages_are_diagnosed(Member<H>& me) {
+  if constexpr (core::kChecked) {
+    Restricted<H> state{me};
+    state.handlers = register_all<H>(me.endpoint, &state, {&Restricted<H>::on_request, &Restricted<H>::on_reply});
+    me.endpoint.barrier();
+    for (unsigned round = 0; round < 2; ++round) {
+      Prepared<H> sd = me.endpoint.prepare_medium(me.next(), nullptr, 0, 8, 0);
+      state.expect_all_refused("between prepare and commit");
+      EXPECT(me, sd.commit(state.handlers[0], 0, Flags::none) == Status::ok);
+      me.endpoint.wait_until([&] { return state.replies == round + 1; });  // allowed again
+    }
+    me.endpoint.wait_until([&] { return state.requests == 2; });
+    me.endpoint.barrier();
+  }
+}
+
+template <class H>
+void misused_descriptors_are_diagnosed(Member<H>& me) {
+  if constexpr (core::kChecked) {
+    std::uint64_t arrived = 0;
+    const auto handlers = register_all<H>(
+        me.endpoint, &arrived, {[](core::Token<H>& token) { ++token.template context_as<std::uint64_t>(); }});
+    me.endpoint.barrier();
+    core::Endpoint<H>& ep = me.endpoint;
+    std::byte* const there = ep.segment(me.next()).address;
+    const std::string to = "rank " + std::to_string(index(me.next()));
+    Prepared<H> sd = ep.prepare_medium(me.next(), nullptr, 16, 16, 2);
+    EXPECT(me, refused([&] { (void)sd.commit(handlers[0], 17, Flags::none, 1, 2); }, {"commit", "17 bytes", to}));
+    EXPECT(me, refused([&] { (void)sd.commit(handlers[0], 16, Flags::none, 1); }, {"commit", "1 arguments", "told 2"}));
+    EXPECT(me, refused([&] { (void)sd.commit_long(handlers[0], 16, there, Flags::none, 1, 2); }, {"commit_long"}));
+    EXPECT(me, sd);
+    EXPECT(me, sd.commit(handlers[0], 16, Flags::none, 1, 2) == Status::ok);
+    EXPECT(me, refused([&] { (void)sd.commit(handlers[0], 16, Flags::none, 1, 2); }, {"commit", "not prepared"}));
+    EXPECT(me, refused([&] { sd.cancel(); }, {"cancel", "not prepared"}));
+    EXPECT(me, refused([&] { (void)sd.data(); }, {"data", "not prepared"}));
+    sd = ep.prepare_long(me.next(), nullptr, 8, 8, there, 0);
+    EXPECT(me, refused([&] { (void)sd.commit_long(handlers[0], 8, there + 8, Flags::none); }, {"destination"}));
+    EXPECT(me, refused([&] { (void)sd.commit(handlers[0], 8, Flags::none); }, {"commit"}));
+    sd.cancel();
+    core::Event leaf;
+    EXPECT(me, throws<UsageError>(
+                   [&] { (void)ep.prepare_medium(me.next(), nullptr, 8, 8, 0, LocalCompletion::event(leaf)); }));
+    ep.wait_until([&] { return arrived == 1; });
+    ep.barrier();
+    EXPECT(me, arrived == 1);
+  }
+}
+
+// Diagnosed at the receiver, which alone knows what its handler was registered for.
+template <class H>
+void messages_that_handlers_were_not_registered_for_are_diagnosed(Member<H>& me) {
+  if constexpr (core::kChecked) {
+    std::uint64_t arrived = 0;
+    const core::HandlerFunction<H> count = [](core::Token<H>& token) {
+      const core::HandlerEntry<H>* const entry = token.entry();
+      if (entry != nullptr && entry->context == token.context() && entry->arguments == token.arguments().size()) {
+        ++token.template context_as<std::uint64_t>();
+      }
+    };
+    std::array<core::HandlerEntry<H>, 2> entries{
+        core::HandlerEntry<H>{{}, count, &arrived, "two words", HandlerUse::of_short | HandlerUse::request, 2},
+        core::HandlerEntry<H>{{}, count, &arrived, "an answer", HandlerUse::of_medlong | HandlerUse::reply}};
+    me.endpoint.register_handlers(entries);
+    me.endpoint.barrier();
+    me.meet();  // an exception must not meet a rank that is still in a barrier
+    const HandlerIndex two_words = entries[0].index;
+    const HandlerIndex answer = entries[1].index;
+    // To itself: whatever path that takes, what is thrown is thrown here.
+    const Rank self = me.endpoint.rank();
+    unsigned diagnosed = 0;
+    const auto fails = [&](auto&& send, std::initializer_list<std::string> named) {
+      const unsigned before = diagnosed;
+      const auto once = [&](auto&& call) { diagnosed += refused(call, named) ? 1U : 0U; };
+      once(send);
+      while (diagnosed == before) {
+        once([&] { (void)me.endpoint.poll(); });
+        me.linger(1);
+      }
+    };
+    core::Endpoint<H>& ep = me.endpoint;
+    const std::string here = "rank " + std::to_string(me.self());
+    fails([&] { (void)ep.request_short(self, two_words, Flags::none, 1); }, {here, "two words", "number of arguments"});
+    fails([&] { (void)ep.request_medium(self, two_words, nullptr, 0, Flags::none, 1, 2); }, {here, "category"});
+    fails([&] { (void)ep.request_medium(self, answer, nullptr, 0, Flags::none); }, {here, "an answer", "a request"});
+    EXPECT(me, diagnosed == 3);
+    EXPECT(me, ep.request_short(self, two_words, Flags::none, 1, 2) == Status::ok);
+    ep.wait_until([&] { return arrived == 1; });
+    ep.barrier();
+  }
+}
+
+}  // namespace
+
+template <class H>
+Cases<H> restricted_cases() {
+  return {{"calls_in_handlers_and_beside_prepared_messages_are_diagnosed",
+           &calls_in_handlers_and_beside_prepared_messages_are_diagnosed<H>},
+          {"misused_descriptors_are_diagnosed", &misused_descriptors_are_diagnosed<H>},
+          {"messages_that_handlers_were_not_registered_for_are_diagnosed",
+           &messages_that_handlers_were_not_registered_for_are_diagnosed<H>}};
+}
+
+template Cases<RealHost> restricted_cases();
+template Cases<ThreadedHost> restricted_cases();
+template Cases<sim::ModelHost> restricted_cases();
+
+}  // namespace gasmeter::conformance
