@@ -39,7 +39,7 @@ TEST_CASE("mpi_short_round_trip_on_extoll_has_its_golden_time") {
     CHECK(host.now().ps == 194'000);
     Sink sink([&](const AmView& message) {
       CHECK_FALSE(message.is_request);
-      CHECK(host.now().ps == 2'311'600);
+      CHECK(host.now().ps == 2'247'600);
     });
     wait(*world.conduits[0], host, sink, [&] { return sink.messages == 1; });
   });
