@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -332,9 +333,22 @@ class Raw final : public RawMessages {
   std::vector<MPI_Request> requests_;
 };
 
+// Before MPI starts. What the variables say is in the words of Open MPI 4.1 (ob1) and of MPICH 4.0 on UCX.
+void take_tcp() {
+#if defined(OPEN_MPI)
+  constexpr std::array kVariables{std::pair{"OMPI_MCA_pml", "ob1"}, std::pair{"OMPI_MCA_btl", "tcp,self"},
+                                  std::pair{"OMPI_MCA_btl_tcp_if_include", "lo"}};
+#else
+  constexpr std::array kVariables{std::pair{"MPIR_CVAR_NOLOCAL", "1"}, std::pair{"UCX_TLS", "tcp,self"},
+                                  std::pair{"UCX_NET_DEVICES", "lo"}};
+#endif
+  for (const auto& [name, value] : kVariables) ::setenv(name, value, 1);
+}
+
 class ThisMpi final : public Library {
  public:
-  void start() override {
+  void start(Transport transport) override {
+    if (transport == Transport::tcp) take_tcp();
     int provided = 0;
     check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "MPI_Init_thread");
     if (provided < MPI_THREAD_SERIALIZED) {
