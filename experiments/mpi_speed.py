@@ -26,6 +26,14 @@ experiment = gm.Experiment(
         ),
         gm.Series(
             kernel="flood",
+            op="am-short",
+            time_s=1.0,
+            options={"transport": "tcp"},
+            target=gm.Target(line="Short flood over TCP / one message each"),
+            **RAW,
+        ),
+        gm.Series(
+            kernel="flood",
             op="put",
             size="64K,4M",
             time_s=0.5,

@@ -249,7 +249,8 @@ class Runner:
                 session = ModelSession(point)
                 self._modelled.add(session)
             else:
-                pool = self.pools.get(point.ranks, mpi=str(point.options.get("mpi", "")))
+                mpi = "/".join(str(point.options.get(name, "auto")) for name in ("mpi", "transport"))
+                pool = self.pools.get(point.ranks, mpi=mpi)
                 outcome.cpus, outcome.oversubscribed = tuple(pool.cpus), pool.oversubscribed
                 session = RealSession(pool, point)
         except UsageError as error:

@@ -349,7 +349,7 @@ class WorkerPools:
         binary : Path, optional
             Worker program; the installed one if left out.
         mpi : str, optional
-            Value of the option of that name: a process can hold one MPI, so each has a job of its own.
+            Which MPI, and by what transport: a process starts one MPI once, so each has a job of its own.
 
         Returns
         -------

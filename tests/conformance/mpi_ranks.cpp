@@ -101,7 +101,7 @@ int run_over_mpi(const std::string& mpi, std::string_view filter) {
   const char* what = "starting";
   try {
     Library& library = networks::mpi::load_library(mpi);
-    library.start();
+    library.start(networks::mpi::Transport::automatic);
     if (library.size() > kMostRanks) throw UsageError("at most " + std::to_string(kMostRanks) + " ranks");
     std::unique_ptr<RawMessages> raw = library.open_raw();
     Shared& shared = *shared_by_all(*raw, library.rank(), library.size());

@@ -28,11 +28,12 @@ pytestmark = [
 each_mpi = pytest.mark.parametrize("mpi", AVAILABLE)
 
 
-def open_session(pool, kernel, op, conduit="mpi", size=0, variant="", mpi="auto", session="1"):
+def open_session(pool, kernel, op, conduit="mpi", size=0, variant="", mpi="auto", session="1", transport="auto"):
     return pool.command(
         {
             "verb": "open", "session": session, "kernel": kernel, "op": op, "conduit": conduit, "variant": variant,
             "size_bytes": str(size), "seed": "7", "ranks": str(pool.ranks), "option.mpi": mpi,
+            "option.transport": transport,
         },
         timeout=120,
     )  # fmt: skip
@@ -74,6 +75,20 @@ def test_sessions_of_conduit_and_raw_alternate_in_one_job(mpi):
         for _ in range(3):
             for session in ("1", "2"):
                 run_and_verify(pool, 1000, session)
+
+
+@each_mpi
+def test_a_job_keeps_its_transport_and_verifies_over_tcp(mpi):
+    with WorkerPool(2) as pool:
+        for conduit in ("raw@mpi", "mpi"):
+            replies = open_session(pool, "ping-pong", "put", conduit, 20_000, mpi=mpi, transport="tcp")
+            assert all(reply["status"] == "ok" for reply in replies), replies
+            run_and_verify(pool, 5)
+            pool.command({"verb": "close", "session": "1"}, timeout=60)
+        for reply in open_session(pool, "ping-pong", "am-short", mpi=mpi):
+            assert reply["status"] == "error"
+            assert "option 'transport=auto'" in reply["message"]
+            assert "with transport=tcp already" in reply["message"]
 
 
 @pytest.mark.skipif(len(AVAILABLE) < 2, reason="needs two MPIs")

@@ -15,6 +15,8 @@ class LocalCompletions {
     if (operation != kNoOperation) done_.push_back(operation);
   }
 
+  [[nodiscard]] bool empty() const { return done_.empty(); }
+
   // Tells at most `budget` of them; how many. The sink may add more meanwhile.
   unsigned report(Delivery& sink, unsigned budget) {
     unsigned reported = 0;

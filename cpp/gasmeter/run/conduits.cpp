@@ -20,6 +20,14 @@ const OptionInfo kMpi{"mpi",
                       {"auto", "openmpi", "mpich"},
                       "which MPI; auto: the one gasmeter was built with, openmpi before mpich"};
 
+const OptionInfo kTransport{"transport",
+                            "choice",
+                            "auto",
+                            "",
+                            {"auto", "tcp"},
+                            "what carries an MPI's messages; auto: what it takes itself, memory on one host; tcp: the "
+                            "loopback interface"};
+
 const OptionInfo kNodeLocalMessages{
     "node_local",       "choice",
     "shared",           "",
@@ -102,8 +110,8 @@ const std::vector<ConduitInfo>& conduits() {
          "amudp: the classic scheme of 2003 to 2016, one message per datagram, its reply the acknowledgement"},
         {"reorder", "float", "0", "", {}, "probability that later datagrams overtake a sent one"}}},
       {"raw@udp", "one unconnected UDP socket a rank, without the library", "udp", false, {}},
-      {"mpi", "active messages, puts and gets over matched messages of a real MPI", "mpi", false, {kMpi}},
-      {"raw@mpi", "the MPI's own sends and receives, without the library", "mpi", false, {kMpi}},
+      {"mpi", "active messages, puts and gets over matched messages of a real MPI", "mpi", false, {kMpi, kTransport}},
+      {"raw@mpi", "the MPI's own sends and receives, without the library", "mpi", false, {kMpi, kTransport}},
       {"ideal", "a toy modelled network with LogGP costs, in exact virtual time", "ideal", true,
        with_virtual_time(
            {{"neighbourhood", "bool", "false", "", {}, "ranks of one node use shared memory between them"},

@@ -24,7 +24,7 @@ MpiJob::MpiJob(launch::RankLink& link, const kernels::Settings& settings, Bytes 
        })) {
     std::memcpy(&segments_.emplace_back(), blob.data(), sizeof(core::Segment));
   }
-  Library& library = mpi_of_process(link_, settings.text("mpi"));
+  Library& library = mpi_of_process(link_, settings);
   service_ = library.open_service();
   (void)exchange_or_fail(link_, [&] {
     conduit_ = std::make_unique<MpiConduit<RealHost>>(host_, *service_, link_.rank(), link_.size());
@@ -58,7 +58,7 @@ core::JobView MpiJob::view() const {
 }
 
 RawMpiJob::RawMpiJob(launch::RankLink& link, const kernels::Settings& settings)
-    : link_(link), host_(wait_mode(link)), messages_(mpi_of_process(link, settings.text("mpi")).open_raw()) {}
+    : link_(link), host_(wait_mode(link)), messages_(mpi_of_process(link, settings).open_raw()) {}
 
 kernels::RawMpi RawMpiJob::context() {
   return {*messages_, host_, link_.rank(), link_.size()};

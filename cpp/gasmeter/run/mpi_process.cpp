@@ -36,6 +36,7 @@ constexpr std::chrono::milliseconds kLook{50};
 // MPI allows one start per process: this is the process's state and no rank's.
 struct Process {
   std::string name;
+  std::string transport;
   Library* library = nullptr;
   std::string failure;  // why it cannot be used: it can be started only once
   std::optional<launch::Borrower> borrower;
@@ -200,12 +201,18 @@ void borrow(launch::RankLink& link, const std::string& job, const std::string& n
 
 }  // namespace
 
-networks::mpi::Library& mpi_of_process(launch::RankLink& link, const std::string& wanted) {
+networks::mpi::Library& mpi_of_process(launch::RankLink& link, const kernels::Settings& settings) {
+  const std::string& wanted = settings.text("mpi");
+  const std::string& transport = settings.text("transport");
   Process& own = process();
   if (own.library != nullptr) {
     if (wanted != "auto" && wanted != own.name) {
       throw UsageError("option 'mpi=" + wanted + "': this job's ranks run " + own.name +
                        " already, and a process can hold one MPI; start another job");
+    }
+    if (transport != own.transport) {
+      throw UsageError("option 'transport=" + transport + "': this job's ranks run " + own.name +
+                       " with transport=" + own.transport + " already, and an MPI starts once; start another job");
     }
     return *own.library;
   }
@@ -232,7 +239,7 @@ networks::mpi::Library& mpi_of_process(launch::RankLink& link, const std::string
   });
   own.failure = "mpi: " + name + " could not be started in this job's ranks; start another job";
   (void)exchange_or_fail(link, [&] {
-    library->start();
+    library->start(transport == "tcp" ? networks::mpi::Transport::tcp : networks::mpi::Transport::automatic);
     if (library->size() != link.size() || library->rank() != index(link.rank())) {
       throw ResourceError("mpi: " + name + " counts this rank as " + std::to_string(library->rank()) + " of " +
                           std::to_string(library->size()) + ", gasmeter as " + std::to_string(index(link.rank())) +
@@ -242,6 +249,7 @@ networks::mpi::Library& mpi_of_process(launch::RankLink& link, const std::string
   });
   own.failure.clear();
   own.name = name;
+  own.transport = transport;
   own.library = library;
   return *library;
 }

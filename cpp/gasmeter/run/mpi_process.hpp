@@ -1,16 +1,16 @@
 // The MPI of a rank process: started by the first measurement that wants it, finished when the rank leaves.
 #pragma once
 
-#include <string>
-
+#include "gasmeter/kernels/kernel.hpp"
 #include "gasmeter/launch/rank_link.hpp"
 #include "gasmeter/networks/mpi/mpi_library.hpp"
 
 namespace gasmeter::run {
 
-// Collective. `wanted`: openmpi, mpich, or auto for the only one there is (openmpi before mpich). A process can hold
-// one MPI: another one later is refused. What fails on one rank fails on every rank.
-[[nodiscard]] networks::mpi::Library& mpi_of_process(launch::RankLink& link, const std::string& wanted);
+// Collective. Option `mpi`: openmpi, mpich, or auto for the only one there is (openmpi before mpich); `transport`: auto
+// or tcp. A process can hold one MPI, started once: another one later is refused. What fails on one rank fails on every
+// rank.
+[[nodiscard]] networks::mpi::Library& mpi_of_process(launch::RankLink& link, const kernels::Settings& settings);
 
 // Collective, at the end of a rank that leaves in order. Does nothing if no MPI was started.
 void finish_mpi() noexcept;

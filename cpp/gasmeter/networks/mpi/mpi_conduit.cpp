@@ -45,6 +45,7 @@ MpiConduit<H>::MpiConduit(H host, services::TwoSidedService& service, Rank self,
   const std::uint32_t others = std::max(ranks, 2U) - 1;
   window_ = std::clamp(settings_.receives / others, 2U, settings_.window);
   receives_ = std::min(settings_.receives, window_ * (ranks - 1));
+  all_are_received_ = receives_ == window_ * (ranks - 1);
   gathered_ = std::clamp(limits.eager, settings_.least_gathered, settings_.most_gathered);
   const Bytes largest = record_end(RecordKind::am_medium, conduit::kMaxArguments,
                                    std::max(settings_.max_medium, settings_.apart_from), sizeof(MessageHeader));
@@ -151,13 +152,13 @@ bool MpiConduit<H>::flush(Rank peer, Flow flow) {
     std::byte* const message = message_memory(number);
     Stream& requests = stream(peer, Flow::request);
     Stream& replies = stream(peer, Flow::reply);
-    // A request may have to wait for its receive until answers have passed: it must not carry the credits for them.
-    const std::uint16_t for_replies = flow == Flow::reply ? replies.owed : std::uint16_t{0};
-    store(message, MessageHeader{requests.owed, for_replies});
+    // A request that may have to wait for its receive until answers have passed must not carry the credits for them.
+    const bool tells_of_replies = flow == Flow::reply || all_are_received_;
+    store(message, MessageHeader{requests.owed, tells_of_replies ? replies.owed : std::uint16_t{0}, flow});
     const SendState sent_now = service_.send(number, peer, message_tag(flow), {message, s.bytes});
     if (sent_now == SendState::refused) return false;
     requests.owed = 0;
-    if (flow == Flow::reply) replies.owed = 0;
+    if (tells_of_replies) replies.owed = 0;
     --s.credits;
     ++counters_.messages;
     news_ = true;
@@ -184,8 +185,8 @@ bool MpiConduit<H>::send_credits(Rank peer) {
   Stream& requests = stream(peer, Flow::request);
   Stream& replies = stream(peer, Flow::reply);
   std::byte* const message = message_memory(number);
-  store(message, MessageHeader{requests.owed, replies.owed, 0});
-  const SendState state = service_.send(number, peer, kReplyTag, {message, sizeof(MessageHeader)});
+  store(message, MessageHeader{requests.owed, replies.owed, Flow::reply, 0});
+  const SendState state = service_.send(number, peer, message_tag(Flow::reply), {message, sizeof(MessageHeader)});
   if (state == SendState::under_way) {
     states_[number].under_way = true;
     ++under_way_;

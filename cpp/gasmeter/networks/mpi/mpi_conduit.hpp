@@ -146,6 +146,9 @@ class MpiConduit final : public conduit::Conduit {
   [[nodiscard]] std::byte* message_memory(std::uint32_t number) const {
     return send_memory_.get() + number * message_bytes_;
   }
+  [[nodiscard]] services::Tag message_tag(Flow flow) const {
+    return flow == Flow::reply && !all_are_received_ ? kReplyTag : kMessageTag;
+  }
   [[nodiscard]] bool make_room(Rank peer, Flow flow, RecordKind kind, unsigned arguments, Bytes size);
   // Writes a record but for its payload and returns where that belongs.
   std::byte* append(Stream& s, const Record& record, std::span<const std::uint64_t> words,
@@ -173,7 +176,8 @@ class MpiConduit final : public conduit::Conduit {
   [[nodiscard]] bool say_done(Rank peer, std::uint32_t operation);
   unsigned hand_over_apart(conduit::Delivery& sink, Flow flow, unsigned budget);
   void push_done();
-  void finish(const Arrival& arrival, Flow flow);
+  [[nodiscard]] bool has_work() const;
+  void post_again();
   [[nodiscard]] Incoming& incoming(std::uint32_t slot) { return incoming_[slot - incoming_first_]; }
   void take_credits(Rank source, const MessageHeader& header);
 
@@ -197,7 +201,9 @@ class MpiConduit final : public conduit::Conduit {
   std::vector<Incoming> incoming_;    // by slot, from incoming_first_ on
   std::uint32_t outgoing_first_ = 0;
   std::uint32_t incoming_first_ = 0;
+  bool all_are_received_ = true;  // there is a receive for every message that may be on its way
   std::array<std::deque<Arrival>, kFlows> arrivals_;
+  std::vector<std::uint32_t> finished_;                   // slots of which all has been handed over: to be posted again
   std::array<std::deque<std::uint32_t>, kFlows> landed_;  // slots whose Long waits to be handed over
   std::deque<Done> done_;                                 // puts of peers that have landed and were not acknowledged
   struct Listed {

@@ -39,6 +39,10 @@ class RawMessages {
   virtual void barrier() = 0;
 };
 
+// What carries messages: what the MPI takes by itself (memory, between ranks of one host), or TCP over the loopback
+// interface of the host.
+enum class Transport : std::uint8_t { automatic, tcp };
+
 // The MPI of this process: at most one, started once. Every call throws ResourceError with MPI's text if it fails.
 class Library {
  public:
@@ -47,7 +51,7 @@ class Library {
   Library& operator=(const Library&) = delete;
   virtual ~Library() = default;
 
-  virtual void start() = 0;
+  virtual void start(Transport transport) = 0;
   virtual void finish() = 0;
   [[nodiscard]] virtual std::uint32_t rank() const = 0;
   [[nodiscard]] virtual std::uint32_t size() const = 0;

@@ -27,7 +27,10 @@ unsigned MpiConduit<H>::poll(conduit::Delivery& sink, unsigned budget, PollFilte
   const Depth guard(depth_);
   const bool outer_news = std::exchange(news_, false);
   Found found(*this);
-  (void)service_.test_some(found, kMostFound);
+  if (service_.test_some(found, kMostFound) == 0 && !has_work()) {
+    news_ = outer_news;
+    return 0;
+  }
   unsigned handed = completions_.report(sink, budget);
   const std::span flows = filter == PollFilter::everything ? std::span<const Flow>(kBothFlows)
                                                            : std::span<const Flow>(kBothFlows).subspan(at(Flow::reply));
@@ -37,6 +40,7 @@ unsigned MpiConduit<H>::poll(conduit::Delivery& sink, unsigned budget, PollFilte
   }
   push_done();
   flush_listed();
+  post_again();
   const bool news = std::exchange(news_, outer_news || news_);
   // A caller that waits for what it was refused must not sleep beside it.
   return handed == 0 && news ? 1 : handed;
@@ -49,15 +53,31 @@ void MpiConduit<H>::serve() {
   (void)service_.test_some(found, kMostFound);
   push_done();
   flush_listed();
+  post_again();
   --depth_;
+}
+
+template <class H>
+bool MpiConduit<H>::has_work() const {
+  const auto any = [](const auto& of_flows) { return !of_flows[0].empty() || !of_flows[1].empty(); };
+  return !listed_.empty() || !done_.empty() || !finished_.empty() || !completions_.empty() || any(arrivals_) ||
+         any(landed_);
+}
+
+// Behind what the handlers sent, which peers wait for. That may have told them of the receive already: a message that
+// is faster waits for it as long as this rank takes to come here, which no handler can prolong.
+template <class H>
+void MpiConduit<H>::post_again() {
+  for (const std::uint32_t slot : finished_) service_.restart(slot);
+  finished_.clear();
 }
 
 template <class H>
 void MpiConduit<H>::received(std::uint32_t slot, Rank source, services::Tag /*tag*/, Bytes bytes) {
   if (slot < incoming_first_) {
-    const Flow flow = slot < receives_ ? Flow::request : Flow::reply;
-    take_credits(source, load<MessageHeader>(slot_memory(slot)));
-    arrivals_[at(flow)].push_back({slot, source, bytes, sizeof(MessageHeader)});
+    const auto header = load<MessageHeader>(slot_memory(slot));
+    take_credits(source, header);
+    arrivals_[at(header.flow)].push_back({slot, source, bytes, sizeof(MessageHeader)});
     return;
   }
   news_ = true;
@@ -92,21 +112,15 @@ unsigned MpiConduit<H>::hand_over(conduit::Delivery& sink, Flow flow, unsigned b
     while (arrival.at < arrival.bytes) {
       if (handed >= budget || !take_record(sink, flow, arrival, handed)) return handed;
     }
-    const Arrival finished = arrival;
+    finished_.push_back(arrival.slot);
+    if (load<MessageHeader>(slot_memory(arrival.slot)).counted != 0) {
+      Stream& s = stream(arrival.source, flow);
+      ++s.owed;
+      if (2U * s.owed >= window_) list(arrival.source, flow);
+    }
     waiting.pop_front();
-    finish(finished, flow);
   }
   return handed;
-}
-
-template <class H>
-void MpiConduit<H>::finish(const Arrival& arrival, Flow flow) {
-  const bool counted = load<MessageHeader>(slot_memory(arrival.slot)).counted != 0;
-  service_.restart(arrival.slot);
-  if (!counted) return;
-  Stream& s = stream(arrival.source, flow);
-  ++s.owed;
-  if (2U * s.owed >= window_) list(arrival.source, flow);
 }
 
 // False: not now. What the record says is taken before anybody hears of it, so that a handler that throws has had it.

@@ -1,7 +1,9 @@
 // What travels in the messages of the mpi conduit: a message header and one record after the other.
 //
-// There are two kinds of messages, each with its tag, its receives and its credits: those with requests, and those with
-// what answers them. Whoever waits inside a request handler receives the second kind alone, so that it always can.
+// There are two kinds of messages, each with its credits: those with requests, and those with what answers them.
+// Whoever waits inside a request handler hands over the second kind alone, so that it always can. As long as every
+// message that may be on its way has a receive, both have one tag: the receive at the head of the list is the one that
+// matches, and the one to look at. With more ranks each kind has its tag and its receives.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +20,8 @@ enum class Flow : std::uint8_t { request, reply };
 struct MessageHeader {
   std::uint16_t request_credits = 0;  // the receiver may send so many more
   std::uint16_t reply_credits = 0;
-  std::uint16_t counted = 1;  // 0: brings nothing but credits and has taken none
+  Flow flow{};
+  std::uint8_t counted = 1;  // 0: brings nothing but credits and has taken none
   std::uint16_t unused = 0;
 };
 static_assert(sizeof(MessageHeader) == 8);
@@ -86,14 +89,11 @@ inline constexpr Bytes kWord = sizeof(std::uint64_t);
 }
 
 // The tags. What travels apart is told apart by who sends it and a number.
-inline constexpr services::Tag kRequestTag{1};
-inline constexpr services::Tag kReplyTag{2};
+inline constexpr services::Tag kMessageTag{1};
+inline constexpr services::Tag kReplyTag{2};  // of answers, if requests may take all receives
 inline constexpr std::uint32_t kFirstApartTag = 1024;
 inline constexpr std::uint32_t kMostApart = 1024;
 
-[[nodiscard]] constexpr services::Tag message_tag(Flow flow) {
-  return flow == Flow::request ? kRequestTag : kReplyTag;
-}
 // The sender's number of a payload that it announces.
 [[nodiscard]] constexpr services::Tag announced_tag(std::uint32_t number) {
   return services::Tag{kFirstApartTag + number};

@@ -225,6 +225,47 @@ TEST_CASE("while_replies_alone_are_wanted_requests_wait_and_replies_pass") {
   CHECK(world.b.numbers == std::vector<std::int32_t>{1, 0});
 }
 
+TEST_CASE("replies_pass_where_requests_have_taken_all_receives") {
+  MpiSettings settings;
+  settings.receives = 4;  // two requests from each of three peers may be on their way
+  MemoryMatching network(4, {});
+  End target(network, 0, 4, settings);
+  End one(network, 1, 4, settings);
+  End two(network, 2, 4, settings);
+  End three(network, 3, 4, settings);
+  for (End* peer : {&one, &two}) {
+    for (std::int32_t i = 0; i < 2; ++i) {
+      REQUIRE(try_send(*peer, 0, Category::short_message, i) == Status::ok);
+      (void)peer->poll();
+    }
+    CHECK(peer->port.sends == 2);
+  }
+  (void)target.poll(PollFilter::replies_only);
+  CHECK(target.numbers.empty());
+  REQUIRE(try_send(three, 0, Category::short_message, 7, {}, nullptr, true) == Status::ok);
+  (void)target.poll(PollFilter::replies_only);
+  CHECK(target.numbers == std::vector<std::int32_t>{7});
+  (void)target.poll();
+  CHECK(target.numbers == std::vector<std::int32_t>{7, 0, 1, 0, 1});
+}
+
+TEST_CASE("a_ping_pong_needs_no_messages_for_credits") {
+  World world;
+  world.b.on_message = [&](const AmView& message) {
+    if (message.is_request) {
+      CHECK(try_send(world.b, 0, Category::short_message, message.arguments[0], {}, nullptr, true) == Status::ok);
+    }
+  };
+  for (std::int32_t i = 0; i < 200; ++i) {
+    REQUIRE(try_send(world.a, 1, Category::short_message, i) == Status::ok);
+    (void)world.b.poll();
+    (void)world.a.poll();
+  }
+  CHECK(world.a.numbers == count_up(200));
+  CHECK(world.a.port.sends == 200);
+  CHECK(world.b.port.sends == 200);
+}
+
 TEST_CASE("a_handler_that_throws_has_had_its_message_and_the_rest_follows") {
   World world;
   for (std::int32_t i = 0; i < 5; ++i) REQUIRE(try_send(world.a, 1, Category::short_message, i) == Status::ok);
