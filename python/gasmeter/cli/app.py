@@ -8,6 +8,8 @@ from typing import Any, NoReturn
 
 import click
 
+from gasmeter.cli.check import check
+from gasmeter.cli.compare import compare
 from gasmeter.cli.doctor import doctor
 from gasmeter.cli.export import export
 from gasmeter.cli.listing import list_command
@@ -109,7 +111,7 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for _command in (doctor, export, list_command, measure, rank, reproduce_command, run):
+for _command in (check, compare, doctor, export, list_command, measure, rank, reproduce_command, run):
     cli.add_command(_command)
 
 

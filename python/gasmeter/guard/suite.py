@@ -1,0 +1,32 @@
+"""What `gasmeter compare` measures of two builds when nothing else is asked for: the paths most programs live on."""
+
+from __future__ import annotations
+
+from gasmeter.experiment import Experiment, Series
+
+__all__ = ["default_suite"]
+
+
+def default_suite() -> Experiment:
+    """Return the experiment.
+
+    Returns
+    -------
+    Experiment
+        22 points on smp: round trips, latencies and streams of each kind of operation at few sizes, and the barrier.
+    """
+    small, large = (8, 512), (8, 4096, 65536)
+    brief = {"time_s": 0.08, "max_time_s": 2.0}
+    return Experiment(
+        name="guard",
+        title="the paths most programs live on",
+        series=(
+            Series(kernel="ping-pong", conduit="smp", op="am-short", **brief),
+            Series(kernel="ping-pong", conduit="smp", op="am-medium,am-long", size=small, **brief),
+            Series(kernel="ping-pong", conduit="smp", op="put,get", size=large, **brief),
+            Series(kernel="flood", conduit="smp", op="am-short", **brief),
+            Series(kernel="flood", conduit="smp", op="am-medium,am-long", size=small, **brief),
+            Series(kernel="flood", conduit="smp", op="put,get", size=large[:2], **brief),
+            Series(kernel="barrier", conduit="smp", **brief),
+        ),
+    )
