@@ -32,7 +32,7 @@ Examples:
 @click.argument("after", metavar="B")
 @option(
     "--experiment", type=click.Path(path_type=Path), default=None, metavar="FILE",
-    help="What is measured of two builds.  [default: 22 points on smp]",
+    help="What is measured of two builds.  [default: 21 points on smp]",
 )  # fmt: skip
 @option(
     "--starts", type=click.IntRange(min=FEWEST_STARTS), default=None, metavar="N",
@@ -57,8 +57,8 @@ def compare(
     rules = Rules(relevant=relevant, any_machine=any_machine, allow_missing=allow_missing)
     stored = [Path(text).is_dir() and (Path(text) / "run.json").exists() for text in (before, after)]
     if any(stored) and not all(stored):
-        build = after if stored[0] else before
-        raise UsageError(f"{build!r} is no store, the other is one; allowed: two stores or two builds", build)
+        other = after if stored[0] else before
+        raise UsageError(f"{other!r} is no store, the other is one; allowed: two stores or two builds", other)
     if all(stored):
         places = (Path(before), Path(after))
     else:

@@ -138,7 +138,8 @@ def alternate(
     ]
     states = "failed"
     try:
-        with _TwoBuilds(builds, pools) as runner:
+        runner = _TwoBuilds(builds, pools)
+        with runner:
             for number in range(starts):
                 for place, point in enumerate(points):
                     if progress is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from gasmeter.experiment import Experiment, Series
 
 __all__ = ["default_suite"]
@@ -13,20 +15,23 @@ def default_suite() -> Experiment:
     Returns
     -------
     Experiment
-        22 points on smp: round trips, latencies and streams of each kind of operation at few sizes, and the barrier.
+        21 points on smp: round trips, latencies and streams of each kind of operation at few sizes, and the barrier.
     """
     small, large = (8, 512), (8, 4096, 65536)
-    brief = {"time_s": 0.08, "max_time_s": 2.0}
     return Experiment(
         name="guard",
         title="the paths most programs live on",
         series=(
-            Series(kernel="ping-pong", conduit="smp", op="am-short", **brief),
-            Series(kernel="ping-pong", conduit="smp", op="am-medium,am-long", size=small, **brief),
-            Series(kernel="ping-pong", conduit="smp", op="put,get", size=large, **brief),
-            Series(kernel="flood", conduit="smp", op="am-short", **brief),
-            Series(kernel="flood", conduit="smp", op="am-medium,am-long", size=small, **brief),
-            Series(kernel="flood", conduit="smp", op="put,get", size=large[:2], **brief),
-            Series(kernel="barrier", conduit="smp", **brief),
+            _brief(kernel="ping-pong", conduit="smp", op="am-short"),
+            _brief(kernel="ping-pong", conduit="smp", op="am-medium,am-long", size=small),
+            _brief(kernel="ping-pong", conduit="smp", op="put,get", size=large),
+            _brief(kernel="flood", conduit="smp", op="am-short"),
+            _brief(kernel="flood", conduit="smp", op="am-medium,am-long", size=small),
+            _brief(kernel="flood", conduit="smp", op="put,get", size=large[:2]),
+            _brief(kernel="barrier", conduit="smp"),
         ),
     )
+
+
+def _brief(**fields: Any) -> Series:
+    return Series(time_s=0.08, max_time_s=2.0, **fields)
