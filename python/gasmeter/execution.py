@@ -80,6 +80,7 @@ def execute(
     progress: Callable[[Progress], None] | None = None,
     origin: Mapping[str, Any] | None = None,
     bare: bool = False,
+    starts: int = 0,
 ) -> Result:
     """Measure an experiment; see `gasmeter.experiment.Experiment.run`.
 
@@ -105,6 +106,9 @@ def execute(
         Where options came from, for run.json.
     bare : bool, default False
         Leave out summary.md and plots: the caller makes its own of the rows.
+    starts : int, default 0
+        Measure everything real so many times, round after round, each time with worker processes of its own; the
+        rounds are repetitions 0 to starts - 1. 0 takes the experiment as it is.
 
     Returns
     -------
@@ -122,19 +126,20 @@ def execute(
         raise UsageError(f"jobs {jobs} is not allowed; allowed: 1 or more", str(jobs))
     if resume and out is None:
         raise UsageError("resume needs the folder to continue; allowed: out=FOLDER (--out)", "resume")
-    groups = experiment.groups(quick=quick, replace=replace or {})
+    groups = _groups(experiment, quick=quick, replace=replace or {}, starts=starts)
     store = None
     if out is not None:
         store = _open_store(
-            experiment, out, groups, quick=quick, replace=replace or {}, resume=resume, origin=origin or {}
-        )
+            experiment, out, groups, quick=quick, replace=replace or {}, resume=resume, origin=origin or {},
+            starts=starts,
+        )  # fmt: skip
     done: dict[str, Record] = dict(store.done) if store else {}
     state = "failed"
     try:
         own = runner or Runner()
         try:
             missing = [group for group in groups if group.id not in done]
-            with closing(_records(own, missing, experiment.name, jobs, progress)) as records:
+            with closing(_records(own, missing, experiment.name, jobs, progress, fresh=starts > 0)) as records:
                 for entry in records:
                     _bound_links(entry, done.values())
                     done[entry.group] = entry
@@ -154,6 +159,18 @@ def execute(
             summary = "" if bare else summarise_run(experiment, result)
             store.finish(result, state, summary, plots=not bare and state != "failed" and bool(done))
     return result
+
+
+def _groups(experiment: Experiment, *, quick: bool, replace: Mapping[str, str], starts: int) -> list[Group]:
+    """Return what is measured, in order; with `starts` round after round, and virtual time once: it repeats nothing."""
+    if starts < 0:
+        raise UsageError(f"starts {starts} is not allowed; allowed: 0 or more", str(starts))
+    if starts == 0:
+        return experiment.groups(quick=quick, replace=replace)
+    series = tuple(entry.replaced({"repetitions": starts}) for entry in experiment.series)
+    groups = experiment.model_copy(update={"series": series}).groups(quick=quick, replace=replace)
+    wanted = [group for group in groups if group.points[0].repetition == 0 or not _modelled(group)]
+    return sorted(wanted, key=lambda group: group.points[0].repetition)
 
 
 def _bound_links(entry: Record, others: Iterable[Record]) -> None:
@@ -176,12 +193,17 @@ def _result(experiment: Experiment, groups: Sequence[Group], done: Mapping[str, 
 
 
 def _records(
-    runner: Runner, groups: Sequence[Group], name: str, jobs: int, progress: Callable[[Progress], None] | None
-) -> Generator[Record]:
+    runner: Runner, groups: Sequence[Group], name: str, jobs: int, progress: Callable[[Progress], None] | None,
+    *, fresh: bool = False,
+) -> Generator[Record]:  # fmt: skip
     """Measure real groups one after the other, then modelled ones side by side; yield each as it is done."""
     clock = _Clock(groups, progress)
     real = [group for group in groups if not _modelled(group)]
+    rounds = 0
     for group in real:
+        if fresh and group.points[0].repetition != rounds:
+            runner.pools.drop()
+            rounds = group.points[0].repetition
         clock.begin(group)
         yield record(runner.measure(group), name)
         clock.end(group)
@@ -270,6 +292,7 @@ def _open_store(
     replace: Mapping[str, str],
     resume: bool,
     origin: Mapping[str, Any],
+    starts: int = 0,
 ) -> Store:
     run = {
         "started": context.now(),
@@ -278,6 +301,7 @@ def _open_store(
         "quick": quick,
         "set": dict(replace),
         "resumed": resume,
+        "starts": starts,
         "options": dict(origin),
         "groups": len(groups),
         "points": [point.model_dump() | {"run_id": point.id} for group in groups for point in group.points],

@@ -20,7 +20,7 @@ from gasmeter.limits import cpus
 from gasmeter.links import Table
 from gasmeter.point import Budget, Group, Point
 from gasmeter.probe import Probe, same_state
-from gasmeter.sessions import Block, ModelSession, RealSession, Session, Verification, WorkerPools
+from gasmeter.sessions import Block, ModelSession, Pool, RealSession, Session, Verification, WorkerPools
 
 __all__ = ["TARGET_BLOCK_NS", "GroupOutcome", "Outcome", "Runner"]
 
@@ -179,6 +179,24 @@ class Runner:
         for session in tuple(self._modelled):
             session.stop()
 
+    def pool_for(self, point: Point, member: int) -> Pool:
+        """Return the job that a point is measured by; overridden where the points of a group belong to several builds.
+
+        Parameters
+        ----------
+        point : Point
+            On a real conduit.
+        member : int
+            Place of the point in its group, 0 the first that was opened.
+
+        Returns
+        -------
+        Pool
+            With as many ranks as the point has.
+        """
+        mpi = "/".join(str(point.options.get(name, "auto")) for name in ("mpi", "transport"))
+        return self.pools.get(point.ranks, mpi=mpi)
+
     def measure(self, group: Group) -> GroupOutcome:
         """Measure the points of a group in alternating blocks.
 
@@ -249,8 +267,7 @@ class Runner:
                 session = ModelSession(point)
                 self._modelled.add(session)
             else:
-                mpi = "/".join(str(point.options.get(name, "auto")) for name in ("mpi", "transport"))
-                pool = self.pools.get(point.ranks, mpi=mpi)
+                pool = self.pool_for(point, len(members))
                 outcome.cpus, outcome.oversubscribed = tuple(pool.cpus), pool.oversubscribed
                 session = RealSession(pool, point)
         except UsageError as error:

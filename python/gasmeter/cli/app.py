@@ -8,6 +8,8 @@ from typing import Any, NoReturn
 
 import click
 
+from gasmeter.cli.check import check
+from gasmeter.cli.compare import compare
 from gasmeter.cli.dashboard import dashboard
 from gasmeter.cli.doctor import doctor
 from gasmeter.cli.export import export
@@ -111,7 +113,8 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for _command in (dashboard, doctor, export, import_command, list_command, measure, rank, reproduce_command, run):
+_COMMANDS = (check, compare, dashboard, doctor, export, import_command, list_command, measure, rank, reproduce_command, run)
+for _command in _COMMANDS:
     cli.add_command(_command)
 
 

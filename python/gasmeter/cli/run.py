@@ -53,12 +53,16 @@ Examples:
 )  # fmt: skip
 @option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Modelled points at the same time.")
 @option("--resume", is_flag=True, help="Continue what the folder already holds.")
+@option(
+    "--starts", type=click.IntRange(min=0), default=0, metavar="N",
+    help="Measure N times, each time with processes of its own: what `gasmeter check` compares, 10 or more.",
+)  # fmt: skip
 @option("--quick", is_flag=True, help="A quick look: shorter axes, 0.08 s per point.")
 @option("--dry-run", is_flag=True, help="Only list the points and the time they will take.")
 @click.pass_context
 def run(
     context: click.Context, *, file: Path, folder: Path | None, replace: tuple[str, ...], jobs: int, resume: bool,
-    quick: bool, dry_run: bool,
+    starts: int, quick: bool, dry_run: bool,
 ) -> int:  # fmt: skip
     """Run the sweep that EXPERIMENT.py describes; write rows, samples, plots and a summary to a folder.
 
@@ -81,7 +85,7 @@ def run(
         with showing_progress() as progress:
             result = execute(
                 experiment, out=place, quick=quick, replace=values, jobs=jobs, resume=resume, progress=progress,
-                origin=options_with_origin(context),
+                origin=options_with_origin(context), starts=starts,
             )  # fmt: skip
     except KeyboardInterrupt:
         note(f"what was measured is kept in {place}; continue with --resume")

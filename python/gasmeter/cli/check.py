@@ -1,0 +1,118 @@
+"""`gasmeter check`: a store held against a baseline, with an exit status."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gasmeter.cli.common import SHARE, note, option, out
+from gasmeter.guard import Judgement, Rules, judge, read_measured
+from gasmeter.guard.reports import REPORTS, render_judgement
+
+__all__ = ["check", "judging_options", "show_judgement"]
+
+_EXAMPLES = """\b
+Examples:
+  gasmeter run suite.py --starts 12 --out baseline
+  gasmeter run suite.py --starts 12 --out new
+  gasmeter check --baseline baseline new --report junit=check.xml --report markdown=check.md
+"""
+
+
+def judging_options(command: str) -> Callable[[Any], Any]:
+    """Return the options that say what counts and how it is reported.
+
+    Parameters
+    ----------
+    command : str
+        As its environment variables name it, for instance ``"CHECK"``.
+
+    Returns
+    -------
+    callable
+        Decorator.
+    """
+    decorators = [
+        option(
+            "--relevant", type=SHARE, default="2%", show_default=True, metavar="SHARE",
+            help="Smallest difference that counts, however significant smaller ones are.",
+        ),
+        option("--any-machine", is_flag=True, help="Compare times of different machines all the same."),
+        option("--allow-missing", is_flag=True, help="Figures of the baseline may be absent."),
+        option(
+            "--format", "form", envvar=f"GASMETER_{command}_FORMAT", type=click.Choice(tuple(REPORTS)),
+            default="table", show_default=True, help="Form of the output.",
+        ),
+        option(
+            "--report", "reports", envvar=f"GASMETER_{command}_REPORT", multiple=True, metavar="FORMAT=FILE",
+            help="Write the same in another form to a file, e.g. junit=check.xml; repeatable.",
+        ),
+    ]  # fmt: skip
+
+    def decorate(function: Any) -> Any:
+        for decorator in reversed(decorators):
+            function = decorator(function)
+        return function
+
+    return decorate
+
+
+def show_judgement(judgement: Judgement, form: str, reports: tuple[str, ...]) -> int:
+    """Print a judgement and write its reports.
+
+    Parameters
+    ----------
+    judgement : Judgement
+        What was found.
+    form : str
+        Format of standard output.
+    reports : tuple of str
+        ``FORMAT=FILE`` each.
+
+    Returns
+    -------
+    int
+        Exit status: 1 if the check failed.
+
+    Raises
+    ------
+    click.UsageError
+        If a report names no format or file, or the file cannot be written.
+    """
+    for text in reports:
+        name, _, path = text.partition("=")
+        if name not in REPORTS or not path:
+            raise click.UsageError(f"--report {text!r} is not allowed; allowed: FORMAT=FILE, {', '.join(REPORTS)}")
+        try:
+            Path(path).write_text(render_judgement(judgement, name), encoding="utf-8")
+        except OSError as error:
+            raise click.UsageError(f"--report {path} cannot be written: {error.strerror}") from error
+    out(render_judgement(judgement, form))
+    if form != "table":
+        note(judgement.summary())
+    return 1 if judgement.failed else 0
+
+
+@click.command(epilog=_EXAMPLES)
+@click.argument("new", metavar="NEW", type=click.Path(path_type=Path))
+@option(
+    "--baseline", required=True, metavar="BASE", type=click.Path(path_type=Path),
+    help="Store to hold it against, measured on this machine.",
+)  # fmt: skip
+@judging_options("CHECK")
+def check(
+    *, new: Path, baseline: Path, relevant: float, any_machine: bool, allow_missing: bool, form: str,
+    reports: tuple[str, ...],
+) -> int:  # fmt: skip
+    """Hold the store NEW against a baseline; exit status 1 if something got slower, moved, vanished or is wrong.
+
+    Measured figures are compared by their process starts (`gasmeter run --starts 10` or more), corrected for the
+    number of figures: fewer than 5 % of checks of equal builds fail. Modelled figures have to be equal to the last
+    picosecond. A store that cannot be used (another machine, another schema, empty, cut off) is exit status 2.
+    """
+    rules = Rules(relevant=relevant, any_machine=any_machine, allow_missing=allow_missing)
+    judgement = judge(read_measured(baseline, what="baseline"), read_measured(new), rules)
+    return show_judgement(judgement, form, reports)

@@ -1,0 +1,197 @@
+"""Two builds measured in one run: each point's blocks alternate between worker processes of the one and of the other.
+
+Every round starts new processes of both builds; a round is one process start in the statistics.
+"""
+
+from __future__ import annotations
+
+import math
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gasmeter import context
+from gasmeter.catalogue import catalogue
+from gasmeter.errors import UsageError
+from gasmeter.execution import Progress
+from gasmeter.experiment import Experiment
+from gasmeter.guard.comparing import FEWEST_STARTS
+from gasmeter.point import Group, Point
+from gasmeter.result import Result
+from gasmeter.rows import Record, record
+from gasmeter.runner import GroupOutcome, Runner
+from gasmeter.sessions import Pool, WorkerPools
+from gasmeter.store import Store
+
+__all__ = ["Build", "alternate", "starts_needed"]
+
+
+@dataclass(frozen=True)
+class Build:
+    """One of the builds that are compared.
+
+    Attributes
+    ----------
+    name : str
+        As it was asked for.
+    binary : Path
+        Its worker program.
+    facts : mapping
+        What run.json says of it: revision, version.
+    """
+
+    name: str
+    binary: Path
+    facts: Mapping[str, Any]
+
+
+class _TwoBuilds(Runner):
+    """A runner whose groups hold one point twice: the first belongs to one build, the second to the other."""
+
+    def __init__(self, builds: Sequence[Build], pools: WorkerPools | None = None) -> None:
+        super().__init__(pools)
+        self._builds = builds
+        self.order = (0, 1)
+
+    def pool_for(self, point: Point, member: int) -> Pool:
+        """Return the job of the build whose turn it is."""
+        return self.pools.get(
+            point.ranks, self._builds[self.order[member]].binary, mpi=str(point.options.get("mpi", ""))
+        )
+
+
+def starts_needed(points: int) -> int:
+    """Return how many process starts of each build a comparison of so many points should have.
+
+    Parameters
+    ----------
+    points : int
+        Points that are compared at once.
+
+    Returns
+    -------
+    int
+        At least `FEWEST_STARTS`; more where the correction for many points leaves little to each: the t distribution
+        with few degrees of freedom has long tails.
+    """
+    return FEWEST_STARTS + math.ceil(math.log2(max(1.0, points / 10)))
+
+
+def alternate(
+    experiment: Experiment,
+    builds: Sequence[Build],
+    out: Path,
+    *,
+    starts: int = 0,
+    quick: bool = True,
+    pools: WorkerPools | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> tuple[Path, Path]:
+    """Measure an experiment with two builds in alternating blocks.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        What to measure; modelled points are left out: they run inside one build's own process.
+    builds : sequence of Build
+        Two.
+    out : Path
+        Folder; the stores become ``out/a`` and ``out/b``.
+    starts : int, default 0
+        Process starts of each build; 0 takes `starts_needed`.
+    quick : bool, default True
+        Axes and budgets of a quick run.
+    pools : WorkerPools, optional
+        By default worker processes of this machine.
+    progress : callable, optional
+        Told after every point.
+
+    Returns
+    -------
+    tuple of Path
+        The two stores.
+
+    Raises
+    ------
+    UsageError
+        If there is nothing to measure or fewer than ten starts are asked for.
+    BrokenJob
+        If a rank died.
+    """
+    points = _real_points(experiment, quick=quick)
+    if not points:
+        raise UsageError(
+            f"{experiment.name} has no measured points; modelled ones: `gasmeter run` and `gasmeter check`"
+        )
+    starts = starts or starts_needed(len(points))
+    if starts < FEWEST_STARTS:
+        raise UsageError(
+            f"{starts} process starts are not allowed; allowed: {FEWEST_STARTS} or more (--starts)", "starts"
+        )
+    run = uuid.uuid4().hex
+    places = (out / "a", out / "b")
+    stores = [
+        _open(place, experiment, build, run=run, starts=starts, points=len(points))
+        for place, build in zip(places, builds, strict=True)
+    ]
+    states = "failed"
+    try:
+        runner = _TwoBuilds(builds, pools)
+        with runner:
+            for number in range(starts):
+                for place, point in enumerate(points):
+                    if progress is not None:
+                        left = (starts * len(points) - number * len(points) - place) * 2.4 * point.budget.time_s
+                        progress(Progress(number * len(points) + place, starts * len(points), left, point.describe()))
+                    for store, entry in zip(stores, _both(runner, point, number, experiment.name), strict=True):
+                        store.append(entry)
+                runner.pools.drop()  # the next round's processes are new ones
+        states = "complete"
+    except KeyboardInterrupt:
+        states = "interrupted"
+        raise
+    finally:
+        for store in stores:
+            result = Result(list(store.done.values()), name=experiment.name, complete=states == "complete")
+            store.finish(result, states, plots=False)
+    return places
+
+
+def _real_points(experiment: Experiment, *, quick: bool) -> list[Point]:
+    entry = catalogue()
+    points = {point.id: point for group in experiment.groups(quick=quick) for point in group.points}
+    return [point for point in points.values() if not entry.conduit(point.conduit, entry.kernel(point.kernel)).virtual]
+
+
+def _both(runner: _TwoBuilds, point: Point, number: int, name: str) -> list[Record]:
+    """Measure one point with both builds; the one that begins changes from round to round."""
+    mine = Point(**{**point.model_dump(), "repetition": number})  # a copy would keep the identity of the original
+    runner.order = (0, 1) if number % 2 == 0 else (1, 0)
+    outcome = runner.measure(Group(points=(mine, mine.model_copy()), reference=0, reference_name="a"))
+    if len(outcome.outcomes) != 2:
+        raise UsageError(
+            f"{point.describe()}: one of the builds cannot measure it: {next(iter(outcome.skipped.values()))}"
+        )
+    return [
+        record(
+            GroupOutcome(Group(points=(mine,)), [found], outcome.states_ns, {}, outcome.notes, outcome.seconds), name
+        )
+        for found in (outcome.outcomes[place] for place in runner.order)
+    ]
+
+
+def _open(place: Path, experiment: Experiment, build: Build, *, run: str, starts: int, points: int) -> Store:
+    facts = {
+        "started": context.now(),
+        "command": context.command_line(),
+        "git": str(build.facts.get("git", "")),
+        "build": {"name": build.name, **build.facts},
+        "alternated": run,
+        "starts": starts,
+        "groups": starts * points,
+        "host": context.host_facts(),
+        "versions": context.versions(),
+    }
+    return Store(place, experiment.name, resume=False, run=facts)

@@ -1,0 +1,220 @@
+"""Two samples of process starts: the effect, its interval, and whether it is one.
+
+The unit is the process start. What a process measures depends on where its memory landed and which core it got; blocks
+within it share that, so that any number of them is one observation of the build.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+from gasmeter.statistics import CONFIDENCE
+
+__all__ = [
+    "FEWEST_STARTS",
+    "RELEVANT",
+    "TRIM",
+    "Comparison",
+    "Verdict",
+    "compare_paired",
+    "compare_starts",
+    "correct",
+]
+
+FEWEST_STARTS = 10
+"""Process starts of each build, at least."""
+RELEVANT = 0.02
+"""Differences below 2 % are nobody's business, however sure."""
+TRIM = 0.1
+"""Share left out at either end: of ten starts one may be disturbed, on either side, without moving the result."""
+
+Verdict = Literal["slower", "faster", "not significant", "undecided"]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What a comparison found.
+
+    Attributes
+    ----------
+    ratio : float
+        How much longer B takes than A: 1.04 is 4 % slower. Of a rate or bandwidth the inverse ratio, so that above 1
+        is always worse.
+    low, high : float
+        Ends of its 95 % interval; NaN where there is none.
+    p : float
+        Probability of a difference this large between two samples of the same build, two-sided.
+    starts : tuple of int
+        Process starts of A and of B that count.
+    verdict : str
+        ``slower``, ``faster``, ``not significant`` or ``undecided`` (too few starts that can be compared).
+    relevant : float
+        Threshold that the verdict was made with.
+    """
+
+    ratio: float
+    low: float
+    high: float
+    p: float
+    starts: tuple[int, int]
+    verdict: Verdict
+    relevant: float = RELEVANT
+
+    def words(self) -> str:
+        """Return the verdict for people.
+
+        Returns
+        -------
+        str
+            ``1.04x slower``, ``1.1x faster``, ``not significant`` or ``undecided``.
+        """
+        if self.verdict == "slower":
+            return f"{self.ratio:.3g}x slower"
+        if self.verdict == "faster":
+            return f"{1 / self.ratio:.3g}x faster"
+        return self.verdict
+
+
+def _logarithms(values: npt.ArrayLike, *, more_is_better: bool) -> npt.NDArray[np.float64]:
+    array = np.asarray(values, dtype=np.float64)
+    if array.size and not (np.isfinite(array) & (array > 0)).all():
+        raise ValueError("values of process starts have to be positive and finite")
+    return -np.log(array) if more_is_better else np.log(array)
+
+
+def _trimmed(values: npt.NDArray[np.float64]) -> tuple[float, float, int]:
+    """Trimmed mean, its squared standard error and its degrees of freedom (Yuen 1974; Tukey and McLaughlin 1963)."""
+    n = values.size
+    cut = math.floor(TRIM * n)
+    ordered = np.sort(values)
+    kept = n - 2 * cut
+    mean = float(ordered[cut : n - cut].mean())
+    winsorised = np.clip(ordered, ordered[cut], ordered[n - 1 - cut])
+    error = float(winsorised.var(ddof=1)) * (n - 1) / (kept * (kept - 1))
+    return mean, error, kept - 1
+
+
+def _made(effect: float, error: float, freedom: float, starts: tuple[int, int], relevant: float) -> Comparison:
+    """Make a comparison of a difference of logarithms."""
+    if error <= 0.0:
+        p, half = (1.0 if effect == 0.0 else 0.0), 0.0
+    else:
+        p = float(2 * stats.t.sf(abs(effect) / math.sqrt(error), freedom))
+        half = float(stats.t.ppf((1 + CONFIDENCE) / 2, freedom)) * math.sqrt(error)
+    made = Comparison(
+        math.exp(effect), math.exp(effect - half), math.exp(effect + half), p, starts, "undecided", relevant
+    )
+    return dataclasses.replace(made, verdict=_verdict(made, p)) if min(starts) >= FEWEST_STARTS else made
+
+
+def _verdict(found: Comparison, p: float) -> Verdict:
+    if p >= 1 - CONFIDENCE or abs(math.log(found.ratio)) < math.log1p(found.relevant):
+        return "not significant"
+    return "slower" if found.ratio > 1 else "faster"
+
+
+def compare_starts(
+    before: npt.ArrayLike, after: npt.ArrayLike, *, more_is_better: bool = False, relevant: float = RELEVANT
+) -> Comparison:
+    """Compare process starts of two builds that were measured one after the other.
+
+    Parameters
+    ----------
+    before, after : array of float
+        One figure per process start, positive; any unit, the same for both.
+    more_is_better : bool, default False
+        Of a rate or bandwidth.
+    relevant : float, default 0.02
+        Smallest difference that counts.
+
+    Returns
+    -------
+    Comparison
+        By Yuen's test of trimmed means of logarithms, with Welch's degrees of freedom.
+
+    Raises
+    ------
+    ValueError
+        If a value is not positive and finite.
+    """
+    first, second = (_logarithms(values, more_is_better=more_is_better) for values in (before, after))
+    starts = (int(first.size), int(second.size))
+    if min(starts) < 4:
+        return _too_few(first, second, starts, relevant)
+    (mean_a, error_a, freedom_a), (mean_b, error_b, freedom_b) = _trimmed(first), _trimmed(second)
+    error = error_a + error_b
+    freedom = error**2 / (error_a**2 / freedom_a + error_b**2 / freedom_b) if error > 0 else 1.0
+    return _made(mean_b - mean_a, error, freedom, starts, relevant)
+
+
+def compare_paired(
+    before: npt.ArrayLike, after: npt.ArrayLike, *, more_is_better: bool = False, relevant: float = RELEVANT
+) -> Comparison:
+    """Compare process starts of two builds that ran beside each other in alternating blocks.
+
+    Parameters
+    ----------
+    before, after : array of float, shape (n,)
+        Partners at the same index, positive.
+    more_is_better : bool, default False
+        Of a rate or bandwidth.
+    relevant : float, default 0.02
+        Smallest difference that counts.
+
+    Returns
+    -------
+    Comparison
+        By a t test of the trimmed mean of the logarithms of the ratios.
+
+    Raises
+    ------
+    ValueError
+        If a value is not positive and finite, or the samples differ in length.
+    """
+    first, second = (_logarithms(values, more_is_better=more_is_better) for values in (before, after))
+    if first.size != second.size:
+        raise ValueError(f"{first.size} and {second.size} process starts cannot be paired")
+    starts = (int(first.size), int(second.size))
+    if first.size < 4:
+        return _too_few(first, second, starts, relevant)
+    return _made(*_trimmed(second - first), starts, relevant)
+
+
+def _too_few(
+    first: npt.NDArray[np.float64], second: npt.NDArray[np.float64], starts: tuple[int, int], relevant: float
+) -> Comparison:
+    ratio = math.exp(float(np.median(second) - np.median(first))) if min(starts) else math.nan
+    return Comparison(ratio, math.nan, math.nan, math.nan, starts, "undecided", relevant)
+
+
+def correct(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """Return comparisons with verdicts that hold for all of them together.
+
+    Parameters
+    ----------
+    comparisons : sequence of Comparison
+        Everything that one check compares.
+
+    Returns
+    -------
+    list of Comparison
+        In the same order. ``slower`` and ``faster`` are said of those only that stay significant after Holm's
+        correction (1979): whatever their number, one alarm or more comes from equal builds in fewer than 5 % of checks.
+        ``p`` is the corrected one.
+    """
+    decided = [i for i, found in enumerate(comparisons) if found.verdict != "undecided"]
+    result = list(comparisons)
+    largest = 0.0
+    for rank, i in enumerate(sorted(decided, key=lambda i: comparisons[i].p)):
+        largest = max(largest, min(1.0, comparisons[i].p * (len(decided) - rank)))
+        found = dataclasses.replace(comparisons[i], p=largest)
+        result[i] = dataclasses.replace(found, verdict=_verdict(found, largest))
+    return result

@@ -1,0 +1,289 @@
+"""A new store held against a baseline: one finding per figure, and whether the check failed."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gasmeter.errors import UsageError
+from gasmeter.guard.bootstrap import bootstrap_ratio
+from gasmeter.guard.comparing import (
+    FEWEST_STARTS,
+    RELEVANT,
+    Comparison,
+    compare_paired,
+    compare_starts,
+    correct,
+)
+from gasmeter.guard.exact import machine_changes, what_moved
+from gasmeter.guard.stores import Key, Measured, Sample, check_machines
+from gasmeter.probe import same_state
+from gasmeter.rows import Row
+from gasmeter.units import format_bytes
+
+__all__ = ["FAILURES", "FEW_STARTS", "Finding", "Judgement", "Rules", "judge"]
+
+FEW_STARTS = 0.25
+"""With fewer than ten process starts only larger differences count: a single start may differ by that much."""
+MORE_IS_BETTER = frozenset({"bandwidth", "rate", "gups", "speedup"})
+FAILURES = frozenset({"slower", "moved", "missing", "unverified"})
+"""Verdicts with which a check fails."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What counts.
+
+    Attributes
+    ----------
+    relevant : float
+        Smallest difference that counts, as a share, with ten process starts or more.
+    few_starts : float
+        The same with fewer.
+    any_machine : bool
+        Whether times of different machines are compared all the same.
+    allow_missing : bool
+        Whether figures of the baseline may be absent.
+    """
+
+    relevant: float = RELEVANT
+    few_starts: float = FEW_STARTS
+    any_machine: bool = False
+    allow_missing: bool = False
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What became of one figure.
+
+    Attributes
+    ----------
+    key : Key
+        Which figure.
+    verdict : str
+        ``slower``, ``faster``, ``not significant``, ``undecided`` of measured ones, ``same`` or ``moved`` of modelled
+        ones, ``missing``, ``new``, ``unverified``.
+    unit : str
+        Of the figures.
+    before, after : float
+        Medians; NaN where there is none.
+    comparison : Comparison or None
+        Of measured figures.
+    note : str
+        What moved, or why nothing can be said.
+    """
+
+    key: Key
+    verdict: str
+    unit: str
+    before: float = math.nan
+    after: float = math.nan
+    comparison: Comparison | None = None
+    note: str = ""
+
+    @property
+    def failed(self) -> bool:
+        """Whether a check fails because of it."""
+        return self.verdict in FAILURES
+
+    def name(self) -> str:
+        """Return the figure's name in one line.
+
+        Returns
+        -------
+        str
+            For instance ``ping-pong put 8 B on smp, 2 ranks: latency``.
+        """
+        key = self.key
+        words = list(dict.fromkeys(text for text in (key.kernel, key.op, key.variant) if text))
+        words += [format_bytes(key.size_bytes)] if key.size_bytes else []
+        extra = [text for text in (key.machine, key.topology, key.placement, key.options) if text]
+        where = f"{key.conduit}, {key.ranks} rank{'s' if key.ranks != 1 else ''}"
+        return f"{' '.join(words)} on {', '.join([where, *extra])}: {key.metric}"
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What a check found.
+
+    Attributes
+    ----------
+    findings : tuple of Finding
+        In the order of the baseline, then what is new.
+    baseline, new : str
+        What was compared.
+    notes : tuple of str
+        What a reader has to know.
+    """
+
+    findings: tuple[Finding, ...]
+    baseline: str
+    new: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def failed(self) -> bool:
+        """Whether the check fails."""
+        return any(found.failed for found in self.findings)
+
+    def summary(self) -> str:
+        """Return the outcome in one line.
+
+        Returns
+        -------
+        str
+            ``passed`` or ``FAILED`` and how many figures got which verdict.
+        """
+        counts = Counter(found.verdict for found in self.findings)
+        order = sorted(counts, key=lambda verdict: (verdict not in FAILURES, -counts[verdict], verdict))
+        text = ", ".join(f"{counts[verdict]} {verdict}" for verdict in order)
+        return f"{'FAILED' if self.failed else 'passed'}: {text}"
+
+
+def judge(baseline: Measured, new: Measured, rules: Rules | None = None) -> Judgement:
+    """Hold a store against a baseline.
+
+    Parameters
+    ----------
+    baseline, new : Measured
+        As `gasmeter.guard.read_measured` returns them.
+    rules : Rules, optional
+        What counts.
+
+    Returns
+    -------
+    Judgement
+        Measured figures by statistics over process starts, corrected for their number; modelled ones by equality.
+
+    Raises
+    ------
+    UsageError
+        If the machines differ, the two have nothing in common, or a figure of the baseline has no value.
+    """
+    rules = rules or Rules()
+    common = [key for key in baseline.samples if key in new.samples]
+    if not common:
+        raise UsageError(
+            f"{baseline.place} and {new.place} have no figure in common: other kernels, sizes, conduits or options",
+            str(new.place),
+        )
+    if not rules.any_machine:
+        check_machines(baseline, new)
+    paired = baseline.pairing != "" and baseline.pairing == new.pairing
+    findings = []
+    for key, sample in baseline.samples.items():
+        if key in new.samples:
+            findings.append(_one(key, sample, new.samples[key], (baseline, new), rules, paired=paired))
+        elif not rules.allow_missing:
+            note = f"stands in {baseline.place}, not in {new.place}"
+            findings.append(Finding(key, "missing", sample.rows[0]["unit"], _median(sample.rows), note=note))
+    findings = _together(findings)
+    findings += [
+        Finding(key, "new", sample.rows[0]["unit"], after=_median(sample.rows))
+        for key, sample in new.samples.items()
+        if key not in baseline.samples
+    ]
+    return Judgement(tuple(findings), str(baseline.place), str(new.place), _notes(findings))
+
+
+def _one(
+    key: Key, before: Sample, after: Sample, stores: tuple[Measured, Measured], rules: Rules, *, paired: bool
+) -> Finding:
+    unit = before.rows[0]["unit"]
+    if not all(row["verified"] for row in before.rows):
+        raise UsageError(
+            f"{stores[0].place}: data of {Finding(key, '', unit).name()} did not verify, so that it is no baseline",
+            str(stores[0].place),
+        )
+    if not all(row["verified"] for row in after.rows):
+        return Finding(key, "unverified", unit, _median(before.rows), note="the data did not verify")
+    made = Finding(key, "", unit, _median(before.rows), _median(after.rows))
+    if before.modelled and after.modelled:
+        moved = what_moved(before, after)
+        if not moved:
+            return dataclasses.replace(made, verdict="same")
+        numbers = machine_changes(*(store.machines.get(key.machine, {}) for store in stores))
+        because = f"; of machine {key.machine} {', '.join(numbers)}" if numbers else ""
+        return dataclasses.replace(made, verdict="moved", note=moved + because)
+    starts = all(store.starts_are_processes for store in stores)
+    found, note = _compared(before, after, rules, starts=starts, paired=paired)
+    return dataclasses.replace(made, verdict=found.verdict, comparison=found, note=note)
+
+
+def _compared(before: Sample, after: Sample, rules: Rules, *, starts: bool, paired: bool) -> tuple[Comparison, str]:
+    """Compare the process starts that ran while the cores were equally far apart."""
+    more = before.rows[0]["metric"] in MORE_IS_BETTER
+    first, second = _same_state(before.rows, after.rows, paired=paired)
+    dropped = len(before.rows) + len(after.rows) - len(first) - len(second)
+    note = f"{dropped} process starts left out: the cores moved" if dropped else ""
+    values = [[row["value"] for row in rows] for rows in (first, second)]
+    if any(value <= 0 for row in values for value in row):
+        return Comparison(math.nan, math.nan, math.nan, math.nan, (0, 0), "undecided"), "a figure is 0"
+    enough = min(len(first), len(second)) >= FEWEST_STARTS
+    if starts and enough:
+        compare = compare_paired if paired else compare_starts
+        return compare(*values, more_is_better=more, relevant=rules.relevant), note
+    if not first or not second:
+        return Comparison(math.nan, math.nan, math.nan, math.nan, (len(first), len(second)), "undecided"), note
+    rough = _rough(before, after, (first, second), rules, more=more)
+    few = f"fewer than {FEWEST_STARTS} process starts each: only differences above {rules.few_starts:.0%} count"
+    return rough, "; ".join(filter(None, [note, few]))
+
+
+def _same_state(before: Sequence[Row], after: Sequence[Row], *, paired: bool) -> tuple[list[Row], list[Row]]:
+    """Rows whose probe stands within 15 % of the state that most have; of pairs both or neither."""
+    states = [row["host_state_ns"] for row in (*before, *after) if not math.isnan(row["host_state_ns"])]
+    usual = float(np.median(states)) if states else math.nan
+    if paired and len(before) == len(after):
+        # Both ran in alternating blocks, so that whatever state it was, it was that of both.
+        return list(before), list(after)
+    return (
+        [row for row in before if same_state(row["host_state_ns"], usual)],
+        [row for row in after if same_state(row["host_state_ns"], usual)],
+    )
+
+
+def _rough(before: Sample, after: Sample, rows: tuple[list[Row], list[Row]], rules: Rules, *, more: bool) -> Comparison:
+    """Compare blocks of few processes: their interval, and a threshold that one process start does not reach."""
+    blocks = [
+        [value for row, part in zip(sample.rows, sample.blocks, strict=True) if row in kept for value in part]
+        or [row["value"] for row in kept]
+        for sample, kept in zip((before, after), rows, strict=True)
+    ]
+    above, below = (blocks[0], blocks[1]) if more else (blocks[1], blocks[0])
+    ratio = bootstrap_ratio(above, below)
+    count = (len(rows[0]), len(rows[1]))
+    made = Comparison(ratio.median, ratio.low, ratio.high, math.nan, count, "not significant", rules.few_starts)
+    if not math.isfinite(ratio.low):
+        return dataclasses.replace(made, verdict="undecided")
+    far = abs(math.log(ratio.median)) >= math.log1p(rules.few_starts)
+    if far and ratio.excludes(1.0):
+        return dataclasses.replace(made, verdict="slower" if ratio.median > 1 else "faster")
+    return made
+
+
+def _together(findings: list[Finding]) -> list[Finding]:
+    """Correct the verdicts for the number of figures that were compared by their process starts."""
+    places = [
+        i for i, found in enumerate(findings) if found.comparison is not None and math.isfinite(found.comparison.p)
+    ]
+    corrected = correct([found.comparison for i in places if (found := findings[i]).comparison is not None])
+    result = list(findings)
+    for i, comparison in zip(places, corrected, strict=True):
+        result[i] = dataclasses.replace(findings[i], comparison=comparison, verdict=comparison.verdict)
+    return result
+
+
+def _median(rows: Sequence[Row]) -> float:
+    values = [row["value"] for row in rows if math.isfinite(row["value"])]
+    return float(np.median(values)) if values else math.nan
+
+
+def _notes(findings: Sequence[Finding]) -> tuple[str, ...]:
+    undecided = sum(found.verdict == "undecided" for found in findings)
+    return (f"{undecided} figures undecided: too few process starts that can be compared",) if undecided else ()

@@ -1,0 +1,158 @@
+"""A judgement as text: a table for people, Markdown for a merge request, JUnit for a CI server, JSON for programs."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from gasmeter.formats import json_value, render_table
+from gasmeter.guard.judging import Finding, Judgement
+from gasmeter.summary import markdown_table
+from gasmeter.units import format_quantity
+
+__all__ = ["REPORTS", "render_judgement"]
+
+_HEADS = ("figure", "baseline", "new", "ratio", "95 % interval", "starts", "verdict", "remark")
+_QUIET = frozenset({"same", "not significant"})
+_MOST_QUIET = 40
+
+
+def render_judgement(judgement: Judgement, form: str) -> str:
+    """Return a judgement in one of the formats.
+
+    Parameters
+    ----------
+    judgement : Judgement
+        What a check found.
+    form : {"table", "markdown", "junit", "json"}
+        The format.
+
+    Returns
+    -------
+    str
+        Ends in a newline.
+    """
+    return REPORTS[form](judgement)
+
+
+def _sorted(judgement: Judgement) -> list[Finding]:
+    """Failures first, then what changed, then the rest, each in the order of the stores."""
+    return sorted(judgement.findings, key=lambda found: (not found.failed, found.verdict in _QUIET))
+
+
+def _cells(found: Finding) -> list[str]:
+    comparison = found.comparison
+    ratio = interval = starts = "-"
+    if comparison is not None and math.isfinite(comparison.ratio):
+        ratio = f"{comparison.ratio:.4f}"
+        starts = " + ".join(map(str, comparison.starts))
+        if math.isfinite(comparison.low):
+            interval = f"{comparison.low:.4f} … {comparison.high:.4f}"
+    verdict = comparison.words() if comparison is not None else found.verdict
+    return [found.name(), *(_figure(value, found.unit) for value in (found.before, found.after)), ratio, interval,
+            starts, verdict.upper() if found.failed else verdict, found.note]  # fmt: skip
+
+
+def _figure(value: float, unit: str) -> str:
+    return format_quantity(value, unit, signed=False) if math.isfinite(value) else "-"
+
+
+def _lines(judgement: Judgement) -> tuple[list[list[str]], list[str]]:
+    """Cells of the findings that are shown, and what is said below them."""
+    findings = _sorted(judgement)
+    quiet = [found for found in findings if found.verdict in _QUIET]
+    hidden = len(quiet) - _MOST_QUIET
+    shown = [found for found in findings if found.verdict not in _QUIET] + quiet[:_MOST_QUIET]
+    below = [f"{hidden} more figures, all unchanged"] if hidden > 0 else []
+    below += ["ratio: above 1 is worse; starts: process starts of either build", *judgement.notes, judgement.summary()]
+    return [_cells(found) for found in shown], below
+
+
+def _table(judgement: Judgement) -> str:
+    lines, below = _lines(judgement)
+    table = Table(
+        box=box.SIMPLE_HEAD, title=f"{judgement.new} against {judgement.baseline}", title_justify="left", pad_edge=False
+    )
+    for head in _HEADS:
+        table.add_column(head, justify="right" if head in {"baseline", "new", "ratio"} else "left")
+    for line in lines:
+        table.add_row(*map(Text, line))
+    return render_table(table) + "\n".join(below) + "\n"
+
+
+def _markdown(judgement: Judgement) -> str:
+    lines, below = _lines(judgement)
+    mark = "❌" if judgement.failed else "✅"
+    head = f"### {mark} gasmeter: {judgement.summary()}\n\n`{judgement.new}` against `{judgement.baseline}`\n\n"
+    return head + markdown_table(_HEADS, lines) + "\n" + "\n".join(f"- {line}" for line in below[:-1]) + "\n"
+
+
+def _junit(judgement: Judgement) -> str:
+    failures = sum(found.failed for found in judgement.findings)
+    skipped = sum(found.verdict == "undecided" for found in judgement.findings)
+    suite = ET.Element(
+        "testsuite", name="gasmeter check", tests=str(len(judgement.findings)), failures=str(failures), errors="0",
+        skipped=str(skipped),
+    )  # fmt: skip
+    for found in judgement.findings:
+        case = ET.SubElement(suite, "testcase", classname=f"gasmeter.{found.key.kernel}", name=found.name())
+        text = _sentence(found)
+        if found.failed:
+            ET.SubElement(case, "failure", message=text, type=found.verdict).text = text
+        elif found.verdict == "undecided":
+            ET.SubElement(case, "skipped", message=text)
+        else:
+            ET.SubElement(case, "system-out").text = text
+    root = ET.Element("testsuites")
+    root.append(suite)
+    ET.indent(root)
+    return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _sentence(found: Finding) -> str:
+    _, before, after, _, interval, starts, verdict, note = _cells(found)
+    text = f"{verdict.lower()}: {before}, now {after}"
+    text += f"; ratio {interval} (95 %), {starts} process starts" if interval != "-" else ""
+    return f"{text}; {note}" if note else text
+
+
+def _json(judgement: Judgement) -> str:
+    findings = [
+        {
+            **dataclasses.asdict(found.key),
+            "name": found.name(),
+            "verdict": found.verdict,
+            "failed": found.failed,
+            "unit": found.unit,
+            "before": found.before,
+            "after": found.after,
+            "comparison": dataclasses.asdict(found.comparison) if found.comparison is not None else None,
+            "note": found.note,
+        }
+        for found in judgement.findings
+    ]
+    whole = {
+        "baseline": judgement.baseline,
+        "new": judgement.new,
+        "failed": judgement.failed,
+        "summary": judgement.summary(),
+        "notes": list(judgement.notes),
+        "findings": findings,
+    }
+    return json.dumps(json_value(whole), indent=1) + "\n"
+
+
+REPORTS: dict[str, Callable[[Judgement], str]] = {
+    "table": _table,
+    "markdown": _markdown,
+    "junit": _junit,
+    "json": _json,
+}
+"""By the name of the format."""

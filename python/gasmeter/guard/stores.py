@@ -1,0 +1,313 @@
+"""Stores as the guard reads them: whole, of this schema, of one machine, or refused in one line."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gasmeter.errors import UsageError
+from gasmeter.journal import read_journal
+from gasmeter.result import records_from
+from gasmeter.rows import COLUMNS, Row
+from gasmeter.store import read_run
+
+__all__ = ["MACHINE_FACTS", "Key", "Measured", "Sample", "check_machines", "differing_facts", "read_measured"]
+
+MACHINE_FACTS = ("name", "system", "processor", "microarchitecture", "vendor", "cores", "logical_cores", "usable_cpus")
+"""What has to be the same of two machines whose times are compared."""
+
+_SAME = ("kernel", "op", "variant", "conduit", "machine", "topology", "nodes", "ranks", "size_bytes", "seed")
+_NUMBERS = ("value", "ci_low", "ci_high", "min", "p50", "p99", "host_state_ns")
+_WHOLE = ("nodes", "ranks", "size_bytes", "n", "repetition", "seed")
+_TRUTHS = ("verified", "oversubscribed")
+_DEBUG = "debug_"
+
+
+@dataclass(frozen=True, order=True)
+class Key:
+    """What makes two figures figures of the same thing."""
+
+    kernel: str
+    op: str
+    variant: str
+    conduit: str
+    machine: str
+    topology: str
+    placement: str
+    nodes: int
+    ranks: int
+    size_bytes: int
+    seed: int
+    options: str
+    metric: str
+
+    @classmethod
+    def of(cls, row: Row) -> Key:
+        """Return the key of a row.
+
+        Parameters
+        ----------
+        row : dict
+            By the names of `gasmeter.rows.COLUMNS`.
+
+        Returns
+        -------
+        Key
+            Without options for tests of the guard itself (``debug_…``), and without the processors that a real job
+            happened to get.
+        """
+        shown = [text for text in row["options"].split(";") if text and not text.startswith(_DEBUG)]
+        place = row["placement"] if row["machine"] else ""
+        return cls(
+            **{name: row[name] for name in _SAME}, placement=place, options=";".join(shown), metric=row["metric"]
+        )
+
+
+@dataclass
+class Sample:
+    """One figure of a store: its rows, one per process start, and the blocks of each.
+
+    Attributes
+    ----------
+    rows : list of dict
+        In order of repetition.
+    blocks : list of list of float
+        Every block of each row, in the order measured; empty where the store holds none.
+    """
+
+    rows: list[Row] = field(default_factory=list)
+    blocks: list[list[float]] = field(default_factory=list)
+
+    @property
+    def modelled(self) -> bool:
+        """Whether its time is virtual, so that it is the same whenever it is run."""
+        return bool(self.rows[0]["kind"] == "modelled")
+
+    @property
+    def values(self) -> list[float]:
+        """One figure per process start."""
+        return [row["value"] for row in self.rows]
+
+
+@dataclass
+class Measured:
+    """A store that is whole.
+
+    Attributes
+    ----------
+    place : Path
+        Its folder.
+    samples : dict
+        By `Key`, in the order of the store.
+    run : dict
+        What run.json holds.
+    """
+
+    place: Path
+    samples: dict[Key, Sample]
+    run: dict[str, Any]
+
+    @property
+    def hosts(self) -> list[dict[str, Any]]:
+        """Facts of each run's machine."""
+        return [dict(entry["host"]) for entry in self._runs() if isinstance(entry.get("host"), Mapping)]
+
+    @property
+    def starts_are_processes(self) -> bool:
+        """Whether each repetition was measured by processes of its own."""
+        return all(bool(entry.get("starts")) for entry in self._runs())
+
+    @property
+    def pairing(self) -> str:
+        """Name of the run in which another build was alternated with this one; empty if there is none."""
+        names = {str(entry.get("alternated", "")) for entry in self._runs()}
+        return names.pop() if len(names) == 1 else ""
+
+    @property
+    def machines(self) -> dict[str, Mapping[str, Any]]:
+        """Effective numbers of modelled machines, by label."""
+        found = (entry for run in self._runs() for entry in run.get("machines", []))
+        return {str(entry.get("machine", entry.get("label", ""))): entry for entry in found}
+
+    def _runs(self) -> list[dict[str, Any]]:
+        return [entry for entry in self.run.get("runs", []) if isinstance(entry, dict)]
+
+
+def read_measured(folder: str | Path, *, what: str = "store") -> Measured:
+    """Return what a store holds, or refuse it.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Output folder of a run; its journal is read, or results.csv and samples.parquet where there is none.
+    what : str, default "store"
+        What the folder is called in messages.
+
+    Returns
+    -------
+    Measured
+        With every row that is no comparison.
+
+    Raises
+    ------
+    UsageError
+        If there is no store, or one that is empty, of another schema, cut off, interrupted, or holds numbers that are
+        none.
+    """
+    place = Path(folder)
+    run = read_run(place)
+    if run is None:
+        raise UsageError(f"{what} {place} holds no run.json; allowed: a folder written by `gasmeter run`", str(place))
+    _check_state(place, run, what)
+    journal = place / "journal.jsonl"
+    try:
+        rows, blocks = _from_journal(journal, run) if journal.exists() else _from_tables(place)
+    except (KeyError, TypeError, ValueError, OSError) as error:
+        if isinstance(error, UsageError):
+            raise UsageError(f"{what} {place}: {error}", str(place)) from error
+        raise UsageError(
+            f"{what} {place} cannot be read ({type(error).__name__}: {error}); allowed: a store as"
+            " `gasmeter run` left it",
+            str(place),
+        ) from error
+    samples: dict[Key, Sample] = {}
+    for row in rows:
+        if row["reference"] or row["metric"] == "error_fraction":
+            continue
+        sample = samples.setdefault(Key.of(row), Sample())
+        sample.rows.append(row)
+        sample.blocks.append(blocks.get((row["run_id"], row["metric"]), []))
+        if row["verified"] and not math.isfinite(row["value"]):
+            raise UsageError(
+                f"{what} {place}: {row['metric']} of {row['kernel']} {row['op']} on {row['conduit']},"
+                f" {row['size_bytes']} B, is {row['value']} though its data verified; measure it anew",
+                str(place),
+            )
+    if not samples:
+        raise UsageError(f"{what} {place} is empty: it holds no figures; measure something into it", str(place))
+    return Measured(place, samples, run)
+
+
+def _check_state(place: Path, run: Mapping[str, Any], what: str) -> None:
+    if not isinstance(run.get("runs"), list) or not run["runs"]:
+        raise UsageError(
+            f"{what} {place}: run.json names no run; allowed: a store as `gasmeter run` left it", str(place)
+        )
+    state = run.get("state")
+    if state != "complete":
+        raise UsageError(
+            f"{what} {place} is not complete (its run is {state!r}); what it holds is kept, finish it with"
+            " `gasmeter run … --resume`",
+            str(place),
+        )
+
+
+def _from_journal(path: Path, run: Mapping[str, Any]) -> tuple[list[Row], dict[tuple[str, str], list[float]]]:
+    entries = read_journal(path)
+    expected = run.get("groups", run["runs"][-1].get("groups"))
+    if isinstance(expected, int) and len(entries) < expected:
+        raise UsageError(
+            f"journal.jsonl is cut off: {len(entries)} of {expected} groups can be read; they are kept, measure the"
+            " others with `gasmeter run … --resume`"
+        )
+    records = records_from(entries)
+    rows = [row for entry in records for row in entry.rows]
+    missing = {name for row in rows for name in COLUMNS if name not in row}
+    if missing:
+        raise UsageError(f"journal.jsonl has rows without {', '.join(sorted(missing))}")
+    for row in rows:
+        _check_numbers(row)
+    return rows, {
+        (columns["run_id"], columns["metric"]): _kept(columns["value"], columns["kept"])
+        for entry in records
+        for columns in entry.samples
+    }
+
+
+def _kept(values: Iterable[float], kept: Iterable[bool]) -> list[float]:
+    return [float(value) for value, good in zip(values, kept, strict=False) if good and math.isfinite(value)]
+
+
+def _check_numbers(row: Row) -> None:
+    for name in _NUMBERS:
+        if not isinstance(row[name], int | float) or math.isinf(row[name]):
+            raise UsageError(f"{name} is {row[name]!r}, not a number")
+
+
+def _from_tables(place: Path) -> tuple[list[Row], dict[tuple[str, str], list[float]]]:
+    import pyarrow.parquet as pq  # noqa: PLC0415 - loads a large library
+
+    with (place / "results.csv").open(newline="", encoding="utf-8") as file:
+        text = file.read()
+    lines = list(csv.reader(text.splitlines()))
+    if not lines or tuple(lines[0]) != COLUMNS:
+        raise UsageError("results.csv has other columns than this version writes")
+    if not text.endswith("\n") or any(len(line) != len(COLUMNS) for line in lines):
+        raise UsageError("results.csv is cut off within a line")
+    rows = [_typed(dict(zip(COLUMNS, line, strict=True))) for line in lines[1:]]
+    blocks: dict[tuple[str, str], list[float]] = {}
+    if (place / "samples.parquet").exists():
+        frame = pq.read_table(place / "samples.parquet", columns=["run_id", "metric", "value", "kept"]).to_pandas()
+        for (run_id, metric), part in frame.groupby(["run_id", "metric"], sort=False):
+            blocks[str(run_id), str(metric)] = _kept(part["value"], part["kept"])
+    return rows, blocks
+
+
+def _typed(cells: dict[str, str]) -> Row:
+    row: Row = dict(cells)
+    for name in _NUMBERS:
+        row[name] = float(cells[name]) if cells[name] else math.nan
+    for name in _WHOLE:
+        row[name] = int(cells[name])
+    for name in _TRUTHS:
+        row[name] = cells[name] == "true"
+    return row
+
+
+def differing_facts(first: Sequence[Mapping[str, Any]], second: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return what differs between the machines of two stores.
+
+    Parameters
+    ----------
+    first, second : sequence of mapping
+        Facts of the machine of each run (`gasmeter.context.host_facts`).
+
+    Returns
+    -------
+    list of str
+        ``fact: one, other``; empty for the same machine.
+    """
+    lines = []
+    for name in MACHINE_FACTS:
+        values = [sorted({str(facts.get(name, "unknown")) for facts in hosts}) for hosts in (first, second)]
+        if len(values[0]) > 1 or values[0] != values[1]:
+            lines.append(f"{name}: {' and '.join(values[0]) or 'unknown'}, {' and '.join(values[1]) or 'unknown'}")
+    return lines
+
+
+def check_machines(baseline: Measured, new: Measured) -> None:
+    """Refuse stores whose times come from different machines.
+
+    Parameters
+    ----------
+    baseline, new : Measured
+        What is to be compared.
+
+    Raises
+    ------
+    UsageError
+        Naming what differs. Virtual time is the same everywhere: stores with nothing else are never refused.
+    """
+    both = set(baseline.samples) & set(new.samples)
+    if all(baseline.samples[key].modelled and new.samples[key].modelled for key in both):
+        return
+    differing = differing_facts(baseline.hosts, new.hosts)
+    if differing:
+        raise UsageError(
+            f"{baseline.place} and {new.place} are of different machines ({'; '.join(differing)}): their times say"
+            " nothing about the builds; measure the baseline anew on this one, or insist with --any-machine"
+        )
