@@ -142,6 +142,11 @@ def _prescribed_operations(point: Point) -> int:
     return _UPDATES_PER_WORD * point.size_bytes // _WORD_BYTES if metric == "gups" else 0
 
 
+def mpi_of(point: Point) -> str:
+    """Return what names the MPI of a point: a job that has begun with one keeps it."""
+    return "/".join(str(point.options.get(name, "auto")) for name in ("mpi", "transport"))
+
+
 class Runner:
     """Measures groups; keeps worker processes and the probe's value between them.
 
@@ -194,8 +199,7 @@ class Runner:
         Pool
             With as many ranks as the point has.
         """
-        mpi = "/".join(str(point.options.get(name, "auto")) for name in ("mpi", "transport"))
-        return self.pools.get(point.ranks, mpi=mpi)
+        return self.pools.get(point.ranks, mpi=mpi_of(point))
 
     def measure(self, group: Group) -> GroupOutcome:
         """Measure the points of a group in alternating blocks.

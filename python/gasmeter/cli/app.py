@@ -113,7 +113,19 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-_COMMANDS = (check, compare, dashboard, doctor, export, import_command, list_command, measure, rank, reproduce_command, run)
+_COMMANDS = (
+    check,
+    compare,
+    dashboard,
+    doctor,
+    export,
+    import_command,
+    list_command,
+    measure,
+    rank,
+    reproduce_command,
+    run,
+)
 for _command in _COMMANDS:
     cli.add_command(_command)
 

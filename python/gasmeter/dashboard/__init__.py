@@ -2,14 +2,14 @@
 
 from gasmeter.dashboard.history import History, Run, Series, find_stores, read_history
 from gasmeter.dashboard.site import Site, write_dashboard
-from gasmeter.dashboard.steps import change_points
+from gasmeter.dashboard.steps import confirmed_steps
 
 __all__ = [
     "History",
     "Run",
     "Series",
     "Site",
-    "change_points",
+    "confirmed_steps",
     "find_stores",
     "read_history",
     "write_dashboard",

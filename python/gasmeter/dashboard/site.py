@@ -21,7 +21,7 @@ from gasmeter.context import now, package_version
 from gasmeter.dashboard.history import Floats, History, Series, read_history
 from gasmeter.dashboard.packing import pack_column, pack_integers, quantum
 from gasmeter.dashboard.samples import Blocks, read_samples
-from gasmeter.dashboard.steps import FindSteps, change_points, exact_steps
+from gasmeter.dashboard.steps import FindSteps, confirmed_steps, exact_steps
 from gasmeter.direction import better
 from gasmeter.errors import UsageError
 from gasmeter.formats import json_value
@@ -65,7 +65,7 @@ def write_dashboard(
     out: str | Path,
     *,
     title: str = "gasmeter",
-    find_steps: FindSteps = change_points,
+    find_steps: FindSteps = confirmed_steps,
     sampled_runs: int = 10,
 ) -> Site:
     """Write a site of static pages that opens from disk.
@@ -78,7 +78,7 @@ def write_dashboard(
         Folder of the site: new, empty, or a site that was written before and is replaced.
     title : str, default "gasmeter"
         Heading of the pages.
-    find_steps : callable, default `change_points`
+    find_steps : callable, default `confirmed_steps`
         Finds the steps of measured series: takes values, oldest first, and returns the index of the first value behind
         each step. Modelled numbers have no noise: each difference is a step.
     sampled_runs : int, default 10

@@ -21,7 +21,7 @@ from gasmeter.guard.comparing import FEWEST_STARTS
 from gasmeter.point import Group, Point
 from gasmeter.result import Result
 from gasmeter.rows import Record, record
-from gasmeter.runner import GroupOutcome, Runner
+from gasmeter.runner import GroupOutcome, Runner, mpi_of
 from gasmeter.sessions import Pool, WorkerPools
 from gasmeter.store import Store
 
@@ -57,9 +57,7 @@ class _TwoBuilds(Runner):
 
     def pool_for(self, point: Point, member: int) -> Pool:
         """Return the job of the build whose turn it is."""
-        return self.pools.get(
-            point.ranks, self._builds[self.order[member]].binary, mpi=str(point.options.get("mpi", ""))
-        )
+        return self.pools.get(point.ranks, self._builds[self.order[member]].binary, mpi=mpi_of(point))
 
 
 def starts_needed(points: int) -> int:

@@ -21,7 +21,7 @@ SHORTEST = 4
 """Points on either side of a step, at least: fewer could be a disturbed day."""
 SIGNIFICANT = 0.01
 """A history is looked at every day: one false step in a hundred is enough."""
-_PERMUTATIONS = 999
+_PERMUTATIONS = 299
 _SEED = 20040920
 _CLIP = 3.0
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gasmeter.direction import better
 from gasmeter.errors import UsageError
 from gasmeter.guard.bootstrap import bootstrap_ratio
 from gasmeter.guard.comparing import (
@@ -30,7 +31,6 @@ __all__ = ["FAILURES", "FEW_STARTS", "Finding", "Judgement", "Rules", "judge"]
 
 FEW_STARTS = 0.25
 """With fewer than ten process starts only larger differences count: a single start may differ by that much."""
-MORE_IS_BETTER = frozenset({"bandwidth", "rate", "gups", "speedup"})
 FAILURES = frozenset({"slower", "moved", "missing", "unverified"})
 """Verdicts with which a check fails."""
 
@@ -217,7 +217,7 @@ def _one(
 
 def _compared(before: Sample, after: Sample, rules: Rules, *, starts: bool, paired: bool) -> tuple[Comparison, str]:
     """Compare the process starts that ran while the cores were equally far apart."""
-    more = before.rows[0]["metric"] in MORE_IS_BETTER
+    more = better(before.rows[0]["metric"], before.rows[0]["unit"]) == "bigger"
     first, second = _same_state(before.rows, after.rows, paired=paired)
     dropped = len(before.rows) + len(after.rows) - len(first) - len(second)
     note = f"{dropped} process starts left out: the cores moved" if dropped else ""
