@@ -179,7 +179,7 @@ void second_replies_and_replies_to_replies_are_refused(Member<H>& me) {
        // A reply that is too long is an error of the handler, not a truncated message.
        [](core::Token<H>& token) {
          auto& s = Replies<H>::of(token);
-         const std::vector<std::byte> payload(token.endpoint().max_medium() + 1);
+         const std::vector<std::byte> payload(token.max_reply_medium(0) + 1);
          s.refused +=
              throws<UsageError>([&] { (void)token.reply_medium(s.handlers[1], payload.data(), payload.size()); }) ? 1U
                                                                                                                   : 0U;

@@ -13,6 +13,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, LogLocator, NullLocator, StrMethodFormatter
+from PIL import Image
 
 from gasmeter.plots import draw_point_links
 from gasmeter.plots.looks import COLOURS, MARKERS
@@ -112,7 +113,15 @@ class Picture:
                 self._drawing.savefig(buffer, format="svg", metadata={"Date": None})
             else:
                 self._drawing.savefig(buffer, format="png", dpi=_DPI)
+                return _few_colours(buffer)
         return buffer.getvalue()
+
+
+def _few_colours(buffer: io.BytesIO) -> bytes:
+    """Return a picture with a palette: no eye sees it, and a report with its heat maps stays under 2 MB."""
+    reduced = io.BytesIO()
+    Image.open(buffer).convert("RGB").quantize(256, dither=Image.Dither.NONE).save(reduced, "png", optimize=True)
+    return reduced.getvalue()
 
 
 def draw_figure(found: Reproduction, figure: Figure, digitised: Iterable[Points] = ()) -> Picture | None:

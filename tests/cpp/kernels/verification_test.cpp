@@ -38,7 +38,8 @@ void for_every_measurement(const std::string& conduit, std::uint32_t ranks, Test
         for (const Bytes size : {Bytes{8}, Bytes{64}, Bytes{4000}, Bytes{32 * 1024}}) {
           if (!op.sized && size != 8) continue;
           if (kernel.info.name == "random-access" && size != 32 * 1024) continue;  // a power of two of words
-          if (op.name.starts_with("am-") && size > 4000) continue;                 // of any conduit
+          const bool is_message = op.name.starts_with("am-") || kernel.info.name == "am";
+          if (is_message && size > 4000) continue;  // what any conduit takes
           CAPTURE(kernel.info.name);
           CAPTURE(op.name);
           CAPTURE(variant);
