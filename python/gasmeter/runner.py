@@ -143,8 +143,8 @@ def _prescribed_operations(point: Point) -> int:
 
 
 def mpi_of(point: Point) -> str:
-    """Return what names the MPI of a point: a job that has begun with one keeps it."""
-    return "/".join(str(point.options.get(name, "auto")) for name in ("mpi", "transport"))
+    """Return what names the MPI of a point, if it has one: a job that has begun with one keeps it."""
+    return "/".join(str(point.options[name]) for name in ("mpi", "transport") if name in point.options)
 
 
 class Runner:
