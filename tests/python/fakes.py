@@ -112,14 +112,20 @@ CATALOGUE = {
             "summary": "matched messages",
             "network": "mpi",
             "kind": "measured",
-            "options": [_option("mpi", "choice", "auto", ["auto", "openmpi", "mpich"])],
+            "options": [
+                _option("mpi", "choice", "auto", ["auto", "openmpi", "mpich"]),
+                _option("transport", "choice", "auto", ["auto", "tcp"]),
+            ],
         },
         {
             "name": "raw@mpi",
             "summary": "sends and receives",
             "network": "mpi",
             "kind": "measured",
-            "options": [_option("mpi", "choice", "auto", ["auto", "openmpi", "mpich"])],
+            "options": [
+                _option("mpi", "choice", "auto", ["auto", "openmpi", "mpich"]),
+                _option("transport", "choice", "auto", ["auto", "tcp"]),
+            ],
         },
         {"name": "raw@shm", "summary": "the memory itself", "network": "shm", "kind": "measured", "options": []},
         {"name": "raw@udp", "summary": "a plain socket", "network": "udp", "kind": "measured", "options": []},

@@ -81,7 +81,7 @@ void QueuePair::begin_requests(SimTime now) {
     auto* const remote = static_cast<std::byte*>(request.remote);
     packet.read_at = asks ? remote : local + sent_;
     // A read's local memory is named const, since a request has one word for either; the response writes there.
-    packet.write_at = asks ? const_cast<std::byte*>(local) : remote + sent_;
+    packet.write_at = asks ? const_cast<std::byte*>(local) : (remote != nullptr ? remote + sent_ : nullptr);
     packet.before = sent_;
     packet.total = request.bytes;
     packet.immediate = request.immediate;
