@@ -285,6 +285,10 @@ class Endpoint final : private conduit::Delivery {
   friend class Reference;
   template <class>
   friend class RemoteAtomics;
+  template <class>
+  friend class Vis;
+  template <class>
+  friend class Teams;
   template <class E, AtomicValue T>
   friend class AtomicDomain;
 
