@@ -221,7 +221,7 @@ def write_nan(entry):
         (lambda place: (place / "journal.jsonl").write_text(""), "is cut off: 0 of"),
         (lambda place: edit_journal(place, lambda entry: entry["rows"].clear()), "is empty"),
         (lambda place: edit_journal(place, write_nan), "though its data verified"),
-        (lambda place: edit_journal(place, lambda entry: entry["rows"][0].pop("unit")), "rows without unit"),
+        (lambda place: edit_journal(place, lambda entry: entry["rows"][0].pop("unit")), "a row without unit"),
         (lambda place: edit_journal(place, lambda entry: entry.update(surprise=1)), "cannot be read"),
         (
             lambda place: edit_run(place, lambda run: run["runs"][0]["host"].update(processor="abacus")),
@@ -361,3 +361,38 @@ def test_builds_are_worker_programs_that_answer(tmp_path, monkeypatch):
     script(tmp_path / "venv" / "bin" / "python", "echo no module named gasmeter >&2; exit 1")
     with pytest.raises(EnvironmentLacks, match="no module named gasmeter"):
         find_build(str(tmp_path / "venv"))
+
+
+def test_a_planted_debug_option_belongs_to_the_second_build_alone(machine, tmp_path, monkeypatch):
+    machine.noise = 0.01
+    experiment = Experiment(name="suite", series=(MEASURED,))
+    opened = {}
+
+    def start(ranks, binary):
+        pool = machine.start_pool(ranks)
+        open_session = pool._open
+
+        def noting(fields):
+            opened.setdefault(binary.name if binary else "probe", set()).add(fields.get("option.debug_spin", "none"))
+            return open_session(fields)
+
+        pool._open = noting
+        return pool
+
+    places = alternate(
+        experiment, builds(tmp_path), tmp_path / "out", quick=False, planted={"debug_spin": "4%"},
+        pools=WorkerPools(start),
+    )  # fmt: skip
+    assert opened == {"a": {"none"}, "b": {"0.04"}}
+    first, second = map(read_measured, places)
+    assert first.samples.keys() == second.samples.keys()
+    assert {row["options"] for sample in second.samples.values() for row in sample.rows} == {"debug_spin=0.04"}
+
+
+@pytest.mark.parametrize(("name", "said"), [("spread", "cannot be planted"), ("debug_heat", "debug_spin")])
+def test_what_is_no_debug_option_cannot_be_planted(machine, tmp_path, name, said):
+    with pytest.raises(UsageError, match=said):
+        alternate(Experiment(name="m", series=(MEASURED,)), builds(tmp_path), tmp_path / "out", planted={name: "0.1"})
+    assert not (tmp_path / "out").exists()
+    done = CliRunner().invoke(cli, ["compare", str(tmp_path), str(tmp_path), "--plant", "debug_spin"])
+    assert done.exit_code == 2
