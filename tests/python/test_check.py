@@ -1,12 +1,14 @@
 """`gasmeter check` and `gasmeter compare` on stores: verdicts, formats, and stores that cannot be used."""
 
 import json
+import math
 import shutil
 import xml.etree.ElementTree as ET
 
 import pytest
 from click.testing import CliRunner
 
+from gasmeter import tables
 from gasmeter.cli.app import cli
 from gasmeter.errors import EnvironmentLacks, UsageError
 from gasmeter.execution import execute
@@ -237,6 +239,70 @@ def test_stores_that_cannot_be_used_are_named(stores, damage, said):
     assert said in error
     assert str(stores[1]) in error
     assert len(error.splitlines()) == 1
+
+
+def test_what_a_crash_cut_off_is_measured_again_and_nothing_else(machine, tmp_path):
+    machine.noise = 0.004
+    baseline, new = measure(tmp_path / "a"), measure(tmp_path / "b")
+    whole = {line.split(",")[-1]: line for line in (new / "results.csv").read_text().splitlines()}
+    truncate_journal(new)
+    edit_run(new, lambda run: run.update(state="running"))
+    status, _, error = check(baseline, new)
+    assert status == 2
+    assert "finish it with `gasmeter run … --resume`" in error
+    measured = machine.blocks
+    experiment = Experiment(name="suite", series=(MEASURED, MODELLED))
+    execute(experiment, out=new, starts=10, bare=True, resume=True)
+    again = {line.split(",")[-1]: line for line in (new / "results.csv").read_text().splitlines()}
+    assert again.keys() == whole.keys()
+    assert sum(again[key] != whole[key] for key in whole) <= 1
+    assert machine.blocks - measured < 40
+    assert check(baseline, new)[0] == 0
+
+
+def test_a_baseline_of_an_older_schema_is_compared(stores, monkeypatch):
+    (stores[0] / "journal.jsonl").unlink()
+    path = stores[0] / "results.csv"
+    rows = [line.split(",") for line in path.read_text().splitlines()]
+    gone = rows[0].index("topology")
+    path.write_text("".join(",".join(cells[:gone] + cells[gone + 1 :]) + "\n" for cells in rows))
+    monkeypatch.setattr(tables, "SCHEMA_VERSION", 2)
+    edit_run(stores[1], lambda run: run.update(schema=2))
+    status, text, _ = check(*stores)
+    assert status == 0
+    assert "passed: 2 not significant, 2 same" in text
+    edit_run(stores[1], lambda run: run.update(schema=3))
+    status, _, error = check(*stores)
+    assert status == 2
+    assert "has schema 3, from a newer gasmeter; allowed: 1 to 2" in error
+
+
+def test_what_disturbs_both_builds_within_a_start_cancels(machine, tmp_path):
+    """Blocks that ran beside each other are compared, so that a drift of the machine is no difference."""
+    machine.noise = 0.004
+    speed = {"level": 1.0}
+
+    def drift(fake):
+        fake.noise = 0.004
+        speed["level"] *= math.exp(0.05 * fake.rng.normal())
+
+    machine.on_block = drift
+    timing = type(machine).timing
+
+    def drifting(self, *args):
+        elapsed, operations, metrics = timing(self, *args)
+        level = speed["level"]
+        return elapsed * level, operations, {name: value * level for name, value in metrics.items()}
+
+    machine.timing = drifting.__get__(machine)
+    experiment = Experiment(name="suite", series=(Series(kernel="ping-pong", conduit="smp", op="am-short", **QUICK),))
+    pools = pools_of(machine, {"b": 1.04})
+    found = judge(
+        *map(read_measured, alternate(experiment, builds(tmp_path), tmp_path / "o", quick=False, pools=pools))
+    )
+    (one,) = found.findings
+    assert one.verdict == "slower"
+    assert one.comparison.high - one.comparison.low < 0.1
 
 
 def test_other_machines_are_compared_when_asked_for_and_do_not_matter_to_virtual_time(stores, machine, tmp_path):
