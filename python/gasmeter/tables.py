@@ -12,6 +12,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -77,9 +78,10 @@ class Table:
         places = [where.get(name, -1) for name in names]
         for number, name in enumerate(absent):
             places[names.index(name)] = len(self.columns) + number
+        pick = itemgetter(*places)  # a history has hundreds of thousands of rows
         for cells in self.cells:
-            row = cells + extra if extra else cells
-            yield tuple([row[place] for place in places])
+            found = pick(cells + extra if extra else cells)
+            yield found if len(places) > 1 else (found,)
 
     def rows(self) -> list[Row]:
         """Return the rows with their numbers as numbers.
