@@ -4,12 +4,18 @@ include(GNUInstallDirs)
 
 if(SKBUILD)
   install(TARGETS gasmeter-rank RUNTIME DESTINATION gasmeter/bin)
+  if(GASMETER_CONFORMANCE)
+    install(TARGETS gasmeter-conformance RUNTIME DESTINATION gasmeter/bin)
+  endif()
   return()
 endif()
 
 include(CMakePackageConfigHelpers)
 install(TARGETS gasmeter EXPORT gasmeter-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS gasmeter-rank RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(GASMETER_CONFORMANCE)
+  install(TARGETS gasmeter-conformance RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
 install(DIRECTORY cpp/gasmeter DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp" PATTERN "bindings" EXCLUDE)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/include/gasmeter/base/version.hpp
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gasmeter/base)

@@ -25,7 +25,7 @@ from gasmeter.sessions import WorkerPools
 from gasmeter.units import format_bytes
 from gasmeter.workers import worker_binary
 
-__all__ = ["Finding", "examine"]
+__all__ = ["Finding", "examine", "mpis"]
 
 _REINSTALL = "install with `pip install .` in the source tree"
 _HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
@@ -134,16 +134,32 @@ def _conduits() -> Iterator[Finding]:
     yield Finding("conduits", "ok", ", ".join(shown), names)
 
 
-def _mpis() -> Iterator[Finding]:
-    """Find the plug-ins that were built for MPIs, and what starts their processes."""
-    try:
-        folder = Path(os.environ.get("GASMETER_MPI_PLUGINS") or worker_binary().parent)
-    except GasmeterError:
-        return
+def mpis() -> tuple[Path, dict[str, str]]:
+    """Find the plug-ins that were built for MPIs, and what starts their processes.
+
+    Returns
+    -------
+    tuple of (Path, dict)
+        Their folder, and by name of the MPI the launcher; an empty text where there is none.
+
+    Raises
+    ------
+    GasmeterError
+        If there is no worker program beside which they could be.
+    """
+    folder = Path(os.environ.get("GASMETER_MPI_PLUGINS") or worker_binary().parent)
     found = {path.stem.removeprefix(_PLUGIN): "" for path in sorted(folder.glob(f"{_PLUGIN}*.so"))}
     for name in found:
         launcher = os.environ.get("GASMETER_MPIEXEC") or shutil.which(f"mpiexec.{name}") or shutil.which("mpiexec")
         found[name] = launcher or ""
+    return folder, found
+
+
+def _mpis() -> Iterator[Finding]:
+    try:
+        _, found = mpis()
+    except GasmeterError:
+        return
     if not found:
         remedy = "install openmpi-bin and libopenmpi-dev or mpich and libmpich-dev, then gasmeter again"
         yield Finding("MPI", "missing", "no plug-in: no MPI was found when this was built", {}, remedy=remedy)

@@ -22,8 +22,20 @@ from gasmeter.links import links_parquet
 from gasmeter.point import SCHEMA_VERSION
 from gasmeter.result import Result, records_from
 from gasmeter.rows import Record
+from gasmeter.tables import Blocks, Table, blocks_of, read_blocks, read_run, read_table, typed_row
 
-__all__ = ["Store", "merge_stores", "open_result", "read_run"]
+__all__ = [
+    "Blocks",
+    "Store",
+    "Table",
+    "blocks_of",
+    "merge_stores",
+    "open_result",
+    "read_blocks",
+    "read_run",
+    "read_table",
+    "typed_row",
+]
 
 _JOURNAL = "journal.jsonl"
 _RUN = "run.json"
@@ -66,41 +78,6 @@ def write_atomically(path: Path, content: bytes | str) -> None:
         raise
 
 
-def read_run(folder: Path) -> dict[str, Any] | None:
-    """Return the run.json of a store.
-
-    Parameters
-    ----------
-    folder : Path
-        Output folder of a run.
-
-    Returns
-    -------
-    dict or None
-        None if the folder holds no store.
-
-    Raises
-    ------
-    UsageError
-        If the file is unreadable or of another schema.
-    """
-    path = folder / _RUN
-    if not path.exists():
-        return None
-    try:
-        content = json.loads(path.read_text())
-        schema = content["schema"]
-    except (ValueError, KeyError, TypeError, OSError) as error:
-        raise UsageError(
-            f"{path} is not a run.json of gasmeter ({error}); allowed: a folder written by `gasmeter run`"
-        ) from error
-    if schema != SCHEMA_VERSION:
-        raise UsageError(
-            f"{path} has schema {schema}; allowed: {SCHEMA_VERSION}, written by this version of gasmeter", str(schema)
-        )
-    return dict(content)
-
-
 class Store:
     """An open output folder.
 
@@ -128,6 +105,11 @@ class Store:
         self.moved_to: Path | None = None
         earlier = self._earlier(experiment)
         with _writing(folder):
+            if earlier is not None and resume and earlier["schema"] != SCHEMA_VERSION:
+                raise UsageError(
+                    f"{folder} has schema {earlier['schema']}, of an older gasmeter; it can be read, not continued;"
+                    f" allowed: {SCHEMA_VERSION}, or another --out", str(earlier["schema"]),
+                )  # fmt: skip
             if earlier is not None and not resume:
                 self._set_aside()
                 earlier = None
@@ -268,14 +250,22 @@ def open_result(folder: str | Path) -> Result:
     Raises
     ------
     UsageError
-        If the folder holds no store.
+        If the folder holds no store, or a published one (without journal) is damaged.
     """
     place = Path(folder)
     run = read_run(place)
     if run is None:
         raise UsageError(f"{place} holds no run.json; allowed: a folder written by `gasmeter run`", str(place))
-    records = records_from(read_journal(place / _JOURNAL))
-    return Result(records, name=str(run["experiment"]), complete=run.get("state") == "complete")
+    if (place / _JOURNAL).exists():
+        records = records_from(read_journal(place / _JOURNAL))
+    elif (place / "results.csv").exists():  # published without its journal
+        table = read_table(place)
+        if table.lost:
+            raise UsageError(f"{table.path}: the last line is cut off ({table.lost[:40]}…); measure anew", str(place))
+        records = [Record(group=place.name, rows=table.rows())]
+    else:
+        records = []
+    return Result(records, name=str(run.get("experiment", "")), complete=run.get("state") == "complete")
 
 
 def merge_stores(folders: Sequence[str | Path], out: str | Path) -> Result:

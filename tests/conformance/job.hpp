@@ -20,6 +20,8 @@ struct Case {
   const char* name;
   void (*body)(Member<H>&);
   Shape shape{};
+  bool checked_only = false;            // has nothing to find in a build with NDEBUG
+  const char* file = __builtin_FILE();  // the table it stands in, which names its group of rules
 };
 
 template <class H>

@@ -1,5 +1,6 @@
-// Runs the conformance cases over every kind of job: gasmeter-conformance [FAMILY [CASE]] | --list, or as one rank of a
-// real MPI: mpiexec -n N gasmeter-conformance --mpi openmpi|mpich [CASE]
+// Runs the conformance cases over every kind of job: gasmeter-conformance [--json] [FAMILY [CASE]] | --list |
+// --list-cases | --version, or as one rank of a real MPI: mpiexec -n N gasmeter-conformance [--json] --mpi
+// openmpi|mpich [CASE]
 #include <signal.h>
 #include <unistd.h>
 
@@ -19,6 +20,7 @@
 #include "model_job.hpp"
 #include "mpi_job.hpp"
 #include "mpi_ranks.hpp"
+#include "report.hpp"
 #include "support/ethernet_installation.hpp"
 #include "support/extoll_installation.hpp"
 #include "support/ibv_installation.hpp"
@@ -409,25 +411,30 @@ const std::map<std::string, Runs (*)()>& families() {
   return all;
 }
 
-int run_family(const std::string& name, std::string_view filter) {
+int run_family(Form form, const std::string& name, std::string_view filter) {
   unsigned failed = 0;
   unsigned done = 0;
   for (const Run& run : families().at(name)()) {
     if (run.test.find(filter) == std::string::npos && run.job.find(filter) == std::string::npos) continue;
-    std::snprintf(running.data(), running.size(), "%s, %s: %s", name.c_str(), run.job.c_str(), run.test.c_str());
-    const auto start = std::chrono::steady_clock::now();
-    ::alarm(kCaseSeconds);
-    const std::vector<std::string> failures = run.execute();
-    ::alarm(0);
-    const std::chrono::duration<double, std::milli> span = std::chrono::steady_clock::now() - start;
-    std::printf("%s %7.1f ms  %s\n", failures.empty() ? "ok    " : "FAILED", span.count(), running.data());
-    for (const std::string& text : failures) std::printf("    %s\n", text.c_str());
-    std::fflush(stdout);
-    ++done;
-    failed += failures.empty() ? 0U : 1U;
+    Report report{.family = name, .job = run.job, .test = run.test, .state = State::skipped, .failures = {}};
+    if (rule_of(run.test).applies()) {
+      std::snprintf(running.data(), running.size(), "%s, %s: %s", name.c_str(), run.job.c_str(), run.test.c_str());
+      const auto start = std::chrono::steady_clock::now();
+      ::alarm(kCaseSeconds);
+      report.failures = run.execute();
+      ::alarm(0);
+      const std::chrono::duration<double, std::milli> span = std::chrono::steady_clock::now() - start;
+      report.ms = span.count();
+      report.state = report.failures.empty() ? State::passed : State::failed;
+      ++done;
+      failed += report.failures.empty() ? 0U : 1U;
+    }
+    tell(form, report);
   }
-  std::printf("%s: %u runs, %u failed\n", name.c_str(), done, failed);
-  if (done == 0) std::printf("SKIPPED %s: no run here matches\n", name.c_str());
+  if (form == Form::text) {
+    std::printf("%s: %u runs, %u failed\n", name.c_str(), done, failed);
+    if (done == 0) std::printf("SKIPPED %s: no run here matches\n", name.c_str());
+  }
   return failed == 0 ? 0 : 1;
 }
 
@@ -437,19 +444,32 @@ int run_family(const std::string& name, std::string_view filter) {
 int main(int argc, char** argv) {
   using namespace gasmeter::conformance;
   ::signal(SIGALRM, &out_of_time);
-  const std::string family = argc > 1 ? argv[1] : "";
+  std::vector<std::string> words(argv + 1, argv + argc);
+  const bool json = !words.empty() && words.front() == "--json";
+  if (json) words.erase(words.begin());
+  const Form form = json ? Form::json : Form::text;
+  words.resize(3);
+  const std::string& family = words[0];
   if (family == "--list") {
     for (const auto& [name, make] : families()) std::printf("%s\n", name.c_str());
     return 0;
   }
-  if (family == "--mpi" && argc > 2) return run_over_mpi(argv[2], argc > 3 ? argv[3] : "");
+  if (family == "--list-cases") {
+    tell_cases(form);
+    return 0;
+  }
+  if (family == "--version") {
+    tell_build(form);
+    return 0;
+  }
+  if (family == "--mpi" && !words[1].empty()) return run_over_mpi(form, words[1], words[2]);
   if (!family.empty() && !families().contains(family)) {
     std::fprintf(stderr, "family '%s' is unknown; --list lists them\n", family.c_str());
     return 2;
   }
   int status = 0;
   for (const auto& [name, make] : families()) {
-    if (family.empty() || name == family) status |= run_family(name, argc > 2 ? argv[2] : "");
+    if (family.empty() || name == family) status |= run_family(form, name, words[1]);
   }
   return status;
 }

@@ -97,7 +97,7 @@ std::vector<std::string> run_case(const Case<RealHost>& test, Library& library, 
 
 }  // namespace
 
-int run_over_mpi(const std::string& mpi, std::string_view filter) {
+int run_over_mpi(Form form, const std::string& mpi, std::string_view filter) {
   const char* what = "starting";
   try {
     Library& library = networks::mpi::load_library(mpi);
@@ -109,23 +109,27 @@ int run_over_mpi(const std::string& mpi, std::string_view filter) {
     unsigned done = 0;
     for (const Case<RealHost>& test : all_cases<RealHost>()) {
       if (std::string_view(test.name).find(filter) == std::string_view::npos) continue;
-      what = test.name;
-      ::alarm(kCaseSeconds);
-      const auto start = std::chrono::steady_clock::now();
-      const std::vector<std::string> failures = run_case(test, library, *raw, shared);
-      const std::chrono::duration<double, std::milli> span = std::chrono::steady_clock::now() - start;
-      for (const std::string& text : failures) std::printf("    %s\n", text.c_str());
-      if (library.rank() == 0 || !failures.empty()) {
-        std::printf("%s %7.1f ms  %s, %u ranks: %s\n", failures.empty() ? "ok    " : "FAILED", span.count(),
-                    mpi.c_str(), library.size(), test.name);
+      Report report{.family = "mpi-" + mpi,
+                    .job = std::to_string(library.size()) + " ranks",
+                    .test = test.name,
+                    .state = State::skipped,
+                    .failures = {}};
+      if (rule_of(test.name).applies()) {
+        what = test.name;
+        ::alarm(kCaseSeconds);
+        const auto start = std::chrono::steady_clock::now();
+        report.failures = run_case(test, library, *raw, shared);
+        const std::chrono::duration<double, std::milli> span = std::chrono::steady_clock::now() - start;
+        report.ms = span.count();
+        report.state = report.failures.empty() ? State::passed : State::failed;
+        ++done;
+        failed += report.failures.empty() ? 0U : 1U;
       }
-      std::fflush(stdout);
-      ++done;
-      failed += failures.empty() ? 0U : 1U;
+      if (library.rank() == 0 || !report.failures.empty()) tell(form, report);
     }
     ::alarm(0);
     raw.reset();
-    if (library.rank() == 0) {
+    if (form == Form::text && library.rank() == 0) {
       std::printf("%s: %u runs, %u failed here; %s\n", mpi.c_str(), done, failed, library.version().c_str());
     }
     library.finish();

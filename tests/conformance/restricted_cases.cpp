@@ -177,11 +177,16 @@ void messages_that_handlers_were_not_registered_for_are_diagnosed(Member<H>& me)
 
 template <class H>
 Cases<H> restricted_cases() {
+  constexpr bool kCheckedOnly = true;
   return {{"calls_in_handlers_and_beside_prepared_messages_are_diagnosed",
-           &calls_in_handlers_and_beside_prepared_messages_are_diagnosed<H>},
-          {"misused_descriptors_are_diagnosed", &misused_descriptors_are_diagnosed<H>},
+           &calls_in_handlers_and_beside_prepared_messages_are_diagnosed<H>,
+           {},
+           kCheckedOnly},
+          {"misused_descriptors_are_diagnosed", &misused_descriptors_are_diagnosed<H>, {}, kCheckedOnly},
           {"messages_that_handlers_were_not_registered_for_are_diagnosed",
-           &messages_that_handlers_were_not_registered_for_are_diagnosed<H>}};
+           &messages_that_handlers_were_not_registered_for_are_diagnosed<H>,
+           {},
+           kCheckedOnly}};
 }
 
 template Cases<RealHost> restricted_cases();

@@ -86,6 +86,7 @@ CATALOGUE = {
             "options": [
                 _option("am", "choice", "native", ["native", "reference"]),
                 _option("bounce", "bool", "false"),
+                _option("debug_spin", "float", "0", unit="ratio"),
                 _option("spread", "float", "0.5", unit="ratio"),
             ],
         },

@@ -1,12 +1,14 @@
 """`gasmeter check` and `gasmeter compare` on stores: verdicts, formats, and stores that cannot be used."""
 
 import json
+import math
 import shutil
 import xml.etree.ElementTree as ET
 
 import pytest
 from click.testing import CliRunner
 
+from gasmeter import tables
 from gasmeter.cli.app import cli
 from gasmeter.errors import EnvironmentLacks, UsageError
 from gasmeter.execution import execute
@@ -221,7 +223,7 @@ def write_nan(entry):
         (lambda place: (place / "journal.jsonl").write_text(""), "is cut off: 0 of"),
         (lambda place: edit_journal(place, lambda entry: entry["rows"].clear()), "is empty"),
         (lambda place: edit_journal(place, write_nan), "though its data verified"),
-        (lambda place: edit_journal(place, lambda entry: entry["rows"][0].pop("unit")), "rows without unit"),
+        (lambda place: edit_journal(place, lambda entry: entry["rows"][0].pop("unit")), "a row without unit"),
         (lambda place: edit_journal(place, lambda entry: entry.update(surprise=1)), "cannot be read"),
         (
             lambda place: edit_run(place, lambda run: run["runs"][0]["host"].update(processor="abacus")),
@@ -237,6 +239,70 @@ def test_stores_that_cannot_be_used_are_named(stores, damage, said):
     assert said in error
     assert str(stores[1]) in error
     assert len(error.splitlines()) == 1
+
+
+def test_what_a_crash_cut_off_is_measured_again_and_nothing_else(machine, tmp_path):
+    machine.noise = 0.004
+    baseline, new = measure(tmp_path / "a"), measure(tmp_path / "b")
+    whole = {line.split(",")[-1]: line for line in (new / "results.csv").read_text().splitlines()}
+    truncate_journal(new)
+    edit_run(new, lambda run: run.update(state="running"))
+    status, _, error = check(baseline, new)
+    assert status == 2
+    assert "finish it with `gasmeter run … --resume`" in error
+    measured = machine.blocks
+    experiment = Experiment(name="suite", series=(MEASURED, MODELLED))
+    execute(experiment, out=new, starts=10, bare=True, resume=True)
+    again = {line.split(",")[-1]: line for line in (new / "results.csv").read_text().splitlines()}
+    assert again.keys() == whole.keys()
+    assert sum(again[key] != whole[key] for key in whole) <= 1
+    assert machine.blocks - measured < 40
+    assert check(baseline, new)[0] == 0
+
+
+def test_a_baseline_of_an_older_schema_is_compared(stores, monkeypatch):
+    (stores[0] / "journal.jsonl").unlink()
+    path = stores[0] / "results.csv"
+    rows = [line.split(",") for line in path.read_text().splitlines()]
+    gone = rows[0].index("topology")
+    path.write_text("".join(",".join(cells[:gone] + cells[gone + 1 :]) + "\n" for cells in rows))
+    monkeypatch.setattr(tables, "SCHEMA_VERSION", 2)
+    edit_run(stores[1], lambda run: run.update(schema=2))
+    status, text, _ = check(*stores)
+    assert status == 0
+    assert "passed: 2 not significant, 2 same" in text
+    edit_run(stores[1], lambda run: run.update(schema=3))
+    status, _, error = check(*stores)
+    assert status == 2
+    assert "has schema 3, from a newer gasmeter; allowed: 1 to 2" in error
+
+
+def test_what_disturbs_both_builds_within_a_start_cancels(machine, tmp_path):
+    """Blocks that ran beside each other are compared, so that a drift of the machine is no difference."""
+    machine.noise = 0.004
+    speed = {"level": 1.0}
+
+    def drift(fake):
+        fake.noise = 0.004
+        speed["level"] *= math.exp(0.05 * fake.rng.normal())
+
+    machine.on_block = drift
+    timing = type(machine).timing
+
+    def drifting(self, *args):
+        elapsed, operations, metrics = timing(self, *args)
+        level = speed["level"]
+        return elapsed * level, operations, {name: value * level for name, value in metrics.items()}
+
+    machine.timing = drifting.__get__(machine)
+    experiment = Experiment(name="suite", series=(Series(kernel="ping-pong", conduit="smp", op="am-short", **QUICK),))
+    pools = pools_of(machine, {"b": 1.04})
+    found = judge(
+        *map(read_measured, alternate(experiment, builds(tmp_path), tmp_path / "o", quick=False, pools=pools))
+    )
+    (one,) = found.findings
+    assert one.verdict == "slower"
+    assert one.comparison.high - one.comparison.low < 0.1
 
 
 def test_other_machines_are_compared_when_asked_for_and_do_not_matter_to_virtual_time(stores, machine, tmp_path):
@@ -361,3 +427,38 @@ def test_builds_are_worker_programs_that_answer(tmp_path, monkeypatch):
     script(tmp_path / "venv" / "bin" / "python", "echo no module named gasmeter >&2; exit 1")
     with pytest.raises(EnvironmentLacks, match="no module named gasmeter"):
         find_build(str(tmp_path / "venv"))
+
+
+def test_a_planted_debug_option_belongs_to_the_second_build_alone(machine, tmp_path, monkeypatch):
+    machine.noise = 0.01
+    experiment = Experiment(name="suite", series=(MEASURED,))
+    opened = {}
+
+    def start(ranks, binary):
+        pool = machine.start_pool(ranks)
+        open_session = pool._open
+
+        def noting(fields):
+            opened.setdefault(binary.name if binary else "probe", set()).add(fields.get("option.debug_spin", "none"))
+            return open_session(fields)
+
+        pool._open = noting
+        return pool
+
+    places = alternate(
+        experiment, builds(tmp_path), tmp_path / "out", quick=False, planted={"debug_spin": "4%"},
+        pools=WorkerPools(start),
+    )  # fmt: skip
+    assert opened == {"a": {"none"}, "b": {"0.04"}}
+    first, second = map(read_measured, places)
+    assert first.samples.keys() == second.samples.keys()
+    assert {row["options"] for sample in second.samples.values() for row in sample.rows} == {"debug_spin=0.04"}
+
+
+@pytest.mark.parametrize(("name", "said"), [("spread", "cannot be planted"), ("debug_heat", "debug_spin")])
+def test_what_is_no_debug_option_cannot_be_planted(machine, tmp_path, name, said):
+    with pytest.raises(UsageError, match=said):
+        alternate(Experiment(name="m", series=(MEASURED,)), builds(tmp_path), tmp_path / "out", planted={name: "0.1"})
+    assert not (tmp_path / "out").exists()
+    done = CliRunner().invoke(cli, ["compare", str(tmp_path), str(tmp_path), "--plant", "debug_spin"])
+    assert done.exit_code == 2

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gasmeter import tables
 from gasmeter.cli import app
 from gasmeter.dashboard import history, read_history, write_dashboard
 from gasmeter.dashboard.packing import pack_column, pack_integers, quantum, unpack_integers
@@ -130,7 +131,7 @@ def test_older_schemas_are_read_and_newer_ones_refused_by_name(tmp_path, monkeyp
     rows = [line.split(",") for line in path.read_text().splitlines()]
     gone = rows[0].index("placement")
     path.write_text("".join(",".join(cells[:gone] + cells[gone + 1 :]) + "\n" for cells in rows))
-    monkeypatch.setattr(history, "SCHEMA_VERSION", 2)
+    monkeypatch.setattr(tables, "SCHEMA_VERSION", 2)
     found = read_history([tmp_path])
     assert [series.fields["placement"] for series in found.series] == [""] * 4
     facts = json.loads((store / "run.json").read_text())

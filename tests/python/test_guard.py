@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from gasmeter.guard.bootstrap import block_length, bootstrap_interval, bootstrap_ratio
+from gasmeter.guard.bootstrap import block_length, bootstrap_ratio
 from gasmeter.guard.changes import find_changes
 from gasmeter.guard.comparing import compare_paired, compare_starts, correct
 
@@ -159,12 +159,13 @@ def test_correlated_values_are_drawn_in_longer_blocks():
 
 
 @pytest.mark.parametrize("rho", [0.0, 0.6])
-def test_the_bootstrap_covers_the_median_of_correlated_blocks(rho):
+def test_the_bootstrap_covers_the_ratio_of_correlated_blocks(rho):
     rng = np.random.default_rng(10)
     runs = 50
-    missed = sum(
-        bootstrap_interval(autoregression(rng, 150, rho), resamples=400, seed=i).excludes(0.0) for i in range(runs)
-    )
+    missed = 0
+    for i in range(runs):
+        above, below = (200 * np.exp(0.02 * autoregression(rng, 150, rho)) for _ in range(2))
+        missed += bootstrap_ratio(1.1 * above, below, resamples=400, seed=i).excludes(1.1)
     # 5 % are meant; percentiles of correlated values cover somewhat less.
     assert missed <= 0.12 * runs + 2
 

@@ -203,3 +203,51 @@ def test_the_next_measurement_starts_new_ranks():
         again = gm.measure("ping-pong", conduit="smp", op="put", sizes=8, time=0.02, runner=runner)
     assert first.verified
     assert again.verified
+
+
+def test_a_planted_slow_down_stands_in_the_options_and_makes_no_other_figure(tmp_path):
+    """That it slows down by as much is for a quiet machine: experiments and the guard's README tell how to see it."""
+    for out, option in (("usual", "0"), ("slowed", "50%")):
+        path = tmp_path / f"{out}.py"
+        path.write_text(
+            "import gasmeter as gm\n"
+            "experiment = gm.Experiment(name='spin', kernel='ping-pong,flood', op='am-short', conduit='smp',"
+            f" options={{'debug_spin': '{option}'}}, time_s=0.02)\n"
+        )
+        done = run("run", str(path), "--out", str(tmp_path / out))
+        assert done.returncode == 0, done.stderr
+    rows = list(csv.DictReader((tmp_path / "slowed" / "results.csv").open()))
+    assert {row["options"] for row in rows} == {"debug_spin=0.5"}
+    assert {row["verified"] for row in rows} == {"true"}
+    whole = json.loads(
+        run("check", "--baseline", str(tmp_path / "usual"), str(tmp_path / "slowed"), "--format", "json").stdout
+    )
+    assert {found["verdict"] for found in whole["findings"]} <= {"slower", "not significant", "undecided", "faster"}
+    assert len(whole["findings"]) == 2  # none is missing, none is new
+
+
+@pytest.mark.parametrize(("conduit", "value"), [("smp", "-0.1"), ("smp", "11"), ("udp", "4%")])
+def test_a_slow_down_that_cannot_be_is_refused(conduit, value):
+    done = run("measure", "ping-pong", "--conduit", conduit, "--op", "am-short", "--option", f"debug_spin={value}")
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert "debug_spin" in done.stderr
+
+
+def test_the_conformance_program_is_understood():
+    from gasmeter.conformance import conformance_program, run_suite
+    from gasmeter.errors import EnvironmentLacks
+
+    try:
+        program = conformance_program()
+    except EnvironmentLacks:
+        pytest.skip("gasmeter-conformance is not built")
+    suite = run_suite(program, ("smp",))
+    assert not suite.failed, suite.broken
+    assert {"message", "flood", "immediate", "rma", "event", "barrier", "negotiated", "atomic", "restricted",
+            "random program", "misuse", "mixed", "thread"} <= set(suite.groups)  # fmt: skip
+    for group in set(suite.groups) - {"restricted"}:
+        assert suite.counts(group, "smp").passed > 0, group
+    restricted = suite.counts("restricted", "smp")
+    assert (restricted.passed > 0) == suite.checked
+    assert (restricted.skipped > 0) != suite.checked

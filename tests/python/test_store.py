@@ -10,10 +10,12 @@ import pandas as pd
 import pytest
 
 import gasmeter as gm
+from gasmeter import store as store_module
+from gasmeter import tables
 from gasmeter.errors import BrokenJob, ResourceError, UsageError
 from gasmeter.journal import Journal, read_journal
 from gasmeter.rows import COLUMNS, Record
-from gasmeter.store import merge_stores, open_result, read_run
+from gasmeter.store import merge_stores, open_result, read_blocks, read_run, read_table
 
 HERE = Path(__file__).parent
 
@@ -224,7 +226,7 @@ def test_a_damaged_run_json_is_named(machine, tmp_path):
 
 def test_a_store_of_another_schema_is_named(machine, tmp_path):
     (tmp_path / "run.json").write_text('{"schema": 99, "experiment": "sweep"}')
-    with pytest.raises(UsageError, match="schema 99; allowed: 1"):
+    with pytest.raises(UsageError, match="schema 99, from a newer gasmeter; allowed: 1"):
         sweep().run(tmp_path)
 
 
@@ -243,3 +245,73 @@ def test_a_run_without_a_folder_writes_nothing(machine, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert len(sweep().run().rows) == 5
     assert list(tmp_path.iterdir()) == []
+
+
+# ---- one reader for everybody
+
+
+def without_column(folder, name):
+    """A store as an older schema had it."""
+    path = folder / "results.csv"
+    rows = [line.split(",") for line in path.read_text().splitlines()]
+    gone = rows[0].index(name)
+    path.write_text("".join(",".join(cells[:gone] + cells[gone + 1 :]) + "\n" for cells in rows))
+    (folder / "journal.jsonl").unlink()
+
+
+def test_a_published_store_reads_as_it_did_with_its_journal(machine, tmp_path):
+    whole = sweep().run(tmp_path)
+    (tmp_path / "journal.jsonl").unlink()
+    again = open_result(tmp_path)
+    pd.testing.assert_frame_equal(again.frame(), whole.frame())
+    assert again.complete
+    blocks = {(one.run_id, one.metric): list(one.values) for one in read_blocks(tmp_path)}
+    expected = whole.samples().groupby(["run_id", "metric"], sort=False)["value"].apply(list).to_dict()
+    assert blocks == expected
+
+
+def test_rows_of_an_older_schema_say_what_was_always_true(machine, tmp_path, monkeypatch):
+    sweep().run(tmp_path)
+    for name in ("placement", "verified", "nodes"):
+        (tmp_path / "journal.jsonl").touch()
+        without_column(tmp_path, name)
+    for module in (tables, store_module):
+        monkeypatch.setattr(module, "SCHEMA_VERSION", 2)
+    rows = open_result(tmp_path).rows
+    assert {(row["placement"], row["verified"], row["nodes"]) for row in rows} == {("", True, 1)}
+    assert tuple(rows[0]) == COLUMNS
+    before = (tmp_path / "results.csv").read_bytes()
+    with pytest.raises(UsageError, match="has schema 1, of an older gasmeter; it can be read, not continued"):
+        sweep().resume(tmp_path)
+    assert (tmp_path / "results.csv").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (lambda text: text[:-20], "the last line is cut off"),
+        (lambda text: text.replace(",ns,", ",ns", 1), r"results\.csv:\d+: 31 cells instead of 32"),
+        (lambda text: text.replace("kernel", "colonel", 1), r"results\.csv:1: not the columns"),
+        (lambda text: text.replace(",2,false,", ",two,false,", 1), r"results\.csv:2: ranks is 'two', not a number"),
+    ],
+)
+def test_a_damaged_published_store_is_named_with_its_line(machine, tmp_path, damage, said):
+    sweep().run(tmp_path)
+    (tmp_path / "journal.jsonl").unlink()
+    path = tmp_path / "results.csv"
+    path.write_text(damage(path.read_text()))
+    with pytest.raises(UsageError, match=said):
+        open_result(tmp_path)
+
+
+def test_a_crash_at_any_byte_of_the_last_line_loses_that_line_alone(machine, tmp_path):
+    sweep().run(tmp_path)
+    path = tmp_path / "results.csv"
+    text = path.read_text()
+    whole = read_table(tmp_path)
+    start = text[:-1].rindex("\n") + 1
+    for end in range(start, len(text)):
+        path.write_text(text[:end])
+        found = read_table(tmp_path)
+        assert found.cells == whole.cells[:-1]
+        assert found.lost == text[start:end]

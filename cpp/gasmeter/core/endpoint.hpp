@@ -282,6 +282,8 @@ class Endpoint final : private conduit::Delivery {
   friend class Token<H>;
   friend class Prepared<H>;
   template <class>
+  friend class SlowHandlers;
+  template <class>
   friend class Reference;
   template <class>
   friend class RemoteAtomics;

@@ -96,6 +96,9 @@ class HandlerTable {
   }
 
   [[nodiscard]] const Row& operator[](HandlerIndex handler) const { return rows_[gasmeter::index(handler)]; }
+  // Another function in the place of what is registered.
+  void replace(HandlerIndex handler, const Row& row) { rows_[gasmeter::index(handler)] = row; }
+  [[nodiscard]] std::span<const HandlerEntry<H>> entries() const { return entries_; }
   // As registered; null for an index nobody registered. Valid until the next registration.
   [[nodiscard]] const HandlerEntry<H>* entry(HandlerIndex handler) const {
     for (const HandlerEntry<H>& entry : entries_) {

@@ -18,6 +18,8 @@ class Endpoint;
 template <class H>
 class Prepared;
 template <class H>
+class SlowHandlers;
+template <class H>
 struct HandlerEntry;
 
 // Valid inside the handler only. A request handler may reply at most once, to the requester; a reply handler may not
@@ -85,6 +87,7 @@ class Token {
  private:
   friend class Endpoint<H>;
   friend class Prepared<H>;
+  friend class SlowHandlers<H>;
   void take_reply(const char* call);
   [[noreturn]] void refuse_reply(const char* call) const;
 

@@ -1,6 +1,7 @@
 #include "gasmeter/run/rank_session.hpp"
 
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/run/debug_spin.hpp"
 
 namespace gasmeter::run {
 
@@ -17,9 +18,9 @@ RankSession::RankSession(launch::RankLink& link, std::string id, const Request& 
     } else if (is_udp && !request.settings.flag("neighbourhood")) {
       make_udp(request);
     } else if (!is_udp && request.settings.flag("threads")) {
-      make(request, threaded_endpoint_, request.kernel->make_threaded);
+      make(request, threaded_endpoint_, threaded_slow_, request.kernel->make_threaded);
     } else {
-      make(request, endpoint_, request.kernel->make_real);
+      make(request, endpoint_, slow_, request.kernel->make_real);
     }
   } catch (const BrokenJob&) {
     throw;
@@ -76,11 +77,16 @@ void RankSession::make_raw_shm(const Request& request) {
 
 template <class H>
 void RankSession::make(const Request& request, std::unique_ptr<core::Endpoint<H>>& endpoint,
-                       kernels::Maker<core::Endpoint<H>&> maker) {
+                       std::unique_ptr<core::SlowHandlers<H>>& slow, kernels::Maker<core::Endpoint<H>&> maker) {
   const Bytes segment_bytes = request.kernel->plan(request.settings);
+  const bool is_smp = request.settings.options.contains("debug_spin");
+  const double share = is_smp ? request.settings.number("debug_spin") : 0;
+  // Measured before the kernel's own memory is there, so that it stays where it is without the option.
+  const std::uint64_t steps = share != 0 ? steps_of_spin<H>(link_, id_ + "-spin", share) : 0;
   job_.emplace(link_, id_, segment_bytes, GiveBack::with_object);
   endpoint = std::make_unique<core::Endpoint<H>>(H(wait_mode(link_)), job_->view());
   program_ = maker(*endpoint, request.settings);
+  if (steps != 0) slow = std::make_unique<core::SlowHandlers<H>>(*endpoint, steps);
 }
 
 }  // namespace gasmeter::run

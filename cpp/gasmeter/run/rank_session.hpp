@@ -6,6 +6,7 @@
 #include <string>
 
 #include "gasmeter/core/endpoint.hpp"
+#include "gasmeter/core/slow_handlers.hpp"
 #include "gasmeter/kernels/kernel.hpp"
 #include "gasmeter/launch/rank_link.hpp"
 #include "gasmeter/networks/shm/shared_memory.hpp"
@@ -33,7 +34,7 @@ class RankSession {
   void make_udp(const Request& request);
   template <class H>
   void make(const Request& request, std::unique_ptr<core::Endpoint<H>>& endpoint,
-            kernels::Maker<core::Endpoint<H>&> maker);
+            std::unique_ptr<core::SlowHandlers<H>>& slow, kernels::Maker<core::Endpoint<H>&> maker);
 
   launch::RankLink& link_;
   std::string id_;
@@ -47,6 +48,8 @@ class RankSession {
   std::unique_ptr<core::Endpoint<ThreadedHost>> threaded_endpoint_;
   std::unique_ptr<networks::shm::SharedMemory> raw_memory_;
   std::unique_ptr<kernels::Program> program_;
+  std::unique_ptr<core::SlowHandlers<RealHost>> slow_;  // with debug_spin alone
+  std::unique_ptr<core::SlowHandlers<ThreadedHost>> threaded_slow_;
 };
 
 }  // namespace gasmeter::run

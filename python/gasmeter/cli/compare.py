@@ -16,6 +16,7 @@ from gasmeter.guard.builds import find_build
 from gasmeter.guard.comparing import FEWEST_STARTS
 from gasmeter.guard.suite import default_suite
 from gasmeter.loading import load_experiment
+from gasmeter.names import parse_assignments
 
 __all__ = ["compare"]
 
@@ -43,10 +44,15 @@ Examples:
     "--out", "folder", type=FOLDER, default="out/compare", show_default=True, metavar="DIR",
     help="Where the stores of two builds go: DIR/a and DIR/b.",
 )  # fmt: skip
+@option(
+    "--plant", "planted", multiple=True, metavar="KEY=VALUE",
+    help="Debug option of B alone, such as debug_spin=4%, to see whether it is found; repeatable.",
+)  # fmt: skip
 @judging_options("COMPARE")
 def compare(
-    *, before: str, after: str, experiment: Path | None, starts: int | None, full: bool, folder: Path, relevant: float,
-    any_machine: bool, allow_missing: bool, form: str, reports: tuple[str, ...],
+    *, before: str, after: str, experiment: Path | None, starts: int | None, full: bool, folder: Path,
+    planted: tuple[str, ...], relevant: float, any_machine: bool, allow_missing: bool, form: str,
+    reports: tuple[str, ...],
 ) -> int:  # fmt: skip
     """Compare A with B; exit status 1 if B is slower, moved, or wrong.
 
@@ -59,6 +65,8 @@ def compare(
     if any(stored) and not all(stored):
         other = after if stored[0] else before
         raise UsageError(f"{other!r} is no store, the other is one; allowed: two stores or two builds", other)
+    if planted and all(stored):
+        raise UsageError(f"--plant {planted[0]} needs two builds; {before} and {after} are stores", planted[0])
     if all(stored):
         places = (Path(before), Path(after))
     else:
@@ -68,7 +76,8 @@ def compare(
         what = default_suite() if experiment is None else load_experiment(experiment)
         with showing_progress() as progress:
             places = alternate(
-                what, builds, folder, starts=starts or 0, quick=not full and experiment is not None, progress=progress
-            )
+                what, builds, folder, starts=starts or 0, quick=not full and experiment is not None,
+                planted=parse_assignments(planted, "plant"), progress=progress,
+            )  # fmt: skip
     judgement = judge(read_measured(places[0], what="baseline"), read_measured(places[1]), rules)
     return show_judgement(judgement, form, reports)

@@ -1,33 +1,56 @@
-"""`gasmeter doctor`: what runs here, and what to install for what does not."""
+"""`gasmeter doctor`: what runs here, what to install for what does not, and which rules each conduit keeps."""
 
 from __future__ import annotations
 
+import dataclasses
 import json
+from typing import Any
 
 import click
+from rich import box
+from rich.table import Table
+from rich.text import Text
 
-from gasmeter.cli.common import option, out
+from gasmeter.cli.common import note, option, out
+from gasmeter.conformance import CONDUITS, Counts, Suite, conformance_program, run_suite
 from gasmeter.doctor import Finding, examine
-from gasmeter.formats import json_value
+from gasmeter.formats import json_value, render_table
 
 __all__ = ["doctor"]
 
 _MARK = {"ok": "ok", "warning": "note", "missing": "MISSING"}
+_EXAMPLES = """\b
+Examples:
+  gasmeter doctor
+  gasmeter doctor --conformance
+  gasmeter doctor --conformance --conduit smp,mpi --json
+"""
 
 
-@click.command()
+@click.command(epilog=_EXAMPLES)
 @option(
     "--json",
     "as_json",
     envvar="GASMETER_DOCTOR_JSON",
     is_flag=True,
-    help="Print an array of {name, summary, state, value, unit, remedy}.",
+    help="Print an array of {name, summary, state, value, unit, remedy}; with --conformance an object.",
 )
-def doctor(as_json: bool) -> int:
+@click.option(
+    "--conformance", is_flag=True,
+    help="Run the rules of GASNet-EX on every conduit instead (minutes), and list each group: runs that passed, failed,"
+    " were skipped. Exit status 1 if one failed, 3 if the program gasmeter-conformance is missing.",
+)  # fmt: skip
+@option(
+    "--conduit", "conduits", envvar="GASMETER_DOCTOR_CONDUIT", default=",".join(CONDUITS), show_default=True,
+    metavar="C[,C…]", help="Conduits of --conformance; all: every combination the program knows.",
+)  # fmt: skip
+def doctor(*, as_json: bool, conformance: bool, conduits: str) -> int:
     """Show what runs on this machine: conduits, workers, memory, cores, clock, core-to-core probe, limits, versions.
 
     For each missing thing the package to install is named. Exit status 3 if something is missing that measuring needs.
     """
+    if conformance:
+        return _conformance(conduits, as_json=as_json)
     findings = examine()
     if as_json:
         out(json.dumps([json_value(finding.as_dict()) for finding in findings], indent=1))
@@ -40,3 +63,78 @@ def doctor(as_json: bool) -> int:
 def _line(finding: Finding) -> str:
     remedy = f"; {finding.remedy}" if finding.remedy else ""
     return f"{_MARK[finding.state]:<8} {finding.name:<18} {finding.summary}{remedy}"
+
+
+def _conformance(conduits: str, *, as_json: bool) -> int:
+    wanted = () if conduits == "all" else tuple(text.strip() for text in conduits.split(",") if text.strip())
+    suite = run_suite(conformance_program(), wanted, progress=lambda name: note(f"{name} …"))
+    shown = wanted or tuple(dict.fromkeys(family.conduit for family in suite.families))
+    if as_json:
+        out(json.dumps(_as_dict(suite, shown), indent=1))
+    else:
+        out(_table(suite, shown))
+    for broken in suite.broken:
+        note(f"FAILED {broken.family}, {broken.job or 'on its way'}: {broken.case or 'unknown case'}")
+        for line in broken.said[:8]:
+            note(f"    {line}")
+    return 1 if suite.failed else 0
+
+
+def _table(suite: Suite, conduits: tuple[str, ...]) -> str:
+    build = suite.build
+    title = f"{suite.program} {build['version']} ({build['compiler']}, {build['build_type'] or 'no build type'})"
+    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
+    table.add_column("rules", no_wrap=True)
+    for conduit in conduits:
+        table.add_column(conduit, justify="right", no_wrap=True)
+    totals = dict.fromkeys(conduits, Counts())
+    for group in suite.groups:
+        found = {conduit: suite.counts(group, conduit) for conduit in conduits}
+        totals = {conduit: totals[conduit] + counts for conduit, counts in found.items()}
+        table.add_row(group, *(Text(_cell(counts)) for counts in found.values()))
+    table.add_section()
+    table.add_row("all", *(Text(_cell(counts)) for counts in totals.values()))
+    lines = [
+        f"{conduit}: "
+        + "; ".join(
+            f"{family.name} ({len(family.jobs)} kinds of job, {family.seconds:.1f} s)"
+            for family in suite.families
+            if family.conduit == conduit
+        )
+        for conduit in conduits
+    ]
+    checked = (
+        "a checked build: misuse is diagnosed, and that was tested"
+        if suite.checked
+        else "not a checked build (NDEBUG): what diagnoses misuse is not compiled in, its rules are skipped"
+    )
+    outcome = "FAILED" if suite.failed else "passed"
+    return render_table(table) + "\n".join([*lines, *suite.notes, checked, outcome])
+
+
+def _cell(counts: Counts) -> str:
+    if counts == Counts():
+        return "-"
+    parts = [str(counts.passed)] if counts.passed else []
+    parts += [f"{counts.failed} FAILED"] if counts.failed else []
+    parts += [f"{counts.skipped} skipped"] if counts.skipped else []
+    return ", ".join(parts)
+
+
+def _as_dict(suite: Suite, conduits: tuple[str, ...]) -> dict[str, Any]:
+    return {
+        "program": str(suite.program),
+        "build": suite.build,
+        "failed": suite.failed,
+        "groups": [
+            {
+                "group": group,
+                "cases": sum(other == group for other in suite.cases.values()),
+                "conduits": {conduit: dataclasses.asdict(suite.counts(group, conduit)) for conduit in conduits},
+            }
+            for group in suite.groups
+        ],
+        "families": [dataclasses.asdict(family) for family in suite.families],
+        "failures": [dataclasses.asdict(broken) for broken in suite.broken],
+        "notes": suite.notes,
+    }

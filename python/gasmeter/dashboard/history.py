@@ -6,22 +6,18 @@ by a kill.
 
 from __future__ import annotations
 
-import csv
 import datetime
-import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from gasmeter.errors import UsageError
-from gasmeter.point import SCHEMA_VERSION
-from gasmeter.rows import COLUMNS
+from gasmeter.store import read_run, read_table
 
 __all__ = ["IDENTITY", "NUMBERS", "Floats", "History", "Run", "Series", "find_stores", "read_history"]
 
@@ -34,7 +30,6 @@ NUMBERS = ("value", "ci_low", "ci_high", "min", "p99", "n", "host_state_ns")
 """Columns of numbers that a history keeps."""
 
 _STATED = ("verified", "oversubscribed", "label", "run_id")
-_DEFAULTS = {"verified": "true", "oversubscribed": "false", "nodes": "1", "repetition": "0", "kind": "measured"}
 
 Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
 
@@ -229,18 +224,7 @@ def _order(run: Run) -> tuple[float, str]:
 
 
 def _run(folder: Path) -> Run:
-    path = folder / "run.json"
-    try:
-        content = json.loads(path.read_text())
-        schema = int(content["schema"])
-    except (ValueError, KeyError, TypeError, OSError) as error:
-        raise UsageError(
-            f"{path} is not a run.json of gasmeter ({error}); allowed: a folder written by `gasmeter run`"
-        ) from error
-    if schema > SCHEMA_VERSION:
-        raise UsageError(
-            f"{path} has schema {schema}, from a newer gasmeter; allowed: 1 to {SCHEMA_VERSION}", str(schema)
-        )
+    content = read_run(folder) or {}
     parts = list(_parts(content.get("runs") or []))
     last = parts[-1] if parts else {}
     revisions = dict.fromkeys(str(part["git"]) for part in parts if part.get("git"))
@@ -267,29 +251,10 @@ def _parts(runs: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
 
 def _rows(run: Run, notes: list[str]) -> Iterator[tuple[str, ...]]:
     """Yield the rows of a store: identity, numbers, what is stated; without a last line that is cut off."""
-    path = run.folder / "results.csv"
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read: {error}; allowed: a folder written by `gasmeter run`") from error
-    if text and not text.endswith("\n"):
-        text, _, lost = text.rpartition("\n")
-        notes.append(f"{path}: the last line is cut off and left out ({lost[:40]}…)")
-    lines = csv.reader(text.splitlines())
-    head = next(lines, None)
-    if head is None:
-        return
-    where = {name: position for position, name in enumerate(head)}
-    if not {"kernel", "metric", "value", "unit"} <= where.keys():
-        raise UsageError(f"{path}:1: not the columns of a results.csv; allowed: {', '.join(COLUMNS)}", ",".join(head))
-    wanted = (*IDENTITY, *NUMBERS, *_STATED)
-    missing = [name for name in wanted if name not in where]  # an older schema
-    pick = itemgetter(*(where.get(name, len(head) + missing.index(name) if name in missing else 0) for name in wanted))
-    extra = [_DEFAULTS.get(name, "") for name in missing]
-    for row in lines:
-        if len(row) != len(head):
-            raise UsageError(f"{path}:{lines.line_num}: {len(row)} cells instead of {len(head)}; the file is damaged")
-        yield pick(row + extra if extra else row)
+    table = read_table(run.folder)
+    if table.lost:
+        notes.append(f"{table.path}: the last line is cut off and left out ({table.lost[:40]}…)")
+    yield from table.pick((*IDENTITY, *NUMBERS, *_STATED))
 
 
 def _series(key: tuple[str, ...], at: list[int], rows: list[tuple[str, ...]]) -> Series:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from gasmeter.dashboard.history import Floats, History
-from gasmeter.journal import read_journal
+from gasmeter.store import Blocks as Stored
+from gasmeter.store import read_blocks
 
 __all__ = ["MOST_BLOCKS", "Blocks", "read_samples"]
 
@@ -66,36 +65,14 @@ def read_samples(history: History, wanted: Sequence[Sequence[int]], notes: list[
     for run, names in sorted(by_run.items()):
         folder = history.runs[run].folder
         try:
-            for name, values, kept in _stored(folder):
-                for owner in names.get(name, ()):
-                    found[owner] = _thinned(values, kept)
+            for stored in read_blocks(folder):
+                for owner in names.get((stored.run_id, stored.metric), ()):
+                    found[owner] = _thinned(stored)
         except (OSError, ValueError, KeyError, TypeError) as error:
             notes.append(f"{folder}: samples cannot be read and are left out ({str(error).splitlines()[0][:120]})")
     return found
 
 
-def _thinned(values: Floats, kept: Any) -> Blocks:
-    step = -(-values.size // MOST_BLOCKS)
-    return Blocks(values[:: step or 1], np.asarray(kept, dtype=bool)[:: step or 1], int(values.size))
-
-
-def _stored(folder: Path) -> Iterator[tuple[tuple[str, str], Floats, Any]]:
-    """Yield point and metric, values and which were kept."""
-    path = folder / "samples.parquet"
-    if path.exists():
-        import pyarrow.parquet as pq  # noqa: PLC0415 - a dashboard without samples does without
-
-        table = pq.read_table(path, columns=["run_id", "metric", "value", "kept"])
-        ids, metrics = (np.asarray(table[name].to_pylist(), dtype=object) for name in ("run_id", "metric"))
-        values = table["value"].to_numpy().astype(np.float64)
-        kept = table["kept"].to_numpy()
-        if not ids.size:
-            return
-        starts = np.flatnonzero(np.r_[True, (ids[1:] != ids[:-1]) | (metrics[1:] != metrics[:-1])])
-        for start, end in zip(starts, [*starts[1:], ids.size], strict=True):
-            yield (str(ids[start]), str(metrics[start])), values[start:end], kept[start:end]
-        return
-    for entry in read_journal(folder / "journal.jsonl"):
-        for columns in entry.get("samples", []):
-            values = np.array([np.nan if value is None else value for value in columns["value"]], dtype=np.float64)
-            yield (columns["run_id"], columns["metric"]), values, columns["kept"]
+def _thinned(stored: Stored) -> Blocks:
+    step = -(-stored.values.size // MOST_BLOCKS) or 1
+    return Blocks(stored.values[::step], stored.kept[::step], int(stored.values.size))

@@ -5,7 +5,6 @@ Names begin with ``measured`` or ``modelled``, so that neither passes for the ot
 
 from __future__ import annotations
 
-import csv
 import datetime
 import json
 import math
@@ -14,15 +13,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from gasmeter.direction import better
 from gasmeter.errors import UsageError
-from gasmeter.rows import COLUMNS, Row
-from gasmeter.store import open_result, read_run
+from gasmeter.rows import Row
+from gasmeter.store import open_result, read_blocks, read_run
 
 __all__ = ["benchmark_name", "stored", "to_asv", "to_bencher", "to_github_action", "to_google_benchmark"]
 
-_NUMBERS = ("value", "ci_low", "ci_high", "min", "p50", "p99", "host_state_ns")
-_COUNTS = ("nodes", "ranks", "size_bytes", "n", "repetition", "seed")
 _UNITS = {"ns": "nanoseconds", "B/s": "bytes/s", "1/s": "1/s"}
 
 
@@ -37,7 +36,7 @@ def stored(folder: str | Path) -> tuple[list[Row], dict[str, Any], Mapping[tuple
     Returns
     -------
     tuple
-        Rows that have a value; facts as in run.json; blocks (none without a journal).
+        Rows that have a value; facts as in run.json; blocks.
 
     Raises
     ------
@@ -46,34 +45,18 @@ def stored(folder: str | Path) -> tuple[list[Row], dict[str, Any], Mapping[tuple
     """
     place = Path(folder)
     result = open_result(place)
-    rows = result.rows or list(_csv_rows(place / "results.csv"))
-    rows = [row for row in rows if math.isfinite(row["value"])]
+    rows = [row for row in result.rows if math.isfinite(row["value"])]
     if not rows:
         raise UsageError(f"{place} has no row with a value; allowed: a store with results", str(place))
-    blocks = {
-        (str(one["run_id"]), str(one["metric"])): [value for value in one["value"] if math.isfinite(value)]
-        for record in result.records
-        for one in record.samples
-    }
+    try:
+        blocks = {
+            (one.run_id, one.metric): [float(value) for value in one.values[np.isfinite(one.values)]]
+            for one in read_blocks(place)
+        }
+    except (KeyError, TypeError, ValueError, OSError) as error:
+        raise UsageError(f"{place}: samples cannot be read ({str(error).splitlines()[0][:120]})", str(place)) from error
     runs = (read_run(place) or {}).get("runs") or [{}]
     return rows, dict(runs[-1]), blocks
-
-
-def _csv_rows(path: Path) -> list[Row]:
-    if not path.exists():
-        return []
-    rows = []
-    with path.open(newline="", encoding="utf-8") as file:
-        lines = csv.DictReader(file)
-        for line in lines:
-            if None in line or None in line.values() or not set(COLUMNS) <= line.keys():
-                raise UsageError(f"{path}:{lines.line_num}: a row that is cut off or of other columns")
-            row: Row = dict(line)
-            row.update({name: float(line[name] or "nan") for name in _NUMBERS})
-            row.update({name: int(line[name] or 0) for name in _COUNTS})
-            row.update({name: line[name] == "true" for name in ("verified", "oversubscribed")})
-            rows.append(row)
-    return rows
 
 
 def benchmark_name(row: Row, *, metric: bool = True) -> str:

@@ -18,6 +18,7 @@ from gasmeter.errors import UsageError
 from gasmeter.execution import Progress
 from gasmeter.experiment import Experiment
 from gasmeter.guard.comparing import FEWEST_STARTS
+from gasmeter.guard.stores import DEBUG
 from gasmeter.point import Group, Point
 from gasmeter.result import Result
 from gasmeter.rows import Record, record
@@ -84,6 +85,7 @@ def alternate(
     *,
     starts: int = 0,
     quick: bool = True,
+    planted: Mapping[str, object] | None = None,
     pools: WorkerPools | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> tuple[Path, Path]:
@@ -101,6 +103,8 @@ def alternate(
         Process starts of each build; 0 takes `starts_needed`.
     quick : bool, default True
         Axes and budgets of a quick run.
+    planted : mapping of str to object, optional
+        Debug options (``debug_…``) of the second build alone, to see the comparison find what they do.
     pools : WorkerPools, optional
         By default worker processes of this machine.
     progress : callable, optional
@@ -114,7 +118,7 @@ def alternate(
     Raises
     ------
     UsageError
-        If there is nothing to measure or fewer than ten starts are asked for.
+        If there is nothing to measure, fewer than ten starts are asked for, or a planted option is none.
     BrokenJob
         If a rank died.
     """
@@ -128,6 +132,7 @@ def alternate(
         raise UsageError(
             f"{starts} process starts are not allowed; allowed: {FEWEST_STARTS} or more (--starts)", "starts"
         )
+    changed = _planted(points, planted or {})
     run = uuid.uuid4().hex
     places = (out / "a", out / "b")
     stores = [
@@ -143,7 +148,8 @@ def alternate(
                     if progress is not None:
                         left = (starts * len(points) - number * len(points) - place) * 2.4 * point.budget.time_s
                         progress(Progress(number * len(points) + place, starts * len(points), left, point.describe()))
-                    for store, entry in zip(stores, _both(runner, point, number, experiment.name), strict=True):
+                    entries = _both(runner, (point, changed[place]), number, experiment.name)
+                    for store, entry in zip(stores, entries, strict=True):
                         store.append(entry)
                 runner.pools.drop()  # the next round's processes are new ones
         states = "complete"
@@ -163,20 +169,48 @@ def _real_points(experiment: Experiment, *, quick: bool) -> list[Point]:
     return [point for point in points.values() if not entry.conduit(point.conduit, entry.kernel(point.kernel)).virtual]
 
 
-def _both(runner: _TwoBuilds, point: Point, number: int, name: str) -> list[Record]:
+def _planted(points: Sequence[Point], options: Mapping[str, object]) -> list[Point]:
+    """Return the points with debug options, where their conduit has them."""
+    entry = catalogue()
+    changed = list(points)
+    for name, value in options.items():
+        conduits = [entry.conduit(point.conduit, entry.kernel(point.kernel)) for point in points]
+        at = {
+            place: (option, conduit.name)
+            for place, conduit in enumerate(conduits)
+            for option in conduit.options
+            if option.name == name
+        }
+        if not name.startswith(DEBUG) or not at:
+            known = {one.name for conduit in entry.conduits.values() for one in conduit.options}
+            raise UsageError(
+                f"option {name!r} cannot be planted; allowed: a debug option of what is measured,"
+                f" {', '.join(sorted(one for one in known if one.startswith(DEBUG))) or 'none here'}",
+                name,
+            )
+        for place, (option, owner) in at.items():
+            given = {**changed[place].options, name: option.parse(value, f"conduit {owner}")}
+            changed[place] = Point(**{**changed[place].model_dump(), "options": given})
+    return changed
+
+
+def _both(runner: _TwoBuilds, points: tuple[Point, Point], number: int, name: str) -> list[Record]:
     """Measure one point with both builds; the one that begins changes from round to round."""
-    mine = Point(**{**point.model_dump(), "repetition": number})  # a copy would keep the identity of the original
+    # Made anew: a copy would keep the identity of the original.
+    mine = [Point(**{**point.model_dump(), "repetition": number}) for point in points]
     runner.order = (0, 1) if number % 2 == 0 else (1, 0)
-    outcome = runner.measure(Group(points=(mine, mine.model_copy()), reference=0, reference_name="a"))
+    members = tuple(mine[build] for build in runner.order)
+    outcome = runner.measure(Group(points=members, reference=0, reference_name="a"))
     if len(outcome.outcomes) != 2:
         raise UsageError(
-            f"{point.describe()}: one of the builds cannot measure it: {next(iter(outcome.skipped.values()))}"
+            f"{mine[0].describe()}: one of the builds cannot measure it: {next(iter(outcome.skipped.values()))}"
         )
     return [
         record(
-            GroupOutcome(Group(points=(mine,)), [found], outcome.states_ns, {}, outcome.notes, outcome.seconds), name
+            GroupOutcome(Group(points=(mine[build],)), [found], outcome.states_ns, {}, outcome.notes, outcome.seconds),
+            name,
         )
-        for found in (outcome.outcomes[place] for place in runner.order)
+        for build, found in ((build, outcome.outcomes[runner.order.index(build)]) for build in (0, 1))
     ]
 
 

@@ -1,20 +1,17 @@
-"""Block bootstrap: an interval of any statistic of values that are correlated in the order they were measured."""
+"""Block bootstrap: an interval for values that are correlated in the order they were measured."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gasmeter.statistics import CONFIDENCE, FEWEST_BLOCKS, Interval, lag1_autocorrelation
 
-__all__ = ["block_length", "bootstrap_interval", "bootstrap_ratio"]
+__all__ = ["block_length", "bootstrap_ratio"]
 
 Values = npt.NDArray[np.float64]
-Statistic = Callable[..., Any]
 
 _RESAMPLES = 2000
 
@@ -52,38 +49,6 @@ def _resampled(array: Values, rng: np.random.Generator, resamples: int) -> Value
     places = (starts[:, :, None] + np.arange(length)) % n
     drawn: Values = array[places.reshape(resamples, -1)[:, :n]]
     return drawn
-
-
-def bootstrap_interval(
-    values: npt.ArrayLike, statistic: Statistic = np.median, *, seed: int = 1, resamples: int = _RESAMPLES
-) -> Interval:
-    """Return a statistic of correlated values with its 95 % interval.
-
-    Parameters
-    ----------
-    values : array of float, shape (n,)
-        Blocks of one process in the order they ran, or process starts in theirs.
-    statistic : callable, default numpy.median
-        ``statistic(array, axis=-1)``.
-    seed : int, default 1
-        Of the draws: the same values give the same interval.
-    resamples : int, default 2000
-        Draws.
-
-    Returns
-    -------
-    Interval
-        Percentiles of the circular block bootstrap; without ends below six values.
-    """
-    array = np.asarray(values, dtype=np.float64)
-    if array.size == 0:
-        return Interval(math.nan, math.nan, math.nan, 0)
-    point = float(statistic(array, axis=-1))
-    if array.size < FEWEST_BLOCKS:
-        return Interval(point, math.nan, math.nan, int(array.size))
-    draws = statistic(_resampled(array, np.random.default_rng(seed), resamples), axis=-1)
-    low, high = np.quantile(draws, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-    return Interval(point, float(low), float(high), int(array.size))
 
 
 def bootstrap_ratio(

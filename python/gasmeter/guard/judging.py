@@ -226,13 +226,29 @@ def _compared(before: Sample, after: Sample, rules: Rules, *, starts: bool, pair
         return Comparison(math.nan, math.nan, math.nan, math.nan, (0, 0), "undecided"), "a figure is 0"
     enough = min(len(first), len(second)) >= FEWEST_STARTS
     if starts and enough:
-        compare = compare_paired if paired else compare_starts
-        return compare(*values, more_is_better=more, relevant=rules.relevant), note
+        if paired and len(first) == len(second):
+            return compare_paired(*_partners(before, after), more_is_better=more, relevant=rules.relevant), note
+        return compare_starts(*values, more_is_better=more, relevant=rules.relevant), note
     if not first or not second:
         return Comparison(math.nan, math.nan, math.nan, math.nan, (len(first), len(second)), "undecided"), note
     rough = _rough(before, after, (first, second), rules, more=more)
     few = f"fewer than {FEWEST_STARTS} process starts each: only differences above {rules.few_starts:.0%} count"
     return rough, "; ".join(filter(None, [note, few]))
+
+
+def _partners(before: Sample, after: Sample) -> tuple[list[float], list[float]]:
+    """Return what stands for each start of builds that ran in alternating blocks: 1, and the ratio.
+
+    The ratio is the median over blocks that ran beside each other, so that what disturbed both cancels; where one of the
+    two has other blocks, that of the medians.
+    """
+    ratios = []
+    for old, new, first, second in zip(before.rows, after.rows, before.blocks, after.blocks, strict=True):
+        if first and len(first) == len(second) and min(*first, *second) > 0:
+            ratios.append(float(np.median(np.asarray(second) / np.asarray(first))))
+        else:
+            ratios.append(new["value"] / old["value"])
+    return [1.0] * len(ratios), ratios
 
 
 def _same_state(before: Sequence[Row], after: Sequence[Row], *, paired: bool) -> tuple[list[Row], list[Row]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,19 +11,17 @@ from typing import Any
 from gasmeter.errors import UsageError
 from gasmeter.journal import read_journal
 from gasmeter.result import records_from
-from gasmeter.rows import COLUMNS, Row
-from gasmeter.store import read_run
+from gasmeter.rows import Row
+from gasmeter.store import Blocks, blocks_of, read_blocks, read_run, read_table, typed_row
 
-__all__ = ["MACHINE_FACTS", "Key", "Measured", "Sample", "check_machines", "differing_facts", "read_measured"]
+__all__ = ["DEBUG", "MACHINE_FACTS", "Key", "Measured", "Sample", "check_machines", "differing_facts", "read_measured"]
 
 MACHINE_FACTS = ("name", "system", "processor", "microarchitecture", "vendor", "cores", "logical_cores", "usable_cpus")
 """What has to be the same of two machines whose times are compared."""
 
 _SAME = ("kernel", "op", "variant", "conduit", "machine", "topology", "nodes", "ranks", "size_bytes", "seed")
-_NUMBERS = ("value", "ci_low", "ci_high", "min", "p50", "p99", "host_state_ns")
-_WHOLE = ("nodes", "ranks", "size_bytes", "n", "repetition", "seed")
-_TRUTHS = ("verified", "oversubscribed")
-_DEBUG = "debug_"
+DEBUG = "debug_"
+"""How options begin that exist to test the guard."""
 
 
 @dataclass(frozen=True, order=True)
@@ -60,7 +57,7 @@ class Key:
             Without options for tests of the guard itself (``debug_…``), and without the processors that a real job
             happened to get.
         """
-        shown = [text for text in row["options"].split(";") if text and not text.startswith(_DEBUG)]
+        shown = [text for text in row["options"].split(";") if text and not text.startswith(DEBUG)]
         place = row["placement"] if row["machine"] else ""
         return cls(
             **{name: row[name] for name in _SAME}, placement=place, options=";".join(shown), metric=row["metric"]
@@ -215,57 +212,19 @@ def _from_journal(path: Path, run: Mapping[str, Any]) -> tuple[list[Row], dict[t
             " others with `gasmeter run … --resume`"
         )
     records = records_from(entries)
-    rows = [row for entry in records for row in entry.rows]
-    missing = {name for row in rows for name in COLUMNS if name not in row}
-    if missing:
-        raise UsageError(f"journal.jsonl has rows without {', '.join(sorted(missing))}")
-    for row in rows:
-        _check_numbers(row)
-    return rows, {
-        (columns["run_id"], columns["metric"]): _kept(columns["value"], columns["kept"])
-        for entry in records
-        for columns in entry.samples
-    }
-
-
-def _kept(values: Iterable[float], kept: Iterable[bool]) -> list[float]:
-    return [float(value) for value, good in zip(values, kept, strict=False) if good and math.isfinite(value)]
-
-
-def _check_numbers(row: Row) -> None:
-    for name in _NUMBERS:
-        if not isinstance(row[name], int | float) or math.isinf(row[name]):
-            raise UsageError(f"{name} is {row[name]!r}, not a number")
+    rows = [typed_row(row, "journal.jsonl") for entry in records for row in entry.rows]
+    return rows, _usable(block for entry in records for block in blocks_of(entry.samples))
 
 
 def _from_tables(place: Path) -> tuple[list[Row], dict[tuple[str, str], list[float]]]:
-    import pyarrow.parquet as pq  # noqa: PLC0415 - loads a large library
-
-    with (place / "results.csv").open(newline="", encoding="utf-8") as file:
-        text = file.read()
-    lines = list(csv.reader(text.splitlines()))
-    if not lines or tuple(lines[0]) != COLUMNS:
-        raise UsageError("results.csv has other columns than this version writes")
-    if not text.endswith("\n") or any(len(line) != len(COLUMNS) for line in lines):
+    table = read_table(place)
+    if table.lost:
         raise UsageError("results.csv is cut off within a line")
-    rows = [_typed(dict(zip(COLUMNS, line, strict=True))) for line in lines[1:]]
-    blocks: dict[tuple[str, str], list[float]] = {}
-    if (place / "samples.parquet").exists():
-        frame = pq.read_table(place / "samples.parquet", columns=["run_id", "metric", "value", "kept"]).to_pandas()
-        for (run_id, metric), part in frame.groupby(["run_id", "metric"], sort=False):
-            blocks[str(run_id), str(metric)] = _kept(part["value"], part["kept"])
-    return rows, blocks
+    return table.rows(), _usable(read_blocks(place))
 
 
-def _typed(cells: dict[str, str]) -> Row:
-    row: Row = dict(cells)
-    for name in _NUMBERS:
-        row[name] = float(cells[name]) if cells[name] else math.nan
-    for name in _WHOLE:
-        row[name] = int(cells[name])
-    for name in _TRUTHS:
-        row[name] = cells[name] == "true"
-    return row
+def _usable(blocks: Iterable[Blocks]) -> dict[tuple[str, str], list[float]]:
+    return {(one.run_id, one.metric): one.usable() for one in blocks}
 
 
 def differing_facts(first: Sequence[Mapping[str, Any]], second: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -122,13 +122,18 @@ Gasmeter.cards = function (list) {
     for (const series of members) grid.append(Gasmeter.card(series));
   }
   const width = list.querySelector(".card .plot")?.clientWidth || 300;
+  const draw = (plot) => plot.replaceChildren(Gasmeter.spark(plot.series, site.runs, width));
   const watch = new IntersectionObserver((entries) => {
     for (const entry of entries) if (entry.isIntersecting) {
       watch.unobserve(entry.target);
-      entry.target.replaceChildren(Gasmeter.spark(entry.target.series, site.runs, width));
+      draw(entry.target);
     }
   }, { rootMargin: "600px" });
-  for (const plot of list.querySelectorAll(".plot")) watch.observe(plot);
+  // What is seen first is drawn at once: an observer is told after the first picture.
+  const plots = [...list.querySelectorAll(".plot")];
+  const seen = plots.filter((plot) => plot.getBoundingClientRect().top < window.innerHeight);
+  seen.forEach(draw);
+  for (const plot of plots.slice(seen.length)) watch.observe(plot);
 };
 
 Gasmeter.badge = (series) => Gasmeter.element("span", { class: `tag ${series.kind}` }, series.label && series.label !== series.kind ? `${series.kind}, ${series.label}` : series.kind);

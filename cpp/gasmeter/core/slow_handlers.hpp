@@ -1,0 +1,58 @@
+// Handlers made slower on purpose, so that guards against regressions can be shown one whose size is known.
+//
+// Another function takes each handler's place in the table of its endpoint: whoever does not ask for it pays nothing.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "gasmeter/base/platform.hpp"
+#include "gasmeter/core/endpoint.hpp"
+
+namespace gasmeter::core {
+
+// Steps that depend on each other: the processor cannot do two at once, nor anything that waits for them.
+GASMETER_INLINE void spin_for(std::uint64_t steps) {
+  for (std::uint64_t i = 0; i < steps; ++i) asm volatile("" : "+r"(i));
+}
+
+// As long as this object lives, every handler that is registered by now spins before it runs.
+template <class H>
+class SlowHandlers {
+ public:
+  SlowHandlers(Endpoint<H>& endpoint, std::uint64_t steps) : table_(endpoint.handlers_) {
+    for (const HandlerEntry<H>& entry : table_.entries()) {
+      slowed_.push_back(std::make_unique<Slowed>(Slowed{entry.function, entry.context, steps}));
+      table_.replace(entry.index, {&run, slowed_.back().get()});
+    }
+  }
+  SlowHandlers(const SlowHandlers&) = delete;
+  SlowHandlers& operator=(const SlowHandlers&) = delete;
+  ~SlowHandlers() {
+    // No more than were slowed: what was registered since then stands behind them.
+    for (std::size_t i = 0; i < slowed_.size(); ++i) {
+      const HandlerEntry<H>& entry = table_.entries()[i];
+      table_.replace(entry.index, {entry.function, entry.context});
+    }
+  }
+
+ private:
+  struct Slowed {
+    HandlerFunction<H> function;
+    void* context;
+    std::uint64_t steps;
+  };
+
+  static void run(Token<H>& token) {
+    const Slowed& slowed = token.template context_as<Slowed>();
+    token.context_ = slowed.context;
+    spin_for(slowed.steps);
+    slowed.function(token);
+  }
+
+  HandlerTable<H>& table_;
+  std::vector<std::unique_ptr<Slowed>> slowed_;
+};
+
+}  // namespace gasmeter::core

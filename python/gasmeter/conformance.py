@@ -1,0 +1,350 @@
+"""Runs the conformance suite, the program `gasmeter-conformance`: which rules of GASNet-EX hold on which conduit.
+
+The program is compiled from ``tests/conformance`` and comes with the package only where it was asked for: it would
+double the time of an installation.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import gasmeter
+from gasmeter.doctor import mpis
+from gasmeter.errors import EnvironmentLacks, GasmeterError, UsageError
+from gasmeter.workers import worker_binary
+
+__all__ = ["CONDUITS", "PROGRAM", "Broken", "Counts", "Family", "Suite", "conformance_program", "run_suite"]
+
+PROGRAM = "gasmeter-conformance"
+CONDUITS = ("smp", "udp", "mpi", "extoll", "ibv", "ideal")
+"""Conduits that are shown by default."""
+
+_OF_FAMILY = {
+    "threads": "smp",
+    "amudp": "udp",
+    "faults": "ideal",
+    "faults-in-turn": "ideal",
+    "lazy-and-strict": "ideal",
+    "mpi-memory": "mpi",
+    "mpi-extoll": "mpi@extoll",
+    "mpi-ibv": "mpi@ibv",
+    "udp-ethernet": "udp@ethernet",
+    "amudp-ethernet": "udp@ethernet",
+}
+"""Conduits of families whose name does not begin with it."""
+_MPI_RANKS = (2, 3)
+_MPI_FLAGS = {"openmpi": ("--oversubscribe", "--bind-to", "none")}
+_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+_CASE = re.compile(r"(?:FAILED: out of time in .*: |FAILED )(\w+)")
+_ASK_S = 30
+
+
+@dataclass
+class Counts:
+    """How runs of cases ended."""
+
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+
+    def __add__(self, other: Counts) -> Counts:
+        """Return the sums."""
+        return Counts(self.passed + other.passed, self.failed + other.failed, self.skipped + other.skipped)
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A case that failed on a kind of job.
+
+    Attributes
+    ----------
+    family, job, case : str
+        Where and what; `job` is empty and `case` may be where the program ended on its way.
+    said : tuple of str
+        Why, one line each.
+    """
+
+    family: str
+    job: str
+    case: str
+    said: tuple[str, ...]
+
+
+@dataclass
+class Family:
+    """A kind of jobs that was run.
+
+    Attributes
+    ----------
+    name : str
+        As the program names it; ``mpi-openmpi`` over a real MPI.
+    conduit : str
+        What it tests.
+    jobs : list of str
+        The jobs, each once.
+    groups : dict of str to Counts
+        By group of rules.
+    seconds : float
+        Of all its runs together.
+    """
+
+    name: str
+    conduit: str
+    jobs: list[str] = field(default_factory=list)
+    groups: dict[str, Counts] = field(default_factory=dict)
+    seconds: float = 0.0
+
+
+@dataclass
+class Suite:
+    """What the suite found.
+
+    Attributes
+    ----------
+    program : Path
+        What ran.
+    build : dict
+        How it was compiled: ``version, compiler, build_type, sanitizers, checked``.
+    cases : dict of str to str
+        Group of each case.
+    families : list of Family
+        In the order they ran.
+    broken : list of Broken
+        What failed.
+    notes : list of str
+        What was not run, and why.
+    """
+
+    program: Path
+    build: dict[str, Any]
+    cases: dict[str, str]
+    families: list[Family] = field(default_factory=list)
+    broken: list[Broken] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def failed(self) -> bool:
+        """Whether anything failed."""
+        return bool(self.broken)
+
+    @property
+    def checked(self) -> bool:
+        """Whether the program was built to diagnose misuse."""
+        return bool(self.build.get("checked"))
+
+    @property
+    def groups(self) -> list[str]:
+        """Groups of rules, in alphabetical order."""
+        return sorted({*self.cases.values(), *(name for family in self.families for name in family.groups)})
+
+    def counts(self, group: str, conduit: str) -> Counts:
+        """Return how the runs of a group ended on a conduit.
+
+        Parameters
+        ----------
+        group, conduit : str
+            Names.
+
+        Returns
+        -------
+        Counts
+            All zero where none was run.
+        """
+        found = (family.groups.get(group, Counts()) for family in self.families if family.conduit == conduit)
+        return sum(found, Counts())
+
+
+def conformance_program() -> Path:
+    """Return the program.
+
+    Returns
+    -------
+    Path
+        The value of the environment variable ``GASMETER_CONFORMANCE`` if set, else what lies beside the worker
+        program, else the newest in a build folder of the source tree.
+
+    Raises
+    ------
+    UsageError
+        If ``GASMETER_CONFORMANCE`` names no program.
+    EnvironmentLacks
+        If there is none; the message says how to get it.
+    """
+    given = os.environ.get("GASMETER_CONFORMANCE")
+    if given:
+        path = Path(given)
+        if not path.is_file() or not os.access(path, os.X_OK):
+            raise UsageError(f"GASMETER_CONFORMANCE={given} is no program; allowed: the path of a {PROGRAM}", given)
+        return path
+    try:
+        beside = worker_binary().parent
+        found = [
+            path for path in (beside / PROGRAM, beside / "tests" / "cpp" / "conformance" / PROGRAM) if path.is_file()
+        ]
+    except GasmeterError:
+        found = []
+    if not found:
+        source = Path(gasmeter.__path__[0]).resolve().parents[1]
+        found = sorted(source.glob(f"build/*/tests/**/{PROGRAM}"), key=lambda path: -path.stat().st_mtime)
+    if not found:
+        raise EnvironmentLacks(
+            f"{PROGRAM} is missing; install it from the source tree with"
+            " `pip install . -C cmake.define.GASMETER_CONFORMANCE=ON` (and -C cmake.build-type=Debug for a build that"
+            " diagnoses misuse), or name one with GASMETER_CONFORMANCE=PATH"
+        )
+    return found[0]
+
+
+def conduit_of(family: str) -> str:
+    """Return the conduit that a family of jobs tests.
+
+    Parameters
+    ----------
+    family : str
+        As `gasmeter-conformance --list` names it.
+
+    Returns
+    -------
+    str
+        For instance ``smp``, ``mpi@extoll``.
+    """
+    return _OF_FAMILY.get(family, family.partition("-")[0])
+
+
+def run_suite(
+    program: Path, conduits: Sequence[str] = CONDUITS, progress: Callable[[str], None] | None = None
+) -> Suite:
+    """Run the families of some conduits.
+
+    Parameters
+    ----------
+    program : Path
+        As `conformance_program` finds it.
+    conduits : sequence of str
+        Which; all that the program knows if it is empty.
+    progress : callable, optional
+        Told the name of each family before it runs.
+
+    Returns
+    -------
+    Suite
+        A program that dies or hangs on its way has failed; what it ran before counts.
+
+    Raises
+    ------
+    UsageError
+        If no family tests one of the conduits.
+    EnvironmentLacks
+        If the program cannot be run.
+    """
+    names = [line for line in _ask(program, "--list").splitlines() if line]
+    known = list(dict.fromkeys(conduit_of(name) for name in names))
+    for conduit in conduits:
+        if conduit not in known:
+            raise UsageError(f"conduit {conduit!r} has no conformance family; allowed: {', '.join(known)}", conduit)
+    suite = Suite(program, json.loads(_ask(program, "--json", "--version")), {})
+    for line in _ask(program, "--json", "--list-cases").splitlines():
+        entry = json.loads(line)
+        suite.cases[entry["case"]] = entry["group"]
+    wanted = list(conduits) or known
+    for name in names:
+        if conduit_of(name) in wanted:
+            _run(suite, name, [str(program), "--json", name], {}, progress)
+    if "mpi" in wanted:
+        _over_mpis(suite, progress)
+    return suite
+
+
+def _over_mpis(suite: Suite, progress: Callable[[str], None] | None) -> None:
+    """Run the cases over each MPI that was found, started by its own mpiexec."""
+    folder, found = mpis()
+    if not found:
+        suite.notes.append("mpi: no MPI was found when this was built; its matched messages ran in memory alone")
+    for name, launcher in found.items():
+        if not launcher:
+            suite.notes.append(f"mpi: {name} has no mpiexec here and was not run")
+            continue
+        own = os.environ.get("GASMETER_MPIEXEC")
+        words = shlex.split(own) if own else [launcher, *_MPI_FLAGS.get(name, ())]
+        for ranks in _MPI_RANKS:
+            command = [*words, "-n", str(ranks), str(suite.program), "--json", "--mpi", name]
+            _run(suite, f"mpi-{name}", command, {"GASMETER_MPI_PLUGINS": str(folder), **_ROOT}, progress)
+
+
+def _ask(program: Path, *words: str) -> str:
+    try:
+        done = subprocess.run([program, *words], capture_output=True, text=True, timeout=_ASK_S, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise EnvironmentLacks(f"{program} cannot be run: {error}") from error
+    if done.returncode != 0:
+        raise EnvironmentLacks(f"{program} {' '.join(words)} ended with status {done.returncode}; is it a {PROGRAM}?")
+    return done.stdout
+
+
+def _run(
+    suite: Suite, name: str, command: Sequence[str], more: Mapping[str, str], progress: Callable[[str], None] | None
+) -> None:
+    """Run one family and add what it says."""
+    if progress is not None:
+        progress(name)
+    family = next((one for one in suite.families if one.name == name), None)
+    if family is None:
+        family = Family(name, conduit_of(name))
+        suite.families.append(family)
+    done = subprocess.run(
+        command, capture_output=True, text=True, errors="replace", env={**os.environ, **more}, check=False
+    )
+    before = len(suite.broken)
+    for entry in _entries(done.stdout):
+        _add(suite, family, entry)
+    if done.returncode != 0 and len(suite.broken) == before:
+        _died(suite, family, done)
+
+
+def _entries(text: str) -> Iterator[dict[str, Any]]:
+    """Yield what was said of each run; a launcher may print lines of its own."""
+    for line in text.splitlines():
+        if not line.startswith('{"family"'):
+            continue
+        try:
+            yield json.loads(line)
+        except ValueError:
+            continue  # cut off when the program died, which its status tells
+
+
+def _add(suite: Suite, family: Family, entry: Mapping[str, Any]) -> None:
+    job = str(entry["job"])
+    if job not in family.jobs:
+        family.jobs.append(job)
+    counts = family.groups.setdefault(entry["group"], Counts())
+    family.seconds += float(entry["ms"]) / 1000
+    if entry["state"] == "failed":
+        said = tuple(map(str, entry["failures"]))
+        same = [one for one in suite.broken if (one.family, one.job, one.case) == (family.name, job, entry["case"])]
+        if same:  # another rank of a job over MPI saw it, too
+            return
+        suite.broken.append(Broken(family.name, job, str(entry["case"]), said))
+        counts.failed += 1
+    elif entry["state"] == "skipped":
+        counts.skipped += 1
+    else:
+        counts.passed += 1
+
+
+def _died(suite: Suite, family: Family, done: subprocess.CompletedProcess[str]) -> None:
+    """Note that a program ended on its way: out of time, by a signal, or refused by its launcher."""
+    said = [line for line in done.stderr.splitlines() if line.strip(" -=*")]
+    case = next(
+        (found.group(1) for line in said if (found := _CASE.search(line)) and found.group(1) in suite.cases), ""
+    )
+    how = f"signal {-done.returncode}" if done.returncode < 0 else f"status {done.returncode}"
+    suite.broken.append(Broken(family.name, "", case, (f"ended with {how}", *said[-3:])))
+    family.groups.setdefault(suite.cases.get(case, "not finished"), Counts()).failed += 1

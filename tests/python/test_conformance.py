@@ -1,0 +1,154 @@
+"""`gasmeter doctor --conformance`: the program is found, asked and understood, also where it dies on its way."""
+
+import json
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from gasmeter import conformance
+from gasmeter.cli.app import cli
+from gasmeter.conformance import Counts, conduit_of, conformance_program, run_suite
+from gasmeter.errors import EnvironmentLacks, UsageError
+
+CASES = {"a_put_arrives": "rma", "two_replies_are_refused": "misuse", "calls_are_diagnosed": "restricted"}
+FAKE = """#!{python}
+import json, os, sys
+words = sys.argv[1:]
+cases, families, checked = {cases}, {families}, {checked}
+if words == ["--list"]:
+    print("\\n".join(families))
+elif words == ["--json", "--version"]:
+    print(json.dumps(dict(version="9.9", compiler="GNU 99", build_type="Release", sanitizers="", checked=checked)))
+elif words == ["--json", "--list-cases"]:
+    for name, group in cases.items():
+        print(json.dumps(dict(group=group, case=name, applies=True)))
+else:
+    name = f"mpi-{{words[2]}}" if words[1] == "--mpi" else words[1]
+    for case, group in cases.items():
+        if families.get(name) == "dies" and group == "misuse":
+            print("FAILED: out of time in %s, 2 ranks: %s" % (name, case), file=sys.stderr)
+            sys.exit(1)
+        if families.get(name) == "killed" and group == "misuse":
+            os.kill(os.getpid(), 11)
+        state = "skipped" if group == "restricted" and not checked else "passed"
+        state = "failed" if families.get(name) == "fails" and group == "rma" else state
+        print("a launcher's own words")
+        for rank in range(2 if state == "failed" else 1):
+            print(json.dumps(dict(family=name, job="2 ranks", group=group, case=case, state=state, ms=1.5,
+                                  failures=["rank 1: 3 != 4"] if state == "failed" else [])), flush=True)
+    sys.exit(1 if families.get(name) == "fails" else 0)
+"""
+
+
+@pytest.fixture
+def program(tmp_path, monkeypatch):
+    """Make a program of these families; no MPI is here."""
+    monkeypatch.setattr(conformance, "mpis", lambda: (tmp_path, {}))
+
+    def make(families, checked=False):
+        path = tmp_path / "gasmeter-conformance"
+        path.write_text(FAKE.format(python=sys.executable, cases=CASES, families=families, checked=checked))
+        path.chmod(0o755)
+        monkeypatch.setenv("GASMETER_CONFORMANCE", str(path))
+        return path
+
+    return make
+
+
+def call(*words):
+    return CliRunner().invoke(cli, ["doctor", "--conformance", *words])
+
+
+def test_every_group_is_listed_on_every_conduit_that_was_asked_for(program):
+    families = dict.fromkeys(["smp", "smp-mapped", "threads", "udp", "mpi-memory", "mpi-extoll"], "passes")
+    suite = run_suite(program(families), ("smp", "udp"))
+    assert [family.name for family in suite.families] == ["smp", "smp-mapped", "threads", "udp"]
+    assert suite.groups == ["misuse", "restricted", "rma"]
+    assert suite.counts("rma", "smp") == Counts(passed=3)
+    assert suite.counts("restricted", "udp") == Counts(skipped=1)
+    assert suite.counts("rma", "mpi") == Counts()
+    done = call("--conduit", "smp,udp,mpi")
+    assert done.exit_code == 0, done.stderr
+    lines = [line.split() for line in done.stdout.splitlines()]
+    rows = {words[0]: words[1:] for words in lines if words[:1] in (["rma"], ["all"])}
+    assert rows == {"rma": ["3", "1", "1"], "all": ["6,", "3", "skipped", "2,", "1", "skipped", "2,", "1", "skipped"]}
+    assert "not a checked build" in done.stdout
+    assert "no MPI was found" in done.stdout
+
+
+def test_a_checked_build_says_so_and_skips_nothing(program):
+    program({"smp": "passes"}, checked=True)
+    done = call("--conduit", "smp", "--json")
+    assert done.exit_code == 0
+    whole = json.loads(done.stdout)
+    assert whole["build"]["checked"] is True
+    assert [entry["conduits"]["smp"]["skipped"] for entry in whole["groups"]] == [0, 0, 0]
+    assert {entry["group"]: entry["cases"] for entry in whole["groups"]} == {"misuse": 1, "restricted": 1, "rma": 1}
+    assert "a checked build" in call("--conduit", "smp").stdout
+
+
+def test_what_failed_is_counted_once_however_many_ranks_saw_it(program):
+    program({"smp": "passes", "udp": "fails"})
+    done = call("--conduit", "smp,udp")
+    assert done.exit_code == 1
+    assert "FAILED udp, 2 ranks: a_put_arrives" in done.stderr
+    assert "rank 1: 3 != 4" in done.stderr
+    suite = run_suite(conformance_program(), ("udp",))
+    assert suite.counts("rma", "udp") == Counts(failed=1)
+    assert suite.counts("misuse", "udp") == Counts(passed=1)
+
+
+@pytest.mark.parametrize(
+    ("how", "case", "said"), [("dies", "misuse", "status 1"), ("killed", "not finished", "signal 11")]
+)
+def test_a_program_that_ends_on_its_way_has_failed_and_keeps_what_it_ran(program, how, case, said):
+    suite = run_suite(program({"smp": how}), ("smp",))
+    assert suite.failed
+    assert suite.counts("rma", "smp") == Counts(passed=1)
+    assert suite.counts(case, "smp") == Counts(failed=1)
+    assert said in suite.broken[0].said[0]
+    assert call("--conduit", "smp").exit_code == 1
+
+
+def test_each_mpi_runs_under_its_own_launcher(program, tmp_path, monkeypatch):
+    log = tmp_path / "log"
+    launcher = tmp_path / "mpiexec.mpich"
+    launcher.write_text(f'#!/bin/sh\nprintf "%s\\n" "$*" >>{log}\nshift 2\nexec "$@"\n')
+    launcher.chmod(0o755)
+    monkeypatch.setattr(conformance, "mpis", lambda: (tmp_path, {"mpich": str(launcher), "openmpi": ""}))
+    monkeypatch.delenv("GASMETER_MPIEXEC", raising=False)
+    path = program({"mpi-memory": "passes"})
+    suite = run_suite(path, ("mpi",))
+    assert [family.name for family in suite.families] == ["mpi-memory", "mpi-mpich"]
+    assert log.read_text().splitlines() == [f"-n {n} {path} --json --mpi mpich" for n in (2, 3)]
+    assert suite.counts("rma", "mpi") == Counts(passed=3)
+    assert suite.notes == ["mpi: openmpi has no mpiexec here and was not run"]
+
+
+def test_unknown_conduits_are_refused_and_families_know_theirs(program):
+    with pytest.raises(UsageError, match="'tcp' has no conformance family; allowed: smp, udp"):
+        run_suite(program({"smp": "passes", "udp": "passes"}), ("tcp",))
+    assert [conduit_of(name) for name in ("smp-mapped", "amudp", "mpi-extoll", "faults", "mpi-openmpi", "ibv")] == [
+        "smp", "udp", "mpi@extoll", "ideal", "mpi", "ibv",
+    ]  # fmt: skip
+
+
+def test_without_the_program_one_line_says_how_to_get_it(tmp_path, monkeypatch):
+    monkeypatch.delenv("GASMETER_CONFORMANCE", raising=False)
+    monkeypatch.setenv("GASMETER_RANK", str(tmp_path / "gasmeter-rank"))
+    (tmp_path / "gasmeter-rank").touch(mode=0o755)
+    monkeypatch.setattr(conformance.gasmeter, "__path__", [str(tmp_path / "python" / "gasmeter")])
+    with pytest.raises(EnvironmentLacks, match="GASMETER_CONFORMANCE=ON"):
+        conformance_program()
+    done = call()
+    assert done.exit_code == 3
+    assert len(done.stderr.splitlines()) == 1
+    built = tmp_path / "build" / "tests" / "tests" / "cpp" / "conformance"
+    built.mkdir(parents=True)
+    (built / "gasmeter-conformance").touch(mode=0o755)
+    assert conformance_program() == built / "gasmeter-conformance"
+    monkeypatch.setenv("GASMETER_CONFORMANCE", str(tmp_path / "none"))
+    assert call().exit_code == 2
+    monkeypatch.setenv("GASMETER_CONFORMANCE", "/bin/false")
+    assert call().exit_code == 3
