@@ -1,9 +1,11 @@
 #include "gasmeter/run/worker.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <new>
@@ -14,6 +16,7 @@
 
 #include "gasmeter/base/clock.hpp"
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/base/stamps.hpp"
 #include "gasmeter/base/version.hpp"
 #include "gasmeter/launch/fields.hpp"
 #include "gasmeter/launch/launcher.hpp"
@@ -87,7 +90,10 @@ class Worker {
   Fields block(const Fields& command) {
     const std::uint64_t iterations = command.number("iterations");
     if (iterations == 0) throw UsageError("iterations=0; at least 1");
+    const auto trace = command.find("trace");
+    if (trace) start_trace();
     const kernels::BlockResult result = session(command).program().run(iterations);
+    if (trace) write_trace(std::string(*trace));
     Fields reply;
     if (link_.rank() == Rank{0}) {
       reply.add("elapsed_ns", shortest(result.elapsed.ns()));
@@ -95,6 +101,42 @@ class Worker {
       for (const auto& [name, value] : result.metrics) reply.add("metric." + name, shortest(value));
     }
     return reply;
+  }
+
+  static void start_trace() {
+    if constexpr (!kTraced) {
+      throw UsageError("this gasmeter-rank takes no time stamps; one that is built with -DGASMETER_TRACE=ON does");
+    }
+    Stamps::of_process().start();
+  }
+  // Of this rank, into FOLDER/stamps.RANK: pairs of 64-bit words, picoseconds and code; the last one tells the cost of
+  // a stamp in picoseconds.
+  void write_trace(const std::string& folder) const {
+    Stamps& stamps = Stamps::of_process();
+    stamps.stop();
+    if (stamps.full()) throw ResourceError("more time stamps than a rank keeps; trace fewer operations (--iters)");
+    const std::string path = folder + "/stamps." + std::to_string(index(link_.rank()));
+    std::ofstream file(path, std::ios::binary | std::ios::trunc);
+    for (const Stamp& stamp : stamps.taken()) file.write(reinterpret_cast<const char*>(&stamp), sizeof stamp);
+    const Stamp cost{cost_of_stamp().ps, ~std::uint64_t{0}};
+    file.write(reinterpret_cast<const char*>(&cost), sizeof cost);
+    if (!file.flush()) throw ResourceError("time stamps cannot be written to " + path);
+  }
+  // The median of short runs, after the block: what is written then is not kept.
+  static SimTime cost_of_stamp() {
+    constexpr int kRuns = 31;
+    constexpr int kStamps = 64;
+    const Clock& clock = Clock::calibrated();
+    Stamps probe = Stamps::apart();
+    probe.start();
+    std::array<std::int64_t, kRuns> spans{};
+    for (std::int64_t& span : spans) {
+      const SimTime start = clock.now();
+      for (int i = 0; i < kStamps; ++i) probe.add(kStampCopy, [&] { return clock.now().ps; });
+      span = (clock.now() - start).ps / kStamps;
+    }
+    std::nth_element(spans.begin(), spans.begin() + kRuns / 2, spans.end());
+    return {spans[kRuns / 2]};
   }
 
   Fields verify(const Fields& command) {
