@@ -56,7 +56,10 @@ class Worker {
     if (verb == "verify") return verify(command);
     if (verb == "close") return close(command);
     if (verb == "probe") return probe(command);
-    throw UsageError("command '" + std::string(verb) + "' is unknown; known: open, block, verify, close, probe");
+    if (verb == "take_stamps") return take_stamps();
+    if (verb == "write_stamps") return write_stamps(command);
+    throw UsageError("command '" + std::string(verb) +
+                     "' is unknown; known: open, block, verify, close, probe, take_stamps, write_stamps");
   }
 
  private:
@@ -90,10 +93,7 @@ class Worker {
   Fields block(const Fields& command) {
     const std::uint64_t iterations = command.number("iterations");
     if (iterations == 0) throw UsageError("iterations=0; at least 1");
-    const auto trace = command.find("trace");
-    if (trace) start_trace();
     const kernels::BlockResult result = session(command).program().run(iterations);
-    if (trace) write_trace(std::string(*trace));
     Fields reply;
     if (link_.rank() == Rank{0}) {
       reply.add("elapsed_ns", shortest(result.elapsed.ns()));
@@ -103,24 +103,28 @@ class Worker {
     return reply;
   }
 
-  static void start_trace() {
+  // From now on, until stamps are written.
+  static Fields take_stamps() {
     if constexpr (!kTraced) {
-      throw UsageError("this gasmeter-rank takes no time stamps; one that is built with -DGASMETER_TRACE=ON does");
+      throw ResourceError(
+          "this gasmeter-rank takes no time stamps; build one with -DGASMETER_TRACE=ON (GASMETER_RANK)");
     }
     Stamps::of_process().start();
+    return {};
   }
   // Of this rank, into FOLDER/stamps.RANK: pairs of 64-bit words, picoseconds and code; the last one tells the cost of
   // a stamp in picoseconds.
-  void write_trace(const std::string& folder) const {
+  Fields write_stamps(const Fields& command) const {
     Stamps& stamps = Stamps::of_process();
     stamps.stop();
     if (stamps.full()) throw ResourceError("more time stamps than a rank keeps; trace fewer operations (--iters)");
-    const std::string path = folder + "/stamps." + std::to_string(index(link_.rank()));
+    const std::string path = text_of(command, "folder") + "/stamps." + std::to_string(index(link_.rank()));
     std::ofstream file(path, std::ios::binary | std::ios::trunc);
     for (const Stamp& stamp : stamps.taken()) file.write(reinterpret_cast<const char*>(&stamp), sizeof stamp);
     const Stamp cost{cost_of_stamp().ps, ~std::uint64_t{0}};
     file.write(reinterpret_cast<const char*>(&cost), sizeof cost);
     if (!file.flush()) throw ResourceError("time stamps cannot be written to " + path);
+    return {};
   }
   // The median of short runs, after the block: what is written then is not kept.
   static SimTime cost_of_stamp() {

@@ -1,4 +1,4 @@
-"""Traces in virtual time: exact, and free of any cost."""
+"""Traces in virtual time: exact, and free of any cost; where to go for those of real ranks."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from gasmeter.errors import CheckFailed, UsageError
 from gasmeter.measurement import measurement
 from gasmeter.point import Point
 from gasmeter.sessions import machine_values
+from gasmeter.trace.real import trace_real_point
 from gasmeter.trace.steps import Operation, Step, Trace, merged
 
 __all__ = ["points_of", "trace", "trace_point"]
@@ -22,7 +23,7 @@ _WARM_UP = 2  # operations: the first one may find protocols that are not settle
 
 
 def trace(what: str, *, iterations: int = 5, **settings: Any) -> list[Trace]:
-    """Trace operations of a kernel in virtual time.
+    """Trace operations of a kernel, in virtual time or on ranks that take time stamps.
 
     Parameters
     ----------
@@ -36,13 +37,15 @@ def trace(what: str, *, iterations: int = 5, **settings: Any) -> list[Trace]:
     Returns
     -------
     list of Trace
-        One per point. The steps of each operation sum to its time, and the operations to what the kernel measured, to
-        the picosecond.
+        One per point. The steps of each operation sum to its time; in virtual time the operations sum to what the
+        kernel measured, too, to the picosecond.
 
     Raises
     ------
     UsageError
-        If a point runs on a real conduit, or does no operations one by one (as a flood).
+        If a point does no operations one by one (as a flood).
+    ResourceError
+        If a point runs on a real conduit and the worker takes no time stamps.
     CheckFailed
         If the steps do not sum up, or the data are wrong.
 
@@ -92,7 +95,7 @@ def trace_point(point: Point, iterations: int = 5) -> Trace:
     Parameters
     ----------
     point : Point
-        On a modelled conduit.
+        On a modelled conduit, or on a real one whose worker takes time stamps (CMake option GASMETER_TRACE).
     iterations : int, default 5
         Operations, at least 1.
 
@@ -104,14 +107,15 @@ def trace_point(point: Point, iterations: int = 5) -> Trace:
     Raises
     ------
     UsageError
-        If the conduit is real or the kernel does no operations one by one.
+        If the kernel does no operations one by one.
+    ResourceError
+        If the conduit is real and the worker takes no time stamps.
     CheckFailed
         If the steps do not sum up, or the data are wrong.
     """
     found = catalogue()
-    kernel = found.kernel(point.kernel)
-    if not found.conduit(point.conduit, kernel).virtual:
-        raise UsageError(f"conduit {point.conduit!r} runs on this host, not in virtual time", point.conduit)
+    if not found.conduit(point.conduit, found.kernel(point.kernel)).virtual:
+        return trace_real_point(point, iterations)
     job = core().ModelJob(
         kernel=point.kernel, op=point.op, conduit=point.conduit,
         variant="" if point.conduit.startswith("raw@") else point.variant, size_bytes=point.size_bytes,
