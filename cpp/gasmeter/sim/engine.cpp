@@ -283,6 +283,7 @@ void Engine::prepare_post(Partition& here, SimTime at) {
 void Engine::trace(Tracer* tracer) {
   if (partitions() > 1) throw UsageError("sim: a trace of an engine that runs on several threads");
   tracer_ = tracer;
+  if (tracer != nullptr) tracer->name(&Engine::on_wake, Step::queue);  // a wake that a device has put off
   for (RankContext& rank : contexts_) rank.careful = options_.strict || tracer != nullptr;
 }
 

@@ -62,6 +62,8 @@ Tracer::Cause Tracer::cause_now(const Partition& here) {
 void Tracer::posted(const Partition& here, NodeId from, NodeId to, SimTime at, Tie tie, const Action& event) {
   const Cause cause = cause_now(here);
   const SimTime now = cause.at;
+  // Credits of a node share one tie: one that posts another at the same instant stands for both.
+  if (cause.kind == Cause::Kind::event && cause.at == at && cause.tie == tie) return;
   Parts parts;
   const auto found = names_.find(event.is());
   if (found != names_.end()) {
@@ -109,7 +111,10 @@ class Tracer::Walk {
   std::vector<Stretch> from(Rank rank, SimTime end) {
     Cause cause{Cause::Kind::rank, index(rank), end, 0};
     now_ = end;
+    unsigned idle_jumps = 0;  // events of one instant that stand for one another
     while (now_ > begin_) {
+      const SimTime before = now_;
+      if (idle_jumps > kMostJumps) cause = {};
       switch (cause.kind) {
         case Cause::Kind::rank:
           cause = on_rank(cause.rank);
@@ -121,12 +126,15 @@ class Tracer::Walk {
           add(Step::unknown, begin_, false, true, last_rank_, last_rank_);
           break;
       }
+      idle_jumps = now_ == before ? idle_jumps + 1 : 0;
     }
     std::reverse(way_.begin(), way_.end());
     return std::move(way_);
   }
 
  private:
+  static constexpr unsigned kMostJumps = 100'000;
+
   // Adds what is between `begin` and the instant that the way has come to.
   void add(Step step, SimTime begin, bool in_handler, bool on_rank, std::uint32_t from, std::uint32_t to) {
     begin = std::max(begin, begin_);
