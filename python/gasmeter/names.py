@@ -21,6 +21,10 @@ __all__ = [
 METRICS: Mapping[str, str] = {
     "latency": "ns",
     "round_trip": "ns",
+    "train": "ns",
+    "gap": "ns",
+    "send_overhead": "ns",
+    "receive_overhead": "ns",
     "bandwidth": "B/s",
     "rate": "1/s",
     "gups": "GUP/s",

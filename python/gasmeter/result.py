@@ -16,6 +16,8 @@ from gasmeter.rows import COLUMNS, SAMPLE_COLUMNS, Record, Row
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from gasmeter.loggp import LogGP
+
 __all__ = ["Result", "records_from"]
 
 _SHOWN = (
@@ -150,6 +152,24 @@ class Result:
             Columns as in `gasmeter.moved.MOVED_COLUMNS`; no rows where nothing but the machine as it is was modelled.
         """
         return moved(self)
+
+    def fit_loggp(self) -> list[LogGP]:
+        """Fit the LogGP model to the rows of kernel `loggp`.
+
+        Returns
+        -------
+        list of gasmeter.loggp.LogGP
+            One for each operation, conduit, machine and set of options: ``parameters`` with L, o_s, o_r, g in ns and G
+            in ns/B and their 95 % intervals, ``segments`` by protocol, ``notes`` on what cannot be identified.
+
+        Raises
+        ------
+        UsageError
+            If there are no verified rows of kernel `loggp`.
+        """
+        from gasmeter.loggp import curves_of, fit_curves  # noqa: PLC0415 - loads ruptures
+
+        return [fit_curves(curves) for curves in curves_of(self)]
 
     def plot(self, kind: str | None = None) -> Figure:
         """Draw the rows.

@@ -178,6 +178,31 @@ class RealSession:
         reply = _ask(self._pool, "block", {"session": self._session, "iterations": iterations})[0]
         return _block(iterations, reply)
 
+    def take_stamps(self) -> None:
+        """Let every rank write down what it does, from the next block on.
+
+        Raises
+        ------
+        ResourceError
+            If the worker was not built for it.
+        """
+        _ask(self._pool, "take_stamps", {})
+
+    def write_stamps(self, folder: Path) -> None:
+        """Let every rank write the time stamps that it has taken to a file of its own, ``stamps.RANK``.
+
+        Parameters
+        ----------
+        folder : Path
+            On this host.
+
+        Raises
+        ------
+        ResourceError
+            If there were more than a rank keeps, or the file cannot be written.
+        """
+        _ask(self._pool, "write_stamps", {"folder": folder})
+
     def verify(self) -> Verification:
         """Check the data on every rank.
 

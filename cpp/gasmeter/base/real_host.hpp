@@ -1,10 +1,12 @@
 // The host that is this machine: every call is the work itself.
 #pragma once
 
+#include <cstdint>
 #include <cstring>
 
 #include "gasmeter/base/clock.hpp"
 #include "gasmeter/base/platform.hpp"
+#include "gasmeter/base/stamps.hpp"
 #include "gasmeter/base/units.hpp"
 
 namespace gasmeter {
@@ -23,16 +25,23 @@ class BasicRealHost {
 
   [[nodiscard]] GASMETER_INLINE SimTime now() const { return clock_->now(); }
   GASMETER_INLINE void copy(void* to, const void* from, Bytes bytes) {
+    stamp(kStampCopy);
     if (bytes != 0) std::memcpy(to, from, bytes);  // nothing may lie anywhere
   }
   template <class AnyPrice>
-  GASMETER_INLINE void charge(AnyPrice, Bytes = 0) {}
+  GASMETER_INLINE void charge(AnyPrice price, Bytes = 0) {
+    stamp(stamp_code(price));
+  }
   template <class AnyPrice>
-  GASMETER_INLINE void charge_shared(AnyPrice, Bytes = 0) {}
+  GASMETER_INLINE void charge_shared(AnyPrice price, Bytes = 0) {
+    stamp(stamp_code(price));
+  }
   GASMETER_INLINE void synchronise() {}
-  GASMETER_INLINE void notify(Rank) {}
+  GASMETER_INLINE void notify(Rank) { stamp(kStampNotify); }
+  GASMETER_INLINE void mark(Mark which) { stamp(stamp_code(which)); }
   GASMETER_INLINE void describe_wait(const char*) {}
   GASMETER_INLINE void idle(SimTime /*deadline*/) {
+    stamp(kStampIdle);
     if (mode_ == WaitMode::spin) {
       spin_step();
     } else {
@@ -42,6 +51,9 @@ class BasicRealHost {
 
  private:
   static void give_way();
+  GASMETER_INLINE void stamp([[maybe_unused]] std::uint8_t code) const {
+    if constexpr (kTraced) Stamps::of_process().add(code, [this] { return now().ps; });
+  }
 
   const Clock* clock_;
   WaitMode mode_;

@@ -69,14 +69,15 @@ class ModelJob {
  public:
   ModelJob(const std::string& kernel, const std::string& op, const std::string& conduit, const std::string& variant,
            Bytes size, std::uint64_t seed, std::uint32_t ranks, const std::map<std::string, std::string>& options,
-           const std::map<std::string, conduit::MachineValues::Value>& machine, bool record)
-      : registry_(kernels::Registry::with_all_kernels()) {
+           const std::map<std::string, conduit::MachineValues::Value>& machine, bool record, bool trace)
+      : ranks_(ranks), registry_(kernels::Registry::with_all_kernels()) {
     run::Request request = run::Request::check(registry_, kernel, op, conduit, variant, size, seed, ranks, options);
     if (!request.conduit->modelled) {
       throw UsageError("conduit " + conduit + " runs on rank processes, not in virtual time");
     }
     request.machine = machine;
     request.record = record;
+    request.trace = trace;
     py::gil_scoped_release without_gil;
     job_ = std::make_unique<run::ModelJob>(request);
   }
@@ -171,6 +172,48 @@ class ModelJob {
     return table;
   }
 
+  // Columns, operation by operation.
+  py::dict trace() {
+    std::vector<std::uint32_t> operation, from, to, node;
+    std::vector<std::uint8_t> step, in_handler, on_rank;
+    std::vector<std::int64_t> begin, end, operation_begin, operation_end;
+    use_job([&](run::ModelJob& job) {
+      for (std::uint32_t rank = 0; rank < ranks_; ++rank) node.push_back(index(job.node_of(Rank{rank})));
+      for (const run::ModelJob::TracedOperation& each : job.trace()) {
+        for (const sim::Stretch& stretch : each.way) {
+          operation.push_back(static_cast<std::uint32_t>(operation_begin.size()));
+          begin.push_back(stretch.begin.ps);
+          end.push_back(stretch.end.ps);
+          step.push_back(static_cast<std::uint8_t>(stretch.step));
+          in_handler.push_back(stretch.in_handler ? 1 : 0);
+          on_rank.push_back(stretch.on_rank ? 1 : 0);
+          from.push_back(stretch.from);
+          to.push_back(stretch.to);
+        }
+        operation_begin.push_back(each.begin.ps);
+        operation_end.push_back(each.end.ps);
+      }
+    });
+    std::vector<std::string> names;
+    for (unsigned i = 0; i < static_cast<unsigned>(sim::Step::count_); ++i) {
+      names.emplace_back(sim::name_of(static_cast<sim::Step>(i)));
+    }
+    py::dict table;
+    table["operation"] = array_of(operation);
+    table["begin_ps"] = array_of(begin);
+    table["end_ps"] = array_of(end);
+    table["step"] = array_of(step);
+    table["in_handler"] = array_of(in_handler);
+    table["on_rank"] = array_of(on_rank);
+    table["from"] = array_of(from);
+    table["to"] = array_of(to);
+    table["operation_begin_ps"] = array_of(operation_begin);
+    table["operation_end_ps"] = array_of(operation_end);
+    table["node"] = array_of(node);
+    table["names"] = py::cast(names);
+    return table;
+  }
+
   void stop() {
     if (const auto job = job_) job->stop();
   }
@@ -198,6 +241,7 @@ class ModelJob {
     run_interruptibly([&] { work(*job); }, [&] { job->stop(); });
   }
 
+  std::uint32_t ranks_;
   kernels::Registry registry_;          // the request points into it
   std::shared_ptr<run::ModelJob> job_;  // shared by the threads that run and stop it
   std::atomic<bool> busy_{false};
@@ -226,6 +270,8 @@ machine : dict of str to float or str
     ``topology`` and ``placement`` as text. Empty: the toy network's own numbers; other networks need them.
 record : bool
     Keep what each rank did in the last block, for `record`.
+trace : bool
+    Keep what each operation's time was spent on, for `trace`. The times stay the same; the engine runs on one thread.
 
 Raises
 ------
@@ -238,10 +284,10 @@ Runs without the GIL. Ctrl-C in the main thread ends a run with `KeyboardInterru
 )")
       .def(py::init<const std::string&, const std::string&, const std::string&, const std::string&, Bytes,
                     std::uint64_t, std::uint32_t, const std::map<std::string, std::string>&,
-                    const std::map<std::string, conduit::MachineValues::Value>&, bool>(),
+                    const std::map<std::string, conduit::MachineValues::Value>&, bool, bool>(),
            py::kw_only(), "kernel"_a, "op"_a, "conduit"_a, "variant"_a = "", "size_bytes"_a = 0, "seed"_a = 0,
            "ranks"_a = 2, "options"_a = std::map<std::string, std::string>(),
-           "machine"_a = std::map<std::string, conduit::MachineValues::Value>(), "record"_a = false)
+           "machine"_a = std::map<std::string, conduit::MachineValues::Value>(), "record"_a = false, "trace"_a = false)
       .def("block", &ModelJob::block, "iterations"_a, R"(Run one timed block on every rank.
 
 Parameters
@@ -293,6 +339,24 @@ Raises
 ------
 gasmeter.UsageError
     If the job was not asked to record, or no block has run.
+)")
+      .def("trace", &ModelJob::trace, R"(What the time of each operation of the last block was spent on.
+
+Only operations that rank 0 does one by one: the round trips and blocking transfers of a kernel.
+
+Returns
+-------
+dict of str to numpy.ndarray or list of str
+    One element per step, operation by operation and in order of time, without gaps: ``operation`` (uint32, counted from
+    0), ``begin_ps`` and ``end_ps`` (int64, since the block began), ``step`` (uint8, an index of ``names``), ``on_rank``
+    and ``in_handler`` (uint8, 0 or 1), ``from`` and ``to`` (uint32: the rank, twice, or the nodes that an event of the
+    network leads from and to). One element per operation: ``operation_begin_ps``, ``operation_end_ps`` (int64). One per
+    rank: ``node`` (uint32). ``names``: the words of the steps.
+
+Raises
+------
+gasmeter.UsageError
+    If the job was not asked to trace, or no block has run.
 )")
       .def("stop", &ModelJob::stop,
            "End the call that another thread has under way: it raises `gasmeter.GasmeterError`.")

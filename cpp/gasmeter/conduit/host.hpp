@@ -9,6 +9,7 @@
 #include <concepts>
 #include <cstdint>
 
+#include "gasmeter/base/stamps.hpp"
 #include "gasmeter/base/units.hpp"
 
 namespace gasmeter::conduit {
@@ -71,6 +72,14 @@ struct HostPrices {
   [[nodiscard]] constexpr Price& operator[](SharedPrice p) { return on_shared[static_cast<std::size_t>(p)]; }
 };
 
+// What a time stamp of a real rank says.
+[[nodiscard]] constexpr std::uint8_t stamp_code(PrivatePrice price) {
+  return static_cast<std::uint8_t>(price);
+}
+[[nodiscard]] constexpr std::uint8_t stamp_code(SharedPrice price) {
+  return static_cast<std::uint8_t>(0x40U + static_cast<unsigned>(price));
+}
+
 // What a host type has to offer. Hosts are values, cheap to copy (a real one is empty or a flag, a model host a
 // pointer).
 template <class H>
@@ -83,6 +92,7 @@ concept Host = requires(H host, const H& view, void* to, const void* from, Bytes
   host.charge_shared(SharedPrice::nic_post, bytes);  // synchronises, then charges
   host.synchronise();                                // before any load or store that another rank can make or see
   host.notify(rank);                                 // after a store that a rank of this node may be waiting for
+  host.mark(Mark::begin);                            // for traces; moves no clock
   host.idle(time);                                   // one step of a wait; at the latest until `time`
   host.describe_wait("barrier");                     // a literal or null: what a report of a deadlock shall say
 };

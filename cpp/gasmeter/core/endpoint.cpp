@@ -228,7 +228,9 @@ void Endpoint<H>::arrived(const AmView& message) {
   const auto& row = handlers_[message.handler];
   Token<H> token(*this, message, row.context);
   const Stay<H::kThreads, kChecked> stay(whereabouts_, place_of(message));
+  host_.mark(Mark::handler_begin);
   row.function(token);
+  host_.mark(Mark::handler_end);
 }
 
 // The ring's state stays in registers while handlers run: a handler can reach other rings of this rank, never the one
@@ -305,7 +307,9 @@ GASMETER_INLINE void Endpoint<H>::run_handler(Token<H>& token, AmView& message, 
   token.context_ = row.context;
   token.replied_ = false;
   const Stay<H::kThreads, kChecked> stay(whereabouts_, place_of(message));
+  host_.mark(Mark::handler_begin);
   row.function(token);
+  host_.mark(Mark::handler_end);
 }
 
 // What a Medium or Long has and a Short has not.

@@ -50,8 +50,10 @@ class Am final : public Program {
     if (endpoint_.rank() == Rank{0}) {
       for (std::uint64_t i = 0; i < iterations; ++i) {
         const std::uint64_t before = replies_;
+        endpoint_.host().mark(Mark::begin);
         send_request();
         endpoint_.wait_until([&] { return replies_ != before; });
+        endpoint_.host().mark(Mark::end);
       }
     }
     BlockResult result{endpoint_.host().now() - start, iterations, {}};

@@ -18,7 +18,11 @@ class Barrier final : public Program {
   BlockResult run(std::uint64_t iterations) override {
     endpoint_.barrier();
     const SimTime start = endpoint_.host().now();
-    for (std::uint64_t i = 0; i < iterations; ++i) endpoint_.barrier();
+    for (std::uint64_t i = 0; i < iterations; ++i) {
+      endpoint_.host().mark(Mark::begin);
+      endpoint_.barrier();
+      endpoint_.host().mark(Mark::end);
+    }
     BlockResult result{endpoint_.host().now() - start, iterations, {}};
     result.add_time_per_operation("latency");
     return result;

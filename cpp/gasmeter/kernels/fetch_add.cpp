@@ -72,8 +72,10 @@ class FetchAdd final : public Program {
     if (roles_.adds) {
       if (op_ == Op::latency) {
         for (std::uint64_t i = 0; i < iterations; ++i) {
+          endpoint_.host().mark(Mark::begin);
           core::Event event = domain_.template nb<core::AtomicOp::fadd>(&before, roles_.owner, word_, i & 15U);
           if (!event.is_done()) endpoint_.wait(event);
+          endpoint_.host().mark(Mark::end);
         }
       } else {
         for (std::uint64_t i = 0; i < iterations; ++i) {

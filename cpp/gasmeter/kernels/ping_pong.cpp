@@ -125,8 +125,10 @@ class PingPong final : public Program {
   GASMETER_INLINE void am_round_trips(std::uint64_t iterations, Request request) {
     const std::uint64_t end = pongs_ + iterations;
     for (std::uint64_t next = pongs_ + 1; next <= end; ++next) {
+      endpoint_.host().mark(Mark::begin);
       (void)request();
       endpoint_.wait_until([&] { return pongs_ >= next; });
+      endpoint_.host().mark(Mark::end);
     }
   }
 
@@ -134,14 +136,18 @@ class PingPong final : public Program {
   template <Bytes Size>
   void blocking_puts(std::uint64_t iterations) {
     for (std::uint64_t i = 0; i < iterations; ++i) {
+      endpoint_.host().mark(Mark::begin);
       endpoint_.put(Rank{1}, remote_, buffer_.data(), Size != 0 ? Size : size_);
+      endpoint_.host().mark(Mark::end);
       spin_step();
     }
   }
   template <Bytes Size>
   void blocking_gets(std::uint64_t iterations) {
     for (std::uint64_t i = 0; i < iterations; ++i) {
+      endpoint_.host().mark(Mark::begin);
       endpoint_.get(Rank{1}, buffer_.data(), remote_, Size != 0 ? Size : size_);
+      endpoint_.host().mark(Mark::end);
       spin_step();
     }
   }
@@ -355,8 +361,10 @@ class RawIdealPingPong final : public Program {
     const SimTime start = context_.host.now();
     if (context_.rank == Rank{0}) {
       for (std::uint64_t i = 0; i < iterations; ++i) {
+        context_.host.mark(Mark::begin);
         send(Rank{1}, packet_);
         check(*receive());
+        context_.host.mark(Mark::end);
       }
     } else if (context_.rank == Rank{1}) {
       for (std::uint64_t i = 0; i < iterations; ++i) {

@@ -40,8 +40,10 @@ class RawMessagePingPong final : public Program {
     const SimTime start = host_.now();
     if (self_ == Rank{0}) {
       for (std::uint64_t i = 0; i < iterations; ++i) {
+        host_.mark(Mark::begin);
         line_.send(outgoing());
         (void)line_.receive();
+        host_.mark(Mark::end);
       }
       result = {host_.now() - start, iterations, {}};
       result.add_time_per_operation(is_am_ ? "round_trip" : "latency");

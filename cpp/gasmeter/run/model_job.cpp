@@ -53,13 +53,18 @@ class ModelJob::State {
  public:
   explicit State(const Request& request)
       : request_(request),
+        tracer_(request.settings.ranks),
         memory_before_(request.kernel->measures_simulation ? launch::private_memory() : 0),
         machine_(ModelMachine::of(request_)),
-        engine_(machine_->engine_options()),
+        engine_(engine_options()),
         network_(machine_->make_network(engine_)),
         results_(request.settings.ranks),
         ends_(request.settings.ranks),
         verifications_(request.settings.ranks) {
+    if (request_.trace) {
+      engine_.trace(&tracer_);
+      network_->name_steps(tracer_);
+    }
     if (request_.record) make_records();
     if (request_.is_raw()) {
       make_raw();
@@ -77,6 +82,7 @@ class ModelJob::State {
     command_ = {Command::block, iterations};
     if (network_->fabric() != nullptr) network_->fabric()->reset_use();
     block_start_ = engine_.now();
+    tracer_.clear();
     const double before = cpu_seconds();
     engine_.run();
     has_run_ = true;
@@ -95,6 +101,21 @@ class ModelJob::State {
     if (!has_run_) throw UsageError("modelled job: no block has run that could have been recorded");
     conduit::match(records_);
     return records_;
+  }
+
+  std::vector<TracedOperation> trace() const {
+    if (!request_.trace) throw UsageError("modelled job: no trace was asked for");
+    if (!has_run_) throw UsageError("modelled job: no block has run that could have been traced");
+    std::vector<TracedOperation> found;
+    for (const auto& [begin, end] : tracer_.operations(Rank{0})) {
+      std::vector<sim::Stretch> way = tracer_.way(Rank{0}, begin, end);
+      for (sim::Stretch& stretch : way) {
+        stretch.begin = stretch.begin - block_start_;
+        stretch.end = stretch.end - block_start_;
+      }
+      found.push_back({begin - block_start_, end - block_start_, std::move(way)});
+    }
+    return found;
   }
 
   Verification verify() {
@@ -133,6 +154,13 @@ class ModelJob::State {
       if (is_block) ends_[rank] = engine_.host(Rank{rank}).now();
       network_->settle(Rank{rank});
     }
+  }
+
+  // A trace needs one thread; results are the same on all.
+  [[nodiscard]] sim::EngineOptions engine_options() const {
+    sim::EngineOptions options = machine_->engine_options();
+    if (request_.trace) options.threads = 1;
+    return options;
   }
 
   void describe_simulation(double cpu) {
@@ -203,6 +231,7 @@ class ModelJob::State {
   }
 
   Request request_;
+  sim::Tracer tracer_;  // outlives what tells it
   Bytes memory_before_;
   std::unique_ptr<ModelMachine> machine_;
   sim::Engine engine_;
@@ -248,6 +277,10 @@ SimTime ModelJob::block_length() const {
 
 std::span<const conduit::RankRecord> ModelJob::record() {
   return state_->record();
+}
+
+std::vector<ModelJob::TracedOperation> ModelJob::trace() const {
+  return state_->trace();
 }
 
 NodeId ModelJob::node_of(Rank rank) const {

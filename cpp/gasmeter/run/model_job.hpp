@@ -9,6 +9,7 @@
 #include "gasmeter/kernels/kernel.hpp"
 #include "gasmeter/run/request.hpp"
 #include "gasmeter/sim/fabric.hpp"
+#include "gasmeter/sim/tracer.hpp"
 
 namespace gasmeter::run {
 
@@ -33,6 +34,14 @@ class ModelJob {
   // What each rank did in the last block, sends and receives matched. Throws UsageError where nothing was to be
   // recorded or no block has run.
   [[nodiscard]] std::span<const conduit::RankRecord> record();
+  // The operations that rank 0 has marked in the last block, and what each one's time was spent on. Throws UsageError
+  // where nothing was to be traced or no block has run.
+  struct TracedOperation {
+    SimTime begin;  // since the block began
+    SimTime end;
+    std::vector<sim::Stretch> way;
+  };
+  [[nodiscard]] std::vector<TracedOperation> trace() const;
   [[nodiscard]] NodeId node_of(Rank rank) const;
   // May be called from another thread or a signal handler: the running call throws sim::Interrupted.
   void stop() noexcept;

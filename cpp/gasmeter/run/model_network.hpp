@@ -33,6 +33,10 @@ class ModelNetwork {
   [[nodiscard]] virtual bool record_raw(conduit::RankRecord&) { return false; }
   // Null where it has no links.
   [[nodiscard]] virtual sim::Fabric* fabric() { return nullptr; }
+  // Tells a tracer what its events are; those it does not name are steps of a device.
+  virtual void name_steps(sim::Tracer& tracer) {
+    if (fabric() != nullptr) fabric()->name_steps(tracer);
+  }
 };
 
 // A machine as a request describes it: the engine it needs, and then the network for that engine.

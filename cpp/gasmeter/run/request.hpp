@@ -17,6 +17,7 @@ struct Request {
   kernels::Settings settings;
   std::map<std::string, conduit::MachineValues::Value> machine;  // of a modelled conduit: key to number or text
   bool record = false;  // of a modelled conduit: keep what each rank did in the last block
+  bool trace = false;   // ...: keep who spent what where in it
 
   // Throws UsageError for names that do not exist, options that neither kernel nor conduit has, and values outside
   // their type. `options` holds what was given; defaults are filled in.

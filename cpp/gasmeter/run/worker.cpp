@@ -1,9 +1,11 @@
 #include "gasmeter/run/worker.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <new>
@@ -14,6 +16,7 @@
 
 #include "gasmeter/base/clock.hpp"
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/base/stamps.hpp"
 #include "gasmeter/base/version.hpp"
 #include "gasmeter/launch/fields.hpp"
 #include "gasmeter/launch/launcher.hpp"
@@ -53,7 +56,10 @@ class Worker {
     if (verb == "verify") return verify(command);
     if (verb == "close") return close(command);
     if (verb == "probe") return probe(command);
-    throw UsageError("command '" + std::string(verb) + "' is unknown; known: open, block, verify, close, probe");
+    if (verb == "take_stamps") return take_stamps();
+    if (verb == "write_stamps") return write_stamps(command);
+    throw UsageError("command '" + std::string(verb) +
+                     "' is unknown; known: open, block, verify, close, probe, take_stamps, write_stamps");
   }
 
  private:
@@ -95,6 +101,46 @@ class Worker {
       for (const auto& [name, value] : result.metrics) reply.add("metric." + name, shortest(value));
     }
     return reply;
+  }
+
+  // From now on, until stamps are written.
+  static Fields take_stamps() {
+    if constexpr (!kTraced) {
+      throw ResourceError(
+          "this gasmeter-rank takes no time stamps; build one with -DGASMETER_TRACE=ON (GASMETER_RANK)");
+    }
+    Stamps::of_process().start();
+    return {};
+  }
+  // Of this rank, into FOLDER/stamps.RANK: pairs of 64-bit words, picoseconds and code; the last one tells the cost of
+  // a stamp in picoseconds.
+  Fields write_stamps(const Fields& command) const {
+    Stamps& stamps = Stamps::of_process();
+    stamps.stop();
+    if (stamps.full()) throw ResourceError("more time stamps than a rank keeps; trace fewer operations (--iters)");
+    const std::string path = text_of(command, "folder") + "/stamps." + std::to_string(index(link_.rank()));
+    std::ofstream file(path, std::ios::binary | std::ios::trunc);
+    for (const Stamp& stamp : stamps.taken()) file.write(reinterpret_cast<const char*>(&stamp), sizeof stamp);
+    const Stamp cost{cost_of_stamp().ps, ~std::uint64_t{0}};
+    file.write(reinterpret_cast<const char*>(&cost), sizeof cost);
+    if (!file.flush()) throw ResourceError("time stamps cannot be written to " + path);
+    return {};
+  }
+  // The median of short runs, after the block: what is written then is not kept.
+  static SimTime cost_of_stamp() {
+    constexpr int kRuns = 31;
+    constexpr int kStamps = 64;
+    const Clock& clock = Clock::calibrated();
+    Stamps probe = Stamps::apart();
+    probe.start();
+    std::array<std::int64_t, kRuns> spans{};
+    for (std::int64_t& span : spans) {
+      const SimTime start = clock.now();
+      for (int i = 0; i < kStamps; ++i) probe.add(kStampCopy, [&] { return clock.now().ps; });
+      span = (clock.now() - start).ps / kStamps;
+    }
+    std::nth_element(spans.begin(), spans.begin() + kRuns / 2, spans.end());
+    return {spans[kRuns / 2]};
   }
 
   Fields verify(const Fields& command) {

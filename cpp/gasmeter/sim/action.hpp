@@ -20,6 +20,7 @@ class Action {
   void operator()(SimTime now) { run_(*this, now); }
   // What the next posting of this object does.
   void becomes(Run run) { run_ = run; }
+  [[nodiscard]] Run is() const { return run_; }
 
  private:
   Run run_;

@@ -7,6 +7,7 @@
 
 #include "gasmeter/sim/crew.hpp"
 #include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/tracer.hpp"
 
 namespace gasmeter::sim {
 
@@ -70,7 +71,7 @@ void Engine::place_ranks() {
   for (unsigned i = 0; i < options_.ranks; ++i) {
     RankContext& rank = contexts_[i];
     rank.prices = &options_.prices;
-    rank.strict = options_.strict;
+    rank.careful = options_.strict;
     rank.rank = Rank{i};
     rank.node = NodeId{options_.node_of.empty() ? i / per_node : options_.node_of[i]};
     rank.wake.becomes(&Engine::on_wake);
@@ -279,6 +280,17 @@ void Engine::prepare_post(Partition& here, SimTime at) {
   }
 }
 
+void Engine::trace(Tracer* tracer) {
+  if (partitions() > 1) throw UsageError("sim: a trace of an engine that runs on several threads");
+  tracer_ = tracer;
+  if (tracer != nullptr) tracer->name(&Engine::on_wake, Step::queue);  // a wake that a device has put off
+  for (RankContext& rank : contexts_) rank.careful = options_.strict || tracer != nullptr;
+}
+
+void Engine::trace_post(const Partition& here, NodeId from, NodeId to, SimTime at, Tie tie, const Action& action) {
+  if (!cancelled_) tracer_->posted(here, from, to, at, tie, action);
+}
+
 void Engine::wake(Rank rank, SimTime at) {
   if (cancelled_) return;
   RankContext& sleeper = context(rank);
@@ -297,6 +309,7 @@ void Engine::on_wake(Action& self, SimTime) {
 }
 
 void Engine::wake_now(RankContext& rank) {
+  if (GASMETER_UNLIKELY(tracer_ != nullptr)) tracer_->woken(*rank.partition, rank.rank);
   rank.woken = true;
   if (rank.state != RankState::idle) return;
   rank.fibre->prefetch();
@@ -346,6 +359,7 @@ void Engine::idle(RankContext& rank, SimTime deadline) {
     rank.fibre->suspend();
   }
   rank.idled += rank.clock - since;
+  if (GASMETER_UNLIKELY(tracer_ != nullptr)) tracer_->slept(rank.rank, since, rank.clock);
   rank.woken = false;
 }
 

@@ -30,6 +30,7 @@
 namespace gasmeter::sim {
 
 class ModelHost;
+class Tracer;
 
 struct EngineOptions {
   unsigned ranks = 2;
@@ -93,12 +94,15 @@ class Engine {
     Node& poster = nodes_[index(from)];
     Partition& here = *poster.partition;
     if (GASMETER_UNLIKELY(here.current != nullptr || at < here.now)) prepare_post(here, at);
-    here.post(to, at, event_tie(from, poster.posted++), action);
+    const Tie tie = event_tie(from, poster.posted++);
+    if (GASMETER_UNLIKELY(tracer_ != nullptr)) trace_post(here, from, to, at, tie, action);
+    here.post(to, at, tie, action);
   }
   // In the place of another event: `tie` is that one's, or of next_tie().
   void post(NodeId from, NodeId to, SimTime at, Action& action, Tie tie) {
     Partition& here = *nodes_[index(from)].partition;
     if (here.current != nullptr || at < here.now) prepare_post(here, at);
+    if (GASMETER_UNLIKELY(tracer_ != nullptr)) trace_post(here, from, to, at, tie, action);
     here.post(to, at, tie, action);
   }
   [[nodiscard]] Tie next_tie(NodeId from) { return event_tie(from, nodes_[index(from)].posted++); }
@@ -136,6 +140,11 @@ class Engine {
   }
   void notify(RankContext& from, Rank rank);
   void idle(RankContext& rank, SimTime deadline);
+  [[nodiscard]] Tracer* tracer() const { return tracer_; }
+
+  // Between runs: what happens from now on is told to the tracer, which outlives the engine or is taken off again
+  // (null). Times stay the same. Throws UsageError where the engine runs on several threads.
+  void trace(Tracer* tracer);
 
  private:
   static const EngineOptions& checked(const EngineOptions& options);
@@ -147,6 +156,7 @@ class Engine {
   [[nodiscard]] unsigned live() const;
   void give_way(RankContext& rank);
   void prepare_post(Partition& here, SimTime at);
+  void trace_post(const Partition& here, NodeId from, NodeId to, SimTime at, Tie tie, const Action& action);
   void wake_now(RankContext& rank);
   static void on_wake(Action& self, SimTime now);
   void require_may_wait(const RankContext& rank) const;
@@ -159,6 +169,7 @@ class Engine {
 
   EngineOptions options_;
   std::deque<StackPool> stacks_;  // of each partition
+  Tracer* tracer_ = nullptr;
   std::vector<Node> nodes_;
   std::deque<Partition> partitions_;
   std::vector<RankContext> contexts_;

@@ -8,6 +8,7 @@
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/sim/fabric_state.hpp"
 #include "gasmeter/sim/fabric_trains.hpp"
+#include "gasmeter/sim/tracer.hpp"
 
 namespace gasmeter::sim {
 
@@ -278,6 +279,21 @@ std::vector<LinkUse> Fabric::use() const {
     }
   }
   return all;
+}
+
+void Fabric::name_steps(Tracer& tracer) const {
+  tracer.name(&Fabric::on_arrival, [this](const Action& action, SimTime, SimTime at) {
+    const auto& packet = static_cast<const Packet&>(action);
+    Tracer::Parts parts;
+    parts.add(Step::queue, at - parameters_.latency);  // for the link
+    parts.add(Step::hop, at);
+    if (packet.vertex == packet.to) parts.tail = packet.tail;
+    return parts;
+  });
+  tracer.name(&Fabric::on_retry, Step::queue);
+  tracer.name(&Fabric::on_wish, Step::queue);
+  tracer.name(&Fabric::on_told, Step::queue);
+  trains_->name_steps(tracer);
 }
 
 void Fabric::reset_use() {

@@ -98,6 +98,9 @@ class Fabric {
   [[nodiscard]] std::vector<LinkUse> use() const;
   void reset_use();
 
+  // Tells a tracer what the fabric's events are.
+  void name_steps(Tracer& tracer) const;
+
  private:
   struct Output;
   class Trains;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/sim/tracer.hpp"
 
 namespace gasmeter::sim {
 SimTime FabricSink::train_arrived(Train&, std::uint32_t, const Packet&, SimTime) {
@@ -19,6 +20,26 @@ Fabric::Trains::Trains(Fabric& fabric)
   if (!fabric.parameters_.trains) return;
   open_.resize(fabric.outputs_.size());
   if (fabric.has_limit()) withdrawn_.resize(fabric.outputs_.size(), kSettled);
+}
+
+// A carriage that comes again is one whose next packet is still on the wire.
+void Fabric::Trains::name_steps(Tracer& tracer) const {
+  tracer.name(&Trains::on_carriage, [this](const Action& action, SimTime, SimTime at) {
+    const auto& carriage = static_cast<const Carriage&>(action);
+    Tracer::Parts parts;
+    if (carriage.again) {
+      parts.add(Step::wire, at);
+    } else {
+      parts.add(Step::queue, at - fabric_.parameters_.latency);
+      parts.add(Step::hop, at);
+    }
+    if (carriage.vertex == carriage.to && carriage.count != 0) {
+      parts.tail = at + fabric_.on_wire(carriage.train->bytes_of(carriage.first));
+    }
+    return parts;
+  });
+  tracer.name(&Trains::on_cut, Step::queue);
+  tracer.name(&Trains::on_withdrawal, Step::queue);
 }
 
 unsigned Fabric::Trains::partition(std::uint32_t vertex) const {

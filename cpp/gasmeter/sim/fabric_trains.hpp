@@ -37,6 +37,7 @@ class Fabric::Trains {
   // Packets and bytes that an output has counted and that are not there yet.
   [[nodiscard]] std::pair<std::uint32_t, std::uint64_t> ahead(std::uint32_t link, SimTime now) const;
   void forget_waits(std::uint32_t link);
+  void name_steps(Tracer& tracer) const;
 
  private:
   // What an output keeps of the last train that had its promise before all packets were there: nothing was in their way

@@ -8,6 +8,7 @@
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/conduit/host.hpp"
 #include "gasmeter/sim/engine.hpp"
+#include "gasmeter/sim/step.hpp"
 
 namespace gasmeter::sim {
 
@@ -29,24 +30,39 @@ class ModelHost {
 
   // The bytes move at the start of the copy; into memory that others see only after synchronise().
   GASMETER_INLINE void copy(void* to, const void* from, Bytes bytes) {
-    before_price();
+    if (GASMETER_UNLIKELY(rank_->careful)) {
+      copy_carefully(to, from, bytes);
+      return;
+    }
     if (bytes != 0) std::memcpy(to, from, bytes);
-    const conduit::HostPrices& prices = *rank_->prices;
-    rank_->clock += prices.copy.of(bytes);
-    if (GASMETER_UNLIKELY(bytes >= prices.memory_from && prices.memory_per_byte_fs != 0)) wait_for_memory(bytes);
+    pay_copy(bytes);
   }
   GASMETER_INLINE void charge(conduit::PrivatePrice price, Bytes bytes = 0) {
-    before_price();
+    if (GASMETER_UNLIKELY(rank_->careful)) {
+      move_carefully(step_of(price), (*rank_->prices)[price].of(bytes));
+      return;
+    }
     rank_->clock += (*rank_->prices)[price].of(bytes);
   }
   // A price that is a network's own, of what the rank's own core does for it. Only moves the clock.
   GASMETER_INLINE void spend(SimTime time) {
-    before_price();
+    if (GASMETER_UNLIKELY(rank_->careful)) {
+      move_carefully(Step::driver, time);
+      return;
+    }
     rank_->clock += time;
   }
   GASMETER_INLINE void charge_shared(conduit::SharedPrice price, Bytes bytes = 0) {
+    if (GASMETER_UNLIKELY(rank_->careful)) {
+      move_carefully(step_of(price), (*rank_->prices)[price].of(bytes));
+      return;
+    }
     synchronise();
     rank_->clock += (*rank_->prices)[price].of(bytes);
+  }
+  // For traces; moves no clock.
+  GASMETER_INLINE void mark(Mark which) {
+    if (GASMETER_UNLIKELY(rank_->careful)) mark_carefully(which);
   }
   GASMETER_INLINE void synchronise() { engine().synchronise(*rank_); }
 
@@ -61,6 +77,11 @@ class ModelHost {
   void describe_wait(const char* what) { engine().describe_wait(rank_->rank, what); }
 
  private:
+  GASMETER_INLINE void pay_copy(Bytes bytes) {
+    const conduit::HostPrices& prices = *rank_->prices;
+    rank_->clock += prices.copy.of(bytes);
+    if (GASMETER_UNLIKELY(bytes >= prices.memory_from && prices.memory_per_byte_fs != 0)) wait_for_memory(bytes);
+  }
   // Ranks of a node that copy at once share its memory's bandwidth.
   void wait_for_memory(Bytes bytes) {
     const SimTime alone = rank_->clock;
@@ -69,9 +90,11 @@ class ModelHost {
     synchronise();
     rank_->clock = std::max(alone, engine().use_memory(rank_->node, start, bytes));
   }
-  GASMETER_INLINE void before_price() {
-    if (GASMETER_UNLIKELY(rank_->strict)) synchronise();
-  }
+  // Of a rank that is strict or traced: synchronises before the price (a shared one always does, so that it is early
+  // enough for either), and tells the tracer.
+  void copy_carefully(void* to, const void* from, Bytes bytes);
+  void move_carefully(Step step, SimTime time);
+  void mark_carefully(Mark which);
 
   RankContext* rank_;
 };

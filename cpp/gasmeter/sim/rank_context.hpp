@@ -44,7 +44,7 @@ struct alignas(kCacheLine) RankContext {
   NodeId node{};
   RankState state = RankState::absent;
   bool woken = false;  // a wake came since the last idle() returned
-  bool strict = false;
+  bool careful = false;  // strict, or traced: prices take the long way
   // A second cache line from here.
   RankAction take_turn;
   const conduit::HostPrices* prices = nullptr;

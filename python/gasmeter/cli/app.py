@@ -13,12 +13,14 @@ from gasmeter.cli.compare import compare
 from gasmeter.cli.dashboard import dashboard
 from gasmeter.cli.doctor import doctor
 from gasmeter.cli.export import export
+from gasmeter.cli.fit import fit
 from gasmeter.cli.importing import import_command
 from gasmeter.cli.listing import list_command
 from gasmeter.cli.measure import measure
 from gasmeter.cli.rank import rank
 from gasmeter.cli.reproduce import reproduce_command
 from gasmeter.cli.run import run
+from gasmeter.cli.trace import trace_command
 from gasmeter.context import package_version
 from gasmeter.errors import GasmeterError
 
@@ -119,12 +121,14 @@ _COMMANDS = (
     dashboard,
     doctor,
     export,
+    fit,
     import_command,
     list_command,
     measure,
     rank,
     reproduce_command,
     run,
+    trace_command,
 )
 for _command in _COMMANDS:
     cli.add_command(_command)

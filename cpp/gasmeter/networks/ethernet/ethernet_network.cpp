@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/sim/tracer.hpp"
 
 namespace gasmeter::networks::ethernet {
 
@@ -49,6 +50,13 @@ EthernetCounters EthernetNetwork::counters() const {
     sum.overflow_drops += kernel.counters.overflow_drops;
   }
   return sum;
+}
+
+void EthernetNetwork::name_steps(sim::Tracer& tracer) const {
+  fabric_.name_steps(tracer);
+  tracer.name(&EthernetNetwork::on_received, sim::Step::device);
+  tracer.name(&EthernetNetwork::on_input, sim::Step::driver);
+  tracer.name(&EthernetSocket::wake, sim::Step::driver);
 }
 
 Bytes EthernetNetwork::send(IpPacket& packet, Rank from, Rank to, SimTime now) {

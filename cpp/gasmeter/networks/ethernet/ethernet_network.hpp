@@ -47,6 +47,8 @@ class EthernetNetwork final : private sim::FabricSink {
   [[nodiscard]] sim::Fabric& fabric() { return fabric_; }
   // Of all hosts, between runs of the engine.
   [[nodiscard]] EthernetCounters counters() const;
+  // Tells a tracer what the events of hosts and links are.
+  void name_steps(sim::Tracer& tracer) const;
 
   // ---- for sockets
   [[nodiscard]] sim::Engine& engine() const { return engine_; }

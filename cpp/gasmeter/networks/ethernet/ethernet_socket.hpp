@@ -53,6 +53,7 @@ class EthernetSocket {
   void departed(Bytes bytes, SimTime end);
 
  private:
+  friend class EthernetNetwork;  // tells tracers what wake() is
   // A datagram of which not all packets have come.
   struct Partial {
     std::vector<std::byte> bytes;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "gasmeter/networks/extoll/extoll_network.hpp"
+#include "gasmeter/sim/tracer.hpp"
 
 namespace gasmeter::networks::extoll {
 
@@ -24,6 +25,10 @@ void Outlet::submit(sim::Packet& packet, SimTime now) {
 void Outlet::departed(SimTime end) {
   *std::find(places_.begin(), places_.end(), kNever) = end;
   if (!feeding_ && !waiting_.empty()) feed_later();
+}
+
+void Outlet::name_steps(sim::Tracer& tracer) {
+  tracer.name(&Outlet::on_room, sim::Step::queue);
 }
 
 void Outlet::on_room(sim::Action& self, SimTime now) {

@@ -7,6 +7,10 @@
 #include "gasmeter/sim/action.hpp"
 #include "gasmeter/sim/packet.hpp"
 
+namespace gasmeter::sim {
+class Tracer;
+}
+
 namespace gasmeter::networks::extoll {
 
 class ExtollNic;
@@ -20,6 +24,9 @@ class Outlet : private sim::Action {
   void submit(sim::Packet& packet, SimTime now);
   // It is known when one of its packets leaves the router: its last byte does so at `end`.
   void departed(SimTime end);
+
+  // What its events are, for a tracer.
+  static void name_steps(sim::Tracer& tracer);
 
  private:
   static void on_room(sim::Action& self, SimTime now);

@@ -7,6 +7,7 @@
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/conduit/host_prices.hpp"
+#include "gasmeter/sim/tracer.hpp"
 
 namespace gasmeter::networks::ideal {
 
@@ -154,6 +155,17 @@ IdealNetwork::IdealNetwork(sim::Engine& engine, const IdealParameters& parameter
 
 IdealNic& IdealNetwork::nic(Rank rank) {
   return nics_.at(index(rank));
+}
+
+void IdealNetwork::name_steps(sim::Tracer& tracer) const {
+  tracer.name(&IdealNetwork::arrive, [this](const sim::Action& action, SimTime, SimTime at) {
+    const auto& packet = static_cast<const Packet&>(action);
+    sim::Tracer::Parts parts;
+    // The wait for the sending NIC, or, of one that has arrived, for the receiving one.
+    if (packet.on_the_wire) parts.add(sim::Step::queue, at - parameters_.latency - on_wire(packet.size));
+    parts.add(packet.on_the_wire ? sim::Step::wire : sim::Step::queue, at);
+    return parts;
+  });
 }
 
 void IdealNetwork::arrive(sim::Action& action, SimTime now) {

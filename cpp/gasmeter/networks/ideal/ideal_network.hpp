@@ -99,6 +99,8 @@ class IdealNetwork {
   [[nodiscard]] const IdealParameters& parameters() const { return parameters_; }
   [[nodiscard]] sim::Engine& engine() const { return engine_; }
   [[nodiscard]] PacketPool& packets() { return packets_; }
+  // Tells a tracer what the network's events are.
+  void name_steps(sim::Tracer& tracer) const;
 
  private:
   friend class IdealNic;

@@ -16,6 +16,7 @@
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/base/platform.hpp"
+#include "gasmeter/base/stamped_call.hpp"
 #include "gasmeter/networks/udp/bound_socket.hpp"
 
 namespace gasmeter::networks::udp {
@@ -128,20 +129,21 @@ unsigned SocketDatagrams::send(Rank to, std::span<const iovec> parts, Bytes segm
   Bytes bytes = 0;
   for (const iovec& part : parts) bytes += part.iov_len;
   if (bytes <= segment) {
-    ssize_t sent = 0;
-    if (parts.size() == 1) {
-      sent = ::send(socket_to(peer), parts.front().iov_base, parts.front().iov_len, 0);
-    } else {
+    const int fd = socket_to(peer);
+    const ssize_t sent = stamped_send([&] {
+      if (parts.size() == 1) return ::send(fd, parts.front().iov_base, parts.front().iov_len, 0);
       msghdr message{};
       message.msg_iov = const_cast<iovec*>(parts.data());
       message.msg_iovlen = parts.size();
-      sent = ::sendmsg(socket_to(peer), &message, 0);
-    }
+      return ::sendmsg(fd, &message, 0);
+    });
     if (GASMETER_LIKELY(sent >= 0)) return 1;
     (void)refused(peer, errno);
     return 0;
   }
-  return limits_.segmentation ? send_segmented(peer, parts, bytes, segment) : send_each(peer, parts, segment);
+  return stamped_send([&] {
+    return limits_.segmentation ? send_segmented(peer, parts, bytes, segment) : send_each(peer, parts, segment);
+  });
 }
 
 unsigned SocketDatagrams::send_segmented(Peer& peer, std::span<const iovec> parts, Bytes bytes, Bytes segment) {
@@ -200,15 +202,17 @@ unsigned SocketDatagrams::send_each(Peer& peer, std::span<const iovec> parts, By
 
 bool SocketDatagrams::receive(Inbox& inbox) {
   inbox.datagrams.clear();
-  switch (mode_) {
-    case Mode::plain:
-      return receive_one(inbox);
-    case Mode::batch:
-      return receive_batch(inbox);
-    case Mode::offload:
-      return receive_offloaded(inbox);
-  }
-  return false;
+  return stamped_receive([&] {
+    switch (mode_) {
+      case Mode::plain:
+        return receive_one(inbox);
+      case Mode::batch:
+        return receive_batch(inbox);
+      case Mode::offload:
+        return receive_offloaded(inbox);
+    }
+    return false;
+  });
 }
 
 bool SocketDatagrams::receive_one(Inbox& inbox) {

@@ -80,6 +80,7 @@ class EthernetInstallation final : public ModelNetwork {
     if (settle_[index(rank)]) settle_[index(rank)]();
   }
   sim::Fabric* fabric() override { return &network_.fabric(); }
+  void name_steps(sim::Tracer& tracer) override { network_.name_steps(tracer); }
 
  private:
   // No stranger sends here: the hash costs no time, and its key is no secret.

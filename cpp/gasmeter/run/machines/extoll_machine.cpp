@@ -60,6 +60,10 @@ class ExtollNetwork final : public ModelNetwork {
     if (two_sided_) two_sided_->settle(rank);
   }
   sim::Fabric* fabric() override { return &network_.fabric(); }
+  void name_steps(sim::Tracer& tracer) override {
+    ModelNetwork::name_steps(tracer);
+    networks::extoll::Outlet::name_steps(tracer);
+  }
 
  private:
   std::unique_ptr<services::MessageDevice> make_messages(Rank rank) {

@@ -29,6 +29,8 @@ class IdealNetwork final : public ModelNetwork {
                                            request_.settings);
   }
 
+  void name_steps(sim::Tracer& tracer) override { network_.name_steps(tracer); }
+
  private:
   sim::Engine& engine_;
   networks::ideal::IdealNetwork network_;

@@ -1,0 +1,46 @@
+// Time stamps around system calls that carry messages; no code where kTraced is false.
+#pragma once
+
+#include <cstdint>
+
+#include "gasmeter/base/clock.hpp"
+#include "gasmeter/base/stamps.hpp"
+
+namespace gasmeter {
+
+inline constexpr std::uint8_t kStampSend = 0x93;
+inline constexpr std::uint8_t kStampSent = 0x94;
+inline constexpr std::uint8_t kStampReceive = 0x95;
+inline constexpr std::uint8_t kStampReceived = 0x96;
+
+// Runs a call that hands datagrams over.
+template <class Call>
+GASMETER_INLINE auto stamped_send(Call call) {
+  if constexpr (!kTraced) {
+    return call();
+  } else {
+    const Clock& clock = Clock::calibrated();
+    Stamps::of_process().add(kStampSend, [&] { return clock.now().ps; });
+    const auto result = call();
+    Stamps::of_process().add(kStampSent, [&] { return clock.now().ps; });
+    return result;
+  }
+}
+
+// Runs a call that looks for datagrams; one that finds none leaves no stamp.
+template <class Call>
+GASMETER_INLINE bool stamped_receive(Call call) {
+  if constexpr (!kTraced) {
+    return call();
+  } else {
+    const Clock& clock = Clock::calibrated();
+    const std::int64_t begin = clock.now().ps;
+    const bool found = call();
+    if (!found) return false;
+    Stamps::of_process().add(kStampReceive, [&] { return begin; });
+    Stamps::of_process().add(kStampReceived, [&] { return clock.now().ps; });
+    return true;
+  }
+}
+
+}  // namespace gasmeter

@@ -1,0 +1,30 @@
+#include "gasmeter/sim/model_host.hpp"
+
+#include "gasmeter/sim/tracer.hpp"
+
+namespace gasmeter::sim {
+
+void ModelHost::move_carefully(Step step, SimTime time) {
+  synchronise();
+  const SimTime begin = rank_->clock;
+  rank_->clock += time;
+  if (Tracer* const tracer = engine().tracer()) tracer->worked(rank_->rank, step, begin, rank_->clock);
+}
+
+void ModelHost::copy_carefully(void* to, const void* from, Bytes bytes) {
+  synchronise();
+  const SimTime begin = rank_->clock;
+  if (bytes != 0) std::memcpy(to, from, bytes);
+  pay_copy(bytes);
+  Tracer* const tracer = engine().tracer();
+  if (tracer == nullptr) return;
+  const SimTime alone = begin + rank_->prices->copy.of(bytes);
+  tracer->worked(rank_->rank, Step::copy, begin, alone);
+  tracer->worked(rank_->rank, Step::queue, alone, rank_->clock);  // for the node's memory
+}
+
+void ModelHost::mark_carefully(Mark which) {
+  if (Tracer* const tracer = engine().tracer()) tracer->marked(rank_->rank, which, rank_->clock);
+}
+
+}  // namespace gasmeter::sim

@@ -1,0 +1,79 @@
+// The words of a trace: what a rank or a network does with the time of an operation.
+#pragma once
+
+#include <cstdint>
+
+#include "gasmeter/conduit/host.hpp"
+
+namespace gasmeter::sim {
+
+enum class Step : std::uint8_t {
+  inject,        // entering the library
+  header,        // packing header and arguments
+  copy,          // payload from memory to memory
+  doorbell,      // telling the device, or the neighbour's ring
+  driver,        // the operating system's share, on the rank's core or beside it
+  system_call,   // entering the kernel
+  lock,          //
+  registration,  // pinning memory
+  two_sided,     // request objects and envelopes of a two-sided layer
+  match,         // its matching
+  poll,          // looking for what has come, and taking it
+  dispatch,      // finding and calling the handler
+  handler,       // what a handler does beside its reply
+  device,        // units of a network interface
+  queue,         // waiting for a link, a buffer, a credit or a unit
+  wire,          // bytes on a wire
+  hop,           // a router and its link: the head's latency
+  timer,         // until a deadline of the protocol
+  unknown,       // what nobody has told
+  count_
+};
+
+[[nodiscard]] constexpr Step step_of(conduit::PrivatePrice price) {
+  switch (price) {
+    case conduit::PrivatePrice::call:
+      return Step::inject;
+    case conduit::PrivatePrice::header_build:
+      return Step::header;
+    case conduit::PrivatePrice::dispatch:
+      return Step::dispatch;
+    case conduit::PrivatePrice::poll_miss:
+      return Step::poll;
+    case conduit::PrivatePrice::update:
+      return Step::handler;
+    case conduit::PrivatePrice::system_call:
+      return Step::system_call;
+    case conduit::PrivatePrice::own_lock:
+      return Step::lock;
+    case conduit::PrivatePrice::two_sided:
+      return Step::two_sided;
+    case conduit::PrivatePrice::match:
+      return Step::match;
+    default:
+      return Step::unknown;
+  }
+}
+
+[[nodiscard]] constexpr Step step_of(conduit::SharedPrice price) {
+  switch (price) {
+    case conduit::SharedPrice::line_store:
+    case conduit::SharedPrice::nic_post:
+    case conduit::SharedPrice::pio_store:
+      return Step::doorbell;
+    case conduit::SharedPrice::line_transfer:
+    case conduit::SharedPrice::nic_take:
+    case conduit::SharedPrice::device_read:
+      return Step::poll;
+    case conduit::SharedPrice::lock:
+      return Step::lock;
+    case conduit::SharedPrice::registration:
+      return Step::registration;
+    default:
+      return Step::unknown;
+  }
+}
+
+[[nodiscard]] const char* name_of(Step step);
+
+}  // namespace gasmeter::sim

@@ -1,0 +1,129 @@
+// Who spent what where: what ranks and devices of a traced engine do, and the way that led to an instant.
+//
+// Nothing here knows a network. Ranks tell what they spend their clocks on; the engine tells which event was posted by
+// whom and which event ended a rank's sleep. The way to an instant is found backwards: a rank works, or was woken by
+// an event; an event was posted by another one or by a rank. What is found is without gaps, so that the steps of an
+// operation sum to its time. Networks only name what their events are (name()); others are steps of a device.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "gasmeter/base/stamps.hpp"
+#include "gasmeter/base/units.hpp"
+#include "gasmeter/sim/action.hpp"
+#include "gasmeter/sim/partition.hpp"
+#include "gasmeter/sim/step.hpp"
+
+namespace gasmeter::sim {
+
+// A stretch of an operation's way: on a rank, or between two nodes (of which both are the same inside a card).
+struct Stretch {
+  SimTime begin;
+  SimTime end;
+  Step step = Step::unknown;
+  bool in_handler = false;
+  bool on_rank = false;
+  std::uint32_t from = 0;  // the rank, or the node
+  std::uint32_t to = 0;    //
+  friend bool operator==(const Stretch&, const Stretch&) = default;
+};
+
+// Of one engine, between two calls of clear(); grows with what happens.
+class Tracer {
+ public:
+  // What the time between an event's posting and its happening is: up to each instant a step. Those that end before the
+  // posting take no time; the last one counts to the event whatever it says.
+  struct Part {
+    Step step;
+    SimTime until;
+  };
+  struct Parts {
+    std::array<Part, 3> parts{};
+    unsigned count = 0;
+    SimTime tail;  // what the event brings goes on coming until then: bytes behind a head
+    void add(Step step, SimTime until) { parts[count++] = {step, until}; }
+  };
+  using Explain = std::function<Parts(const Action& event, SimTime posted, SimTime at)>;
+
+  explicit Tracer(unsigned ranks) : ranks_(ranks) {}
+
+  // Events that run this are what `explain` says when one is posted.
+  void name(Action::Run run, Explain explain) { names_[run] = std::move(explain); }
+  // ... are one step.
+  void name(Action::Run run, Step step);
+  // ... are a hop of that latency, after a wait for the link.
+  void name_hop(Action::Run run, SimTime latency);
+
+  void clear();
+
+  // --- told by hosts and the engine
+  void worked(Rank rank, Step step, SimTime begin, SimTime end);
+  void slept(Rank rank, SimTime begin, SimTime end);
+  void posted(const Partition& here, NodeId from, NodeId to, SimTime at, Tie tie, const Action& event);
+  void woken(const Partition& here, Rank rank);
+  void marked(Rank rank, Mark mark, SimTime at);
+
+  // --- asked afterwards
+  // The operations that the rank has marked: begin and end.
+  [[nodiscard]] const std::vector<std::pair<SimTime, SimTime>>& operations(Rank rank) const;
+  // What led to the rank's being at `end`, from `begin` on, in order; without gaps. Throws UsageError where end is
+  // before begin.
+  [[nodiscard]] std::vector<Stretch> way(Rank rank, SimTime begin, SimTime end) const;
+
+ private:
+  // What something was caused by.
+  struct Cause {
+    enum class Kind : std::uint8_t { none, rank, event } kind = Kind::none;
+    std::uint32_t rank = 0;
+    SimTime at;
+    Tie tie = 0;
+  };
+  struct Span {
+    SimTime begin;
+    SimTime end;
+    Step step = Step::unknown;
+    bool in_handler = false;
+    bool sleep = false;
+    Cause woken_by;
+  };
+  struct OfRank {
+    std::vector<Span> spans;
+    std::vector<std::pair<SimTime, SimTime>> operations;
+    SimTime operation_begin;
+    unsigned handlers = 0;  // one in the other
+    bool is_woken = false;
+    Cause woken_by;  // the first one since it slept last
+  };
+  struct Event {
+    SimTime posted;
+    Parts parts;
+    Cause cause;
+    std::uint32_t from = 0;
+    std::uint32_t to = 0;
+  };
+  struct Key {
+    SimTime at;
+    Tie tie;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Key& key) const {
+      return std::hash<std::uint64_t>{}(static_cast<std::uint64_t>(key.at.ps) * 0x9e3779b97f4a7c15U ^ key.tie);
+    }
+  };
+  class Walk;
+
+  [[nodiscard]] static Cause cause_now(const Partition& here);
+
+  std::vector<OfRank> ranks_;
+  std::unordered_map<Key, Event, Hash> events_;
+  std::map<Action::Run, Explain> names_;
+};
+
+}  // namespace gasmeter::sim

@@ -1,0 +1,16 @@
+"""What `gasmeter fit loggp` takes: the smallest traffic that tells L, o, g and G apart, on real and modelled networks.
+
+``gasmeter run experiments/loggp.py --out out/loggp && gasmeter fit loggp out/loggp``
+"""
+
+import gasmeter as gm
+
+experiment = gm.Experiment(
+    name="loggp",
+    title="LogGP of conduits",
+    question="What do latency, overheads, gap and bytes cost on each network, and where does its protocol change?",
+    series=(
+        gm.Series(kernel="loggp", conduit=("smp", "udp"), size="8:32K", time_s=0.3, quick={"time_s": 0.05}),
+        gm.Series(kernel="loggp", conduit=("ideal", "extoll", "ibv"), size="8:4K"),
+    ),
+)

@@ -1,0 +1,151 @@
+"""`gasmeter fit`: models fitted to what was measured."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from pathlib import Path
+
+import click
+
+from gasmeter.cli.common import note, option, out
+from gasmeter.errors import EnvironmentLacks, UsageError
+from gasmeter.loggp import Curves, LogGP, curves_of, fit_curves, read_curves
+from gasmeter.loggp.fitting import PARAMETERS, Parameter
+from gasmeter.store import open_result
+
+__all__ = ["fit"]
+
+_FORMATS = ("table", "csv", "json")
+_EXAMPLES = """\b
+Examples:
+  gasmeter run experiments/loggp.py --out out/loggp
+  gasmeter fit loggp out/loggp --conduit udp --format json
+"""
+
+
+@click.group()
+def fit() -> None:
+    """Fit a model to stored results."""
+
+
+@fit.command(epilog=_EXAMPLES)
+@click.argument("results", metavar="RESULTS", type=click.Path(path_type=Path))
+@option("--conduit", default="", metavar="C", envvar="GASMETER_FIT_LOGGP_CONDUIT", help="Only this conduit.")
+@option("--op", default="", metavar="OP", envvar="GASMETER_FIT_LOGGP_OP", help="Only this operation.")
+@option(
+    "--plot", "picture", default=None, metavar="FILE", envvar="GASMETER_FIT_LOGGP_PLOT",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Draw the fit over the points and what it leaves, as .png or .svg; of one line of points.",
+)  # fmt: skip
+@option(
+    "--format", "form", envvar="GASMETER_FIT_LOGGP_FORMAT", type=click.Choice(_FORMATS), default="table",
+    show_default=True, help="Form of the output; json: the first protocol segment, of one line of points.",
+)  # fmt: skip
+def loggp(*, results: Path, conduit: str, op: str, picture: Path | None, form: str) -> None:
+    """Fit LogGP to RESULTS: L, o_s, o_r, g in ns and G in ns/B, with 95 % intervals, by protocol segment.
+
+    RESULTS is a folder that `gasmeter run` wrote with rows of kernel loggp, or its results.csv (then intervals come
+    from the rows and not from blocks). What the measurement cannot tell has no value, and a note says why.
+    """
+    fits = [fit_curves(curves) for curves in _chosen(_read(results), conduit, op)]
+    if form == "json" or picture is not None:
+        one = _only(fits)
+        if picture is not None:
+            _draw(one, picture)
+    if form == "table":
+        out("\n\n".join(_table(found) for found in fits))
+        return
+    for found in fits:
+        for line in found.notes:
+            note(f"{found.curves.title}: {line}")
+    if form == "csv":
+        out(_csv(fits))
+    else:
+        out(json.dumps({name: _plain(found) for name, found in fits[0].parameters.items()}, indent=1))
+
+
+def _read(results: Path) -> list[Curves]:
+    if results.is_dir():
+        return curves_of(open_result(results))
+    return read_curves(results)
+
+
+def _chosen(curves: list[Curves], conduit: str, op: str) -> list[Curves]:
+    words = [word for word in (conduit, op) if word]
+    chosen = [found for found in curves if all(word in found.title.split() for word in words)]
+    if not chosen:
+        raise UsageError(f"nothing of {' and '.join(words)}; there is {_titles(curves)}")
+    return chosen
+
+
+def _only(fits: list[LogGP]) -> LogGP:
+    if len(fits) > 1:
+        titles = _titles([found.curves for found in fits])
+        raise UsageError(f"{len(fits)} lines of points; allowed: one, chosen by --conduit and --op, of {titles}")
+    return fits[0]
+
+
+def _titles(curves: list[Curves]) -> str:
+    return "; ".join(found.title for found in curves)
+
+
+def _draw(found: LogGP, picture: Path) -> None:
+    from gasmeter.plots.loggp import draw_loggp  # noqa: PLC0415 - loads matplotlib
+    from gasmeter.plots.style import styled  # noqa: PLC0415
+
+    if picture.suffix not in {".png", ".svg"}:
+        raise UsageError(f"--plot {picture} is neither .png nor .svg", str(picture))
+    with styled():
+        figure = draw_loggp(found)
+        try:
+            figure.savefig(picture, metadata={"Date": None} if picture.suffix == ".svg" else None)
+        except OSError as error:
+            raise EnvironmentLacks(f"{picture} cannot be written: {error.strerror} (--plot)") from error
+
+
+def _number(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _plain(found: Parameter) -> dict[str, float | None]:
+    return {"value": _number(found.value), "low": _number(found.low), "high": _number(found.high)}
+
+
+def _digits(value: float) -> str:
+    return f"{value:.4g}" if abs(value) < 1000 else f"{value:.0f}"
+
+
+def _table(found: LogGP) -> str:
+    lines = [f"LogGP of {found.curves.title} ({found.curves.kind}), payload in bytes"]
+    for segment in found.segments:
+        lines.append(f"  {segment.first} to {segment.last} B")
+        for name, one in segment.parameters.items():
+            unit = PARAMETERS[name]
+            if one.identified:
+                interval = f"95 % {_digits(one.low)} to {_digits(one.high)}" if math.isfinite(one.low) else ""
+                text = f"{_digits(one.value):>9} {unit:<5} {interval}"
+            else:
+                bound = f", at most {_digits(one.high)} {unit}" if math.isfinite(one.high) else ""
+                text = f"{'-':>9} {unit:<5} not identified{bound}"
+            lines.append(f"    {name:<4}{text}".rstrip() + (f"  ({one.note})" if one.note else ""))
+    return "\n".join(lines)
+
+
+def _csv(fits: list[LogGP]) -> str:
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(
+        ("line", "kind", "from_bytes", "to_bytes", "parameter", "value", "unit", "ci_low", "ci_high", "note")
+    )
+    for found in fits:
+        for segment in found.segments:
+            for name, one in segment.parameters.items():
+                numbers = [repr(value) if math.isfinite(value) else "" for value in (one.value, one.low, one.high)]
+                writer.writerow(
+                    (found.curves.title, found.curves.kind, segment.first, segment.last, name, numbers[0],
+                     PARAMETERS[name], numbers[1], numbers[2], one.note)
+                )  # fmt: skip
+    return file.getvalue()

@@ -1,0 +1,63 @@
+"""`gasmeter trace`: one operation, step by step."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gasmeter.cli.common import note, option, out, point_options
+from gasmeter.names import parse_assignments
+from gasmeter.trace import Trace, chrome_events, steps_frame, trace, trace_table, write_traces
+
+__all__ = ["trace_command"]
+
+_FORMATS = ("table", "csv", "chrome")
+_MOST = 10_000
+_EXAMPLES = """\b
+Examples:
+  gasmeter trace put --conduit extoll --sizes 8,4K
+  gasmeter trace am-medium --conduit ideal,extoll,ibv,udp@ethernet --sizes 8,512 --out out/steps
+  gasmeter trace put --conduit ibv --sizes 64K --format chrome > trace.json   # open in ui.perfetto.dev
+"""
+
+
+@click.command("trace", epilog=_EXAMPLES)
+@click.argument("what", metavar="KERNEL|OP")
+@point_options("TRACE")
+@option(
+    "--iters", type=click.IntRange(1, _MOST), default=5, show_default=True, metavar="N",
+    help="Operations of each point; tables show the one of median length.",
+)  # fmt: skip
+@option(
+    "--out", "folder", type=click.Path(path_type=Path, file_okay=False), default=None, metavar="DIR",
+    envvar="GASMETER_TRACE_OUT",
+    help="Write steps.csv, trace.json (Chrome's format, for Perfetto), table.txt and bars by size, too.",
+)  # fmt: skip
+@option(
+    "--format", "form", envvar="GASMETER_TRACE_FORMAT", type=click.Choice(_FORMATS), default="table",
+    show_default=True, help="Form of the output; chrome: trace events for Perfetto.",
+)  # fmt: skip
+def trace_command(
+    *, what: str, iters: int, options: tuple[str, ...], folder: Path | None, form: str, **settings: Any
+) -> None:  # fmt: skip
+    """Show who spends what where in one operation of KERNEL, or of ping-pong's OP, from initiation to completion.
+
+    In virtual time the steps sum to the operation's time to the picosecond. Steps are what ranks, interfaces and links
+    did on the way that decided when the operation was done. Kernels: ping-pong, am, fetch-add (latency), barrier.
+    """
+    found = trace(what, iterations=iters, options=parse_assignments(options), **settings)
+    if folder is not None:
+        for path in write_traces(found, folder):
+            note(str(path))
+    out(_render(found, form))
+
+
+def _render(found: list[Trace], form: str) -> str:
+    if form == "chrome":
+        return json.dumps(chrome_events(found))
+    if form == "csv":
+        return str(steps_frame(found).to_csv(index=False, lineterminator="\n"))
+    return "\n\n".join(trace_table(one) for one in found)

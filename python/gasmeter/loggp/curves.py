@@ -1,0 +1,243 @@
+"""What is fitted: round trip, gap and overheads by message size, block by block where the blocks are there."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+from gasmeter.errors import UsageError
+from gasmeter.result import Result
+from gasmeter.rows import COLUMNS
+from gasmeter.statistics import CONFIDENCE
+
+__all__ = ["METRICS", "Curves", "Values", "curves_of", "read_curves"]
+
+METRICS = ("round_trip", "gap", "send_overhead", "receive_overhead")
+_LINE = ("op", "conduit", "machine", "topology", "ranks", "options", "repetition", "seed")
+_Z = float(stats.norm.ppf((1 + CONFIDENCE) / 2))  # half of an interval of a normal distribution, in standard deviations
+
+Values = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Times of one line of points by payload, in order of size.
+
+    Attributes
+    ----------
+    title : str
+        What was run where.
+    kind : str
+        ``measured`` or ``modelled``.
+    sizes : numpy.ndarray of float64, shape (n,)
+        Payload of a message, B.
+    blocks : tuple of numpy.ndarray of float64
+        Of each size, in order: shape (4, blocks), one line for each of `METRICS`, ns; blocks in the order measured.
+        Without samples one block, the median.
+    spread : numpy.ndarray of float64, shape (4, n)
+        Standard error that the rows tell where there are no samples, ns; 0 elsewhere.
+    """
+
+    title: str
+    kind: str
+    sizes: Values
+    blocks: tuple[Values, ...]
+    spread: Values
+
+    def medians(self) -> Values:
+        """Return the median of each metric at each size, ns, shape (4, n)."""
+        return np.stack([np.median(block, axis=1) for block in self.blocks], axis=1)
+
+    def inflation(self) -> float:
+        """Return by how much wider intervals are than blocks drawn one by one say.
+
+        Returns
+        -------
+        float
+            1 or more: ``sqrt((1 + rho) / (1 - rho))`` for neighbours that resemble each other (by the ranks of all
+            sizes and metrics together, of which one alone tells little), times Student's factor for few blocks.
+        """
+        many = [block for block in self.blocks if block.shape[1] > 1]
+        if not many:
+            return 1.0
+        fewest = min(block.shape[1] for block in many)
+        alike = alone = 0.0
+        for block in many:
+            ranks = stats.rankdata(block, axis=1) - (block.shape[1] + 1) / 2
+            alike += float((ranks[:, 1:] * ranks[:, :-1]).sum())
+            alone += float((ranks * ranks).sum())
+        rho = alike / alone if alone else 0.0
+        rho = min(max(rho + (1 + 4 * rho) / fewest, 0.0), 0.95)  # small samples hide it
+        return math.sqrt((1 + rho) / (1 - rho)) * float(stats.t.ppf((1 + CONFIDENCE) / 2, fewest - 1)) / _Z
+
+    def errors(self, drawn: Values) -> Values:
+        """Return the standard error of each median, ns, shape (4, n): one share of the time for all sizes of a metric.
+
+        Parameters
+        ----------
+        drawn : numpy.ndarray of float64, shape (draws, 4, n)
+            Of `resampled`.
+
+        Returns
+        -------
+        numpy.ndarray of float64, shape (4, n)
+            A size whose blocks scatter more than twice as much as the others' has its own.
+
+        Notes
+        -----
+        The scatter of a few blocks is too uncertain to weigh sizes against one another.
+        """
+        own = np.maximum(drawn.std(axis=0), self.spread)
+        times = np.maximum(np.abs(self.medians()), 1e-9)
+        pooled = np.median(own / times, axis=1, keepdims=True) * times
+        widened: Values = np.where(own > 2 * pooled, own, pooled)
+        return widened
+
+    def resampled(self, draws: int, seed: int) -> Values:
+        """Return medians of blocks drawn again, the metrics of a block together.
+
+        Parameters
+        ----------
+        draws : int
+            How often.
+        seed : int
+            The same seed gives the same draws.
+
+        Returns
+        -------
+        numpy.ndarray of float64, shape (draws, 4, n)
+            In ns.
+        """
+        rng = np.random.default_rng(seed)
+        drawn = np.empty((draws, len(METRICS), self.sizes.size))
+        for place, block in enumerate(self.blocks):
+            n = block.shape[1]
+            if n == 1:
+                normal = rng.standard_normal((draws, len(METRICS)))
+                drawn[:, :, place] = block[:, 0] + normal * self.spread[:, place]
+                continue
+            drawn[:, :, place] = np.median(block[:, rng.integers(0, n, size=(draws, n))], axis=2).T
+        return drawn
+
+
+def curves_of(result: Result) -> list[Curves]:
+    """Return the lines of points of kernel `loggp` that a result holds.
+
+    Parameters
+    ----------
+    result : Result
+        Rows and samples.
+
+    Returns
+    -------
+    list of Curves
+        One for each operation, conduit, machine, topology, number of ranks, set of options and repetition.
+
+    Raises
+    ------
+    UsageError
+        If there is none.
+    """
+    samples: dict[tuple[str, str], list[float]] = {}
+    for entry in result.records:
+        for columns in entry.samples:
+            if columns["metric"] in METRICS:
+                samples[columns["run_id"], columns["metric"]] = [float(value) for value in columns["value"]]
+    return _curves(result.rows, samples, result.name)
+
+
+def read_curves(path: Path) -> list[Curves]:
+    """Return the lines of points that a results.csv holds; without blocks, with the intervals of its rows.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    list of Curves
+        As `curves_of`.
+
+    Raises
+    ------
+    UsageError
+        If the file is no results.csv or holds nothing of kernel `loggp`.
+    """
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            reader = csv.DictReader(file)
+            if tuple(reader.fieldnames or ()) != COLUMNS:
+                raise UsageError(f"{path} is no results.csv of this version of gasmeter; allowed: one, or its folder")
+            rows = [_typed(row, path) for row in reader]
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no text"
+        raise UsageError(f"{path} cannot be read: {reason}; allowed: a store folder or its results.csv") from error
+    return _curves(rows, {}, str(path))
+
+
+def _typed(row: Mapping[str, Any], path: Path) -> dict[str, Any]:
+    if None in row.values():
+        raise UsageError(f"{path} has a line that is cut off; allowed: a whole results.csv", str(path))
+    numbers = ("value", "ci_low", "ci_high")
+    try:
+        typed: dict[str, Any] = dict(row)
+        for name in numbers:
+            typed[name] = float(row[name]) if row[name] else math.nan
+        typed["size_bytes"] = int(row["size_bytes"])
+        typed["verified"] = row["verified"].lower() == "true"
+    except ValueError as error:
+        raise UsageError(
+            f"{path} has a line that is no row: {error}; allowed: a whole results.csv", str(path)
+        ) from error
+    return typed
+
+
+def _curves(
+    rows: Iterable[Mapping[str, Any]], samples: Mapping[tuple[str, str], Sequence[float]], name: str
+) -> list[Curves]:
+    lines: dict[tuple[Any, ...], dict[int, dict[str, Mapping[str, Any]]]] = {}
+    for row in rows:
+        if row["kernel"] != "loggp" or row["metric"] not in METRICS or row["reference"] or not row["verified"]:
+            continue
+        if not math.isfinite(row["value"]):
+            continue
+        points = lines.setdefault(tuple(row[column] for column in _LINE), {})
+        points.setdefault(int(row["size_bytes"]), {})[row["metric"]] = row
+    found = [curve for line, points in lines.items() if (curve := _curve(line, points, samples)) is not None]
+    if not found:
+        raise UsageError(f"{name} holds no verified rows of kernel loggp; allowed: what `gasmeter run` stored of it")
+    return found
+
+
+def _curve(
+    line: tuple[Any, ...], points: Mapping[int, Mapping[str, Mapping[str, Any]]],
+    samples: Mapping[tuple[str, str], Sequence[float]],
+) -> Curves | None:  # fmt: skip
+    whole = {size: metrics for size, metrics in sorted(points.items()) if set(metrics) == set(METRICS)}
+    if not whole:
+        return None
+    named = dict(zip(_LINE, line, strict=True))
+    blocks, spread = [], np.zeros((len(METRICS), len(whole)))
+    for place, metrics in enumerate(whole.values()):
+        of_size = [samples.get((metrics[metric]["run_id"], metric), []) for metric in METRICS]
+        count = min(len(values) for values in of_size)
+        if count > 1:
+            blocks.append(np.array([values[:count] for values in of_size], dtype=np.float64))
+            continue
+        blocks.append(np.array([[metrics[metric]["value"]] for metric in METRICS], dtype=np.float64))
+        for number, metric in enumerate(METRICS):
+            width = metrics[metric]["ci_high"] - metrics[metric]["ci_low"]
+            spread[number, place] = width / (2 * _Z) if math.isfinite(width) else 0.0
+    words = [named["op"], "on", named["conduit"]]
+    words += [str(named[name]) for name in ("machine", "topology", "options") if named[name]]
+    first = next(iter(whole.values()))["round_trip"]
+    return Curves(" ".join(words), str(first["kind"]), np.array(list(whole), dtype=np.float64), tuple(blocks), spread)

@@ -1,0 +1,230 @@
+"""L, o_s, o_r, g and G of each protocol segment, with 95 % intervals, and what cannot be told from the rows."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gasmeter.errors import UsageError
+from gasmeter.loggp.curves import Curves, Values
+from gasmeter.loggp.segments import FEWEST, find_segments
+from gasmeter.statistics import CONFIDENCE
+
+__all__ = ["PARAMETERS", "LogGP", "Parameter", "Segment", "fit_curves"]
+
+PARAMETERS = {"L": "ns", "o_s": "ns", "o_r": "ns", "g": "ns", "G": "ns/B"}
+"""Names in the order of reports, with their units."""
+_HIDDEN = 1.05
+"""A gap within 5 % of an overhead is that overhead, as far as anybody can tell."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One number of the model.
+
+    Attributes
+    ----------
+    value : float
+        In the unit of `PARAMETERS`; NaN where it cannot be identified.
+    low, high : float
+        95 % interval; NaN where there is none. Of a value that cannot be identified, `high` is a bound if there is one.
+    note : str
+        Why it cannot be identified, or what else to know; empty if there is nothing to say.
+    """
+
+    value: float
+    low: float = math.nan
+    high: float = math.nan
+    note: str = ""
+
+    @property
+    def identified(self) -> bool:
+        """Whether there is a value."""
+        return math.isfinite(self.value)
+
+
+@dataclass(frozen=True)
+class Segment:
+    """The sizes that one protocol carries.
+
+    Attributes
+    ----------
+    first, last : int
+        Smallest and largest payload of it that was measured, B.
+    parameters : dict of str to Parameter
+        By the names of `PARAMETERS`.
+    curves : dict of str to tuple of float
+        Offset in ns and slope in ns/B of what was fitted: ``half_trip``, ``gap``, ``send_overhead``,
+        ``receive_overhead``.
+    """
+
+    first: int
+    last: int
+    parameters: dict[str, Parameter]
+    curves: dict[str, tuple[float, float]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class LogGP:
+    """The model of one line of points.
+
+    Attributes
+    ----------
+    curves : Curves
+        What it was fitted to.
+    segments : tuple of Segment
+        By size; the parameters of the model are those of the first one.
+    """
+
+    curves: Curves
+    segments: tuple[Segment, ...]
+
+    @property
+    def parameters(self) -> dict[str, Parameter]:
+        """L, o_s, o_r, g and G of the smallest messages' protocol."""
+        return self.segments[0].parameters
+
+    @property
+    def notes(self) -> list[str]:
+        """What is not identified and why, segment by segment."""
+        lines = []
+        for segment in self.segments:
+            where = f"{segment.first} to {segment.last} B: " if len(self.segments) > 1 else ""
+            lines += [f"{where}{name}: {found.note}" for name, found in segment.parameters.items() if found.note]
+        return lines
+
+
+def fit_curves(curves: Curves, *, draws: int = 1000, seed: int = 1) -> LogGP:
+    """Fit the model to a line of points.
+
+    Parameters
+    ----------
+    curves : Curves
+        Round trips, gaps and overheads by size.
+    draws : int, default 1000
+        Of the bootstrap over blocks.
+    seed : int, default 1
+        Of the draws: the same blocks give the same intervals.
+
+    Returns
+    -------
+    LogGP
+        With what cannot be identified as NaN and a note.
+
+    Raises
+    ------
+    UsageError
+        If there are fewer than 100 draws.
+
+    Notes
+    -----
+    A message of s bytes takes ``o_s + L + G s + o_r`` from call to handler, and ``g + G s`` after the one before it
+    (Alexandrov et al., 1995; bytes are counted from 0 and are payload: headers count to L and g). In each segment
+    straight lines are fitted by weighted least squares to half the round trip, the gap and either overhead. o_s and o_r
+    are the offsets of theirs, L is what they leave of the offset of half a round trip, g and G are offset and slope of
+    the gap at those sizes where it is longer than both overheads. Intervals are percentiles of the same fit to blocks
+    that are drawn again.
+    """
+    if draws < 100:
+        raise UsageError(f"draws={draws}; allowed: 100 or more", str(draws))
+    medians = curves.medians()
+    drawn = curves.resampled(draws, seed)
+    errors = curves.errors(drawn)
+    # About the medians, as wide as correlated blocks make it.
+    drawn = medians + (drawn - medians) * curves.inflation()
+    half = medians[0] / 2
+    found = []
+    for begin, end in find_segments(curves.sizes, half, errors[0] / 2):
+        place = slice(begin, end)
+        found.append(_segment(curves.sizes[place], medians[:, place], drawn[:, :, place], errors[:, place]))
+    return LogGP(curves, tuple(found))
+
+
+def _line(sizes: Values, times: Values, errors: Values) -> tuple[Values, Values]:
+    """Return offsets and slopes of weighted straight lines; `times` may have any shape (…, n)."""
+    weight = 1.0 / np.maximum(errors, 1e-4 * np.abs(np.median(times)) + 1e-9) ** 2
+    total = weight.sum()
+    middle = (weight * sizes).sum() / total
+    apart = sizes - middle
+    slope = (times * (weight * apart)).sum(axis=-1) / (weight * apart * apart).sum()
+    return (times * weight).sum(axis=-1) / total - slope * middle, slope
+
+
+def _interval(value: float, draws: Values, note: str = "") -> Parameter:
+    low, high = np.quantile(draws, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+    return Parameter(value, float(min(low, value)), float(max(high, value)), note)
+
+
+def _segment(sizes: Values, medians: Values, drawn: Values, errors: Values) -> Segment:
+    first, last = int(sizes[0]), int(sizes[-1])
+    if sizes.size < 2:
+        return _single(first, medians, drawn)
+    half = _line(sizes, medians[0] / 2, errors[0] / 2)
+    send, receive = (_line(sizes, medians[row], errors[row]) for row in (2, 3))
+    half_draws = _line(sizes, drawn[:, 0] / 2, errors[0] / 2)
+    send_draws, receive_draws = (_line(sizes, drawn[:, row], errors[row]) for row in (2, 3))
+    few = f"from {sizes.size} sizes: a straight line cannot be told from another curve" if sizes.size < FEWEST else ""
+    found = {
+        "L": _interval(float(half[0] - send[0] - receive[0]), half_draws[0] - send_draws[0] - receive_draws[0], few),
+        "o_s": _positive("o_s", float(send[0]), send_draws[0]),
+        "o_r": _positive("o_r", float(receive[0]), receive_draws[0]),
+    }
+    latency = found["L"]
+    if latency.value <= 0:
+        found["L"] = Parameter(math.nan, note="the overheads take the whole of half a round trip; L is hidden in them")
+    elif latency.low <= 0:
+        found["L"] = Parameter(latency.value, latency.low, latency.high, "not told from 0")
+    found["g"], found["G"], gap = _gap(sizes, medians, drawn, errors)
+    if not found["G"].identified:
+        slope = half[1] - send[1] - receive[1]
+        slopes = half_draws[1] - send_draws[1] - receive_draws[1]
+        # Rounding of equal times is no slope.
+        if slope * sizes[-1] > 1e-6 * medians[0, 0]:
+            note = "slope of half a round trip less the overheads': gaps do not show it"
+            found["G"] = _interval(float(slope), slopes, note)
+    lines = {"half_trip": half, "send_overhead": send, "receive_overhead": receive}
+    curves = {name: (float(offset), float(rise)) for name, (offset, rise) in lines.items()}
+    if gap is not None:
+        curves["gap"] = gap
+    return Segment(first, last, {name: found[name] for name in PARAMETERS}, curves)
+
+
+def _positive(name: str, value: float, draws: Values) -> Parameter:
+    if value <= 0:
+        return Parameter(math.nan, high=float(max(0.0, np.quantile(draws, (1 + CONFIDENCE) / 2))),
+                         note=f"{name} is below what the clock tells")  # fmt: skip
+    return _interval(float(value), draws)
+
+
+def _gap(
+    sizes: Values, medians: Values, drawn: Values, errors: Values
+) -> tuple[Parameter, Parameter, tuple[float, float] | None]:
+    """Return g and G from the gaps that are neither overhead, and the line through them."""
+    shown = medians[1] > _HIDDEN * np.maximum(medians[2], medians[3])
+    bound = float(np.quantile(drawn[:, 1, 0], (1 + CONFIDENCE) / 2))
+    if shown.sum() < FEWEST:
+        note = "messages follow one another as fast as the ranks send or receive them: g is at most their overhead"
+        return Parameter(math.nan, high=bound, note=note), Parameter(math.nan, note="not shown by the gaps"), None
+    line = _line(sizes[shown], medians[1, shown], errors[1, shown])
+    offsets, slopes = _line(sizes[shown], drawn[:, 1][:, shown], errors[1, shown])
+    g = _interval(float(line[0]), offsets)
+    if g.value <= 0:
+        g = Parameter(math.nan, high=bound, note="the gap's offset is not above 0: bytes alone set the pace")
+    elif not shown[0]:
+        g = Parameter(g.value, g.low, g.high, f"from {int(sizes[shown][0])} B on; below, the overheads set the pace")
+    big = _interval(float(line[1]), slopes)
+    if big.value <= 0:
+        big = Parameter(math.nan, high=max(0.0, big.high), note="gaps do not grow with the size")
+    return g, big, (float(line[0]), float(line[1]))
+
+
+def _single(size: int, medians: Values, drawn: Values) -> Segment:
+    """Of one size: overheads, and nothing that needs a slope."""
+    note = "one size only: bytes cannot be told from messages; measure several (--sizes 8:4K)"
+    found = {name: Parameter(math.nan, note=note) for name in PARAMETERS}
+    found["o_s"] = _positive("o_s", float(medians[2, 0]), drawn[:, 2, 0])
+    found["o_r"] = _positive("o_r", float(medians[3, 0]), drawn[:, 3, 0])
+    found["g"] = Parameter(math.nan, high=float(np.quantile(drawn[:, 1, 0], (1 + CONFIDENCE) / 2)), note=note)
+    return Segment(size, size, found)

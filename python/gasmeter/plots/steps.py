@@ -1,0 +1,84 @@
+"""Bars of what one operation's time is made of, by size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import matplotlib as mpl
+import numpy as np
+
+from gasmeter.plots.style import Drawing
+from gasmeter.trace.steps import Trace
+from gasmeter.units import format_bytes
+
+__all__ = ["draw_steps"]
+
+_ORDER = (
+    "inject", "header", "copy", "doorbell", "system call", "lock", "registration", "two-sided", "match", "driver",
+    "device", "queue", "wire", "hop", "timer", "poll", "dispatch", "handler",
+)  # fmt: skip
+_FEW = 0.005  # of any bar: what is less has no colour of its own
+
+
+def draw_steps(traces: Sequence[Trace]) -> Drawing:
+    """Draw one bar per point, made of its steps, and below it the shares.
+
+    Parameters
+    ----------
+    traces : sequence of Trace
+        One per point; those of one conduit stand together.
+
+    Returns
+    -------
+    Drawing
+        Of each point the operation of median length.
+    """
+    ordered = sorted(traces, key=lambda found: (found.conduit, found.size_bytes, found.title))
+    totals = [_totals(found) for found in ordered]
+    names = [name for name in _ORDER if any(one.get(name, 0.0) > _FEW * sum(one.values()) for one in totals)]
+    others = any(set(one) - set(names) for one in totals)
+    figure = Drawing(figsize=(max(5.2, 1.6 + 0.62 * len(ordered)), 6.2), layout="constrained")
+    upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[1.3, 1])
+    across = np.arange(len(ordered), dtype=float)
+    colours = mpl.colormaps["tab20"]
+    bottom, shares = np.zeros(len(ordered)), np.zeros(len(ordered))
+    sums = np.array([sum(one.values()) for one in totals])
+    for place, name in enumerate([*names, "others"] if others else names):
+        heights = np.array([_height(one, name, names) for one in totals])
+        colour = colours(_ORDER.index(name) % 20) if name in _ORDER else "0.8"
+        upper.bar(across, heights, bottom=bottom, color=colour, label=name, width=0.78, zorder=3 + place)
+        lower.bar(across, 100 * heights / sums, bottom=shares, color=colour, width=0.78, zorder=3 + place)
+        bottom += heights
+        shares += 100 * heights / sums
+    for x, total in zip(across, sums, strict=True):
+        upper.annotate(f"{total:.4g}", (x, total), ha="center", va="bottom", fontsize=7, xytext=(0, 1),
+                       textcoords="offset points")  # fmt: skip
+    upper.set_ylim(0, 1.12 * float(sums.max()))
+    upper.set_ylabel("One operation (ns)")
+    lower.set_ylabel("Share (%)")
+    lower.set_ylim(0, 100)
+    several = len({found.conduit for found in ordered}) > 1
+    labels = [format_bytes(found.size_bytes) if found.size_bytes else "none" for found in ordered]
+    if several:
+        labels = [f"{size}\n{found.conduit}" for size, found in zip(labels, ordered, strict=True)]
+    lower.set_xticks(across, labels, rotation=90 if several and len(ordered) > 6 else 0)
+    lower.minorticks_off()
+    lower.set_xlabel("Payload")
+    kinds = " and ".join(sorted({found.kind for found in ordered}))
+    where = ", ".join(dict.fromkeys(found.conduit for found in ordered))
+    figure.suptitle(f"{ordered[0].title.split(' ')[0]} on {where}: who spends what ({kinds})", fontsize=9)
+    figure.legend(loc="outside right center", frameon=False, reverse=True)
+    return figure
+
+
+def _totals(found: Trace) -> dict[str, float]:
+    sums: dict[str, float] = {}
+    for step in found.shown.steps:
+        sums[step.name] = sums.get(step.name, 0.0) + step.ps / 1000
+    return sums
+
+
+def _height(one: dict[str, float], name: str, names: Sequence[str]) -> float:
+    if name == "others":
+        return sum(value for step, value in one.items() if step not in names)
+    return one.get(name, 0.0)

@@ -1,0 +1,18 @@
+"""One operation step by step: who spent what where, from initiation to completion, without gaps."""
+
+from gasmeter.trace.steps import PHASES, Operation, Step, Trace
+from gasmeter.trace.virtual import trace, trace_point
+from gasmeter.trace.writing import chrome_events, steps_frame, trace_table, write_traces
+
+__all__ = [
+    "PHASES",
+    "Operation",
+    "Step",
+    "Trace",
+    "chrome_events",
+    "steps_frame",
+    "trace",
+    "trace_point",
+    "trace_table",
+    "write_traces",
+]

@@ -1,0 +1,213 @@
+"""Traces of real ranks: time stamps that a worker built for it takes, and the way found in them."""
+
+from __future__ import annotations
+
+import tempfile
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from gasmeter.errors import CheckFailed, UsageError
+from gasmeter.point import Point
+from gasmeter.sessions import RealSession
+from gasmeter.trace.steps import Operation, Step, Trace, merged
+from gasmeter.workers import WorkerPool
+
+__all__ = ["Stamps", "operations_of", "read_stamps", "trace_real_point"]
+
+_PRIVATE = ("inject", "header", "dispatch", "poll", "handler", "system call", "lock", "two-sided", "match")
+_SHARED = ("doorbell", "poll", "doorbell", "poll", "doorbell", "poll", "lock", "registration")
+_BEGIN, _END, _HANDLER_BEGIN, _HANDLER_END = range(0x80, 0x84)
+_COPY, _NOTIFY, _IDLE, _SEND, _SENT, _RECEIVE, _RECEIVED = range(0x90, 0x97)
+_NAMES = {
+    **dict(enumerate(_PRIVATE)),
+    **dict(enumerate(_SHARED, start=0x40)),
+    _BEGIN: "inject",
+    _END: "poll",
+    _HANDLER_BEGIN: "handler",
+    _HANDLER_END: "poll",
+    _COPY: "copy",
+    _NOTIFY: "poll",
+    _IDLE: "poll",
+    _SEND: "system call",
+    _SENT: "poll",
+    _RECEIVE: "system call",
+    _RECEIVED: "poll",
+}
+_COST = 2**64 - 1
+_WARM_UP = 200
+
+
+@dataclass(frozen=True)
+class Stamps:
+    """What one rank wrote down.
+
+    Attributes
+    ----------
+    ps : list of int
+        When, on the clock that all ranks of the host share.
+    codes : list of int
+        What begins then: a price, a mark, a copy, … (cpp/gasmeter/base/stamps.hpp).
+    cost_ps : int
+        What one stamp costs.
+    """
+
+    ps: list[int]
+    codes: list[int]
+    cost_ps: int
+
+
+def read_stamps(path: Path) -> Stamps:
+    """Read what a rank wrote.
+
+    Parameters
+    ----------
+    path : Path
+        ``stamps.RANK``.
+
+    Returns
+    -------
+    Stamps
+        In order of time.
+
+    Raises
+    ------
+    CheckFailed
+        If the file is cut off or not in order.
+    """
+    words = np.fromfile(path, dtype=np.int64)
+    if words.size < 2 or words.size % 2 or int(words[-1]) & _COST != _COST:
+        raise CheckFailed(f"{path} is no whole file of time stamps")
+    times, codes = words[:-2:2], words[1:-2:2]
+    if np.any(np.diff(times) < 0):
+        raise CheckFailed(f"{path}: the clock went backwards")
+    return Stamps(times.tolist(), codes.tolist(), int(words[-2]))
+
+
+def operations_of(ranks: Sequence[Stamps]) -> tuple[Operation, ...]:
+    """Return the operations that rank 0 has marked, step by step.
+
+    Parameters
+    ----------
+    ranks : sequence of Stamps
+        Of each rank.
+
+    Returns
+    -------
+    tuple of Operation
+        Checked: without gaps. Times count from the first begin.
+    """
+    first = ranks[0]
+    begins = [at for at, code in zip(first.ps, first.codes, strict=True) if code == _BEGIN]
+    ends = [at for at, code in zip(first.ps, first.codes, strict=True) if code == _END]
+    found = []
+    for begin, end in zip(begins, ends, strict=True):
+        if end > begin:
+            found.append(_operation(ranks, begin, end, begins[0]))
+    return tuple(found)
+
+
+def _operation(ranks: Sequence[Stamps], begin: int, end: int, origin: int) -> Operation:
+    """Walk back: a rank works, or it waited for what another one had sent."""
+    back: list[tuple[str, int, int, int]] = []  # name, rank or -1 for the wire, from, to
+    rank, at = 0, end
+    while at > begin:
+        stamps = ranks[rank]
+        place = bisect_left(stamps.ps, at) - 1
+        if place >= 0 and stamps.codes[place] == _IDLE:
+            sent = _sent_before(ranks, rank, at, begin)
+            if sent is not None:
+                other, send, done = sent
+                back.append(("wire", -1, min(done, at), at))
+                if send < min(done, at):
+                    back.append(("system call", other, send, min(done, at)))
+                rank, at = other, send
+                continue
+        since = max(begin, stamps.ps[place]) if place >= 0 else begin
+        name = _NAMES.get(stamps.codes[place], "unknown") if place >= 0 else "poll"
+        back.append((name, rank, since, at))
+        at = since
+    steps = [step for step in _with_phases(list(reversed(back)), origin) if step.ps > 0]
+    operation = Operation(begin - origin, end - origin, merged(iter(steps)))
+    operation.check()
+    return operation
+
+
+def _sent_before(ranks: Sequence[Stamps], waits: int, at: int, begin: int) -> tuple[int, int, int] | None:
+    """Return who sent last before an instant, when the send began, and when it was done."""
+    found: tuple[int, int, int] | None = None
+    for other, stamps in enumerate(ranks):
+        if other == waits:
+            continue
+        place = bisect_left(stamps.ps, at) - 1
+        while place >= 0 and stamps.ps[place] > begin and stamps.codes[place] not in {_NOTIFY, _SEND}:
+            place -= 1
+        if place < 0 or stamps.ps[place] <= begin:
+            continue
+        send = stamps.ps[place]
+        done = stamps.ps[place + 1] if stamps.codes[place] == _SEND and place + 1 < len(stamps.ps) else send
+        if found is None or send > found[1]:
+            found = (other, send, done)
+    return found
+
+
+def _with_phases(way: Sequence[tuple[str, int, int, int]], origin: int) -> list[Step]:
+    away = [number for number, (_, rank, _, _) in enumerate(way) if rank != 0]
+    targets = [number for number, (_, rank, _, _) in enumerate(way) if rank > 0]
+    steps = []
+    for number, (name, rank, since, until) in enumerate(way):
+        if not away or (rank == 0 and number < away[0]):
+            phase = "initiate"
+        elif rank > 0:
+            phase = "target"
+        elif rank < 0:
+            phase = "ack" if targets and number > targets[0] else "request"
+        else:
+            phase = "completion"
+        where = "between ranks" if rank < 0 else f"rank {rank}"
+        steps.append(Step(name, phase, where, since - origin, until - origin))
+    return steps
+
+
+def trace_real_point(point: Point, iterations: int) -> Trace:
+    """Trace the operations of one point on real ranks.
+
+    Parameters
+    ----------
+    point : Point
+        On a real conduit.
+    iterations : int
+        Operations.
+
+    Returns
+    -------
+    Trace
+        The steps hold what writing them down costs (`Trace.cost_ps` each).
+
+    Raises
+    ------
+    UsageError
+        If the kernel does no operations one by one.
+    CheckFailed
+        If the data are wrong.
+    ResourceError
+        If the worker takes no time stamps: it has to be built with GASMETER_TRACE.
+    """
+    with WorkerPool(point.ranks) as pool, tempfile.TemporaryDirectory(prefix="gasmeter-trace-") as folder:
+        session = RealSession(pool, point)
+        session.block(_WARM_UP)
+        session.take_stamps()
+        session.block(iterations)
+        session.write_stamps(Path(folder))
+        ranks = [read_stamps(Path(folder) / f"stamps.{rank}") for rank in range(point.ranks)]
+        if not session.verify().verified:
+            raise CheckFailed(f"{point.describe()}: the data are wrong; nothing is traced")
+        session.close()
+    operations = operations_of(ranks)
+    if not operations:
+        raise UsageError(f"{point.describe()} does no operations one by one", point.kernel)
+    cost = max(stamps.cost_ps for stamps in ranks)
+    return Trace(point.describe(), point.conduit, "measured", point.size_bytes, operations, float(cost))

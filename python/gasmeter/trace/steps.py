@@ -1,0 +1,142 @@
+"""What a trace is made of: operations, and the steps that lead from the begin of each to its end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gasmeter.errors import CheckFailed
+
+__all__ = ["PHASES", "Operation", "Step", "Trace", "merged"]
+
+PHASES = ("initiate", "request", "target", "ack", "completion")
+"""On the way: at the initiator, to the target, on its core, back, and at the initiator again."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A stretch of an operation's way.
+
+    Attributes
+    ----------
+    name : str
+        What was done: ``inject``, ``copy``, ``header``, ``doorbell``, ``wire``, ``hop``, ``queue``, ``device``,
+        ``poll``, ``dispatch``, ``handler``, …
+    phase : str
+        One of `PHASES`.
+    where : str
+        ``rank 0``, ``node 1`` (its interface or kernel) or ``node 0 to 1`` (a link).
+    begin_ps, end_ps : int
+        Since the block began.
+    """
+
+    name: str
+    phase: str
+    where: str
+    begin_ps: int
+    end_ps: int
+
+    @property
+    def ps(self) -> int:
+        """What it took."""
+        return self.end_ps - self.begin_ps
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation, from the call that begins it until the initiator knows that it is done.
+
+    Attributes
+    ----------
+    begin_ps, end_ps : int
+        Since the block began.
+    steps : tuple of Step
+        In order of time; each begins where the one before it ends.
+    """
+
+    begin_ps: int
+    end_ps: int
+    steps: tuple[Step, ...]
+
+    @property
+    def ps(self) -> int:
+        """What it took."""
+        return self.end_ps - self.begin_ps
+
+    def check(self) -> None:
+        """Check that the steps fill the operation's time, to the picosecond.
+
+        Raises
+        ------
+        CheckFailed
+            If there is a gap, an overlap, or something that nobody has named.
+        """
+        at = self.begin_ps
+        for step in self.steps:
+            if step.begin_ps != at or step.end_ps <= step.begin_ps:
+                raise CheckFailed(
+                    f"trace: step {step.name} begins at {step.begin_ps} ps, the one before it ends at {at} ps"
+                )
+            if step.name == "unknown":
+                raise CheckFailed(f"trace: from {step.begin_ps} to {step.end_ps} ps nobody tells what {step.where} did")
+            at = step.end_ps
+        if at != self.end_ps:
+            raise CheckFailed(f"trace: the steps end at {at} ps, the operation at {self.end_ps} ps")
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The operations of one point.
+
+    Attributes
+    ----------
+    title : str
+        What was run where.
+    conduit : str
+        On which conduit.
+    kind : str
+        ``modelled`` or ``measured``.
+    size_bytes : int
+        Of a transfer.
+    operations : tuple of Operation
+        In order.
+    cost_ps : float
+        What writing one step down costs the rank that does; 0 in virtual time.
+    """
+
+    title: str
+    conduit: str
+    kind: str
+    size_bytes: int
+    operations: tuple[Operation, ...]
+    cost_ps: float = 0.0
+
+    @property
+    def shown(self) -> Operation:
+        """The operation of median length, the later one of two; what tables and pictures show."""
+        order = sorted(range(len(self.operations)), key=lambda number: (self.operations[number].ps, number))
+        return self.operations[order[len(order) // 2]]
+
+
+def merged(steps: Iterator[Step]) -> tuple[Step, ...]:
+    """Join neighbours of the same name, phase and place.
+
+    Parameters
+    ----------
+    steps : iterator of Step
+        In order of time.
+
+    Returns
+    -------
+    tuple of Step
+        Without two alike in a row.
+    """
+    found: list[Step] = []
+    for step in steps:
+        if found:
+            last = found[-1]
+            if (last.name, last.phase, last.where, last.end_ps) == (step.name, step.phase, step.where, step.begin_ps):
+                found[-1] = Step(last.name, last.phase, last.where, last.begin_ps, step.end_ps)
+                continue
+        found.append(step)
+    return tuple(found)

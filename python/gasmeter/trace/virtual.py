@@ -1,0 +1,205 @@
+"""Traces in virtual time: exact, and free of any cost; where to go for those of real ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gasmeter.catalogue import catalogue, core
+from gasmeter.errors import CheckFailed, UsageError
+from gasmeter.measurement import measurement
+from gasmeter.point import Point
+from gasmeter.sessions import machine_values
+from gasmeter.trace.real import trace_real_point
+from gasmeter.trace.steps import Operation, Step, Trace, merged
+
+__all__ = ["points_of", "trace", "trace_point"]
+
+_TARGET = 1  # of the kernels that have one
+_WARM_UP = 2  # operations: the first one may find protocols that are not settled
+
+
+def trace(what: str, *, iterations: int = 5, **settings: Any) -> list[Trace]:
+    """Trace operations of a kernel, in virtual time or on ranks that take time stamps.
+
+    Parameters
+    ----------
+    what : str
+        A kernel, or an operation of `ping-pong`, for instance ``"put"``.
+    iterations : int, default 5
+        Operations of each point.
+    **settings
+        As for `gasmeter.measure`.
+
+    Returns
+    -------
+    list of Trace
+        One per point. The steps of each operation sum to its time; in virtual time the operations sum to what the
+        kernel measured, too, to the picosecond.
+
+    Raises
+    ------
+    UsageError
+        If a point does no operations one by one (as a flood).
+    ResourceError
+        If a point runs on a real conduit and the worker takes no time stamps.
+    CheckFailed
+        If the steps do not sum up, or the data are wrong.
+
+    Examples
+    --------
+    >>> found = trace("put", conduit="ideal", sizes="8")  # doctest: +SKIP
+    >>> sum(step.ps for step in found[0].shown.steps) == found[0].shown.ps  # doctest: +SKIP
+    True
+    """
+    return [trace_point(point, iterations) for point in points_of(what, **settings)]
+
+
+def points_of(what: str, **settings: Any) -> list[Point]:
+    """Return the points that a kernel or an operation of `ping-pong` names.
+
+    Parameters
+    ----------
+    what : str
+        Name of either.
+    **settings
+        As for `gasmeter.measure`.
+
+    Returns
+    -------
+    list of Point
+        In the order of a measurement.
+
+    Raises
+    ------
+    UsageError
+        If nothing has that name.
+    """
+    found = catalogue()
+    kernel = what
+    if what not in found.kernels and any(op.name == what for op in found.kernel("ping-pong").ops):
+        if settings.get("op"):
+            raise UsageError(f"{what!r} is an operation already; allowed: a kernel with --op, or an operation", what)
+        kernel, settings = "ping-pong", {**settings, "op": what}
+    if settings.get("sizes") is None and kernel in {"ping-pong", "am"}:
+        settings["sizes"] = "8,512,4K"
+    return [point for group in measurement(kernel, **settings).groups() for point in group.points]
+
+
+def trace_point(point: Point, iterations: int = 5) -> Trace:
+    """Trace the operations of one point.
+
+    Parameters
+    ----------
+    point : Point
+        On a modelled conduit, or on a real one whose worker takes time stamps (CMake option GASMETER_TRACE).
+    iterations : int, default 5
+        Operations, at least 1.
+
+    Returns
+    -------
+    Trace
+        Checked.
+
+    Raises
+    ------
+    UsageError
+        If the kernel does no operations one by one.
+    ResourceError
+        If the conduit is real and the worker takes no time stamps.
+    CheckFailed
+        If the steps do not sum up, or the data are wrong.
+    """
+    found = catalogue()
+    if not found.conduit(point.conduit, found.kernel(point.kernel)).virtual:
+        return trace_real_point(point, iterations)
+    job = core().ModelJob(
+        kernel=point.kernel, op=point.op, conduit=point.conduit,
+        variant="" if point.conduit.startswith("raw@") else point.variant, size_bytes=point.size_bytes,
+        seed=point.seed, ranks=point.ranks, options=dict(point.options), machine=machine_values(point), trace=True,
+    )  # fmt: skip
+    try:
+        job.block(_WARM_UP)
+        measured = job.block(iterations)
+        arrays = job.trace()
+        if not job.verify()["verified"]:
+            raise CheckFailed(f"{point.describe()}: the data are wrong; nothing is traced")
+    finally:
+        job.close()
+    operations = _operations(arrays)
+    if not operations:
+        raise UsageError(
+            f"{point.describe()} does no operations one by one; allowed: ping-pong, am, fetch-add latency, barrier",
+            point.kernel,
+        )
+    for operation in operations:
+        operation.check()
+    total = sum(operation.ps for operation in operations)
+    if total != round(measured["elapsed_ns"] * 1000):
+        raise CheckFailed(
+            f"{point.describe()}: the operations take {total} ps, the kernel measured {measured['elapsed_ns']} ns"
+        )
+    return Trace(point.describe(), point.conduit, "modelled", point.size_bytes, operations)
+
+
+def _operations(arrays: Mapping[str, Any]) -> tuple[Operation, ...]:
+    names = arrays["names"]
+    node = arrays["node"].tolist()
+    begins, ends = arrays["operation_begin_ps"].tolist(), arrays["operation_end_ps"].tolist()
+    bounds = np.searchsorted(arrays["operation"], np.arange(len(begins) + 1))
+    columns = {name: arrays[name].tolist() for name in ("step", "begin_ps", "end_ps", "on_rank", "from", "to")}
+    found = []
+    for number, (begin, end) in enumerate(zip(begins, ends, strict=True)):
+        rows = range(int(bounds[number]), int(bounds[number + 1]))
+        phases = _phases(columns, rows, node)
+        steps = (
+            Step(
+                names[columns["step"][row]],
+                phase,
+                _where(columns, row),
+                columns["begin_ps"][row],
+                columns["end_ps"][row],
+            )
+            for row, phase in zip(rows, phases, strict=True)
+        )
+        found.append(Operation(begin, end, merged(steps)))
+    return tuple(found)
+
+
+def _where(columns: Mapping[str, list[int]], row: int) -> str:
+    here, there = columns["from"][row], columns["to"][row]
+    if columns["on_rank"][row]:
+        return f"rank {here}"
+    return f"node {here}" if here == there else f"node {here} to {there}"
+
+
+def _phases(columns: Mapping[str, list[int]], rows: range, node: list[int]) -> list[str]:
+    """Name the phase of each step: where it is, before or after the way has been at the target."""
+    target = node[_TARGET] if len(node) > _TARGET else node[0]
+    last_away = max((row for row in rows if not _at_initiator(columns, row)), default=-1)
+    phases: list[str] = []
+    reached = left = False
+    for row in rows:
+        if columns["on_rank"][row] and columns["from"][row] == 0:
+            phase = "initiate" if row < last_away and not reached else "completion"
+        elif columns["on_rank"][row]:
+            reached, phase = True, "target"
+        else:
+            # A device of the target's node may answer by itself.
+            arrives = columns["to"][row] == target
+            leaves = columns["from"][row] == target and not arrives
+            left = left or (reached and leaves)
+            phase = "ack" if left or (reached and "target" in phases) else "request"
+            reached = reached or arrives
+        phases.append(phase)
+    return phases
+
+
+def _at_initiator(columns: Mapping[str, list[int]], row: int) -> bool:
+    return bool(columns["on_rank"][row]) and columns["from"][row] == 0
+
+
+Arrays = Mapping[str, npt.NDArray[Any]]

@@ -1,0 +1,182 @@
+"""Traces as tables, as rows, and as Chrome's trace events, which Perfetto reads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from gasmeter.errors import EnvironmentLacks
+from gasmeter.trace.steps import Trace
+
+__all__ = ["chrome_events", "steps_frame", "trace_table", "write_traces"]
+
+
+def steps_frame(traces: Sequence[Trace]) -> pd.DataFrame:
+    """Return every step of every operation.
+
+    Parameters
+    ----------
+    traces : sequence of Trace
+        One per point.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per step: ``point``, ``conduit``, ``kind``, ``size_bytes``, ``operation`` (counted from 0), ``phase``,
+        ``step``, ``where``, ``begin_ps``, ``end_ps`` (since the block began), ``ps``.
+    """
+    rows = [
+        (found.title, found.conduit, found.kind, found.size_bytes, number, step.phase, step.name, step.where,
+         step.begin_ps, step.end_ps, step.ps)
+        for found in traces
+        for number, operation in enumerate(found.operations)
+        for step in operation.steps
+    ]  # fmt: skip
+    names = [
+        "point",
+        "conduit",
+        "kind",
+        "size_bytes",
+        "operation",
+        "phase",
+        "step",
+        "where",
+        "begin_ps",
+        "end_ps",
+        "ps",
+    ]
+    return pd.DataFrame(rows, columns=pd.Index(names))
+
+
+def _ns(ps: float) -> str:
+    return f"{ps / 1000:.3f}".rstrip("0").rstrip(".")
+
+
+def trace_table(found: Trace) -> str:
+    """Return the steps of one operation, the one of median length, as text.
+
+    Parameters
+    ----------
+    found : Trace
+        Of one point.
+
+    Returns
+    -------
+    str
+        A line a step, and their sum.
+    """
+    shown = found.shown
+    rows = [
+        (
+            step.phase,
+            step.name,
+            step.where,
+            _ns(step.begin_ps - shown.begin_ps),
+            _ns(step.ps),
+            f"{100 * step.ps / shown.ps:.1f}",
+        )
+        for step in shown.steps
+    ]
+    header = ("phase", "step", "where", "at ns", "takes ns", "%")
+    widths = [max(len(row[place]) for row in [header, *rows]) for place in range(len(header))]
+
+    def line(row: tuple[str, ...]) -> str:
+        cells = [
+            text.ljust(width) if place < 3 else text.rjust(width)
+            for place, (text, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        return "  " + "  ".join(cells).rstrip()
+
+    lines = [f"{found.title} ({found.kind})", line(header), *(line(row) for row in rows)]
+    total = sum(step.ps for step in shown.steps)
+    spans = sorted(operation.ps for operation in found.operations)
+    text = f"  sum of the steps {_ns(total)} ns = the operation's {_ns(shown.ps)} ns"
+    if len(spans) > 1:
+        text += f"; median of {len(spans)}, {_ns(spans[0])} to {_ns(spans[-1])} ns"
+    if found.cost_ps:
+        text += f"; writing a step down costs {_ns(found.cost_ps)} ns, which stands in the steps"
+    return "\n".join([*lines, text])
+
+
+def chrome_events(traces: Sequence[Trace]) -> dict[str, Any]:
+    """Return traces in Chrome's Trace Event Format (JSON object), for ui.perfetto.dev or chrome://tracing.
+
+    Parameters
+    ----------
+    traces : sequence of Trace
+        One per point: a process of the picture, whose threads are ranks, nodes and links.
+
+    Returns
+    -------
+    dict
+        Complete events (``ph`` X) with ``ts`` and ``dur`` in microseconds as the format wants; ``args`` hold the exact
+        picoseconds.
+    """
+    events: list[dict[str, Any]] = []
+    for process, found in enumerate(traces, start=1):
+        places = dict.fromkeys(step.where for operation in found.operations for step in operation.steps)
+        threads = {"operations": 1, **{where: number for number, where in enumerate(sorted(places), start=2)}}
+        events.append(_metadata("process_name", process, 0, f"{found.title} ({found.kind})"))
+        events += [_metadata("thread_name", process, thread, where) for where, thread in threads.items()]
+        for number, operation in enumerate(found.operations):
+            args: dict[str, Any] = {"operation": number, "begin_ps": operation.begin_ps, "end_ps": operation.end_ps}
+            events.append(_event(f"operation {number}", "operation", (process, 1), args))
+            for step in operation.steps:
+                args = {"operation": number, "phase": step.phase, "begin_ps": step.begin_ps, "end_ps": step.end_ps}
+                events.append(_event(step.name, step.phase, (process, threads[step.where]), args))
+    return {"traceEvents": events, "displayTimeUnit": "ns"}
+
+
+def _metadata(name: str, process: int, thread: int, text: str) -> dict[str, Any]:
+    return {"name": name, "ph": "M", "pid": process, "tid": thread, "ts": 0, "args": {"name": text}}
+
+
+def _event(name: str, category: str, place: tuple[int, int], args: dict[str, Any]) -> dict[str, Any]:
+    begin, end = args["begin_ps"], args["end_ps"]
+    return {
+        "name": name, "cat": category, "ph": "X", "pid": place[0], "tid": place[1], "ts": begin / 1e6,
+        "dur": (end - begin) / 1e6, "args": args,
+    }  # fmt: skip
+
+
+def write_traces(traces: Sequence[Trace], folder: Path) -> list[Path]:
+    """Write what `gasmeter trace --out` writes.
+
+    Parameters
+    ----------
+    traces : sequence of Trace
+        One per point.
+    folder : Path
+        Created if need be.
+
+    Returns
+    -------
+    list of Path
+        ``steps.csv``, ``trace.json`` (Chrome's format), ``table.txt``, ``steps.svg`` and ``steps.png``.
+
+    Raises
+    ------
+    EnvironmentLacks
+        If the folder cannot be written.
+    """
+    from gasmeter.plots.steps import draw_steps  # noqa: PLC0415 - loads matplotlib
+    from gasmeter.plots.style import styled  # noqa: PLC0415
+
+    names = ("steps.csv", "trace.json", "table.txt", "steps.svg", "steps.png")
+    paths = [folder / name for name in names]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        steps_frame(traces).to_csv(paths[0], index=False, lineterminator="\n")
+        paths[1].write_text(json.dumps(chrome_events(traces)) + "\n", encoding="utf-8")
+        paths[2].write_text("\n\n".join(trace_table(found) for found in traces) + "\n", encoding="utf-8")
+        with styled():
+            figure = draw_steps(traces)
+            figure.savefig(paths[3], metadata={"Date": None})
+            figure.savefig(paths[4])
+    except OSError as error:
+        raise EnvironmentLacks(f"{folder} cannot be written: {error.strerror} (--out)") from error
+    return paths

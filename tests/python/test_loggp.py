@@ -1,0 +1,205 @@
+"""LogGP fits: parameters of `ideal` machines found again under noise, protocols, and what cannot be told."""
+
+import csv
+import io
+import json
+import math
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import gasmeter as gm
+from gasmeter.cli import cli
+from gasmeter.errors import UsageError
+from gasmeter.loggp import Curves, fit_curves
+from gasmeter.loggp.curves import METRICS
+from gasmeter.loggp.fitting import PARAMETERS
+from gasmeter.loggp.segments import find_segments
+
+SIZES = np.array([8.0, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096])
+RUNS = 100
+BLOCKS = 16
+
+# Of the toy network's machine: what LogGP's numbers are made of (cpp/gasmeter/networks/ideal/README.md).
+MACHINES = (
+    {},
+    {"nic.latency": "3 us", "host.nic_post": "120 ns"},
+    {"nic.gap": "900 ns", "nic.bandwidth": "4 GB/s"},
+    {"nic.latency": "400 ns", "host.nic_take": "350 ns", "nic.gap": "500 ns"},
+)
+
+
+def machine_of(changes):
+    # A waiting rank looks every ns, so that what its look is late by hides in the noise.
+    return gm.machine("ideal").with_({"host.poll_miss": "1 ns", **changes})
+
+
+def truth_of(machine):
+    def ns(name):
+        return machine[name].value * 1e9
+
+    return {
+        "L": ns("nic.latency"), "o_s": ns("host.nic_post"), "o_r": ns("host.nic_take"), "g": ns("nic.gap"),
+        "G": 1e9 / machine["nic.bandwidth"].value,
+    }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def modelled():
+    """Times without noise, of each machine: shape (4, sizes), ns."""
+    pytest.importorskip("gasmeter._core")
+    found = []
+    for changes in MACHINES:
+        machine = machine_of(changes)
+        result = gm.measure("loggp", conduit="raw@ideal", op="am-medium", sizes=[int(size) for size in SIZES],
+                            machine=machine, iterations=2)  # fmt: skip
+        rows = result.frame().set_index(["metric", "size_bytes"])["value"]
+        times = np.array([[rows[metric, int(size)] for size in SIZES] for metric in METRICS])
+        found.append((truth_of(machine), times))
+    return found
+
+
+def noisy(times, seed, share=0.02, *, blocks=BLOCKS, alike=0.0, sizes=SIZES):
+    """Blocks with noise of a share of the time, of which `alike` stays from one block to the next."""
+    rng = np.random.default_rng(seed)
+    made = []
+    for place in range(sizes.size):
+        noise = rng.standard_normal((len(METRICS), blocks))
+        for block in range(1, blocks):
+            noise[:, block] = alike * noise[:, block - 1] + math.sqrt(1 - alike * alike) * noise[:, block]
+        made.append(times[:, place : place + 1] * (1 + share * noise))
+    return Curves("x", "measured", sizes, tuple(made), np.zeros((len(METRICS), sizes.size)))
+
+
+@pytest.mark.parametrize("alike", [0.0, 0.5])
+def test_known_parameters_are_inside_the_interval_in_90_of_100_runs(modelled, alike):
+    hits = dict.fromkeys(PARAMETERS, 0)
+    cut = 0
+    for run in range(RUNS):
+        truth, times = modelled[run % len(modelled)]
+        found = fit_curves(noisy(times, run, alike=alike), draws=300)
+        cut += len(found.segments) > 1
+        for name, one in found.parameters.items():
+            hits[name] += one.low <= truth[name] <= one.high
+    assert min(hits.values()) >= 90, hits
+    assert cut <= 5
+
+
+def test_intervals_are_no_wider_than_the_noise_asks_for(modelled):
+    # An interval that holds everything would pass the test above.
+    truth, times = modelled[0]
+    found = fit_curves(noisy(times, 1), draws=300).parameters
+    for name in ("L", "o_s", "o_r", "g", "G"):
+        assert (found[name].high - found[name].low) / truth[name] < 0.06
+    # A wrong truth is outside.
+    assert not found["L"].low <= 1.1 * truth["L"] <= found["L"].high
+
+
+def test_without_noise_the_numbers_are_the_machine_s(modelled):
+    for truth, times in modelled:
+        curves = Curves(
+            "x", "modelled", SIZES, tuple(times[:, [n]] for n in range(SIZES.size)), np.zeros((4, SIZES.size))
+        )
+        found = fit_curves(curves).parameters
+        for name, value in truth.items():
+            slack = 1.0 if name == "L" else 1e-6 * value  # the look after an arrival
+            assert abs(found[name].value - value) <= slack, (name, found[name], value)
+
+
+def test_protocols_are_found_where_they_change(modelled):
+    _, times = modelled[0]
+    for place, extra, slope in ((3, 2000.0, 0.0), (5, 2000.0, 0.0), (7, 2000.0, 0.0), (5, 0.0, 4.0), (7, 0.0, 4.0)):
+        changed = times.copy()
+        changed[0, place:] += extra + slope * SIZES[place:]
+        right = 0
+        for seed in range(20):
+            segments = fit_curves(noisy(changed, seed), draws=100).segments
+            right += [(one.first, one.last) for one in segments] == [(8, SIZES[place - 1]), (SIZES[place], 4096)]
+        assert right >= 18, (place, extra, slope, right)
+
+
+def test_segments_of_a_straight_line_and_of_few_sizes():
+    assert find_segments(SIZES, 100 + SIZES, np.full(10, 1.0)) == [(0, 10)]
+    assert find_segments(SIZES[:4], 100 + SIZES[:4], np.full(4, 1.0)) == [(0, 4)]
+    stairs = np.where(SIZES > 100, 5000.0, 100.0) + SIZES
+    assert find_segments(SIZES, stairs, np.full(10, 1.0)) == [(0, 4), (4, 10)]
+
+
+def test_what_cannot_be_identified_is_said(modelled):
+    _, times = modelled[0]
+    hidden = times.copy()
+    hidden[1] = hidden[2]  # messages follow one another as fast as they are sent
+    found = fit_curves(noisy(hidden, 1), draws=200)
+    assert not found.parameters["g"].identified
+    assert found.parameters["g"].high == pytest.approx(200, rel=0.1)
+    assert found.parameters["G"].value == pytest.approx(1.0, rel=0.05)
+    assert any("overhead" in line for line in found.notes)
+    swallowed = times.copy()
+    swallowed[0] = 2 * (swallowed[2] + swallowed[3]) * 0.8
+    assert not fit_curves(noisy(swallowed, 1), draws=200).parameters["L"].identified
+    one = fit_curves(noisy(times[:, :1], 1, sizes=SIZES[:1]), draws=200)
+    assert [name for name, each in one.parameters.items() if each.identified] == ["o_s", "o_r"]
+    with pytest.raises(UsageError, match="100 or more"):
+        fit_curves(noisy(times, 1), draws=10)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    pytest.importorskip("gasmeter._core")
+    folder = tmp_path_factory.mktemp("loggp")
+    series = gm.Series(kernel="loggp", conduit=("ideal", "extoll"), size="8:4K")
+    gm.Experiment(name="loggp", title="LogGP", series=(series,)).run(out=folder / "store")
+    return folder / "store"
+
+
+def fit(*arguments):
+    return CliRunner().invoke(cli, ["fit", "loggp", *map(str, arguments)])
+
+
+def test_the_command_writes_what_was_agreed(store, tmp_path):
+    done = fit(store, "--conduit", "ideal", "--format", "json")
+    assert done.exit_code == 0, done.output
+    numbers = json.loads(done.stdout)
+    assert list(numbers) == ["L", "o_s", "o_r", "g", "G"]
+    assert all(set(one) == {"value", "low", "high"} for one in numbers.values())
+    # header_build 20, copy 10, nic_post 200; nic_take 200, dispatch 20; a header of 16 B counts to L and g.
+    assert numbers["o_s"]["value"] == pytest.approx(230, abs=1)
+    assert numbers["o_r"]["value"] == pytest.approx(220, abs=1)
+    assert numbers["G"]["value"] == pytest.approx(1.0, abs=0.01)
+    assert numbers["g"]["value"] == pytest.approx(316, abs=2)
+    assert numbers["L"]["value"] == pytest.approx(1016, abs=12)
+    done = fit(store, "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    assert {row["parameter"] for row in rows} == set(PARAMETERS)
+    assert len({row["line"] for row in rows}) == 2
+    assert "LogGP of am-medium on extoll" in fit(store).stdout
+    by_file = fit(store / "results.csv", "--conduit", "ideal", "--format", "json")
+    assert json.loads(by_file.stdout)["o_s"]["value"] == numbers["o_s"]["value"]
+    picture = tmp_path / "fit.png"
+    assert fit(store, "--conduit", "extoll", "--plot", picture).exit_code == 0
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert [len(one.segments) >= 1 for one in gm.open_result(store).fit_loggp()] == [True, True]
+
+
+def test_bad_input_is_one_line(store, tmp_path):
+    for arguments, part in (
+        ((store, "--format", "json"), "2 lines of points"),
+        ((store, "--conduit", "udp"), "nothing of udp"),
+        ((tmp_path / "none",), "cannot be read"),
+        ((store / "run.json",), "no results.csv"),
+        ((store, "--conduit", "ideal", "--plot", tmp_path / "x.jpg"), "neither .png nor .svg"),
+    ):
+        done = fit(*arguments)
+        assert done.exit_code == 2, done.output
+        assert done.stderr.startswith("Error:")
+        assert part in done.stderr
+        assert done.stderr.count("\n") == 1
+    text = (store / "results.csv").read_text().splitlines()
+    cut = tmp_path / "results.csv"
+    cut.write_text("\n".join([*text[:2], text[2][:40]]))
+    done = fit(cut)
+    assert done.exit_code == 2
+    assert "cut off" in done.stderr
+    cut.write_text(text[0] + "\n")
+    assert "no verified rows of kernel loggp" in fit(cut).stderr

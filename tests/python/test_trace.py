@@ -1,0 +1,160 @@
+"""Traces: exact sums in virtual time on every modelled network, the phases' order, and what is written."""
+
+import csv
+import io
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from gasmeter.cli import cli
+from gasmeter.errors import CheckFailed, UsageError
+from gasmeter.trace import PHASES, Operation, Step, Trace, chrome_events, steps_frame, trace, trace_table
+
+CONDUITS = ("ideal", "extoll", "ibv", "udp@ethernet", "mpi@extoll", "mpi@ibv")
+SIZES = (1, 8, 100, 512, 1000, 4000)
+
+
+def steps_of(found):
+    return {step.name for step in found.shown.steps}
+
+
+@pytest.mark.parametrize("conduit", CONDUITS)
+@pytest.mark.parametrize("op", ["am-short", "am-medium", "am-long", "put", "get"])
+def test_steps_sum_to_the_time_of_every_operation(conduit, op):
+    # trace() itself raises where they do not, or where the operations do not sum to what the kernel measured.
+    for found in trace(op, conduit=conduit, sizes=SIZES, iterations=4):
+        assert len(found.operations) == 4
+        for operation in found.operations:
+            assert sum(step.ps for step in operation.steps) == operation.ps > 0
+            assert operation.steps[0].phase == "initiate"
+            assert operation.steps[0].where == "rank 0"
+            assert operation.steps[-1].phase == "completion"
+            order = [PHASES.index(step.phase) for step in operation.steps]
+            assert order == sorted(order), [(step.phase, step.name) for step in operation.steps]
+            assert {"request", "ack"} <= {step.phase for step in operation.steps}
+
+
+@pytest.mark.parametrize("conduit", ["extoll", "ibv", "udp@ethernet"])
+def test_large_transfers_sum_up(conduit):
+    for op in ("put", "get"):
+        for found in trace(op, conduit=conduit, sizes="20000,256K", iterations=2):
+            assert all(sum(step.ps for step in operation.steps) == operation.ps for operation in found.operations)
+
+
+def test_golden_steps_of_a_short_message():
+    # tests/golden/ideal.md: header 20, post 200, 16 B and 1000 on the wire, a look after 10 at most, take 200.
+    shown = trace("am-short", conduit="ideal", iterations=1)[0].shown
+    taken = [(step.phase, step.name, step.ps) for step in shown.steps]
+    request = [("initiate", "header", 20_000), ("initiate", "doorbell", 200_000), ("request", "wire", 1_016_000)]
+    assert taken[:3] == request
+    assert ("target", "dispatch", 20_000) in taken
+    assert ("target", "header", 20_000) in taken
+    assert ("target", "doorbell", 200_000) in taken
+    assert ("ack", "wire", 1_016_000) in taken
+    assert taken[-1] == ("completion", "dispatch", 20_000)
+
+
+def test_a_price_that_grows_grows_its_step():
+    def copied(size):
+        return sum(
+            step.ps for step in trace("am-medium", conduit="ideal", sizes=size)[0].shown.steps if step.name == "copy"
+        )
+
+    assert copied(2008) - copied(1008) == 2 * 100_000  # 0.1 ns a byte, on either side
+
+
+def test_handlers_links_and_queues_have_their_names():
+    assert "handler" in steps_of(trace("put", conduit="ideal", sizes=64)[0]) | steps_of(
+        trace("get", conduit="ideal", sizes=64)[0]
+    )
+    assert {"doorbell", "device", "hop", "wire", "poll", "dispatch"} <= steps_of(
+        trace("am-medium", conduit="extoll", sizes=64)[0]
+    )
+    assert "driver" in steps_of(trace("am-medium", conduit="udp@ethernet", sizes=64)[0])
+
+
+def test_other_kernels():
+    assert trace("fetch-add", conduit="extoll", op="latency", iterations=2)[0].operations
+    assert trace("barrier", conduit="ibv", ranks=4, iterations=2)[0].operations
+    assert trace("am", conduit="ideal", op="np-medium", sizes=64, iterations=2)[0].operations
+    with pytest.raises(UsageError, match="one by one"):
+        trace("flood", conduit="ideal", op="am-short")
+    with pytest.raises(UsageError, match="virtual time"):
+        trace("put", conduit="smp", sizes=8)
+    with pytest.raises(UsageError, match="operation already"):
+        trace("put", conduit="ideal", op="get")
+
+
+def test_gaps_are_found():
+    steps = (Step("copy", "initiate", "rank 0", 0, 5), Step("poll", "completion", "rank 0", 6, 9))
+    with pytest.raises(CheckFailed, match="begins at 6"):
+        Operation(0, 9, steps).check()
+    with pytest.raises(CheckFailed, match="end at 5"):
+        Operation(0, 9, steps[:1]).check()
+    with pytest.raises(CheckFailed, match="nobody"):
+        Operation(0, 5, (Step("unknown", "initiate", "rank 0", 0, 5),)).check()
+
+
+EVENT = {"name", "cat", "ph", "pid", "tid", "ts", "dur", "args"}
+
+
+def check_chrome(content):
+    """What Chrome's Trace Event Format asks for: names of processes and threads, then complete events."""
+    assert set(content) == {"traceEvents", "displayTimeUnit"}
+    assert content["displayTimeUnit"] in {"ns", "ms"}
+    named = set()
+    for event in content["traceEvents"]:
+        assert isinstance(event["pid"], int)
+        assert isinstance(event["tid"], int)
+        if event["ph"] == "M":
+            assert event["name"] in {"process_name", "thread_name"}
+            assert isinstance(event["args"]["name"], str)
+            named.add((event["pid"], event["tid"]))
+        else:
+            assert event["ph"] == "X"
+            assert set(event) == EVENT
+            assert event["dur"] > 0 <= event["ts"]
+            assert (event["pid"], event["tid"]) in named
+            assert event["args"]["end_ps"] - event["args"]["begin_ps"] == round(event["dur"] * 1e6)
+
+
+def test_what_is_written(tmp_path):
+    folder = tmp_path / "steps"
+    arguments = ["trace", "am-medium", "--conduit", "ideal,extoll", "--sizes", "8,512", "--iters", "2"]
+    done = CliRunner().invoke(cli, [*arguments, "--out", str(folder)])
+    assert done.exit_code == 0, done.output
+    assert "sum of the steps" in done.stdout
+    assert {path.name for path in folder.iterdir()} == {
+        "steps.csv",
+        "trace.json",
+        "table.txt",
+        "steps.svg",
+        "steps.png",
+    }
+    check_chrome(json.loads((folder / "trace.json").read_text()))
+    rows = list(csv.DictReader(io.StringIO((folder / "steps.csv").read_text())))
+    assert {row["operation"] for row in rows} == {"0", "1"}
+    done = CliRunner().invoke(cli, [*arguments, "--format", "chrome"])
+    check_chrome(json.loads(done.stdout))
+    done = CliRunner().invoke(cli, [*arguments, "--format", "csv"])
+    assert done.stdout == (folder / "steps.csv").read_text()
+    done = CliRunner().invoke(cli, ["trace", "nothing", "--conduit", "ideal"])
+    assert done.exit_code == 2
+    assert done.stderr.count("\n") == 1
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    done = CliRunner().invoke(cli, [*arguments, "--out", str(blocked / "below")])
+    assert done.exit_code == 3
+    assert done.stderr.startswith("Error:")
+
+
+def test_tables_show_the_median_operation():
+    def operation(begin, length):
+        return Operation(begin, begin + length, (Step("copy", "initiate", "rank 0", begin, begin + length),))
+
+    found = Trace("x", "ideal", "modelled", 8, (operation(0, 30), operation(30, 10), operation(40, 20)))
+    assert found.shown.ps == 20
+    assert "median of 3, 0.01 to 0.03 ns" in trace_table(found)
+    assert steps_frame([found])["ps"].tolist() == [30, 10, 20]
+    check_chrome(chrome_events([found]))
