@@ -26,6 +26,10 @@ Cases<H> restricted_cases();
 template <class H>
 Cases<H> negotiated_cases();
 template <class H>
+Cases<H> local_completion_cases();
+template <class H>
+Cases<H> lock_cases();
+template <class H>
 Cases<H> atomic_cases();
 // Everything at random, against a sequential model.
 template <class H>
@@ -41,7 +45,8 @@ Cases<H> all_cases() {
   Cases<H> all;
   for (const Cases<H>& group :
        {message_cases<H>(), flood_cases<H>(), immediate_cases<H>(), rma_cases<H>(), event_cases<H>(),
-        barrier_cases<H>(), misuse_cases<H>(), restricted_cases<H>(), negotiated_cases<H>(), atomic_cases<H>()}) {
+        barrier_cases<H>(), misuse_cases<H>(), restricted_cases<H>(), negotiated_cases<H>(),
+        local_completion_cases<H>(), lock_cases<H>(), atomic_cases<H>()}) {
     all.insert(all.end(), group.begin(), group.end());
   }
   all.push_back(random_program_case<H>());

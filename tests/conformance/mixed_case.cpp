@@ -1,5 +1,7 @@
 // A little of everything: short enough to be run once for every acquisition that can fail.
 #include "cases.hpp"
+#include "gasmeter/core/atomics/domain.hpp"
+#include "gasmeter/core/negotiated.hpp"
 #include "message.hpp"
 
 namespace gasmeter::conformance {
@@ -11,6 +13,7 @@ using testing::write_pattern;
 
 constexpr Bytes kBytes = 150;
 constexpr Bytes kPutAt = 64 * 1024;
+constexpr Bytes kWordAt = 60 * 1024;
 
 template <class H>
 struct Mixed {
@@ -39,6 +42,59 @@ struct Mixed {
     ++self.replies;
   }
 };
+
+// Tries at once, and without the flag where that is refused: then nothing is left behind, and nothing was polled.
+template <class H, class Attempt>
+void at_once_or_later(Mixed<H>& state, Attempt&& attempt) {
+  core::Endpoint<H>& ep = state.me.endpoint;
+  const std::uint64_t handled = state.requests + state.replies;
+  const std::uint32_t outstanding = ep.outstanding_operations();
+  if (attempt(Flags::immediate)) return;
+  EXPECT(state.me, state.requests + state.replies == handled);
+  EXPECT(state.me, ep.outstanding_operations() == outstanding);
+  EXPECT(state.me, attempt(Flags::none));
+}
+
+// Messages and atomics to the next rank, immediate ones first. Returns how many requests were sent.
+template <class H>
+std::uint64_t send_at_once(Mixed<H>& state, std::int32_t number) {
+  using core::AtomicOp;
+  Member<H>& me = state.me;
+  core::Endpoint<H>& ep = me.endpoint;
+  std::vector<std::byte> payload(kBytes);
+  write_pattern(payload.data(), kBytes, seed_of(me.self(), number, 0));
+  core::Event leaf;
+  at_once_or_later(state, [&](Flags flags) {
+    return ep.request_medium(me.next(), state.handlers[0], payload.data(), kBytes, core::LocalCompletion::event(leaf),
+                             flags, number, -1) == Status::ok;
+  });
+  ep.wait(leaf);
+  ++number;
+  at_once_or_later(state, [&](Flags flags) {
+    core::Prepared<H> sd =
+        ep.prepare_medium(me.next(), nullptr, kBytes, kBytes, 2, core::LocalCompletion::now(), flags);
+    if (!sd) return false;
+    write_pattern(sd.data(), kBytes, seed_of(me.self(), number, 0));
+    // Refused at the commit it is prepared still.
+    return sd.commit(state.handlers[0], kBytes, flags, number, -1) == Status::ok ||
+           sd.commit(state.handlers[0], kBytes, Flags::none, number, -1) == Status::ok;
+  });
+  core::AtomicDomain<H, std::uint64_t> domain(ep, {AtomicOp::fadd, AtomicOp::add});
+  auto* const word = reinterpret_cast<std::uint64_t*>(ep.segment(me.next()).address + kWordAt);
+  std::uint64_t before = 0;
+  core::Event event;
+  at_once_or_later(state, [&](Flags flags) {
+    event = domain.template nb<AtomicOp::fadd>(&before, me.next(), word, 3, 0, flags);
+    return !event.is_no_op();
+  });
+  ep.wait(event);
+  EXPECT(me, before == 0);
+  at_once_or_later(state, [&](Flags flags) {
+    return domain.template nbi<AtomicOp::add>(nullptr, me.next(), word, 4, 0, flags) == Status::ok;
+  });
+  ep.wait_nbi(core::EventSet::rmw);
+  return 2;
+}
 
 template <class H>
 void a_little_of_everything(Member<H>& me) {
@@ -85,11 +141,15 @@ void a_little_of_everything(Member<H>& me) {
   }
   EXPECT(me, std::equal(result.begin(), result.begin() + 64, data.begin() + 8));
 
-  const std::uint64_t all = std::uint64_t{me.ranks()} * std::size(kCategories);
+  const std::uint64_t more = send_at_once(state, number);
+  const std::uint64_t all = std::uint64_t{me.ranks()} * std::size(kCategories) + more;
   ep.wait_until([&] { return state.requests == all && state.replies == all; });
   ep.barrier();
   EXPECT(me, state.requests == all);
   EXPECT(me, state.replies == all);
+  std::uint64_t word = 0;
+  ep.get(ep.rank(), &word, ep.segment().address + kWordAt, sizeof word);
+  EXPECT(me, word == 7);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "cases.hpp"
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/core/atomics/domain.hpp"
 #include "gasmeter/core/negotiated.hpp"
 #include "message.hpp"
 
@@ -173,6 +174,38 @@ void messages_that_handlers_were_not_registered_for_are_diagnosed(Member<H>& me)
   }
 }
 
+template <class H>
+void operations_outside_their_bounds_are_diagnosed(Member<H>& me) {
+  if constexpr (core::kChecked) {
+    core::Endpoint<H>& ep = me.endpoint;
+    const core::Segment& there = ep.segment(me.next());
+    const std::string here = "rank " + std::to_string(me.self()) + ":";
+    const std::string target = "segment of rank " + std::to_string(index(me.next()));
+    std::uint64_t word = 0;
+    std::byte* const end = there.address + there.size;
+    EXPECT(me, refused([&] { ep.put(me.next(), end - 4, &word, 8); }, {here, "put of 8 bytes", target}));
+    EXPECT(me, refused([&] { ep.get(me.next(), &word, there.address - 1, 8); }, {here, "get", "offset -1", target}));
+    EXPECT(me, refused([&] { (void)ep.put_nb(me.next(), end, &word, 1); }, {here, "put_nb", target}));
+    EXPECT(me, refused([&] { (void)ep.get_nb(me.next(), &word, end, 1); }, {here, "get_nb", target}));
+    EXPECT(me, refused([&] { (void)ep.put_nbi(me.next(), end, &word, 1); }, {here, "put_nbi", target}));
+    EXPECT(me, refused([&] { (void)ep.get_nbi(me.next(), &word, end, 1); }, {here, "get_nbi", target}));
+    ep.put(me.next(), end, &word, 0);  // of nothing
+    ep.begin_access_region();
+    EXPECT(me, refused([&] { ep.wait_nbi(); }, {here, "inside an access region"}));
+    EXPECT(me, refused([&] { (void)ep.test_nbi(core::EventSet::get); }, {here, "inside an access region"}));
+    core::Event region = ep.end_access_region();
+    ep.wait(region);
+    ep.wait_nbi();
+    core::AtomicDomain<H, std::uint64_t> domain(ep, {core::AtomicOp::add});
+    auto* const at = reinterpret_cast<std::uint64_t*>(there.address);
+    EXPECT(me, refused([&] { domain.template nb<core::AtomicOp::add>(nullptr, me.next(), at, 1, 0, Flags::my_rank); },
+                       {here, "my_rank"}));
+    ep.barrier();
+  } else {
+    (void)me;
+  }
+}
+
 }  // namespace
 
 template <class H>
@@ -185,6 +218,10 @@ Cases<H> restricted_cases() {
           {"misused_descriptors_are_diagnosed", &misused_descriptors_are_diagnosed<H>, {}, kCheckedOnly},
           {"messages_that_handlers_were_not_registered_for_are_diagnosed",
            &messages_that_handlers_were_not_registered_for_are_diagnosed<H>,
+           {},
+           kCheckedOnly},
+          {"operations_outside_their_bounds_are_diagnosed",
+           &operations_outside_their_bounds_are_diagnosed<H>,
            {},
            kCheckedOnly}};
 }

@@ -2,9 +2,13 @@
 #include <atomic>
 #include <cstring>
 #include <functional>
+#include <mutex>
 #include <thread>
 
 #include "cases.hpp"
+#include "gasmeter/core/atomics/domain.hpp"
+#include "gasmeter/core/handler_lock.hpp"
+#include "gasmeter/core/negotiated.hpp"
 #include "message.hpp"
 
 namespace gasmeter::conformance {
@@ -160,11 +164,97 @@ void any_thread_makes_progress_for_all(Me& me) {
   me.endpoint.barrier();
 }
 
+// Negotiated payload, local completion, atomics, transfers and handler-safe locks, all at once from every thread.
+struct Everything {
+  explicit Everything(Me& member) : me(member), lock(member.endpoint) {
+    handlers = register_all<ThreadedHost>(me.endpoint, this, {&on_request, &on_reply});
+    me.endpoint.barrier();
+  }
+  static void on_request(Token& token) {
+    auto& self = token.context_as<Everything>();
+    const auto thread = static_cast<std::uint64_t>(token.argument(0));
+    const auto number = static_cast<std::uint64_t>(token.argument(1));
+    EXPECT(self.me, has_pattern(token.payload(), token.size(), seed_of(index(token.source()), thread, number)));
+    {
+      const std::lock_guard guard(self.lock);
+      ++self.guarded;
+    }
+    core::Prepared<ThreadedHost> sd = token.prepare_medium(nullptr, 8, 40, 1);
+    std::memset(sd.data(), 0x5a, sd.size());
+    (void)sd.commit(self.handlers[1], 8, Flags::none, token.argument(0));
+    ++self.requests;
+  }
+  static void on_reply(Token& token) {
+    auto& self = token.context_as<Everything>();
+    EXPECT(self.me, token.size() == 8);
+    ++self.replies_of[static_cast<std::size_t>(token.argument(0))];
+  }
+
+  Me& me;
+  core::HandlerLock<ThreadedHost> lock;
+  std::uint64_t guarded = 0;  // by the lock
+  std::array<HandlerIndex, 2> handlers{};
+  std::atomic<std::uint64_t> requests{0};
+  std::array<std::atomic<std::uint64_t>, kThreads> replies_of{};
+};
+
+void threads_do_everything_at_once(Me& me) {
+  constexpr Bytes kPiece = 256;
+  const std::uint64_t count = rounds(200);
+  Everything state(me);
+  core::AtomicDomain<ThreadedHost, std::uint64_t> domain(me.endpoint, {core::AtomicOp::fadd, core::AtomicOp::add});
+  auto* const word = reinterpret_cast<std::uint64_t*>(me.endpoint.segment(me.next()).address);
+  in_threads([&](unsigned thread) {
+    Endpoint& ep = me.endpoint;
+    std::vector<std::byte> data(kPiece);
+    std::vector<std::byte> back(kPiece);
+    std::byte* const there = ep.segment(me.next()).address + 4096 + std::uint64_t{thread} * kPiece;
+    std::uint64_t last = 0;
+    for (std::uint64_t number = 0; number < count; ++number) {
+      const auto a = static_cast<std::int32_t>(thread);
+      const auto b = static_cast<std::int32_t>(number);
+      const Bytes bytes = 1 + number % kPiece;
+      const std::uint64_t seed = seed_of(me.self(), thread, number);
+      core::Prepared<ThreadedHost> sd = ep.prepare_medium(me.next(), nullptr, bytes, bytes + 30, 2);
+      write_pattern(sd.data(), bytes, seed);
+      EXPECT(me, sd.commit(state.handlers[0], bytes, Flags::none, a, b) == Status::ok);
+      write_pattern(data.data(), bytes, seed);
+      core::Event leaf;
+      EXPECT(me, ep.request_medium(me.next(), state.handlers[0], data.data(), bytes, core::LocalCompletion::event(leaf),
+                                   Flags::none, a, b) == Status::ok);
+      ep.wait(leaf);
+      std::uint64_t before = 0;
+      EXPECT(me, domain.nbi<core::AtomicOp::fadd>(&before, me.next(), word, 1) == Status::ok);
+      EXPECT(me, domain.nbi<core::AtomicOp::add>(nullptr, me.next(), word, 1) == Status::ok);
+      ep.wait_nbi(core::EventSet::rmw);
+      EXPECT(me, number == 0 || before > last);  // this thread has added since
+      last = before;
+      EXPECT(me, ep.put_nbi(me.next(), there, data.data(), bytes) == Status::ok);
+      ep.wait_nbi(core::EventSet::put);
+      ep.get(me.next(), back.data(), there, bytes);
+      EXPECT(me, has_pattern(back.data(), bytes, seed));
+      const std::lock_guard guard(state.lock);
+      ++state.guarded;
+    }
+    ep.wait_until([&] { return state.replies_of[thread].load() == 2 * count; });
+  });
+  const std::uint64_t all = 2 * count * kThreads;
+  me.endpoint.wait_until([&] { return state.requests.load() == all; });
+  me.endpoint.barrier();
+  {
+    const std::lock_guard guard(state.lock);
+    EXPECT(me, state.guarded == all + count * kThreads);
+  }
+  EXPECT(me, domain.wait<core::AtomicOp::fadd>(me.next(), word, 0) == all);
+  me.endpoint.barrier();
+}
+
 }  // namespace
 
 Cases<ThreadedHost> thread_cases() {
   return {{"threads_flood_through_one_endpoint", &threads_flood_through_one_endpoint, {.ring_bytes = 4096}},
           {"threads_transfer_and_synchronise_on_their_own", &threads_transfer_and_synchronise_on_their_own},
+          {"threads_do_everything_at_once", &threads_do_everything_at_once},
           {"any_thread_makes_progress_for_all", &any_thread_makes_progress_for_all}};
 }
 

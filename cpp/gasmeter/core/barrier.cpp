@@ -30,10 +30,13 @@ void Endpoint<H>::barrier_near() {
     host_.synchronise();
     near_.barrier_word(partner, round).store(barrier_epoch_, std::memory_order_release);
     host_.notify(near_.rank_of(partner));
-    wait_until([&] {
-      host_.synchronise();
-      return near_.barrier_word(self, round).load(std::memory_order_acquire) >= barrier_epoch_;
-    });
+    const Rank awaited = near_.rank_of((self + ranks - distance) % ranks);
+    wait_for(
+        [&] {
+          host_.synchronise();
+          return near_.barrier_word(self, round).load(std::memory_order_acquire) >= barrier_epoch_;
+        },
+        "barrier", {Waiting::For::barrier, awaited, round});
     host_.charge_shared(SharedPrice::line_transfer);
   }
 }
@@ -44,7 +47,9 @@ void Endpoint<H>::barrier_far() {
   for (std::uint32_t distance = 1; distance < ranks_; distance *= 2, ++round) {
     const Rank partner{(index(rank_) + distance) % ranks_};
     (void)request_short(partner, reference::kBarrier, Flags::none, static_cast<std::int32_t>(round));
-    wait_until([&] { return barrier_arrivals_[round] >= barrier_epoch_; });
+    const Rank awaited{(index(rank_) + ranks_ - distance) % ranks_};
+    wait_for([&] { return barrier_arrivals_[round] >= barrier_epoch_; }, "barrier",
+             {Waiting::For::barrier, awaited, round});
   }
 }
 

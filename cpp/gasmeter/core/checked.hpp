@@ -25,10 +25,11 @@ enum class Place : std::uint8_t {
   prepared,         // between prepare and commit: as a reply handler
 };
 
-// Where a thread is, and in which handler.
+// Where a thread is, in which handler, and the handler-safe lock it took last of those it holds.
 struct Whereabouts {
   Place place = Place::outside;
   HandlerIndex handler{};
+  const void* lock = nullptr;
 };
 
 // Of every thread that has called an endpoint. The members exist in every build, so that all agree on the layout.

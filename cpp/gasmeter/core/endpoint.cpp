@@ -88,8 +88,7 @@ Bytes Endpoint<H>::most_payload(Rank peer, Category category, Outgoing outgoing,
   check_rank(peer);
   Bytes most = 0;
   if (near_.holds(peer)) {
-    const Bytes quarter = near_.layout().ring_bytes / 4;
-    most = category == Category::medium ? quarter - ring::record(ring::Kind::medium, arguments, 0) : kLargestLong;
+    most = category == Category::medium ? ring::largest_payload(near_.layout().ring_bytes, arguments) : kLargestLong;
   } else {
     const conduit::Capabilities& can = conduit_->capabilities();
     const bool request = outgoing == Outgoing::request;
@@ -124,6 +123,10 @@ template <class H>
 void Endpoint<H>::refuse_call(const char* call) const {
   const Whereabouts where = whereabouts_.get();
   const std::string who = "rank " + std::to_string(index(rank_)) + ": " + call;
+  if (where.lock != nullptr) {
+    throw UsageError(who + (where.place == Place::outside ? "" : " in handler " + name_of(where.handler)) +
+                     " with a handler-safe lock held: no communication and no poll until it is given back");
+  }
   switch (where.place) {
     case Place::request_handler:
       throw UsageError(who + " in handler " + name_of(where.handler) +
@@ -136,6 +139,14 @@ void Endpoint<H>::refuse_call(const char* call) const {
 }
 
 template <class H>
+void Endpoint<H>::refuse_target(const char* call, Rank rank, const void* address, Bytes bytes) const {
+  const auto offset = static_cast<const std::byte*>(address) - segment(rank).address;
+  throw UsageError("rank " + std::to_string(index(rank_)) + ": " + call + " of " + std::to_string(bytes) +
+                   " bytes at offset " + std::to_string(offset) + " of the segment of rank " +
+                   std::to_string(index(rank)) + ", which has " + std::to_string(segment(rank).size) + " bytes");
+}
+
+template <class H>
 void Endpoint<H>::check_registration(const AmView& message) const {
   if (const char* const what = handlers_.broken_by(message)) {
     throw UsageError("rank " + std::to_string(index(rank_)) + ": message from rank " +
@@ -143,6 +154,19 @@ void Endpoint<H>::check_registration(const AmView& message) const {
                      std::to_string(message.arguments.size()) + " arguments: " + what +
                      " is not what the handler was registered for");
   }
+}
+
+template <class H>
+void Endpoint<H>::check_locks(HandlerIndex handler) const {
+  if (whereabouts_.get().lock == nullptr) return;
+  throw UsageError("rank " + std::to_string(index(rank_)) + ": handler " + name_of(handler) +
+                   " returned with a handler-safe lock held");
+}
+
+template <class H>
+void Endpoint<H>::refuse_sync_in_region() const {
+  throw UsageError("rank " + std::to_string(index(rank_)) +
+                   ": test_nbi or wait_nbi inside an access region: its operations belong to the region's event");
 }
 
 template <class H>
@@ -189,7 +213,7 @@ Status Endpoint<H>::request_slow(Rank to, const Message& message, Flags flags) {
     return link != nullptr ? try_near(*link, Outgoing::request, message) : try_far(header, message);
   };
   if (is_immediate(flags)) return try_once() ? Status::ok : Status::no_resource;
-  wait_until(try_once);
+  wait_for(try_once, "request", {Waiting::For::room, to, index(message.handler)});
   return Status::ok;
 }
 
@@ -208,7 +232,7 @@ Status Endpoint<H>::reply(Token<H>& token, const Message& message, Flags flags) 
     token.replied_ = try_once();
     return token.replied_ ? Status::ok : Status::no_resource;
   }
-  wait_loop(try_once, [this] { return progress_replies(); });
+  wait_loop(try_once, [this] { return progress_replies(); }, "reply", {Waiting::For::room, to, index(message.handler)});
   return Status::ok;
 }
 
@@ -231,6 +255,7 @@ void Endpoint<H>::arrived(const AmView& message) {
   host_.mark(Mark::handler_begin);
   row.function(token);
   host_.mark(Mark::handler_end);
+  if constexpr (kChecked) check_locks(message.handler);
 }
 
 // The ring's state stays in registers while handlers run: a handler can reach other rings of this rank, never the one
@@ -310,6 +335,7 @@ GASMETER_INLINE void Endpoint<H>::run_handler(Token<H>& token, AmView& message, 
   host_.mark(Mark::handler_begin);
   row.function(token);
   host_.mark(Mark::handler_end);
+  if constexpr (kChecked) check_locks(handler);
 }
 
 // What a Medium or Long has and a Short has not.
@@ -382,12 +408,15 @@ bool Endpoint<H>::test(Event& event) {
 
 template <class H>
 void Endpoint<H>::wait(Event& event) {
-  wait_until([&] { return test(event); });
+  check_call("wait");
+  wait_for([&] { return test(event); }, "wait", {Waiting::For::event, {}, event.value_});
 }
 
 template <class H>
 void Endpoint<H>::wait_some(std::span<Event> events) {
-  wait_until([&] { return test_some(events); });
+  check_call("wait_some");
+  wait_for([&] { return test_some(events); }, "wait_some",
+           {Waiting::For::events, {}, static_cast<std::uint32_t>(events.size())});
 }
 
 // Leaves first: a root takes its leaf with it.
@@ -410,12 +439,16 @@ template <class H>
 bool Endpoint<H>::test_nbi(EventSet set) {
   ImplicitGroup& group = implicit_group();
   const std::lock_guard guard(operations_lock_);
+  if constexpr (kChecked) {
+    if (group.open_region != ImplicitGroup::kNoRegion) refuse_sync_in_region();
+  }
   return group.is_complete(set);
 }
 
 template <class H>
 void Endpoint<H>::wait_nbi(EventSet set) {
-  wait_until([&] { return test_nbi(set); });
+  check_call("wait_nbi");
+  wait_for([&] { return test_nbi(set); }, "wait_nbi", {Waiting::For::implicit});
 }
 
 template <class H>
@@ -443,8 +476,8 @@ std::uint32_t Endpoint<H>::native_parts(Bytes bytes) const {
 // An immediate transfer of several pieces is always refused: it could not take all its resources at once.
 template <class H>
 template <class Start>
-std::optional<OperationId> Endpoint<H>::start_native(OperationKind kind, Bytes bytes, Flags flags, ImplicitGroup* group,
-                                                     bool with_leaf, Start&& start) {
+std::optional<OperationId> Endpoint<H>::start_native(OperationKind kind, Rank rank, Bytes bytes, Flags flags,
+                                                     ImplicitGroup* group, bool with_leaf, Start&& start) {
   const Bytes largest = conduit_->capabilities().max_transfer;
   const std::uint32_t parts = native_parts(bytes);
   if (is_immediate(flags) && parts > 1) return std::nullopt;
@@ -462,7 +495,7 @@ std::optional<OperationId> Endpoint<H>::start_native(OperationKind kind, Bytes b
       return start(offset, std::min(largest, bytes - offset), id, leaf) == Status::ok;
     };
     if (!is_immediate(flags)) {
-      wait_until(try_once);
+      wait_for(try_once, kind == OperationKind::put ? "put" : "get", {Waiting::For::transfer, rank});
     } else if (!try_once()) {
       const std::lock_guard guard(operations_lock_);
       operations_.withdraw(id);
@@ -483,7 +516,7 @@ std::optional<OperationId> Endpoint<H>::start_put(Rank rank, void* to, const voi
   }
   OperationId leaf = conduit::kNoOperation;
   const auto id =
-      start_native(OperationKind::put, bytes, flags, group, local.leaf() != nullptr,
+      start_native(OperationKind::put, rank, bytes, flags, group, local.leaf() != nullptr,
                    [&](Bytes offset, Bytes size, OperationId root, OperationId of_leaf) {
                      leaf = of_leaf;
                      return conduit_->put(rank, static_cast<std::byte*>(to) + offset,
@@ -498,7 +531,7 @@ std::optional<OperationId> Endpoint<H>::start_get(Rank rank, void* to, const voi
                                                   ImplicitGroup* group) {
   check_rank(rank);  // before an operation is started
   if (!native_get_) return Reference<H>::get(*this, rank, to, from, bytes, flags, group);
-  return start_native(OperationKind::get, bytes, flags, group, false,
+  return start_native(OperationKind::get, rank, bytes, flags, group, false,
                       [&](Bytes offset, Bytes size, OperationId root, OperationId /*leaf*/) {
                         return conduit_->get(rank, static_cast<std::byte*>(to) + offset,
                                              static_cast<const std::byte*>(from) + offset, size, root);

@@ -28,6 +28,7 @@
 #include "gasmeter/core/operation_table.hpp"
 #include "gasmeter/core/segment.hpp"
 #include "gasmeter/core/token.hpp"
+#include "gasmeter/core/wait_report.hpp"
 
 namespace gasmeter::core {
 
@@ -141,6 +142,15 @@ class Endpoint final : private conduit::Delivery {
     return request_slow(to, {Category::long_message, handler, from, bytes, destination, words}, flags);
   }
 
+  // With a choice of local completion (now, group or event) the payload may be sent from where it lies;
+  // core/negotiated.hpp has to be included.
+  template <std::convertible_to<std::int32_t>... Args>
+  Status request_medium(Rank to, HandlerIndex handler, const void* from, Bytes bytes, LocalCompletion local,
+                        Flags flags, Args... arguments);
+  template <std::convertible_to<std::int32_t>... Args>
+  Status request_long(Rank to, HandlerIndex handler, const void* from, Bytes bytes, void* destination,
+                      LocalCompletion local, Flags flags, Args... arguments);
+
   // ---- negotiated payload: core/negotiated.hpp has the descriptor and has to be included. Between `least` and `most`
   // bytes are prepared, in the library's own buffer (`client` null) or to be sent from the client's; `arguments` says
   // how many the commit will have. most may exceed max_request_*(to), least may not. `local` is for a client's buffer
@@ -156,6 +166,7 @@ class Endpoint final : private conduit::Delivery {
   // ---- put and get. `to` of a put and `from` of a get are the owner's addresses, inside its segment.
   GASMETER_INLINE void put(Rank rank, void* to, const void* from, Bytes bytes) {
     check_call("put");
+    check_target("put", rank, to, bytes);
     if (void* here = near_.map(rank, to)) {
       copy_near(here, from, bytes);
       return;
@@ -165,6 +176,7 @@ class Endpoint final : private conduit::Delivery {
   }
   GASMETER_INLINE void get(Rank rank, void* to, const void* from, Bytes bytes) {
     check_call("get");
+    check_target("get", rank, from, bytes);
     if (void* here = near_.map(rank, from)) {
       copy_near(to, here, bytes);
       return;
@@ -175,6 +187,7 @@ class Endpoint final : private conduit::Delivery {
   GASMETER_INLINE Event put_nb(Rank rank, void* to, const void* from, Bytes bytes,
                                LocalCompletion local = LocalCompletion::defer(), Flags flags = Flags::none) {
     check_call("put_nb");
+    check_target("put_nb", rank, to, bytes);
     if (void* here = near_.map(rank, to)) {
       copy_near(here, from, bytes);
       local.complete_now();
@@ -184,6 +197,7 @@ class Endpoint final : private conduit::Delivery {
   }
   GASMETER_INLINE Event get_nb(Rank rank, void* to, const void* from, Bytes bytes, Flags flags = Flags::none) {
     check_call("get_nb");
+    check_target("get_nb", rank, from, bytes);
     if (void* here = near_.map(rank, from)) {
       copy_near(to, here, bytes);
       return Event::done();
@@ -194,6 +208,7 @@ class Endpoint final : private conduit::Delivery {
   GASMETER_INLINE Status put_nbi(Rank rank, void* to, const void* from, Bytes bytes,
                                  LocalCompletion local = LocalCompletion::defer(), Flags flags = Flags::none) {
     check_call("put_nbi");
+    check_target("put_nbi", rank, to, bytes);
     if (void* here = near_.map(rank, to)) {
       copy_near(here, from, bytes);
       local.complete_now();
@@ -203,6 +218,7 @@ class Endpoint final : private conduit::Delivery {
   }
   GASMETER_INLINE Status get_nbi(Rank rank, void* to, const void* from, Bytes bytes, Flags flags = Flags::none) {
     check_call("get_nbi");
+    check_target("get_nbi", rank, from, bytes);
     if (void* here = near_.map(rank, from)) {
       copy_near(to, here, bytes);
       return Status::ok;
@@ -269,7 +285,7 @@ class Endpoint final : private conduit::Delivery {
   template <class Done>
   GASMETER_INLINE void wait_until(Done&& done) {
     check_call("wait_until");
-    wait_loop(std::forward<Done>(done), [this] { return progress(); });
+    wait_loop(std::forward<Done>(done), [this] { return progress(); }, "wait_until", {});
   }
 
   // All ranks have entered before any returns. Polls while it waits.
@@ -288,6 +304,8 @@ class Endpoint final : private conduit::Delivery {
   template <class>
   friend class RemoteAtomics;
   template <class>
+  friend class HandlerLock;
+  template <class>
   friend class Vis;
   template <class>
   friend class Teams;
@@ -305,13 +323,29 @@ class Endpoint final : private conduit::Delivery {
     std::span<const std::int32_t> arguments;
   };
 
-  // The only loop of the code base that waits.
+  // The only loop of the code base that waits. Where nothing happens for long, a report says what `call` waits for.
   template <class Done, class Step>
-  GASMETER_INLINE void wait_loop(Done&& done, Step&& step) {
+  GASMETER_INLINE void wait_loop(Done&& done, Step&& step, const char* call, Waiting waiting) {
+    WaitWatch watch;
     while (!done()) {
-      if (step() == 0) host_.idle(conduit_ != nullptr ? conduit_->next_deadline() : kNever);
+      if (step() != 0) {
+        watch.progressed();
+        continue;
+      }
+      if constexpr (H::kModelled) {
+        host_.describe_wait(in_few_words(waiting.what));  // if nothing ever happens the engine reports it
+      } else if (watch.missed()) {
+        report_wait(watch, call, waiting);
+      }
+      host_.idle(conduit_ != nullptr ? conduit_->next_deadline() : kNever);
     }
+    if constexpr (H::kModelled) host_.describe_wait(nullptr);
   }
+  template <class Done>
+  GASMETER_INLINE void wait_for(Done&& done, const char* call, Waiting waiting) {
+    wait_loop(std::forward<Done>(done), [this] { return progress(); }, call, waiting);
+  }
+  GASMETER_NOINLINE void report_wait(WaitWatch& watch, const char* call, const Waiting& waiting);
 
   GASMETER_INLINE void copy_near(void* to, const void* from, Bytes bytes) {
     host_.charge(PrivatePrice::call);
@@ -323,13 +357,25 @@ class Endpoint final : private conduit::Delivery {
 
   GASMETER_INLINE void check_call(const char* call) const {
     if constexpr (kChecked) {
-      if (GASMETER_UNLIKELY(whereabouts_.get().place != Place::outside)) refuse_call(call);
+      const Whereabouts where = whereabouts_.get();
+      if (GASMETER_UNLIKELY(where.place != Place::outside || where.lock != nullptr)) refuse_call(call);
     }
   }
+  // Of memory that a put or get names: inside the rank's segment.
+  GASMETER_INLINE void check_target(const char* call, Rank rank, const void* address, Bytes bytes) const {
+    if constexpr (kChecked) {
+      if (bytes != 0 && index(rank) < ranks_ && !segment(rank).holds(address, bytes)) {
+        refuse_target(call, rank, address, bytes);
+      }
+    }
+  }
+  [[noreturn]] void refuse_target(const char* call, Rank rank, const void* address, Bytes bytes) const;
   // Of a call in a restricted context.
   [[noreturn]] void refuse_call(const char* call) const;
   [[nodiscard]] std::string name_of(HandlerIndex handler) const;
   void check_registration(const AmView& message) const;
+  void check_locks(HandlerIndex handler) const;
+  [[noreturn]] void refuse_sync_in_region() const;
   GASMETER_INLINE static void check_value(Bytes bytes) {
     if (GASMETER_UNLIKELY(bytes - 1 > 7)) refuse_value(bytes);
   }
@@ -398,7 +444,7 @@ class Endpoint final : private conduit::Delivery {
   [[nodiscard]] std::uint32_t native_parts(Bytes bytes) const;
   // Through the conduit's own put or get: calls start(piece's offset, its size, operation) until each is taken.
   template <class Start>
-  std::optional<OperationId> start_native(OperationKind kind, Bytes bytes, Flags flags, ImplicitGroup* group,
+  std::optional<OperationId> start_native(OperationKind kind, Rank rank, Bytes bytes, Flags flags, ImplicitGroup* group,
                                           bool with_leaf, Start&& start);
   std::optional<OperationId> start_get(Rank rank, void* to, const void* from, Bytes bytes, Flags flags,
                                        ImplicitGroup* group);
@@ -447,6 +493,7 @@ class Endpoint final : private conduit::Delivery {
     Bytes bytes = 0;
   };
   Staging staging_;
+  SimTime wait_report_ = wait_report_period();
   std::uint64_t barrier_epoch_ = 0;
   std::array<std::uint64_t, NeighbourhoodLayout::kBarrierRounds> barrier_arrivals_{};
 };
@@ -517,7 +564,8 @@ template <class H>
 void Token<H>::take_reply(const char* call) {
   if (GASMETER_UNLIKELY(replied_ || !message_.is_request)) refuse_reply(call);
   if constexpr (kChecked) {
-    if (endpoint_.whereabouts_.get().place == Place::prepared) endpoint_.refuse_call(call);
+    const Whereabouts where = endpoint_.whereabouts_.get();
+    if (where.place == Place::prepared || where.lock != nullptr) endpoint_.refuse_call(call);
   }
   replied_ = true;
 }

@@ -30,6 +30,12 @@ class Event {
 enum class Flags : std::uint32_t {
   none = 0,
   immediate = 1U << 0,  // refuse instead of waiting or polling
+  // Of atomics alone. Every operation orders what its rank did before and does after it at its target's side, so the
+  // fences are there already; the other two are promises, which checked builds verify.
+  acquire = 1U << 1,
+  release = 1U << 2,
+  my_rank = 1U << 3,           // the target is this rank
+  my_neighbourhood = 1U << 4,  // the target is a neighbour
   // Of limit queries alone: how large `least` of a prepare may be, with the client's buffer and with the library's.
   prepare_least_client = 1U << 11,
   prepare_least_alloc = 1U << 12,
@@ -68,5 +74,8 @@ class LocalCompletion {
 
 // Sets of implicit (NBI) operations that a sync call can name [EX:EC].
 enum class EventSet : std::uint8_t { put = 1, get = 2, am = 4, rmw = 8, local = 16, all = 31 };
+[[nodiscard]] constexpr EventSet operator|(EventSet a, EventSet b) {
+  return static_cast<EventSet>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
+}
 
 }  // namespace gasmeter::core

@@ -36,10 +36,10 @@ void Prepared<H>::prepare(Link* link, Bytes least, Bytes most, Flags flags) {
   if (is_immediate(flags)) {
     taken = try_once();
   } else if (token_ != nullptr) {
-    e.wait_loop(try_once, [&e] { return e.progress_replies(); });
+    e.wait_loop(try_once, [&e] { return e.progress_replies(); }, "prepare", {Waiting::For::prepare, header.peer});
     taken = true;
   } else {
-    e.wait_until(try_once);
+    e.wait_for(try_once, "prepare", {Waiting::For::prepare, header.peer});
     taken = true;
   }
   if (!taken) {
@@ -146,10 +146,13 @@ Status Prepared<H>::send_by_conduit(const AmCommit& message, Flags flags) {
   bool sent = true;
   if (is_immediate(flags)) {
     sent = try_once();
-  } else if (token_ != nullptr) {
-    e.wait_loop(try_once, [&e] { return e.progress_replies(); });
   } else {
-    e.wait_until(try_once);
+    const Waiting waiting{Waiting::For::room, buffer_.header.peer, index(message.handler)};
+    if (token_ != nullptr) {
+      e.wait_loop(try_once, [&e] { return e.progress_replies(); }, "commit", waiting);
+    } else {
+      e.wait_for(try_once, "commit", waiting);
+    }
   }
   if (local == conduit::kNoOperation) {
     if (sent) local_.complete_now();
@@ -175,7 +178,9 @@ void Prepared<H>::cancel() {
   } else if (way_ == Way::ring) {
     Link& link = *e.near_.link(buffer_.header.peer);
     e.host_.synchronise();
-    ring_of(link).take_back();
+    const auto prefix =
+        static_cast<Bytes>(static_cast<std::byte*>(buffer_.data) - reinterpret_cast<std::byte*>(buffer_.slot));
+    ring_of(link).take_back(prefix, prefix + buffer_.size);
     lock_of(link).unlock();
   } else {
     give_back_staging();

@@ -107,14 +107,12 @@ class Prepared {
     e.host_.charge(PrivatePrice::call);
     e.host_.synchronise();
     lock_of(link).lock();
-    RingSender& ring = ring_of(link);
-    std::byte* const record = ring.reserve(ring::record(ring::Kind::medium, arguments, bytes));
+    std::byte* const record = ring_of(link).reserve(ring::record(ring::Kind::medium, arguments, bytes));
     if (GASMETER_UNLIKELY(record == nullptr)) {
       lock_of(link).unlock();
       return false;
     }
     std::byte* const payload = ring::payload_of(record, arguments);
-    ring.lend(static_cast<Bytes>(payload - record));
     buffer_.data = payload;
     buffer_.size = bytes;
     buffer_.slot = reinterpret_cast<std::uint64_t>(record);
@@ -133,8 +131,13 @@ class Prepared {
     E::copy_words(record + 8, words);
     const auto before = static_cast<Bytes>(static_cast<std::byte*>(buffer_.data) - record);
     e.host_.synchronise();
-    ring_of(link).publish(ring::Header::pack(handler, arguments, ring::Kind::medium, bytes),
-                          before + ring::round_up(bytes, ring::kGranule));
+    const std::uint64_t header = ring::Header::pack(handler, arguments, ring::Kind::medium, bytes);
+    const Bytes length = before + ring::round_up(bytes, ring::kGranule);
+    if (GASMETER_LIKELY(bytes == buffer_.size)) {
+      ring_of(link).publish(header, length);
+    } else {
+      ring_of(link).publish_part(header, length, before + buffer_.size);
+    }
     lock_of(link).unlock();
     e.host_.notify(link.rank);
     leave();
@@ -214,6 +217,32 @@ Prepared<H> Endpoint<H>::prepare_long(Rank to, const void* client, Bytes least, 
   check_call("prepare_long");
   return Prepared<H>(*this, nullptr, {to, Category::long_message, false, static_cast<std::uint8_t>(arguments), 0},
                      client, least, most, destination, local, flags);
+}
+
+template <class H>
+template <std::convertible_to<std::int32_t>... Args>
+Status Endpoint<H>::request_medium(Rank to, HandlerIndex handler, const void* from, Bytes bytes, LocalCompletion local,
+                                   Flags flags, Args... arguments) {
+  if (bytes == 0) {  // there is no source to complete
+    const Status status = request_medium(to, handler, nullptr, 0, flags, arguments...);
+    if (status == Status::ok) local.complete_now();
+    return status;
+  }
+  Prepared<H> prepared = prepare_medium(to, from, bytes, bytes, sizeof...(Args), local, flags);
+  return prepared ? prepared.commit(handler, bytes, flags, arguments...) : Status::no_resource;
+}
+
+template <class H>
+template <std::convertible_to<std::int32_t>... Args>
+Status Endpoint<H>::request_long(Rank to, HandlerIndex handler, const void* from, Bytes bytes, void* destination,
+                                 LocalCompletion local, Flags flags, Args... arguments) {
+  if (bytes == 0) {  // there is no source to complete
+    const Status status = request_long(to, handler, nullptr, 0, destination, flags, arguments...);
+    if (status == Status::ok) local.complete_now();
+    return status;
+  }
+  Prepared<H> prepared = prepare_long(to, from, bytes, bytes, destination, sizeof...(Args), local, flags);
+  return prepared ? prepared.commit_long(handler, bytes, destination, flags, arguments...) : Status::no_resource;
 }
 
 template <class H>

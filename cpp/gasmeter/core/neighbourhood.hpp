@@ -24,11 +24,11 @@ struct NeighbourhoodLayout {
   static constexpr Bytes kPage = 4096;
   static constexpr std::uint32_t kBarrierRounds = 16;  // 65536 ranks
 
-  // Rings of 128 KiB for few ranks (two of them fit a second-level cache); with many ranks the rings of one rank
-  // together stay near 1 MiB, and none falls below 16 KiB (a Medium of almost 4 KiB).
+  // Rings of 256 KiB for few ranks (a Medium of 64 KiB and more); with many ranks the rings of one rank together stay
+  // near 1 MiB, and none falls below 16 KiB (a Medium of more than 5 KiB).
   [[nodiscard]] static NeighbourhoodLayout of(std::uint32_t ranks, Bytes segment_bytes) {
     const Bytes share = std::bit_floor(Bytes{1024 * 1024} / std::max<Bytes>(ranks, 1));
-    return {ranks, std::clamp<Bytes>(share, 16 * 1024, 128 * 1024), ring::round_up(segment_bytes, kPage)};
+    return {ranks, std::clamp<Bytes>(share, 16 * 1024, 256 * 1024), ring::round_up(segment_bytes, kPage)};
   }
 
   [[nodiscard]] Bytes barrier_line(std::uint32_t rank, std::uint32_t round) const {
@@ -100,6 +100,9 @@ class Neighbourhood {
     return const_cast<std::byte*>(static_cast<const std::byte*>(owner_address)) + deltas_[neighbour];
   }
 
+  [[nodiscard]] Rank first() const { return Rank{first_}; }
+  // Every neighbour's own addresses are good here, too.
+  [[nodiscard]] bool is_aligned() const { return aligned_; }
   [[nodiscard]] std::byte* segment(std::uint32_t neighbour) const { return block_ + layout_.segment_at(neighbour); }
   [[nodiscard]] std::vector<Link>& links() { return links_; }
   [[nodiscard]] std::uint32_t ranks() const { return layout_.ranks; }

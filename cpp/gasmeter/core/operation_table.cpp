@@ -99,6 +99,16 @@ const OperationTable::Slot& OperationTable::slot_of(const Event& event) const {
   return slots_[index];
 }
 
+std::string OperationTable::describe(const Event& event) const {
+  static constexpr std::array kNames{"put", "get", "active message", "read-modify-write"};
+  if (event.is_done()) return "an event that is complete";
+  const Slot& slot = slot_of(event);
+  const char* const name = slot.is_region ? "access region" : kNames[static_cast<std::size_t>(slot.kind)];
+  return "event " + std::to_string(event.value_ - 2) + " (" + (slot.root != kEnd ? "local completion of a " : "") +
+         name + "), of which " + std::to_string(slot.remaining) + (slot.is_region ? " operations" : " parts") +
+         " are missing";
+}
+
 void OperationTable::consume(Event& event) {
   const std::uint32_t index = event.value_ - 2;
   event = Event::done();

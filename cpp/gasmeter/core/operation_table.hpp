@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "gasmeter/base/units.hpp"
@@ -58,6 +59,8 @@ class OperationTable {
   OperationId start_leaf(OperationId root, std::uint32_t parts);
   // The root's leaf, if it has one that is not consumed; done() otherwise. A pure query.
   [[nodiscard]] Event leaf_of(const Event& root) const;
+  // For reports: what the event is of and how much of it is missing.
+  [[nodiscard]] std::string describe(const Event& event) const;
   [[nodiscard]] bool is_leaf(const Event& event) const { return !event.is_done() && slot_of(event).root != kEnd; }
   // True: complete, and the event is consumed.
   bool test(Event& event);

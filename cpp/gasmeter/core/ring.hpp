@@ -98,10 +98,17 @@ inline std::byte* payload_of(std::byte* record, unsigned arguments) {
   return record + (round_up(end, kPayloadAlignment) - reinterpret_cast<std::uintptr_t>(record));
 }
 
-// The largest Medium payload that a ring takes with 16 arguments: a quarter of it, so that a record and the padding in
-// front of it always fit into what the receiver has announced.
-constexpr Bytes largest_payload(Bytes bytes) {
-  return bytes / 4 - record(Kind::medium, conduit::kMaxArguments, 0);
+// Zeroing runs at most two chunks ahead of the newest record; it must not reach what the receiver has not read.
+inline constexpr Bytes kMargin = 2 * kZeroChunk;
+
+// No record may be longer. The receiver of an empty ring has announced all but a quarter of it, and a record needs room
+// for itself and for padding that is shorter than it.
+constexpr Bytes longest_record(Bytes bytes) {
+  return (bytes - bytes / 4 - kMargin) / 2 & ~(kGranule - 1);
+}
+// The largest Medium payload that a ring takes with so many arguments.
+constexpr Bytes largest_payload(Bytes bytes, unsigned arguments = conduit::kMaxArguments) {
+  return longest_record(bytes) - record(Kind::medium, arguments, 0);
 }
 
 struct Control {
@@ -154,19 +161,22 @@ class RingSender {
   // The same for a record that cannot reach beyond what is zero.
   GASMETER_INLINE void publish_small(std::uint64_t header, Bytes length) { store(header, tail_ + length); }
 
-  // The caller lets somebody write behind the first `prefix` bytes of the last reserve(), who may publish less than
-  // that, or nothing: what lies there is not known to be zero any more.
-  GASMETER_INLINE void lend(Bytes prefix) { zeroed_ = zeroed_ < tail_ + prefix ? zeroed_ : tail_ + prefix; }
-  // Instead of the publish() that follows a lend().
-  void take_back() {
+  // The same where somebody may have written up to `written` bytes of the last reserve(), more than is published: what
+  // lies behind the record is not known to be zero.
+  GASMETER_NOINLINE void publish_part(std::uint64_t header, Bytes length, Bytes written) {
+    forget_zeros(length, written);
+    publish(header, length);
+  }
+  // Instead of a publish(): whatever lies between `prefix` and `written` bytes behind the tail.
+  GASMETER_NOINLINE void take_back(Bytes prefix, Bytes written) {
+    forget_zeros(prefix, written);
     while (zeroed_ < tail_ + kAlwaysZero) zero_ahead();
   }
 
   [[nodiscard]] std::uint64_t position() const { return tail_; }
 
  private:
-  // Zeroing runs at most two chunks ahead of the newest record; it must not reach what the receiver has not read.
-  static constexpr Bytes kMargin = 2 * ring::kZeroChunk;
+  static constexpr Bytes kMargin = ring::kMargin;
   static constexpr Bytes kAlwaysZero = ring::kZeroChunk / 2;  // at least this much is zero behind the newest record
   static_assert(ring::kLongestSmallRecord < kAlwaysZero);
 
@@ -187,6 +197,10 @@ class RingSender {
     const std::uint64_t end_of_lap = (tail_ & ~(bytes - 1)) + bytes;
     limit_ = room < end_of_lap ? room : end_of_lap;
     return true;
+  }
+
+  void forget_zeros(Bytes from, Bytes to) {
+    if (from < to && zeroed_ > tail_ + from) zeroed_ = tail_ + from;
   }
 
   // A record reached beyond what is zero: the word behind it must be zero before the record is seen.

@@ -1,6 +1,9 @@
 // What a program's hot paths compile to; check_hot_paths.py reads the code. Compiled as released, whatever the build.
 #include "gasmeter/base/real_host.hpp"
+#include "gasmeter/core/atomics/domain.hpp"
 #include "gasmeter/core/endpoint.hpp"
+#include "gasmeter/core/handler_lock.hpp"
+#include "gasmeter/core/negotiated.hpp"
 
 using gasmeter::Bytes;
 using gasmeter::HandlerIndex;
@@ -8,8 +11,13 @@ using gasmeter::Rank;
 using gasmeter::RealHost;
 using gasmeter::Status;
 using gasmeter::ThreadedHost;
+using gasmeter::core::AtomicDomain;
+using gasmeter::core::AtomicOp;
 using gasmeter::core::Endpoint;
+using gasmeter::core::Event;
 using gasmeter::core::Flags;
+using gasmeter::core::HandlerLock;
+using Domain = AtomicDomain<RealHost, std::uint64_t>;
 
 // Names without decoration for the script; nobody calls them.
 extern "C" {
@@ -18,6 +26,12 @@ void hot_put_word(Endpoint<RealHost>& endpoint, Rank rank, void* to, const void*
 void hot_get_word(Endpoint<RealHost>& endpoint, Rank rank, void* to, const void* from);
 Status hot_short_0(Endpoint<RealHost>& endpoint, Rank to, HandlerIndex handler);
 Status hot_short_2(Endpoint<RealHost>& endpoint, Rank to, HandlerIndex handler, std::int32_t a, std::int32_t b);
+bool hot_fetch_add_nb(Domain& domain, std::uint64_t* result, Rank rank, std::uint64_t* target, std::uint64_t value);
+Status hot_fetch_add_nbi(Domain& domain, std::uint64_t* result, Rank rank, std::uint64_t* target, std::uint64_t value);
+std::uint64_t hot_fetch_add_wait(Domain& domain, Rank rank, std::uint64_t* target, std::uint64_t value);
+void hot_handler_lock(HandlerLock<RealHost>& lock, std::uint64_t* count);
+void control_handler_lock(HandlerLock<ThreadedHost>& lock, std::uint64_t* count);
+void control_two_atomics(Domain& domain, std::uint64_t* result, Rank rank, std::uint64_t* target);
 Status control_locked_short(Endpoint<ThreadedHost>& endpoint, Rank to, HandlerIndex handler);
 unsigned control_indirect_call(gasmeter::conduit::Conduit& conduit, gasmeter::conduit::Delivery& sink);
 void control_foreign_call(Endpoint<RealHost>& endpoint, Rank rank, void* to, const void* from, Bytes bytes);
@@ -38,7 +52,37 @@ Status hot_short_2(Endpoint<RealHost>& endpoint, Rank to, HandlerIndex handler, 
   return endpoint.request_short(to, handler, Flags::none, a, b);
 }
 
+bool hot_fetch_add_nb(Domain& domain, std::uint64_t* result, Rank rank, std::uint64_t* target, std::uint64_t value) {
+  return domain.nb<AtomicOp::fadd>(result, rank, target, value).is_done();
+}
+
+Status hot_fetch_add_nbi(Domain& domain, std::uint64_t* result, Rank rank, std::uint64_t* target, std::uint64_t value) {
+  return domain.nbi<AtomicOp::fadd>(result, rank, target, value);
+}
+
+std::uint64_t hot_fetch_add_wait(Domain& domain, Rank rank, std::uint64_t* target, std::uint64_t value) {
+  return domain.wait<AtomicOp::fadd>(rank, target, value);
+}
+
+// Nobody else could hold it.
+void hot_handler_lock(HandlerLock<RealHost>& lock, std::uint64_t* count) {
+  lock.lock();
+  ++*count;
+  lock.unlock();
+}
+
 // ---- what the script has to find fault with, or it finds nothing
+
+void control_handler_lock(HandlerLock<ThreadedHost>& lock, std::uint64_t* count) {
+  lock.lock();
+  ++*count;
+  lock.unlock();
+}
+
+void control_two_atomics(Domain& domain, std::uint64_t* result, Rank rank, std::uint64_t* target) {
+  (void)domain.nbi<AtomicOp::fadd>(result, rank, target, 1);
+  (void)domain.nbi<AtomicOp::fadd>(result, rank, target, 1);
+}
 
 Status control_locked_short(Endpoint<ThreadedHost>& endpoint, Rank to, HandlerIndex handler) {
   return endpoint.request_short(to, handler, Flags::none);

@@ -124,15 +124,20 @@ std::byte* reserve_and_lend(RingSender& sender, const Letter& letter) {
   std::byte* const record = sender.reserve(ring::record(Kind::medium, letter.arguments, letter.most));
   if (record == nullptr) return nullptr;
   std::byte* const payload = ring::payload_of(record, letter.arguments);
-  sender.lend(static_cast<Bytes>(payload - record));
   std::memset(payload, 0xff, letter.most);
   return record;
 }
 
+// From a record's start to the end of what was lent of it.
+Bytes lent_bytes(std::byte* record, const Letter& letter) {
+  return static_cast<Bytes>(ring::payload_of(record, letter.arguments) - record) + letter.most;
+}
+
 bool send(RingSender& sender, const Letter& letter) {
   if (letter.is_given_up) {
-    if (reserve_and_lend(sender, letter) == nullptr) return false;
-    sender.take_back();
+    std::byte* const lent = reserve_and_lend(sender, letter);
+    if (lent == nullptr) return false;
+    sender.take_back(ring::prefix(Kind::medium, letter.arguments), lent_bytes(lent, letter));
   }
   const bool is_lent = letter.kind == Kind::medium && letter.most > letter.payload;
   std::byte* const record = is_lent ? reserve_and_lend(sender, letter)
@@ -147,7 +152,12 @@ bool send(RingSender& sender, const Letter& letter) {
     const Bytes padded = ring::round_up(letter.payload, ring::kGranule);
     std::memset(payload, 0xff, padded);
     write_words(payload, letter.payload, letter, 100);
-    sender.publish(header, static_cast<Bytes>(payload - record) + padded);
+    const Bytes length = static_cast<Bytes>(payload - record) + padded;
+    if (is_lent) {
+      sender.publish_part(header, length, lent_bytes(record, letter));
+    } else {
+      sender.publish(header, length);
+    }
   } else {
     const Bytes to_arguments = letter.kind == Kind::long_message ? 16 : 8;
     if (letter.kind == Kind::long_message) write_words(record + 8, 8, letter, 50);
@@ -229,7 +239,7 @@ TEST_CASE("ring_delivers_what_a_queue_would") {
 
 // Wherever the ends stand: an empty ring takes the largest record, so that no sender waits for ever.
 TEST_CASE("empty_ring_takes_the_largest_record_at_every_position") {
-  for (const Bytes bytes : {4096U, 16384U, 131072U}) {
+  for (const Bytes bytes : {4096U, 16384U, 262144U}) {
     const Memory memory(bytes);
     RingSender sender(memory.ends());
     RingReceiver receiver(memory.ends());

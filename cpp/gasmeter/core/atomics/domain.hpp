@@ -39,6 +39,11 @@ class AtomicDomain {
         }
       }
     }
+    const auto& near = endpoint.near_;
+    if (near.is_aligned()) {
+      plain_first_ = index(near.first());
+      plain_count_ = near.ranks();
+    }
     const std::uint32_t neighbours = endpoint.neighbours();
     path_ = neighbours == endpoint.ranks() ? AtomicPath::direct
             : neighbours > 1               ? AtomicPath::mixed
@@ -53,24 +58,32 @@ class AtomicDomain {
   // A refusal (Event::no_op()) happens with Flags::immediate only.
   template <AtomicOp Op>
   GASMETER_INLINE Event nb(T* result, Rank rank, T* target, T a = {}, T b = {}, Flags flags = Flags::none) {
-    check<Op>(rank, target);
-    if (do_near<Op>(result, rank, target, a, b)) return Event::done();
-    const auto id = RemoteAtomics<H>::start(endpoint_, rank, far<Op>(result, target, a, b), flags, false);
-    return id ? RemoteAtomics<H>::event_of(endpoint_, *id) : Event::no_op();
+    check<Op>(rank, target, flags);
+    if (GASMETER_LIKELY(is_plain(rank))) {
+      [[maybe_unused]] const T before = do_at<Op>(target, a, b);
+      if constexpr (fetches(Op)) *result = before;
+      return Event::done();
+    }
+    return nb_elsewhere<Op>(result, rank, target, a, b, flags);
   }
   // Implicit: synchronised as a put (set), a get (get) or EventSet::rmw (all others).
   template <AtomicOp Op>
   GASMETER_INLINE Status nbi(T* result, Rank rank, T* target, T a = {}, T b = {}, Flags flags = Flags::none) {
-    check<Op>(rank, target);
-    if (do_near<Op>(result, rank, target, a, b)) return Status::ok;
-    return RemoteAtomics<H>::start(endpoint_, rank, far<Op>(result, target, a, b), flags, true) ? Status::ok
-                                                                                                : Status::no_resource;
+    check<Op>(rank, target, flags);
+    if (GASMETER_LIKELY(is_plain(rank))) {
+      [[maybe_unused]] const T before = do_at<Op>(target, a, b);
+      if constexpr (fetches(Op)) *result = before;
+      return Status::ok;
+    }
+    return nbi_elsewhere<Op>(result, rank, target, a, b, flags);
   }
   // Blocking; returns op0 of a fetching operation.
   template <AtomicOp Op>
   GASMETER_INLINE T wait(Rank rank, T* target, T a = {}, T b = {}) {
+    check<Op>(rank, target, Flags::none);
+    if (GASMETER_LIKELY(is_plain(rank))) return do_at<Op>(target, a, b);
     T result{};
-    Event event = nb<Op>(&result, rank, target, a, b);
+    Event event = nb_elsewhere<Op>(&result, rank, target, a, b, Flags::none);
     if (!event.is_done()) endpoint_.wait(event);
     return result;
   }
@@ -86,15 +99,34 @@ class AtomicDomain {
   }
 
  private:
+  // A neighbour whose addresses are this rank's own: nothing to translate.
+  [[nodiscard]] GASMETER_INLINE bool is_plain(Rank rank) const { return index(rank) - plain_first_ < plain_count_; }
   template <AtomicOp Op>
-  GASMETER_INLINE bool do_near(T* result, Rank rank, T* target, T a, T b) {
-    void* const here = endpoint_.map(rank, target);
-    if (GASMETER_UNLIKELY(here == nullptr)) return false;
+  GASMETER_INLINE T do_at(T* here, T a, T b) {
     H& host = endpoint_.host();
     host.charge(PrivatePrice::call);
     host.charge_shared(SharedPrice::line_transfer);
     host.synchronise();
-    [[maybe_unused]] const T before = atomics::apply<Op, T>(static_cast<T*>(here), a, b);
+    return atomics::apply<Op, T>(here, a, b);
+  }
+  // What the calls above do not do in place.
+  template <AtomicOp Op>
+  GASMETER_NOINLINE Event nb_elsewhere(T* result, Rank rank, T* target, T a, T b, Flags flags) {
+    if (do_mapped<Op>(result, rank, target, a, b)) return Event::done();
+    const auto id = RemoteAtomics<H>::start(endpoint_, rank, far<Op>(result, target, a, b), flags, false);
+    return id ? RemoteAtomics<H>::event_of(endpoint_, *id) : Event::no_op();
+  }
+  template <AtomicOp Op>
+  GASMETER_NOINLINE Status nbi_elsewhere(T* result, Rank rank, T* target, T a, T b, Flags flags) {
+    if (do_mapped<Op>(result, rank, target, a, b)) return Status::ok;
+    return RemoteAtomics<H>::start(endpoint_, rank, far<Op>(result, target, a, b), flags, true) ? Status::ok
+                                                                                                : Status::no_resource;
+  }
+  template <AtomicOp Op>
+  bool do_mapped(T* result, Rank rank, T* target, T a, T b) {
+    void* const here = endpoint_.map(rank, target);
+    if (here == nullptr) return false;
+    [[maybe_unused]] const T before = do_at<Op>(static_cast<T*>(here), a, b);
     if constexpr (fetches(Op)) *result = before;
     return true;
   }
@@ -111,13 +143,20 @@ class AtomicDomain {
   }
 
   template <AtomicOp Op>
-  GASMETER_INLINE void check([[maybe_unused]] Rank rank, [[maybe_unused]] const T* target) const {
+  GASMETER_INLINE void check([[maybe_unused]] Rank rank, [[maybe_unused]] const T* target,
+                             [[maybe_unused]] Flags flags) const {
     if constexpr (kChecked) {
       endpoint_.check_call("atomic");
       if (!ops_.holds(Op)) refuse("this operation is not in the domain's set");
       if (reinterpret_cast<std::uintptr_t>(target) % sizeof(T) != 0) refuse("the target is not naturally aligned");
       if (index(rank) < endpoint_.ranks() && !endpoint_.segment(rank).holds(target, sizeof(T))) {
         refuse("the target is outside the rank's segment");
+      }
+      if (has(flags, Flags::my_rank) && rank != endpoint_.rank()) {
+        refuse("Flags::my_rank promises this rank's own memory");
+      }
+      if (has(flags, Flags::my_neighbourhood) && endpoint_.map(rank, target) == nullptr) {
+        refuse("Flags::my_neighbourhood promises a neighbour's memory");
       }
     }
   }
@@ -126,6 +165,9 @@ class AtomicDomain {
   }
 
   Endpoint<H>& endpoint_;
+  // What every operation looks at; a domain of its own in front of the endpoint's tables.
+  std::uint32_t plain_first_ = 0;
+  std::uint32_t plain_count_ = 0;
   AtomicOps ops_;
   AtomicPath path_{};
 };

@@ -1,0 +1,73 @@
+// Handler-safe locks [G1:HSL]: what handlers and the code outside share. The only thing a handler may wait for.
+//
+// Where one thread drives an endpoint there is nobody to wait for: a lock is no code at all in release builds. With
+// threads it is a lock. Checked builds verify the rules in both: no lock twice, the last one taken is given back first,
+// no communication and no poll while one is held, none held when a reply is made or a handler ends.
+#pragma once
+
+#include <string>
+
+#include "gasmeter/base/error.hpp"
+#include "gasmeter/core/endpoint.hpp"
+
+namespace gasmeter::core {
+
+// Belongs to one endpoint and to no other process. Lockable as the standard library means it.
+template <class H>
+class HandlerLock {
+ public:
+  explicit HandlerLock(Endpoint<H>& endpoint, const char* name = "lock") : endpoint_(endpoint), name_(name) {}
+  HandlerLock(const HandlerLock&) = delete;
+  HandlerLock& operator=(const HandlerLock&) = delete;
+
+  // Waits until no other thread holds it. Does not poll.
+  GASMETER_INLINE void lock() {
+    if constexpr (kChecked) check_free("lock");
+    lock_.lock();
+    if constexpr (kChecked) taken();
+  }
+  // False: another thread holds it.
+  [[nodiscard]] GASMETER_INLINE bool try_lock() {
+    if constexpr (kChecked) check_free("try_lock");
+    if (!lock_.try_lock()) return false;
+    if constexpr (kChecked) taken();
+    return true;
+  }
+  GASMETER_INLINE void unlock() {
+    if constexpr (kChecked) given_back();
+    lock_.unlock();
+  }
+
+ private:
+  void check_free(const char* call) const {
+    for (const void* held = endpoint_.whereabouts_.get().lock; held != nullptr;
+         held = static_cast<const HandlerLock*>(held)->outer_) {
+      if (held == this) refuse(std::string(call) + " of a lock that this thread holds: handler-safe locks do not nest");
+    }
+  }
+  void taken() {
+    Whereabouts where = endpoint_.whereabouts_.get();
+    outer_ = where.lock;
+    where.lock = this;
+    endpoint_.whereabouts_.set(where);
+  }
+  void given_back() {
+    Whereabouts where = endpoint_.whereabouts_.get();
+    if (where.lock != this) {
+      refuse(where.lock == nullptr ? "unlock of a lock that this thread does not hold"
+                                   : "unlock in another order: the lock that was taken last is given back first");
+    }
+    where.lock = outer_;
+    endpoint_.whereabouts_.set(where);
+  }
+  [[noreturn]] void refuse(const std::string& why) const {
+    throw UsageError("rank " + std::to_string(index(endpoint_.rank())) + ": handler-safe lock '" + name_ + "': " + why);
+  }
+
+  Endpoint<H>& endpoint_;
+  const char* name_;
+  const void* outer_ = nullptr;  // the lock this thread took before; in checked builds
+  [[no_unique_address]] MaybeLock<H::kThreads> lock_;
+};
+
+}  // namespace gasmeter::core

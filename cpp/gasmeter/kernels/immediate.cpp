@@ -1,0 +1,267 @@
+// Rank 0 sends Mediums to receivers that sleep most of the time: by a static schedule, in which a message waits until
+// its receiver makes room, and by a dynamic one, in which it is refused then and another receiver has its turn.
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include "gasmeter/kernels/kernel.hpp"
+#include "gasmeter/kernels/pattern.hpp"
+
+namespace gasmeter::kernels {
+namespace {
+
+enum class Op : std::uint8_t { compare, all_static, dynamic };
+
+Op parse_op(const std::string& name) {
+  if (name == "compare") return Op::compare;
+  return name == "static" ? Op::all_static : Op::dynamic;
+}
+
+// The rank's core does something else; its messages wait.
+template <class H>
+void sleep(H& host, SimTime time) {
+  if constexpr (H::kModelled) {
+    host.spend(time);
+    host.synchronise();
+  } else {
+    std::this_thread::sleep_for(std::chrono::nanoseconds(time.ps / 1000));
+  }
+}
+
+// All ranks but 0 receive. Requests: number, of so many.
+template <class H>
+class Immediate final : public Program {
+ public:
+  Immediate(core::Endpoint<H>& endpoint, const Settings& settings)
+      : endpoint_(endpoint),
+        op_(parse_op(settings.op)),
+        retries_(settings.text("policy") == "retry"),
+        receivers_(settings.ranks - 1),
+        per_receiver_(share_of(settings)),
+        block_(static_cast<std::uint64_t>(settings.integer("block"))),
+        sleep_(SimTime::from_ns(settings.number("sleep") * 1e3)),
+        seed_(settings.seed),
+        source_(static_cast<Bytes>(settings.integer("payload"))) {
+    require_ranks(settings, 2);
+    if (source_.size() > endpoint.max_medium()) {
+      throw UsageError("kernel immediate: payload=" + std::to_string(source_.size()) +
+                       " exceeds the largest Medium payload of " + std::to_string(endpoint.max_medium()) + " B here");
+    }
+    if (block_ == 0) block_ = per_receiver_;
+    fill_pattern(source_, seed_);
+    std::array<core::HandlerEntry<H>, 3> entries{{{{}, &on_message, this, "immediate"},
+                                                  {{}, &on_end, this, "immediate end"},
+                                                  {{}, &on_ended, this, "immediate ended"}}};
+    endpoint.register_handlers(entries);
+    message_ = entries[0].index;
+    end_ = entries[1].index;
+    ended_ = entries[2].index;
+  }
+
+  BlockResult run(std::uint64_t iterations) override {
+    SimTime of_static{};
+    SimTime of_dynamic{};
+    for (std::uint64_t i = 0; i < iterations; ++i) {
+      if (op_ != Op::dynamic) of_static += exchange(false, per_receiver_);
+      if (op_ != Op::all_static) of_dynamic += exchange(true, per_receiver_);
+    }
+    BlockResult result{of_static + of_dynamic, iterations, {}};
+    const SimTime shown = op_ == Op::all_static ? of_static : of_dynamic;
+    const auto exchanges = static_cast<double>(iterations);
+    if (op_ == Op::compare) result.metrics.emplace_back("speedup", of_static.seconds() / of_dynamic.seconds());
+    result.metrics.emplace_back("latency", shown.ns() / exchanges);
+    const auto messages = static_cast<double>(per_receiver_ * receivers_);
+    result.metrics.emplace_back("rate", exchanges * messages / shown.seconds());
+    return result;
+  }
+
+  // By both schedules, so often that receivers have to be waited for.
+  Verification verify() override {
+    constexpr std::uint64_t kChecked = 150;
+    verifying_ = true;
+    Verification found;
+    for (const bool dynamic : {false, true}) {
+      seen_.assign(endpoint_.rank() == Rank{0} ? 0 : kChecked, 0);
+      (void)exchange(dynamic, kChecked);
+      for (const std::uint8_t times : seen_) {
+        ++found.checked;
+        found.errors += times != 1 ? 1U : 0U;
+      }
+    }
+    verifying_ = false;
+    found.checked += payload_checked_;
+    found.errors += payload_errors_;
+    payload_checked_ = payload_errors_ = 0;
+    return found;
+  }
+
+  static std::uint64_t share_of(const Settings& settings) {
+    const auto receivers = std::max<std::uint64_t>(1, settings.ranks - 1);
+    return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(settings.integer("messages")) / receivers);
+  }
+
+ private:
+  static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
+
+  // One exchange; the time is rank 0's, until every receiver has said that it has handled all.
+  SimTime exchange(bool dynamic, std::uint64_t per_receiver) {
+    ended_seen_ = 0;
+    received_ = 0;
+    expected_ = kUnknown;
+    endpoint_.barrier();
+    const SimTime start = endpoint_.host().now();
+    if (endpoint_.rank() == Rank{0}) {
+      send(dynamic, per_receiver);
+      finish(per_receiver);
+    } else {
+      while (received_ != expected_) {
+        sleep(endpoint_.host(), sleep_);
+        (void)endpoint_.poll();
+      }
+      (void)endpoint_.request_short(Rank{0}, ended_, core::Flags::none);
+    }
+    const SimTime elapsed = endpoint_.host().now() - start;
+    endpoint_.barrier();
+    return elapsed;
+  }
+
+  void send(bool dynamic, std::uint64_t per_receiver) {
+    std::vector<std::uint64_t> sent(receivers_, 0);
+    std::uint64_t left = per_receiver * receivers_;
+    while (left != 0) {
+      for (std::uint32_t receiver = 0; receiver < receivers_; ++receiver) {
+        const std::uint64_t until = std::min(per_receiver, sent[receiver] + block_);
+        while (sent[receiver] < until && send_one(dynamic, receiver, sent[receiver])) {
+          ++sent[receiver];
+          --left;
+        }
+      }
+    }
+  }
+
+  // False: it is another receiver's turn. Between messages that are sent nothing is polled.
+  bool send_one(bool dynamic, std::uint32_t receiver, std::uint64_t number) {
+    const auto attempt = [&](core::Flags flags) {
+      return endpoint_.request_medium(Rank{receiver + 1}, message_, source_.data(), source_.size(), flags,
+                                      static_cast<std::int32_t>(number)) == Status::ok;
+    };
+    if (!dynamic) return attempt(core::Flags::none);
+    if (attempt(core::Flags::immediate)) return true;
+    (void)endpoint_.poll();
+    return retries_ && attempt(core::Flags::immediate);
+  }
+
+  // Alike for both schedules: nobody waits for a receiver while another could be told.
+  void finish(std::uint64_t per_receiver) {
+    std::vector<bool> told(receivers_, false);
+    std::uint32_t count = 0;
+    while (count < receivers_) {
+      for (std::uint32_t receiver = 0; receiver < receivers_; ++receiver) {
+        if (told[receiver]) continue;
+        told[receiver] = endpoint_.request_short(Rank{receiver + 1}, end_, core::Flags::immediate,
+                                                 static_cast<std::int32_t>(per_receiver)) == Status::ok;
+        count += told[receiver] ? 1U : 0U;
+      }
+      if (count < receivers_ && endpoint_.poll() == 0) endpoint_.host().idle(next_look());
+    }
+    endpoint_.wait_until([&] { return ended_seen_ == receivers_; });
+  }
+  // A real host gives its core away, a modelled one looks again soon.
+  [[nodiscard]] SimTime next_look() { return endpoint_.host().now() + SimTime::from_ns(1000); }
+
+  static Immediate& of(core::Token<H>& token) { return token.template context_as<Immediate>(); }
+  static void on_message(core::Token<H>& token) {
+    Immediate& self = of(token);
+    ++self.received_;
+    if (GASMETER_LIKELY(!self.verifying_)) return;
+    const auto number = static_cast<std::size_t>(static_cast<std::uint32_t>(token.argument(0)));
+    if (number < self.seen_.size()) ++self.seen_[number];
+    self.payload_checked_ += 1 + token.size();
+    self.payload_errors_ += (token.size() != self.source_.size() || number >= self.seen_.size()) ? 1U : 0U;
+    self.payload_errors_ += count_differences(token.payload(), token.size(), self.seed_);
+  }
+  // Tells how many there are; it may come before the last of them.
+  static void on_end(core::Token<H>& token) {
+    of(token).expected_ = static_cast<std::uint64_t>(static_cast<std::uint32_t>(token.argument(0)));
+  }
+  static void on_ended(core::Token<H>& token) { ++of(token).ended_seen_; }
+
+  core::Endpoint<H>& endpoint_;
+  Op op_;
+  bool retries_;
+  std::uint32_t receivers_;
+  std::uint64_t per_receiver_;
+  std::uint64_t block_;
+  SimTime sleep_;
+  std::uint64_t seed_;
+  AlignedBuffer source_;
+  HandlerIndex message_{};
+  HandlerIndex end_{};
+  HandlerIndex ended_{};
+  std::uint32_t ended_seen_ = 0;
+  std::uint64_t received_ = 0;
+  std::uint64_t expected_ = kUnknown;
+  bool verifying_ = false;
+  std::vector<std::uint8_t> seen_;  // how often each number has come
+  std::uint64_t payload_checked_ = 0;
+  std::uint64_t payload_errors_ = 0;
+};
+
+void check_settings(const Settings& settings) {
+  const auto refuse = [&](const std::string& name, const std::string& allowed) {
+    throw UsageError("kernel immediate: option '" + name + "=" + settings.text(name) + "': allowed are " + allowed);
+  };
+  constexpr std::int64_t kMostMessages = 1'000'000'000;
+  if (settings.integer("messages") < 1 || settings.integer("messages") > kMostMessages) {
+    refuse("messages", "1 to " + std::to_string(kMostMessages));
+  }
+  if (settings.integer("block") < 0) refuse("block", "messages in a row to one receiver, 1 and more; 0: all of them");
+  if (settings.integer("payload") < 0) refuse("payload", "bytes, 0 and more");
+  if (!(settings.number("sleep") >= 0) || settings.number("sleep") > 1e6) refuse("sleep", "0 to 1000000 us");
+}
+
+}  // namespace
+
+void register_immediate(Registry& registry) {
+  const auto latency = [](const std::string& schedule) {
+    return MetricInfo{"latency", "ns",
+                      "the whole exchange by the " + schedule +
+                          " schedule, until every receiver has handled its last message and rank 0 knows"};
+  };
+  const auto rate = [](const std::string& schedule) {
+    return MetricInfo{"rate", "1/s", "messages to all receivers together, by the " + schedule + " schedule"};
+  };
+  Kernel kernel = kernel_of<Immediate>(
+      {.name = "immediate",
+       .summary = "Mediums from rank 0 to receivers that sleep: what refusing instead of waiting gains",
+       .ops = {{"compare",
+                "both schedules, one after the other",
+                {{"speedup", "ratio", "time of the static schedule over that of the dynamic one, of whole exchanges"},
+                 latency("dynamic"),
+                 rate("dynamic")},
+                false},
+               {"static",
+                "in a fixed order; a message waits until its receiver makes room",
+                {latency("static"), rate("static")},
+                false},
+               {"dynamic",
+                "immediate messages; one that is refused goes after the other receivers' turns",
+                {latency("dynamic"), rate("dynamic")},
+                false}},
+       .variants = {},
+       .options = {{"block", "int", "0", "messages", {}, "in a row to one receiver before the next; 0: all of them"},
+                   {"messages", "int", "20000", "messages", {}, "of one exchange, to all receivers together"},
+                   {"payload", "size", "4032", "B", {}, "payload of a message"},
+                   {"policy",
+                    "choice",
+                    "retry",
+                    "",
+                    {"retry", "next"},
+                    "after a refusal: poll and try once more, or poll and go to the next receiver"},
+                   {"sleep", "float", "500", "us", {}, "between two polls of a receiver"}}},
+      [](const Settings&) { return Bytes{64}; });
+  kernel.check = &check_settings;
+  registry.add(std::move(kernel));
+}
+
+}  // namespace gasmeter::kernels

@@ -1,0 +1,153 @@
+// A flood of puts from one private buffer, which is written to again after each put as soon as that is allowed: when
+// its local completion is an event of its own, when the put returns with it, or when the whole put is complete.
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "gasmeter/kernels/kernel.hpp"
+#include "gasmeter/kernels/pattern.hpp"
+
+namespace gasmeter::kernels {
+namespace {
+
+enum class Op : std::uint8_t { event, now, defer };
+
+Op parse_op(const std::string& name) {
+  if (name == "event") return Op::event;
+  return name == "now" ? Op::now : Op::defer;
+}
+
+// Puts under way land in places of their own, some of 8 MiB together.
+Bytes places_of(const Settings& settings) {
+  constexpr Bytes kMostTogether = Bytes{8} * 1024 * 1024;
+  const auto window = static_cast<Bytes>(settings.integer("window"));
+  return std::clamp<Bytes>(kMostTogether / std::max<Bytes>(1, settings.size), std::min<Bytes>(2, window), window);
+}
+
+// Rank 0 puts to rank 1. Segment: the places.
+template <class H>
+class LocalCompletion final : public Program {
+ public:
+  LocalCompletion(core::Endpoint<H>& endpoint, const Settings& settings)
+      : endpoint_(endpoint),
+        op_(parse_op(settings.op)),
+        size_(settings.size),
+        seed_(settings.seed),
+        source_(size_),
+        roots_(places_of(settings)) {
+    require_ranks(settings, 2);
+    remote_ = endpoint.segment(Rank{1}).address;
+  }
+
+  BlockResult run(std::uint64_t iterations) override {
+    endpoint_.barrier();
+    BlockResult result;
+    if (endpoint_.rank() == Rank{0}) {
+      H& host = endpoint_.host();
+      const SimTime start = host.now();
+      flood(iterations, [&](std::uint64_t number) { stamp(number); });
+      const SimTime reusable = host.now() - start;
+      endpoint_.wait_all(roots_);
+      const SimTime complete = host.now() - start;
+      const auto count = static_cast<double>(iterations);
+      result = {complete, iterations, {}};
+      result.metrics.emplace_back("latency", reusable.ns() / count);
+      result.metrics.emplace_back("bandwidth", count * static_cast<double>(size_) / complete.seconds());
+    }
+    endpoint_.barrier();
+    return result;
+  }
+
+  // Each put carries a pattern of its own, and the source is overwritten as soon as that is allowed.
+  Verification verify() override {
+    const std::uint64_t puts = roots_.size() + 3;
+    endpoint_.barrier();
+    if (endpoint_.rank() == Rank{0}) {
+      flood(puts, [&](std::uint64_t number) { fill_pattern(source_, seed_ + number); });
+      std::memset(source_.data(), 0xff, size_);
+      endpoint_.wait_all(roots_);
+    }
+    endpoint_.barrier();
+    Verification found;
+    if (endpoint_.rank() == Rank{1}) {
+      for (std::uint64_t number = puts - roots_.size(); number < puts; ++number) {
+        const std::byte* const place = endpoint_.segment().address + number % roots_.size() * size_;
+        found.checked += size_;
+        found.errors += count_differences(place, size_, seed_ + number);
+      }
+    } else {
+      found.checked = 1;
+    }
+    endpoint_.barrier();
+    return found;
+  }
+
+ private:
+  template <class Fill>
+  GASMETER_INLINE void flood(std::uint64_t puts, Fill&& fill) {
+    std::size_t place = 0;
+    for (std::uint64_t number = 0; number < puts; ++number) {
+      core::Event& root = roots_[place];
+      if (!root.is_done()) endpoint_.wait(root);
+      fill(number);
+      std::byte* const there = remote_ + place * size_;
+      switch (op_) {
+        case Op::event: {
+          core::Event leaf;
+          root = endpoint_.put_nb(Rank{1}, there, source_.data(), size_, core::LocalCompletion::event(leaf));
+          if (!leaf.is_done()) endpoint_.wait(leaf);
+          break;
+        }
+        case Op::now:
+          root = endpoint_.put_nb(Rank{1}, there, source_.data(), size_, core::LocalCompletion::now());
+          break;
+        case Op::defer:
+          root = endpoint_.put_nb(Rank{1}, there, source_.data(), size_, core::LocalCompletion::defer());
+          if (!root.is_done()) endpoint_.wait(root);
+          break;
+      }
+      place = place + 1 == roots_.size() ? 0 : place + 1;
+    }
+  }
+
+  // A word of the source changes between puts, as the next value would.
+  GASMETER_INLINE void stamp(std::uint64_t number) {
+    std::memcpy(source_.data(), &number, std::min<Bytes>(size_, sizeof number));
+    spin_step();
+  }
+
+  core::Endpoint<H>& endpoint_;
+  Op op_;
+  Bytes size_;
+  std::uint64_t seed_;
+  AlignedBuffer source_;
+  std::vector<core::Event> roots_;  // of the puts under way, by their place
+  std::byte* remote_ = nullptr;
+};
+
+}  // namespace
+
+void register_local_completion(Registry& registry) {
+  const MetricInfo reusable{"latency", "ns", "per put of a flood, until the source may change after the last one"};
+  const MetricInfo complete{"bandwidth", "B/s", "payload of puts, until all are remotely complete"};
+  Kernel kernel = kernel_of<LocalCompletion>(
+      {.name = "local-completion",
+       .summary = "puts from one private buffer that is used again after each: when it may be, and at what rate",
+       .ops = {{"event", "the source is used again when an event of its own is complete", {reusable, complete}},
+               {"now", "a put returns when its source may be used again", {reusable, complete}},
+               {"defer", "the source is used again when the whole put is complete", {reusable, complete}}},
+       .variants = {},
+       .options =
+           {{"window", "int", "64", "puts", {}, "under way at once at most; fewer of large ones, 8 MiB in all"}}},
+      [](const Settings& settings) { return places_of(settings) * settings.size; });
+  kernel.check = [](const Settings& settings) {
+    const std::int64_t window = settings.integer("window");
+    if (window < 1 || window > 65535) {
+      throw UsageError("kernel local-completion: option 'window=" + settings.text("window") +
+                       "': allowed are 1 to 65535 puts");
+    }
+  };
+  registry.add(std::move(kernel));
+}
+
+}  // namespace gasmeter::kernels

@@ -1,0 +1,82 @@
+// Local completion of messages with fixed payload: at return, with the implicit group, as an event of its own. The
+// payload is overwritten as soon as that is allowed.
+#include <algorithm>
+#include <cstring>
+
+#include "cases.hpp"
+#include "gasmeter/core/negotiated.hpp"
+#include "message.hpp"
+
+namespace gasmeter::conformance {
+namespace {
+
+using core::LocalCompletion;
+using testing::has_pattern;
+using testing::seed_of;
+using testing::write_pattern;
+
+template <class H>
+struct Arrivals {
+  Member<H>& me;
+  std::uint64_t arrived = 0;
+
+  static void on_message(core::Token<H>& token) {
+    auto& self = token.template context_as<Arrivals>();
+    const std::uint64_t seed = seed_of(index(token.source()), token.argument(0));
+    EXPECT(self.me, token.arguments().size() == 2);
+    EXPECT(self.me, token.size() == static_cast<Bytes>(token.argument(1)));
+    EXPECT(self.me, has_pattern(token.payload(), token.size(), seed));
+    ++self.arrived;
+  }
+};
+
+template <class H>
+void fixed_payload_completes_locally_as_asked(Member<H>& me) {
+  constexpr Bytes kPlace = 8 * 1024;
+  Arrivals<H> state{me};
+  const auto handlers = register_all<H>(me.endpoint, &state, {&Arrivals<H>::on_message});
+  core::Endpoint<H>& ep = me.endpoint;
+  ep.barrier();
+  std::vector<std::byte> source(kPlace);
+  std::uint64_t sent = 0;
+  for (const bool is_long : {false, true}) {
+    for (const Bytes bytes :
+         {Bytes{0}, Bytes{1}, Bytes{200}, std::min(is_long ? ep.max_long() : ep.max_medium(), kPlace)}) {
+      for (unsigned how = 0; how < 3; ++how) {
+        core::Event leaf = core::Event::no_op();
+        const LocalCompletion local = how == 0   ? LocalCompletion::now()
+                                      : how == 1 ? LocalCompletion::group()
+                                                 : LocalCompletion::event(leaf);
+        // Of nothing any address will do.
+        const void* const from = bytes == 0 ? reinterpret_cast<const void*>(std::uintptr_t{0xdead0000}) : source.data();
+        const auto number = static_cast<std::int32_t>(sent);
+        const auto size = static_cast<std::int32_t>(bytes);
+        std::byte* const there = ep.segment(me.next()).address + me.self() * kPlace;
+        write_pattern(source.data(), bytes, seed_of(me.self(), number));
+        const Status status =
+            is_long ? ep.request_long(me.next(), handlers[0], from, bytes, there, local, Flags::none, number, size)
+                    : ep.request_medium(me.next(), handlers[0], from, bytes, local, Flags::none, number, size);
+        EXPECT(me, status == Status::ok);
+        if (how == 1) ep.wait_nbi(core::EventSet::am | core::EventSet::local);
+        if (how == 2) ep.wait(leaf);
+        std::memset(source.data(), 0xff, source.size());
+        ++sent;
+        ep.wait_until([&] { return state.arrived == sent; });  // the next Long lands in the same place
+        ep.barrier();
+      }
+    }
+  }
+}
+
+}  // namespace
+
+template <class H>
+Cases<H> local_completion_cases() {
+  return {{"fixed_payload_completes_locally_as_asked", &fixed_payload_completes_locally_as_asked<H>}};
+}
+
+template Cases<RealHost> local_completion_cases();
+template Cases<ThreadedHost> local_completion_cases();
+template Cases<sim::ModelHost> local_completion_cases();
+
+}  // namespace gasmeter::conformance
