@@ -51,6 +51,7 @@ Side random_side(std::mt19937_64& random, Bytes element, const std::vector<Bytes
     if (back) side.base += reach;
     side.extent = reach + side.extent;
     if (gap != 0) side.extent += 1;  // the next level cannot continue this one
+    if (plain) side.extent = std::max(side.extent, stride * std::max<Bytes>(counts[level], 1));
   }
   return side;
 }
@@ -182,7 +183,7 @@ void descriptions_are_used_up_at_return(Member<H>& me) {
     Vis<H> vis(me.endpoint, {Implementation::ex, mechanism});
     for (const bool put : {true, false}) {
       areas.fill(me.next(), seed_of(me.self(), put));
-      Shape shape{4, {10, 12, 5}, {{8, 90, 1200}, 0, 0}, {{-16, 1100, 170}, 9 * 16, 0}};
+      Shape shape{4, {10, 12, 5}, {{8, 90, 1200}, 0, 0}, {{-16, 900, 170}, 9 * 16, 0}};
       Bytearray expected = areas.here;
       put ? model(shape, areas.there.data(), areas.here.data()) : model(shape, expected.data(), areas.there.data());
       std::byte* const to = put ? areas.at(me.next()) : areas.here.data();
