@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from gasmeter.catalogue import catalogue
 from gasmeter.errors import GasmeterError
 from gasmeter.experiment import Experiment, Series, Target
 from gasmeter.formats import format_interval
 from gasmeter.moved import MOVED_HEADS, moved_lines
+from gasmeter.names import options_text
 from gasmeter.result import Result
 from gasmeter.rows import Row, installation
 from gasmeter.sweep import plan_series
@@ -40,21 +42,24 @@ def speed_lines(experiment: Experiment, result: Result) -> list[SpeedLine]:
     lines: list[SpeedLine] = []
     for series in experiment.series:
         if series.target is not None:
-            lines.extend(_line(series.target, row) for row in _compared(series, result))
+            several = any(isinstance(values, tuple) and len(values) > 1 for values in series.options.values())
+            lines.extend(_line(series.target, row, options=several) for row in _compared(series, result))
     return lines
 
 
 def _compared(series: Series, result: Result) -> list[Row]:
-    """Comparison rows of one series, in a full or a quick run."""
+    """Comparison rows of one series, in a full or a quick run; without a reference, those of its main metric."""
     ratio = series.compare in {"ratio", "both"}
     name = _reference_name(series)
     sizes = {0, *(series.size or ()), *(series.quickened().size or ())}
+    options = _option_texts(series)
     return [
         row
         for row in result.rows
         if row["kernel"] == series.kernel
         and row["reference"] == name
-        and (row["metric"] == "overhead") == ratio
+        and ((row["metric"] == "overhead") == ratio if name else row["metric"] == _main_metric(row))
+        and (not options or row["options"] in options)
         and row["conduit"] in series.conduit
         and _among(row["op"], series.op)
         and _among(row["variant"], series.variant)
@@ -66,6 +71,29 @@ def _among(name: str, chosen: tuple[str, ...]) -> bool:
     return not chosen or chosen == ("all",) or name in chosen
 
 
+def _main_metric(row: Row) -> str:
+    try:
+        return catalogue().kernel(str(row["kernel"])).op(str(row["op"])).metrics[0].name
+    except GasmeterError:
+        return ""
+
+
+def _option_texts(series: Series) -> set[str]:
+    """Return what the column `options` says of the points of a series that names some; else nothing."""
+    if not series.options:
+        return set()
+    try:
+        groups = [*plan_series(series), *plan_series(series.quickened())]
+    except GasmeterError:
+        return set()
+    return {
+        options_text(point.options, modelled=modelled)
+        for group in groups
+        for point in group.points
+        for modelled in (False, True)
+    }
+
+
 def _reference_name(series: Series) -> str:
     try:
         return plan_series(series)[0].reference_name
@@ -73,12 +101,17 @@ def _reference_name(series: Series) -> str:
         return ""
 
 
-def _line(target: Target, row: Row) -> SpeedLine:
+def _line(target: Target, row: Row, *, options: bool = False) -> SpeedLine:
     shift, unit = (1.0, "") if row["metric"] == "overhead" else (0.0, row["unit"])
     value, low, high = (row[name] + shift for name in ("value", "ci_low", "ci_high"))
     detail = " ".join(
         text
-        for text in (row["op"], row["variant"], format_bytes(row["size_bytes"]) if row["size_bytes"] else "")
+        for text in (
+            row["op"],
+            row["variant"],
+            format_bytes(row["size_bytes"]) if row["size_bytes"] else "",
+            row["options"].replace(";", " ") if options else "",
+        )
         if text
     )
     bound = target.at_most if target.at_most is not None else target.at_least

@@ -7,6 +7,7 @@
 #include "gasmeter/base/real_host.hpp"
 #include "gasmeter/core/atomics/remote.hpp"
 #include "gasmeter/core/reference/extended.hpp"
+#include "gasmeter/core/vis/vis.hpp"
 #include "gasmeter/sim/model_host.hpp"
 
 namespace gasmeter::core {
@@ -63,6 +64,7 @@ Endpoint<H>::Endpoint(H host, const JobView& job, conduit::Conduit* conduit)
   }
   Reference<H>::register_handlers(handlers_);
   RemoteAtomics<H>::register_handlers(handlers_);
+  Vis<H>::register_handlers(handlers_);
   handlers_.add(
       {reference::kBarrier,
        [](Token<H>& token) { ++token.endpoint().barrier_arrivals_[static_cast<std::size_t>(token.argument(0))]; },

@@ -72,17 +72,41 @@ void Reference<H>::register_handlers(HandlerTable<H>& handlers) {
 template <class H>
 std::optional<OperationId> Reference<H>::put(Ep& ep, Rank rank, void* to, const void* from, Bytes bytes, Flags flags,
                                              ImplicitGroup* group) {
+  return whole(ep, OperationKind::put, group,
+               [&](OperationId id) { return put_parts(ep, rank, to, from, bytes, flags, id); });
+}
+
+template <class H>
+std::optional<OperationId> Reference<H>::get(Ep& ep, Rank rank, void* to, const void* from, Bytes bytes, Flags flags,
+                                             ImplicitGroup* group) {
+  return whole(ep, OperationKind::get, group,
+               [&](OperationId id) { return get_parts(ep, rank, to, from, bytes, flags, id); });
+}
+
+template <class H>
+template <class Start>
+std::optional<OperationId> Reference<H>::whole(Ep& ep, OperationKind kind, ImplicitGroup* group, Start&& start) {
+  OperationId id{};
+  {
+    const std::lock_guard guard(ep.operations_lock_);
+    id = ep.operations_.start(kind, 0, group);
+  }
+  if (start(id) == Status::ok) return id;
+  const std::lock_guard guard(ep.operations_lock_);
+  ep.operations_.withdraw(id);
+  return std::nullopt;
+}
+
+template <class H>
+Status Reference<H>::put_parts(Ep& ep, Rank rank, void* to, const void* from, Bytes bytes, Flags flags,
+                               OperationId id) {
   const Bytes medium_puts = ep.conduit_ != nullptr ? ep.conduit_->capabilities().medium_puts : 0;
   const bool as_long =
       ep.max_long() >= ep.max_medium() && (medium_puts == 0 || bytes > std::min(medium_puts, ep.max_medium()));
   const Bytes fragment = as_long ? ep.max_long() : ep.max_medium();
   const auto parts = static_cast<std::uint32_t>(std::max<Bytes>(1, (bytes + fragment - 1) / fragment));
-  if (is_immediate(flags) && parts > 1) return std::nullopt;
-  OperationId id{};
-  {
-    const std::lock_guard guard(ep.operations_lock_);
-    id = ep.operations_.start(OperationKind::put, parts, group);
-  }
+  if (is_immediate(flags) && parts > 1) return Status::no_resource;
+  add_parts(ep, id, parts);
   const auto operation = static_cast<std::int32_t>(id);
   for (std::uint32_t part = 0; part < parts; ++part) {
     const Bytes offset = part * fragment;
@@ -92,26 +116,18 @@ std::optional<OperationId> Reference<H>::put(Ep& ep, Rank rank, void* to, const 
     const Status status = as_long ? ep.request_long(rank, kPutLong, source, size, target, flags, operation)
                                   : ep.request_medium(rank, kPutMedium, source, size, flags, operation,
                                                       low(bits(target)), high(bits(target)));
-    if (status != Status::ok) {
-      const std::lock_guard guard(ep.operations_lock_);
-      ep.operations_.withdraw(id);
-      return std::nullopt;
-    }
+    if (status != Status::ok) return status;
   }
-  return id;
+  return Status::ok;
 }
 
 template <class H>
-std::optional<OperationId> Reference<H>::get(Ep& ep, Rank rank, void* to, const void* from, Bytes bytes, Flags flags,
-                                             ImplicitGroup* group) {
+Status Reference<H>::get_parts(Ep& ep, Rank rank, void* to, const void* from, Bytes bytes, Flags flags,
+                               OperationId id) {
   const Bytes fragment = ep.max_medium();
   const auto parts = static_cast<std::uint32_t>(std::max<Bytes>(1, (bytes + fragment - 1) / fragment));
-  if (is_immediate(flags) && parts > 1) return std::nullopt;
-  OperationId id{};
-  {
-    const std::lock_guard guard(ep.operations_lock_);
-    id = ep.operations_.start(OperationKind::get, parts, group);
-  }
+  if (is_immediate(flags) && parts > 1) return Status::no_resource;
+  add_parts(ep, id, parts);
   for (std::uint32_t part = 0; part < parts; ++part) {
     const Bytes offset = part * fragment;
     const Bytes size = std::min(fragment, bytes - offset);
@@ -119,13 +135,15 @@ std::optional<OperationId> Reference<H>::get(Ep& ep, Rank rank, void* to, const 
     const std::uint64_t target = bits(static_cast<std::byte*>(to) + offset);
     const Status status = ep.request_short(rank, kGetRequest, flags, static_cast<std::int32_t>(id), low(source),
                                            high(source), low(target), high(target), static_cast<std::int32_t>(size));
-    if (status != Status::ok) {
-      const std::lock_guard guard(ep.operations_lock_);
-      ep.operations_.withdraw(id);
-      return std::nullopt;
-    }
+    if (status != Status::ok) return status;
   }
-  return id;
+  return Status::ok;
+}
+
+template <class H>
+void Reference<H>::add_parts(Ep& ep, OperationId id, std::uint32_t parts) {
+  const std::lock_guard guard(ep.operations_lock_);
+  ep.operations_.add_parts(id, parts);
 }
 
 template class Reference<RealHost>;

@@ -35,6 +35,16 @@ class Reference {
                                         ImplicitGroup* group);
   static std::optional<OperationId> get(Ep& ep, Rank rank, void* to, const void* from, Bytes bytes, Flags flags,
                                         ImplicitGroup* group);
+
+  // The same as parts of an operation that is under way already; refused: nothing of it was started, but the operation
+  // counts its parts.
+  static Status put_parts(Ep& ep, Rank rank, void* to, const void* from, Bytes bytes, Flags flags, OperationId id);
+  static Status get_parts(Ep& ep, Rank rank, void* to, const void* from, Bytes bytes, Flags flags, OperationId id);
+
+ private:
+  template <class Start>
+  static std::optional<OperationId> whole(Ep& ep, OperationKind kind, ImplicitGroup* group, Start&& start);
+  static void add_parts(Ep& ep, OperationId id, std::uint32_t parts);
 };
 
 }  // namespace gasmeter::core

@@ -1,0 +1,442 @@
+// Vis over active messages: pieces are packed where the network sends from, and unpacked where it has put them.
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "gasmeter/base/real_host.hpp"
+#include "gasmeter/core/reference/extended.hpp"
+#include "gasmeter/core/vis/vis.hpp"
+#include "gasmeter/sim/model_host.hpp"
+
+namespace gasmeter::core {
+
+using namespace vis;
+using conduit::OperationId;
+
+namespace {
+
+constexpr unsigned kPutArguments = 6;
+constexpr unsigned kGetArguments = 11;
+constexpr unsigned kReplyArguments = 7;
+
+// Keeps the slivers out that a piece cut at the end of a packet may leave; a piece that starts a packet may be cut.
+constexpr Bytes kSmallestCut = 64;
+
+std::int32_t low(std::uint64_t value) {
+  return static_cast<std::int32_t>(value & 0xffffffffU);
+}
+std::int32_t high(std::uint64_t value) {
+  return static_cast<std::int32_t>(value >> 32);
+}
+std::uint64_t bits(const void* address) {
+  return reinterpret_cast<std::uint64_t>(address);
+}
+template <class H>
+std::uint64_t wide(const Token<H>& token, std::size_t i) {
+  return static_cast<std::uint64_t>(static_cast<std::uint32_t>(token.argument(i))) |
+         static_cast<std::uint64_t>(static_cast<std::uint32_t>(token.argument(i + 1))) << 32;
+}
+template <class H>
+Bytes count_at(const Token<H>& token, std::size_t i) {
+  return static_cast<std::uint32_t>(token.argument(i));
+}
+
+// What runs at the peer lies before all else: aligned for any type, and so is what follows.
+constexpr Bytes padded(Bytes bytes) {
+  return (bytes + 15) / 16 * 16;
+}
+
+// Whole elements where one fits.
+Bytes cut(Bytes room, Bytes left, Bytes element) {
+  if (left <= room) return left;
+  return element <= room ? room - room % element : room;
+}
+
+// Reads and writes the entries of a list in a packet: addresses of pieces of `uniform` bytes, or {address, bytes}.
+struct WireList {
+  std::byte* at;
+  Bytes uniform;
+
+  [[nodiscard]] static constexpr Bytes entry(Bytes uniform) { return uniform != 0 ? 8 : 16; }
+  void add(const std::byte* address, Bytes bytes) {
+    const std::uint64_t words[2] = {bits(address), bytes};
+    std::memcpy(at, words, entry(uniform));
+    at += entry(uniform);
+  }
+  // f(address, bytes) for `count` entries.
+  template <class F>
+  void read(std::size_t count, F&& f) {
+    for (std::size_t i = 0; i < count; ++i, at += entry(uniform)) {
+      std::uint64_t words[2] = {0, uniform};
+      std::memcpy(words, at, entry(uniform));
+      f(reinterpret_cast<std::byte*>(words[0]), static_cast<Bytes>(words[1]));
+    }
+  }
+};
+
+// What one packet takes of the peer's list from a place on.
+struct Share {
+  Bytes uniform = 0;      // of whole pieces of that size
+  std::size_t entries = 0;
+  Bytes data = 0;
+};
+
+// `entries_room` and `data_room`: bytes for either; with `together`, both share the first.
+Share share_of(const ListSide& peer, ListPlace place, Bytes left, Bytes entries_room, Bytes data_room, bool together) {
+  Share share;
+  const Bytes piece = peer.bytes;
+  if (peer.is_uniform() && place.offset == 0 && piece <= (together ? entries_room - 8 : data_room)) {
+    const Bytes most = together ? entries_room / (8 + piece) : std::min(entries_room / 8, data_room / piece);
+    share.entries = std::min<Bytes>(most, left / piece);
+    share.uniform = piece;
+    share.data = share.entries * piece;
+    return share;
+  }
+  while (share.data < left) {
+    const Bytes used = 16 * share.entries + (together ? share.data : 0);
+    if (used + 16 > entries_room) break;
+    const Bytes room = together ? entries_room - used - 16 : data_room - share.data;
+    const Bytes all = place.run(peer, left - share.data);
+    const Bytes bytes = std::min(all, room);
+    if (bytes == 0 || (bytes < all && bytes < kSmallestCut && share.entries != 0)) break;
+    place.offset += bytes;
+    share.data += bytes;
+    ++share.entries;
+  }
+  return share;
+}
+
+template <class H>
+void write_list(H& host, WireList list, const ListSide& peer, ListPlace& place, const Share& share) {
+  host.charge(PrivatePrice::header_build);
+  for_pieces(peer, place, share.data, [&](std::byte* address, Bytes bytes) { list.add(address, bytes); });
+}
+
+}  // namespace
+
+// What the replies of a get need of this rank's side; freed with the last of them.
+template <class H>
+struct Vis<H>::GetState {
+  std::atomic<std::uint32_t> holders{1};
+  StridedSide side;
+  ListSide list;
+
+  void release() {
+    if (holders.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
+  struct Release {
+    void operator()(GetState* state) const { state->release(); }
+  };
+  using Hold = std::unique_ptr<GetState, Release>;
+};
+
+template <class H>
+Bytes Vis<H>::most_request(Rank rank, unsigned arguments) const {
+  return settings_.implementation == Implementation::gasnet1 ? ep_.max_medium()
+                                                             : ep_.max_request_medium(rank, arguments);
+}
+
+template <class H>
+bool Vis<H>::fits_packets(Rank rank, const Transfer& transfer, bool is_put) const {
+  if (transfer.shape == nullptr) return true;
+  const Bytes head = StridedSide::wire_bytes(transfer.shape->levels) + padded(kMostPeerCompletion);
+  return head < most_request(rank, is_put ? kPutArguments : kGetArguments);
+}
+
+template <class H>
+bool Vis<H>::fits_one_packet(Rank rank, const Transfer& transfer, bool is_put) const {
+  const Bytes entry = transfer.peer.is_uniform() ? 8 : 16;
+  const Bytes head = transfer.shape != nullptr ? StridedSide::wire_bytes(transfer.shape->levels)
+                                               : entry * std::max<std::size_t>(transfer.peer.count, 1);
+  if (is_put) return padded(armed_.bytes) + head + transfer.total <= most_request(rank, kPutArguments);
+  const Bytes reply = settings_.implementation == Implementation::gasnet1 ? ep_.max_medium()
+                                                                          : ep_.max_reply_medium(rank, kReplyArguments);
+  return head <= most_request(rank, kGetArguments) && transfer.total <= reply;
+}
+
+template <class H>
+template <class Fill, class... Args>
+bool Vis<H>::send_medium(Rank rank, HandlerIndex handler, Bytes bytes, Flags flags, OperationId id, Fill&& fill,
+                         Args... arguments) {
+  ++last_.messages;
+  if (settings_.implementation == Implementation::gasnet1) {
+    temporary_.resize(bytes);
+    ep_.host_.synchronise();
+    fill(temporary_.data());
+    add_part(id);
+    return ep_.request_medium(rank, handler, temporary_.data(), bytes, flags, arguments...) == Status::ok;
+  }
+  Prepared<H> sd = ep_.prepare_medium(rank, nullptr, bytes, bytes, sizeof...(Args), LocalCompletion::now(), flags);
+  if (!sd) return false;
+  ep_.host_.synchronise();  // the pieces may lie where neighbours write
+  fill(static_cast<std::byte*>(sd.data()));
+  add_part(id);
+  return sd.commit(handler, bytes, flags, arguments...) == Status::ok;
+}
+
+// ---- puts
+
+template <class H>
+bool Vis<H>::put_packed(Rank rank, const Transfer& transfer, const Call& call, OperationId id) {
+  if (is_immediate(call.flags) && !fits_one_packet(rank, transfer, true)) return false;
+  return transfer.shape != nullptr ? put_shape_packed(rank, transfer, call, id)
+                                   : put_lists_packed(rank, transfer, call, id);
+}
+
+template <class H>
+bool Vis<H>::put_shape_packed(Rank rank, const Transfer& transfer, const Call& call, OperationId id) {
+  StridedSide here;
+  StridedSide there;
+  StridedSide::fill(here, *transfer.shape, false);
+  StridedSide::fill(there, *transfer.shape, true);
+  const bool rides = fits_one_packet(rank, transfer, true);
+  const PeerCompletion note = rides ? armed_ : PeerCompletion{};
+  const Bytes before = padded(note.bytes);
+  const Bytes wire = StridedSide::wire_bytes(there.levels);
+  const Bytes room = most_request(rank, kPutArguments) - before - wire;
+  Bytes data = 0;
+  for (Bytes start = 0; start < transfer.total; start += data) {
+    data = cut(room, transfer.total - start, here.element);
+    const auto fill = [&](std::byte* to) {
+      if (note.bytes != 0) ep_.host_.copy(to, note.payload, note.bytes);
+      ep_.host_.copy(to + before, &there, wire);
+      pack(ep_.host_, here, start, data, to + before + wire);
+    };
+    if (!send_medium(rank, kPutShape, before + wire + data, call.flags, id, fill, static_cast<std::int32_t>(id),
+                     static_cast<std::int32_t>(there.levels), static_cast<std::int32_t>(index(note.handler)),
+                     static_cast<std::int32_t>(note.bytes), low(start), high(start))) {
+      return false;
+    }
+  }
+  if (rides) armed_ = {};
+  return true;
+}
+
+template <class H>
+bool Vis<H>::put_lists_packed(Rank rank, const Transfer& transfer, const Call& call, OperationId id) {
+  const bool rides = fits_one_packet(rank, transfer, true);
+  const PeerCompletion note = rides ? armed_ : PeerCompletion{};
+  const Bytes before = padded(note.bytes);
+  const Bytes room = most_request(rank, kPutArguments) - before;
+  ListPlace here;
+  ListPlace there;
+  Bytes left = transfer.total;
+  while (left != 0) {
+    (void)there.run(transfer.peer, left);
+    const Share share = share_of(transfer.peer, there, left, room, 0, true);
+    const Bytes wire = WireList::entry(share.uniform) * share.entries;
+    const auto fill = [&](std::byte* to) {
+      if (note.bytes != 0) ep_.host_.copy(to, note.payload, note.bytes);
+      write_list(ep_.host_, {to + before, share.uniform}, transfer.peer, there, share);
+      std::byte* at = to + before + wire;
+      for_pieces(transfer.self, here, share.data, [&](const std::byte* from, Bytes bytes) {
+        ep_.host_.copy(at, from, bytes);
+        at += bytes;
+      });
+    };
+    if (!send_medium(rank, kPutList, before + wire + share.data, call.flags, id, fill, static_cast<std::int32_t>(id),
+                     static_cast<std::int32_t>(share.entries), static_cast<std::int32_t>(share.uniform),
+                     static_cast<std::int32_t>(index(note.handler)), static_cast<std::int32_t>(note.bytes))) {
+      return false;
+    }
+    left -= share.data;
+  }
+  if (rides) armed_ = {};
+  return true;
+}
+
+template <class H>
+void Vis<H>::on_put_shape(Token<H>& token) {
+  H& host = token.endpoint().host();
+  auto* const payload = static_cast<std::byte*>(token.payload());
+  const Bytes note = count_at(token, 3);
+  StridedSide side;
+  side.levels = static_cast<std::uint32_t>(token.argument(1));
+  const Bytes wire = StridedSide::wire_bytes(side.levels);
+  std::memcpy(&side, payload + padded(note), wire);
+  const Bytes before = padded(note) + wire;
+  host.synchronise();  // neighbours can see the destination
+  unpack(host, side, wide(token, 4), token.size() - before, payload + before);
+  if (token.argument(2) != 0) {
+    complete_at_peer(token, HandlerIndex{static_cast<std::uint8_t>(token.argument(2))}, payload, note);
+  }
+  (void)token.reply_short(reference::kAcknowledge, token.argument(0));
+}
+
+template <class H>
+void Vis<H>::on_put_list(Token<H>& token) {
+  H& host = token.endpoint().host();
+  auto* const payload = static_cast<std::byte*>(token.payload());
+  const Bytes note = count_at(token, 4);
+  const std::size_t entries = count_at(token, 1);
+  WireList list{payload + padded(note), count_at(token, 2)};
+  const std::byte* data = list.at + entries * WireList::entry(list.uniform);
+  host.synchronise();  // neighbours can see the destination
+  list.read(entries, [&](std::byte* to, Bytes bytes) {
+    host.copy(to, data, bytes);
+    data += bytes;
+  });
+  if (token.argument(3) != 0) {
+    complete_at_peer(token, HandlerIndex{static_cast<std::uint8_t>(token.argument(3))}, payload, note);
+  }
+  (void)token.reply_short(reference::kAcknowledge, token.argument(0));
+}
+
+// ---- gets
+
+template <class H>
+bool Vis<H>::get_packed(Rank rank, const Transfer& transfer, const Call& call, OperationId id) {
+  if (is_immediate(call.flags) && !fits_one_packet(rank, transfer, false)) return false;
+  return transfer.shape != nullptr ? get_shape_packed(rank, transfer, call, id)
+                                   : get_lists_packed(rank, transfer, call, id);
+}
+
+template <class H>
+bool Vis<H>::get_shape_packed(Rank rank, const Transfer& transfer, const Call& call, OperationId id) {
+  const bool fixed = settings_.implementation == Implementation::gasnet1;
+  const typename GetState::Hold state(new GetState);
+  StridedSide there;
+  StridedSide::fill(state->side, *transfer.shape, false);
+  StridedSide::fill(there, *transfer.shape, true);
+  const Bytes wire = StridedSide::wire_bytes(there.levels);
+  const Bytes room = fixed ? ep_.max_medium() : ep_.max_reply_medium(rank, kReplyArguments);
+  Bytes data = 0;
+  for (Bytes start = 0; start < transfer.total; start += data) {
+    data = cut(room, transfer.total - start, there.element);
+    state->holders.fetch_add(1, std::memory_order_relaxed);
+    const auto fill = [&](std::byte* to) { ep_.host_.copy(to, &there, wire); };
+    if (!send_medium(rank, kGetShape, wire, call.flags, id, fill, static_cast<std::int32_t>(id), low(bits(state.get())),
+                     high(bits(state.get())), static_cast<std::int32_t>(there.levels), low(start), high(start),
+                     static_cast<std::int32_t>(data), fixed ? 1 : 0)) {
+      state->release();
+      return false;
+    }
+  }
+  return true;
+}
+
+template <class H>
+bool Vis<H>::get_lists_packed(Rank rank, const Transfer& transfer, const Call& call, OperationId id) {
+  const bool fixed = settings_.implementation == Implementation::gasnet1;
+  const typename GetState::Hold state(new GetState);
+  state->list = transfer.self;
+  const Bytes request = most_request(rank, kGetArguments);
+  const Bytes reply = fixed ? ep_.max_medium() : ep_.max_reply_medium(rank, kReplyArguments);
+  ListPlace here;
+  ListPlace there;
+  Bytes left = transfer.total;
+  while (left != 0) {
+    (void)there.run(transfer.peer, left);
+    (void)here.run(transfer.self, left);
+    const Share share = share_of(transfer.peer, there, left, request, reply, false);
+    state->holders.fetch_add(1, std::memory_order_relaxed);
+    const auto fill = [&](std::byte* to) {
+      write_list(ep_.host_, {to, share.uniform}, transfer.peer, there, share);
+    };
+    if (!send_medium(rank, kGetList, WireList::entry(share.uniform) * share.entries, call.flags, id, fill,
+                     static_cast<std::int32_t>(id), low(bits(state.get())), high(bits(state.get())),
+                     static_cast<std::int32_t>(share.entries), static_cast<std::int32_t>(share.uniform),
+                     low(here.piece), high(here.piece), low(here.offset), high(here.offset),
+                     static_cast<std::int32_t>(share.data), fixed ? 1 : 0)) {
+      state->release();
+      return false;
+    }
+    for_pieces(transfer.self, here, share.data, [](const std::byte*, Bytes) {});
+    left -= share.data;
+  }
+  return true;
+}
+
+namespace {
+
+// A Medium reply made in the library's buffer or, as fixed payload, elsewhere.
+template <class H, class Fill, class... Args>
+void answer(Token<H>& token, HandlerIndex handler, Bytes bytes, bool fixed, Fill&& fill, Args... arguments) {
+  token.endpoint().host().synchronise();  // neighbours may have written what is read here
+  if (fixed) {
+    std::vector<std::byte> temporary(bytes);
+    fill(temporary.data());
+    (void)token.reply_medium(handler, temporary.data(), bytes, arguments...);
+    return;
+  }
+  Prepared<H> sd = token.prepare_medium(nullptr, bytes, bytes, sizeof...(Args));
+  fill(static_cast<std::byte*>(sd.data()));
+  (void)sd.commit(handler, bytes, Flags::none, arguments...);
+}
+
+}  // namespace
+
+template <class H>
+void Vis<H>::on_get_shape(Token<H>& token) {
+  StridedSide side;
+  side.levels = static_cast<std::uint32_t>(token.argument(3));
+  std::memcpy(&side, token.payload(), StridedSide::wire_bytes(side.levels));
+  const Bytes bytes = count_at(token, 6);
+  const auto fill = [&](std::byte* to) { pack(token.endpoint().host(), side, wide(token, 4), bytes, to); };
+  answer(token, kShapeReply, bytes, token.argument(7) != 0, fill, token.argument(0), token.argument(1),
+         token.argument(2), token.argument(4), token.argument(5));
+}
+
+template <class H>
+void Vis<H>::on_get_list(Token<H>& token) {
+  H& host = token.endpoint().host();
+  const auto fill = [&](std::byte* to) {
+    WireList list{static_cast<std::byte*>(token.payload()), count_at(token, 4)};
+    list.read(count_at(token, 3), [&](const std::byte* from, Bytes bytes) {
+      host.copy(to, from, bytes);
+      to += bytes;
+    });
+  };
+  answer(token, kListReply, count_at(token, 9), token.argument(10) != 0, fill, token.argument(0), token.argument(1),
+         token.argument(2), token.argument(5), token.argument(6), token.argument(7), token.argument(8));
+}
+
+template <class H>
+void Vis<H>::on_shape_reply(Token<H>& token) {
+  H& host = token.endpoint().host();
+  const typename GetState::Hold state(reinterpret_cast<GetState*>(wide(token, 1)));
+  host.synchronise();  // neighbours may see the destination
+  unpack(host, state->side, wide(token, 3), token.size(), static_cast<const std::byte*>(token.payload()));
+  token.endpoint().complete(OperationId{static_cast<std::uint32_t>(token.argument(0))});
+}
+
+template <class H>
+void Vis<H>::on_list_reply(Token<H>& token) {
+  H& host = token.endpoint().host();
+  const typename GetState::Hold state(reinterpret_cast<GetState*>(wide(token, 1)));
+  ListPlace place{wide(token, 3), wide(token, 5)};
+  const auto* from = static_cast<const std::byte*>(token.payload());
+  host.synchronise();  // neighbours may see the destination
+  for_pieces(state->list, place, token.size(), [&](std::byte* to, Bytes bytes) {
+    host.copy(to, from, bytes);
+    from += bytes;
+  });
+  token.endpoint().complete(OperationId{static_cast<std::uint32_t>(token.argument(0))});
+}
+
+template <class H>
+void Vis<H>::register_handlers(HandlerTable<H>& handlers) {
+  handlers.add({kPutShape, &on_put_shape, nullptr, "strided put"});
+  handlers.add({kPutList, &on_put_list, nullptr, "vector or indexed put"});
+  handlers.add({kGetShape, &on_get_shape, nullptr, "strided get"});
+  handlers.add({kGetList, &on_get_list, nullptr, "vector or indexed get"});
+  handlers.add({kShapeReply, &on_shape_reply, nullptr, "strided get's pieces"});
+  handlers.add({kListReply, &on_list_reply, nullptr, "vector or indexed get's pieces"});
+  handlers.add({kPeerCompletion, &on_peer_completion, nullptr, "peer completion"});
+}
+
+#define GASMETER_INSTANTIATE(H)                                                                                  \
+  template void Vis<H>::register_handlers(HandlerTable<H>&);                                                     \
+  template bool Vis<H>::fits_packets(Rank, const Transfer&, bool) const;                                         \
+  template bool Vis<H>::fits_one_packet(Rank, const Transfer&, bool) const;                                      \
+  template bool Vis<H>::put_packed(Rank, const Transfer&, const Call&, OperationId);                             \
+  template bool Vis<H>::get_packed(Rank, const Transfer&, const Call&, OperationId);
+GASMETER_INSTANTIATE(RealHost)
+GASMETER_INSTANTIATE(ThreadedHost)
+GASMETER_INSTANTIATE(sim::ModelHost)
+#undef GASMETER_INSTANTIATE
+
+}  // namespace gasmeter::core

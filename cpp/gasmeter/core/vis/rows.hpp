@@ -1,0 +1,23 @@
+// Copies of many equal pieces, specialised by their size: what a direct transfer, a packing and an unpacking come to.
+#pragma once
+
+#include <cstddef>
+
+#include "gasmeter/base/units.hpp"
+
+namespace gasmeter::core::vis {
+
+// `count` steps of so many bytes at either side.
+struct Step {
+  Bytes count = 1;
+  std::ptrdiff_t to = 0;
+  std::ptrdiff_t from = 0;
+};
+
+// For each step of `outer` a row of `inner` pieces. Pieces of one call must not overlap at the destination.
+void copy_plane(std::byte* to, const std::byte* from, Bytes piece, const Step& inner, const Step& outer = {});
+
+// Pieces of `bytes` bytes at addresses of their own.
+void copy_indexed(void* const* to, void* const* from, Bytes piece, Bytes count);
+
+}  // namespace gasmeter::core::vis

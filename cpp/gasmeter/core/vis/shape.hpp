@@ -1,0 +1,70 @@
+// What a strided transfer moves, as both sides see it, and the stride optimiser: passes that rewrite it into an
+// equivalent one of fewer levels and larger pieces [EX:VIS].
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "gasmeter/base/units.hpp"
+
+namespace gasmeter::core::vis {
+
+inline constexpr std::size_t kMostLevels = 64;
+
+// `count` times whatever the levels below are, so many bytes apart.
+struct Level {
+  Bytes count;
+  std::ptrdiff_t self;  // this rank's side
+  std::ptrdiff_t peer;
+};
+
+// Pieces of `element` bytes at either side; level[0] is the innermost. Only the first `levels` mean anything.
+struct Shape {
+  std::byte* self;
+  std::byte* peer;
+  Bytes element;
+  std::uint32_t levels;
+  std::array<Level, kMostLevels> level;
+
+  [[nodiscard]] Bytes pieces() const {
+    Bytes all = 1;
+    for (std::uint32_t i = 0; i < levels; ++i) all *= level[i].count;
+    return all;
+  }
+  [[nodiscard]] Bytes total() const { return pieces() * element; }
+};
+
+// Bytes that a side touches, from its base address: [first, last). {0, 0} if there are none.
+struct Extent {
+  std::ptrdiff_t first;
+  std::ptrdiff_t last;
+};
+[[nodiscard]] Extent extent_of(Bytes element, std::span<const Bytes> counts, std::span<const std::ptrdiff_t> strides);
+
+// As the client describes it; the two spans of strides are as long as `counts`. Throws UsageError otherwise.
+void check_levels(std::size_t counts, std::size_t self, std::size_t peer);
+[[nodiscard]] Shape plain_shape(std::byte* self, std::span<const std::ptrdiff_t> self_strides, std::byte* peer,
+                                std::span<const std::ptrdiff_t> peer_strides, Bytes element,
+                                std::span<const Bytes> counts);
+
+// ---- the passes. Each keeps which byte goes where, and none adds a level.
+void drop_null_levels(Shape& shape);    // counts of 1
+void invert(Shape& shape);              // no level's peer stride is negative: the walk starts at the other end
+void sort_levels(Shape& shape);         // by ascending peer stride
+void fold_into_element(Shape& shape);   // innermost levels whose pieces touch at both sides
+void fold_neighbours(Shape& shape);     // a level that continues the one below at both sides
+
+// All of them; the client's description is read once. False: there is nothing to move.
+[[nodiscard]] bool optimised_shape(Shape& shape, std::byte* self, std::span<const std::ptrdiff_t> self_strides,
+                                   std::byte* peer, std::span<const std::ptrdiff_t> peer_strides, Bytes element,
+                                   std::span<const Bytes> counts);
+
+// ---- what GASNet-1 did instead: see README.md
+// True if the levels nest without crossing or going back at either side.
+[[nodiscard]] bool is_translational(const Shape& shape);
+// Leading levels that are contiguous at both sides become part of the element; nothing else is looked at.
+void test_contiguity(Shape& shape);
+
+}  // namespace gasmeter::core::vis

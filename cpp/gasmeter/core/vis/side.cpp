@@ -1,0 +1,46 @@
+#include "gasmeter/core/vis/side.hpp"
+
+#include <cstdint>
+#include <optional>
+
+namespace gasmeter::core::vis {
+namespace {
+
+// In blocks that the compiler turns into vectors; an irregular list is known after the first.
+constexpr std::size_t kBlock = 64;
+
+std::uintptr_t address_of(const ListSide& list, std::size_t i) {
+  return reinterpret_cast<std::uintptr_t>(list.at(i));
+}
+
+// The distance of all addresses, if they have one.
+std::optional<std::ptrdiff_t> common_distance(const ListSide& list) {
+  if (list.count == 1) return 0;
+  const std::uintptr_t distance = address_of(list, 1) - address_of(list, 0);
+  std::size_t i = 1;
+  if (list.is_uniform()) {
+    const auto at = [&](std::size_t j) { return reinterpret_cast<std::uintptr_t>(list.addresses[j]); };
+    for (; i + kBlock <= list.count; i += kBlock) {
+      std::uintptr_t differs = 0;
+      for (std::size_t j = i; j < i + kBlock; ++j) differs |= (at(j) - at(j - 1)) ^ distance;
+      if (differs != 0) return std::nullopt;
+    }
+  }
+  for (; i < list.count; ++i) {
+    if (address_of(list, i) - address_of(list, i - 1) != distance || list.size(i) != list.size(0)) return std::nullopt;
+  }
+  return static_cast<std::ptrdiff_t>(distance);
+}
+
+}  // namespace
+
+bool as_shape(const ListSide& self, const ListSide& peer, Shape& shape) {
+  if (self.count == 0 || self.count != peer.count || self.size(0) != peer.size(0)) return false;
+  const auto here = common_distance(self);
+  if (!here) return false;
+  const auto there = common_distance(peer);
+  if (!there) return false;
+  return optimised_shape(shape, self.at(0), {&*here, 1}, peer.at(0), {&*there, 1}, self.size(0), {&self.count, 1});
+}
+
+}  // namespace gasmeter::core::vis

@@ -1,0 +1,236 @@
+// One side of a transfer, as a walk that yields its bytes in order: packing, unpacking and what describes the other
+// side in a message.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "gasmeter/base/units.hpp"
+#include "gasmeter/core/vis/rows.hpp"
+#include "gasmeter/core/vis/shape.hpp"
+
+namespace gasmeter::core::vis {
+
+// Copies at the host's price: by piece where copies have one, in rows where they are the work itself.
+template <class H>
+void copy_plane(H& host, std::byte* to, const std::byte* from, Bytes piece, const Step& inner, const Step& outer = {}) {
+  if constexpr (H::kModelled) {
+    for (Bytes i = 0; i < outer.count; ++i) {
+      for (Bytes j = 0; j < inner.count; ++j) {
+        const auto row = static_cast<std::ptrdiff_t>(i);
+        const auto column = static_cast<std::ptrdiff_t>(j);
+        host.copy(to + row * outer.to + column * inner.to, from + row * outer.from + column * inner.from, piece);
+      }
+    }
+  } else {
+    copy_plane(to, from, piece, inner, outer);
+  }
+}
+
+// Of a strided transfer. Its first wire_bytes() bytes travel in messages.
+struct StridedSide {
+  struct OneLevel {
+    Bytes count;
+    std::ptrdiff_t stride;
+  };
+  std::byte* base;
+  Bytes element;
+  std::array<OneLevel, kMostLevels> level;
+  std::uint32_t levels;
+
+  [[nodiscard]] static constexpr Bytes wire_bytes(std::uint32_t levels) { return 16 + 16 * Bytes{levels}; }
+
+  static void fill(StridedSide& side, const Shape& shape, bool peer) {
+    side.base = peer ? shape.peer : shape.self;
+    side.element = shape.element;
+    side.levels = shape.levels;
+    for (std::uint32_t i = 0; i < shape.levels; ++i) {
+      side.level[i] = {shape.level[i].count, peer ? shape.level[i].peer : shape.level[i].self};
+    }
+  }
+
+  // Calls row(address, stride, count, piece) for all of [start, start + bytes) of the side's bytes, in order.
+  template <class Row>
+  void rows(Bytes start, Bytes bytes, Row&& row) const {
+    if (bytes == 0) return;
+    if (levels == 0) return row(base + start, std::ptrdiff_t{0}, Bytes{1}, bytes);
+    std::array<Bytes, kMostLevels> digit;  // as many as there are levels
+    std::byte* at = base;
+    Bytes number = start / element;
+    for (std::uint32_t i = 0; i < levels; ++i) {
+      digit[i] = number % level[i].count;
+      number /= level[i].count;
+      at += static_cast<std::ptrdiff_t>(digit[i]) * level[i].stride;
+    }
+    const auto advance = [&](Bytes steps) {
+      digit[0] += steps;
+      at += static_cast<std::ptrdiff_t>(steps) * level[0].stride;
+      for (std::uint32_t i = 0; digit[i] == level[i].count && i + 1 < levels; ++i) {
+        at += level[i + 1].stride - static_cast<std::ptrdiff_t>(level[i].count) * level[i].stride;
+        digit[i] = 0;
+        ++digit[i + 1];
+      }
+    };
+    if (const Bytes offset = start % element; offset != 0) {
+      const Bytes part = std::min(bytes, element - offset);
+      row(at + offset, std::ptrdiff_t{0}, Bytes{1}, part);
+      bytes -= part;
+      advance(1);
+    }
+    while (bytes >= element) {
+      const Bytes count = std::min(level[0].count - digit[0], bytes / element);
+      row(at, level[0].stride, count, element);
+      bytes -= count * element;
+      advance(count);
+    }
+    if (bytes != 0) row(at, std::ptrdiff_t{0}, Bytes{1}, bytes);
+  }
+};
+
+template <class H>
+void pack(H& host, const StridedSide& side, Bytes start, Bytes bytes, std::byte* to) {
+  side.rows(start, bytes, [&](const std::byte* from, std::ptrdiff_t stride, Bytes count, Bytes piece) {
+    copy_plane(host, to, from, piece, {count, static_cast<std::ptrdiff_t>(piece), stride});
+    to += count * piece;
+  });
+}
+
+template <class H>
+void unpack(H& host, const StridedSide& side, Bytes start, Bytes bytes, const std::byte* from) {
+  side.rows(start, bytes, [&](std::byte* to, std::ptrdiff_t stride, Bytes count, Bytes piece) {
+    copy_plane(host, to, from, piece, {count, stride, static_cast<std::ptrdiff_t>(piece)});
+    from += count * piece;
+  });
+}
+
+// From one side's pieces to the other's at once.
+template <class H>
+void copy_shape(H& host, const Shape& shape, bool to_peer) {
+  std::byte* to = to_peer ? shape.peer : shape.self;
+  const std::byte* from = to_peer ? shape.self : shape.peer;
+  const auto step = [&](std::uint32_t i) {
+    if (i >= shape.levels) return Step{};
+    const Level& level = shape.level[i];
+    return to_peer ? Step{level.count, level.peer, level.self} : Step{level.count, level.self, level.peer};
+  };
+  const Step inner = step(0);
+  const Step outer = step(1);
+  if (shape.levels <= 2) {
+    copy_plane(host, to, from, shape.element, inner, outer);
+    return;
+  }
+  std::array<Bytes, kMostLevels> digit;
+  std::fill_n(digit.begin(), shape.levels, 0);
+  while (true) {
+    copy_plane(host, to, from, shape.element, inner, outer);
+    std::uint32_t i = 2;
+    for (; i < shape.levels; ++i) {
+      const Step here = step(i);
+      to += here.to;
+      from += here.from;
+      if (++digit[i] < here.count) break;
+      to -= static_cast<std::ptrdiff_t>(here.count) * here.to;
+      from -= static_cast<std::ptrdiff_t>(here.count) * here.from;
+      digit[i] = 0;
+    }
+    if (i == shape.levels) return;
+  }
+}
+
+// ---- lists
+
+struct Piece {
+  void* at = nullptr;
+  Bytes bytes = 0;
+};
+
+// Pieces of lengths of their own, or of one length at many addresses. A view: the client's list lives on.
+struct ListSide {
+  const Piece* pieces = nullptr;      // or else
+  void* const* addresses = nullptr;
+  Bytes bytes = 0;                    // of each at an address
+  std::size_t count = 0;
+
+  [[nodiscard]] bool is_uniform() const { return pieces == nullptr; }
+  [[nodiscard]] std::byte* at(std::size_t i) const {
+    return static_cast<std::byte*>(pieces != nullptr ? pieces[i].at : addresses[i]);
+  }
+  [[nodiscard]] Bytes size(std::size_t i) const { return pieces != nullptr ? pieces[i].bytes : bytes; }
+  [[nodiscard]] Bytes total() const {
+    if (is_uniform()) return bytes * count;
+    Bytes all = 0;
+    for (std::size_t i = 0; i < count; ++i) all += pieces[i].bytes;
+    return all;
+  }
+};
+
+// A place in a list: never at the end of a piece unless at the end of the list.
+struct ListPlace {
+  std::size_t piece = 0;
+  Bytes offset = 0;
+
+  // The contiguous bytes from here, at most `most`. Nothing left: 0.
+  [[nodiscard]] Bytes run(const ListSide& list, Bytes most) {
+    while (piece < list.count && offset == list.size(piece)) {
+      ++piece;
+      offset = 0;
+    }
+    return piece < list.count ? std::min(most, list.size(piece) - offset) : 0;
+  }
+  [[nodiscard]] std::byte* address(const ListSide& list) const { return list.at(piece) + offset; }
+};
+
+// Calls f(address, bytes) for the next `bytes` bytes and moves the place behind them.
+template <class F>
+void for_pieces(const ListSide& list, ListPlace& place, Bytes bytes, F&& f) {
+  while (bytes != 0) {
+    const Bytes run = place.run(list, bytes);
+    f(place.address(list), run);
+    place.offset += run;
+    bytes -= run;
+  }
+}
+
+// f(self's address, peer's address, bytes) for every run that is contiguous at both sides.
+template <class F>
+void for_pairs(const ListSide& self, const ListSide& peer, F&& f) {
+  ListPlace here;
+  ListPlace there;
+  constexpr Bytes kAll = ~Bytes{0};
+  while (const Bytes run = there.run(peer, here.run(self, kAll))) {
+    f(here.address(self), there.address(peer), run);
+    here.offset += run;
+    there.offset += run;
+  }
+}
+
+// The same for every piece of a shape.
+template <class F>
+void for_pairs(const Shape& shape, F&& f) {
+  std::array<Bytes, kMostLevels> digit;
+  std::fill_n(digit.begin(), shape.levels, 0);
+  std::byte* self = shape.self;
+  std::byte* peer = shape.peer;
+  while (true) {
+    f(self, peer, shape.element);
+    std::uint32_t i = 0;
+    for (; i < shape.levels; ++i) {
+      const Level& level = shape.level[i];
+      self += level.self;
+      peer += level.peer;
+      if (++digit[i] < level.count) break;
+      self -= static_cast<std::ptrdiff_t>(level.count) * level.self;
+      peer -= static_cast<std::ptrdiff_t>(level.count) * level.peer;
+      digit[i] = 0;
+    }
+    if (i == shape.levels) return;
+  }
+}
+
+// True if both lists are of equal pieces at equal distances: `shape` then moves the same in one level.
+[[nodiscard]] bool as_shape(const ListSide& self, const ListSide& peer, Shape& shape);
+
+}  // namespace gasmeter::core::vis

@@ -1,0 +1,411 @@
+#include "gasmeter/core/vis/vis.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <mutex>
+#include <string>
+
+#include "gasmeter/base/real_host.hpp"
+#include "gasmeter/core/reference/extended.hpp"
+#include "gasmeter/sim/model_host.hpp"
+
+namespace gasmeter::core {
+
+using namespace vis;
+using conduit::kNoOperation;
+using conduit::OperationId;
+
+namespace {
+
+std::byte* bytes_at(const void* address) {
+  return static_cast<std::byte*>(const_cast<void*>(address));
+}
+
+// A loop per level as given, and a copy of a size known at run time inside.
+template <class H>
+void nested_loops(H& host, const Shape& shape, std::uint32_t levels, std::byte* self, std::byte* peer, bool to_peer) {
+  if (levels == 0) {
+    to_peer ? host.copy(peer, self, shape.element) : host.copy(self, peer, shape.element);
+    return;
+  }
+  const Level& level = shape.level[levels - 1];
+  for (Bytes i = 0; i < level.count; ++i, self += level.self, peer += level.peer) {
+    if (levels == 1) {
+      to_peer ? host.copy(peer, self, shape.element) : host.copy(self, peer, shape.element);
+    } else {
+      nested_loops(host, shape, levels - 1, self, peer, to_peer);
+    }
+  }
+}
+
+[[noreturn]] void refuse_totals(Bytes to, Bytes from) {
+  throw UsageError("vector or indexed transfer: " + std::to_string(to) + " bytes at the destination, but " +
+                   std::to_string(from) + " bytes at the source; both are expected to be equal");
+}
+
+// Of a list of pieces that start next to each other, a mean; of a shape, the element.
+Bytes mean_piece(Bytes total, const ListSide& self, const ListSide& peer) {
+  return total / std::max<std::size_t>({self.count, peer.count, 1});
+}
+
+}  // namespace
+
+// ---- what is asked for
+
+template <class H>
+typename Vis<H>::Started Vis<H>::start(Rank rank, const Strided& t, const Call& call) {
+  ep_.check_call("strided transfer");
+  ep_.check_rank(rank);
+  Shape shape;
+  const auto self = call.is_put ? t.from_strides : t.to_strides;
+  const auto peer = call.is_put ? t.to_strides : t.from_strides;
+  std::byte* const here = bytes_at(call.is_put ? t.from : t.to);
+  std::byte* const there = bytes_at(call.is_put ? t.to : t.from);
+  Transfer transfer;
+  transfer.shape = &shape;
+  if (settings_.implementation == Implementation::ex) {
+    if (optimised_shape(shape, here, self, there, peer, t.element, t.counts)) transfer.total = shape.total();
+  } else {
+    shape = plain_shape(here, self, there, peer, t.element, t.counts);
+    transfer.total = shape.total();
+    if (transfer.total != 0 && !is_translational(shape)) {
+      throw UsageError(
+          "strided transfer: implementation gasnet1 takes translational descriptions only: strides that grow with the "
+          "level at both sides, without transposition, reflection or repetition");
+    }
+    test_contiguity(shape);
+  }
+  transfer.piece = shape.element;
+  return move(rank, transfer, call);
+}
+
+template <class H>
+typename Vis<H>::Started Vis<H>::start(Rank rank, const Indexed& t, const Call& call) {
+  return start_lists(rank, {nullptr, t.to.data(), t.to_bytes, t.to.size()},
+                     {nullptr, t.from.data(), t.from_bytes, t.from.size()}, call);
+}
+
+template <class H>
+typename Vis<H>::Started Vis<H>::start(Rank rank, const Vector& t, const Call& call) {
+  return start_lists(rank, {t.to.data(), nullptr, 0, t.to.size()}, {t.from.data(), nullptr, 0, t.from.size()}, call);
+}
+
+template <class H>
+typename Vis<H>::Started Vis<H>::start_lists(Rank rank, const ListSide& to, const ListSide& from, const Call& call) {
+  ep_.check_call("vector or indexed transfer");
+  ep_.check_rank(rank);
+  Shape shape;
+  Transfer transfer;
+  transfer.self = call.is_put ? from : to;
+  transfer.peer = call.is_put ? to : from;
+  if (settings_.implementation == Implementation::ex && as_shape(transfer.self, transfer.peer, shape)) {
+    transfer.shape = &shape;
+    transfer.total = shape.total();
+    transfer.piece = shape.element;
+    return move(rank, transfer, call);
+  }
+  transfer.total = to.total();
+  if (const Bytes other = from.total(); other != transfer.total) refuse_totals(transfer.total, other);
+  transfer.piece = mean_piece(transfer.total, transfer.self, transfer.peer);
+  return move(rank, transfer, call);
+}
+
+template <class H>
+void Vis<H>::set_peer_completion_handler(HandlerIndex handler, const void* payload, Bytes bytes) {
+  if (index(handler) != 0 && bytes > kMostPeerCompletion) {
+    throw UsageError("peer completion handler: payload of " + std::to_string(bytes) + " bytes; at most " +
+                     std::to_string(kMostPeerCompletion) + " are allowed");
+  }
+  armed_ = {handler, payload, bytes};
+}
+
+// ---- how it is done
+
+template <class H>
+void Vis<H>::check_peer(Rank rank, const Transfer& transfer) const {
+  const Segment& segment = ep_.segment(rank);
+  const auto refuse = [&](const void* at, Bytes bytes) {
+    const auto offset = static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(at) -
+                                                    reinterpret_cast<std::uintptr_t>(segment.address));
+    throw UsageError("rank " + std::to_string(index(ep_.rank_)) + ": transfer of pieces: [" + std::to_string(offset) +
+                     ", " + std::to_string(offset + static_cast<std::ptrdiff_t>(bytes)) + ") lies outside the segment of rank " +
+                     std::to_string(index(rank)) + ", which has " + std::to_string(segment.size) + " bytes");
+  };
+  if (transfer.shape != nullptr) {
+    const Shape& shape = *transfer.shape;
+    std::array<Bytes, kMostLevels> counts;
+    std::array<std::ptrdiff_t, kMostLevels> strides;
+    for (std::uint32_t i = 0; i < shape.levels; ++i) {
+      counts[i] = shape.level[i].count;
+      strides[i] = shape.level[i].peer;
+    }
+    const Extent extent = extent_of(shape.element, {counts.data(), shape.levels}, {strides.data(), shape.levels});
+    const auto bytes = static_cast<Bytes>(extent.last - extent.first);
+    if (!segment.holds(shape.peer + extent.first, bytes)) refuse(shape.peer + extent.first, bytes);
+    return;
+  }
+  for (std::size_t i = 0; i < transfer.peer.count; ++i) {
+    const Bytes bytes = transfer.peer.size(i);
+    if (bytes != 0 && !segment.holds(transfer.peer.at(i), bytes)) refuse(transfer.peer.at(i), bytes);
+  }
+}
+
+// Packing costs two more copies of every byte and saves an operation per piece; where pieces fill a good part of a
+// packet, or the conduit says that it does not gain by Mediums, they go by themselves.
+template <class H>
+Mechanism Vis<H>::choose(Rank rank, const Transfer& transfer, const Call& call) const {
+  const bool near = ep_.near_.holds(rank);
+  if (settings_.mechanism == Mechanism::direct && !near) {
+    throw UsageError("transfer of pieces: mechanism direct needs a neighbour; rank " + std::to_string(index(rank)) +
+                     " is none of rank " + std::to_string(index(ep_.rank_)));
+  }
+  const bool packable = fits_packets(rank, transfer, call.is_put);
+  if (settings_.mechanism == Mechanism::pack) return packable ? Mechanism::pack : Mechanism::pieces;
+  if (settings_.mechanism != Mechanism::automatic) return settings_.mechanism;
+  if (near) return Mechanism::direct;
+  if (!packable || (transfer.shape != nullptr && transfer.shape->levels == 0)) return Mechanism::pieces;
+  const conduit::Capabilities& can = ep_.conduit_->capabilities();
+  const bool native = call.is_put ? ep_.native_put_ && !call.local.is_now() : ep_.native_get_;
+  const Bytes packet = call.is_put ? can.max_request_medium : can.max_reply_medium;
+  const Bytes worth = native ? packet / 4 : std::max(packet, can.medium_puts + 1);
+  return transfer.piece >= worth ? Mechanism::pieces : Mechanism::pack;
+}
+
+template <class H>
+typename Vis<H>::Started Vis<H>::move(Rank rank, Transfer& transfer, const Call& call) {
+  last_ = {};
+  const bool announces = call.is_put && armed_.armed();
+  if (transfer.total == 0) {
+    if (announces && !send_peer_completion(rank, call.flags)) return {Result::refused};
+    call.local.complete_now();
+    return {Result::done};
+  }
+  if constexpr (kChecked) check_peer(rank, transfer);
+  const Mechanism mechanism = choose(rank, transfer, call);
+  last_ = {mechanism, transfer.shape != nullptr ? transfer.shape->levels : 1, 0};
+  if (mechanism == Mechanism::direct) {
+    if (!direct(rank, transfer, call)) return {Result::refused};
+    call.local.complete_now();
+    return {Result::done};
+  }
+  const bool rides = mechanism == Mechanism::pack && fits_one_packet(rank, transfer, true);
+  if (announces && !rides) {
+    // The data first, to the end: only then may anybody be told.
+    if (is_immediate(call.flags)) return {Result::refused};
+    Event event = ep_.operations_.event_of(
+        start_parts(rank, transfer, {true, call.flags, LocalCompletion::defer(), nullptr}, mechanism).id);
+    ep_.wait(event);
+    (void)send_peer_completion(rank, Flags::none);
+    call.local.complete_now();
+    return {Result::done};
+  }
+  const Started started = start_parts(rank, transfer, call, mechanism);
+  if (started.result == Result::refused) last_ = {};
+  return started;
+}
+
+// An operation of as many parts as it takes, and one more until all are started.
+template <class H>
+typename Vis<H>::Started Vis<H>::start_parts(Rank rank, const Transfer& transfer, const Call& call,
+                                             Mechanism mechanism) {
+  OperationId id{};
+  OperationId leaf = kNoOperation;
+  {
+    const std::lock_guard guard(ep_.operations_lock_);
+    id = ep_.operations_.start(call.is_put ? OperationKind::put : OperationKind::get, 1, call.group);
+    if (mechanism == Mechanism::pieces && call.local.leaf() != nullptr) leaf = ep_.operations_.start_leaf(id, 1);
+  }
+  const bool started = mechanism == Mechanism::pieces ? by_pieces(rank, transfer, call, id, leaf)
+                       : call.is_put                  ? put_packed(rank, transfer, call, id)
+                                                      : get_packed(rank, transfer, call, id);
+  if (!started) {
+    const std::lock_guard guard(ep_.operations_lock_);
+    ep_.operations_.withdraw(id);
+    return {Result::refused};
+  }
+  if (leaf == kNoOperation) {
+    call.local.complete_now();
+  } else {
+    *call.local.leaf() = ep_.operations_.event_of(leaf);
+    ep_.complete(leaf);
+  }
+  ep_.complete(id);
+  return {Result::under_way, id};
+}
+
+template <class H>
+bool Vis<H>::direct(Rank rank, const Transfer& transfer, const Call& call) {
+  H& host = ep_.host_;
+  Prepared<H> note;
+  const bool announces = call.is_put && armed_.armed();
+  if (announces) {
+    note = ep_.prepare_medium(rank, nullptr, armed_.bytes, armed_.bytes, 1, LocalCompletion::now(), call.flags);
+    if (!note) return false;
+    if (armed_.bytes != 0) host.copy(note.data(), armed_.payload, armed_.bytes);
+  }
+  host.charge(PrivatePrice::call);
+  host.synchronise();
+  if (transfer.shape != nullptr) {
+    Shape shape = *transfer.shape;
+    shape.peer = static_cast<std::byte*>(ep_.near_.map(rank, shape.peer));
+    if (settings_.implementation == Implementation::gasnet1) {
+      nested_loops(host, shape, shape.levels, shape.self, shape.peer, call.is_put);
+    } else {
+      copy_shape(host, shape, call.is_put);
+    }
+  } else {
+    const ListSide& self = transfer.self;
+    const ListSide& peer = transfer.peer;
+    const bool alike = self.is_uniform() && peer.is_uniform() && self.bytes == peer.bytes;
+    const bool in_place = ep_.near_.map(rank, ep_.segment(rank).address) == ep_.segment(rank).address;
+    bool done = false;
+    if constexpr (!H::kModelled) {
+      if (alike && in_place && settings_.implementation == Implementation::ex) {
+        const ListSide& to = call.is_put ? peer : self;
+        const ListSide& from = call.is_put ? self : peer;
+        copy_indexed(to.addresses, from.addresses, to.bytes, to.count);
+        done = true;
+      }
+    }
+    if (!done) {
+      for_pairs(self, peer, [&](std::byte* here, std::byte* there, Bytes bytes) {
+        void* const mapped = ep_.near_.map(rank, there);
+        call.is_put ? host.copy(mapped, here, bytes) : host.copy(here, mapped, bytes);
+      });
+    }
+  }
+  std::atomic_thread_fence(std::memory_order_release);
+  if (announces) {
+    if (note.commit(kPeerCompletion, armed_.bytes, call.flags, static_cast<std::int32_t>(index(armed_.handler))) !=
+        Status::ok) {
+      return false;
+    }
+    armed_ = {};
+  }
+  return true;
+}
+
+// ---- a put or get per piece
+
+template <class H>
+bool Vis<H>::by_pieces(Rank rank, const Transfer& transfer, const Call& call, OperationId id, OperationId leaf) {
+  // One that is immediate cannot take the resources of several at once.
+  if (is_immediate(call.flags)) {
+    const bool one = transfer.shape != nullptr ? transfer.shape->levels == 0
+                                               : transfer.self.count == 1 && transfer.peer.count == 1;
+    if (!one) return false;
+  }
+  bool taken = true;
+  const auto piece = [&](std::byte* self, std::byte* peer, Bytes bytes) {
+    ++last_.messages;
+    taken = (call.is_put ? put_piece(rank, peer, self, bytes, call, id, leaf)
+                         : get_piece(rank, self, peer, bytes, call, id)) &&
+            taken;
+  };
+  if (transfer.shape != nullptr) {
+    for_pairs(*transfer.shape, piece);
+  } else {
+    for_pairs(transfer.self, transfer.peer, piece);
+  }
+  return taken;
+}
+
+template <class H>
+bool Vis<H>::put_piece(Rank rank, void* to, const void* from, Bytes bytes, const Call& call, OperationId id,
+                       OperationId leaf) {
+  if (void* const here = ep_.near_.map(rank, to)) {
+    ep_.copy_near(here, from, bytes);
+    return true;
+  }
+  if (!ep_.native_put_ || call.local.is_now()) {
+    return Reference<H>::put_parts(ep_, rank, to, from, bytes, call.flags, id) == Status::ok;
+  }
+  const Bytes largest = ep_.conduit_->capabilities().max_transfer;
+  const std::uint32_t parts = ep_.native_parts(bytes);
+  if (is_immediate(call.flags) && parts > 1) return false;
+  for (std::uint32_t part = 0; part < parts; ++part) {
+    const Bytes offset = part * largest;
+    add_part(id);
+    if (leaf != kNoOperation) add_part(leaf);
+    const auto try_once = [&] {
+      const std::lock_guard guard(ep_.conduit_lock_);
+      return ep_.conduit_->put(rank, bytes_at(to) + offset, bytes_at(from) + offset, std::min(largest, bytes - offset),
+                               id, leaf) == Status::ok;
+    };
+    if (!is_immediate(call.flags)) {
+      ep_.wait_until(try_once);
+    } else if (!try_once()) {
+      return false;
+    }
+  }
+  return true;
+}
+
+template <class H>
+bool Vis<H>::get_piece(Rank rank, void* to, const void* from, Bytes bytes, const Call& call, OperationId id) {
+  if (void* const here = ep_.near_.map(rank, from)) {
+    ep_.copy_near(to, here, bytes);
+    return true;
+  }
+  if (!ep_.native_get_) return Reference<H>::get_parts(ep_, rank, to, from, bytes, call.flags, id) == Status::ok;
+  const Bytes largest = ep_.conduit_->capabilities().max_transfer;
+  const std::uint32_t parts = ep_.native_parts(bytes);
+  if (is_immediate(call.flags) && parts > 1) return false;
+  for (std::uint32_t part = 0; part < parts; ++part) {
+    const Bytes offset = part * largest;
+    add_part(id);
+    const auto try_once = [&] {
+      const std::lock_guard guard(ep_.conduit_lock_);
+      return ep_.conduit_->get(rank, bytes_at(to) + offset, bytes_at(from) + offset, std::min(largest, bytes - offset),
+                               id) == Status::ok;
+    };
+    if (!is_immediate(call.flags)) {
+      ep_.wait_until(try_once);
+    } else if (!try_once()) {
+      return false;
+    }
+  }
+  return true;
+}
+
+template <class H>
+void Vis<H>::add_part(OperationId id, std::uint32_t parts) {
+  const std::lock_guard guard(ep_.operations_lock_);
+  ep_.operations_.add_parts(id, parts);
+}
+
+// ---- at the peer, when the data are there
+
+template <class H>
+bool Vis<H>::send_peer_completion(Rank rank, Flags flags) {
+  const Status status = ep_.request_medium(rank, kPeerCompletion, armed_.payload, armed_.bytes, flags,
+                                           static_cast<std::int32_t>(index(armed_.handler)));
+  if (status != Status::ok) return false;
+  armed_ = {};
+  return true;
+}
+
+template <class H>
+void Vis<H>::complete_at_peer(Token<H>& token, HandlerIndex handler, std::byte* payload, Bytes bytes) {
+  AmView message;
+  message.source = token.source();
+  message.category = Category::medium;
+  message.is_request = false;
+  message.handler = handler;
+  message.payload = payload;
+  message.size = bytes;
+  token.endpoint().arrived(message);
+}
+
+template <class H>
+void Vis<H>::on_peer_completion(Token<H>& token) {
+  complete_at_peer(token, HandlerIndex{static_cast<std::uint8_t>(token.argument(0))},
+                   static_cast<std::byte*>(token.payload()), token.size());
+}
+
+template class Vis<RealHost>;
+template class Vis<ThreadedHost>;
+template class Vis<sim::ModelHost>;
+
+}  // namespace gasmeter::core

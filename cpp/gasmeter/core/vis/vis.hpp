@@ -1,0 +1,224 @@
+// Puts and gets of many pieces: vector, indexed and strided [EX:VIS].
+//
+// Blocking, explicit (NB) and implicit (NBI) forms, with the completion, flags and return rules of Endpoint::put and
+// get. The peer's side lies in its segment and is named by its owner's addresses. What README.md beside this file calls
+// a mechanism is chosen per transfer and can be asked for afterwards.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "gasmeter/core/endpoint.hpp"
+#include "gasmeter/core/negotiated.hpp"
+#include "gasmeter/core/vis/side.hpp"
+
+namespace gasmeter::core {
+
+namespace vis {
+
+// Level 0 is the innermost; strides are bytes and may be negative or, at the source, zero, in any order, and another
+// one at either side. No levels: `element` contiguous bytes. A count or an element of 0: nothing. At most kMostLevels
+// levels. All arrays may change when the call returns.
+struct Strided {
+  void* to;
+  std::span<const std::ptrdiff_t> to_strides;
+  const void* from;
+  std::span<const std::ptrdiff_t> from_strides;
+  Bytes element;
+  std::span<const Bytes> counts;
+};
+// The lists live until the transfer is complete. Both sides have the same number of bytes, in any division.
+struct Indexed {
+  std::span<void* const> to;
+  Bytes to_bytes;
+  std::span<void* const> from;
+  Bytes from_bytes;
+};
+struct Vector {
+  std::span<const Piece> to;
+  std::span<const Piece> from;
+};
+
+enum class Mechanism : std::uint8_t {
+  automatic,
+  direct,  // stored and loaded by this processor, in a neighbour's memory
+  pack,    // active messages that carry many pieces and where they go
+  pieces,  // a put or get of its own for each contiguous piece
+};
+[[nodiscard]] constexpr const char* name_of(Mechanism mechanism) {
+  return mechanism == Mechanism::direct   ? "direct"
+         : mechanism == Mechanism::pack   ? "pack"
+         : mechanism == Mechanism::pieces ? "pieces"
+                                          : "auto";
+}
+
+enum class Implementation : std::uint8_t {
+  ex,       // stride optimiser, negotiated payload
+  gasnet1,  // README.md: translational descriptions, contiguity tests, loops of the given depth, fixed payload
+};
+
+struct Settings {
+  Implementation implementation = Implementation::ex;
+  Mechanism mechanism = Mechanism::automatic;
+};
+
+// How the last transfer went.
+struct Report {
+  Mechanism mechanism = Mechanism::automatic;  // automatic: it moved nothing
+  std::uint32_t levels = 0;                    // of loops, after what the implementation made of them; lists: 1
+  std::uint64_t messages = 0;                  // messages, puts or gets that it was made of; direct: 0
+};
+
+inline constexpr Bytes kMostPeerCompletion = 128;
+
+// The library's own handler indices.
+inline constexpr HandlerIndex kPutShape{24};
+inline constexpr HandlerIndex kPutList{25};
+inline constexpr HandlerIndex kGetShape{26};
+inline constexpr HandlerIndex kGetList{27};
+inline constexpr HandlerIndex kShapeReply{28};
+inline constexpr HandlerIndex kListReply{29};
+inline constexpr HandlerIndex kPeerCompletion{30};
+
+}  // namespace vis
+
+// One thread's access; several may exist. The endpoint outlives it. Nothing but the endpoint is shared, and nothing has
+// to be set up at the peer.
+template <class H>
+class Vis {
+ public:
+  using Ep = Endpoint<H>;
+
+  explicit Vis(Ep& endpoint, const vis::Settings& settings = {}) : ep_(endpoint), settings_(settings) {}
+
+  // T: vis::Strided, vis::Indexed or vis::Vector. Throw UsageError for mismatched totals or numbers of levels, a
+  // mechanism that this peer does not have, and in checked builds ranges outside the peer's segment.
+  template <class T>
+  void put(Rank rank, const T& transfer) {
+    Event event = put_nb(rank, transfer);
+    if (!event.is_done()) ep_.wait(event);
+  }
+  template <class T>
+  Event put_nb(Rank rank, const T& transfer, LocalCompletion local = LocalCompletion::defer(),
+               Flags flags = Flags::none) {
+    return event_of(start(rank, transfer, {true, flags, local, nullptr}));
+  }
+  template <class T>
+  Status put_nbi(Rank rank, const T& transfer, LocalCompletion local = LocalCompletion::defer(),
+                 Flags flags = Flags::none) {
+    return status_of(start(rank, transfer, {true, flags, local, &ep_.implicit_group()}));
+  }
+  template <class T>
+  void get(Rank rank, const T& transfer) {
+    Event event = get_nb(rank, transfer);
+    if (!event.is_done()) ep_.wait(event);
+  }
+  template <class T>
+  Event get_nb(Rank rank, const T& transfer, Flags flags = Flags::none) {
+    return event_of(start(rank, transfer, {false, flags, LocalCompletion::defer(), nullptr}));
+  }
+  template <class T>
+  Status get_nbi(Rank rank, const T& transfer, Flags flags = Flags::none) {
+    return status_of(start(rank, transfer, {false, flags, LocalCompletion::defer(), &ep_.implicit_group()}));
+  }
+
+  // Arms the next put that is not refused: `handler`, without arguments and as of a Medium reply, runs at the peer when
+  // the data are visible there. At most kMostPeerCompletion bytes, which stay until the put is complete. Index 0
+  // disarms. A put that takes several messages is then complete at the peer before the call returns.
+  void set_peer_completion_handler(HandlerIndex handler, const void* payload, Bytes bytes);
+
+  [[nodiscard]] const vis::Report& last() const { return last_; }
+
+  static void register_handlers(HandlerTable<H>& handlers);
+
+ private:
+  // What all forms of a transfer have in common.
+  struct Call {
+    bool is_put;
+    Flags flags;
+    LocalCompletion local;
+    ImplicitGroup* group;  // null: explicit
+  };
+  // Either a shape or two lists.
+  struct Transfer {
+    const vis::Shape* shape = nullptr;
+    vis::ListSide self;
+    vis::ListSide peer;
+    Bytes total = 0;
+    Bytes piece = 0;  // mean bytes of what is contiguous at both sides
+  };
+  enum class Result : std::uint8_t { refused, done, under_way };
+  struct Started {
+    Result result = Result::done;
+    conduit::OperationId id = conduit::kNoOperation;
+  };
+  struct PeerCompletion {
+    HandlerIndex handler{};
+    const void* payload = nullptr;
+    Bytes bytes = 0;
+    [[nodiscard]] bool armed() const { return index(handler) != 0; }
+  };
+  struct GetState;
+
+  [[nodiscard]] Event event_of(const Started& started) {
+    if (started.result == Result::done) return Event::done();
+    return started.result == Result::refused ? Event::no_op() : ep_.operations_.event_of(started.id);
+  }
+  [[nodiscard]] static Status status_of(const Started& started) {
+    return started.result == Result::refused ? Status::no_resource : Status::ok;
+  }
+
+  Started start(Rank rank, const vis::Strided& transfer, const Call& call);
+  Started start(Rank rank, const vis::Indexed& transfer, const Call& call);
+  Started start(Rank rank, const vis::Vector& transfer, const Call& call);
+  Started start_lists(Rank rank, const vis::ListSide& to, const vis::ListSide& from, const Call& call);
+  Started move(Rank rank, Transfer& transfer, const Call& call);
+  [[nodiscard]] vis::Mechanism choose(Rank rank, const Transfer& transfer, const Call& call) const;
+  void check_peer(Rank rank, const Transfer& transfer) const;
+
+  Started start_parts(Rank rank, const Transfer& transfer, const Call& call, vis::Mechanism mechanism);
+  // Each moves the whole transfer or starts it as parts of an operation; false: refused, nothing was started.
+  bool direct(Rank rank, const Transfer& transfer, const Call& call);
+  bool put_packed(Rank rank, const Transfer& transfer, const Call& call, conduit::OperationId id);
+  bool get_packed(Rank rank, const Transfer& transfer, const Call& call, conduit::OperationId id);
+  bool by_pieces(Rank rank, const Transfer& transfer, const Call& call, conduit::OperationId id,
+                 conduit::OperationId leaf);
+  bool put_piece(Rank rank, void* to, const void* from, Bytes bytes, const Call& call, conduit::OperationId id,
+                 conduit::OperationId leaf);
+  bool get_piece(Rank rank, void* to, const void* from, Bytes bytes, const Call& call, conduit::OperationId id);
+
+  // A Medium made in the library's own buffer, or, as GASNet-1 did, elsewhere and copied: fill(where it goes).
+  template <class Fill, class... Args>
+  bool send_medium(Rank rank, HandlerIndex handler, Bytes bytes, Flags flags, conduit::OperationId id, Fill&& fill,
+                   Args... arguments);
+  [[nodiscard]] Bytes most_request(Rank rank, unsigned arguments) const;
+  bool put_shape_packed(Rank rank, const Transfer& transfer, const Call& call, conduit::OperationId id);
+  bool put_lists_packed(Rank rank, const Transfer& transfer, const Call& call, conduit::OperationId id);
+  bool get_shape_packed(Rank rank, const Transfer& transfer, const Call& call, conduit::OperationId id);
+  bool get_lists_packed(Rank rank, const Transfer& transfer, const Call& call, conduit::OperationId id);
+  [[nodiscard]] bool fits_packets(Rank rank, const Transfer& transfer, bool is_put) const;
+  [[nodiscard]] bool fits_one_packet(Rank rank, const Transfer& transfer, bool is_put) const;
+
+  void add_part(conduit::OperationId id, std::uint32_t parts = 1);
+  bool send_peer_completion(Rank rank, Flags flags);
+
+  static void on_put_shape(Token<H>& token);
+  static void on_put_list(Token<H>& token);
+  static void on_get_shape(Token<H>& token);
+  static void on_get_list(Token<H>& token);
+  static void on_shape_reply(Token<H>& token);
+  static void on_list_reply(Token<H>& token);
+  static void on_peer_completion(Token<H>& token);
+  static void complete_at_peer(Token<H>& token, HandlerIndex handler, std::byte* payload, Bytes bytes);
+
+  Ep& ep_;
+  vis::Settings settings_;
+  PeerCompletion armed_;
+  vis::Report last_;
+  std::vector<std::byte> temporary_;  // of fixed payload
+};
+
+}  // namespace gasmeter::core

@@ -1,0 +1,69 @@
+"""How fast transfers of many pieces are: every line a ratio of blocks that alternate in one run, or a bandwidth."""
+
+import gasmeter as gm
+
+PUT = {"kernel": "vis", "op": "strided-put", "size": "64K", "ci": "1%", "max_time_s": 4}
+GIB = 2.0**30
+
+experiment = gm.Experiment(
+    name="vis_speed",
+    title="Transfers of many pieces: strided, indexed, vector",
+    question=(
+        "What do puts of 64 KiB in pieces reach, at half density on both sides, against plain loops around memcpy,"
+        " against each other and against what GASNet-1 did?"
+    ),
+    series=(
+        gm.Series(
+            **PUT,
+            conduit="smp",
+            target=gm.Target(line="smp, strided put in 8 B pieces", at_least=20 * GIB),
+        ),
+        gm.Series(
+            **PUT,
+            conduit="smp",
+            reference="raw@shm",
+            options={"piece": 512},
+            target=gm.Target(line="smp, strided put in 512 B pieces / memcpy of the same pieces", at_least=0.9),
+        ),
+        gm.Series(
+            **{**PUT, "op": "indexed-put"},
+            conduit="smp",
+            reference={"op": "strided-put"},
+            options={"piece": (8, 64, 512)},
+            target=gm.Target(line="smp, indexed put / strided put", at_least=0.8),
+        ),
+        gm.Series(
+            **PUT,
+            conduit="smp",
+            reference={"levels": 1},
+            options={"piece": (8, 512), "levels": 32},
+            target=gm.Target(line="smp, 32 levels that fold / one level", at_least=0.95),
+        ),
+        gm.Series(
+            **PUT,
+            conduit="smp",
+            reference="raw@shm",
+            options={"implementation": "gasnet1", "piece": 8, "levels": (1, 3, 8)},
+            target=gm.Target(line="smp, GASNet-1 baseline / plain nested loops", at_least=0.9),
+        ),
+        gm.Series(
+            **PUT,
+            conduit="smp",
+            reference={"implementation": "gasnet1"},
+            options={"piece": (8, 64), "levels": (1, 3, 8)},
+            target=gm.Target(line="smp, strided put / GASNet-1 baseline"),
+        ),
+        gm.Series(
+            **PUT,
+            conduit="udp",
+            target=gm.Target(line="udp, strided put in 8 B pieces", at_least=3 * GIB),
+        ),
+        gm.Series(
+            **PUT,
+            conduit="udp",
+            reference={"implementation": "gasnet1"},
+            options={"piece": (8, 64, 512), "levels": 3},
+            target=gm.Target(line="udp, strided put / GASNet-1 baseline"),
+        ),
+    ),
+)
