@@ -76,6 +76,7 @@ class CollectiveProgram final : public Program {
         result_(bytes_ * (op_ == Op::exchange || op_ == Op::gather ? endpoint.ranks() : 1)) {}
 
   BlockResult run(std::uint64_t iterations) override {
+    endpoint_.barrier();
     one(0);  // what is found out once, is found out now
     endpoint_.barrier();
     const SimTime start = endpoint_.host().now();
