@@ -1,0 +1,89 @@
+// The algorithms one by one, each with what it costs. n ranks, m bytes of a block, h the message size at which a
+// message takes twice as long as an empty one: costs are in units of one empty message, so that a message of m bytes
+// costs 1 + m/h. A reduction of m bytes costs m/h more (memory is read and written once again).
+#pragma once
+
+#include "gasmeter/core/teams/plan.hpp"
+
+namespace gasmeter::core::teams {
+
+// What costs depend on.
+struct Shape {
+  std::uint32_t ranks = 1;
+  double block = 0;          // m
+  double half = 8192;        // h
+  std::uint32_t nodes = 1;   // that the members are spread over
+  std::uint32_t mates = 1;   // members of the fullest node
+  double near_step = 0.25;   // a message between node mates, in units of one between nodes
+  double link_share = 0.25;  // of a message's time, for which it keeps its sender from sending the next
+};
+
+// Every algorithm: rounds, temporary memory, cost.
+struct Rules {
+  bool (*fill)(const Call&, std::uint32_t round, Steps&);
+  Bytes (*temporary)(const Call&);
+  double (*cost)(const Shape&);
+};
+// Throws UsageError if the collective has no such algorithm.
+[[nodiscard]] const Rules& rules_of(Collective collective, Algorithm algorithm);
+
+namespace barrier {
+extern const Rules dissemination, hierarchical;
+}
+namespace broadcast {
+extern const Rules binomial, scatter_ring;
+}
+namespace reduce {
+extern const Rules binomial, ring;
+}
+namespace reduce_all {
+extern const Rules recursive_doubling, ring;
+}
+namespace exchange {
+extern const Rules pairwise, bruck;
+}
+namespace gather {
+extern const Rules linear, binomial;
+}
+namespace gather_all {
+extern const Rules dissemination, ring;
+}
+namespace scan {
+extern const Rules recursive_doubling, chain;
+}
+
+// The cheapest; ties go to the one that is listed first.
+[[nodiscard]] Algorithm cheapest(Collective collective, const Shape& shape);
+
+// ---- what plans are written with
+[[nodiscard]] inline Step send(std::uint32_t peer, std::uint32_t tag, Spot from, Bytes bytes) {
+  return {Act::send, peer, tag, from, {}, bytes};
+}
+[[nodiscard]] inline Step receive(std::uint32_t peer, std::uint32_t tag, Spot to, Bytes bytes) {
+  return {Act::receive, peer, tag, {}, to, bytes};
+}
+[[nodiscard]] inline Step copy(Spot to, Spot from, Bytes bytes) {
+  return {Act::copy, 0, 0, from, to, bytes};
+}
+// Counted from the root.
+[[nodiscard]] inline std::uint32_t relative(const Call& call) {
+  return (call.self + call.ranks - call.root) % call.ranks;
+}
+[[nodiscard]] inline std::uint32_t absolute(const Call& call, std::uint32_t relative) {
+  return (relative + call.root) % call.ranks;
+}
+// Equal pieces of whole elements; the last ones may be smaller or empty.
+struct Pieces {
+  Bytes block;
+  Bytes piece;
+  [[nodiscard]] static Pieces of(const Call& call) {
+    const Bytes elements = call.element == 0 ? 0 : call.block / call.element;
+    return {call.block, (elements + call.ranks - 1) / call.ranks * call.element};
+  }
+  [[nodiscard]] Bytes at(std::uint32_t index) const { return index * piece < block ? index * piece : block; }
+  [[nodiscard]] Bytes bytes(std::uint32_t first, std::uint32_t count = 1) const {
+    return at(first + count) - at(first);
+  }
+};
+
+}  // namespace gasmeter::core::teams

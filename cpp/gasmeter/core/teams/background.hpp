@@ -1,0 +1,53 @@
+// What goes on while the caller is about something else: a step after every poll outside handlers. It stands in front
+// of the endpoint's conduit, so that an endpoint without teams pays nothing for it.
+#pragma once
+
+#include "gasmeter/conduit/conduit.hpp"
+
+namespace gasmeter::core::teams {
+
+class Background final : public conduit::Conduit {
+ public:
+  // Tries and never waits; returns how much it did.
+  using StepFunction = unsigned (*)(void* context);
+
+  // `inner` may be null: ranks that are all neighbours have no conduit.
+  Background(conduit::Conduit* inner, StepFunction step, void* context)
+      : inner_(inner), step_(step), context_(context) {}
+
+  [[nodiscard]] conduit::Conduit* inner() const { return inner_; }
+  [[nodiscard]] const conduit::Capabilities& capabilities() const override {
+    return inner_ != nullptr ? inner_->capabilities() : none_;
+  }
+  // The endpoint has attached the conduit already.
+  Status prepare(const conduit::AmHeader& header, const void* client, Bytes least, Bytes most,
+                 conduit::AmBuffer& out) override {
+    return inner_->prepare(header, client, least, most, out);
+  }
+  Status commit(const conduit::AmBuffer& buffer, const conduit::AmCommit& message,
+                conduit::OperationId local) override {
+    return inner_->commit(buffer, message, local);
+  }
+  void cancel(const conduit::AmBuffer& buffer) override { inner_->cancel(buffer); }
+  Status put(Rank peer, void* to, const void* from, Bytes bytes, conduit::OperationId root,
+             conduit::OperationId local) override {
+    return inner_->put(peer, to, from, bytes, root, local);
+  }
+  Status get(Rank peer, void* to, const void* from, Bytes bytes, conduit::OperationId root) override {
+    return inner_->get(peer, to, from, bytes, root);
+  }
+  unsigned poll(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter) override {
+    unsigned found = inner_ != nullptr ? inner_->poll(sink, budget, filter) : 0;
+    if (filter == conduit::PollFilter::everything) found += step_(context_);
+    return found;
+  }
+  [[nodiscard]] SimTime next_deadline() const override { return inner_ != nullptr ? inner_->next_deadline() : kNever; }
+
+ private:
+  conduit::Conduit* inner_;
+  StepFunction step_;
+  void* context_;
+  conduit::Capabilities none_;
+};
+
+}  // namespace gasmeter::core::teams

@@ -1,0 +1,481 @@
+// Carries plans out: the state machine of collectives. Definitions of Teams' members, for teams.cpp alone.
+//
+//   first  (Short, Medium)  team, number, tag, signature [, total low, high]: a message, or its first part
+//   piece  (Medium, Long)   team, number, tag, offset low, high: more of it, after the receiver said ready
+//   ready  (Short)          team, number, tag, rank in the team [, address low, high]: where Longs may go
+//
+// A first part goes out at once; a member that is not there yet keeps it. Nothing here waits, and what handlers find
+// changes only what this rank knows: messages are sent by the step after the poll.
+#pragma once
+
+#include <algorithm>
+#include <mutex>
+#include <string>
+
+#include "gasmeter/base/error.hpp"
+#include "gasmeter/core/teams/teams.hpp"
+#include "gasmeter/core/teams/wire.hpp"
+
+namespace gasmeter::core {
+namespace teams {
+
+inline constexpr Bytes kMostFirst = Bytes{8} * 1024;    // of a message that may come before its receiver is there
+inline constexpr Bytes kMostPiece = Bytes{128} * 1024;  // others want to send, too
+
+inline std::int32_t low(std::uint64_t value) {
+  return static_cast<std::int32_t>(value & 0xffffffffU);
+}
+inline std::int32_t high(std::uint64_t value) {
+  return static_cast<std::int32_t>(value >> 32);
+}
+
+template <class H>
+std::uint32_t word(const Token<H>& token, std::size_t i) {
+  return static_cast<std::uint32_t>(token.argument(i));
+}
+template <class H>
+std::uint64_t wide(const Token<H>& token, std::size_t i) {
+  return word(token, i) | (std::uint64_t{word(token, i + 1)} << 32);
+}
+
+inline std::byte* target_of(const Buffers& buffers, Spot spot) {
+  return (spot.place == Place::result ? buffers.result : buffers.temporary) + spot.at;
+}
+inline const std::byte* source_of(const Buffers& buffers, Spot spot) {
+  return spot.place == Place::source ? buffers.source + spot.at : target_of(buffers, spot);
+}
+
+}  // namespace teams
+
+// Small enough for a ring of any neighbour and for the conduit.
+template <class H>
+Bytes Teams<H>::first_part() const {
+  return std::min(teams::kMostFirst, endpoint_.max_medium());
+}
+
+template <class H>
+Team<H>* Teams<H>::find(std::uint32_t id) const {
+  for (const auto& team : live_) {
+    if (team->id_ == id) return team.get();
+  }
+  return nullptr;
+}
+
+template <class H>
+typename Teams<H>::Operation* Teams<H>::find(Team<H>& team, std::uint32_t number) {
+  for (const auto& operation : team.active_) {
+    if (operation->number == number) return operation.get();
+  }
+  return nullptr;
+}
+
+template <class H>
+typename Teams<H>::Transfer* Teams<H>::find(Operation& operation, teams::Act act, std::uint32_t tag,
+                                            std::uint32_t peer) {
+  for (Transfer& transfer : operation.transfers) {
+    const teams::Step& step = transfer.step;
+    if (step.act == act && step.tag == tag && (act == teams::Act::receive || step.peer == peer)) return &transfer;
+  }
+  return nullptr;
+}
+
+// ---- the step after a poll
+
+template <class H>
+unsigned Teams<H>::step() {
+  const std::lock_guard guard(lock_);
+  if (active_ == 0) return 0;
+  unsigned did = 0;
+  for (const auto& team : live_) {
+    for (std::size_t i = 0; i < team->active_.size();) {
+      const std::size_t before = team->active_.size();
+      did += advance(*team, *team->active_[i]);
+      if (team->active_.size() == before) ++i;  // otherwise it is finished, and gone
+    }
+  }
+  return did;
+}
+
+template <class H>
+Event Teams<H>::begin(Team<H>& team, std::unique_ptr<Operation> operation) {
+  const Bytes temporary = operation->rules->temporary(operation->call);
+  endpoint_.host_.charge(PrivatePrice::call);
+  OperationId id{};
+  {
+    const std::lock_guard guard(endpoint_.operations_lock_);
+    id = endpoint_.operations_.start(OperationKind::am, 1, nullptr);
+  }
+  operation->id = id;
+  Event event = endpoint_.operations_.event_of(id);
+  try {
+    const std::lock_guard guard(lock_);
+    if (temporary != 0 && !team.scratch_in_use_ && temporary <= team.scratch_.bytes) {
+      team.scratch_in_use_ = operation->has_scratch = true;
+      operation->buffers.temporary = static_cast<std::byte*>(team.scratch_.address);
+    } else if (temporary != 0) {
+      operation->memory = std::make_unique_for_overwrite<std::byte[]>(temporary);
+      operation->buffers.temporary = operation->memory.get();
+    }
+    operation->number = team.next_number_++;
+    launch(team, std::move(operation));
+  } catch (...) {
+    (void)endpoint_.test(event);  // a contradiction has ended it
+    throw;
+  }
+  (void)endpoint_.test(event);  // done already: the event that is returned says so
+  return event;
+}
+
+template <class H>
+void Teams<H>::launch(Team<H>& team, std::unique_ptr<Operation> operation) {
+  Operation& started = *operation;
+  team.active_.push_back(std::move(operation));
+  ++active_;
+  const auto mine = [&](const auto& early) { return early.number == started.number; };
+  for (const auto& early : team.early_clearances_) {
+    if (mine(early)) started.clearances.push_back(early.clearance);
+  }
+  std::erase_if(team.early_clearances_, mine);
+  (void)advance(team, started);
+}
+
+// As far as it goes: rounds that only work locally, or whose messages have come before, are behind it at once.
+template <class H>
+unsigned Teams<H>::advance(Team<H>& team, Operation& operation) {
+  unsigned did = 0;
+  for (;;) {
+    if (operation.owing != 0) did += communicate(team, operation);
+    if (operation.open != 0) return did;
+    ++did;
+    steps_.clear();
+    if (!operation.rules->fill(operation.call, operation.next_round, steps_)) {
+      finish(team, operation);
+      return did;
+    }
+    ++operation.next_round;
+    if (!steps_.empty() && (steps_.front().act == teams::Act::send || steps_.front().act == teams::Act::receive)) {
+      begin_round(team, operation, steps_);
+    } else {
+      work(operation, steps_);
+    }
+  }
+}
+
+template <class H>
+void Teams<H>::work(Operation& operation, const teams::Steps& steps) {
+  H& host = endpoint_.host();
+  const Reduction& reduction = operation.reduction;
+  constexpr Bytes kLine = 64;
+  for (const teams::Step& step : steps) {
+    std::byte* const to = teams::target_of(operation.buffers, step.to);
+    const std::byte* const from = teams::source_of(operation.buffers, step.from);
+    if (step.bytes == 0 || to == from) continue;
+    if (step.act == teams::Act::copy) {
+      host.synchronise();  // neighbours may see either
+      host.copy(to, from, step.bytes);
+      continue;
+    }
+    if constexpr (H::kModelled) {
+      for (Bytes line = 0; line < step.bytes; line += kLine) host.charge(PrivatePrice::update, kLine);
+    }
+    const std::size_t count = step.bytes / reduction.element;
+    if (step.act == teams::Act::combine_left) {
+      reduction.function(from, to, count, reduction.context);
+    } else if (reduction.mirrored != nullptr) {
+      reduction.mirrored(from, to, count, reduction.context);
+    } else {
+      std::byte* const incoming = teams::target_of(operation.buffers, step.from);  // it came into temporary memory
+      reduction.function(to, incoming, count, reduction.context);
+      host.copy(to, incoming, step.bytes);
+    }
+  }
+}
+
+template <class H>
+void Teams<H>::begin_round(Team<H>& team, Operation& operation, const teams::Steps& steps) {
+  operation.transfers.clear();
+  operation.open = static_cast<std::uint32_t>(steps.size());
+  for (const teams::Step& step : steps) operation.transfers.push_back({.step = step});
+  for (Transfer& transfer : operation.transfers) {
+    const teams::Step& step = transfer.step;
+    if (step.act == teams::Act::send) {
+      ++operation.owing;
+      for (const teams::Clearance& clearance : operation.clearances) {
+        if (clearance.tag != step.tag || clearance.peer != step.peer) continue;
+        transfer.is_cleared = true;
+        transfer.there = clearance.there;
+      }
+    } else if (step.bytes > first_part()) {
+      transfer.owes_ready = true;
+      ++operation.owing;
+    }
+  }
+  // Last, since a message that contradicts this call ends it.
+  for (std::size_t i = 0; i < team.early_.size();) {
+    teams::Early& early = team.early_[i];
+    Transfer* const transfer =
+        early.number == operation.number ? find(operation, teams::Act::receive, early.tag, 0) : nullptr;
+    if (transfer == nullptr) {
+      ++i;
+      continue;
+    }
+    const teams::Early taken = std::move(early);
+    team.early_.erase(team.early_.begin() + static_cast<std::ptrdiff_t>(i));
+    if (taken.signature != operation.signature || taken.total != transfer->step.bytes) {
+      mismatch(team, taken, &operation);
+    }
+    take_first(operation, *transfer, taken.total, taken.data.data(), taken.data.size());
+  }
+}
+
+// Sends what there is to send; what finds no room is tried again after the next poll.
+template <class H>
+unsigned Teams<H>::communicate(Team<H>& team, Operation& operation) {
+  constexpr unsigned kMostRefusals = 4;  // peers differ in what room they have
+  unsigned did = 0;
+  unsigned refusals = 0;
+  for (Transfer& transfer : operation.transfers) {
+    if (operation.owing == 0 || refusals == kMostRefusals) break;
+    if (!transfer.is_open) continue;
+    const bool is_send = transfer.step.act == teams::Act::send;
+    if (is_send) {
+      // A part that is not cleared waits for the receiver's word.
+      while (transfer.is_open && (!transfer.has_first || transfer.is_cleared)) {
+        if (!send_something(team, operation, transfer)) {
+          ++refusals;
+          break;
+        }
+        ++did;
+      }
+    } else if (transfer.owes_ready) {
+      if (send_ready(team, operation, transfer)) {
+        ++did;
+      } else {
+        ++refusals;
+      }
+    }
+  }
+  return did;
+}
+
+template <class H>
+bool Teams<H>::send_something(Team<H>& team, Operation& operation, Transfer& transfer) {
+  const teams::Step& step = transfer.step;
+  const Rank to = team.job_rank(step.peer);
+  const std::byte* const from = teams::source_of(operation.buffers, step.from);
+  const auto id = static_cast<std::int32_t>(team.id_);
+  const auto number = static_cast<std::int32_t>(operation.number);
+  const auto tag = static_cast<std::int32_t>(step.tag);
+  const auto signature = static_cast<std::int32_t>(operation.signature);
+  Status status = Status::ok;
+  if (!transfer.has_first) {
+    const Bytes bytes = std::min(step.bytes, first_part());
+    if (bytes == 0) {
+      status = endpoint_.request_short(to, teams::kFirst, Flags::immediate, id, number, tag, signature);
+    } else if (bytes == step.bytes) {
+      status = endpoint_.request_medium(to, teams::kFirst, from, bytes, Flags::immediate, id, number, tag, signature);
+    } else {
+      status = endpoint_.request_medium(to, teams::kFirst, from, bytes, Flags::immediate, id, number, tag, signature,
+                                        teams::low(step.bytes), teams::high(step.bytes));
+    }
+    if (status != Status::ok) return false;
+    transfer.has_first = true;
+    transfer.done = bytes;
+    if (transfer.done != step.bytes && !transfer.is_cleared) --operation.owing;  // until the receiver is ready
+  } else {
+    const Bytes left = step.bytes - transfer.done;
+    Bytes bytes = 0;
+    if (transfer.there != nullptr) {
+      bytes = std::min({left, teams::kMostPiece, endpoint_.max_long()});
+      status = endpoint_.request_long(to, teams::kPiece, from + transfer.done, bytes, transfer.there + transfer.done,
+                                      Flags::immediate, id, number, tag, teams::low(transfer.done),
+                                      teams::high(transfer.done));
+    } else {
+      bytes = std::min(left, endpoint_.max_medium());
+      status = endpoint_.request_medium(to, teams::kPiece, from + transfer.done, bytes, Flags::immediate, id, number,
+                                        tag, teams::low(transfer.done), teams::high(transfer.done));
+    }
+    if (status != Status::ok) return false;
+    transfer.done += bytes;
+  }
+  if (transfer.done == step.bytes) {
+    transfer.is_open = false;
+    --operation.open;
+    --operation.owing;
+  }
+  return true;
+}
+
+// Longs may come into this rank's segment, Mediums anywhere.
+template <class H>
+bool Teams<H>::send_ready(Team<H>& team, Operation& operation, Transfer& transfer) {
+  const teams::Step& step = transfer.step;
+  const Rank to = team.job_rank(step.peer);
+  std::byte* const here = teams::target_of(operation.buffers, step.to);
+  const auto id = static_cast<std::int32_t>(team.id_);
+  const auto number = static_cast<std::int32_t>(operation.number);
+  const auto tag = static_cast<std::int32_t>(step.tag);
+  const auto self = static_cast<std::int32_t>(team.self_);
+  const auto address = reinterpret_cast<std::uint64_t>(here);
+  const Status status = endpoint_.segment().holds(here, step.bytes)
+                            ? endpoint_.request_short(to, teams::kReady, Flags::immediate, id, number, tag, self,
+                                                      teams::low(address), teams::high(address))
+                            : endpoint_.request_short(to, teams::kReady, Flags::immediate, id, number, tag, self);
+  if (status != Status::ok) return false;
+  transfer.owes_ready = false;
+  transfer.is_cleared = true;
+  --operation.owing;
+  return true;
+}
+
+template <class H>
+void Teams<H>::finish(Team<H>& team, Operation& operation) {
+  if (operation.has_scratch) team.scratch_in_use_ = false;
+  const conduit::OperationId id = operation.id;
+  std::erase_if(team.active_, [&](const auto& each) { return each.get() == &operation; });
+  --active_;
+  endpoint_.complete(id);
+}
+
+// ---- what arrives
+
+template <class H>
+void Teams<H>::take_first(Operation& operation, Transfer& transfer, Bytes total, const void* data, Bytes bytes) {
+  if (bytes != 0) {
+    H& host = endpoint_.host();
+    host.synchronise();  // neighbours may see the buffer
+    host.copy(teams::target_of(operation.buffers, transfer.step.to), data, bytes);
+  }
+  transfer.has_first = true;
+  transfer.done += bytes;
+  // Only the sender knows what it sends at first.
+  const bool owes = transfer.done != total && !transfer.is_cleared;
+  if (owes && !transfer.owes_ready) ++operation.owing;
+  if (!owes && transfer.owes_ready) --operation.owing;
+  transfer.owes_ready = owes;
+  if (transfer.done != total) return;
+  transfer.is_open = false;
+  --operation.open;
+}
+
+template <class H>
+void Teams<H>::on_first(Token<H>& token) {
+  teams::Early what{.number = teams::word(token, 1),
+                    .tag = teams::word(token, 2),
+                    .signature = teams::word(token, 3),
+                    .source = index(token.source()),
+                    .total = token.size(),
+                    .data = {}};
+  if (token.arguments().size() > 4) what.total = teams::wide(token, 4);
+  token.template context_as<Teams>().first_arrived(teams::word(token, 0), std::move(what), token.payload(),
+                                                   token.size());
+}
+
+template <class H>
+void Teams<H>::first_arrived(std::uint32_t id, teams::Early&& what, const void* data, Bytes bytes) {
+  const std::lock_guard guard(lock_);
+  const auto keep = [&] {
+    const auto* const from = static_cast<const std::byte*>(data);
+    if (bytes != 0) what.data.assign(from, from + bytes);
+    endpoint_.host().charge(PrivatePrice::call);
+  };
+  Team<H>* const team = find(id);
+  if (team == nullptr) {
+    if (id < next_id_) {
+      throw UsageError("rank " + std::to_string(index(endpoint_.rank())) + ": rank " + std::to_string(what.source) +
+                       " is in a collective of team " + std::to_string(id) + ", which is destroyed here");
+    }
+    keep();
+    foreign_.push_back({id, std::move(what)});
+    return;
+  }
+  Operation* const operation = find(*team, what.number);
+  if (operation == nullptr) {
+    if (static_cast<std::int32_t>(what.number - team->next_number_) < 0) mismatch(*team, what, nullptr);
+    keep();
+    team->early_.push_back(std::move(what));
+    return;
+  }
+  if (what.signature != operation->signature) mismatch(*team, what, operation);
+  Transfer* const transfer = find(*operation, teams::Act::receive, what.tag, 0);
+  if (transfer == nullptr || transfer->has_first) {  // of a later round
+    keep();
+    team->early_.push_back(std::move(what));
+    return;
+  }
+  if (what.total != transfer->step.bytes) mismatch(*team, what, operation);
+  take_first(*operation, *transfer, what.total, data, bytes);
+}
+
+template <class H>
+void Teams<H>::on_piece(Token<H>& token) {
+  auto& self = token.template context_as<Teams>();
+  const std::lock_guard guard(self.lock_);
+  Team<H>* const team = self.find(teams::word(token, 0));
+  Operation* const operation = team != nullptr ? find(*team, teams::word(token, 1)) : nullptr;
+  Transfer* const transfer =
+      operation != nullptr ? find(*operation, teams::Act::receive, teams::word(token, 2), 0) : nullptr;
+  if (transfer == nullptr) return;  // of a collective that a contradiction ended
+  const std::uint64_t offset = teams::wide(token, 3);
+  std::byte* const here = teams::target_of(operation->buffers, transfer->step.to) + offset;
+  if (!token.is_long()) {
+    H& host = self.endpoint_.host();
+    host.synchronise();
+    host.copy(here, token.payload(), token.size());
+  }
+  transfer->done += token.size();
+  if (transfer->done != transfer->step.bytes || !transfer->has_first) return;
+  transfer->is_open = false;
+  --operation->open;
+}
+
+template <class H>
+void Teams<H>::on_ready(Token<H>& token) {
+  auto& self = token.template context_as<Teams>();
+  const std::lock_guard guard(self.lock_);
+  Team<H>* const team = self.find(teams::word(token, 0));
+  if (team == nullptr) return;  // it asked for nothing that is still to come
+  const std::uint32_t number = teams::word(token, 1);
+  auto* const there = token.arguments().size() > 4 ? reinterpret_cast<std::byte*>(teams::wide(token, 4))
+                                                   : static_cast<std::byte*>(nullptr);
+  const teams::Clearance clearance{teams::word(token, 2), teams::word(token, 3), there};
+  Operation* const operation = find(*team, number);
+  if (operation == nullptr) {
+    if (static_cast<std::int32_t>(number - team->next_number_) >= 0) {
+      team->early_clearances_.push_back({number, clearance});
+    }
+    return;
+  }
+  Transfer* const transfer = find(*operation, teams::Act::send, clearance.tag, clearance.peer);
+  if (transfer == nullptr || !transfer->is_open) {
+    operation->clearances.push_back(clearance);
+    return;
+  }
+  if (transfer->has_first && !transfer->is_cleared) ++operation->owing;
+  transfer->is_cleared = true;
+  transfer->there = there;
+}
+
+// ---- contradictions
+
+// Two members do not make the same call. The one that notices gives it up, so that it can say so and go on.
+template <class H>
+void Teams<H>::mismatch(Team<H>& team, const teams::Early& what, const Operation* mine) {
+  const auto theirs = static_cast<teams::Collective>(what.signature >> 28);
+  std::string text = where(team) + ": collective " + std::to_string(what.number) + ": rank " +
+                     std::to_string(team.rank_of(Rank{what.source}).value_or(0)) + " of the team (" +
+                     std::to_string(what.source) + " of the job) calls " + teams::name_of(theirs);
+  if (mine == nullptr) {
+    text += " and sends " + std::to_string(what.total) + " bytes to this rank, which expected none of it";
+  } else if (theirs != mine->call.collective) {
+    text += std::string(", this rank calls ") + teams::name_of(mine->call.collective);
+  } else {
+    text += ", as this rank does, but with another root, size, type, operation or algorithm; this rank's: root " +
+            std::to_string(mine->call.root) + ", " + std::to_string(mine->call.block) + " bytes, " +
+            teams::name_of(mine->call.algorithm);
+  }
+  if (mine != nullptr) finish(team, const_cast<Operation&>(*mine));
+  throw UsageError(text);
+}
+
+}  // namespace gasmeter::core

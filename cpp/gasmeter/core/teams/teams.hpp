@@ -1,0 +1,115 @@
+// The teams of one rank, and the engine that carries their collectives out.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "gasmeter/core/endpoint.hpp"
+#include "gasmeter/core/teams/background.hpp"
+#include "gasmeter/core/teams/team.hpp"
+
+namespace gasmeter::core {
+
+template <class H>
+class NamedBarrier;
+
+// One per endpoint, made before other ranks may send for a team (all make it, then any barrier), and kept as long as
+// the endpoint polls.
+//
+// Progress is made by a state machine in every call that polls: handlers take what arrives and note it, a step after
+// the poll sends what has become possible. A step tries and never waits; what finds no room is tried again.
+template <class H>
+class Teams {
+ public:
+  explicit Teams(Endpoint<H>& endpoint);
+  Teams(const Teams&) = delete;
+  Teams& operator=(const Teams&) = delete;
+  ~Teams();
+
+  [[nodiscard]] Endpoint<H>& endpoint() { return endpoint_; }
+  // Of all ranks, in their order [EX: the primordial team].
+  [[nodiscard]] Team<H>& world() { return *live_.front(); }
+  // Teams that exist, the primordial one among them.
+  [[nodiscard]] std::size_t count() const { return live_.size(); }
+
+  // Collective over the parent: members with the same color make a team, in order of key, then of rank in the parent.
+  // Without a color a member takes part and joins none (null). `scratch` stays the team's until it is destroyed.
+  Team<H>* split(Team<H>& parent, std::optional<std::uint32_t> color, std::int64_t key, Scratch scratch = {});
+  // Collective over the parent: `members`, ranks of the parent, become ranks 0, 1, … of a team; every member of it
+  // gives the same list, teams of one call are disjoint. An empty list: joins none (null).
+  Team<H>* create(Team<H>& parent, std::span<const std::uint32_t> members, Scratch scratch = {});
+  // Collective over the team, all of whose collectives are done. Gives its scratch back. Not of the primordial one.
+  Scratch destroy(Team<H>* team);
+  // What a team of so many ranks makes good use of; 0: nothing.
+  [[nodiscard]] static Bytes recommended_scratch(std::uint32_t ranks);
+
+ private:
+  friend class Team<H>;
+  friend class NamedBarrier<H>;
+  using Operation = teams::Operation;
+  using Transfer = teams::Transfer;
+
+  // ---- the state machine (executor.hpp)
+  // Takes the collective's place in the team's order, starts it, and returns its event.
+  Event begin(Team<H>& team, std::unique_ptr<Operation> operation);
+  void launch(Team<H>& team, std::unique_ptr<Operation> operation);
+  unsigned step();
+  unsigned advance(Team<H>& team, Operation& operation);
+  unsigned communicate(Team<H>& team, Operation& operation);
+  bool send_something(Team<H>& team, Operation& operation, Transfer& transfer);
+  bool send_ready(Team<H>& team, Operation& operation, Transfer& transfer);
+  void begin_round(Team<H>& team, Operation& operation, const teams::Steps& steps);
+  void work(Operation& operation, const teams::Steps& steps);
+  void finish(Team<H>& team, Operation& operation);
+  void take_first(Operation& operation, Transfer& transfer, Bytes total, const void* data, Bytes bytes);
+  [[nodiscard]] Bytes first_part() const;
+
+  // ---- what arrives
+  static void on_first(Token<H>& token);
+  static void on_piece(Token<H>& token);
+  static void on_ready(Token<H>& token);
+  void first_arrived(std::uint32_t team, teams::Early&& what, const void* data, Bytes bytes);
+  [[nodiscard]] Team<H>* find(std::uint32_t id) const;
+  [[nodiscard]] static Operation* find(Team<H>& team, std::uint32_t number);
+  [[nodiscard]] static Transfer* find(Operation& operation, teams::Act act, std::uint32_t tag, std::uint32_t peer);
+  [[noreturn]] void mismatch(Team<H>& team, const teams::Early& what, const Operation* mine);
+
+  // ---- teams (teams.cpp)
+  Team<H>* add(std::uint32_t id, std::uint32_t self, std::vector<Rank> members, Scratch scratch);
+  void check_scratch(const char* call, const Scratch& scratch) const;
+  void find_nodes(Team<H>& team);
+  void wait(Event event) {
+    if (!event.is_done()) endpoint_.wait(event);
+  }
+  // Word `word` of the line that a neighbour is told by in a round of a barrier; 0 is the endpoint's own.
+  [[nodiscard]] std::atomic_ref<std::uint64_t> barrier_word(std::uint32_t neighbour, std::uint32_t round,
+                                                            std::uint32_t word) const {
+    const NeighbourhoodLayout& layout = endpoint_.near_.layout();
+    std::byte* const block = endpoint_.near_.segment(0) - layout.segment_at(0);
+    auto* const line = reinterpret_cast<std::uint64_t*>(block + layout.barrier_line(neighbour, round));
+    return std::atomic_ref<std::uint64_t>(line[word]);
+  }
+  [[nodiscard]] bool holds_near(Rank rank) const { return endpoint_.near_.holds(rank); }
+  void check_call(const char* call) const { endpoint_.check_call(call); }
+  [[nodiscard]] std::string where(const Team<H>& team) const;
+
+  Endpoint<H>& endpoint_;
+  teams::Background background_;
+  [[no_unique_address]] MaybeLock<H::kThreads> lock_;
+  std::vector<std::unique_ptr<Team<H>>> live_;
+  std::uint32_t next_id_ = 1;
+  struct Foreign {  // for a team that this rank does not know yet
+    std::uint32_t team;
+    teams::Early what;
+  };
+  std::vector<Foreign> foreign_;
+  teams::Steps steps_;
+  std::uint32_t active_ = 0;  // collectives under way
+};
+
+}  // namespace gasmeter::core
