@@ -21,7 +21,7 @@ from gasmeter.journal import Journal, read_journal, refused
 from gasmeter.links import links_parquet
 from gasmeter.point import SCHEMA_VERSION
 from gasmeter.result import Result, records_from
-from gasmeter.rows import Record
+from gasmeter.rows import Record, taken_points
 
 __all__ = ["Store", "merge_stores", "open_result", "read_run"]
 
@@ -224,7 +224,10 @@ class Store:
                 write_atomically(self.folder / "results.csv", to_csv(result.rows))
                 self._write_samples(result)
                 self._write_links(result)
-                self._run.update(state=state, groups=len(self.done), errors=result.errors, notes=result.notes)
+                self._run.update(
+                    state=state, groups=len(self.done), errors=result.errors, notes=result.notes,
+                    taken=taken_points(result.records),
+                )  # fmt: skip
                 self._write_run()
                 if summary:
                     write_atomically(self.folder / "summary.md", summary)

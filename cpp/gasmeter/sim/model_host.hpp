@@ -32,12 +32,15 @@ class ModelHost {
     before_price();
     if (bytes != 0) std::memcpy(to, from, bytes);
     const conduit::HostPrices& prices = *rank_->prices;
+    rank_->charges.add_copy();
     rank_->clock += prices.copy.of(bytes);
-    if (GASMETER_UNLIKELY(bytes >= prices.memory_from && prices.memory_per_byte_fs != 0)) wait_for_memory(bytes);
+    if (GASMETER_UNLIKELY(bytes >= prices.memory_from)) wait_for_memory(bytes);
   }
   GASMETER_INLINE void charge(conduit::PrivatePrice price, Bytes bytes = 0) {
     before_price();
-    rank_->clock += (*rank_->prices)[price].of(bytes);
+    const conduit::Price& paid = (*rank_->prices)[price];
+    rank_->charges.add(price, price == conduit::PrivatePrice::update && bytes != 0 && bytes <= paid.cache);
+    rank_->clock += paid.of(bytes);
   }
   // A price that is a network's own, of what the rank's own core does for it. Only moves the clock.
   GASMETER_INLINE void spend(SimTime time) {
@@ -46,6 +49,7 @@ class ModelHost {
   }
   GASMETER_INLINE void charge_shared(conduit::SharedPrice price, Bytes bytes = 0) {
     synchronise();
+    rank_->charges.add(price);
     rank_->clock += (*rank_->prices)[price].of(bytes);
   }
   GASMETER_INLINE void synchronise() { engine().synchronise(*rank_); }
@@ -63,6 +67,8 @@ class ModelHost {
  private:
   // Ranks of a node that copy at once share its memory's bandwidth.
   void wait_for_memory(Bytes bytes) {
+    rank_->charges.add_memory();
+    if (rank_->prices->memory_per_byte_fs == 0) return;
     const SimTime alone = rank_->clock;
     const SimTime start = alone - rank_->prices->copy.of(bytes);
     rank_->clock = start;

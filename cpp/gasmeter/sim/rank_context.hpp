@@ -6,6 +6,7 @@
 
 #include "gasmeter/base/platform.hpp"
 #include "gasmeter/base/units.hpp"
+#include "gasmeter/conduit/charges.hpp"
 #include "gasmeter/conduit/host.hpp"
 #include "gasmeter/sim/action.hpp"
 #include "gasmeter/sim/fibre.hpp"
@@ -45,6 +46,7 @@ struct alignas(kCacheLine) RankContext {
   RankState state = RankState::absent;
   bool woken = false;  // a wake came since the last idle() returned
   bool strict = false;
+  conduit::Charges charges;  // ever
   // A second cache line from here.
   RankAction take_turn;
   const conduit::HostPrices* prices = nullptr;
