@@ -23,6 +23,7 @@ from gasmeter.rows import Record, record
 from gasmeter.runner import GroupOutcome, Runner
 from gasmeter.store import Store
 from gasmeter.summary import summarise_run
+from gasmeter.taking_over import taken_over
 
 __all__ = ["Progress", "estimated_seconds", "execute"]
 
@@ -81,6 +82,7 @@ def execute(
     origin: Mapping[str, Any] | None = None,
     bare: bool = False,
     starts: int = 0,
+    donors: Mapping[str, str] | None = None,
 ) -> Result:
     """Measure an experiment; see `gasmeter.experiment.Experiment.run`.
 
@@ -109,6 +111,9 @@ def execute(
     starts : int, default 0
         Measure everything real so many times, round after round, each time with worker processes of its own; the
         rounds are repetitions 0 to starts - 1. 0 takes the experiment as it is.
+    donors : mapping of str to str, optional
+        By the identity of modelled points, that of the same point on another variant of the machine, whose rows it
+        takes where `gasmeter.taking_over` finds that it may; it is run otherwise. Donors have none themselves.
 
     Returns
     -------
@@ -139,7 +144,10 @@ def execute(
         own = runner or Runner()
         try:
             missing = [group for group in groups if group.id not in done]
-            with closing(_records(own, missing, experiment.name, jobs, progress, fresh=starts > 0)) as records:
+            lent = _lent(groups, donors or {})
+            with closing(
+                _records(own, missing, experiment.name, jobs, progress, fresh=starts > 0, lent=lent, done=done)
+            ) as records:
                 for entry in records:
                     _bound_links(entry, done.values())
                     done[entry.group] = entry
@@ -173,6 +181,14 @@ def _groups(experiment: Experiment, *, quick: bool, replace: Mapping[str, str], 
     return sorted(wanted, key=lambda group: group.points[0].repetition)
 
 
+def _lent(groups: Sequence[Group], donors: Mapping[str, str]) -> dict[str, Group]:
+    """Return the donors among groups of one point, by the group that may take their rows."""
+    single = {group.points[0].id: group for group in groups if len(group.points) == 1}
+    return {
+        single[point].id: single[donor] for point, donor in donors.items() if point in single and donor in single
+    }  # fmt: skip
+
+
 def _bound_links(entry: Record, others: Iterable[Record]) -> None:
     """Leave out tables of links that a store would be too large with."""
     rows = sum(table["rows"] for other in others for table in other.links)
@@ -194,9 +210,12 @@ def _result(experiment: Experiment, groups: Sequence[Group], done: Mapping[str, 
 
 def _records(
     runner: Runner, groups: Sequence[Group], name: str, jobs: int, progress: Callable[[Progress], None] | None,
-    *, fresh: bool = False,
+    *, fresh: bool = False, lent: Mapping[str, Group], done: Mapping[str, Record],
 ) -> Generator[Record]:  # fmt: skip
-    """Measure real groups one after the other, then modelled ones side by side; yield each as it is done."""
+    """Measure real groups one after the other, then modelled ones side by side; yield each as it is done.
+
+    `done` holds every record that was yielded; those that may lend their rows are measured before those that take them.
+    """
     clock = _Clock(groups, progress)
     real = [group for group in groups if not _modelled(group)]
     rounds = 0
@@ -208,17 +227,39 @@ def _records(
         yield record(runner.measure(group), name)
         clock.end(group)
     virtual = [group for group in groups if _modelled(group)]
-    with closing(_side_by_side(runner, virtual, jobs)) as outcomes:
+    yield from _run_modelled(runner, [group for group in virtual if group.id not in lent], name, jobs, clock)
+    rest: list[Group] = []
+    for group in (group for group in virtual if group.id in lent):
+        donor = lent[group.id]
+        found = taken_over(group, donor, done[donor.id]) if donor.id in done else None
+        if found is None:
+            rest.append(group)
+            continue
+        yield found
+        clock.end(group)
+    yield from _run_modelled(runner, rest, name, jobs, clock)
+
+
+def _run_modelled(
+    runner: Runner, groups: Sequence[Group], name: str, jobs: int, clock: _Clock
+) -> Generator[Record]:  # fmt: skip
+    """Measure modelled groups; side by side the longest first, so that workers end at about the same time."""
+    order = sorted(groups, key=_length, reverse=True) if jobs > 1 else groups
+    with closing(_side_by_side(runner, order, jobs)) as outcomes:
         for outcome in outcomes:
             clock.begin(outcome.group)
             yield record(outcome, name)
             clock.end(outcome.group)
 
 
+def _length(group: Group) -> tuple[float, int]:
+    return estimated_seconds([group]), sum(point.ranks for point in group.points)
+
+
 def _side_by_side(runner: Runner, groups: Sequence[Group], jobs: int) -> Generator[GroupOutcome]:
     """Measure modelled groups in threads.
 
-    They are yielded in the order of the plan, so that the journal is the same whichever is done first. Ctrl-C or an
+    They are yielded in the order given, so that the journal is the same whichever is done first. Ctrl-C or an
     error ends those under way; what was done out of order is yielded before it is raised again.
     """
     with ThreadPoolExecutor(max_workers=jobs) as workers:

@@ -353,8 +353,11 @@ def machine(name: str | Machine) -> Machine:
     UsageError
         If there is no such machine, or an override is not allowed.
     """
-    if isinstance(name, Machine):
-        return name
+    return name if isinstance(name, Machine) else _labelled(name)
+
+
+@functools.lru_cache(maxsize=1024)
+def _labelled(name: str) -> Machine:
     base, *changes = (part.strip() for part in name.split("+"))
     if base not in machines():
         raise unknown("machine", base, machines(), _WHERE)

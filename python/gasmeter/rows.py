@@ -17,7 +17,7 @@ from gasmeter.overhead import overhead_interval
 from gasmeter.placement import FILL
 from gasmeter.runner import GroupOutcome, Outcome
 
-__all__ = ["COLUMNS", "SAMPLE_COLUMNS", "Record", "Row", "installation", "record"]
+__all__ = ["COLUMNS", "SAMPLE_COLUMNS", "Record", "Row", "installation", "record", "taken_points"]
 
 Row = dict[str, Any]
 
@@ -59,6 +59,10 @@ class Record:
         Blocks measured.
     seconds : float
         What the group took.
+    unused : dict of str to list of str
+        By run_id of modelled points: numbers of the machine that nothing depended on.
+    taken_from : str
+        The group whose rows these are, because it differs only in such numbers; empty for what was run.
     """
 
     group: str
@@ -70,6 +74,8 @@ class Record:
     dropped: int = 0
     blocks: int = 0
     seconds: float = 0.0
+    unused: dict[str, list[str]] = field(default_factory=dict)
+    taken_from: str = ""
 
 
 def record(outcome: GroupOutcome, experiment: str) -> Record:
@@ -105,6 +111,8 @@ def record(outcome: GroupOutcome, experiment: str) -> Record:
             )
         if entry.links:
             result.links.append(pack(entry.point, entry.links))
+        if entry.unused:
+            result.unused[entry.point.id] = list(entry.unused)
         for metric in _op(entry).metrics:
             values = _values(entry, metric.name)
             result.rows.append({**base, **_quantity(values[usable[: values.size]], metric)})
@@ -112,6 +120,25 @@ def record(outcome: GroupOutcome, experiment: str) -> Record:
                 result.samples.append(_samples(entry, metric, values, outcome, kept))
     result.rows.extend(_comparisons(outcome, np.asarray(kept, dtype=bool), experiment))
     return result
+
+
+def taken_points(records: Sequence[Record]) -> dict[str, str]:
+    """Return which points were not run because another's rows are theirs.
+
+    Parameters
+    ----------
+    records : sequence of Record
+        Of a store.
+
+    Returns
+    -------
+    dict of str to str
+        By run_id, the run_id of the point that was run; see `gasmeter.taking_over`.
+    """
+    ran = {entry.group: entry.rows[0]["run_id"] for entry in records if entry.rows}
+    return {
+        entry.rows[0]["run_id"]: ran[entry.taken_from] for entry in records if entry.taken_from and entry.rows
+    }  # fmt: skip
 
 
 def installation(row: Row) -> str:

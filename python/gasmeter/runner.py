@@ -56,6 +56,9 @@ class Outcome:
         Whether ranks shared cores.
     links : mapping of str to numpy.ndarray
         What each link carried during the last block; empty where there are no links.
+    unused : tuple of str
+        Numbers of a modelled machine that nothing has depended on: with others in their place the same picoseconds
+        come out.
     """
 
     point: Point
@@ -65,6 +68,7 @@ class Outcome:
     cpus: tuple[int, ...] = ()
     oversubscribed: bool = False
     links: Table = field(default_factory=dict)
+    unused: tuple[str, ...] = ()
 
 
 @dataclass
@@ -347,6 +351,8 @@ class Runner:
             member.outcome.blocks.clear()
         else:
             member.outcome.links = links
+            if isinstance(member.session, ModelSession):
+                member.outcome.unused = member.session.unused()
 
     def _measure(self, members: Sequence[_Member], result: GroupOutcome, *, compared: bool) -> None:
         budget = members[0].outcome.point.budget

@@ -272,17 +272,33 @@ class ModelSession:
     """
 
     def __init__(self, point: Point) -> None:
-        self._job = _catalogue.core().ModelJob(
-            kernel=point.kernel,
-            op=point.op,
-            conduit=point.conduit,
-            variant=_variant(point),
-            size_bytes=point.size_bytes,
-            seed=point.seed,
-            ranks=point.ranks,
-            options=dict(point.options),
-            machine=machine_values(point),
-        )
+        self._job = _catalogue.core().ModelJob(**_job_settings(point))
+
+    @staticmethod
+    def check(point: Point) -> None:
+        """Refuse what the machine of a point cannot be, without opening it.
+
+        Parameters
+        ----------
+        point : Point
+            On a modelled conduit.
+
+        Raises
+        ------
+        GasmeterError
+            What the core reports.
+        """
+        _catalogue.core().ModelJob.check(**_job_settings(point))
+
+    def unused(self) -> tuple[str, ...]:
+        """Return the numbers of the machine that nothing has depended on so far.
+
+        Returns
+        -------
+        tuple of str
+            Keys, sorted. On a machine that differs in these alone the job would have come to the same picoseconds.
+        """
+        return tuple(sorted(self._job.unused()))
 
     def block(self, iterations: int) -> Block:
         """Run one block in virtual time.
@@ -333,6 +349,20 @@ class ModelSession:
     def close(self) -> None:
         """End the job."""
         self._job.close()
+
+
+def _job_settings(point: Point) -> dict[str, Any]:
+    return {
+        "kernel": point.kernel,
+        "op": point.op,
+        "conduit": point.conduit,
+        "variant": _variant(point),
+        "size_bytes": point.size_bytes,
+        "seed": point.seed,
+        "ranks": point.ranks,
+        "options": dict(point.options),
+        "machine": machine_values(point),
+    }
 
 
 def _start_pool(ranks: int, binary: Path | None) -> Pool:

@@ -21,7 +21,7 @@ from gasmeter.journal import Journal, read_journal, refused
 from gasmeter.links import links_parquet
 from gasmeter.point import SCHEMA_VERSION
 from gasmeter.result import Result, records_from
-from gasmeter.rows import Record
+from gasmeter.rows import Record, taken_points
 from gasmeter.tables import Blocks, Table, blocks_of, read_blocks, read_run, read_table, typed_row
 
 __all__ = [
@@ -206,7 +206,10 @@ class Store:
                 write_atomically(self.folder / "results.csv", to_csv(result.rows))
                 self._write_samples(result)
                 self._write_links(result)
-                self._run.update(state=state, groups=len(self.done), errors=result.errors, notes=result.notes)
+                self._run.update(
+                    state=state, groups=len(self.done), errors=result.errors, notes=result.notes,
+                    taken=taken_points(result.records),
+                )  # fmt: skip
                 self._write_run()
                 if summary:
                     write_atomically(self.folder / "summary.md", summary)

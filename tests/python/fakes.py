@@ -292,6 +292,13 @@ class ModelJob:
         elapsed, operations, metrics = self.machine.timing(*self.settings, iterations)
         return {"elapsed_ns": elapsed, "operations": operations, **{f"metric.{k}": v for k, v in metrics.items()}}
 
+    @classmethod
+    def check(cls, **given):
+        cls(**given)
+
+    def unused(self):
+        return []
+
     def verify(self):
         return {"verified": True, "errors": 0, "checked": 8}
 

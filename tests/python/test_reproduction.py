@@ -7,6 +7,7 @@ import io
 import json
 import re
 import time
+from contextlib import closing
 from html.parser import HTMLParser
 
 import pytest
@@ -14,7 +15,7 @@ from click.testing import CliRunner
 
 import gasmeter as gm
 from fakes import CATALOGUE, Core, ModelJob
-from gasmeter import catalogue, hardware
+from gasmeter import catalogue, execution, hardware, sessions
 from gasmeter.cli import cli
 from gasmeter.errors import UsageError
 from gasmeter.reproduction import planning, running, writing
@@ -25,11 +26,13 @@ from gasmeter.reproduction.papers import figures_of, paper
 from gasmeter.reproduction.planning import GIVEN, describe, plan_reproduction
 from gasmeter.reproduction.running import reproduce
 from gasmeter.reproduction.steps import steps
+from gasmeter.sweep import plan_series
 from gasmeter.verdicts.claims import RESULT, claims
 
 NEEDS_CORE = pytest.mark.skipif(importlib.util.find_spec("gasmeter._core") is None, reason="needs the compiled core")
 SMALL = Effort((128, 256, 512), 10, (128, 256, 512), 5, factor_xs=(512,), longer=(128,))
 KEYS = ("link.latency", "velo.send_engine")
+MOVED = (*KEYS, "host.dispatch", "host.lock")
 
 
 class Extoll(ModelJob):
@@ -43,6 +46,9 @@ class Extoll(ModelJob):
             raise UsageError("no room for so many ranks")
         self.am = given["options"].get("am", "2")
         super().__init__(**given)
+
+    def unused(self):
+        return [key for key in self.given if key not in {*KEYS, "topology", "placement", "host.dispatch"}]
 
     def block(self, iterations):
         kernel, _, variant, conduit, _, ranks = self.settings
@@ -73,22 +79,20 @@ def extoll(machine, monkeypatch):
 
 
 def use_efforts(monkeypatch, full, **changes):
-    """Let every figure of the paper be run with a small effort and a band of two parameters."""
+    """Let every figure of the paper be run with a small effort and a band of few parameters."""
     figures = [
         dataclasses.replace(
-            figure, full=full, quick=dataclasses.replace(full, band_xs=(), factor_xs=(), longer=()),
-            lines=tuple(small(line) for line in figure.lines), beside=(),
-            heat_lines=tuple(small(line) for line in figure.heat_lines), **changes,
+            figure, full=full, quick=dataclasses.replace(full, band_xs=(), factor_xs=(), longer=()), beside=(),
+            **changes,
         ) if figure.axis == "ranks" and figure.lines else dataclasses.replace(figure, lines=(), left_out="not here")
         for figure in EXTOLL.figures
     ]  # fmt: skip
     from gasmeter.reproduction import papers
 
     monkeypatch.setattr(papers, "PAPERS", {"extoll": dataclasses.replace(EXTOLL, figures=tuple(figures))})
-
-
-def small(line):
-    return dataclasses.replace(line, uses=(*KEYS, "host.dispatch"))
+    for name in ("variants", "factors"):
+        every = getattr(planning, name)
+        monkeypatch.setattr(planning, name, lambda base, every=every: every(base, MOVED))
 
 
 def run(tmp_path, *numbers, **settings):
@@ -114,10 +118,7 @@ def test_figures_say_what_they_are():
         assert set(figure.heat_lines) <= set(figure.lines)
         assert {line for pair in figure.overheads for line in pair} <= set(figure.lines)
         for name in figure.machines:
-            assert "link.latency" in figure.parameters(gm.machine(name))
-        for line in figure.lines:
-            if line.kernel == "random-access" and line.conduit in {"extoll", "raw@extoll"}:
-                assert not [key for key in line.parameters(gm.machine("extoll")) if key.startswith("rma.")]
+            assert "link.latency" in gm.machine(name)
 
 
 def test_names_of_papers_and_figures_are_checked():
@@ -137,7 +138,7 @@ def test_names_of_papers_and_figures_are_checked():
 def test_a_variant_of_one_machine_leaves_lines_on_others_alone():
     sizes = Effort((8, 64), 4, (8,), 2, factor_xs=(64,))
     lines = [
-        Line(conduit, "ping-pong", conduit, on, op="am-medium", metric="round_trip", uses=("link.latency",))
+        Line(conduit, "ping-pong", conduit, on, op="am-medium", metric="round_trip")
         for conduit, on in (("raw@extoll", "extoll"), ("raw@ibv", "ibv"))
     ]
     figure = Figure("x", "x", tuple(lines), full=sizes, placements=("one-per-node",), axis="size")
@@ -153,17 +154,43 @@ def test_a_variant_of_one_machine_leaves_lines_on_others_alone():
     assert {p.x for p in plan.planned if p.role == "figure"} == {8, 64}
 
 
-def test_a_plan_moves_only_what_a_line_uses(extoll):
-    plan = plan_reproduction(paper("extoll"), figures_of(paper("extoll")))
-    kinds = {variant.kind for variant in plan.variants.values()}
-    assert kinds == {"given", "end", "corner", "factor"}
-    assert {variant.parameter for variant in plan.variants.values()} == {"", *KEYS, "host.dispatch"}
-    unused = dataclasses.replace(EXTOLL.figures[1].lines[0], uses=("link.latency",))
-    figure = Figure("x", "x", (unused, small(unused)), full=SMALL, placements=("fill",))
-    own = plan_reproduction(paper("extoll"), [figure])
-    names = {(p.line, p.variant, p.x): p.run_id for p in own.planned if p.role == "band"}
-    assert names[unused, "host.dispatch=10 ns", 512] == names[unused, GIVEN, 512]
-    assert names[small(unused), "host.dispatch=10 ns", 512] != names[small(unused), GIVEN, 512]
+def test_a_plan_moves_every_estimate_and_says_whose_rows_may_be_taken(machine):
+    base = gm.machine("extoll")
+    plan = plan_reproduction(EXTOLL, figures_of(EXTOLL, ["12"]))
+    assert {variant.kind for variant in plan.variants.values()} == {"given", "end", "corner", "factor"}
+    ends = {variant.parameter for variant in plan.variants.values() if variant.kind == "end"}
+    assert ends == {number.key for number in base.estimates()}
+    given = {(p.role, p.line, p.placement, p.x): p.run_id for p in plan.planned if p.variant == GIVEN}
+    moved = [p for p in plan.planned if p.role in {"band", "factor"} and p.variant != GIVEN]
+    assert len(moved) > 1000
+    assert all(plan.donors[p.run_id] == given[p.role, p.line, p.placement, p.x] for p in moved)
+    assert not set(plan.donors) & set(plan.donors.values())  # who lends borrows nothing
+
+
+def test_what_a_point_did_not_depend_on_is_not_run_again(extoll, tmp_path):
+    found = run(tmp_path, "12")
+    records = {record.group: record for record in found.result.records}
+    taken = [record for record in records.values() if record.taken_from]
+    assert taken
+    for record in taken:
+        donor = records[record.taken_from]
+        assert donor.taken_from == ""
+        assert set(gm.machine(record.rows[0]["machine"]).overrides()) == {"host.lock"}
+        for own, other in zip(record.rows, donor.rows, strict=True):
+            assert {name for name in own if repr(own[name]) != repr(other[name])} == {"machine", "run_id"}
+        for own, other in zip(record.samples, donor.samples, strict=True):
+            assert {name for name in own if repr(own[name]) != repr(other[name])} == {"run_id"}
+    ran = [record for record in records.values() if not record.taken_from]
+    moved = [set(gm.machine(record.rows[0]["machine"]).overrides()) for record in ran]
+    assert {"host.lock"} not in moved
+    assert {*MOVED} in moved  # corners move everything: they are run
+    note = json.loads((tmp_path / "out" / "run.json").read_text())["taken"]
+    assert note == {
+        record.rows[0]["run_id"]: records[record.taken_from].rows[0]["run_id"] for record in taken
+    }  # fmt: skip
+    base = gm.machine("extoll")
+    used = {*KEYS, "topology", "host.dispatch"}
+    assert found.used(found.plan.figures[0], base) == tuple(n.key for n in base.numbers if n.key in used)
 
 
 def test_a_factor_keeps_whole_numbers_whole():
@@ -300,29 +327,46 @@ def test_rows_of_a_real_model_do_not_know_what_papers_state(tmp_path, monkeypatc
 
 
 @NEEDS_CORE
-def test_parameters_that_a_line_does_not_use_change_nothing(monkeypatch):
-    base = gm.machine("extoll")
-    for line in (line for figure in figures_of(EXTOLL, ["3", "15"]) for line in figure.lines if line.uses != ("*",)):
-        unused = [number for number in base.estimates() if number.key not in line.parameters(base)]
-        assert len(unused) > 5
-        low, high = (base.with_({number.key: getattr(number, end) for number in unused}) for end in ("low", "high"))
-        entry = catalogue.catalogue()
-        found = (*entry.conduit(line.conduit).options, *entry.kernel(line.kernel).options)
-        known = {option.name for option in found}
-        if not {name for name, _ in line.options} <= known:
-            continue
-        options = {name: value for name, value in (*line.options, *line.wanted) if name in known}
-        rates = [
-            gm.Experiment(
-                name="unused", series=(gm.Series(
-                    kernel=line.kernel, conduit=line.conduit, variant=line.variant or (), machine=(found.label,),
-                    topology=line.topology, placement=("fill", "round-robin"), ranks=48, size=1 << 19, iterations=20,
-                    blocks=1, seeds=2, options=options,
-                ),),
-            ).run().frame()["value"].tolist()
-            for found in (base, low, high)
-        ]  # fmt: skip
-        assert rates[0] == rates[1] == rates[2], line
+def test_what_a_line_did_not_depend_on_changes_nothing():
+    """Runs what is taken over otherwise: all numbers that a point did not use at either end, to the picosecond."""
+    tiny = {"ranks": Effort((32,), 12), "size": Effort((8, 512), 6)}
+    for figure in (figure for figure in figures_of(EXTOLL) if figure.lines):
+        modelled = tuple(line for line in figure.lines if line.machine)
+        small = dataclasses.replace(figure, lines=modelled, full=tiny[figure.axis], beside=(), heat_lines=())
+        plan = plan_reproduction(dataclasses.replace(EXTOLL, figures=(small,)), [small])
+        points = {point.id: point for series in plan.series for group in plan_series(series) for point in group.points}
+        for planned in plan.planned:
+            point = points[planned.run_id]
+            given, unused = block_of(point)
+            base = gm.machine(point.machine)
+            moved = {number.key: (number.low, number.high) for number in base.estimates() if number.key in unused}
+            assert len(moved) > 3 or planned.line.machine in {"ipoib", "ethernet"}, planned.line
+            for end in (0, 1):
+                variant = base.with_({key: ends[end] for key, ends in moved.items()})
+                assert block_of(point.model_copy(update={"machine": variant.label})) == (given, unused), planned.line
+
+
+def block_of(point):
+    """Return the virtual time and the rates of a point's block, and what they did not depend on."""
+    with closing(sessions.ModelSession(point)) as session:
+        block = session.block(point.budget.iterations)
+        assert session.verify().verified
+        return (block.elapsed_ns, block.metrics), session.unused()
+
+
+@NEEDS_CORE
+def test_rows_that_are_taken_over_are_those_of_a_run(tmp_path, monkeypatch):
+    use_efforts(monkeypatch, Effort((8,), 10, (8,), 6, factor_xs=(8,)), placements=("fill",))
+    found = paper("extoll")
+    taking = reproduce(found, figures_of(found, ["13"]), out=tmp_path / "taking", jobs=2)
+    count = sum(bool(record.taken_from) for record in taking.result.records)
+    assert count > 10
+    monkeypatch.setattr(execution, "taken_over", lambda *_: None)
+    all_run = reproduce(found, figures_of(found, ["13"]), out=tmp_path / "running")
+    assert not any(record.taken_from for record in all_run.result.records)
+    assert (tmp_path / "taking/results.csv").read_bytes() == (tmp_path / "running/results.csv").read_bytes()
+    again = reproduce(found, figures_of(found, ["13"]), out=tmp_path / "taking", resume=True)
+    assert sum(bool(record.taken_from) for record in again.result.records) == count
 
 
 # ---- claims.csv and the report

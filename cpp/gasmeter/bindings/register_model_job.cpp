@@ -16,6 +16,7 @@
 #include "gasmeter/bindings/registration.hpp"
 #include "gasmeter/kernels/kernel.hpp"
 #include "gasmeter/run/model_job.hpp"
+#include "gasmeter/run/model_network.hpp"
 #include "gasmeter/run/request.hpp"
 
 namespace gasmeter::bindings {
@@ -71,15 +72,27 @@ class ModelJob {
            Bytes size, std::uint64_t seed, std::uint32_t ranks, const std::map<std::string, std::string>& options,
            const std::map<std::string, conduit::MachineValues::Value>& machine, bool record, bool trace)
       : ranks_(ranks), registry_(kernels::Registry::with_all_kernels()) {
-    run::Request request = run::Request::check(registry_, kernel, op, conduit, variant, size, seed, ranks, options);
-    if (!request.conduit->modelled) {
-      throw UsageError("conduit " + conduit + " runs on rank processes, not in virtual time");
-    }
-    request.machine = machine;
-    request.record = record;
+    run::Request request =
+        request_of(registry_, kernel, op, conduit, variant, size, seed, ranks, options, machine, record);
     request.trace = trace;
     py::gil_scoped_release without_gil;
     job_ = std::make_unique<run::ModelJob>(request);
+  }
+
+  static void check(const std::string& kernel, const std::string& op, const std::string& conduit,
+                    const std::string& variant, Bytes size, std::uint64_t seed, std::uint32_t ranks,
+                    const std::map<std::string, std::string>& options,
+                    const std::map<std::string, conduit::MachineValues::Value>& machine) {
+    const kernels::Registry registry = kernels::Registry::with_all_kernels();
+    const run::Request request =
+        request_of(registry, kernel, op, conduit, variant, size, seed, ranks, options, machine, false);
+    (void)run::ModelMachine::of(request)->engine_options();
+  }
+
+  std::vector<std::string> unused() {
+    std::vector<std::string> keys;
+    use_job([&](const run::ModelJob& job) { keys = job.unused_keys(); });
+    return keys;
   }
 
   py::dict block(std::uint64_t iterations) {
@@ -224,6 +237,19 @@ class ModelJob {
   }
 
  private:
+  static run::Request request_of(const kernels::Registry& registry, const std::string& kernel, const std::string& op,
+                                 const std::string& conduit, const std::string& variant, Bytes size, std::uint64_t seed,
+                                 std::uint32_t ranks, const std::map<std::string, std::string>& options,
+                                 const std::map<std::string, conduit::MachineValues::Value>& machine, bool record) {
+    run::Request request = run::Request::check(registry, kernel, op, conduit, variant, size, seed, ranks, options);
+    if (!request.conduit->modelled) {
+      throw UsageError("conduit " + conduit + " runs on rank processes, not in virtual time");
+    }
+    request.machine = machine;
+    request.record = record;
+    return request;
+  }
+
   template <class T>
   static py::array_t<T> array_of(const std::vector<T>& values) {
     return py::array_t<T>(static_cast<py::ssize_t>(values.size()), values.data());
@@ -357,6 +383,29 @@ Raises
 ------
 gasmeter.UsageError
     If the job was not asked to trace, or no block has run.
+)")
+      .def_static("check", &ModelJob::check, py::kw_only(), "kernel"_a, "op"_a, "conduit"_a, "variant"_a = "",
+                  "size_bytes"_a = 0, "seed"_a = 0, "ranks"_a = 2, "options"_a = std::map<std::string, std::string>(),
+                  "machine"_a = std::map<std::string, conduit::MachineValues::Value>(),
+                  R"(Refuse what a machine cannot be, without making a job.
+
+Parameters
+----------
+kernel, op, conduit, variant, size_bytes, seed, ranks, options, machine
+    As of the job.
+
+Raises
+------
+gasmeter.UsageError
+    As the job, apart from what only its ranks and devices find out.
+)")
+      .def("unused", &ModelJob::unused, R"(Which numbers of the machine nothing has depended on since the job was made.
+
+Returns
+-------
+list of str
+    Keys of `machine`. With other values for these alone the job would have come to the same picoseconds: prices that
+    nobody was charged, parameters of units that nobody gave a command. Networks that cannot tell name none.
 )")
       .def("stop", &ModelJob::stop,
            "End the call that another thread has under way: it raises `gasmeter.GasmeterError`.")

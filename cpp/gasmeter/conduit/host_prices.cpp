@@ -1,5 +1,7 @@
 #include "gasmeter/conduit/host_prices.hpp"
 
+#include <initializer_list>
+
 namespace gasmeter::conduit {
 
 HostPrices core_prices(MachineValues& machine) {
@@ -29,6 +31,32 @@ HostPrices host_prices(MachineValues& machine) {
                                        page.ps * 1000 / static_cast<std::int64_t>(kPageBytes)};
   prices.memory_per_byte_fs = machine.per_byte_fs("host.memory_bandwidth");
   return prices;
+}
+
+std::vector<std::string> uncharged_host_keys(const Charges& charges) {
+  std::vector<std::string> keys;
+  const auto unless = [&keys](bool charged, std::initializer_list<const char*> names) {
+    if (!charged) keys.insert(keys.end(), names.begin(), names.end());
+  };
+  const bool updates = charges.has(PrivatePrice::update);
+  const bool locks = charges.has(SharedPrice::lock) || charges.has(PrivatePrice::own_lock);
+  unless(charges.has(PrivatePrice::call), {"host.call"});
+  unless(charges.has(PrivatePrice::header_build), {"host.header_build"});
+  unless(charges.has(PrivatePrice::dispatch), {"host.dispatch"});
+  unless(charges.has(PrivatePrice::poll_miss), {"host.poll_miss"});
+  unless(updates, {"host.update"});
+  unless(charges.has_cached(), {"host.update_in_cache"});
+  unless(updates || charges.has_cached(), {"host.cache"});  // which of the two it is
+  unless(charges.has(PrivatePrice::system_call), {"host.system_call"});
+  unless(charges.has(SharedPrice::line_store), {"host.line_store"});
+  unless(charges.has(SharedPrice::line_transfer), {"host.line_transfer"});
+  unless(charges.has(SharedPrice::pio_store), {"host.pio_start"});
+  unless(charges.has(SharedPrice::device_read), {"host.uncached_read"});
+  unless(locks, {"host.lock"});
+  unless(charges.has(SharedPrice::registration), {"host.registration", "host.registration_per_page"});
+  unless(charges.has_copy(), {"host.copy_start", "host.copy_bandwidth"});
+  unless(charges.has_memory(), {"host.memory_bandwidth"});
+  return keys;
 }
 
 }  // namespace gasmeter::conduit

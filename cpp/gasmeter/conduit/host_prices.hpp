@@ -1,6 +1,10 @@
 // The part of a machine that every modelled network has: its host.
 #pragma once
 
+#include <string>
+#include <vector>
+
+#include "gasmeter/conduit/charges.hpp"
 #include "gasmeter/conduit/host.hpp"
 #include "gasmeter/conduit/machine_values.hpp"
 
@@ -16,5 +20,8 @@ inline constexpr Bytes kPageBytes = 4096;  // what memory is registered by
 // registration, registration_per_page, update_in_cache (of a table of at most `cache` bytes), and the bandwidths
 // pio_bandwidth and memory_bandwidth (of the whole node). nic_post and nic_take stay 0: devices are made of the others.
 [[nodiscard]] HostPrices host_prices(MachineValues& machine);
+
+// Of host_prices(): the keys that no charge has made use of. Never among them: pio_bandwidth, which devices read, too.
+[[nodiscard]] std::vector<std::string> uncharged_host_keys(const Charges& charges);
 
 }  // namespace gasmeter::conduit

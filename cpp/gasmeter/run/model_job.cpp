@@ -95,6 +95,7 @@ class ModelJob::State {
   }
   SimTime block_length() const { return *std::max_element(ends_.begin(), ends_.end()) - block_start_; }
   NodeId node_of(Rank rank) const { return engine_.node_of(rank); }
+  std::vector<std::string> unused_keys() const { return network_->unused_keys(); }
 
   std::span<const conduit::RankRecord> record() {
     if (records_.empty()) throw UsageError("modelled job: no record was asked for");
@@ -285,6 +286,10 @@ std::vector<ModelJob::TracedOperation> ModelJob::trace() const {
 
 NodeId ModelJob::node_of(Rank rank) const {
   return state_->node_of(rank);
+}
+
+std::vector<std::string> ModelJob::unused_keys() const {
+  return state_->unused_keys();
 }
 
 void ModelJob::stop() noexcept {

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "gasmeter/conduit/recording.hpp"
@@ -43,6 +44,8 @@ class ModelJob {
   };
   [[nodiscard]] std::vector<TracedOperation> trace() const;
   [[nodiscard]] NodeId node_of(Rank rank) const;
+  // Keys of the machine that nothing has depended on since the job was made; see ModelNetwork.
+  [[nodiscard]] std::vector<std::string> unused_keys() const;
   // May be called from another thread or a signal handler: the running call throws sim::Interrupted.
   void stop() noexcept;
 

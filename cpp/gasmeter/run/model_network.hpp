@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "gasmeter/conduit/conduit.hpp"
@@ -31,6 +32,9 @@ class ModelNetwork {
   virtual void settle(Rank /*rank*/) {}
   // Writes down what a raw program does. False where the network cannot.
   [[nodiscard]] virtual bool record_raw(conduit::RankRecord&) { return false; }
+  // Keys of the machine that nothing has depended on so far: with other values in their place all would have come to
+  // the same picoseconds. A network that cannot tell names none.
+  [[nodiscard]] virtual std::vector<std::string> unused_keys() const { return {}; }
   // Null where it has no links.
   [[nodiscard]] virtual sim::Fabric* fabric() { return nullptr; }
   // Tells a tracer what its events are; those it does not name are steps of a device.

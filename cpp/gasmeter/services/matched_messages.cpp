@@ -35,6 +35,14 @@ MatchingParameters matching_parameters(conduit::MachineValues& machine, conduit:
   return result;
 }
 
+std::vector<std::string> unused_matching_keys(const conduit::Charges& charges, bool matches) {
+  std::vector<std::string> keys;
+  if (!matches) keys.emplace_back("mpi.eager");
+  if (!charges.has(conduit::PrivatePrice::two_sided)) keys.emplace_back("mpi.software");
+  if (!charges.has(conduit::PrivatePrice::match)) keys.emplace_back("mpi.match_element");
+  return keys;
+}
+
 MatchedMessages::MatchedMessages(sim::ModelHost host, MessageDevice& network, NodeMessages* near,
                                  const MatchingParameters& parameters)
     : host_(host), network_(network), near_(near), limits_{parameters.eager, kMostSends} {}

@@ -13,9 +13,11 @@
 #include <deque>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "gasmeter/base/units.hpp"
+#include "gasmeter/conduit/charges.hpp"
 #include "gasmeter/conduit/host.hpp"
 #include "gasmeter/conduit/machine_values.hpp"
 #include "gasmeter/services/match_lists.hpp"
@@ -33,6 +35,9 @@ struct MatchingParameters {
 // Takes all keys "mpi.*": the eager limit, and the prices of a message at one side (software) and of an element that
 // matching looks at.
 [[nodiscard]] MatchingParameters matching_parameters(conduit::MachineValues& machine, conduit::HostPrices& prices);
+
+// Of those: the keys that a job has made no use of. `matches`: whether it has two-sided messages at all.
+[[nodiscard]] std::vector<std::string> unused_matching_keys(const conduit::Charges& charges, bool matches);
 
 struct MatchingCounters {
   std::uint64_t eager = 0;         // messages received

@@ -113,6 +113,13 @@ std::span<const Rank> Engine::ranks_of(NodeId node) const {
   return std::span(by_node_).subspan(first, first_of_node_[index(node) + 1] - first);
 }
 
+conduit::Charges Engine::charges() const {
+  conduit::Charges all;
+  all.add(conduit::PrivatePrice::poll_miss);
+  for (const RankContext& rank : contexts_) all.add(rank.charges);
+  return all;
+}
+
 EngineCounters Engine::counters() const {
   EngineCounters sum;
   for (const Partition& partition : partitions_) {

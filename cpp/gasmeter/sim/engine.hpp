@@ -19,6 +19,7 @@
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/base/platform.hpp"
 #include "gasmeter/base/units.hpp"
+#include "gasmeter/conduit/charges.hpp"
 #include "gasmeter/conduit/host.hpp"
 #include "gasmeter/sim/action.hpp"
 #include "gasmeter/sim/fibre.hpp"
@@ -59,6 +60,8 @@ class Engine {
   [[nodiscard]] unsigned partitions() const { return static_cast<unsigned>(partitions_.size()); }
   [[nodiscard]] std::uint64_t seed() const { return options_.seed; }
   [[nodiscard]] EngineCounters counters() const;
+  // Of all ranks; a missed poll is always among them, since every wait rests on its price.
+  [[nodiscard]] conduit::Charges charges() const;
   [[nodiscard]] ModelHost host(Rank rank);  // needs model_host.hpp
   [[nodiscard]] NodeId node_of(Rank rank) const;
   [[nodiscard]] std::span<const Rank> ranks_of(NodeId node) const;  // ascending

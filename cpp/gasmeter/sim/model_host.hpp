@@ -38,11 +38,13 @@ class ModelHost {
     pay_copy(bytes);
   }
   GASMETER_INLINE void charge(conduit::PrivatePrice price, Bytes bytes = 0) {
+    const conduit::Price& paid = (*rank_->prices)[price];
+    rank_->charges.add(price, price == conduit::PrivatePrice::update && bytes != 0 && bytes <= paid.cache);
     if (GASMETER_UNLIKELY(rank_->careful)) {
-      move_carefully(step_of(price), (*rank_->prices)[price].of(bytes));
+      move_carefully(step_of(price), paid.of(bytes));
       return;
     }
-    rank_->clock += (*rank_->prices)[price].of(bytes);
+    rank_->clock += paid.of(bytes);
   }
   // A price that is a network's own, of what the rank's own core does for it. Only moves the clock.
   GASMETER_INLINE void spend(SimTime time) {
@@ -53,6 +55,7 @@ class ModelHost {
     rank_->clock += time;
   }
   GASMETER_INLINE void charge_shared(conduit::SharedPrice price, Bytes bytes = 0) {
+    rank_->charges.add(price);
     if (GASMETER_UNLIKELY(rank_->careful)) {
       move_carefully(step_of(price), (*rank_->prices)[price].of(bytes));
       return;
@@ -79,11 +82,14 @@ class ModelHost {
  private:
   GASMETER_INLINE void pay_copy(Bytes bytes) {
     const conduit::HostPrices& prices = *rank_->prices;
+    rank_->charges.add_copy();
     rank_->clock += prices.copy.of(bytes);
-    if (GASMETER_UNLIKELY(bytes >= prices.memory_from && prices.memory_per_byte_fs != 0)) wait_for_memory(bytes);
+    if (GASMETER_UNLIKELY(bytes >= prices.memory_from)) wait_for_memory(bytes);
   }
   // Ranks of a node that copy at once share its memory's bandwidth.
   void wait_for_memory(Bytes bytes) {
+    rank_->charges.add_memory();
+    if (rank_->prices->memory_per_byte_fs == 0) return;
     const SimTime alone = rank_->clock;
     const SimTime start = alone - rank_->prices->copy.of(bytes);
     rank_->clock = start;

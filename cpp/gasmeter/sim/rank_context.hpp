@@ -6,6 +6,7 @@
 
 #include "gasmeter/base/platform.hpp"
 #include "gasmeter/base/units.hpp"
+#include "gasmeter/conduit/charges.hpp"
 #include "gasmeter/conduit/host.hpp"
 #include "gasmeter/sim/action.hpp"
 #include "gasmeter/sim/fibre.hpp"
@@ -44,7 +45,8 @@ struct alignas(kCacheLine) RankContext {
   NodeId node{};
   RankState state = RankState::absent;
   bool woken = false;  // a wake came since the last idle() returned
-  bool careful = false;  // strict, or traced: prices take the long way
+  bool careful = false;      // strict, or traced: prices take the long way
+  conduit::Charges charges;  // ever
   // A second cache line from here.
   RankAction take_turn;
   const conduit::HostPrices* prices = nullptr;

@@ -14,40 +14,24 @@ _RANKS = (16, 32, 64, 128, 256, 512)
 # HPC Challenge's table takes half of a node's memory of 16 GB, which 16 ranks share.
 _PRICED = (("priced_table_bytes", str((8 << 30) // 16)),)
 _PLACEMENTS = ("fill", "round-robin")
-_EVERYWHERE = (
-    "topology", "ranks_per_node", "link.*", "velo.*", "host.pio_*", "host.line_transfer", "host.poll_miss",
-    "host.update*", "host.cache*",
-)  # fmt: skip
-_LIBRARY = (
-    "host.call", "host.header_build", "host.dispatch", "host.copy_*", "host.line_store", "host.lock",
-    "host.memory_bandwidth",
-)  # fmt: skip
-
 
 Pairs = tuple[tuple[str, str], ...]
 
 
 def _line(label: str, conduit: str, topology: str, variant: str = "", **options: str) -> Line:
-    uses = {"raw@extoll": _EVERYWHERE, "extoll": (*_EVERYWHERE, *_LIBRARY)}.get(conduit, ("*",))
     given = tuple(sorted(options.items()))
     # Conduit and VELO alike: a message for each update, 16 of a rank on their way.
     # MPI fills HPC Challenge's buckets instead.
     windowed = variant == "am" or conduit == "raw@extoll"
     wanted = (*_PRICED, ("window", "16")) if windowed else _PRICED
-    return Line(
-        label, "random-access", conduit, "extoll", topology, variant, options=given, wanted=wanted, uses=uses
-    )  # fmt: skip
-
-
-# What round trips over InfiniBand use: all but the numbers of two-sided messages.
-_VERBS_ALONE = ("topology", "ranks_per_node", "host.*", "link.*", "hca.*")
+    return Line(label, "random-access", conduit, "extoll", topology, variant, options=given, wanted=wanted)
 
 
 def _ping(label: str, conduit: str, on: str, *, overrides: Pairs = (), **options: str) -> Line:
     """Return round trips of Mediums between two nodes; without a conduit, of what the network itself has for them."""
     return Line(
         label, "ping-pong", conduit, on, op="am-medium", metric="round_trip", options=tuple(sorted(options.items())),
-        overrides=overrides, uses=_VERBS_ALONE if on == "ibv" else ("*",),
+        overrides=overrides,
     )  # fmt: skip
 
 

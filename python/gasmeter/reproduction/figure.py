@@ -1,13 +1,10 @@
-"""What a figure of a paper consists of, as data: lines, axes, parameters it uses, how its band is run."""
+"""What a figure of a paper consists of, as data: lines, axes, how its band is run."""
 
 from __future__ import annotations
 
-import fnmatch
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from gasmeter.machine import Machine
 from gasmeter.verdicts.predicates import SeriesKey
 
 __all__ = ["Axis", "Effort", "Figure", "Line", "Paper"]
@@ -42,9 +39,6 @@ class Line:
         Numbers of the machine that are others than in its file.
     wanted : tuple of tuple of str
         What it is asked for where this build knows it; the report says which are missing.
-    uses : tuple of str
-        Parameters of the machine that it uses, as patterns; the others change nothing (a test runs them), so that
-        their variants need not be run.
     """
 
     label: str
@@ -58,22 +52,6 @@ class Line:
     overrides: tuple[tuple[str, str], ...] = ()
     options: tuple[tuple[str, str], ...] = ()
     wanted: tuple[tuple[str, str], ...] = ()
-    uses: tuple[str, ...] = ("*",)
-
-    def parameters(self, machine: Machine) -> tuple[str, ...]:
-        """Return the parameters of a machine that it uses.
-
-        Parameters
-        ----------
-        machine : Machine
-            What it runs on.
-
-        Returns
-        -------
-        tuple of str
-            Keys, in the machine's order.
-        """
-        return tuple(number.key for number in machine.numbers if _matches(number.key, self.uses))
 
     @property
     def key(self) -> SeriesKey:
@@ -172,23 +150,6 @@ class Figure:
         """Whether it can be run."""
         return "ready" if self.lines else "not yet"
 
-    def parameters(self, machine: Machine) -> tuple[str, ...]:
-        """Return the parameters of a machine that those of its lines use that run on it.
-
-        Parameters
-        ----------
-        machine : Machine
-            What it runs on.
-
-        Returns
-        -------
-        tuple of str
-            Keys, in the machine's order.
-        """
-        own = [line for line in self.lines if line.machine == machine.name]
-        used = {key for line in own for key in line.parameters(machine)}
-        return tuple(number.key for number in machine.numbers if number.key in used)
-
 
 @dataclass(frozen=True)
 class Paper:
@@ -213,7 +174,3 @@ class Paper:
     machine: str
     cite: tuple[str, ...]
     figures: tuple[Figure, ...] = field(default_factory=tuple)
-
-
-def _matches(key: str, patterns: Iterable[str]) -> bool:
-    return any(fnmatch.fnmatchcase(key, pattern) for pattern in patterns)

@@ -94,6 +94,9 @@ class Plan:
         By name.
     moved : dict of tuple of str to set of str
         Names of the variants of a figure's number and role.
+    donors : dict of str to str
+        Points on variants of a machine, by identity, and the same point on the machine as given, whose rows are taken
+        where the variant moves nothing that they depended on.
     missing : dict of str to str
         Lines this build cannot run, and why.
     notes : list of str
@@ -107,6 +110,7 @@ class Plan:
     planned: list[Planned] = field(default_factory=list)
     variants: dict[str, Variant] = field(default_factory=dict)
     moved: dict[tuple[str, Role], set[str]] = field(default_factory=dict)
+    donors: dict[str, str] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
@@ -177,22 +181,22 @@ def describe(line: Line) -> str:
     return f"{words}{f', {where}' if where else ''}{f' ({options})' if options else ''}"
 
 
-def variants(base: Machine, uses: Iterable[str]) -> Iterator[Variant]:
+def variants(base: Machine, keys: Iterable[str] | None = None) -> Iterator[Variant]:
     """Yield the machine, then the variants of its band.
 
     Parameters
     ----------
     base : Machine
         As given.
-    uses : iterable of str
-        Parameters that matter: the estimates among them are moved.
+    keys : iterable of str, optional
+        The estimates that are moved; all by default.
 
     Yields
     ------
     Variant
         As given, each end of each estimate alone, 16 seeded corners.
     """
-    for name, found in bands(base, [key for key in uses if base[key].estimate]):
+    for name, found in bands(base, keys):
         if name == GIVEN:
             yield Variant(name, "", "given")
         elif name.startswith("corner "):
@@ -201,15 +205,15 @@ def variants(base: Machine, uses: Iterable[str]) -> Iterator[Variant]:
             yield Variant(name, name.partition("=")[0], "end", found)
 
 
-def factors(base: Machine, uses: Iterable[str]) -> Iterator[Variant]:
+def factors(base: Machine, keys: Iterable[str] | None = None) -> Iterator[Variant]:
     """Yield the machine, then each parameter at half and at twice its value, whatever its range.
 
     Parameters
     ----------
     base : Machine
         As given.
-    uses : iterable of str
-        Parameters that matter.
+    keys : iterable of str, optional
+        The parameters that are moved; all by default.
 
     Yields
     ------
@@ -217,7 +221,7 @@ def factors(base: Machine, uses: Iterable[str]) -> Iterator[Variant]:
         As given, then two for each parameter that can have these values.
     """
     yield Variant(GIVEN, "", "given")
-    for key in uses:
+    for key in [number.key for number in base.numbers] if keys is None else keys:
         if key != TOPOLOGY:
             yield from _factors(base, key)
 
@@ -300,9 +304,8 @@ def _chosen(plan: Plan, figure: Figure, role: Role) -> Iterator[Variant]:
     first = plan.paper.machine
     for name in figure.machines:
         base = machine(name)
-        uses = figure.parameters(base)
         where = "" if name == first else f"{name}: "
-        for variant in variants(base, uses) if role == "band" else factors(base, uses):
+        for variant in variants(base) if role == "band" else factors(base):
             if variant.kind != "given":
                 parameter = f"{where}{variant.parameter}" if variant.parameter else ""
                 yield replace(variant, name=f"{where}{variant.name}", parameter=parameter)
@@ -320,6 +323,7 @@ def _plan_figure(plan: Plan, figure: Figure, role: Role, known: _Known) -> None:
         return
     placements = figure.placements[-1:] if role == "factor" else figure.placements
     beside = figure.beside if role == "figure" and not plan.quick else ()
+    given: dict[tuple[str, Line], list[Point]] = {}
     for variant in _chosen(plan, figure, role):
         plan.variants[variant.name] = variant
         plan.moved.setdefault((figure.number, role), set()).add(variant.name)
@@ -332,19 +336,21 @@ def _plan_figure(plan: Plan, figure: Figure, role: Role, known: _Known) -> None:
                 **_budget(line, xs if figure.axis == "ranks" else (_PAIR,), updates),
                 options=dict(known.options[line]),
             )
-            for point in _points(series, line, plan, known.points):
+            points = _points(series, line, plan, known.points)
+            for point, donor in zip(points, given.setdefault((placement, line), points), strict=False):
+                if point.id != donor.id:
+                    plan.donors[point.id] = donor.id
+            for point in points:
                 x = point.ranks if figure.axis == "ranks" else point.size_bytes
                 plan.planned.append(Planned(role, line, placement, x, variant.name, point.id))
 
 
 def _machine(line: Line, variant: Machine | None, placement: str) -> dict[str, Any]:
-    """Return the machine a line runs on: of a variant of it only what the line uses."""
+    """Return the machine a line runs on: a variant of it, or it stays as it is meanwhile."""
     if not line.machine:
         return {}
-    base = machine(line.machine)
     moved = variant.overrides() if variant is not None and variant.name == line.machine else {}
-    uses = set(line.parameters(base))
-    own = base.with_({**dict(line.overrides), **{key: text for key, text in moved.items() if key in uses}})
+    own = machine(line.machine).with_({**dict(line.overrides), **moved})
     topology = {"topology": (line.topology,)} if line.topology else {}
     return {"machine": (own.label,), "placement": (placement,), **topology}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,7 +12,7 @@ from typing import Any
 
 from gasmeter.errors import UsageError
 from gasmeter.execution import Progress, execute
-from gasmeter.machine import machine
+from gasmeter.machine import Machine, machine
 from gasmeter.point import Group
 from gasmeter.provenance import label
 from gasmeter.reproduction.figure import Figure, Line, Paper
@@ -92,6 +93,36 @@ class Reproduction:
             By ranks or size; without points that were not run or did not verify.
         """
         return self.tables(role).get((variant, placement), {}).get(line, {})
+
+    def used(self, figure: Figure, base: Machine) -> tuple[str, ...]:
+        """Return the numbers of a machine that a figure depended on.
+
+        Parameters
+        ----------
+        figure : Figure
+            One that was run.
+        base : Machine
+            A machine of its lines, as its file describes it.
+
+        Returns
+        -------
+        tuple of str
+            Keys, in the machine's order: what any point of its lines on any variant of the machine has used.
+        """
+        lines = {line for line in figure.lines if line.machine == base.name}
+        points = {planned.run_id for planned in self.plan.planned if planned.line in lines}
+        keys = {number.key for number in base.numbers}
+        left = set(keys)
+        for name in points:
+            left &= self.unused.get(name, set())
+        return tuple(number.key for number in base.numbers if points and number.key not in left)
+
+    @functools.cached_property
+    def unused(self) -> dict[str, set[str]]:
+        """Numbers of the machine that nothing depended on, by point."""
+        found = {name: set(keys) for record in self.result.records for name, keys in record.unused.items()}
+        rows = {row["run_id"] for row in self.result.rows}
+        return {name: keys for name, keys in found.items() if name in rows}
 
     def tables(self, role: Role) -> Mapping[tuple[str, str], Mapping[Line, dict[int, float]]]:
         """Return the values of every line of one run, by variant and placement.
@@ -218,7 +249,7 @@ def reproduce(
     with _Tolerant(_heat_points(plan)) as runner:
         result = execute(
             plan.experiment(), out=out, jobs=jobs, resume=resume, runner=runner, progress=progress, origin=origin,
-            bare=True,
+            bare=True, donors=plan.donors,
         )  # fmt: skip
     found = Reproduction(plan, result)
     if not result.rows:
@@ -264,7 +295,7 @@ def judge_all(found: Reproduction, *, blind: Blind | None = None) -> list[Judged
                 continue
             judgement = _judge(how[name], figure, found.plan, _of(figure, found.plan, trial), judged)
             ran = not math.isnan(judgement.value)
-            tag = _label(name, figure) if ran else ""
+            tag = _label(name, figure, found) if ran else ""
             judged[name] = Judged(known[name], how[name], figure, judgement, tag)
     return list(judged.values())
 
@@ -300,10 +331,9 @@ def _of(figure: Figure, plan: Plan, trial: Trial) -> Trial:
     )
 
 
-def _label(claim: str, figure: Figure) -> str:
-    """Return ``calibrated`` if the claim touched a fact on which a machine of its figure rests."""
-    bases = [machine(name) for name in figure.machines]
-    said = {label(base, claim, figure.parameters(base)) for base in bases}
+def _label(claim: str, figure: Figure, found: Reproduction) -> str:
+    """Return ``calibrated`` if the claim touched a fact on which a number rests that its figure depended on."""
+    said = {label(base, claim, found.used(figure, base)) for base in map(machine, figure.machines)}
     return "calibrated" if "calibrated" in said else "predicted"
 
 

@@ -22,6 +22,7 @@ from gasmeter.reproduction.figure import Figure, Line
 from gasmeter.reproduction.planning import LONGER
 from gasmeter.reproduction.running import Judged, Reproduction
 from gasmeter.reproduction.steps import link_loads, steps
+from gasmeter.rows import taken_points
 from gasmeter.store import write_atomically
 from gasmeter.units import format_bytes, format_duration
 from gasmeter.verdicts.predicates import predicates_digest
@@ -200,6 +201,7 @@ def _html(found: Reproduction, pictures: Mapping[str, Picture]) -> str:
 
 def _facts(found: Reproduction) -> list[tuple[str, str]]:
     points = len({row["run_id"] for row in found.result.rows})
+    taken = len(taken_points(found.result.records))
     return [
         ("figures", ", ".join(figure.number for figure in found.plan.figures)),
         ("written", context.now()),
@@ -207,6 +209,7 @@ def _facts(found: Reproduction) -> list[tuple[str, str]]:
         ("machine", "; ".join(f"{one.name}, digest {one.digest}" for one in found.plan.machines())),
         ("predicates", f"digest {predicates_digest()}"),
         ("points", f"{points} in {format_duration(found.seconds)}"),
+        ("of them", f"{points - taken} run; {taken} differ in numbers that nothing depended on and take their rows"),
     ]
 
 
@@ -314,9 +317,10 @@ def _longer_said(changes: Sequence[float]) -> str:
 
 
 def _parameters(found: Reproduction, machine: Machine) -> list[dict[str, str]]:
+    by_figure = {figure.number: set(found.used(figure, machine)) for figure in found.plan.figures}
     rows = []
     for number in machine.numbers:
-        used = [figure.number for figure in found.plan.figures if number.key in figure.parameters(machine)]
+        used = [figure.number for figure in found.plan.figures if number.key in by_figure[figure.number]]
         rows.append(
             {
                 "key": number.key,
@@ -334,7 +338,7 @@ def _parameters(found: Reproduction, machine: Machine) -> list[dict[str, str]]:
 def _cite(found: Reproduction) -> list[str]:
     known = facts()
     machines = found.plan.machines()
-    used = {(one.name, key) for one in machines for figure in found.plan.figures for key in figure.parameters(one)}
+    used = {(one.name, key) for one in machines for figure in found.plan.figures for key in found.used(figure, one)}
     sources = dict.fromkeys(
         known[name].source
         for one in machines

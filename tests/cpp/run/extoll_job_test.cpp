@@ -2,7 +2,9 @@
 #include <doctest/doctest.h>
 
 #include <map>
+#include <set>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "gasmeter/base/error.hpp"
@@ -117,6 +119,58 @@ TEST_CASE("early_active_messages_are_the_four_switches_together_and_each_changes
 TEST_CASE("node_local_decides_between_the_card_and_the_memory") {
   const Asked asked{.kernel = "ping-pong", .op = "am-short", .variant = "", .size = 0, .ranks = 2};
   CHECK(elapsed(asked, {{"node_local", "shared"}}) < elapsed(asked, {{"node_local", "loop"}}) / 2);
+}
+
+// ---- what nothing depended on
+
+std::set<std::string> unused(const Asked& asked, const Options& options = {}) {
+  ModelJob job(request(asked, options));
+  (void)job.run(asked.iterations);
+  (void)job.verify();
+  const std::vector<std::string> keys = job.unused_keys();
+  return {keys.begin(), keys.end()};
+}
+
+TEST_CASE("a_job_names_the_numbers_of_the_machine_that_it_did_not_use") {
+  const std::set<std::string> velo = unused({.conduit = "raw@extoll"});
+  for (const char* key : {"rma.requester", "rma.descriptor", "rma.notification_slots", "link.packet", "host.call",
+                          "host.dispatch", "host.lock", "host.registration", "mpi.eager", "mpi.software"}) {
+    CAPTURE(key);
+    CHECK(velo.contains(key));
+  }
+  for (const char* key : {"topology", "ranks_per_node", "link.latency", "link.buffer", "velo.send_engine",
+                          "host.pio_start", "host.pio_bandwidth", "host.poll_miss", "host.cache"}) {
+    CAPTURE(key);
+    CHECK_FALSE(velo.contains(key));
+  }
+  const std::set<std::string> conduit = unused({});
+  CHECK_FALSE(conduit.contains("host.dispatch"));
+  CHECK(conduit.contains("rma.requester"));
+  // Large puts are the other unit's.
+  const std::set<std::string> put = unused({.kernel = "ping-pong", .op = "put", .variant = "", .size = 4096, .ranks = 2});
+  CHECK_FALSE(put.contains("rma.requester"));
+  CHECK_FALSE(put.contains("link.packet"));
+  const std::set<std::string> mpi = unused({.conduit = "raw@mpi@extoll"});
+  CHECK_FALSE(mpi.contains("mpi.eager"));
+  CHECK_FALSE(mpi.contains("mpi.software"));
+}
+
+// Each alone and all at once at another value: not a picosecond moves.
+TEST_CASE("numbers_that_a_job_did_not_use_change_nothing") {
+  for (const std::string conduit : {"extoll", "raw@extoll", "raw@mpi@extoll"}) {
+    const Asked asked{.placement = "round-robin", .conduit = conduit, .iterations = 40};
+    const std::int64_t expected = elapsed(asked, {});
+    Request all = request(asked, {});
+    for (const std::string& key : unused(asked)) {
+      CAPTURE(conduit);
+      CAPTURE(key);
+      Request one = request(asked, {});
+      const double other = 0.5 * std::get<double>(one.machine.at(key));
+      one.machine[key] = all.machine[key] = other;
+      CHECK(ModelJob(one).run(asked.iterations).elapsed.ps == expected);
+    }
+    CHECK(ModelJob(all).run(asked.iterations).elapsed.ps == expected);
+  }
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gasmeter/kernels/pattern.hpp"
+#include "gasmeter/kernels/random_access_check.hpp"
 #include "gasmeter/kernels/random_access_table.hpp"
 #include "gasmeter/kernels/raw_extoll/raw_extoll.hpp"
 
@@ -60,11 +61,8 @@ class RandomAccess final : public Program {
   Verification verify() override {
     (void)port_.barrier();
     if (stream_.position() == verified_) update(std::min(probe_updates(ranks_), stream_.length()));
-    const std::uint64_t applied = stream_.position() - verified_;
     (void)port_.barrier();
-    stream_.seek(verified_);
-    update(applied);
-    (void)port_.barrier();
+    take_back(words_.data(), table_, self_, ranks_, verified_, stream_.position());
     verified_ = stream_.position();
     const Verification found = check_and_reset(words_.data(), first(), words_.size());
     (void)port_.barrier();

@@ -1,5 +1,6 @@
 #include "gasmeter/networks/extoll/extoll_network.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <utility>
@@ -43,6 +44,14 @@ ExtollNetwork::ExtollNetwork(sim::Engine& engine, sim::Topology topology, const 
     if (node < cards) nics_.emplace_back(*this, NodeId{node});
   }
   for (std::uint32_t rank = 0; rank < engine.ranks(); ++rank) ports_.emplace_back(*this, engine.host(Rank{rank}));
+}
+
+// Whoever is refused a command has given others before.
+std::vector<std::string> ExtollNetwork::unused_keys() const {
+  const auto has_commanded = [](const ExtollPort& port) { return port.counters().puts + port.counters().gets != 0; };
+  if (std::any_of(ports_.begin(), ports_.end(), has_commanded)) return {};
+  return {"link.packet",   "rma.descriptor", "rma.notification", "rma.requester",
+          "rma.completer", "rma.responder",  "rma.host_read",    "rma.notification_slots"};
 }
 
 SimTime ExtollNetwork::arrived(sim::Packet& packet, SimTime now) {

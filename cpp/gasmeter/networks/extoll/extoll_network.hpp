@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <string>
 #include <vector>
 
 #include "gasmeter/networks/extoll/extoll_nic.hpp"
@@ -30,6 +31,8 @@ class ExtollNetwork final : private sim::FabricSink {
   [[nodiscard]] sim::Engine& engine() const { return engine_; }
   [[nodiscard]] const ExtollParameters& parameters() const { return parameters_; }
   [[nodiscard]] sim::Fabric& fabric() { return fabric_; }
+  // Parameters that nothing has depended on so far: those of units that no rank has given a command.
+  [[nodiscard]] std::vector<std::string> unused_keys() const;
 
   // ---- for cards and ports
   [[nodiscard]] ExtollNic& nic(NodeId node) { return nics_[index(node)]; }

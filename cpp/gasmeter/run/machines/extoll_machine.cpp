@@ -1,6 +1,8 @@
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "gasmeter/conduit/host_prices.hpp"
 #include "gasmeter/conduit/machine_values.hpp"
@@ -58,6 +60,15 @@ class ExtollNetwork final : public ModelNetwork {
   }
   void settle(Rank rank) override {
     if (two_sided_) two_sided_->settle(rank);
+  }
+  std::vector<std::string> unused_keys() const override {
+    const conduit::Charges charges = engine_.charges();
+    std::vector<std::string> keys = conduit::uncharged_host_keys(charges);
+    for (std::string& key : network_.unused_keys()) keys.push_back(std::move(key));
+    for (std::string& key : services::unused_matching_keys(charges, two_sided_.has_value())) {
+      keys.push_back(std::move(key));
+    }
+    return keys;
   }
   sim::Fabric* fabric() override { return &network_.fabric(); }
   void name_steps(sim::Tracer& tracer) override {

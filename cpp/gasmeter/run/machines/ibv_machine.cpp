@@ -1,6 +1,8 @@
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "gasmeter/conduit/host_prices.hpp"
 #include "gasmeter/conduit/machine_values.hpp"
@@ -38,6 +40,14 @@ class IbvNetwork final : public ModelNetwork {
   }
   void settle(Rank rank) override {
     if (two_sided_) two_sided_->settle(rank);
+  }
+  std::vector<std::string> unused_keys() const override {
+    const conduit::Charges charges = engine_.charges();
+    std::vector<std::string> keys = conduit::uncharged_host_keys(charges);
+    for (std::string& key : services::unused_matching_keys(charges, two_sided_.has_value())) {
+      keys.push_back(std::move(key));
+    }
+    return keys;
   }
   sim::Fabric* fabric() override { return &network_.fabric(); }
 

@@ -1,0 +1,44 @@
+// Which prices a rank has been charged.
+//
+// Virtual time is a program without chance: what no price has entered cannot depend on it. Two machines that differ in
+// prices that nobody was charged on one of them give the same picoseconds.
+#pragma once
+
+#include <cstdint>
+
+#include "gasmeter/conduit/host.hpp"
+
+namespace gasmeter::conduit {
+
+class Charges {
+ public:
+  // `cached`: at the price of a table that the caches hold.
+  void add(PrivatePrice price, bool cached = false) { bits_ |= cached ? kCached : bit(price); }
+  void add(SharedPrice price) { bits_ |= bit(price); }
+  void add_copy() { bits_ |= kCopy; }
+  void add_memory() { bits_ |= kMemory; }  // the bandwidth that ranks of a node share
+  void add(const Charges& others) { bits_ |= others.bits_; }
+
+  [[nodiscard]] bool has(PrivatePrice price) const { return (bits_ & bit(price)) != 0; }
+  [[nodiscard]] bool has(SharedPrice price) const { return (bits_ & bit(price)) != 0; }
+  [[nodiscard]] bool has_cached() const { return (bits_ & kCached) != 0; }
+  [[nodiscard]] bool has_copy() const { return (bits_ & kCopy) != 0; }
+  [[nodiscard]] bool has_memory() const { return (bits_ & kMemory) != 0; }
+
+ private:
+  static constexpr unsigned kPrivate = static_cast<unsigned>(PrivatePrice::count_);
+  static constexpr unsigned kShared = static_cast<unsigned>(SharedPrice::count_);
+  static constexpr std::uint32_t kCopy = 1U << (kPrivate + kShared);
+  static constexpr std::uint32_t kMemory = kCopy << 1U;
+  static constexpr std::uint32_t kCached = kCopy << 2U;
+  static_assert(kPrivate + kShared + 3 <= 32);
+
+  [[nodiscard]] static constexpr std::uint32_t bit(PrivatePrice price) { return 1U << static_cast<unsigned>(price); }
+  [[nodiscard]] static constexpr std::uint32_t bit(SharedPrice price) {
+    return 1U << (kPrivate + static_cast<unsigned>(price));
+  }
+
+  std::uint32_t bits_ = 0;
+};
+
+}  // namespace gasmeter::conduit
