@@ -21,6 +21,7 @@ from gasmeter.cli.reproduce import reproduce_command
 from gasmeter.cli.run import run
 from gasmeter.context import package_version
 from gasmeter.errors import GasmeterError
+from gasmeter.mpi_launcher import take_part
 
 __all__ = ["Program", "cli", "main"]
 
@@ -65,6 +66,8 @@ class Program(click.Group):
 
     def _status(self, args: Sequence[str] | None, name: str | None, complete: str | None, extra: dict[str, Any]) -> int:
         try:
+            if args is None:  # the command line of this process
+                take_part()
             value = super().main(
                 list(args) if args is not None else None, name, complete, standalone_mode=False, **extra
             )
