@@ -9,6 +9,7 @@ from gasmeter.errors import GasmeterError
 from gasmeter.experiment import Experiment, Series, Target
 from gasmeter.formats import format_interval
 from gasmeter.moved import MOVED_HEADS, moved_lines
+from gasmeter.names import options_text
 from gasmeter.result import Result
 from gasmeter.rows import Row, installation
 from gasmeter.sweep import plan_series
@@ -47,19 +48,30 @@ def speed_lines(experiment: Experiment, result: Result) -> list[SpeedLine]:
 def _compared(series: Series, result: Result) -> list[Row]:
     """Comparison rows of one series, in a full or a quick run."""
     ratio = series.compare in {"ratio", "both"}
-    name = _reference_name(series)
+    own = series.target.metric if series.target is not None else None
+    name = _reference_name(series) if own is None else ""
     sizes = {0, *(series.size or ()), *(series.quickened().size or ())}
+    options = _options_of(series)
     return [
         row
         for row in result.rows
         if row["kernel"] == series.kernel
         and row["reference"] == name
-        and (row["metric"] == "overhead") == ratio
+        and (row["metric"] == own if own is not None else (row["metric"] == "overhead") == ratio)
         and row["conduit"] in series.conduit
         and _among(row["op"], series.op)
         and _among(row["variant"], series.variant)
         and (series.size is None or row["size_bytes"] in sizes)
+        and row["options"] in options
     ]
+
+
+def _options_of(series: Series) -> set[str]:
+    """Return what stands in the column ``options`` of a series' rows, in a full or a quick run."""
+    points = [
+        point for chosen in (series, series.quickened()) for group in plan_series(chosen) for point in group.points
+    ]
+    return {options_text(point.options, modelled=modelled) for point in points for modelled in (False, True)}
 
 
 def _among(name: str, chosen: tuple[str, ...]) -> bool:
@@ -78,7 +90,12 @@ def _line(target: Target, row: Row) -> SpeedLine:
     value, low, high = (row[name] + shift for name in ("value", "ci_low", "ci_high"))
     detail = " ".join(
         text
-        for text in (row["op"], row["variant"], format_bytes(row["size_bytes"]) if row["size_bytes"] else "")
+        for text in (
+            row["op"],
+            row["variant"],
+            format_bytes(row["size_bytes"]) if row["size_bytes"] else "",
+            row["options"],
+        )
         if text
     )
     bound = target.at_most if target.at_most is not None else target.at_least
