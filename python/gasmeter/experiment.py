@@ -88,7 +88,7 @@ def _one_line(model: type[BaseModel], error: ValidationError) -> UsageError:
 
 
 class Target(_Described):
-    """A limit that a comparison is held against; printed, never asserted.
+    """A limit that a comparison, or a figure itself, is held against; printed, never asserted.
 
     Attributes
     ----------
@@ -96,11 +96,14 @@ class Target(_Described):
         What the line of the table says.
     at_most, at_least : float or None
         Bound of the ratio ``value / reference``, or of the difference in the metric's unit if that is compared.
+    metric : str or None
+        The bound is of this metric of the conduit itself, in its unit, for instance ``rate``; None: of the comparison.
     """
 
     line: str
     at_most: float | None = None
     at_least: float | None = None
+    metric: str | None = None
 
 
 class Plot(_Described):

@@ -10,6 +10,7 @@ from pathlib import Path
 import psutil
 
 from gasmeter.errors import UsageError
+from gasmeter.mpi_launcher import check_launched_ranks
 from gasmeter.units import format_bytes
 
 __all__ = [
@@ -91,8 +92,9 @@ def check_ranks(ranks: int) -> None:
     Raises
     ------
     UsageError
-        If it is below 1 or above `most_ranks`.
+        If it is below 1 or above `most_ranks`, or not what an MPI's launcher has started.
     """
+    check_launched_ranks(ranks)
     most = most_ranks()
     if not 1 <= ranks <= most:
         raise UsageError(

@@ -18,6 +18,7 @@ from gasmeter.catalogue import catalogue
 from gasmeter.errors import GasmeterError, UsageError
 from gasmeter.limits import cpus
 from gasmeter.links import Table
+from gasmeter.mpi_launcher import launched
 from gasmeter.point import Budget, Group, Point
 from gasmeter.probe import Probe, same_state
 from gasmeter.sessions import Block, ModelSession, Pool, RealSession, Session, Verification, WorkerPools
@@ -148,7 +149,10 @@ def _prescribed_operations(point: Point) -> int:
 
 def mpi_of(point: Point) -> str:
     """Return what names the MPI of a point, if it has one: a job that has begun with one keeps it."""
-    return "/".join(str(point.options[name]) for name in ("mpi", "transport") if name in point.options)
+    text = "/".join(str(point.options[name]) for name in ("mpi", "transport") if name in point.options)
+    if not text and launched() is not None and catalogue().conduit(point.conduit).network == "mpi":
+        return "mpi"  # the launcher's
+    return text
 
 
 class Runner:

@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from gasmeter import catalogue as _catalogue
-from gasmeter.errors import BrokenJob, GasmeterError, error_named
+from gasmeter.errors import BrokenJob, GasmeterError, UsageError, error_named
 from gasmeter.links import Table
 from gasmeter.machine import machine_of
+from gasmeter.mpi_launcher import launched
 from gasmeter.point import Point
 from gasmeter.workers import WorkerPool
 
@@ -385,6 +386,7 @@ class WorkerPools:
     def __init__(self, start: Callable[[int, Path | None], Pool] | None = None) -> None:
         self._start = start or _start_pool
         self._pools: dict[tuple[Path | None, int, str], Pool] = {}
+        self._lent: tuple[Path | None, int, str] | None = None
 
     def __enter__(self) -> WorkerPools:
         """Return itself."""
@@ -410,9 +412,21 @@ class WorkerPools:
         -------
         Pool
             Stays alive until `close` or `drop`.
+
+        Raises
+        ------
+        UsageError
+            If an MPI's launcher has started this process, which it can do for one such job alone.
         """
         key = (binary, ranks, mpi)
         if key not in self._pools:
+            if mpi and launched() is not None:
+                if self._lent is not None:
+                    raise UsageError(
+                        f"mpi: what the launcher started has run a job with {self._lent[2]} already, and an MPI starts"
+                        " once in a process; start gasmeter without the launcher, or once for each"
+                    )
+                self._lent = key
             self._pools[key] = self._start(ranks, binary)
         return self._pools[key]
 

@@ -50,21 +50,30 @@ def speed_lines(experiment: Experiment, result: Result) -> list[SpeedLine]:
 def _compared(series: Series, result: Result) -> list[Row]:
     """Comparison rows of one series, in a full or a quick run; without a reference, those of its main metric."""
     ratio = series.compare in {"ratio", "both"}
-    name = _reference_name(series)
+    own = series.target.metric if series.target is not None else None
+    name = _reference_name(series) if own is None else ""
     sizes = {0, *(series.size or ()), *(series.quickened().size or ())}
-    options = _option_texts(series)
+    options = _options_of(series)
     return [
         row
         for row in result.rows
         if row["kernel"] == series.kernel
         and row["reference"] == name
-        and ((row["metric"] == "overhead") == ratio if name else row["metric"] == _main_metric(row))
-        and (not options or row["options"] in options)
+        and ((row["metric"] == "overhead") == ratio if name else row["metric"] == (own or _main_metric(row)))
         and row["conduit"] in series.conduit
         and _among(row["op"], series.op)
         and _among(row["variant"], series.variant)
         and (series.size is None or row["size_bytes"] in sizes)
+        and row["options"] in options
     ]
+
+
+def _options_of(series: Series) -> set[str]:
+    """Return what stands in the column ``options`` of a series' rows, in a full or a quick run."""
+    points = [
+        point for chosen in (series, series.quickened()) for group in plan_series(chosen) for point in group.points
+    ]
+    return {options_text(point.options, modelled=modelled) for point in points for modelled in (False, True)}
 
 
 def _among(name: str, chosen: tuple[str, ...]) -> bool:
@@ -76,22 +85,6 @@ def _main_metric(row: Row) -> str:
         return catalogue().kernel(str(row["kernel"])).op(str(row["op"])).metrics[0].name
     except GasmeterError:
         return ""
-
-
-def _option_texts(series: Series) -> set[str]:
-    """Return what the column `options` says of the points of a series that names some; else nothing."""
-    if not series.options:
-        return set()
-    try:
-        groups = [*plan_series(series), *plan_series(series.quickened())]
-    except GasmeterError:
-        return set()
-    return {
-        options_text(point.options, modelled=modelled)
-        for group in groups
-        for point in group.points
-        for modelled in (False, True)
-    }
 
 
 def _reference_name(series: Series) -> str:

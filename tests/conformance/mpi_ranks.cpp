@@ -26,6 +26,7 @@ namespace {
 using networks::mpi::Library;
 using networks::mpi::MpiConduit;
 using networks::mpi::RawMessages;
+using networks::mpi::RemoteWindow;
 
 constexpr std::uint32_t kMostRanks = 16;
 constexpr unsigned kCaseSeconds = 120;
@@ -57,12 +58,19 @@ Shared* shared_by_all(RawMessages& raw, std::uint32_t rank, std::uint32_t ranks)
   return static_cast<Shared*>(address);
 }
 
-std::vector<std::string> run_case(const Case<RealHost>& test, Library& library, RawMessages& raw, Shared& shared) {
+std::vector<std::string> run_case(const Case<RealHost>& test, Library& library, RawMessages& raw, Shared& shared,
+                                  bool by_window) {
   const std::uint32_t ranks = library.size();
   const std::uint32_t self = library.rank();
   const core::NeighbourhoodLayout layout = testing::layout_of(1, test.shape.ring_bytes, test.shape.segment_bytes);
   testing::SharedBlock memory(layout.total());
-  std::byte* const block = memory.map();
+  std::unique_ptr<RemoteWindow> window;
+  if (by_window) {
+    Library::OpenedWindow opened = library.open_window(layout.total());
+    if (opened.window == nullptr) throw ResourceError(opened.why_not);
+    window = std::move(opened.window);
+  }
+  std::byte* const block = window != nullptr ? window->memory() : memory.map();
   shared.segments[self] = {block + layout.segment_at(0), layout.segment_bytes};
   if (self == 0) {
     for (auto& word : shared.board) word = 0;
@@ -72,7 +80,7 @@ std::vector<std::string> run_case(const Case<RealHost>& test, Library& library, 
   raw.barrier();
   Findings findings;
   const RealHost host(WaitMode::yield);
-  MpiConduit<RealHost> conduit(host, *service, Rank{self}, ranks);
+  MpiConduit<RealHost> conduit(host, *service, Rank{self}, ranks, {}, window.get());
   const std::span segments(shared.segments.data(), ranks);
   core::Endpoint<RealHost> endpoint(host, {Rank{self}, ranks, Rank{self}, layout, block, segments}, &conduit);
   Member<RealHost> member(endpoint, findings, shared.board);
@@ -91,6 +99,7 @@ std::vector<std::string> run_case(const Case<RealHost>& test, Library& library, 
   raw.barrier();
   for (int i = 0; i < 100; ++i) conduit.serve();
   raw.barrier();
+  if (window != nullptr) window->close();
   service.reset();  // before the memory of its receives
   return findings.take();
 }
@@ -109,23 +118,25 @@ int run_over_mpi(Form form, const std::string& mpi, std::string_view filter) {
     unsigned done = 0;
     for (const Case<RealHost>& test : all_cases<RealHost>()) {
       if (std::string_view(test.name).find(filter) == std::string_view::npos) continue;
-      Report report{.family = "mpi-" + mpi,
-                    .job = std::to_string(library.size()) + " ranks",
-                    .test = test.name,
-                    .state = State::skipped,
-                    .failures = {}};
-      if (rule_of(test.name).applies()) {
-        what = test.name;
-        ::alarm(kCaseSeconds);
-        const auto start = std::chrono::steady_clock::now();
-        report.failures = run_case(test, library, *raw, shared);
-        const std::chrono::duration<double, std::milli> span = std::chrono::steady_clock::now() - start;
-        report.ms = span.count();
-        report.state = report.failures.empty() ? State::passed : State::failed;
-        ++done;
-        failed += report.failures.empty() ? 0U : 1U;
+      for (const bool by_window : {false, true}) {
+        Report report{.family = "mpi-" + mpi,
+                      .job = std::to_string(library.size()) + (by_window ? " ranks, rma" : " ranks, messages"),
+                      .test = test.name,
+                      .state = State::skipped,
+                      .failures = {}};
+        if (rule_of(test.name).applies()) {
+          what = test.name;
+          ::alarm(kCaseSeconds);
+          const auto start = std::chrono::steady_clock::now();
+          report.failures = run_case(test, library, *raw, shared, by_window);
+          const std::chrono::duration<double, std::milli> span = std::chrono::steady_clock::now() - start;
+          report.ms = span.count();
+          report.state = report.failures.empty() ? State::passed : State::failed;
+          ++done;
+          failed += report.failures.empty() ? 0U : 1U;
+        }
+        if (library.rank() == 0 || !report.failures.empty()) tell(form, report);
       }
-      if (library.rank() == 0 || !report.failures.empty()) tell(form, report);
     }
     ::alarm(0);
     raw.reset();

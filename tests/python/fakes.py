@@ -116,6 +116,7 @@ CATALOGUE = {
             "options": [
                 _option("mpi", "choice", "auto", ["auto", "openmpi", "mpich"]),
                 _option("transport", "choice", "auto", ["auto", "tcp"]),
+                _option("rma", "choice", "auto", ["auto", "on", "off"]),
             ],
         },
         {

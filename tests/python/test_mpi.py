@@ -2,10 +2,14 @@
 
 import os
 import shutil
+import subprocess
+import sys
 
 import pytest
 
-from gasmeter.errors import GasmeterError
+from gasmeter import mpi_launcher
+from gasmeter.errors import GasmeterError, UsageError
+from gasmeter.sessions import WorkerPools
 from gasmeter.workers import WorkerPool, worker_binary
 
 MPIS = ("openmpi", "mpich")
@@ -28,12 +32,14 @@ pytestmark = [
 each_mpi = pytest.mark.parametrize("mpi", AVAILABLE)
 
 
-def open_session(pool, kernel, op, conduit="mpi", size=0, variant="", mpi="auto", session="1", transport="auto"):
+def open_session(
+    pool, kernel, op, conduit="mpi", size=0, variant="", mpi="auto", session="1", transport="auto", rma=None
+):
     return pool.command(
         {
             "verb": "open", "session": session, "kernel": kernel, "op": op, "conduit": conduit, "variant": variant,
             "size_bytes": str(size), "seed": "7", "ranks": str(pool.ranks), "option.mpi": mpi,
-            "option.transport": transport,
+            "option.transport": transport, **({} if rma is None else {"option.rma": rma}),
         },
         timeout=120,
     )  # fmt: skip
@@ -133,3 +139,134 @@ def test_the_launcher_of_another_mpi_is_noticed():
 def test_under_an_mpiexec_of_the_users_gasmeter_says_how_to_start_it():
     for message in errors_of(os.environ | {"PMI_RANK": "0"}):
         assert "start it without" in message
+
+
+@each_mpi
+def test_puts_and_gets_verify_with_and_without_one_sided_calls(mpi):
+    with WorkerPool(3) as pool:
+        for rma in ("on", "off", "auto"):
+            for op, size in (("put", 8), ("put", 100_000), ("get", 8), ("get", 100_000)):
+                replies = open_session(pool, "flood", op, size=size, mpi=mpi, rma=rma)
+                assert all(reply["status"] == "ok" for reply in replies), replies
+                run_and_verify(pool, 200)
+                pool.command({"verb": "close", "session": "1"}, timeout=60)
+
+
+@each_mpi
+def test_one_sided_calls_that_would_wait_are_refused_and_auto_sends_messages(mpi):
+    with WorkerPool(2) as pool:
+        for reply in open_session(pool, "flood", "put", size=64, mpi=mpi, transport="tcp", rma="on"):
+            assert reply["status"] == "error"
+            assert "option 'rma=on': with transport=tcp a put would wait" in reply["message"]
+            assert "\n" not in reply["message"]
+        replies = open_session(pool, "flood", "put", size=64, mpi=mpi, transport="tcp")
+        assert all(reply["status"] == "ok" for reply in replies), replies
+        run_and_verify(pool, 50)
+
+
+# ---- under an MPI's launcher
+
+OPENMPI = {"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_LOCAL_SIZE": "4"}
+
+
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [
+        ({}, None),
+        ({"PMI_RANK": "0"}, None),
+        ({"PMI_RANK": "4", "PMI_SIZE": "4"}, None),
+        ({"PMI_RANK": "x", "PMI_SIZE": "4"}, None),
+        ({"SLURM_PROCID": "0", "SLURM_NTASKS": "4"}, None),  # a batch script, which srun has not started
+        (OPENMPI | {"PMIX_RANK": "1", "PMIX_NAMESPACE": "prte-7@1"}, (1, 4, 4, "openmpi", "prte-7-1")),
+        ({"PMI_RANK": "2", "PMI_SIZE": "3", "MPI_LOCALNRANKS": "3", "PMI_JOBID": "9"}, (2, 3, 3, "mpich", "9")),
+        # srun --mpi=pmi2, srun --mpi=pmix, and on two hosts
+        (
+            {"PMI_RANK": "1", "PMI_SIZE": "2", "SLURM_STEP_ID": "3", "SLURM_JOB_ID": "77"},
+            (1, 2, 2, "mpich", "77-3"),
+        ),
+        (
+            {"PMIX_RANK": "1", "PMIX_NAMESPACE": "slurm.pmix.77.3", "SLURM_STEP_NUM_TASKS": "2"},
+            (1, 2, 2, "", "slurm-pmix-77-3"),
+        ),
+        (
+            {"PMI_RANK": "1", "PMI_SIZE": "8", "PMI_JOBID": "9", "SLURM_STEP_NUM_NODES": "2"},
+            (1, 8, 1, "mpich", "9"),
+        ),
+    ],
+)
+def test_a_launcher_is_known_by_its_variables(environment, expected):
+    found = mpi_launcher.found(environment)
+    if expected is None:
+        assert found is None
+    else:
+        assert (found.rank, found.ranks, found.here, found.mpi) == expected[:4]
+        assert found.job == f"{os.geteuid()}-{expected[4]}"
+
+
+def test_a_launched_process_runs_one_job_with_mpi_and_no_other_number_of_ranks(monkeypatch):
+    launcher = mpi_launcher.MpiLauncher(0, 2, 2, "mpich", "0-test")
+    monkeypatch.setattr(mpi_launcher, "_taken", [(launcher, None)])
+    mpi_launcher.check_launched_ranks(2)
+    with pytest.raises(UsageError, match="ranks 3: the launcher of mpich has started 2 processes; allowed: 2"):
+        mpi_launcher.check_launched_ranks(3)
+
+    class Ended:
+        def close(self):
+            pass
+
+    pools = WorkerPools(lambda _ranks, _binary: Ended())
+    assert pools.get(2, mpi="auto/auto") is pools.get(2, mpi="auto/auto")
+    pools.get(2)
+    with pytest.raises(UsageError, match="has run a job with auto/auto already"):
+        pools.get(2, mpi="auto/tcp")
+
+
+def launcher_program(mpi):
+    found = shutil.which(f"mpiexec.{mpi}")
+    if found is None:
+        pytest.skip(f"needs mpiexec.{mpi}")
+    return [found, *(["--oversubscribe"] if mpi == "openmpi" else [])]
+
+
+def under(mpi, ranks, *arguments):
+    measure = [sys.executable, "-m", "gasmeter", "measure", "ping-pong", "--conduit", "mpi", "--op", "am-short"]
+    return subprocess.run(
+        [*launcher_program(mpi), "-n", str(ranks), *measure, "--iters", "20", "--time", "20ms", *arguments],
+        env=os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
+
+
+@each_mpi
+def test_under_its_mpiexec_rank_0_alone_measures_and_prints(mpi):
+    done = under(mpi, 2, "--format", "csv")
+    assert done.returncode == 0, done.stderr
+    lines = [line for line in done.stdout.splitlines() if line]
+    assert lines[0].startswith("experiment,")
+    assert sum(line.startswith("experiment,") for line in lines) == 1
+    assert len(lines) == 2
+    assert "round_trip" in lines[1]
+
+
+@each_mpi
+def test_a_number_of_ranks_that_is_not_the_launchers_is_status_2(mpi):
+    done = under(mpi, 2, "--ranks", "3")
+    assert done.returncode == 2
+    assert [line for line in done.stderr.splitlines() if "Error" in line] == [
+        f"Error: ranks 3: the launcher of {mpi} has started 2 processes; allowed: 2, or start gasmeter without it"
+    ]
+    assert done.stdout.strip() == "" or "round_trip" not in done.stdout
+
+
+@pytest.mark.skipif(len(AVAILABLE) < 2, reason="needs two MPIs")
+@each_mpi
+def test_the_other_mpi_under_a_launcher_is_refused(mpi):
+    other = next(name for name in AVAILABLE if name != mpi)
+    done = under(mpi, 2, "--option", f"mpi={other}")
+    assert done.returncode == 2
+    (line,) = [line for line in done.stderr.splitlines() if line.startswith("Error")]
+    assert f"option 'mpi={other}': the launcher that started gasmeter is {mpi}'s" in line

@@ -112,6 +112,27 @@ def test_a_limit_inside_the_interval_is_undecided(machine):
     assert speed_lines(*held_against(target=gm.Target(line="x", at_most=1.16)))[0][4] == "undecided"
 
 
+def test_a_limit_can_be_one_of_the_figure_itself():
+    target = gm.Target(line="Latency of a put", at_most=1.0, metric="latency")
+    ((line, figure, _, limit, verdict),) = speed_lines(*held_against(target=target))
+    assert line == "Latency of a put (put 8 B)"
+    assert figure.endswith("ns")
+    assert (limit, verdict) == ("≤ 1 ns", "no")
+
+
+def test_series_that_differ_in_an_option_have_lines_of_their_own():
+    settings = {"kernel": "ping-pong", "op": "put", "size": 8, "conduit": "smp", "reference": "raw@shm"}
+    experiment = gm.Experiment(
+        name="two",
+        series=(
+            gm.Series(**settings, target=gm.Target(line="plain")),
+            gm.Series(**settings, options={"spread": "0.7"}, target=gm.Target(line="other")),
+        ),
+    )
+    lines = [line[0] for line in speed_lines(experiment, experiment.run())]
+    assert len(lines) == len(set(lines))
+
+
 def test_the_summary_says_what_was_asked_and_what_came_out():
     experiment, result = held_against(question="How much?", title="Puts")
     text = summarise_run(experiment, result)

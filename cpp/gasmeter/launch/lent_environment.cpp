@@ -29,8 +29,7 @@ struct Address {
 };
 
 // An abstract name: it leaves no file behind.
-Address address_of(std::string_view job, std::uint32_t rank) {
-  const std::string text = "gasmeter-" + std::string(job) + "-" + std::to_string(rank);
+Address address_of(const std::string& text) {
   Address address;
   address.name.sun_family = AF_UNIX;
   if (text.size() + 1 > sizeof address.name.sun_path) throw UsageError("name of a job is too long: " + text);
@@ -52,11 +51,25 @@ void require_same_user(int fd) {
   if (peer.uid != ::geteuid()) throw ResourceError("a process of another user came in the place of an MPI's launcher");
 }
 
-UniqueFd connect_to(std::string_view job, std::uint32_t rank) {
-  const Address address = address_of(job, rank);
+std::string name_of(std::string_view job, std::uint32_t rank) {
+  return "gasmeter-" + std::string(job) + "-" + std::to_string(rank);
+}
+
+// Empty: nobody listens there.
+UniqueFd try_connect(const std::string& name) {
+  const Address address = address_of(name);
   UniqueFd fd = make_socket();
-  if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address.name), address.size) != 0) throw_errno("connect");
+  if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address.name), address.size) != 0) {
+    if (errno == ECONNREFUSED || errno == EAGAIN || errno == EINTR) return {};
+    throw_errno("connect");
+  }
   require_same_user(fd.get());
+  return fd;
+}
+
+UniqueFd connect_to(std::string_view job, std::uint32_t rank) {
+  UniqueFd fd = try_connect(name_of(job, rank));
+  if (!fd) throw ResourceError("rank " + std::to_string(rank) + " waits for no lender of job " + std::string(job));
   return fd;
 }
 
@@ -136,7 +149,7 @@ std::uint32_t number_in_environment() {
 }  // namespace
 
 Borrower::Borrower(std::string_view job, Rank rank) : listener_(make_socket()) {
-  const Address address = address_of(job, index(rank));
+  const Address address = address_of(name_of(job, index(rank)));
   if (::bind(listener_.get(), reinterpret_cast<const sockaddr*>(&address.name), address.size) != 0) throw_errno("bind");
   if (::listen(listener_.get(), 4) != 0) throw_errno("listen");
 }
@@ -176,14 +189,38 @@ void refuse(std::string_view job, Rank rank, std::string_view reason) {
   send_text(fd.get(), 'R', std::string(reason), -1);
 }
 
-void lend_environment(std::string_view job) {
-  const UniqueFd fd = connect_to(job, number_in_environment());
+namespace {
+
+void lend_to(const UniqueFd& fd) {
   std::string text;
   for (char** variable = environ; *variable != nullptr; ++variable) text.append(*variable).push_back('\0');
   const char* const descriptor = std::getenv(kDescriptorVariable);
   send_text(fd.get(), 'E', text, descriptor == nullptr ? -1 : std::atoi(descriptor));
   std::array<char, 16> ignored{};
   while (::read(fd.get(), ignored.data(), ignored.size()) > 0) {
+  }
+}
+
+}  // namespace
+
+void lend_environment(std::string_view job) {
+  lend_to(connect_to(job, number_in_environment()));
+}
+
+void lend_when_asked(std::string_view job, std::string_view caller, std::chrono::milliseconds most) {
+  constexpr int kLookMs = 20;
+  const std::uint32_t number = number_in_environment();
+  const auto deadline = std::chrono::steady_clock::now() + most;
+  UniqueFd there = try_connect(std::string(caller));
+  while (!there) {
+    if (std::chrono::steady_clock::now() > deadline) throw ResourceError("rank 0 of this job has not come");
+    (void)::poll(nullptr, 0, kLookMs);
+    there = try_connect(std::string(caller));
+  }
+  // Nothing is ever said on this connection: it ends with the caller.
+  pollfd gone{there.get(), POLLIN, 0};
+  while (::poll(&gone, 1, kLookMs) <= 0) {
+    if (const UniqueFd fd = try_connect(name_of(job, number)); fd) return lend_to(fd);
   }
 }
 

@@ -34,4 +34,8 @@ void refuse(std::string_view job, Rank rank, std::string_view reason);
 // The lender's program: finds its number in the environment, lends it to that rank, returns when the rank has gone.
 void lend_environment(std::string_view job);
 
+// Of a lender that was there before its rank: lends once the rank asks, returns when the rank has gone, or `caller`,
+// whose socket of this name (abstract) is open as long as it may start ranks. Waits at most so long for the caller.
+void lend_when_asked(std::string_view job, std::string_view caller, std::chrono::milliseconds most);
+
 }  // namespace gasmeter::launch

@@ -28,6 +28,14 @@ const OptionInfo kTransport{"transport",
                             "what carries an MPI's messages; auto: what it takes itself, memory on one host; tcp: the "
                             "loopback interface"};
 
+const OptionInfo kRma{"rma",
+                      "choice",
+                      "auto",
+                      "",
+                      {"auto", "on", "off"},
+                      "puts and gets by MPI-3 one-sided calls; auto: where segments of up to 64 MiB are in memory that "
+                      "all ranks share; off: by messages"};
+
 const OptionInfo kNodeLocalMessages{
     "node_local",       "choice",
     "shared",           "",
@@ -116,7 +124,8 @@ const std::vector<ConduitInfo>& conduits() {
          "amudp: the classic scheme of 2003 to 2016, one message per datagram, its reply the acknowledgement"},
         {"reorder", "float", "0", "", {}, "probability that later datagrams overtake a sent one"}}},
       {"raw@udp", "one unconnected UDP socket a rank, without the library", "udp", false, {}},
-      {"mpi", "active messages, puts and gets over matched messages of a real MPI", "mpi", false, {kMpi, kTransport}},
+      {"mpi", "active messages over matched messages of a real MPI, puts and gets by its one-sided calls", "mpi", false,
+       {kMpi, kTransport, kRma}},
       {"raw@mpi", "the MPI's own sends and receives, without the library", "mpi", false, {kMpi, kTransport}},
       {"ideal", "a toy modelled network with LogGP costs, in exact virtual time", "ideal", true,
        with_virtual_time(

@@ -29,10 +29,14 @@ class MpiJob {
   [[nodiscard]] conduit::Conduit& conduit() { return *conduit_; }
 
  private:
+  void take_memory(networks::mpi::Library& library, const kernels::Settings& settings);
+  [[nodiscard]] std::byte* block() const { return window_ != nullptr ? window_->memory() : memory_->data(); }
+
   launch::RankLink& link_;
   RealHost host_;
   core::NeighbourhoodLayout layout_;
   std::unique_ptr<PrivateMemory> memory_;
+  std::unique_ptr<networks::mpi::RemoteWindow> window_;  // or in this
   std::vector<core::Segment> segments_;
   std::unique_ptr<networks::mpi::MpiConduit<RealHost>> conduit_;
   std::unique_ptr<services::TwoSidedService> service_;  // ends first: it withdraws receives into the conduit's memory

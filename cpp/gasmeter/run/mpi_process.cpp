@@ -46,6 +46,20 @@ Process& process() {
   return the_one;
 }
 
+// What stands ready if gasmeter itself was started by an MPI's launcher: lenders of this job, one per rank, and the MPI
+// that the launcher belongs to, as far as its variables tell.
+struct Lenders {
+  std::string job;
+  std::string mpi;
+};
+Lenders lenders_there() {
+  const auto text = [](const char* name) {
+    const char* const value = std::getenv(name);
+    return std::string(value == nullptr ? "" : value);
+  };
+  return {text("GASMETER_LENDERS"), text("GASMETER_LENDERS_MPI")};
+}
+
 std::string choose(const std::string& wanted) {
   const std::vector<std::string> all = available_mpis();
   if (all.empty()) {
@@ -54,8 +68,18 @@ std::string choose(const std::string& wanted) {
         "and "
         "build again");
   }
+  const auto is_there = [&all](const std::string& name) { return std::find(all.begin(), all.end(), name) != all.end(); };
+  if (const std::string theirs = lenders_there().mpi; !theirs.empty()) {
+    if (wanted != "auto" && wanted != theirs) {
+      throw UsageError("option 'mpi=" + wanted + "': the launcher that started gasmeter is " + theirs +
+                       "'s; use that of " + wanted + ", or mpi=" + theirs);
+    }
+    if (is_there(theirs)) return theirs;
+    throw ResourceError("mpi: the launcher that started gasmeter is " + theirs + "'s, but gasmeter was built with " +
+                        all.front() + " alone");
+  }
   if (wanted == "auto") return all.front();
-  if (std::find(all.begin(), all.end(), wanted) != all.end()) return wanted;
+  if (is_there(wanted)) return wanted;
   throw ResourceError("option 'mpi=" + wanted + "': gasmeter was built with " + all.front() + " alone");
 }
 
@@ -80,9 +104,16 @@ std::vector<std::string> launcher_of(const std::string& name) {
   for (const char* const variable : {"PMI_RANK", "PMIX_RANK"}) {
     if (std::getenv(variable) == nullptr) continue;
     throw ResourceError(std::string("mpi: gasmeter has itself been started by an MPI's launcher (") + variable +
-                        " is set); start it without, it runs mpiexec or what GASMETER_MPIEXEC says");
+                        " is set); start it without, it runs mpiexec or what GASMETER_MPIEXEC says, or start the "
+                        "command `gasmeter` under it");
   }
-  std::string program = on_path("mpiexec." + name);
+  // That of the MPI that gasmeter was built with; one of another would not know its processes.
+  const std::string folder = load_library(name).programs();
+  std::string program;
+  for (const std::string& file : {folder + "/mpiexec." + name, folder + "/mpiexec"}) {
+    if (program.empty() && ::access(file.c_str(), X_OK) == 0) program = file;
+  }
+  if (program.empty()) program = on_path("mpiexec." + name);
   if (program.empty()) program = on_path("mpiexec");
   if (program.empty()) {
     throw ResourceError("mpi: neither mpiexec." + name + " nor mpiexec is on the PATH; install " +
@@ -169,7 +200,7 @@ void borrow(launch::RankLink& link, const std::string& job, const std::string& n
   Process& own = process();
   std::optional<Mpiexec> mpiexec;
   std::string failure;
-  if (link.rank() == Rank{0}) {
+  if (link.rank() == Rank{0} && job != lenders_there().job) {
     try {
       mpiexec.emplace(name, link.size(), job);
     } catch (const Error& error) {
@@ -221,7 +252,9 @@ networks::mpi::Library& mpi_of_process(launch::RankLink& link, const kernels::Se
   const std::vector<std::string> names = exchange_or_fail(link, [&] {
     if (!link.address().empty()) throw UsageError("mpi: ranks of several hosts are started by their MPI's launcher");
     name = choose(wanted);
-    return link.rank() == Rank{0} ? random_name() : std::string();
+    if (link.rank() != Rank{0}) return std::string();
+    const std::string ready = lenders_there().job;
+    return ready.empty() ? random_name() : ready;
   });
   const std::string& job = names.front();
   (void)exchange_or_fail(link, [&] {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -220,6 +221,10 @@ int worker_main(int argc, char** argv, const kernels::Registry& registry) {
   try {
     if (arguments.size() == 2 && arguments[0] == "--lend-environment") {
       launch::lend_environment(arguments[1]);
+      return 0;
+    }
+    if (arguments.size() == 3 && arguments[0] == "--lend-when-asked") {
+      launch::lend_when_asked(arguments[1], arguments[2], std::chrono::seconds(60));
       return 0;
     }
     if (!arguments.empty() && arguments[0] == "--join") {

@@ -23,6 +23,7 @@ from gasmeter.cli.run import run
 from gasmeter.cli.trace import trace_command
 from gasmeter.context import package_version
 from gasmeter.errors import GasmeterError
+from gasmeter.mpi_launcher import take_part
 
 __all__ = ["Program", "cli", "main"]
 
@@ -67,6 +68,8 @@ class Program(click.Group):
 
     def _status(self, args: Sequence[str] | None, name: str | None, complete: str | None, extra: dict[str, Any]) -> int:
         try:
+            if args is None:  # the command line of this process
+                take_part()
             value = super().main(
                 list(args) if args is not None else None, name, complete, standalone_mode=False, **extra
             )

@@ -11,6 +11,7 @@ from click.core import ParameterSource
 
 from gasmeter.errors import UsageError
 from gasmeter.formats import render
+from gasmeter.mpi_launcher import launched
 from gasmeter.result import Result
 from gasmeter.units import parse_duration, parse_ranks, parse_seeds, parse_share, parse_sizes
 
@@ -48,6 +49,11 @@ def _one_seed(value: str | int) -> int:
     if len(seeds) > 1:
         raise UsageError(f"seed {value!r} is not allowed; allowed: one whole number from 0 to 2^64-1", str(value))
     return seeds[0]
+
+
+def _default_ranks() -> str:
+    launcher = launched()
+    return str(launcher.ranks if launcher is not None else 2)
 
 
 def _folder(value: str | Path) -> Path:
@@ -124,7 +130,14 @@ def point_options(command: str) -> Callable[[Any], Any]:
             help="Bytes: 8, or 8,64,4K, or 8:4M (powers of two; K = 1024); for random-access the whole table."
             "  [default: 8:4M as far as the operation carries it; 32M for random-access]",
         ),
-        option("--ranks", type=RANKS, default="2", show_default=True, metavar="N[,N…]", help="Ranks of the job."),
+        option(
+            "--ranks",
+            type=RANKS,
+            default=_default_ranks,
+            show_default="2; under mpiexec or srun as many as it starts",
+            metavar="N[,N…]",
+            help="Ranks of the job.",
+        ),
         option(
             "--variant",
             default="",

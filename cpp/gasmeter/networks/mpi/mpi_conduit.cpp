@@ -31,8 +31,8 @@ std::byte* aligned_memory(Bytes bytes, std::size_t alignment) {
 
 template <class H>
 MpiConduit<H>::MpiConduit(H host, services::TwoSidedService& service, Rank self, std::uint32_t ranks,
-                          const MpiSettings& settings)
-    : host_(host), service_(service), settings_(settings), peers_(ranks) {
+                          const MpiSettings& settings, RemoteWindow* window)
+    : host_(host), service_(service), remote_(window), settings_(settings), peers_(ranks) {
   (void)self;
   const services::TwoSidedLimits& limits = service.limits();
   // Two kinds of messages with records, two of payloads that travel apart.
@@ -85,7 +85,7 @@ MpiConduit<H>::~MpiConduit() = default;
 
 template <class H>
 bool MpiConduit<H>::is_quiet() const {
-  return under_way_ == 0 && listed_.empty() && done_.empty();
+  return under_way_ == 0 && listed_.empty() && done_.empty() && direct_ == 0;
 }
 
 // ---- sending records
@@ -363,6 +363,15 @@ Status MpiConduit<H>::put(Rank peer, void* to, const void* from, Bytes bytes, Op
     completions_.add(local);
     return Status::ok;
   }
+  if (remote_ != nullptr && remote_->holds(peer, to, bytes)) {
+    if (direct_ == settings_.most_direct) return Status::no_resource;
+    remote_->put(peer, to, from, bytes);
+    ++direct_;
+    ++counters_.direct;
+    add_unflushed(root);
+    add_unflushed(local);
+    return Status::ok;
+  }
   Stream& s = stream(peer, Flow::request);
   Record record{.size = static_cast<std::uint32_t>(bytes)};
   if (bytes < settings_.apart_from) {
@@ -395,6 +404,14 @@ template <class H>
 Status MpiConduit<H>::get(Rank peer, void* to, const void* from, Bytes bytes, OperationId root) {
   if (bytes == 0) {
     completions_.add(root);
+    return Status::ok;
+  }
+  if (remote_ != nullptr && remote_->holds(peer, from, bytes)) {
+    if (direct_ == settings_.most_direct) return Status::no_resource;
+    remote_->get(peer, to, from, bytes);
+    ++direct_;
+    ++counters_.direct;
+    add_unflushed(root);
     return Status::ok;
   }
   const Record record{.kind = RecordKind::get, .size = static_cast<std::uint32_t>(bytes)};

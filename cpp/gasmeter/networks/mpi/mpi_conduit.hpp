@@ -20,6 +20,7 @@
 #include "gasmeter/conduit/conduit.hpp"
 #include "gasmeter/conduit/local_completions.hpp"
 #include "gasmeter/networks/mpi/number_pool.hpp"
+#include "gasmeter/networks/mpi/remote_window.hpp"
 #include "gasmeter/networks/mpi/wire.hpp"
 #include "gasmeter/services/two_sided_service.hpp"
 
@@ -36,14 +37,16 @@ struct MpiSettings {
   std::uint32_t receives = 64;    // posted at most, of each kind
   std::uint32_t most_apart = 32;  // of each kind
   std::uint32_t most_gets = 64;   // that travel apart
+  std::uint32_t most_direct = 64;  // puts and gets without a message, until the next poll
 };
 
 template <class H>
 class MpiConduit final : public conduit::Conduit {
  public:
-  // Throws UsageError if the network allows too few sends at a time.
+  // `window`: where puts and gets need no message; null: nowhere. Throws UsageError if the network allows too few sends
+  // at a time.
   MpiConduit(H host, services::TwoSidedService& service, Rank self, std::uint32_t ranks,
-             const MpiSettings& settings = {});
+             const MpiSettings& settings = {}, RemoteWindow* window = nullptr);
   ~MpiConduit() override;
 
   [[nodiscard]] const conduit::Capabilities& capabilities() const override { return capabilities_; }
@@ -67,6 +70,7 @@ class MpiConduit final : public conduit::Conduit {
     std::uint64_t records = 0;
     std::uint64_t apart = 0;
     std::uint64_t credit_messages = 0;
+    std::uint64_t direct = 0;  // puts and gets without a message
   };
   [[nodiscard]] const Counters& counters() const { return counters_; }
 
@@ -176,6 +180,11 @@ class MpiConduit final : public conduit::Conduit {
   [[nodiscard]] bool say_done(Rank peer, std::uint32_t operation);
   unsigned hand_over_apart(conduit::Delivery& sink, Flow flow, unsigned budget);
   void push_done();
+  // Of a put or get that the window was asked for: complete once it is flushed.
+  void add_unflushed(conduit::OperationId operation) {
+    if (operation != conduit::kNoOperation) unflushed_.push_back(operation);
+  }
+  void flush_window();
   [[nodiscard]] bool has_work() const;
   void post_again();
   [[nodiscard]] Incoming& incoming(std::uint32_t slot) { return incoming_[slot - incoming_first_]; }
@@ -183,6 +192,7 @@ class MpiConduit final : public conduit::Conduit {
 
   H host_;
   services::TwoSidedService& service_;
+  RemoteWindow* remote_;
   MpiSettings settings_;
   conduit::Capabilities capabilities_;
   Bytes message_bytes_ = 0;  // of the largest message with records
@@ -213,6 +223,8 @@ class MpiConduit final : public conduit::Conduit {
   std::vector<Listed> listed_;
   std::vector<Listed> listed_before_;
   conduit::LocalCompletions completions_;
+  std::vector<conduit::OperationId> unflushed_;
+  std::uint32_t direct_ = 0;  // puts and gets since the last flush
   std::uint32_t under_way_ = 0;  // sends
   unsigned depth_ = 0;
   bool news_ = false;  // something that was refused may be had now

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "gasmeter/base/units.hpp"
+#include "gasmeter/networks/mpi/remote_window.hpp"
 #include "gasmeter/services/two_sided_service.hpp"
 
 namespace gasmeter::networks::mpi {
@@ -51,6 +52,9 @@ class Library {
   Library& operator=(const Library&) = delete;
   virtual ~Library() = default;
 
+  // The folder of its mpiexec where gasmeter was built.
+  [[nodiscard]] virtual std::string programs() const = 0;
+
   virtual void start(Transport transport) = 0;
   virtual void finish() = 0;
   [[nodiscard]] virtual std::uint32_t rank() const = 0;
@@ -59,6 +63,12 @@ class Library {
   // Collective: each with a communicator of its own.
   [[nodiscard]] virtual std::unique_ptr<services::TwoSidedService> open_service() = 0;
   [[nodiscard]] virtual std::unique_ptr<RawMessages> open_raw() = 0;
+  // Of one part of `bytes` per rank; without a window if this MPI would have to ask the owners of its parts.
+  struct OpenedWindow {
+    std::unique_ptr<RemoteWindow> window;
+    std::string why_not;
+  };
+  [[nodiscard]] virtual OpenedWindow open_window(Bytes bytes) = 0;
 };
 
 // What a plug-in exports under kPluginEntry. `build` is kVersion and kCompiler of who asks; null if it is another's.

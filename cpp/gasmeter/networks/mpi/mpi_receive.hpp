@@ -27,6 +27,7 @@ unsigned MpiConduit<H>::poll(conduit::Delivery& sink, unsigned budget, PollFilte
   const Depth guard(depth_);
   const bool outer_news = std::exchange(news_, false);
   Found found(*this);
+  if (direct_ != 0) flush_window();
   if (service_.test_some(found, kMostFound) == 0 && !has_work()) {
     news_ = outer_news;
     return 0;
@@ -50,11 +51,21 @@ template <class H>
 void MpiConduit<H>::serve() {
   ++depth_;
   Found found(*this);
+  if (direct_ != 0) flush_window();
   (void)service_.test_some(found, kMostFound);
   push_done();
   flush_listed();
   post_again();
   --depth_;
+}
+
+template <class H>
+void MpiConduit<H>::flush_window() {
+  remote_->flush();
+  direct_ = 0;
+  news_ = true;
+  for (const conduit::OperationId operation : unflushed_) completions_.add(operation);
+  unflushed_.clear();
 }
 
 template <class H>

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <numeric>
@@ -27,8 +29,9 @@ using testing::MemoryMatching;
 using testing::write_pattern;
 
 struct End final : conduit::Delivery {
-  End(MemoryMatching& network, std::uint32_t self, std::uint32_t ranks, const MpiSettings& settings)
-      : port(network.port(self)), conduit(RealHost{}, port, Rank{self}, ranks, settings) {}
+  End(MemoryMatching& network, std::uint32_t self, std::uint32_t ranks, const MpiSettings& settings,
+      RemoteWindow* window = nullptr)
+      : port(network.port(self)), conduit(RealHost{}, port, Rank{self}, ranks, settings, window) {}
 
   void arrived(const AmView& message) override {
     numbers.push_back(message.arguments.empty() ? -1 : message.arguments[0]);
@@ -42,6 +45,33 @@ struct End final : conduit::Delivery {
   std::vector<std::int32_t> numbers;
   std::vector<std::uint32_t> done;
   std::function<void(const AmView&)> on_message;
+};
+
+// A window on one buffer; nothing moves before it is flushed.
+struct MemoryWindow final : RemoteWindow {
+  explicit MemoryWindow(Bytes bytes) : part(bytes) {}
+  [[nodiscard]] std::byte* memory() const override { return nullptr; }
+  [[nodiscard]] bool holds(Rank owner, const void* address, Bytes bytes) const override {
+    const auto* const at = static_cast<const std::byte*>(address);
+    return owner == Rank{1} && at >= part.data() && at + bytes <= part.data() + part.size();
+  }
+  void put(Rank, void* to, const void* from, Bytes bytes) override { started.push_back({to, from, bytes}); }
+  void get(Rank, void* to, const void* from, Bytes bytes) override { started.push_back({to, from, bytes}); }
+  void flush() override {
+    for (const Copy& copy : started) std::memcpy(copy.to, copy.from, copy.bytes);
+    started.clear();
+    ++flushes;
+  }
+  void close() override {}
+
+  struct Copy {
+    void* to;
+    const void* from;
+    Bytes bytes;
+  };
+  std::vector<std::byte> part;
+  std::vector<Copy> started;
+  unsigned flushes = 0;
 };
 
 struct World {
@@ -305,6 +335,75 @@ TEST_CASE("a_refusing_network_loses_nothing_and_takes_nothing") {
 TEST_CASE("a_network_with_too_few_sends_is_refused") {
   MemoryMatching network(2, {.most_sends = 7});
   CHECK_THROWS_AS(MpiConduit<RealHost>(RealHost{}, network.port(0), Rank{0}, 2), UsageError);
+}
+
+TEST_CASE("what_a_window_holds_needs_no_message_and_is_complete_once_flushed") {
+  MemoryMatching network(2, {});
+  MemoryWindow window(100'000);
+  End a(network, 0, 2, {}, &window);
+  End b(network, 1, 2, {});
+  std::vector<std::byte> source(50'000);
+  write_pattern(source.data(), source.size(), 3);
+  for (const Bytes size : {Bytes{8}, Bytes{50'000}}) {
+    a.done.clear();
+    std::byte* const to = window.part.data() + window.part.size() - size;
+    REQUIRE(a.conduit.put(Rank{1}, to, source.data(), size, OperationId{1}, OperationId{2}) == Status::ok);
+    CHECK_FALSE(a.conduit.is_quiet());
+    CHECK(a.done.empty());
+    CHECK(a.poll() == 2);
+    CHECK(a.done == std::vector<std::uint32_t>{1, 2});
+    CHECK(has_pattern(to, size, 3));
+    CHECK(a.conduit.is_quiet());
+    std::vector<std::byte> back(size);
+    REQUIRE(a.conduit.get(Rank{1}, back.data(), to, size, OperationId{3}) == Status::ok);
+    CHECK(a.poll() == 1);
+    CHECK(a.done.back() == 3);
+    CHECK(has_pattern(back.data(), size, 3));
+  }
+  CHECK(window.flushes == 4);
+  CHECK(a.conduit.counters().direct == 4);
+  CHECK(a.port.sends == 0);
+  CHECK(a.poll() == 0);
+  CHECK(window.flushes == 4);  // nothing to flush
+}
+
+TEST_CASE("a_stream_into_a_window_is_refused_until_it_is_flushed") {
+  MpiSettings settings;
+  settings.most_direct = 5;
+  MemoryMatching network(2, {});
+  MemoryWindow window(8);
+  End a(network, 0, 2, settings, &window);
+  const std::uint64_t value = 7;
+  for (unsigned i = 0; i < 5; ++i) {
+    REQUIRE(a.conduit.put(Rank{1}, window.part.data(), &value, 8, OperationId{i}, kNoOperation) == Status::ok);
+  }
+  CHECK(a.conduit.put(Rank{1}, window.part.data(), &value, 8, OperationId{5}, kNoOperation) == Status::no_resource);
+  std::uint64_t word = 0;
+  CHECK(a.conduit.get(Rank{1}, &word, window.part.data(), 8, OperationId{5}) == Status::no_resource);
+  CHECK(a.poll() == 5);
+  REQUIRE(a.conduit.get(Rank{1}, &word, window.part.data(), 8, OperationId{5}) == Status::ok);
+  CHECK(a.poll() == 1);
+  CHECK(word == 7);
+  CHECK(window.flushes == 2);
+}
+
+TEST_CASE("what_a_window_does_not_hold_travels_as_before") {
+  MemoryMatching network(2, {});
+  MemoryWindow window(64);
+  End a(network, 0, 2, {}, &window);
+  End b(network, 1, 2, {});
+  std::array<std::byte, 64> elsewhere{};
+  std::array<std::byte, 64> source{};
+  write_pattern(source.data(), source.size(), 9);
+  REQUIRE(a.conduit.put(Rank{1}, elsewhere.data(), source.data(), 64, OperationId{1}, kNoOperation) == Status::ok);
+  for (int i = 0; i < 10; ++i) {
+    (void)a.poll();
+    (void)b.poll();
+  }
+  CHECK(has_pattern(elsewhere.data(), 64, 9));
+  CHECK(a.done == std::vector<std::uint32_t>{1});
+  CHECK(window.flushes == 0);
+  CHECK(a.port.sends != 0);
 }
 
 }  // namespace

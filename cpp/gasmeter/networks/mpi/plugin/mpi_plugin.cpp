@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -34,6 +36,13 @@ int as_int(Rank rank) {
 }
 int as_int(std::optional<Rank> rank) {
   return rank ? as_int(*rank) : MPI_ANY_SOURCE;
+}
+
+std::string version_text() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  MPI_Get_library_version(text.data(), &length);
+  return {text.data(), static_cast<std::size_t>(length)};
 }
 
 // A communicator whose errors are reported, not fatal.
@@ -265,12 +274,17 @@ class Messages final : public services::TwoSidedService {
     statuses_.resize(2 * requests_.size());
   }
 
-  // What Open MPI 4.1 (vader) and MPICH 4.0 (posix) send eagerly between ranks of one host by default.
+  // What is sent eagerly between ranks of one host by default, less headers: by Open MPI's shared memory, by MPICH on UCX
+  // (beyond its segments of 8 KiB the receiver reads the sender's memory by a system call), by MPICH's own cells.
+  static Bytes eager_of_this_mpi() {
 #if defined(OPEN_MPI)
-  services::TwoSidedLimits limits_{.eager = 4096, .most_sends = 512};
+    return 4032;
 #else
-  services::TwoSidedLimits limits_{.eager = 16384, .most_sends = 512};
+    return version_text().find("ch4:ucx") != std::string::npos ? 8000 : 16384;
 #endif
+  }
+
+  services::TwoSidedLimits limits_{.eager = eager_of_this_mpi(), .most_sends = 512};
   Communicator comm_;
   std::vector<Slot> slots_;
   std::vector<Line> lines_;
@@ -333,6 +347,77 @@ class Raw final : public RawMessages {
   std::vector<MPI_Request> requests_;
 };
 
+// Memory that all ranks share, reached by MPI_Put and MPI_Get: they copy, and a flush orders the copies.
+class Window final : public RemoteWindow {
+ public:
+  Window(MPI_Comm comm, Bytes bytes) : bytes_(bytes) {
+    MPI_Info info = MPI_INFO_NULL;
+    check(MPI_Info_create(&info), "MPI_Info_create");
+    MPI_Info_set(info, "alloc_shared_noncontig", "true");  // every part in pages of its own
+    std::byte* base = nullptr;
+    const int code = MPI_Win_allocate_shared(static_cast<MPI_Aint>(bytes + kAlignment), 1, info, comm,
+                                             static_cast<void*>(&base), &window_);
+    MPI_Info_free(&info);
+    check(code, "MPI_Win_allocate_shared");
+    MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN);
+    base_ = reinterpret_cast<std::uintptr_t>(base);
+    memory_ = base + (kAlignment - base_ % kAlignment) % kAlignment;
+    std::memset(memory_, 0, bytes);
+    int ranks = 0;
+    MPI_Comm_size(comm, &ranks);
+    parts_.resize(static_cast<std::size_t>(ranks));
+    const Part own{base_, reinterpret_cast<std::uintptr_t>(memory_)};
+    check(MPI_Allgather(&own, sizeof own, MPI_BYTE, parts_.data(), sizeof own, MPI_BYTE, comm), "MPI_Allgather");
+    check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_), "MPI_Win_lock_all");
+  }
+
+  // Its own stores and those of others are the same memory: without that nobody could poll it.
+  [[nodiscard]] bool is_unified() const {
+    int* model = nullptr;
+    int is_set = 0;
+    MPI_Win_get_attr(window_, MPI_WIN_MODEL, static_cast<void*>(&model), &is_set);
+    return is_set != 0 && *model == MPI_WIN_UNIFIED;
+  }
+
+  [[nodiscard]] std::byte* memory() const override { return memory_; }
+  [[nodiscard]] bool holds(Rank owner, const void* address, Bytes bytes) const override {
+    const std::uintptr_t at = reinterpret_cast<std::uintptr_t>(address) - parts_[index(owner)].memory;
+    return at <= bytes_ && bytes <= bytes_ - at;
+  }
+  void put(Rank owner, void* to, const void* from, Bytes bytes) override {
+    const int count = static_cast<int>(bytes);
+    check(MPI_Put(from, count, MPI_BYTE, as_int(owner), place_of(owner, to), count, MPI_BYTE, window_), "MPI_Put");
+  }
+  void get(Rank owner, void* to, const void* from, Bytes bytes) override {
+    const int count = static_cast<int>(bytes);
+    check(MPI_Get(to, count, MPI_BYTE, as_int(owner), place_of(owner, from), count, MPI_BYTE, window_), "MPI_Get");
+  }
+  void flush() override { check(MPI_Win_flush_all(window_), "MPI_Win_flush_all"); }
+  void close() override {
+    if (window_ == MPI_WIN_NULL) return;
+    MPI_Win_unlock_all(window_);
+    MPI_Win_free(&window_);
+    window_ = MPI_WIN_NULL;
+  }
+
+ private:
+  static constexpr Bytes kAlignment = 64;
+  struct Part {
+    std::uintptr_t base;    // of the window
+    std::uintptr_t memory;  // of what is used of it
+  };
+
+  [[nodiscard]] MPI_Aint place_of(Rank owner, const void* address) const {
+    return static_cast<MPI_Aint>(reinterpret_cast<std::uintptr_t>(address) - parts_[index(owner)].base);
+  }
+
+  Bytes bytes_;
+  MPI_Win window_ = MPI_WIN_NULL;
+  std::uintptr_t base_ = 0;
+  std::byte* memory_ = nullptr;
+  std::vector<Part> parts_;
+};
+
 // Before MPI starts. What the variables say is in the words of Open MPI 4.1 (ob1) and of MPICH 4.0 on UCX.
 void take_tcp() {
 #if defined(OPEN_MPI)
@@ -347,7 +432,9 @@ void take_tcp() {
 
 class ThisMpi final : public Library {
  public:
+  [[nodiscard]] std::string programs() const override { return GASMETER_MPI_PROGRAMS; }
   void start(Transport transport) override {
+    transport_ = transport;
     if (transport == Transport::tcp) take_tcp();
     int provided = 0;
     check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "MPI_Init_thread");
@@ -366,16 +453,34 @@ class ThisMpi final : public Library {
   [[nodiscard]] std::uint32_t rank() const override { return world(&MPI_Comm_rank); }
   [[nodiscard]] std::uint32_t size() const override { return world(&MPI_Comm_size); }
   [[nodiscard]] std::string version() const override {
-    std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
-    int length = 0;
-    MPI_Get_library_version(text.data(), &length);
-    const std::string all(text.data(), static_cast<std::size_t>(length));
+    const std::string all = version_text();
     return all.substr(0, all.find('\n'));
   }
   [[nodiscard]] std::unique_ptr<services::TwoSidedService> open_service() override {
     return std::make_unique<Messages>();
   }
   [[nodiscard]] std::unique_ptr<RawMessages> open_raw() override { return std::make_unique<Raw>(); }
+  [[nodiscard]] OpenedWindow open_window(Bytes bytes) override {
+    if (transport_ == Transport::tcp) return {nullptr, "with transport=tcp a put would wait for its target"};
+    MPI_Comm node = MPI_COMM_NULL;
+    check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
+    int near = 0;
+    MPI_Comm_size(node, &near);
+    OpenedWindow opened;
+    if (static_cast<std::uint32_t>(near) != size()) {
+      opened.why_not = "its ranks share no memory, so a put would wait for its target";
+    } else {
+      auto window = std::make_unique<Window>(node, bytes);
+      if (window->is_unified()) {
+        opened.window = std::move(window);
+      } else {
+        opened.why_not = "its windows keep copies of memory (MPI_WIN_SEPARATE)";
+        window->close();
+      }
+    }
+    MPI_Comm_free(&node);
+    return opened;
+  }
 
  private:
   static std::uint32_t world(int (*call)(MPI_Comm, int*)) {
@@ -383,6 +488,8 @@ class ThisMpi final : public Library {
     call(MPI_COMM_WORLD, &value);
     return static_cast<std::uint32_t>(value);
   }
+
+  Transport transport_ = Transport::automatic;
 };
 
 }  // namespace

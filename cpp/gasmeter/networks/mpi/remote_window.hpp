@@ -1,0 +1,31 @@
+// Memory of every rank that MPI's one-sided calls reach without its owner's help.
+#pragma once
+
+#include <cstddef>
+
+#include "gasmeter/base/units.hpp"
+
+namespace gasmeter::networks::mpi {
+
+// Each rank has a part; addresses of parts are their owners'. No call waits for another rank, but close().
+class RemoteWindow {
+ public:
+  RemoteWindow() = default;
+  RemoteWindow(const RemoteWindow&) = delete;
+  RemoteWindow& operator=(const RemoteWindow&) = delete;
+  virtual ~RemoteWindow() = default;
+
+  // This rank's part: zeroed when it was opened, aligned to cache lines.
+  [[nodiscard]] virtual std::byte* memory() const = 0;
+  [[nodiscard]] virtual bool holds(Rank owner, const void* address, Bytes bytes) const = 0;
+
+  // Start a transfer of memory that the window holds; complete, at both ends, after the next flush().
+  virtual void put(Rank owner, void* to, const void* from, Bytes bytes) = 0;
+  virtual void get(Rank owner, void* to, const void* from, Bytes bytes) = 0;
+  virtual void flush() = 0;
+
+  // Collective; a window that nobody closes stays until its process ends.
+  virtual void close() = 0;
+};
+
+}  // namespace gasmeter::networks::mpi

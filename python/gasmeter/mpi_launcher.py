@@ -1,0 +1,190 @@
+"""gasmeter under an MPI's launcher: ``mpiexec -n 4 gasmeter measure ping-pong --conduit mpi``, or ``srun`` alike.
+
+The launcher starts as many processes as there are ranks. That of rank 0 is gasmeter: it parses, measures and prints.
+The others lend what the launcher gave them to the ranks that it starts (``gasmeter-rank --lend-when-asked``) and end
+with it; so does a child of rank 0's process for rank 0. Which processes belong together is told by the launcher's
+variables alone, so nothing is written anywhere.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import struct
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gasmeter.errors import EnvironmentLacks, GasmeterError, ResourceError, UsageError
+from gasmeter.workers import worker_binary
+
+__all__ = ["MpiLauncher", "check_launched_ranks", "found", "launched", "take_part"]
+
+_DESCRIPTOR = "PMI_FD"
+# Variables of (rank, number of ranks, ranks on this host), and the MPI that they say; "" where several use them.
+_WORDS = (
+    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "openmpi"),
+    ("PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS", "mpich"),
+    ("PMIX_RANK", "SLURM_STEP_NUM_TASKS", "", ""),
+)
+
+
+@dataclass(frozen=True)
+class MpiLauncher:
+    """What started this process, and as which of its ranks.
+
+    Attributes
+    ----------
+    rank, ranks : int
+        Number of this process, and of how many.
+    here : int
+        How many of them run on this host.
+    mpi : str
+        ``openmpi`` or ``mpich``; empty if the variables do not tell.
+    job : str
+        The same for all its processes, and for no others of this host.
+    """
+
+    rank: int
+    ranks: int
+    here: int
+    mpi: str
+    job: str
+
+
+_taken: list[tuple[MpiLauncher, socket.socket]] = []
+"""What this process takes part in. The socket stays open as long as it runs: lenders leave when it ends."""
+
+
+def _number(text: str | None) -> int | None:
+    return int(text) if text is not None and text.isdigit() else None
+
+
+def _process_behind(descriptor: str | None) -> int | None:
+    """Return the process that made the launcher's connection, which is one for all ranks of a host."""
+    number = _number(descriptor)
+    if number is None:
+        return None
+    with contextlib.suppress(OSError), socket.socket(fileno=os.dup(number)) as connection:
+        size = struct.calcsize("3i")
+        pid, _, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size))
+        return int(pid)
+    return None
+
+
+def _job(environment: Mapping[str, str]) -> str:
+    for name in ("PMIX_NAMESPACE", "PMI_JOBID"):
+        if environment.get(name):
+            return environment[name]
+    if environment.get("SLURM_STEP_ID"):
+        return f"{environment.get('SLURM_JOB_ID', '')}.{environment['SLURM_STEP_ID']}"
+    return str(_process_behind(environment.get(_DESCRIPTOR)) or os.getppid())
+
+
+def found(environment: Mapping[str, str] = os.environ) -> MpiLauncher | None:
+    """Return what the environment says of an MPI's launcher.
+
+    Parameters
+    ----------
+    environment : mapping of str to str, optional
+        This process's by default.
+
+    Returns
+    -------
+    MpiLauncher or None
+        None if no launcher has started this process, or it does not say how many it has started.
+    """
+    for rank_name, ranks_name, here_name, mpi in _WORDS:
+        rank, ranks = _number(environment.get(rank_name)), _number(environment.get(ranks_name))
+        if rank is None or ranks is None or rank >= ranks:
+            continue
+        here = _number(environment.get(here_name))
+        if here is None:
+            here = ranks if environment.get("SLURM_STEP_NUM_NODES", "1") == "1" else 1
+        job = "".join(c if c.isalnum() else "-" for c in _job(environment))[-40:]
+        return MpiLauncher(rank, ranks, here, mpi, f"{os.geteuid()}-{job}")
+    return None
+
+
+def launched() -> MpiLauncher | None:
+    """Return the launcher that this process takes part in, as rank 0.
+
+    Returns
+    -------
+    MpiLauncher or None
+        None without one, and in programs that are not the command ``gasmeter``.
+    """
+    return _taken[0][0] if _taken else None
+
+
+def check_launched_ranks(ranks: int) -> None:
+    """Refuse a number of ranks that is not the launcher's.
+
+    Parameters
+    ----------
+    ranks : int
+        Ranks of a job on a real conduit.
+
+    Raises
+    ------
+    UsageError
+        If an MPI's launcher has started another number of processes.
+    """
+    launcher = launched()
+    if launcher is not None and ranks != launcher.ranks:
+        raise UsageError(
+            f"ranks {ranks}: the launcher of {launcher.mpi or 'MPI'} has started {launcher.ranks} processes; allowed:"
+            f" {launcher.ranks}, or start gasmeter without it",
+            str(ranks),
+        )
+
+
+def take_part() -> None:
+    """Find this process's place if an MPI's launcher has started it, before anything is printed.
+
+    Rank 0's returns and is gasmeter. Every other becomes a lender and never returns.
+
+    Raises
+    ------
+    ResourceError
+        If ranks are on several hosts; the others end silently.
+    GasmeterError
+        If the worker program is not there, as `worker_binary`.
+    """
+    launcher = found()
+    if launcher is None or _taken:
+        return
+    caller = f"gasmeter-{launcher.job}-caller"
+    if launcher.here != launcher.ranks:
+        if launcher.rank != 0:
+            sys.exit(0)
+        raise ResourceError(
+            f"mpi: {launcher.here} of {launcher.ranks} processes are on this host; ranks of several hosts are joined by"
+            " `gasmeter rank`, without an MPI"
+        )
+    try:
+        command = [str(worker_binary()), "--lend-when-asked", launcher.job, caller]
+    except GasmeterError:
+        if launcher.rank != 0:
+            sys.exit(0)  # rank 0 says so
+        raise
+    if launcher.rank != 0:
+        os.execv(command[0], command)
+    waiting = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        waiting.bind(f"\0{caller}")
+    except OSError as error:
+        waiting.close()
+        raise EnvironmentLacks(f"mpi: a gasmeter runs as rank 0 of this launcher already ({error.strerror})") from None
+    waiting.listen(launcher.ranks)  # connections stay in its queue: all they tell is that this process is there
+    _taken.append((launcher, waiting))
+    lent = [int(text) for text in (os.environ.get(_DESCRIPTOR, ""),) if text.isdigit()]
+    subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, pass_fds=lent)
+    os.environ["GASMETER_LENDERS"] = launcher.job
+    if launcher.mpi:
+        os.environ["GASMETER_LENDERS_MPI"] = launcher.mpi
+    # A launcher binds each process to CPUs of its own; ranks are pinned by gasmeter, on all that this job may use.
+    with contextlib.suppress(OSError):
+        os.sched_setaffinity(0, range(os.cpu_count() or 1))
