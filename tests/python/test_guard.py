@@ -1,6 +1,8 @@
 """Statistics of the guard: equal builds raise few alarms, planted differences are found, histories tell their steps."""
 
+import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -67,6 +69,65 @@ def test_a_planted_four_percent_is_found_among_many_figures(figures):
         together = correct([compare_starts(*pair) for pair in pairs])
         found += together[0].verdict == "slower"
     assert found >= 190
+
+
+# ---- process starts that were recorded, drawn again
+
+
+RECORDED = json.loads((Path(__file__).parent / "data" / "process_starts.json").read_text())["figures"]
+"""One build alternated with itself on a machine that was busy with other things: whatever differs is the machine's."""
+ALARMS = {"slower", "faster"}
+
+
+def drawn(rng, figure, n, factor=1.0):
+    """Starts of two builds, the second slower by a factor: drawn from all that were recorded, none twice."""
+    both = np.array(figure["a"] + figure["b"])
+    slower = 1 / factor if figure["more_is_better"] else factor
+    places = rng.permutation(both.size)[: 2 * n]
+    return both[places[:n]], both[places[n:]] * slower
+
+
+def drawn_partners(rng, figure, n, factor=1.0):
+    """The same of builds that ran beside each other; which of two partners is the first is chance, too."""
+    ratios = np.array(figure["partners"])[rng.permutation(len(figure["partners"]))[:n]]
+    slower = 1 / factor if figure["more_is_better"] else factor
+    return np.ones(n), ratios ** rng.choice([-1.0, 1.0], n) * slower
+
+
+PLANTED = "ping-pong put 65536: latency"
+"""A figure that scatters by 2 % even there; active messages did by ten times as much."""
+
+
+def check_of_recorded(rng, draw, compare, factor=1.0):
+    """A whole check; the factor holds for one figure alone."""
+    found = [
+        compare(
+            *draw(rng, figure, 12, factor if figure["figure"] == PLANTED else 1.0),
+            more_is_better=figure["more_is_better"],
+        )
+        for figure in RECORDED
+    ]
+    return dict(zip((figure["figure"] for figure in RECORDED), correct(found), strict=True))
+
+
+WAYS = pytest.mark.parametrize(
+    ("draw", "compare"), [(drawn, compare_starts), (drawn_partners, compare_paired)], ids=["one-by-one", "alternating"]
+)
+
+
+@WAYS
+def test_two_hundred_checks_of_one_recorded_build_raise_fewer_than_ten_alarms(draw, compare):
+    rng = np.random.default_rng(21)
+    checks = [check_of_recorded(rng, draw, compare) for _ in range(200)]
+    assert sum(any(one.verdict in ALARMS for one in check.values()) for check in checks) < 10
+
+
+def test_four_percent_planted_into_recorded_starts_are_found_in_ninety_five_of_a_hundred_checks():
+    rng = np.random.default_rng(22)
+    checks = [check_of_recorded(rng, drawn_partners, compare_paired, factor=1.04) for _ in range(200)]
+    assert sum(check[PLANTED].verdict == "slower" for check in checks) >= 190
+    wrong = [figure for check in checks for figure, one in check.items() if figure != PLANTED and one.verdict in ALARMS]
+    assert len(wrong) < 10, wrong
 
 
 def test_one_stray_start_on_either_side_changes_no_verdict():

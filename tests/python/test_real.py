@@ -211,12 +211,12 @@ def test_a_planted_slow_down_stands_in_the_options_and_makes_no_other_figure(tmp
         path = tmp_path / f"{out}.py"
         path.write_text(
             "import gasmeter as gm\n"
-            "experiment = gm.Experiment(name='spin', kernel='ping-pong,flood', op='am-short', conduit='smp',"
+            "experiment = gm.Experiment(name='spin', kernel='ping-pong', op='am-short,put', size='8', conduit='smp',"
             f" options={{'debug_spin': '{option}'}}, time_s=0.02)\n"
         )
         done = run("run", str(path), "--out", str(tmp_path / out))
         assert done.returncode == 0, done.stderr
-    rows = list(csv.DictReader((tmp_path / "slowed" / "results.csv").open()))
+    rows = list(csv.DictReader((tmp_path / "slowed" / "results.csv").read_text().splitlines()))
     assert {row["options"] for row in rows} == {"debug_spin=0.5"}
     assert {row["verified"] for row in rows} == {"true"}
     whole = json.loads(

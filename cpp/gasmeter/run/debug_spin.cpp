@@ -104,8 +104,8 @@ std::uint64_t steps_of_spin(launch::RankLink& link, const std::string& id, doubl
   core::Endpoint<H> endpoint(H(wait_mode(link)), job.view());
   RoundTrips<H> trips(endpoint);
   (void)trips.ns(16);  // the pages are there from now on
-  std::vector<double> tried;
-  for (int i = 0; i < 5; ++i) tried.push_back(trips.ns(64));
+  std::vector<double> tried(5);
+  for (double& round_trip : tried) round_trip = trips.ns(64);
   const double usual = median(tried);
   const std::uint64_t iterations = from_first(
       link, static_cast<std::uint64_t>(std::clamp(kBlockNs / std::max(usual, 1.0), 8.0, double{kMostRoundTrips})));

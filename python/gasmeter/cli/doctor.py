@@ -83,7 +83,7 @@ def _conformance(conduits: str, *, as_json: bool) -> int:
 def _table(suite: Suite, conduits: tuple[str, ...]) -> str:
     build = suite.build
     title = f"{suite.program} {build['version']} ({build['compiler']}, {build['build_type'] or 'no build type'})"
-    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("rules", no_wrap=True)
     for conduit in conduits:
         table.add_column(conduit, justify="right", no_wrap=True)
@@ -109,7 +109,7 @@ def _table(suite: Suite, conduits: tuple[str, ...]) -> str:
         else "not a checked build (NDEBUG): what diagnoses misuse is not compiled in, its rules are skipped"
     )
     outcome = "FAILED" if suite.failed else "passed"
-    return render_table(table) + "\n".join([*lines, *suite.notes, checked, outcome])
+    return f"{title}\n{render_table(table)}" + "\n".join([*lines, *suite.notes, checked, outcome])
 
 
 def _cell(counts: Counts) -> str:

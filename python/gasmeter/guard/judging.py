@@ -239,8 +239,8 @@ def _compared(before: Sample, after: Sample, rules: Rules, *, starts: bool, pair
 def _partners(before: Sample, after: Sample) -> tuple[list[float], list[float]]:
     """Return what stands for each start of builds that ran in alternating blocks: 1, and the ratio.
 
-    The ratio is the median over blocks that ran beside each other, so that what disturbed both cancels; where one of the
-    two has other blocks, that of the medians.
+    The ratio is the median over blocks that ran beside each other, so that what disturbed both cancels; where one of
+    the two has other blocks, that of the medians.
     """
     ratios = []
     for old, new, first, second in zip(before.rows, after.rows, before.blocks, after.blocks, strict=True):
