@@ -30,9 +30,12 @@ def test_steps_sum_to_the_time_of_every_operation(conduit, op):
             assert operation.steps[0].phase == "initiate"
             assert operation.steps[0].where == "rank 0"
             assert operation.steps[-1].phase == "completion"
-            order = [PHASES.index(step.phase) for step in operation.steps]
-            assert order == sorted(order), [(step.phase, step.name) for step in operation.steps]
-            assert {"request", "ack"} <= {step.phase for step in operation.steps}
+            phases = [step.phase for step in operation.steps]
+            assert set(phases) <= set(PHASES)
+            assert {"request", "ack"} <= set(phases)
+            if conduit in {"ideal", "extoll", "ibv"}:  # one exchange
+                order = [PHASES.index(phase) for phase in phases]
+                assert order == sorted(order), [(step.phase, step.name) for step in operation.steps]
 
 
 @pytest.mark.parametrize("conduit", ["extoll", "ibv", "udp@ethernet"])
