@@ -157,7 +157,8 @@ class Tracer::Walk {
         add(Step::poll, span.woken_by.at, span.in_handler, true, rank, rank);
         return span.woken_by;
       }
-      const bool handles = span.in_handler && (span.step == Step::copy || span.step == Step::handler);
+      // Calls and cache lines of a handler are its own doing; headers, copies and doorbells belong to what it sends.
+      const bool handles = span.in_handler && (span.step == Step::inject || span.step == Step::poll);
       add(handles ? Step::handler : span.step, span.begin, span.in_handler, true, rank, rank);
     }
     return {};

@@ -65,7 +65,7 @@ def points_of(what: str, **settings: Any) -> list[Point]:
     what : str
         Name of either.
     **settings
-        As for `gasmeter.measure`.
+        As for `gasmeter.measure`; without a placement, modelled ranks are on nodes of their own.
 
     Returns
     -------
@@ -85,7 +85,14 @@ def points_of(what: str, **settings: Any) -> list[Point]:
         kernel, settings = "ping-pong", {**settings, "op": what}
     if settings.get("sizes") is None and kernel in {"ping-pong", "am"}:
         settings["sizes"] = "8,512,4K"
-    return [point for group in measurement(kernel, **settings).groups() for point in group.points]
+    points = [point for group in measurement(kernel, **settings).groups() for point in group.points]
+    if settings.get("placement"):
+        return points
+    # The network is what is traced: nobody said where ranks are, so each is on a node of its own.
+    return [
+        point.model_copy(update={"placement": "one-per-node", "nodes": point.ranks}) if point.placement else point
+        for point in points
+    ]
 
 
 def trace_point(point: Point, iterations: int = 5) -> Trace:
@@ -181,7 +188,9 @@ def _phases(columns: Mapping[str, list[int]], rows: range, node: list[int]) -> l
     A protocol with several exchanges goes to and fro; only what follows the last visit is the way back.
     """
     target = node[_TARGET] if len(node) > _TARGET else node[0]
-    visits = [row for row in rows if not _at_initiator(columns, row) and _reaches(columns, row, target)]
+    others = [row for row in rows if columns["on_rank"][row] and columns["from"][row] != 0]
+    # Where no rank answers, the target's interface does.
+    visits = others or [row for row in rows if not columns["on_rank"][row] and columns["to"][row] == target]
     last_visit = visits[-1] if visits else rows.stop
     last_away = max((row for row in rows if not _at_initiator(columns, row)), default=-1)
     phases = []
@@ -193,13 +202,6 @@ def _phases(columns: Mapping[str, list[int]], rows: range, node: list[int]) -> l
         else:
             phases.append("ack" if row > last_visit else "request")
     return phases
-
-
-def _reaches(columns: Mapping[str, list[int]], row: int, target: int) -> bool:
-    """Whether a step is on another rank, or leads an event to the target's node from elsewhere."""
-    if columns["on_rank"][row]:
-        return True
-    return columns["to"][row] == target != columns["from"][row]
 
 
 def _at_initiator(columns: Mapping[str, list[int]], row: int) -> bool:
