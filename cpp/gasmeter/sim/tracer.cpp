@@ -56,7 +56,7 @@ void Tracer::slept(Rank rank, SimTime begin, SimTime end) {
 
 Tracer::Cause Tracer::cause_now(const Partition& here) {
   if (here.current != nullptr) return {Cause::Kind::rank, index(here.current->rank), here.current->clock, 0};
-  return {here.now_tie == 0 ? Cause::Kind::none : Cause::Kind::event, 0, here.now, here.now_tie};
+  return {Cause::Kind::event, 0, here.now, here.now_tie};
 }
 
 void Tracer::posted(const Partition& here, NodeId from, NodeId to, SimTime at, Tie tie, const Action& event) {
