@@ -43,7 +43,7 @@ struct alignas(kCacheLine) RankContext {
   Rank rank{};
   NodeId node{};
   RankState state = RankState::absent;
-  bool woken = false;  // a wake came since the last idle() returned
+  bool woken = false;    // a wake came since the last idle() returned
   bool careful = false;  // strict, or traced: prices take the long way
   // A second cache line from here.
   RankAction take_turn;
