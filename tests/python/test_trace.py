@@ -27,12 +27,15 @@ def test_steps_sum_to_the_time_of_every_operation(conduit, op):
         assert len(found.operations) == 4
         for operation in found.operations:
             assert sum(step.ps for step in operation.steps) == operation.ps > 0
-            assert operation.steps[0].phase == "initiate"
-            assert operation.steps[0].where == "rank 0"
             assert operation.steps[-1].phase == "completion"
-            order = [PHASES.index(step.phase) for step in operation.steps]
-            assert order == sorted(order), [(step.phase, step.name) for step in operation.steps]
-            assert {"request", "ack"} <= {step.phase for step in operation.steps}
+            assert operation.steps[-1].where == "rank 0"
+            phases = [step.phase for step in operation.steps]
+            assert set(phases) <= set(PHASES)
+            if conduit in {"ideal", "extoll"}:  # one exchange, and nothing of the operation before is in the way
+                order = [PHASES.index(phase) for phase in phases]
+                assert order[0] == 0
+                assert {"request", "ack"} <= set(phases)
+                assert order == sorted(order), [(step.phase, step.name) for step in operation.steps]
 
 
 @pytest.mark.parametrize("conduit", ["extoll", "ibv", "udp@ethernet"])
@@ -61,17 +64,17 @@ def test_a_price_that_grows_grows_its_step():
             step.ps for step in trace("am-medium", conduit="ideal", sizes=size)[0].shown.steps if step.name == "copy"
         )
 
-    assert copied(2008) - copied(1008) == 2 * 100_000  # 0.1 ns a byte, on either side
+    assert copied(2008) - copied(1008) == 2 * 100_000  # 0.1 ns a byte, by the request and by the reply
 
 
-def test_handlers_links_and_queues_have_their_names():
-    assert "handler" in steps_of(trace("put", conduit="ideal", sizes=64)[0]) | steps_of(
-        trace("get", conduit="ideal", sizes=64)[0]
-    )
-    assert {"doorbell", "device", "hop", "wire", "poll", "dispatch"} <= steps_of(
-        trace("am-medium", conduit="extoll", sizes=64)[0]
-    )
+def test_handlers_links_and_kernels_have_their_names():
+    assert "handler" in steps_of(trace("fetch-add", conduit="ideal", op="latency", iterations=2)[0])
+    message = steps_of(trace("am-medium", conduit="extoll", sizes=64)[0])
+    assert {"doorbell", "device", "hop", "wire", "poll", "dispatch", "lock"} <= message
     assert "driver" in steps_of(trace("am-medium", conduit="udp@ethernet", sizes=64)[0])
+    assert "two-sided" in steps_of(trace("am-medium", conduit="mpi@ibv", sizes=64)[0])
+    # Ranks of one node, where somebody wants them there.
+    assert "hop" not in steps_of(trace("am-medium", conduit="extoll", sizes=64, placement="fill")[0])
 
 
 def test_other_kernels():
@@ -80,8 +83,6 @@ def test_other_kernels():
     assert trace("am", conduit="ideal", op="np-medium", sizes=64, iterations=2)[0].operations
     with pytest.raises(UsageError, match="one by one"):
         trace("flood", conduit="ideal", op="am-short")
-    with pytest.raises(UsageError, match="virtual time"):
-        trace("put", conduit="smp", sizes=8)
     with pytest.raises(UsageError, match="operation already"):
         trace("put", conduit="ideal", op="get")
 

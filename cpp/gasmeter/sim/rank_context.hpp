@@ -44,7 +44,7 @@ struct alignas(kCacheLine) RankContext {
   Rank rank{};
   NodeId node{};
   RankState state = RankState::absent;
-  bool woken = false;  // a wake came since the last idle() returned
+  bool woken = false;        // a wake came since the last idle() returned
   bool careful = false;      // strict, or traced: prices take the long way
   conduit::Charges charges;  // ever
   // A second cache line from here.

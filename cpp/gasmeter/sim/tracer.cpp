@@ -56,7 +56,7 @@ void Tracer::slept(Rank rank, SimTime begin, SimTime end) {
 
 Tracer::Cause Tracer::cause_now(const Partition& here) {
   if (here.current != nullptr) return {Cause::Kind::rank, index(here.current->rank), here.current->clock, 0};
-  return {here.now_tie == 0 ? Cause::Kind::none : Cause::Kind::event, 0, here.now, here.now_tie};
+  return {Cause::Kind::event, 0, here.now, here.now_tie};
 }
 
 void Tracer::posted(const Partition& here, NodeId from, NodeId to, SimTime at, Tie tie, const Action& event) {
@@ -157,7 +157,8 @@ class Tracer::Walk {
         add(Step::poll, span.woken_by.at, span.in_handler, true, rank, rank);
         return span.woken_by;
       }
-      const bool handles = span.in_handler && (span.step == Step::copy || span.step == Step::handler);
+      // Calls and cache lines of a handler are its own doing; headers, copies and doorbells belong to what it sends.
+      const bool handles = span.in_handler && (span.step == Step::inject || span.step == Step::poll);
       add(handles ? Step::handler : span.step, span.begin, span.in_handler, true, rank, rank);
     }
     return {};

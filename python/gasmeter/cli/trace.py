@@ -28,6 +28,11 @@ Examples:
 @click.argument("what", metavar="KERNEL|OP")
 @point_options("TRACE")
 @option(
+    "--placement", default="", metavar="P", envvar="GASMETER_TRACE_PLACEMENT",
+    help="Node of each rank on a modelled topology: fill, round-robin, one-per-node or list:0,0."
+    "  [default: one-per-node]",
+)  # fmt: skip
+@option(
     "--iters", type=click.IntRange(1, _MOST), default=5, show_default=True, metavar="N",
     help="Operations of each point; tables show the one of median length.",
 )  # fmt: skip

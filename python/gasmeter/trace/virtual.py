@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from gasmeter.catalogue import catalogue, core
 from gasmeter.errors import CheckFailed, UsageError
@@ -66,7 +65,7 @@ def points_of(what: str, **settings: Any) -> list[Point]:
     what : str
         Name of either.
     **settings
-        As for `gasmeter.measure`.
+        As for `gasmeter.measure`; without a placement, modelled ranks are on nodes of their own.
 
     Returns
     -------
@@ -86,7 +85,14 @@ def points_of(what: str, **settings: Any) -> list[Point]:
         kernel, settings = "ping-pong", {**settings, "op": what}
     if settings.get("sizes") is None and kernel in {"ping-pong", "am"}:
         settings["sizes"] = "8,512,4K"
-    return [point for group in measurement(kernel, **settings).groups() for point in group.points]
+    points = [point for group in measurement(kernel, **settings).groups() for point in group.points]
+    if settings.get("placement"):
+        return points
+    # The network is what is traced: nobody said where ranks are, so each is on a node of its own.
+    return [
+        point.model_copy(update={"placement": "one-per-node", "nodes": point.ranks}) if point.placement else point
+        for point in points
+    ]
 
 
 def trace_point(point: Point, iterations: int = 5) -> Trace:
@@ -177,29 +183,26 @@ def _where(columns: Mapping[str, list[int]], row: int) -> str:
 
 
 def _phases(columns: Mapping[str, list[int]], rows: range, node: list[int]) -> list[str]:
-    """Name the phase of each step: where it is, before or after the way has been at the target."""
+    """Name the phase of each step: where it is, before or after the way has been at the target for the last time.
+
+    A protocol with several exchanges goes to and fro; only what follows the last visit is the way back.
+    """
     target = node[_TARGET] if len(node) > _TARGET else node[0]
+    others = [row for row in rows if columns["on_rank"][row] and columns["from"][row] != 0]
+    # Where no rank answers, the target's interface does.
+    visits = others or [row for row in rows if not columns["on_rank"][row] and columns["to"][row] == target]
+    last_visit = visits[-1] if visits else rows.stop
     last_away = max((row for row in rows if not _at_initiator(columns, row)), default=-1)
-    phases: list[str] = []
-    reached = left = False
+    phases = []
     for row in rows:
-        if columns["on_rank"][row] and columns["from"][row] == 0:
-            phase = "initiate" if row < last_away and not reached else "completion"
+        if _at_initiator(columns, row):
+            phases.append("initiate" if row < last_away else "completion")
         elif columns["on_rank"][row]:
-            reached, phase = True, "target"
+            phases.append("target")
         else:
-            # A device of the target's node may answer by itself.
-            arrives = columns["to"][row] == target
-            leaves = columns["from"][row] == target and not arrives
-            left = left or (reached and leaves)
-            phase = "ack" if left or (reached and "target" in phases) else "request"
-            reached = reached or arrives
-        phases.append(phase)
+            phases.append("ack" if row > last_visit else "request")
     return phases
 
 
 def _at_initiator(columns: Mapping[str, list[int]], row: int) -> bool:
     return bool(columns["on_rank"][row]) and columns["from"][row] == 0
-
-
-Arrays = Mapping[str, npt.NDArray[Any]]
