@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "cases.hpp"
+#include "gasmeter/base/error.hpp"
 #include "gasmeter/core/negotiated.hpp"
 #include "message.hpp"
 
@@ -18,8 +19,29 @@ using testing::write_pattern;
 template <class H>
 struct Arrivals {
   Member<H>& me;
+  HandlerIndex reply{};
+  std::vector<std::byte> answer = std::vector<std::byte>(64);
+  core::Event leaf{};  // of the last answer, waited for outside of handlers
   std::uint64_t arrived = 0;
+  std::uint64_t answers = 0;
 
+  // Answered in kind with half a pattern, in turn with either choice that a reply has.
+  static void on_request(core::Token<H>& token) {
+    auto& self = token.template context_as<Arrivals>();
+    const std::int32_t number = token.argument(0);
+    const bool with_event = number % 2 == 1;
+    const LocalCompletion local = with_event ? LocalCompletion::event(self.leaf) : LocalCompletion::now();
+    write_pattern(self.answer.data(), self.answer.size(), seed_of(self.me.self(), number));
+    const auto size = static_cast<std::int32_t>(self.answer.size());
+    EXPECT(self.me, throws<UsageError>([&] {
+             (void)token.reply_medium(self.reply, self.answer.data(), self.answer.size(), LocalCompletion::group(),
+                                      Flags::none, number, size);
+           }));
+    EXPECT(self.me, token.reply_medium(self.reply, self.answer.data(), self.answer.size(), local, Flags::none, number,
+                                       size) == Status::ok);
+    if (!with_event) std::memset(self.answer.data(), 0xff, self.answer.size());
+    ++self.answers;
+  }
   static void on_message(core::Token<H>& token) {
     auto& self = token.template context_as<Arrivals>();
     const std::uint64_t seed = seed_of(index(token.source()), token.argument(0));
@@ -68,11 +90,57 @@ void fixed_payload_completes_locally_as_asked(Member<H>& me) {
   }
 }
 
+template <class H>
+void replies_complete_locally_as_asked(Member<H>& me) {
+  Arrivals<H> state{me};
+  const auto handlers = register_all<H>(me.endpoint, &state, {&Arrivals<H>::on_request, &Arrivals<H>::on_message});
+  state.reply = handlers[1];
+  core::Endpoint<H>& ep = me.endpoint;
+  ep.barrier();
+  for (std::int32_t number = 0; number < 6; ++number) {
+    EXPECT(me, ep.request_short(me.next(), handlers[0], Flags::none, number) == Status::ok);
+    const auto all = static_cast<std::uint64_t>(number) + 1;
+    ep.wait_until([&] { return state.arrived == all && state.answers == all; });
+    ep.wait(state.leaf);
+    ep.barrier();
+  }
+}
+
+// Sources of puts in an access region are free when its event's leaf is complete; the event is waited for all the same.
+template <class H>
+void leaf_of_a_region_frees_its_sources(Member<H>& me) {
+  constexpr Bytes kBytes = 300;
+  core::Endpoint<H>& ep = me.endpoint;
+  ep.barrier();
+  std::vector<std::byte> source(kBytes);
+  std::byte* const there = ep.segment(me.next()).address;
+  for (const bool leaf_first : {true, false}) {
+    write_pattern(source.data(), kBytes, seed_of(me.self(), leaf_first));
+    ep.begin_access_region();
+    EXPECT(me, ep.put_nbi(me.next(), there, source.data(), kBytes, LocalCompletion::group()) == Status::ok);
+    core::Event region = ep.end_access_region();
+    core::Event leaf = ep.leaf_of(region);
+    EXPECT(me, leaf == ep.leaf_of(region));
+    if (leaf_first) {
+      ep.wait(leaf);
+      std::memset(source.data(), 0xff, kBytes);
+    }
+    ep.wait(region);
+    ep.barrier();
+    const std::uint32_t before = (me.self() + me.ranks() - 1) % me.ranks();
+    EXPECT(me, has_pattern(ep.segment().address, kBytes, seed_of(before, leaf_first)));
+    EXPECT(me, ep.outstanding_operations() == 0);
+    ep.barrier();
+  }
+}
+
 }  // namespace
 
 template <class H>
 Cases<H> local_completion_cases() {
-  return {{"fixed_payload_completes_locally_as_asked", &fixed_payload_completes_locally_as_asked<H>}};
+  return {{"fixed_payload_completes_locally_as_asked", &fixed_payload_completes_locally_as_asked<H>},
+          {"replies_complete_locally_as_asked", &replies_complete_locally_as_asked<H>},
+          {"leaf_of_a_region_frees_its_sources", &leaf_of_a_region_frees_its_sources<H>}};
 }
 
 template Cases<RealHost> local_completion_cases();

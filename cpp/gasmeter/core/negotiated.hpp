@@ -19,28 +19,29 @@ template <class H>
 class Prepared {
  public:
   Prepared() = default;
-  Prepared(Prepared&& other) noexcept { move_from(other); }
+  Prepared(Prepared&& other) noexcept : s_(other.s_) { other.s_.endpoint = nullptr; }
   Prepared& operator=(Prepared&& other) noexcept {
     if (this != &other) {
       if (*this) cancel();
-      move_from(other);
+      s_ = other.s_;
+      other.s_.endpoint = nullptr;
     }
     return *this;
   }
   ~Prepared() {
-    if (GASMETER_UNLIKELY(endpoint_ != nullptr)) cancel();
+    if (GASMETER_UNLIKELY(s_.endpoint != nullptr)) cancel();
   }
 
-  [[nodiscard]] explicit operator bool() const { return endpoint_ != nullptr; }
+  [[nodiscard]] explicit operator bool() const { return s_.endpoint != nullptr; }
   // The client's buffer if it gave one, else the library's, aligned for any type. size() bytes may be written.
   [[nodiscard]] void* data() const {
     check_use("data");
-    return client_ != nullptr ? const_cast<void*>(client_) : buffer_.data;
+    return s_.client != nullptr ? const_cast<void*>(s_.client) : s_.buffer.data;
   }
   // Between what prepare was told as least and most.
   [[nodiscard]] Bytes size() const {
     check_use("size");
-    return buffer_.size;
+    return s_.buffer.size;
   }
 
   // Sends the first `bytes` bytes, at most size(), as a Medium with as many arguments as prepare was told. A refusal
@@ -49,21 +50,27 @@ class Prepared {
   GASMETER_INLINE Status commit(HandlerIndex handler, Bytes bytes, Flags flags, Args... arguments) {
     const std::array<std::int32_t, sizeof...(Args)> words{static_cast<std::int32_t>(arguments)...};
     check_commit("commit", Category::medium, bytes, words.size(), nullptr);
-    if (GASMETER_LIKELY(way_ == Way::ring)) {
-      send_record(handler, bytes, words);
+    if (GASMETER_LIKELY(s_.way == Way::ring)) {
+      send_record(s_, handler, bytes, words);
       return Status::ok;
     }
-    return send(handler, bytes, nullptr, flags, words);
+    return slowly([&](State& s) { return send(s, handler, bytes, nullptr, flags, words); });
   }
   // The same for a Long; the destination has to be the one that prepare was told, if it was told one.
   template <std::convertible_to<std::int32_t>... Args>
   Status commit_long(HandlerIndex handler, Bytes bytes, void* destination, Flags flags, Args... arguments) {
     const std::array<std::int32_t, sizeof...(Args)> words{static_cast<std::int32_t>(arguments)...};
     check_commit("commit_long", Category::long_message, bytes, words.size(), destination);
-    return send(handler, bytes, destination, flags, words);
+    return slowly([&](State& s) { return send(s, handler, bytes, destination, flags, words); });
   }
   // Sends nothing and gives back what prepare took. After the cancel of a reply another reply may be made.
-  void cancel();
+  void cancel() {
+    check_use("cancel");
+    (void)slowly([](State& s) {
+      cancel(s);
+      return Status::ok;
+    });
+  }
 
  private:
   friend class Endpoint<H>;
@@ -79,93 +86,117 @@ class Prepared {
     conduit,  // by the conduit
   };
 
+  struct State {
+    E* endpoint = nullptr;      // null: nothing is prepared
+    Token<H>* token = nullptr;  // of the request it answers; null: a request
+    const void* client = nullptr;
+    void* destination = nullptr;
+    AmBuffer buffer{};  // its data: the library's, or the client's where the conduit sends from there
+    LocalCompletion local = LocalCompletion::now();
+    Way way = Way::conduit;
+    Whereabouts where{};         // before
+    Link* link = nullptr;        // Way::ring alone, and
+    RingSender* ring = nullptr;  // its ring
+  };
+
   GASMETER_INLINE Prepared(E& endpoint, Token<H>* token, const AmHeader& header, const void* client, Bytes least,
                            Bytes most, void* destination, LocalCompletion local, Flags flags)
-      : endpoint_(&endpoint), token_(token), client_(client), destination_(destination), local_(local) {
-    buffer_.header = header;
+      : s_{&endpoint, token, client, destination, {}, local} {
+    s_.buffer.header = header;
     Link* const link = endpoint.near_.link(header.peer);
     const bool is_plain =
         header.category == Category::medium && client == nullptr && local.leaf() == nullptr && least <= most;
     if (GASMETER_LIKELY(link != nullptr && is_plain && most <= endpoint.max_medium_ &&
                         header.arguments <= conduit::kMaxArguments) &&
-        GASMETER_LIKELY(reserve_record(*link, most))) {
-      stay();
+        GASMETER_LIKELY(reserve_record(s_, *link, most))) {
+      stay(s_);
       return;
     }
-    prepare(link, least, most, flags);
+    (void)slowly([&](State& s) {
+      prepare(s, link, least, most, flags);
+      return Status::ok;
+    });
   }
 
-  [[nodiscard]] Outgoing outgoing() const { return token_ == nullptr ? Outgoing::request : Outgoing::reply; }
-  [[nodiscard]] RingSender& ring_of(Link& link) const {
-    return token_ == nullptr ? link.requests_out : link.replies_out;
+  [[nodiscard]] static Outgoing outgoing(const State& s) {
+    return s.token == nullptr ? Outgoing::request : Outgoing::reply;
   }
-  [[nodiscard]] auto& lock_of(Link& link) const { return token_ == nullptr ? link.request_lock : link.reply_lock; }
+  [[nodiscard]] static RingSender& ring_of(const State& s, Link& link) {
+    return s.token == nullptr ? link.requests_out : link.replies_out;
+  }
+  [[nodiscard]] static auto& lock_of(const State& s, Link& link) {
+    return s.token == nullptr ? link.request_lock : link.reply_lock;
+  }
 
-  GASMETER_INLINE bool reserve_record(Link& link, Bytes bytes) {
-    E& e = *endpoint_;
-    const unsigned arguments = buffer_.header.arguments;
+  GASMETER_INLINE static bool reserve_record(State& s, Link& link, Bytes bytes) {
+    E& e = *s.endpoint;
+    const unsigned arguments = s.buffer.header.arguments;
     e.host_.charge(PrivatePrice::call);
     e.host_.synchronise();
-    lock_of(link).lock();
-    std::byte* const record = ring_of(link).reserve(ring::record(ring::Kind::medium, arguments, bytes));
+    lock_of(s, link).lock();
+    RingSender& ring = ring_of(s, link);
+    std::byte* const record = ring.reserve(ring::record(ring::Kind::medium, arguments, bytes));
     if (GASMETER_UNLIKELY(record == nullptr)) {
-      lock_of(link).unlock();
+      lock_of(s, link).unlock();
       return false;
     }
     std::byte* const payload = ring::payload_of(record, arguments);
-    buffer_.data = payload;
-    buffer_.size = bytes;
-    buffer_.slot = reinterpret_cast<std::uint64_t>(record);
-    way_ = Way::ring;
+    s.buffer.data = payload;
+    s.buffer.size = bytes;
+    s.buffer.slot = reinterpret_cast<std::uint64_t>(record);
+    s.way = Way::ring;
+    s.link = &link;
+    s.ring = &ring;
     return true;
   }
 
   template <class Words>
-  GASMETER_INLINE void send_record(HandlerIndex handler, Bytes bytes, const Words& words) {
-    E& e = *endpoint_;
-    Link& link = *e.near_.link(buffer_.header.peer);
-    auto* const record = reinterpret_cast<std::byte*>(buffer_.slot);
+  GASMETER_INLINE static void send_record(State& s, HandlerIndex handler, Bytes bytes, const Words& words) {
+    E& e = *s.endpoint;
+    Link& link = *s.link;
+    auto* const record = reinterpret_cast<std::byte*>(s.buffer.slot);
     const auto arguments = static_cast<unsigned>(words.size());
     e.host_.charge(PrivatePrice::header_build);
     e.host_.charge_shared(SharedPrice::line_store);
     E::copy_words(record + 8, words);
-    const auto before = static_cast<Bytes>(static_cast<std::byte*>(buffer_.data) - record);
+    const auto before = static_cast<Bytes>(static_cast<std::byte*>(s.buffer.data) - record);
     e.host_.synchronise();
     const std::uint64_t header = ring::Header::pack(handler, arguments, ring::Kind::medium, bytes);
     const Bytes length = before + ring::round_up(bytes, ring::kGranule);
-    if (GASMETER_LIKELY(bytes == buffer_.size)) {
-      ring_of(link).publish(header, length);
+    if (GASMETER_LIKELY(bytes == s.buffer.size)) {
+      s.ring->publish(header, length);
     } else {
-      ring_of(link).publish_part(header, length, before + buffer_.size);
+      s.ring->publish_part(header, length, before + s.buffer.size);
     }
-    lock_of(link).unlock();
+    lock_of(s, link).unlock();
     e.host_.notify(link.rank);
-    leave();
-    endpoint_ = nullptr;
+    leave(s);
+    s.endpoint = nullptr;
   }
 
   // Everything else.
-  void prepare(Link* link, Bytes least, Bytes most, Flags flags);
-  bool try_prepare(Link* link, Bytes least, Bytes most);
-  Status send(HandlerIndex handler, Bytes bytes, void* destination, Flags flags,
-              std::span<const std::int32_t> arguments);
-  Status send_by_conduit(const AmCommit& message, Flags flags);
-  void give_back_staging();
+  static void prepare(State& s, Link* link, Bytes least, Bytes most, Flags flags);
+  static bool try_prepare(State& s, Link* link, Bytes least, Bytes most);
+  static Status send(State& s, HandlerIndex handler, Bytes bytes, void* destination, Flags flags,
+                     std::span<const std::int32_t> arguments);
+  static Status send_by_conduit(State& s, const AmCommit& message, Flags flags);
+  static void give_back_staging(State& s);
+  static void cancel(State& s);
 
   // In checked builds the endpoint knows that something is prepared.
-  GASMETER_INLINE void stay() {
+  GASMETER_INLINE static void stay(State& s) {
     if constexpr (kChecked) {
-      where_ = endpoint_->whereabouts_.get();
-      endpoint_->whereabouts_.set({Place::prepared, where_.handler});
+      s.where = s.endpoint->whereabouts_.get();
+      s.endpoint->whereabouts_.set({Place::prepared, s.where.handler});
     }
   }
-  GASMETER_INLINE void leave() {
-    if constexpr (kChecked) endpoint_->whereabouts_.set(where_);
+  GASMETER_INLINE static void leave(State& s) {
+    if constexpr (kChecked) s.endpoint->whereabouts_.set(s.where);
   }
 
   GASMETER_INLINE void check_use(const char* call) const {
     if constexpr (kChecked) {
-      if (GASMETER_UNLIKELY(endpoint_ == nullptr)) refuse_use(call);
+      if (GASMETER_UNLIKELY(s_.endpoint == nullptr)) refuse_use(call);
     }
   }
   [[noreturn]] static void refuse_use(const char* call);
@@ -173,34 +204,25 @@ class Prepared {
                                     const void* destination) const {
     if constexpr (kChecked) {
       check_use(call);
-      const AmHeader& header = buffer_.header;
-      if (GASMETER_UNLIKELY(header.category != category || bytes > buffer_.size || arguments != header.arguments ||
-                            (destination_ != nullptr && destination_ != destination))) {
+      const AmHeader& header = s_.buffer.header;
+      if (GASMETER_UNLIKELY(header.category != category || bytes > s_.buffer.size || arguments != header.arguments ||
+                            (s_.destination != nullptr && s_.destination != destination))) {
         refuse_commit(call, category, bytes, arguments);
       }
     }
   }
   [[noreturn]] void refuse_commit(const char* call, Category category, Bytes bytes, std::size_t arguments) const;
 
-  void move_from(Prepared& other) {
-    endpoint_ = std::exchange(other.endpoint_, nullptr);
-    token_ = other.token_;
-    client_ = other.client_;
-    destination_ = other.destination_;
-    buffer_ = other.buffer_;
-    local_ = other.local_;
-    way_ = other.way_;
-    where_ = other.where_;
+  // What is done out of line is done to a copy: the object itself can then live in registers.
+  template <class Step>
+  GASMETER_INLINE Status slowly(Step&& step) {
+    State copy = s_;
+    const Status status = step(copy);
+    s_ = copy;
+    return status;
   }
 
-  E* endpoint_ = nullptr;  // null: nothing is prepared
-  Token<H>* token_;        // of the request it answers; null: a request
-  const void* client_;
-  void* destination_;
-  AmBuffer buffer_;  // its data: the library's, or the client's where the conduit sends from there
-  LocalCompletion local_ = LocalCompletion::now();
-  Way way_ = Way::conduit;
-  Whereabouts where_;  // before
+  State s_;
 };
 
 template <class H>
@@ -263,6 +285,32 @@ Prepared<H> Token<H>::prepare_long(const void* client, Bytes least, Bytes most, 
       endpoint_, this,
       {message_.source, conduit::Category::long_message, true, static_cast<std::uint8_t>(arguments), message_.cookie},
       client, least, most, destination, local, flags);
+}
+
+template <class H>
+template <std::convertible_to<std::int32_t>... Args>
+Status Token<H>::reply_medium(HandlerIndex handler, const void* from, Bytes bytes, LocalCompletion local, Flags flags,
+                              Args... arguments) {
+  if (bytes == 0) {  // there is no source to complete
+    const Status status = reply_medium(handler, nullptr, 0, flags, arguments...);
+    if (status == Status::ok) local.complete_now();
+    return status;
+  }
+  Prepared<H> prepared = prepare_medium(from, bytes, bytes, sizeof...(Args), local, flags);
+  return prepared ? prepared.commit(handler, bytes, flags, arguments...) : Status::no_resource;
+}
+
+template <class H>
+template <std::convertible_to<std::int32_t>... Args>
+Status Token<H>::reply_long(HandlerIndex handler, const void* from, Bytes bytes, void* to, LocalCompletion local,
+                            Flags flags, Args... arguments) {
+  if (bytes == 0) {  // there is no source to complete
+    const Status status = reply_long(handler, nullptr, 0, to, flags, arguments...);
+    if (status == Status::ok) local.complete_now();
+    return status;
+  }
+  Prepared<H> prepared = prepare_long(from, bytes, bytes, to, sizeof...(Args), local, flags);
+  return prepared ? prepared.commit_long(handler, bytes, to, flags, arguments...) : Status::no_resource;
 }
 
 }  // namespace gasmeter::core

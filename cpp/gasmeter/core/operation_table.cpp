@@ -82,10 +82,17 @@ OperationId OperationTable::start_leaf(OperationId root, std::uint32_t parts) {
   return OperationId{index};
 }
 
-Event OperationTable::leaf_of(const Event& root) const {
+Event OperationTable::leaf_of(const Event& root) {
   if (root.is_done()) return Event::done();
-  const std::uint32_t leaf = slot_of(root).leaf;
-  return leaf == kEnd ? Event::done() : event_of(OperationId{leaf});
+  const Slot& slot = slot_of(root);
+  if (slot.is_region && !slot.has_leaf) {
+    const std::uint32_t region = root.value_ - 2;
+    const auto bound = static_cast<std::uint32_t>(start_leaf(OperationId{region}, 0));  // the slots may move
+    slots_[bound].is_bound = true;
+    slots_[region].has_leaf = true;
+    return event_of(OperationId{bound});
+  }
+  return slot.leaf == kEnd ? Event::done() : event_of(OperationId{slot.leaf});
 }
 
 const OperationTable::Slot& OperationTable::slot_of(const Event& event) const {

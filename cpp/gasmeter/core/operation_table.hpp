@@ -57,8 +57,9 @@ class OperationTable {
   // A put's local completion as an operation of its own. Consuming the root consumes the leaf, too; the leaf counts as
   // complete when the root is.
   OperationId start_leaf(OperationId root, std::uint32_t parts);
-  // The root's leaf, if it has one that is not consumed; done() otherwise. A pure query.
-  [[nodiscard]] Event leaf_of(const Event& root) const;
+  // The root's leaf, if it has one that is not consumed; done() otherwise. A query: the same answer until it is
+  // consumed. The sources of an access region's puts are free when the region is complete, so its leaf is then, too.
+  [[nodiscard]] Event leaf_of(const Event& root);
   // For reports: what the event is of and how much of it is missing.
   [[nodiscard]] std::string describe(const Event& event) const;
   [[nodiscard]] bool is_leaf(const Event& event) const { return !event.is_done() && slot_of(event).root != kEnd; }
@@ -87,12 +88,14 @@ class OperationTable {
     bool is_region = false;
     bool is_free = true;
     bool is_forsaken = false;  // a leaf whose root was consumed first: freed when it completes
+    bool has_leaf = false;     // of a region: was asked for its leaf once
+    bool is_bound = false;     // a leaf that completes with its root and in no other way
     ImplicitGroup* group = nullptr;
   };
 
   [[nodiscard]] Slot& slot(OperationId id) { return slots_[static_cast<std::uint32_t>(id)]; }
   [[nodiscard]] bool is_complete(const Slot& slot) const {
-    return slot.remaining == 0 || (slot.root != kEnd && slots_[slot.root].remaining == 0);
+    return (slot.remaining == 0 && !slot.is_bound) || (slot.root != kEnd && slots_[slot.root].remaining == 0);
   }
   [[nodiscard]] const Slot& slot_of(const Event& event) const;  // throws unless it is outstanding
   void consume(Event& event);

@@ -77,6 +77,14 @@ class Token {
   template <std::convertible_to<std::int32_t>... Args>
   Status reply_long(HandlerIndex handler, const void* from, Bytes bytes, void* to, Flags flags, Args... arguments);
 
+  // With a choice of local completion (now or event; not group); core/negotiated.hpp has to be included.
+  template <std::convertible_to<std::int32_t>... Args>
+  Status reply_medium(HandlerIndex handler, const void* from, Bytes bytes, LocalCompletion local, Flags flags,
+                      Args... arguments);
+  template <std::convertible_to<std::int32_t>... Args>
+  Status reply_long(HandlerIndex handler, const void* from, Bytes bytes, void* to, LocalCompletion local, Flags flags,
+                    Args... arguments);
+
   // Negotiated payload: see Endpoint::prepare_medium and core/negotiated.hpp, which has to be included.
   [[nodiscard]] Prepared<H> prepare_medium(const void* client, Bytes least, Bytes most, unsigned arguments,
                                            LocalCompletion local = LocalCompletion::now(), Flags flags = Flags::none);

@@ -321,6 +321,27 @@ TEST_CASE("a root takes its leaf with it") {
   CHECK(table.outstanding() == 0);
 }
 
+TEST_CASE("a region's leaf is complete when the region is, and goes with it") {
+  for (const bool leaf_first : {true, false}) {
+    OperationTable table;
+    ImplicitGroup group;
+    table.begin_region(group);
+    const OperationId put = table.start(OperationKind::put, 1, &group);
+    Event region = table.end_region(group);
+    Event leaf = table.leaf_of(region);
+    CHECK(leaf == table.leaf_of(region));
+    CHECK(table.is_leaf(leaf));
+    CHECK_FALSE(table.test(leaf));
+    table.complete(put);
+    if (leaf_first) {
+      CHECK(table.test(leaf));
+      CHECK(table.leaf_of(region).is_done());
+    }
+    CHECK(table.test(region));
+    CHECK(table.outstanding() == 0);
+  }
+}
+
 TEST_CASE("arrays: done entries are consumed whatever the answer, leaves may stand behind their roots") {
   OperationTable table;
   std::vector<Event> none(3);
