@@ -41,10 +41,9 @@ Cases<ThreadedHost> thread_cases();
 template <class H>
 Cases<H> all_cases() {
   Cases<H> all;
-  for (const Cases<H>& group :
-       {message_cases<H>(), flood_cases<H>(), immediate_cases<H>(), rma_cases<H>(), event_cases<H>(),
-        barrier_cases<H>(), misuse_cases<H>(), restricted_cases<H>(), negotiated_cases<H>(), atomic_cases<H>(),
-        vis_cases<H>()}) {
+  for (const Cases<H>& group : {message_cases<H>(), flood_cases<H>(), immediate_cases<H>(), rma_cases<H>(),
+                                event_cases<H>(), barrier_cases<H>(), misuse_cases<H>(), restricted_cases<H>(),
+                                negotiated_cases<H>(), atomic_cases<H>(), vis_cases<H>()}) {
     all.insert(all.end(), group.begin(), group.end());
   }
   all.push_back(random_program_case<H>());

@@ -1,12 +1,11 @@
 // Vector, indexed and strided transfers against a model that moves byte by byte.
-#include "gasmeter/core/vis/vis.hpp"
-
 #include <algorithm>
 #include <cstring>
 #include <numeric>
 
 #include "cases.hpp"
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/core/vis/vis.hpp"
 #include "message.hpp"
 
 namespace gasmeter::conformance {
@@ -96,7 +95,8 @@ void model(const Shape& shape, std::byte* to, const std::byte* from) {
 // This rank's area of a segment, what it shall hold, and the memory of this rank's side.
 template <class H>
 struct Areas {
-  Areas(Member<H>& member, Bytes most) : me(member), size(std::min<Bytes>(most, me.endpoint.segment().size / me.ranks())) {
+  Areas(Member<H>& member, Bytes most)
+      : me(member), size(std::min<Bytes>(most, me.endpoint.segment().size / me.ranks())) {
     here.resize(size);
     there.resize(size);
     found.resize(size);
@@ -366,8 +366,8 @@ void the_peer_is_told_when_data_are_there(Member<H>& me) {
         transfer(me, vis, me.next(), Strided{areas.at(me.next()), to, areas.here.data(), from, 1, counts}, true, form);
         transfer(me, vis, me.next(), Strided{areas.at(me.next()), to, areas.here.data(), from, 1, counts}, true, form);
         me.endpoint.wait_until([&] { return told.count >= sent; });  // before the next one changes what lies there
+        EXPECT(me, told.count == sent);                              // armed for one put alone
         me.endpoint.barrier();
-        EXPECT(me, told.count == sent);  // armed for one put alone
       }
     }
   }

@@ -1,4 +1,5 @@
-// The passes of the stride optimiser, each alone and all together: which byte goes where stays, and no pass adds a level.
+// The passes of the stride optimiser, each alone and all together: which byte goes where stays, and no pass adds a
+// level.
 #include "gasmeter/core/vis/shape.hpp"
 
 #include <doctest/doctest.h>
@@ -149,7 +150,8 @@ TEST_CASE("all passes keep what moves, and none of them would change the result"
     REQUIRE(moves(shape) == d.moved());
     REQUIRE(shape.levels <= d.counts.size());
     Shape again = shape;
-    for (const Pass pass : {&drop_null_levels, &invert, &sort_levels, &fold_into_element, &fold_neighbours}) pass(again);
+    for (const Pass pass : {&drop_null_levels, &invert, &sort_levels, &fold_into_element, &fold_neighbours})
+      pass(again);
     REQUIRE(again.levels == shape.levels);
     REQUIRE(again.element == shape.element);
   }
