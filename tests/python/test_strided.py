@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import gasmeter as gm
@@ -71,7 +71,8 @@ def moves(ep, cases):
 
 
 @pytest.mark.parametrize("conduit", ["smp", "udp"])
-@settings(max_examples=5)
+# Each example is a job of many cases: shrinking would take long.
+@settings(max_examples=5, phases=(Phase.generate,))
 @given(cases=st.lists(views(), min_size=10, max_size=40))
 def test_moves_what_numpy_moves(conduit, cases):
     assert launched(moves, cases, conduit=conduit) == [True, True]
