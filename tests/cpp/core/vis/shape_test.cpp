@@ -267,8 +267,9 @@ TEST_CASE("any range of a side's bytes packs and unpacks as the whole does") {
 }
 
 TEST_CASE("rows of every size move those bytes and no other") {
-  for (const Bytes piece : {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 200}) {
-    for (const Bytes count : {1, 2, 3, 4, 5, 9}) {
+  for (const Bytes piece :
+       std::initializer_list<Bytes>{1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 200}) {
+    for (const Bytes count : std::initializer_list<Bytes>{1, 2, 3, 4, 5, 9}) {
       std::vector<std::byte> from(20'000);
       for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::byte>(i * 7 + i / 251);
       std::vector<std::byte> to(20'000, std::byte{0xee});
