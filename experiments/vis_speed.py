@@ -35,7 +35,7 @@ experiment = gm.Experiment(
         gm.Series(
             **PUT,
             conduit="smp",
-            reference={"levels": 1},
+            reference={"levels": "1"},
             options={"piece": (8, 512), "levels": 32},
             target=gm.Target(line="smp, 32 levels that fold / one level", at_least=0.95),
         ),
@@ -50,7 +50,7 @@ experiment = gm.Experiment(
             **PUT,
             conduit="smp",
             reference={"implementation": "gasnet1"},
-            options={"piece": (8, 64), "levels": (1, 3, 8)},
+            options={"piece": (8, 64), "levels": (1, 3, 8), "implementation": "ex"},
             target=gm.Target(line="smp, strided put / GASNet-1 baseline"),
         ),
         gm.Series(
@@ -62,7 +62,7 @@ experiment = gm.Experiment(
             **PUT,
             conduit="udp",
             reference={"implementation": "gasnet1"},
-            options={"piece": (8, 64, 512), "levels": 3},
+            options={"piece": (8, 64, 512), "levels": 3, "implementation": "ex"},
             target=gm.Target(line="udp, strided put / GASNet-1 baseline"),
         ),
     ),

@@ -111,9 +111,10 @@ class Plot(_Described):
 
     Attributes
     ----------
-    kind : {"latency", "bandwidth", "gups", "links"}
-        Latency against size with overhead below, bandwidth against size, Gups against ranks, or how busy each link of
-        a modelled network was, at the one of the points shown whose links were the busiest.
+    kind : {"latency", "bandwidth", "gups", "crossover", "links"}
+        Latency against size with overhead below, bandwidth against size, Gups against ranks, the ratio of one way of
+        moving pieces to another over size and option ``piece`` with the line where they are equal, or how busy each
+        link of a modelled network was, at the one of the points shown whose links were the busiest.
     name : str
         File name without ending; the kind by default.
     title : str
@@ -124,7 +125,7 @@ class Plot(_Described):
         What is shown; everything by default. A machine by its name or label, as it stands in the rows.
     """
 
-    kind: Literal["latency", "bandwidth", "gups", "links"]
+    kind: Literal["latency", "bandwidth", "gups", "crossover", "links"]
     name: str = ""
     title: str = ""
     metric: str | None = None

@@ -176,7 +176,7 @@ class Result:
 
         Parameters
         ----------
-        kind : {"latency", "bandwidth", "gups", "links"}, optional
+        kind : {"latency", "bandwidth", "gups", "crossover", "links"}, optional
             What to draw; by default the first plot of the experiment, or the first the rows can show.
 
         Returns

@@ -36,6 +36,12 @@ class Endpoint {
   [[nodiscard]] Bytes max_medium() const { return core_.max_medium(); }
   // A neighbour's segment as memory of this process; throws UsageError outside the neighbourhood.
   [[nodiscard]] std::span<std::byte> segment_of(std::int64_t rank) const;
+  [[nodiscard]] bool is_mapped(std::int64_t rank) const {
+    if (static_cast<std::uint64_t>(rank) >= core_.ranks()) return false;
+    const Rank owner{static_cast<std::uint32_t>(rank)};
+    return core_.map(owner, core_.segment(owner).address) != nullptr;
+  }
+  [[nodiscard]] Core& core() { return core_; }
 
   // ---- put and get at an offset of a rank's segment; complete when they return
   GASMETER_INLINE void put(const char* call, std::int64_t rank, std::int64_t offset, const void* from, Bytes bytes) {

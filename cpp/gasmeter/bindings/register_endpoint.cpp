@@ -3,6 +3,7 @@
 #include "gasmeter/bindings/event.hpp"
 #include "gasmeter/bindings/numpy.hpp"
 #include "gasmeter/bindings/registration.hpp"
+#include "gasmeter/bindings/strided.hpp"
 #include "gasmeter/bindings/transfers.hpp"
 
 namespace gasmeter::bindings {
@@ -164,6 +165,7 @@ gasmeter.UsageError
   add_transfers(type);
   define_non_blocking(type);
   define_messages(type);
+  register_strided(module, type);
 }
 
 }  // namespace gasmeter::bindings

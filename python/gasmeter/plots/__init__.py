@@ -12,6 +12,7 @@ from gasmeter.errors import UsageError, unknown
 from gasmeter.experiment import Plot
 from gasmeter.links import unpack
 from gasmeter.plots.bandwidth import draw_bandwidth
+from gasmeter.plots.crossover import draw_crossover
 from gasmeter.plots.gups import draw_gups
 from gasmeter.plots.latency import draw_latency
 from gasmeter.plots.links import draw_links
@@ -29,6 +30,7 @@ KINDS: dict[str, tuple[tuple[str, ...], Callable[[Chart], Drawing]]] = {
     "latency": (("latency", "round_trip"), draw_latency),
     "bandwidth": (("bandwidth",), draw_bandwidth),
     "gups": (("gups",), draw_gups),
+    "crossover": (("bandwidth",), draw_crossover),
 }
 """Metrics that each kind of plot of rows shows, and what draws it."""
 _FILTERS = ("op", "conduit", "machine", "topology")
@@ -139,7 +141,7 @@ def _plots(result: Result) -> list[Plot]:
     if result.plots:
         return list(result.plots)
     metrics = set(result.frame()["metric"])
-    shown = [kind for kind, (known, _) in KINDS.items() if metrics & set(known)]
+    shown = [kind for kind, (known, _) in KINDS.items() if metrics & set(known) and kind != "crossover"]
     return [Plot(kind=kind) for kind in [*shown, *([LINKS] if result.link_tables() else [])]]  # type: ignore[arg-type]
 
 

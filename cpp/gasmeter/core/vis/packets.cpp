@@ -79,7 +79,7 @@ struct WireList {
 
 // What one packet takes of the peer's list from a place on.
 struct Share {
-  Bytes uniform = 0;      // of whole pieces of that size
+  Bytes uniform = 0;  // of whole pieces of that size
   std::size_t entries = 0;
   Bytes data = 0;
 };
@@ -333,9 +333,7 @@ bool Vis<H>::get_lists_packed(Rank rank, const Transfer& transfer, const Call& c
     (void)here.run(transfer.self, left);
     const Share share = share_of(transfer.peer, there, left, request, reply, false);
     state->holders.fetch_add(1, std::memory_order_relaxed);
-    const auto fill = [&](std::byte* to) {
-      write_list(ep_.host_, {to, share.uniform}, transfer.peer, there, share);
-    };
+    const auto fill = [&](std::byte* to) { write_list(ep_.host_, {to, share.uniform}, transfer.peer, there, share); };
     if (!send_medium(rank, kGetList, WireList::entry(share.uniform) * share.entries, call.flags, id, fill,
                      static_cast<std::int32_t>(id), low(bits(state.get())), high(bits(state.get())),
                      static_cast<std::int32_t>(share.entries), static_cast<std::int32_t>(share.uniform),
@@ -428,11 +426,11 @@ void Vis<H>::register_handlers(HandlerTable<H>& handlers) {
   handlers.add({kPeerCompletion, &on_peer_completion, nullptr, "peer completion"});
 }
 
-#define GASMETER_INSTANTIATE(H)                                                                                  \
-  template void Vis<H>::register_handlers(HandlerTable<H>&);                                                     \
-  template bool Vis<H>::fits_packets(Rank, const Transfer&, bool) const;                                         \
-  template bool Vis<H>::fits_one_packet(Rank, const Transfer&, bool) const;                                      \
-  template bool Vis<H>::put_packed(Rank, const Transfer&, const Call&, OperationId);                             \
+#define GASMETER_INSTANTIATE(H)                                                      \
+  template void Vis<H>::register_handlers(HandlerTable<H>&);                         \
+  template bool Vis<H>::fits_packets(Rank, const Transfer&, bool) const;             \
+  template bool Vis<H>::fits_one_packet(Rank, const Transfer&, bool) const;          \
+  template bool Vis<H>::put_packed(Rank, const Transfer&, const Call&, OperationId); \
   template bool Vis<H>::get_packed(Rank, const Transfer&, const Call&, OperationId);
 GASMETER_INSTANTIATE(RealHost)
 GASMETER_INSTANTIATE(ThreadedHost)

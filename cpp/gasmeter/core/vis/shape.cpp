@@ -46,8 +46,8 @@ void check_levels(std::size_t counts, std::size_t self, std::size_t peer) {
                      " strides at this side and " + std::to_string(peer) + " at the peer's; one per level is expected");
   }
   if (counts > kMostLevels) {
-    throw UsageError("strided transfer: " + std::to_string(counts) + " levels; at most " +
-                     std::to_string(kMostLevels) + " are allowed");
+    throw UsageError("strided transfer: " + std::to_string(counts) + " levels; at most " + std::to_string(kMostLevels) +
+                     " are allowed");
   }
 }
 

@@ -50,11 +50,11 @@ void check_levels(std::size_t counts, std::size_t self, std::size_t peer);
                                 std::span<const Bytes> counts);
 
 // ---- the passes. Each keeps which byte goes where, and none adds a level.
-void drop_null_levels(Shape& shape);    // counts of 1
-void invert(Shape& shape);              // no level's peer stride is negative: the walk starts at the other end
-void sort_levels(Shape& shape);         // by ascending peer stride
-void fold_into_element(Shape& shape);   // innermost levels whose pieces touch at both sides
-void fold_neighbours(Shape& shape);     // a level that continues the one below at both sides
+void drop_null_levels(Shape& shape);   // counts of 1
+void invert(Shape& shape);             // no level's peer stride is negative: the walk starts at the other end
+void sort_levels(Shape& shape);        // by ascending peer stride
+void fold_into_element(Shape& shape);  // innermost levels whose pieces touch at both sides
+void fold_neighbours(Shape& shape);    // a level that continues the one below at both sides
 
 // All of them; the client's description is read once. False: there is nothing to move.
 [[nodiscard]] bool optimised_shape(Shape& shape, std::byte* self, std::span<const std::ptrdiff_t> self_strides,

@@ -149,9 +149,9 @@ struct Piece {
 
 // Pieces of lengths of their own, or of one length at many addresses. A view: the client's list lives on.
 struct ListSide {
-  const Piece* pieces = nullptr;      // or else
+  const Piece* pieces = nullptr;  // or else
   void* const* addresses = nullptr;
-  Bytes bytes = 0;                    // of each at an address
+  Bytes bytes = 0;  // of each at an address
   std::size_t count = 0;
 
   [[nodiscard]] bool is_uniform() const { return pieces == nullptr; }

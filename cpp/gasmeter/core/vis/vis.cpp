@@ -129,8 +129,9 @@ void Vis<H>::check_peer(Rank rank, const Transfer& transfer) const {
     const auto offset = static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(at) -
                                                     reinterpret_cast<std::uintptr_t>(segment.address));
     throw UsageError("rank " + std::to_string(index(ep_.rank_)) + ": transfer of pieces: [" + std::to_string(offset) +
-                     ", " + std::to_string(offset + static_cast<std::ptrdiff_t>(bytes)) + ") lies outside the segment of rank " +
-                     std::to_string(index(rank)) + ", which has " + std::to_string(segment.size) + " bytes");
+                     ", " + std::to_string(offset + static_cast<std::ptrdiff_t>(bytes)) +
+                     ") lies outside the segment of rank " + std::to_string(index(rank)) + ", which has " +
+                     std::to_string(segment.size) + " bytes");
   };
   if (transfer.shape != nullptr) {
     const Shape& shape = *transfer.shape;
@@ -292,8 +293,8 @@ template <class H>
 bool Vis<H>::by_pieces(Rank rank, const Transfer& transfer, const Call& call, OperationId id, OperationId leaf) {
   // One that is immediate cannot take the resources of several at once.
   if (is_immediate(call.flags)) {
-    const bool one = transfer.shape != nullptr ? transfer.shape->levels == 0
-                                               : transfer.self.count == 1 && transfer.peer.count == 1;
+    const bool one =
+        transfer.shape != nullptr ? transfer.shape->levels == 0 : transfer.self.count == 1 && transfer.peer.count == 1;
     if (!one) return false;
   }
   bool taken = true;

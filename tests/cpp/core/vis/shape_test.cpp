@@ -1,4 +1,5 @@
-// The passes of the stride optimiser, each alone and all together: which byte goes where stays, and no pass adds a level.
+// The passes of the stride optimiser, each alone and all together: which byte goes where stays, and no pass adds a
+// level.
 #include "gasmeter/core/vis/shape.hpp"
 
 #include <doctest/doctest.h>
@@ -149,7 +150,8 @@ TEST_CASE("all passes keep what moves, and none of them would change the result"
     REQUIRE(moves(shape) == d.moved());
     REQUIRE(shape.levels <= d.counts.size());
     Shape again = shape;
-    for (const Pass pass : {&drop_null_levels, &invert, &sort_levels, &fold_into_element, &fold_neighbours}) pass(again);
+    for (const Pass pass : {&drop_null_levels, &invert, &sort_levels, &fold_into_element, &fold_neighbours})
+      pass(again);
     REQUIRE(again.levels == shape.levels);
     REQUIRE(again.element == shape.element);
   }
@@ -265,8 +267,9 @@ TEST_CASE("any range of a side's bytes packs and unpacks as the whole does") {
 }
 
 TEST_CASE("rows of every size move those bytes and no other") {
-  for (const Bytes piece : {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 200}) {
-    for (const Bytes count : {1, 2, 3, 4, 5, 9}) {
+  for (const Bytes piece :
+       std::initializer_list<Bytes>{1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 200}) {
+    for (const Bytes count : std::initializer_list<Bytes>{1, 2, 3, 4, 5, 9}) {
       std::vector<std::byte> from(20'000);
       for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::byte>(i * 7 + i / 251);
       std::vector<std::byte> to(20'000, std::byte{0xee});

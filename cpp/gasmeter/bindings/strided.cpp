@@ -1,0 +1,235 @@
+#include "gasmeter/bindings/strided.hpp"
+
+#include <pybind11/numpy.h>
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gasmeter/bindings/endpoint.hpp"
+#include "gasmeter/core/vis/vis.hpp"
+
+namespace gasmeter::bindings {
+namespace {
+
+using namespace py::literals;
+
+std::string text_of(const std::vector<py::ssize_t>& numbers) {
+  std::string text = "(";
+  for (std::size_t i = 0; i < numbers.size(); ++i) text += (i == 0 ? "" : ", ") + std::to_string(numbers[i]);
+  return text + (numbers.size() == 1 ? ",)" : ")");
+}
+
+// Where elements lie in some rank's segment.
+struct RemoteArray {
+  RemoteArray(std::int64_t offset_in, std::vector<py::ssize_t> shape_in, const py::object& dtype_in,
+              std::optional<std::vector<py::ssize_t>> strides_in)
+      : offset(offset_in), shape(std::move(shape_in)), dtype(py::dtype::from_args(dtype_in)) {
+    for (const py::ssize_t count : shape) {
+      if (count < 0)
+        throw UsageError("RemoteArray: shape " + text_of(shape) + "; each count is expected to be 0 or more");
+    }
+    if (strides_in && strides_in->size() != shape.size()) {
+      throw UsageError("RemoteArray: shape " + text_of(shape) + " and strides " + text_of(*strides_in) +
+                       "; one stride per dimension is expected");
+    }
+    if (strides_in) {
+      strides = std::move(*strides_in);
+      return;
+    }
+    strides.resize(shape.size());
+    py::ssize_t stride = dtype.itemsize();
+    for (std::size_t i = shape.size(); i-- > 0;) {
+      strides[i] = stride;
+      stride *= shape[i];
+    }
+  }
+  std::int64_t offset;
+  std::vector<py::ssize_t> shape;
+  py::dtype dtype;
+  std::vector<py::ssize_t> strides;
+};
+
+// An array of this process, whose memory lives as long as this.
+py::array local_array(const char* call, const char* name, const py::object& object, bool written) {
+  if (!py::isinstance<py::array>(object)) {
+    throw UsageError(std::string(call) + ": " + name + " is a " + Py_TYPE(object.ptr())->tp_name +
+                     "; a NumPy array is expected");
+  }
+  auto array = py::reinterpret_borrow<py::array>(object);
+  if (array.dtype().attr("hasobject").cast<bool>()) {
+    throw UsageError(std::string(call) + ": " + name + " holds Python objects; numbers are expected");
+  }
+  if (written && !array.writeable()) {
+    throw UsageError(std::string(call) + ": " + name + " is not writeable; an array that can be written is expected");
+  }
+  return array;
+}
+
+// The remote side: as described, or as a view of memory that has the layout of the rank's segment.
+RemoteArray remote_array(const char* call, const char* name, const Endpoint& endpoint, std::int64_t rank,
+                         const py::object& object) {
+  if (py::isinstance<RemoteArray>(object)) return object.cast<RemoteArray>();
+  const py::array array = local_array(call, name, object, false);
+  std::vector<py::ssize_t> shape(array.shape(), array.shape() + array.ndim());
+  std::vector<py::ssize_t> strides(array.strides(), array.strides() + array.ndim());
+  if (array.size() == 0) return {0, std::move(shape), array.dtype(), std::move(strides)};  // it may lie anywhere
+  const auto* const at = static_cast<const std::byte*>(array.data());
+  std::vector<std::int64_t> mapped{endpoint.rank()};
+  if (endpoint.is_mapped(rank)) mapped.push_back(rank);
+  for (const std::int64_t owner : mapped) {
+    const auto segment = endpoint.segment_of(owner);
+    if (at < segment.data() || at >= segment.data() + segment.size()) continue;
+    return {at - segment.data(), std::move(shape), array.dtype(), std::move(strides)};
+  }
+  throw UsageError(std::string(call) + ": " + name +
+                   " lies in no segment; a view of `segment` or `segment_of(rank)`, or a RemoteArray is expected");
+}
+
+// Levels of a transfer: the last axis is the innermost.
+std::vector<std::ptrdiff_t> levels_of(std::vector<py::ssize_t> numbers) {
+  std::reverse(numbers.begin(), numbers.end());
+  return {numbers.begin(), numbers.end()};
+}
+
+struct Sides {
+  py::array here;
+  RemoteArray there;
+  std::byte* base;  // the peer's address of the first element
+  Bytes element;
+  std::vector<Bytes> counts;
+  std::vector<std::ptrdiff_t> here_strides;
+  std::vector<std::ptrdiff_t> there_strides;
+};
+
+Sides sides_of(const char* call, Endpoint& endpoint, std::int64_t rank, const py::object& target,
+               const py::object& source, bool put) {
+  Sides sides{local_array(call, put ? "source" : "target", put ? source : target, !put),
+              remote_array(call, put ? "target" : "source", endpoint, rank, put ? target : source),
+              nullptr,
+              0,
+              {},
+              {},
+              {}};
+  const std::vector<py::ssize_t> shape(sides.here.shape(), sides.here.shape() + sides.here.ndim());
+  if (shape != sides.there.shape) {
+    const std::string local = text_of(shape);
+    const std::string remote = text_of(sides.there.shape);
+    throw UsageError(std::string(call) + ": target has shape " + (put ? remote : local) + " and source " +
+                     (put ? local : remote) + "; equal shapes are expected");
+  }
+  if (!sides.here.dtype().equal(sides.there.dtype)) {
+    const auto local = py::str(sides.here.dtype()).cast<std::string>();
+    const auto remote = py::str(sides.there.dtype).cast<std::string>();
+    throw UsageError(std::string(call) + ": target has dtype " + (put ? remote : local) + " and source " +
+                     (put ? local : remote) + "; equal dtypes are expected");
+  }
+  sides.element = static_cast<Bytes>(sides.here.itemsize());
+  for (const std::ptrdiff_t count : levels_of(shape)) sides.counts.push_back(static_cast<Bytes>(count));
+  sides.here_strides = levels_of({sides.here.strides(), sides.here.strides() + sides.here.ndim()});
+  sides.there_strides = levels_of(sides.there.strides);
+  const core::vis::Extent extent = core::vis::extent_of(sides.element, sides.counts, sides.there_strides);
+  endpoint.check_range(call, rank, sides.there.offset + extent.first, static_cast<Bytes>(extent.last - extent.first));
+  sides.base = endpoint.core().segment(Rank{static_cast<std::uint32_t>(rank)}).address + sides.there.offset;
+  return sides;
+}
+
+void put_strided(Endpoint& endpoint, std::int64_t rank, const py::object& target, const py::object& source) {
+  const Sides sides = sides_of("put_strided", endpoint, rank, target, source, true);
+  core::Vis<RealHost> vis(endpoint.core());
+  core::Event event = vis.put_nb(Rank{static_cast<std::uint32_t>(rank)},
+                                 core::vis::Strided{sides.base, sides.there_strides, sides.here.data(),
+                                                    sides.here_strides, sides.element, sides.counts});
+  if (!event.is_done()) endpoint.wait(event);
+}
+
+py::object get_strided(Endpoint& endpoint, std::int64_t rank, const py::object& target, const py::object& source) {
+  Sides sides = sides_of("get_strided", endpoint, rank, target, source, false);
+  core::Vis<RealHost> vis(endpoint.core());
+  core::Event event = vis.get_nb(Rank{static_cast<std::uint32_t>(rank)},
+                                 core::vis::Strided{sides.here.mutable_data(), sides.here_strides, sides.base,
+                                                    sides.there_strides, sides.element, sides.counts});
+  if (!event.is_done()) endpoint.wait(event);
+  return target;
+}
+
+py::cpp_function method(py::handle type, const char* name, auto function, const char* text) {
+  return py::cpp_function(function, py::name(name), py::is_method(type),
+                          py::sibling(py::getattr(type, name, py::none())), py::arg("rank"), py::arg("target"),
+                          py::arg("source"), text);
+}
+
+}  // namespace
+
+void register_strided(py::module_& module, py::handle endpoint_type) {
+  py::class_<RemoteArray>(module, "RemoteArray", R"(Where elements lie in a rank's segment.
+
+Parameters
+----------
+offset : int
+    First element's first byte, from the start of the segment.
+shape : sequence of int
+    Counts, each 0 or more.
+dtype : dtype, default uint8
+    Of one element.
+strides : sequence of int, optional
+    Bytes from one element to the next in each dimension, of either sign; by default without gaps, the last fastest.
+)")
+      .def(py::init<std::int64_t, std::vector<py::ssize_t>, const py::object&,
+                    std::optional<std::vector<py::ssize_t>>>(),
+           "offset"_a, "shape"_a, "dtype"_a = "uint8", "strides"_a = py::none())
+      .def_readonly("offset", &RemoteArray::offset, "First byte (int).")
+      .def_property_readonly(
+          "shape", [](const RemoteArray& self) { return py::tuple(py::cast(self.shape)); }, "Counts (tuple of int).")
+      .def_property_readonly(
+          "strides", [](const RemoteArray& self) { return py::tuple(py::cast(self.strides)); },
+          "Bytes between elements (tuple of int).")
+      .def_property_readonly("dtype", [](const RemoteArray& self) { return self.dtype; }, "Of one element (dtype).");
+  py::setattr(endpoint_type, "put_strided",
+              method(endpoint_type, "put_strided", &put_strided,
+                     R"(Copy an array into a rank's segment, element by element; complete there when it returns.
+
+Parameters
+----------
+rank : int
+    Owner of the segment.
+target : RemoteArray or numpy.ndarray
+    Where elements go: described, or a view of `segment` (of which the rank's has the layout) or `segment_of(rank)`.
+source : numpy.ndarray
+    What is copied; of the same shape and dtype, with any strides.
+
+Raises
+------
+gasmeter.UsageError
+    For shapes or dtypes that differ, and ranks or ranges that do not exist.
+)"));
+  py::setattr(
+      endpoint_type, "get_strided",
+      method(endpoint_type, "get_strided", &get_strided, R"(Copy an array out of a rank's segment, element by element.
+
+Parameters
+----------
+rank : int
+    Owner of the segment.
+target : numpy.ndarray
+    Where elements go; writeable, with any strides.
+source : RemoteArray or numpy.ndarray
+    What is copied: see `put_strided`; of the same shape and dtype.
+
+Returns
+-------
+numpy.ndarray
+    `target`.
+
+Raises
+------
+gasmeter.UsageError
+    For shapes or dtypes that differ, a target that is not writeable, and ranks or ranges that do not exist.
+)"));
+}
+
+}  // namespace gasmeter::bindings
