@@ -210,7 +210,12 @@ Team<H>* Teams<H>::add(std::uint32_t id, std::uint32_t self, std::vector<Rank> m
   for (Foreign& foreign : foreign_) {
     if (foreign.team == id) team.early_.push_back(std::move(foreign.what));
   }
-  std::erase_if(foreign_, [&](const Foreign& foreign) { return foreign.team == id; });
+  for (const ForeignClearance& foreign : foreign_clearances_) {
+    if (foreign.team == id) team.early_clearances_.push_back(foreign.what);
+  }
+  const auto is_its = [id](const auto& foreign) { return foreign.team == id; };
+  std::erase_if(foreign_, is_its);
+  std::erase_if(foreign_clearances_, is_its);
   return &team;
 }
 
