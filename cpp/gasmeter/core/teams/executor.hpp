@@ -9,6 +9,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <memory>
 #include <mutex>
 #include <string>
 
@@ -109,9 +111,12 @@ Event Teams<H>::begin(Team<H>& team, std::unique_ptr<Operation> operation) {
   Event event = endpoint_.operations_.event_of(id);
   try {
     const std::lock_guard guard(lock_);
-    if (temporary != 0 && !team.scratch_in_use_ && temporary <= team.scratch_.bytes) {
+    void* scratch = team.scratch_.address;
+    Bytes room = team.scratch_.bytes;
+    if (temporary != 0 && !team.scratch_in_use_ && scratch != nullptr &&
+        std::align(alignof(std::max_align_t), temporary, scratch, room) != nullptr) {
       team.scratch_in_use_ = operation->has_scratch = true;
-      operation->buffers.temporary = static_cast<std::byte*>(team.scratch_.address);
+      operation->buffers.temporary = static_cast<std::byte*>(scratch);
     } else if (temporary != 0) {
       operation->memory = std::make_unique_for_overwrite<std::byte[]>(temporary);
       operation->buffers.temporary = operation->memory.get();

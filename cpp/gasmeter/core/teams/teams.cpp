@@ -116,9 +116,14 @@ Event Team<H>::barrier_nb(Algorithm algorithm) {
 
 template <class H>
 void Team<H>::barrier(Algorithm algorithm) {
+  const bool is_world = members_.empty();
+  if (is_world && is_near_ && algorithm == Algorithm::automatic) {  // by the neighbourhood's lines
+    endpoint().barrier();
+    return;
+  }
   if (!is_near_ && !knows_nodes_ && ranks_ > 2) teams_.find_nodes(*this);
   if (algorithm == Algorithm::automatic) algorithm = choice(Collective::barrier, 0);
-  if (members_.empty() && algorithm == Algorithm::dissemination) {
+  if (is_world && algorithm == Algorithm::dissemination) {
     endpoint().barrier();
   } else {
     teams_.wait(barrier_nb(algorithm));
