@@ -6,8 +6,8 @@ experiment = gm.Experiment(
     name="all_to_all",
     title="All-to-all on a mesh and on a torus",
     question=(
-        "Which links are busy when every rank sends to every other one, on a mesh and on a torus of 64 nodes, and how much"
-        " longer does the exchange take where wrap-around links are missing? What does another algorithm change?"
+        "Which links are busy when every rank sends to every other one, on a mesh and on a torus of 64 nodes, and how"
+        " much longer does the exchange take where wrap-around links are missing? What does another algorithm change?"
     ),
     series=(
         gm.Series(

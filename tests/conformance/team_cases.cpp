@@ -151,7 +151,7 @@ void scratch_comes_back(Member<H>& me) {
   EXPECT(me, Teams<H>::recommended_scratch(1) == 0);
   EXPECT(me, Teams<H>::recommended_scratch(2) > 0);
   std::byte* const segment = me.endpoint.segment().address;
-  const Scratch given{segment + 64, 64 * 1024};
+  const Scratch given{segment + 61, 64 * 1024};  // aligned for nothing
   Team<H>* const team = teams.split(teams.world(), 1, 0, given);
   if (team == nullptr) return;
   // Reductions that use it, one after the other and two at a time.

@@ -69,6 +69,14 @@ CATALOGUE = {
             "options": [],
         },
         {
+            "name": "collective",
+            "summary": "all ranks at once",
+            "raw": [],
+            "variants": [],
+            "ops": [_op("exchange", LATENCY)],
+            "options": [_option("algorithm", "choice", "auto", choices=["auto", "pairwise", "bruck"])],
+        },
+        {
             "name": "random-access",
             "summary": "HPCC RandomAccess",
             "raw": ["shm", "udp", "mpi", "extoll"],

@@ -9,6 +9,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <memory>
 #include <mutex>
 #include <string>
 
@@ -109,9 +111,12 @@ Event Teams<H>::begin(Team<H>& team, std::unique_ptr<Operation> operation) {
   Event event = endpoint_.operations_.event_of(id);
   try {
     const std::lock_guard guard(lock_);
-    if (temporary != 0 && !team.scratch_in_use_ && temporary <= team.scratch_.bytes) {
+    void* scratch = team.scratch_.address;
+    Bytes room = team.scratch_.bytes;
+    if (temporary != 0 && !team.scratch_in_use_ && scratch != nullptr &&
+        std::align(alignof(std::max_align_t), temporary, scratch, room) != nullptr) {
       team.scratch_in_use_ = operation->has_scratch = true;
-      operation->buffers.temporary = static_cast<std::byte*>(team.scratch_.address);
+      operation->buffers.temporary = static_cast<std::byte*>(scratch);
     } else if (temporary != 0) {
       operation->memory = std::make_unique_for_overwrite<std::byte[]>(temporary);
       operation->buffers.temporary = operation->memory.get();
@@ -136,7 +141,17 @@ void Teams<H>::launch(Team<H>& team, std::unique_ptr<Operation> operation) {
     if (mine(early)) started.clearances.push_back(early.clearance);
   }
   std::erase_if(team.early_clearances_, mine);
-  (void)advance(team, started);
+  const std::uint32_t number = started.number;
+  const std::uint32_t signature = started.signature;
+  (void)advance(team, started);  // first, so that the others can notice, too
+  const auto contradicts = [&](const teams::Early& early) {
+    return early.number == number && early.signature != signature;
+  };
+  const auto found = std::find_if(team.early_.begin(), team.early_.end(), contradicts);
+  if (found == team.early_.end()) return;
+  const teams::Early what = std::move(*found);
+  team.early_.erase(found);
+  mismatch(team, what, find(team, number));
 }
 
 // As far as it goes: rounds that only work locally, or whose messages have come before, are behind it at once.
@@ -433,17 +448,19 @@ template <class H>
 void Teams<H>::on_ready(Token<H>& token) {
   auto& self = token.template context_as<Teams>();
   const std::lock_guard guard(self.lock_);
-  Team<H>* const team = self.find(teams::word(token, 0));
-  if (team == nullptr) return;  // it asked for nothing that is still to come
-  const std::uint32_t number = teams::word(token, 1);
+  const std::uint32_t id = teams::word(token, 0);
   auto* const there = token.arguments().size() > 4 ? reinterpret_cast<std::byte*>(teams::wide(token, 4))
                                                    : static_cast<std::byte*>(nullptr);
-  const teams::Clearance clearance{teams::word(token, 2), teams::word(token, 3), there};
-  Operation* const operation = find(*team, number);
+  const teams::EarlyClearance early{teams::word(token, 1), {teams::word(token, 2), teams::word(token, 3), there}};
+  const teams::Clearance& clearance = early.clearance;
+  Team<H>* const team = self.find(id);
+  if (team == nullptr) {
+    if (id >= self.next_id_) self.foreign_clearances_.push_back({id, early});
+    return;  // otherwise it asked for nothing that is still to come
+  }
+  Operation* const operation = find(*team, early.number);
   if (operation == nullptr) {
-    if (static_cast<std::int32_t>(number - team->next_number_) >= 0) {
-      team->early_clearances_.push_back({number, clearance});
-    }
+    if (static_cast<std::int32_t>(early.number - team->next_number_) >= 0) team->early_clearances_.push_back(early);
     return;
   }
   Transfer* const transfer = find(*operation, teams::Act::send, clearance.tag, clearance.peer);

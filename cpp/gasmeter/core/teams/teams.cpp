@@ -116,9 +116,14 @@ Event Team<H>::barrier_nb(Algorithm algorithm) {
 
 template <class H>
 void Team<H>::barrier(Algorithm algorithm) {
+  const bool is_world = members_.empty();
+  if (is_world && is_near_ && algorithm == Algorithm::automatic) {  // by the neighbourhood's lines
+    endpoint().barrier();
+    return;
+  }
   if (!is_near_ && !knows_nodes_ && ranks_ > 2) teams_.find_nodes(*this);
   if (algorithm == Algorithm::automatic) algorithm = choice(Collective::barrier, 0);
-  if (members_.empty() && algorithm == Algorithm::dissemination) {
+  if (is_world && algorithm == Algorithm::dissemination) {
     endpoint().barrier();
   } else {
     teams_.wait(barrier_nb(algorithm));
@@ -210,7 +215,12 @@ Team<H>* Teams<H>::add(std::uint32_t id, std::uint32_t self, std::vector<Rank> m
   for (Foreign& foreign : foreign_) {
     if (foreign.team == id) team.early_.push_back(std::move(foreign.what));
   }
-  std::erase_if(foreign_, [&](const Foreign& foreign) { return foreign.team == id; });
+  for (const ForeignClearance& foreign : foreign_clearances_) {
+    if (foreign.team == id) team.early_clearances_.push_back(foreign.what);
+  }
+  const auto is_its = [id](const auto& foreign) { return foreign.team == id; };
+  std::erase_if(foreign_, is_its);
+  std::erase_if(foreign_clearances_, is_its);
   return &team;
 }
 

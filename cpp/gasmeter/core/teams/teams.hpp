@@ -107,7 +107,12 @@ class Teams {
     std::uint32_t team;
     teams::Early what;
   };
+  struct ForeignClearance {
+    std::uint32_t team;
+    teams::EarlyClearance what;
+  };
   std::vector<Foreign> foreign_;
+  std::vector<ForeignClearance> foreign_clearances_;
   teams::Steps steps_;
   std::uint32_t active_ = 0;  // collectives under way
 };

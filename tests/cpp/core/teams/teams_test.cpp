@@ -138,6 +138,20 @@ TEST_CASE("barrier_of_many_ranks_a_node_goes_by_leaders") {
   });
 }
 
+// tests/golden/ideal.md has the sums.
+TEST_CASE("collectives_of_two_ranks_have_their_golden_times") {
+  on_teams(shape_of(2, 2, false), [](Teams<ModelHost>& teams, auto& endpoint) {
+    wait(endpoint, teams.world().barrier_nb());
+    CHECK(endpoint.host().now().ps == 1'485'000);
+  });
+  on_teams(shape_of(2, 2, false), [](Teams<ModelHost>& teams, auto& endpoint) {
+    std::vector<std::byte> source(100);
+    std::vector<std::byte> result(100);
+    wait(endpoint, teams.world().broadcast_nb(0, result.data(), source.data(), source.size(), Algorithm::binomial));
+    CHECK(endpoint.host().now().ps == (index(endpoint.rank()) == 0 ? 265'000 : 1'645'000));
+  });
+}
+
 TEST_CASE("teams_are_made_once_per_endpoint") {
   ModelWorld world(shape_of(1, 1, true));
   const Teams<ModelHost> teams(world.endpoint(0));
