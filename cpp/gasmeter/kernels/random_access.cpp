@@ -5,8 +5,8 @@
 //   direct   atomic exclusive-or on the neighbour's mapped memory
 //   raw      the same on the memory itself, without the library
 // A rank never holds back more than 1024 updates. Verification applies everything again, on real ranks through a path
-// that loses nothing, in virtual time from the streams alone; the table must come back to T[i] = i except for 1 % of its
-// words.
+// that loses nothing, in virtual time from the streams alone; the table must come back to T[i] = i except for 1 % of
+// its words.
 #include <algorithm>
 #include <atomic>
 #include <bit>

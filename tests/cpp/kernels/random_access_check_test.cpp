@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "gasmeter/kernels/random_access_table.hpp"
@@ -31,8 +32,10 @@ TEST_CASE("updates_of_all_ranks_are_those_of_their_streams") {
   for (const std::uint32_t ranks : {1U, 2U, 3U, 5U, 16U, 17U}) {
     for (const std::uint64_t seed : {1U, 2U, 9U}) {
       const Distribution table(64, ranks, seed);
-      for (const auto& [begin, end] : std::vector<std::pair<std::uint64_t, std::uint64_t>>{
+      for (const auto& part_of : std::vector<std::pair<std::uint64_t, std::uint64_t>>{
                {0, 1}, {0, 40}, {7, 7}, {7, 300}, {255, 257}, {1000, 1100}}) {
+        const std::uint64_t begin = part_of.first;
+        const std::uint64_t end = part_of.second;
         CAPTURE(ranks);
         CAPTURE(seed);
         CAPTURE(begin);

@@ -146,8 +146,13 @@ TEST_CASE("a_job_names_the_numbers_of_the_machine_that_it_did_not_use") {
   const std::set<std::string> conduit = unused({});
   CHECK_FALSE(conduit.contains("host.dispatch"));
   CHECK(conduit.contains("rma.requester"));
-  // Large puts are the other unit's.
-  const std::set<std::string> put = unused({.kernel = "ping-pong", .op = "put", .variant = "", .size = 4096, .ranks = 2});
+  // Puts are the other unit's.
+  const std::set<std::string> put = unused({.kernel = "ping-pong",
+                                            .op = "put",
+                                            .size = 4096,
+                                            .ranks = 2,
+                                            .placement = "one-per-node",
+                                            .conduit = "raw@extoll"});
   CHECK_FALSE(put.contains("rma.requester"));
   CHECK_FALSE(put.contains("link.packet"));
   const std::set<std::string> mpi = unused({.conduit = "raw@mpi@extoll"});
