@@ -15,6 +15,7 @@ function(gasmeter_add_mpi compiler)
   set(links "")
   set(libraries "")
   get_filename_component(programs ${compiler} DIRECTORY)
+  get_filename_component(programs ${programs} REALPATH)  # Open MPI's mpiexec takes /bin for the root of an installation
   foreach(word IN LISTS words)
     if(word MATCHES "^-I(.+)")
       list(APPEND folders "${CMAKE_MATCH_1}")
