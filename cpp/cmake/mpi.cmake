@@ -20,9 +20,10 @@ function(gasmeter_add_mpi compiler)
     if(word MATCHES "^-I(.+)")
       list(APPEND folders "${CMAKE_MATCH_1}")
     elseif(word MATCHES "^-L(.+)")
+      set(folder "${CMAKE_MATCH_1}")
       list(APPEND links "${word}")
-      if(NOT CMAKE_MATCH_1 MATCHES "^/usr/lib")  # where the loader looks by itself
-        list(APPEND libraries "${CMAKE_MATCH_1}")
+      if(NOT folder MATCHES "^/usr/lib")  # where the loader looks by itself
+        list(APPEND libraries "${folder}")
       endif()
     elseif(word MATCHES "^-l(.+)" AND NOT word MATCHES "_cxx$|cxx$|mpichcxx")
       list(APPEND links "${word}")

@@ -51,8 +51,8 @@ MpiJob::MpiJob(launch::RankLink& link, const kernels::Settings& settings, Bytes 
   }
   service_ = library.open_service();
   (void)exchange_or_fail(link_, [&] {
-    conduit_ = std::make_unique<MpiConduit<RealHost>>(host_, *service_, link_.rank(), link_.size(),
-                                                      of_real_mpi(), window_.get());
+    conduit_ = std::make_unique<MpiConduit<RealHost>>(host_, *service_, link_.rank(), link_.size(), of_real_mpi(),
+                                                      window_.get());
     return std::string();
   });
   // While this rank waits for its next command peers may still lack what it sent last.
