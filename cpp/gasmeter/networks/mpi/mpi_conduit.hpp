@@ -38,7 +38,17 @@ struct MpiSettings {
   std::uint32_t most_apart = 32;   // of each kind
   std::uint32_t most_gets = 64;    // that travel apart
   std::uint32_t most_direct = 64;  // puts and gets without a message, until the next poll
+  std::uint32_t posted_late = 0;   // receives that may wait for a poll that finds nothing, until they are posted again
 };
+
+// Messages land in turn where receives were posted for them: the fewer, the more of that stays in the caches.
+[[nodiscard]] constexpr MpiSettings settings_of_real_mpi() {
+  MpiSettings settings;
+  settings.least_gathered = 1024;
+  settings.window = 8;
+  settings.posted_late = settings.window / 2;
+  return settings;
+}
 
 template <class H>
 class MpiConduit final : public conduit::Conduit {
