@@ -28,8 +28,10 @@ unsigned MpiConduit<H>::poll(conduit::Delivery& sink, unsigned budget, PollFilte
   const bool outer_news = std::exchange(news_, false);
   Found found(*this);
   if (direct_ != 0) flush_window();
-  if (service_.test_some(found, kMostFound) == 0 && !has_work()) {
-    post_again();
+  const bool is_idle = service_.test_some(found, kMostFound) == 0;
+  // Also beside work that waits: it may wait for what has no receive yet.
+  if (is_idle && settings_.posted_late != 0) post_again();
+  if (is_idle && !has_work()) {
     news_ = outer_news;
     return 0;
   }
