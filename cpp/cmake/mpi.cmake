@@ -15,13 +15,15 @@ function(gasmeter_add_mpi compiler)
   set(links "")
   set(libraries "")
   get_filename_component(programs ${compiler} DIRECTORY)
+  get_filename_component(programs ${programs} REALPATH)  # Open MPI's mpiexec takes /bin for the root of an installation
   foreach(word IN LISTS words)
     if(word MATCHES "^-I(.+)")
       list(APPEND folders "${CMAKE_MATCH_1}")
     elseif(word MATCHES "^-L(.+)")
+      set(folder "${CMAKE_MATCH_1}")
       list(APPEND links "${word}")
-      if(NOT CMAKE_MATCH_1 MATCHES "^/usr/lib")  # where the loader looks by itself
-        list(APPEND libraries "${CMAKE_MATCH_1}")
+      if(NOT folder MATCHES "^/usr/lib")  # where the loader looks by itself
+        list(APPEND libraries "${folder}")
       endif()
     elseif(word MATCHES "^-l(.+)" AND NOT word MATCHES "_cxx$|cxx$|mpichcxx")
       list(APPEND links "${word}")

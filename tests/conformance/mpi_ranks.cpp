@@ -80,7 +80,7 @@ std::vector<std::string> run_case(const Case<RealHost>& test, Library& library, 
   raw.barrier();
   Findings findings;
   const RealHost host(WaitMode::yield);
-  MpiConduit<RealHost> conduit(host, *service, Rank{self}, ranks, {}, window.get());
+  MpiConduit<RealHost> conduit(host, *service, Rank{self}, ranks, networks::mpi::settings_of_real_mpi(), window.get());
   const std::span segments(shared.segments.data(), ranks);
   core::Endpoint<RealHost> endpoint(host, {Rank{self}, ranks, Rank{self}, layout, block, segments}, &conduit);
   Member<RealHost> member(endpoint, findings, shared.board);

@@ -27,14 +27,6 @@ Bytes free_window_memory() {
   return std::min<Bytes>(available, Bytes{facts.f_bavail} * facts.f_frsize);
 }
 
-// Messages land in turn where receives were posted for them: the fewer, the more of that stays in the caches.
-networks::mpi::MpiSettings of_real_mpi() {
-  networks::mpi::MpiSettings settings;
-  settings.window = 8;
-  settings.least_gathered = 1024;
-  return settings;
-}
-
 }  // namespace
 
 MpiJob::MpiJob(launch::RankLink& link, const kernels::Settings& settings, Bytes segment_bytes)
@@ -52,7 +44,7 @@ MpiJob::MpiJob(launch::RankLink& link, const kernels::Settings& settings, Bytes 
   service_ = library.open_service();
   (void)exchange_or_fail(link_, [&] {
     conduit_ = std::make_unique<MpiConduit<RealHost>>(host_, *service_, link_.rank(), link_.size(),
-                                                      of_real_mpi(), window_.get());
+                                                      networks::mpi::settings_of_real_mpi(), window_.get());
     return std::string();
   });
   // While this rank waits for its next command peers may still lack what it sent last.

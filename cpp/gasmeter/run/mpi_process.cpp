@@ -68,7 +68,9 @@ std::string choose(const std::string& wanted) {
         "and "
         "build again");
   }
-  const auto is_there = [&all](const std::string& name) { return std::find(all.begin(), all.end(), name) != all.end(); };
+  const auto is_there = [&all](const std::string& name) {
+    return std::find(all.begin(), all.end(), name) != all.end();
+  };
   if (const std::string theirs = lenders_there().mpi; !theirs.empty()) {
     if (wanted != "auto" && wanted != theirs) {
       throw UsageError("option 'mpi=" + wanted + "': the launcher that started gasmeter is " + theirs +

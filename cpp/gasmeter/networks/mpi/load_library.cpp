@@ -39,7 +39,10 @@ Library& load_library(const std::string& name) {
   const std::string file = file_of(name).string();
   // Lazily: what an MPI does not use need not be there. Its own symbols stay its own.
   void* const handle = ::dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
-  if (handle == nullptr) throw ResourceError("mpi: " + std::string(::dlerror()));
+  if (handle == nullptr) {
+    throw ResourceError("mpi: " + std::string(::dlerror()) + "; install the MPI that gasmeter was built with (" + name +
+                        "), or build again");
+  }
   const auto entry = reinterpret_cast<PluginEntry>(::dlsym(handle, kPluginEntry));
   Library* const library = entry == nullptr ? nullptr : entry((std::string(kVersion) + " " + kCompiler).c_str());
   if (library == nullptr) throw ResourceError("mpi: " + file + " belongs to another build of gasmeter; reinstall it");

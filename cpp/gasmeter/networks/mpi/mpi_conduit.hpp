@@ -33,12 +33,22 @@ struct MpiSettings {
   Bytes apart_from = 8 * 1024;       // Longs, puts and gets of so many bytes travel apart
   Bytes least_gathered = 4 * 1024;   // messages are filled up to the network's eager limit, but within these
   Bytes most_gathered = 16 * 1024;
-  std::uint32_t window = 32;      // messages on their way to one peer, of each kind
-  std::uint32_t receives = 64;    // posted at most, of each kind
-  std::uint32_t most_apart = 32;  // of each kind
-  std::uint32_t most_gets = 64;   // that travel apart
+  std::uint32_t window = 32;       // messages on their way to one peer, of each kind
+  std::uint32_t receives = 64;     // posted at most, of each kind
+  std::uint32_t most_apart = 32;   // of each kind
+  std::uint32_t most_gets = 64;    // that travel apart
   std::uint32_t most_direct = 64;  // puts and gets without a message, until the next poll
+  std::uint32_t posted_late = 0;   // receives that may wait for a poll that finds nothing, until they are posted again
 };
+
+// Messages land in turn where receives were posted for them: the fewer, the more of that stays in the caches.
+[[nodiscard]] constexpr MpiSettings settings_of_real_mpi() {
+  MpiSettings settings;
+  settings.least_gathered = 1024;
+  settings.window = 8;
+  settings.posted_late = settings.window / 2;
+  return settings;
+}
 
 template <class H>
 class MpiConduit final : public conduit::Conduit {
@@ -224,7 +234,7 @@ class MpiConduit final : public conduit::Conduit {
   std::vector<Listed> listed_before_;
   conduit::LocalCompletions completions_;
   std::vector<conduit::OperationId> unflushed_;
-  std::uint32_t direct_ = 0;  // puts and gets since the last flush
+  std::uint32_t direct_ = 0;     // puts and gets since the last flush
   std::uint32_t under_way_ = 0;  // sends
   unsigned depth_ = 0;
   bool news_ = false;  // something that was refused may be had now

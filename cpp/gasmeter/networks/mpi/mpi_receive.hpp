@@ -28,7 +28,10 @@ unsigned MpiConduit<H>::poll(conduit::Delivery& sink, unsigned budget, PollFilte
   const bool outer_news = std::exchange(news_, false);
   Found found(*this);
   if (direct_ != 0) flush_window();
-  if (service_.test_some(found, kMostFound) == 0 && !has_work()) {
+  const bool is_idle = service_.test_some(found, kMostFound) == 0;
+  // Also beside work that waits: it may wait for what has no receive yet.
+  if (is_idle && settings_.posted_late != 0) post_again();
+  if (is_idle && !has_work()) {
     news_ = outer_news;
     return 0;
   }
@@ -41,7 +44,7 @@ unsigned MpiConduit<H>::poll(conduit::Delivery& sink, unsigned budget, PollFilte
   }
   push_done();
   flush_listed();
-  post_again();
+  if (finished_.size() > settings_.posted_late) post_again();
   const bool news = std::exchange(news_, outer_news || news_);
   // A caller that waits for what it was refused must not sleep beside it.
   return handed == 0 && news ? 1 : handed;
@@ -71,12 +74,13 @@ void MpiConduit<H>::flush_window() {
 template <class H>
 bool MpiConduit<H>::has_work() const {
   const auto any = [](const auto& of_flows) { return !of_flows[0].empty() || !of_flows[1].empty(); };
-  return !listed_.empty() || !done_.empty() || !finished_.empty() || !completions_.empty() || any(arrivals_) ||
-         any(landed_);
+  return !listed_.empty() || !done_.empty() || finished_.size() > settings_.posted_late || !completions_.empty() ||
+         any(arrivals_) || any(landed_);
 }
 
 // Behind what the handlers sent, which peers wait for. That may have told them of the receive already: a message that
-// is faster waits for it as long as this rank takes to come here, which no handler can prolong.
+// is faster waits for it as long as this rank takes to come here, which no handler can prolong. On a real network that
+// is best done while nothing else is to do: what a rank waits for is then on its way meanwhile.
 template <class H>
 void MpiConduit<H>::post_again() {
   for (const std::uint32_t slot : finished_) service_.restart(slot);

@@ -332,6 +332,29 @@ TEST_CASE("a_refusing_network_loses_nothing_and_takes_nothing") {
   CHECK(has_pattern(target.data(), target.size(), 3));
 }
 
+TEST_CASE("receives_that_are_posted_late_hold_nothing_up") {
+  for (const std::uint32_t late : {1U, 3U, 100U}) {
+    MpiSettings settings;
+    settings.window = 4;
+    settings.posted_late = late;
+    World world({}, settings);
+    std::int32_t sent = 0;
+    while (sent < 3000) {
+      if (try_send(world.a, 1, Category::short_message, sent) == Status::ok) {
+        ++sent;
+        if (sent % 7 != 0) continue;
+      }
+      (void)world.a.poll();
+      (void)world.b.poll();
+    }
+    world.settle();
+    CHECK(world.b.numbers == count_up(sent));
+    REQUIRE(try_send(world.b, 0, Category::short_message, 5) == Status::ok);
+    world.settle();
+    CHECK(world.a.numbers == std::vector<std::int32_t>{5});
+  }
+}
+
 TEST_CASE("a_network_with_too_few_sends_is_refused") {
   MemoryMatching network(2, {.most_sends = 7});
   CHECK_THROWS_AS(MpiConduit<RealHost>(RealHost{}, network.port(0), Rank{0}, 2), UsageError);

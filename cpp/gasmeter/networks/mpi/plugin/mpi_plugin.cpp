@@ -274,8 +274,8 @@ class Messages final : public services::TwoSidedService {
     statuses_.resize(2 * requests_.size());
   }
 
-  // What is sent eagerly between ranks of one host by default, less headers: by Open MPI's shared memory, by MPICH on UCX
-  // (beyond its segments of 8 KiB the receiver reads the sender's memory by a system call), by MPICH's own cells.
+  // What is sent eagerly between ranks of one host by default, less headers: by Open MPI's shared memory, by MPICH on
+  // UCX (beyond its segments of 8 KiB the receiver reads the sender's memory by a system call), by MPICH's own cells.
   static Bytes eager_of_this_mpi() {
 #if defined(OPEN_MPI)
     return 4032;
