@@ -42,14 +42,19 @@ class ModelJob:
 
 @final
 class Operation(Generic[_T]):
-    name: str
-    arguments: tuple[Any, ...]
-    flags: int
-    wrap: Callable[[Any], Any] | None
-    carried_out: bool
     def __new__(
         cls, name: str, *arguments: Any, flags: int = 0, wrap: Callable[[Any], Any] | None = None
     ) -> Operation[Any]: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def arguments(self) -> tuple[Any, ...]: ...
+    @property
+    def flags(self) -> int: ...
+    @property
+    def wrap(self) -> Callable[[Any], Any] | None: ...
+    @property
+    def carried_out(self) -> bool: ...
     def __await__(self) -> Generator[Operation[_T], _T, _T]: ...
 
 @final
