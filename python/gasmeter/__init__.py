@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         UsageError,
     )
     from gasmeter.experiment import Experiment, Plot, Series, Target
+    from gasmeter.flags import IMMEDIATE
     from gasmeter.launch import launch
     from gasmeter.machine import Machine, machine, machines
     from gasmeter.measurement import measure
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "IMMEDIATE",
     "BrokenJob",
     "CheckFailed",
     "Deadlock",
@@ -44,6 +46,7 @@ __all__ = [
     "Machine",
     "Plot",
     "ProgramError",
+    "RemoteArray",
     "ResourceError",
     "Result",
     "Runner",
@@ -77,6 +80,8 @@ _HOME = {
     ),
     **dict.fromkeys(("Experiment", "Plot", "Series", "Target"), "experiment"),
     **dict.fromkeys(("Machine", "machine", "machines"), "machine"),
+    "IMMEDIATE": "flags",
+    "RemoteArray": "_core",
     "Result": "result",
     "Runner": "runner",
     "launch": "launch",

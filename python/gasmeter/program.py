@@ -2,17 +2,18 @@
 
 A program is a generator function (or coroutine function) of an endpoint. It yields operations and is handed their
 results, so that whoever drives it decides where and in which time it runs. A plain function gets the compiled endpoint
-itself, whose calls block.
+itself, whose calls block; in virtual time nothing can block, and it is refused.
 """
 
 from __future__ import annotations
 
 import inspect
 import types
-import warnings
 from collections.abc import Callable, Coroutine, Generator, Sequence
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any
 
+from gasmeter._core import Operation
+from gasmeter.atomics import AtomicDomain, domain_of
 from gasmeter.errors import UsageError
 
 if TYPE_CHECKING:
@@ -20,44 +21,191 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from typing_extensions import Buffer
 
-    from gasmeter._core import Endpoint, Event, Token
+    from gasmeter._core import Endpoint, Event, Prepared, RemoteArray, Token
 
-__all__ = ["Operation", "ProgramEndpoint", "run_program"]
+__all__ = [
+    "Operation",
+    "ProgramEndpoint",
+    "ProgramPrepared",
+    "ProgramToken",
+    "Region",
+    "check_yields",
+    "run_program",
+    "steps_of",
+]
 
-T = TypeVar("T")
 Steps = Generator[Any, Any, Any] | Coroutine[Any, Any, Any]
 
 
-class Operation(Generic[T]):
-    """One call of an endpoint, carried out when it is yielded (or awaited).
+class ProgramPrepared:
+    """A prepared message in a program that yields: `commit` and `cancel` are operations.
+
+    As a context manager (``with (yield ep.prepare(...)) as prepared``) it is cancelled at the end unless it was
+    committed; the network is told at the program's next operation.
 
     Parameters
     ----------
-    name : str
-        Method of `gasmeter._core.Endpoint`.
-    *arguments : object
-        Its arguments.
+    core : gasmeter._core.Prepared
+        What prepare returned.
     """
 
-    __slots__ = ("arguments", "carried_out", "name")
+    def __init__(self, core: Prepared) -> None:
+        self._core = core
 
-    def __init__(self, name: str, *arguments: object) -> None:
-        self.name = name
-        self.arguments = arguments
-        self.carried_out = False
+    @property
+    def size(self) -> int:
+        """Bytes of the buffer, between least and most."""
+        return self._core.size
 
-    def __await__(self) -> Generator[Operation[T], T, T]:
-        """Yield itself and return the result, for programs that are coroutines."""
-        return (yield self)
+    @property
+    def buffer(self) -> npt.NDArray[np.uint8]:
+        """The network's own memory, writable; empty once the message is committed or cancelled."""
+        return self._core.buffer
 
-    def __del__(self) -> None:
-        """Warn about an operation that was made and forgotten: nothing happened."""
-        if not self.carried_out:
-            warnings.warn(f"{self.name} was never carried out: write `yield ep.{self.name}(...)`", RuntimeWarning, 2)
+    def commit(self, handler: int, n: int, *args: int, flags: int = 0) -> Operation[bool | None]:
+        """Send the first bytes of the buffer.
 
-    def __repr__(self) -> str:
-        """Return the call."""
-        return f"{self.name}({', '.join(repr(argument) for argument in self.arguments)})"
+        Parameters
+        ----------
+        handler : int
+            Index that `ProgramEndpoint.register` returned.
+        n : int
+            Bytes of payload, 0 to `size`.
+        *args : int
+            As many whole numbers of 32 bits as prepare was told.
+        flags : int, default 0
+            `gasmeter.IMMEDIATE`: be refused instead of waiting; the message is still prepared then.
+
+        Returns
+        -------
+        Operation
+            Yields None, or with `gasmeter.IMMEDIATE` whether it was sent. `UsageError` if the message was committed or
+            cancelled before, or while a view of the buffer (a slice, another type) is still in use.
+        """
+        return Operation("commit", self._core, handler, n, *args, flags=flags)
+
+    def cancel(self) -> Operation[None]:
+        """Send nothing and give back what prepare took.
+
+        Returns
+        -------
+        Operation
+            Yields None.
+        """
+        return Operation("cancel", self._core)
+
+    def __enter__(self) -> ProgramPrepared:
+        """Return itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Cancel it unless it was committed."""
+        self._core.drop()
+
+
+def _prepared(core: Prepared | None) -> ProgramPrepared | None:
+    return None if core is None else ProgramPrepared(core)
+
+
+class ProgramToken:
+    """What a handler that is a generator is given: a `gasmeter._core.Token` whose answers are operations to yield.
+
+    Parameters
+    ----------
+    core : gasmeter._core.Token
+        Valid until the handler ends.
+    """
+
+    def __init__(self, core: Token) -> None:
+        self._core = core
+
+    @property
+    def source(self) -> int:
+        """Rank that sent the message."""
+        return self._core.source
+
+    @property
+    def is_request(self) -> bool:
+        """Whether the handler may reply."""
+        return self._core.is_request
+
+    @property
+    def args(self) -> tuple[int, ...]:
+        """The arguments, 0 to 16 whole numbers of 32 bits."""
+        return self._core.args
+
+    @property
+    def payload(self) -> bytes:
+        """A copy of the payload, empty for a Short."""
+        return self._core.payload
+
+    @property
+    def view(self) -> memoryview:
+        """The payload itself, read-only, until the handler ends."""
+        return self._core.view
+
+    def reply(self, handler: int, payload: Buffer = b"", *args: int, flags: int = 0) -> Operation[bool | None]:
+        """Answer the request, at most once; parameters as `ProgramEndpoint.request`.
+
+        Returns
+        -------
+        Operation
+            Yields None, or with `gasmeter.IMMEDIATE` whether it was sent.
+        """
+        return Operation("token_reply", self._core, handler, payload, *args, flags=flags)
+
+    def prepare(
+        self, least: int, most: int, args: int = 0, offset: int | None = None, *, flags: int = 0
+    ) -> Operation[ProgramPrepared | None]:
+        """Prepare the reply; parameters as `ProgramEndpoint.prepare`.
+
+        Returns
+        -------
+        Operation
+            Yields a `ProgramPrepared`; None: refused.
+        """
+        return Operation("token_prepare", self._core, least, most, args, offset, flags=flags, wrap=_prepared)
+
+
+class Region:
+    """An access region: implicit operations (``put_nbi``, ``get_nbi``) inside it are waited for together.
+
+    ``with ep.region() as region: ...`` leaves `event` to wait for; ``async with ep.region(): ...`` waits at its end.
+
+    Parameters
+    ----------
+    endpoint : gasmeter._core.Endpoint
+        The rank's.
+    """
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+        self._event: Event | None = None
+
+    @property
+    def event(self) -> Event:
+        """Complete when every operation of the region is; from the end of the region on."""
+        if self._event is None:
+            raise UsageError("region: its event exists from the end of the `with` block on")
+        return self._event
+
+    def __enter__(self) -> Region:
+        """Open the region."""
+        self._endpoint.begin_region()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the region."""
+        self._event = self._endpoint.end_region()
+
+    async def __aenter__(self) -> Region:
+        """Open the region."""
+        return self.__enter__()
+
+    async def __aexit__(self, *_: object) -> None:
+        """Close the region and wait for its operations."""
+        self.__exit__()
+        await Operation("wait", self.event)
 
 
 class ProgramEndpoint:
@@ -88,6 +236,11 @@ class ProgramEndpoint:
         return self._endpoint.max_medium
 
     @property
+    def max_long(self) -> int:
+        """Largest payload of a Long, in bytes."""
+        return self._endpoint.max_long
+
+    @property
     def segment(self) -> npt.NDArray[np.uint8]:
         """Own segment: a writable view of bytes that others put into at any time."""
         return self._endpoint.segment
@@ -112,14 +265,15 @@ class ProgramEndpoint:
         """
         return self._endpoint.segment_of(rank)
 
-    def register(self, handler: Callable[[Token], object]) -> int:
+    def register(self, handler: Callable[[Any], object]) -> int:
         """Register a handler of active messages; takes effect at once, nothing to yield.
 
         Parameters
         ----------
         handler : callable
-            ``handler(token)`` with ``token.source``, ``token.args``, ``token.payload`` and ``token.reply(handler,
-            payload, *args)``. It may not communicate otherwise.
+            ``handler(token)`` with ``token.source``, ``token.args``, ``token.payload`` (a copy), ``token.view``
+            (without one, until the handler returns) and ``token.reply(handler, payload, *args)``. It may not
+            communicate otherwise. A generator function is given a `ProgramToken` and yields its answer.
 
         Returns
         -------
@@ -127,9 +281,11 @@ class ProgramEndpoint:
             Index to send messages to: the same on every rank if all register the same handlers in the same order.
             Register before the first operation.
         """
-        return self._endpoint.register(handler)
+        if not inspect.isgeneratorfunction(handler):
+            return self._endpoint.register(handler)
+        return self._endpoint.register(lambda token: handler(ProgramToken(token)))
 
-    def put(self, rank: int, offset: int, data: Buffer) -> Operation[None]:
+    def put(self, rank: int, offset: int, data: Buffer, *, flags: int = 0) -> Operation[bool | None]:
         """Copy bytes into a rank's segment.
 
         Parameters
@@ -140,15 +296,17 @@ class ProgramEndpoint:
             First byte, from the start of its segment.
         data : buffer
             Contiguous memory of any type; all its bytes are copied.
+        flags : int, default 0
+            `gasmeter.IMMEDIATE`: be refused instead of waiting.
 
         Returns
         -------
         Operation
-            Yields None, when the bytes have arrived.
+            Yields None, when the bytes have arrived; with `gasmeter.IMMEDIATE` whether it was done.
         """
-        return Operation("put", rank, offset, data)
+        return Operation("put", rank, offset, data, flags=flags)
 
-    def get(self, rank: int, offset: int, into: int | Buffer) -> Operation[Any]:
+    def get(self, rank: int, offset: int, into: int | Buffer, *, flags: int = 0) -> Operation[Any]:
         """Copy bytes out of a rank's segment.
 
         Parameters
@@ -159,13 +317,15 @@ class ProgramEndpoint:
             First byte, from the start of its segment.
         into : int or buffer
             How many bytes to return, or contiguous writable memory to fill.
+        flags : int, default 0
+            `gasmeter.IMMEDIATE`: be refused instead of waiting.
 
         Returns
         -------
         Operation
-            Yields new bytes, or `into` itself.
+            Yields new bytes, or `into` itself; None: refused.
         """
-        return Operation("get", rank, offset, into)
+        return Operation("get", rank, offset, into, flags=flags)
 
     def put_value(self, rank: int, offset: int, value: int) -> Operation[None]:
         """Store one 8-byte integer in a rank's segment.
@@ -203,35 +363,212 @@ class ProgramEndpoint:
         """
         return Operation("get_value", rank, offset)
 
-    def put_nb(self, rank: int, offset: int, data: Buffer) -> Operation[Event]:
+    def put_strided(
+        self, rank: int, target: RemoteArray | npt.NDArray[Any], source: npt.NDArray[Any]
+    ) -> Operation[None]:
+        """Copy an array into a rank's segment, element by element.
+
+        Parameters
+        ----------
+        rank : int
+            Owner of the segment.
+        target : gasmeter.RemoteArray or numpy.ndarray
+            Where elements go: described, or a view of `segment` (of which the rank's has the layout) or `segment_of`.
+        source : numpy.ndarray
+            What is copied; of the same shape and dtype, with any strides.
+
+        Returns
+        -------
+        Operation
+            Yields None, when the elements have arrived.
+        """
+        return Operation("put_strided", rank, target, source)
+
+    def get_strided(
+        self, rank: int, target: npt.NDArray[Any], source: RemoteArray | npt.NDArray[Any]
+    ) -> Operation[npt.NDArray[Any]]:
+        """Copy an array out of a rank's segment, element by element.
+
+        Parameters
+        ----------
+        rank : int
+            Owner of the segment.
+        target : numpy.ndarray
+            Where elements go; writeable, with any strides.
+        source : gasmeter.RemoteArray or numpy.ndarray
+            What is copied: see `put_strided`; of the same shape and dtype.
+
+        Returns
+        -------
+        Operation
+            Yields `target`.
+        """
+        return Operation("get_strided", rank, target, source)
+
+    def put_nb(self, rank: int, offset: int, data: Buffer, *, flags: int = 0) -> Operation[Event]:
         """Begin a `put`.
 
         Parameters
         ----------
-        rank, offset, data
+        rank, offset, data, flags
             As `put`; do not change the data before the event is complete.
 
         Returns
         -------
         Operation
-            Yields the event; ``event.test()`` polls once.
+            Yields the event, to be waited for (``yield event``, ``await event``, `wait`) or tested (`test`); with
+            `gasmeter.IMMEDIATE` None if it was refused.
         """
-        return Operation("put_nb", rank, offset, data)
+        return Operation("put_nb", rank, offset, data, flags=flags)
 
-    def get_nb(self, rank: int, offset: int, into: Buffer) -> Operation[Event]:
+    def get_nb(self, rank: int, offset: int, into: Buffer, *, flags: int = 0) -> Operation[Event]:
         """Begin a `get` into memory.
 
         Parameters
         ----------
-        rank, offset, into
+        rank, offset, into, flags
             As `get`; do not touch the memory before the event is complete.
 
         Returns
         -------
         Operation
-            Yields the event; ``event.test()`` polls once.
+            Yields the event, to be waited for (``yield event``, ``await event``, `wait`) or tested (`test`); with
+            `gasmeter.IMMEDIATE` None if it was refused.
         """
-        return Operation("get_nb", rank, offset, into)
+        return Operation("get_nb", rank, offset, into, flags=flags)
+
+    def put_nbi(self, rank: int, offset: int, data: Buffer, *, flags: int = 0) -> Operation[bool | None]:
+        """Begin a `put` that `wait_nbi`, or the `region` it is in, waits for.
+
+        Parameters
+        ----------
+        rank, offset, data, flags
+            As `put_nb`.
+
+        Returns
+        -------
+        Operation
+            Yields None, or with `gasmeter.IMMEDIATE` whether it was begun.
+        """
+        return Operation("put_nbi", rank, offset, data, flags=flags)
+
+    def get_nbi(self, rank: int, offset: int, into: Buffer, *, flags: int = 0) -> Operation[bool | None]:
+        """Begin a `get` into memory that `wait_nbi`, or the `region` it is in, waits for.
+
+        Parameters
+        ----------
+        rank, offset, into, flags
+            As `get_nb`.
+
+        Returns
+        -------
+        Operation
+            Yields None, or with `gasmeter.IMMEDIATE` whether it was begun.
+        """
+        return Operation("get_nbi", rank, offset, into, flags=flags)
+
+    def wait_nbi(self) -> Operation[None]:
+        """Wait for every implicit operation outside of regions.
+
+        Returns
+        -------
+        Operation
+            Yields None.
+        """
+        return Operation("wait_nbi")
+
+    def region(self) -> Region:
+        """Return an access region: a context, see `Region`; nothing to yield.
+
+        Returns
+        -------
+        Region
+            To be entered by ``with`` or ``async with``.
+        """
+        return Region(self._endpoint)
+
+    def test(self, event: Event) -> Operation[bool]:
+        """Poll once and tell whether an event is complete.
+
+        Parameters
+        ----------
+        event : gasmeter._core.Event
+            What an operation with ``_nb`` yielded.
+
+        Returns
+        -------
+        Operation
+            Yields True from completion on.
+        """
+        return Operation("test", event)
+
+    def fetch_add(self, rank: int, offset: int, value: int, *, flags: int = 0) -> Operation[int]:
+        """Add to an 8-byte integer, atomically with every other `fetch_add`.
+
+        Parameters
+        ----------
+        rank : int
+            Owner of the segment.
+        offset : int
+            A multiple of 8, from the start of its segment.
+        value : int
+            -2^63 to 2^63-1; sums wrap around.
+        flags : int, default 0
+            `gasmeter.IMMEDIATE`: be refused instead of waiting.
+
+        Returns
+        -------
+        Operation
+            Yields what was there before; None: refused.
+        """
+        return Operation("fetch_add", rank, offset, value, flags=flags)
+
+    def atomic_domain(self, dtype: npt.DTypeLike, ops: Sequence[str] = ()) -> AtomicDomain:
+        """Return a new atomic domain; nothing to yield. Every rank makes the same ones in the same order.
+
+        Parameters
+        ----------
+        dtype : str or numpy.dtype
+            int32, uint32, int64, uint64, float32 or float64.
+        ops : sequence of str, default ()
+            Names of its operations; none: all that the type has.
+
+        Returns
+        -------
+        gasmeter.atomics.AtomicDomain
+            Its operations are to be yielded.
+
+        Raises
+        ------
+        UsageError
+            For a type or operation that does not exist.
+        """
+        return domain_of(self._endpoint, dtype, ops, Operation)
+
+    def now_ns(self) -> float:
+        """Return the time: virtual, or this machine's monotonic clock; nothing to yield.
+
+        Returns
+        -------
+        float
+            Nanoseconds since some instant.
+        """
+        return self._endpoint.now_ns()
+
+    def sleep(self, ns: float) -> Operation[None]:
+        """Let time pass without polling: messages wait meanwhile.
+
+        Parameters
+        ----------
+        ns : float
+            Nanoseconds, 0 to 1e15; of virtual time on a modelled conduit.
+
+        Returns
+        -------
+        Operation
+            Yields None.
+        """
+        return Operation("sleep", ns)
 
     def wait(self, event: Event) -> Operation[None]:
         """Wait until an event is complete.
@@ -239,7 +576,7 @@ class ProgramEndpoint:
         Parameters
         ----------
         event : gasmeter._core.Event
-            What `put_nb` or `get_nb` yielded.
+            What an operation with ``_nb`` yielded, or of a `region`.
 
         Returns
         -------
@@ -248,7 +585,9 @@ class ProgramEndpoint:
         """
         return Operation("wait", event)
 
-    def request(self, rank: int, handler: int, payload: Buffer = b"", *args: int) -> Operation[None]:
+    def request(
+        self, rank: int, handler: int, payload: Buffer = b"", *args: int, flags: int = 0
+    ) -> Operation[bool | None]:
         """Send an active message; its handler runs when the target polls.
 
         Parameters
@@ -261,13 +600,61 @@ class ProgramEndpoint:
             Contiguous bytes, at most `max_medium`; none makes it a Short, else it is a Medium.
         *args : int
             At most 16 whole numbers of 32 bits.
+        flags : int, default 0
+            `gasmeter.IMMEDIATE`: be refused instead of waiting.
 
         Returns
         -------
         Operation
-            Yields None, when the payload may change.
+            Yields None, when the payload may change; with `gasmeter.IMMEDIATE` whether it was sent.
         """
-        return Operation("request", rank, handler, payload, *args)
+        return Operation("request", rank, handler, payload, *args, flags=flags)
+
+    def request_long(
+        self, rank: int, handler: int, payload: Buffer, offset: int, *args: int, flags: int = 0
+    ) -> Operation[bool | None]:
+        """Send a Long: its payload is in the target's segment when its handler runs.
+
+        Parameters
+        ----------
+        rank, handler, *args, flags
+            As `request`.
+        payload : buffer
+            Contiguous bytes, at most `max_long`.
+        offset : int
+            Where they go, in bytes from the start of the target's segment.
+
+        Returns
+        -------
+        Operation
+            As `request`.
+        """
+        return Operation("request_long", rank, handler, payload, offset, *args, flags=flags)
+
+    def prepare(
+        self, rank: int, least: int, most: int, args: int = 0, offset: int | None = None, *, flags: int = 0
+    ) -> Operation[Any]:
+        """Prepare a message whose payload is written where the network sends from.
+
+        Parameters
+        ----------
+        rank : int
+            Target.
+        least, most : int
+            Bytes: the buffer holds between `least` and `most`.
+        args : int, default 0
+            How many arguments the commit will have, 0 to 16.
+        offset : int, optional
+            Makes it a Long: where the payload goes, in bytes from the start of the target's segment.
+        flags : int, default 0
+            `gasmeter.IMMEDIATE`: be refused instead of waiting.
+
+        Returns
+        -------
+        Operation
+            Yields a `ProgramPrepared`, to be committed or cancelled before any other operation; None: refused.
+        """
+        return Operation("prepare", rank, least, most, args, offset, flags=flags, wrap=_prepared)
 
     def poll(self) -> Operation[int]:
         """Run the handlers of messages that have arrived.
@@ -328,15 +715,61 @@ def run_program(program: Callable[..., Any], endpoint: Endpoint, args: Sequence[
         If the program yields what is no operation, or is a plain function that returns a generator.
     """
     if _yields(program):
-        return _drive(program(ProgramEndpoint(endpoint), *args), endpoint)
-    result = program(endpoint, *args)
+        result = _drive(program(ProgramEndpoint(endpoint), *args), endpoint)
+    else:
+        result = program(endpoint, *args)
     if isinstance(result, types.GeneratorType | types.CoroutineType):
         result.close()
         raise UsageError(
             f"program {_name(program)} returned a {type(result).__name__}; pass the generator function itself"
             " (functools.partial or args= for its arguments)"
         )
+    if endpoint.has_prepared:
+        raise UsageError("the program ended with a prepared message that was neither committed nor cancelled")
     return result
+
+
+def steps_of(program: Callable[..., Any], endpoint: Endpoint, args: Sequence[object] = ()) -> Steps:
+    """Return a virtual rank's program, ready to be stepped.
+
+    Parameters
+    ----------
+    program : callable
+        Generator function or coroutine function of a `ProgramEndpoint`.
+    endpoint : gasmeter._core.Endpoint
+        The rank's.
+    args : sequence
+        Further arguments of the program.
+
+    Returns
+    -------
+    generator or coroutine
+        What yields the operations.
+    """
+    steps: Steps = program(ProgramEndpoint(endpoint), *args)
+    return steps
+
+
+def check_yields(program: Callable[..., Any], conduit: str) -> None:
+    """Refuse a program that cannot run in virtual time.
+
+    Parameters
+    ----------
+    program : callable
+        A program.
+    conduit : str
+        A modelled conduit, for the message.
+
+    Raises
+    ------
+    UsageError
+        If it is a plain function, whose calls would block.
+    """
+    if not _yields(program):
+        raise UsageError(
+            f"program {_name(program)} is a plain function, whose calls block; conduit {conduit} runs in virtual time:"
+            " make it a generator (`yield ep.put(...)`) or a coroutine (`await ep.put(...)`)"
+        )
 
 
 def _yields(program: Callable[..., Any]) -> bool:
@@ -358,15 +791,6 @@ def _drive(steps: Steps, endpoint: Endpoint) -> Any:
             return stop.value
         value = error = None
         try:
-            value = _carry_out(yielded, endpoint)
+            value = endpoint._carry_out(yielded)
         except BaseException as failure:  # the program may want to handle it, and has to clean up
             error = failure
-
-
-def _carry_out(yielded: object, endpoint: Endpoint) -> Any:
-    if not isinstance(yielded, Operation):
-        raise UsageError(
-            f"program yielded {yielded!r}; it may yield operations of its endpoint, for instance `yield ep.barrier()`"
-        )
-    yielded.carried_out = True
-    return getattr(endpoint, yielded.name)(*yielded.arguments)

@@ -51,6 +51,7 @@ def main() -> int:
         sys.stdout.flush()
         sys.stderr.flush()
         rank.reply(reply)
+    rank.leave()
     return 0
 
 
@@ -62,10 +63,10 @@ def _answer(rank: Rank, command: bytes) -> bytes:
 
 
 def _run(rank: Rank, command: bytes) -> bytes:
-    path, segment_bytes, pickled = pickle.loads(command)
+    path, segment_bytes, conduit, options, seed, pickled = pickle.loads(command)
     sys.path[:] = path
     # Before anything can fail on one rank alone: it is collective.
-    endpoint = rank.attach(segment_bytes)
+    endpoint = rank.attach(segment_bytes, conduit, options, seed)
     program, args = pickle.loads(pickled)
     result = _pickled(run_program(program, endpoint, args))
     # A rank that is done still answers the others until they are, too.

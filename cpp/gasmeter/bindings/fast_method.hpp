@@ -32,6 +32,13 @@ inline PyMethodDef fast_method(const char* name, FastFunction function, const ch
   return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function)), METH_FASTCALL, doc};
 }
 
+// The same for functions that take arguments by name, too.
+using KeywordFunction = PyObject* (*)(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* names);
+inline PyMethodDef keyword_method(const char* name, KeywordFunction function, const char* doc) {
+  return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function)), METH_FASTCALL | METH_KEYWORDS,
+          doc};
+}
+
 // The C++ object behind `self`, whose type the method descriptor has checked.
 template <class T>
 GASMETER_INLINE T& object_of(PyObject* self) {

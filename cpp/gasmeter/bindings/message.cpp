@@ -4,19 +4,21 @@
 #include <string>
 
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/bindings/fast_method.hpp"
 #include "gasmeter/core/handler_table.hpp"
 
 namespace gasmeter::bindings {
 namespace {
 
-std::int32_t word(const char* call, pybind11::handle argument) {
+std::int32_t word(const char* call, PyObject* argument) {
   using Limits = std::numeric_limits<std::int32_t>;
+  if (is_small_integer(argument)) return static_cast<std::int32_t>(small_integer(argument));
   int overflow = 0;
-  const long long value = PyLong_AsLongLongAndOverflow(argument.ptr(), &overflow);
+  const long long value = PyLong_AsLongLongAndOverflow(argument, &overflow);
   const bool is_number = PyErr_Occurred() == nullptr;
   if (!is_number) PyErr_Clear();
   if (!is_number || overflow != 0 || value < Limits::min() || value > Limits::max()) {
-    throw UsageError(std::string(call) + ": argument " + pybind11::repr(argument).cast<std::string>() +
+    throw UsageError(std::string(call) + ": argument " + py::repr(argument).cast<std::string>() +
                      " is not a whole number of 32 bits (-2^31..2^31-1); larger ones go into the payload");
   }
   return static_cast<std::int32_t>(value);
@@ -24,13 +26,16 @@ std::int32_t word(const char* call, pybind11::handle argument) {
 
 }  // namespace
 
-Message::Message(const char* call, std::int64_t handler, std::span<const std::byte> payload,
-                 const pybind11::args& arguments)
-    : handler_(static_cast<HandlerIndex>(handler)), payload_(payload), count_(arguments.size()) {
+HandlerIndex handler_index(const char* call, PyObject* value) {
+  const std::int64_t handler = integer(call, "handler", value);
   if (handler < core::kFirstClientHandler || handler >= index(kBarrierHandler)) {
     throw UsageError(std::string(call) + ": handler " + std::to_string(handler) +
                      " does not exist; allowed are the indices that register() returned");
   }
+  return static_cast<HandlerIndex>(handler);
+}
+
+Words::Words(const char* call, std::span<PyObject* const> arguments) : count_(arguments.size()) {
   if (count_ > conduit::kMaxArguments) {
     throw UsageError(std::string(call) + ": " + std::to_string(count_) + " arguments; at most " +
                      std::to_string(conduit::kMaxArguments));

@@ -6,46 +6,29 @@
 #include <array>
 #include <cstdint>
 #include <span>
-#include <utility>
 
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/conduit/capabilities.hpp"
+#include "gasmeter/run/any_endpoint.hpp"
 
 namespace gasmeter::bindings {
 
 // The barrier's own; Python handlers have the client indices below.
 inline constexpr HandlerIndex kBarrierHandler{255};
 
-class Message {
+// A handler's index. Throws UsageError naming the call unless register() can have returned it.
+[[nodiscard]] HandlerIndex handler_index(const char* call, PyObject* value);
+
+// Arguments of a message: whole numbers of 32 bits.
+class Words {
  public:
-  // Throws UsageError naming the call for more than 16 arguments or one that 32 bits do not hold.
-  Message(const char* call, std::int64_t handler, std::span<const std::byte> payload, const pybind11::args& arguments);
+  Words() = default;
+  // Throws UsageError naming the call for more than 16 or one that 32 bits do not hold.
+  Words(const char* call, std::span<PyObject* const> arguments);
 
-  [[nodiscard]] HandlerIndex handler() const { return handler_; }
-  [[nodiscard]] std::span<const std::byte> payload() const { return payload_; }
-
-  // Calls send(word...) with as many words as there are arguments.
-  template <class Send>
-  auto with_arguments(Send send) const {
-    return choose<0>(send);
-  }
+  [[nodiscard]] std::span<const std::int32_t> get() const { return {words_.data(), count_}; }
 
  private:
-  template <std::size_t N, class Send>
-  auto choose(Send& send) const {
-    if constexpr (N == conduit::kMaxArguments) {
-      return apply(send, std::make_index_sequence<N>());
-    } else {
-      return count_ == N ? apply(send, std::make_index_sequence<N>()) : choose<N + 1>(send);
-    }
-  }
-  template <class Send, std::size_t... I>
-  auto apply(Send& send, std::index_sequence<I...>) const {
-    return send(words_[I]...);
-  }
-
-  HandlerIndex handler_;
-  std::span<const std::byte> payload_;
   std::array<std::int32_t, conduit::kMaxArguments> words_{};
   std::size_t count_ = 0;
 };

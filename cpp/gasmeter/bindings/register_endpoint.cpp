@@ -1,9 +1,12 @@
+#include <utility>
+
 #include "gasmeter/bindings/buffer.hpp"
+#include "gasmeter/bindings/call.hpp"
 #include "gasmeter/bindings/endpoint.hpp"
 #include "gasmeter/bindings/event.hpp"
 #include "gasmeter/bindings/numpy.hpp"
+#include "gasmeter/bindings/operation_object.hpp"
 #include "gasmeter/bindings/registration.hpp"
-#include "gasmeter/bindings/strided.hpp"
 #include "gasmeter/bindings/transfers.hpp"
 
 namespace gasmeter::bindings {
@@ -27,97 +30,12 @@ void see_handlers(PyHeapTypeObject* heap_type) {
   };
 }
 
-void define_non_blocking(Class& type) {
-  type.def(
-          "put_nb",
-          [](Endpoint& self, std::int64_t rank, std::int64_t offset, const py::object& data) {
-            Buffer buffer("put_nb", data, Access::read);
-            const core::Event event = self.start_put("put_nb", rank, offset, buffer.data(), buffer.size());
-            return Event(self, event, std::move(buffer));
-          },
-          "rank"_a, "offset"_a, "data"_a, py::keep_alive<0, 1>(), R"(Begin a `put`.
-
-Returns
--------
-Event
-    Complete when the data have arrived; do not change them before.
-)")
-      .def(
-          "get_nb",
-          [](Endpoint& self, std::int64_t rank, std::int64_t offset, const py::object& into) {
-            Buffer buffer("get_nb", into, Access::write);
-            const core::Event event = self.start_get("get_nb", rank, offset, buffer.data(), buffer.size());
-            return Event(self, event, std::move(buffer));
-          },
-          "rank"_a, "offset"_a, "into"_a, py::keep_alive<0, 1>(), R"(Begin a `get` into memory.
-
-Returns
--------
-Event
-    Complete when the data are there; do not touch `into` before.
-)")
-      .def("wait", [](Endpoint&, Event& event) { event.wait(); }, "event"_a, "Poll until an event is complete.");
-}
-
-void define_messages(Class& type) {
-  type.def("register", &Endpoint::register_handler, "handler"_a, R"(Register a handler of active messages.
-
-Parameters
-----------
-handler : callable
-    ``handler(token)``, run by the rank that polls; see `Token`. It may reply, and store, but not communicate otherwise.
-
-Returns
--------
-int
-    Index to send messages to: the same on every rank if all register the same handlers in the same order.
-
-Notes
------
-Register before the first call that polls, or a quick rank's message finds nothing.
-)")
-      .def(
-          "request",
-          [](Endpoint& self, std::int64_t rank, std::int64_t handler, const py::object& payload,
-             const py::args& arguments) {
-            const Buffer buffer("request", payload, Access::read);
-            self.request(rank, Message("request", handler, {buffer.data(), buffer.size()}, arguments));
-          },
-          "rank"_a, "handler"_a, "payload"_a = py::bytes(),
-          R"(Send an active message; its handler runs when the target polls.
-
-Parameters
-----------
-rank : int
-    Target.
-handler : int
-    Index that `register` returned.
-payload : buffer
-    Contiguous bytes, at most `max_medium`; none makes it a Short, else it is a Medium.
-*args : int
-    At most 16 whole numbers of 32 bits.
-
-Raises
-------
-gasmeter.UsageError
-    For a rank, handler, size or argument that is not allowed, or in a handler.
-)")
-      .def("poll", &Endpoint::poll, R"(Run the handlers of messages that have arrived.
-
-Returns
--------
-int
-    How many messages and completions were handled.
-)")
-      .def("barrier", &Endpoint::barrier, "Poll until every rank has entered; Ctrl-C ends the wait.")
-      .def("wait_until", &Endpoint::wait_until, "predicate"_a,
-           R"(Poll until ``predicate()`` is true; Ctrl-C ends the wait.
-
-Parameters
-----------
-predicate : callable
-    Without parameters; asked between polls.
-)");
+// Memory of implicit operations of the region is its event's.
+py::object end_region(const py::object& self) {
+  auto& endpoint = self.cast<Endpoint&>();
+  const core::Event event = endpoint.any().end_access_region();
+  auto memory = std::exchange(endpoint.implicit_buffers(), {});
+  return py::cast(std::make_unique<Event>(self, event, Buffer(), std::move(memory)));
 }
 
 }  // namespace
@@ -162,10 +80,72 @@ Raises
 gasmeter.UsageError
     If there is no such rank, or it is no neighbour.
 )");
+  type.def_property_readonly("max_long", &Endpoint::max_long, "Largest payload of a Long in bytes (int).")
+      .def_property_readonly("is_virtual", &Endpoint::is_virtual, "Whether time is virtual (bool).")
+      .def_property_readonly("has_prepared", &Endpoint::has_prepared, "Whether a message is prepared (bool).")
+      .def("now_ns", &Endpoint::now_ns, R"(Return the time: virtual, or this machine's monotonic clock.
+
+Returns
+-------
+float
+    Nanoseconds since some instant.
+)")
+      .def("register", &Endpoint::register_handler, "handler"_a, R"(Register a handler of active messages.
+
+Parameters
+----------
+handler : callable
+    ``handler(token)``, run by the rank that polls; see `Token`. It may reply, and store, but not communicate otherwise.
+    A generator function yields its replies (``yield token.reply(...)``).
+
+Returns
+-------
+int
+    Index to send messages to: the same on every rank if all register the same handlers in the same order.
+
+Notes
+-----
+Register before the first call that polls, or a quick rank's message finds nothing.
+)")
+      .def(
+          "begin_region", [](Endpoint& self) { self.any().begin_access_region(); },
+          "Open an access region: implicit operations belong to it until `end_region`.")
+      .def("end_region", &end_region, R"(Close the access region.
+
+Returns
+-------
+Event
+    Complete when every operation of the region is.
+)")
+      .def(
+          "atomic_domain",
+          [](const py::object& self, const py::object& dtype, const py::object& ops) {
+            return py::module_::import("gasmeter.atomics").attr("blocking_domain")(self, dtype, ops);
+          },
+          "dtype"_a, "ops"_a = py::tuple(), R"(Make an atomic domain; every rank makes the same ones in the same order.
+
+Parameters
+----------
+dtype : str or numpy.dtype
+    int32, uint32, int64, uint64, float32 or float64.
+ops : sequence of str, default ()
+    Names of its operations; none: all that the type has.
+
+Returns
+-------
+gasmeter.atomics.AtomicDomain
+    Its operations block.
+)")
+      .def(
+          "_carry_out",
+          [](const py::object& self, const py::object& yielded) {
+            auto& endpoint = self.cast<Endpoint&>();
+            return py::reinterpret_steal<py::object>(
+                run_now(parse_yielded(yielded.ptr(), endpoint, false), endpoint, self.ptr()));
+          },
+          "operation"_a, "Carry out what a program has yielded.");
   add_transfers(type);
-  define_non_blocking(type);
-  define_messages(type);
-  register_strided(module, type);
+  add_operations(type);
 }
 
 }  // namespace gasmeter::bindings

@@ -3,16 +3,13 @@
 #include <pybind11/stl.h>
 
 #include <atomic>
-#include <condition_variable>
-#include <exception>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/bindings/interruptible.hpp"
 #include "gasmeter/bindings/registration.hpp"
 #include "gasmeter/kernels/kernel.hpp"
 #include "gasmeter/run/model_job.hpp"
@@ -21,50 +18,6 @@
 
 namespace gasmeter::bindings {
 namespace {
-
-// How often a caller that waits looks for Ctrl-C.
-constexpr std::chrono::milliseconds kSlice{50};
-
-// Runs `work` on a thread of its own while the caller, without the GIL, looks for signals in between. When a Python
-// signal handler raises (Ctrl-C), `stop` ends the work and the handler's exception is thrown.
-template <class Work, class Stop>
-void run_interruptibly(Work work, Stop stop) {
-  std::mutex mutex;
-  std::condition_variable changed;
-  bool finished = false;
-  std::exception_ptr failure;
-  std::thread worker([&] {
-    try {
-      work();
-    } catch (...) {
-      failure = std::current_exception();
-    }
-    const std::lock_guard guard(mutex);
-    finished = true;
-    changed.notify_one();
-  });
-  bool interrupted = false;
-  {
-    py::gil_scoped_release without_gil;
-    std::unique_lock lock(mutex);
-    while (!changed.wait_for(lock, kSlice, [&] { return finished; })) {
-      lock.unlock();
-      {
-        py::gil_scoped_acquire with_gil;
-        interrupted = PyErr_CheckSignals() != 0;
-      }
-      if (interrupted) {
-        stop();
-        break;
-      }
-      lock.lock();
-    }
-    if (lock.owns_lock()) lock.unlock();
-    worker.join();
-  }
-  if (interrupted) throw py::error_already_set();
-  if (failure) std::rethrow_exception(failure);
-}
 
 class ModelJob {
  public:

@@ -1,6 +1,12 @@
 // The rank's end of the link to its launcher, for rank processes that are Python programs.
+#include <pybind11/stl.h>
+
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "gasmeter/base/clock.hpp"
 #include "gasmeter/base/error.hpp"
@@ -8,6 +14,9 @@
 #include "gasmeter/bindings/endpoint.hpp"
 #include "gasmeter/bindings/registration.hpp"
 #include "gasmeter/launch/rank_link.hpp"
+#include "gasmeter/run/mpi_process.hpp"
+#include "gasmeter/run/real_endpoint.hpp"
+#include "gasmeter/run/request.hpp"
 
 namespace gasmeter::bindings {
 namespace {
@@ -29,18 +38,38 @@ class RankProcess {
     py::gil_scoped_release without_gil;
     link_->reply({reinterpret_cast<const char*>(buffer.data()), buffer.size()});
   }
-  std::shared_ptr<Endpoint> attach(std::int64_t segment_bytes) {
+  std::shared_ptr<Endpoint> attach(std::int64_t segment_bytes, const std::string& conduit,
+                                   const std::map<std::string, std::string>& options, std::uint64_t seed) {
     if (segment_bytes < 0)
       throw UsageError("attach: a segment of " + std::to_string(segment_bytes) + " bytes; at least 0");
+    const run::Request request = run::Request::for_program(conduit, seed, link_->size(), options);
     py::gil_scoped_release without_gil;
     (void)Clock::calibrated();
-    return std::make_shared<Endpoint>(link_, "endpoint-" + std::to_string(attached_++),
-                                      static_cast<Bytes>(segment_bytes));
+    const auto job = std::make_shared<Attached>(link_, "endpoint-" + std::to_string(jobs_.size()), request,
+                                                static_cast<Bytes>(segment_bytes));
+    jobs_.push_back(job);
+    return std::make_shared<Endpoint>(job, job->endpoint.get());
+  }
+  // What the ranks do not end together is kept until the job has ended.
+  void leave() {
+    py::module_::import("gc").attr("collect")();
+    py::gil_scoped_release without_gil;
+    // No network may be used once its MPI is finished; whoever still refers to an endpoint does not call it any more.
+    for (const std::shared_ptr<Attached>& job : jobs_) job->endpoint.close();
+    run::finish_mpi();
   }
 
  private:
+  // An endpoint with its job, and the link that it needs to the end.
+  struct Attached {
+    Attached(std::shared_ptr<launch::RankLink> of, const std::string& id, const run::Request& request, Bytes bytes)
+        : link(std::move(of)), endpoint(*link, id, request, bytes) {}
+    std::shared_ptr<launch::RankLink> link;
+    run::RealEndpoint endpoint;
+  };
+
   std::shared_ptr<launch::RankLink> link_;
-  std::uint64_t attached_ = 0;
+  std::vector<std::shared_ptr<Attached>> jobs_;
 };
 
 }  // namespace
@@ -88,13 +117,21 @@ Parameters
 payload : buffer
     Contiguous bytes, passed to the client as they are.
 )")
-      .def("attach", &RankProcess::attach, "segment_bytes"_a,
+      .def("leave", &RankProcess::leave, "Finish what an MPI needs finished; after the last command.")
+      .def("attach", &RankProcess::attach, "segment_bytes"_a, "conduit"_a = "smp",
+           "options"_a = std::map<std::string, std::string>(), "seed"_a = 1,
            R"(Reserve a segment on every rank and connect them; collective.
 
 Parameters
 ----------
 segment_bytes : int
     Size of this rank's segment, zeroed, the same on every rank; 0 or more.
+conduit : str, default "smp"
+    smp, udp or mpi.
+options : dict of str to str
+    Options of the conduit that differ from their defaults.
+seed : int
+    Of every random stream.
 
 Returns
 -------
@@ -104,7 +141,9 @@ Endpoint
 Raises
 ------
 gasmeter.ResourceError
-    If the segments do not fit into shared memory.
+    If the segments do not fit into memory, or what the conduit needs is not there.
+gasmeter.UsageError
+    For a conduit or option that does not exist, or a conduit in virtual time.
 )");
 }
 

@@ -1,4 +1,5 @@
-#include "gasmeter/bindings/strided.hpp"
+// Transfers that NumPy arrays describe by their own strides, as operations; RemoteArray describes the side that no
+// array of this process can.
 
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
@@ -10,7 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "gasmeter/bindings/endpoint.hpp"
+#include "gasmeter/bindings/call.hpp"
+#include "gasmeter/bindings/fast_method.hpp"
+#include "gasmeter/bindings/registration.hpp"
 #include "gasmeter/core/vis/vis.hpp"
 
 namespace gasmeter::bindings {
@@ -133,39 +136,112 @@ Sides sides_of(const char* call, Endpoint& endpoint, std::int64_t rank, const py
   sides.here_strides = levels_of({sides.here.strides(), sides.here.strides() + sides.here.ndim()});
   sides.there_strides = levels_of(sides.there.strides);
   const core::vis::Extent extent = core::vis::extent_of(sides.element, sides.counts, sides.there_strides);
-  endpoint.check_range(call, rank, sides.there.offset + extent.first, static_cast<Bytes>(extent.last - extent.first));
-  sides.base = endpoint.core().segment(Rank{static_cast<std::uint32_t>(rank)}).address + sides.there.offset;
+  sides.base =
+      endpoint.locate(call, rank, sides.there.offset + extent.first, static_cast<Bytes>(extent.last - extent.first)) -
+      extent.first;
   return sides;
 }
 
-void put_strided(Endpoint& endpoint, std::int64_t rank, const py::object& target, const py::object& source) {
-  const Sides sides = sides_of("put_strided", endpoint, rank, target, source, true);
-  core::Vis<RealHost> vis(endpoint.core());
-  core::Event event = vis.put_nb(Rank{static_cast<std::uint32_t>(rank)},
-                                 core::vis::Strided{sides.base, sides.there_strides, sides.here.data(),
-                                                    sides.here_strides, sides.element, sides.counts});
-  if (!event.is_done()) endpoint.wait(event);
-}
+class StridedTransfer final : public Call {
+ public:
+  StridedTransfer(const Arguments& arguments, bool is_put)
+      : is_put_(is_put),
+        rank_(arguments.endpoint.checked_rank(arguments.call, integer(arguments.call, "rank", arguments[0]))),
+        target_(py::reinterpret_borrow<py::object>(arguments[1])),
+        sides_(sides_of(arguments.call, arguments.endpoint, index(rank_), target_,
+                        py::reinterpret_borrow<py::object>(arguments[2]), is_put)) {
+    void* const here = is_put ? const_cast<void*>(sides_.here.data()) : sides_.here.mutable_data();
+    what_ = is_put ? core::vis::Strided{sides_.base,         sides_.there_strides, here,
+                                        sides_.here_strides, sides_.element,       sides_.counts}
+                   : core::vis::Strided{here,           sides_.here_strides, sides_.base, sides_.there_strides,
+                                        sides_.element, sides_.counts};
+  }
+  void run(Endpoint& endpoint) override {
+    core::Event event =
+        is_put_ ? endpoint.any().put_strided_nb(rank_, what_) : endpoint.any().get_strided_nb(rank_, what_);
+    if (!event.is_done()) endpoint.wait(event);
+  }
+  PyObject* result(PyObject*) override { return is_put_ ? Py_NewRef(Py_None) : target_.release().ptr(); }
 
-py::object get_strided(Endpoint& endpoint, std::int64_t rank, const py::object& target, const py::object& source) {
-  Sides sides = sides_of("get_strided", endpoint, rank, target, source, false);
-  core::Vis<RealHost> vis(endpoint.core());
-  core::Event event = vis.get_nb(Rank{static_cast<std::uint32_t>(rank)},
-                                 core::vis::Strided{sides.here.mutable_data(), sides.here_strides, sides.base,
-                                                    sides.there_strides, sides.element, sides.counts});
-  if (!event.is_done()) endpoint.wait(event);
-  return target;
-}
+ private:
+  bool is_put_;
+  Rank rank_;
+  py::object target_;
+  Sides sides_;
+  core::vis::Strided what_{};
+};
 
-py::cpp_function method(py::handle type, const char* name, auto function, const char* text) {
-  return py::cpp_function(function, py::name(name), py::is_method(type),
-                          py::sibling(py::getattr(type, name, py::none())), py::arg("rank"), py::arg("target"),
-                          py::arg("source"), text);
-}
+constexpr OperationInfo kStrided[] = {
+    {"put_strided",
+     "(rank, target, source)",
+     {"rank", "target", "source"},
+     3,
+     3,
+     false,
+     false,
+     false,
+     &make_call<StridedTransfer, true>,
+     R"(put_strided($self, rank, target, source)
+--
+
+Copy an array into a rank's segment, element by element; complete there when it returns.
+
+Parameters
+----------
+rank : int
+    Owner of the segment.
+target : RemoteArray or numpy.ndarray
+    Where elements go: described, or a view of `segment` (of which the rank's has the layout) or `segment_of(rank)`.
+source : numpy.ndarray
+    What is copied; of the same shape and dtype, with any strides.
+
+Raises
+------
+gasmeter.UsageError
+    For shapes or dtypes that differ, and ranks or ranges that do not exist.
+)"},
+    {"get_strided",
+     "(rank, target, source)",
+     {"rank", "target", "source"},
+     3,
+     3,
+     false,
+     false,
+     false,
+     &make_call<StridedTransfer, false>,
+     R"(get_strided($self, rank, target, source)
+--
+
+Copy an array out of a rank's segment, element by element.
+
+Parameters
+----------
+rank : int
+    Owner of the segment.
+target : numpy.ndarray
+    Where elements go; writeable, with any strides.
+source : RemoteArray or numpy.ndarray
+    What is copied: see `put_strided`; of the same shape and dtype.
+
+Returns
+-------
+numpy.ndarray
+    `target`.
+
+Raises
+------
+gasmeter.UsageError
+    For shapes or dtypes that differ, a target that is not writeable, and ranks or ranges that do not exist.
+)"},
+};
 
 }  // namespace
 
-void register_strided(py::module_& module, py::handle endpoint_type) {
+std::span<const OperationInfo> strided_operations() {
+  return kStrided;
+}
+
+void register_strided(py::module_& module) {
   py::class_<RemoteArray>(module, "RemoteArray", R"(Where elements lie in a rank's segment.
 
 Parameters
@@ -189,47 +265,6 @@ strides : sequence of int, optional
           "strides", [](const RemoteArray& self) { return py::tuple(py::cast(self.strides)); },
           "Bytes between elements (tuple of int).")
       .def_property_readonly("dtype", [](const RemoteArray& self) { return self.dtype; }, "Of one element (dtype).");
-  py::setattr(endpoint_type, "put_strided",
-              method(endpoint_type, "put_strided", &put_strided,
-                     R"(Copy an array into a rank's segment, element by element; complete there when it returns.
-
-Parameters
-----------
-rank : int
-    Owner of the segment.
-target : RemoteArray or numpy.ndarray
-    Where elements go: described, or a view of `segment` (of which the rank's has the layout) or `segment_of(rank)`.
-source : numpy.ndarray
-    What is copied; of the same shape and dtype, with any strides.
-
-Raises
-------
-gasmeter.UsageError
-    For shapes or dtypes that differ, and ranks or ranges that do not exist.
-)"));
-  py::setattr(
-      endpoint_type, "get_strided",
-      method(endpoint_type, "get_strided", &get_strided, R"(Copy an array out of a rank's segment, element by element.
-
-Parameters
-----------
-rank : int
-    Owner of the segment.
-target : numpy.ndarray
-    Where elements go; writeable, with any strides.
-source : RemoteArray or numpy.ndarray
-    What is copied: see `put_strided`; of the same shape and dtype.
-
-Returns
--------
-numpy.ndarray
-    `target`.
-
-Raises
-------
-gasmeter.UsageError
-    For shapes or dtypes that differ, a target that is not writeable, and ranks or ranges that do not exist.
-)"));
 }
 
 }  // namespace gasmeter::bindings

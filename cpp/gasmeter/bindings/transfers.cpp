@@ -1,6 +1,7 @@
 #include "gasmeter/bindings/transfers.hpp"
 
 #include "gasmeter/bindings/buffer.hpp"
+#include "gasmeter/bindings/call.hpp"
 #include "gasmeter/bindings/endpoint.hpp"
 #include "gasmeter/bindings/fast_method.hpp"
 
@@ -9,6 +10,12 @@ namespace {
 
 // Eight bytes are a store where the compiler knows that they are eight.
 constexpr Bytes kWord = sizeof(std::uint64_t);
+
+// By name, with flags, or where the target is no neighbour: what all operations do.
+GASMETER_NOINLINE PyObject* in_general(const char* name, PyObject* self, PyObject* const* arguments, Py_ssize_t count,
+                                       PyObject* names) {
+  return call_method(*find_operation(py::str(name).ptr()), self, arguments, count, names);
+}
 
 GASMETER_NOINLINE void put_buffer(Endpoint& endpoint, std::int64_t rank, std::int64_t offset, PyObject* data) {
   const Buffer buffer("put", data, Access::read);
@@ -19,10 +26,12 @@ GASMETER_NOINLINE void put_buffer(Endpoint& endpoint, std::int64_t rank, std::in
   }
 }
 
-PyObject* put(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
+PyObject* put(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
   return guarded([&]() -> PyObject* {
-    check_count("put", "rank, offset, data", 3, count);
     auto& endpoint = object_of<Endpoint>(self);
+    if (GASMETER_UNLIKELY(count != 3 || names != nullptr || !endpoint.is_direct())) {
+      return in_general("put", self, arguments, count, names);
+    }
     const std::int64_t rank = integer("put", "rank", arguments[0]);
     const std::int64_t offset = integer("put", "offset", arguments[1]);
     PyObject* data = arguments[2];
@@ -35,35 +44,16 @@ PyObject* put(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
   });
 }
 
-PyObject* new_bytes(Endpoint& endpoint, std::int64_t rank, std::int64_t offset, PyObject* into) {
-  const std::int64_t size = integer("get", "into", into);
-  if (size < 0) throw UsageError("get: " + std::to_string(size) + " bytes; at least 0");
-  endpoint.check_range("get", rank, offset, static_cast<Bytes>(size));  // before that much memory is allocated
-  auto bytes = py::reinterpret_steal<py::object>(PyBytes_FromStringAndSize(nullptr, size));
-  if (!bytes) throw py::error_already_set();
-  endpoint.get("get", rank, offset, PyBytes_AS_STRING(bytes.ptr()), static_cast<Bytes>(size));
-  return bytes.release().ptr();
+PyObject* get(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
+  return guarded([&] { return in_general("get", self, arguments, count, names); });
 }
 
-PyObject* get(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
+PyObject* put_value(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
   return guarded([&]() -> PyObject* {
-    check_count("get", "rank, offset, into", 3, count);
     auto& endpoint = object_of<Endpoint>(self);
-    const std::int64_t rank = integer("get", "rank", arguments[0]);
-    const std::int64_t offset = integer("get", "offset", arguments[1]);
-    PyObject* into = arguments[2];
-    // NumPy's arrays can be indices and its integers are buffers, but only arrays are sequences.
-    if (PyIndex_Check(into) != 0 && PySequence_Check(into) == 0) return new_bytes(endpoint, rank, offset, into);
-    const Buffer buffer("get", into, Access::write);
-    endpoint.get("get", rank, offset, buffer.data(), buffer.size());
-    return Py_NewRef(into);
-  });
-}
-
-PyObject* put_value(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
-  return guarded([&]() -> PyObject* {
-    check_count("put_value", "rank, offset, value", 3, count);
-    auto& endpoint = object_of<Endpoint>(self);
+    if (GASMETER_UNLIKELY(count != 3 || names != nullptr || !endpoint.is_direct())) {
+      return in_general("put_value", self, arguments, count, names);
+    }
     const std::int64_t rank = integer("put_value", "rank", arguments[0]);
     const std::int64_t offset = integer("put_value", "offset", arguments[1]);
     const std::int64_t value = integer("put_value", "value", arguments[2]);
@@ -72,10 +62,12 @@ PyObject* put_value(PyObject* self, PyObject* const* arguments, Py_ssize_t count
   });
 }
 
-PyObject* get_value(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
+PyObject* get_value(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
   return guarded([&]() -> PyObject* {
-    check_count("get_value", "rank, offset", 2, count);
     auto& endpoint = object_of<Endpoint>(self);
+    if (GASMETER_UNLIKELY(count != 2 || names != nullptr || !endpoint.is_direct())) {
+      return in_general("get_value", self, arguments, count, names);
+    }
     const std::int64_t rank = integer("get_value", "rank", arguments[0]);
     const std::int64_t offset = integer("get_value", "offset", arguments[1]);
     std::int64_t value = 0;
@@ -89,7 +81,7 @@ PyObject* nothing(PyObject*, PyObject* const*, Py_ssize_t) {
 }
 
 PyMethodDef methods[] = {
-    fast_method("put", &put, R"(put($self, rank, offset, data, /)
+    keyword_method("put", &put, R"(put($self, rank, offset, data, *, flags=0)
 --
 
 Copy bytes into a rank's segment; complete there when it returns.
@@ -102,13 +94,20 @@ offset : int
     First byte, from the start of its segment.
 data : buffer
     Contiguous memory of any type; all its bytes are copied.
+flags : int, default 0
+    `gasmeter.IMMEDIATE`: be refused instead of waiting.
+
+Returns
+-------
+bool or None
+    With `gasmeter.IMMEDIATE` whether it was done, else None.
 
 Raises
 ------
 gasmeter.UsageError
     For a rank or range that does not exist, or memory that is not contiguous.
 )"),
-    fast_method("get", &get, R"(get($self, rank, offset, into, /)
+    keyword_method("get", &get, R"(get($self, rank, offset, into, *, flags=0)
 --
 
 Copy bytes out of a rank's segment.
@@ -121,18 +120,20 @@ offset : int
     First byte, from the start of its segment.
 into : int or buffer
     How many bytes to return, or contiguous writable memory to fill.
+flags : int, default 0
+    `gasmeter.IMMEDIATE`: be refused instead of waiting.
 
 Returns
 -------
-bytes or buffer
-    New bytes, or `into` itself.
+bytes, buffer or None
+    New bytes, or `into` itself; None: refused.
 
 Raises
 ------
 gasmeter.UsageError
     For a rank or range that does not exist, or memory that is not contiguous and writable.
 )"),
-    fast_method("put_value", &put_value, R"(put_value($self, rank, offset, value, /)
+    keyword_method("put_value", &put_value, R"(put_value($self, rank, offset, value, *, flags=0)
 --
 
 Store one 8-byte integer in a rank's segment.
@@ -151,7 +152,7 @@ Raises
 gasmeter.UsageError
     For a rank, range or value that does not exist.
 )"),
-    fast_method("get_value", &get_value, R"(get_value($self, rank, offset, /)
+    keyword_method("get_value", &get_value, R"(get_value($self, rank, offset, *, flags=0)
 --
 
 Load one 8-byte integer from a rank's segment.

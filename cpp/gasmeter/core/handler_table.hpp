@@ -2,12 +2,15 @@
 #pragma once
 
 #include <array>
+#include <bitset>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/base/platform.hpp"
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/conduit/am.hpp"
 
@@ -53,17 +56,60 @@ struct HandlerEntry {
   std::uint8_t arguments = kAnyArguments;  // exactly so many; 0..16
 };
 
+// What a delivery needs of a handler, and nothing else.
+template <class H>
+struct HandlerRow {
+  HandlerFunction<H> function = nullptr;
+  void* context = nullptr;
+};
+
+// The rows by index. One look-up where time is measured.
+template <class H>
+class HandlerRows {
+ public:
+  explicit HandlerRows(const HandlerRow<H>& otherwise) { rows_.fill(otherwise); }
+  [[nodiscard]] GASMETER_INLINE const HandlerRow<H>& operator[](HandlerIndex handler) const {
+    return rows_[gasmeter::index(handler)];
+  }
+  void set(HandlerIndex handler, const HandlerRow<H>& row) { rows_[gasmeter::index(handler)] = row; }
+
+ private:
+  std::array<HandlerRow<H>, 256> rows_;
+};
+
+// Only as many as are taken where thousands of endpoints share a process: the library's indices grow from 0 up, the
+// clients' from 255 down, so that both are small counted from their own end.
+template <class H>
+  requires H::kModelled
+class HandlerRows<H> {
+ public:
+  explicit HandlerRows(const HandlerRow<H>& otherwise) : otherwise_(otherwise) {}
+  [[nodiscard]] const HandlerRow<H>& operator[](HandlerIndex handler) const {
+    const std::size_t at = place(handler);
+    return at < rows_.size() ? rows_[at] : otherwise_;
+  }
+  void set(HandlerIndex handler, const HandlerRow<H>& row) {
+    const std::size_t at = place(handler);
+    if (at >= rows_.size()) rows_.resize(at + 1, otherwise_);
+    rows_[at] = row;
+  }
+
+ private:
+  [[nodiscard]] static std::size_t place(HandlerIndex handler) {
+    const std::size_t i = gasmeter::index(handler);
+    return i < kFirstClientHandler ? 2 * i : 2 * (255 - i) + 1;
+  }
+  HandlerRow<H> otherwise_;
+  std::vector<HandlerRow<H>> rows_;
+};
+
 template <class H>
 class HandlerTable {
  public:
-  // What a delivery needs, and nothing else.
-  struct Row {
-    HandlerFunction<H> function = nullptr;
-    void* context = nullptr;
-  };
+  using Row = HandlerRow<H>;
 
   // `unregistered` answers for every index nobody registered.
-  explicit HandlerTable(HandlerFunction<H> unregistered) { rows_.fill({unregistered, nullptr}); }
+  explicit HandlerTable(HandlerFunction<H> unregistered) : rows_({unregistered, nullptr}) {}
 
   void add_clients(std::span<HandlerEntry<H>> entries) {
     for (const HandlerEntry<H>& entry : entries) {
@@ -90,14 +136,14 @@ class HandlerTable {
     if (is_taken(entry.index)) {
       throw UsageError("handler index " + std::to_string(gasmeter::index(entry.index)) + " is registered already");
     }
-    rows_[gasmeter::index(entry.index)] = {entry.function, entry.context};
+    rows_.set(entry.index, {entry.function, entry.context});
     entries_.push_back(entry);
     taken_[gasmeter::index(entry.index)] = true;
   }
 
-  [[nodiscard]] const Row& operator[](HandlerIndex handler) const { return rows_[gasmeter::index(handler)]; }
+  [[nodiscard]] const Row& operator[](HandlerIndex handler) const { return rows_[handler]; }
   // Another function in the place of what is registered.
-  void replace(HandlerIndex handler, const Row& row) { rows_[gasmeter::index(handler)] = row; }
+  void replace(HandlerIndex handler, const Row& row) { rows_.set(handler, row); }
   [[nodiscard]] std::span<const HandlerEntry<H>> entries() const { return entries_; }
   // As registered; null for an index nobody registered. Valid until the next registration.
   [[nodiscard]] const HandlerEntry<H>* entry(HandlerIndex handler) const {
@@ -129,8 +175,8 @@ class HandlerTable {
   [[nodiscard]] bool is_taken(HandlerIndex handler) const { return taken_[gasmeter::index(handler)]; }
 
  private:
-  std::array<Row, 256> rows_;
-  std::array<bool, 256> taken_{};
+  HandlerRows<H> rows_;
+  std::bitset<256> taken_;
   std::vector<HandlerEntry<H>> entries_;  // few: searched where time does not matter
 };
 

@@ -3,43 +3,18 @@
 #include <time.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "gasmeter/base/error.hpp"
-#include "gasmeter/core/endpoint.hpp"
 #include "gasmeter/launch/private_memory.hpp"
-#include "gasmeter/run/model_network.hpp"
-#include "gasmeter/sim/engine.hpp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/run/model_ranks.hpp"
 
 namespace gasmeter::run {
 namespace {
 
-using core::NeighbourhoodLayout;
 using kernels::BlockResult;
 using kernels::Verification;
-
-// Zeroed memory that costs nothing until it is touched.
-class Block {
- public:
-  explicit Block(Bytes bytes) : memory_(static_cast<std::byte*>(std::calloc(1, bytes + kNoSharing))) {
-    if (memory_ == nullptr) {
-      throw ResourceError("virtual ranks: no memory for " + std::to_string(bytes) + " bytes of segments and rings");
-    }
-  }
-  [[nodiscard]] std::byte* data() const {
-    const auto address = reinterpret_cast<std::uintptr_t>(memory_.get());
-    return memory_.get() + (kNoSharing - address % kNoSharing) % kNoSharing;
-  }
-
- private:
-  struct Free {
-    void operator()(std::byte* memory) const { std::free(memory); }
-  };
-  std::unique_ptr<std::byte, Free> memory_;
-};
 
 double cpu_seconds() {
   timespec now{};
@@ -55,15 +30,15 @@ class ModelJob::State {
       : request_(request),
         tracer_(request.settings.ranks),
         memory_before_(request.kernel->measures_simulation ? launch::private_memory() : 0),
-        machine_(ModelMachine::of(request_)),
-        engine_(engine_options()),
-        network_(machine_->make_network(engine_)),
+        ranks_(request_),
+        engine_(ranks_.engine()),
+        network_(ranks_.network()),
         results_(request.settings.ranks),
         ends_(request.settings.ranks),
         verifications_(request.settings.ranks) {
     if (request_.trace) {
       engine_.trace(&tracer_);
-      network_->name_steps(tracer_);
+      network_.name_steps(tracer_);
     }
     if (request_.record) make_records();
     if (request_.is_raw()) {
@@ -76,11 +51,11 @@ class ModelJob::State {
     }
     engine_.run();  // every rank waits for its first command
   }
-  ~State() { engine_.cancel(); }
+  ~State() { engine_.cancel(); }  // programs, records and results are older than the ranks
 
   BlockResult run(std::uint64_t iterations) {
     command_ = {Command::block, iterations};
-    if (network_->fabric() != nullptr) network_->fabric()->reset_use();
+    if (network_.fabric() != nullptr) network_.fabric()->reset_use();
     block_start_ = engine_.now();
     tracer_.clear();
     const double before = cpu_seconds();
@@ -91,11 +66,11 @@ class ModelJob::State {
   }
 
   std::vector<sim::LinkUse> link_use() {
-    return network_->fabric() != nullptr ? network_->fabric()->use() : std::vector<sim::LinkUse>{};
+    return network_.fabric() != nullptr ? network_.fabric()->use() : std::vector<sim::LinkUse>{};
   }
   SimTime block_length() const { return *std::max_element(ends_.begin(), ends_.end()) - block_start_; }
   NodeId node_of(Rank rank) const { return engine_.node_of(rank); }
-  std::vector<std::string> unused_keys() const { return network_->unused_keys(); }
+  std::vector<std::string> unused_keys() const { return network_.unused_keys(); }
 
   std::span<const conduit::RankRecord> record() {
     if (records_.empty()) throw UsageError("modelled job: no record was asked for");
@@ -134,7 +109,6 @@ class ModelJob::State {
   void stop() noexcept { engine_.stop_token().request(); }
 
  private:
-  using Endpoint = core::Endpoint<sim::ModelHost>;
   enum class Command : std::uint8_t { block, verify };
   struct Order {
     Command command = Command::block;
@@ -153,7 +127,7 @@ class ModelJob::State {
         verifications_[rank] = programs_[rank]->verify();
       }
       if (is_block) ends_[rank] = engine_.host(Rank{rank}).now();
-      network_->settle(Rank{rank});
+      network_.settle(Rank{rank});
     }
   }
 
@@ -183,7 +157,7 @@ class ModelJob::State {
       records_.emplace_back(Rank{rank}, [host] { return conduit::RankRecord::Instant{host.now(), host.idled()}; });
     }
     for (conduit::RankRecord& record : records_) {
-      if (request_.is_raw() && !network_->record_raw(record)) {
+      if (request_.is_raw() && !network_.record_raw(record)) {
         throw UsageError("conduit " + request_.conduit->name + " keeps no record of what ranks do");
       }
     }
@@ -191,7 +165,7 @@ class ModelJob::State {
 
   void make_raw() {
     for (std::uint32_t rank = 0; rank < engine_.ranks(); ++rank) {
-      programs_.push_back(network_->make_raw(Rank{rank}));
+      programs_.push_back(network_.make_raw(Rank{rank}));
       if (programs_.back() == nullptr) {
         throw UsageError("kernel " + request_.settings.kernel + " has no raw variant on " + request_.conduit->network);
       }
@@ -202,48 +176,28 @@ class ModelJob::State {
     if (request_.kernel->make_model == nullptr) {
       throw UsageError("kernel " + request_.settings.kernel + " runs on raw conduits alone");
     }
-    const Bytes segment_bytes = request_.kernel->plan(request_.settings);
-    const bool shared = request_.settings.flag("neighbourhood");
-    std::vector<core::JobView> views;
+    ranks_.make_endpoints(request_.kernel->plan(request_.settings), recording());
     for (std::uint32_t rank = 0; rank < engine_.ranks(); ++rank) {
-      const std::span<const Rank> node = engine_.ranks_of(engine_.node_of(Rank{rank}));
-      if (shared && index(node.back()) - index(node.front()) + 1 != node.size()) {
-        throw UsageError("option 'neighbourhood=true': the placement puts ranks on node " +
-                         std::to_string(index(engine_.node_of(Rank{rank}))) + " that do not follow one another");
-      }
-      const std::uint32_t first = shared ? index(node.front()) : rank;
-      const auto layout = NeighbourhoodLayout::of(shared ? static_cast<std::uint32_t>(node.size()) : 1, segment_bytes);
-      if (rank == first) blocks_.emplace_back(layout.total());
-      std::byte* block = blocks_.back().data();
-      segments_.push_back({block + layout.segment_at(rank - first), layout.segment_bytes});
-      views.push_back({Rank{rank}, engine_.ranks(), Rank{first}, layout, block, {}});
+      programs_.push_back(request_.kernel->make_model(ranks_.endpoint(Rank{rank}), request_.settings));
     }
-    for (core::JobView& view : views) {
-      view.segments = segments_;
-      const sim::ModelHost host = engine_.host(view.rank);
-      conduits_.push_back(network_->make_conduit(host));
-      if (request_.record) {
-        auto recording = std::make_unique<conduit::RecordingConduit>(*conduits_.back(), records_[index(view.rank)]);
-        conduits_.push_back(std::move(recording));
-      }
-      endpoints_.push_back(std::make_unique<Endpoint>(host, view, conduits_.back().get()));
-      programs_.push_back(request_.kernel->make_model(*endpoints_.back(), request_.settings));
-    }
+  }
+
+  ModelRanks::Wrap recording() {
+    if (!request_.record) return nullptr;
+    return [this](Rank rank, conduit::Conduit& conduit) {
+      return std::make_unique<conduit::RecordingConduit>(conduit, records_[index(rank)]);
+    };
   }
 
   Request request_;
   sim::Tracer tracer_;  // outlives what tells it
   Bytes memory_before_;
-  std::unique_ptr<ModelMachine> machine_;
-  sim::Engine engine_;
-  std::unique_ptr<ModelNetwork> network_;
+  std::vector<conduit::RankRecord> records_;  // of each rank; empty: nothing is recorded. Conduits write into them
+  ModelRanks ranks_;
+  sim::Engine& engine_;
+  ModelNetwork& network_;
   SimTime block_start_;
   bool has_run_ = false;
-  std::vector<conduit::RankRecord> records_;  // of each rank; empty: nothing is recorded
-  std::vector<Block> blocks_;
-  std::vector<core::Segment> segments_;
-  std::vector<std::unique_ptr<conduit::Conduit>> conduits_;
-  std::vector<std::unique_ptr<Endpoint>> endpoints_;
   std::vector<std::unique_ptr<kernels::Program>> programs_;
   std::vector<BlockResult> results_;
   std::vector<SimTime> ends_;  // of the last block, of each rank

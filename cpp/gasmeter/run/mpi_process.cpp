@@ -126,14 +126,19 @@ std::vector<std::string> launcher_of(const std::string& name) {
   return words;
 }
 
+// The worker program: this one, unless the rank is a program in another language, which is told of it.
+std::string lender() {
+  if (const char* const given = std::getenv("GASMETER_MPI_LENDER"); given != nullptr && *given != '\0') return given;
+  return std::filesystem::read_symlink("/proc/self/exe").string();
+}
+
 // Started by rank 0; ends with it.
 class Mpiexec {
  public:
   Mpiexec(const std::string& name, std::uint32_t ranks, const std::string& job)
       : log_((std::filesystem::temp_directory_path() / ("gasmeter-" + job + ".log")).string()) {
     words_ = launcher_of(name);
-    words_.insert(words_.end(), {"-n", std::to_string(ranks), std::filesystem::read_symlink("/proc/self/exe").string(),
-                                 "--lend-environment", job});
+    words_.insert(words_.end(), {"-n", std::to_string(ranks), lender(), "--lend-environment", job});
     std::vector<char*> arguments;
     for (std::string& word : words_) arguments.push_back(word.data());
     arguments.push_back(nullptr);

@@ -90,4 +90,24 @@ Request Request::check(const kernels::Registry& registry, const std::string& ker
   return request;
 }
 
+Request Request::for_program(const std::string& conduit, std::uint64_t seed, std::uint32_t ranks,
+                             const std::map<std::string, std::string>& options) {
+  Request request;
+  request.conduit = &find_conduit(conduit);
+  if (request.is_raw()) {
+    throw UsageError("conduit " + conduit + " is a network's own interface and has no endpoint for programs");
+  }
+  if (ranks == 0) throw UsageError("ranks=0; at least 1");
+  request.settings.ranks = ranks;
+  request.settings.seed = seed;
+  take_options(request.conduit->options, options, request.settings.options);
+  for (const auto& [name, value] : options) {
+    if (!request.settings.options.contains(name)) {
+      throw UsageError("option '" + name + "=" + value + "' is unknown to conduit " + conduit +
+                       "; known: " + join(request.settings.options, [](const auto& entry) { return entry.first; }));
+    }
+  }
+  return request;
+}
+
 }  // namespace gasmeter::run

@@ -12,7 +12,7 @@
 namespace gasmeter::run {
 
 struct Request {
-  const kernels::Kernel* kernel = nullptr;
+  const kernels::Kernel* kernel = nullptr;  // null: a client's own program
   const ConduitInfo* conduit = nullptr;
   kernels::Settings settings;
   std::map<std::string, conduit::MachineValues::Value> machine;  // of a modelled conduit: key to number or text
@@ -25,6 +25,11 @@ struct Request {
                                      const std::string& op, const std::string& conduit, const std::string& variant,
                                      Bytes size, std::uint64_t seed, std::uint32_t ranks,
                                      const std::map<std::string, std::string>& options);
+
+  // Of a client's own program instead of a kernel: nothing but conduit, ranks and the conduit's options. Throws as
+  // check(), and for conduits that are a network's own interface.
+  [[nodiscard]] static Request for_program(const std::string& conduit, std::uint64_t seed, std::uint32_t ranks,
+                                           const std::map<std::string, std::string>& options);
 
   [[nodiscard]] bool is_raw() const { return conduit->name.starts_with("raw@"); }
 };

@@ -379,6 +379,12 @@ void Engine::park(Rank rank) {
   self.fibre->suspend();
 }
 
+void Engine::on_main_stack(Rank rank, MainStep step, void* argument) {
+  RankContext& self = context(rank);
+  require_may_wait(self);
+  self.partition->on_main_stack(self, step, argument);
+}
+
 void Engine::require_may_wait(const RankContext& rank) const {
   const auto refuse = [&rank](const char* where) {
     throw UsageError("sim: rank " + std::to_string(index(rank.rank)) + " waits " + where);

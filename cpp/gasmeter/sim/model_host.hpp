@@ -76,6 +76,9 @@ class ModelHost {
   // call. May return early once for a wake that came before the call.
   void idle(SimTime deadline) { engine().idle(*rank_, deadline); }
 
+  // Engine::on_main_stack() for this rank.
+  void on_main_stack(MainStep step, void* argument) { engine().on_main_stack(rank_->rank, step, argument); }
+
   // For the table of a deadlock: a literal or null.
   void describe_wait(const char* what) { engine().describe_wait(rank_->rank, what); }
 

@@ -87,6 +87,10 @@ void Partition::take_turn(RankContext& rank, SimTime at) {
   current = &rank;
   go_on(rank);
   rank.fibre->resume();
+  while (GASMETER_UNLIKELY(step_ != nullptr)) {
+    std::exchange(step_, nullptr)(step_argument_);
+    rank.fibre->resume();
+  }
   current = nullptr;
   limit_ = kNobody;
   latest = std::max(latest, now);

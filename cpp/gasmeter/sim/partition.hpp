@@ -50,6 +50,9 @@ struct EngineCounters {
   std::uint64_t windows = 0;   // opened, by all partitions
 };
 
+// What a rank has done for it on the main stack. It neither waits nor throws, and no virtual time passes.
+using MainStep = void (*)(void* argument) noexcept;
+
 class alignas(kNoSharing) Partition {
  public:
   using Window = WindowQueue::Window;
@@ -93,6 +96,13 @@ class alignas(kNoSharing) Partition {
   [[nodiscard]] bool stop_requested() const;
   [[nodiscard]] SimTime window_end(SimTime at) const { return {((at.ps >> shift_) + 1) << shift_}; }
   [[nodiscard]] bool unwinding() const { return Exceptions::here().uncaught > outer.uncaught; }
+
+  // For the rank that runs: leaves its fibre, calls step(argument) on the main stack and comes back.
+  void on_main_stack(RankContext& rank, MainStep step, void* argument) {
+    step_ = step;
+    step_argument_ = argument;
+    rank.fibre->suspend();
+  }
 
   // The engine's view of what runs here.
   Engine* const engine;
@@ -161,6 +171,8 @@ class alignas(kNoSharing) Partition {
   friend struct RankContext;
 
   std::int64_t limit_ = kNobody;
+  MainStep step_ = nullptr;  // asked for by the rank that runs
+  void* step_argument_ = nullptr;
   std::int64_t window_end_ = 0;
   Window window_ = kClosed;
   unsigned shift_ = 0;

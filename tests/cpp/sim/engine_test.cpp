@@ -373,6 +373,51 @@ TEST_CASE("several_engines_live_side_by_side") {
   CHECK(outer.now().ps == 1'000);
 }
 
+TEST_CASE("steps_run_on_the_main_stack_at_the_instant_of_their_rank") {
+  for (const FibreMaker maker : available_makers()) {
+    CAPTURE(name(maker));
+    EngineOptions options = options_for(3, 3);
+    options.fibres = maker;
+    Engine engine(options);
+    struct Step {
+      ModelHost host;
+      std::vector<std::int64_t> instants;
+      std::vector<std::uintptr_t> stacks;
+    };
+    std::deque<Step> steps;
+    for (unsigned i = 0; i < 3; ++i) steps.push_back({engine.host(Rank{i}), {}, {}});
+    for (unsigned i = 0; i < 3; ++i) {
+      engine.start(Rank{i}, [&step = steps[i], i] {
+        for (int turn = 0; turn < 4; ++turn) {
+          step.host.spend(SimTime{100 * (i + 1)});
+          step.host.synchronise();
+          step.host.on_main_stack(
+              [](void* argument) noexcept {
+                auto& here = *static_cast<Step*>(argument);
+                here.instants.push_back(here.host.now().ps);
+                here.stacks.push_back(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));
+              },
+              &step);
+        }
+      });
+    }
+    engine.run();
+    for (unsigned i = 0; i < 3; ++i) {
+      const std::int64_t each = 100 * (i + 1);
+      CHECK(steps[i].instants == std::vector<std::int64_t>{each, 2 * each, 3 * each, 4 * each});
+      // All on one stack, the one of who called run().
+      for (const std::uintptr_t stack : steps[i].stacks) CHECK(stack == steps[0].stacks[0]);
+    }
+  }
+}
+
+TEST_CASE("a_step_is_refused_where_its_rank_could_not_wait") {
+  Engine engine(options_for(1, 1));
+  ModelHost host = engine.host(Rank{0});
+  const auto step = [](void*) noexcept {};
+  CHECK_THROWS_WITH_AS(host.on_main_stack(step, nullptr), "sim: rank 0 waits outside of its body", UsageError);
+}
+
 TEST_CASE("thousands_of_ranks_take_turns") {
   const unsigned ranks = Fibre::default_stack_bytes() > 64 * 1024 ? 256 : 4096;
   for (const unsigned nodes : {1U, ranks / 8}) {

@@ -1,0 +1,360 @@
+#include "gasmeter/bindings/atomic_domain.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "gasmeter/base/error.hpp"
+#include "gasmeter/bindings/call.hpp"
+#include "gasmeter/bindings/event.hpp"
+#include "gasmeter/bindings/fast_method.hpp"
+
+namespace gasmeter::bindings {
+namespace {
+
+using core::AtomicOp;
+using core::AtomicOps;
+using core::atomics::ValueType;
+
+struct TypeName {
+  const char* name;
+  ValueType type;
+  Bytes bytes;
+};
+constexpr std::array<TypeName, 6> kTypes{{{"int32", ValueType::i32, 4},
+                                          {"uint32", ValueType::u32, 4},
+                                          {"int64", ValueType::i64, 8},
+                                          {"uint64", ValueType::u64, 8},
+                                          {"float32", ValueType::f32, 4},
+                                          {"float64", ValueType::f64, 8}}};
+
+struct OpName {
+  const char* name;
+  AtomicOp op;
+};
+// `cas` returns what was there, as `swap` and `get` do.
+constexpr std::array<OpName, 24> kOps{{{"set", AtomicOp::set},         {"get", AtomicOp::get},
+                                       {"swap", AtomicOp::swap},       {"cas", AtomicOp::fcas},
+                                       {"add", AtomicOp::add},         {"fetch_add", AtomicOp::fadd},
+                                       {"sub", AtomicOp::sub},         {"fetch_sub", AtomicOp::fsub},
+                                       {"mult", AtomicOp::mult},       {"fetch_mult", AtomicOp::fmult},
+                                       {"min", AtomicOp::min},         {"fetch_min", AtomicOp::fmin},
+                                       {"max", AtomicOp::max},         {"fetch_max", AtomicOp::fmax},
+                                       {"inc", AtomicOp::inc},         {"fetch_inc", AtomicOp::finc},
+                                       {"dec", AtomicOp::dec},         {"fetch_dec", AtomicOp::fdec},
+                                       {"bit_and", AtomicOp::bit_and}, {"fetch_and", AtomicOp::fbit_and},
+                                       {"bit_or", AtomicOp::bit_or},   {"fetch_or", AtomicOp::fbit_or},
+                                       {"bit_xor", AtomicOp::bit_xor}, {"fetch_xor", AtomicOp::fbit_xor}}};
+
+template <class Names>
+const auto& named(const char* what, const Names& names, const std::string& wanted) {
+  std::string known;
+  for (const auto& entry : names) {
+    if (wanted == entry.name) return entry;
+    known += (known.empty() ? "" : ", ") + std::string(entry.name);
+  }
+  throw UsageError("atomic_domain: unknown " + std::string(what) + " '" + wanted + "'; allowed: " + known);
+}
+
+Bytes size_of(ValueType type) {
+  return kTypes[static_cast<std::size_t>(type)].bytes;
+}
+bool is_float(ValueType type) {
+  return type == ValueType::f32 || type == ValueType::f64;
+}
+
+AtomicOps ops_of(ValueType type, const std::vector<std::string>& names) {
+  if (names.empty()) return is_float(type) ? AtomicOps::all_of_floats() : AtomicOps::all_of_integers();
+  std::array<bool, kOps.size()> wanted{};
+  for (const std::string& name : names) {
+    const OpName& entry = named("operation", kOps, name);
+    if (is_float(type) && core::is_bitwise(entry.op)) {
+      throw UsageError("atomic_domain: operation '" + name + "' is for integers, not for floating point");
+    }
+    wanted[static_cast<std::size_t>(&entry - kOps.data())] = true;
+  }
+  // A set is made of a list: what is not wanted is the first that is, again.
+  const AtomicOp first = named("operation", kOps, names.front()).op;
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return AtomicOps{(wanted[I] ? kOps[I].op : first)...};
+  }(std::make_index_sequence<kOps.size()>());
+}
+
+template <class T>
+std::uint64_t bits_of(T value) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof value);
+  return bits;
+}
+
+template <class T>
+std::uint64_t integer_bits(const Arguments& arguments, PyObject* value) {
+  const auto refuse = [&] {
+    PyErr_Clear();
+    throw UsageError(std::string(arguments.call) + ": operand " + py::repr(value).cast<std::string>() +
+                     " is outside the domain's type (" + std::to_string(std::numeric_limits<T>::min()) + ".." +
+                     std::to_string(std::numeric_limits<T>::max()) + ")");
+  };
+  const auto whole = py::reinterpret_steal<py::object>(PyNumber_Index(value));
+  if (!whole) {
+    PyErr_Clear();
+    throw py::type_error(std::string(arguments.call) + ": operand must be a whole number, not " +
+                         Py_TYPE(value)->tp_name);
+  }
+  if constexpr (std::is_same_v<T, std::uint64_t>) {
+    const unsigned long long number = PyLong_AsUnsignedLongLong(whole.ptr());
+    if (PyErr_Occurred() != nullptr) refuse();
+    return number;
+  } else {
+    const long long number = PyLong_AsLongLong(whole.ptr());
+    if (PyErr_Occurred() != nullptr || number < static_cast<long long>(std::numeric_limits<T>::min()) ||
+        number > static_cast<long long>(std::numeric_limits<T>::max())) {
+      refuse();
+    }
+    return bits_of(static_cast<T>(number));
+  }
+}
+
+std::uint64_t operand(const Arguments& arguments, ValueType type, PyObject* value) {
+  switch (type) {
+    case ValueType::i32:
+      return integer_bits<std::int32_t>(arguments, value);
+    case ValueType::u32:
+      return integer_bits<std::uint32_t>(arguments, value);
+    case ValueType::i64:
+      return integer_bits<std::int64_t>(arguments, value);
+    case ValueType::u64:
+      return integer_bits<std::uint64_t>(arguments, value);
+    case ValueType::f32:
+    case ValueType::f64:
+      break;
+  }
+  const double number = PyFloat_AsDouble(value);
+  if (PyErr_Occurred() != nullptr) throw py::error_already_set();
+  return type == ValueType::f32 ? bits_of(static_cast<float>(number)) : bits_of(number);
+}
+
+// (domain, op, rank, offset, operands...)
+class Atomic : public Call {
+ public:
+  explicit Atomic(const Arguments& arguments)
+      : domain_(object_argument<AtomicDomain>(arguments, 0, "domain", "an AtomicDomain")),
+        kept_(py::reinterpret_borrow<py::object>(arguments[0])),
+        flags_(arguments.flags),
+        result_(std::make_unique<std::uint64_t>(0)) {
+    const std::string name = py::cast<std::string>(arguments[1]);
+    op_ = named("operation", kOps, name).op;
+    if (&domain_.endpoint() != &arguments.endpoint) {
+      throw UsageError(name + ": the domain belongs to another rank");
+    }
+    const Arguments here{name.c_str(), arguments.endpoint, arguments.values, arguments.flags};
+    if (!domain_.holds(op_)) {
+      throw UsageError(name + ": not in the domain's operations (" + domain_.type_name() + ")");
+    }
+    const std::size_t operands = core::operands_of(op_);
+    if (arguments.values.size() != 4 + operands) {
+      throw py::type_error(name + ": " + std::to_string(arguments.values.size() - 4) + " operands; " +
+                           std::to_string(operands) + " are needed");
+    }
+    const std::int64_t rank = integer(here.call, "rank", arguments[2]);
+    const std::int64_t offset = integer(here.call, "offset", arguments[3]);
+    const Bytes bytes = size_of(domain_.type());
+    target_ = arguments.endpoint.locate(here.call, rank, offset, bytes);
+    rank_ = Rank{static_cast<std::uint32_t>(rank)};
+    if (reinterpret_cast<std::uintptr_t>(target_) % bytes != 0) {
+      throw UsageError(name + ": offset " + std::to_string(offset) + " is not a multiple of " + std::to_string(bytes) +
+                       ", as atomic operations on " + domain_.type_name() + " need");
+    }
+    if (operands > 0) a_ = operand(here, domain_.type(), arguments[4]);
+    if (operands > 1) b_ = operand(here, domain_.type(), arguments[5]);
+  }
+  void run(Endpoint& endpoint) override {
+    start();
+    if (taken_ && !event_.is_done()) endpoint.wait(event_);
+  }
+  PyObject* result(PyObject*) override {
+    if (!core::fetches(op_)) return outcome(core::is_immediate(flags_), taken_);
+    return taken_ ? number_of(domain_.type(), *result_) : Py_NewRef(Py_None);
+  }
+
+ protected:
+  void start() {
+    event_ = domain_.any().nb(op_, result_.get(), rank_, target_, a_, b_, flags_);
+    taken_ = !event_.is_no_op();
+  }
+
+  AtomicDomain& domain_;
+  py::object kept_;
+  core::Flags flags_;
+  std::unique_ptr<std::uint64_t> result_;
+  AtomicOp op_{};
+  Rank rank_{};
+  std::byte* target_ = nullptr;
+  std::uint64_t a_ = 0;
+  std::uint64_t b_ = 0;
+  core::Event event_;
+  bool taken_ = false;
+};
+
+class AtomicNonBlocking final : public Atomic {
+ public:
+  using Atomic::Atomic;
+  void run(Endpoint&) override { start(); }
+  PyObject* result(PyObject* self) override {
+    if (!taken_) return Py_NewRef(Py_None);
+    auto event = std::make_unique<Event>(py::reinterpret_borrow<py::object>(self), event_);
+    if (core::fetches(op_)) event->set_result(std::move(result_), domain_.type());
+    return py::cast(std::move(event)).release().ptr();
+  }
+};
+
+class FetchAdd final : public Call {
+ public:
+  explicit FetchAdd(const Arguments& arguments) : flags_(arguments.flags) {
+    const std::int64_t rank = integer(arguments.call, "rank", arguments[0]);
+    const std::int64_t offset = integer(arguments.call, "offset", arguments[1]);
+    value_ = integer(arguments.call, "value", arguments[2]);
+    target_ = arguments.endpoint.locate(arguments.call, rank, offset, sizeof result_);
+    rank_ = Rank{static_cast<std::uint32_t>(rank)};
+    if (reinterpret_cast<std::uintptr_t>(target_) % sizeof result_ != 0) {
+      throw UsageError("fetch_add: offset " + std::to_string(offset) + " is not a multiple of 8");
+    }
+  }
+  void run(Endpoint& endpoint) override {
+    core::Event event =
+        endpoint.words().nb(AtomicOp::fadd, &result_, rank_, target_, static_cast<std::uint64_t>(value_), 0, flags_);
+    taken_ = !event.is_no_op();
+    if (taken_ && !event.is_done()) endpoint.wait(event);
+  }
+  PyObject* result(PyObject*) override {
+    return taken_ ? PyLong_FromLongLong(static_cast<std::int64_t>(result_)) : Py_NewRef(Py_None);
+  }
+
+ private:
+  core::Flags flags_;
+  Rank rank_{};
+  std::byte* target_ = nullptr;
+  std::int64_t value_ = 0;
+  std::uint64_t result_ = 0;
+  bool taken_ = false;
+};
+
+constexpr OperationInfo kAtomics[] = {
+    {"atomic",
+     "(domain, op, rank, offset, *operands, flags=0)",
+     {"domain", "op", "rank", "offset"},
+     4,
+     kAnyNumber,
+     true,
+     false,
+     false,
+     &make_call<Atomic>,
+     R"(atomic($self, domain, op, rank, offset, *operands, flags=0)
+--
+
+Do an operation of an atomic domain; see `gasmeter.atomics.AtomicDomain`, whose methods call this.
+
+Returns
+-------
+int, float, bool or None
+    What was there before, of an operation that fetches; None: refused. Else as `request`.
+)"},
+    {"atomic_nb",
+     "(domain, op, rank, offset, *operands, flags=0)",
+     {"domain", "op", "rank", "offset"},
+     4,
+     kAnyNumber,
+     true,
+     false,
+     false,
+     &make_call<AtomicNonBlocking>,
+     R"(atomic_nb($self, domain, op, rank, offset, *operands, flags=0)
+--
+
+Begin an operation of an atomic domain.
+
+Returns
+-------
+Event or None
+    Its `value` is what was there before, of an operation that fetches. None: refused.
+)"},
+    {"fetch_add",
+     "(rank, offset, value, *, flags=0)",
+     {"rank", "offset", "value"},
+     3,
+     3,
+     true,
+     false,
+     false,
+     &make_call<FetchAdd>,
+     R"(fetch_add($self, rank, offset, value, *, flags=0)
+--
+
+Add to an 8-byte integer in a rank's segment, atomically with every other `fetch_add`.
+
+Parameters
+----------
+rank : int
+    Owner of the segment.
+offset : int
+    A multiple of 8, from the start of its segment.
+value : int
+    -2^63 to 2^63-1; sums wrap around.
+flags : int, default 0
+    `gasmeter.IMMEDIATE`: be refused instead of waiting.
+
+Returns
+-------
+int or None
+    What was there before; None: refused.
+)"},
+};
+
+}  // namespace
+
+AtomicDomain::AtomicDomain(py::object endpoint, const std::string& type, const std::vector<std::string>& ops)
+    : owner_(std::move(endpoint)),
+      endpoint_(py::cast<Endpoint&>(owner_)),
+      type_name_(type),
+      type_(named("dtype", kTypes, type).type),
+      ops_(ops_of(type_, ops)),
+      domain_(endpoint_.any().domain(type_, ops_)) {}
+
+std::vector<std::string> AtomicDomain::op_names() const {
+  std::vector<std::string> names;
+  for (const OpName& entry : kOps) {
+    if (ops_.holds(entry.op)) names.emplace_back(entry.name);
+  }
+  return names;
+}
+
+PyObject* number_of(ValueType type, std::uint64_t bits) {
+  switch (type) {
+    case ValueType::i32:
+      return PyLong_FromLong(static_cast<std::int32_t>(bits));
+    case ValueType::u32:
+      return PyLong_FromUnsignedLong(static_cast<std::uint32_t>(bits));
+    case ValueType::i64:
+      return PyLong_FromLongLong(static_cast<std::int64_t>(bits));
+    case ValueType::u64:
+      return PyLong_FromUnsignedLongLong(bits);
+    case ValueType::f32: {
+      float value = 0;
+      std::memcpy(&value, &bits, sizeof value);
+      return PyFloat_FromDouble(value);
+    }
+    case ValueType::f64: {
+      double value = 0;
+      std::memcpy(&value, &bits, sizeof value);
+      return PyFloat_FromDouble(value);
+    }
+  }
+  return Py_NewRef(Py_None);
+}
+
+std::span<const OperationInfo> atomic_operations() {
+  return kAtomics;
+}
+
+}  // namespace gasmeter::bindings

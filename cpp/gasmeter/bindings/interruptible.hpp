@@ -1,0 +1,60 @@
+// Long work without the GIL that Ctrl-C ends.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+namespace gasmeter::bindings {
+
+// How often a caller that waits looks for Ctrl-C.
+inline constexpr std::chrono::milliseconds kSignalSlice{50};
+
+// Runs `work` on a thread of its own while the caller, without the GIL, looks for signals in between. When a Python
+// signal handler raises (Ctrl-C), `stop`, with the GIL, ends the work and the handler's exception is thrown.
+template <class Work, class Stop>
+void run_interruptibly(Work work, Stop stop) {
+  namespace py = pybind11;
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool finished = false;
+  std::exception_ptr failure;
+  std::thread worker([&] {
+    try {
+      work();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    const std::lock_guard guard(mutex);
+    finished = true;
+    changed.notify_one();
+  });
+  bool interrupted = false;
+  {
+    py::gil_scoped_release without_gil;
+    std::unique_lock lock(mutex);
+    while (!changed.wait_for(lock, kSignalSlice, [&] { return finished; })) {
+      lock.unlock();
+      {
+        py::gil_scoped_acquire with_gil;
+        interrupted = PyErr_CheckSignals() != 0;
+        if (interrupted) {
+          const py::error_scope kept;
+          stop();
+        }
+      }
+      if (interrupted) break;
+      lock.lock();
+    }
+    if (lock.owns_lock()) lock.unlock();
+    worker.join();
+  }
+  if (interrupted) throw py::error_already_set();
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace gasmeter::bindings

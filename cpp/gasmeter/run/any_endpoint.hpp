@@ -1,0 +1,157 @@
+// An endpoint whose kind of time is known at run time only: for clients in other languages, where a virtual call is
+// nothing beside the call itself. Semantics are those of core::Endpoint.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "gasmeter/base/status.hpp"
+#include "gasmeter/base/units.hpp"
+#include "gasmeter/conduit/am.hpp"
+#include "gasmeter/core/atomics/domain.hpp"
+#include "gasmeter/core/endpoint.hpp"
+#include "gasmeter/core/event.hpp"
+#include "gasmeter/core/vis/vis.hpp"
+#include "gasmeter/sim/partition.hpp"
+
+namespace gasmeter::run {
+
+// A message whose number of arguments is known at run time only. `destination`: of a Long, the owner's address.
+struct AnyMessage {
+  conduit::Category category = conduit::Category::short_message;
+  HandlerIndex handler{};
+  const void* from = nullptr;
+  Bytes bytes = 0;
+  void* destination = nullptr;
+  std::span<const std::int32_t> arguments;
+};
+
+// What a prepare asks for; the payload goes into the library's own buffer.
+struct AnyPrepare {
+  conduit::Category category = conduit::Category::medium;
+  Bytes least = 0;
+  Bytes most = 0;
+  void* destination = nullptr;  // of a Long
+  unsigned arguments = 0;
+};
+
+// A prepared message; the end of the object cancels what was neither committed nor cancelled.
+class AnyPrepared {
+ public:
+  AnyPrepared() = default;
+  AnyPrepared(const AnyPrepared&) = delete;
+  AnyPrepared& operator=(const AnyPrepared&) = delete;
+  virtual ~AnyPrepared() = default;
+
+  [[nodiscard]] virtual std::byte* data() const = 0;
+  [[nodiscard]] virtual Bytes size() const = 0;
+  // Category, handler, bytes, destination and arguments count. A refusal leaves it prepared.
+  virtual Status commit(const AnyMessage& message, core::Flags flags) = 0;
+  virtual void cancel() = 0;
+};
+
+class AnyToken {
+ public:
+  AnyToken() = default;
+  AnyToken(const AnyToken&) = delete;
+  AnyToken& operator=(const AnyToken&) = delete;
+  virtual ~AnyToken() = default;
+
+  [[nodiscard]] virtual Rank source() const = 0;
+  [[nodiscard]] virtual bool is_request() const = 0;
+  [[nodiscard]] virtual bool is_long() const = 0;
+  [[nodiscard]] virtual std::span<const std::int32_t> arguments() const = 0;
+  [[nodiscard]] virtual std::span<std::byte> payload() const = 0;
+  virtual Status reply(const AnyMessage& message, core::Flags flags) = 0;
+  // Null: an immediate one was refused.
+  [[nodiscard]] virtual std::unique_ptr<AnyPrepared> prepare(const AnyPrepare& what, core::Flags flags) = 0;
+};
+
+class AnyHandler {
+ public:
+  virtual void run(AnyToken& token) = 0;
+
+ protected:
+  AnyHandler() = default;
+  AnyHandler(const AnyHandler&) = default;
+  AnyHandler& operator=(const AnyHandler&) = default;
+  ~AnyHandler() = default;
+};
+
+// Operands and results as their bits, in the low-order bytes.
+class AnyDomain {
+ public:
+  AnyDomain() = default;
+  AnyDomain(const AnyDomain&) = delete;
+  AnyDomain& operator=(const AnyDomain&) = delete;
+  virtual ~AnyDomain() = default;
+
+  [[nodiscard]] virtual core::AtomicPath path() const = 0;
+  // Only operations of the domain's set, on aligned targets inside the segment.
+  virtual core::Event nb(core::AtomicOp op, std::uint64_t* result, Rank rank, void* target, std::uint64_t a,
+                         std::uint64_t b, core::Flags flags) = 0;
+};
+
+class AnyEndpoint {
+ public:
+  AnyEndpoint() = default;
+  AnyEndpoint(const AnyEndpoint&) = delete;
+  AnyEndpoint& operator=(const AnyEndpoint&) = delete;
+  virtual ~AnyEndpoint() = default;
+
+  [[nodiscard]] virtual bool is_modelled() const = 0;
+  [[nodiscard]] virtual Rank rank() const = 0;
+  [[nodiscard]] virtual std::uint32_t ranks() const = 0;
+  [[nodiscard]] virtual const core::Segment& segment(Rank rank) const = 0;
+  [[nodiscard]] virtual void* map(Rank rank, const void* owner_address) const = 0;
+  [[nodiscard]] virtual Bytes max_medium() const = 0;
+  [[nodiscard]] virtual Bytes max_long() const = 0;
+  [[nodiscard]] virtual SimTime now() = 0;
+
+  // The handler outlives the endpoint. Index 0: the library chooses.
+  virtual HandlerIndex register_handler(AnyHandler& handler, HandlerIndex index, const char* name) = 0;
+
+  virtual Status request(Rank to, const AnyMessage& message, core::Flags flags) = 0;
+  // Null: an immediate one was refused.
+  [[nodiscard]] virtual std::unique_ptr<AnyPrepared> prepare(Rank to, const AnyPrepare& what, core::Flags flags) = 0;
+
+  virtual core::Event put_nb(Rank rank, void* to, const void* from, Bytes bytes, core::Flags flags) = 0;
+  virtual core::Event get_nb(Rank rank, void* to, const void* from, Bytes bytes, core::Flags flags) = 0;
+  virtual Status put_nbi(Rank rank, void* to, const void* from, Bytes bytes, core::Flags flags) = 0;
+  virtual Status get_nbi(Rank rank, void* to, const void* from, Bytes bytes, core::Flags flags) = 0;
+  virtual core::Event put_strided_nb(Rank rank, const core::vis::Strided& what) = 0;
+  virtual core::Event get_strided_nb(Rank rank, const core::vis::Strided& what) = 0;
+  [[nodiscard]] virtual bool test(core::Event& event) = 0;
+  [[nodiscard]] virtual bool test_nbi() = 0;
+  virtual void begin_access_region() = 0;
+  [[nodiscard]] virtual core::Event end_access_region() = 0;
+
+  [[nodiscard]] virtual std::unique_ptr<AnyDomain> domain(core::atomics::ValueType type, core::AtomicOps ops) = 0;
+
+  virtual unsigned poll() = 0;
+  template <class Done>
+  void wait_until(Done done) {
+    wait_for([](void* asked) { return (*static_cast<Done*>(asked))(); }, &done);
+  }
+  virtual void barrier() = 0;
+
+  // ---- of a modelled host; a real one does nothing, or calls at once
+  virtual void spend(SimTime time) = 0;
+  virtual void describe_wait(const char* what) = 0;
+  virtual void on_main_stack(sim::MainStep step, void* argument) = 0;
+
+ protected:
+  virtual void wait_for(bool (*done)(void*), void* asked) = 0;
+};
+
+// The endpoint outlives it. For RealHost and sim::ModelHost.
+template <class H>
+[[nodiscard]] std::unique_ptr<AnyEndpoint> any_endpoint(core::Endpoint<H>& endpoint);
+
+// For the above; here because every operation on every type is a good deal of code.
+template <class H>
+[[nodiscard]] std::unique_ptr<AnyDomain> any_domain(core::Endpoint<H>& endpoint, core::atomics::ValueType type,
+                                                    core::AtomicOps ops);
+
+}  // namespace gasmeter::run

@@ -1,0 +1,73 @@
+#include "gasmeter/run/model_ranks.hpp"
+
+#include <cstdlib>
+#include <span>
+#include <string>
+
+#include "gasmeter/base/error.hpp"
+
+namespace gasmeter::run {
+
+using core::NeighbourhoodLayout;
+
+ModelRanks::Block::Block(Bytes bytes) : memory_(static_cast<std::byte*>(std::calloc(1, bytes + kNoSharing))) {
+  if (memory_ == nullptr) {
+    throw ResourceError("virtual ranks: no memory for " + std::to_string(bytes) + " bytes of segments and rings");
+  }
+}
+
+std::byte* ModelRanks::Block::data() const {
+  const auto address = reinterpret_cast<std::uintptr_t>(memory_.get());
+  return memory_.get() + (kNoSharing - address % kNoSharing) % kNoSharing;
+}
+
+void ModelRanks::Block::Free::operator()(std::byte* memory) const {
+  std::free(memory);
+}
+
+ModelRanks::ModelRanks(const Request& request)
+    : request_(request),
+      machine_(ModelMachine::of(request)),
+      engine_(engine_options()),
+      network_(machine_->make_network(engine_)) {}
+
+// A trace needs one thread; results are the same on all.
+sim::EngineOptions ModelRanks::engine_options() const {
+  sim::EngineOptions options = machine_->engine_options();
+  if (request_.trace) options.threads = 1;
+  return options;
+}
+
+ModelRanks::~ModelRanks() {
+  engine_.cancel();
+}
+
+void ModelRanks::make_endpoints(Bytes segment_bytes, const Wrap& wrap) {
+  const bool shared = request_.settings.flag("neighbourhood");
+  std::vector<core::JobView> views;
+  for (std::uint32_t rank = 0; rank < engine_.ranks(); ++rank) {
+    const std::span<const Rank> node = engine_.ranks_of(engine_.node_of(Rank{rank}));
+    if (shared && index(node.back()) - index(node.front()) + 1 != node.size()) {
+      throw UsageError("option 'neighbourhood=true': the placement puts ranks on node " +
+                       std::to_string(index(engine_.node_of(Rank{rank}))) + " that do not follow one another");
+    }
+    const std::uint32_t first = shared ? index(node.front()) : rank;
+    const auto layout = NeighbourhoodLayout::of(shared ? static_cast<std::uint32_t>(node.size()) : 1, segment_bytes);
+    if (rank == first) blocks_.emplace_back(layout.total());
+    std::byte* block = blocks_.back().data();
+    segments_.push_back({block + layout.segment_at(rank - first), segment_bytes});
+    views.push_back({Rank{rank}, engine_.ranks(), Rank{first}, layout, block, {}});
+  }
+  for (core::JobView& view : views) {
+    view.segments = segments_;
+    const sim::ModelHost host = engine_.host(view.rank);
+    conduits_.push_back(network_->make_conduit(host));
+    if (wrap) {
+      auto wrapped = wrap(view.rank, *conduits_.back());
+      conduits_.push_back(std::move(wrapped));
+    }
+    endpoints_.push_back(std::make_unique<Endpoint>(host, view, conduits_.back().get()));
+  }
+}
+
+}  // namespace gasmeter::run

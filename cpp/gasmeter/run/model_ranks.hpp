@@ -1,0 +1,62 @@
+// The ranks of a job in virtual time: an engine, a network for it, and of every rank memory, conduit and endpoint.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "gasmeter/core/endpoint.hpp"
+#include "gasmeter/run/model_network.hpp"
+#include "gasmeter/run/request.hpp"
+#include "gasmeter/sim/engine.hpp"
+#include "gasmeter/sim/model_host.hpp"
+
+namespace gasmeter::run {
+
+class ModelRanks {
+ public:
+  using Endpoint = core::Endpoint<sim::ModelHost>;
+
+  // Engine and network alone. Throws UsageError for what the machine cannot be. The request outlives it.
+  explicit ModelRanks(const Request& request);
+  ModelRanks(const ModelRanks&) = delete;
+  ModelRanks& operator=(const ModelRanks&) = delete;
+  ~ModelRanks();  // cancels
+
+  // An endpoint for every rank, with a segment of that size. `wrap`: what stands between an endpoint and its conduit,
+  // or null.
+  using Wrap = std::function<std::unique_ptr<conduit::Conduit>(Rank, conduit::Conduit&)>;
+  void make_endpoints(Bytes segment_bytes, const Wrap& wrap = nullptr);
+
+  [[nodiscard]] sim::Engine& engine() { return engine_; }
+  [[nodiscard]] ModelNetwork& network() { return *network_; }
+  [[nodiscard]] Endpoint& endpoint(Rank rank) { return *endpoints_[index(rank)]; }
+
+ private:
+  // Zeroed memory that costs nothing until it is touched.
+  class Block {
+   public:
+    explicit Block(Bytes bytes);
+    [[nodiscard]] std::byte* data() const;
+
+   private:
+    struct Free {
+      void operator()(std::byte* memory) const;
+    };
+    std::unique_ptr<std::byte, Free> memory_;
+  };
+
+  [[nodiscard]] sim::EngineOptions engine_options() const;
+
+  const Request& request_;
+  std::unique_ptr<ModelMachine> machine_;
+  sim::Engine engine_;
+  std::unique_ptr<ModelNetwork> network_;
+  std::vector<Block> blocks_;
+  std::vector<core::Segment> segments_;
+  std::vector<std::unique_ptr<conduit::Conduit>> conduits_;
+  std::vector<std::unique_ptr<Endpoint>> endpoints_;
+};
+
+}  // namespace gasmeter::run

@@ -1,0 +1,170 @@
+"""Atomic domains: one type, a set of operations, done on any rank's segment so that none comes between."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gasmeter.errors import UsageError
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from gasmeter._core import Endpoint
+
+__all__ = ["AtomicDomain", "blocking_domain", "domain_of"]
+
+Number = int | float
+
+
+class AtomicDomain:
+    """What atomic operations on one type are done with; `ep.atomic_domain` makes one.
+
+    Its operations are atomic with each other and with nothing else, whoever does them. In a program that is a generator
+    or coroutine each returns an operation to yield (await), in a plain function each blocks.
+
+    Parameters
+    ----------
+    core : gasmeter._core.AtomicDomain
+        The compiled domain.
+    call : callable
+        ``call(name, *arguments, flags=)`` carries an operation of the endpoint out, or makes it.
+
+    Notes
+    -----
+    Every operation takes ``rank`` (int, owner of the segment), ``offset`` (int, bytes from the start of the segment, a
+    multiple of the type's size), its operands (int or float, in the type's range; integers wrap around) and ``flags``
+    (0 or `gasmeter.IMMEDIATE`). Those that fetch yield what was there before (int or float; None: refused), the others
+    None (with `gasmeter.IMMEDIATE` whether it was done). With ``_nb`` behind its name an operation is only begun and
+    yields an event (None: refused), whose ``value`` is what was there before.
+
+    A rank, offset or operand outside its range, an operation that is not in the set: `gasmeter.UsageError`, one line.
+    """
+
+    def __init__(self, core: Any, call: Callable[..., Any]) -> None:
+        self._core = core
+        self._call = call
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the values."""
+        name: str = self._core.dtype
+        return np.dtype(name)
+
+    @property
+    def ops(self) -> list[str]:
+        """Names of its operations."""
+        return list(self._core.ops)
+
+    @property
+    def path(self) -> str:
+        """Who does them: ``direct`` (this rank's processor), ``messages`` (the target's) or ``direct+messages``."""
+        return str(self._core.path)
+
+    def __repr__(self) -> str:
+        """Return type, path and operations."""
+        return f"AtomicDomain({self._core.dtype}, {self.path}: {', '.join(self.ops)})"
+
+    def set(self, rank: int, offset: int, value: Number, *, flags: int = 0) -> Any:
+        """Store `value`."""
+        return self._call("atomic", self._core, "set", rank, offset, value, flags=flags)
+
+    def get(self, rank: int, offset: int, *, flags: int = 0) -> Any:
+        """Fetch the value."""
+        return self._call("atomic", self._core, "get", rank, offset, flags=flags)
+
+    def swap(self, rank: int, offset: int, value: Number, *, flags: int = 0) -> Any:
+        """Store `value` and fetch what was there."""
+        return self._call("atomic", self._core, "swap", rank, offset, value, flags=flags)
+
+    def cas(self, rank: int, offset: int, expected: Number, value: Number, *, flags: int = 0) -> Any:
+        """Store `value` if `expected` is there (floating point: bit by bit), and fetch what was there."""
+        return self._call("atomic", self._core, "cas", rank, offset, expected, value, flags=flags)
+
+    def fetch_add(self, rank: int, offset: int, value: Number, *, flags: int = 0) -> Any:
+        """Add `value` and fetch what was there."""
+        return self._call("atomic", self._core, "fetch_add", rank, offset, value, flags=flags)
+
+    def do(self, op: str, rank: int, offset: int, *operands: Number, flags: int = 0) -> Any:
+        """Do any operation by its name.
+
+        Parameters
+        ----------
+        op : str
+            ``set get swap cas``, and ``add sub mult min max inc dec bit_and bit_or bit_xor``, which fetch with
+            ``fetch_`` before them (``fetch_and``, ``fetch_or``, ``fetch_xor``).
+        rank, offset, flags
+            As all operations.
+        *operands : int or float
+            None for get, inc, dec; two for cas; else one.
+
+        Returns
+        -------
+        object
+            As all operations.
+        """
+        return self._call("atomic", self._core, op, rank, offset, *operands, flags=flags)
+
+    def do_nb(self, op: str, rank: int, offset: int, *operands: Number, flags: int = 0) -> Any:
+        """Begin any operation by its name; parameters as `do`.
+
+        Returns
+        -------
+        object
+            An event, or an operation that yields one; None: refused.
+        """
+        return self._call("atomic_nb", self._core, op, rank, offset, *operands, flags=flags)
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        """Return any other operation, ``_nb`` behind its name if it is only to be begun, as a method."""
+        plain = name.removesuffix("_nb")
+        if plain.startswith("_") or plain not in self._core.ops:
+            raise AttributeError(f"atomic domain of {self._core.dtype} has no operation {name!r}; it has {self.ops}")
+        do = self.do if plain == name else self.do_nb
+        return lambda rank, offset, *operands, flags=0: do(plain, rank, offset, *operands, flags=flags)
+
+
+def domain_of(endpoint: Endpoint, dtype: npt.DTypeLike, ops: Sequence[str], call: Callable[..., Any]) -> AtomicDomain:
+    """Return a new domain.
+
+    Parameters
+    ----------
+    endpoint : gasmeter._core.Endpoint
+        The rank's.
+    dtype : str or numpy.dtype
+        int32, uint32, int64, uint64, float32 or float64.
+    ops : sequence of str
+        Names of operations; none: all that the type has.
+    call : callable
+        See `AtomicDomain`.
+
+    Returns
+    -------
+    AtomicDomain
+        Every rank makes the same ones in the same order.
+
+    Raises
+    ------
+    UsageError
+        For a type or operation that does not exist.
+    """
+    from gasmeter._core import AtomicDomain as Core  # noqa: PLC0415 - loads the extension
+
+    try:
+        name = np.dtype(dtype).name
+    except TypeError:
+        name = str(dtype)
+    if isinstance(ops, str):
+        raise UsageError(f"atomic_domain: ops is a list of names, not {ops!r}", ops)
+    return AtomicDomain(Core(endpoint, name, list(ops)), call)
+
+
+def blocking_domain(endpoint: Endpoint, dtype: npt.DTypeLike, ops: Sequence[str] = ()) -> AtomicDomain:
+    """Return a new domain whose operations block; parameters as `domain_of`."""
+
+    def call(name: str, *arguments: Any, flags: int = 0) -> Any:
+        return getattr(endpoint, name)(*arguments, flags=flags)
+
+    return domain_of(endpoint, dtype, ops, call)

@@ -1,0 +1,10 @@
+"""Flags of operations."""
+
+from __future__ import annotations
+
+from typing import Final
+
+__all__ = ["IMMEDIATE"]
+
+IMMEDIATE: Final = 1
+"""Be refused instead of waiting: nothing is sent, taken or polled then, and the call says so (False or None)."""
