@@ -1,3 +1,4 @@
+import csv
 import json
 import os
 import signal
@@ -253,9 +254,10 @@ def test_a_run_without_a_folder_writes_nothing(machine, tmp_path, monkeypatch):
 def without_column(folder, name):
     """A store as an older schema had it."""
     path = folder / "results.csv"
-    rows = [line.split(",") for line in path.read_text().splitlines()]
+    rows = list(csv.reader(path.read_text().splitlines()))
     gone = rows[0].index(name)
-    path.write_text("".join(",".join(cells[:gone] + cells[gone + 1 :]) + "\n" for cells in rows))
+    with path.open("w", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows(cells[:gone] + cells[gone + 1 :] for cells in rows)
     (folder / "journal.jsonl").unlink()
 
 
