@@ -13,7 +13,7 @@ experiment = gm.Experiment(
         gm.Series(
             kernel="immediate",
             op="compare",
-            conduit=("extoll", "ibv", "ideal"),
+            conduit=("extoll", "ideal"),
             ranks=(2, 4, 8, 16),
             placement="one-per-node",
             options={"block": (1, 5, 0)},

@@ -22,6 +22,7 @@ RATE = _metric("rate", "1/s", "messages handled")
 BANDWIDTH = _metric("bandwidth", "B/s", "bytes delivered")
 GUPS = _metric("gups", "GUP/s", "updates applied")
 ERRORS = _metric("error_fraction", "ratio", "words that differ after verification")
+SPEEDUP = _metric("speedup", "ratio", "time of one schedule over that of the other")
 
 
 def _op(name, *metrics, sized=True):
@@ -83,6 +84,36 @@ CATALOGUE = {
             "variants": ["am", "put-get", "direct"],
             "ops": [_op("update", GUPS, ERRORS)],
             "options": [],
+        },
+        {
+            "name": "am",
+            "summary": "how a payload comes into a message",
+            "raw": [],
+            "variants": [],
+            "ops": [_op(name, ROUND_TRIP, BANDWIDTH) for name in ("medium", "np-medium")],
+            "options": [_option("generate", "choice", "none", ["none", "fill", "copy"])],
+        },
+        {
+            "name": "fetch-add",
+            "summary": "remote fetch-and-add",
+            "raw": ["shm"],
+            "variants": [],
+            "ops": [_op("latency", LATENCY, sized=False), *(_op(n, RATE, sized=False) for n in ("rate", "hot-spot"))],
+            "options": [],
+        },
+        {
+            "name": "immediate",
+            "summary": "receivers that sleep",
+            "raw": [],
+            "variants": [],
+            "ops": [
+                _op("compare", SPEEDUP, LATENCY, sized=False),
+                *(_op(name, LATENCY, sized=False) for name in ("static", "dynamic")),
+            ],
+            "options": [
+                _option("block", "int", "0", unit="messages"),
+                _option("messages", "int", "20000", unit="messages"),
+            ],
         },
     ],
     "conduits": [
@@ -209,6 +240,7 @@ class Machine:
             "round_trip": elapsed / iterations,
             "rate": iterations / elapsed * 1e9,
             "bandwidth": iterations * size / elapsed * 1e9,
+            "speedup": 5.0 * noise,
         }
         entry = next(entry for entry in CATALOGUE["kernels"] if entry["name"] == kernel)
         names = [metric["name"] for found in entry["ops"] if found["name"] == op for metric in found["metrics"]]
