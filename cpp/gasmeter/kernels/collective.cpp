@@ -83,6 +83,7 @@ class CollectiveProgram final : public Program {
     for (std::uint64_t i = 0; i < iterations; ++i) one(static_cast<std::uint32_t>(i % endpoint_.ranks()));
     BlockResult result{endpoint_.host().now() - start, iterations, {}};
     result.add_time_per_operation("latency");
+    endpoint_.barrier();  // what a conduit still holds goes out while its rank polls
     return result;
   }
 
@@ -98,6 +99,7 @@ class CollectiveProgram final : public Program {
         check_barrier(found);
       } else {
         one(root);
+        endpoint_.barrier();  // what a conduit still holds goes out while its rank polls
         check_result(root, seed, found);
       }
     }

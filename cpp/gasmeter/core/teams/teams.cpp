@@ -15,7 +15,6 @@ namespace gasmeter::core {
 namespace {
 
 using teams::Algorithm;
-using teams::Collective;
 
 // What a reduction of that size takes; with more a member is better off with memory of its own.
 constexpr Bytes kScratch = Bytes{128} * 1024;
