@@ -36,7 +36,7 @@ def view(words, shape, side):
     order, steps = side
     dense = words[: int(np.prod([shape[axis] * abs(steps[axis]) for axis in order], dtype=int))]
     dense = dense.reshape([shape[axis] * abs(steps[axis]) for axis in order])
-    return dense[tuple(slice(None, None, steps[axis]) for axis in order)].transpose(np.argsort(order))
+    return dense[(..., *(slice(None, None, steps[axis]) for axis in order))].transpose(np.argsort(order))
 
 
 def moves(ep, cases):
@@ -93,11 +93,13 @@ def refused(call):
     """The one line with which a call of rank 0 is refused."""
 
     def program(ep):
+        from gasmeter.errors import UsageError  # the program travels to processes of its own
+
         text = ""
         if ep.rank == 0:
             try:
                 call(ep)
-            except gm.UsageError as error:
+            except UsageError as error:
                 text = str(error)
         ep.barrier()
         return text

@@ -24,17 +24,23 @@ std::byte* bytes_at(const void* address) {
 
 // A loop per level as given, and a copy of a size known at run time inside.
 template <class H>
-void nested_loops(H& host, const Shape& shape, std::uint32_t levels, std::byte* self, std::byte* peer, bool to_peer) {
+void nested_loops(H& host, const Shape& shape, std::uint32_t levels, std::byte* to, const std::byte* from,
+                  bool to_peer) {
+  const Bytes element = shape.element;
   if (levels == 0) {
-    to_peer ? host.copy(peer, self, shape.element) : host.copy(self, peer, shape.element);
+    host.copy(to, from, element);
     return;
   }
   const Level& level = shape.level[levels - 1];
-  for (Bytes i = 0; i < level.count; ++i, self += level.self, peer += level.peer) {
-    if (levels == 1) {
-      to_peer ? host.copy(peer, self, shape.element) : host.copy(self, peer, shape.element);
+  const std::ptrdiff_t to_step = to_peer ? level.peer : level.self;
+  const std::ptrdiff_t from_step = to_peer ? level.self : level.peer;
+  for (Bytes i = 0; i < level.count; ++i, to += to_step, from += from_step) {
+    if (levels > 1) {
+      nested_loops(host, shape, levels - 1, to, from, to_peer);
+    } else if constexpr (H::kModelled) {
+      host.copy(to, from, element);
     } else {
-      nested_loops(host, shape, levels - 1, self, peer, to_peer);
+      std::memcpy(to, from, element);
     }
   }
 }
@@ -251,7 +257,8 @@ bool Vis<H>::direct(Rank rank, const Transfer& transfer, const Call& call) {
     Shape shape = *transfer.shape;
     shape.peer = static_cast<std::byte*>(ep_.near_.map(rank, shape.peer));
     if (settings_.implementation == Implementation::gasnet1) {
-      nested_loops(host, shape, shape.levels, shape.self, shape.peer, call.is_put);
+      nested_loops(host, shape, shape.levels, call.is_put ? shape.peer : shape.self,
+                   call.is_put ? shape.self : shape.peer, call.is_put);
     } else {
       copy_shape(host, shape, call.is_put);
     }
