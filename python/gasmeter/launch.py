@@ -117,6 +117,9 @@ def launch(
     chosen = {
         name: _option(found, name).parse(value, f"conduit {found.name}") for name, value in (options or {}).items()
     }
+    for option in found.options:  # fewer ranks than the network has nodes by default
+        if found.virtual and option.name == "nodes" and "nodes" not in chosen and int(option.default) > ranks:
+            chosen["nodes"] = str(ranks)
     values = _machine_values(found, ranks, machine, topology, placement)
     if found.virtual:
         from gasmeter.program import check_yields  # noqa: PLC0415 - loads the extension

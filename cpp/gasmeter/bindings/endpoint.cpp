@@ -15,7 +15,11 @@ Endpoint::Endpoint(std::shared_ptr<void> owner, Real& endpoint)
 }
 
 Endpoint::Endpoint(std::shared_ptr<void> owner, Virtual& endpoint)
-    : Endpoint(std::move(owner), nullptr, run::any_endpoint(endpoint)) {}
+    : Endpoint(std::move(owner), nullptr, run::any_endpoint(endpoint)) {
+  // Handlers have the same indices in either time.
+  arrivals_ = std::make_unique<Arrivals>();
+  (void)any_->register_handler(*arrivals_, kBarrierHandler, "barrier");
+}
 
 Endpoint::Endpoint(std::shared_ptr<void> owner, Real* real, std::unique_ptr<run::AnyEndpoint> any)
     : owner_(std::move(owner)),
