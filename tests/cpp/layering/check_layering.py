@@ -32,7 +32,7 @@ ONLY = {
     "base": {"base"},
     "launch": {"base", "launch"},
     "conduit": {"base", "conduit"},
-    "sim": {"base", "sim", "conduit/host.hpp"},
+    "sim": {"base", "sim", "conduit/host.hpp", "conduit/charges.hpp"},
     "core": {"base", "conduit", "services", "core"},
 }
 # Sources of templates that are instantiated for the modelled host, too.
