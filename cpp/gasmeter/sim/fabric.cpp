@@ -171,8 +171,13 @@ void Fabric::block(std::uint32_t link, std::uint32_t channel, Packet& packet, Si
   if (first) look_again(shortage, now);
 }
 
+// What is found for a channel that packets wait for is theirs at the retry of this very instant: nobody overtakes them.
 void Fabric::look_for_room(Output& output, SimTime now) {
-  output.shortage->returned.take(credits(output.far_end), now, output.room);
+  Shortage& shortage = *output.shortage;
+  shortage.returned.take(credits(output.far_end), now, shortage.found);
+  for (std::uint32_t channel = 0; channel < channels_; ++channel) {
+    if (shortage.blocked[channel].empty()) output.room[channel] += std::exchange(shortage.found[channel], 0);
+  }
 }
 
 void Fabric::on_retry(Action& action, SimTime now) {
@@ -190,6 +195,9 @@ bool Fabric::retry(Shortage& shortage, SimTime now) {
   const std::uint64_t sent = output.packets;
   if (now <= output.unsettled) trains_->settle(shortage.link, shortage.vertex, now);
   look_for_room(output, now);
+  for (std::uint32_t channel = 0; channel < channels_; ++channel) {
+    output.room[channel] += std::exchange(shortage.found[channel], 0);
+  }
   for (bool more = true; more;) {
     more = false;
     for (std::uint32_t channel = 0; channel < channels_; ++channel) {
@@ -219,7 +227,7 @@ void Fabric::look_again(Shortage& shortage, SimTime now) {
     if (shortage.blocked[channel].empty()) continue;
     at = std::min(at, shortage.returned.next(channel));
     // Found by a packet of the other channel that came in the same instant.
-    if (outputs_[shortage.link].room[channel] != 0) at = now;
+    if (shortage.found[channel] != 0) at = now;
   }
   at = trains_->put_off(shortage, at);
   if (shortage.retry_at <= at) return;

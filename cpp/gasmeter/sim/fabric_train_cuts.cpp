@@ -154,7 +154,7 @@ void Fabric::Trains::catch_up(std::uint32_t link, SimTime now) {
   if (shortage.waiting == 0) return;
   const std::uint32_t own = shortage.blocked[0].empty() ? 1 : 0;
   // A packet of the other channel may have found some of this very instant.
-  std::vector<SimTime> credits(std::exchange(output.room[own], 0), open_[link].settled);
+  std::vector<SimTime> credits(std::exchange(shortage.found[own], 0), open_[link].settled);
   shortage.returned.take_each(fabric_.credits(output.far_end), now, [&](SimTime at, std::uint32_t channel) {
     if (channel == own) {
       credits.push_back(at);

@@ -37,6 +37,7 @@ struct Shortage : Retry, Wish {
   std::uint32_t vertex = 0;
   CreditsComing returned;
   std::array<PacketQueue, kMostChannels> blocked;
+  std::array<std::uint32_t, kMostChannels> found{};  // free buffers that are for those, not for who comes meanwhile
   Fabric* fabric = nullptr;
   SimTime retry_at = kNever;  // when it looks for free buffers again
   std::uint64_t packets = 0;  // that had to wait, ever

@@ -233,6 +233,25 @@ TEST_CASE("a_channel_without_a_buffer_lets_the_other_pass") {
   CHECK(script.use(0, 1).blocked == 1);
 }
 
+// A buffer falls free for the fourth of 3's at 550; at that instant, and before 4 looks, come one of the other channel,
+// which makes it look, and 3's fifth.
+TEST_CASE("nobody_overtakes_who_waits_for_the_buffer_that_is_just_free") {
+  Script script("torus2d:3x7", 3);
+  script.stay_after_arrival(200);
+  for (const int at : {9'850, 10'050, 10'100}) script.send(at, 19, 7, 50);   // over the wrap link: channel 1 at 4
+  for (int packet = 0; packet < 4; ++packet) script.send(10'000, 3, 7, 50);  // channel 0 at 4
+  script.send(10'450, 3, 7, 50);
+  script.send(10'350, 19, 7, 50);
+  const auto seen = script.run();
+  CHECK(seen[3].head == 10'200);
+  CHECK(seen[4].head == 10'250);
+  CHECK(seen[5].head == 10'300);
+  CHECK(seen[8].channel == 1);
+  CHECK(seen[8].head == 10'650);
+  CHECK(seen[6].head == 10'700);
+  CHECK(seen[7].head == 10'750);
+}
+
 TEST_CASE("a_watched_packet_tells_when_it_has_left") {
   SUBCASE("one after the other") {
     Script script("mesh2d:3x1");
@@ -335,6 +354,8 @@ TEST_CASE("random_traffic_arrives_once_in_order_and_obeys_every_buffer") {
         options.messages = std::max<std::uint64_t>(10, rounds(60));
         options.seed = buffer + 10 * ranks_per_node;
         options.traced = true;
+        options.in_step = ranks_per_node == 3;
+        if (options.in_step) options.latency = {320'000};  // two packets of 100 bytes
         RandomTraffic traffic(options);
         (void)traffic.run();
         CHECK(traffic.sum(&RandomTraffic::lost) == 0);

@@ -31,6 +31,7 @@ struct TrafficOptions {
   std::uint64_t seed = 1;
   bool traced = false;
   bool hot_spot = false;  // all to rank 0
+  bool in_step = false;   // packets of 100 bytes at multiples of their time on a link: much falls into one instant
 };
 
 // What must not depend on threads or on how far ranks run ahead.
@@ -117,6 +118,7 @@ class RandomTraffic : public FabricSink {
 
  private:
   enum Kind : std::uint8_t { request, acknowledgement };
+  static constexpr std::uint16_t kInStep = 100;
 
   struct OfRank {
     unsigned out = 0;
@@ -160,14 +162,22 @@ class RandomTraffic : public FabricSink {
       wait_for_less_than(options_.outstanding);
       for (auto work = random() % 4; work != 0; --work) host.charge(conduit::PrivatePrice::call);
       host.charge(conduit::PrivatePrice::update);
+      if (options_.in_step) wait_for_step(host);
       host.synchronise();
       ++own.out;
       const auto anyone = static_cast<std::uint32_t>(random() % ranks_.size());
-      send(rank, options_.hot_spot ? 0 : anyone, request, static_cast<std::uint16_t>(24 + random() % 200), host.now());
+      const auto bytes = static_cast<std::uint16_t>(24 + random() % 200);
+      send(rank, options_.hot_spot ? 0 : anyone, request, options_.in_step ? kInStep : bytes, host.now());
       if (random() % 8 == 0) host.idle(host.now() + SimTime{static_cast<std::int64_t>(random() % 500'000)});
     }
     wait_for_less_than(1);
     own.end = host.now();
+  }
+
+  void wait_for_step(ModelHost& host) const {
+    const std::int64_t step = fabric_.on_wire(kInStep).ps;
+    const SimTime next{(host.now().ps / step + 1) * step};
+    while (host.now() < next) host.idle(next);
   }
 
   void send(std::uint32_t from, std::uint32_t to, Kind kind, std::uint16_t bytes, SimTime now) {
@@ -203,14 +213,15 @@ class RandomTraffic : public FabricSink {
       node.hash = mixed(node.hash, value);
     }
     // Some stay longer than their bytes take.
-    const SimTime left = packet.tail + SimTime{packet.number % 3 == 0 ? 40'000 : 0};
+    const SimTime longer = options_.in_step ? fabric_.on_wire(kInStep) : SimTime{40'000};
+    const SimTime left = packet.tail + (packet.number % 3 == 0 ? longer : SimTime{});
     if (trace_ && packet.from != packet.to) trace_->deliver(packet, left);
     const std::uint32_t sender = packet.sender;
     const std::uint32_t receiver = packet.receiver;
     const bool is_request = packet.kind == request;
     pool_.give(engine_.partition_of(here), &packet);
     if (is_request) {
-      send(receiver, sender, acknowledgement, 24, now);
+      send(receiver, sender, acknowledgement, options_.in_step ? kInStep : std::uint16_t{24}, now);
     } else {
       --own.out;
       engine_.wake(Rank{receiver}, now);
