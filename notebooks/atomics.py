@@ -12,7 +12,6 @@
 # ---
 
 # %% [markdown]
-# %% [markdown]
 # # What does a remote fetch-and-add cost, alone and when everybody wants the same word?
 #
 # A counter in somebody's memory, and ranks that each draw numbers from it. Three questions: how long one draw takes

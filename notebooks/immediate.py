@@ -12,7 +12,6 @@
 # ---
 
 # %% [markdown]
-# %% [markdown]
 # # What does IMMEDIATE save when receivers are busy?
 #
 # One rank has messages for many receivers that compute for long stretches and poll only in between. A message to a

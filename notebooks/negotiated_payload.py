@@ -12,7 +12,6 @@
 # ---
 
 # %% [markdown]
-# %% [markdown]
 # # When does a message gain by being written where the network sends from?
 #
 # A message with *fixed payload* (FP) is generated in the client's memory and copied into the network's. With

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
 import subprocess
@@ -169,6 +168,46 @@ def test_events_regions_and_implicit_operations(conduit):
 
     expected = b"event 00event 01nbi 0000" + b"".join(i.to_bytes(8, "little") for i in range(4))
     assert launched(program, conduit=conduit) == [(expected, expected)] * 2
+
+
+@everywhere
+def test_strided_transfers(conduit):
+    def program(ep):
+        peer = 1 - ep.rank
+        layout = gm.RemoteArray(64, (4, 3), "u2", (32, -4))  # rows 32 bytes apart, every other word from the right
+        grid = np.arange(12, dtype="u2").reshape(3, 4).T + 100 * ep.rank
+        yield ep.barrier()
+        yield ep.put_strided(peer, layout, grid)
+        yield ep.barrier()
+        own = np.zeros((4, 3), "u2")
+        same = (yield ep.get_strided(peer, own[::-1], layout)) is not None
+        view = ep.segment[56:].view("u2")[: 4 * 16].reshape(4, 16)[:, 4::-2][:, :3]
+        twin = yield ep.get_strided(peer, np.zeros((4, 3), "u2"), view)  # the same place, described by the own segment
+        yield ep.barrier()
+        return same, own.tolist(), twin.tolist(), view.tolist(), int(ep.segment.astype(int).sum())
+
+    plain = np.arange(12).reshape(3, 4).T
+    for rank, (same, own, twin, landed, total) in enumerate(launched(program, conduit=conduit)):
+        there = plain + 100 * rank
+        assert same
+        assert own == there[::-1].tolist()
+        assert twin == there.tolist()
+        assert landed == (plain + 100 * (1 - rank)).tolist()
+        assert total == (plain + 100 * (1 - rank)).sum()  # and nothing beside
+
+
+@pytest.mark.parametrize("conduit", ["ideal", "extoll"])
+def test_strided_transfers_take_virtual_time(conduit):
+    def program(ep, count):
+        yield ep.barrier()
+        start = ep.now_ns()
+        if ep.rank == 0:
+            yield ep.put_strided(1, gm.RemoteArray(0, (count,), "f8", (16,)), np.arange(2.0 * count)[::2])
+        return ep.now_ns() - start
+
+    few, many = (launched(program, conduit=conduit, args=[count])[0] for count in (1, 1000))
+    assert 100 < few < many
+    assert (few, many) == tuple(launched(program, conduit=conduit, args=[count])[0] for count in (1, 1000))
 
 
 @few
@@ -380,9 +419,28 @@ def test_error_of_a_virtual_rank_is_a_program_error(conduit):
     assert caught.value.rank == 1
     assert isinstance(caught.value.__cause__, LookupError)
     assert 'raise LookupError("bad")' in caught.value.traceback
-    del caught
-    gc.collect()
     assert sorted(cleaned) == [0, 1]
+
+
+def test_what_an_error_stops_midway_is_ended():
+    ended = []
+
+    def program(ep):
+        yield ep.sleep(1e6 * (ep.rank == 1))
+        with (yield ep.prepare(ep.rank, 8, 8)) as prepared:
+            prepared.buffer[:] = 1
+            if ep.rank == 1:
+                yield prepared.commit(200, 9)
+            try:
+                yield prepared.cancel()
+                yield ep.barrier()
+            finally:
+                ended.append(ep.rank)
+                yield ep.poll()  # too late: nothing is carried out any more
+
+    with pytest.raises(gm.UsageError, match="rank 1: commit: 9 bytes"):
+        launched(program, conduit="ideal", ranks=3)
+    assert ended == [0, 2]
 
 
 @few
