@@ -1,8 +1,8 @@
 """What Python programs on virtual ranks cost: operations a second, memory of a rank, a ring of 4096.
 
 Run it with ``python experiments/python_ranks.py``; it prints figures of this computer (measured), not of the modelled
-network. Memory is what the process grows by until all ranks wait in a barrier, less what Python's own allocator has given
-out in a second job of the same kind (generators, frames, endpoints' objects).
+network. Memory is what the process grows by until all ranks wait in a barrier, less what Python's own allocator has
+given out in a second job of the same kind (generators, frames, endpoints' objects).
 """
 
 import gc
