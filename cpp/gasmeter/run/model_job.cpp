@@ -131,13 +131,6 @@ class ModelJob::State {
     }
   }
 
-  // A trace needs one thread; results are the same on all.
-  [[nodiscard]] sim::EngineOptions engine_options() const {
-    sim::EngineOptions options = machine_->engine_options();
-    if (request_.trace) options.threads = 1;
-    return options;
-  }
-
   void describe_simulation(double cpu) {
     BlockResult& result = results_[0];
     const Bytes now = launch::private_memory();
