@@ -1,13 +1,13 @@
 """What Python programs on virtual ranks cost: operations a second, memory of a rank, a ring of 4096.
 
 Run it with ``python experiments/python_ranks.py``; it prints figures of this computer (measured), not of the modelled
-network. Memory is what the process grows by with as many more ranks, less what the same generators and their endpoints'
-Python objects take without a job.
+network. Memory is what the process grows by until all ranks wait in a barrier, less what Python's own allocator has
+given out in a second job of the same kind (generators, frames, endpoints' objects).
 """
 
 import gc
-import sys
 import time
+import tracemalloc
 
 import psutil
 
@@ -48,24 +48,29 @@ def operations_per_second(conduit, ranks=2):
 
 
 def bytes_per_rank(conduit, ranks):
-    """Resident bytes that a job's ranks add while all of them wait in a barrier."""
-    sizes = {}
+    """Bytes that a rank adds while all of them wait in a barrier: of the process, and of Python objects among them."""
+    taken = {}
 
     def program(ep):
         yield ep.barrier()
         if ep.rank == 0:
-            sizes["full"] = psutil.Process().memory_info().rss
+            taken["bytes"] = now()
         yield ep.barrier()
 
-    def plain():
-        yield
+    def grown(count):
+        gc.collect()
+        before = now()
+        gm.launch(program, conduit=conduit, ranks=count, segment=64, options={"nodes": count})
+        return taken["bytes"] - before
 
-    gm.launch(program, conduit=conduit, ranks=16, segment=64)
-    gc.collect()
-    before = psutil.Process().memory_info().rss
-    gm.launch(program, conduit=conduit, ranks=ranks, segment=64, options={"nodes": ranks})
-    python = sys.getsizeof(plain()) + 1024  # generator, its frame, closure, endpoint objects
-    return (sizes["full"] - before) / ranks - python, python
+    now = lambda: psutil.Process().memory_info().rss  # noqa: E731 - the second meaning follows
+    grown(16)
+    resident = grown(ranks) / ranks
+    tracemalloc.start()
+    now = lambda: tracemalloc.get_traced_memory()[0]  # noqa: E731
+    python = grown(ranks) / ranks
+    tracemalloc.stop()
+    return resident, python
 
 
 def main():
@@ -73,8 +78,11 @@ def main():
     for conduit in ("ideal", "extoll"):
         rate = operations_per_second(conduit)
         print(f"{conduit:8} {rate / 1e6:6.2f} M operations/s (target {TARGETS['operations per second'] / 1e6:.1f})")
-    size, python = bytes_per_rank("ideal", RANKS)
-    print(f"ideal    {size:6.0f} B per rank beyond some {python} B of Python (target {TARGETS['bytes per rank']})")
+    resident, python = bytes_per_rank("ideal", RANKS)
+    print(
+        f"ideal    {resident - python:6.0f} B per rank beyond its Python objects (target {TARGETS['bytes per rank']}):"
+        f" {resident:.0f} B resident, {python:.0f} B of them Python's"
+    )
     start = time.perf_counter()
     hops = gm.launch(ring, conduit="ideal", ranks=RANKS, segment=64, options={"nodes": RANKS})
     seconds = time.perf_counter() - start

@@ -13,6 +13,8 @@ import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gasmeter.errors import (
         BrokenJob,
         CheckFailed,
@@ -113,6 +115,10 @@ class _Package(types.ModuleType):
     def __setattr__(self, name: str, value: object) -> None:
         if not (name in _HOME and isinstance(value, types.ModuleType)):
             super().__setattr__(name, value)
+
+    def __reduce__(self) -> tuple[Callable[[str], types.ModuleType], tuple[str]]:
+        """Send it by its name, as every module: programs of notebooks refer to it."""
+        return importlib.import_module, (self.__name__,)
 
 
 sys.modules[__name__].__class__ = _Package

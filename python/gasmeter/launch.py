@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import pickle
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
 from typing import Any, NoReturn
 
 import cloudpickle
@@ -191,6 +193,16 @@ def _in_virtual_time(
     finally:
         if timer is not None:
             timer.cancel()
+        _close(steps)
+
+
+def _close(steps: Sequence[Generator[Any, Any, Any] | Coroutine[Any, Any, Any]]) -> None:
+    """End programs that were stopped midway: their `finally` blocks run, and nothing they yield is carried out."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of operations that were never carried out
+        for each in steps:
+            with contextlib.suppress(Exception):  # one line tells of the job, and it is another's
+                each.close()
 
 
 def _conduit(program: object, name: str, ranks: int) -> Conduit:

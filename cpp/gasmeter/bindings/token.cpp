@@ -39,6 +39,9 @@ class Reply final : public Call {
 class HandlerRun {
  public:
   HandlerRun(Endpoint& endpoint, run::AnyToken& token) : endpoint_(endpoint), token_(token) {}
+  HandlerRun(const HandlerRun&) = delete;
+  HandlerRun& operator=(const HandlerRun&) = delete;
+  ~HandlerRun() { forget(); }  // nothing is left where the handler has ended
 
   // With Python: until an operation is to be carried out, or to the end. Throws what the handler raises; nothing of
   // Python's is left then.
@@ -102,7 +105,8 @@ class HandlerRun {
   }
   void advance(const py::object& value) {
     PyObject* yielded = nullptr;
-    take(PyIter_Send(steps_.ptr(), value.ptr(), &yielded), yielded);
+    const PySendResult what = PyIter_Send(steps_.ptr(), value.ptr(), &yielded);
+    take(what, yielded);
   }
   void advance_with_error(const py::object& error) {
     PyObject* yielded = PyObject_CallMethodOneArg(steps_.ptr(), py::str("throw").ptr(), error.ptr());
@@ -220,17 +224,28 @@ py::bytes Token::payload() {
   return payload_;
 }
 
-py::object Token::view() {
+py::object Token::view(const py::object& self) {
   if (!view_) {
-    const std::span<std::byte> bytes = live("view").payload();
-    // Nothing may lie nowhere, and an array of nothing needs an address.
-    static char nothing = 0;
-    char* const from = bytes.empty() ? &nothing : reinterpret_cast<char*>(bytes.data());
-    view_ = py::reinterpret_steal<py::object>(
-        PyMemoryView_FromMemory(from, static_cast<Py_ssize_t>(bytes.size()), PyBUF_READ));
+    (void)live("view");
+    view_ = py::reinterpret_steal<py::object>(PyMemoryView_FromObject(self.ptr()));
     if (!view_) throw py::error_already_set();
   }
   return view_;
+}
+
+int Token::lend(PyObject* self, Py_buffer* view, int flags) noexcept {
+  if (token_ == nullptr) {
+    view->obj = nullptr;
+    PyErr_SetString(PyExc_BufferError, "view: the token's handler has returned");
+    return -1;
+  }
+  const std::span<std::byte> bytes = token_->payload();
+  // Nothing may lie nowhere, and an array of nothing needs an address.
+  static char nothing = 0;
+  void* const from = bytes.empty() ? static_cast<void*>(&nothing) : bytes.data();
+  const int failed = PyBuffer_FillInfo(view, self, from, static_cast<Py_ssize_t>(bytes.size()), 1, flags);
+  if (failed == 0) ++lent_;
+  return failed;
 }
 
 PyObject* Token::reply(const Arguments& arguments) {
@@ -256,12 +271,23 @@ void Token::end() {
     if (PyObject* const done = PyObject_CallMethod(view_.ptr(), "release", nullptr); done != nullptr) {
       Py_DECREF(done);
     } else {
-      PyErr_Clear();
-      kill();
-      throw UsageError(
-          "handler: an array of token.view outlives it; copy what is to be kept (token.payload is a copy)");
+      PyErr_Clear();  // a view of it, which is counted here
     }
+    view_ = py::object();
   }
+  if (lent_ > 0) {
+    kill();
+    throw UsageError("handler: an array of token.view outlives it; copy what is to be kept (token.payload is a copy)");
+  }
+}
+
+void Token::kill() noexcept {
+  token_ = nullptr;
+  if (!view_) return;
+  const py::error_scope kept;
+  Py_XDECREF(PyObject_CallMethod(view_.ptr(), "release", nullptr));
+  PyErr_Clear();
+  view_ = py::object();
 }
 
 PyObject* token_reply(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {

@@ -23,8 +23,11 @@ class Token {
   [[nodiscard]] py::tuple arguments() const { return arguments_; }
   // A copy, made when it is first asked for.
   [[nodiscard]] py::bytes payload();
-  // The payload itself, read-only, until the handler returns.
-  [[nodiscard]] py::object view();
+  // The payload itself, read-only, until the handler returns. `self`: the token's object.
+  [[nodiscard]] py::object view(const py::object& self);
+  // The buffer protocol, by which views of views are counted, too. With an exception set: -1.
+  int lend(PyObject* self, Py_buffer* view, int flags) noexcept;
+  void take_back() { --lent_; }
 
   [[nodiscard]] Endpoint& endpoint() { return endpoint_; }
   // Throws UsageError naming the call once the handler has returned.
@@ -35,7 +38,8 @@ class Token {
   // The handler has returned: views are taken back. Throws UsageError for those that are in use.
   void end();
   [[nodiscard]] std::unique_ptr<Call> take_put_off() { return std::move(put_off_); }
-  void kill() { token_ = nullptr; }
+  // As end(), for a handler that has failed already.
+  void kill() noexcept;
 
  private:
   Endpoint& endpoint_;
@@ -44,7 +48,8 @@ class Token {
   bool is_request_;
   py::tuple arguments_;
   py::object payload_;
-  py::object view_;
+  py::object view_;  // refers to the token's object, until the end
+  int lent_ = 0;
   std::unique_ptr<Call> put_off_;
 };
 

@@ -181,7 +181,9 @@ py::list VirtualRanks::run(const py::list& steps) {
     if (!failure_)
       failure_ = exception_object(std::make_exception_ptr(PythonRaised()),
                                   py::cast<Endpoint&>(endpoints_[static_cast<std::size_t>(failed_rank_)]));
-    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(failure_.ptr())), failure_.ptr());
+    // Its traceback may refer to this job, which Python's collector of cycles could not see.
+    const py::object failure = std::exchange(failure_, py::object());
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(failure.ptr())), failure.ptr());
     throw py::error_already_set();
   }
   py::list results;

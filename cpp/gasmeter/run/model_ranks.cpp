@@ -1,6 +1,7 @@
 #include "gasmeter/run/model_ranks.hpp"
 
-#include <cstdlib>
+#include <sys/mman.h>
+
 #include <span>
 #include <string>
 
@@ -10,19 +11,24 @@ namespace gasmeter::run {
 
 using core::NeighbourhoodLayout;
 
-ModelRanks::Block::Block(Bytes bytes) : memory_(static_cast<std::byte*>(std::calloc(1, bytes + kNoSharing))) {
-  if (memory_ == nullptr) {
-    throw ResourceError("virtual ranks: no memory for " + std::to_string(bytes) + " bytes of segments and rings");
-  }
+namespace {
+constexpr Bytes kHuge = 4 * 1024 * 1024;
 }
 
-std::byte* ModelRanks::Block::data() const {
-  const auto address = reinterpret_cast<std::uintptr_t>(memory_.get());
-  return memory_.get() + (kNoSharing - address % kNoSharing) % kNoSharing;
+// Of the kernel itself: calloc() writes zeros over memory that has been in use, a hundred KiB for each rank.
+ModelRanks::Block::Block(Bytes bytes) : memory_(nullptr, Free{bytes}) {
+  void* const found =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (found == MAP_FAILED) {
+    throw ResourceError("virtual ranks: no memory for " + std::to_string(bytes) + " bytes of segments and rings");
+  }
+  // Blocks of many ranks lie side by side: huge pages would be touched all over.
+  if (bytes < kHuge) (void)::madvise(found, bytes, MADV_NOHUGEPAGE);
+  memory_.reset(static_cast<std::byte*>(found));
 }
 
 void ModelRanks::Block::Free::operator()(std::byte* memory) const {
-  std::free(memory);
+  ::munmap(memory, bytes);
 }
 
 ModelRanks::ModelRanks(const Request& request)

@@ -38,10 +38,11 @@ class ModelRanks {
   class Block {
    public:
     explicit Block(Bytes bytes);
-    [[nodiscard]] std::byte* data() const;
+    [[nodiscard]] std::byte* data() const { return memory_.get(); }
 
    private:
     struct Free {
+      Bytes bytes;
       void operator()(std::byte* memory) const;
     };
     std::unique_ptr<std::byte, Free> memory_;
