@@ -40,11 +40,16 @@ def ring(ep):
     return got[0]
 
 
-def operations_per_second(conduit, ranks=2):
-    """Yielded puts a second, all ranks together."""
-    start = time.perf_counter()
-    gm.launch(puts, conduit=conduit, ranks=ranks, segment=64, args=[OPERATIONS // ranks])
-    return OPERATIONS / (time.perf_counter() - start)
+def operations_per_second(conduit, ranks=2, runs=5):
+    """Yielded puts a second, all ranks together: of the quickest run, by the clock and by the processor's time."""
+    gm.launch(puts, conduit=conduit, ranks=ranks, segment=64, args=[1])  # loads everything
+    clocks, processor = [], []
+    for _ in range(runs):
+        start = time.perf_counter(), time.process_time()
+        gm.launch(puts, conduit=conduit, ranks=ranks, segment=64, args=[OPERATIONS // ranks])
+        clocks.append(time.perf_counter() - start[0])
+        processor.append(time.process_time() - start[1])
+    return OPERATIONS / min(clocks), OPERATIONS / min(processor)
 
 
 def bytes_per_rank(conduit, ranks):
@@ -76,8 +81,11 @@ def bytes_per_rank(conduit, ranks):
 def main():
     """Print the figures beside what is asked for."""
     for conduit in ("ideal", "extoll"):
-        rate = operations_per_second(conduit)
-        print(f"{conduit:8} {rate / 1e6:6.2f} M operations/s (target {TARGETS['operations per second'] / 1e6:.1f})")
+        rate, processor = operations_per_second(conduit)
+        print(
+            f"{conduit:8} {rate / 1e6:6.2f} M operations/s (target {TARGETS['operations per second'] / 1e6:.1f});"
+            f" {processor / 1e6:.2f} M per second of processor time"
+        )
     resident, python = bytes_per_rank("ideal", RANKS)
     print(
         f"ideal    {resident - python:6.0f} B per rank beyond its Python objects (target {TARGETS['bytes per rank']}):"

@@ -60,7 +60,7 @@ virtual, real = ratios(modelled), ratios(measured)
 virtual.unstack("conduit").round(3)
 
 # %%
-figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), sharey=True, layout="constrained")
+figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
 for axis, found, kind in zip(axes, (virtual, real), ("modelled", "measured"), strict=True):
     for conduit in found.index.unique("conduit"):
         line = found[conduit]

@@ -103,7 +103,8 @@ def launch(
     -----
     Ranks print to this process's standard output and error. A rank whose program is done goes on answering the others
     until all are done. Virtual ranks share this process: what they refer to outside of the program is one for all of
-    them, and Python itself takes no virtual time (`ProgramEndpoint.sleep` does).
+    them, and Python itself takes no virtual time (`ProgramEndpoint.sleep` does). When one of them fails, the others'
+    programs are closed where they are: their `finally` blocks run.
 
     Examples
     --------

@@ -606,6 +606,13 @@ def view_kept(ep):
     yield ep.wait_until(lambda: kept)
 
 
+def part_of_view_kept(ep):
+    kept = []
+    index = ep.register(lambda token: kept.append(token.view[2:]))
+    yield ep.request(ep.rank, index, b"12345678")
+    yield ep.wait_until(lambda: kept)
+
+
 def with_prepared(use):
     def program(ep):
         prepared = yield ep.prepare(0, 8, 8)
@@ -645,6 +652,7 @@ def atomic(dtype, op, *arguments):
         (with_prepared(too_much), "commit: 9 bytes; 0 to 8 are prepared"),
         (with_prepared(other_count), "commit: 1 arguments; prepare was told args=0"),
         (view_kept, "handler: an array of token.view outlives it"),
+        (part_of_view_kept, "handler: an array of token.view outlives it"),
         (of(lambda ep: [ep.prepare(0, 9, 8)]), "prepare: least 9 is more than most 8"),
         (of(lambda ep: [ep.prepare(0, -1, 8)]), "prepare: least -1 bytes; at least 0"),
         (of(lambda ep: [ep.prepare(0, 0, 8, 17)]), "prepare: args 17; allowed: 0 to 16"),

@@ -17,8 +17,7 @@ constexpr Bytes kHuge = 4 * 1024 * 1024;
 
 // Of the kernel itself: calloc() writes zeros over memory that has been in use, a hundred KiB for each rank.
 ModelRanks::Block::Block(Bytes bytes) : memory_(nullptr, Free{bytes}) {
-  void* const found =
-      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* const found = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (found == MAP_FAILED) {
     throw ResourceError("virtual ranks: no memory for " + std::to_string(bytes) + " bytes of segments and rings");
   }
