@@ -86,8 +86,8 @@ typename Teams<H>::Transfer* Teams<H>::find(Operation& operation, teams::Act act
 template <class H>
 unsigned Teams<H>::step() {
   const std::lock_guard guard(lock_);
-  if (active_ == 0) return 0;
-  unsigned did = 0;
+  unsigned did = untold_.empty() ? 0 : tell();
+  if (active_ == 0) return did;
   for (const auto& team : live_) {
     for (std::size_t i = 0; i < team->active_.size();) {
       const std::size_t before = team->active_.size();
@@ -475,6 +475,22 @@ void Teams<H>::on_ready(Token<H>& token) {
 
 // ---- contradictions
 
+// The buffers are the caller's again: the signature has to do.
+template <class H>
+unsigned Teams<H>::tell() {
+  unsigned did = 0;
+  for (; did != untold_.size(); ++did) {
+    const Untold& next = untold_[did];
+    if (endpoint_.request_short(next.to, teams::kFirst, Flags::immediate, static_cast<std::int32_t>(next.team),
+                                static_cast<std::int32_t>(next.number), static_cast<std::int32_t>(next.tag),
+                                static_cast<std::int32_t>(next.signature)) != Status::ok) {
+      break;
+    }
+  }
+  untold_.erase(untold_.begin(), untold_.begin() + static_cast<std::ptrdiff_t>(did));
+  return did;
+}
+
 // Two members do not make the same call. The one that notices gives it up, so that it can say so and go on.
 template <class H>
 void Teams<H>::mismatch(Team<H>& team, const teams::Early& what, const Operation* mine) {
@@ -491,7 +507,14 @@ void Teams<H>::mismatch(Team<H>& team, const teams::Early& what, const Operation
             std::to_string(mine->call.root) + ", " + std::to_string(mine->call.block) + " bytes, " +
             teams::name_of(mine->call.algorithm);
   }
-  if (mine != nullptr) finish(team, const_cast<Operation&>(*mine));
+  if (mine != nullptr) {
+    for (const Transfer& transfer : mine->transfers) {
+      const teams::Step& step = transfer.step;
+      if (!transfer.is_open || step.act != teams::Act::send || transfer.has_first) continue;
+      untold_.push_back({team.job_rank(step.peer), team.id_, mine->number, step.tag, mine->signature});
+    }
+    finish(team, const_cast<Operation&>(*mine));
+  }
   throw UsageError(text);
 }
 

@@ -77,6 +77,7 @@ class Teams {
   [[nodiscard]] Team<H>* find(std::uint32_t id) const;
   [[nodiscard]] static Operation* find(Team<H>& team, std::uint32_t number);
   [[nodiscard]] static Transfer* find(Operation& operation, teams::Act act, std::uint32_t tag, std::uint32_t peer);
+  unsigned tell();
   [[noreturn]] void mismatch(Team<H>& team, const teams::Early& what, const Operation* mine);
 
   // ---- teams (teams.cpp)
@@ -111,8 +112,16 @@ class Teams {
     std::uint32_t team;
     teams::EarlyClearance what;
   };
+  struct Untold {  // a message that a contradiction kept from being sent
+    Rank to;
+    std::uint32_t team;
+    std::uint32_t number;
+    std::uint32_t tag;
+    std::uint32_t signature;
+  };
   std::vector<Foreign> foreign_;
   std::vector<ForeignClearance> foreign_clearances_;
+  std::vector<Untold> untold_;
   teams::Steps steps_;
   std::uint32_t active_ = 0;  // collectives under way
 };
