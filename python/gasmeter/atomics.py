@@ -162,7 +162,22 @@ def domain_of(endpoint: Endpoint, dtype: npt.DTypeLike, ops: Sequence[str], call
 
 
 def blocking_domain(endpoint: Endpoint, dtype: npt.DTypeLike, ops: Sequence[str] = ()) -> AtomicDomain:
-    """Return a new domain whose operations block; parameters as `domain_of`."""
+    """Return a new domain whose operations block.
+
+    Parameters
+    ----------
+    endpoint : gasmeter._core.Endpoint
+        Of a rank process.
+    dtype : dtype
+        int32, uint32, int64, uint64, float32 or float64.
+    ops : sequence of str, default ()
+        Names of its operations; none: all that the type has.
+
+    Returns
+    -------
+    AtomicDomain
+        Its methods return what the operations do.
+    """
 
     def call(name: str, *arguments: Any, flags: int = 0) -> Any:
         return getattr(endpoint, name)(*arguments, flags=flags)

@@ -42,8 +42,7 @@ def speed_lines(experiment: Experiment, result: Result) -> list[SpeedLine]:
     lines: list[SpeedLine] = []
     for series in experiment.series:
         if series.target is not None:
-            several = any(isinstance(values, tuple) and len(values) > 1 for values in series.options.values())
-            lines.extend(_line(series.target, row, options=several) for row in _compared(series, result))
+            lines.extend(_line(series.target, row) for row in _compared(series, result))
     return lines
 
 
@@ -94,7 +93,7 @@ def _reference_name(series: Series) -> str:
         return ""
 
 
-def _line(target: Target, row: Row, *, options: bool = False) -> SpeedLine:
+def _line(target: Target, row: Row) -> SpeedLine:
     shift, unit = (1.0, "") if row["metric"] == "overhead" else (0.0, row["unit"])
     value, low, high = (row[name] + shift for name in ("value", "ci_low", "ci_high"))
     detail = " ".join(
@@ -103,7 +102,7 @@ def _line(target: Target, row: Row, *, options: bool = False) -> SpeedLine:
             row["op"],
             row["variant"],
             format_bytes(row["size_bytes"]) if row["size_bytes"] else "",
-            row["options"].replace(";", " ") if options else "",
+            row["options"].replace(";", " "),
         )
         if text
     )

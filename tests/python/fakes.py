@@ -140,6 +140,7 @@ CATALOGUE = {
             ],
         },
         {"name": "extoll", "summary": "a card", "network": "extoll", "kind": "modelled", "options": []},
+        {"name": "ibv", "summary": "verbs", "network": "ibv", "kind": "modelled", "options": []},
         {
             "name": "udp",
             "summary": "datagrams",

