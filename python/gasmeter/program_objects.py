@@ -1,0 +1,200 @@
+"""What a program on ranks is handed beside its endpoint: prepared messages, tokens of messages, access regions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gasmeter._core import Operation
+from gasmeter.errors import UsageError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    from typing_extensions import Buffer
+
+    from gasmeter._core import Endpoint, Event, Prepared, Token
+
+__all__ = ["ProgramPrepared", "ProgramToken", "Region", "program_prepared"]
+
+
+class ProgramPrepared:
+    """A prepared message in a program that yields: `commit` and `cancel` are operations.
+
+    As a context manager (``with (yield ep.prepare(...)) as prepared``) it is cancelled at the end unless it was
+    committed; the network is told at the program's next operation.
+
+    Parameters
+    ----------
+    core : gasmeter._core.Prepared
+        What prepare returned.
+    """
+
+    def __init__(self, core: Prepared) -> None:
+        self._core = core
+
+    @property
+    def size(self) -> int:
+        """Bytes of the buffer, between least and most."""
+        return self._core.size
+
+    @property
+    def buffer(self) -> npt.NDArray[np.uint8]:
+        """The network's own memory, writable; empty once the message is committed or cancelled."""
+        return self._core.buffer
+
+    def commit(self, handler: int, n: int, *args: int, flags: int = 0) -> Operation[bool | None]:
+        """Send the first bytes of the buffer.
+
+        Parameters
+        ----------
+        handler : int
+            Index that `ProgramEndpoint.register` returned.
+        n : int
+            Bytes of payload, 0 to `size`.
+        *args : int
+            As many whole numbers of 32 bits as prepare was told.
+        flags : int, default 0
+            `gasmeter.IMMEDIATE`: be refused instead of waiting; the message is still prepared then.
+
+        Returns
+        -------
+        Operation
+            Yields None, or with `gasmeter.IMMEDIATE` whether it was sent. `UsageError` if the message was committed or
+            cancelled before, or while a view of the buffer (a slice, another type) is still in use.
+        """
+        return Operation("commit", self._core, handler, n, *args, flags=flags)
+
+    def cancel(self) -> Operation[None]:
+        """Send nothing and give back what prepare took.
+
+        Returns
+        -------
+        Operation
+            Yields None.
+        """
+        return Operation("cancel", self._core)
+
+    def __enter__(self) -> ProgramPrepared:
+        """Return itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Cancel it unless it was committed."""
+        self._core.drop()
+
+
+def program_prepared(core: Prepared | None) -> ProgramPrepared | None:
+    """Return what a program is handed for a prepared message.
+
+    Parameters
+    ----------
+    core : gasmeter._core.Prepared or None
+        What prepare returned; None: refused.
+
+    Returns
+    -------
+    ProgramPrepared or None
+        None: refused.
+    """
+    return None if core is None else ProgramPrepared(core)
+
+
+class ProgramToken:
+    """What a handler that is a generator is given: a `gasmeter._core.Token` whose answers are operations to yield.
+
+    Parameters
+    ----------
+    core : gasmeter._core.Token
+        Valid until the handler ends.
+    """
+
+    def __init__(self, core: Token) -> None:
+        self._core = core
+
+    @property
+    def source(self) -> int:
+        """Rank that sent the message."""
+        return self._core.source
+
+    @property
+    def is_request(self) -> bool:
+        """Whether the handler may reply."""
+        return self._core.is_request
+
+    @property
+    def args(self) -> tuple[int, ...]:
+        """The arguments, 0 to 16 whole numbers of 32 bits."""
+        return self._core.args
+
+    @property
+    def payload(self) -> bytes:
+        """A copy of the payload, empty for a Short."""
+        return self._core.payload
+
+    @property
+    def view(self) -> memoryview:
+        """The payload itself, read-only, until the handler ends."""
+        return self._core.view
+
+    def reply(self, handler: int, payload: Buffer = b"", *args: int, flags: int = 0) -> Operation[bool | None]:
+        """Answer the request, at most once; parameters as `ProgramEndpoint.request`.
+
+        Returns
+        -------
+        Operation
+            Yields None, or with `gasmeter.IMMEDIATE` whether it was sent.
+        """
+        return Operation("token_reply", self._core, handler, payload, *args, flags=flags)
+
+    def prepare(
+        self, least: int, most: int, args: int = 0, offset: int | None = None, *, flags: int = 0
+    ) -> Operation[ProgramPrepared | None]:
+        """Prepare the reply; parameters as `ProgramEndpoint.prepare`.
+
+        Returns
+        -------
+        Operation
+            Yields a `ProgramPrepared`; None: refused.
+        """
+        return Operation("token_prepare", self._core, least, most, args, offset, flags=flags, wrap=program_prepared)
+
+
+class Region:
+    """An access region: implicit operations (``put_nbi``, ``get_nbi``) inside it are waited for together.
+
+    ``with ep.region() as region: ...`` leaves `event` to wait for; ``async with ep.region(): ...`` waits at its end.
+
+    Parameters
+    ----------
+    endpoint : gasmeter._core.Endpoint
+        The rank's.
+    """
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+        self._event: Event | None = None
+
+    @property
+    def event(self) -> Event:
+        """Complete when every operation of the region is; from the end of the region on."""
+        if self._event is None:
+            raise UsageError("region: its event exists from the end of the `with` block on")
+        return self._event
+
+    def __enter__(self) -> Region:
+        """Open the region."""
+        self._endpoint.begin_region()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the region."""
+        self._event = self._endpoint.end_region()
+
+    async def __aenter__(self) -> Region:
+        """Open the region."""
+        return self.__enter__()
+
+    async def __aexit__(self, *_: object) -> None:
+        """Close the region and wait for its operations."""
+        self.__exit__()
+        await Operation("wait", self.event)
