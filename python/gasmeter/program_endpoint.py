@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from gasmeter._core import Operation
 from gasmeter.atomics import AtomicDomain, domain_of
 from gasmeter.program_objects import ProgramToken, Region, program_prepared
+from gasmeter.teams import Team, team_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -56,6 +57,11 @@ class ProgramEndpoint:
     def segment(self) -> npt.NDArray[np.uint8]:
         """Own segment: a writable view of bytes that others put into at any time."""
         return self._endpoint.segment
+
+    @property
+    def team(self) -> Team:
+        """The team of all ranks: barriers and collectives on NumPy arrays, and `Team.split` for smaller ones."""
+        return team_of(self._endpoint, Operation)
 
     def segment_of(self, rank: int) -> npt.NDArray[np.uint8]:
         """Return a neighbour's segment as memory of this process.

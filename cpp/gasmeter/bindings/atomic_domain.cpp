@@ -9,6 +9,7 @@
 #include "gasmeter/bindings/call.hpp"
 #include "gasmeter/bindings/event.hpp"
 #include "gasmeter/bindings/fast_method.hpp"
+#include "gasmeter/bindings/value_types.hpp"
 
 namespace gasmeter::bindings {
 namespace {
@@ -16,18 +17,6 @@ namespace {
 using core::AtomicOp;
 using core::AtomicOps;
 using core::atomics::ValueType;
-
-struct TypeName {
-  const char* name;
-  ValueType type;
-  Bytes bytes;
-};
-constexpr std::array<TypeName, 6> kTypes{{{"int32", ValueType::i32, 4},
-                                          {"uint32", ValueType::u32, 4},
-                                          {"int64", ValueType::i64, 8},
-                                          {"uint64", ValueType::u64, 8},
-                                          {"float32", ValueType::f32, 4},
-                                          {"float64", ValueType::f64, 8}}};
 
 struct OpName {
   const char* name;
@@ -58,7 +47,7 @@ const auto& named(const char* what, const Names& names, const std::string& wante
 }
 
 Bytes size_of(ValueType type) {
-  return kTypes[static_cast<std::size_t>(type)].bytes;
+  return kValueTypes[static_cast<std::size_t>(type)].bytes;
 }
 bool is_float(ValueType type) {
   return type == ValueType::f32 || type == ValueType::f64;
@@ -317,7 +306,7 @@ AtomicDomain::AtomicDomain(py::object endpoint, const std::string& type, const s
     : owner_(std::move(endpoint)),
       endpoint_(py::cast<Endpoint&>(owner_)),
       type_name_(type),
-      type_(named("dtype", kTypes, type).type),
+      type_(named("dtype", kValueTypes, type).type),
       ops_(ops_of(type_, ops)),
       domain_(endpoint_.any().domain(type_, ops_)) {}
 

@@ -17,7 +17,7 @@ const Table& all_operations() {
     Table made;
     for (const auto operations :
          {transfer_operations(), strided_operations(), message_operations(), prepared_operations(), atomic_operations(),
-          waiting_operations(), token_operations()}) {
+          collective_operations(), waiting_operations(), token_operations()}) {
       for (const OperationInfo& operation : operations) made.emplace(operation.name, &operation);
     }
     return made;

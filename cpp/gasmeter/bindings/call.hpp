@@ -111,6 +111,7 @@ void add_operations(py::handle endpoint_type);
 [[nodiscard]] std::span<const OperationInfo> message_operations();
 [[nodiscard]] std::span<const OperationInfo> prepared_operations();
 [[nodiscard]] std::span<const OperationInfo> atomic_operations();
+[[nodiscard]] std::span<const OperationInfo> collective_operations();
 [[nodiscard]] std::span<const OperationInfo> waiting_operations();
 [[nodiscard]] std::span<const OperationInfo> token_operations();
 

@@ -103,6 +103,15 @@ void Endpoint::barrier() {
   }
 }
 
+// A message of a team may come only where its handlers are.
+run::AnyTeams& Endpoint::teams() {
+  if (teams_ == nullptr) {
+    teams_ = any_->teams();
+    barrier();
+  }
+  return *teams_;
+}
+
 void Endpoint::sleep(double ns) {
   if (is_virtual()) {
     any_->spend(SimTime::from_ns(ns));

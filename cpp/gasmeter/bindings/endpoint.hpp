@@ -21,6 +21,7 @@
 #include "gasmeter/bindings/message.hpp"
 #include "gasmeter/core/endpoint.hpp"
 #include "gasmeter/run/any_endpoint.hpp"
+#include "gasmeter/run/any_teams.hpp"
 #include "gasmeter/sim/model_host.hpp"
 
 namespace gasmeter::bindings {
@@ -189,6 +190,11 @@ class Endpoint {
     return *words_;
   }
 
+  // Teams, made by the first collective, which all ranks call: who does without pays nothing at any poll.
+  [[nodiscard]] run::AnyTeams& teams();
+  // Before the endpoint of the core ends.
+  void end_teams() { teams_.reset(); }
+
   // Memory of implicit operations, until they are synchronised.
   [[nodiscard]] std::vector<Buffer>& implicit_buffers() { return implicit_buffers_; }
 
@@ -241,6 +247,7 @@ class Endpoint {
   std::optional<py::error_already_set> raised_;
   std::vector<std::shared_ptr<void>> kept_;
   std::unique_ptr<run::AnyDomain> words_;
+  std::unique_ptr<run::AnyTeams> teams_;
   std::unique_ptr<Arrivals> arrivals_;  // of a rank process
   std::uint64_t barriers_ = 0;
 };

@@ -11,6 +11,7 @@ PYBIND11_MODULE(_core, module) {
   register_endpoint(module);
   register_prepared(module);
   register_atomic_domain(module);
+  register_team(module);
   register_operation(module);
   register_strided(module);
   register_rank(module);

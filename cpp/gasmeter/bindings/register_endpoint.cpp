@@ -136,6 +136,10 @@ Returns
 gasmeter.atomics.AtomicDomain
     Its operations block.
 )")
+      .def_property_readonly(
+          "team",
+          [](const py::object& self) { return py::module_::import("gasmeter.teams").attr("blocking_team")(self); },
+          "The team of all ranks (gasmeter.teams.Team), whose collectives block.")
       .def(
           "_carry_out",
           [](const py::object& self, const py::object& yielded) {

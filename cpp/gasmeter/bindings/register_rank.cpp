@@ -48,14 +48,19 @@ class RankProcess {
     const auto job = std::make_shared<Attached>(link_, "endpoint-" + std::to_string(jobs_.size()), request,
                                                 static_cast<Bytes>(segment_bytes));
     jobs_.push_back(job);
-    return std::make_shared<Endpoint>(job, job->endpoint.get());
+    auto endpoint = std::make_shared<Endpoint>(job, job->endpoint.get());
+    job->python = endpoint;
+    return endpoint;
   }
   // What the ranks do not end together is kept until the job has ended.
   void leave() {
     py::module_::import("gc").attr("collect")();
     py::gil_scoped_release without_gil;
     // No network may be used once its MPI is finished; whoever still refers to an endpoint does not call it any more.
-    for (const std::shared_ptr<Attached>& job : jobs_) job->endpoint.close();
+    for (const std::shared_ptr<Attached>& job : jobs_) {
+      if (const auto endpoint = job->python.lock()) endpoint->end_teams();
+      job->endpoint.close();
+    }
     run::finish_mpi();
   }
 
@@ -66,6 +71,7 @@ class RankProcess {
         : link(std::move(of)), endpoint(*link, id, request, bytes) {}
     std::shared_ptr<launch::RankLink> link;
     run::RealEndpoint endpoint;
+    std::weak_ptr<Endpoint> python;
   };
 
   std::shared_ptr<launch::RankLink> link_;

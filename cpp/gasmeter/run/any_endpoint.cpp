@@ -5,6 +5,7 @@
 
 #include "gasmeter/base/real_host.hpp"
 #include "gasmeter/core/negotiated.hpp"
+#include "gasmeter/run/any_teams.hpp"
 #include "gasmeter/sim/model_host.hpp"
 
 namespace gasmeter::run {
@@ -168,6 +169,7 @@ class EndpointOf final : public AnyEndpoint {
   [[nodiscard]] std::unique_ptr<AnyDomain> domain(core::atomics::ValueType type, core::AtomicOps ops) override {
     return any_domain(core_, type, ops);
   }
+  [[nodiscard]] std::unique_ptr<AnyTeams> teams() override { return any_teams(core_); }
 
   unsigned poll() override { return core_.poll(); }
   void barrier() override { core_.barrier(); }

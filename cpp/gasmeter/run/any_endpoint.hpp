@@ -17,6 +17,8 @@
 
 namespace gasmeter::run {
 
+class AnyTeams;  // any_teams.hpp
+
 // A message whose number of arguments is known at run time only. `destination`: of a Long, the owner's address.
 struct AnyMessage {
   conduit::Category category = conduit::Category::short_message;
@@ -128,6 +130,8 @@ class AnyEndpoint {
   [[nodiscard]] virtual core::Event end_access_region() = 0;
 
   [[nodiscard]] virtual std::unique_ptr<AnyDomain> domain(core::atomics::ValueType type, core::AtomicOps ops) = 0;
+  // All ranks make them, then any barrier; once.
+  [[nodiscard]] virtual std::unique_ptr<AnyTeams> teams() = 0;
 
   virtual unsigned poll() = 0;
   template <class Done>

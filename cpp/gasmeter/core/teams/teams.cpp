@@ -223,25 +223,37 @@ Team<H>* Teams<H>::add(std::uint32_t id, std::uint32_t self, std::vector<Rank> m
   return &team;
 }
 
-// The number of a new team is larger than that of every team that one of its members ever had.
 template <class H>
 Team<H>* Teams<H>::split(Team<H>& parent, std::optional<std::uint32_t> color, std::int64_t key, Scratch scratch) {
+  Splitting splitting = split_nb(parent, color, key, scratch);
+  wait(splitting.event());
+  return complete(splitting);
+}
+
+template <class H>
+typename Teams<H>::Splitting Teams<H>::split_nb(Team<H>& parent, std::optional<std::uint32_t> color, std::int64_t key,
+                                                Scratch scratch) {
   check_scratch("split", scratch);
-  struct Wish {
-    std::int64_t key;
-    std::uint32_t color;
-    std::uint32_t joins;
-    std::uint32_t next_id;
-    std::uint32_t unused;
-  };
-  const Wish mine{key, color.value_or(0), color.has_value() ? 1U : 0U, next_id_, 0};
-  std::vector<Wish> wishes(parent.ranks_);
-  wait(parent.gather_all_nb(wishes.data(), &mine, sizeof mine));
-  if (!color.has_value()) return nullptr;
+  Splitting splitting;
+  splitting.parent_ = &parent;
+  splitting.scratch_ = scratch;
+  splitting.wishes_.resize(parent.ranks_ + std::size_t{1});
+  auto& mine = splitting.wishes_.back();
+  mine = {key, color.value_or(0), color.has_value() ? 1U : 0U, next_id_, 0};
+  splitting.event_ = parent.gather_all_nb(splitting.wishes_.data(), &mine, sizeof mine);
+  return splitting;
+}
+
+// The number of a new team is larger than that of every team that one of its members ever had.
+template <class H>
+Team<H>* Teams<H>::complete(const Splitting& splitting) {
+  Team<H>& parent = *splitting.parent_;
+  const auto& wishes = splitting.wishes_;
+  if (wishes.back().joins == 0) return nullptr;
   std::vector<std::uint32_t> members;
   std::uint32_t id = 0;
   for (std::uint32_t rank = 0; rank < parent.ranks_; ++rank) {
-    if (wishes[rank].joins == 0 || wishes[rank].color != *color) continue;
+    if (wishes[rank].joins == 0 || wishes[rank].color != wishes.back().color) continue;
     members.push_back(rank);
     id = std::max(id, wishes[rank].next_id);
   }
@@ -251,7 +263,7 @@ Team<H>* Teams<H>::split(Team<H>& parent, std::optional<std::uint32_t> color, st
   ranks.reserve(members.size());
   for (const std::uint32_t member : members) ranks.push_back(parent.job_rank(member));
   const auto self = std::find(members.begin(), members.end(), parent.self_) - members.begin();
-  return add(id, static_cast<std::uint32_t>(self), std::move(ranks), scratch);
+  return add(id, static_cast<std::uint32_t>(self), std::move(ranks), splitting.scratch_);
 }
 
 template <class H>

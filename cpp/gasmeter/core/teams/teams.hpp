@@ -40,6 +40,12 @@ class Teams {
   // Collective over the parent: members with the same color make a team, in order of key, then of rank in the parent.
   // Without a color a member takes part and joins none (null). `scratch` stays the team's until it is destroyed.
   Team<H>* split(Team<H>& parent, std::optional<std::uint32_t> color, std::int64_t key, Scratch scratch = {});
+  // The same for who waits in a way of his own: begun, and complete when event() is done. It outlives that, and
+  // meanwhile this rank makes no other team.
+  class Splitting;
+  [[nodiscard]] Splitting split_nb(Team<H>& parent, std::optional<std::uint32_t> color, std::int64_t key,
+                                   Scratch scratch = {});
+  Team<H>* complete(const Splitting& splitting);
   // Collective over the parent: `members`, ranks of the parent, become ranks 0, 1, … of a team; every member of it
   // gives the same list, teams of one call are disjoint. An empty list: joins none (null).
   Team<H>* create(Team<H>& parent, std::span<const std::uint32_t> members, Scratch scratch = {});
@@ -124,6 +130,26 @@ class Teams {
   std::vector<Untold> untold_;
   teams::Steps steps_;
   std::uint32_t active_ = 0;  // collectives under way
+};
+
+template <class H>
+class Teams<H>::Splitting {
+ public:
+  [[nodiscard]] Event& event() { return event_; }
+
+ private:
+  friend class Teams<H>;
+  struct Wish {
+    std::int64_t key;
+    std::uint32_t color;
+    std::uint32_t joins;
+    std::uint32_t next_id;
+    std::uint32_t unused;
+  };
+  Team<H>* parent_ = nullptr;
+  std::vector<Wish> wishes_;  // by rank of the parent, then the own one
+  Scratch scratch_;
+  Event event_;
 };
 
 }  // namespace gasmeter::core

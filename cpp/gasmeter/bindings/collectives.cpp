@@ -1,0 +1,338 @@
+// Teams, barriers of teams and collectives on NumPy arrays, as operations.
+#include <pybind11/numpy.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gasmeter/base/error.hpp"
+#include "gasmeter/bindings/call.hpp"
+#include "gasmeter/bindings/fast_method.hpp"
+#include "gasmeter/bindings/team.hpp"
+#include "gasmeter/bindings/value_types.hpp"
+
+namespace gasmeter::bindings {
+namespace {
+
+using core::ReduceOp;
+using core::atomics::ValueType;
+using core::teams::Collective;
+
+// ---- arguments
+
+struct ReductionName {
+  const char* name;
+  ReduceOp op;
+};
+constexpr std::array<ReductionName, 7> kReductions{{{"sum", ReduceOp::add},
+                                                    {"prod", ReduceOp::mult},
+                                                    {"min", ReduceOp::min},
+                                                    {"max", ReduceOp::max},
+                                                    {"bit_and", ReduceOp::bit_and},
+                                                    {"bit_or", ReduceOp::bit_or},
+                                                    {"bit_xor", ReduceOp::bit_xor}}};
+
+template <class Names>
+std::string listed(const Names& names) {
+  std::string text;
+  for (const auto& entry : names) text += (text.empty() ? "" : ", ") + std::string(entry.name);
+  return text;
+}
+
+Team& team_argument(const Arguments& arguments) {
+  Team& team = object_argument<Team>(arguments, 0, "team", "a Team");
+  if (&team.endpoint() != &arguments.endpoint) {
+    throw UsageError(std::string(arguments.call) + ": the team belongs to another rank");
+  }
+  if (team.is_destroyed()) throw UsageError(std::string(arguments.call) + ": the team was destroyed");
+  return team;
+}
+
+std::uint32_t root_argument(const Arguments& arguments, std::size_t i, const Team& team) {
+  const std::int64_t root = integer(arguments.call, "root", arguments[i]);
+  if (root < 0 || root >= team.size()) {
+    throw UsageError(std::string(arguments.call) + ": root " + std::to_string(root) +
+                     " does not exist in the team; its ranks are 0.." + std::to_string(team.size() - 1));
+  }
+  return static_cast<std::uint32_t>(root);
+}
+
+ReduceOp reduction_argument(const Arguments& arguments, std::size_t i) {
+  const auto wanted = py::str(py::handle(arguments[i])).cast<std::string>();
+  for (const ReductionName& entry : kReductions) {
+    if (wanted == entry.name) return entry.op;
+  }
+  throw UsageError(std::string(arguments.call) + ": unknown op '" + wanted + "'; allowed: " + listed(kReductions));
+}
+
+// An array of one of the types, as it was given.
+py::array typed_array(const Arguments& arguments) {
+  PyObject* const object = arguments[1];
+  if (!py::isinstance<py::array>(py::handle(object))) {
+    throw UsageError(std::string(arguments.call) + ": array is a " + Py_TYPE(object)->tp_name +
+                     "; a NumPy array is expected");
+  }
+  return py::reinterpret_borrow<py::array>(object);
+}
+
+const ValueTypeName& type_of(const Arguments& arguments, const py::array& array) {
+  const py::dtype dtype = array.dtype();
+  for (const ValueTypeName& entry : kValueTypes) {
+    const bool same_kind = dtype.kind() == (entry.name[0] == 'u' ? 'u' : entry.name[0] == 'i' ? 'i' : 'f');
+    if (same_kind && static_cast<Bytes>(dtype.itemsize()) == entry.bytes && dtype.byteorder() == '=') return entry;
+  }
+  throw UsageError(std::string(arguments.call) + ": array has dtype " + py::str(dtype).cast<std::string>() +
+                   "; possible: " + listed(kValueTypes) + ", in this machine's order of bytes");
+}
+
+// The same values, one after the other.
+py::array packed(const char* call, const py::array& array) {
+  constexpr int kAligned = py::detail::npy_api::NPY_ARRAY_ALIGNED_;
+  py::array result = py::array::ensure(array, py::array::c_style | kAligned);
+  if (!result) throw ResourceError(std::string(call) + ": no memory for a contiguous copy of array");
+  return result;
+}
+
+std::vector<py::ssize_t> shape_of(const py::array& array) {
+  return {array.shape(), array.shape() + array.ndim()};
+}
+
+std::string shape_text(const py::array& array) {
+  return py::str(array.attr("shape")).cast<std::string>();
+}
+
+core::Reduction reduction_of(const Arguments& arguments, ValueType type, ReduceOp op) {
+  const bool is_bitwise = op == ReduceOp::bit_and || op == ReduceOp::bit_or || op == ReduceOp::bit_xor;
+  if (is_bitwise && (type == ValueType::f32 || type == ValueType::f64)) {
+    throw UsageError(std::string(arguments.call) + ": op '" +
+                     std::string(kReductions[static_cast<std::size_t>(op)].name) +
+                     "' is for integers, not for floating point");
+  }
+  switch (type) {
+    case ValueType::i32:
+      return core::Reduction::of<std::int32_t>(op);
+    case ValueType::u32:
+      return core::Reduction::of<std::uint32_t>(op);
+    case ValueType::i64:
+      return core::Reduction::of<std::int64_t>(op);
+    case ValueType::u64:
+      return core::Reduction::of<std::uint64_t>(op);
+    case ValueType::f32:
+      return core::Reduction::of<float>(op);
+    case ValueType::f64:
+      return core::Reduction::of<double>(op);
+  }
+  throw UsageError(std::string(arguments.call) + ": a type that does not exist");
+}
+
+// ---- collectives
+
+// Begun, waited for, and its result; what it reads and writes is kept with it.
+class CollectiveCall : public Call {
+ public:
+  CollectiveCall(const Arguments& arguments, Collective what)
+      : team_(team_argument(arguments)), team_object_(py::reinterpret_borrow<py::object>(arguments[0])) {
+    call_.what = what;
+  }
+  void run(Endpoint& endpoint) override {
+    core::Event event = team_.any().begin(call_);
+    if (!event.is_done()) endpoint.wait(event);
+  }
+  PyObject* result(PyObject*) override { return result_ ? result_.release().ptr() : Py_NewRef(Py_None); }
+
+ protected:
+  void take_source(const char* call, const py::array& array) {
+    source_ = packed(call, array);
+    call_.source = source_.data();
+  }
+  void make_result(const py::array& like, std::vector<py::ssize_t> shape) {
+    py::array made(like.dtype(), std::move(shape));
+    call_.result = made.mutable_data();
+    result_ = std::move(made);
+  }
+  [[nodiscard]] bool is_root() const { return team_.rank() == call_.root; }
+
+  Team& team_;
+  py::object team_object_;
+  run::AnyCollective call_;
+  py::array source_;
+  py::object result_;
+};
+
+class TeamBarrier final : public CollectiveCall {
+ public:
+  explicit TeamBarrier(const Arguments& arguments) : CollectiveCall(arguments, Collective::barrier) {}
+  // A fibre may block; a process must hear of Ctrl-C.
+  void run(Endpoint& endpoint) override {
+    if (endpoint.is_virtual()) {
+      team_.any().barrier();
+    } else {
+      CollectiveCall::run(endpoint);
+    }
+  }
+};
+
+// (team, array, root): into the array itself.
+class Broadcast final : public CollectiveCall {
+ public:
+  explicit Broadcast(const Arguments& arguments) : CollectiveCall(arguments, Collective::broadcast) {
+    const py::array array = typed_array(arguments);
+    (void)type_of(arguments, array);
+    call_.root = root_argument(arguments, 2, team_);
+    call_.block = static_cast<Bytes>(array.nbytes());
+    const bool is_plain = (array.flags() & py::array::c_style) != 0 && array.writeable();
+    if (is_root()) {
+      // Some ways of sending it around bring the root pieces of its own, so that what it reads from is written.
+      source_ = is_plain ? array : py::array(array.attr("copy")("C"));
+      call_.source = call_.result = source_.mutable_data();
+    } else if (is_plain) {
+      call_.result = const_cast<void*>(array.data());
+    } else {
+      throw UsageError(std::string(arguments.call) + ": array is not " +
+                       (array.writeable() ? "C-contiguous" : "writeable") +
+                       "; where the root's values go is expected to be a C-contiguous array that can be written");
+    }
+    result_ = array;
+  }
+};
+
+// (team, array, op) or (team, array, op, root)
+class ReduceCall final : public CollectiveCall {
+ public:
+  ReduceCall(const Arguments& arguments, Collective what) : CollectiveCall(arguments, what) {
+    const py::array array = typed_array(arguments);
+    const ValueTypeName& type = type_of(arguments, array);
+    call_.reduction = reduction_of(arguments, type.type, reduction_argument(arguments, 2));
+    if (what == Collective::reduce) call_.root = root_argument(arguments, 3, team_);
+    take_source(arguments.call, array);
+    call_.count = static_cast<std::size_t>(array.size());
+    if (what != Collective::reduce || is_root()) make_result(array, shape_of(array));
+  }
+};
+
+// (team, array): block i of the first axis goes to member i.
+class Exchange final : public CollectiveCall {
+ public:
+  explicit Exchange(const Arguments& arguments) : CollectiveCall(arguments, Collective::exchange) {
+    const py::array array = typed_array(arguments);
+    (void)type_of(arguments, array);
+    if (array.ndim() == 0 || array.shape(0) % static_cast<py::ssize_t>(team_.size()) != 0) {
+      throw UsageError(std::string(arguments.call) + ": array has shape " + shape_text(array) +
+                       "; its first axis is expected to be a multiple of the team's " + std::to_string(team_.size()) +
+                       " ranks");
+    }
+    take_source(arguments.call, array);
+    call_.block = static_cast<Bytes>(array.nbytes()) / team_.size();
+    make_result(array, shape_of(array));
+  }
+};
+
+// (team, array) or (team, array, root): an axis more in front, by member.
+class Gather final : public CollectiveCall {
+ public:
+  Gather(const Arguments& arguments, Collective what) : CollectiveCall(arguments, what) {
+    const py::array array = typed_array(arguments);
+    (void)type_of(arguments, array);
+    if (what == Collective::gather) call_.root = root_argument(arguments, 2, team_);
+    take_source(arguments.call, array);
+    call_.block = static_cast<Bytes>(array.nbytes());
+    if (what == Collective::gather && !is_root()) return;
+    std::vector<py::ssize_t> shape = shape_of(array);
+    shape.insert(shape.begin(), static_cast<py::ssize_t>(team_.size()));
+    make_result(array, std::move(shape));
+  }
+};
+
+// ---- teams
+
+// (team, color, key)
+class Split final : public Call {
+ public:
+  explicit Split(const Arguments& arguments)
+      : team_(team_argument(arguments)), team_object_(py::reinterpret_borrow<py::object>(arguments[0])) {
+    if (arguments[1] != Py_None) {
+      const std::int64_t color = integer(arguments.call, "color", arguments[1]);
+      if (color < 0 || color > std::numeric_limits<std::uint32_t>::max()) {
+        throw UsageError(std::string(arguments.call) + ": color " + std::to_string(color) +
+                         "; allowed: 0 to 4294967295, or None to join no team");
+      }
+      color_ = static_cast<std::uint32_t>(color);
+    }
+    key_ = integer(arguments.call, "key", arguments[2]);
+  }
+  void run(Endpoint& endpoint) override {
+    run::AnyTeam& parent = team_.any();
+    splitting_ = endpoint.teams().split_nb(parent, color_, key_);
+    endpoint.wait(splitting_->event());
+    made_ = splitting_->complete();
+  }
+  PyObject* result(PyObject* self) override {
+    if (made_ == nullptr) return Py_NewRef(Py_None);
+    return py::cast(std::make_unique<Team>(py::reinterpret_borrow<py::object>(self), std::move(made_))).release().ptr();
+  }
+
+ private:
+  Team& team_;
+  py::object team_object_;
+  std::optional<std::uint32_t> color_;
+  std::int64_t key_ = 0;
+  std::unique_ptr<run::AnySplitting> splitting_;
+  std::unique_ptr<run::AnyTeam> made_;
+};
+
+// (team)
+class Destroy final : public Call {
+ public:
+  explicit Destroy(const Arguments& arguments)
+      : team_(team_argument(arguments)), team_object_(py::reinterpret_borrow<py::object>(arguments[0])) {
+    if (team_.is_world()) throw UsageError(std::string(arguments.call) + ": the team of all ranks stays");
+  }
+  void run(Endpoint& endpoint) override {
+    if (!endpoint.is_virtual()) {  // meets the others where it hears of Ctrl-C
+      core::Event event = team_.any().begin({});
+      if (!event.is_done()) endpoint.wait(event);
+    }
+    endpoint.teams().destroy(team_.any());
+  }
+  PyObject* result(PyObject*) override {
+    team_.end();
+    return Py_NewRef(Py_None);
+  }
+
+ private:
+  Team& team_;
+  py::object team_object_;
+};
+
+// ---- the table
+
+// Methods of gasmeter.teams.Team, which says what they do.
+constexpr OperationInfo collective(const char* name, const char* signature, std::size_t arguments,
+                                   std::unique_ptr<Call> (*parse)(const Arguments&)) {
+  return {name, signature, {}, arguments, arguments, false, false, false, parse, nullptr};
+}
+
+constexpr OperationInfo kCollectives[] = {
+    collective("team.barrier", "()", 1, &make_call<TeamBarrier>),
+    collective("team.broadcast", "(array, root)", 3, &make_call<Broadcast>),
+    collective("team.reduce", "(array, op, root)", 4, &make_call<ReduceCall, Collective::reduce>),
+    collective("team.all_reduce", "(array, op)", 3, &make_call<ReduceCall, Collective::reduce_all>),
+    collective("team.scan", "(array, op)", 3, &make_call<ReduceCall, Collective::scan>),
+    collective("team.exchange", "(array)", 2, &make_call<Exchange>),
+    collective("team.gather", "(array, root)", 3, &make_call<Gather, Collective::gather>),
+    collective("team.all_gather", "(array)", 2, &make_call<Gather, Collective::gather_all>),
+    collective("team.split", "(color, key)", 3, &make_call<Split>),
+    collective("team.destroy", "()", 1, &make_call<Destroy>),
+};
+
+}  // namespace
+
+std::span<const OperationInfo> collective_operations() {
+  return kCollectives;
+}
+
+}  // namespace gasmeter::bindings
