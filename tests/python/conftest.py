@@ -1,5 +1,7 @@
 """Fixtures that put the fake machine where the real one would be."""
 
+import sys
+
 import hypothesis
 import pytest
 
@@ -23,3 +25,8 @@ def machine(monkeypatch):
     monkeypatch.setattr(runner, "cpus", lambda: tuple(range(fake.cores)))
     yield fake
     catalogue.catalogue.cache_clear()
+
+
+def pytest_sessionfinish():
+    if (programs := sys.modules.get("programs")) is not None:
+        programs.KeptPool.close_all()
