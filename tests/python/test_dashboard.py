@@ -267,3 +267,16 @@ def test_a_browser_draws_the_pages_from_disk(stores, tmp_path):
     assert "Fictional CPU A" in detail
     assert "12 blocks in the order measured" in detail
     assert "worse" in detail
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here")
+def test_a_single_run_is_drawn_with_its_interval_and_the_state_of_its_host(tmp_path):
+    write_history(tmp_path / "stores", Plan(1, 1))
+    site = write_dashboard([tmp_path / "stores"], tmp_path / "site")
+    (series,) = script(site.folder / "data" / "index.js")[0]["series"]
+    detail = dumped(f"file://{site.folder}/index.html#/series/{series['id']}", tmp_path / "profile", 390)
+    history, host = re.findall(r"<svg.*?</svg>", detail, re.DOTALL)[:2]
+    assert history.count('class="whisker"') == 1
+    assert history.index('class="picked"') < history.index('class="dot"')  # or the line would hide it
+    assert host.count('class="dot"') == 1
+    assert "One run: nothing to compare it with." in detail
