@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "gasmeter/conduit/conduit.hpp"
+#include "gasmeter/conduit/counts.hpp"
 #include "gasmeter/conduit/local_completions.hpp"
 #include "gasmeter/networks/mpi/number_pool.hpp"
 #include "gasmeter/networks/mpi/remote_window.hpp"
@@ -51,7 +52,7 @@ struct MpiSettings {
 }
 
 template <class H>
-class MpiConduit final : public conduit::Conduit {
+class MpiConduit final : public conduit::Conduit, public conduit::CountsItself {
  public:
   // `window`: where puts and gets need no message; null: nowhere. Throws UsageError if the network allows too few sends
   // at a time.
@@ -74,15 +75,17 @@ class MpiConduit final : public conduit::Conduit {
   // Nothing of this rank is on its way and nothing waits to be sent.
   [[nodiscard]] bool is_quiet() const;
 
-  // For tests: messages sent, and what was in them.
+  // Messages sent, and what was in them.
   struct Counters {
     std::uint64_t messages = 0;
     std::uint64_t records = 0;
     std::uint64_t apart = 0;
     std::uint64_t credit_messages = 0;
-    std::uint64_t direct = 0;  // puts and gets without a message
+    std::uint64_t direct = 0;         // puts and gets without a message
+    conduit::ConduitCounters handed;  // what core handed the conduit
   };
   [[nodiscard]] const Counters& counters() const { return counters_; }
+  void add_to(conduit::Counts& counts) const override;
 
  private:
   static constexpr std::uint32_t kNone = 0xffffffffU;
@@ -163,6 +166,7 @@ class MpiConduit final : public conduit::Conduit {
   [[nodiscard]] services::Tag message_tag(Flow flow) const {
     return flow == Flow::reply && !all_are_received_ ? kReplyTag : kMessageTag;
   }
+  Status stalled();
   [[nodiscard]] bool make_room(Rank peer, Flow flow, RecordKind kind, unsigned arguments, Bytes size);
   // Writes a record but for its payload and returns where that belongs.
   std::byte* append(Stream& s, const Record& record, std::span<const std::uint64_t> words,

@@ -14,7 +14,7 @@ Gasmeter.columns = function (packed) {
     at, flags, value,
     low: off("low", -1, FLAGS.noInterval), high: off("high", 1, FLAGS.noInterval),
     min: off("min", -1, FLAGS.noSpread), p99: off("p99", 1, FLAGS.noSpread),
-    n: take("n", 1, 0), state: take("state", 0.1, FLAGS.noState), samples: packed.samples, unit,
+    n: take("n", 1, 0), state: take("state", 0.1, FLAGS.noState), samples: packed.samples, counters: packed.counters ?? {}, unit,
   };
 };
 
@@ -186,6 +186,10 @@ Gasmeter.runPanel = function (series, columns, picked, go, width) {
     const thinned = samples.of > samples.count ? `, one in ${Math.ceil(samples.of / samples.count)} of ${samples.of}` : "";
     if (chart) box.append(element("h3", {}, "Blocks"), chart, element("p", { class: "small" }, `${samples.count} blocks in the order measured${thinned}; dotted: the run's median; hollow: left out of comparisons, the cores had moved.`));
   } else box.append(element("p", { class: "small" }, series.reference ? "A comparison: its blocks are those of the two that are compared." : "The blocks of this run are in its store; the site keeps those of the newest runs and beside steps."));
+  const counted = Object.entries(columns.counters[run] ?? {});
+  if (counted.length) box.append(element("details", {}, element("summary", {}, "Counters"),
+    Gasmeter.facts(counted.map(([name, [all, each]]) => [name.replaceAll("_", " "), `${each === null ? "" : `${Gasmeter.digits(each)} per operation, `}${all.toLocaleString("en")} in all`])),
+    element("p", { class: "small" }, "Summed over ranks and measured blocks; what stayed 0 is not shown.")));
   const lists = [["Host", host], ["Versions", versions]].map(([name, table]) => element("details", {}, element("summary", {}, name),
     Object.keys(table).length ? Gasmeter.facts(Object.entries(table).map(([key, value]) => [key.replaceAll("_", " "), Gasmeter.fact(key, value)])) : element("p", { class: "small" }, "not stated")));
   if (told.load) lists[0].append(element("p", { class: "small" }, `load when it began: ${told.load.map((one) => one.toFixed(2)).join(", ")}`));
