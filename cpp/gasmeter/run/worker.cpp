@@ -109,7 +109,8 @@ class Worker {
   static Fields take_stamps() {
     if constexpr (!kTraced) {
       throw ResourceError(
-          "this gasmeter-rank takes no time stamps; build one with -DGASMETER_TRACE=ON (GASMETER_RANK)");
+          "this gasmeter-rank takes no time stamps; install one that does (pip install . -C "
+          "cmake.define.GASMETER_TRACE=ON) or name one in GASMETER_RANK");
     }
     Stamps::of_process().start();
     return {};

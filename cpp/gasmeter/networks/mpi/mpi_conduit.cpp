@@ -170,7 +170,8 @@ bool MpiConduit<H>::flush(Rank peer, Flow flow) {
     // A request that may have to wait for its receive until answers have passed must not carry the credits for them.
     const bool tells_of_replies = flow == Flow::reply || all_are_received_;
     store(message, MessageHeader{requests.owed, tells_of_replies ? replies.owed : std::uint16_t{0}, flow});
-    const SendState sent_now = service_.send(number, peer, message_tag(flow), {message, s.bytes});
+    const SendState sent_now =
+        handing_over([&] { return service_.send(number, peer, message_tag(flow), {message, s.bytes}); });
     if (sent_now == SendState::refused) return false;
     requests.owed = 0;
     if (tells_of_replies) replies.owed = 0;
@@ -201,7 +202,8 @@ bool MpiConduit<H>::send_credits(Rank peer) {
   Stream& replies = stream(peer, Flow::reply);
   std::byte* const message = message_memory(number);
   store(message, MessageHeader{requests.owed, replies.owed, Flow::reply, 0});
-  const SendState state = service_.send(number, peer, message_tag(Flow::reply), {message, sizeof(MessageHeader)});
+  const SendState state = handing_over(
+      [&] { return service_.send(number, peer, message_tag(Flow::reply), {message, sizeof(MessageHeader)}); });
   if (state == SendState::under_way) {
     states_[number].under_way = true;
     ++under_way_;
@@ -243,7 +245,8 @@ std::byte* MpiConduit<H>::copy_of(std::uint32_t number, Bytes bytes) {
 
 template <class H>
 bool MpiConduit<H>::start_apart(std::uint32_t number, Rank peer, services::Tag tag, const void* from, Bytes bytes) {
-  const SendState state = service_.send(number, peer, tag, {static_cast<const std::byte*>(from), bytes});
+  const SendState state =
+      handing_over([&] { return service_.send(number, peer, tag, {static_cast<const std::byte*>(from), bytes}); });
   if (state == SendState::refused) return false;
   ++counters_.apart;
   ++under_way_;
