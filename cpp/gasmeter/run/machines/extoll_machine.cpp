@@ -70,6 +70,17 @@ class ExtollNetwork final : public ModelNetwork {
     }
     return keys;
   }
+  void add_to(conduit::Counts& counts) override {
+    using conduit::Count;
+    for (std::uint32_t rank = 0; rank < engine_.ranks(); ++rank) {
+      const networks::extoll::PortCounters& seen = network_.port(Rank{rank}).counters();
+      counts.add(Count::packets, seen.velo_sent);
+      counts.add(Count::commands, seen.puts + seen.gets);
+      counts.add(Count::refusals, seen.refused);
+      counts.add(Count::held, seen.velo_held + seen.held_back);
+      counts.add(Count::drops, seen.velo_dropped);
+    }
+  }
   sim::Fabric* fabric() override { return &network_.fabric(); }
   void name_steps(sim::Tracer& tracer) override {
     ModelNetwork::name_steps(tracer);
