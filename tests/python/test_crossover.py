@@ -27,8 +27,8 @@ def comparisons(noise=2.0):
             "size_bytes": size,
             "options": f"mechanism=pack;piece={piece}" if piece != 8 else "mechanism=pack",
             "value": edge / piece - 1,
-            "ci_low": edge / piece / noise - 1 if kind == "measured" else math.nan,
-            "ci_high": edge / piece * noise - 1 if kind == "measured" else math.nan,
+            "ci_low": edge / piece / (noise if kind == "measured" else 1) - 1,
+            "ci_high": edge / piece * (noise if kind == "measured" else 1) - 1,
             "reference": "mechanism=pieces",
         }
         for conduit, kind, edge in (("ibv", "modelled", 64), ("udp", "measured", 1024))
@@ -44,9 +44,10 @@ def test_map_has_a_panel_per_conduit_and_its_line_where_both_are_equal():
     assert [axes.get_title() for axes in panels] == ["ibv (modelled)", "udp (measured)"]
     line = max(panels[0].lines, key=lambda line: len(line.get_xdata()) if line.get_marker() == "o" else 0)
     assert list(line.get_xdata()) == pytest.approx([1.5, 1.5])  # 64 B: between 32 and 128
+    assert len(panels[0].lines) == 1  # modelled: no interval
     (bar, *_) = [line for line in panels[1].lines if line.get_marker() != "o"]
     assert list(bar.get_xdata()) == pytest.approx([3, 4])  # 512 B to 2 KiB
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["both equal", "its 95 % interval"]
+    assert [text.get_text() for text in panels[0].get_legend().get_texts()] == ["both equal", "its 95 % interval"]
     figure.canvas.draw()
 
 

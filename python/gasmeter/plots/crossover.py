@@ -117,7 +117,9 @@ def draw_crossover(chart: Chart) -> Drawing:
         bar.set_label(f"Bandwidth over that of {rows['reference'].iloc[0]}")
     drawn = {artist.get_label(): artist for axes in panels for artist in axes.lines if artist.get_label()[0] != "_"}
     if drawn:
-        figure.legend(handles=list(drawn.values()), loc="outside lower center", ncols=len(drawn), fontsize="small")
+        panels[0].legend(
+            handles=list(drawn.values()), loc="upper center", bbox_to_anchor=(0.5, -0.32), ncols=2, fontsize="small"
+        )
     finish(figure, chart, [])
     return figure
 
@@ -140,7 +142,7 @@ def _draw_line(axes: Axes, part: pd.DataFrame, pieces: list[float], sizes: list[
         line.append((place(at[0]), level))
         falls = bool(row["value"].dropna().iloc[0] > 0)
         ends = [_end(list(row["piece"]), list(row[name]), falls=falls) for name in ("ci_low", "ci_high")]
-        if not any(math.isnan(end) for end in ends):
+        if ends[0] != ends[1] and not any(math.isnan(end) for end in ends):
             across = [place(end) for end in ends]
             axes.plot(across, [level, level], color="black", linewidth=3, alpha=0.5, label=bar_label)
             bar_label = "_"
@@ -148,3 +150,4 @@ def _draw_line(axes: Axes, part: pd.DataFrame, pieces: list[float], sizes: list[
         xs, ys = zip(*line, strict=True)
         axes.plot(xs, ys, color="black", marker="o", markersize=3, label="both equal")
     axes.set_xlim(-0.5, len(pieces) - 0.5)
+    axes.grid(visible=False)
