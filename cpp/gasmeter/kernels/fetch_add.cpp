@@ -141,7 +141,7 @@ BlockResult hot_spot_block(Side& side, std::uint64_t iterations, std::uint64_t& 
   return result_of(Op::hot_spot, elapsed, iterations * side.ranks());
 }
 
-// Segment: the word, at its start; what a rank has drawn.
+// Segment: the word, at its start; what a rank tells of its rounds.
 template <class H>
 class FetchAdd final : public Program {
  public:
