@@ -139,7 +139,13 @@ CATALOGUE = {
                 _option("sync", "choice", "lazy", ["lazy", "strict"]),
             ],
         },
-        {"name": "extoll", "summary": "a card", "network": "extoll", "kind": "modelled", "options": []},
+        {
+            "name": "extoll",
+            "summary": "a card",
+            "network": "extoll",
+            "kind": "modelled",
+            "options": [_option("outstanding", "int", "0", unit="messages")],
+        },
         {"name": "ibv", "summary": "verbs", "network": "ibv", "kind": "modelled", "options": []},
         {
             "name": "udp",
