@@ -5,6 +5,8 @@ import gasmeter as gm
 RAW = {"conduit": "smp", "reference": "raw@shm"}
 GENERATED = {"kernel": "am", "op": "np-medium", "options": {"generate": "fill"}, "reference": {"op": "medium"}}
 SLEEPING = {"kernel": "immediate", "op": "dynamic", "ranks": 16, "reference": {"op": "static"}}
+# What a rank of the original experiment could have under way to one receiver; EXTOLL's cards alone set no limit.
+OUTSTANDING = {"outstanding": 3}
 
 experiment = gm.Experiment(
     name="messages_speed",
@@ -67,9 +69,10 @@ experiment = gm.Experiment(
         gm.Series(
             conduit="extoll",
             placement="one-per-node",
+            options=OUTSTANDING,
             blocks=1,
             iterations=1,
-            quick={"options": {"messages": 1500}},
+            quick={"options": {"messages": 1500, **OUTSTANDING}},
             target=gm.Target(line="Dynamic / static schedule, receivers that sleep 500 us, whole blocks", at_most=0.2),
             **SLEEPING,
         ),

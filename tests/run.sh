@@ -21,7 +21,7 @@ export PATH="$("$python" -c 'import sysconfig; print(sysconfig.get_path("scripts
 # shellcheck disable=SC2086
 cmake -S . -B "$build" -G Ninja -DGASMETER_TESTS=ON -DGASMETER_WARNINGS_AS_ERRORS=ON ${CMAKE_ARGS:-} >/dev/null
 cmake --build "$build"
-ctest --test-dir "$build" --output-on-failure --timeout 600 --parallel 2
+ctest --test-dir "$build" --output-on-failure --timeout 600 --parallel 3
 export GASMETER_ECHO_RANK="$PWD/$build/tests/cpp/echo_rank"  # built already: the Python tests need not do it again
 export GASMETER_CPP_BUILD="$PWD/$build"
-"$python" -m pytest "$@"
+"$python" -m pytest --numprocesses 2 --dist loadfile "$@"  # a file's tests share what they build

@@ -44,6 +44,9 @@ class ModelJob(Protocol):
     def links(self) -> Mapping[str, Any]:
         """Return what each link carried during the last block, as columns."""
 
+    def counters(self) -> Mapping[str, int]:
+        """Return what conduits and devices have counted since the job was made."""
+
     def close(self) -> None:
         """End the job and free its memory."""
 

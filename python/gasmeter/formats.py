@@ -14,11 +14,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from gasmeter.counters import COUNTER_COLUMNS, COUNTERS
 from gasmeter.rows import COLUMNS, Row, installation
 from gasmeter.units import format_bytes, format_quantity
 
 __all__ = [
     "FORMATS",
+    "counters_csv",
+    "counters_table",
     "csv_cell",
     "csv_lines",
     "format_interval",
@@ -303,3 +306,59 @@ def _cells(row: Row) -> dict[str, str]:
         "n": str(row["n"]),
         "remark": ", ".join(remarks),
     }
+
+
+def counters_csv(rows: Iterable[Row]) -> str:
+    """Return counters.csv.
+
+    Parameters
+    ----------
+    rows : iterable of dict
+        By the names of `COUNTER_COLUMNS`.
+
+    Returns
+    -------
+    str
+        With a header.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COUNTER_COLUMNS)
+    for row in rows:
+        writer.writerow([csv_cell(row[name]) for name in COUNTER_COLUMNS])
+    return text.getvalue()
+
+
+def counters_table(rows: Sequence[Row]) -> str:
+    """Return counters as a table for people.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        By the names of `COUNTER_COLUMNS`.
+
+    Returns
+    -------
+    str
+        A line for each point and counter; counters that stayed 0 on every line are named below it.
+    """
+    if not rows:
+        return "counters: none; what ranks of a node do in the memory they share (smp) is not counted\n"
+    seen = {row["counter"] for row in rows if row["value"]}
+    silent = [name for name in COUNTERS if name not in seen and any(row["counter"] == name for row in rows)]
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    named = any(row["options"] for row in rows)
+    heads = ["op", "conduit", "ranks", "size", *(["options"] if named else []), "counter", "all ranks", "per operation"]
+    right = {"ranks", "size", "all ranks", "per operation"}
+    for head in heads:
+        table.add_column(head, justify="right" if head in right else "left", no_wrap=True)
+    for row in rows:
+        if row["counter"] in seen:
+            cells = [
+                row["op"], installation(row), str(row["ranks"]),
+                format_bytes(row["size_bytes"]) if row["size_bytes"] else "-", *([row["options"]] if named else []),
+                row["counter"], f"{row['value']:,}", f"{row['per_operation']:.4g}",
+            ]  # fmt: skip
+            table.add_row(*(Text(cell) for cell in cells))
+    below = f"0 everywhere: {', '.join(silent)}\n" if silent else ""
+    return render_table(table) + below + "summed over ranks and measured blocks\n"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from gasmeter.counters import COUNTER_COLUMNS
 from gasmeter.links import links_frame
 from gasmeter.moved import moved
 from gasmeter.rows import COLUMNS, SAMPLE_COLUMNS, Record, Row
@@ -142,6 +143,34 @@ class Result:
             One per point that has links, each point once.
         """
         return list({table["run_id"]: table for entry in self.records for table in entry.links}.values())
+
+    def counters(self, run_id: str | None = None) -> pd.DataFrame:
+        """Return what conduits and modelled devices counted while the blocks of each point ran.
+
+        Parameters
+        ----------
+        run_id : str, optional
+            Only this point.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per point and counter, columns as in counters.csv (`gasmeter.counters.COUNTER_COLUMNS`): `value`
+            is summed over ranks and blocks, `per_operation` is `value` over what the kernel counted in them. No rows
+            for points where nothing counts, as on smp.
+        """
+        rows = [row for row in self.counter_rows() if run_id in {None, row["run_id"]}]
+        return pd.DataFrame(rows, columns=pd.Index(COUNTER_COLUMNS))
+
+    def counter_rows(self) -> list[Row]:
+        """Return the rows of `counters` as dictionaries.
+
+        Returns
+        -------
+        list of dict
+            By the names of `gasmeter.counters.COUNTER_COLUMNS`.
+        """
+        return [row for entry in self.records for row in entry.counters]
 
     def moved(self) -> pd.DataFrame:
         """Return what each what-if moved: its ratio to the machine as its file describes it, the largest effect first.
@@ -301,6 +330,7 @@ def records_from(entries: Sequence[Mapping[str, Any]]) -> list[Record]:
         values = dict(entry)
         values["rows"] = [_numbers(row) for row in values.get("rows", [])]
         values["samples"] = [_numbers(row) for row in values.get("samples", [])]
+        values["counters"] = [_numbers(row) for row in values.get("counters", [])]
         records.append(Record(**values))
     return records
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from gasmeter import statistics
 from gasmeter.catalogue import Conduit, Metric, Op, catalogue
+from gasmeter.counters import counter_rows
 from gasmeter.links import pack
 from gasmeter.names import options_text
 from gasmeter.overhead import overhead_interval
@@ -49,6 +50,8 @@ class Record:
         One per point and metric, by the names of `SAMPLE_COLUMNS`; what differs between blocks is a list.
     links : list of dict
         One per point on a network with links: its table, packed by `gasmeter.links.pack`.
+    counters : list of dict
+        One per point and counter, by the names of `gasmeter.counters.COUNTER_COLUMNS`.
     errors : list of str
         One line per point that did not verify.
     notes : list of str
@@ -69,6 +72,7 @@ class Record:
     rows: list[Row] = field(default_factory=list)
     samples: list[Row] = field(default_factory=list)
     links: list[Row] = field(default_factory=list)
+    counters: list[Row] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     dropped: int = 0
@@ -111,6 +115,9 @@ def record(outcome: GroupOutcome, experiment: str) -> Record:
             )
         if entry.links:
             result.links.append(pack(entry.point, entry.links))
+        if entry.counters and entry.blocks:
+            operations = float(sum(block.operations for block in entry.blocks))
+            result.counters.extend(counter_rows(base, entry.counters, operations))
         if entry.unused:
             result.unused[entry.point.id] = list(entry.unused)
         for metric in _op(entry).metrics:

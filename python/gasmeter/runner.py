@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -57,6 +57,8 @@ class Outcome:
         Whether ranks shared cores.
     links : mapping of str to numpy.ndarray
         What each link carried during the last block; empty where there are no links.
+    counters : mapping of str to int
+        What conduits and devices counted while the blocks ran, by the names of `gasmeter.counters.COUNTERS`.
     unused : tuple of str
         Numbers of a modelled machine that nothing has depended on: with others in their place the same picoseconds
         come out.
@@ -69,6 +71,7 @@ class Outcome:
     cpus: tuple[int, ...] = ()
     oversubscribed: bool = False
     links: Table = field(default_factory=dict)
+    counters: Mapping[str, int] = field(default_factory=dict)
     unused: tuple[str, ...] = ()
 
 
@@ -132,6 +135,7 @@ class _Member:
     least_operations: int = 0
     operations: float = 0.0
     whole_ns: float = 0.0
+    counted: Mapping[str, int] = field(default_factory=dict)  # before the measured blocks
 
     def run(self) -> None:
         block = self.session.block(self.iterations)
@@ -240,6 +244,8 @@ class Runner:
             running = [member for member in members if self._warm_up(member)]
             if running:
                 self._divide(running)
+                for member in running:
+                    member.counted = member.session.counters()
                 self._measure(running, result, compared=group.reference is not None and len(running) > 1)
                 if not self._whole(running):
                     result.notes.append(
@@ -349,12 +355,14 @@ class Runner:
     def _check_again(self, member: _Member) -> None:
         """Verify what the measured blocks left behind; drop them if it is wrong."""
         links = member.session.links()  # before the check makes traffic of its own
+        counters = member.session.counters()
         first, last = member.outcome.verification, member.session.verify()
         member.outcome.verification = Verification(last.verified, max(first.errors, last.errors), last.checked)
         if not last.verified:
             member.outcome.blocks.clear()
         else:
             member.outcome.links = links
+            member.outcome.counters = {name: times - member.counted.get(name, 0) for name, times in counters.items()}
             if isinstance(member.session, ModelSession):
                 member.outcome.unused = member.session.unused()
 

@@ -33,6 +33,9 @@ __all__ = [
 ]
 
 
+_COUNTER = "counter."
+
+
 @dataclass(frozen=True)
 class Block:
     """What one block of operations took.
@@ -75,6 +78,9 @@ class Session(Protocol):
 
     def links(self) -> Table:
         """Return what each link carried during the last block; empty where there are none."""
+
+    def counters(self) -> Mapping[str, int]:
+        """Return what has been counted since the session was opened, summed over the ranks."""
 
     def close(self) -> None:
         """End the session; the job behind it stays usable."""
@@ -229,6 +235,27 @@ class RealSession:
         """
         return {}
 
+    def counters(self) -> Mapping[str, int]:
+        """Return what the conduits of all ranks have counted since the session was opened.
+
+        Returns
+        -------
+        dict of str to int
+            By the names of `gasmeter.counters.COUNTERS`; empty where nothing counts, as on smp, and with a worker
+            that is older than this command.
+        """
+        try:
+            replies = _ask(self._pool, "counters", {"session": self._session})
+        except UsageError:
+            return {}
+        found: dict[str, int] = {}
+        for reply in replies:
+            for key, value in reply.items():
+                if key.startswith(_COUNTER):
+                    name = key[len(_COUNTER) :]
+                    found[name] = found.get(name, 0) + int(value)
+        return found
+
     def close(self) -> None:
         """Close the session; a job that is already broken is left alone."""
         if not self._open:
@@ -342,6 +369,16 @@ class ModelSession:
         """
         table = self._job.links()
         return dict(table) if len(table["vertex"]) else {}
+
+    def counters(self) -> Mapping[str, int]:
+        """Return what conduits and devices have counted since the job was made.
+
+        Returns
+        -------
+        dict of str to int
+            By the names of `gasmeter.counters.COUNTERS`, summed over the ranks.
+        """
+        return dict(self._job.counters())
 
     def stop(self) -> None:
         """End the block that another thread runs; it raises `GasmeterError` there."""

@@ -1,4 +1,4 @@
-"""The output folder of a sweep: results.csv, samples.parquet, links.parquet, run.json, summary.md, plots.
+"""The output folder of a sweep: results.csv, samples.parquet, links.parquet, counters.csv, run.json, summary.md, plots.
 
 Every finished group is durable at once (in the journal, and its rows in results.csv), so that Ctrl-C or a kill leaves
 a store that can be read and resumed. The other files are made anew from the journal whenever a run ends.
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from gasmeter.errors import UsageError
-from gasmeter.formats import csv_lines, json_value, to_csv
+from gasmeter.formats import counters_csv, csv_lines, json_value, to_csv
 from gasmeter.journal import Journal, read_journal, refused
 from gasmeter.links import links_parquet
 from gasmeter.point import SCHEMA_VERSION
@@ -206,6 +206,7 @@ class Store:
                 write_atomically(self.folder / "results.csv", to_csv(result.rows))
                 self._write_samples(result)
                 self._write_links(result)
+                self._write_counters(result)
                 self._run.update(
                     state=state, groups=len(self.done), errors=result.errors, notes=result.notes,
                     taken=taken_points(result.records),
@@ -230,6 +231,12 @@ class Store:
         tables = result.link_tables()
         if tables:
             write_atomically(self.folder / "links.parquet", links_parquet(tables))
+
+    def _write_counters(self, result: Result) -> None:
+        """Write counters.csv; none where nothing was counted."""
+        rows = result.counter_rows()
+        if rows:
+            write_atomically(self.folder / "counters.csv", counters_csv(rows))
 
     def _write_plots(self, result: Result) -> list[Path]:
         from gasmeter.plots import save_all  # noqa: PLC0415 - loads matplotlib

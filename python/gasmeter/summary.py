@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from gasmeter.catalogue import catalogue
 from gasmeter.errors import GasmeterError
@@ -169,10 +169,19 @@ def speed_table(experiment: Experiment, result: Result) -> str:
     return markdown_table(SPEED_HEADS, lines) if lines else ""
 
 
-def _what(row: Row) -> list[str]:
+def _telling(rows: Sequence[Row]) -> dict[str, set[str]]:
+    """Return by kernel the options that are not the same in all its rows: without them, rows look alike."""
+    given: dict[str, list[set[str]]] = {}
+    for row in rows:
+        given.setdefault(row["kernel"], []).append(set(filter(None, row["options"].split(";"))))
+    return {kernel: each[0].union(*each) - each[0].intersection(*each) for kernel, each in given.items()}
+
+
+def _what(row: Row, telling: Mapping[str, set[str]]) -> list[str]:
+    named = dict.fromkeys(text for text in (row["op"], row["variant"]) if text not in {"", row["kernel"]})
     return [
         row["kernel"],
-        " ".join(dict.fromkeys(text for text in (row["op"], row["variant"]) if text not in {"", row["kernel"]})),
+        " ".join([*named, *(each for each in row["options"].split(";") if each in telling[row["kernel"]])]),
         installation(row),
         f"{row['ranks']}{' (share cores)' if row['oversubscribed'] else ''}",
         format_bytes(row["size_bytes"]) if row["size_bytes"] else "-",
@@ -188,14 +197,17 @@ def _median(row: Row) -> str:
 def _rows_table(rows: Sequence[Row]) -> str:
     heads = ["kernel", "op", "conduit", "ranks", "size", "metric", "median", "95 % interval", "blocks"]
     lines = []
+    telling = _telling(rows)
     for row in rows:
         metric = f"{row['metric']}{' over ' + row['reference'] if row['reference'] else ''}"
-        lines.append([*_what(row), metric, _median(row), format_interval(row), str(row["n"])])
+        lines.append([*_what(row, telling), metric, _median(row), format_interval(row), str(row["n"])])
     return markdown_table(heads, lines)
 
 
 def digest(result: Result) -> tuple[tuple[str, ...], list[list[str]]]:
     """Return a short table: every point's main metric beside its overhead, few sizes of each operation.
+
+    An operation is followed by the options that not all rows of its kernel share: ``exchange algorithm=bruck``.
 
     Parameters
     ----------
@@ -214,12 +226,13 @@ def digest(result: Result) -> tuple[tuple[str, ...], list[list[str]]]:
     overheads = {(row["run_id"], row["reference"]): row for row in result.rows if row["metric"] == "overhead"}
     lines: list[list[str]] = []
     seen: set[str] = set()
+    telling = _telling(result.rows)
     for row in result.rows:
         point = row["run_id"]
         if row["reference"] or point in seen or row["size_bytes"] not in _few(sizes[row["kernel"], row["op"]]):
             continue
         seen.add(point)
-        start = [*_what(row), row["metric"], _median(row)]
+        start = [*_what(row, telling), row["metric"], _median(row)]
         compared = [entry for (name, _), entry in overheads.items() if name == point]
         lines.extend([*start, _median(entry), format_interval(entry), entry["reference"]] for entry in compared)
         if not compared:

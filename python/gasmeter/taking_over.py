@@ -53,6 +53,7 @@ def taken_over(group: Group, donor: Group, record: Record) -> Record | None:
         rows=[{**row, **names, "machine": point.machine} for row in record.rows],
         samples=[{**row, **names} for row in record.samples],
         links=[],
+        counters=[{**row, **names, "machine": point.machine} for row in record.counters],
         unused={point.id: list(record.unused[other.id])},
         seconds=0.0,
         taken_from=record.group,

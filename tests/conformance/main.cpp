@@ -180,9 +180,10 @@ Runs synchronisation() {
   return runs;
 }
 
-template <bool Early, bool NodeByMemory, unsigned Slots>
+template <bool Early, bool NodeByMemory, unsigned Slots, unsigned Outstanding = 0>
 void add_extoll(Runs& runs, const std::string& name) {
-  using ExtollJob = ModelJobIn<testing::ModelWorldOn<testing::ExtollInstallationOf<Early, NodeByMemory, Slots>>>;
+  using ExtollJob =
+      ModelJobIn<testing::ModelWorldOn<testing::ExtollInstallationOf<Early, NodeByMemory, Slots, Outstanding>>>;
   if (!kThreadSanitizer) {
     for (Run& run : synchronisation<ExtollJob>()) {
       run.job += ", " + name;
@@ -203,6 +204,7 @@ Runs extoll() {
   Runs runs;
   if (!kThreadSanitizer) add_extoll<false, true, 64>(runs, "improved");
   add_extoll<false, false, 4>(runs, "improved, looped, tiny mailbox");
+  if (testing::kSanitizer.empty()) add_extoll<false, false, 64, 2>(runs, "improved, looped, two outstanding");
   return runs;
 }
 

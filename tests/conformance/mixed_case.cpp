@@ -2,6 +2,7 @@
 #include "cases.hpp"
 #include "gasmeter/core/atomics/domain.hpp"
 #include "gasmeter/core/negotiated.hpp"
+#include "gasmeter/core/vis/vis.hpp"
 #include "message.hpp"
 
 namespace gasmeter::conformance {
@@ -13,6 +14,7 @@ using testing::write_pattern;
 
 constexpr Bytes kBytes = 150;
 constexpr Bytes kPutAt = 64 * 1024;
+constexpr Bytes kPiecesAt = 12 * 1024;  // behind what is put
 constexpr Bytes kWordAt = 60 * 1024;
 
 template <class H>
@@ -96,6 +98,37 @@ std::uint64_t send_at_once(Mixed<H>& state, std::int32_t number) {
   return 2;
 }
 
+// Pieces to the next rank, apart there and backwards here, and back again; immediate ones first.
+template <class H>
+void put_and_get_pieces(Mixed<H>& state) {
+  Member<H>& me = state.me;
+  core::Vis<H> vis(me.endpoint);
+  constexpr std::array<Bytes, 1> kCounts{12};
+  constexpr std::array<std::ptrdiff_t, 1> kApart{24};
+  constexpr std::array<std::ptrdiff_t, 1> kBackwards{-8};
+  constexpr Bytes kLast = 8 * (kCounts[0] - 1);
+  std::byte* const there = me.endpoint.segment(me.next()).address + kPutAt + me.self() * 16 * 1024 + kPiecesAt;
+  std::vector<std::byte> data(8 * kCounts[0]);
+  std::vector<std::byte> result(data.size());
+  write_pattern(data.data(), data.size(), seed_of(me.self(), 6));
+  core::Event event;
+  at_once_or_later(state, [&](Flags flags) {
+    event = vis.put_nb(me.next(), core::vis::Strided{there, kApart, &data[kLast], kBackwards, 8, kCounts},
+                       core::LocalCompletion::now(), flags);
+    return !event.is_no_op();
+  });
+  me.endpoint.wait(event);
+  std::vector<std::byte> second(8);
+  me.endpoint.get(me.next(), second.data(), there + kApart[0], second.size());
+  EXPECT(me, std::equal(second.begin(), second.end(), &data[kLast - 8]));
+  at_once_or_later(state, [&](Flags flags) {
+    event = vis.get_nb(me.next(), core::vis::Strided{&result[kLast], kBackwards, there, kApart, 8, kCounts}, flags);
+    return !event.is_no_op();
+  });
+  me.endpoint.wait(event);
+  EXPECT(me, result == data);
+}
+
 template <class H>
 void a_little_of_everything(Member<H>& me) {
   Mixed<H> state{me};
@@ -141,6 +174,7 @@ void a_little_of_everything(Member<H>& me) {
   }
   EXPECT(me, std::equal(result.begin(), result.begin() + 64, data.begin() + 8));
 
+  put_and_get_pieces(state);
   const std::uint64_t more = send_at_once(state, number);
   const std::uint64_t all = std::uint64_t{me.ranks()} * std::size(kCategories) + more;
   ep.wait_until([&] { return state.requests == all && state.replies == all; });

@@ -1,4 +1,5 @@
-// A random program against a sequential model: puts, gets, messages and atomics to places that one rank alone writes.
+// A random program against a sequential model: puts, gets, strided ones, messages and atomics to places that one rank
+// alone writes.
 // Data may appear from initiation on and must be there at completion; sources are overwritten right after their local
 // completion; the owner watches its memory meanwhile and must never see an older value after a newer one.
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include "cases.hpp"
 #include "gasmeter/core/atomics/domain.hpp"
 #include "gasmeter/core/negotiated.hpp"
+#include "gasmeter/core/vis/vis.hpp"
 #include "message.hpp"
 
 namespace gasmeter::conformance {
@@ -45,6 +47,7 @@ class RandomProgram {
   explicit RandomProgram(Member<H>& member)
       : me_(member),
         ep_(member.endpoint),
+        vis_(ep_),
         domain_(ep_, {AtomicOp::fadd, AtomicOp::get, AtomicOp::add}),
         watched_(kAreaWords * ep_.ranks()),
         words_(ep_.ranks()) {
@@ -67,7 +70,7 @@ class RandomProgram {
   void step() {
     C& cell = cells_[me_.random() % cells_.size()];
     finish(cell);
-    switch (me_.random() % 12) {
+    switch (me_.random() % 14) {
       case 0:
         fill(cell);
         ep_.put(cell.owner, cell.at, cell.buffer.data(), cell.bytes());
@@ -120,6 +123,12 @@ class RandomProgram {
         break;
       case 10:
         watch();
+        break;
+      case 11:
+        put_pieces(cell);
+        break;
+      case 12:
+        get_pieces(cell);
         break;
       default:
         ep_.poll();
@@ -184,6 +193,41 @@ class RandomProgram {
 
   void get(C& cell) {
     cell.event = ep_.get_nb(cell.owner, cell.buffer.data(), cell.at, cell.bytes());
+    cell.pending = Pending::get;
+  }
+
+  // A cell word by word: backwards in memory here and, if there are so many, every other one first there.
+  struct Pieces {
+    explicit Pieces(C& cell) : last(&cell.buffer.back()) {
+      const std::size_t words = cell.buffer.size();
+      if (words % 2 == 0) {
+        counts = {words / 2, 2};
+        here = {-8, -static_cast<std::ptrdiff_t>(words) * 4};
+        there = {16, 8};
+      } else {
+        counts = {words};
+        here = {-8};
+        there = {8};
+      }
+    }
+    std::uint64_t* last;
+    std::vector<Bytes> counts;
+    std::vector<std::ptrdiff_t> here;
+    std::vector<std::ptrdiff_t> there;
+  };
+  void put_pieces(C& cell) {
+    fill(cell);
+    const Pieces pieces(cell);
+    const core::vis::Strided what{cell.at, pieces.there, pieces.last, pieces.here, 8, pieces.counts};
+    const bool now = me_.random() % 2 == 0;
+    cell.event = vis_.put_nb(cell.owner, what, now ? LocalCompletion::now() : LocalCompletion::defer());
+    cell.pending = Pending::put;
+    if (now) forget(cell);
+  }
+  void get_pieces(C& cell) {
+    const Pieces pieces(cell);
+    cell.event =
+        vis_.get_nb(cell.owner, core::vis::Strided{pieces.last, pieces.here, cell.at, pieces.there, 8, pieces.counts});
     cell.pending = Pending::get;
   }
 
@@ -295,6 +339,7 @@ class RandomProgram {
 
   Member<H>& me_;
   core::Endpoint<H>& ep_;
+  core::Vis<H> vis_;
   core::AtomicDomain<H, std::uint64_t> domain_;
   std::vector<C> cells_;
   std::array<HandlerIndex, 3> handlers_{};

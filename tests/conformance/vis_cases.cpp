@@ -365,9 +365,11 @@ void the_peer_is_told_when_data_are_there(Member<H>& me) {
         const bool silent = form == 2;
         vis.set_peer_completion_handler(told.handlers[0], words.data(), silent ? 0 : 127);
         transfer(me, vis, me.next(), Strided{areas.at(me.next()), to, areas.here.data(), from, 1, counts}, true, form);
-        transfer(me, vis, me.next(), Strided{areas.at(me.next()), to, areas.here.data(), from, 1, counts}, true, form);
         me.endpoint.wait_until([&] { return told.count >= sent; });  // before the next one changes what lies there
-        EXPECT(me, told.count == sent);                              // armed for one put alone
+        me.endpoint.barrier();
+        transfer(me, vis, me.next(), Strided{areas.at(me.next()), to, areas.here.data(), from, 1, counts}, true, form);
+        me.endpoint.barrier();
+        EXPECT(me, told.count == sent);  // armed for one put alone
         me.endpoint.barrier();
       }
     }

@@ -139,7 +139,13 @@ CATALOGUE = {
                 _option("sync", "choice", "lazy", ["lazy", "strict"]),
             ],
         },
-        {"name": "extoll", "summary": "a card", "network": "extoll", "kind": "modelled", "options": []},
+        {
+            "name": "extoll",
+            "summary": "a card",
+            "network": "extoll",
+            "kind": "modelled",
+            "options": [_option("outstanding", "int", "0", unit="messages")],
+        },
         {"name": "ibv", "summary": "verbs", "network": "ibv", "kind": "modelled", "options": []},
         {
             "name": "udp",
@@ -267,6 +273,8 @@ class Pool:
         return [{"status": "ok", **head}, *[{"status": "ok", **self._other(fields)}] * (self.ranks - 1)]
 
     def _other(self, fields):
+        if fields["verb"] == "counters":
+            return self._counters(fields)
         return {"verified": "true", "errors": "0", "checked": "8"} if fields["verb"] == "verify" else {}
 
     def _open(self, fields):
@@ -306,6 +314,11 @@ class Pool:
         bad = open_["op"] in self.machine.unverified
         return {"verified": "false" if bad else "true", "errors": "3" if bad else "0", "checked": "8"}
 
+    def _counters(self, fields):
+        if self.sessions[fields["session"]]["conduit"] != "udp":
+            return {}
+        return {"counter.messages": str(10 * self.machine.blocks), "counter.retransmits": "7"}
+
     def _close(self, fields):
         del self.sessions[fields["session"]]
         return {}
@@ -329,9 +342,11 @@ class ModelJob:
         self.given = machine
         self.settings = (kernel, op, variant, conduit, size_bytes, ranks)
         self.machine = Machine(noise=0.0)
+        self.operations = 0
 
     def block(self, iterations):
         elapsed, operations, metrics = self.machine.timing(*self.settings, iterations)
+        self.operations += operations
         return {"elapsed_ns": elapsed, "operations": operations, **{f"metric.{k}": v for k, v in metrics.items()}}
 
     @classmethod
@@ -353,6 +368,9 @@ class ModelJob:
             "vertex": vertex, "port": port, "to": to, "packets": count, "bytes": 64 * count,
             "busy": count / max(1, len(wires)), "longest_wait_ns": 2.0 * count, "blocked": count // np.uint64(2),
         }  # fmt: skip
+
+    def counters(self):
+        return {"messages": self.operations, "stalls": 0}
 
     def stop(self):
         pass

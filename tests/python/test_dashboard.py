@@ -267,3 +267,45 @@ def test_a_browser_draws_the_pages_from_disk(stores, tmp_path):
     assert "Fictional CPU A" in detail
     assert "12 blocks in the order measured" in detail
     assert "worse" in detail
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here")
+def test_a_single_run_is_drawn_with_its_interval_and_the_state_of_its_host(tmp_path):
+    (store,) = write_history(tmp_path / "stores", Plan(1, 1))
+    with_counters(store)
+    site = write_dashboard([tmp_path / "stores"], tmp_path / "site")
+    (series,) = script(site.folder / "data" / "index.js")[0]["series"]
+    detail = dumped(f"file://{site.folder}/index.html#/series/{series['id']}", tmp_path / "profile", 390)
+    history, host = re.findall(r"<svg.*?</svg>", detail, re.DOTALL)[:2]
+    assert history.count('class="whisker"') == 1
+    assert history.index('class="picked"') < history.index('class="dot"')  # or the line would hide it
+    assert host.count('class="dot"') == 1
+    assert "One run: nothing to compare it with." in detail
+    assert "2 per operation, 4,000 in all" in detail
+
+
+def with_counters(store):
+    """Give the first point of a store counters; return its run_id."""
+    head, first = (store / "results.csv").read_text().splitlines()[:2]
+    point = dict(zip(head.split(","), first.split(","), strict=True))["run_id"]
+    (store / "counters.csv").write_text(
+        f"run_id,counter,value,per_operation\n{point},messages,4000,2.0\n{point},stalls,12,\n{point},drops,0,0.0\n"
+    )
+    return point
+
+
+def test_counters_of_a_point_stand_with_its_run(tmp_path):
+    (store,) = write_history(tmp_path / "stores", Plan(1, 2))
+    with_counters(store)
+    site = write_dashboard([tmp_path / "stores"], tmp_path / "site")
+    assert not site.notes
+    told = [script(path)[1]["counters"] for path in sorted((site.folder / "data" / "series").iterdir())]
+    assert sorted(told, key=len) == [{}, {"0": {"messages": [4000, 2.0], "stalls": [12, None]}}]
+
+
+def test_unreadable_counters_cost_the_counters_only(tmp_path):
+    (store,) = write_history(tmp_path / "stores", Plan(1, 2))
+    (store / "counters.csv").write_text("run_id,counter,value\nx,messages,many\n")
+    site = write_dashboard([tmp_path / "stores"], tmp_path / "site")
+    assert site.series == 2
+    assert "counters cannot be read" in site.notes[0]

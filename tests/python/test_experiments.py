@@ -3,9 +3,10 @@ from pathlib import Path
 
 import pytest
 
+import gasmeter as gm
 from gasmeter.execution import estimated_seconds
 from gasmeter.loading import ProgramFile, load_experiment, load_file
-from gasmeter.summary import speed_lines
+from gasmeter.summary import digest, speed_lines, summarise_run
 
 ROOT = Path(__file__).resolve().parents[2]
 ALL = sorted((ROOT / "experiments").glob("*.py"))
@@ -60,6 +61,24 @@ def test_every_speed_line_has_a_figure(machine):
     named = {series.target.line for series in experiment.series}
     assert {line for line in named if any(entry[0].startswith(line) for entry in lines)} == named
     assert all(entry[1] != "-" for entry in lines)
+
+
+@pytest.mark.usefixtures("machine")
+def test_the_summary_names_the_algorithm_of_each_collective():
+    experiment = load_experiment(ROOT / "experiments" / "all_to_all.py")
+    result = experiment.run(quick=True)
+    ops = {line[1] for line in digest(result)[1]}
+    assert ops == {"exchange algorithm=pairwise", "exchange algorithm=bruck"}
+    rows = summarise_run(experiment, result).partition("## Rows")[2]
+    assert rows.count("exchange algorithm=bruck") == rows.count("exchange algorithm=pairwise") > 0
+
+
+@pytest.mark.usefixtures("machine")
+def test_the_summary_leaves_out_options_that_all_rows_share():
+    experiment = gm.Experiment(
+        name="one", kernel="collective", op="exchange", conduit="extoll", size="64,1K", options={"algorithm": "bruck"}
+    )
+    assert {line[1] for line in digest(experiment.run())[1]} == {"exchange"}
 
 
 @NEEDS_CORE

@@ -8,6 +8,7 @@ from gasmeter.cli import cli
 from gasmeter.errors import CheckFailed, ResourceError
 from gasmeter.trace.real import Stamps, operations_of, read_stamps
 from gasmeter.trace.virtual import points_of, trace_point
+from gasmeter.workers import worker_binary
 
 BEGIN, END, IN_HANDLER, OUT_OF_HANDLER = range(0x80, 0x84)
 COPY, NOTIFY, IDLE, SEND, SENT, RECEIVE, RECEIVED = range(0x90, 0x97)
@@ -64,6 +65,18 @@ def test_a_round_trip_through_sockets():
     assert ("completion", "system call", 20) in named
 
 
+def test_calls_of_an_mpi_are_two_sided_steps():
+    first = stamps((0, BEGIN), (20, SEND), (50, SENT), (60, IDLE), (200, IDLE), (210, RECEIVE), (230, RECEIVED),
+                   (250, END))  # fmt: skip
+    second = stamps((5, IDLE), (70, IDLE), (80, RECEIVE), (100, RECEIVED), (120, SEND), (140, SENT))
+    (operation,) = operations_of([first, second], "two-sided")
+    named = [(step.phase, step.name, step.ps) for step in operation.steps]
+    assert [step for step in named if step[1] == "two-sided"] == [
+        ("initiate", "two-sided", 30), ("target", "two-sided", 20), ("target", "two-sided", 20),
+        ("completion", "two-sided", 20),
+    ]  # fmt: skip
+
+
 def test_an_operation_that_needs_nobody_else():
     (operation,) = operations_of([stamps((0, BEGIN), (3, 0), (5, COPY), (9, END)), stamps()])
     assert [(step.phase, step.name) for step in operation.steps] == [("initiate", "inject"), ("initiate", "copy")]
@@ -80,9 +93,11 @@ def test_files_that_are_cut_off_are_refused(tmp_path):
             read_stamps(path)
 
 
-@pytest.mark.parametrize("conduit", ["smp", "udp"])
+@pytest.mark.parametrize("conduit", ["smp", "udp", "mpi"])
 def test_real_ranks(conduit):
     pytest.importorskip("gasmeter._core")
+    if conduit == "mpi" and not list(worker_binary().parent.glob("gasmeter-mpi-*.so")):
+        pytest.skip("needs a worker that was built with an MPI")
     (point,) = points_of("am-medium", conduit=conduit, sizes="64")
     try:
         found = trace_point(point, 20)
@@ -90,6 +105,7 @@ def test_real_ranks(conduit):
         assert "GASMETER_TRACE" in str(error)  # noqa: PT017 - an ordinary build says how to get one that can
         done = CliRunner().invoke(cli, ["trace", "am-medium", "--conduit", conduit, "--sizes", "64"])
         assert done.exit_code == 3
+        assert "pip install" in done.stderr
         assert done.stderr.count("\n") == 1
         return
     assert found.kind == "measured"
@@ -97,5 +113,12 @@ def test_real_ranks(conduit):
     assert len(found.operations) == 20
     for operation in found.operations:
         assert sum(step.ps for step in operation.steps) == operation.ps > 0
-    phases = [step.phase for step in found.shown.steps]
-    assert set(phases) == {"initiate", "request", "target", "ack", "completion"}
+    phases = {step.phase for step in found.shown.steps}
+    names = {step.name for step in found.shown.steps}
+    assert {"inject", "header", "copy", "dispatch", "handler", "poll"} <= names
+    if conduit == "smp":
+        assert phases == {"initiate", "request", "target", "ack", "completion"}
+        assert {"doorbell", "wire"} <= names
+    else:  # what is seen before the call that sends it returns has no wire of its own
+        assert {"initiate", "target", "completion"} <= phases
+        assert ("system call" if conduit == "udp" else "two-sided") in names

@@ -11,6 +11,7 @@
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/bindings/interruptible.hpp"
 #include "gasmeter/bindings/registration.hpp"
+#include "gasmeter/conduit/counts.hpp"
 #include "gasmeter/kernels/kernel.hpp"
 #include "gasmeter/run/model_job.hpp"
 #include "gasmeter/run/model_network.hpp"
@@ -100,6 +101,18 @@ class ModelJob {
     table["longest_wait_ns"] = array_of(longest_wait);
     table["blocked"] = array_of(blocked);
     return table;
+  }
+
+  std::map<std::string, std::uint64_t> counters() {
+    std::map<std::string, std::uint64_t> found;
+    use_job([&](const run::ModelJob& job) {
+      const conduit::Counts counts = job.counts();
+      for (std::size_t i = 0; i < static_cast<std::size_t>(conduit::Count::count_); ++i) {
+        const auto which = static_cast<conduit::Count>(i);
+        if (const auto times = counts.of(which)) found[conduit::name_of(which)] = *times;
+      }
+    });
+    return found;
   }
 
   // Columns, rank by rank.
@@ -301,6 +314,14 @@ dict of str to numpy.ndarray
     One element per direction of a link: ``vertex``, ``port`` and ``to`` (uint32), ``packets``, ``bytes`` and
     ``blocked`` (uint64; packets that found no free buffer), ``busy`` (float64, share of the time from the block's
     begin to its end, 0..1), ``longest_wait_ns`` (float64, of a packet for the link). Empty for networks without links.
+)")
+      .def("counters", &ModelJob::counters, R"(What conduits and devices have counted since the job was made.
+
+Returns
+-------
+dict of str to int
+    By the names of ``gasmeter.counters.COUNTERS``, summed over the ranks. What nothing counts on this network is
+    absent.
 )")
       .def("record", &ModelJob::record, R"(What each rank did in the last block, in program order.
 

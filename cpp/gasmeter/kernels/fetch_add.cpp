@@ -2,10 +2,10 @@
 // the processor's own instruction on a shared word.
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <vector>
 
 #include "gasmeter/core/atomics/domain.hpp"
+#include "gasmeter/kernels/hot_spot.hpp"
 #include "gasmeter/kernels/kernel.hpp"
 #include "gasmeter/kernels/pattern.hpp"
 #include "gasmeter/networks/shm/shared_memory.hpp"
@@ -45,37 +45,10 @@ GASMETER_INLINE void keep_in_memory(const std::uint64_t& value) {
   asm volatile("" : : "m"(value) : "memory");
 }
 
-// Bytes of each rank: the word, and in a line of its own what the rank has drawn and whether another attempt is made.
-constexpr Bytes kDrawnAt = 2 * kNoSharing;
-constexpr Bytes kAgainAt = kDrawnAt + 2 * sizeof(std::uint64_t);
+// Bytes of each rank: the word, and in a line of its own what it tells of a round of hot-spot.
+constexpr Bytes kFinishedAt = 2 * kNoSharing;
+constexpr Bytes kToldAt = kFinishedAt + sizeof(std::uint64_t);
 constexpr Bytes kShare = 4 * kNoSharing;
-
-// The first and the last value that a rank drew from the common word.
-struct Drawn {
-  std::uint64_t first = 0;
-  std::uint64_t last = 0;
-};
-
-// Whether all were at the word at the same time for most of it. The values tell: one who came when another had gone
-// drew none but higher ones. A block in which a rank was not running measures what ranks do that are alone, which is
-// up to 30 times as fast.
-bool were_together(const std::vector<Drawn>& drawn) {
-  std::uint64_t first = drawn.front().first;
-  for (const Drawn& each : drawn) {
-    if (static_cast<std::int64_t>(each.first - first) < 0) first = each.first;
-  }
-  std::uint64_t all_came = 0;
-  std::uint64_t one_went = ~std::uint64_t{0};
-  std::uint64_t all_went = 0;
-  for (const Drawn& each : drawn) {
-    all_came = std::max(all_came, each.first - first);
-    one_went = std::min(one_went, each.last - first);
-    all_went = std::max(all_went, each.last - first);
-  }
-  return one_went >= all_came && (one_went - all_came) * 4 >= all_went * 3;
-}
-constexpr unsigned kMostAttempts = 16;
-constexpr std::uint64_t kFewest = 1000;  // of fewer operations nothing can be said
 
 // Numbers drawn from a counter that all ranks draw from: each of them once.
 Verification check_drawn(std::vector<std::uint64_t> drawn, std::uint64_t all) {
@@ -89,7 +62,86 @@ Verification check_drawn(std::vector<std::uint64_t> drawn, std::uint64_t all) {
   return found;
 }
 
-// Segment: the word, at its start; what a rank has drawn.
+// What a rank does to the word, and what ranks tell each other in their shares, on every conduit. Telling is fast where
+// all ranks are neighbours.
+template <class H>
+struct ByDomain {
+  core::Endpoint<H>& endpoint;
+  core::AtomicDomain<H, std::uint64_t>& domain;
+  Rank owner;
+  std::uint64_t* word;
+
+  [[nodiscard]] std::uint32_t ranks() const { return endpoint.ranks(); }
+  void barrier() { endpoint.barrier(); }
+  [[nodiscard]] SimTime now() const { return endpoint.host().now(); }
+  void add(std::uint64_t operations) {
+    const Rank to = owner;  // as locals: nothing that is stored here may change them
+    std::uint64_t* const at = word;
+    std::uint64_t before = 0;
+    for (std::uint64_t i = 0; i < operations; ++i) {
+      (void)domain.template nbi<core::AtomicOp::fadd>(&before, to, at, i & 15U);
+    }
+    endpoint.wait_nbi(core::EventSet::rmw);
+  }
+  void finish(std::uint64_t round) { set(kFinishedAt, round); }
+  [[nodiscard]] std::uint64_t finished(std::uint32_t rank) { return get(Rank{rank}, kFinishedAt); }
+  void tell(std::uint64_t operations) { set(kToldAt, operations); }
+  [[nodiscard]] std::uint64_t told(std::uint32_t rank) { return get(Rank{rank}, kToldAt); }
+
+ private:
+  std::uint64_t* at(Rank rank, Bytes offset) const {
+    return reinterpret_cast<std::uint64_t*>(endpoint.segment(rank).address + offset);
+  }
+  void set(Bytes offset, std::uint64_t value) {
+    const Rank self = endpoint.rank();
+    (void)domain.template wait<core::AtomicOp::set>(self, at(self, offset), value);
+  }
+  std::uint64_t get(Rank rank, Bytes offset) {
+    return domain.template wait<core::AtomicOp::get>(rank, at(rank, offset));
+  }
+};
+
+// The same on shares of the memory.
+struct ByInstruction {
+  networks::shm::SharedMemory& memory;
+  std::uint64_t* word;
+
+  [[nodiscard]] std::uint32_t ranks() const { return memory.ranks(); }
+  void barrier() { memory.barrier(); }
+  [[nodiscard]] SimTime now() const { return memory.host().now(); }
+  void add(std::uint64_t operations) {
+    const std::atomic_ref<std::uint64_t> shared(*word);
+    std::uint64_t before = 0;
+    for (std::uint64_t i = 0; i < operations; ++i) {
+      before = shared.fetch_add(i & 15U, std::memory_order_acq_rel);
+      keep_in_memory(before);
+    }
+  }
+  void finish(std::uint64_t round) { at(memory.rank(), kFinishedAt).store(round, std::memory_order_release); }
+  [[nodiscard]] std::uint64_t finished(std::uint32_t rank) const {
+    return at(Rank{rank}, kFinishedAt).load(std::memory_order_acquire);
+  }
+  void tell(std::uint64_t operations) { at(memory.rank(), kToldAt).store(operations, std::memory_order_release); }
+  [[nodiscard]] std::uint64_t told(std::uint32_t rank) const {
+    return at(Rank{rank}, kToldAt).load(std::memory_order_acquire);
+  }
+
+ private:
+  [[nodiscard]] std::atomic_ref<std::uint64_t> at(Rank rank, Bytes offset) const {
+    return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(memory.share(index(rank)) + offset));
+  }
+};
+
+// A block of hot-spot on real ranks that are neighbours; `rounds` counts a program's rounds.
+template <class Side>
+BlockResult hot_spot_block(Side& side, std::uint64_t iterations, std::uint64_t& rounds) {
+  const SimTime elapsed = hot_spot::time_of_block(iterations, side.ranks(), [&](std::uint64_t operations) {
+    return hot_spot::one_round(side, ++rounds, operations);
+  });
+  return result_of(Op::hot_spot, elapsed, iterations * side.ranks());
+}
+
+// Segment: the word, at its start; what a rank tells of its rounds.
 template <class H>
 class FetchAdd final : public Program {
  public:
@@ -97,20 +149,19 @@ class FetchAdd final : public Program {
       : endpoint_(endpoint),
         domain_(endpoint, {core::AtomicOp::fadd, core::AtomicOp::set, core::AtomicOp::get}),
         op_(parse_op(settings.op)),
-        roles_(op_, endpoint.rank()) {
+        roles_(op_, endpoint.rank()),
+        word_(reinterpret_cast<std::uint64_t*>(endpoint.segment(roles_.owner).address)),
+        side_{endpoint, domain_, roles_.owner, word_} {
     require_ranks(settings, op_ == Op::hot_spot ? 1 : 2);
-    word_ = reinterpret_cast<std::uint64_t*>(endpoint.segment(roles_.owner).address);
   }
 
   BlockResult run(std::uint64_t iterations) override {
-    BlockResult result = attempt(iterations);
     if constexpr (!H::kModelled) {
-      if (op_ != Op::hot_spot || domain_.path() != core::AtomicPath::direct || iterations < kFewest) return result;
-      for (unsigned attempts = 1; attempts < kMostAttempts && !all_were_together(); ++attempts) {
-        result = attempt(iterations);
+      if (op_ == Op::hot_spot && domain_.path() == core::AtomicPath::direct) {
+        return hot_spot_block(side_, iterations, rounds_);
       }
     }
-    return result;
+    return block(iterations);
   }
 
   Verification verify() override {
@@ -140,7 +191,7 @@ class FetchAdd final : public Program {
 
  private:
   // With hot-spot the last barrier is part of the time: all have finished.
-  BlockResult attempt(std::uint64_t iterations) {
+  BlockResult block(std::uint64_t iterations) {
     endpoint_.barrier();
     const SimTime start = endpoint_.host().now();
     SimTime end = start;
@@ -156,12 +207,7 @@ class FetchAdd final : public Program {
           endpoint_.host().mark(Mark::end);
         }
       } else {
-        (void)domain_.template nbi<core::AtomicOp::fadd>(&drawn_.first, owner, word, std::uint64_t{0});
-        for (std::uint64_t i = 1; i < iterations; ++i) {
-          (void)domain_.template nbi<core::AtomicOp::fadd>(&before, owner, word, i & 15U);
-        }
-        endpoint_.wait_nbi(core::EventSet::rmw);
-        drawn_.last = before;
+        side_.add(iterations);
       }
       end = endpoint_.host().now();
     }
@@ -170,54 +216,41 @@ class FetchAdd final : public Program {
     return result_of(op_, end - start, op_ == Op::hot_spot ? iterations * endpoint_.ranks() : iterations);
   }
 
-  // Collective.
-  bool all_were_together() {
-    const Rank self = endpoint_.rank();
-    const auto at = [&](Rank rank, Bytes offset) { return endpoint_.segment(rank).address + offset; };
-    endpoint_.put(self, at(self, kDrawnAt), &drawn_, sizeof drawn_);
-    endpoint_.barrier();
-    if (self == Rank{0}) {
-      std::vector<Drawn> drawn(endpoint_.ranks());
-      for (std::uint32_t rank = 0; rank < endpoint_.ranks(); ++rank) {
-        endpoint_.get(Rank{rank}, &drawn[rank], at(Rank{rank}, kDrawnAt), sizeof(Drawn));
-      }
-      const std::uint64_t verdict = were_together(drawn) ? 1 : 0;
-      endpoint_.put(self, at(self, kAgainAt), &verdict, sizeof verdict);
-    }
-    endpoint_.barrier();
-    std::uint64_t verdict = 0;
-    endpoint_.get(Rank{0}, &verdict, at(Rank{0}, kAgainAt), sizeof verdict);
-    return verdict != 0;
-  }
-
   core::Endpoint<H>& endpoint_;
   core::AtomicDomain<H, std::uint64_t> domain_;
   Op op_;
   Roles roles_;
-  std::uint64_t* word_ = nullptr;
-  Drawn drawn_;
+  std::uint64_t* word_;
+  ByDomain<H> side_;
+  std::uint64_t rounds_ = 0;
 };
 
-// The same on shares of the memory.
+// Raw.
 class RawFetchAdd final : public Program {
  public:
   RawFetchAdd(RawShm context, const Settings& settings)
-      : memory_(context.memory), op_(parse_op(settings.op)), roles_(op_, memory_.rank()) {
+      : memory_(context.memory),
+        op_(parse_op(settings.op)),
+        roles_(op_, memory_.rank()),
+        side_{memory_, reinterpret_cast<std::uint64_t*>(memory_.share(index(roles_.owner)))} {
     require_ranks(settings, op_ == Op::hot_spot ? 1 : 2);
-    word_ = reinterpret_cast<std::uint64_t*>(memory_.share(index(roles_.owner)));
   }
 
   BlockResult run(std::uint64_t iterations) override {
-    BlockResult result = attempt(iterations);
-    if (op_ != Op::hot_spot || iterations < kFewest) return result;
-    for (unsigned attempts = 1; attempts < kMostAttempts && !all_were_together(); ++attempts) {
-      result = attempt(iterations);
+    if (op_ == Op::hot_spot) return hot_spot_block(side_, iterations, rounds_);
+    memory_.barrier();
+    const SimTime start = memory_.host().now();
+    SimTime end = start;
+    if (roles_.adds) {
+      side_.add(iterations);
+      end = memory_.host().now();
     }
-    return result;
+    memory_.barrier();
+    return result_of(op_, end - start, iterations);
   }
 
   Verification verify() override {
-    const std::atomic_ref<std::uint64_t> word(*word_);
+    const std::atomic_ref<std::uint64_t> word(*side_.word);
     if (memory_.rank() == roles_.owner) word.store(0, std::memory_order_release);
     memory_.barrier();
     std::vector<std::uint64_t> drawn(roles_.adds ? kChecked : 0);
@@ -232,42 +265,11 @@ class RawFetchAdd final : public Program {
   }
 
  private:
-  BlockResult attempt(std::uint64_t iterations) {
-    memory_.barrier();
-    const SimTime start = memory_.host().now();
-    SimTime end = start;
-    if (roles_.adds) {
-      const std::atomic_ref<std::uint64_t> word(*word_);
-      std::uint64_t before = drawn_.first = word.fetch_add(0, std::memory_order_acq_rel);
-      for (std::uint64_t i = 1; i < iterations; ++i) {
-        before = word.fetch_add(i & 15U, std::memory_order_acq_rel);
-        keep_in_memory(before);
-      }
-      drawn_.last = before;
-      end = memory_.host().now();
-    }
-    memory_.barrier();
-    if (op_ == Op::hot_spot) end = memory_.host().now();
-    return result_of(op_, end - start, op_ == Op::hot_spot ? iterations * memory_.ranks() : iterations);
-  }
-
-  // Collective.
-  bool all_were_together() {
-    std::memcpy(memory_.share(index(memory_.rank())) + kDrawnAt, &drawn_, sizeof drawn_);
-    memory_.barrier();
-    std::vector<Drawn> drawn(memory_.ranks());
-    for (std::uint32_t rank = 0; rank < memory_.ranks(); ++rank) {
-      std::memcpy(&drawn[rank], memory_.share(rank) + kDrawnAt, sizeof(Drawn));
-    }
-    memory_.barrier();  // nobody writes before all have read
-    return were_together(drawn);
-  }
-
   networks::shm::SharedMemory& memory_;
   Op op_;
   Roles roles_;
-  std::uint64_t* word_ = nullptr;
-  Drawn drawn_;
+  ByInstruction side_;
+  std::uint64_t rounds_ = 0;
 };
 
 }  // namespace

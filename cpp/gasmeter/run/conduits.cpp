@@ -157,6 +157,13 @@ const std::vector<ConduitInfo>& conduits() {
              "",
              {"shared", "loop"},
              "active messages between ranks of one node: through its memory, or looped through its card"},
+            {"outstanding",
+             "int",
+             "0",
+             "messages",
+             {},
+             "requests under way to a rank of another node until it has handled some; 0: any number, its card holds "
+             "them"},
             {"receive",
              "choice",
              "am",

@@ -71,6 +71,11 @@ class ModelJob::State {
   SimTime block_length() const { return *std::max_element(ends_.begin(), ends_.end()) - block_start_; }
   NodeId node_of(Rank rank) const { return engine_.node_of(rank); }
   std::vector<std::string> unused_keys() const { return network_.unused_keys(); }
+  conduit::Counts counts() const {
+    conduit::Counts sum;
+    ranks_.add_to(sum);
+    return sum;
+  }
 
   std::span<const conduit::RankRecord> record() {
     if (records_.empty()) throw UsageError("modelled job: no record was asked for");
@@ -233,6 +238,10 @@ std::vector<ModelJob::TracedOperation> ModelJob::trace() const {
 
 NodeId ModelJob::node_of(Rank rank) const {
   return state_->node_of(rank);
+}
+
+conduit::Counts ModelJob::counts() const {
+  return state_->counts();
 }
 
 std::vector<std::string> ModelJob::unused_keys() const {

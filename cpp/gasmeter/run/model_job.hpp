@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "gasmeter/conduit/counts.hpp"
 #include "gasmeter/conduit/recording.hpp"
 #include "gasmeter/kernels/kernel.hpp"
 #include "gasmeter/run/request.hpp"
@@ -44,6 +45,8 @@ class ModelJob {
   };
   [[nodiscard]] std::vector<TracedOperation> trace() const;
   [[nodiscard]] NodeId node_of(Rank rank) const;
+  // What conduits and devices have counted since the job was made, of all ranks.
+  [[nodiscard]] conduit::Counts counts() const;
   // Keys of the machine that nothing has depended on since the job was made; see ModelNetwork.
   [[nodiscard]] std::vector<std::string> unused_keys() const;
   // May be called from another thread or a signal handler: the running call throws sim::Interrupted.

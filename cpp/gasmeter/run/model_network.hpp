@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gasmeter/conduit/conduit.hpp"
+#include "gasmeter/conduit/counts.hpp"
 #include "gasmeter/conduit/recording.hpp"
 #include "gasmeter/kernels/kernel.hpp"
 #include "gasmeter/run/request.hpp"
@@ -35,6 +36,8 @@ class ModelNetwork {
   // Keys of the machine that nothing has depended on so far: with other values in their place all would have come to
   // the same picoseconds. A network that cannot tell names none.
   [[nodiscard]] virtual std::vector<std::string> unused_keys() const { return {}; }
+  // Adds what its devices have counted, of all ranks; not while the engine runs.
+  virtual void add_to(conduit::Counts& /*counts*/) {}
   // Null where it has no links.
   [[nodiscard]] virtual sim::Fabric* fabric() { return nullptr; }
   // Tells a tracer what its events are; those it does not name are steps of a device.

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/conduit/counting_conduit.hpp"
 
 namespace gasmeter::run {
 
@@ -67,12 +68,27 @@ void ModelRanks::make_endpoints(Bytes segment_bytes, const Wrap& wrap) {
     view.segments = segments_;
     const sim::ModelHost host = engine_.host(view.rank);
     conduits_.push_back(network_->make_conduit(host));
+    if (conduits_.back() != nullptr) count(*conduits_.back());
     if (wrap) {
       auto wrapped = wrap(view.rank, *conduits_.back());
       conduits_.push_back(std::move(wrapped));
     }
     endpoints_.push_back(std::make_unique<Endpoint>(host, view, conduits_.back().get()));
   }
+}
+
+// Where a conduit does not count itself, something before it does.
+void ModelRanks::count(conduit::Conduit& made) {
+  counting_.push_back(dynamic_cast<const conduit::CountsItself*>(&made));
+  if (counting_.back() != nullptr) return;
+  auto counting = std::make_unique<conduit::CountingConduit>(made);
+  counting_.back() = counting.get();
+  conduits_.push_back(std::move(counting));
+}
+
+void ModelRanks::add_to(conduit::Counts& counts) const {
+  for (const conduit::CountsItself* each : counting_) each->add_to(counts);
+  network_->add_to(counts);
 }
 
 }  // namespace gasmeter::run

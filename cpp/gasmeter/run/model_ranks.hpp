@@ -29,6 +29,9 @@ class ModelRanks {
   using Wrap = std::function<std::unique_ptr<conduit::Conduit>(Rank, conduit::Conduit&)>;
   void make_endpoints(Bytes segment_bytes, const Wrap& wrap = nullptr);
 
+  // Adds what conduits and devices have counted, of all ranks; not while the engine runs.
+  void add_to(conduit::Counts& counts) const;
+
   [[nodiscard]] sim::Engine& engine() { return engine_; }
   [[nodiscard]] ModelNetwork& network() { return *network_; }
   [[nodiscard]] Endpoint& endpoint(Rank rank) { return *endpoints_[index(rank)]; }
@@ -49,6 +52,7 @@ class ModelRanks {
   };
 
   [[nodiscard]] sim::EngineOptions engine_options() const;
+  void count(conduit::Conduit& made);
 
   const Request& request_;
   std::unique_ptr<ModelMachine> machine_;
@@ -57,6 +61,7 @@ class ModelRanks {
   std::vector<Block> blocks_;
   std::vector<core::Segment> segments_;
   std::vector<std::unique_ptr<conduit::Conduit>> conduits_;
+  std::vector<const conduit::CountsItself*> counting_;  // of them
   std::vector<std::unique_ptr<Endpoint>> endpoints_;
 };
 

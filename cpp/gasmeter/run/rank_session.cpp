@@ -36,6 +36,15 @@ RankSession::RankSession(launch::RankLink& link, std::string id, const Request& 
   if (!failure.empty()) throw UsageError(failure);
 }
 
+conduit::Counts RankSession::counts() {
+  const conduit::Conduit* conduit = nullptr;
+  if (udp_job_) conduit = &udp_job_->conduit();
+  if (mpi_job_) conduit = &mpi_job_->conduit();
+  conduit::Counts found;
+  if (const auto* counting = dynamic_cast<const conduit::CountsItself*>(conduit)) counting->add_to(found);
+  return found;
+}
+
 void RankSession::make_udp(const Request& request) {
   udp_job_.emplace(link_, request.settings, request.kernel->plan(request.settings));
   endpoint_ = std::make_unique<core::Endpoint<RealHost>>(udp_job_->host(), udp_job_->view(), &udp_job_->conduit());

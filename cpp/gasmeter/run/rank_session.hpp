@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "gasmeter/conduit/counts.hpp"
 #include "gasmeter/core/endpoint.hpp"
 #include "gasmeter/core/slow_handlers.hpp"
 #include "gasmeter/kernels/kernel.hpp"
@@ -25,6 +26,8 @@ class RankSession {
   RankSession& operator=(const RankSession&) = delete;
 
   [[nodiscard]] kernels::Program& program() { return *program_; }
+  // What this rank's conduit has counted so far; nothing where there is none.
+  [[nodiscard]] conduit::Counts counts();
 
  private:
   void make_raw_shm(const Request& request);

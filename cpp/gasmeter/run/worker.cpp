@@ -55,12 +55,13 @@ class Worker {
     if (verb == "open") return open(command);
     if (verb == "block") return block(command);
     if (verb == "verify") return verify(command);
+    if (verb == "counters") return counters(command);
     if (verb == "close") return close(command);
     if (verb == "probe") return probe(command);
     if (verb == "take_stamps") return take_stamps();
     if (verb == "write_stamps") return write_stamps(command);
     throw UsageError("command '" + std::string(verb) +
-                     "' is unknown; known: open, block, verify, close, probe, take_stamps, write_stamps");
+                     "' is unknown; known: open, block, verify, counters, close, probe, take_stamps, write_stamps");
   }
 
  private:
@@ -108,7 +109,8 @@ class Worker {
   static Fields take_stamps() {
     if constexpr (!kTraced) {
       throw ResourceError(
-          "this gasmeter-rank takes no time stamps; build one with -DGASMETER_TRACE=ON (GASMETER_RANK)");
+          "this gasmeter-rank takes no time stamps; install one that does (pip install . -C "
+          "cmake.define.GASMETER_TRACE=ON) or name one in GASMETER_RANK");
     }
     Stamps::of_process().start();
     return {};
@@ -150,6 +152,19 @@ class Worker {
     reply.add("verified", found.errors <= found.allowed ? "true" : "false");
     reply.add("errors", std::to_string(found.errors));
     reply.add("checked", std::to_string(found.checked));
+    return reply;
+  }
+
+  // Of this rank, since the session was opened.
+  Fields counters(const Fields& command) {
+    const conduit::Counts counts = session(command).counts();
+    Fields reply;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(conduit::Count::count_); ++i) {
+      const auto which = static_cast<conduit::Count>(i);
+      if (const auto times = counts.of(which)) {
+        reply.add("counter." + std::string(conduit::name_of(which)), std::to_string(*times));
+      }
+    }
     return reply;
   }
 

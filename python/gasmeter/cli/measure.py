@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from gasmeter.cli.common import DURATION, SHARE, option, point_options, show
+from gasmeter.cli.common import DURATION, SHARE, note, option, out, point_options, show
 from gasmeter.cli.progress import showing_progress
 from gasmeter.execution import execute
-from gasmeter.formats import FORMATS
+from gasmeter.formats import FORMATS, counters_table
 from gasmeter.measurement import measurement
 from gasmeter.names import parse_assignments
 from gasmeter.point import MOST_ITERATIONS
@@ -69,15 +69,20 @@ Examples:
     show_default=True,
     help="Form of the output.",
 )
+@option(
+    "--counters",
+    is_flag=True,
+    help="Show what conduits and modelled devices counted, too: messages, datagrams, stalls, …",
+)
 def measure(
     *, kernel: str, conduit: str, op: str, sizes: tuple[int, ...] | None, ranks: tuple[int, ...], variant: str,
     options: tuple[str, ...], machine: str, topology: str, placement: str, against: str | None, iters: int | None,
-    ci: float | None, time: float, max_time: float, seed: int, form: str,
+    ci: float | None, time: float, max_time: float, seed: int, form: str, counters: bool,
 ) -> int:  # fmt: skip
     """Measure KERNEL on a conduit and print one table.
 
     The table gives the median of the blocks and its 95 % interval. With csv and json nothing else is written to
-    standard output. Kernels are listed by `gasmeter list kernels`.
+    standard output (counters go to standard error). Kernels are listed by `gasmeter list kernels`.
     """
     experiment = measurement(
         kernel, conduit=conduit, op=op, sizes=sizes, ranks=ranks, variant=variant, options=parse_assignments(options),
@@ -86,4 +91,7 @@ def measure(
     )  # fmt: skip
     with showing_progress() as progress:
         result = execute(experiment, progress=progress)
-    return show(result, form, title=experiment.title)
+    status = show(result, form, title=experiment.title)
+    if counters:
+        (out if form == "table" else note)(counters_table(result.counter_rows()))
+    return status

@@ -135,7 +135,9 @@ def _print_result(experiment: Experiment, result: Result, place: Path) -> None:
         if len(lines) > _MOST_MOVED:
             out(f"{len(lines) - _MOST_MOVED} more lines in summary.md\n")
     files = ", ".join(sorted(str(path.relative_to(place)) for path in place.rglob("*.svg")))
-    tables = f"results.csv, samples.parquet{', links.parquet' if result.link_tables() else ''}"
+    tables = "results.csv, samples.parquet"
+    tables += ", links.parquet" if result.link_tables() else ""
+    tables += ", counters.csv" if result.counter_rows() else ""
     out(f"{place}: {tables}, summary.md, run.json{', ' + files if files else ''}")
     for line in result.notes:
         note(line)

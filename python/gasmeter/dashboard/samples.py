@@ -1,7 +1,8 @@
-"""Blocks behind the numbers of a history: those of a few runs, read from their stores."""
+"""Blocks and counters behind the numbers of a history: those of a few runs, read from their stores."""
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,10 +12,14 @@ from gasmeter.dashboard.history import Floats, History
 from gasmeter.store import Blocks as Stored
 from gasmeter.store import read_blocks
 
-__all__ = ["MOST_BLOCKS", "Blocks", "read_samples"]
+__all__ = ["MOST_BLOCKS", "Blocks", "Counted", "read_counters", "read_samples"]
 
 MOST_BLOCKS = 400
 """Of more blocks than these, a page shows as many at equal distances."""
+
+
+Counted = dict[str, tuple[int, float | None]]
+"""Of one point, by the name of a counter that is not 0: the value, and the value per operation."""
 
 
 @dataclass(frozen=True)
@@ -53,15 +58,8 @@ def read_samples(history: History, wanted: Sequence[Sequence[int]], notes: list[
     dict of (int, int) to Blocks
         By number of the series and position in it.
     """
-    by_run: dict[int, dict[tuple[str, str], list[tuple[int, int]]]] = {}
-    for number, positions in enumerate(wanted):
-        series = history.series[number]
-        if series.fields["reference"]:  # comparisons are made of the samples of two points
-            continue
-        for position in positions:
-            names = by_run.setdefault(series.at[position], {})
-            names.setdefault((series.run_ids[position], series.fields["metric"]), []).append((number, position))
     found = {}
+    by_run = _by_run(history, wanted)
     for run, names in sorted(by_run.items()):
         folder = history.runs[run].folder
         try:
@@ -71,6 +69,56 @@ def read_samples(history: History, wanted: Sequence[Sequence[int]], notes: list[
         except (OSError, ValueError, KeyError, TypeError) as error:
             notes.append(f"{folder}: samples cannot be read and are left out ({str(error).splitlines()[0][:120]})")
     return found
+
+
+def read_counters(
+    history: History, wanted: Sequence[Sequence[int]], notes: list[str]
+) -> dict[tuple[int, int], Counted]:
+    """Read counters from the stores that have them.
+
+    Parameters
+    ----------
+    history, wanted, notes
+        As of `read_samples`.
+
+    Returns
+    -------
+    dict of (int, int) to dict
+        By number of the series and position in it.
+    """
+    found: dict[tuple[int, int], Counted] = {}
+    for run, names in sorted(_by_run(history, wanted).items()):
+        path = history.runs[run].folder / "counters.csv"
+        if not path.exists():
+            continue
+        points: dict[str, Counted] = {}
+        try:
+            with path.open(encoding="utf-8", newline="") as file:
+                for row in csv.DictReader(file):
+                    if value := int(row["value"]):
+                        each = float(row["per_operation"]) if row["per_operation"] else None
+                        points.setdefault(row["run_id"], {})[row["counter"]] = (value, each)
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            notes.append(f"{path}: counters cannot be read and are left out ({str(error).splitlines()[0][:120]})")
+            continue
+        for (point, _), owners in names.items():
+            found |= {owner: points[point] for owner in owners if point in points}
+    return found
+
+
+def _by_run(
+    history: History, wanted: Sequence[Sequence[int]]
+) -> dict[int, dict[tuple[str, str], list[tuple[int, int]]]]:
+    """Return, by run, who wants what is kept of a point and metric."""
+    by_run: dict[int, dict[tuple[str, str], list[tuple[int, int]]]] = {}
+    for number, positions in enumerate(wanted):
+        series = history.series[number]
+        if series.fields["reference"]:  # comparisons are made of the samples of two points
+            continue
+        for position in positions:
+            names = by_run.setdefault(series.at[position], {})
+            names.setdefault((series.run_ids[position], series.fields["metric"]), []).append((number, position))
+    return by_run
 
 
 def _thinned(stored: Stored) -> Blocks:

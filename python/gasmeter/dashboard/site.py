@@ -20,7 +20,7 @@ import numpy as np
 from gasmeter.context import now, package_version
 from gasmeter.dashboard.history import Floats, History, Series, read_history
 from gasmeter.dashboard.packing import pack_column, pack_integers, quantum
-from gasmeter.dashboard.samples import Blocks, read_samples
+from gasmeter.dashboard.samples import Blocks, Counted, read_counters, read_samples
 from gasmeter.dashboard.steps import FindSteps, confirmed_steps, exact_steps
 from gasmeter.direction import better
 from gasmeter.errors import UsageError
@@ -101,10 +101,11 @@ def write_dashboard(
     history = read_history(stores)
     steps = [_steps(series, find_steps) for series in history.series]
     notes = list(history.notes)
-    samples = read_samples(history, _sampled(history, steps, sampled_runs), notes)
+    wanted = _sampled(history, steps, sampled_runs)
+    samples, counters = read_samples(history, wanted, notes), read_counters(history, wanted, notes)
     try:
         _clear(place)
-        _write(place, history, steps, samples, title=title, notes=notes)
+        _write(place, history, steps, samples, counters, title=title, notes=notes)
         size = sum(path.stat().st_size for path in place.rglob("*") if path.is_file())
     except OSError as error:
         raise refused(place, error) from error
@@ -169,6 +170,7 @@ def _write(
     history: History,
     steps: Sequence[Sequence[int]],
     samples: Mapping[tuple[int, int], Blocks],
+    counters: Mapping[tuple[int, int], Counted],
     *,
     title: str,
     notes: Sequence[str],
@@ -179,12 +181,15 @@ def _write(
     kept: list[dict[int, Blocks]] = [{} for _ in history.series]
     for (owner, position), blocks in samples.items():
         kept[owner][position] = blocks
+    counted: list[dict[int, Counted]] = [{} for _ in history.series]
+    for (owner, position), names in counters.items():
+        counted[owner][position] = names
     words: dict[str, int] = {}
     entries = []
     for number, (series, found) in enumerate(zip(history.series, steps, strict=True)):
         unit = quantum(series.numbers["value"], exact=series.modelled)
         entries.append(_entry(series, found, unit, words))
-        content = _columns(series, unit, kept[number])
+        content = _columns(series, unit, kept[number], counted[number])
         _script(place / "data" / "series" / f"{series_id(series)}.js", "series", [series_id(series), content])
     hosts = list(dict.fromkeys(run.host_name for run in history.runs))
     index = {
@@ -247,8 +252,10 @@ def _median(values: Floats) -> float:
     return float(np.median(finite)) if finite.size else float("nan")
 
 
-def _columns(series: Series, unit: float, samples: Mapping[int, Blocks]) -> dict[str, Any]:
-    """Return what the page of a series shows: a number for every run, and blocks of some."""
+def _columns(
+    series: Series, unit: float, samples: Mapping[int, Blocks], counters: Mapping[int, Counted]
+) -> dict[str, Any]:
+    """Return what the page of a series shows: a number for every run, blocks and counters of some."""
     numbers = series.numbers
     value, state = numbers["value"], numbers["host_state_ns"]
     interval = np.isfinite(numbers["ci_low"]) & np.isfinite(numbers["ci_high"])
@@ -282,6 +289,7 @@ def _columns(series: Series, unit: float, samples: Mapping[int, Blocks]) -> dict
             }
             for position, blocks in samples.items()
         },
+        "counters": {str(series.at[position]): names for position, names in counters.items()},
     }
 
 

@@ -238,6 +238,7 @@ def _curve(
             width = metrics[metric]["ci_high"] - metrics[metric]["ci_low"]
             spread[number, place] = width / (2 * _Z) if math.isfinite(width) else 0.0
     words = [named["op"], "on", named["conduit"]]
-    words += [str(named[name]) for name in ("machine", "topology", "options") if named[name]]
+    further = (named[name] for name in ("machine", "topology", "options"))
+    words += [str(word) for word in further if word and word != named["conduit"]]
     first = next(iter(whole.values()))["round_trip"]
     return Curves(" ".join(words), str(first["kind"]), np.array(list(whole), dtype=np.float64), tuple(blocks), spread)

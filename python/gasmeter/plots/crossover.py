@@ -33,7 +33,8 @@ def crossings(pieces: list[float], values: list[float]) -> list[float]:
     pieces : list of float
         Ascending sizes of pieces in bytes.
     values : list of float
-        Overhead at each (ratio); missing ones are NaN.
+        Logarithm of the ratio at each, so that twice and half as fast are equally far from the line; missing ones are
+        NaN.
 
     Returns
     -------
@@ -49,6 +50,20 @@ def crossings(pieces: list[float], values: list[float]) -> list[float]:
     return found
 
 
+def _logarithm(overhead: pd.Series) -> pd.Series:
+    return pd.Series(np.log2(1 + overhead.clip(lower=-0.99).to_numpy(dtype=float)), index=overhead.index)
+
+
+def _end(pieces: list[float], values: list[float], *, falls: bool) -> float:
+    """Return where one bound of the ratio crosses the line; the edge of the map, or beyond, where it does not."""
+    if found := crossings(pieces, values):
+        return found[0]
+    above = next((value > 0 for value in values if math.isfinite(value)), None)
+    if above is None:
+        return math.nan
+    return math.inf if above == falls else 0.0
+
+
 def draw_crossover(chart: Chart) -> Drawing:
     """Draw by how much one way is faster than another, over the size of a piece and of the whole.
 
@@ -61,7 +76,7 @@ def draw_crossover(chart: Chart) -> Drawing:
     -------
     Drawing
         One panel per conduit: colour is the ratio of bandwidths, the line is where it is 1, the bar across it the 95 %
-        interval (of measured points; modelled ones have none).
+        interval (of measured points; modelled ones have none). A bar that ends at the edge has no end on the map.
 
     Raises
     ------
@@ -74,8 +89,8 @@ def draw_crossover(chart: Chart) -> Drawing:
     conduits = list(dict.fromkeys(rows["conduit"]))
     figure = Drawing(figsize=(1.2 + 3.6 * len(conduits), 3.8), layout="constrained")
     panels = figure.subplots(1, len(conduits), squeeze=False)[0]
-    ratios = np.log2(1 + rows["value"].clip(lower=-0.99).to_numpy(dtype=float))
-    most = max(0.1, float(np.nanmax(np.abs(ratios))))
+    rows = rows.assign(**{name: _logarithm(rows[name]) for name in ("value", "ci_low", "ci_high")})
+    most = max(0.1, float(np.nanmax(np.abs(rows["value"]))))
     norm = TwoSlopeNorm(0.0, -most, most)
     image = None
     for axes, conduit in zip(panels, conduits, strict=True):
@@ -83,7 +98,7 @@ def draw_crossover(chart: Chart) -> Drawing:
         table = part.pivot_table(index="size_bytes", columns="piece", values="value", aggfunc="median")
         pieces, sizes = [float(piece) for piece in table.columns], list(table.index)
         image = axes.imshow(
-            np.log2(1 + table.clip(lower=-0.99).to_numpy(dtype=float)),
+            table.to_numpy(dtype=float),
             norm=norm,
             cmap="RdBu",
             origin="lower",
@@ -100,6 +115,11 @@ def draw_crossover(chart: Chart) -> Drawing:
         ticks = [tick for tick in bar.get_ticks() if abs(tick) <= most]
         bar.set_ticks(ticks, labels=[f"{2**tick:.2g}" for tick in ticks])
         bar.set_label(f"Bandwidth over that of {rows['reference'].iloc[0]}")
+    drawn = {artist.get_label(): artist for axes in panels for artist in axes.lines if artist.get_label()[0] != "_"}
+    if drawn:
+        panels[0].legend(
+            handles=list(drawn.values()), loc="upper center", bbox_to_anchor=(0.5, -0.32), ncols=2, fontsize="small"
+        )
     finish(figure, chart, [])
     return figure
 
@@ -108,17 +128,26 @@ def _draw_line(axes: Axes, part: pd.DataFrame, pieces: list[float], sizes: list[
     """Mark where the ratio is 1, for every payload, with what the interval allows."""
 
     def place(piece: float) -> float:
+        if piece in {0.0, math.inf}:
+            return -0.5 if piece == 0.0 else len(pieces) - 0.5
         return float(np.interp(math.log2(piece), [math.log2(p) for p in pieces], range(len(pieces))))
 
     line: list[tuple[float, float]] = []
+    bar_label = "its 95 % interval"
     for level, size in enumerate(sizes):
         row = part[part["size_bytes"] == size].sort_values("piece")
         at = crossings(list(row["piece"]), list(row["value"]))
-        bounds = [crossings(list(row["piece"]), list(row[name])) for name in ("ci_low", "ci_high")]
-        line.extend((place(piece), level) for piece in at[:1])
-        ends = [place(found[0]) for found in bounds if found]
-        if at and len(ends) == 2:
-            axes.plot(ends, [level, level], color="black", linewidth=3, alpha=0.5)
+        if not at:
+            continue
+        line.append((place(at[0]), level))
+        falls = bool(row["value"].dropna().iloc[0] > 0)
+        ends = [_end(list(row["piece"]), list(row[name]), falls=falls) for name in ("ci_low", "ci_high")]
+        if ends[0] != ends[1] and not any(math.isnan(end) for end in ends):
+            across = [place(end) for end in ends]
+            axes.plot(across, [level, level], color="black", linewidth=3, alpha=0.5, label=bar_label)
+            bar_label = "_"
     if line:
         xs, ys = zip(*line, strict=True)
-        axes.plot(xs, ys, color="black", marker="o", markersize=3)
+        axes.plot(xs, ys, color="black", marker="o", markersize=3, label="both equal")
+    axes.set_xlim(-0.5, len(pieces) - 0.5)
+    axes.grid(visible=False)

@@ -51,7 +51,8 @@ def draw_steps(traces: Sequence[Trace]) -> Drawing:
         bottom += heights
         shares += 100 * heights / sums
     for x, total in zip(across, sums, strict=True):
-        upper.annotate(f"{total:.4g}", (x, total), ha="center", va="bottom", fontsize=7, xytext=(0, 1),
+        text = f"{total:,.0f}" if total >= 1000 else f"{total:.4g}"
+        upper.annotate(text, (x, total), ha="center", va="bottom", fontsize=7, xytext=(0, 1),
                        textcoords="offset points")  # fmt: skip
     upper.set_ylim(0, 1.12 * float(sums.max()))
     upper.set_ylabel("One operation (ns)")
@@ -66,7 +67,9 @@ def draw_steps(traces: Sequence[Trace]) -> Drawing:
     lower.set_xlabel("Payload")
     kinds = " and ".join(sorted({found.kind for found in ordered}))
     where = ", ".join(dict.fromkeys(found.conduit for found in ordered))
-    figure.suptitle(f"{ordered[0].title.split(' ')[0]} on {where}: who spends what ({kinds})", fontsize=9)
+    cost = max(found.cost_ps for found in ordered) / 1000
+    held = f"\nevery step that a rank wrote down holds what that costs, about {cost:.3g} ns" if cost else ""
+    figure.suptitle(f"{ordered[0].title.split(' ')[0]} on {where}: who spends what ({kinds}){held}", fontsize=9)
     figure.legend(loc="outside right center", frameon=False, reverse=True)
     return figure
 

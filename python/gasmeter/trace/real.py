@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from gasmeter.catalogue import catalogue
 from gasmeter.errors import CheckFailed, UsageError
 from gasmeter.point import Point
 from gasmeter.sessions import RealSession
@@ -87,13 +88,15 @@ def read_stamps(path: Path) -> Stamps:
     return Stamps(times.tolist(), codes.tolist(), int(words[-2]))
 
 
-def operations_of(ranks: Sequence[Stamps]) -> tuple[Operation, ...]:
+def operations_of(ranks: Sequence[Stamps], call: str = "system call") -> tuple[Operation, ...]:
     """Return the operations that rank 0 has marked, step by step.
 
     Parameters
     ----------
     ranks : sequence of Stamps
         Of each rank.
+    call : str, default "system call"
+        The step that the calls which carry messages are: those of sockets, or ``two-sided`` for those of an MPI.
 
     Returns
     -------
@@ -106,11 +109,11 @@ def operations_of(ranks: Sequence[Stamps]) -> tuple[Operation, ...]:
     found = []
     for begin, end in zip(begins, ends, strict=True):
         if end > begin:
-            found.append(_operation(ranks, begin, end, begins[0]))
+            found.append(_operation(ranks, begin, end, begins[0], call))
     return tuple(found)
 
 
-def _operation(ranks: Sequence[Stamps], begin: int, end: int, origin: int) -> Operation:
+def _operation(ranks: Sequence[Stamps], begin: int, end: int, origin: int, call: str) -> Operation:
     """Walk back: a rank works, or it waited for what another one had sent."""
     back: list[tuple[str, int, int, int]] = []  # name, rank or -1 for the wire, from, to
     rank, at = 0, end
@@ -123,11 +126,13 @@ def _operation(ranks: Sequence[Stamps], begin: int, end: int, origin: int) -> Op
                 other, send, done = sent
                 back.append(("wire", -1, min(done, at), at))
                 if send < min(done, at):
-                    back.append(("system call", other, send, min(done, at)))
+                    back.append((call, other, send, min(done, at)))
                 rank, at = other, send
                 continue
         since = max(begin, stamps.ps[place]) if place >= 0 else begin
         name = _NAMES.get(stamps.codes[place], "unknown") if place >= 0 else "poll"
+        if place >= 0 and stamps.codes[place] in {_SEND, _RECEIVE}:
+            name = call
         back.append((name, rank, since, at))
         at = since
     steps = [step for step in _with_phases(list(reversed(back)), origin) if step.ps > 0]
@@ -206,7 +211,8 @@ def trace_real_point(point: Point, iterations: int) -> Trace:
         if not session.verify().verified:
             raise CheckFailed(f"{point.describe()}: the data are wrong; nothing is traced")
         session.close()
-    operations = operations_of(ranks)
+    is_mpi = catalogue().conduit(point.conduit).network == "mpi"
+    operations = operations_of(ranks, "two-sided" if is_mpi else "system call")
     if not operations:
         raise UsageError(f"{point.describe()} does no operations one by one", point.kernel)
     cost = max(stamps.cost_ps for stamps in ranks)

@@ -116,6 +116,23 @@ TEST_CASE("early_active_messages_are_the_four_switches_together_and_each_changes
   CHECK(elapsed(asked, {{"lock", "none"}}) < improved);
 }
 
+TEST_CASE("a_static_schedule_waits_for_sleeping_receivers_as_soon_as_few_requests_may_be_outstanding") {
+  const auto time = [](const std::string& op, const std::string& outstanding, const std::string& block) {
+    Asked asked{.kernel = "immediate", .op = op, .variant = "", .size = 0, .ranks = 4, .placement = "one-per-node"};
+    asked.iterations = 1;
+    Options options{{"messages", "150"}, {"payload", "100"}, {"sleep", "50"}};
+    options["outstanding"] = outstanding;
+    options["block"] = block;
+    return elapsed(asked, options);
+  };
+  CHECK(time("dynamic", "3", "0") * 2 < time("static", "3", "0"));  // three receivers at a time, not one
+  CHECK(time("dynamic", "0", "0") * 2 > time("static", "0", "0"));
+  CHECK(time("static", "3", "1") < time("static", "3", "0"));
+  for (const char* refused : {"-1", "65536"}) {
+    CHECK_THROWS_AS((void)time("static", refused, "0"), UsageError);
+  }
+}
+
 TEST_CASE("node_local_decides_between_the_card_and_the_memory") {
   const Asked asked{.kernel = "ping-pong", .op = "am-short", .variant = "", .size = 0, .ranks = 2};
   CHECK(elapsed(asked, {{"node_local", "shared"}}) < elapsed(asked, {{"node_local", "loop"}}) / 2);

@@ -13,7 +13,7 @@
 namespace gasmeter::testing {
 
 // Every way of node mates to reach each other and every implementation of active messages.
-template <bool Early, bool NodeByMemory, unsigned Slots>
+template <bool Early, bool NodeByMemory, unsigned Slots, unsigned Outstanding = 0>
 class ExtollInstallationOf {
  public:
   static sim::EngineOptions options(const ModelShape& shape) {
@@ -27,6 +27,7 @@ class ExtollInstallationOf {
     using networks::extoll::AmOptions;
     AmOptions options = Early ? AmOptions::early() : AmOptions::improved();
     options.node_by_memory = NodeByMemory;
+    options.outstanding = Outstanding;
     return std::make_unique<networks::extoll::ExtollConduit>(network_, host, host.rank(), options);
   }
 

@@ -8,6 +8,7 @@
 
 #include "gasmeter/base/real_host.hpp"
 #include "gasmeter/core/reference/extended.hpp"
+#include "gasmeter/core/vis/packet_head.hpp"
 #include "gasmeter/core/vis/vis.hpp"
 #include "gasmeter/sim/model_host.hpp"
 
@@ -44,11 +45,6 @@ Bytes count_at(const Token<H>& token, std::size_t i) {
   return static_cast<std::uint32_t>(token.argument(i));
 }
 
-// What runs at the peer lies before all else: aligned for any type, and so is what follows.
-constexpr Bytes padded(Bytes bytes) {
-  return (bytes + 15) / 16 * 16;
-}
-
 // Whole elements where one fits.
 Bytes cut(Bytes room, Bytes left, Bytes element) {
   if (left <= room) return left;
@@ -60,18 +56,17 @@ struct WireList {
   std::byte* at;
   Bytes uniform;
 
-  [[nodiscard]] static constexpr Bytes entry(Bytes uniform) { return uniform != 0 ? 8 : 16; }
   void add(const std::byte* address, Bytes bytes) {
     const std::uint64_t words[2] = {bits(address), bytes};
-    std::memcpy(at, words, entry(uniform));
-    at += entry(uniform);
+    std::memcpy(at, words, list_entry_bytes(uniform));
+    at += list_entry_bytes(uniform);
   }
   // f(address, bytes) for `count` entries.
   template <class F>
   void read(std::size_t count, F&& f) {
-    for (std::size_t i = 0; i < count; ++i, at += entry(uniform)) {
+    for (std::size_t i = 0; i < count; ++i, at += list_entry_bytes(uniform)) {
       std::uint64_t words[2] = {0, uniform};
-      std::memcpy(words, at, entry(uniform));
+      std::memcpy(words, at, list_entry_bytes(uniform));
       f(reinterpret_cast<std::byte*>(words[0]), static_cast<Bytes>(words[1]));
     }
   }
@@ -227,7 +222,7 @@ bool Vis<H>::put_lists_packed(Rank rank, const Transfer& transfer, const Call& c
   while (left != 0) {
     (void)there.run(transfer.peer, left);
     const Share share = share_of(transfer.peer, there, left, room, 0, true);
-    const Bytes wire = WireList::entry(share.uniform) * share.entries;
+    const Bytes wire = list_entry_bytes(share.uniform) * share.entries;
     const auto fill = [&](std::byte* to) {
       if (note.bytes != 0) ep_.host_.copy(to, note.payload, note.bytes);
       write_list(ep_.host_, {to + before, share.uniform}, transfer.peer, there, share);
@@ -273,7 +268,7 @@ void Vis<H>::on_put_list(Token<H>& token) {
   const Bytes note = count_at(token, 4);
   const std::size_t entries = count_at(token, 1);
   WireList list{payload + padded(note), count_at(token, 2)};
-  const std::byte* data = list.at + entries * WireList::entry(list.uniform);
+  const std::byte* data = list.at + entries * list_entry_bytes(list.uniform);
   host.synchronise();  // neighbours can see the destination
   list.read(entries, [&](std::byte* to, Bytes bytes) {
     host.copy(to, data, bytes);
@@ -334,7 +329,7 @@ bool Vis<H>::get_lists_packed(Rank rank, const Transfer& transfer, const Call& c
     const Share share = share_of(transfer.peer, there, left, request, reply, false);
     state->holders.fetch_add(1, std::memory_order_relaxed);
     const auto fill = [&](std::byte* to) { write_list(ep_.host_, {to, share.uniform}, transfer.peer, there, share); };
-    if (!send_medium(rank, kGetList, WireList::entry(share.uniform) * share.entries, call.flags, id, fill,
+    if (!send_medium(rank, kGetList, list_entry_bytes(share.uniform) * share.entries, call.flags, id, fill,
                      static_cast<std::int32_t>(id), low(bits(state.get())), high(bits(state.get())),
                      static_cast<std::int32_t>(share.entries), static_cast<std::int32_t>(share.uniform),
                      low(here.piece), high(here.piece), low(here.offset), high(here.offset),

@@ -64,37 +64,51 @@ GASMETER_INLINE void with_piece(Bytes piece, F&& f) {
   }
 }
 
-}  // namespace
-
-// Four at a time: their addresses do not wait for each other.
-void copy_plane(std::byte* to, const std::byte* from, Bytes piece, const Step& inner, const Step& outer) {
-  with_piece(piece, [&](const auto& copy) {
-    for (Bytes row = 0; row < outer.count; ++row) {
-      std::byte* t = to;
-      const std::byte* f = from;
-      Bytes left = inner.count;
-      for (; left >= 4; left -= 4) {
-        copy(t, f);
-        copy(t + inner.to, f + inner.from);
-        copy(t + 2 * inner.to, f + 2 * inner.from);
-        copy(t + 3 * inner.to, f + 3 * inner.from);
-        t += 4 * inner.to;
-        f += 4 * inner.from;
-      }
-      for (; left != 0; --left, t += inner.to, f += inner.from) copy(t, f);
-      to += outer.to;
-      from += outer.from;
+// Four at a time: their addresses do not wait for each other. Steps and what `copy` holds come by value: a byte that is
+// stored may change anything that the compiler knows by reference, and every step would be read again for every piece.
+template <class Copy>
+void plane(Copy copy, std::byte* to, const std::byte* from, Step inner, Step outer) {
+  for (; outer.count != 0; --outer.count, to += outer.to, from += outer.from) {
+    std::byte* t = to;
+    const std::byte* f = from;
+    Bytes left = inner.count;
+    for (; left >= 4; left -= 4) {
+      copy(t, f);
+      copy(t + inner.to, f + inner.from);
+      copy(t + 2 * inner.to, f + 2 * inner.from);
+      copy(t + 3 * inner.to, f + 3 * inner.from);
+      t += 4 * inner.to;
+      f += 4 * inner.from;
     }
-  });
+    for (; left != 0; --left, t += inner.to, f += inner.from) copy(t, f);
+  }
 }
 
-void copy_indexed(void* const* to, void* const* from, Bytes piece, Bytes count) {
-  with_piece(piece, [&](const auto& copy) {
-    for (; count >= 4; count -= 4, to += 4, from += 4) {
-      for (int i = 0; i < 4; ++i) copy(static_cast<std::byte*>(to[i]), static_cast<const std::byte*>(from[i]));
-    }
-    for (Bytes i = 0; i < count; ++i) copy(static_cast<std::byte*>(to[i]), static_cast<const std::byte*>(from[i]));
-  });
+// Four addresses of either list are read before anything is stored, for the same reason.
+template <class Copy>
+void indexed(Copy copy, Addresses to, Addresses from, Bytes count) {
+  const auto target = [&](Bytes i) { return static_cast<std::byte*>(to.at[i]) + to.shift; };
+  const auto source = [&](Bytes i) { return static_cast<const std::byte*>(from.at[i]) + from.shift; };
+  Bytes i = 0;
+  for (; i + 4 <= count; i += 4) {
+    std::byte* const t[4] = {target(i), target(i + 1), target(i + 2), target(i + 3)};
+    const std::byte* const f[4] = {source(i), source(i + 1), source(i + 2), source(i + 3)};
+    copy(t[0], f[0]);
+    copy(t[1], f[1]);
+    copy(t[2], f[2]);
+    copy(t[3], f[3]);
+  }
+  for (; i < count; ++i) copy(target(i), source(i));
+}
+
+}  // namespace
+
+void copy_plane(std::byte* to, const std::byte* from, Bytes piece, const Step& inner, const Step& outer) {
+  with_piece(piece, [&](auto copy) { plane(copy, to, from, inner, outer); });
+}
+
+void copy_indexed(const Addresses& to, const Addresses& from, Bytes piece, Bytes count) {
+  with_piece(piece, [&](auto copy) { indexed(copy, to, from, count); });
 }
 
 }  // namespace gasmeter::core::vis

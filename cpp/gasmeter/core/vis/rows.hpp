@@ -17,7 +17,13 @@ struct Step {
 // For each step of `outer` a row of `inner` pieces. Pieces of one call must not overlap at the destination.
 void copy_plane(std::byte* to, const std::byte* from, Bytes piece, const Step& inner, const Step& outer = {});
 
-// Pieces of `bytes` bytes at addresses of their own.
-void copy_indexed(void* const* to, void* const* from, Bytes piece, Bytes count);
+// A list of addresses, each of which is good here `shift` bytes further on.
+struct Addresses {
+  void* const* at = nullptr;
+  std::ptrdiff_t shift = 0;
+};
+
+// `count` pieces of so many bytes at addresses of their own.
+void copy_indexed(const Addresses& to, const Addresses& from, Bytes piece, Bytes count);
 
 }  // namespace gasmeter::core::vis

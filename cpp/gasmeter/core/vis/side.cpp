@@ -20,9 +20,10 @@ std::optional<std::ptrdiff_t> common_distance(const ListSide& list) {
   std::size_t i = 1;
   if (list.is_uniform()) {
     const auto at = [&](std::size_t j) { return reinterpret_cast<std::uintptr_t>(list.addresses[j]); };
+    std::uintptr_t expected = at(1);
     for (; i + kBlock <= list.count; i += kBlock) {
       std::uintptr_t differs = 0;
-      for (std::size_t j = i; j < i + kBlock; ++j) differs |= (at(j) - at(j - 1)) ^ distance;
+      for (std::size_t j = i; j < i + kBlock; ++j, expected += distance) differs |= at(j) ^ expected;
       if (differs != 0) return std::nullopt;
     }
   }
@@ -33,6 +34,13 @@ std::optional<std::ptrdiff_t> common_distance(const ListSide& list) {
 }
 
 }  // namespace
+
+bool may_touch(const ListSide& self, const ListSide& peer) {
+  const auto touch = [](const ListSide& list) {
+    return list.count < 2 || address_of(list, 1) - address_of(list, 0) == list.size(0);
+  };
+  return touch(self) && touch(peer);
+}
 
 bool as_shape(const ListSide& self, const ListSide& peer, Shape& shape) {
   if (self.count == 0 || self.count != peer.count || self.size(0) != peer.size(0)) return false;

@@ -106,16 +106,16 @@ void unpack(H& host, const StridedSide& side, Bytes start, Bytes bytes, const st
   });
 }
 
+[[nodiscard]] inline Step step_of(const Level& level, bool to_peer) {
+  return to_peer ? Step{level.count, level.peer, level.self} : Step{level.count, level.self, level.peer};
+}
+
 // From one side's pieces to the other's at once.
 template <class H>
 void copy_shape(H& host, const Shape& shape, bool to_peer) {
   std::byte* to = to_peer ? shape.peer : shape.self;
   const std::byte* from = to_peer ? shape.self : shape.peer;
-  const auto step = [&](std::uint32_t i) {
-    if (i >= shape.levels) return Step{};
-    const Level& level = shape.level[i];
-    return to_peer ? Step{level.count, level.peer, level.self} : Step{level.count, level.self, level.peer};
-  };
+  const auto step = [&](std::uint32_t i) { return i < shape.levels ? step_of(shape.level[i], to_peer) : Step{}; };
   const Step inner = step(0);
   const Step outer = step(1);
   if (shape.levels <= 2) {
@@ -229,6 +229,9 @@ void for_pairs(const Shape& shape, F&& f) {
     if (i == shape.levels) return;
   }
 }
+
+// The first two pieces touch at both sides, or there are no two: the lists may be one contiguous transfer.
+[[nodiscard]] bool may_touch(const ListSide& self, const ListSide& peer);
 
 // True if both lists are of equal pieces at equal distances: `shape` then moves the same in one level.
 [[nodiscard]] bool as_shape(const ListSide& self, const ListSide& peer, Shape& shape);

@@ -22,26 +22,28 @@ std::byte* bytes_at(const void* address) {
   return static_cast<std::byte*>(const_cast<void*>(address));
 }
 
-// A loop per level as given, and a copy of a size known at run time inside.
+// One copy per piece, of a size known at run time. A function of its own: inlined into every depth of the nest it came
+// out slower than the plain loops that it stands for.
 template <class H>
-void nested_loops(H& host, const Shape& shape, std::uint32_t levels, std::byte* to, const std::byte* from,
-                  bool to_peer) {
-  const Bytes element = shape.element;
-  if (levels == 0) {
-    host.copy(to, from, element);
-    return;
-  }
-  const Level& level = shape.level[levels - 1];
-  const std::ptrdiff_t to_step = to_peer ? level.peer : level.self;
-  const std::ptrdiff_t from_step = to_peer ? level.self : level.peer;
-  for (Bytes i = 0; i < level.count; ++i, to += to_step, from += from_step) {
-    if (levels > 1) {
-      nested_loops(host, shape, levels - 1, to, from, to_peer);
-    } else if constexpr (H::kModelled) {
+GASMETER_NOINLINE void innermost_loop(H& host, Bytes element, Step step, std::byte* to, const std::byte* from) {
+  for (; step.count != 0; --step.count, to += step.to, from += step.from) {
+    if constexpr (H::kModelled) {
       host.copy(to, from, element);
     } else {
       std::memcpy(to, from, element);
     }
+  }
+}
+
+// A loop per level as given.
+template <class H>
+void nested_loops(H& host, Bytes element, const Step* steps, std::uint32_t levels, std::byte* to,
+                  const std::byte* from) {
+  if (levels == 0) return host.copy(to, from, element);
+  const Step step = steps[levels - 1];
+  if (levels == 1) return innermost_loop(host, element, step, to, from);
+  for (Bytes i = 0; i < step.count; ++i, to += step.to, from += step.from) {
+    nested_loops(host, element, steps, levels - 1, to, from);
   }
 }
 
@@ -105,7 +107,7 @@ typename Vis<H>::Started Vis<H>::start_lists(Rank rank, const ListSide& to, cons
   Transfer transfer;
   transfer.self = call.is_put ? from : to;
   transfer.peer = call.is_put ? to : from;
-  if (settings_.implementation == Implementation::ex && as_shape(transfer.self, transfer.peer, shape)) {
+  if (looks_for_shape(rank, transfer) && as_shape(transfer.self, transfer.peer, shape)) {
     transfer.shape = &shape;
     transfer.total = shape.total();
     transfer.piece = shape.element;
@@ -115,6 +117,16 @@ typename Vis<H>::Started Vis<H>::start_lists(Rank rank, const ListSide& to, cons
   if (const Bytes other = from.total(); other != transfer.total) refuse_totals(transfer.total, other);
   transfer.piece = mean_piece(transfer.total, transfer.self, transfer.peer);
   return move(rank, transfer, call);
+}
+
+// A neighbour's pieces at listed addresses are copied in the time that it takes to read both lists: there, only pieces
+// that become one by it are worth being looked for.
+template <class H>
+bool Vis<H>::looks_for_shape(Rank rank, const Transfer& transfer) const {
+  if (settings_.implementation != Implementation::ex) return false;
+  const bool direct = settings_.mechanism == Mechanism::automatic || settings_.mechanism == Mechanism::direct;
+  const bool by_address = transfer.self.is_uniform() && transfer.peer.is_uniform();
+  return !(direct && by_address && ep_.near_.holds(rank)) || may_touch(transfer.self, transfer.peer);
 }
 
 template <class H>
@@ -257,8 +269,10 @@ bool Vis<H>::direct(Rank rank, const Transfer& transfer, const Call& call) {
     Shape shape = *transfer.shape;
     shape.peer = static_cast<std::byte*>(ep_.near_.map(rank, shape.peer));
     if (settings_.implementation == Implementation::gasnet1) {
-      nested_loops(host, shape, shape.levels, call.is_put ? shape.peer : shape.self,
-                   call.is_put ? shape.self : shape.peer, call.is_put);
+      std::array<Step, kMostLevels> steps;
+      for (std::uint32_t i = 0; i < shape.levels; ++i) steps[i] = step_of(shape.level[i], call.is_put);
+      nested_loops(host, shape.element, steps.data(), shape.levels, call.is_put ? shape.peer : shape.self,
+                   call.is_put ? shape.self : shape.peer);
     } else {
       copy_shape(host, shape, call.is_put);
     }
@@ -266,13 +280,13 @@ bool Vis<H>::direct(Rank rank, const Transfer& transfer, const Call& call) {
     const ListSide& self = transfer.self;
     const ListSide& peer = transfer.peer;
     const bool alike = self.is_uniform() && peer.is_uniform() && self.bytes == peer.bytes;
-    const bool in_place = ep_.near_.map(rank, ep_.segment(rank).address) == ep_.segment(rank).address;
     bool done = false;
     if constexpr (!H::kModelled) {
-      if (alike && in_place && settings_.implementation == Implementation::ex) {
-        const ListSide& to = call.is_put ? peer : self;
-        const ListSide& from = call.is_put ? self : peer;
-        copy_indexed(to.addresses, from.addresses, to.bytes, to.count);
+      if (alike && settings_.implementation == Implementation::ex) {
+        const std::byte* const base = ep_.segment(rank).address;
+        const Addresses here{self.addresses, 0};
+        const Addresses there{peer.addresses, static_cast<std::byte*>(ep_.near_.map(rank, base)) - base};
+        copy_indexed(call.is_put ? there : here, call.is_put ? here : there, self.bytes, self.count);
         done = true;
       }
     }

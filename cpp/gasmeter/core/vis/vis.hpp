@@ -175,6 +175,7 @@ class Vis {
   Started start(Rank rank, const vis::Indexed& transfer, const Call& call);
   Started start(Rank rank, const vis::Vector& transfer, const Call& call);
   Started start_lists(Rank rank, const vis::ListSide& to, const vis::ListSide& from, const Call& call);
+  [[nodiscard]] bool looks_for_shape(Rank rank, const Transfer& transfer) const;
   Started move(Rank rank, Transfer& transfer, const Call& call);
   [[nodiscard]] vis::Mechanism choose(Rank rank, const Transfer& transfer, const Call& call) const;
   void check_peer(Rank rank, const Transfer& transfer) const;

@@ -78,6 +78,8 @@ Status ExtollConduit::prepare(const AmHeader& header, const void* /*client*/, By
   out.data = nullptr;
   out.slot = 0;
   if (is_near(header.peer)) return prepare_near(out);
+  Flow* const flow = is_limited(header.peer, header.is_reply) ? &flows_[index(header.peer)] : nullptr;
+  if (flow != nullptr && flow->under_way == options_.outstanding) return Status::no_resource;  // credits will wake
   const unsigned packets = packets_of(wire_header(header, out.size), per_packet_, options_.packed);
   if (first_out_ != outbox_.size() && !push_outbox()) return Status::no_resource;
   const unsigned needed = packets <= ExtollPort::kVeloSlots ? packets : kWorthwhile;
@@ -93,6 +95,7 @@ Status ExtollConduit::prepare(const AmHeader& header, const void* /*client*/, By
     out.data = message.data();
     out.slot = reinterpret_cast<std::uintptr_t>(&message);
   }
+  if (flow != nullptr) ++flow->under_way;
   return Status::ok;
 }
 
@@ -104,6 +107,7 @@ void ExtollConduit::cancel(const AmBuffer& buffer) {
     bounce_.give(static_cast<const std::byte*>(buffer.data));
   }
   if (buffer.slot != 0) store_.give(*message_of(buffer));
+  if (is_limited(buffer.header.peer, buffer.header.is_reply)) --flows_[index(buffer.header.peer)].under_way;
 }
 
 Status ExtollConduit::commit(const AmBuffer& buffer, const AmCommit& commit, conduit::OperationId local) {
@@ -190,6 +194,40 @@ bool ExtollConduit::push_outbox() {
   outbox_.clear();
   first_out_ = 0;
   return true;
+}
+
+// ---- credits: requests that a peer may still be sent before it has handled others
+
+// Replies need none: whoever waits for what they bring takes them in whatever else it waits for.
+bool ExtollConduit::is_limited(Rank peer, bool is_reply) const {
+  return options_.outstanding != 0 && !is_reply && !is_near(peer);
+}
+
+// Half of what a peer may have under way at a time, so that it can go on while a packet with credits is on its way.
+void ExtollConduit::handled(Rank source) {
+  if (!is_limited(source, false)) return;
+  if (++flows_[index(source)].owed == (options_.outstanding + 1) / 2) creditors_.push_back(source);
+}
+
+// One packet each; what the card has no room for follows in polls.
+void ExtollConduit::return_credits() {
+  while (!creditors_.empty()) {
+    if (port_.velo_room() == 0) {
+      port_.wake_on_velo_room(1);
+      return;
+    }
+    const Rank to = creditors_.back();
+    Flow& flow = flows_[index(to)];
+    std::array<std::byte, sizeof flow.owed> packet;
+    std::memcpy(packet.data(), &flow.owed, sizeof flow.owed);
+    if (options_.lock != AmOptions::Lock::none) host_.charge(conduit::PrivatePrice::own_lock);
+    host_.charge(conduit::PrivatePrice::header_build);
+    // A packet of before that a node mate's mailbox has no slot for may have come back for its place meanwhile.
+    if (port_.velo_send(to, packet, static_cast<std::uint8_t>(Section::credits)) != Status::ok) return;
+    flow.owed = 0;
+    creditors_.pop_back();
+    news_ = true;  // something may have come while it was stored
+  }
 }
 
 // ---- to ranks of the node

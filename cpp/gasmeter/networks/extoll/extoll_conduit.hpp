@@ -48,6 +48,11 @@ class ExtollConduit final : public conduit::Conduit {
     PacketCutter cutter;
     Message* message;  // where its parts lie
   };
+  // Between this rank and another, if the number of outstanding requests is limited.
+  struct Flow {
+    unsigned under_way = 0;  // requests to it that it has not told to have handled
+    std::uint32_t owed = 0;  // requests of it that were handled and that it has not been told of
+  };
   // Of a rank that has sent several packets of a message, or a Long.
   struct Source {
     Message* partial = nullptr;
@@ -64,9 +69,13 @@ class ExtollConduit final : public conduit::Conduit {
   bool send(Rank to, PacketCutter& cutter);
   bool push_outbox();
   void wait_for_room(unsigned packets);
+  [[nodiscard]] bool is_limited(Rank peer, bool is_reply) const;
+  void return_credits();
 
   // ---- receiving
   void take_notification();
+  void take_credits(const VeloPacket& packet);
+  void handled(Rank source);
   void landed(Rank source, void* destination, Bytes size);
   bool take_near(conduit::Delivery& sink, conduit::PollFilter filter);
   bool take_packet(const VeloPacket& packet, conduit::Delivery* sink, conduit::PollFilter filter);
@@ -93,6 +102,8 @@ class ExtollConduit final : public conduit::Conduit {
   std::size_t first_out_ = 0;
   BounceBuffers bounce_;
   std::unordered_map<std::uint32_t, Source> sources_;
+  std::unordered_map<std::uint32_t, Flow> flows_;
+  std::vector<Rank> creditors_;  // are owed so much that they have to be told
   std::uint32_t partial_ = 0;
   std::uint32_t most_partial_ = 0;
   MessageQueue ready_requests_;

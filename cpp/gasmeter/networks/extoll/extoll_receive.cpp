@@ -40,6 +40,7 @@ unsigned ExtollConduit::poll(Delivery& sink, unsigned budget, PollFilter filter)
     if (packet == nullptr) break;
     handed += take_packet(*packet, &sink, filter) ? 1U : 0U;
   }
+  if (!creditors_.empty()) return_credits();
   // A caller that waits for what it was refused must not sleep beside it.
   return handed == 0 && news_ ? 1 : handed;
 }
@@ -87,6 +88,10 @@ bool ExtollConduit::take_packet(const VeloPacket& packet, Delivery* sink, PollFi
     host_.charge(conduit::PrivatePrice::own_lock);
     locked_ = true;
   }
+  if (static_cast<Section>(packet.status.tag) == Section::credits) {
+    take_credits(packet);
+    return false;
+  }
   if (static_cast<Section>(packet.status.tag) == Section::header && options_.in_place && sink != nullptr) {
     WireHeader header;
     std::memcpy(&header, packet.payload.data(), sizeof header);
@@ -99,6 +104,14 @@ bool ExtollConduit::take_packet(const VeloPacket& packet, Delivery* sink, PollFi
   }
   append(packet);
   return false;
+}
+
+void ExtollConduit::take_credits(const VeloPacket& packet) {
+  std::uint32_t count = 0;
+  host_.copy(&count, packet.payload.data(), sizeof count);
+  flows_[index(packet.status.source)].under_way -= count;
+  port_.mailbox_free();
+  news_ = true;
 }
 
 // The call of the handler loads the arguments, a payload is copied to where it is aligned; the slot is free before the
@@ -225,6 +238,7 @@ void ExtollConduit::hand_over(Delivery& sink, const WireHeader& header, Rank sou
   view.arguments = {arguments, header.arguments};
   view.payload = payload;
   view.size = header.kind() == Category::short_message ? 0 : header.size;
+  if (view.is_request) handled(source);
   sink.arrived(view);
 }
 

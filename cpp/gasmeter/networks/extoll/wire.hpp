@@ -13,8 +13,9 @@
 
 namespace gasmeter::networks::extoll {
 
-// The tag of a packet: with which section of its message it begins.
-enum class Section : std::uint8_t { header, arguments, data };
+// The tag of a packet: with which section of its message it begins, or that it returns credits: how many requests of
+// the rank that it is sent to have been handled.
+enum class Section : std::uint8_t { header, arguments, data, credits };
 
 struct WireHeader {
   std::uint8_t category : 2 = 0;

@@ -88,6 +88,21 @@ bool MpiConduit<H>::is_quiet() const {
   return under_way_ == 0 && listed_.empty() && done_.empty() && direct_ == 0;
 }
 
+template <class H>
+void MpiConduit<H>::add_to(conduit::Counts& counts) const {
+  using conduit::Count;
+  counters_.handed.add_to(counts);
+  counts.add(Count::two_sided_messages, counters_.messages + counters_.apart + counters_.credit_messages);
+  counts.add(Count::credits, counters_.credit_messages);
+  counts.add(Count::direct, counters_.direct);
+}
+
+template <class H>
+Status MpiConduit<H>::stalled() {
+  ++counters_.handed.stalls;
+  return Status::no_resource;
+}
+
 // ---- sending records
 
 template <class H>
@@ -155,7 +170,8 @@ bool MpiConduit<H>::flush(Rank peer, Flow flow) {
     // A request that may have to wait for its receive until answers have passed must not carry the credits for them.
     const bool tells_of_replies = flow == Flow::reply || all_are_received_;
     store(message, MessageHeader{requests.owed, tells_of_replies ? replies.owed : std::uint16_t{0}, flow});
-    const SendState sent_now = service_.send(number, peer, message_tag(flow), {message, s.bytes});
+    const SendState sent_now =
+        handing_over([&] { return service_.send(number, peer, message_tag(flow), {message, s.bytes}); });
     if (sent_now == SendState::refused) return false;
     requests.owed = 0;
     if (tells_of_replies) replies.owed = 0;
@@ -186,7 +202,8 @@ bool MpiConduit<H>::send_credits(Rank peer) {
   Stream& replies = stream(peer, Flow::reply);
   std::byte* const message = message_memory(number);
   store(message, MessageHeader{requests.owed, replies.owed, Flow::reply, 0});
-  const SendState state = service_.send(number, peer, message_tag(Flow::reply), {message, sizeof(MessageHeader)});
+  const SendState state = handing_over(
+      [&] { return service_.send(number, peer, message_tag(Flow::reply), {message, sizeof(MessageHeader)}); });
   if (state == SendState::under_way) {
     states_[number].under_way = true;
     ++under_way_;
@@ -228,7 +245,8 @@ std::byte* MpiConduit<H>::copy_of(std::uint32_t number, Bytes bytes) {
 
 template <class H>
 bool MpiConduit<H>::start_apart(std::uint32_t number, Rank peer, services::Tag tag, const void* from, Bytes bytes) {
-  const SendState state = service_.send(number, peer, tag, {static_cast<const std::byte*>(from), bytes});
+  const SendState state =
+      handing_over([&] { return service_.send(number, peer, tag, {static_cast<const std::byte*>(from), bytes}); });
   if (state == SendState::refused) return false;
   ++counters_.apart;
   ++under_way_;
@@ -279,7 +297,7 @@ Status MpiConduit<H>::prepare(const AmHeader& header, const void* client, Bytes 
     const RecordKind kind = is_long                               ? RecordKind::am_long
                             : header.category == Category::medium ? RecordKind::am_medium
                                                                   : RecordKind::am_short;
-    if (!make_room(header.peer, flow, kind, header.arguments, most)) return Status::no_resource;
+    if (!make_room(header.peer, flow, kind, header.arguments, most)) return stalled();
     s.reserved = true;
     out.data = message_memory(s.open) + payload_at(kind, header.arguments, s.bytes);
     out.slot = s.open;
@@ -287,7 +305,7 @@ Status MpiConduit<H>::prepare(const AmHeader& header, const void* client, Bytes 
   }
   // What travels apart, or would lie where another message is being prepared.
   NumberPool& pool = apart_[at(flow)];
-  if (pool.empty()) return Status::no_resource;
+  if (pool.empty()) return stalled();
   const std::uint32_t number = pool.take();
   out.data = apart && client != nullptr ? const_cast<void*>(client) : copy_of(number, most);
   out.slot = number;
@@ -306,15 +324,16 @@ Status MpiConduit<H>::commit(const AmBuffer& buffer, const AmCommit& message, Op
   const bool is_long = header.category == Category::long_message;
   if (is_long && number >= outgoing_first_ && message.size >= settings_.apart_from) {
     record.kind = RecordKind::am_long_apart;
-    if (!make_room(header.peer, flow, record.kind, header.arguments, 0)) return Status::no_resource;
+    if (!make_room(header.peer, flow, record.kind, header.arguments, 0)) return stalled();
     const bool in_place = buffer.data != outgoing(number).copy.get();
     outgoing(number).local = in_place ? local : kNoOperation;
     if (!start_apart(number, header.peer, announced_tag(number - outgoing_first_), buffer.data, message.size)) {
       outgoing(number).local = kNoOperation;
-      return Status::no_resource;
+      return stalled();
     }
     const std::array<std::uint64_t, 2> words{destination, number - outgoing_first_};
     append(s, record, words, message.arguments);
+    counters_.handed.message(message.size);
     after_append(header.peer, flow);
     if (!in_place) completions_.add(local);
     return Status::ok;
@@ -324,7 +343,7 @@ Status MpiConduit<H>::commit(const AmBuffer& buffer, const AmCommit& message, Op
                                                       : RecordKind::am_short;
   const bool is_in_place = s.reserved && s.open == number;
   if (!is_in_place && !make_room(header.peer, flow, record.kind, header.arguments, message.size)) {
-    return Status::no_resource;
+    return stalled();
   }
   std::byte* const payload = append(s, record, std::span(&destination, words_of(record.kind)), message.arguments);
   if (is_in_place) {
@@ -333,6 +352,7 @@ Status MpiConduit<H>::commit(const AmBuffer& buffer, const AmCommit& message, Op
     if (message.size != 0) host_.copy(payload, buffer.data, message.size);
     cancel(buffer);
   }
+  counters_.handed.message(message.size);
   after_append(header.peer, flow);
   completions_.add(local);
   return Status::ok;
@@ -359,15 +379,17 @@ void MpiConduit<H>::cancel(const AmBuffer& buffer) {
 template <class H>
 Status MpiConduit<H>::put(Rank peer, void* to, const void* from, Bytes bytes, OperationId root, OperationId local) {
   if (bytes == 0) {
+    counters_.handed.transfer(0);
     completions_.add(root);
     completions_.add(local);
     return Status::ok;
   }
   if (remote_ != nullptr && remote_->holds(peer, to, bytes)) {
-    if (direct_ == settings_.most_direct) return Status::no_resource;
+    if (direct_ == settings_.most_direct) return stalled();
     remote_->put(peer, to, from, bytes);
     ++direct_;
     ++counters_.direct;
+    counters_.handed.transfer(bytes);
     add_unflushed(root);
     add_unflushed(local);
     return Status::ok;
@@ -376,7 +398,7 @@ Status MpiConduit<H>::put(Rank peer, void* to, const void* from, Bytes bytes, Op
   Record record{.size = static_cast<std::uint32_t>(bytes)};
   if (bytes < settings_.apart_from) {
     record.kind = RecordKind::put;
-    if (!make_room(peer, Flow::request, record.kind, 0, bytes)) return Status::no_resource;
+    if (!make_room(peer, Flow::request, record.kind, 0, bytes)) return stalled();
     const std::array<std::uint64_t, 2> words{word_of(to), packed(root, 0)};
     std::byte* const payload = append(s, record, words, {});
     host_.synchronise();  // neighbours may write the source
@@ -385,17 +407,18 @@ Status MpiConduit<H>::put(Rank peer, void* to, const void* from, Bytes bytes, Op
   } else {
     NumberPool& pool = apart_[at(Flow::request)];
     record.kind = RecordKind::put_apart;
-    if (pool.empty() || !make_room(peer, Flow::request, record.kind, 0, 0)) return Status::no_resource;
+    if (pool.empty() || !make_room(peer, Flow::request, record.kind, 0, 0)) return stalled();
     const std::uint32_t number = pool.take();
     outgoing(number).local = local;
     if (!start_apart(number, peer, announced_tag(number - outgoing_first_), from, bytes)) {
       outgoing(number).local = kNoOperation;
       pool.give(number);
-      return Status::no_resource;
+      return stalled();
     }
     const std::array<std::uint64_t, 2> words{word_of(to), packed(root, number - outgoing_first_)};
     append(s, record, words, {});
   }
+  counters_.handed.transfer(bytes);
   after_append(peer, Flow::request);
   return Status::ok;
 }
@@ -403,20 +426,22 @@ Status MpiConduit<H>::put(Rank peer, void* to, const void* from, Bytes bytes, Op
 template <class H>
 Status MpiConduit<H>::get(Rank peer, void* to, const void* from, Bytes bytes, OperationId root) {
   if (bytes == 0) {
+    counters_.handed.transfer(0);
     completions_.add(root);
     return Status::ok;
   }
   if (remote_ != nullptr && remote_->holds(peer, from, bytes)) {
-    if (direct_ == settings_.most_direct) return Status::no_resource;
+    if (direct_ == settings_.most_direct) return stalled();
     remote_->get(peer, to, from, bytes);
     ++direct_;
     ++counters_.direct;
+    counters_.handed.transfer(bytes);
     add_unflushed(root);
     return Status::ok;
   }
   const Record record{.kind = RecordKind::get, .size = static_cast<std::uint32_t>(bytes)};
   const bool apart = bytes >= settings_.apart_from;
-  if ((apart && get_slots_.empty()) || !make_room(peer, Flow::request, record.kind, 0, 0)) return Status::no_resource;
+  if ((apart && get_slots_.empty()) || !make_room(peer, Flow::request, record.kind, 0, 0)) return stalled();
   std::uint32_t tag = 0;
   if (apart) {
     const std::uint32_t slot = get_slots_.take();
@@ -428,6 +453,7 @@ Status MpiConduit<H>::get(Rank peer, void* to, const void* from, Bytes bytes, Op
   }
   const std::array<std::uint64_t, 3> words{word_of(from), word_of(to), packed(root, tag)};
   append(stream(peer, Flow::request), record, words, {});
+  counters_.handed.transfer(bytes);
   after_append(peer, Flow::request);
   return Status::ok;
 }

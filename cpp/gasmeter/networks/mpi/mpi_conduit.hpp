@@ -17,7 +17,9 @@
 #include <utility>
 #include <vector>
 
+#include "gasmeter/base/stamped_call.hpp"
 #include "gasmeter/conduit/conduit.hpp"
+#include "gasmeter/conduit/counts.hpp"
 #include "gasmeter/conduit/local_completions.hpp"
 #include "gasmeter/networks/mpi/number_pool.hpp"
 #include "gasmeter/networks/mpi/remote_window.hpp"
@@ -51,7 +53,7 @@ struct MpiSettings {
 }
 
 template <class H>
-class MpiConduit final : public conduit::Conduit {
+class MpiConduit final : public conduit::Conduit, public conduit::CountsItself {
  public:
   // `window`: where puts and gets need no message; null: nowhere. Throws UsageError if the network allows too few sends
   // at a time.
@@ -74,15 +76,17 @@ class MpiConduit final : public conduit::Conduit {
   // Nothing of this rank is on its way and nothing waits to be sent.
   [[nodiscard]] bool is_quiet() const;
 
-  // For tests: messages sent, and what was in them.
+  // Messages sent, and what was in them.
   struct Counters {
     std::uint64_t messages = 0;
     std::uint64_t records = 0;
     std::uint64_t apart = 0;
     std::uint64_t credit_messages = 0;
-    std::uint64_t direct = 0;  // puts and gets without a message
+    std::uint64_t direct = 0;         // puts and gets without a message
+    conduit::ConduitCounters handed;  // what core handed the conduit
   };
   [[nodiscard]] const Counters& counters() const { return counters_; }
+  void add_to(conduit::Counts& counts) const override;
 
  private:
   static constexpr std::uint32_t kNone = 0xffffffffU;
@@ -162,6 +166,18 @@ class MpiConduit final : public conduit::Conduit {
   }
   [[nodiscard]] services::Tag message_tag(Flow flow) const {
     return flow == Flow::reply && !all_are_received_ ? kReplyTag : kMessageTag;
+  }
+  Status stalled();
+  // Calls of a real MPI leave time stamps where those are compiled in; a model has a trace of its own.
+  template <class Call>
+  static services::SendState handing_over(Call call) {
+    if constexpr (H::kModelled) return call();
+    return stamped_send(call);
+  }
+  template <class Call>
+  static bool looking(Call call) {
+    if constexpr (H::kModelled) return call();
+    return stamped_receive(call);
   }
   [[nodiscard]] bool make_room(Rank peer, Flow flow, RecordKind kind, unsigned arguments, Bytes size);
   // Writes a record but for its payload and returns where that belongs.

@@ -96,7 +96,7 @@ Status BasicAmudpConduit<Host>::prepare(const AmHeader& header, const void* clie
     auto& requests = peer(header.peer).requests;
     const auto request = std::find_if(requests.begin(), requests.end(),
                                       [](const Request& r) { return r.state == Request::State::free; });
-    if (request == requests.end()) return Status::no_resource;
+    if (request == requests.end()) return stalled();
     request->state = Request::State::prepared;
     out.slot = request->slot;
     datagram = &request->datagram;
@@ -130,7 +130,7 @@ Status BasicAmudpConduit<Host>::commit(const AmBuffer& buffer, const AmCommit& m
   std::byte* const payload = datagram.data.get() + amudp::payload_at(head.arguments);
   if (message.size != 0 && buffer.data != payload) host_.copy(payload, buffer.data, message.size);
   seal(datagram, header.peer, request != nullptr ? request->sequence : answer->sequence, head);
-  if (!send(datagram, header.peer)) return Status::no_resource;
+  if (!send(datagram, header.peer)) return stalled();
   if (answer != nullptr) {
     answer->sent = true;
   } else {
@@ -141,6 +141,7 @@ Status BasicAmudpConduit<Host>::commit(const AmBuffer& buffer, const AmCommit& m
     request->place = outstanding_.size();
     outstanding_.push_back(request);
   }
+  counters_.handed.message(message.size);
   if (local != conduit::kNoOperation) completions_.push_back(local);  // the payload has been copied
   return Status::ok;
 }

@@ -16,6 +16,7 @@
 
 #include "gasmeter/base/real_host.hpp"
 #include "gasmeter/conduit/conduit.hpp"
+#include "gasmeter/conduit/counts.hpp"
 #include "gasmeter/conduit/host.hpp"
 #include "gasmeter/networks/udp/amudp_message.hpp"
 #include "gasmeter/networks/udp/run_settings.hpp"
@@ -27,7 +28,7 @@ using conduit::OperationId;
 
 // Over sockets or over a model of them, as BasicUdpConduit.
 template <class Host>
-class BasicAmudpConduit final : public conduit::Conduit {
+class BasicAmudpConduit final : public conduit::Conduit, public conduit::CountsItself {
  public:
   // `service` outlives the conduit and knows the ranks' addresses. `segment`: memory where peers' Longs may go. Throws
   // UsageError for more ranks than the header can name, or datagrams too small for any message.
@@ -50,6 +51,10 @@ class BasicAmudpConduit final : public conduit::Conduit {
   void serve();
   // `retransmitted` counts kept replies that were sent again, too; `acknowledgements` the empty replies.
   [[nodiscard]] const UdpCounters& counters() const { return counters_; }
+  void add_to(conduit::Counts& counts) const override {
+    counters_.add_to(counts);
+    counts.add(conduit::Count::datagrams, counters_.sent);
+  }
   // Everything that this rank requested has been answered.
   [[nodiscard]] bool is_quiet() const { return outstanding_.empty(); }
 
@@ -103,6 +108,10 @@ class BasicAmudpConduit final : public conduit::Conduit {
   };
 
   // ---- sending
+  Status stalled() {
+    ++counters_.handed.stalls;
+    return Status::no_resource;
+  }
   [[nodiscard]] Peer& peer(Rank rank);
   [[nodiscard]] Answer& answer_to(Rank rank, std::uint64_t cookie);
   void seal(amudp::Datagram& datagram, Rank to, std::uint64_t sequence, const amudp::MessageHead& head) const;

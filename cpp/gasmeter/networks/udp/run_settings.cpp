@@ -41,4 +41,13 @@ bool UdpCounters::admit(Verdict verdict) {
   return false;
 }
 
+void UdpCounters::add_to(conduit::Counts& counts) const {
+  using conduit::Count;
+  handed.add_to(counts);
+  counts.add(Count::retransmits, retransmitted);
+  counts.add(Count::acknowledgements, acknowledgements);
+  counts.add(Count::duplicates, duplicates);
+  counts.add(Count::discarded, beyond + foreign + stale + malformed + misdirected);
+}
+
 }  // namespace gasmeter::networks::udp

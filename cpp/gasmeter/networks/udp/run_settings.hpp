@@ -5,6 +5,7 @@
 
 #include "gasmeter/base/keyed_hash.hpp"
 #include "gasmeter/base/units.hpp"
+#include "gasmeter/conduit/counts.hpp"
 #include "gasmeter/networks/udp/wire.hpp"
 
 namespace gasmeter::networks::udp {
@@ -33,8 +34,12 @@ struct UdpCounters {
   std::uint64_t malformed = 0;
   std::uint64_t misdirected = 0;  // of this run, but not for this rank
 
+  conduit::ConduitCounters handed;  // what core handed the conduit
+
   // Counts what a datagram was refused for; true if it was not.
   [[nodiscard]] bool admit(Verdict verdict);
+  // But for datagrams: not every conduit counts acknowledgements among those sent.
+  void add_to(conduit::Counts& counts) const;
 };
 
 }  // namespace gasmeter::networks::udp

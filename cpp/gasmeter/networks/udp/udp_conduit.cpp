@@ -103,14 +103,14 @@ Status BasicUdpConduit<Host>::prepare(const AmHeader& header, const void* /*clie
   const RecordKind kind = record_kind(header);
   const Bytes bytes = most_record_bytes(kind, header.arguments, most);
   if (bytes <= largest_ - sizeof(Header) && !p.reserved) {
-    if (!make_room(p, bytes)) return Status::no_resource;
+    if (!make_room(p, bytes)) return stalled();
     p.reserved = true;
     out.data = p.open + p.open_bytes + payload_offset(kind, header.arguments, most, p.open_bytes);
     out.slot = kInOpenDatagram;
     return Status::ok;
   }
   // Too large for a datagram, or another message is being prepared where this one would go.
-  if (p.outstanding_transfers >= kMostTransfers) return Status::no_resource;
+  if (p.outstanding_transfers >= kMostTransfers) return stalled();
   auto transfer = std::make_unique<Transfer>();
   transfer->copy = std::make_unique_for_overwrite<std::byte[]>(std::max<Bytes>(most, 1));
   ++p.outstanding_transfers;
@@ -132,7 +132,7 @@ Status BasicUdpConduit<Host>::commit(const AmBuffer& buffer, const AmCommit& mes
   } else {
     auto* const transfer = reinterpret_cast<Transfer*>(buffer.slot);
     if (bytes <= largest_ - sizeof(Header)) {
-      if (p.reserved || !make_room(p, bytes)) return Status::no_resource;
+      if (p.reserved || !make_room(p, bytes)) return stalled();
       append_record(p, kind, message.handler, message.arguments, word, buffer.data, message.size);
       delete transfer;
       --p.outstanding_transfers;
@@ -148,6 +148,7 @@ Status BasicUdpConduit<Host>::commit(const AmBuffer& buffer, const AmCommit& mes
       start_transfer(p, std::unique_ptr<Transfer>(transfer));
     }
   }
+  counters_.handed.message(message.size);
   if (local != kNoOperation) completions_.push_back(local);  // the payload has been copied
   return Status::ok;
 }
@@ -175,8 +176,7 @@ Status BasicUdpConduit<Host>::put(Rank rank, void* to, const void* from, Bytes b
   const auto address = reinterpret_cast<std::uint64_t>(to);
   if (is_copied(bytes)) {
     if (bytes != 0) {
-      if (p.reserved || !make_room(p, record_bytes(RecordKind::put, 0, bytes, p.open_bytes)))
-        return Status::no_resource;
+      if (p.reserved || !make_room(p, record_bytes(RecordKind::put, 0, bytes, p.open_bytes))) return stalled();
       append_record(p, RecordKind::put, {}, {}, address, from, bytes);
       p.open_flags |= kMovesData;
       if (root != kNoOperation) p.open_operations.push_back(root);
@@ -185,9 +185,10 @@ Status BasicUdpConduit<Host>::put(Rank rank, void* to, const void* from, Bytes b
       completions_.push_back(root);
     }
     if (local != kNoOperation) completions_.push_back(local);
+    counters_.handed.transfer(bytes);
     return Status::ok;
   }
-  if (p.outstanding_transfers >= kMostTransfers) return Status::no_resource;
+  if (p.outstanding_transfers >= kMostTransfers) return stalled();
   auto transfer = std::make_unique<Transfer>();
   transfer->head.kind = FragmentKind::put;
   transfer->head.address = address;
@@ -196,6 +197,7 @@ Status BasicUdpConduit<Host>::put(Rank rank, void* to, const void* from, Bytes b
   transfer->root = root;
   transfer->local = local;
   ++p.outstanding_transfers;
+  counters_.handed.transfer(bytes);
   start_transfer(p, std::move(transfer));
   return Status::ok;
 }
@@ -204,12 +206,12 @@ template <class Host>
 Status BasicUdpConduit<Host>::get(Rank rank, void* to, const void* from, Bytes bytes, OperationId root) {
   Peer& p = peer(rank);
   if (bytes == 0) {
+    counters_.handed.transfer(0);
     if (root != kNoOperation) completions_.push_back(root);
     return Status::ok;
   }
   const Bytes room = record_bytes(RecordKind::get, 2, 0, 0);
-  if ((free_gets_.empty() && gets_.size() >= kMostGets) || p.reserved || !make_room(p, room))
-    return Status::no_resource;
+  if ((free_gets_.empty() && gets_.size() >= kMostGets) || p.reserved || !make_room(p, room)) return stalled();
   if (free_gets_.empty()) {
     free_gets_.push_back(static_cast<std::uint32_t>(gets_.size()));
     gets_.emplace_back();
@@ -224,6 +226,7 @@ Status BasicUdpConduit<Host>::get(Rank rank, void* to, const void* from, Bytes b
   ++entry.generation;
   const std::array<std::int32_t, 2> identity{static_cast<std::int32_t>(number),
                                              static_cast<std::int32_t>(entry.generation)};
+  counters_.handed.transfer(bytes);
   append_record(p, RecordKind::get, {}, identity, reinterpret_cast<std::uint64_t>(from), nullptr, bytes);
   p.open_flags |= kMovesData;
   after_append(p);

@@ -18,6 +18,7 @@
 
 #include "gasmeter/base/real_host.hpp"
 #include "gasmeter/conduit/conduit.hpp"
+#include "gasmeter/conduit/counts.hpp"
 #include "gasmeter/conduit/host.hpp"
 #include "gasmeter/networks/udp/receive_window.hpp"
 #include "gasmeter/networks/udp/run_settings.hpp"
@@ -32,7 +33,7 @@ inline constexpr SimTime kAcknowledgementDelay{100'000'000};  // 100 us
 
 // Over sockets or over a model of them: on a model host each step of the protocol pays its price, too.
 template <class Host>
-class BasicUdpConduit final : public conduit::Conduit {
+class BasicUdpConduit final : public conduit::Conduit, public conduit::CountsItself {
  public:
   // `service` outlives the conduit and knows the ranks' addresses. `segment`: memory that peers may put to and get
   // from. Throws UsageError for more ranks than the header can name, or datagrams too small for any message.
@@ -59,6 +60,10 @@ class BasicUdpConduit final : public conduit::Conduit {
   // Between measurements: answers peers and repeats what was lost, keeps messages for the next poll.
   void serve();
   [[nodiscard]] const UdpCounters& counters() const { return counters_; }
+  void add_to(conduit::Counts& counts) const override {
+    counters_.add_to(counts);
+    counts.add(conduit::Count::datagrams, counters_.sent + counters_.acknowledgements);
+  }
   // Everything that this rank sent has been acknowledged.
   [[nodiscard]] bool is_quiet() const;
 
@@ -131,6 +136,10 @@ class BasicUdpConduit final : public conduit::Conduit {
   };
 
   // ---- sending
+  Status stalled() {
+    ++counters_.handed.stalls;
+    return Status::no_resource;
+  }
   // Whether a put or an answer shares a datagram; others are sent from where they lie.
   [[nodiscard]] bool is_copied(Bytes bytes) const { return bytes <= std::min(kCopied, largest_ / 2); }
   [[nodiscard]] Peer& peer(Rank rank);

@@ -79,6 +79,13 @@ class EthernetInstallation final : public ModelNetwork {
   void settle(Rank rank) override {
     if (settle_[index(rank)]) settle_[index(rank)]();
   }
+  void add_to(conduit::Counts& counts) override {
+    using conduit::Count;
+    const networks::ethernet::EthernetCounters seen = network_.counters();
+    counts.add(Count::packets, seen.packets);
+    counts.add(Count::drops, seen.ring_drops + seen.overflow_drops);
+    counts.add(Count::interrupts, seen.interrupts);
+  }
   sim::Fabric* fabric() override { return &network_.fabric(); }
   void name_steps(sim::Tracer& tracer) override { network_.name_steps(tracer); }
 

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "gasmeter/base/error.hpp"
 #include "gasmeter/conduit/host_prices.hpp"
 #include "gasmeter/conduit/machine_values.hpp"
 #include "gasmeter/networks/extoll/extoll_conduit.hpp"
@@ -30,6 +31,12 @@ networks::extoll::AmOptions am_options(const Settings& settings) {
   choose("sections", "packed", options.packed);
   choose("receive", "in-place", options.in_place);
   choose("send_poll", "on", options.send_poll);
+  const std::int64_t outstanding = settings.integer("outstanding");
+  if (outstanding < 0 || outstanding > 65535) {
+    throw UsageError("option 'outstanding=" + settings.text("outstanding") +
+                     "': allowed are 1 to 65535 requests, and 0 for any number");
+  }
+  options.outstanding = static_cast<unsigned>(outstanding);
   options.node_by_memory = settings.text("node_local") == "shared";
   const std::string& lock = settings.text("lock");
   if (lock == "none") options.lock = AmOptions::Lock::none;
@@ -69,6 +76,17 @@ class ExtollNetwork final : public ModelNetwork {
       keys.push_back(std::move(key));
     }
     return keys;
+  }
+  void add_to(conduit::Counts& counts) override {
+    using conduit::Count;
+    for (std::uint32_t rank = 0; rank < engine_.ranks(); ++rank) {
+      const networks::extoll::PortCounters& seen = network_.port(Rank{rank}).counters();
+      counts.add(Count::packets, seen.velo_sent);
+      counts.add(Count::commands, seen.puts + seen.gets);
+      counts.add(Count::refusals, seen.refused);
+      counts.add(Count::held, seen.velo_held + seen.held_back);
+      counts.add(Count::drops, seen.velo_dropped);
+    }
   }
   sim::Fabric* fabric() override { return &network_.fabric(); }
   void name_steps(sim::Tracer& tracer) override {

@@ -49,6 +49,16 @@ class IbvNetwork final : public ModelNetwork {
     }
     return keys;
   }
+  void add_to(conduit::Counts& counts) override {
+    using conduit::Count;
+    for (std::uint32_t rank = 0; rank < engine_.ranks(); ++rank) {
+      const networks::ibv::ContextCounters& seen = network_.context(Rank{rank}).counters();
+      counts.add(Count::commands, seen.posted);
+      counts.add(Count::refusals, seen.refused);
+      counts.add(Count::not_ready, seen.not_ready);
+      counts.add(Count::retransmits, seen.sent_again);
+    }
+  }
   sim::Fabric* fabric() override { return &network_.fabric(); }
 
  private:

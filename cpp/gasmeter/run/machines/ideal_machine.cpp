@@ -29,6 +29,14 @@ class IdealNetwork final : public ModelNetwork {
                                            request_.settings);
   }
 
+  void add_to(conduit::Counts& counts) override {
+    for (std::uint32_t rank = 0; rank < engine_.ranks(); ++rank) {
+      const networks::ideal::NicCounters& seen = network_.nic(Rank{rank}).counters();
+      counts.add(conduit::Count::packets, seen.sent);
+      counts.add(conduit::Count::packet_bytes, seen.bytes_sent);
+      counts.add(conduit::Count::refusals, seen.refused);
+    }
+  }
   void name_steps(sim::Tracer& tracer) override { network_.name_steps(tracer); }
 
  private:

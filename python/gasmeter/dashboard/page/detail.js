@@ -14,7 +14,7 @@ Gasmeter.columns = function (packed) {
     at, flags, value,
     low: off("low", -1, FLAGS.noInterval), high: off("high", 1, FLAGS.noInterval),
     min: off("min", -1, FLAGS.noSpread), p99: off("p99", 1, FLAGS.noSpread),
-    n: take("n", 1, 0), state: take("state", 0.1, FLAGS.noState), samples: packed.samples, unit,
+    n: take("n", 1, 0), state: take("state", 0.1, FLAGS.noState), samples: packed.samples, counters: packed.counters ?? {}, unit,
   };
 };
 
@@ -78,7 +78,14 @@ Gasmeter.history = function (series, columns, picked, width, go) {
   if (!y) return null;
   const frame = Gasmeter.frame({ width, height: width < 500 ? 250 : 320, x, y, unit: series.unit_name, name: `${series.metric} (${series.kind})`, xTicks: Gasmeter.dateTicks(site.runs, first, last, width) });
   const group = svg("g", { class: series.kind });
+  Gasmeter.pickedLine(frame, columns, picked, from);
   group.append(svg("path", { class: "band", d: Gasmeter.area(xs, low, high, frame.across, frame.up) }), svg("path", { class: "curve", d: Gasmeter.path(xs, ys, frame.across, frame.up) }));
+  // A band of one run has no width, and few runs are points rather than a line: each has its interval as an upright.
+  if (xs.length * 20 <= width) xs.forEach((run, i) => {
+    if (!(high[i] > low[i])) return;
+    const at = frame.across(run), top = frame.up(high[i]), foot = frame.up(low[i]);
+    group.append(svg("path", { class: "whisker", d: `M${at} ${top}V${foot}M${at - 4} ${top}h8M${at - 4} ${foot}h8` }));
+  });
   if (xs.length * 5 <= width) xs.forEach((run, i) => { if (Number.isFinite(ys[i])) group.append(svg("circle", { class: columns.flags[from + i] & FLAGS.shared ? "hollow" : "dot", cx: frame.across(run), cy: frame.up(ys[i]), r: 2.6 })); });
   frame.root.append(group);
   const edges = [series.first, ...series.steps, series.last + 1];
@@ -87,10 +94,6 @@ Gasmeter.history = function (series, columns, picked, width, go) {
     if (level !== null && end > start && series.steps.length) frame.root.append(svg("line", { class: "level", x1: frame.across(start), x2: frame.across(end), y1: frame.up(level), y2: frame.up(level) }));
   });
   Gasmeter.stepMarks(frame, series.steps);
-  if (picked >= from) {
-    const at = frame.across(columns.at[picked]);
-    frame.root.append(svg("line", { class: "picked", x1: at, x2: at, y1: frame.top, y2: frame.height - frame.bottom }));
-  }
   const touch = svg("rect", { class: "touch", x: frame.left, y: 0, width: width - frame.left - frame.right, height: frame.height - frame.bottom });
   touch.addEventListener("click", (event) => {
     const box = frame.root.getBoundingClientRect();
@@ -104,19 +107,24 @@ Gasmeter.history = function (series, columns, picked, width, go) {
   return frame.root;
 };
 
+// Where the run stands whose facts are shown; what was measured is drawn over it.
+Gasmeter.pickedLine = function (frame, columns, picked, from) {
+  if (picked < from) return;
+  const at = frame.across(columns.at[picked]);
+  frame.root.append(Gasmeter.svg("line", { class: "picked", x1: at, x2: at, y1: frame.top, y2: frame.height - frame.bottom }));
+};
+
 Gasmeter.hostStrip = function (series, columns, picked, width) {
   const { from, x } = Gasmeter.shown(columns);
   const xs = columns.at.slice(from), ys = columns.state.slice(from);
   const y = Gasmeter.span(ys, 0.1);
   if (!y) return null;
   const frame = Gasmeter.frame({ width, height: 92, x, y, unit: "ns", name: "state of the host: round trip of a cache line between the cores" });
+  Gasmeter.pickedLine(frame, columns, picked, from);
   const group = Gasmeter.svg("g", { class: "published" });
   group.append(Gasmeter.svg("path", { class: "curve", d: Gasmeter.path(xs, ys, frame.across, frame.up) }));
+  if (xs.length * 20 <= width) xs.forEach((run, i) => { if (Number.isFinite(ys[i])) group.append(Gasmeter.svg("circle", { class: "dot", cx: frame.across(run), cy: frame.up(ys[i]), r: 2.2 })); });
   frame.root.append(group);
-  if (picked >= from) {
-    const at = frame.across(columns.at[picked]);
-    frame.root.append(Gasmeter.svg("line", { class: "picked", x1: at, x2: at, y1: frame.top, y2: frame.height - frame.bottom }));
-  }
   frame.root.setAttribute("aria-label", "state of the host by run");
   return frame.root;
 };
@@ -125,7 +133,7 @@ Gasmeter.stepTable = function (series) {
   const { element, site } = Gasmeter;
   const box = element("section", {}, element("h3", {}, "Steps"));
   if (!series.steps.length) {
-    box.append(element("p", { class: "small" }, series.kind === "modelled" ? "Every run gave the same number." : series.count < 8 ? `Too few runs to tell a step from noise (${series.count}; at least 8).` : "No change of level that stands out of the noise."));
+    box.append(element("p", { class: "small" }, series.count === 1 ? "One run: nothing to compare it with." : series.kind === "modelled" ? "Every run gave the same number." : series.count < 8 ? `Too few runs to tell a step from noise (${series.count}; at least 8).` : "No change of level that stands out of the noise."));
     return box;
   }
   const table = element("table", {}, element("tr", {}, element("th", {}, "from run"), ...["change", "before", "after"].map((name) => element("th", { class: "number" }, name)), element("th", {}, "revision")));
@@ -175,9 +183,13 @@ Gasmeter.runPanel = function (series, columns, picked, go, width) {
   if (samples) {
     const values = Gasmeter.unpack(samples.value, samples.count, columns.unit), kept = Gasmeter.unpack(samples.kept, samples.count);
     const chart = Gasmeter.blocks(values, kept, series, Math.min(width, 620), columns.value[picked]);
-    const thinned = samples.of > samples.count ? `, every ${Math.ceil(samples.of / samples.count)}th of ${samples.of}` : "";
-    if (chart) box.append(element("h3", {}, "Blocks"), chart, element("p", { class: "small" }, `${samples.count} blocks in the order measured${thinned}; dotted: their median; hollow: left out of comparisons, the cores had moved.`));
+    const thinned = samples.of > samples.count ? `, one in ${Math.ceil(samples.of / samples.count)} of ${samples.of}` : "";
+    if (chart) box.append(element("h3", {}, "Blocks"), chart, element("p", { class: "small" }, `${samples.count} blocks in the order measured${thinned}; dotted: the run's median; hollow: left out of comparisons, the cores had moved.`));
   } else box.append(element("p", { class: "small" }, series.reference ? "A comparison: its blocks are those of the two that are compared." : "The blocks of this run are in its store; the site keeps those of the newest runs and beside steps."));
+  const counted = Object.entries(columns.counters[run] ?? {});
+  if (counted.length) box.append(element("details", {}, element("summary", {}, "Counters"),
+    Gasmeter.facts(counted.map(([name, [all, each]]) => [name.replaceAll("_", " "), `${each === null ? "" : `${Gasmeter.digits(each)} per operation, `}${all.toLocaleString("en")} in all`])),
+    element("p", { class: "small" }, "Summed over ranks and measured blocks; what stayed 0 is not shown.")));
   const lists = [["Host", host], ["Versions", versions]].map(([name, table]) => element("details", {}, element("summary", {}, name),
     Object.keys(table).length ? Gasmeter.facts(Object.entries(table).map(([key, value]) => [key.replaceAll("_", " "), Gasmeter.fact(key, value)])) : element("p", { class: "small" }, "not stated")));
   if (told.load) lists[0].append(element("p", { class: "small" }, `load when it began: ${told.load.map((one) => one.toFixed(2)).join(", ")}`));

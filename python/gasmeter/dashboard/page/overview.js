@@ -89,7 +89,7 @@ Gasmeter.overview = function () {
   );
   page.replaceChildren(
     element("details", { class: "filters", open }, element("summary", {}, "Filter and order"), fields),
-    element("p", { class: "small" }, "Each line is the median of a run; each axis spans its own series and does not begin at zero. Dashed uprights with a triangle: the level changed (measured: confirmed step; modelled: any difference). Equal distances are runs, not days."),
+    element("p", { class: "small" }, "Each point is the median of one run's blocks; each axis spans its own series and does not begin at zero. Dashed uprights with a triangle: the level changed (measured: confirmed step; modelled: any difference). Equal distances are runs, not days."),
     list,
   );
   if (site.notes.length) {

@@ -291,7 +291,7 @@ TEST_CASE("rows of every size move those bytes and no other") {
         source[i] = &from[7000 + (count - 1 - i) * piece];
         std::copy_n(&from[7000 + (count - 1 - i) * piece], piece, &expected[i * (piece + 3)]);
       }
-      copy_indexed(at.data(), source.data(), piece, count);
+      copy_indexed({at.data()}, {source.data()}, piece, count);
       REQUIRE(to == expected);
     }
   }

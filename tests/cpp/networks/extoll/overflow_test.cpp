@@ -144,6 +144,31 @@ TEST_CASE("extoll_all_to_all_with_replies_through_tiny_mailboxes_ends_the_same_e
   }
 }
 
+// Credits of all pairs and replies share the cards and mailboxes with what they are given for.
+TEST_CASE("extoll_all_to_all_with_few_requests_outstanding_ends_the_same_every_time") {
+  for (const unsigned outstanding : {1U, 2U, 3U}) {
+    for (AmOptions options : {AmOptions::improved(), AmOptions::early()}) {
+      options.node_by_memory = outstanding == 2;
+      options.outstanding = outstanding;
+      const ExtollParameters tiny{.mailbox_slots = 3, .read_pointer_update = 2};
+      const auto run = [&](const Plan& plan, bool strict, unsigned threads) {
+        return crowd({.ranks = 8, .topology = "mesh2d:2x2", .strict = strict, .threads = threads}, tiny, options, 8,
+                     plan, true);
+      };
+      for (const Category category : {Category::medium, Category::long_message}) {
+        CAPTURE(outstanding);
+        CAPTURE(options.packed);
+        CAPTURE(category == Category::medium);
+        const Plan plan{.category = category, .size = 300, .messages = 7, .arguments = 3};
+        const Outcome lazy = run(plan, false, 1);
+        CHECK(lazy.dropped == 0);
+        CHECK(lazy.clocks == run(plan, true, 1).clocks);
+        CHECK(lazy.clocks == run(plan, false, 2).clocks);
+      }
+    }
+  }
+}
+
 TEST_CASE("extoll_notifications_of_longs_are_never_lost") {
   const Outcome outcome = crowd(
       {.ranks = 20, .topology = "mesh2d:5x4"}, {.mailbox_slots = 4, .read_pointer_update = 2, .notification_slots = 1},

@@ -142,6 +142,12 @@ TEST_CASE("credits_bound_what_waits_at_a_rank_that_does_not_poll") {
   CHECK(world.b.conduit.is_quiet());
   // Credits were returned although nothing else went back.
   CHECK(world.b.conduit.counters().credit_messages != 0);
+  conduit::Counts counts;
+  world.a.conduit.add_to(counts);
+  CHECK(counts.of(conduit::Count::messages) == static_cast<std::uint64_t>(accepted));
+  CHECK(counts.of(conduit::Count::stalls) == 100'000U - static_cast<std::uint64_t>(accepted));
+  CHECK(counts.of(conduit::Count::two_sided_messages) == world.a.port.sends);
+  CHECK(counts.of(conduit::Count::direct) == 0U);
   REQUIRE(try_send(world.a, 1, Category::short_message, accepted) == Status::ok);
   world.settle();
   CHECK(world.b.numbers == count_up(accepted + 1));

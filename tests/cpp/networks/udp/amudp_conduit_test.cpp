@@ -214,6 +214,11 @@ TEST_CASE("a lost request is sent again after its timer, which doubles; its hand
   CHECK(host.now() >= due);
   CHECK(pair.line_a.sent[0] == pair.line_a.sent[2]);
   CHECK(pair.a.counters().retransmitted == 2);
+  conduit::Counts counts;
+  pair.a.add_to(counts);
+  CHECK(counts.of(conduit::Count::retransmits) == 2U);
+  CHECK(counts.of(conduit::Count::datagrams) == pair.a.counters().sent);
+  CHECK_FALSE(counts.of(conduit::Count::credits).has_value());
   pair.poll_b();
   pair.poll_a();
   CHECK(pair.sink_b.arguments.size() == 1);

@@ -52,6 +52,14 @@ TEST_CASE("lone_message_leaves_at_once_and_those_behind_it_share_a_datagram") {
   world.settle();
   CHECK(world.a.conduit.is_quiet());
   CHECK(numbers(world.b.sink) == count_up(0, 20));
+  conduit::Counts counts;
+  world.a.conduit.add_to(counts);
+  CHECK(counts.of(conduit::Count::messages) == 20U);
+  CHECK(counts.of(conduit::Count::payload_bytes) == 0U);
+  CHECK(counts.of(conduit::Count::datagrams) ==
+        world.a.conduit.counters().sent + world.a.conduit.counters().acknowledgements);
+  CHECK(world.a.conduit.counters().sent == 2);
+  CHECK(counts.of(conduit::Count::retransmits) == 0U);
   // Nothing is on its way any more: the next one is alone again.
   world.a.service.sent.clear();
   REQUIRE(send_short(world.a, 1, 20) == Status::ok);
