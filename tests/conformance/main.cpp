@@ -204,7 +204,7 @@ Runs extoll() {
   Runs runs;
   if (!kThreadSanitizer) add_extoll<false, true, 64>(runs, "improved");
   add_extoll<false, false, 4>(runs, "improved, looped, tiny mailbox");
-  if (testing::kSanitizer.empty()) add_extoll<false, false, 64, 2>(runs, "improved, looped, two outstanding");
+  if (testing::kSanitizer.empty()) add_extoll<false, false, 64, 4>(runs, "improved, looped, four outstanding");
   return runs;
 }
 
