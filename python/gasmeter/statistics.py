@@ -80,11 +80,12 @@ def lag1_autocorrelation(values: npt.ArrayLike) -> float:
     -------
     float
         Between 0 and 0.95, computed on ranks (one disturbed block must not hide it) and corrected for the bias of
-        small samples; 0 for fewer than four blocks. Negative values count as 0, which is the cautious side.
+        small samples; 0 for fewer than four blocks, and where one of them has no value (NaN). Negative values count
+        as 0, which is the cautious side.
     """
     array = np.asarray(values, dtype=np.float64)
     n = array.size
-    if n < 4 or float(np.ptp(array)) == 0.0:
+    if n < 4 or not float(np.ptp(array)) > 0.0:
         return 0.0
     centred = stats.rankdata(array) - (n + 1) / 2
     rho = float(np.dot(centred[1:], centred[:-1]) / np.dot(centred, centred))
@@ -125,8 +126,8 @@ def median_interval(values: npt.ArrayLike) -> Interval:
     Returns
     -------
     Interval
-        Without ends if n is below `FEWEST_BLOCKS`. Where fewer than six blocks' worth of information is left after the
-        correction, the interval is the whole range.
+        Without ends if n is below `FEWEST_BLOCKS` or a block has no value. Where fewer than six blocks' worth of
+        information is left after the correction, the interval is the whole range.
 
     Notes
     -----
@@ -140,7 +141,7 @@ def median_interval(values: npt.ArrayLike) -> Interval:
         return Interval(math.nan, math.nan, math.nan, 0)
     ordered = np.sort(array)
     median = float(np.median(ordered))
-    if n < FEWEST_BLOCKS:
+    if n < FEWEST_BLOCKS or math.isnan(median):
         return Interval(median, math.nan, math.nan, n)
     lower = _order_statistic(n, effective_size(array))
     return Interval(median, float(ordered[lower]), float(ordered[n - 1 - lower]), n)

@@ -110,6 +110,14 @@ def test_correlation_stays_in_its_bounds_and_never_adds_blocks(values):
     assert effective_size(values) <= values.size
 
 
+@pytest.mark.parametrize("missing", [1, 40])
+def test_blocks_without_a_value_give_a_summary_without_one(missing):
+    found = summarise([math.nan] * missing + [1.0] * (40 - missing))
+    assert math.isnan(found.interval.median)
+    assert math.isnan(found.interval.low)
+    assert math.isnan(found.p50)
+
+
 def test_correlated_blocks_count_for_less():
     rng = np.random.default_rng(5)
     drifting = autoregression(rng, 200, 0.9)
