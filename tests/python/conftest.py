@@ -1,5 +1,6 @@
 """Fixtures that put the fake machine where the real one would be."""
 
+import signal
 import sys
 
 import hypothesis
@@ -11,6 +12,10 @@ from gasmeter import catalogue, limits, runner, sessions
 # Builds share their machine: a test that once takes long is no failure.
 hypothesis.settings.register_profile("gasmeter", deadline=None)
 hypothesis.settings.load_profile("gasmeter")
+
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    # As in a job that a shell runs in the background: tests press Ctrl-C, and what they start inherits this.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
