@@ -14,13 +14,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from gasmeter.counters import COUNTER_COLUMNS, COUNTERS
+from gasmeter.counters import COUNTERS
 from gasmeter.rows import COLUMNS, Row, installation
 from gasmeter.units import format_bytes, format_quantity
 
 __all__ = [
     "FORMATS",
-    "counters_csv",
     "counters_table",
     "csv_cell",
     "csv_lines",
@@ -87,13 +86,15 @@ def csv_cell(value: object) -> str:
     return "" if value is None else str(value)
 
 
-def csv_lines(rows: Iterable[Row]) -> str:
+def csv_lines(rows: Iterable[Row], columns: Sequence[str] = COLUMNS) -> str:
     """Return rows as CSV lines without a header.
 
     Parameters
     ----------
     rows : iterable of dict
-        By the names of `gasmeter.rows.COLUMNS`.
+        By the names of the columns.
+    columns : sequence of str
+        In order; those of results.csv.
 
     Returns
     -------
@@ -103,24 +104,26 @@ def csv_lines(rows: Iterable[Row]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     for row in rows:
-        writer.writerow([csv_cell(row[name]) for name in COLUMNS])
+        writer.writerow([csv_cell(row[name]) for name in columns])
     return text.getvalue()
 
 
-def to_csv(rows: Iterable[Row]) -> str:
+def to_csv(rows: Iterable[Row], columns: Sequence[str] = COLUMNS) -> str:
     """Return rows as CSV with a header.
 
     Parameters
     ----------
     rows : iterable of dict
-        By the names of `gasmeter.rows.COLUMNS`.
+        By the names of the columns.
+    columns : sequence of str
+        In order; those of results.csv.
 
     Returns
     -------
     str
-        What stands in results.csv.
+        What stands in the file.
     """
-    return ",".join(COLUMNS) + "\n" + csv_lines(rows)
+    return ",".join(columns) + "\n" + csv_lines(rows, columns)
 
 
 def json_value(value: Any) -> Any:
@@ -306,27 +309,6 @@ def _cells(row: Row) -> dict[str, str]:
         "n": str(row["n"]),
         "remark": ", ".join(remarks),
     }
-
-
-def counters_csv(rows: Iterable[Row]) -> str:
-    """Return counters.csv.
-
-    Parameters
-    ----------
-    rows : iterable of dict
-        By the names of `COUNTER_COLUMNS`.
-
-    Returns
-    -------
-    str
-        With a header.
-    """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COUNTER_COLUMNS)
-    for row in rows:
-        writer.writerow([csv_cell(row[name]) for name in COUNTER_COLUMNS])
-    return text.getvalue()
 
 
 def counters_table(rows: Sequence[Row]) -> str:

@@ -15,8 +15,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from gasmeter.counters import COUNTER_COLUMNS
 from gasmeter.errors import UsageError
-from gasmeter.formats import counters_csv, csv_lines, json_value, to_csv
+from gasmeter.formats import csv_lines, json_value, to_csv
 from gasmeter.journal import Journal, read_journal, refused
 from gasmeter.links import links_parquet
 from gasmeter.point import SCHEMA_VERSION
@@ -236,7 +237,7 @@ class Store:
         """Write counters.csv; none where nothing was counted."""
         rows = result.counter_rows()
         if rows:
-            write_atomically(self.folder / "counters.csv", counters_csv(rows))
+            write_atomically(self.folder / "counters.csv", to_csv(rows, COUNTER_COLUMNS))
 
     def _write_plots(self, result: Result) -> list[Path]:
         from gasmeter.plots import save_all  # noqa: PLC0415 - loads matplotlib

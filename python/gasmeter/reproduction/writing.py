@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import base64
-import csv
-import io
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
@@ -12,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gasmeter import context
-from gasmeter.formats import csv_cell
+from gasmeter.formats import to_csv
 from gasmeter.hardware import facts
 from gasmeter.journal import refused
 from gasmeter.machine import Machine
@@ -104,12 +102,7 @@ def claims_csv(judged: Iterable[Judged]) -> str:
     str
         With a header.
     """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(CLAIM_COLUMNS)
-    for row in claim_rows(judged):
-        writer.writerow([csv_cell(row[name]) for name in CLAIM_COLUMNS])
-    return text.getvalue()
+    return to_csv(claim_rows(judged), CLAIM_COLUMNS)
 
 
 def write_reproduction(found: Reproduction, folder: Path, digitised: Sequence[Points] = ()) -> list[Path]:
