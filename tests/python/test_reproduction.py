@@ -9,6 +9,7 @@ import re
 import time
 from contextlib import closing
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -17,7 +18,8 @@ import gasmeter as gm
 from fakes import CATALOGUE, Core, ModelJob
 from gasmeter import catalogue, execution, hardware, sessions
 from gasmeter.cli import cli
-from gasmeter.errors import UsageError
+from gasmeter.conformance import Counts, Family, Suite
+from gasmeter.errors import EnvironmentLacks, UsageError
 from gasmeter.reproduction import planning, running, writing
 from gasmeter.reproduction.digitised import read_digitised
 from gasmeter.reproduction.extoll import EXTOLL
@@ -75,7 +77,15 @@ def extoll(machine, monkeypatch):
     monkeypatch.setattr(Core, "catalogue", staticmethod(lambda: {**CATALOGUE, "conduits": conduits}))
     catalogue.catalogue.cache_clear()
     use_efforts(monkeypatch, dataclasses.replace(SMALL, xs=(16, 32, 64, 128, 256, 512)))
+    monkeypatch.setattr(running, "conformance_program", lambda: Path("suite"))
+    monkeypatch.setattr(running, "run_suite", lambda program, conduits: passing(program, conduits[0]))
     return machine
+
+
+def passing(program, conduit):
+    """Return what the conformance suite says where everything passes."""
+    build = {"version": "1", "compiler": "a compiler", "build_type": "Release"}
+    return Suite(program, build, {}, [Family(conduit, conduit, ["2 ranks"], {"rma": Counts(3, 0, 0)})])
 
 
 def use_efforts(monkeypatch, full, **changes):
@@ -126,7 +136,7 @@ def test_names_of_papers_and_figures_are_checked():
         paper("extol")
     with pytest.raises(UsageError, match="unknown figure of extoll '4'"):
         figures_of(EXTOLL, ["4"])
-    with pytest.raises(UsageError, match=r"figure text of extoll cannot be run yet: judged by .*; allowed: 1, 3, 8, 9"):
+    with pytest.raises(UsageError, match=r"figure text of extoll cannot be run yet: no figure.*; allowed: 1, 3, 8, 9"):
         figures_of(EXTOLL, ["text"])
     assert [figure.number for figure in figures_of(EXTOLL, ["15", "3"])] == ["3", "15"]
 
@@ -261,6 +271,30 @@ def test_figures_that_were_not_asked_for_are_not_run(extoll, tmp_path):
     found = run(tmp_path, "12", quick=True)
     notes = {entry.claim.id: entry.judgement.notes for entry in found.judged}
     assert notes["extoll-fig3-order"] == ["figure 3 was not asked for"]
+
+
+def test_the_whole_paper_runs_the_conformance_suite(extoll, tmp_path, monkeypatch):
+    told = []
+    found = run(tmp_path, told=told.append)
+    assert verdicts(found)["extoll-tests-pass"] == "within"
+    assert told == ["the conformance suite on extoll"]
+    writing.write_reproduction(found, tmp_path / "out")
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "3 runs of cases passed, 0 failed" in page
+    assert "no failures of the conformance suite" in page
+
+    def no_program():
+        raise EnvironmentLacks("no suite; install it")
+
+    monkeypatch.setattr(running, "conformance_program", no_program)
+    found = run(tmp_path, resume=True)
+    (entry,) = [entry for entry in found.judged if entry.claim.id == "extoll-tests-pass"]
+    assert (entry.judgement.verdict, entry.judgement.notes) == ("not_run", ["no suite; install it"])
+
+
+def test_a_part_of_the_paper_or_a_quick_look_runs_no_suite(extoll, tmp_path):
+    assert verdicts(run(tmp_path / "a", "12"))["extoll-tests-pass"] == "not_run"
+    assert verdicts(run(tmp_path / "b", quick=True))["extoll-tests-pass"] == "not_run"
 
 
 def test_a_refused_point_is_an_outcome(extoll, tmp_path, monkeypatch):

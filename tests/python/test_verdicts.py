@@ -9,6 +9,7 @@ import pytest
 
 import gasmeter
 from gasmeter import hardware
+from gasmeter.conformance import Broken, Counts, Family, Suite
 from gasmeter.errors import UsageError
 from gasmeter.verdicts.claims import RESULT, claims, papers
 from gasmeter.verdicts.expressions import Expression, NotThere
@@ -21,6 +22,7 @@ from gasmeter.verdicts.predicates import (
     predicates_digest,
     read_predicates,
 )
+from gasmeter.verdicts.suites import judge_suite
 
 # ---- claims
 
@@ -124,7 +126,7 @@ def test_every_predicate_is_frozen_and_every_result_has_one():
 
 def test_predicates_do_not_disagree_with_what_they_say():
     for name, predicate in predicates().items():
-        judged = [bool(predicate.conditions), bool(predicate.undecidable), bool(predicate.elsewhere)]
+        judged = [bool(predicate.conditions), bool(predicate.undecidable), bool(predicate.suite)]
         assert sum(judged) == 1, name
         for condition in predicate.conditions:
             assert all(low <= high for low, high in condition.holds), name
@@ -170,7 +172,7 @@ def test_a_changed_predicate_needs_a_line_in_the_ledger():
     [
         ('colour = "red"', "extoll-fig3-am2-gain: it has colour"),
         ('placements = "some"', "placements 'some' is not allowed; allowed: every, any"),
-        ('undecidable = "u"', "one of quantity, undecidable and elsewhere"),
+        ('undecidable = "u"', "one of quantity, undecidable and suite"),
     ],
 )
 def test_a_wrong_predicate_is_named(more, message):
@@ -289,7 +291,26 @@ def test_all_conditions_have_to_hold():
 def test_some_claims_nobody_can_judge():
     nothing = Trial(Case("as given", "", "given", {}))
     assert judge_claim(predicates()["extoll-udp-unfit"], nothing).verdict == "not_decidable"
-    assert "conformance suite" in judge_claim(predicates()["extoll-tests-pass"], nothing).notes[0]
+    assert judge_claim(predicates()["extoll-tests-pass"], nothing).verdict == "not_run"
+
+
+def ended(passed: int, failed: int) -> Suite:
+    """Return a suite with one group of rules on extoll and one on another conduit."""
+    build = {"version": "1", "compiler": "a compiler", "build_type": "Release"}
+    own = Family("extoll", "extoll", ["4 ranks"], {"request-reply": Counts(passed, failed, 1)})
+    other = Family("smp", "smp", ["2 ranks"], {"request-reply": Counts(0, 7, 0)})
+    broken = [Broken("extoll", "4 ranks", "a_reply_comes", ("it did not",))] * failed
+    return Suite(Path("suite"), build, {"a_reply_comes": "request-reply"}, [own, other], broken)
+
+
+def test_a_conduit_passes_its_tests_if_nothing_failed_and_something_passed():
+    judged = judge_suite(ended(12, 0), "extoll")
+    assert (judged.verdict, judged.value) == ("within", 0)
+    assert "12 runs of cases passed, 0 failed, 1 were skipped" in judged.notes[0]
+    judged = judge_suite(ended(12, 2), "extoll")
+    assert (judged.verdict, judged.value) == ("outside", 2)
+    assert judged.notes[1] == "a_reply_comes failed on 4 ranks: it did not"
+    assert judge_suite(ended(0, 0), "extoll").verdict == "not_run"
 
 
 def test_the_jump_needs_two_series_on_one_side():

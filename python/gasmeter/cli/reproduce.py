@@ -77,7 +77,7 @@ def reproduce_command(
         with showing_progress() as progress:
             found = reproduce(
                 found_paper, chosen, out=place, quick=quick, jobs=jobs, resume=resume, blind=blind, progress=progress,
-                origin=options_with_origin(context),
+                told=lambda text: note(f"{text} …"), origin=options_with_origin(context),
             )  # fmt: skip
     except KeyboardInterrupt:
         note(f"what was run is kept in {place}; continue with --resume")
@@ -93,7 +93,9 @@ def _print(found: Reproduction, place: Path) -> None:
     table = Table(box=box.SIMPLE_HEAD, title=found.result.title, title_justify="left")
     for number, head in enumerate(_HEADS):
         table.add_column(head, justify="right" if number in _NUMBERS else "left", no_wrap=True)
-    shown = [entry for entry in found.judged if entry.figure in found.plan.figures]
+    shown = [
+        entry for entry in found.judged if entry.figure in found.plan.figures or entry.judgement.verdict != "not_run"
+    ]
     for entry in shown:
         table.add_row(*(Text(cell) for cell in _cells(entry)))
     out(render_table(table))

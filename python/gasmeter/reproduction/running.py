@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from gasmeter.errors import UsageError
+from gasmeter.conformance import Suite, conformance_program, run_suite
+from gasmeter.errors import EnvironmentLacks, UsageError
 from gasmeter.execution import Progress, execute
 from gasmeter.machine import Machine, machine
 from gasmeter.point import Group
@@ -23,6 +24,7 @@ from gasmeter.runner import GroupOutcome, Runner
 from gasmeter.verdicts.claims import RESULT, Blind, Claim, claims
 from gasmeter.verdicts.judging import Case, Judgement, Trial, judge_claim
 from gasmeter.verdicts.predicates import Predicate, SeriesKey, predicates
+from gasmeter.verdicts.suites import judge_suite
 
 __all__ = ["Judged", "Reproduction", "judge_all", "reproduce"]
 
@@ -66,12 +68,15 @@ class Reproduction:
         Every result claim of the paper, in the order of its figures.
     seconds : float
         What the run took.
+    suites : dict of str to Suite or str
+        What the conformance suite found, by conduit, or why it was not run there.
     """
 
     plan: Plan
     result: Result
     judged: list[Judged] = field(default_factory=list)
     seconds: float = 0.0
+    suites: dict[str, Suite | str] = field(default_factory=dict)
 
     def values(self, line: Line, placement: str, role: Role = "figure", variant: str = GIVEN) -> dict[int, float]:
         """Return what a line came to.
@@ -207,6 +212,7 @@ def reproduce(
     resume: bool = False,
     blind: Blind | None = None,
     progress: Callable[[Progress], None] | None = None,
+    told: Callable[[str], None] | None = None,
     origin: Mapping[str, Any] | None = None,
 ) -> Reproduction:
     """Run figures of a paper and judge its claims.
@@ -229,6 +235,8 @@ def reproduce(
         Judge with the paper's results removed or tripled; the rows must be the same.
     progress : callable, optional
         Told before and after every point.
+    told : callable, optional
+        Told what takes a while after the last point: the conformance suite, of a run of every figure.
     origin : mapping, optional
         Where options came from, for run.json.
 
@@ -255,8 +263,27 @@ def reproduce(
     if not result.rows:
         why = next(iter([*result.notes, *plan.missing.values()]), "no line is left")
         raise UsageError(f"no point of figures {', '.join(figure.number for figure in figures)} could be run: {why}")
+    found.suites = _suites(found.plan, blind, told)
     found.judged = judge_all(found, blind=blind)
     found.seconds = time.monotonic() - started
+    return found
+
+
+def _suites(plan: Plan, blind: Blind | None, told: Callable[[str], None] | None) -> dict[str, Suite | str]:
+    """Run the conformance suite on the conduits that statements of a paper call for."""
+    how = predicates(blind=blind)
+    names = (name for figure in plan.paper.figures for name in figure.claims)
+    wanted = dict.fromkeys(how[name].suite for name in names if name in how and how[name].suite)
+    if plan.quick or any(figure.lines and figure not in plan.figures for figure in plan.paper.figures):
+        return dict.fromkeys(wanted, "the conformance suite runs with every figure of the paper, and not quickly")
+    found: dict[str, Suite | str] = {}
+    for conduit in wanted:
+        if told is not None:
+            told(f"the conformance suite on {conduit}")
+        try:
+            found[conduit] = run_suite(conformance_program(), (conduit,))
+        except EnvironmentLacks as error:
+            found[conduit] = str(error)
     return found
 
 
@@ -293,11 +320,18 @@ def judge_all(found: Reproduction, *, blind: Blind | None = None) -> list[Judged
         for name in figure.claims:
             if name not in known or name not in how:
                 continue
-            judgement = _judge(how[name], figure, found.plan, _of(figure, found.plan, trial), judged)
-            ran = not math.isnan(judgement.value)
+            if how[name].suite in found.suites:
+                judgement = _by_suite(found.suites[how[name].suite], how[name].suite)
+            else:
+                judgement = _judge(how[name], figure, found.plan, _of(figure, found.plan, trial), judged)
+            ran = figure.lines and not math.isnan(judgement.value)
             tag = _label(name, figure, found) if ran else ""
             judged[name] = Judged(known[name], how[name], figure, judgement, tag)
     return list(judged.values())
+
+
+def _by_suite(found: Suite | str, conduit: str) -> Judgement:
+    return Judgement("not_run", notes=[found]) if isinstance(found, str) else judge_suite(found, conduit)
 
 
 def _of(figure: Figure, plan: Plan, trial: Trial) -> Trial:
@@ -340,7 +374,7 @@ def _label(claim: str, figure: Figure, found: Reproduction) -> str:
 def _judge(
     predicate: Predicate, figure: Figure, plan: Plan, trial: Trial, judged: Mapping[str, Judged]
 ) -> Judgement:  # fmt: skip
-    if predicate.undecidable or predicate.elsewhere:
+    if predicate.undecidable or predicate.suite:
         return judge_claim(predicate, trial)
     if not figure.lines:
         return Judgement("not_run", notes=[figure.left_out])

@@ -135,8 +135,8 @@ def judge_claim(predicate: Predicate, trial: Trial, *, only: Iterable[str] | Non
     """
     if predicate.undecidable:
         return Judgement("not_decidable", notes=[predicate.undecidable])
-    if predicate.elsewhere:
-        return Judgement("not_run", notes=[f"judged by {predicate.elsewhere}"])
+    if predicate.suite:
+        return Judgement("not_run", notes=[f"the conformance suite was not run on {predicate.suite}"])
     tables = trial.given.tables
     wanted = list(tables) if only is None else [name for name in tables if name in set(only)]
     nominal: dict[str, Quantities] = {}

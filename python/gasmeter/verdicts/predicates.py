@@ -24,7 +24,7 @@ __all__ = [
 _FOLDER = Path(__file__).resolve().parent.parent / "published"
 _FACTOR = 3.0
 _FIELDS = {
-    "tolerance", "rule", "quantity", "holds", "and", "over", "placements", "needs", "undecidable", "elsewhere", "unit",
+    "tolerance", "rule", "quantity", "holds", "and", "over", "placements", "needs", "undecidable", "suite", "unit",
     "series",
 }  # fmt: skip
 _SERIES_FIELDS = {"metric", "kernel", "conduit", "variant", "topology", "options", "optional"}
@@ -114,8 +114,10 @@ class Predicate:
         On how many placements it has to hold.
     needs : str
         A claim that has to hold first, or empty.
-    undecidable, elsewhere : str
-        Why nobody can judge it, or what does; empty otherwise.
+    undecidable : str
+        Why nobody can judge it; empty otherwise.
+    suite : str
+        The conduit on which the conformance suite has to pass; empty otherwise.
     unit : str
         Of the quantity.
     digest : str
@@ -132,7 +134,7 @@ class Predicate:
     placements: Literal["every", "any"]
     needs: str
     undecidable: str
-    elsewhere: str
+    suite: str
     unit: str
     digest: str
 
@@ -165,11 +167,11 @@ def read_predicates(text: str) -> dict[str, Predicate]:
 
 def _predicate(name: str, entry: Mapping[str, Any]) -> Predicate:
     where = f"predicates.toml: {name}"
-    judged = [key for key in ("quantity", "undecidable", "elsewhere") if key in entry]
+    judged = [key for key in ("quantity", "undecidable", "suite") if key in entry]
     if set(entry) - _FIELDS or not {"tolerance", "rule"} <= set(entry) or len(judged) != 1:
         raise UsageError(
             f"{where}: it has {', '.join(sorted(entry))}; allowed: tolerance, rule, one of quantity, undecidable and"
-            f" elsewhere, and of {', '.join(sorted(_FIELDS))}",
+            f" suite, and of {', '.join(sorted(_FIELDS))}",
             name,
         )
     raw = [entry, *entry.get("and", [])] if "quantity" in entry else []
@@ -192,7 +194,7 @@ def _predicate(name: str, entry: Mapping[str, Any]) -> Predicate:
         placements=placements,
         needs=entry.get("needs", ""),
         undecidable=entry.get("undecidable", ""),
-        elsewhere=entry.get("elsewhere", ""),
+        suite=entry.get("suite", ""),
         unit=entry.get("unit", "ratio"),
         digest=_digest([name, entry]),
     )
