@@ -72,6 +72,28 @@ def test_bandwidth_is_drawn_in_gigabytes():
     assert axes.get_ylabel() == "Bandwidth (GB/s)"
 
 
+def test_things_of_one_size_have_a_row_each():
+    (axes,) = measured(kernel="flood", op="put,get", sizes="1K").plot("bandwidth").axes
+    assert axes.get_xlabel() == "Bandwidth (GB/s), 1 KiB, measured"
+    assert sorted(label.get_text() for label in axes.get_yticklabels()) == ["get", "put"]
+    left, right = measured(op="put,get", conduit="ideal,smp", against="raw@shm", sizes="1K").plot().axes
+    assert right.get_xlabel() == "Overhead over raw@shm (%)"
+    tags = {label.get_text().rpartition(" ")[2] for label in left.get_yticklabels()}
+    assert tags == {"(measured)", "(modelled)"}
+
+
+def test_a_long_legend_makes_room_for_itself():
+    sizes = {"kernel": "flood", "sizes": "8:64", "ranks": "2"}
+    few = gm.measure(**sizes, conduit="smp", op="put").plot("bandwidth")
+    ranks = gm.measure("ping-pong", conduit="smp", op="put,get,am-medium", sizes="8:64", ranks="2,4,6,8,10,12")
+    many = ranks.plot()
+    assert many.get_figheight() > few.get_figheight()
+    FigureCanvasAgg(many).draw()
+    (axes,) = many.axes
+    assert not many.legends[0].get_window_extent().overlaps(axes.get_tightbbox())
+    assert axes.get_window_extent().height > 150
+
+
 def test_lines_differ_without_colour():
     figure = gm.measure("ping-pong", conduit="smp", op="am-medium,put,get", sizes="8:1K", against="raw@shm").plot()
     looks = {(line.get_marker(), line.get_linewidth(), line.get_linestyle()) for line in lines(figure.axes[0])}

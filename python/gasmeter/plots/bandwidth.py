@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gasmeter.plots.dots import draw_dots, has_one_size
 from gasmeter.plots.looks import KEYS, Looks
 from gasmeter.plots.style import Chart, Drawing, finish, plain_log_labels, plot_lines, size_axis
 
@@ -19,8 +20,11 @@ def draw_bandwidth(chart: Chart) -> Drawing:
     Returns
     -------
     Drawing
-        In GB/s (10^9 B/s); measured lines solid, modelled ones dashed, intervals as bands, shared cores hollow.
+        In GB/s (10^9 B/s); measured lines solid, modelled ones dashed, intervals as bands, shared cores hollow. Of one
+        size, dots in rows.
     """
+    if has_one_size(chart):
+        return draw_dots(chart, "Bandwidth (GB/s)", 1e-9)
     figure = Drawing(figsize=(6.3, 4.0), layout="constrained")
     axes = figure.subplots()
     looks = Looks(chart.values, set(chart.overhead["reference"]))

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import textwrap
+
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter
 
+from gasmeter.plots.dots import draw_dots, has_one_size
 from gasmeter.plots.looks import KEYS, Looks
-from gasmeter.plots.style import Chart, Drawing, finish, plot_lines, size_axis, time_axis
+from gasmeter.plots.style import Chart, Drawing, finish, plot_lines, size_axis, time_axis, time_unit
 
 __all__ = ["draw_latency"]
 
 _LARGE = 3.0
+_SIDE_LETTERS = 32  # of a line beside a vertical axis
 
 
 def draw_latency(chart: Chart) -> Drawing:
@@ -24,8 +28,11 @@ def draw_latency(chart: Chart) -> Drawing:
     Returns
     -------
     Drawing
-        Measured lines solid, modelled ones dashed, intervals as bands, shared cores hollow.
+        Measured lines solid, modelled ones dashed, intervals as bands, shared cores hollow. Of one size, dots in rows.
     """
+    if has_one_size(chart):
+        factor, unit = time_unit(float(chart.values["value"].max()))
+        return draw_dots(chart, f"{_quantity(chart)} ({unit})", 1.0 / factor)
     compared = not chart.overhead.empty
     figure = Drawing(figsize=(6.3, 5.4 if compared else 4.0), layout="constrained")
     looks = Looks(chart.values, set(chart.overhead["reference"]))
@@ -53,7 +60,7 @@ def _quantity(chart: Chart) -> str:
     parts = [
         names.get(metric, metric) + (f" of {', '.join(found)}" if len(ops) > 1 else "") for metric, found in ops.items()
     ]
-    return ";\n".join(parts)
+    return ";\n".join(textwrap.fill(part, _SIDE_LETTERS) for part in parts)
 
 
 def _overhead_axis(axes: Axes, reference: str) -> None:
@@ -63,4 +70,4 @@ def _overhead_axis(axes: Axes, reference: str) -> None:
     axes.axhline(0, color="0.3", linewidth=0.8, zorder=2)
     axes.set_ylim(min(low, -0.02), max(high, 0.02))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value * 100:.0f}"))
-    axes.set_ylabel(f"Overhead over\n{reference} (%)")
+    axes.set_ylabel(f"Overhead over\n{textwrap.fill(f'{reference} (%)', _SIDE_LETTERS * 2 // 3)}")

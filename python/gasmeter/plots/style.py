@@ -21,10 +21,23 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
 from gasmeter.plots.looks import KEYS, Look, Looks
 from gasmeter.units import format_bytes
 
-__all__ = ["Chart", "Drawing", "finish", "plain_log_labels", "plot_lines", "size_axis", "styled", "time_axis"]
+__all__ = [
+    "Chart",
+    "Drawing",
+    "finish",
+    "head_and_foot",
+    "plain_log_labels",
+    "plot_lines",
+    "size_axis",
+    "styled",
+    "time_axis",
+    "time_unit",
+]
 
 _LETTERS_PER_INCH = 17
 _HANDLE_LETTERS = 6  # what the line in front of a label takes
+_LEGEND_ROWS = 4  # that the figure has room for
+_ROW_INCHES = 0.18
 _FEW_DECADES = 200.0
 _ONE_DECADE = 15.0
 _SHEET = Path(__file__).resolve().parent.parent / "style.mplstyle"
@@ -175,6 +188,22 @@ def plain_log_labels(axes: Axes, factor: float) -> None:
     axes.grid(True, which="minor", axis="y", linewidth=0.3)
 
 
+def time_unit(high: float) -> tuple[float, str]:
+    """Return the unit that keeps times short.
+
+    Parameters
+    ----------
+    high : float
+        The longest, in ns.
+
+    Returns
+    -------
+    tuple of float and str
+        How many ns it has, and its name.
+    """
+    return (1.0, "ns") if high < 2e5 else ((1e3, "µs") if high < 2e8 else (1e6, "ms"))
+
+
 def time_axis(axes: Axes, quantity: str) -> None:
     """Make the vertical axis a logarithmic one of times, in the unit that keeps its numbers short.
 
@@ -185,8 +214,7 @@ def time_axis(axes: Axes, quantity: str) -> None:
     quantity : str
         What they are.
     """
-    high = axes.get_ylim()[1]
-    factor, unit = (1.0, "ns") if high < 2e5 else ((1e3, "µs") if high < 2e8 else (1e6, "ms"))
+    factor, unit = time_unit(axes.get_ylim()[1])
     axes.set_yscale("log")
     plain_log_labels(axes, factor)
     axes.set_ylabel(f"{quantity} ({unit})")
@@ -209,11 +237,35 @@ def finish(figure: Figure, chart: Chart, drawn: Sequence[tuple[Look, Line2D]]) -
     columns = min(4, max(1, math.ceil(len(ordered) / 2))) if len(ordered) > 3 else len(ordered)
     longest = max((len(look.label) for look, _ in ordered), default=0)
     columns = max(1, min(columns, int(inches * _LETTERS_PER_INCH / (longest + _HANDLE_LETTERS))))
+    more = math.ceil(len(ordered) / columns) - _LEGEND_ROWS if ordered else 0
+    figure.set_figheight(figure.get_figheight() + _ROW_INCHES * max(0, more))  # or the legend would cover the axes
     figure.legend(
         [line for _, line in ordered], [look.label for look, _ in ordered], loc="outside upper left", ncols=columns,
         borderaxespad=0.2, columnspacing=1.4, alignment="left",
-        title="\n".join(textwrap.wrap(chart.title, int(inches * 12))),
-        title_fontproperties={"size": 10, "weight": "bold"},
+        title=_head(figure, chart), title_fontproperties={"size": 10, "weight": "bold"},
     )  # fmt: skip
+    _foot(figure, chart)
+
+
+def head_and_foot(figure: Figure, chart: Chart) -> None:
+    """Add title and the line that says what the numbers are and what disturbed them, where no legend is needed.
+
+    Parameters
+    ----------
+    figure : Figure
+        Laid out with constrained layout.
+    chart : Chart
+        Its title and its disturbance.
+    """
+    figure.suptitle(_head(figure, chart), x=0.01, ha="left", size=10, weight="bold")
+    _foot(figure, chart)
+
+
+def _head(figure: Figure, chart: Chart) -> str:
+    return "\n".join(textwrap.wrap(chart.title, int(figure.get_size_inches()[0] * 12)))
+
+
+def _foot(figure: Figure, chart: Chart) -> None:
+    inches = figure.get_size_inches()[0]
     text = "\n".join(textwrap.wrap(chart.disturbance, int(inches * 17)))
     figure.supxlabel(text, fontsize=7, color="0.35", x=0.01, ha="left")
