@@ -23,7 +23,7 @@ def measurement(
     ranks: str | int | Sequence[int] = 2,
     variant: str | Sequence[str] = (),
     options: Mapping[str, object] | None = None,
-    against: str | None = None,
+    against: str | Mapping[str, str] | None = None,
     ci: str | float | None = None,
     iterations: int | None = None,
     max_time: str | float = 30.0,
@@ -48,7 +48,7 @@ def measurement(
         "ranks": ranks,
         "variant": variant,
         "options": dict(options or {}),
-        "reference": against,
+        "reference": dict(against) if isinstance(against, Mapping) else against,
         "ci": ci,
         "iterations": iterations,
         "max_time_s": max_time,
@@ -70,7 +70,7 @@ def measure(
     ranks: str | int | Sequence[int] = 2,
     variant: str | Sequence[str] = (),
     options: Mapping[str, object] | None = None,
-    against: str | None = None,
+    against: str | Mapping[str, str] | None = None,
     ci: str | float | None = None,
     iterations: int | None = None,
     max_time: str | float = 30.0,
@@ -99,8 +99,9 @@ def measure(
         Variants; the kernel's first by default.
     options : mapping, optional
         Options of kernel and conduit by name.
-    against : str, optional
-        Conduit to compare with in alternating blocks; adds its rows and ``overhead`` rows.
+    against : str or mapping, optional
+        What to compare with in alternating blocks: a conduit, or what differs, for instance ``{"op": "medium"}``; adds
+        its rows and ``overhead`` rows.
     ci : str or float, optional
         Stop when half the 95 % interval is below this share of the median, for instance ``"2%"``.
     iterations : int, optional

@@ -156,3 +156,9 @@ def test_no_number_is_cut_off_in_a_narrow_terminal(monkeypatch):
     assert "round_trip" in text or "latency" in text
     assert "raw@shm" in text
     assert text.count("…") == 6
+
+
+def test_a_measurement_is_compared_with_what_differs(machine):
+    frame = gm.measure("ping-pong", conduit="smp", op="put", sizes="8", against={"op": "get"}).frame()
+    assert set(frame[frame["metric"] == "overhead"]["reference"]) == {"op=get"}
+    assert set(frame["op"]) == {"put", "get"}
