@@ -91,6 +91,8 @@ def test_the_command_line_shows_them_below_the_table_or_on_standard_error(machin
         ("udp", {}, {"messages", "datagrams"}),
         ("udp", {"protocol": "amudp"}, {"messages", "datagrams"}),
         ("udp", {"loss": 0.05}, {"messages", "datagrams", "retransmits"}),
+        ("smp", {}, {"ring_messages", "ring_bytes"}),
+        ("smp", {"threads": "true"}, {"ring_messages", "ring_bytes"}),
         ("ideal", {}, {"messages", "packets", "packet_bytes"}),
         ("extoll", {}, {"messages", "packets"}),
         ("ibv", {}, {"messages", "commands"}),
@@ -99,7 +101,7 @@ def test_the_command_line_shows_them_below_the_table_or_on_standard_error(machin
     ],
 )
 def test_what_each_conduit_counts(conduit, options, positive):
-    placement = "one-per-node" if conduit not in {"udp", "ideal"} else ""
+    placement = "one-per-node" if conduit not in {"smp", "udp", "ideal"} else ""
     result = gm.measure("ping-pong", conduit=conduit, op="am-medium", sizes="64", iterations=200, options=options,
                         time=0.05, placement=placement)  # fmt: skip
     found = by_name(result)
@@ -107,8 +109,29 @@ def test_what_each_conduit_counts(conduit, options, positive):
     assert positive <= {name for name, times in found.items() if times}
     # A round trip is a request and a reply of 64 bytes; little comes on top between blocks.
     per_operation = dict(zip(result.counters()["counter"], result.counters()["per_operation"], strict=True))
+    if conduit == "smp":
+        assert 2 <= per_operation["ring_messages"] < 2.2
+        assert 2 * (64 + 8) <= per_operation["ring_bytes"] < 2 * 1.1 * (64 + 24)
+        assert found["ring_stalls"] == 0
+        return
     assert 2 <= per_operation["messages"] < 2.2
     assert 128 <= per_operation["payload_bytes"] < 140
+
+
+@compiled
+def test_ranks_of_a_modelled_node_count_their_rings():
+    result = gm.measure("ping-pong", conduit="extoll", op="am-short", iterations=50, placement="list:0,0",
+                        options={"neighbourhood": "true"})  # fmt: skip
+    found = by_name(result)
+    (operations,) = set(result.counters()["operations"])
+    assert 2 * operations <= found["ring_messages"] < 2.2 * operations + 40
+    assert found["messages"] < operations
+
+
+@compiled
+def test_a_full_ring_is_counted():
+    found = by_name(gm.measure("flood", conduit="smp", op="am-medium", sizes="32K", iterations=200, time=0.05))
+    assert found["ring_stalls"] > 0
 
 
 @compiled

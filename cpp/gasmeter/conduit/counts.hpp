@@ -16,7 +16,11 @@ enum class Count : std::uint8_t {
   transfers,      // puts and gets
   payload_bytes,  // of both, without headers
   stalls,         // attempts for which it had no room: no slot, no credit, a full window or queue
-  // of its protocol
+  // of the rings between neighbours, for which there is no conduit
+  ring_messages,  // active messages that came through them, requests and replies
+  ring_bytes,     // of their records, headers and padding among them
+  ring_stalls,    // attempts for which a ring had no room
+  // of a conduit's protocol
   datagrams,           // handed to sockets, those sent again among them
   two_sided_messages,  // handed to an MPI or its model
   retransmits,         // datagrams or sends that went again

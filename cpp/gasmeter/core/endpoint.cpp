@@ -306,6 +306,7 @@ unsigned Endpoint<H>::drain(Link& link, RingReceiver& shared_ring, bool requests
   } catch (...) {
     failure = std::current_exception();
   }
+  ring.count(found);
   if (GASMETER_UNLIKELY(failure != nullptr)) {
     announce(link, ring);  // the message is delivered, once, whatever its handler did
     shared_ring = ring;

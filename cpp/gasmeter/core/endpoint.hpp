@@ -73,6 +73,10 @@ class Endpoint final : private conduit::Delivery {
   }
   // Ranks whose memory can be mapped, this one among them.
   [[nodiscard]] std::uint32_t neighbours() const { return near_.ranks(); }
+  // Adds what went through the rings between neighbours, if there are any; not while another thread is in here.
+  void add_to(conduit::Counts& counts) const {
+    if (near_.ranks() > 1) near_.add_to(counts);
+  }
 
   void register_handlers(std::span<HandlerEntry<H>> entries) { handlers_.add_clients(entries); }
   // Largest payloads that every peer takes, in requests and replies, with any number of arguments [EX:LUB].

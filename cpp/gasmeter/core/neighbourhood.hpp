@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "gasmeter/base/units.hpp"
+#include "gasmeter/conduit/counts.hpp"
 #include "gasmeter/core/lock.hpp"
 #include "gasmeter/core/ring.hpp"
 
@@ -106,6 +107,14 @@ class Neighbourhood {
   [[nodiscard]] std::byte* segment(std::uint32_t neighbour) const { return block_ + layout_.segment_at(neighbour); }
   [[nodiscard]] std::vector<Link>& links() { return links_; }
   [[nodiscard]] std::uint32_t ranks() const { return layout_.ranks; }
+  // What this rank's ends of the rings have seen.
+  void add_to(conduit::Counts& counts) const {
+    for (const Link& link : links_) {
+      counts.add(conduit::Count::ring_messages, link.requests_in.messages() + link.replies_in.messages());
+      counts.add(conduit::Count::ring_bytes, link.requests_out.position() + link.replies_out.position());
+      counts.add(conduit::Count::ring_stalls, link.requests_out.stalls() + link.replies_out.stalls());
+    }
+  }
   [[nodiscard]] std::uint32_t self() const { return self_; }
   [[nodiscard]] Rank rank_of(std::uint32_t neighbour) const { return Rank{first_ + neighbour}; }
   [[nodiscard]] const NeighbourhoodLayout& layout() const { return layout_; }

@@ -173,7 +173,10 @@ class RingSender {
     while (zeroed_ < tail_ + kAlwaysZero) zero_ahead();
   }
 
+  // Bytes of all records so far, headers and padding among them.
   [[nodiscard]] std::uint64_t position() const { return tail_; }
+  // How often there was no room.
+  [[nodiscard]] std::uint64_t stalls() const { return stalls_; }
 
  private:
   static constexpr Bytes kMargin = ring::kMargin;
@@ -191,7 +194,10 @@ class RingSender {
     const Bytes rest = bytes - (tail_ & (bytes - 1));
     const Bytes pad = length > rest ? rest : 0;
     const std::uint64_t room = memory_.control->consumed.load(std::memory_order_acquire) + bytes - kMargin;
-    if (tail_ + pad + length > room) return false;
+    if (tail_ + pad + length > room) {
+      ++stalls_;
+      return false;
+    }
     if (pad != 0) publish(ring::Header::pack(HandlerIndex{}, 0, ring::Kind::pad, 0), pad);
     // One comparison on the fast path: up to what the receiver has freed, and no further than the end of this lap.
     const std::uint64_t end_of_lap = (tail_ & ~(bytes - 1)) + bytes;
@@ -223,6 +229,7 @@ class RingSender {
   std::uint64_t tail_ = 0;
   std::uint64_t limit_ = 0;   // a record may end here without another look
   std::uint64_t zeroed_ = 0;  // everything from the tail up to here is zero (the first lap starts zeroed)
+  std::uint64_t stalls_ = 0;
 };
 
 // The receiving end; private to one rank.
@@ -252,12 +259,16 @@ class RingReceiver {
   }
 
   [[nodiscard]] std::uint64_t position() const { return head_; }
+  // How many messages were read, as whoever reads tells.
+  [[nodiscard]] std::uint64_t messages() const { return messages_; }
+  void count(std::uint64_t messages) { messages_ += messages; }
 
  private:
   ring::Memory memory_;
   std::byte* next_ = nullptr;  // where the word at head_ lies
   std::uint64_t head_ = 0;
   std::uint64_t announce_at_ = 0;  // position at which the sender is told next
+  std::uint64_t messages_ = 0;
 };
 
 }  // namespace gasmeter::core

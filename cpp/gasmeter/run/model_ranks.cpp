@@ -88,6 +88,7 @@ void ModelRanks::count(conduit::Conduit& made) {
 
 void ModelRanks::add_to(conduit::Counts& counts) const {
   for (const conduit::CountsItself* each : counting_) each->add_to(counts);
+  for (const auto& endpoint : endpoints_) endpoint->add_to(counts);
   network_->add_to(counts);
 }
 

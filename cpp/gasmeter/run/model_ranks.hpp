@@ -29,7 +29,7 @@ class ModelRanks {
   using Wrap = std::function<std::unique_ptr<conduit::Conduit>(Rank, conduit::Conduit&)>;
   void make_endpoints(Bytes segment_bytes, const Wrap& wrap = nullptr);
 
-  // Adds what conduits and devices have counted, of all ranks; not while the engine runs.
+  // Adds what conduits, neighbours and devices have counted, of all ranks; not while the engine runs.
   void add_to(conduit::Counts& counts) const;
 
   [[nodiscard]] sim::Engine& engine() { return engine_; }

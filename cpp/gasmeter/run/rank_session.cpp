@@ -42,6 +42,8 @@ conduit::Counts RankSession::counts() {
   if (mpi_job_) conduit = &mpi_job_->conduit();
   conduit::Counts found;
   if (const auto* counting = dynamic_cast<const conduit::CountsItself*>(conduit)) counting->add_to(found);
+  if (endpoint_) endpoint_->add_to(found);
+  if (threaded_endpoint_) threaded_endpoint_->add_to(found);
   return found;
 }
 
