@@ -34,7 +34,7 @@ const OptionInfo kRma{"rma",
                       "",
                       {"auto", "on", "off"},
                       "puts and gets by MPI-3 one-sided calls; auto: where segments of up to 64 MiB are in memory that "
-                      "all ranks share; off: by messages"};
+                      "all ranks share, for sizes at which this MPI is faster so; off: by messages"};
 
 const OptionInfo kNodeLocalMessages{
     "node_local",       "choice",

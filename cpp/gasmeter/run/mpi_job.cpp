@@ -42,9 +42,11 @@ MpiJob::MpiJob(launch::RankLink& link, const kernels::Settings& settings, Bytes 
     std::memcpy(&segments_.emplace_back(), blob.data(), sizeof(core::Segment));
   }
   service_ = library.open_service();
+  networks::mpi::MpiSettings chosen = networks::mpi::settings_of_real_mpi();
+  if (window_ != nullptr && settings.text("rma") != "on") chosen.largest_direct = window_->worthwhile();
   (void)exchange_or_fail(link_, [&] {
-    conduit_ = std::make_unique<MpiConduit<RealHost>>(host_, *service_, link_.rank(), link_.size(),
-                                                      networks::mpi::settings_of_real_mpi(), window_.get());
+    conduit_ =
+        std::make_unique<MpiConduit<RealHost>>(host_, *service_, link_.rank(), link_.size(), chosen, window_.get());
     return std::string();
   });
   // While this rank waits for its next command peers may still lack what it sent last.

@@ -377,6 +377,11 @@ void MpiConduit<H>::cancel(const AmBuffer& buffer) {
 // ---- puts and gets
 
 template <class H>
+bool MpiConduit<H>::is_direct(Rank peer, const void* address, Bytes bytes) const {
+  return remote_ != nullptr && bytes <= settings_.largest_direct && remote_->holds(peer, address, bytes);
+}
+
+template <class H>
 Status MpiConduit<H>::put(Rank peer, void* to, const void* from, Bytes bytes, OperationId root, OperationId local) {
   if (bytes == 0) {
     counters_.handed.transfer(0);
@@ -384,7 +389,7 @@ Status MpiConduit<H>::put(Rank peer, void* to, const void* from, Bytes bytes, Op
     completions_.add(local);
     return Status::ok;
   }
-  if (remote_ != nullptr && remote_->holds(peer, to, bytes)) {
+  if (is_direct(peer, to, bytes)) {
     if (direct_ == settings_.most_direct) return stalled();
     remote_->put(peer, to, from, bytes);
     ++direct_;
@@ -430,7 +435,7 @@ Status MpiConduit<H>::get(Rank peer, void* to, const void* from, Bytes bytes, Op
     completions_.add(root);
     return Status::ok;
   }
-  if (remote_ != nullptr && remote_->holds(peer, from, bytes)) {
+  if (is_direct(peer, from, bytes)) {
     if (direct_ == settings_.most_direct) return stalled();
     remote_->get(peer, to, from, bytes);
     ++direct_;

@@ -35,12 +35,13 @@ struct MpiSettings {
   Bytes apart_from = 8 * 1024;       // Longs, puts and gets of so many bytes travel apart
   Bytes least_gathered = 4 * 1024;   // messages are filled up to the network's eager limit, but within these
   Bytes most_gathered = 16 * 1024;
-  std::uint32_t window = 32;       // messages on their way to one peer, of each kind
-  std::uint32_t receives = 64;     // posted at most, of each kind
-  std::uint32_t most_apart = 32;   // of each kind
-  std::uint32_t most_gets = 64;    // that travel apart
-  std::uint32_t most_direct = 64;  // puts and gets without a message, until the next poll
-  std::uint32_t posted_late = 0;   // receives that may wait for a poll that finds nothing, until they are posted again
+  std::uint32_t window = 32;         // messages on their way to one peer, of each kind
+  std::uint32_t receives = 64;       // posted at most, of each kind
+  std::uint32_t most_apart = 32;     // of each kind
+  std::uint32_t most_gets = 64;      // that travel apart
+  std::uint32_t most_direct = 64;    // puts and gets without a message, until the next poll
+  Bytes largest_direct = ~Bytes{0};  // larger puts and gets are messages, whatever a window holds
+  std::uint32_t posted_late = 0;  // receives that may wait for a poll that finds nothing, until they are posted again
 };
 
 // Messages land in turn where receives were posted for them: the fewer, the more of that stays in the caches.
@@ -207,6 +208,7 @@ class MpiConduit final : public conduit::Conduit, public conduit::CountsItself {
   unsigned hand_over_apart(conduit::Delivery& sink, Flow flow, unsigned budget);
   void push_done();
   // Of a put or get that the window was asked for: complete once it is flushed.
+  [[nodiscard]] bool is_direct(Rank peer, const void* address, Bytes bytes) const;
   void add_unflushed(conduit::OperationId operation) {
     if (operation != conduit::kNoOperation) unflushed_.push_back(operation);
   }

@@ -19,6 +19,9 @@ class RemoteWindow {
   [[nodiscard]] virtual std::byte* memory() const = 0;
   [[nodiscard]] virtual bool holds(Rank owner, const void* address, Bytes bytes) const = 0;
 
+  // Transfers of up to so many bytes are faster here than as messages.
+  [[nodiscard]] virtual Bytes worthwhile() const { return ~Bytes{0}; }
+
   // Start a transfer of memory that the window holds; complete, at both ends, after the next flush().
   virtual void put(Rank owner, void* to, const void* from, Bytes bytes) = 0;
   virtual void get(Rank owner, void* to, const void* from, Bytes bytes) = 0;

@@ -396,6 +396,28 @@ TEST_CASE("what_a_window_holds_needs_no_message_and_is_complete_once_flushed") {
   CHECK(window.flushes == 4);  // nothing to flush
 }
 
+TEST_CASE("what_is_faster_as_messages_goes_by_no_window") {
+  MpiSettings settings;
+  settings.largest_direct = 4096;
+  MemoryMatching network(2, {});
+  MemoryWindow window(100'000);
+  End a(network, 0, 2, settings, &window);
+  End b(network, 1, 2, {});
+  std::vector<std::byte> source(50'000);
+  write_pattern(source.data(), source.size(), 5);
+  REQUIRE(a.conduit.put(Rank{1}, window.part.data(), source.data(), 4096, OperationId{1}, kNoOperation) == Status::ok);
+  CHECK(a.conduit.counters().direct == 1);
+  REQUIRE(a.conduit.put(Rank{1}, window.part.data(), source.data(), 50'000, OperationId{2}, kNoOperation) ==
+          Status::ok);
+  for (int i = 0; i < 20; ++i) {
+    (void)a.poll();
+    (void)b.poll();
+  }
+  CHECK(a.conduit.counters().direct == 1);
+  CHECK(a.done == std::vector<std::uint32_t>{1, 2});
+  CHECK(has_pattern(window.part.data(), source.size(), 5));
+}
+
 TEST_CASE("a_stream_into_a_window_is_refused_until_it_is_flushed") {
   MpiSettings settings;
   settings.most_direct = 5;

@@ -392,6 +392,11 @@ class Window final : public RemoteWindow {
     const int count = static_cast<int>(bytes);
     check(MPI_Get(to, count, MPI_BYTE, as_int(owner), place_of(owner, from), count, MPI_BYTE, window_), "MPI_Get");
   }
+  // MPICH on UCX sends a put to its target, which copies it from where it was received: as fast as messages up to
+  // 512 KiB, half as fast at 4 MiB.
+#if !defined(OPEN_MPI)
+  [[nodiscard]] Bytes worthwhile() const override { return 512 * 1024; }
+#endif
   void flush() override { check(MPI_Win_flush_all(window_), "MPI_Win_flush_all"); }
   void close() override {
     if (window_ == MPI_WIN_NULL) return;
