@@ -128,10 +128,20 @@ struct Vis<H>::GetState {
   using Hold = std::unique_ptr<GetState, Release>;
 };
 
+// What a conduit carries best, where it says so; GASNet-1 asked for the most that every peer takes.
+template <class H>
+Bytes Vis<H>::most_packet(Rank rank, Bytes most) const {
+  if (settings_.implementation == Implementation::gasnet1) return ep_.max_medium();
+  const Bytes best = ep_.near_.holds(rank) ? 0 : ep_.conduit_->capabilities().packet_medium;
+  return best != 0 ? std::min(best, most) : most;
+}
 template <class H>
 Bytes Vis<H>::most_request(Rank rank, unsigned arguments) const {
-  return settings_.implementation == Implementation::gasnet1 ? ep_.max_medium()
-                                                             : ep_.max_request_medium(rank, arguments);
+  return most_packet(rank, ep_.max_request_medium(rank, arguments));
+}
+template <class H>
+Bytes Vis<H>::most_reply(Rank rank) const {
+  return most_packet(rank, ep_.max_reply_medium(rank, kReplyArguments));
 }
 
 template <class H>
@@ -147,9 +157,7 @@ bool Vis<H>::fits_one_packet(Rank rank, const Transfer& transfer, bool is_put) c
   const Bytes head = transfer.shape != nullptr ? StridedSide::wire_bytes(transfer.shape->levels)
                                                : entry * std::max<std::size_t>(transfer.peer.count, 1);
   if (is_put) return padded(armed_.bytes) + head + transfer.total <= most_request(rank, kPutArguments);
-  const Bytes reply = settings_.implementation == Implementation::gasnet1 ? ep_.max_medium()
-                                                                          : ep_.max_reply_medium(rank, kReplyArguments);
-  return head <= most_request(rank, kGetArguments) && transfer.total <= reply;
+  return head <= most_request(rank, kGetArguments) && transfer.total <= most_reply(rank);
 }
 
 template <class H>
@@ -297,7 +305,7 @@ bool Vis<H>::get_shape_packed(Rank rank, const Transfer& transfer, const Call& c
   StridedSide::fill(state->side, *transfer.shape, false);
   StridedSide::fill(there, *transfer.shape, true);
   const Bytes wire = StridedSide::wire_bytes(there.levels);
-  const Bytes room = fixed ? ep_.max_medium() : ep_.max_reply_medium(rank, kReplyArguments);
+  const Bytes room = most_reply(rank);
   Bytes data = 0;
   for (Bytes start = 0; start < transfer.total; start += data) {
     data = cut(room, transfer.total - start, there.element);
@@ -319,7 +327,7 @@ bool Vis<H>::get_lists_packed(Rank rank, const Transfer& transfer, const Call& c
   const typename GetState::Hold state(new GetState);
   state->list = transfer.self;
   const Bytes request = most_request(rank, kGetArguments);
-  const Bytes reply = fixed ? ep_.max_medium() : ep_.max_reply_medium(rank, kReplyArguments);
+  const Bytes reply = most_reply(rank);
   ListPlace here;
   ListPlace there;
   Bytes left = transfer.total;

@@ -195,7 +195,9 @@ class Vis {
   template <class Fill, class... Args>
   bool send_medium(Rank rank, HandlerIndex handler, Bytes bytes, Flags flags, conduit::OperationId id, Fill&& fill,
                    Args... arguments);
+  [[nodiscard]] Bytes most_packet(Rank rank, Bytes most) const;
   [[nodiscard]] Bytes most_request(Rank rank, unsigned arguments) const;
+  [[nodiscard]] Bytes most_reply(Rank rank) const;
   bool put_shape_packed(Rank rank, const Transfer& transfer, const Call& call, conduit::OperationId id);
   bool put_lists_packed(Rank rank, const Transfer& transfer, const Call& call, conduit::OperationId id);
   bool get_shape_packed(Rank rank, const Transfer& transfer, const Call& call, conduit::OperationId id);

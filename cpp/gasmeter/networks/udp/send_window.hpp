@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "gasmeter/base/byte_pool.hpp"
 #include "gasmeter/base/platform.hpp"
 #include "gasmeter/conduit/capabilities.hpp"
 #include "gasmeter/conduit/conduit.hpp"
@@ -20,9 +21,9 @@ struct Transfer {
   Fragment head;
   std::array<std::int32_t, conduit::kMaxArguments> arguments{};
   const std::byte* from = nullptr;
-  std::unique_ptr<std::byte[]> copy;  // of a message, whose source may change
-  std::uint32_t sent = 0;             // bytes that are in datagrams
-  std::uint32_t unacknowledged = 0;   // fragments
+  BytePool::Memory copy;             // of a message, whose source may change
+  std::uint32_t sent = 0;            // bytes that are in datagrams
+  std::uint32_t unacknowledged = 0;  // fragments
   OperationId root = conduit::kNoOperation;
   OperationId local = conduit::kNoOperation;
 

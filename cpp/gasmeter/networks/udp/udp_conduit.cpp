@@ -24,6 +24,7 @@ using conduit::PrivatePrice;
 constexpr Bytes kMaxMedium = 64 * 1024;      // larger ones would have to be put together from many fragments
 constexpr Bytes kMaxLong = 4 * 1024 * 1024;  // a message's payload is copied; a put's is not
 constexpr Bytes kMostPerPeer = 1024 * 1024;  // on its way to one peer: what stays in the caches on its way
+constexpr Bytes kLargeDatagram = 16 * 1024;  // from here on a message in one is cheaper than a fragment of a larger one
 constexpr Bytes kMostTransfer = 1U << 30;
 constexpr std::uint32_t kMostTransfers = 64;  // outstanding per peer
 constexpr std::size_t kMostGets = 4096;       // outstanding
@@ -56,6 +57,7 @@ BasicUdpConduit<Host>::BasicUdpConduit(Host host, services::DatagramService& ser
       settings_(settings),
       limits_(service.limits()),
       largest_(limits_.largest),
+      pool_(kMaxMedium),
       peers_(ranks) {
   check_run(ranks, largest_);
   // Twice what waits must fit the peer's buffer: the kernel counts a datagram's bookkeeping, too.
@@ -67,6 +69,11 @@ BasicUdpConduit<Host>::BasicUdpConduit(Host host, services::DatagramService& ser
                    .native_put = true,
                    .native_get = true,
                    .max_transfer = kMostTransfer};
+  if (largest_ >= kLargeDatagram) {
+    constexpr Bytes kStep = 16;  // records are padded
+    const Bytes least = sizeof(Header) + most_record_bytes(RecordKind::request_medium, conduit::kMaxArguments, kStep);
+    capabilities_.packet_medium = (largest_ - least) / kStep * kStep + kStep;
+  }
   // A batch of datagrams, or one buffer of offloaded ones.
   const Bytes inbox_bytes = std::max<Bytes>(80 * 1024, 2 * largest_);
   for (auto& reader : readers_) reader = std::make_unique<Reader>(inbox_bytes);
@@ -112,7 +119,7 @@ Status BasicUdpConduit<Host>::prepare(const AmHeader& header, const void* /*clie
   // Too large for a datagram, or another message is being prepared where this one would go.
   if (p.outstanding_transfers >= kMostTransfers) return stalled();
   auto transfer = std::make_unique<Transfer>();
-  transfer->copy = std::make_unique_for_overwrite<std::byte[]>(std::max<Bytes>(most, 1));
+  transfer->copy = pool_.take(most);
   ++p.outstanding_transfers;
   out.data = transfer->copy.get();
   out.slot = reinterpret_cast<std::uint64_t>(transfer.release());

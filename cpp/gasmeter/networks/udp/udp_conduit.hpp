@@ -16,6 +16,7 @@
 #include <span>
 #include <vector>
 
+#include "gasmeter/base/byte_pool.hpp"
 #include "gasmeter/base/real_host.hpp"
 #include "gasmeter/conduit/conduit.hpp"
 #include "gasmeter/conduit/counts.hpp"
@@ -75,9 +76,9 @@ class BasicUdpConduit final : public conduit::Conduit, public conduit::CountsIts
     Fragment head;
     std::array<std::int32_t, conduit::kMaxArguments> arguments{};
     std::byte* to = nullptr;
-    std::unique_ptr<std::byte[]> storage;  // of a Medium
-    std::uint32_t missing = 0;             // bytes
-    std::uint32_t frontier = 0;            // nothing at or behind this offset has arrived
+    BytePool::Memory storage;    // of a Medium
+    std::uint32_t missing = 0;   // bytes
+    std::uint32_t frontier = 0;  // nothing at or behind this offset has arrived
   };
   struct Answer {  // to a get, not yet sent
     std::uint64_t identity;
@@ -123,7 +124,7 @@ class BasicUdpConduit final : public conduit::Conduit, public conduit::CountsIts
     conduit::AmView view;  // but for its arguments
     std::size_t count = 0;
     std::array<std::int32_t, conduit::kMaxArguments> arguments{};
-    std::unique_ptr<std::byte[]> payload;
+    BytePool::Memory payload;
   };
   // What was received and is being read.
   struct Reader {
@@ -196,6 +197,7 @@ class BasicUdpConduit final : public conduit::Conduit, public conduit::CountsIts
   const services::DatagramLimits& limits_;
   Bytes largest_;                             // datagram
   Bytes window_bytes_;                        // per peer
+  BytePool pool_;                             // of messages that are larger than a datagram
   std::vector<std::unique_ptr<Peer>> peers_;  // by rank; null until used
   std::vector<Peer*> active_;
   std::vector<Peer*> dirty_;

@@ -216,7 +216,7 @@ bool BasicUdpConduit<Host>::apply_fragment(Peer& p, services::Inbox& inbox, serv
       case FragmentKind::request_medium:
       case FragmentKind::reply_medium:
         if (head.total > capabilities_.max_request_medium) return false;
-        incoming.storage = std::make_unique_for_overwrite<std::byte[]>(head.total);
+        incoming.storage = pool_.take(head.total);
         incoming.to = incoming.storage.get();
         break;
     }
@@ -275,7 +275,7 @@ void BasicUdpConduit<Host>::store(const conduit::AmView& view) {
   stored.count = view.arguments.size();
   std::copy(view.arguments.begin(), view.arguments.end(), stored.arguments.begin());
   if (view.category == conduit::Category::medium && view.size != 0) {
-    stored.payload = std::make_unique_for_overwrite<std::byte[]>(view.size);
+    stored.payload = pool_.take(view.size);
     host_.copy(stored.payload.get(), view.payload, view.size);
     stored.view.payload = stored.payload.get();
   }

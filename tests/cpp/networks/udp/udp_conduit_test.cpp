@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <vector>
 
@@ -225,6 +226,28 @@ TEST_CASE("network_that_takes_nothing_for_a_while_loses_nothing") {
   world.a.service.refuses = false;
   world.settle();
   CHECK(numbers(world.b.sink) == count_up(0, 50));
+}
+
+TEST_CASE("a_packet_is_the_largest_message_that_fits_a_datagram") {
+  MemoryWorld world(32 * 1024);
+  const conduit::AmHeader header{Rank{1}, Category::medium, false, conduit::kMaxArguments, 0};
+  const Bytes packet = world.a.conduit.capabilities().packet_medium;
+  CHECK(packet > 31 * 1024);
+  const std::array<std::int32_t, conduit::kMaxArguments> arguments{};
+  std::uint64_t before = 0;
+  for (const Bytes bytes : {packet, packet + 16}) {
+    world.settle();
+    conduit::AmBuffer buffer;
+    REQUIRE(world.a.conduit.prepare(header, nullptr, bytes, bytes, buffer) == Status::ok);
+    write_pattern(buffer.data, bytes, 7);
+    REQUIRE(world.a.conduit.commit(buffer, {HandlerIndex{200}, bytes, nullptr, arguments}, kNoOperation) == Status::ok);
+    world.settle();
+    REQUIRE_FALSE(world.b.sink.messages.empty());
+    CHECK(world.b.sink.messages.back().payload.size() == bytes);
+    CHECK(world.a.conduit.counters().sent - before == (bytes == packet ? 1 : 2));
+    before = world.a.conduit.counters().sent;
+  }
+  CHECK(MemoryWorld(1472).a.conduit.capabilities().packet_medium == 0);  // fragments are cheaper than messages there
 }
 
 TEST_CASE("datagrams_too_small_for_a_message_are_refused") {
