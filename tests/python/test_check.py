@@ -70,7 +70,7 @@ def slow_down(factor, op):
 
 def test_each_start_has_processes_of_its_own_and_virtual_time_is_run_once(machine, tmp_path):
     store = read_measured(measure(tmp_path / "a"))
-    assert {len(sample.rows) for sample in store.samples.values() if not sample.modelled} == {10}
+    assert {len(sample.rows) for sample in store.samples.values() if not sample.modelled} == {starts_needed(1)}
     assert {len(sample.rows) for sample in store.samples.values() if sample.modelled} == {1}
     assert store.starts_are_processes
     assert len(machine.pools) == 10
@@ -370,7 +370,7 @@ def test_builds_alternate_in_one_run_and_a_planted_four_percent_is_found(machine
     pools = pools_of(machine, {"b": 1.04})
     places = alternate(experiment, builds(tmp_path), tmp_path / "out", quick=False, pools=pools)
     first, second = map(read_measured, places)
-    assert {len(sample.rows) for sample in first.samples.values()} == {10}
+    assert {len(sample.rows) for sample in first.samples.values()} == {starts_needed(1)}
     assert first.pairing == second.pairing != ""
     found = judge(first, second)
     assert [one.verdict for one in found.findings] == ["slower", "slower"]
@@ -384,7 +384,7 @@ def test_the_same_build_alternated_with_itself_passes(machine, tmp_path):
     places = alternate(experiment, builds(tmp_path), tmp_path / "out", quick=False, pools=pools_of(machine, {}))
     found = judge(*map(read_measured, places))
     assert [one.verdict for one in found.findings] == ["not significant"] * 2
-    assert [one.comparison.starts for one in found.findings] == [(10, 10)] * 2
+    assert [one.comparison.starts for one in found.findings] == [(starts_needed(1), starts_needed(1))] * 2
 
 
 def test_what_cannot_be_alternated_is_refused(machine, tmp_path):
@@ -395,7 +395,7 @@ def test_what_cannot_be_alternated_is_refused(machine, tmp_path):
 
 
 def test_many_points_need_more_starts():
-    assert [starts_needed(n) for n in (1, 10, 20, 50, 500)] == [10, 10, 11, 13, 16]
+    assert [starts_needed(n) for n in (1, 10, 20, 50, 500)] == [22, 22, 23, 25, 28]
 
 
 def test_compare_takes_two_stores_or_two_builds(stores, tmp_path):

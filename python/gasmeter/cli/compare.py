@@ -37,7 +37,7 @@ Examples:
 )  # fmt: skip
 @option(
     "--starts", type=click.IntRange(min=FEWEST_STARTS), default=None, metavar="N",
-    help="Process starts of each build.  [default: 10, more for many points]",
+    help="Process starts of each build.  [default: 22, more for many points]",
 )  # fmt: skip
 @option("--full", is_flag=True, help="Measure with the experiment's own axes and budgets, not those of a quick run.")
 @option(
@@ -58,7 +58,7 @@ def compare(
 
     A and B are stores, or builds: `installed` (this one), the path of a gasmeter-rank, of a Python or of a virtual
     environment, or a git revision, which is built into a cache folder on first use. Builds are measured in one run
-    whose blocks alternate between worker processes of both, with ten starts of each or more.
+    whose blocks alternate between worker processes of both, with 22 starts of each or more.
     """
     rules = Rules(relevant=relevant, any_machine=any_machine, allow_missing=allow_missing)
     stored = [Path(text).is_dir() and (Path(text) / "run.json").exists() for text in (before, after)]
