@@ -77,4 +77,10 @@ experiment = gm.Experiment(
             **SLEEPING,
         ),
     ),
+    plots=(
+        gm.Plot(
+            kind="latency", op=("medium", "np-medium"), title="Round trips of generated payload, fixed and negotiated"
+        ),
+        gm.Plot(kind="bandwidth", title="Bandwidth of generated payload, fixed and negotiated"),
+    ),
 )

@@ -138,4 +138,6 @@ def command_line() -> str:
     str
         As one would type it, the program without its folder.
     """
-    return shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
+    program = Path(sys.argv[0])
+    name = "gasmeter" if program.name == "__main__.py" else program.name  # by `python -m gasmeter`
+    return shlex.join([name, *sys.argv[1:]])

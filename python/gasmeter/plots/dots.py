@@ -7,6 +7,7 @@ import textwrap
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from gasmeter.plots.looks import KEYS, Look, Looks
 from gasmeter.plots.style import Chart, Drawing, head_and_foot
@@ -75,6 +76,9 @@ def draw_dots(chart: Chart, quantity: str, scale: float) -> Drawing:
     values = chart.values["value"].to_numpy(float)
     if values.min() > 0 and values.max() / values.min() > _FEW:
         left.set_xscale("log")
+        left.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        left.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.6g}"))
+        left.xaxis.set_minor_formatter(NullFormatter())
     else:
         left.set_xlim(left=0)
     size = int(chart.values["size_bytes"].iloc[0])
