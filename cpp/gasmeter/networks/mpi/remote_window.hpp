@@ -15,7 +15,7 @@ class RemoteWindow {
   RemoteWindow& operator=(const RemoteWindow&) = delete;
   virtual ~RemoteWindow() = default;
 
-  // This rank's part: zeroed when it was opened, aligned to cache lines.
+  // This rank's part: zeroed when it was opened, aligned to kNoSharing.
   [[nodiscard]] virtual std::byte* memory() const = 0;
   [[nodiscard]] virtual bool holds(Rank owner, const void* address, Bytes bytes) const = 0;
 

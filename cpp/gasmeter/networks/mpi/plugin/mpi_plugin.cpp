@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/base/platform.hpp"
 #include "gasmeter/base/version.hpp"
 #include "gasmeter/networks/mpi/mpi_library.hpp"
 
@@ -406,7 +407,7 @@ class Window final : public RemoteWindow {
   }
 
  private:
-  static constexpr Bytes kAlignment = 64;
+  static constexpr Bytes kAlignment = kNoSharing;  // of what core puts there
   struct Part {
     std::uintptr_t base;    // of the window
     std::uintptr_t memory;  // of what is used of it
