@@ -282,7 +282,7 @@ def _suites(plan: Plan, blind: Blind | None, told: Callable[[str], None] | None)
             told(f"the conformance suite on {conduit}")
         try:
             found[conduit] = run_suite(conformance_program(), (conduit,))
-        except EnvironmentLacks as error:
+        except (EnvironmentLacks, UsageError) as error:  # what was run before is not lost for it
             found[conduit] = str(error)
     return found
 
