@@ -22,7 +22,7 @@ EXTOLL = ("extoll", "extoll")
 
 
 class Job:
-    """The kernel `simulator`, open."""
+    """A kernel on modelled nodes, open."""
 
     def __init__(
         self,
@@ -33,13 +33,14 @@ class Job:
         on: tuple[str, str] = FABRIC,
         threads: int = 1,
         per_node: int = 1,
+        kernel: str = "simulator",
     ) -> None:
         conduit, name = on
         machine = gm.machine(name).with_(topology=topology, ranks_per_node=f"{per_node} ranks")
         self.ranks = ranks
         started = time.process_time()
         self._job = core().ModelJob(
-            kernel="simulator",
+            kernel=kernel,
             op=op,
             conduit=conduit,
             ranks=ranks,
@@ -49,10 +50,10 @@ class Job:
         self.start_s = time.process_time() - started
 
     def block(self, iterations: int) -> dict[str, float]:
-        """Run a block; its metrics, with the wall clock it took."""
-        started = time.perf_counter()
+        """Run a block; its metrics, with the wall clock and the CPU time it took."""
+        started, used = time.perf_counter(), time.process_time()
         reply = self._job.block(iterations)
-        return {**reply, "wall_s": time.perf_counter() - started}
+        return {**reply, "wall_s": time.perf_counter() - started, "cpu_s": time.process_time() - used}
 
     def verify(self) -> None:
         """Raise if the data are wrong."""
@@ -86,6 +87,15 @@ def memory(ranks: int, topology: str) -> tuple[float, float, float]:
 def start(ranks: int, topology: str) -> tuple[float, float, float]:
     """Return CPU seconds until every rank waits for its first command."""
     return _told([Job("random-put", ranks, topology).start_s for _ in range(statistics.FEWEST_BLOCKS)])
+
+
+def barrier(ranks: int, topology: str, blocks: int) -> tuple[float, float, float]:
+    """Return CPU seconds of one barrier of all ranks, a node each: what blocks of 5 take more than those of 1."""
+    job = Job("barrier", ranks, topology, on=EXTOLL, kernel="barrier")
+    job.block(1)
+    taken = [(job.block(1)["cpu_s"], job.block(5)["cpu_s"]) for _ in range(blocks)]
+    job.verify()
+    return _told([(five - one) / 4 for one, five in taken])
 
 
 def threads(ranks: int, topology: str, messages: int, blocks: int) -> tuple[float, float, float]:
@@ -135,6 +145,13 @@ LINES: Sequence[tuple[str, str, str, float, Callable[[int, int], tuple[float, fl
     ("private memory of a raw rank, 8192 ranks", "KiB", "<= 8", 1 / 1024, lambda *_: memory(8192, "torus3d:32x16x16")),
     ("... 65536 ranks", "KiB", "<= 8", 1 / 1024, lambda *_: memory(65536, "torus3d:64x32x32")),
     ("start of 8192 ranks", "s", "<= 0.1", 1.0, lambda *_: start(8192, "torus3d:32x16x16")),
+    (
+        "one barrier of 8192 ranks, a message in each of 13 rounds, on EXTOLL, torus3d:16x16x32",
+        "s",
+        "<= 0.5",
+        1.0,
+        lambda _, blocks: barrier(8192, "torus3d:16x16x32", blocks),
+    ),
     (
         "two threads over one, wall clock, 512 ranks",
         "x",

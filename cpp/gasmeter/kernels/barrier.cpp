@@ -1,5 +1,6 @@
 // The time of one barrier of all ranks. Raw on the memory itself: a cache line from rank 0 to rank 1 and back, of which
 // a barrier of two ranks needs only one way.
+#include "gasmeter/kernels/entered.hpp"
 #include "gasmeter/kernels/kernel.hpp"
 #include "gasmeter/kernels/pattern.hpp"
 #include "gasmeter/kernels/raw_extoll/raw_extoll.hpp"
@@ -13,7 +14,7 @@ template <class H>
 class Barrier final : public Program {
  public:
   // Segment: one counter per rank, written by its owner before every checked barrier.
-  Barrier(core::Endpoint<H>& endpoint, const Settings& /*settings*/) : endpoint_(endpoint) {}
+  Barrier(core::Endpoint<H>& endpoint, const Settings& /*settings*/) : endpoint_(endpoint), entered_(endpoint) {}
 
   BlockResult run(std::uint64_t iterations) override {
     endpoint_.barrier();
@@ -28,19 +29,13 @@ class Barrier final : public Program {
     return result;
   }
 
-  // Nobody may leave a barrier that another rank has not entered: every rank's counter is one's own.
+  // Nobody may leave a barrier that another rank has not entered.
   Verification verify() override {
     Verification found;
-    for (std::uint64_t round = 1; round <= 8; ++round) {
-      ++entered_;
-      endpoint_.put(endpoint_.rank(), endpoint_.segment().address, &entered_, sizeof entered_);
+    for (int round = 0; round < 8; ++round) {
+      entered_.count();
       endpoint_.barrier();
-      for (std::uint32_t peer = 0; peer < endpoint_.ranks(); ++peer) {
-        std::uint64_t theirs = 0;
-        endpoint_.get(Rank{peer}, &theirs, endpoint_.segment(Rank{peer}).address, sizeof theirs);
-        ++found.checked;
-        found.errors += theirs != entered_ ? 1U : 0U;
-      }
+      entered_.look(found);
       endpoint_.barrier();  // nobody enters the next round while a peer still reads this one's counters
     }
     return found;
@@ -48,7 +43,7 @@ class Barrier final : public Program {
 
  private:
   core::Endpoint<H>& endpoint_;
-  std::uint64_t entered_ = 0;
+  Entered<H> entered_;
 };
 
 class RawLineRoundTrip final : public Program {

@@ -9,6 +9,7 @@
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/core/teams/named_barrier.hpp"
 #include "gasmeter/core/teams/teams.hpp"
+#include "gasmeter/kernels/entered.hpp"
 #include "gasmeter/kernels/kernel.hpp"
 #include "gasmeter/kernels/pattern.hpp"
 
@@ -73,7 +74,8 @@ class CollectiveProgram final : public Program {
         bytes_(op_ == Op::barrier || op_ == Op::named_barrier ? 0 : settings.size),
         seed_(settings.seed),
         source_(bytes_ * (op_ == Op::exchange ? endpoint.ranks() : 1)),
-        result_(bytes_ * (op_ == Op::exchange || op_ == Op::gather ? endpoint.ranks() : 1)) {}
+        result_(bytes_ * (op_ == Op::exchange || op_ == Op::gather ? endpoint.ranks() : 1)),
+        entered_(endpoint) {}
 
   BlockResult run(std::uint64_t iterations) override {
     endpoint_.barrier();
@@ -157,19 +159,13 @@ class CollectiveProgram final : public Program {
 
   // Nobody may leave a barrier that another rank has not entered: every rank's counter is one's own.
   void check_barrier(Verification& found) {
-    ++entered_;
-    endpoint_.put(endpoint_.rank(), endpoint_.segment().address, &entered_, sizeof entered_);
+    entered_.count();
     wrong_ = 0;
     one(0);
     ++found.checked;
     found.errors += wrong_;
     found.errors += op_ == Op::named_barrier && named_.result() != name_ ? 1U : 0U;
-    for (std::uint32_t peer = 0; peer < endpoint_.ranks(); ++peer) {
-      std::uint64_t theirs = 0;
-      endpoint_.get(Rank{peer}, &theirs, endpoint_.segment(Rank{peer}).address, sizeof theirs);
-      ++found.checked;
-      found.errors += theirs != entered_ ? 1U : 0U;
-    }
+    entered_.look(found);
     endpoint_.barrier();  // nobody enters the next one while a peer still reads this one's counters
   }
 
@@ -212,7 +208,7 @@ class CollectiveProgram final : public Program {
   AlignedBuffer result_;
   std::int32_t name_ = 0;
   std::uint64_t wrong_ = 0;  // named barriers that were no match
-  std::uint64_t entered_ = 0;
+  Entered<H> entered_;
 };
 
 void check(const Settings& settings) {

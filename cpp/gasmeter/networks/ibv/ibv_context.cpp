@@ -143,28 +143,25 @@ Status IbvContext::post_receive(const Receive& receive, unsigned number) {
   host_.charge_shared(SharedPrice::line_store);  // where the adapter finds it
   host_.synchronise();
   ReceiveQueue& queue = receive_queues_[number];
-  if (queue.count == sizes_.receive[number]) {
+  if (queue.size() == sizes_.receive[number]) {
     ++counters_.refused;
     return Status::no_resource;
   }
-  if (queue.ring.empty()) queue.ring.resize(sizes_.receive[number]);
-  queue.ring[(queue.first + queue.count) % queue.ring.size()] = receive;
-  ++queue.count;
+  queue.push_back(receive);
   return Status::ok;
 }
 
 std::size_t IbvContext::receives(unsigned number) {
   check(rank(), number);
   host_.synchronise();
-  return receive_queues_[number].count;
+  return receive_queues_[number].size();
 }
 
 bool IbvContext::take_receive(unsigned number, Receive& receive) {
   ReceiveQueue& queue = receive_queues_[number];
-  if (queue.count == 0) return false;
-  receive = queue.ring[queue.first];
-  queue.first = (queue.first + 1) % queue.ring.size();
-  --queue.count;
+  if (queue.empty()) return false;
+  receive = queue.back();
+  queue.pop_back();
   return true;
 }
 

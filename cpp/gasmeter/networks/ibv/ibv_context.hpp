@@ -85,11 +85,9 @@ class IbvContext {
   void write_memory(std::byte* at, std::span<const std::byte> bytes, Rank by, SimTime now);
 
  private:
-  struct ReceiveQueue {
-    std::vector<Receive> ring;
-    std::size_t first = 0;
-    std::size_t count = 0;
-  };
+  // In the order of their posting; the last one is taken first: a rank whose receives are hardly used then touches few
+  // of their buffers, where taking turns would make all of them resident.
+  using ReceiveQueue = std::vector<Receive>;
 
   void check(Rank peer, unsigned number) const;
   std::optional<WorkCompletion> poll(CompletionQueue& queue);

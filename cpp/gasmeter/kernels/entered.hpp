@@ -1,0 +1,45 @@
+// How kernels of barriers see that nobody leaves one that another rank has not entered: every rank counts its barriers
+// in a word that others read.
+#pragma once
+
+#include <cstdint>
+
+#include "gasmeter/core/endpoint.hpp"
+#include "gasmeter/kernels/kernel.hpp"
+
+namespace gasmeter::kernels {
+
+template <class H>
+class Entered {
+ public:
+  // The word is the first of the rank's segment.
+  explicit Entered(core::Endpoint<H>& endpoint) : endpoint_(endpoint) {}
+
+  void count() {
+    ++entered_;
+    endpoint_.put(endpoint_.rank(), endpoint_.segment().address, &entered_, sizeof entered_);
+  }
+
+  // After the barrier: what others have counted is what this rank has. Of many ranks each looks at some, at equal
+  // distances and at others every time: all that look at all would outlast the measurement.
+  void look(Verification& found) {
+    const std::uint64_t ranks = endpoint_.ranks();
+    const std::uint64_t looked_at = ranks <= kAllLookAtAll ? ranks : kLookedAt;
+    for (std::uint64_t i = 0; i < looked_at; ++i) {
+      const Rank peer{static_cast<std::uint32_t>((index(endpoint_.rank()) + entered_ + i * ranks / looked_at) % ranks)};
+      std::uint64_t theirs = 0;
+      endpoint_.get(peer, &theirs, endpoint_.segment(peer).address, sizeof theirs);
+      ++found.checked;
+      found.errors += theirs != entered_ ? 1U : 0U;
+    }
+  }
+
+ private:
+  static constexpr std::uint64_t kAllLookAtAll = 64;  // ranks
+  static constexpr std::uint64_t kLookedAt = 8;       // by each of more
+
+  core::Endpoint<H>& endpoint_;
+  std::uint64_t entered_ = 0;
+};
+
+}  // namespace gasmeter::kernels
