@@ -10,4 +10,8 @@ Status Conduit::get(Rank, void*, const void*, Bytes, OperationId) {
   return Status::unsupported;
 }
 
+Status Conduit::atomic(Rank, const RemoteAtomic&, OperationId) {
+  return Status::unsupported;
+}
+
 }  // namespace gasmeter::conduit

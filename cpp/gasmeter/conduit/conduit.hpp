@@ -12,6 +12,7 @@
 #include "gasmeter/base/status.hpp"
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/conduit/am.hpp"
+#include "gasmeter/conduit/atomic.hpp"
 #include "gasmeter/conduit/capabilities.hpp"
 
 namespace gasmeter::conduit {
@@ -59,6 +60,12 @@ class Conduit {
   // `root`: completed() when the data is visible at the target; `local`: when the source may change.
   virtual Status put(Rank peer, void* to, const void* from, Bytes bytes, OperationId root, OperationId local);
   virtual Status get(Rank peer, void* to, const void* from, Bytes bytes, OperationId root);
+
+  // Whether the network itself does all of `ops` on values of `type`, atomically with each other and at every rank,
+  // this one too; a processor's own atomics may interfere with them.
+  [[nodiscard]] virtual bool offloads(AtomicType /*type*/, AtomicOps /*ops*/) const { return false; }
+  // One that it offloads. `root`: completed() when it is done at the target and its result, if it has one, is in place.
+  virtual Status atomic(Rank peer, const RemoteAtomic& atomic, OperationId root);
 
   // Hands at most `budget` arrivals and completions to the sink; returns how many.
   virtual unsigned poll(Delivery& sink, unsigned budget, PollFilter filter) = 0;

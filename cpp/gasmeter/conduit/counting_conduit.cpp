@@ -29,4 +29,8 @@ Status CountingConduit::get(Rank peer, void* to, const void* from, Bytes bytes, 
   return transferred(inner_.get(peer, to, from, bytes, root), bytes);
 }
 
+Status CountingConduit::atomic(Rank peer, const RemoteAtomic& atomic, OperationId root) {
+  return transferred(inner_.atomic(peer, atomic, root), atomic.bytes());
+}
+
 }  // namespace gasmeter::conduit

@@ -21,6 +21,8 @@ class CountingConduit final : public Conduit, public CountsItself {
   void cancel(const AmBuffer& buffer) override { inner_.cancel(buffer); }
   Status put(Rank peer, void* to, const void* from, Bytes bytes, OperationId root, OperationId local) override;
   Status get(Rank peer, void* to, const void* from, Bytes bytes, OperationId root) override;
+  [[nodiscard]] bool offloads(AtomicType type, AtomicOps ops) const override { return inner_.offloads(type, ops); }
+  Status atomic(Rank peer, const RemoteAtomic& atomic, OperationId root) override;
   unsigned poll(Delivery& sink, unsigned budget, PollFilter filter) override {
     return inner_.poll(sink, budget, filter);
   }

@@ -13,7 +13,7 @@ namespace gasmeter::conduit {
 enum class Count : std::uint8_t {
   // of a conduit: what core handed it
   messages,       // active messages, requests and replies
-  transfers,      // puts and gets
+  transfers,      // puts and gets, and atomics that it does itself
   payload_bytes,  // of both, without headers
   stalls,         // attempts for which it had no room: no slot, no credit, a full window or queue
   // of the rings between neighbours, for which there is no conduit
@@ -26,7 +26,7 @@ enum class Count : std::uint8_t {
   retransmits,         // datagrams or sends that went again
   acknowledgements,    // datagrams that acknowledge and carry nothing else
   credits,             // messages that return credits and carry nothing else
-  direct,              // puts and gets through memory that an MPI shares
+  direct,              // puts, gets and atomics through memory that an MPI shares
   duplicates,          // datagrams that had come before
   discarded,           // datagrams that were damaged, a stranger's, of another run, or too early
   // of modelled devices

@@ -95,6 +95,11 @@ Status FaultInjectingConduit::get(Rank peer, void* to, const void* from, Bytes b
   return counted(inner_.get(peer, to, from, bytes, root));
 }
 
+Status FaultInjectingConduit::atomic(Rank peer, const RemoteAtomic& atomic, OperationId root) {
+  if (injects()) return Status::no_resource;
+  return counted(inner_.atomic(peer, atomic, root));
+}
+
 unsigned FaultInjectingConduit::poll(Delivery& sink, unsigned budget, PollFilter filter) {
   ++counters_.polls;
   return inner_.poll(sink, budget, filter);

@@ -135,6 +135,13 @@ Status RecordingConduit::get(Rank peer, void* to, const void* from, Bytes bytes,
   return status;
 }
 
+Status RecordingConduit::atomic(Rank peer, const RemoteAtomic& atomic, OperationId root) {
+  const SimTime begin = record_.now();
+  const Status status = inner_.atomic(peer, atomic, root);
+  if (status == Status::ok) began(RecordedKind::exchange, peer, atomic.bytes(), begin, root);
+  return status;
+}
+
 void RecordingConduit::began(RecordedKind kind, Rank peer, Bytes bytes, SimTime begin, OperationId root) {
   const std::uint64_t sequence = record_.initiated(kind, peer, bytes, begin, 0);
   if (root != kNoOperation) under_way_[root].push_back({peer, bytes, sequence});

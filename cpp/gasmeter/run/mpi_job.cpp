@@ -43,7 +43,10 @@ MpiJob::MpiJob(launch::RankLink& link, const kernels::Settings& settings, Bytes 
   }
   service_ = library.open_service();
   networks::mpi::MpiSettings chosen = networks::mpi::settings_of_real_mpi();
-  if (window_ != nullptr && settings.text("rma") != "on") chosen.largest_direct = window_->worthwhile();
+  if (window_ != nullptr && settings.text("rma") != "on") {
+    chosen.largest_direct = window_->worthwhile();
+    chosen.direct_atomics = window_->atomics_worthwhile();
+  }
   (void)exchange_or_fail(link_, [&] {
     conduit_ =
         std::make_unique<MpiConduit<RealHost>>(host_, *service_, link_.rank(), link_.size(), chosen, window_.get());

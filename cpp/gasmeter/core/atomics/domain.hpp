@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "gasmeter/base/error.hpp"
@@ -13,15 +14,26 @@
 
 namespace gasmeter::core {
 
-// Who does the operations of a domain. The processor at the target does them in every case, so that operations of
-// neighbours and of distant ranks are atomic with each other.
+// Who does the operations of a domain: one for all of them, a processor's at the target or the network, so that
+// operations of neighbours and of distant ranks are atomic with each other.
 enum class AtomicPath : std::uint8_t {
   direct,    // every rank is a neighbour: this rank's own processor, at once
   mixed,     // neighbours directly, others by active messages
   messages,  // this rank alone directly, all others by active messages
+  network,   // the network does them itself, at this rank and at neighbours, too
 };
 [[nodiscard]] constexpr const char* name_of(AtomicPath path) {
-  return path == AtomicPath::direct ? "direct" : path == AtomicPath::mixed ? "direct+messages" : "messages";
+  switch (path) {
+    case AtomicPath::direct:
+      return "direct";
+    case AtomicPath::mixed:
+      return "direct+messages";
+    case AtomicPath::messages:
+      break;
+    case AtomicPath::network:
+      return "network";
+  }
+  return "messages";
 }
 
 // All ranks create the same domains in the same order and destroy one only when all its operations are synchronised;
@@ -39,15 +51,16 @@ class AtomicDomain {
         }
       }
     }
+    const std::uint32_t neighbours = endpoint.neighbours();
+    path_ = neighbours == endpoint.ranks()                                         ? AtomicPath::direct
+            : RemoteAtomics<H>::offloaded(endpoint, atomics::value_type<T>(), ops) ? AtomicPath::network
+            : neighbours > 1                                                       ? AtomicPath::mixed
+                                                                                   : AtomicPath::messages;
     const auto& near = endpoint.near_;
-    if (near.is_aligned()) {
+    if (near.is_aligned() && path_ != AtomicPath::network) {
       plain_first_ = index(near.first());
       plain_count_ = near.ranks();
     }
-    const std::uint32_t neighbours = endpoint.neighbours();
-    path_ = neighbours == endpoint.ranks() ? AtomicPath::direct
-            : neighbours > 1               ? AtomicPath::mixed
-                                           : AtomicPath::messages;
   }
   AtomicDomain(const AtomicDomain&) = delete;
   AtomicDomain& operator=(const AtomicDomain&) = delete;
@@ -113,18 +126,23 @@ class AtomicDomain {
   template <AtomicOp Op>
   GASMETER_NOINLINE Event nb_elsewhere(T* result, Rank rank, T* target, T a, T b, Flags flags) {
     if (do_mapped<Op>(result, rank, target, a, b)) return Event::done();
-    const auto id = RemoteAtomics<H>::start(endpoint_, rank, far<Op>(result, target, a, b), flags, false);
+    const auto id = start<Op>(result, rank, target, a, b, flags, false);
     return id ? RemoteAtomics<H>::event_of(endpoint_, *id) : Event::no_op();
   }
   template <AtomicOp Op>
   GASMETER_NOINLINE Status nbi_elsewhere(T* result, Rank rank, T* target, T a, T b, Flags flags) {
     if (do_mapped<Op>(result, rank, target, a, b)) return Status::ok;
-    return RemoteAtomics<H>::start(endpoint_, rank, far<Op>(result, target, a, b), flags, true) ? Status::ok
-                                                                                                : Status::no_resource;
+    return start<Op>(result, rank, target, a, b, flags, true) ? Status::ok : Status::no_resource;
+  }
+  template <AtomicOp Op>
+  std::optional<OperationId> start(T* result, Rank rank, T* target, T a, T b, Flags flags, bool implicit) {
+    const RemoteAtomic atomic = far<Op>(result, target, a, b);
+    return path_ == AtomicPath::network ? RemoteAtomics<H>::start_offloaded(endpoint_, rank, atomic, flags, implicit)
+                                        : RemoteAtomics<H>::start(endpoint_, rank, atomic, flags, implicit);
   }
   template <AtomicOp Op>
   bool do_mapped(T* result, Rank rank, T* target, T a, T b) {
-    void* const here = endpoint_.map(rank, target);
+    void* const here = path_ == AtomicPath::network ? nullptr : endpoint_.map(rank, target);
     if (here == nullptr) return false;
     [[maybe_unused]] const T before = do_at<Op>(static_cast<T*>(here), a, b);
     if constexpr (fetches(Op)) *result = before;

@@ -1,94 +1,23 @@
-// What remote atomics do [EX:Atomic Domains]: the operations, what each needs, and each one on this rank's own memory.
+// Each remote atomic on this rank's own memory.
 #pragma once
 
 #include <atomic>
 #include <concepts>
 #include <cstdint>
-#include <initializer_list>
 #include <type_traits>
 
 #include "gasmeter/base/platform.hpp"
+#include "gasmeter/conduit/atomic.hpp"
 
 namespace gasmeter::core {
 
-// op0 is the value at the target, a and b are the operands. Those with an f in front return op0, as swap and get do.
-enum class AtomicOp : std::uint8_t {
-  set,   // a
-  get,   // op0
-  swap,  // a
-  cas,   // op0 == a ? b : op0; floating point is compared bit by bit
-  fcas,
-  add,  // op0 + a; integers wrap around
-  fadd,
-  sub,  // op0 - a
-  fsub,
-  mult,  // op0 * a
-  fmult,
-  min,
-  fmin,
-  max,
-  fmax,
-  inc,  // op0 + 1
-  finc,
-  dec,  // op0 - 1
-  fdec,
-  bit_and,  // bitwise ones: integers only
-  fbit_and,
-  bit_or,
-  fbit_or,
-  bit_xor,
-  fbit_xor,
-  count_
-};
-
-[[nodiscard]] constexpr bool fetches(AtomicOp op) {
-  switch (op) {
-    case AtomicOp::set:
-    case AtomicOp::cas:
-      return false;
-    case AtomicOp::get:
-    case AtomicOp::swap:
-    case AtomicOp::fcas:
-      return true;
-    default:  // pairs: with and without
-      return (static_cast<unsigned>(op) - static_cast<unsigned>(AtomicOp::add)) % 2 == 1;
-  }
-}
-[[nodiscard]] constexpr unsigned operands_of(AtomicOp op) {
-  switch (op) {
-    case AtomicOp::get:
-    case AtomicOp::inc:
-    case AtomicOp::finc:
-    case AtomicOp::dec:
-    case AtomicOp::fdec:
-      return 0;
-    case AtomicOp::cas:
-    case AtomicOp::fcas:
-      return 2;
-    default:
-      return 1;
-  }
-}
-[[nodiscard]] constexpr bool is_bitwise(AtomicOp op) {
-  return op >= AtomicOp::bit_and && op < AtomicOp::count_;
-}
-
-// A set of operations.
-class AtomicOps {
- public:
-  constexpr AtomicOps(std::initializer_list<AtomicOp> ops) {
-    for (const AtomicOp op : ops) bits_ |= bit(op);
-  }
-  [[nodiscard]] static constexpr AtomicOps all_of_integers() { return AtomicOps(bit(AtomicOp::count_) - 1); }
-  [[nodiscard]] static constexpr AtomicOps all_of_floats() { return AtomicOps(bit(AtomicOp::bit_and) - 1); }
-  [[nodiscard]] constexpr bool holds(AtomicOp op) const { return (bits_ & bit(op)) != 0; }
-  constexpr bool operator==(const AtomicOps&) const = default;
-
- private:
-  constexpr explicit AtomicOps(std::uint32_t bits) : bits_(bits) {}
-  static constexpr std::uint32_t bit(AtomicOp op) { return std::uint32_t{1} << static_cast<unsigned>(op); }
-  std::uint32_t bits_ = 0;
-};
+using conduit::AtomicOp;
+using conduit::AtomicOps;
+using conduit::AtomicType;
+using conduit::fetches;
+using conduit::is_bitwise;
+using conduit::operands_of;
+using conduit::RemoteAtomic;
 
 template <class T>
 concept AtomicValue =

@@ -175,6 +175,35 @@ std::optional<OperationId> RemoteAtomics<H>::start(Ep& ep, Rank rank, const Remo
   return std::nullopt;
 }
 
+template <class H>
+bool RemoteAtomics<H>::offloaded(const Ep& ep, ValueType type, AtomicOps ops) {
+  return ep.conduit_ != nullptr && ep.conduit_->offloads(type, ops);
+}
+
+template <class H>
+std::optional<OperationId> RemoteAtomics<H>::start_offloaded(Ep& ep, Rank rank, const RemoteAtomic& atomic, Flags flags,
+                                                             bool implicit) {
+  ep.check_rank(rank);  // before an operation is started
+  ImplicitGroup* const group = implicit ? &ep.implicit_group() : nullptr;
+  OperationId id{};
+  {
+    const std::lock_guard guard(ep.operations_lock_);
+    id = ep.operations_.start(kind_of(atomic.op), 1, group);
+  }
+  const auto try_once = [&] {
+    const std::lock_guard guard(ep.conduit_lock_);
+    return ep.conduit_->atomic(rank, atomic, id) == Status::ok;
+  };
+  if (!is_immediate(flags)) {
+    ep.wait_for(try_once, "atomic", {Waiting::For::transfer, rank});
+  } else if (!try_once()) {
+    const std::lock_guard guard(ep.operations_lock_);
+    ep.operations_.withdraw(id);
+    return std::nullopt;
+  }
+  return id;
+}
+
 template class RemoteAtomics<RealHost>;
 template class RemoteAtomics<ThreadedHost>;
 template class RemoteAtomics<sim::ModelHost>;

@@ -1,5 +1,5 @@
-// Remote atomics over active messages: a Short request that does the operation where the target is, and a Short reply
-// with what was there before or an acknowledgement.
+// Remote atomics by the network where it does them, else over active messages: a Short request that does the operation
+// where the target is, and a Short reply with what was there before or an acknowledgement.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace atomics {
 inline constexpr HandlerIndex kRequest{7};
 inline constexpr HandlerIndex kFetched{8};
 
-enum class ValueType : std::uint8_t { i32, u32, i64, u64, f32, f64 };
+using ValueType = AtomicType;
 
 template <AtomicValue T>
 [[nodiscard]] constexpr ValueType value_type() {
@@ -30,24 +30,20 @@ template <AtomicValue T>
 
 }  // namespace atomics
 
-// An operation as it travels; values as their bits.
-struct RemoteAtomic {
-  atomics::ValueType type{};
-  AtomicOp op{};
-  std::uint64_t a = 0;
-  std::uint64_t b = 0;
-  void* target = nullptr;
-  void* result = nullptr;
-};
-
 template <class H>
 class RemoteAtomics {
  public:
   using Ep = Endpoint<H>;
+  using ValueType = atomics::ValueType;
 
   static void register_handlers(HandlerTable<H>& handlers);
   // Nothing if an immediate one was refused. An implicit one counts as a put (set), a get (get) or rmw (all others).
   static std::optional<OperationId> start(Ep& ep, Rank rank, const RemoteAtomic& atomic, Flags flags, bool implicit);
+  // The network does all of `ops`.
+  [[nodiscard]] static bool offloaded(const Ep& ep, ValueType type, AtomicOps ops);
+  // The same as start(), of what the network does.
+  static std::optional<OperationId> start_offloaded(Ep& ep, Rank rank, const RemoteAtomic& atomic, Flags flags,
+                                                    bool implicit);
   [[nodiscard]] static Event event_of(Ep& ep, OperationId id) { return ep.operations_.event_of(id); }
 
  private:

@@ -36,6 +36,12 @@ class Background final : public conduit::Conduit {
   Status get(Rank peer, void* to, const void* from, Bytes bytes, conduit::OperationId root) override {
     return inner_->get(peer, to, from, bytes, root);
   }
+  [[nodiscard]] bool offloads(conduit::AtomicType type, conduit::AtomicOps ops) const override {
+    return inner_ != nullptr && inner_->offloads(type, ops);
+  }
+  Status atomic(Rank peer, const conduit::RemoteAtomic& atomic, conduit::OperationId root) override {
+    return inner_->atomic(peer, atomic, root);
+  }
   unsigned poll(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter) override {
     unsigned found = inner_ != nullptr ? inner_->poll(sink, budget, filter) : 0;
     if (filter == conduit::PollFilter::everything) found += step_(context_);

@@ -429,6 +429,20 @@ Status MpiConduit<H>::put(Rank peer, void* to, const void* from, Bytes bytes, Op
 }
 
 template <class H>
+Status MpiConduit<H>::atomic(Rank peer, const conduit::RemoteAtomic& atomic, OperationId root) {
+  if (!remote_->holds(peer, atomic.target, atomic.bytes())) {
+    throw UsageError("mpi: an atomic's target lies outside rank " + std::to_string(index(peer)) + "'s segment");
+  }
+  if (direct_ == settings_.most_direct) return stalled();
+  remote_->atomic(peer, atomic);
+  ++direct_;
+  ++counters_.direct;
+  counters_.handed.transfer(atomic.bytes());
+  add_unflushed(root);
+  return Status::ok;
+}
+
+template <class H>
 Status MpiConduit<H>::get(Rank peer, void* to, const void* from, Bytes bytes, OperationId root) {
   if (bytes == 0) {
     counters_.handed.transfer(0);

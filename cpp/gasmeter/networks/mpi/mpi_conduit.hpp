@@ -39,8 +39,9 @@ struct MpiSettings {
   std::uint32_t receives = 64;       // posted at most, of each kind
   std::uint32_t most_apart = 32;     // of each kind
   std::uint32_t most_gets = 64;      // that travel apart
-  std::uint32_t most_direct = 64;    // puts and gets without a message, until the next poll
+  std::uint32_t most_direct = 64;    // puts, gets and atomics without a message, until the next poll
   Bytes largest_direct = ~Bytes{0};  // larger puts and gets are messages, whatever a window holds
+  bool direct_atomics = true;        // by a window, where there is one that does them
   std::uint32_t posted_late = 0;  // receives that may wait for a poll that finds nothing, until they are posted again
 };
 
@@ -70,6 +71,10 @@ class MpiConduit final : public conduit::Conduit, public conduit::CountsItself {
   Status put(Rank peer, void* to, const void* from, Bytes bytes, conduit::OperationId root,
              conduit::OperationId local) override;
   Status get(Rank peer, void* to, const void* from, Bytes bytes, conduit::OperationId root) override;
+  [[nodiscard]] bool offloads(conduit::AtomicType type, conduit::AtomicOps ops) const override {
+    return remote_ != nullptr && settings_.direct_atomics && remote_->does(type, ops);
+  }
+  Status atomic(Rank peer, const conduit::RemoteAtomic& atomic, conduit::OperationId root) override;
   unsigned poll(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter) override;
 
   // Between two programs: keeps sends going and hands nothing to anybody. Requests wait for the next poll.
@@ -83,7 +88,7 @@ class MpiConduit final : public conduit::Conduit, public conduit::CountsItself {
     std::uint64_t records = 0;
     std::uint64_t apart = 0;
     std::uint64_t credit_messages = 0;
-    std::uint64_t direct = 0;         // puts and gets without a message
+    std::uint64_t direct = 0;         // puts, gets and atomics without a message
     conduit::ConduitCounters handed;  // what core handed the conduit
   };
   [[nodiscard]] const Counters& counters() const { return counters_; }
@@ -252,7 +257,7 @@ class MpiConduit final : public conduit::Conduit, public conduit::CountsItself {
   std::vector<Listed> listed_before_;
   conduit::LocalCompletions completions_;
   std::vector<conduit::OperationId> unflushed_;
-  std::uint32_t direct_ = 0;     // puts and gets since the last flush
+  std::uint32_t direct_ = 0;     // puts, gets and atomics since the last flush
   std::uint32_t under_way_ = 0;  // sends
   unsigned depth_ = 0;
   bool news_ = false;  // something that was refused may be had now

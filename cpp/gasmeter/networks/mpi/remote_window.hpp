@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "gasmeter/base/units.hpp"
+#include "gasmeter/conduit/atomic.hpp"
 
 namespace gasmeter::networks::mpi {
 
@@ -26,6 +27,12 @@ class RemoteWindow {
   virtual void put(Rank owner, void* to, const void* from, Bytes bytes) = 0;
   virtual void get(Rank owner, void* to, const void* from, Bytes bytes) = 0;
   virtual void flush() = 0;
+
+  // Whether it does all of `ops`, atomically with each other, and whether faster than messages.
+  [[nodiscard]] virtual bool does(conduit::AtomicType, conduit::AtomicOps) const { return false; }
+  [[nodiscard]] virtual bool atomics_worthwhile() const { return false; }
+  // Starts one of them on memory that the window holds; complete, its result in place, after the next flush().
+  virtual void atomic(Rank /*owner*/, const conduit::RemoteAtomic& /*atomic*/) {}
 
   // Collective; a window that nobody closes stays until its process ends.
   virtual void close() = 0;
