@@ -60,7 +60,10 @@ class AtomicDomain:
 
     @property
     def path(self) -> str:
-        """Who does them: ``direct`` (this rank's processor), ``messages`` (the target's) or ``direct+messages``."""
+        """Who does them: ``direct`` (this rank's processor), ``messages`` (the target's) or ``direct+messages``.
+
+        ``network``: the network itself.
+        """
         return str(self._core.path)
 
     def __repr__(self) -> str:

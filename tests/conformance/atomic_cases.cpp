@@ -92,24 +92,31 @@ T operand(Member<H>& me) {
   }
 }
 
-// This rank's own word at a peer: nobody else is there, so that results follow from the sequence.
+std::vector<AtomicOp> operations_of(AtomicOps ops) {
+  std::vector<AtomicOp> found;
+  for (unsigned op = 0; op < kOperations; ++op) {
+    if (ops.holds(static_cast<AtomicOp>(op))) found.push_back(static_cast<AtomicOp>(op));
+  }
+  return found;
+}
+
+// This rank's own word at a peer: nobody else is there, so that results follow from the sequence. The set gets.
 template <class T, class H>
-void follow_the_model(Member<H>& me, Bytes slot) {
-  AtomicDomain<H, T> domain(me.endpoint,
-                            std::is_integral_v<T> ? AtomicOps::all_of_integers() : AtomicOps::all_of_floats());
-  const unsigned operations = std::is_integral_v<T> ? kOperations : static_cast<unsigned>(AtomicOp::bit_and);
+void follow_the_model(Member<H>& me, Bytes slot, AtomicOps ops) {
+  AtomicDomain<H, T> domain(me.endpoint, ops);
+  const std::vector<AtomicOp> operations = operations_of(ops);
   for (std::uint32_t step = 0; step < me.ranks(); ++step) {
     const Rank to{(me.self() + step) % me.ranks()};
     auto* const target = reinterpret_cast<T*>(me.endpoint.segment(to).address + (slot * 8 + me.self()) * kStride);
     T model = operand<T>(me);
-    (void)domain.template wait<AtomicOp::set>(to, target, model);
-    for (unsigned i = 0; i < 2 * operations; ++i) {
-      const auto op = static_cast<AtomicOp>(i % operations);
+    me.endpoint.put(to, target, &model, sizeof model);
+    for (unsigned i = 0; i < 2 * operations.size(); ++i) {
+      const AtomicOp op = operations[i % operations.size()];
       if constexpr (!std::is_integral_v<T>) {
         // Products stay exact.
         if (op == AtomicOp::mult || op == AtomicOp::fmult) {
           model = T{3};
-          (void)domain.template wait<AtomicOp::set>(to, target, model);
+          me.endpoint.put(to, target, &model, sizeof model);
         }
       }
       const T a = me.random() % 4 == 0 ? model : operand<T>(me);
@@ -132,6 +139,11 @@ void follow_the_model(Member<H>& me, Bytes slot) {
   }
 }
 
+template <class T, class H>
+void follow_the_model(Member<H>& me, Bytes slot) {
+  follow_the_model<T>(me, slot, std::is_integral_v<T> ? AtomicOps::all_of_integers() : AtomicOps::all_of_floats());
+}
+
 template <class H>
 void atomics_follow_the_model(Member<H>& me) {
   me.endpoint.barrier();
@@ -141,6 +153,107 @@ void atomics_follow_the_model(Member<H>& me) {
   follow_the_model<std::uint64_t>(me, 3);
   follow_the_model<float>(me, 4);
   follow_the_model<double>(me, 5);
+  me.endpoint.barrier();
+}
+
+// Sets that networks may do themselves.
+constexpr AtomicOps kSums{AtomicOp::get, AtomicOp::add,  AtomicOp::fadd, AtomicOp::sub, AtomicOp::fsub,
+                          AtomicOp::inc, AtomicOp::finc, AtomicOp::dec,  AtomicOp::fdec};
+constexpr AtomicOps kSwaps{AtomicOp::get, AtomicOp::set, AtomicOp::swap};
+constexpr AtomicOps kCompared{AtomicOp::get, AtomicOp::cas, AtomicOp::fcas};
+constexpr AtomicOps kAnds{AtomicOp::get, AtomicOp::bit_and, AtomicOp::fbit_and};
+constexpr AtomicOps kOrs{AtomicOp::get, AtomicOp::bit_or, AtomicOp::fbit_or};
+constexpr AtomicOps kXors{AtomicOp::get, AtomicOp::bit_xor, AtomicOp::fbit_xor};
+
+template <class T, class H>
+void follow_the_model_in_small_sets(Member<H>& me, Bytes slot) {
+  for (const AtomicOps& ops : {kSums, kSwaps, kCompared}) follow_the_model<T>(me, slot, ops);
+  if constexpr (std::is_integral_v<T>) {
+    for (const AtomicOps& ops : {kAnds, kOrs, kXors}) follow_the_model<T>(me, slot, ops);
+  }
+}
+
+template <class H>
+void small_sets_follow_the_model(Member<H>& me) {
+  me.endpoint.barrier();
+  follow_the_model_in_small_sets<std::int32_t>(me, 0);
+  follow_the_model_in_small_sets<std::uint32_t>(me, 1);
+  follow_the_model_in_small_sets<std::int64_t>(me, 2);
+  follow_the_model_in_small_sets<std::uint64_t>(me, 3);
+  follow_the_model_in_small_sets<float>(me, 4);
+  follow_the_model_in_small_sets<double>(me, 5);
+  me.endpoint.barrier();
+}
+
+// All ranks at one word of each set at each rank, their own among them.
+template <class H>
+void concurrent_operations_of_small_sets_are_atomic(Member<H>& me) {
+  AtomicDomain<H, std::uint64_t> sums(me.endpoint, kSums);
+  AtomicDomain<H, std::int32_t> narrow(me.endpoint, kSums);
+  AtomicDomain<H, double> floats(me.endpoint, kSums);
+  AtomicDomain<H, std::uint64_t> compared(me.endpoint, kCompared);
+  AtomicDomain<H, std::uint64_t> exclusive(me.endpoint, kXors);
+  AtomicDomain<H, std::uint64_t> swapped(me.endpoint, kSwaps);
+  me.endpoint.barrier();
+  std::memset(me.endpoint.segment().address, 0, 6 * kStride);
+  me.endpoint.barrier();
+  const std::uint64_t count = std::max<std::uint64_t>(20, rounds(100));
+  std::uint64_t swaps = 0;
+  for (std::uint32_t owner = 0; owner < me.ranks(); ++owner) {
+    std::byte* const there = me.endpoint.segment(Rank{owner}).address;
+    const auto word = [&](unsigned which) { return reinterpret_cast<std::uint64_t*>(there + which * kStride); };
+    auto* const small = reinterpret_cast<std::int32_t*>(there + kStride);
+    auto* const real = reinterpret_cast<double*>(there + 2 * kStride);
+    std::vector<std::uint64_t> drawn(count);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      EXPECT(me, sums.template nbi<AtomicOp::fadd>(&drawn[i], Rank{owner}, word(0), 1) == Status::ok);
+      EXPECT(me, narrow.template nbi<AtomicOp::sub>(nullptr, Rank{owner}, small, 3) == Status::ok);
+      EXPECT(me, narrow.template nbi<AtomicOp::inc>(nullptr, Rank{owner}, small) == Status::ok);
+      EXPECT(me, floats.template nbi<AtomicOp::add>(nullptr, Rank{owner}, real, 0.5) == Status::ok);
+      EXPECT(me, exclusive.template nbi<AtomicOp::bit_xor>(nullptr, Rank{owner}, word(4), count + i) == Status::ok);
+    }
+    me.endpoint.wait_nbi(EventSet::rmw);
+    EXPECT(me, me.endpoint.test_nbi());
+    std::sort(drawn.begin(), drawn.end());
+    EXPECT(me, std::adjacent_find(drawn.begin(), drawn.end()) == drawn.end());
+    EXPECT(me, drawn.back() < count * me.ranks());
+    for (int i = 0; i < 5; ++i) {
+      std::uint64_t seen = compared.template wait<AtomicOp::get>(Rank{owner}, word(3));
+      for (;;) {
+        const std::uint64_t was = compared.template wait<AtomicOp::fcas>(Rank{owner}, word(3), seen, seen + 1);
+        if (was == seen) break;
+        seen = was;
+      }
+    }
+    // What ranks put into the word and take out of it adds up, with what is left in the end.
+    for (int i = 0; i < 5; ++i) swaps -= swapped.template wait<AtomicOp::swap>(Rank{owner}, word(5), me.self() + 1);
+    swaps += 5 * (me.self() + 1);
+  }
+  me.endpoint.barrier();
+  const auto own = [&](unsigned which) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, me.endpoint.segment().address + which * kStride, sizeof value);
+    return value;
+  };
+  const std::uint64_t all = count * me.ranks();
+  EXPECT(me, own(0) == all);
+  std::int32_t small = 0;
+  double real = 0;
+  std::memcpy(&small, me.endpoint.segment().address + kStride, sizeof small);
+  std::memcpy(&real, me.endpoint.segment().address + 2 * kStride, sizeof real);
+  EXPECT(me, small == -2 * static_cast<std::int32_t>(all));
+  EXPECT(me, real == static_cast<double>(all) / 2);
+  EXPECT(me, own(3) == 5 * me.ranks());
+  std::uint64_t odd = 0;
+  for (std::uint64_t i = 0; i < count && me.ranks() % 2 == 1; ++i) odd ^= count + i;
+  EXPECT(me, own(4) == odd);
+  // Every rank tells what it put and did not take out: together that is what lies in all the words.
+  const std::uint64_t left = own(5);
+  me.endpoint.barrier();
+  (void)sums.template wait<AtomicOp::add>(
+      Rank{0}, reinterpret_cast<std::uint64_t*>(me.endpoint.segment(Rank{0}).address), swaps - left);
+  me.endpoint.barrier();
+  if (me.self() == 0) EXPECT(me, own(0) == all);
   me.endpoint.barrier();
 }
 
@@ -196,6 +309,7 @@ void domains_tell_what_they_are_and_refuse_the_rest(Member<H>& me) {
   AtomicDomain<H, double> domain(me.endpoint, {AtomicOp::add, AtomicOp::fcas});
   const bool all_near = me.endpoint.neighbours() == me.ranks();
   EXPECT(me, (domain.path() == core::AtomicPath::direct) == all_near);
+  // No network takes sums and comparisons of floating point together.
   EXPECT(me, (domain.path() == core::AtomicPath::messages) == (!all_near && me.endpoint.neighbours() == 1));
   EXPECT(me, throws<UsageError>([&] { AtomicDomain<H, float>(me.endpoint, {AtomicOp::bit_and}); }));
   auto* const there = reinterpret_cast<double*>(me.endpoint.segment(me.next()).address);
@@ -234,6 +348,8 @@ void domains_tell_what_they_are_and_refuse_the_rest(Member<H>& me) {
 template <class H>
 Cases<H> atomic_cases() {
   return {{"atomics_follow_the_model", &atomics_follow_the_model<H>},
+          {"small_sets_follow_the_model", &small_sets_follow_the_model<H>},
+          {"concurrent_operations_of_small_sets_are_atomic", &concurrent_operations_of_small_sets_are_atomic<H>},
           {"concurrent_operations_are_atomic", &concurrent_operations_are_atomic<H>},
           {"domains_tell_what_they_are_and_refuse_the_rest", &domains_tell_what_they_are_and_refuse_the_rest<H>}};
 }

@@ -63,11 +63,12 @@ Verification check_drawn(std::vector<std::uint64_t> drawn, std::uint64_t all) {
 }
 
 // What a rank does to the word, and what ranks tell each other in their shares, on every conduit. Telling is fast where
-// all ranks are neighbours.
+// all ranks are neighbours; it has a domain of its own, since networks that add may not store.
 template <class H>
 struct ByDomain {
   core::Endpoint<H>& endpoint;
   core::AtomicDomain<H, std::uint64_t>& domain;
+  core::AtomicDomain<H, std::uint64_t>& telling;
   Rank owner;
   std::uint64_t* word;
 
@@ -94,10 +95,10 @@ struct ByDomain {
   }
   void set(Bytes offset, std::uint64_t value) {
     const Rank self = endpoint.rank();
-    (void)domain.template wait<core::AtomicOp::set>(self, at(self, offset), value);
+    (void)telling.template wait<core::AtomicOp::set>(self, at(self, offset), value);
   }
   std::uint64_t get(Rank rank, Bytes offset) {
-    return domain.template wait<core::AtomicOp::get>(rank, at(rank, offset));
+    return telling.template wait<core::AtomicOp::get>(rank, at(rank, offset));
   }
 };
 
@@ -147,11 +148,12 @@ class FetchAdd final : public Program {
  public:
   FetchAdd(core::Endpoint<H>& endpoint, const Settings& settings)
       : endpoint_(endpoint),
-        domain_(endpoint, {core::AtomicOp::fadd, core::AtomicOp::set, core::AtomicOp::get}),
+        domain_(endpoint, {core::AtomicOp::fadd, core::AtomicOp::get}),
+        telling_(endpoint, {core::AtomicOp::set, core::AtomicOp::get}),
         op_(parse_op(settings.op)),
         roles_(op_, endpoint.rank()),
         word_(reinterpret_cast<std::uint64_t*>(endpoint.segment(roles_.owner).address)),
-        side_{endpoint, domain_, roles_.owner, word_} {
+        side_{endpoint, domain_, telling_, roles_.owner, word_} {
     require_ranks(settings, op_ == Op::hot_spot ? 1 : 2);
   }
 
@@ -166,7 +168,8 @@ class FetchAdd final : public Program {
 
   Verification verify() override {
     if (endpoint_.rank() == roles_.owner) {
-      (void)domain_.template wait<core::AtomicOp::set>(roles_.owner, word_, std::uint64_t{0});
+      constexpr std::uint64_t kNone = 0;
+      endpoint_.put(roles_.owner, word_, &kNone, sizeof kNone);
     }
     endpoint_.barrier();
     std::vector<std::uint64_t> drawn(roles_.adds ? kChecked : 0);
@@ -218,6 +221,7 @@ class FetchAdd final : public Program {
 
   core::Endpoint<H>& endpoint_;
   core::AtomicDomain<H, std::uint64_t> domain_;
+  core::AtomicDomain<H, std::uint64_t> telling_;
   Op op_;
   Roles roles_;
   std::uint64_t* word_;
