@@ -17,6 +17,10 @@ class AnsweringConduit final : public Conduit {
   void cancel(const AmBuffer&) override { ++cancelled; }
   Status put(Rank, void*, const void*, Bytes, OperationId, OperationId) override { return answer; }
   Status get(Rank, void*, const void*, Bytes, OperationId) override { return answer; }
+  [[nodiscard]] bool offloads(AtomicType type, AtomicOps ops) const override {
+    return type == AtomicType::u64 && ops == AtomicOps{AtomicOp::add};
+  }
+  Status atomic(Rank, const RemoteAtomic&, OperationId) override { return answer; }
   unsigned poll(Delivery&, unsigned budget, PollFilter) override { return budget; }
   [[nodiscard]] SimTime next_deadline() const override { return {77}; }
   Status answer = Status::ok;
@@ -48,7 +52,10 @@ TEST_CASE("what_is_taken_is_counted_with_its_bytes_and_what_is_refused_as_a_stal
   CHECK(conduit.commit(buffer, message, kNoOperation) == Status::ok);
   CHECK(conduit.put(Rank{1}, nullptr, nullptr, 8, kNoOperation, kNoOperation) == Status::ok);
   CHECK(conduit.get(Rank{1}, nullptr, nullptr, 16, kNoOperation) == Status::ok);
+  CHECK(conduit.atomic(Rank{1}, {.type = AtomicType::i32}, kNoOperation) == Status::ok);
+  CHECK(conduit.atomic(Rank{1}, {.type = AtomicType::f64}, kNoOperation) == Status::ok);
   inner.answer = Status::no_resource;
+  CHECK(conduit.atomic(Rank{1}, {}, kNoOperation) == Status::no_resource);
   CHECK(conduit.prepare({}, nullptr, 0, 200, buffer) == Status::no_resource);
   CHECK(conduit.commit(buffer, message, kNoOperation) == Status::no_resource);
   CHECK(conduit.put(Rank{1}, nullptr, nullptr, 8, kNoOperation, kNoOperation) == Status::no_resource);
@@ -57,9 +64,9 @@ TEST_CASE("what_is_taken_is_counted_with_its_bytes_and_what_is_refused_as_a_stal
   CHECK(conduit.put(Rank{1}, nullptr, nullptr, 8, kNoOperation, kNoOperation) == Status::unsupported);
   const Counts counts = counts_of(conduit);
   CHECK(counts.of(Count::messages) == 1U);
-  CHECK(counts.of(Count::transfers) == 2U);
-  CHECK(counts.of(Count::payload_bytes) == 124U);
-  CHECK(counts.of(Count::stalls) == 4U);
+  CHECK(counts.of(Count::transfers) == 4U);
+  CHECK(counts.of(Count::payload_bytes) == 136U);
+  CHECK(counts.of(Count::stalls) == 5U);
 }
 
 TEST_CASE("everything_else_reaches_the_conduit_behind_it") {
@@ -71,6 +78,9 @@ TEST_CASE("everything_else_reaches_the_conduit_behind_it") {
   CHECK(conduit.poll(sink, 3, PollFilter::everything) == 3);
   CHECK(conduit.next_deadline() == SimTime{77});
   CHECK(&conduit.capabilities() == &inner.capabilities());
+  CHECK(conduit.offloads(AtomicType::u64, {AtomicOp::add}));
+  CHECK_FALSE(conduit.offloads(AtomicType::i64, {AtomicOp::add}));
+  CHECK_FALSE(conduit.offloads(AtomicType::u64, {AtomicOp::get}));
 }
 
 TEST_CASE("counts_of_several_add_up_and_what_nobody_counts_is_absent") {

@@ -16,6 +16,7 @@ class GrantingConduit final : public Conduit {
   Status commit(const AmBuffer&, const AmCommit&, OperationId) override { return reached(); }
   void cancel(const AmBuffer&) override {}
   Status put(Rank, void*, const void*, Bytes, OperationId, OperationId) override { return reached(); }
+  Status atomic(Rank, const RemoteAtomic&, OperationId) override { return reached(); }
   unsigned poll(Delivery&, unsigned, PollFilter) override { return 0; }
   [[nodiscard]] SimTime next_deadline() const override { return {77}; }
   unsigned calls = 0;
@@ -52,6 +53,16 @@ TEST_CASE("every_nth_acquisition_fails_before_it_reaches_the_conduit") {
   CHECK(conduit.counters().acquisitions == 6);
   CHECK(conduit.counters().injected == 2);
   CHECK(conduit.counters().refused == 0);
+}
+
+TEST_CASE("atomics_are_acquisitions") {
+  GrantingConduit inner;
+  FaultInjectingConduit conduit(inner, FaultPlan::once(2));
+  CHECK(conduit.atomic(Rank{0}, {}, kNoOperation) == Status::ok);
+  CHECK(conduit.atomic(Rank{0}, {}, kNoOperation) == Status::no_resource);
+  CHECK(inner.calls == 1);
+  CHECK(conduit.counters().injected == 1);
+  CHECK_FALSE(conduit.offloads(AtomicType::u64, {AtomicOp::add}));
 }
 
 TEST_CASE("kth_acquisition_fails_once") {

@@ -57,7 +57,17 @@ struct MemoryWindow final : RemoteWindow {
   }
   void put(Rank, void* to, const void* from, Bytes bytes) override { started.push_back({to, from, bytes}); }
   void get(Rank, void* to, const void* from, Bytes bytes) override { started.push_back({to, from, bytes}); }
+  [[nodiscard]] bool does(conduit::AtomicType type, conduit::AtomicOps ops) const override {
+    return type == conduit::AtomicType::u64 && ops.is_within({conduit::AtomicOp::fadd});
+  }
+  void atomic(Rank, const conduit::RemoteAtomic& atomic) override { added.push_back(atomic); }
   void flush() override {
+    for (const conduit::RemoteAtomic& each : added) {
+      std::memcpy(each.result, each.target, sizeof each.a);
+      const std::uint64_t after = *static_cast<std::uint64_t*>(each.result) + each.a;
+      std::memcpy(each.target, &after, sizeof after);
+    }
+    added.clear();
     for (const Copy& copy : started) std::memcpy(copy.to, copy.from, copy.bytes);
     started.clear();
     ++flushes;
@@ -71,6 +81,7 @@ struct MemoryWindow final : RemoteWindow {
   };
   std::vector<std::byte> part;
   std::vector<Copy> started;
+  std::vector<conduit::RemoteAtomic> added;
   unsigned flushes = 0;
 };
 
@@ -436,6 +447,49 @@ TEST_CASE("a_stream_into_a_window_is_refused_until_it_is_flushed") {
   CHECK(a.poll() == 1);
   CHECK(word == 7);
   CHECK(window.flushes == 2);
+}
+
+TEST_CASE("atomics_that_a_window_does_are_complete_with_its_flush") {
+  using conduit::AtomicOp;
+  using conduit::AtomicType;
+  MpiSettings settings;
+  settings.most_direct = 3;
+  MemoryMatching network(2, {});
+  MemoryWindow window(64);
+  End a(network, 0, 2, settings, &window);
+  CHECK(a.conduit.offloads(AtomicType::u64, {AtomicOp::fadd}));
+  CHECK_FALSE(a.conduit.offloads(AtomicType::u64, {AtomicOp::fadd, AtomicOp::set}));
+  std::array<std::uint64_t, 3> results{7, 7, 7};
+  const auto add = [&](unsigned which) {
+    return a.conduit.atomic(Rank{1},
+                            {.type = AtomicType::u64,
+                             .op = AtomicOp::fadd,
+                             .a = 10,
+                             .target = window.part.data(),
+                             .result = &results[which % 3]},
+                            OperationId{which});
+  };
+  for (unsigned i = 0; i < 3; ++i) REQUIRE(add(i) == Status::ok);
+  CHECK(add(3) == Status::no_resource);
+  CHECK(a.done.empty());
+  CHECK(results[0] == 7);
+  CHECK(a.poll() == 3);
+  CHECK(a.done == std::vector<std::uint32_t>{0, 1, 2});
+  CHECK(results == std::array<std::uint64_t, 3>{0, 10, 20});
+  CHECK(a.conduit.counters().direct == 3);
+  CHECK(a.port.sends == 0);
+  std::uint64_t elsewhere = 0;
+  CHECK_THROWS_AS((void)a.conduit.atomic(Rank{1}, {.type = AtomicType::u64, .target = &elsewhere}, OperationId{5}),
+                  UsageError);
+  settings.direct_atomics = false;  // messages are faster
+  End b(network, 1, 2, settings, &window);
+  CHECK_FALSE(b.conduit.offloads(AtomicType::u64, {AtomicOp::fadd}));
+}
+
+TEST_CASE("a_job_without_a_window_offloads_no_atomics") {
+  MemoryMatching network(2, {});
+  const End a(network, 0, 2, {});
+  CHECK_FALSE(a.conduit.offloads(conduit::AtomicType::u64, {conduit::AtomicOp::fadd}));
 }
 
 TEST_CASE("what_a_window_does_not_hold_travels_as_before") {
