@@ -188,7 +188,14 @@ const std::vector<ConduitInfo>& conduits() {
       {"ibv", "active messages by sends with credits, put and get by RDMA, over modelled InfiniBand adapters", "ibv",
        true,
        with_virtual_time(
-           {{"neighbourhood", "bool", "false", "", {}, "ranks of one node use shared memory for everything"},
+           {{"atomics",
+             "choice",
+             "card",
+             "",
+             {"card", "messages"},
+             "card: adapters do atomics of domains that use nothing but get, add, sub, inc, dec and cas (or their "
+             "fetching forms) on 64-bit integers; messages: a handler of the target's rank does all"},
+            {"neighbourhood", "bool", "false", "", {}, "ranks of one node use shared memory for everything"},
             kThreads})},
       {"raw@ibv", "InfiniBand verbs: queue pairs, sends, RDMA writes and reads", "ibv", true,
        with_virtual_time({kThreads})},

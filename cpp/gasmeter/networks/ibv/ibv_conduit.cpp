@@ -13,8 +13,12 @@ namespace gasmeter::networks::ibv {
 using conduit::AmBuffer;
 using conduit::AmCommit;
 using conduit::AmHeader;
+using conduit::AtomicOp;
+using conduit::AtomicOps;
+using conduit::AtomicType;
 using conduit::Category;
 using conduit::OperationId;
+using conduit::RemoteAtomic;
 
 namespace {
 
@@ -290,6 +294,85 @@ Status IbvConduit::get(Rank peer, void* to, const void* from, Bytes bytes, Opera
     read.local = bounce;
   }
   post(peer, read, kRequests);
+  return Status::ok;
+}
+
+// ---- atomics
+
+namespace {
+
+// All that adding and comparing do; set and swap would need a loop of compare_swaps.
+constexpr AtomicOps kCardOps{AtomicOp::get,  AtomicOp::cas, AtomicOp::fcas, AtomicOp::add,
+                             AtomicOp::fadd, AtomicOp::sub, AtomicOp::fsub, AtomicOp::inc,
+                             AtomicOp::finc, AtomicOp::dec, AtomicOp::fdec};
+
+bool is_card_type(AtomicType type) {
+  return type == AtomicType::i64 || type == AtomicType::u64;
+}
+
+// Integers wrap around, signed ones too: to subtract is to add the complement.
+WorkRequest instruction_for(const RemoteAtomic& atomic) {
+  WorkRequest request;
+  request.opcode = Opcode::fetch_add;
+  request.remote = atomic.target;
+  request.bytes = kAtomicWord;
+  switch (atomic.op) {
+    case AtomicOp::cas:
+    case AtomicOp::fcas:
+      request.opcode = Opcode::compare_swap;
+      request.compare = atomic.a;
+      request.operand = atomic.b;
+      break;
+    case AtomicOp::add:
+    case AtomicOp::fadd:
+      request.operand = atomic.a;
+      break;
+    case AtomicOp::sub:
+    case AtomicOp::fsub:
+      request.operand = 0 - atomic.a;
+      break;
+    case AtomicOp::inc:
+    case AtomicOp::finc:
+      request.operand = 1;
+      break;
+    case AtomicOp::dec:
+    case AtomicOp::fdec:
+      request.operand = ~std::uint64_t{0};
+      break;
+    default:  // get adds nothing
+      break;
+  }
+  return request;
+}
+
+}  // namespace
+
+bool IbvConduit::offloads(AtomicType type, AtomicOps ops) const {
+  return limits_.card_atomics && is_card_type(type) && ops.is_within(kCardOps);
+}
+
+Status IbvConduit::atomic(Rank peer, const RemoteAtomic& atomic, OperationId root) {
+  if (!is_card_type(atomic.type) || !kCardOps.holds(atomic.op)) {
+    throw UsageError("ibv: an adapter has no instruction for this atomic; it adds and compares integers of 64 bits");
+  }
+  if (!has_room(peer, 1, false, false)) return Status::no_resource;
+  const std::uint32_t which = take_buffer(peer, 1, false);
+  Operation& operation = operations_[which];
+  operation.root = root;
+  WorkRequest request = instruction_for(atomic);
+  request.id = which;
+  const bool is_fetching = conduit::fetches(atomic.op);
+  if (is_fetching && context_.is_registered(atomic.result, kAtomicWord)) {
+    request.local = atomic.result;
+  } else {  // the adapter always returns what was there
+    request.local = small_.at(which);
+    if (is_fetching) {
+      operation.copy_to = atomic.result;
+      operation.copy_from = small_.at(which);
+      operation.bytes = kAtomicWord;
+    }
+  }
+  post(peer, request, kRequests);
   return Status::ok;
 }
 

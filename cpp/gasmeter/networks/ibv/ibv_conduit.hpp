@@ -1,4 +1,5 @@
-// GASNet's ibv-conduit of the time over verbs: active messages by sends with credits, put and get by RDMA.
+// GASNet's ibv-conduit of the time over verbs: active messages by sends with credits, put and get by RDMA, and
+// atomics by the adapters.
 #pragma once
 
 #include <cstddef>
@@ -23,6 +24,7 @@ struct IbvLimits {
   unsigned all_sends = 255;         // to all
   unsigned shared_receives = 1024;  // buffers for requests of all ranks; fewer where credits allow fewer requests
   unsigned large_buffers = 48;      // of 64 KiB, that larger payloads are sent from; with those of 4 KiB, 4 MiB
+  bool card_atomics = true;         // adapters do those that they have an instruction for
 };
 
 // One rank's. Lives no longer than the network. Has the context to itself.
@@ -40,6 +42,9 @@ class IbvConduit final : public conduit::Conduit {
   Status put(Rank peer, void* to, const void* from, Bytes bytes, conduit::OperationId root,
              conduit::OperationId local) override;
   Status get(Rank peer, void* to, const void* from, Bytes bytes, conduit::OperationId root) override;
+  [[nodiscard]] bool offloads(conduit::AtomicType type, conduit::AtomicOps ops) const override;
+  // Throws UsageError for one that no adapter has an instruction for.
+  Status atomic(Rank peer, const conduit::RemoteAtomic& atomic, conduit::OperationId root) override;
   unsigned poll(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter) override;
 
   // For tests.
@@ -62,7 +67,7 @@ class IbvConduit final : public conduit::Conduit {
     std::uint32_t large = kNone;
     conduit::OperationId root = conduit::kNoOperation;
     conduit::OperationId local = conduit::kNoOperation;
-    void* copy_to = nullptr;  // a get's destination, where that is not registered
+    void* copy_to = nullptr;  // where a get's or an atomic's result goes, if that is not registered
     const std::byte* copy_from = nullptr;
     Bytes bytes = 0;
   };

@@ -114,8 +114,14 @@ unsigned IbvContext::room(Rank peer, unsigned number) {
 Status IbvContext::post(Rank peer, const WorkRequest& request, unsigned number) {
   check(peer, number);
   const IbvParameters& p = parameters();
-  if (request.opcode == Opcode::receive || (request.opcode == Opcode::read && request.inlined)) {
-    throw UsageError("ibv: a send queue takes sends, writes, and reads that are not inlined");
+  const bool asks = request.opcode == Opcode::read || is_atomic(request.opcode);
+  if (request.opcode == Opcode::receive || (asks && request.inlined)) {
+    throw UsageError("ibv: a send queue takes sends, writes, and reads and atomics that are not inlined");
+  }
+  if (is_atomic(request.opcode) &&
+      (request.bytes != kAtomicWord || reinterpret_cast<std::uintptr_t>(request.remote) % kAtomicWord != 0)) {
+    throw UsageError("ibv: " + text_of(rank()) + "'s atomic of " + std::to_string(request.bytes) +
+                     " bytes; it is done on a word of 8 bytes that is aligned to 8");
   }
   if (request.inlined && request.bytes > p.inline_limit) {
     throw UsageError("ibv: " + std::to_string(request.bytes) + " bytes inlined; at most " +

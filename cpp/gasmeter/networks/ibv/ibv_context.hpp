@@ -35,6 +35,7 @@ struct ContextCounters {
   std::uint64_t refused = 0;       // that the send queue had no place for
   std::uint64_t not_ready = 0;     // sends that found no receive here
   std::uint64_t sent_again = 0;    // times that this rank's sends were refused and went again
+  std::uint64_t atomics = 0;       // done on this rank's memory
   std::uint64_t out_of_order = 0;  // packets that came behind a refused one
 };
 
@@ -64,7 +65,7 @@ class IbvContext {
   [[nodiscard]] unsigned room(Rank peer, unsigned number = 0);
   // no_resource: the send queue is full; nothing was charged. A place becomes free when software polls a completion.
   // Throws UsageError for a rank or queue pair that does not exist, for more inlined bytes than a work request holds,
-  // and for local memory that is not registered.
+  // for local memory that is not registered, and for atomics on anything but a word.
   Status post(Rank peer, const WorkRequest& request, unsigned number = 0);
   // no_resource: the receive queue is full. Throws UsageError for memory that is not registered.
   Status post_receive(const Receive& receive, unsigned number = 0);

@@ -10,6 +10,7 @@ IbvHca::IbvHca(IbvNetwork& network, NodeId node)
     : network_(network),
       node_(node),
       partition_(network.engine().partition_of(node)),
+      atomics_(*this),
       receiving_(network.engine(), node, *this) {}
 
 sim::Engine& IbvHca::engine() const {

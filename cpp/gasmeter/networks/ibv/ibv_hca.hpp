@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gasmeter/base/platform.hpp"
+#include "gasmeter/networks/ibv/atomic_unit.hpp"
 #include "gasmeter/networks/ibv/packet.hpp"
 #include "gasmeter/networks/ibv/parameters.hpp"
 #include "gasmeter/sim/engine.hpp"
@@ -25,6 +26,10 @@ class alignas(kNoSharing) IbvHca {
   // When `bytes` that host memory begins to send at `ready` are in the adapter.
   [[nodiscard]] SimTime read_host(SimTime ready, Bytes bytes) { return from_host_.serve(ready, on_host_link(bytes)); }
 
+  // When `bytes` that are in the adapter from `ready` on have gone to host memory.
+  [[nodiscard]] SimTime write_host(SimTime ready, Bytes bytes) { return to_host_.serve(ready, on_host_link(bytes)); }
+  [[nodiscard]] AtomicUnit& atomics() { return atomics_; }
+
   // --- the link's side
   void inject(IbPacket& packet, SimTime now);
   SimTime arrived(IbPacket& packet, SimTime now);
@@ -38,6 +43,7 @@ class alignas(kNoSharing) IbvHca {
   unsigned partition_;
   sim::FifoServer from_host_;
   sim::FifoServer to_host_;
+  AtomicUnit atomics_;
   sim::Pipeline<IbPacket, IbvHca, &IbvHca::deliver> receiving_;
 };
 

@@ -15,6 +15,7 @@ inline constexpr Bytes kMostMtu = 4096;
 
 // Headers beyond those that every packet has, after the InfiniBand architecture.
 inline constexpr Bytes kRdmaHeader = 16;        // of a write's first packet and of a read's request
+inline constexpr Bytes kAtomicHeader = 28;      // of an atomic's request: address, key and two operands
 inline constexpr Bytes kImmediateData = 4;      // of a send's last packet
 inline constexpr Bytes kAcknowledgeHeader = 4;  // of all that answers
 
@@ -22,7 +23,10 @@ enum class PacketKind : std::uint8_t {
   send,
   write,
   read_request,
+  fetch_add,
+  compare_swap,
   read_response,
+  atomic_response,
   acknowledgement,
   not_ready,  // no receive was posted for a send
 };
@@ -34,11 +38,13 @@ struct IbPacket : sim::Packet {
   Rank owner{};               // of that queue pair
   Rank peer{};
   std::uint64_t message = 0;           // of the queue pair that asks, in the order of its work requests
-  const std::byte* read_at = nullptr;  // at the sending side; of a read's request: at the other
+  const std::byte* read_at = nullptr;  // at the sending side; of what asks: at the other
   std::byte* write_at = nullptr;       // at the receiving side
   Bytes before = 0;                    // bytes of the message in earlier packets
   Bytes total = 0;                     // of the message
   std::uint32_t immediate = 0;
+  std::uint64_t operand = 0;  // an atomic's
+  std::uint64_t compare = 0;
   std::uint16_t size = 0;   // of the payload
   std::uint8_t number = 0;  // of the queue pair
   bool last = false;

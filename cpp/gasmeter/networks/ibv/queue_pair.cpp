@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 #include "gasmeter/networks/ibv/ibv_context.hpp"
 #include "gasmeter/networks/ibv/ibv_hca.hpp"
@@ -20,11 +21,23 @@ PacketKind kind_of(Opcode opcode) {
       return PacketKind::write;
     case Opcode::read:
       return PacketKind::read_request;
+    case Opcode::fetch_add:
+      return PacketKind::fetch_add;
+    case Opcode::compare_swap:
+      return PacketKind::compare_swap;
     case Opcode::send:
     case Opcode::receive:
       break;
   }
   return PacketKind::send;
+}
+
+bool is_atomic(PacketKind kind) {
+  return kind == PacketKind::fetch_add || kind == PacketKind::compare_swap;
+}
+
+Bytes header_of(Opcode opcode) {
+  return is_atomic(opcode) ? kAtomicHeader : kRdmaHeader;
 }
 
 }  // namespace
@@ -73,23 +86,25 @@ void QueuePair::begin_requests(SimTime now) {
   while (!waits_ && requests_under_way_ < kAhead && next_ != end_) {
     const Work& entry = work(next_);
     const WorkRequest& request = entry.request;
-    const bool asks = request.opcode == Opcode::read;
+    const bool asks = request.opcode == Opcode::read || is_atomic(request.opcode);
     const Bytes size = asks ? 0 : std::min(request.bytes - sent_, p.mtu);
     const bool is_first = sent_ == 0;
     IbPacket& packet = make_packet(kind_of(request.opcode), next_);
     const auto* const local = static_cast<const std::byte*>(request.local);
     auto* const remote = static_cast<std::byte*>(request.remote);
     packet.read_at = asks ? remote : local + sent_;
-    // A read's local memory is named const, since a request has one word for either; the response writes there.
+    // What asks names its local memory const, since a request has one word for either; the response writes there.
     packet.write_at = asks ? const_cast<std::byte*>(local) : (remote != nullptr ? remote + sent_ : nullptr);
     packet.before = sent_;
     packet.total = request.bytes;
     packet.immediate = request.immediate;
+    packet.operand = request.operand;
+    packet.compare = request.compare;
     packet.size = static_cast<std::uint16_t>(size);
     sent_ += size;
     packet.last = asks || sent_ == request.bytes;
     Bytes extra = 0;
-    if (request.opcode != Opcode::send && is_first) extra = kRdmaHeader;
+    if (request.opcode != Opcode::send && is_first) extra = header_of(request.opcode);
     if (request.opcode == Opcode::send && packet.last) extra = kImmediateData;
     packet.bytes = static_cast<std::uint16_t>(p.header + extra + size);
     SimTime due = std::max(now, entry.ready);
@@ -105,9 +120,11 @@ void QueuePair::begin_requests(SimTime now) {
   }
 }
 
-// What the memory holds now is what arrives.
+// What the memory holds now is what arrives; an atomic's result is in the packet.
 void QueuePair::leave(IbPacket& packet, SimTime now) {
-  if (packet.size != 0) std::memcpy(packet.payload.data(), packet.read_at, packet.size);
+  if (packet.size != 0 && kind_of(packet) != PacketKind::atomic_response) {
+    std::memcpy(packet.payload.data(), packet.read_at, packet.size);
+  }
   hca_.inject(packet, now);
 }
 
@@ -116,10 +133,13 @@ void QueuePair::departed(PacketKind kind, SimTime end) {
     case PacketKind::send:
     case PacketKind::write:
     case PacketKind::read_request:
+    case PacketKind::fetch_add:
+    case PacketKind::compare_swap:
       --requests_under_way_;
       begin_requests(end);
       return;
     case PacketKind::read_response:
+    case PacketKind::atomic_response:
     case PacketKind::acknowledgement:
     case PacketKind::not_ready:
       --responses_under_way_;
@@ -159,9 +179,12 @@ void QueuePair::arrived(const IbPacket& packet, SimTime now) {
     case PacketKind::send:
     case PacketKind::write:
     case PacketKind::read_request:
+    case PacketKind::fetch_add:
+    case PacketKind::compare_swap:
       take_request(packet, now);
       return;
     case PacketKind::read_response:
+    case PacketKind::atomic_response:
       owner_.write_memory(packet.write_at, {packet.payload.data(), packet.size}, packet.peer, now);
       if (packet.last) acknowledged(packet.message + 1, now);
       return;
@@ -185,13 +208,17 @@ void QueuePair::take_request(const IbPacket& packet, SimTime now) {
   } else if (kind == PacketKind::write) {
     owner_.write_memory(packet.write_at, {packet.payload.data(), packet.size}, packet.owner, now);
   } else {
-    owner_.require_registered(packet.read_at, packet.total, "read", packet.owner);
+    owner_.require_registered(packet.read_at, packet.total, is_atomic(kind) ? "atomic" : "read", packet.owner);
   }
   received_ += packet.size;
   if (!packet.last) return;
   received_ = 0;
   ++expected_;
-  if (kind == PacketKind::read_request) {
+  if (is_atomic(kind)) {
+    respond({kind, packet.message, packet.read_at, packet.write_at, packet.total, packet.operand, packet.compare,
+             packet.owner},
+            now);
+  } else if (kind == PacketKind::read_request) {
     respond({PacketKind::read_response, packet.message, packet.read_at, packet.write_at, packet.total}, now);
   } else {
     respond({PacketKind::acknowledgement, packet.message, nullptr, nullptr, 0}, now);
@@ -222,11 +249,35 @@ void QueuePair::respond(const Response& response, SimTime now) {
   begin_responses(now);
 }
 
-// In order: what a later work request did is not acknowledged before an earlier read has been answered.
+// Memory changes now; the answer takes the old value along.
+void QueuePair::do_atomic(SimTime now) {
+  Response& response = responses_[first_response_];
+  // An answer has one name for what it comes from, and a read's is const.
+  auto* const word = const_cast<std::byte*>(response.from);
+  std::uint64_t old = 0;
+  std::memcpy(&old, word, sizeof old);
+  std::uint64_t value = old + response.operand;
+  if (response.kind == PacketKind::compare_swap) value = old == response.compare ? response.operand : old;
+  owner_.write_memory(word, std::as_bytes(std::span(&value, 1)), response.by, now);
+  ++owner_.counters().atomics;
+  response.kind = PacketKind::atomic_response;
+  response.operand = old;
+  is_at_atomic_ = false;
+  begin_responses(now);
+}
+
+// In order: what a later work request did is not acknowledged before an earlier read has been answered, and an atomic
+// is done when all before it has been.
 void QueuePair::begin_responses(SimTime now) {
   const IbvParameters& p = hca_.parameters();
   while (responses_under_way_ < kAhead && first_response_ != responses_.size()) {
     const Response& response = responses_[first_response_];
+    if (is_at_atomic_) return;
+    if (is_atomic(response.kind)) {
+      is_at_atomic_ = true;
+      hca_.atomics().add(*this, now);
+      return;
+    }
     const Bytes size = std::min(response.bytes - responded_, p.mtu);
     IbPacket& packet = make_packet(response.kind, response.message);
     packet.read_at = response.from + responded_;
@@ -239,6 +290,9 @@ void QueuePair::begin_responses(SimTime now) {
     if (response.kind == PacketKind::read_response) {
       due += p.send_pipeline;
       if (size != 0) due = hca_.read_host(due + p.host_read, size);
+    } else if (response.kind == PacketKind::atomic_response) {
+      due += p.send_pipeline;
+      std::memcpy(packet.payload.data(), &response.operand, sizeof response.operand);
     }
     responded_ += size;
     packet.last = responded_ == response.bytes;

@@ -37,6 +37,8 @@ class QueuePair {
   // ---- the adapter's side
   void arrived(const IbPacket& packet, SimTime now);
   void departed(PacketKind kind, SimTime end);
+  // The unit for atomics is done with that of the first answer.
+  void do_atomic(SimTime now);
 
  private:
   static constexpr unsigned kAhead = 4;  // packets begun whose last byte has not left the node
@@ -52,6 +54,9 @@ class QueuePair {
     const std::byte* from = nullptr;
     std::byte* to = nullptr;
     Bytes bytes = 0;
+    std::uint64_t operand = 0;  // an atomic's that is to be done; then its result
+    std::uint64_t compare = 0;
+    Rank by{};
   };
   struct Timer : sim::Action {
     explicit Timer(QueuePair& of) : sim::Action(&Timer::on_due), pair(of) {}
@@ -94,7 +99,8 @@ class QueuePair {
   Receive receive_;                  // which it goes to
   std::vector<Response> responses_;  // from first_response_ on
   std::size_t first_response_ = 0;
-  Bytes responded_ = 0;  // of the first one
+  Bytes responded_ = 0;        // of the first one
+  bool is_at_atomic_ = false;  // which is with the unit for them
   unsigned responses_under_way_ = 0;
   sim::Pipeline<IbPacket, QueuePair, &QueuePair::leave> answers_;
 };

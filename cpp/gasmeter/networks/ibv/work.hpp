@@ -9,18 +9,26 @@
 
 namespace gasmeter::networks::ibv {
 
-enum class Opcode : std::uint8_t { send, write, read, receive };
+enum class Opcode : std::uint8_t { send, write, read, fetch_add, compare_swap, receive };
+
+// Those that change a word of 8 B at the target and bring back what was there.
+[[nodiscard]] constexpr bool is_atomic(Opcode opcode) {
+  return opcode == Opcode::fetch_add || opcode == Opcode::compare_swap;
+}
+inline constexpr Bytes kAtomicWord = 8;
 
 // For the send queue of a queue pair.
 struct WorkRequest {
   std::uint64_t id = 0;  // the software's own
   Opcode opcode = Opcode::send;
-  const void* local = nullptr;  // a read's: where it goes
-  void* remote = nullptr;       // a write's and a read's
+  const void* local = nullptr;  // a read's and an atomic's: where what is there goes
+  void* remote = nullptr;       // all but a send's; an atomic's: a word aligned to its 8 B
   Bytes bytes = 0;
   std::uint32_t immediate = 0;  // a send's
-  bool inlined = false;         // the work request carries the bytes: they may change at once and need no registration
-  bool signaled = true;         // there will be a completion
+  std::uint64_t operand = 0;    // an atomic's: what is added (it wraps around), or stored where it finds `compare`
+  std::uint64_t compare = 0;
+  bool inlined = false;  // the work request carries the bytes: they may change at once and need no registration
+  bool signaled = true;  // there will be a completion
 };
 
 // For a receive queue.

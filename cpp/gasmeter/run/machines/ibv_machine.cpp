@@ -30,7 +30,9 @@ class IbvNetwork final : public ModelNetwork {
 
   std::unique_ptr<conduit::Conduit> make_conduit(sim::ModelHost host) override {
     if (two_sided_) return two_sided_->make_conduit(host.rank(), make_messages(host.rank()));
-    return std::make_unique<networks::ibv::IbvConduit>(network_.context(host.rank()), host, engine_.ranks());
+    networks::ibv::IbvLimits limits;
+    limits.card_atomics = request_.settings.text("atomics") == "card";
+    return std::make_unique<networks::ibv::IbvConduit>(network_.context(host.rank()), host, engine_.ranks(), limits);
   }
   std::unique_ptr<Program> make_raw(Rank rank) override {
     if (two_sided_) return two_sided_->make_raw(rank, make_messages(rank));

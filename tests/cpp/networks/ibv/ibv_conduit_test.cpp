@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <functional>
@@ -244,6 +245,116 @@ TEST_CASE("ibv_conduit_puts_and_gets_from_any_memory") {
   }
 }
 
+// Through two nodes, one node and the rank's own adapter; results in the segment and in memory that is not registered.
+TEST_CASE("ibv_conduit_atomics_of_the_card") {
+  using conduit::AtomicOp;
+  using conduit::AtomicType;
+  struct Step {
+    AtomicOp op;
+    std::int64_t a;
+    std::int64_t b;
+    std::int64_t after;
+  };
+  const std::vector<Step> steps = {{AtomicOp::add, 5, 0, 5},    {AtomicOp::fadd, -7, 0, -2}, {AtomicOp::sub, 4, 0, -6},
+                                   {AtomicOp::fsub, -10, 0, 4}, {AtomicOp::inc, 99, 0, 5},   {AtomicOp::finc, 99, 0, 6},
+                                   {AtomicOp::dec, 99, 0, 5},   {AtomicOp::fdec, 99, 0, 4},  {AtomicOp::get, 99, 0, 4},
+                                   {AtomicOp::cas, 3, 9, 4},    {AtomicOp::cas, 4, 8, 8},    {AtomicOp::fcas, 4, 9, 8},
+                                   {AtomicOp::fcas, 8, -1, -1}};
+  for (const unsigned peer : {2U, 1U, 0U}) {
+    for (const bool registered : {false, true}) {
+      CAPTURE(peer);
+      CAPTURE(registered);
+      Job job({.ranks = 3, .node_of = {0, 0, 1}});
+      std::int64_t own = 0;
+      std::byte* const result = registered ? job.segments[0].data() + 64 : reinterpret_cast<std::byte*>(&own);
+      std::byte* const word = job.segments[peer].data() + 128;
+      job.engine.start(Rank{0}, [&] {
+        Sink sink;
+        std::int64_t before = 0;
+        for (std::uint32_t i = 0; i < steps.size(); ++i) {
+          CAPTURE(i);
+          const Step& step = steps[i];
+          set_word(result, 12345);
+          const bool is_fetching = conduit::fetches(step.op);
+          CHECK(job.conduits[0]->atomic(
+                    Rank{peer},
+                    {i % 2 == 0 ? AtomicType::i64 : AtomicType::u64, step.op, static_cast<std::uint64_t>(step.a),
+                     static_cast<std::uint64_t>(step.b), word, is_fetching ? result : nullptr},
+                    OperationId{i}) == Status::ok);
+          wait(*job.conduits[0], job.host(0), sink, [&] { return sink.done.size() == i + 1; });
+          CHECK(sink.done.back() == OperationId{i});
+          CHECK(static_cast<std::int64_t>(word_at(word)) == step.after);
+          CHECK(static_cast<std::int64_t>(word_at(result)) == (is_fetching ? before : 12345));
+          before = step.after;
+        }
+      });
+      job.engine.start(Rank{1}, [] {});
+      job.engine.start(Rank{2}, [] {});
+      job.engine.run();
+      CHECK(job.context(peer).counters().atomics == steps.size());
+    }
+  }
+}
+
+TEST_CASE("ibv_conduit_offloads_what_the_card_has_instructions_for") {
+  using conduit::AtomicOp;
+  using conduit::AtomicOps;
+  using conduit::AtomicType;
+  const AtomicOps card{AtomicOp::get,  AtomicOp::cas, AtomicOp::fcas, AtomicOp::add, AtomicOp::fadd, AtomicOp::sub,
+                       AtomicOp::fsub, AtomicOp::inc, AtomicOp::finc, AtomicOp::dec, AtomicOp::fdec};
+  Job job;
+  const conduit::Conduit& conduit = *job.conduits[0];
+  CHECK(conduit.offloads(AtomicType::i64, card));
+  CHECK(conduit.offloads(AtomicType::u64, {AtomicOp::fadd}));
+  for (const AtomicType other : {AtomicType::i32, AtomicType::u32, AtomicType::f32, AtomicType::f64}) {
+    CHECK_FALSE(conduit.offloads(other, {AtomicOp::fadd}));
+  }
+  CHECK_FALSE(conduit.offloads(AtomicType::u64, AtomicOps::all_of_integers()));
+  unsigned held = 0;
+  for (unsigned op = 0; op < static_cast<unsigned>(AtomicOp::count_); ++op) {
+    const auto each = static_cast<AtomicOp>(op);
+    CHECK(conduit.offloads(AtomicType::u64, {AtomicOp::get, each}) == card.holds(each));
+    if (card.holds(each)) ++held;
+  }
+  CHECK(held == 11);
+  Job without({}, {.card_atomics = false});
+  CHECK_FALSE(without.conduits[0]->offloads(AtomicType::u64, {AtomicOp::fadd}));
+}
+
+// As many as get() may have under way; each that was refused is posted when one has come back.
+TEST_CASE("ibv_conduit_atomics_of_many_ranks_wait_for_room") {
+  using conduit::AtomicOp;
+  using conduit::AtomicType;
+  constexpr std::uint32_t kEach = 60;
+  Job job({.ranks = 4, .topology = "crossbar:2", .node_of = {0, 0, 1, 1}});
+  std::vector<std::uint64_t> found(4 * kEach);
+  for (unsigned rank = 0; rank < 4; ++rank) {
+    job.engine.start(Rank{rank}, [&, rank] {
+      Sink sink;
+      unsigned refused = 0;
+      for (std::uint32_t i = 0; i < kEach; ++i) {
+        wait(*job.conduits[rank], job.host(rank), sink, [&] {
+          const Status status = job.conduits[rank]->atomic(
+              Rank{3}, {AtomicType::u64, AtomicOp::finc, 0, 0, job.segments[3].data() + 8, &found[rank * kEach + i]},
+              OperationId{i});
+          if (status != Status::ok) {
+            ++refused;
+            CHECK(status == Status::no_resource);
+            CHECK(i >= 22);  // 24 work requests to a rank, two kept for replies
+          }
+          return status == Status::ok;
+        });
+      }
+      CHECK(refused != 0);
+      wait(*job.conduits[rank], job.host(rank), sink, [&] { return sink.done.size() == kEach; });
+    });
+  }
+  job.engine.run();
+  CHECK(word_at(job.segments[3].data() + 8) == 4 * kEach);
+  std::sort(found.begin(), found.end());
+  for (std::uint64_t i = 0; i < found.size(); ++i) CHECK(found[i] == i);
+}
+
 TEST_CASE("ibv_conduit_refuses_at_each_limit_and_gives_back_what_is_cancelled") {
   const AmHeader to_one = header_to(1, Category::long_message);
   const auto prepared = [&](const IbvLimits& limits, Bytes size) {
@@ -285,6 +396,13 @@ TEST_CASE("ibv_conduit_misuse_is_named") {
                   UsageError);
   CHECK_THROWS_AS((void)job.conduits[0]->prepare(header_to(2, Category::short_message), nullptr, 0, 0, buffer),
                   UsageError);
+  std::uint64_t result = 0;
+  for (const conduit::RemoteAtomic& wrong :
+       {conduit::RemoteAtomic{conduit::AtomicType::u64, conduit::AtomicOp::swap, 0, 0, job.segments[1].data(), &result},
+        conduit::RemoteAtomic{conduit::AtomicType::f64, conduit::AtomicOp::fadd, 0, 0, job.segments[1].data(),
+                              &result}}) {
+    CHECK_THROWS_AS((void)job.conduits[0]->atomic(Rank{1}, wrong, OperationId{1}), UsageError);
+  }
   CHECK_THROWS_AS(Job({}, {.peer_sends = 3}), UsageError);
   CHECK_THROWS_AS(Job({}, {.peer_requests = 1, .banked = 1}), UsageError);
 }

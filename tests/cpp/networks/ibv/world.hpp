@@ -1,6 +1,7 @@
 // A small InfiniBand installation with round numbers.
 #pragma once
 
+#include <cstring>
 #include <optional>
 #include <string>
 #include <vector>
@@ -100,6 +101,29 @@ inline WorkRequest request(Opcode opcode, const void* local, Bytes bytes, void* 
   result.remote = remote;
   result.inlined = inlined;
   return result;
+}
+
+inline WorkRequest fetch_add(const void* local, void* word, std::uint64_t operand) {
+  WorkRequest result = request(Opcode::fetch_add, local, kAtomicWord, word);
+  result.operand = operand;
+  return result;
+}
+
+inline WorkRequest compare_swap(const void* local, void* word, std::uint64_t compare, std::uint64_t operand) {
+  WorkRequest result = request(Opcode::compare_swap, local, kAtomicWord, word);
+  result.compare = compare;
+  result.operand = operand;
+  return result;
+}
+
+// Words of test memory, aligned or not.
+inline std::uint64_t word_at(const std::byte* at) {
+  std::uint64_t value = 0;
+  std::memcpy(&value, at, sizeof value);
+  return value;
+}
+inline void set_word(std::byte* at, std::uint64_t value) {
+  std::memcpy(at, &value, sizeof value);
 }
 
 }  // namespace gasmeter::networks::ibv::testing
