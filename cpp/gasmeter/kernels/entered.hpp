@@ -24,9 +24,11 @@ class Entered {
   // distances and at others every time: all that look at all would outlast the measurement.
   void look(Verification& found) {
     const std::uint64_t ranks = endpoint_.ranks();
-    const std::uint64_t looked_at = ranks <= kAllLookAtAll ? ranks : kLookedAt;
+    const bool at_all = ranks <= kAllLookAtAll;
+    const std::uint64_t first = at_all ? 0 : index(endpoint_.rank()) + entered_;
+    const std::uint64_t looked_at = at_all ? ranks : kLookedAt;
     for (std::uint64_t i = 0; i < looked_at; ++i) {
-      const Rank peer{static_cast<std::uint32_t>((index(endpoint_.rank()) + entered_ + i * ranks / looked_at) % ranks)};
+      const Rank peer{static_cast<std::uint32_t>((first + i * ranks / looked_at) % ranks)};
       std::uint64_t theirs = 0;
       endpoint_.get(peer, &theirs, endpoint_.segment(peer).address, sizeof theirs);
       ++found.checked;
