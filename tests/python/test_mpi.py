@@ -128,6 +128,21 @@ def test_a_launcher_that_is_not_there_or_fails_is_named_with_its_words():
     assert all("has ended" in text for text in errors_of({"GASMETER_MPIEXEC": shutil.which("false")}))
 
 
+@each_mpi
+def test_a_launcher_is_looked_for_on_the_path(mpi, tmp_path):
+    own = shutil.which(f"mpiexec.{mpi}") or shutil.which("mpiexec")
+    starter = tmp_path / "gasmeter-starter"
+    bound = "--oversubscribe --bind-to none" if mpi == "openmpi" else ""
+    starter.write_text(f'#!/bin/sh\n[ "$1" = --word ] && shift || exit 9\nexec {own} {bound} "$@"\n')
+    starter.chmod(0o755)
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    with WorkerPool(2, environment={"GASMETER_MPIEXEC": "gasmeter-starter --word", "PATH": path}) as pool:
+        replies = open_session(pool, "ping-pong", "am-short", mpi=mpi)
+        assert {reply["status"] for reply in replies} == {"ok"}, replies
+        run_and_verify(pool, 50)
+    assert all("names no program" in text for text in errors_of({"GASMETER_MPIEXEC": " "}))
+
+
 @pytest.mark.skipif(len(AVAILABLE) < 2, reason="needs two MPIs")
 def test_the_launcher_of_another_mpi_is_noticed():
     environment = {"GASMETER_MPIEXEC": shutil.which("mpiexec.mpich") or "mpiexec"}

@@ -101,6 +101,12 @@ std::vector<std::string> launcher_of(const std::string& name) {
   if (const char* const given = std::getenv("GASMETER_MPIEXEC"); given != nullptr && *given != '\0') {
     std::istringstream text(given);
     for (std::string word; text >> word;) words.push_back(word);
+    if (words.empty()) throw ResourceError("GASMETER_MPIEXEC names no program");
+    if (words.front().find('/') == std::string::npos) {
+      const std::string found = on_path(words.front());
+      if (found.empty()) throw ResourceError("GASMETER_MPIEXEC: " + words.front() + " is not on the PATH");
+      words.front() = found;
+    }
     return words;
   }
   for (const char* const variable : {"PMI_RANK", "PMIX_RANK"}) {
