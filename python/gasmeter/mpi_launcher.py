@@ -8,12 +8,14 @@ variables alone, so nothing is written anywhere.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import socket
 import struct
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -23,6 +25,7 @@ from gasmeter.workers import worker_binary
 __all__ = ["MpiLauncher", "check_launched_ranks", "found", "launched", "take_part"]
 
 _DESCRIPTOR = "PMI_FD"
+_LATE_S = 10.0
 # Variables of (rank, number of ranks, ranks on this host), and the MPI that they say; "" where several use them.
 _WORDS = (
     ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "openmpi"),
@@ -108,6 +111,20 @@ def found(environment: Mapping[str, str] = os.environ) -> MpiLauncher | None:
     return None
 
 
+def _see_all(waiting: socket.socket, ranks: int) -> None:
+    """Stay until every lender has found this process, for `_LATE_S` at most.
+
+    One that comes when this process has ended already, after a wrong option for instance, would wait for it in vain
+    and hold up the launcher for a minute.
+    """
+    deadline = time.monotonic() + _LATE_S
+    seen: list[socket.socket] = []  # a lender whose connection is closed leaves
+    with contextlib.suppress(OSError):
+        while len(seen) < ranks and (left := deadline - time.monotonic()) > 0:
+            waiting.settimeout(left)
+            seen.append(waiting.accept()[0])
+
+
 def launched() -> MpiLauncher | None:
     """Return the launcher that this process takes part in, as rank 0.
 
@@ -180,6 +197,7 @@ def take_part() -> None:
         raise EnvironmentLacks(f"mpi: a gasmeter runs as rank 0 of this launcher already ({error.strerror})") from None
     waiting.listen(launcher.ranks)  # connections stay in its queue: all they tell is that this process is there
     _taken.append((launcher, waiting))
+    atexit.register(_see_all, waiting, launcher.ranks)
     lent = [int(text) for text in (os.environ.get(_DESCRIPTOR, ""),) if text.isdigit()]
     subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, pass_fds=lent)
     os.environ["GASMETER_LENDERS"] = launcher.job

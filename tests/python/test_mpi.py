@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -275,6 +276,28 @@ def test_a_number_of_ranks_that_is_not_the_launchers_is_status_2(mpi):
         f"Error: ranks 3: the launcher of {mpi} has started 2 processes; allowed: 2, or start gasmeter without it"
     ]
     assert done.stdout.strip() == "" or "round_trip" not in done.stdout
+
+
+@each_mpi
+def test_a_rank_that_comes_when_gasmeter_has_refused_already_does_not_wait_for_it(mpi, tmp_path):
+    late = tmp_path / "late"
+    late.write_text(
+        '#!/bin/sh\n[ "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" = 0 ] || sleep 4\n'
+        f"exec {sys.executable} -m gasmeter measure ping-pong --conduit mpi --ranks 3\n"
+    )
+    late.chmod(0o755)
+    started = time.monotonic()
+    done = subprocess.run(
+        [*launcher_program(mpi), "-n", "2", str(late)],
+        env=os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert done.returncode == 2, done.stderr
+    assert time.monotonic() - started < 40  # a lender by itself waits for a minute
 
 
 @pytest.mark.skipif(len(AVAILABLE) < 2, reason="needs two MPIs")
