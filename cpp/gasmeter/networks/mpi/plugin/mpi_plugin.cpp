@@ -350,6 +350,45 @@ class Raw final : public RawMessages {
   std::vector<MPI_Request> requests_;
 };
 
+MPI_Datatype datatype_of(AtomicType type) {
+  switch (type) {
+    case AtomicType::i32:
+      return MPI_INT32_T;
+    case AtomicType::u32:
+      return MPI_UINT32_T;
+    case AtomicType::i64:
+      return MPI_INT64_T;
+    case AtomicType::u64:
+      return MPI_UINT64_T;
+    case AtomicType::f32:
+      return MPI_FLOAT;
+    case AtomicType::f64:
+      break;
+  }
+  return MPI_DOUBLE;
+}
+
+MPI_Op operation_of(AtomicOp op) {
+  switch (op) {
+    case AtomicOp::get:
+      return MPI_NO_OP;
+    case AtomicOp::set:
+    case AtomicOp::swap:
+      return MPI_REPLACE;
+    case AtomicOp::bit_and:
+    case AtomicOp::fbit_and:
+      return MPI_BAND;
+    case AtomicOp::bit_or:
+    case AtomicOp::fbit_or:
+      return MPI_BOR;
+    case AtomicOp::bit_xor:
+    case AtomicOp::fbit_xor:
+      return MPI_BXOR;
+    default:
+      return MPI_SUM;
+  }
+}
+
 // Memory that all ranks share, reached by MPI_Put and MPI_Get, which copy, and by atomics; a flush orders them.
 class Window final : public RemoteWindow {
  public:

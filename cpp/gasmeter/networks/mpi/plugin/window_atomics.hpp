@@ -1,7 +1,5 @@
-// Remote atomics in the words of MPI's one-sided calls.
+// Which remote atomics MPI's one-sided calls do, and what they are given.
 #pragma once
-
-#include <mpi.h>
 
 #include <array>
 #include <bit>
@@ -15,24 +13,6 @@ using conduit::AtomicOp;
 using conduit::AtomicOps;
 using conduit::AtomicType;
 using conduit::RemoteAtomic;
-
-[[nodiscard]] inline MPI_Datatype datatype_of(AtomicType type) {
-  switch (type) {
-    case AtomicType::i32:
-      return MPI_INT32_T;
-    case AtomicType::u32:
-      return MPI_UINT32_T;
-    case AtomicType::i64:
-      return MPI_INT64_T;
-    case AtomicType::u64:
-      return MPI_UINT64_T;
-    case AtomicType::f32:
-      return MPI_FLOAT;
-    case AtomicType::f64:
-      break;
-  }
-  return MPI_DOUBLE;
-}
 
 [[nodiscard]] constexpr bool is_floating(AtomicType type) {
   return type == AtomicType::f32 || type == AtomicType::f64;
@@ -57,27 +37,6 @@ inline constexpr AtomicOps kSwapped{AtomicOp::get, AtomicOp::cas, AtomicOp::fcas
     if (ops.is_within(together)) return true;
   }
   return false;
-}
-
-[[nodiscard]] inline MPI_Op operation_of(AtomicOp op) {
-  switch (op) {
-    case AtomicOp::get:
-      return MPI_NO_OP;
-    case AtomicOp::set:
-    case AtomicOp::swap:
-      return MPI_REPLACE;
-    case AtomicOp::bit_and:
-    case AtomicOp::fbit_and:
-      return MPI_BAND;
-    case AtomicOp::bit_or:
-    case AtomicOp::fbit_or:
-      return MPI_BOR;
-    case AtomicOp::bit_xor:
-    case AtomicOp::fbit_xor:
-      return MPI_BXOR;
-    default:
-      return MPI_SUM;
-  }
 }
 
 // Bits of 1 and -1, and of the negative of a value.
