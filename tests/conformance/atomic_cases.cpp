@@ -144,16 +144,22 @@ void follow_the_model(Member<H>& me, Bytes slot) {
   follow_the_model<T>(me, slot, std::is_integral_v<T> ? AtomicOps::all_of_integers() : AtomicOps::all_of_floats());
 }
 
+// `follow` is given a value of each type, and a slot for it.
+template <class H, class Follow>
+void with_each_type(Member<H>& me, Follow follow) {
+  me.endpoint.barrier();
+  follow(std::int32_t{}, 0);
+  follow(std::uint32_t{}, 1);
+  follow(std::int64_t{}, 2);
+  follow(std::uint64_t{}, 3);
+  follow(float{}, 4);
+  follow(double{}, 5);
+  me.endpoint.barrier();
+}
+
 template <class H>
 void atomics_follow_the_model(Member<H>& me) {
-  me.endpoint.barrier();
-  follow_the_model<std::int32_t>(me, 0);
-  follow_the_model<std::uint32_t>(me, 1);
-  follow_the_model<std::int64_t>(me, 2);
-  follow_the_model<std::uint64_t>(me, 3);
-  follow_the_model<float>(me, 4);
-  follow_the_model<double>(me, 5);
-  me.endpoint.barrier();
+  with_each_type(me, [&](auto type, Bytes slot) { follow_the_model<decltype(type)>(me, slot); });
 }
 
 // Sets that networks may do themselves.
@@ -182,14 +188,7 @@ bool network_does_some(Member<H>& me) {
 template <class H>
 void small_sets_follow_the_model(Member<H>& me) {
   if (!network_does_some(me)) return;
-  me.endpoint.barrier();
-  follow_the_model_in_small_sets<std::int32_t>(me, 0);
-  follow_the_model_in_small_sets<std::uint32_t>(me, 1);
-  follow_the_model_in_small_sets<std::int64_t>(me, 2);
-  follow_the_model_in_small_sets<std::uint64_t>(me, 3);
-  follow_the_model_in_small_sets<float>(me, 4);
-  follow_the_model_in_small_sets<double>(me, 5);
-  me.endpoint.barrier();
+  with_each_type(me, [&](auto type, Bytes slot) { follow_the_model_in_small_sets<decltype(type)>(me, slot); });
 }
 
 // All ranks at one word of each set at each rank, their own among them.

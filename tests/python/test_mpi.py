@@ -244,10 +244,9 @@ def launcher_program(mpi):
     return [found, *(["--oversubscribe"] if mpi == "openmpi" else [])]
 
 
-def under(mpi, ranks, *arguments):
-    measure = [sys.executable, "-m", "gasmeter", "measure", "ping-pong", "--conduit", "mpi", "--op", "am-short"]
+def started_by(mpi, ranks, *command):
     return subprocess.run(
-        [*launcher_program(mpi), "-n", str(ranks), *measure, "--iters", "20", "--time", "20ms", *arguments],
+        [*launcher_program(mpi), "-n", str(ranks), *command],
         env=os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"},
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -255,6 +254,11 @@ def under(mpi, ranks, *arguments):
         timeout=200,
         check=False,
     )
+
+
+def under(mpi, ranks, *arguments):
+    measure = [sys.executable, "-m", "gasmeter", "measure", "ping-pong", "--conduit", "mpi", "--op", "am-short"]
+    return started_by(mpi, ranks, *measure, "--iters", "20", "--time", "20ms", *arguments)
 
 
 @each_mpi
@@ -287,15 +291,7 @@ def test_a_rank_that_comes_when_gasmeter_has_refused_already_does_not_wait_for_i
     )
     late.chmod(0o755)
     started = time.monotonic()
-    done = subprocess.run(
-        [*launcher_program(mpi), "-n", "2", str(late)],
-        env=os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-    )
+    done = started_by(mpi, 2, str(late))
     assert done.returncode == 2, done.stderr
     assert time.monotonic() - started < 40  # a lender by itself waits for a minute
 
