@@ -36,21 +36,31 @@ GASMETER_INLINE void atomic_xor(std::uint64_t* word, std::uint64_t value) {
   std::atomic_ref<std::uint64_t>(*word).fetch_xor(value, std::memory_order_relaxed);
 }
 
-// Atomic exclusive-or on every rank's share of the table, wherever `share(rank)` finds it.
-template <class Share>
-void update_in_place(Stream& stream, std::uint64_t updates, const Distribution& table, Share share) {
-  std::array<std::uint64_t, kBatch> values;
-  const auto address = [&](std::uint64_t value) {
-    const std::uint64_t word = value & table.mask();
-    const std::uint32_t owner = table.owner(word);
-    return share(owner) + table.offset(word, owner);
-  };
-  while (updates != 0) {
-    const std::uint64_t count = std::min(updates, kBatch);
-    stream.take(values.data(), count);
-    with_prefetch(values.data(), count, address, [&](std::uint64_t value) { atomic_xor(address(value), value); });
-    updates -= count;
+// Atomic exclusive-or on the words of all ranks, each at address(index).
+template <class Address>
+GASMETER_INLINE void update_words(Stream& stream, std::uint64_t updates, std::uint64_t mask, Address address) {
+  const auto apply = [](std::uint64_t* word, std::uint64_t value) { atomic_xor(word, value); };
+  InFlight in_flight;
+  std::uint64_t turn = 0;
+  stream.each(updates, [&](std::uint64_t value) { in_flight.add(turn, address(value & mask), value, apply); });
+  in_flight.finish(apply);
+}
+
+// The same with the shares wherever they lie; one behind the other they are a single table.
+void update_in_place(Stream& stream, std::uint64_t updates, const Distribution& table,
+                     const std::vector<std::uint64_t*>& shares) {
+  bool in_one_piece = true;
+  for (std::uint32_t rank = 0; rank < shares.size(); ++rank) {
+    in_one_piece &= shares[rank] == shares[0] + table.first_of(rank);
   }
+  if (in_one_piece) {
+    update_words(stream, updates, table.mask(), [all = shares[0]](std::uint64_t index) { return all + index; });
+    return;
+  }
+  update_words(stream, updates, table.mask(), [&](std::uint64_t index) {
+    const std::uint32_t owner = table.owner(index);
+    return shares[owner] + table.offset(index, owner);
+  });
 }
 
 enum class Variant : std::uint8_t { am, put_get, direct };
@@ -72,6 +82,7 @@ class RandomAccess final : public Program {
         window_(window_of(settings)),
         priced_(priced_table(settings)),
         local_(reinterpret_cast<std::uint64_t*>(endpoint.segment().address)),
+        own_(local_, table_, index(endpoint.rank())),
         words_per_message_(std::min<std::uint64_t>(kLookAhead, endpoint.max_medium() / sizeof(std::uint64_t))),
         capacity_(capacity_of(endpoint.ranks())),
         buckets_(window_ != 0 ? 0 : endpoint.ranks() * (capacity_ + 1)),
@@ -120,6 +131,8 @@ class RandomAccess final : public Program {
 
  private:
   static constexpr std::uint64_t kVerifyingWindow = 16;
+  // Of the look-ahead another batch takes its part and, where memory has to be waited for, what waits for it.
+  static constexpr std::uint64_t kMostPending = kLookAhead - kBatch - (H::kModelled ? 0 : OwnWords::kQueue + kInFlight);
 
   // A bucket is its count and then its values. With few ranks none can fill up; with many they are small, since a rank
   // holds back 1024 updates in all.
@@ -162,7 +175,7 @@ class RandomAccess final : public Program {
         break;
       case Variant::direct:
         charge(updates);
-        update_in_place(stream_, updates, table_, [this](std::uint32_t owner) { return shares_[owner]; });
+        update_in_place(stream_, updates, table_, shares_);
         break;
     }
   }
@@ -175,32 +188,42 @@ class RandomAccess final : public Program {
   using PrivatePrice = conduit::PrivatePrice;
 
   // Sorting into buckets that cannot fill up has no branch that depends on the stream: this rank's own updates are a
-  // bucket like the others, applied after every batch; the fullest of the others is sent while another batch could
+  // bucket like the others, emptied after every batch; the fullest of the others is sent while another batch could
   // exceed the look-ahead.
   void update_by_messages(std::uint64_t updates) {
-    std::array<std::uint64_t, kBatch> values;
     const std::uint32_t self = index(endpoint_.rank());
     std::uint64_t pending = 0;
     while (updates != 0) {
       const std::uint64_t count = std::min(updates, kBatch);
-      stream_.take(values.data(), count);
       std::uint64_t gone = 0;
       if (capacity_ == kLookAhead) {
-        for (std::uint64_t i = 0; i < count; ++i) (void)sort_in(values[i]);
+        sort_in_and_apply(count);
       } else {
-        for (std::uint64_t i = 0; i < count; ++i) {
-          std::uint64_t* const bucket = sort_in(values[i]);
+        stream_.each(count, [&](std::uint64_t value) {
+          std::uint64_t* const bucket = sort_in(value);
           if (*bucket == capacity_) gone += empty(static_cast<std::uint32_t>((bucket - buckets_.data()) / stride()));
-        }
+        });
       }
       gone += empty(self);
       pending += count - gone;  // more may be gone than came: those of earlier batches
-      while (pending > kLookAhead - kBatch) pending -= send_fullest();
+      while (pending > kMostPending) pending -= send_fullest();
       endpoint_.poll();
       updates -= count;
     }
     while (pending != 0) pending -= send_fullest();
     finish();
+  }
+
+  void sort_in_and_apply(std::uint64_t count) {
+    const auto use = [table = table_, buckets = buckets_.data()](std::uint64_t value) {  // copies: see OwnWords
+      std::uint64_t* const bucket = buckets + table.owner(value & table.mask()) * (kLookAhead + 1);
+      bucket[++*bucket] = value;
+    };
+    if constexpr (H::kModelled) {
+      stream_.each(count, use);
+    } else {
+      own_.apply_along(stream_, count, use);
+    }
   }
 
   [[nodiscard]] std::ptrdiff_t stride() const { return static_cast<std::ptrdiff_t>(capacity_ + 1); }
@@ -248,7 +271,7 @@ class RandomAccess final : public Program {
       for (std::uint64_t i = 0; i < count; ++i) {
         const Rank owner{table_.owner(values[i] & table_.mask())};
         if (owner == endpoint_.rank()) {
-          apply(&values[i], 1);
+          apply_now(values[i]);
           continue;
         }
         endpoint_.wait_until([&] { return on_their_way_ < window; });
@@ -272,6 +295,7 @@ class RandomAccess final : public Program {
     }
     finishes_expected_ += endpoint_.ranks() - 1;
     endpoint_.wait_until([&] { return finishes_ >= finishes_expected_ && messages_arrived_ >= messages_announced_; });
+    own_.finish();
   }
 
   void update_by_put_get(std::uint64_t updates) {
@@ -294,15 +318,18 @@ class RandomAccess final : public Program {
     }
   }
 
-  // Only the owner touches its words here: no atomics.
+  // In virtual time there is no cache to wait for.
   void apply(const std::uint64_t* values, std::uint64_t count) {
     charge(count);
-    std::uint64_t* const local = local_;
-    const std::uint64_t mask = table_.mask();
-    const std::uint64_t first_word = first();
-    with_prefetch(
-        values, count, [=](std::uint64_t value) { return local + ((value & mask) - first_word); },
-        [=](std::uint64_t value) { local[(value & mask) - first_word] ^= value; });
+    if constexpr (H::kModelled) {
+      for (std::uint64_t i = 0; i < count; ++i) own_.apply_now(values[i]);
+    } else {
+      own_.queue(values, count);
+    }
+  }
+  void apply_now(std::uint64_t value) {
+    charge(1);
+    own_.apply_now(value);
   }
 
   static void on_updates(core::Token<H>& token) {
@@ -314,7 +341,7 @@ class RandomAccess final : public Program {
     auto& self = token.template context_as<RandomAccess>();
     const std::uint64_t value = static_cast<std::uint64_t>(static_cast<std::uint32_t>(token.argument(0))) |
                                 static_cast<std::uint64_t>(static_cast<std::uint32_t>(token.argument(1))) << 32U;
-    self.apply(&value, 1);
+    self.apply_now(value);
     (void)token.reply_short(self.applied_handler_);
   }
   static void on_applied(core::Token<H>& token) { --token.template context_as<RandomAccess>().on_their_way_; }
@@ -331,6 +358,7 @@ class RandomAccess final : public Program {
   std::uint64_t window_;
   Bytes priced_;
   std::uint64_t* local_;
+  OwnWords own_;
   std::uint64_t words_per_message_;
   std::uint64_t capacity_;  // of a bucket
   std::vector<std::uint64_t> buckets_;
@@ -387,9 +415,7 @@ class RawRandomAccess final : public Program {
   [[nodiscard]] std::uint64_t first() const { return table_.first_of(index(memory_.rank())); }
   [[nodiscard]] std::uint64_t count() const { return table_.count_of(index(memory_.rank())); }
   [[nodiscard]] std::uint64_t* local() const { return shares_[index(memory_.rank())]; }
-  void update(std::uint64_t updates) {
-    update_in_place(stream_, updates, table_, [this](std::uint32_t owner) { return shares_[owner]; });
-  }
+  void update(std::uint64_t updates) { update_in_place(stream_, updates, table_, shares_); }
 
   networks::shm::SharedMemory& memory_;
   Distribution table_;

@@ -2,6 +2,7 @@
 // 1 of the project's references: polynomial x^63 + x^2 + x + 1 over GF(2), period (2^63 - 1) / 7).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -109,21 +110,32 @@ class Stream {
     value_ = starts(first_ + position % length_);
   }
 
-  // The next `count` values into `out`.
-  GASMETER_INLINE void take(std::uint64_t* out, std::uint64_t count) {
+  // Calls use(value) for each of the next `count` values. Between two ends of the stream nothing is looked at but the
+  // value before.
+  template <class Use>
+  GASMETER_INLINE void each(std::uint64_t count, Use use) {
     std::uint64_t rest = length_ - position_ % length_;
     std::uint64_t value = value_;
-    for (std::uint64_t i = 0; i < count; ++i) {
-      if (GASMETER_UNLIKELY(rest == 0)) {
+    position_ += count;
+    while (count != 0) {
+      const std::uint64_t run = std::min(count, rest);
+      for (std::uint64_t i = 0; i < run; ++i) {
+        value = step(value);
+        use(value);
+      }
+      count -= run;
+      rest -= run;
+      if (rest == 0) {
         value = starts(first_);
         rest = length_;
       }
-      value = step(value);
-      out[i] = value;
-      --rest;
     }
-    value_ = rest == 0 ? starts(first_) : value;
-    position_ += count;
+    value_ = value;
+  }
+
+  // The next `count` values into `out`.
+  GASMETER_INLINE void take(std::uint64_t* out, std::uint64_t count) {
+    each(count, [&](std::uint64_t value) { *out++ = value; });
   }
 
  private:

@@ -32,6 +32,7 @@ class RandomAccess final : public Program {
         table_(distribution_of(settings)),
         stream_(table_, index(context_.rank)),
         words_(count()),
+        own_(words_.data(), table_, index(context_.rank)),
         buckets_(context_.ranks) {
     if (context_.ranks < 2) throw UsageError("kernel random-access on raw@mpi: at least 2 ranks");
     if (window_of(settings) != 0) throw UsageError("kernel random-access on raw@mpi: updates travel in buckets only");
@@ -82,9 +83,9 @@ class RandomAccess final : public Program {
       }
       Bucket& own = buckets_[self];
       pending += taken - own.count;
-      apply(own.values.data(), own.count);
+      own_.apply(own.values.data(), own.count);
       own.count = 0;
-      while (pending > kLookAhead - kBatch) pending -= send_fullest();
+      while (pending > kLookAhead - kBatch - kInFlight) pending -= send_fullest();
       (void)take_one();
       updates -= taken;
     }
@@ -98,6 +99,7 @@ class RandomAccess final : public Program {
     while (finished_ < context_.ranks - 1) take_or_idle();
     while (!send_is_done()) context_.host.idle(kNever);
     finished_ -= context_.ranks - 1;
+    own_.finish();
   }
 
   std::uint64_t send_fullest() {
@@ -139,26 +141,18 @@ class RandomAccess final : public Program {
     if (arrived.tag == kFinished) {
       ++finished_;
     } else {
-      apply(incoming_.data(), arrived.bytes / sizeof(std::uint64_t));
+      own_.apply(incoming_.data(), arrived.bytes / sizeof(std::uint64_t));
     }
     // After the last word of everybody nothing comes until the next run.
     if (finished_ < context_.ranks - 1) post();
     return true;
   }
 
-  void apply(const std::uint64_t* values, std::uint64_t words) {
-    std::uint64_t* const local = words_.data();
-    const std::uint64_t mask = table_.mask();
-    const std::uint64_t first_word = first();
-    with_prefetch(
-        values, words, [=](std::uint64_t value) { return local + ((value & mask) - first_word); },
-        [=](std::uint64_t value) { local[(value & mask) - first_word] ^= value; });
-  }
-
   RawMpi context_;
   Distribution table_;
   Stream stream_;
   std::vector<std::uint64_t> words_;
+  OwnWords own_;
   std::vector<Bucket> buckets_;
   Words outgoing_;
   Words incoming_;

@@ -32,6 +32,7 @@ class RandomAccess final : public Program {
         table_(distribution_of(settings)),
         stream_(table_, index(context_.rank)),
         words_(count()),
+        own_(words_.data(), table_, index(context_.rank)),
         buckets_(context_.ranks) {
     if (context_.ranks < 2) throw UsageError("kernel random-access on raw@udp: at least 2 ranks");
     if (window_of(settings) != 0) throw UsageError("kernel random-access on raw@udp: updates travel in buckets only");
@@ -83,9 +84,9 @@ class RandomAccess final : public Program {
       }
       Bucket& own = buckets_[self];
       pending += taken - own.count;
-      apply(own.message.values.data(), own.count);
+      own_.apply(own.message.values.data(), own.count);
       own.count = 0;
-      while (pending > kLookAhead - kBatch) pending -= send_fullest();
+      while (pending > kLookAhead - kBatch - kInFlight) pending -= send_fullest();
       (void)take_one();
       updates -= taken;
     }
@@ -96,6 +97,7 @@ class RandomAccess final : public Program {
     // Nothing of one rank overtakes anything on loopback, so what it sent has come when its last word has.
     while (finished_ < context_.ranks - 1) take_or_idle();
     finished_ -= context_.ranks - 1;
+    own_.finish();
   }
 
   std::uint64_t send_fullest() {
@@ -129,7 +131,7 @@ class RandomAccess final : public Program {
     Bucket& from = buckets_[arrived_.source];
     switch (arrived_.kind) {
       case Kind::updates:
-        apply(arrived_.values.data(), (bytes - kHead) / sizeof(std::uint64_t));
+        own_.apply(arrived_.values.data(), (bytes - kHead) / sizeof(std::uint64_t));
         if (++from.received == kPerCredit) {
           from.received = 0;
           const Message credit{Kind::credit, index(context_.rank), {}};
@@ -146,19 +148,11 @@ class RandomAccess final : public Program {
     return true;
   }
 
-  void apply(const std::uint64_t* values, std::uint64_t words) {
-    std::uint64_t* const local = words_.data();
-    const std::uint64_t mask = table_.mask();
-    const std::uint64_t first_word = first();
-    with_prefetch(
-        values, words, [=](std::uint64_t value) { return local + ((value & mask) - first_word); },
-        [=](std::uint64_t value) { local[(value & mask) - first_word] ^= value; });
-  }
-
   RawUdp context_;
   Distribution table_;
   Stream stream_;
   std::vector<std::uint64_t> words_;
+  OwnWords own_;
   std::vector<Bucket> buckets_;
   Message arrived_;
   std::uint32_t finished_ = 0;
