@@ -41,10 +41,9 @@ experiment = gm.Experiment(
             kernel="ping-pong",
             op=("put", "get"),
             size=8,
-            conduit="smp",
-            reference={"op": "call"},
             compare="difference",
-            target=gm.Target(line="Blocking operation over an empty call", at_most=1.0),
+            target=gm.Target(line="Blocking operation over a plain loop of loads and stores", at_most=1.0),
+            **RAW,
         ),
         gm.Series(
             kernel="flood",

@@ -140,11 +140,16 @@ def _canonical(option: Option, text: str) -> str | None:
 
 @dataclass(frozen=True)
 class Metric:
-    """A measured quantity: its name, its unit and what "done" meant."""
+    """A measured quantity: its name, its unit and what "done" meant, where ranks share memory, too (else the same)."""
 
     name: str
     unit: str
     semantics: str = ""
+    in_memory: str = ""
+
+    def meaning(self, network: str) -> str:
+        """Return what "done" meant on a network; on ``shm`` an operation may be nothing but the initiator's stores."""
+        return self.in_memory if network == "shm" and self.in_memory else self.semantics
 
 
 @dataclass(frozen=True)
@@ -439,7 +444,7 @@ def _kernel(entry: Mapping[str, Any]) -> Kernel:
         Op(
             name=op["name"],
             summary=op.get("summary", ""),
-            metrics=tuple(Metric(m["name"], m["unit"], m.get("semantics", "")) for m in op["metrics"]),
+            metrics=tuple(Metric(m["name"], m["unit"], m.get("semantics", ""), m.get("in_memory", "")) for m in op["metrics"]),
             sized=bool(op["sized"]),
         )
         for op in entry["ops"]

@@ -122,7 +122,8 @@ def record(outcome: GroupOutcome, experiment: str) -> Record:
             result.unused[entry.point.id] = list(entry.unused)
         for metric in _op(entry).metrics:
             values = _values(entry, metric.name)
-            result.rows.append({**base, **_quantity(values[usable[: values.size]], metric)})
+            quantity = _quantity(values[usable[: values.size]], metric)
+            result.rows.append({**base, **quantity, "semantics": metric.meaning(base["network"])})
             if entry.blocks:
                 result.samples.append(_samples(entry, metric, values, outcome, kept))
     result.rows.extend(_comparisons(outcome, np.asarray(kept, dtype=bool), experiment))

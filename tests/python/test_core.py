@@ -33,7 +33,7 @@ def test_catalogue_describes_everything():
             assert set(op) == {"name", "summary", "metrics", "sized"}
             assert isinstance(op["sized"], bool)
             assert op["metrics"]
-            assert all(set(metric) == {"name", "unit", "semantics"} for metric in op["metrics"])
+            assert all(set(metric) == {"name", "unit", "semantics", "in_memory"} for metric in op["metrics"])
         assert all(set(option) == OPTION_KEYS for option in kernel["options"])
     assert "shm" in kernels["ping-pong"]["raw"]
     conduits = {conduit["name"]: conduit for conduit in declared["conduits"]}

@@ -58,6 +58,14 @@ def test_a_comparison_on_shared_memory():
     assert all(row["verified"] == "true" and row["network"] == "shm" for row in rows)
 
 
+@pytest.mark.parametrize(
+    ("conduit", "done"), [("smp", "initiation"), ("raw@shm", "initiation"), ("udp", "remotely complete")]
+)
+def test_a_put_says_what_done_meant_where_it_is_nothing_but_a_store(conduit, done):
+    rows = gm.measure("ping-pong", op="put", conduit=conduit, sizes="8", iterations=1000, time=0.01).rows
+    assert [done in row["semantics"] for row in rows if row["metric"] == "latency"] == [True]
+
+
 def test_random_access_in_every_variant():
     frame = gm.measure("random-access", conduit="smp", variant="all", sizes="1M", against="raw@shm", time=0.05).frame()
     gups = frame[frame["metric"] == "gups"]

@@ -39,7 +39,8 @@ py::dict describe_option(const kernels::OptionInfo& option) {
 }
 
 py::dict describe_metric(const kernels::MetricInfo& metric) {
-  return py::dict("name"_a = metric.name, "unit"_a = metric.unit, "semantics"_a = metric.semantics);
+  return py::dict("name"_a = metric.name, "unit"_a = metric.unit, "semantics"_a = metric.semantics,
+                  "in_memory"_a = metric.in_memory);
 }
 
 py::dict describe_op(const kernels::OpInfo& op) {
@@ -125,7 +126,7 @@ Returns
 dict
     ``kernels``: list of ``{name, summary, raw, variants, ops, options, measures_simulation}``, where ``raw`` lists the networks with a raw
     variant, an op is ``{name, summary, metrics, sized}`` whose first metric is the main one, and a metric is ``{name,
-    unit, semantics}``. ``conduits``: list of ``{name, summary, network, kind, options}`` with kind ``measured`` or
+    unit, semantics, in_memory}``. ``conduits``: list of ``{name, summary, network, kind, options}`` with kind ``measured`` or
     ``modelled``. An option is ``{name, type, default, unit, choices, summary}``, the default as text.
 )");
   module.def("topologies", &topologies,

@@ -417,7 +417,8 @@ class RawIdealPingPong final : public Program {
 
 void register_ping_pong(Registry& registry) {
   const MetricInfo round_trip{"round_trip", "ns", "request until the reply's handler has run at the initiator"};
-  const MetricInfo put{"latency", "ns", "one blocking put, remotely complete; target idle"};
+  const MetricInfo put{"latency", "ns", "one blocking put, remotely complete; target idle",
+                       "initiation of one put: the initiator's own time for its stores; target idle"};
   const MetricInfo get{"latency", "ns", "one blocking get, data at the initiator; target idle"};
   Kernel kernel = kernel_of<PingPong>(
       {.name = "ping-pong",
@@ -428,7 +429,7 @@ void register_ping_pong(Registry& registry) {
                {"put", "blocking puts into rank 1", {put}},
                {"get", "blocking gets from rank 1", {get}},
                {"call",
-                "an empty call with the arguments of a put: what put and get are compared with",
+                "an empty call with the arguments of a put, for scale: an operation that is inlined has no such cost",
                 {{"latency", "ns", "one call that does nothing"}},
                 false}},
        .variants = {},

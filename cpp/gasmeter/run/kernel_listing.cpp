@@ -18,6 +18,7 @@ void list_op(Fields& fields, const kernels::OpInfo& op) {
   fields.add("op", op.name).add("op.summary", op.summary).add("op.sized", op.sized ? "true" : "false");
   for (const kernels::MetricInfo& metric : op.metrics) {
     fields.add("metric", metric.name).add("metric.unit", metric.unit).add("metric.semantics", metric.semantics);
+    fields.add("metric.in_memory", metric.in_memory);
   }
 }
 

@@ -8,7 +8,7 @@ namespace gasmeter::run {
 
 // In order, per kernel: kernel, summary, variant*, raw*; per option: option, option.type, option.default, option.unit,
 // option.summary, option.choice*; per op: op, op.summary, op.sized; per metric of it: metric, metric.unit,
-// metric.semantics.
+// metric.semantics, metric.in_memory.
 [[nodiscard]] launch::Fields list_kernels(const kernels::Registry& registry);
 
 }  // namespace gasmeter::run
