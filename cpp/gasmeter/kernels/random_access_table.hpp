@@ -103,7 +103,7 @@ class InFlight {
 // apply_along(), so that the memory works while the next ones are made.
 class OwnWords {
  public:
-  static constexpr std::uint64_t kQueue = 512;  // held back, too
+  static constexpr std::uint64_t kQueue = 256;  // held back, too
 
   OwnWords(std::uint64_t* words, const Distribution& table, std::uint32_t rank)
       : words_(words), mask_(table.mask()), first_(table.first_of(rank)) {}
