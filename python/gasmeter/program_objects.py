@@ -60,7 +60,7 @@ class ProgramPrepared:
         -------
         Operation
             Yields None, or with `gasmeter.IMMEDIATE` whether it was sent. `UsageError` if the message was committed or
-            cancelled before, or while a view of the buffer (a slice, another type) is still in use.
+            cancelled before, or while a view of the buffer (a slice, another type, a memoryview) is still in use.
         """
         return Operation("commit", self._core, handler, n, *args, flags=flags)
 

@@ -54,15 +54,23 @@ def test_atomic_domains_of_every_type(conduit):
                 found.append((yield domain.fetch_xor(*where, 2)))
             found.append((yield domain.get(*where)))
         yield ep.barrier()
-        return found, str(domain.dtype), domain.path
+        return found, str(domain.dtype)
 
     of_types, _ = launched(program, conduit=conduit)
-    for dtype, (found, name, path) in zip(DTYPES, of_types, strict=True):
+    for dtype, (found, name) in zip(DTYPES, of_types, strict=True):
         whole = dtype.startswith(("int", "uint"))
         assert found == [None, 40, 42, 7, 9, None, 10, 30, *([30, 28] if whole else [30])]
         assert all(isinstance(value, int if whole else float) for value in found if value is not None)
         assert name == dtype
-        assert path == ("direct" if conduit == "smp" else "messages")
+
+
+@pytest.mark.parametrize(("conduit", "path"), [("smp", "direct"), ("ideal", "messages"), ("extoll", "messages")])
+def test_atomic_domains_name_their_path(conduit, path):
+    def program(ep):
+        yield ep.barrier()
+        return ep.atomic_domain("int64").path
+
+    assert launched(program, conduit=conduit) == [path] * 2
 
 
 @few

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+
 import numpy as np
 import pytest
 
@@ -81,6 +83,21 @@ def test_prepared_messages(conduit):
         medium = bytes([0, 1, 255, 255, *range(4, 16)])
         assert got == [((), b"\5" * 8), ((1, 2), medium), ((7,), b"dcba")]
         assert landed == b"\5" * 8
+
+
+@few
+def test_what_was_lent_of_a_prepared_buffer_and_came_back_hinders_nothing(conduit):
+    def program(ep):
+        got = []
+        note = ep.register(lambda token: got.append(token.payload))
+        prepared = yield ep.prepare(ep.rank, 8, 8)
+        struct.pack_into("<Q", prepared.buffer, 0, 0x0807060504030201)
+        memoryview(prepared.buffer)[7] = 0
+        yield prepared.commit(note, 8)
+        yield ep.wait_until(lambda: got)
+        return got
+
+    assert launched(program, conduit=conduit, ranks=1) == [[bytes([1, 2, 3, 4, 5, 6, 7, 0])]]
 
 
 @few

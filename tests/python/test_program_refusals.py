@@ -72,6 +72,21 @@ def view_in_use(ep):
         yield prepared.cancel()
 
 
+def lent(take, finish="commit"):
+    """A program that holds what it took of a buffer when the message ends, and what the message is then."""
+
+    def program(ep):
+        prepared = yield ep.prepare(0, 8, 8)
+        kept = take(prepared.buffer)
+        try:
+            yield prepared.commit(200, 8) if finish == "commit" else prepared.cancel()
+        finally:
+            del kept
+            yield prepared.cancel()
+
+    return program
+
+
 def something_between(ep):
     prepared = yield ep.prepare(0, 8, 8)
     try:
@@ -133,6 +148,12 @@ WRONG_CALLS = [
     (buffer_after_commit, "buffer: the message was committed or cancelled"),
     (left_open, "the program ended with a prepared message that was neither committed nor cancelled"),
     (view_in_use, "commit: 1 view of the buffer still in use"),
+    (lent(memoryview), "commit: a memoryview of the buffer may still be in use"),
+    (lent(memoryview, "cancel"), "cancel: a memoryview of the buffer may still be in use"),
+    (lent(lambda buffer: (buffer, memoryview(buffer))), "commit: a memoryview of the buffer may still be in use"),
+    (lent(lambda buffer: memoryview(buffer[2:])), "commit: 1 view of the buffer still in use"),
+    (lent(np.frombuffer), "commit: 1 view of the buffer still in use"),
+    (lent(lambda buffer: np.frombuffer(memoryview(buffer), "u1")), "commit: a memoryview of the buffer may still"),
     (something_between, "barrier: a message is prepared; commit or cancel it first"),
     (two_at_once, "prepare: a message is prepared; commit or cancel it first"),
     (with_prepared(too_much), "commit: 9 bytes; 0 to 8 are prepared"),

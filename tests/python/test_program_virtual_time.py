@@ -2,19 +2,40 @@
 
 from __future__ import annotations
 
+import inspect
+import pickle
 import signal
 import subprocess
 import sys
 import textwrap
 import time
+import zlib
 
 import numpy as np
 import pytest
 
 import gasmeter as gm
-from programs import launched, ring
+import test_program_atomics
+import test_program_messages
+import test_program_teams
+import test_programs
+from programs import MPI, launched, ring
 
 pytestmark = pytest.mark.timeout(240)
+REAL = ["smp", "udp", MPI]
+
+
+def of_virtual_ranks(*modules):
+    """The tests of programs that ask for a conduit alone, each with the modelled ones of theirs."""
+    found = []
+    for test in (value for module in modules for name, value in vars(module).items() if name.startswith("test_")):
+        for mark in (mark for mark in getattr(test, "pytestmark", ()) if mark.name == "parametrize"):
+            if mark.args[0] == "conduit" and inspect.signature(test).parameters.keys() == {"conduit"}:
+                found += [(test, conduit) for conduit in mark.args[1] if conduit not in REAL]
+    return found
+
+
+PROGRAMS = of_virtual_ranks(test_programs, test_program_messages, test_program_atomics, test_program_teams)
 
 
 @pytest.mark.parametrize("conduit", ["ideal", "extoll", "ibv", "mpi@ibv", "udp@ibv", "mpi@extoll"])
@@ -40,6 +61,62 @@ def test_virtual_time_of_a_put_is_that_of_the_kernel():
     frame = gm.measure("ping-pong", conduit="ideal", op="put", sizes=8, iterations=10).frame()
     latency = frame[frame["metric"] == "latency"]["value"].iloc[0]
     assert launched(program, conduit="ideal")[0] == pytest.approx(latency, abs=20)
+
+
+@pytest.mark.parametrize(
+    ("conduit", "options"),  # whose targets take no part in a put
+    [("ibv", {}), ("ideal", {"nodes": 1, "neighbourhood": True}), ("extoll", {"neighbourhood": True})],
+)
+@pytest.mark.parametrize("sync", ["lazy", "strict"])
+def test_segment_shows_what_has_come_by_now(conduit, options, sync):
+    def program(ep):
+        yield ep.barrier()
+        if ep.rank == 0:
+            yield ep.sleep(1e6)
+            yield ep.put_value(1, 0, 7)
+            return None
+        yield ep.sleep(0.9e6)
+        early = int(ep.segment[0])
+        yield ep.sleep(0.9e6)
+        return early, int(ep.segment[0])
+
+    assert launched(program, conduit=conduit, options={"sync": sync, **options})[1] == (0, 7)
+
+
+@pytest.mark.parametrize("neighbours", [False, True])
+@pytest.mark.parametrize(("test", "conduit"), PROGRAMS)
+def test_lazy_ranks_are_strict_ones_at_every_step(test, conduit, neighbours, monkeypatch):
+    def watched(program):
+        def steps(ep, *args):
+            inner = program(ep, *args)
+            seen = []
+            try:
+                operation = inner.send(None)
+                while True:
+                    seen.append((ep.now_ns(), zlib.crc32(ep.segment)))
+                    try:
+                        value = yield operation
+                    except Exception as error:
+                        operation = inner.throw(error)
+                    else:
+                        operation = inner.send(value)
+            except StopIteration as end:
+                return end.value, ep.now_ns(), ep.segment.tobytes(), seen
+
+        return steps
+
+    def both(program, **options):
+        chosen = {"neighbourhood": neighbours, **options.pop("options", {})}
+        if neighbours and conduit == "ideal":
+            chosen["nodes"] = 1
+        lazy, strict = (
+            launched(watched(program), **options, options={**chosen, "sync": sync}) for sync in ("lazy", "strict")
+        )
+        assert pickle.dumps(lazy) == pickle.dumps(strict)
+        return [result for result, *_ in lazy]
+
+    monkeypatch.setattr(sys.modules[test.__module__], "launched", both)
+    test(conduit)
 
 
 def test_machine_topology_and_placement_matter():

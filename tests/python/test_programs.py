@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 import numpy as np
 import pytest
@@ -58,6 +59,29 @@ def test_events_regions_and_implicit_operations(conduit):
 
     expected = b"event 00event 01nbi 0000" + b"".join(i.to_bytes(8, "little") for i in range(4))
     assert launched(program, conduit=conduit) == [(expected, expected)] * 2
+
+
+@everywhere
+def test_event_of_a_region_frees_the_memory_of_its_own_operations_alone(conduit):
+    size = 2 << 20  # freed, memory of so many bytes is given back to the system
+
+    def program(ep):
+        peer = 1 - ep.rank
+        yield ep.barrier()
+        data = np.full(size, ep.rank + 1, "u1")
+        before = sys.getrefcount(data)
+        yield ep.put_nbi(peer, 0, data)
+        with ep.region() as region:
+            yield ep.put_nbi(peer, size, b"12345678")
+        yield region.event
+        held = sys.getrefcount(data) - before
+        del data
+        yield ep.wait_nbi()
+        yield ep.barrier()
+        return held, np.unique(ep.segment[:size]).tolist(), ep.segment[size : size + 8].tobytes()
+
+    results = launched(program, conduit=conduit, segment="3M")
+    assert results == [(1, [2 - rank], b"12345678") for rank in range(2)]
 
 
 @everywhere

@@ -14,6 +14,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gasmeter/base/real_host.hpp"
@@ -195,8 +196,20 @@ class Endpoint {
   // Before the endpoint of the core ends.
   void end_teams() { teams_.reset(); }
 
-  // Memory of implicit operations, until they are synchronised.
-  [[nodiscard]] std::vector<Buffer>& implicit_buffers() { return implicit_buffers_; }
+  // Implicit operations between the two belong to the region.
+  void begin_region() {
+    any_->begin_access_region();
+    in_region_ = true;
+  }
+  [[nodiscard]] core::Event end_region() {
+    const core::Event event = any_->end_access_region();
+    in_region_ = false;
+    return event;
+  }
+  // Memory of implicit operations, until they are synchronised: of the open region by its event, else by wait_nbi.
+  void keep_implicit(Buffer buffer) { (in_region_ ? region_buffers_ : implicit_buffers_).push_back(std::move(buffer)); }
+  void free_implicit() { implicit_buffers_.clear(); }
+  [[nodiscard]] std::vector<Buffer> take_region_buffers() { return std::exchange(region_buffers_, {}); }
 
   // Kept to the end: what a fibre that is cancelled would have to end itself.
   void keep(std::shared_ptr<void> something) { kept_.push_back(std::move(something)); }
@@ -242,7 +255,9 @@ class Endpoint {
   bool prepared_ = false;
   bool left_open_ = false;
   std::vector<std::unique_ptr<PythonHandler>> handlers_;
+  bool in_region_ = false;
   std::vector<Buffer> implicit_buffers_;
+  std::vector<Buffer> region_buffers_;
   std::unique_ptr<run::AnyPrepared> abandoned_;
   std::optional<py::error_already_set> raised_;
   std::vector<std::shared_ptr<void>> kept_;

@@ -15,4 +15,15 @@ namespace gasmeter::bindings {
                                          reinterpret_cast<const std::uint8_t*>(memory.data()), owner);
 }
 
+// Whether a buffer was ever taken of this very array, as a memoryview does, not of a view of it: NumPy keeps what it
+// told then until the array ends. Nothing is told when the last one goes.
+[[nodiscard]] inline bool was_lent(const pybind11::object& array) {
+  struct Array {  // PyArrayObject_fields of NumPy 2 from its start
+    pybind11::detail::PyArray_Proxy known;
+    PyObject* weak_references;
+    void* buffer_info;
+  };
+  return reinterpret_cast<const Array*>(array.ptr())->buffer_info != nullptr;
+}
+
 }  // namespace gasmeter::bindings

@@ -150,7 +150,7 @@ class Implicit final : public Transfer {
     taken_ = status == Status::ok;
   }
   PyObject* result(PyObject*) override {
-    if (taken_) endpoint_.implicit_buffers().push_back(std::move(buffer_));
+    if (taken_) endpoint_.keep_implicit(std::move(buffer_));
     return outcome(core::is_immediate(flags_), taken_);
   }
 
@@ -231,7 +231,7 @@ class WaitImplicit final : public Call {
     endpoint.wait_for([&] { return endpoint.any().test_nbi(); });
   }
   PyObject* result(PyObject*) override {
-    endpoint_.implicit_buffers().clear();
+    endpoint_.free_implicit();
     return Py_NewRef(Py_None);
   }
 

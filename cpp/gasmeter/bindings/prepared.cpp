@@ -43,13 +43,21 @@ py::object Prepared::buffer() {
   return array_;
 }
 
-// NumPy lets views of views refer to the first array: what refers to it beside the two here is a view.
+// NumPy lets views of views refer to the first array: what refers to it beside the two here is a view. A memoryview
+// refers to the array that was handed out, as names do; those alone may stay.
 void Prepared::check_views(const char* call) const {
   if (!memory_) return;
+  const auto refuse = [call](const std::string& what) {
+    throw UsageError(std::string(call) + ": " + what + ", the memory is the network's from now on");
+  };
   const Py_ssize_t views = memory_.ref_count() - 2;
-  if (views <= 0) return;
-  throw UsageError(std::string(call) + ": " + std::to_string(views) + (views == 1 ? " view" : " views") +
-                   " of the buffer still in use; delete it first (del name), the memory is the network's from now on");
+  if (views > 0) {
+    refuse(std::to_string(views) + (views == 1 ? " view" : " views") +
+           " of the buffer still in use; delete it first (del name)");
+  }
+  if (array_.ref_count() > 1 && was_lent(array_)) {
+    refuse("a memoryview of the buffer may still be in use; delete it and every name of the buffer first (del name)");
+  }
 }
 
 void Prepared::check(const char* call) const {

@@ -11,7 +11,7 @@
 namespace gasmeter::bindings {
 
 // Its buffer is the network's own memory, so it must be gone from Python's hands before the network goes on: the array
-// that was handed out becomes empty, and a commit is refused while there are views of it.
+// that was handed out becomes empty, and a commit is refused while there are views or memoryviews of it.
 class Prepared {
  public:
   // `endpoint`: its object.

@@ -1,5 +1,3 @@
-#include <utility>
-
 #include "gasmeter/bindings/buffer.hpp"
 #include "gasmeter/bindings/call.hpp"
 #include "gasmeter/bindings/endpoint.hpp"
@@ -33,9 +31,8 @@ void see_handlers(PyHeapTypeObject* heap_type) {
 // Memory of implicit operations of the region is its event's.
 py::object end_region(const py::object& self) {
   auto& endpoint = self.cast<Endpoint&>();
-  const core::Event event = endpoint.any().end_access_region();
-  auto memory = std::exchange(endpoint.implicit_buffers(), {});
-  return py::cast(std::make_unique<Event>(self, event, Buffer(), std::move(memory)));
+  const core::Event event = endpoint.end_region();
+  return py::cast(std::make_unique<Event>(self, event, Buffer(), endpoint.take_region_buffers()));
 }
 
 }  // namespace
@@ -107,9 +104,8 @@ Notes
 -----
 Register before the first call that polls, or a quick rank's message finds nothing.
 )")
-      .def(
-          "begin_region", [](Endpoint& self) { self.any().begin_access_region(); },
-          "Open an access region: implicit operations belong to it until `end_region`.")
+      .def("begin_region", &Endpoint::begin_region,
+           "Open an access region: implicit operations belong to it until `end_region`.")
       .def("end_region", &end_region, R"(Close the access region.
 
 Returns

@@ -41,7 +41,7 @@ Raises
 ------
 gasmeter.UsageError
     If it was committed or cancelled before, for values that are not allowed, or while a view of the buffer (a slice,
-    another type) is still in use.
+    another type, a memoryview) is still in use.
 )");
 
 py::object cancel(const py::object& self) {

@@ -382,6 +382,7 @@ void Engine::park(Rank rank) {
 void Engine::on_main_stack(Rank rank, MainStep step, void* argument) {
   RankContext& self = context(rank);
   require_may_wait(self);
+  synchronise(self);
   self.partition->on_main_stack(self, step, argument);
 }
 

@@ -129,8 +129,8 @@ class Engine {
   // --- for bodies; called on the rank's own fibre
   // Waits for the next run().
   void park(Rank rank);
-  // Calls step(argument) on the stack of who called run(), which other languages' frames need; no other rank runs in
-  // between. The step must not call what waits or charges shared prices: those want the rank's own stack.
+  // Synchronises, then calls step(argument) on the stack of who called run(), which other languages' frames need; no
+  // rank runs in between. The step must not call what waits or charges shared prices: those want the rank's own stack.
   void on_main_stack(Rank rank, MainStep step, void* argument);
   // What a deadlock report shall say of the rank's wait; a literal or null.
   void describe_wait(Rank rank, const char* what) { waits_for_[index(rank)] = what; }
