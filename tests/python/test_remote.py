@@ -10,6 +10,8 @@ import shutil
 import socket
 import subprocess
 import sys
+import threading
+import time
 
 import pytest
 
@@ -110,6 +112,81 @@ def test_four_ranks_join_by_address(tmp_path):
 
 
 @needs_core
+def test_strangers_that_say_nothing_hold_nobody_up(tmp_path):
+    port = free_port()
+    addresses = [f"127.0.0.1:{port}", "127.0.0.2:0", "127.0.0.3:0"]
+    measure = {"kernel": "ping-pong", "op": "put", "sizes": "8", "time": "0.1s"}
+    path = write(tmp_path, {"addresses": addresses, "secret": SECRET, "measure": measure, "patience_s": 20})
+    leader = start(path, 0)
+    with contextlib.ExitStack() as strangers:
+        while leader.poll() is None:
+            with contextlib.suppress(ConnectionRefusedError):
+                strangers.enter_context(socket.create_connection(("127.0.0.1", port)))
+                break
+        for _ in range(13):
+            strangers.enter_context(socket.create_connection(("127.0.0.1", port)))
+        outcomes = finish([leader, start(path, 1), start(path, 2)])
+    assert [status for status, _, _ in outcomes] == [0] * 3, outcomes
+
+
+class Meddler(threading.Thread):
+    """Between rank 0 and another rank: turns a bit of what rank 0 sends behind the handshake."""
+
+    HANDSHAKE_BYTES = 16 + 8
+
+    def __init__(self, rank_0):
+        super().__init__(daemon=True)
+        self.rank_0 = rank_0
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+
+    def run(self):
+        with contextlib.suppress(OSError), self.listener:
+            rank, leader = self.listener.accept()[0], self.connected()
+            with rank, leader:
+                back = threading.Thread(target=self.copy, args=(rank, leader), daemon=True)
+                back.start()
+                self.copy(leader, rank, turned=self.HANDSHAKE_BYTES + 6)
+                back.join()
+
+    def connected(self):
+        while True:
+            with contextlib.suppress(ConnectionRefusedError):
+                return socket.create_connection(("127.0.0.1", self.rank_0))
+            time.sleep(0.05)
+
+    @staticmethod
+    def copy(source, target, turned=None):
+        passed = 0
+        with contextlib.suppress(OSError):
+            while data := bytearray(source.recv(65536)):
+                if turned is not None and passed <= turned < passed + len(data):
+                    data[turned - passed] ^= 1
+                passed += len(data)
+                target.sendall(data)
+            target.shutdown(socket.SHUT_RDWR)
+
+
+@needs_core
+def test_link_that_somebody_changes_ends_the_job_in_one_line(tmp_path):
+    port = free_port()
+    measure = {"kernel": "ping-pong", "op": "put", "sizes": "8", "time": "0.1s"}
+    content = {"addresses": [f"127.0.0.1:{port}", "127.0.0.2:0"], "secret": SECRET, "measure": measure}
+    path = write(tmp_path, {**content, "patience_s": 30})
+    meddler = Meddler(port)
+    meddler.start()
+    (tmp_path / "behind").mkdir()
+    addresses = [f"127.0.0.1:{meddler.port}", "127.0.0.2:0"]
+    behind = write(tmp_path / "behind", {**content, "addresses": addresses, "patience_s": 30})
+    (status, _, error), (left, _, reason) = finish([start(path, 0), start(behind, 1)])
+    assert (status, left) == (4, 4), (error, reason)
+    assert "was changed, lost, repeated or moved on its way between the hosts" in reason
+    for text in (error, reason):
+        assert len(text.strip().splitlines()) == 1, text
+    assert "rank 1" in error
+
+
+@needs_core
 def test_rank_with_another_secret_is_turned_away(tmp_path):
     addresses = [f"127.0.0.1:{free_port()}", "127.0.0.2:0"]
     path = write(tmp_path, {"addresses": addresses, "secret": SECRET, "patience_s": 4})
@@ -118,7 +195,7 @@ def test_rank_with_another_secret_is_turned_away(tmp_path):
     stranger = write(other, {"addresses": addresses, "secret": SECRET[::-1], "patience_s": 4})
     (status, _, error), (refused, _, reason) = finish([start(path, 0), start(stranger, 1)])
     assert status == 3
-    assert "missing: rank 1" in error
+    assert "missing: rank 1 (127.0.0.2:0); strangers that came: 1" in error
     assert refused == 3
     assert "another secret" in reason
 

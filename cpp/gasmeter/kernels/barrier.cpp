@@ -32,7 +32,7 @@ class Barrier final : public Program {
   // Nobody may leave a barrier that another rank has not entered.
   Verification verify() override {
     Verification found;
-    for (int round = 0; round < 8; ++round) {
+    for (std::uint64_t round = 0; round < entered_.rounds(); ++round) {
       entered_.count();
       endpoint_.barrier();
       entered_.look(found);

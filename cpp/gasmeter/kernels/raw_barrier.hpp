@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "gasmeter/kernels/entered.hpp"
 #include "gasmeter/kernels/kernel.hpp"
 
 namespace gasmeter::kernels {
@@ -14,7 +15,8 @@ template <class Words>
 class RawBarrier final : public Program {
  public:
   template <class Context>
-  explicit RawBarrier(Context context) : words_(context) {}
+  RawBarrier(Context context, const Settings& settings)
+      : words_(context), rounds_(BarrierCheck(settings.ranks).rounds()) {}
 
   BlockResult run(std::uint64_t iterations) override {
     (void)words_.barrier(0);
@@ -28,7 +30,7 @@ class RawBarrier final : public Program {
   // Nobody may leave a barrier that another rank has not entered: the smallest count of entries is one's own.
   Verification verify() override {
     Verification found;
-    for (int round = 0; round < 8; ++round) {
+    for (std::uint64_t round = 0; round < rounds_; ++round) {
       ++found.checked;
       ++entered_;
       found.errors += words_.barrier(entered_) != entered_ ? 1U : 0U;
@@ -38,6 +40,7 @@ class RawBarrier final : public Program {
 
  private:
   Words words_;
+  std::uint64_t rounds_;
   std::uint32_t entered_ = 0;
 };
 

@@ -1,10 +1,8 @@
 #include "gasmeter/launch/frame.hpp"
 
-#include <sys/socket.h>
 #include <sys/uio.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <utility>
 
@@ -20,6 +18,13 @@ constexpr std::size_t kGather = 16;
 template <class T>
 void store_little_endian(char* to, T value) {
   for (std::size_t i = 0; i < sizeof(T); ++i) to[i] = static_cast<char>(static_cast<unsigned char>(value >> (8 * i)));
+}
+
+template <class T>
+void append_little_endian(std::string& text, T value) {
+  char bytes[sizeof(T)];
+  store_little_endian(bytes, value);
+  text.append(bytes, sizeof bytes);
 }
 
 template <class T>
@@ -43,22 +48,6 @@ std::size_t pieces(const std::array<char, kHeaderBytes>& header, std::string_vie
   return count;
 }
 
-// Bytes sent; 0 if the socket is full; -1 if the peer has left.
-ssize_t send_pieces(int fd, iovec* parts, std::size_t count, Waiting waiting) {
-  msghdr message{};
-  message.msg_iov = parts;
-  message.msg_iovlen = count;
-  const int flags = MSG_NOSIGNAL | (waiting == Waiting::no ? MSG_DONTWAIT : 0);
-  while (true) {
-    const ssize_t sent = ::sendmsg(fd, &message, flags);
-    if (sent >= 0) return sent;
-    if (errno == EINTR) continue;
-    if (errno == EAGAIN || errno == EWOULDBLOCK) return 0;
-    if (errno == EPIPE || errno == ECONNRESET) return -1;
-    throw_errno("sendmsg");
-  }
-}
-
 }  // namespace
 
 std::array<char, kHeaderBytes> encode_header(FrameKind kind, std::int32_t rank, Bytes length) {
@@ -69,10 +58,16 @@ std::array<char, kHeaderBytes> encode_header(FrameKind kind, std::int32_t rank, 
   return header;
 }
 
+void append_u32(std::string& text, std::uint32_t value) {
+  append_little_endian(text, value);
+}
+
 void append_u64(std::string& text, std::uint64_t value) {
-  char bytes[8];
-  store_little_endian(bytes, value);
-  text.append(bytes, sizeof bytes);
+  append_little_endian(text, value);
+}
+
+std::uint32_t read_u32(const char* bytes) {
+  return load_little_endian<std::uint32_t>(bytes);
 }
 
 std::uint64_t read_u64(const char* bytes) {
@@ -91,7 +86,6 @@ bool FrameReader::read_header() {
                     " bytes; the largest allowed is " + std::to_string(kMaxPayload));
   partial_ =
       Frame{static_cast<FrameKind>(kind), static_cast<std::int32_t>(load_little_endian<std::uint32_t>(header + 4)), {}};
-  partial_->payload.reserve(expected_);
   begin_ += kHeaderBytes;
   return true;
 }
@@ -105,11 +99,22 @@ std::optional<Frame> FrameReader::next() {
   return std::exchange(partial_, std::nullopt);
 }
 
+void FrameReader::move_to_front() {
+  if (begin_ == 0) return;
+  std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
+  end_ -= std::exchange(begin_, 0);
+}
+
+// Less than a header is left behind by next(), so that there is room.
+void FrameReader::append(std::string_view bytes) {
+  static_assert(kHeaderBytes + kMostAppended <= kBufferBytes);
+  move_to_front();
+  std::memcpy(buffer_.get() + end_, bytes.data(), bytes.size());
+  end_ += bytes.size();
+}
+
 Transfer FrameReader::receive(int fd, Waiting waiting) {
-  if (begin_ > 0) {
-    std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
-    end_ -= std::exchange(begin_, 0);
-  }
+  move_to_front();
   if (end_ == kBufferBytes) return Transfer::progress;
   char* to = buffer_.get() + end_;
   Bytes room = kBufferBytes - end_;
@@ -120,20 +125,12 @@ Transfer FrameReader::receive(int fd, Waiting waiting) {
     partial_->payload.resize(had + room);
     to = partial_->payload.data() + had;
   }
-  ssize_t got = -1;
-  do {
-    got = ::recv(fd, to, room, waiting == Waiting::no ? MSG_DONTWAIT : 0);
-  } while (got < 0 && errno == EINTR);
-  const int code = errno;
+  const Moved got = receive_some(fd, to, room, waiting);
   if (in_place)
-    partial_->payload.resize(had + static_cast<Bytes>(std::max<ssize_t>(got, 0)));
+    partial_->payload.resize(had + got.bytes);
   else
-    end_ += static_cast<Bytes>(std::max<ssize_t>(got, 0));
-  if (got > 0) return Transfer::progress;
-  if (got == 0 || code == ECONNRESET) return Transfer::closed;
-  if (code == EAGAIN || code == EWOULDBLOCK) return Transfer::would_block;
-  errno = code;
-  throw_errno("recv");
+    end_ += got.bytes;
+  return got.transfer;
 }
 
 void FrameQueue::push(FrameKind kind, std::int32_t rank, Payload payload) {
@@ -160,26 +157,29 @@ Transfer FrameQueue::flush(int fd) {
     std::size_t count = 0;
     for (auto frame = frames_.begin(); frame != frames_.end() && count + 2 <= kGather; ++frame)
       count += pieces(frame->header, *frame->payload, frame->sent, parts.data() + count);
-    const ssize_t sent = send_pieces(fd, parts.data(), count, Waiting::no);
-    if (sent < 0) return Transfer::closed;
-    if (sent == 0) return Transfer::would_block;
-    drop_sent(static_cast<Bytes>(sent));
+    const Moved sent = send_some(fd, parts.data(), count, Waiting::no);
+    if (sent.transfer != Transfer::progress) return sent.transfer;
+    drop_sent(sent.bytes);
   }
   return Transfer::progress;
 }
 
+void check_payload(Bytes bytes) {
+  if (bytes <= kMaxPayload) return;
+  throw UsageError("message of " + std::to_string(bytes) + " bytes exceeds the largest allowed, " +
+                   std::to_string(kMaxPayload) + " bytes");
+}
+
 bool send_frame(int fd, FrameKind kind, std::int32_t rank, std::string_view payload) {
-  if (payload.size() > kMaxPayload)
-    throw UsageError("message of " + std::to_string(payload.size()) + " bytes exceeds the largest allowed, " +
-                     std::to_string(kMaxPayload) + " bytes");
+  check_payload(payload.size());
   const auto header = encode_header(kind, rank, payload.size());
   Bytes done = 0;
   while (done < kHeaderBytes + payload.size()) {
     std::array<iovec, 2> parts;
     const std::size_t count = pieces(header, payload, done, parts.data());
-    const ssize_t sent = send_pieces(fd, parts.data(), count, Waiting::yes);
-    if (sent < 0) return false;
-    done += static_cast<Bytes>(sent);
+    const Moved sent = send_some(fd, parts.data(), count, Waiting::yes);
+    if (sent.transfer == Transfer::closed) return false;
+    done += sent.bytes;
   }
   return true;
 }

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "gasmeter/base/units.hpp"
+#include "gasmeter/launch/stream_socket.hpp"
 
 namespace gasmeter::launch {
 
@@ -42,25 +43,32 @@ struct Frame {
 // Shared, since a broadcast of 1 GiB to 64 ranks must not become 64 copies; never changed after it is made.
 using Payload = std::shared_ptr<const std::string>;
 
-enum class Transfer : std::uint8_t { progress, would_block, closed };
-enum class Waiting : bool { no, yes };
-
 [[nodiscard]] std::array<char, kHeaderBytes> encode_header(FrameKind kind, std::int32_t rank, Bytes length);
+void append_u32(std::string& text, std::uint32_t value);
 void append_u64(std::string& text, std::uint64_t value);
+[[nodiscard]] std::uint32_t read_u32(const char* bytes);
 [[nodiscard]] std::uint64_t read_u64(const char* bytes);
 
 // Cuts a byte stream into frames. Small frames come in batches through a buffer, large payloads are received in place.
+// The length that a header claims takes no memory: a payload grows with the bytes that come.
 class FrameReader {
  public:
+  static constexpr Bytes kMostAppended = Bytes{8} * 1024;
+
   FrameReader();
 
   // The next complete frame among the bytes received; throws BrokenJob for a header that cannot be right.
   [[nodiscard]] std::optional<Frame> next();
   // One receive call. Call next() until it is empty before.
   [[nodiscard]] Transfer receive(int fd, Waiting waiting);
+  // At most kMostAppended bytes that came another way. Call next() until it is empty before.
+  void append(std::string_view bytes);
+  // What the payload that is still coming has taken of the memory.
+  [[nodiscard]] Bytes reserved() const { return partial_ ? partial_->payload.capacity() : 0; }
 
  private:
   [[nodiscard]] bool read_header();
+  void move_to_front();
 
   std::unique_ptr<char[]> buffer_;
   Bytes begin_ = 0;
@@ -89,8 +97,9 @@ class FrameQueue {
   std::deque<Outgoing> frames_;
 };
 
-// Sends one frame and waits until the socket took all of it. False if the peer has left. Throws UsageError for a
-// payload above kMaxPayload.
+// Throws UsageError for a payload above kMaxPayload.
+void check_payload(Bytes bytes);
+// Sends one frame and waits until the socket took all of it. False if the peer has left. Checks the payload's size.
 [[nodiscard]] bool send_frame(int fd, FrameKind kind, std::int32_t rank, std::string_view payload);
 
 }  // namespace gasmeter::launch

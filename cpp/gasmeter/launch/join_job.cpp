@@ -12,8 +12,9 @@ int join_job(const JoinOptions& options, const RankMain& rank_main) {
   const auto ranks = static_cast<std::uint32_t>(options.job.addresses.size());
   const char* policy = std::getenv("GASMETER_PIN");
   const std::vector<int> cpus = allowed_cpus();
+  Connection connection = join(options.job, options.rank);
   const RankIdentity identity{
-      .link_fd = join(options.job, options.rank).release(),
+      .link_fd = connection.fd.release(),
       .rank = Rank{options.rank},
       .size = ranks,
       .job_fd = -1,
@@ -21,7 +22,8 @@ int join_job(const JoinOptions& options, const RankMain& rank_main) {
       .oversubscribed = false,
       .window = {},
       .address = options.job.addresses[options.rank],
-      .secret = options.job.secret};
+      .secret = options.job.secret,
+      .session = connection.keys};
   if (identity.cpu != kNotPinned) pin_to(identity.cpu);
   ::prctl(PR_SET_NAME, ("gm-rank-" + std::to_string(options.rank)).c_str());
   RankLink link(identity);

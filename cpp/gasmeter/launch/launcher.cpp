@@ -144,11 +144,11 @@ void Launcher::start(const RankMain& rank_main) {
   if (!child_signals_) throw_errno("signalfd");
   collectives_ = Collectives(options_.ranks);
   peers_.reserve(options_.ranks);
-  std::vector<UniqueFd> joined(options_.ranks);
+  std::vector<Connection> joined(options_.ranks);
   if (options_.remote) joined = accept_ranks(*options_.remote);
   std::fflush(nullptr);  // or every rank prints what is buffered here
   for (std::uint32_t rank = 0; rank < options_.ranks; ++rank) {
-    RankProcess process = start_rank(common, rank, joined[rank].get());
+    RankProcess process = start_rank(common, rank, joined[rank]);
     peers_.emplace_back().process = std::move(process);
   }
 }
@@ -252,7 +252,8 @@ void Launcher::handle_rank(std::size_t rank, Frame frame) {
       to_client_.push(frame.kind, static_cast<std::int32_t>(rank), make_payload(std::move(frame.payload)));
       return;
     case FrameKind::last_words:
-      peers_[rank].last_words = std::move(frame.payload);
+      // A rank's own come before what its relay says of the end of the connection.
+      if (peers_[rank].last_words.empty()) peers_[rank].last_words = std::move(frame.payload);
       return;
     case FrameKind::reserve:
     case FrameKind::exchange:

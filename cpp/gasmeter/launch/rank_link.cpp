@@ -60,8 +60,11 @@ RankIdentity RankIdentity::parse(std::string_view text) {
           .oversubscribed = oversubscribed != 0};
 }
 
-RankLink::RankLink(const RankIdentity& identity)
-    : identity_(identity), link_(identity.link_fd), job_(identity.job_fd) {}
+RankLink::RankLink(const RankIdentity& identity) : identity_(identity), link_(identity.link_fd), job_(identity.job_fd) {
+  if (!identity.session) return;
+  sealer_.emplace(identity.session->send);
+  unsealer_.emplace(identity.session->receive);
+}
 
 RankLink RankLink::from_environment() {
   const char* text = std::getenv(kRankLinkVariable);
@@ -75,15 +78,36 @@ RankLink RankLink::from_environment() {
 
 void RankLink::send(FrameKind kind, std::string_view payload) {
   if (ended_) throw BrokenJob("rank " + std::to_string(index(rank())) + ": the job has ended");
-  if (!send_frame(link_.get(), kind, number_of(rank()), payload))
+  if (!send_plain_or_sealed(kind, payload))
     throw BrokenJob("rank " + std::to_string(index(rank())) + ": the launcher went away");
+}
+
+bool RankLink::send_plain_or_sealed(FrameKind kind, std::string_view payload) {
+  if (!sealer_) return send_frame(link_.get(), kind, number_of(rank()), payload);
+  check_payload(payload.size());
+  const auto header = encode_header(kind, number_of(rank()), payload.size());
+  std::string frame(header.data(), header.size());
+  frame.append(payload);
+  return send_bytes(link_.get(), sealer_->seal(frame));
+}
+
+// Among the bytes that have come.
+std::optional<Frame> RankLink::next_frame() {
+  while (true) {
+    if (auto frame = reader_.next()) return frame;
+    const auto bytes = unsealer_ ? unsealer_->next() : std::nullopt;
+    if (!bytes) return std::nullopt;
+    reader_.append(*bytes);
+  }
 }
 
 Frame RankLink::receive() {
   while (true) {
-    if (auto frame = reader_.next()) return std::move(*frame);
+    if (auto frame = next_frame()) return std::move(*frame);
     if (!servants_.empty()) serve_until_readable();
-    if (reader_.receive(link_.get(), Waiting::yes) == Transfer::closed)
+    const Transfer transfer =
+        unsealer_ ? unsealer_->receive(link_.get(), Waiting::yes) : reader_.receive(link_.get(), Waiting::yes);
+    if (transfer == Transfer::closed)
       throw BrokenJob("rank " + std::to_string(index(rank())) + ": the launcher went away");
   }
 }
@@ -133,7 +157,7 @@ void RankLink::reply(std::string_view payload) {
 void RankLink::last_words(std::string_view text) noexcept {
   try {
     // A launcher that is gone has nobody to tell.
-    static_cast<void>(send_frame(link_.get(), FrameKind::last_words, number_of(rank()), text));
+    static_cast<void>(send_plain_or_sealed(FrameKind::last_words, text));
   } catch (const std::exception&) {
   }
 }

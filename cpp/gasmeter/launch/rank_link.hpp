@@ -17,6 +17,7 @@
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/launch/address_window.hpp"
 #include "gasmeter/launch/frame.hpp"
+#include "gasmeter/launch/sealed_stream.hpp"
 #include "gasmeter/launch/shared_mapping.hpp"
 #include "gasmeter/launch/unique_fd.hpp"
 
@@ -35,6 +36,7 @@ struct RankIdentity {
   AddressWindow window = {};  // of ranks that were forked; those started by exec have addresses of their own
   std::string address = {};   // HOST:PORT of this rank in a job of several hosts, else empty
   HashKey secret = {};        // of such a job
+  std::optional<SessionKeys> session = {};  // of a link between hosts; one on this host only its ends can open
 
   [[nodiscard]] std::string text() const;                          // the form of kRankLinkVariable
   [[nodiscard]] static RankIdentity parse(std::string_view text);  // throws UsageError
@@ -97,7 +99,9 @@ class RankLink {
 
  private:
   void send(FrameKind kind, std::string_view payload);
+  [[nodiscard]] bool send_plain_or_sealed(FrameKind kind, std::string_view payload);
   [[nodiscard]] Frame receive();
+  [[nodiscard]] std::optional<Frame> next_frame();
   void serve_until_readable();
   [[nodiscard]] std::string wait_for(FrameKind kind, const char* call);
 
@@ -105,6 +109,8 @@ class RankLink {
   UniqueFd link_;
   UniqueFd job_;
   FrameReader reader_;
+  std::optional<Sealer> sealer_;  // of a link between hosts
+  std::optional<Unsealer> unsealer_;
   std::deque<std::string> commands_;
   std::map<int, Servant> servants_;
   int next_servant_ = 0;

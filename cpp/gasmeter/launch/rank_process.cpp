@@ -13,6 +13,7 @@
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/launch/error_name.hpp"
 #include "gasmeter/launch/linux_calls.hpp"
+#include "gasmeter/launch/relay.hpp"
 
 namespace gasmeter::launch {
 namespace {
@@ -66,20 +67,25 @@ void keep_only(int link_fd, int job_fd) {
 }
 
 // The rank itself runs on another host and has joined.
-[[noreturn]] void stand_for(const RankTemplate& common, const RankIdentity& identity) {
+[[noreturn]] void stand_for(const RankTemplate& common, const RankIdentity& identity, const SessionKeys& keys) {
   const std::uint32_t rank = index(identity.rank);
+  const std::string& where = common.remote->addresses[rank];
   ::prctl(PR_SET_NAME, ("gm-relay-" + std::to_string(rank)).c_str());
-  const int status = relay(kLinkFd, kJobFd);
-  if (status != 0) RankLink(identity).last_words("the connection to " + common.remote->addresses[rank] + " has ended");
-  leave(status);
+  try {
+    if (relay(kLinkFd, kJobFd, keys) == 0) leave(0);
+    RankLink(identity).last_words("the connection to " + where + " has ended");
+  } catch (const std::exception& error) {
+    RankLink(identity).last_words("the connection to " + where + ": " + error.what());
+  }
+  leave(kFailure);
 }
 
 [[noreturn]] void run_child(const RankTemplate& common, std::uint32_t rank, pid_t launcher, int link_fd,
-                            int connection) {
+                            const Connection& connection) {
   die_with(launcher);
   ::sigprocmask(SIG_SETMASK, &common.signal_mask, nullptr);
   ::setrlimit(RLIMIT_NOFILE, &common.open_files);
-  keep_only(link_fd, connection >= 0 ? connection : common.job_fd);
+  keep_only(link_fd, connection.fd ? connection.fd.get() : common.job_fd);
   const RankIdentity identity{.link_fd = kLinkFd,
                               .rank = Rank{rank},
                               .size = common.size,
@@ -89,7 +95,7 @@ void keep_only(int link_fd, int job_fd) {
                               .window = common.window,
                               .address = common.remote != nullptr ? common.remote->addresses[rank] : "",
                               .secret = common.remote != nullptr ? common.remote->secret : HashKey{}};
-  if (connection >= 0) stand_for(common, identity);
+  if (connection.fd) stand_for(common, identity, connection.keys);
   try {
     if (identity.cpu != kNotPinned) pin_to(identity.cpu);
   } catch (const ResourceError& error) {
@@ -102,7 +108,7 @@ void keep_only(int link_fd, int job_fd) {
 
 }  // namespace
 
-RankProcess start_rank(const RankTemplate& common, std::uint32_t rank, int connection) {
+RankProcess start_rank(const RankTemplate& common, std::uint32_t rank, const Connection& connection) {
   const std::string which = "rank " + std::to_string(rank) + " of " + std::to_string(common.size);
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)

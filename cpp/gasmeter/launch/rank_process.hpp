@@ -39,7 +39,8 @@ struct RankProcess {
 
 // Forks. The child keeps standard input, output and error, its link and the job file, dies with the launcher, is pinned
 // and never returns. Throws ResourceError if the system refuses.
-// `connection`: to the rank itself, on another host; the child then does nothing but relay its link.
-[[nodiscard]] RankProcess start_rank(const RankTemplate& common, std::uint32_t rank, int connection = -1);
+// `connection`: to the rank itself, on another host; the child then does nothing but relay its link. Without a
+// descriptor the rank is here.
+[[nodiscard]] RankProcess start_rank(const RankTemplate& common, std::uint32_t rank, const Connection& connection = {});
 
 }  // namespace gasmeter::launch

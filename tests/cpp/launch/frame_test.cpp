@@ -8,22 +8,12 @@
 #include <vector>
 
 #include "gasmeter/base/error.hpp"
-#include "gasmeter/launch/unique_fd.hpp"
+#include "support/stream_pair.hpp"
 
 namespace {
 
 using namespace gasmeter::launch;
-
-struct SocketPair {
-  SocketPair() {
-    int ends[2];
-    REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
-    a = UniqueFd(ends[0]);
-    b = UniqueFd(ends[1]);
-  }
-  UniqueFd a;
-  UniqueFd b;
-};
+using gasmeter::testing::StreamPair;
 
 std::string pattern(std::size_t bytes) {
   std::string text(bytes, '\0');
@@ -49,7 +39,7 @@ TEST_CASE("header_is_little_endian") {
 }
 
 TEST_CASE("frame_sent_byte_by_byte_arrives_whole") {
-  SocketPair pair;
+  StreamPair pair;
   FrameReader reader;
   const auto header = encode_header(FrameKind::command, 7, 3);
   const std::string bytes = std::string(header.begin(), header.end()) + "abc";
@@ -67,7 +57,7 @@ TEST_CASE("frame_sent_byte_by_byte_arrives_whole") {
 }
 
 TEST_CASE("many_small_frames_in_one_piece_keep_their_order") {
-  SocketPair pair;
+  StreamPair pair;
   FrameQueue queue;
   FrameReader reader;
   constexpr int kFrames = 1000;
@@ -82,7 +72,7 @@ TEST_CASE("many_small_frames_in_one_piece_keep_their_order") {
 }
 
 TEST_CASE("payload_larger_than_socket_waits_in_queue_and_arrives_once") {
-  SocketPair pair;
+  StreamPair pair;
   FrameQueue queue;
   FrameReader reader;
   const std::string large = pattern(10'000'000);
@@ -103,7 +93,7 @@ TEST_CASE("payload_larger_than_socket_waits_in_queue_and_arrives_once") {
 }
 
 TEST_CASE("waiting_send_delivers_a_large_frame") {
-  SocketPair pair;
+  StreamPair pair;
   const std::string large = pattern(5'000'001);
   bool sent = false;
   std::thread sender([&] { sent = send_frame(pair.a.get(), FrameKind::exchange, 3, large); });
@@ -116,7 +106,7 @@ TEST_CASE("waiting_send_delivers_a_large_frame") {
 }
 
 TEST_CASE("peer_that_left_is_reported_not_signalled") {
-  SocketPair pair;
+  StreamPair pair;
   pair.b.reset();
   FrameReader reader;
   FrameQueue queue;
@@ -126,8 +116,24 @@ TEST_CASE("peer_that_left_is_reported_not_signalled") {
   CHECK_FALSE(send_frame(pair.a.get(), FrameKind::reply, 0, "x"));
 }
 
+TEST_CASE("claimed_length_takes_no_memory_until_bytes_come") {
+  StreamPair pair;
+  FrameReader reader;
+  constexpr gasmeter::Bytes kClaimed = gasmeter::Bytes{1} << 31;
+  const auto header = encode_header(FrameKind::reply, 0, kClaimed);
+  REQUIRE(::send(pair.a.get(), header.data(), header.size(), 0) == 16);
+  REQUIRE(reader.receive(pair.b.get(), Waiting::no) == Transfer::progress);
+  CHECK_FALSE(reader.next());
+  CHECK(reader.reserved() < 1024);
+  const std::string some = pattern(100'000);
+  REQUIRE(::send(pair.a.get(), some.data(), some.size(), 0) == 100'000);
+  while (reader.receive(pair.b.get(), Waiting::no) == Transfer::progress) CHECK_FALSE(reader.next());
+  CHECK(reader.reserved() >= some.size());
+  CHECK(reader.reserved() < 1'000'000);
+}
+
 TEST_CASE("absurd_length_is_refused") {
-  SocketPair pair;
+  StreamPair pair;
   FrameReader reader;
   const auto header = encode_header(FrameKind::reply, 0, kMaxPayload + 1);
   REQUIRE(::send(pair.a.get(), header.data(), header.size(), 0) == 16);

@@ -7,6 +7,7 @@
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/launch/fields.hpp"
 #include "support/one_rank.hpp"
+#include "support/stream_pair.hpp"
 
 namespace {
 
@@ -16,6 +17,7 @@ using gasmeter::Rank;
 using gasmeter::ResourceError;
 using gasmeter::UsageError;
 using gasmeter::testing::OneRank;
+using gasmeter::testing::StreamPair;
 
 TEST_CASE("identity_survives_text_and_back") {
   const RankIdentity identity = RankIdentity::parse("5,1,2,6,-1,1");
@@ -64,6 +66,27 @@ TEST_CASE("launcher_that_vanished_is_a_broken_job") {
   OneRank test;
   test.launcher.reset();
   CHECK_THROWS_AS(static_cast<void>(test.link->next_command()), BrokenJob);
+}
+
+TEST_CASE("link_between_hosts_is_sealed_both_ways") {
+  const SessionKeys keys{{1, 2}, {3, 4}};
+  StreamPair pair;
+  RankLink link({.link_fd = pair.b.release(), .rank = Rank{1}, .size = 2, .session = keys});
+  link.reply("answer");
+  Unsealer unsealer(keys.send);
+  REQUIRE(unsealer.receive(pair.a.get(), Waiting::yes) == Transfer::progress);
+  CHECK(unsealer.next()->substr(kHeaderBytes) == "answer");
+
+  Sealer sealer(keys.receive);
+  const std::string large(100'000, 'x');
+  const auto header = encode_header(FrameKind::command, kEveryRank, large.size());
+  REQUIRE(send_bytes(pair.a.get(), sealer.seal(std::string(header.data(), header.size()) + large)));
+  CHECK(link.next_command() == large);
+
+  // Without a seal, or with one that was used before, a command is none.
+  REQUIRE(send_frame(pair.a.get(), FrameKind::command, kEveryRank, "forged"));
+  CHECK_THROWS_WITH_AS(static_cast<void>(link.next_command()), doctest::Contains("record 13 of the link was changed"),
+                       BrokenJob);
 }
 
 TEST_CASE("reserve_maps_the_range_the_launcher_names") {

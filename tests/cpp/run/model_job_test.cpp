@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/conduit/counts.hpp"
 #include "gasmeter/sim/engine.hpp"
 
 namespace gasmeter::run {
@@ -85,6 +86,24 @@ TEST_CASE("requests_that_cannot_be_modelled_are_refused") {
   CHECK_THROWS_AS(ModelJob(request("ping-pong", "am-medium", "", 1 << 20, 2, {})), UsageError);
   // Table words that a rank shares no memory with cannot be updated in place.
   CHECK_THROWS_AS(ModelJob(request("random-access", "update", "direct", 8192, 2, {})), UsageError);
+}
+
+std::uint64_t messages(const ModelJob& job) {
+  return job.counts().of(conduit::Count::messages).value_or(0);
+}
+
+TEST_CASE("verifying_barriers_of_thousands_of_ranks_costs_no_more_than_measuring_a_few") {
+  for (const std::uint32_t ranks : {1000U, 4096U}) {
+    CAPTURE(ranks);
+    ModelJob job(request("barrier", "barrier", "", 0, ranks, {{"neighbourhood", "false"}}));
+    (void)job.run(1);
+    const std::uint64_t block = messages(job);
+    const Verification found = job.verify();
+    CHECK(found.errors == 0);
+    CHECK(found.checked >= ranks);
+    CHECK(found.checked <= 16 * 1024);
+    CHECK(messages(job) - block <= 4 * block);
+  }
 }
 
 TEST_CASE("running_job_can_be_stopped_from_another_thread") {

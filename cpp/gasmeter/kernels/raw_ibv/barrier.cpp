@@ -22,8 +22,8 @@ class Words {
 
 }  // namespace
 
-std::unique_ptr<Program> make_barrier(RawIbv context, const Settings& /*settings*/) {
-  return std::make_unique<RawBarrier<Words>>(context);
+std::unique_ptr<Program> make_barrier(RawIbv context, const Settings& settings) {
+  return std::make_unique<RawBarrier<Words>>(context, settings);
 }
 
 }  // namespace gasmeter::kernels::raw_ibv
