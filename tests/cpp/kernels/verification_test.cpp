@@ -209,6 +209,18 @@ TEST_CASE("peers_that_disagree_about_the_data_are_found") {
   }
 }
 
+// A check that made the updates once more by the path it checks would take them all out again.
+TEST_CASE("updates_that_are_not_those_of_the_streams_are_found") {
+  for (const char* variant : {"am", "put-get", "direct", "raw"}) {
+    CAPTURE(variant);
+    const bool raw = std::string(variant) == "raw";
+    Trial trial = trial_of("random-access", "update", raw ? "raw@shm" : "smp", raw ? "" : variant, 64 * 1024, 2);
+    trial.iterations = 3000;
+    trial.seeds_differ = true;  // each rank takes its part of another stream
+    CHECK_FALSE(is_right(raw ? try_raw(trial) : try_on_threads(trial, trial.request.kernel->make_real)));
+  }
+}
+
 // Flips a bit in every n-th word of the table.
 Tamper flip_every(std::uint64_t n) {
   return [n](Rank /*rank*/, std::byte* memory, Bytes bytes) {
