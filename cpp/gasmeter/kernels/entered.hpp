@@ -1,11 +1,12 @@
 // How kernels of barriers see that nobody leaves one that another rank has not entered: every rank counts its barriers
-// in a word that others read.
+// in a word that others read, and each comes late in its turn: one that does not wait for all leaves without it.
 #pragma once
 
 #include <cstdint>
 
 #include "gasmeter/core/endpoint.hpp"
 #include "gasmeter/kernels/kernel.hpp"
+#include "gasmeter/kernels/sleep.hpp"
 
 namespace gasmeter::kernels {
 
@@ -16,6 +17,7 @@ class Entered {
   explicit Entered(core::Endpoint<H>& endpoint) : endpoint_(endpoint) {}
 
   void count() {
+    if (entered_ % endpoint_.ranks() == index(endpoint_.rank())) sleep(endpoint_.host(), SimTime::from_ns(kLate));
     ++entered_;
     endpoint_.put(endpoint_.rank(), endpoint_.segment().address, &entered_, sizeof entered_);
   }
@@ -37,6 +39,7 @@ class Entered {
   }
 
  private:
+  static constexpr double kLate = 100e3;              // ns: many times what a barrier takes
   static constexpr std::uint64_t kAllLookAtAll = 64;  // ranks
   static constexpr std::uint64_t kLookedAt = 8;       // by each of more
 
