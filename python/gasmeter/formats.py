@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gasmeter.counters import COUNTERS
+from gasmeter.point import NOT_CHECKED
 from gasmeter.rows import COLUMNS, Row, installation
 from gasmeter.units import format_bytes, format_quantity
 
@@ -292,6 +293,7 @@ def _table(rows: Sequence[Row], title: str, footer: Sequence[str]) -> str:
 def _cells(row: Row) -> dict[str, str]:
     unit, signed = row["unit"], row["metric"] != "error_fraction"
     remarks = [] if row["verified"] else ["NOT VERIFIED"]
+    remarks += ["not checked"] if row["verified"] == NOT_CHECKED else []
     remarks += ["modelled"] if row["kind"] == "modelled" else []
     remarks += ["more ranks than cores"] if row["oversubscribed"] else []
     remarks += [f"over {row['reference']}"] if row["reference"] else []

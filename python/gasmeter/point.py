@@ -16,10 +16,13 @@ from gasmeter.names import options_text
 from gasmeter.placement import FILL
 from gasmeter.units import format_bytes
 
-__all__ = ["MOST_ITERATIONS", "SCHEMA_VERSION", "Budget", "Group", "Point"]
+__all__ = ["MOST_ITERATIONS", "NOT_CHECKED", "SCHEMA_VERSION", "Budget", "Group", "Point"]
 
 SCHEMA_VERSION = 1
 """Version of points, rows and stores; a change of meaning raises it, and with it every identity."""
+
+NOT_CHECKED = "not_checked"
+"""What a row says in place of true and false where there was nothing to compare."""
 
 MOST_ITERATIONS = (1 << 63) - 1
 """Operations of a block: what a rank counts."""

@@ -12,6 +12,7 @@ import pandas as pd
 from gasmeter.counters import COUNTER_COLUMNS
 from gasmeter.links import links_frame
 from gasmeter.moved import moved
+from gasmeter.point import NOT_CHECKED
 from gasmeter.rows import COLUMNS, SAMPLE_COLUMNS, Record, Row
 
 if TYPE_CHECKING:
@@ -101,7 +102,8 @@ class Result:
         Returns
         -------
         pandas.DataFrame
-            Columns as in results.csv; `value`, `ci_low`, … in the unit of column ``unit``, NaN where there is none.
+            Columns as in results.csv; `value`, `ci_low`, … in the unit of column ``unit``, NaN where there is none;
+            `verified` is NA where nothing was compared.
         """
         return _typed(pd.DataFrame(self.rows, columns=pd.Index(COLUMNS)))
 
@@ -283,7 +285,9 @@ def _typed(frame: pd.DataFrame) -> pd.DataFrame:
     for column in frame.columns:
         if column in _TEXT:
             frame[column] = frame[column].fillna("").astype(str)
-        elif column in {"verified", "oversubscribed"}:
+        elif column == "verified":
+            frame[column] = frame[column].replace(NOT_CHECKED, None).astype("boolean")
+        elif column == "oversubscribed":
             frame[column] = frame[column].astype(bool)
         elif column in {"nodes", "ranks", "size_bytes", "n", "repetition", "seed"}:
             frame[column] = frame[column].astype("int64")
@@ -301,15 +305,21 @@ def _disturbance(rows: pd.DataFrame, records: Sequence[Record]) -> str:
         span = f"{low:.0f} ns" if f"{low:.0f}" == f"{high:.0f}" else f"{low:.0f}-{high:.0f} ns"
         parts.append(f"core-to-core probe {span}" + (" (cores moved)" if high > 1.15 * low else ""))
     points = rows.drop_duplicates("run_id")
-    good = int(points["verified"].sum())
-    parts.append(
-        "data verified" if good == len(points) else f"{len(points) - good} of {len(points)} points NOT verified"
-    )
+    parts.append(_data(points["verified"]))
     dropped, blocks = (sum(entry.dropped for entry in records), sum(entry.blocks for entry in records))
     parts.append(f"{dropped} of {blocks} blocks dropped from comparison")
     if bool(rows["oversubscribed"].any()):
         parts.append("hollow markers: more ranks than cores")
     return " · ".join(parts)
+
+
+def _data(verified: pd.Series[Any]) -> str:
+    wrong, unchecked = int((~verified).sum()), int(verified.isna().sum())
+    if wrong:
+        return f"{wrong} of {len(verified)} points NOT verified"
+    if unchecked == len(verified):
+        return "no data to check"
+    return "data verified" + (f", {unchecked} of {len(verified)} points not checked" if unchecked else "")
 
 
 def records_from(entries: Sequence[Mapping[str, Any]]) -> list[Record]:

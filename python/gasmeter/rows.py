@@ -206,7 +206,7 @@ def _base(outcome: Outcome, host_state_ns: float, experiment: str) -> Row:
         "oversubscribed": outcome.oversubscribed,
         "size_bytes": point.size_bytes,
         "options": options_text(point.options, modelled=outcome.modelled),
-        "verified": outcome.verification.verified,
+        "verified": outcome.verification.stated,
         "reference": "",
         "repetition": point.repetition,
         "seed": point.seed,

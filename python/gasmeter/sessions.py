@@ -18,7 +18,7 @@ from gasmeter.errors import BrokenJob, GasmeterError, UsageError, error_named
 from gasmeter.links import Table
 from gasmeter.machine import machine_of
 from gasmeter.mpi_launcher import launched
-from gasmeter.point import Point
+from gasmeter.point import NOT_CHECKED, Point
 from gasmeter.workers import WorkerPool
 
 __all__ = [
@@ -60,11 +60,24 @@ class Block:
 
 @dataclass(frozen=True)
 class Verification:
-    """Outcome of the kernel's own check of its data."""
+    """Outcome of the kernel's own check of its data.
+
+    Attributes
+    ----------
+    verified : bool
+        Whether no more than the kernel's rules allow was wrong.
+    errors, checked : int
+        Items that were wrong, and that were compared; summed over the ranks.
+    """
 
     verified: bool
     errors: int
     checked: int
+
+    @property
+    def stated(self) -> bool | str:
+        """What a row says: whether the data verified, `NOT_CHECKED` where nothing was compared."""
+        return NOT_CHECKED if self.verified and self.checked == 0 else self.verified
 
 
 class Session(Protocol):

@@ -20,7 +20,7 @@ import numpy as np
 
 from gasmeter.errors import UsageError
 from gasmeter.journal import read_journal
-from gasmeter.point import SCHEMA_VERSION
+from gasmeter.point import NOT_CHECKED, SCHEMA_VERSION
 from gasmeter.rows import COLUMNS, Row
 
 __all__ = ["NEEDED", "Blocks", "Table", "read_blocks", "read_run", "read_table", "typed_row"]
@@ -234,6 +234,8 @@ def typed_row(cells: Mapping[str, Any], where: str) -> Row:
             raise UsageError(f"{where}: {name} is {row[name]!r}, not a number") from error
     for name in _TRUTHS:
         row[name] = row[name] in {True, "true"}
+    if cells.get("verified") == NOT_CHECKED:
+        row["verified"] = NOT_CHECKED
     return row
 
 

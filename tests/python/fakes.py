@@ -275,7 +275,7 @@ class Pool:
     def _other(self, fields):
         if fields["verb"] == "counters":
             return self._counters(fields)
-        return {"verified": "true", "errors": "0", "checked": "8"} if fields["verb"] == "verify" else {}
+        return {"verified": "true", "errors": "0", "checked": "0"} if fields["verb"] == "verify" else {}
 
     def _open(self, fields):
         assert int(fields["ranks"]) == self.ranks
@@ -312,7 +312,8 @@ class Pool:
     def _verify(self, fields):
         open_ = self.sessions[fields["session"]]
         bad = open_["op"] in self.machine.unverified
-        return {"verified": "false" if bad else "true", "errors": "3" if bad else "0", "checked": "8"}
+        checked = "0" if open_["op"] == "call" else "8"
+        return {"verified": "false" if bad else "true", "errors": "3" if bad else "0", "checked": checked}
 
     def _counters(self, fields):
         if self.sessions[fields["session"]]["conduit"] != "udp":

@@ -20,7 +20,7 @@ def test_a_frame_has_the_columns_in_order_and_typed():
     assert tuple(frame.columns) == COLUMNS
     assert frame["value"].dtype == float
     assert frame["size_bytes"].dtype == "int64"
-    assert frame["verified"].dtype == bool
+    assert frame["verified"].dtype == "boolean"
 
 
 def test_samples_are_one_row_per_block():
@@ -54,6 +54,20 @@ def test_not_verified_is_said_everywhere(machine):
     assert "2 of 2 points NOT verified" in result.disturbance()
     assert "NOT VERIFIED" in render(result.rows, "table")
     assert "did not verify" in result._repr_html_()
+
+
+def test_what_was_not_checked_is_said_everywhere():
+    result = measured(op="put,call")
+    assert result.verified
+    assert list(result.frame()["verified"].isna()) == [False, False, True]
+    assert "data verified, 1 of 3 points not checked" in result.disturbance()
+    assert render(result.rows, "table").count("not checked") == 1
+    assert [line.split(",")[COLUMNS.index("verified")] for line in render(result.rows, "csv").splitlines()[1:]] == [
+        "true",
+        "true",
+        "not_checked",
+    ]
+    assert "no data to check" in measured(op="call").disturbance()
 
 
 @pytest.mark.parametrize(

@@ -103,6 +103,12 @@ def test_unverified_data_reports_no_rate(machine):
     assert found.samples == []
 
 
+def test_where_nothing_was_compared_the_row_says_so(machine):
+    row = measured(machine, op="call")[0].rows[0]
+    assert row["verified"] == "not_checked"
+    assert row["value"] > 0
+
+
 def test_data_that_goes_wrong_while_measured_reports_no_rate(machine):
     machine.on_block = lambda fake: fake.unverified.add("put") if fake.blocks > 30 else None
     found = measured(machine)[0]

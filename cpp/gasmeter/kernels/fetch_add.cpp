@@ -51,16 +51,24 @@ constexpr Bytes kToldAt = kFinishedAt + sizeof(std::uint64_t);
 constexpr Bytes kShare = 4 * kNoSharing;
 
 // Numbers drawn from a counter that all ranks draw from: each of them once.
-Verification check_drawn(std::vector<std::uint64_t> drawn, std::uint64_t all) {
-  Verification found;
+void check_drawn(Verification& found, std::vector<std::uint64_t> drawn, std::uint64_t all) {
   std::sort(drawn.begin(), drawn.end());
-  found.checked = drawn.size();
+  found.checked += drawn.size();
   for (std::size_t i = 0; i < drawn.size(); ++i) {
     const bool repeated = i != 0 && drawn[i] == drawn[i - 1];
     found.errors += repeated || drawn[i] >= all ? 1U : 0U;
   }
-  return found;
 }
+
+// What block after block adds for its n-th operation, n from 0.
+constexpr std::uint64_t added(std::uint64_t n) {
+  return n & 15U;
+}
+// In n operations, a multiple of 16.
+constexpr std::uint64_t added_by(std::uint64_t n) {
+  return n / 16 * (15 * 16 / 2);
+}
+static_assert(kChecked % 16 == 0 && hot_spot::kChunk % 16 == 0);
 
 // What a rank does to the word, and what ranks tell each other in their shares, on every conduit. Telling is fast where
 // all ranks are neighbours; it has a domain of its own, since networks that add may not store.
@@ -80,7 +88,7 @@ struct ByDomain {
     std::uint64_t* const at = word;
     std::uint64_t before = 0;
     for (std::uint64_t i = 0; i < operations; ++i) {
-      (void)domain.template nbi<core::AtomicOp::fadd>(&before, to, at, i & 15U);
+      (void)domain.template nbi<core::AtomicOp::fadd>(&before, to, at, added(i));
     }
     endpoint.wait_nbi(core::EventSet::rmw);
   }
@@ -114,7 +122,7 @@ struct ByInstruction {
     const std::atomic_ref<std::uint64_t> shared(*word);
     std::uint64_t before = 0;
     for (std::uint64_t i = 0; i < operations; ++i) {
-      before = shared.fetch_add(i & 15U, std::memory_order_acq_rel);
+      before = shared.fetch_add(added(i), std::memory_order_acq_rel);
       keep_in_memory(before);
     }
   }
@@ -142,6 +150,14 @@ BlockResult hot_spot_block(Side& side, std::uint64_t iterations, std::uint64_t& 
   return result_of(Op::hot_spot, elapsed, iterations * side.ranks());
 }
 
+// What all ranks have added in the one round of a short block.
+template <class Side>
+std::uint64_t sum_of_round(Side& side) {
+  std::uint64_t sum = 0;
+  for (std::uint32_t rank = 0; rank < side.ranks(); ++rank) sum += added_by(side.told(rank));
+  return sum;
+}
+
 // Segment: the word, at its start; what a rank tells of its rounds.
 template <class H>
 class FetchAdd final : public Program {
@@ -159,19 +175,18 @@ class FetchAdd final : public Program {
 
   BlockResult run(std::uint64_t iterations) override {
     if constexpr (!H::kModelled) {
-      if (op_ == Op::hot_spot && domain_.path() == core::AtomicPath::direct) {
-        return hot_spot_block(side_, iterations, rounds_);
-      }
+      if (by_rounds()) return hot_spot_block(side_, iterations, rounds_);
     }
     return block(iterations);
   }
 
+  // A block as it is timed, and what it has added; then what operations return, each kept.
   Verification verify() override {
-    if (endpoint_.rank() == roles_.owner) {
-      constexpr std::uint64_t kNone = 0;
-      endpoint_.put(roles_.owner, word_, &kNone, sizeof kNone);
-    }
-    endpoint_.barrier();
+    Verification found;
+    clear();
+    (void)run(kChecked);
+    check_word(found, sum_of_block());
+    clear();
     std::vector<std::uint64_t> drawn(roles_.adds ? kChecked : 0);
     for (std::uint64_t& each : drawn) {
       core::Event event = core::Event::done();
@@ -185,14 +200,35 @@ class FetchAdd final : public Program {
     endpoint_.wait_nbi(core::EventSet::rmw);
     endpoint_.barrier();
     const std::uint64_t all = kChecked * (op_ == Op::hot_spot ? endpoint_.ranks() : 1);
-    Verification found = check_drawn(std::move(drawn), all);
-    ++found.checked;
-    found.errors += (domain_.template wait<core::AtomicOp::get>(roles_.owner, word_)) != all ? 1U : 0U;
-    endpoint_.barrier();
+    check_drawn(found, std::move(drawn), all);
+    check_word(found, all);
     return found;
   }
 
  private:
+  [[nodiscard]] bool by_rounds() const {
+    return !H::kModelled && op_ == Op::hot_spot && domain_.path() == core::AtomicPath::direct;
+  }
+  void clear() {
+    if (endpoint_.rank() == roles_.owner) {
+      constexpr std::uint64_t kNone = 0;
+      endpoint_.put(roles_.owner, word_, &kNone, sizeof kNone);
+    }
+    endpoint_.barrier();
+  }
+  // What the block of kChecked operations of each adding rank that has just ended has added.
+  [[nodiscard]] std::uint64_t sum_of_block() {
+    if (by_rounds()) return sum_of_round(side_);
+    return added_by(kChecked) * (op_ == Op::hot_spot ? endpoint_.ranks() : 1);
+  }
+  void check_word(Verification& found, std::uint64_t expected) {
+    if (endpoint_.rank() == roles_.owner || roles_.adds) {
+      ++found.checked;
+      found.errors += (domain_.template wait<core::AtomicOp::get>(roles_.owner, word_)) != expected ? 1U : 0U;
+    }
+    endpoint_.barrier();
+  }
+
   // With hot-spot the last barrier is part of the time: all have finished.
   BlockResult block(std::uint64_t iterations) {
     endpoint_.barrier();
@@ -205,7 +241,7 @@ class FetchAdd final : public Program {
       if (op_ == Op::latency) {
         for (std::uint64_t i = 0; i < iterations; ++i) {
           endpoint_.host().mark(Mark::begin);
-          core::Event event = domain_.template nb<core::AtomicOp::fadd>(&before, owner, word, i & 15U);
+          core::Event event = domain_.template nb<core::AtomicOp::fadd>(&before, owner, word, added(i));
           if (!event.is_done()) endpoint_.wait(event);
           endpoint_.host().mark(Mark::end);
         }
@@ -254,18 +290,32 @@ class RawFetchAdd final : public Program {
   }
 
   Verification verify() override {
-    const std::atomic_ref<std::uint64_t> word(*side_.word);
-    if (memory_.rank() == roles_.owner) word.store(0, std::memory_order_release);
-    memory_.barrier();
+    Verification found;
+    clear();
+    (void)run(kChecked);
+    check_word(found, op_ == Op::hot_spot ? sum_of_round(side_) : added_by(kChecked));
+    clear();
     std::vector<std::uint64_t> drawn(roles_.adds ? kChecked : 0);
-    for (std::uint64_t& each : drawn) each = word.fetch_add(1, std::memory_order_acq_rel);
+    for (std::uint64_t& each : drawn) each = word().fetch_add(1, std::memory_order_acq_rel);
     memory_.barrier();
     const std::uint64_t all = kChecked * (op_ == Op::hot_spot ? memory_.ranks() : 1);
-    Verification found = check_drawn(std::move(drawn), all);
-    ++found.checked;
-    found.errors += word.load(std::memory_order_acquire) != all ? 1U : 0U;
-    memory_.barrier();
+    check_drawn(found, std::move(drawn), all);
+    check_word(found, all);
     return found;
+  }
+
+ private:
+  [[nodiscard]] std::atomic_ref<std::uint64_t> word() const { return std::atomic_ref<std::uint64_t>(*side_.word); }
+  void clear() {
+    if (memory_.rank() == roles_.owner) word().store(0, std::memory_order_release);
+    memory_.barrier();
+  }
+  void check_word(Verification& found, std::uint64_t expected) {
+    if (memory_.rank() == roles_.owner || roles_.adds) {
+      ++found.checked;
+      found.errors += word().load(std::memory_order_acquire) != expected ? 1U : 0U;
+    }
+    memory_.barrier();
   }
 
  private:

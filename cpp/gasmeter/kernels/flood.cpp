@@ -1,6 +1,8 @@
 // A stream of operations from rank 0 to rank 1: message rate and bandwidth. Raw on the memory itself: a single-producer
 // ring of words for Short messages, memcpy for put and get.
+#include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include "gasmeter/kernels/kernel.hpp"
 #include "gasmeter/kernels/pattern.hpp"
@@ -65,46 +67,86 @@ class Flood final : public Program {
 
   Verification verify() override {
     checking_ = true;
-    Verification found;
-    if (op_ == Op::put && endpoint_.rank() == Rank{1}) std::memset(endpoint_.segment().address, 0, size_);
-    if (op_ == Op::get && endpoint_.rank() == Rank{0}) std::memset(buffer_.data(), 0, size_);
-    if (op_ == Op::am_long) {
-      for (int i = 0; i < 100; ++i) (void)run(1);  // the next Long would overwrite what a handler is still reading
-    } else {
-      (void)run(100);
-    }
+    found_ = {};
+    is_am() ? verify_messages() : verify_transfers();
     checking_ = false;
-    const bool target = endpoint_.rank() == Rank{1};
-    if (target && op_ == Op::put) check(found, endpoint_.segment().address);
-    if (!target && op_ == Op::get) check(found, buffer_.data());
-    found.checked += checked_;
-    found.errors += errors_;
-    checked_ = errors_ = 0;
-    endpoint_.barrier();
-    return found;
+    return found_;
   }
 
  private:
+  static constexpr std::uint64_t kChecked = 100;
+  static constexpr Bytes kNumber = sizeof(std::uint64_t);
+
   [[nodiscard]] bool is_am() const { return op_ != Op::put && op_ != Op::get; }
 
-  void check(Verification& found, const std::byte* data) const {
-    found.checked += size_;
-    found.errors += count_differences(data, size_, seed_);
+  // Each has its number in the first word of its pattern, as far as its payload reaches, and has to come once. Shorts
+  // have nothing to tell them apart: as many as were sent, in all blocks, have to come.
+  void verify_messages() {
+    const bool target = endpoint_.rank() == Rank{1};
+    seen_.assign(target && size_ != 0 ? kChecked : 0, 0);
+    // The next Long would overwrite what a handler is still reading.
+    const std::uint64_t together = op_ == Op::am_long ? 1 : kChecked;
+    for (next_ = 0; next_ < kChecked; next_ += together) (void)run(together);
+    if (!target) return;
+    ++found_.checked;
+    found_.errors += arrived_ != expected_ ? 1U : 0U;
+    for (const std::uint8_t times : seen_) {
+      ++found_.checked;
+      found_.errors += times != 1 ? 1U : 0U;
+    }
+  }
+  void check_message(const std::byte* payload, Bytes size) {
+    found_.checked += 1 + size;
+    found_.errors += (size != size_ ? 1U : 0U) + count_differences(payload, size, seed_, kNumber);
+    if (size == 0) return;
+    const std::uint64_t none = numbered_word(0);
+    std::uint64_t number = 0;
+    std::memcpy(&number, &none, std::min(size, kNumber));
+    std::uint64_t word = 0;
+    std::memcpy(&word, payload, std::min(size, kNumber));
+    number ^= word;
+    if (number < seen_.size()) {
+      ++seen_[number];
+    } else {
+      ++found_.errors;
+    }
+  }
+  [[nodiscard]] std::uint64_t numbered_word(std::uint64_t number) const { return mix(seed_) ^ number; }
+  void stamp(std::uint64_t number) {
+    const std::uint64_t word = numbered_word(number);
+    std::memcpy(buffer_.data(), &word, std::min(size_, kNumber));
+  }
+
+  // Many together, then alone ones: each block has data of its own.
+  void verify_transfers() {
+    const Rank self = endpoint_.rank();
+    for (std::uint64_t round = 1; round <= kCheckedRounds; ++round) {
+      if (self == Rank{0} && op_ == Op::put) fill_pattern(buffer_, seed_ + round);
+      if (self == Rank{1} && op_ == Op::get) fill_pattern({endpoint_.segment().address, size_}, seed_ + round);
+      (void)run(round == 1 ? kChecked : 1);
+      if (self != (op_ == Op::put ? Rank{1} : Rank{0})) continue;
+      found_.checked += size_;
+      found_.errors +=
+          count_differences(op_ == Op::put ? endpoint_.segment().address : buffer_.data(), size_, seed_ + round);
+    }
   }
 
   void send(std::uint64_t iterations) {
     constexpr auto kNone = core::Flags::none;
+    const bool numbered = checking_;
     switch (op_) {
       case Op::am_short:
         for (std::uint64_t i = 0; i < iterations; ++i) (void)endpoint_.request_short(Rank{1}, message_, kNone);
         break;
       case Op::am_medium:
         for (std::uint64_t i = 0; i < iterations; ++i) {
+          if (GASMETER_UNLIKELY(numbered)) stamp(next_ + i);
           (void)endpoint_.request_medium(Rank{1}, message_, buffer_.data(), size_, kNone);
         }
         break;
       case Op::am_long:
         for (std::uint64_t i = 0; i < iterations; ++i) {
+          if (GASMETER_UNLIKELY(numbered)) stamp(next_ + i);
           (void)endpoint_.request_long(Rank{1}, message_, buffer_.data(), size_, remote_, kNone);
         }
         break;
@@ -133,9 +175,7 @@ class Flood final : public Program {
     auto& self = token.template context_as<Flood>();
     ++self.arrived_;
     if (GASMETER_UNLIKELY(self.checking_)) {
-      self.checked_ += 1 + token.size();
-      self.errors_ += token.size() != self.size_ ? 1U : 0U;
-      self.errors_ += count_differences(token.payload(), token.size(), self.seed_);
+      self.check_message(static_cast<const std::byte*>(token.payload()), token.size());
     }
   }
   static void on_end(core::Token<H>& token) { ++token.template context_as<Flood>().ends_; }
@@ -153,8 +193,9 @@ class Flood final : public Program {
   std::uint64_t ends_ = 0;
   std::uint64_t ends_expected_ = 0;
   bool checking_ = false;
-  std::uint64_t checked_ = 0;
-  std::uint64_t errors_ = 0;
+  std::uint64_t next_ = 0;          // the first number of a checked block
+  std::vector<std::uint8_t> seen_;  // how often each number has come
+  Verification found_;
 };
 
 // Share of rank 0: the ring; of rank 1: the target of copies.
@@ -199,23 +240,30 @@ class RawFlood final : public Program {
     return result;
   }
 
+  // The ring's reader takes nothing but the next value: a loss would not end.
   Verification verify() override {
     Verification found;
-    if (op_ == Op::put && memory_.rank() == Rank{1}) std::memset(memory_.share(1), 0, size_);
-    if (op_ == Op::get) std::memset(buffer_.data(), 0, size_);
-    (void)run(100);  // the ring's reader takes nothing but the next value, so a loss would not end
-    const bool target = memory_.rank() == Rank{1};
-    const std::byte* data = op_ == Op::put ? memory_.share(1) : buffer_.data();
-    if (op_ != Op::am_short && target == (op_ == Op::put) && index(memory_.rank()) < 2) {
-      found = {size_, count_differences(data, size_, seed_), 0};
-    } else {
-      found.checked = 100;
+    const Rank self = memory_.rank();
+    for (std::uint64_t round = 1; round <= kCheckedRounds; ++round) {
+      if (self == Rank{0} && op_ == Op::put) fill_pattern(buffer_, seed_ + round);
+      if (self == Rank{1} && op_ == Op::get) fill_pattern({memory_.share(1), size_}, seed_ + round);
+      (void)run(round == 1 ? kChecked : 1);
+      if (op_ == Op::am_short) {
+        // What rank 1 says that it has taken is what rank 0 has sent.
+        if (self == Rank{0}) found.errors += memory_.line(1).load(std::memory_order_acquire) != value_ ? 1U : 0U;
+        if (self == Rank{0}) ++found.checked;
+      } else if (self == (op_ == Op::put ? Rank{1} : Rank{0})) {
+        found.checked += size_;
+        found.errors += count_differences(op_ == Op::put ? memory_.share(1) : buffer_.data(), size_, seed_ + round);
+      }
+      memory_.barrier();
     }
-    memory_.barrier();
     return found;
   }
 
  private:
+  static constexpr std::uint64_t kChecked = 100;
+
   void send(std::uint64_t iterations) {
     switch (op_) {
       case Op::put:

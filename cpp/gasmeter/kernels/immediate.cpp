@@ -1,11 +1,10 @@
 // Rank 0 sends Mediums to receivers that sleep most of the time: by a static schedule, in which a message waits until
 // its receiver makes room, and by a dynamic one, in which it is refused then and another receiver has its turn.
-#include <chrono>
-#include <thread>
 #include <vector>
 
 #include "gasmeter/kernels/kernel.hpp"
 #include "gasmeter/kernels/pattern.hpp"
+#include "gasmeter/kernels/sleep.hpp"
 
 namespace gasmeter::kernels {
 namespace {
@@ -15,17 +14,6 @@ enum class Op : std::uint8_t { compare, all_static, dynamic };
 Op parse_op(const std::string& name) {
   if (name == "compare") return Op::compare;
   return name == "static" ? Op::all_static : Op::dynamic;
-}
-
-// The rank's core does something else; its messages wait.
-template <class H>
-void sleep(H& host, SimTime time) {
-  if constexpr (H::kModelled) {
-    host.spend(time);
-    host.synchronise();
-  } else {
-    std::this_thread::sleep_for(std::chrono::nanoseconds(time.ps / 1000));
-  }
 }
 
 // All ranks but 0 receive. Requests: number, of so many.

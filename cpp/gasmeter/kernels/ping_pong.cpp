@@ -59,6 +59,7 @@ class PingPong final : public Program {
 
   BlockResult run(std::uint64_t iterations) override {
     endpoint_.barrier();
+    asked_ += iterations;
     BlockResult result;
     if (endpoint_.rank() == Rank{0}) {
       result = initiate(iterations);
@@ -70,22 +71,25 @@ class PingPong final : public Program {
   }
 
   Verification verify() override {
+    if (op_ == Op::call) return {};  // nothing goes anywhere
+    const Rank self = endpoint_.rank();
+    found_ = {};
     checking_ = true;
-    Verification found;
-    for (std::uint64_t round = 0; round < 4; ++round) {
-      pattern_ = seed_ + round + 1;
-      if (is_am(op_)) {
-        if (endpoint_.rank() == Rank{0}) fill_pattern(buffer_, pattern_);
-        (void)run(1);
-      } else if (op_ != Op::call) {
-        verify_rma(found);
-      }
+    for (std::uint64_t round = 1; round <= kCheckedRounds; ++round) {
+      pattern_ = seed_ + round;
+      if (self == Rank{0} && op_ != Op::get) fill_pattern(buffer_, pattern_);
+      if (self == Rank{1} && op_ == Op::get) fill_pattern({endpoint_.segment().address, size_}, pattern_);
+      (void)run(1);
+      if (self == Rank{1} && op_ == Op::put) check(endpoint_.segment().address, size_);
+      if (self == Rank{0} && op_ == Op::get) check(buffer_.data(), size_);
     }
     checking_ = false;
-    found.checked += checked_;
-    found.errors += errors_;
-    checked_ = errors_ = 0;
-    return found;
+    // All messages so far have been handled, each once.
+    if (is_am(op_) && index(self) < 2) {
+      ++found_.checked;
+      found_.errors += (self == Rank{0} ? pongs_ : pings_) != asked_ ? 1U : 0U;
+    }
+    return found_;
   }
 
  private:
@@ -158,30 +162,16 @@ class PingPong final : public Program {
     served_ = end;
   }
 
-  void verify_rma(Verification& found) {
-    const bool first = endpoint_.rank() == Rank{0};
-    endpoint_.barrier();
-    if (op_ == Op::put && first) {
-      fill_pattern(buffer_, pattern_);
-      endpoint_.put(Rank{1}, remote_, buffer_.data(), size_);
-    } else if (op_ == Op::get && endpoint_.rank() == Rank{1}) {
-      fill_pattern({endpoint_.segment().address, size_}, pattern_);
-    }
-    endpoint_.barrier();
-    if (op_ == Op::put && endpoint_.rank() == Rank{1}) {
-      found.checked += size_;
-      found.errors += count_differences(endpoint_.segment().address, size_, pattern_);
-    } else if (op_ == Op::get && first) {
-      endpoint_.get(Rank{1}, buffer_.data(), remote_, size_);
-      found.checked += size_;
-      found.errors += count_differences(buffer_.data(), size_, pattern_);
-    }
-    endpoint_.barrier();
+  void check(const void* data, Bytes size) {
+    const Bytes expected = op_ == Op::am_short ? 0 : size_;
+    found_.checked += 1 + size;
+    found_.errors += (size != expected ? 1U : 0U) + count_differences(data, size, pattern_);
   }
 
   static void on_ping(core::Token<H>& token) {
     auto& self = token.template context_as<PingPong>();
     ++self.pings_;
+    if (GASMETER_UNLIKELY(self.checking_)) self.check(token.payload(), token.size());
     switch (self.op_) {
       case Op::am_medium:
         (void)token.reply_medium(self.pong_, token.payload(), token.size());
@@ -198,11 +188,7 @@ class PingPong final : public Program {
   static void on_pong(core::Token<H>& token) {
     auto& self = token.template context_as<PingPong>();
     ++self.pongs_;
-    if (GASMETER_UNLIKELY(self.checking_)) {
-      self.checked_ += 1 + token.size();
-      self.errors_ += token.size() != (self.op_ == Op::am_short ? 0 : self.size_) ? 1U : 0U;
-      self.errors_ += count_differences(token.payload(), token.size(), self.pattern_);
-    }
+    if (GASMETER_UNLIKELY(self.checking_)) self.check(token.payload(), token.size());
   }
 
   core::Endpoint<H>& endpoint_;
@@ -216,10 +202,10 @@ class PingPong final : public Program {
   std::uint64_t pings_ = 0;
   std::uint64_t pongs_ = 0;
   std::uint64_t served_ = 0;
+  std::uint64_t asked_ = 0;  // of all blocks
   bool checking_ = false;
   std::uint64_t pattern_ = 0;
-  std::uint64_t checked_ = 0;
-  std::uint64_t errors_ = 0;
+  Verification found_;
 };
 
 // Share of a rank, for messages: a word that counts, then the payload behind it, so that 8 bytes travel in the same
@@ -256,16 +242,16 @@ class RawPingPong final : public Program {
 
   Verification verify() override {
     Verification found;
-    for (std::uint64_t round = 1; round <= 4; ++round) {
-      if (op_ == Op::call) break;
+    if (op_ == Op::call) return found;  // nothing goes anywhere
+    const Rank self = memory_.rank();
+    for (std::uint64_t round = 1; round <= kCheckedRounds; ++round) {
       const std::uint64_t seed = seed_ + round;
-      const bool first = memory_.rank() == Rank{0};
-      if (first && op_ != Op::get) fill_pattern(buffer_, seed);
-      if (op_ == Op::get && memory_.rank() == Rank{1}) fill_pattern({target(), size_}, seed);
+      if (self == Rank{0} && op_ != Op::get) fill_pattern(buffer_, seed);
+      if (self == Rank{1} && op_ == Op::get) fill_pattern({target(), size_}, seed);
       (void)run(1);
-      if (is_am(op_) && first) check(found, target(), seed);
-      if (op_ == Op::put && memory_.rank() == Rank{1}) check(found, target(), seed);
-      if (op_ == Op::get && first) check(found, buffer_.data(), seed);
+      if (is_am(op_) && index(self) < 2) check_message(found, index(self), seed);
+      if (self == Rank{1} && op_ == Op::put) check(found, target(), seed);
+      if (self == Rank{0} && op_ == Op::get) check(found, buffer_.data(), seed);
       memory_.barrier();
     }
     return found;
@@ -278,8 +264,14 @@ class RawPingPong final : public Program {
   [[nodiscard]] std::byte* payload(std::uint32_t rank) const { return memory_.share(rank) + 8; }
 
   void check(Verification& found, const std::byte* data, std::uint64_t seed) const {
-    found.checked += 1 + size_;
+    found.checked += size_;
     found.errors += count_differences(data, size_, seed);
+  }
+  // What the other one has sent.
+  void check_message(Verification& found, std::uint32_t self, std::uint64_t seed) const {
+    ++found.checked;
+    found.errors += word(1 - self).load(std::memory_order_acquire) != count_ ? 1U : 0U;
+    check(found, payload(1 - self), seed);
   }
 
   GASMETER_INLINE void await(const std::atomic<std::uint64_t>& word, std::uint64_t value) {
@@ -369,6 +361,7 @@ class RawIdealPingPong final : public Program {
     } else if (context_.rank == Rank{1}) {
       for (std::uint64_t i = 0; i < iterations; ++i) {
         const auto packet = receive();
+        check(*packet);
         send(Rank{0}, {packet->bytes.data(), packet->size});
       }
     }
@@ -378,9 +371,12 @@ class RawIdealPingPong final : public Program {
   }
 
   Verification verify() override {
-    if (context_.rank == Rank{0}) fill_pattern(packet_, seed_);
     checking_ = true;
-    (void)run(4);
+    for (std::uint64_t round = 1; round <= kCheckedRounds; ++round) {
+      pattern_ = seed_ + round;
+      if (context_.rank == Rank{0}) fill_pattern(packet_, pattern_);
+      (void)run(1);
+    }
     checking_ = false;
     return std::exchange(found_, {});
   }
@@ -402,7 +398,7 @@ class RawIdealPingPong final : public Program {
     if (!checking_) return;
     found_.checked += 1 + packet.size;
     found_.errors += packet.size != packet_.size() ? 1U : 0U;
-    found_.errors += count_differences(packet.bytes.data(), packet.size, seed_);
+    found_.errors += count_differences(packet.bytes.data(), packet.size, pattern_);
   }
 
   RawIdeal context_;
@@ -410,6 +406,7 @@ class RawIdealPingPong final : public Program {
   std::uint64_t seed_;
   std::vector<std::byte> packet_;
   bool checking_ = false;
+  std::uint64_t pattern_ = 0;
   Verification found_;
 };
 

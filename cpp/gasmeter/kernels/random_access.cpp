@@ -4,9 +4,8 @@
 //   put-get  one blocking get and one blocking put per update (what plain UPC does); concurrent updates may be lost
 //   direct   atomic exclusive-or on the neighbour's mapped memory
 //   raw      the same on the memory itself, without the library
-// A rank never holds back more than 1024 updates. Verification applies everything again, on real ranks through a path
-// that loses nothing, in virtual time from the streams alone; the table must come back to T[i] = i except for 1 % of
-// its words.
+// A rank never holds back more than 1024 updates. Verification takes everything out again, made from the streams alone
+// and by none of these ways; the table must come back to T[i] = i except for 1 % of its words.
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -122,7 +121,7 @@ class RandomAccess final : public Program {
   Verification verify() override {
     if (stream_.position() == verified_) update(std::min(probe_updates(endpoint_.ranks()), stream_.length()), variant_);
     endpoint_.barrier();
-    take_back();
+    take_back(local_, table_, index(endpoint_.rank()), endpoint_.ranks(), verified_, stream_.position());
     verified_ = stream_.position();
     const Verification found = check_and_reset(local_, first(), count());
     endpoint_.barrier();
@@ -130,7 +129,6 @@ class RandomAccess final : public Program {
   }
 
  private:
-  static constexpr std::uint64_t kVerifyingWindow = 16;
   // Of the look-ahead another batch takes its part and, where memory has to be waited for, what waits for it.
   static constexpr std::uint64_t kMostPending = kLookAhead - kBatch - (H::kModelled ? 0 : OwnWords::kQueue + kInFlight);
 
@@ -142,24 +140,6 @@ class RandomAccess final : public Program {
 
   [[nodiscard]] std::uint64_t first() const { return table_.first_of(index(endpoint_.rank())); }
   [[nodiscard]] std::uint64_t count() const { return table_.count_of(index(endpoint_.rank())); }
-
-  // The updates since the last verification, of all ranks.
-  void take_back() {
-    if constexpr (H::kModelled) {
-      random_access::take_back(local_, table_, index(endpoint_.rank()), endpoint_.ranks(), verified_,
-                               stream_.position());
-    } else {
-      const std::uint64_t applied = stream_.position() - verified_;
-      stream_.seek(verified_);
-      // Buckets end with a message to every rank: more than few updates take.
-      if (window_ != 0 || applied < endpoint_.ranks()) {
-        update_by_requests(applied, window_ != 0 ? window_ : kVerifyingWindow);
-      } else {
-        update_by_messages(applied);
-      }
-      endpoint_.barrier();
-    }
-  }
 
   void update(std::uint64_t updates, Variant variant) {
     switch (variant) {
@@ -400,11 +380,8 @@ class RawRandomAccess final : public Program {
 
   Verification verify() override {
     if (stream_.position() == verified_) update(std::min(probe_updates(memory_.ranks()), stream_.length()));
-    const std::uint64_t applied = stream_.position() - verified_;
     memory_.barrier();
-    stream_.seek(verified_);
-    update(applied);
-    memory_.barrier();
+    take_back(local(), table_, index(memory_.rank()), memory_.ranks(), verified_, stream_.position());
     verified_ = stream_.position();
     const Verification found = check_and_reset(local(), first(), count());
     memory_.barrier();
@@ -433,7 +410,8 @@ void register_random_access(Registry& registry) {
        .ops = {{"update",
                 "exclusive-or of the stream into the table; size is the whole table",
                 {{"gups", "GUP/s", "updates applied at their owners, barrier to barrier"},
-                 {"error_fraction", "ratio", "words of the table that are wrong after everything was applied twice"}}}},
+                 {"error_fraction", "ratio",
+                  "words of the table that are not what the streams of all ranks come to"}}}},
        .variants = {"am", "put-get", "direct"},
        .options =
            {{"priced_table_bytes",

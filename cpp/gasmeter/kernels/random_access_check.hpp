@@ -1,5 +1,5 @@
-// What the updates of all ranks come to in one rank's share of the table, made from their streams alone. In virtual
-// time a rank so verifies its share without a message, and independently of the path that is verified.
+// What the updates of all ranks come to in one rank's share of the table, made from their streams alone: a rank
+// verifies its share without a message, and independently of the path that is verified.
 #pragma once
 
 #include <algorithm>

@@ -85,17 +85,21 @@ class RawSimulator final : public Program {
   }
 
  private:
+  // Every line is whole, some have come if the card says so, and every put was acknowledged.
   Verification verify_lines() {
     Verification found;
     const std::byte* const memory = port_.memory().data();
+    bool empty = true;
     for (std::size_t slot = 0; slot < kSlots; ++slot) {
       Line line{};
       std::memcpy(line.data(), memory + slot * kPayload, kPayload);
-      if (line == Line{}) continue;  // nothing has come here
+      if (line == Line{}) continue;
+      empty = false;
       ++found.checked;
-      found.errors += line != line_of(line[0]) ? 1U : 0U;
+      found.errors += line != line_of(op_ == "ping-pong" ? 2 - self_ : line[0]) ? 1U : 0U;
     }
-    ++found.checked;
+    found.checked += 2;
+    found.errors += (port_.arrived() == 0) != empty ? 1U : 0U;
     found.errors += port_.completed() != posted_ ? 1U : 0U;
     return found;
   }
@@ -103,8 +107,9 @@ class RawSimulator final : public Program {
   // Every rank added 1 each time: rank 0's word counts all of them, and what a rank fetched only grew.
   Verification verify_word(bool others_may_add) {
     Verification found;
-    found.checked = 1 + posted_;
+    found.checked = posted_;  // what each fetched with what the one before did
     if (self_ == 0) {
+      ++found.checked;
       std::uint64_t word = 0;
       std::memcpy(&word, port_.memory().data(), sizeof word);
       const std::uint64_t all = posted_ * ranks_;
@@ -185,21 +190,22 @@ class AmSimulator final : public Program {
     for (std::uint64_t i = 0; i < iterations; ++i) {
       endpoint_.wait_until([&] { return sent_ - replies_ < kOutstanding; });
       const Rank to{choice_.below(endpoint_.ranks())};
-      ++sent_;
-      (void)endpoint_.request_short(to, update_handler_, core::Flags::none, 1);
+      const auto number = static_cast<std::int32_t>(++sent_);
+      (void)endpoint_.request_short(to, update_handler_, core::Flags::none, number);
     }
     endpoint_.wait_until([&] { return replies_ == sent_; });
     endpoint_.barrier();
     return {endpoint_.host().now() - start, iterations * endpoint_.ranks(), {}};
   }
 
-  // A reply came for every update, with what the update carried.
+  // A reply came for every update, once: their numbers add up to those that were sent.
   Verification verify() override {
     if (sent_ == 0) (void)run(kProbe);
     Verification found;
     found.checked = sent_;
     found.errors = replies_ > sent_ ? replies_ - sent_ : sent_ - replies_;
-    found.errors += wrong_;
+    const std::uint64_t half = sent_ % 2 == 0 ? sent_ / 2 * (sent_ + 1) : (sent_ + 1) / 2 * sent_;
+    found.errors += numbers_ != static_cast<std::uint32_t>(half) ? 1U : 0U;
     endpoint_.barrier();
     return found;
   }
@@ -212,7 +218,7 @@ class AmSimulator final : public Program {
   static void on_reply(core::Token<H>& token) {
     auto& self = token.template context_as<AmSimulator>();
     ++self.replies_;
-    self.wrong_ += token.argument(0) == 1 ? 0U : 1U;
+    self.numbers_ += static_cast<std::uint32_t>(token.argument(0));
   }
 
   core::Endpoint<H>& endpoint_;
@@ -221,7 +227,7 @@ class AmSimulator final : public Program {
   HandlerIndex reply_handler_{};
   std::uint64_t sent_ = 0;
   std::uint64_t replies_ = 0;
-  std::uint64_t wrong_ = 0;
+  std::uint32_t numbers_ = 0;  // of the replies, added up
 };
 
 Bytes plan(const Settings&) {

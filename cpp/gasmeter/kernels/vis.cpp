@@ -7,6 +7,7 @@
 // into one. With foldable=false each level keeps a piece's distance from what lies below.
 #include "gasmeter/core/vis/vis.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -23,6 +24,7 @@ using core::vis::Mechanism;
 enum class Form : std::uint8_t { strided, indexed, vector };
 
 constexpr Bytes kMostOptionLevels = 32;
+constexpr std::byte kGap{0x5a};
 
 // What all programs of this kernel move.
 struct Layout {
@@ -72,13 +74,17 @@ struct Layout {
     for_pieces([&](std::ptrdiff_t offset) { all.push_back(base + offset); });
     return all;
   }
-  // Bytes of `moved` that are not what they shall be: of pieces those of `source`, between them those that were there.
-  [[nodiscard]] std::uint64_t differences(const std::byte* moved, const std::byte* source, std::byte gap) const {
-    std::vector<std::byte> expected(extent, gap);
-    for_pieces([&](std::ptrdiff_t offset) { std::memcpy(expected.data() + offset, source + offset, piece); });
-    std::uint64_t differ = 0;
-    for (Bytes i = 0; i < extent; ++i) differ += moved[i] != expected[i] ? 1U : 0U;
-    return differ;
+  // Bytes of `moved` are those of the pattern in pieces, and between them those that were there, kGap.
+  void check(Verification& found, const std::byte* moved, std::uint64_t seed) const {
+    std::vector<std::byte> expected(extent, kGap);
+    for_pieces([&](std::ptrdiff_t offset) {
+      for (Bytes i = 0; i < piece; ++i) {
+        const Bytes at = static_cast<Bytes>(offset) + i;
+        expected[at] = pattern_byte(seed, at);
+      }
+    });
+    found.checked += extent;
+    for (Bytes i = 0; i < extent; ++i) found.errors += moved[i] != expected[i] ? 1U : 0U;
   }
 
   Bytes piece;
@@ -114,8 +120,6 @@ Mechanism parse_mechanism(const std::string& text) {
   if (text == "pack") return Mechanism::pack;
   return text == "pieces" ? Mechanism::pieces : Mechanism::automatic;
 }
-
-constexpr std::byte kGap{0x5a};
 
 // Segment: one side of the layout.
 template <class H>
@@ -165,18 +169,15 @@ class VisKernel final : public Program {
     endpoint_.barrier();
     const bool checks = endpoint_.rank() == Rank{is_put_ ? 1U : 0U};
     std::byte* const moved = is_put_ ? there_ : here_.data();
-    std::vector<std::byte> before;
-    if (checks) {
-      before.assign(moved, moved + layout_.extent);
-      std::memset(moved, std::to_integer<int>(kGap), layout_.extent);
+    const std::vector<std::byte> before(moved, moved + (checks ? layout_.extent : 0));
+    Verification found;
+    for (std::uint64_t round = 0; round < kCheckedRounds; ++round) {
+      if (checks) std::memset(moved, std::to_integer<int>(kGap), layout_.extent);
+      (void)run(1);
+      if (checks) layout_.check(found, moved, seed_);
     }
-    (void)run(4);
-    if (!checks) return {};
-    std::vector<std::byte> source(layout_.extent);
-    fill_pattern(source, seed_);
-    const std::uint64_t errors = layout_.differences(moved, source.data(), kGap);
-    std::memcpy(moved, before.data(), layout_.extent);
-    return {layout_.extent, errors, 0};
+    std::copy(before.begin(), before.end(), moved);
+    return found;
   }
 
  private:
@@ -265,14 +266,15 @@ class RawVis final : public Program {
     memory_.barrier();
     const bool checks = memory_.rank() == Rank{is_put_ ? 1U : 0U};
     std::byte* const moved = is_put_ ? there_ : here_.data();
-    std::vector<std::byte> source(layout_.extent);
-    fill_pattern(source, seed_);
-    if (checks) std::memset(moved, std::to_integer<int>(kGap), layout_.extent);
-    (void)run(4);
-    if (!checks) return {};
-    const std::uint64_t errors = layout_.differences(moved, source.data(), kGap);
-    std::memcpy(moved, source.data(), layout_.extent);
-    return {layout_.extent, errors, 0};
+    const std::vector<std::byte> before(moved, moved + (checks ? layout_.extent : 0));
+    Verification found;
+    for (std::uint64_t round = 0; round < kCheckedRounds; ++round) {
+      if (checks) std::memset(moved, std::to_integer<int>(kGap), layout_.extent);
+      (void)run(1);
+      if (checks) layout_.check(found, moved, seed_);
+    }
+    std::copy(before.begin(), before.end(), moved);
+    return found;
   }
 
  private:

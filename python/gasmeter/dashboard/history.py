@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from gasmeter.errors import UsageError
+from gasmeter.point import NOT_CHECKED
 from gasmeter.store import read_run, read_table
 
 __all__ = ["IDENTITY", "NUMBERS", "Floats", "History", "Run", "Series", "find_stores", "read_history"]
@@ -264,7 +265,7 @@ def _series(key: tuple[str, ...], at: list[int], rows: list[tuple[str, ...]]) ->
         fields=dict(zip((*IDENTITY, "host"), key, strict=True)),
         at=at,
         numbers={name: _floats(cells) for name, cells in zip(NUMBERS, columns, strict=False)},
-        verified=[cell == "true" for cell in verified],
+        verified=[cell in {"true", NOT_CHECKED} for cell in verified],
         oversubscribed=[cell == "true" for cell in oversubscribed],
         label=labels[-1],
         run_ids=list(run_ids),

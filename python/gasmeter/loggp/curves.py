@@ -14,6 +14,7 @@ import numpy.typing as npt
 from scipy import stats
 
 from gasmeter.errors import UsageError
+from gasmeter.point import NOT_CHECKED
 from gasmeter.result import Result
 from gasmeter.rows import COLUMNS
 from gasmeter.statistics import CONFIDENCE
@@ -193,7 +194,7 @@ def _typed(row: Mapping[str, Any], path: Path) -> dict[str, Any]:
         for name in numbers:
             typed[name] = float(row[name]) if row[name] else math.nan
         typed["size_bytes"] = int(row["size_bytes"])
-        typed["verified"] = row["verified"].lower() == "true"
+        typed["verified"] = row["verified"].lower() in {"true", NOT_CHECKED}
     except ValueError as error:
         raise UsageError(
             f"{path} has a line that is no row: {error}; allowed: a whole results.csv", str(path)

@@ -165,9 +165,9 @@ def _busiest(tables: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
 
 
 def _chart(result: Result, plot: Plot) -> Chart | None:
-    """Rows of a plot, or None if there are none that verified."""
+    """Rows of a plot, or None if data of all were wrong."""
     frame = result.frame()
-    frame = frame[frame["verified"]]
+    frame = frame[frame["verified"].fillna(True)]
     for column in _FILTERS:
         if chosen := getattr(plot, column):
             frame = frame[frame[column].isin(chosen)]

@@ -48,29 +48,23 @@ class Flood final : public Program {
   }
 
   Verification verify() override {
-    const bool by_memory = is_long_ || is_get_ || is_put_;
     const bool target = self_ == (is_get_ ? Rank{0} : Rank{1});
-    if (target) std::fill_n(memory_.data(), size_, std::byte{0});
+    const bool source = self_ == (is_get_ ? Rank{1} : Rank{0});
     checking_ = true;
-    (void)run(kChecked);
-    checking_ = false;
-    Verification found;
-    if (target) {
-      found = {checked_ + (by_memory ? size_ : 0),
-               errors_ + (by_memory ? count_differences(memory_.data(), size_, seed_) : 0), 0};
-      checked_ = errors_ = 0;
+    found_ = {};
+    for (std::uint64_t round = 1; round <= kCheckedRounds; ++round) {
+      pattern_ = seed_ + round;
+      if (source) fill_pattern(memory_, pattern_);
+      (void)run(round == 1 ? kChecked : 1);
+      if (target && (is_long_ || is_get_ || is_put_)) check(memory_.data(), size_, size_);
     }
-    fill_pattern(memory_, seed_);
-    return found;
+    checking_ = false;
+    return found_;
   }
 
   void received(const std::byte* data, const WorkCompletion& completion) {
     ++arrived_;
-    if (!checking_) return;
-    const Bytes expected = is_long_ ? 0 : size_;
-    checked_ += 1 + expected;
-    errors_ += completion.bytes != expected ? 1U : 0U;
-    errors_ += count_differences(data, std::min(completion.bytes, expected), seed_);
+    if (checking_) check(data, completion.bytes, is_long_ ? 0 : size_);
   }
   void done(const WorkCompletion& completion) {
     if (completion.opcode != Opcode::send) ++done_;
@@ -91,6 +85,12 @@ class Flood final : public Program {
  private:
   static constexpr std::uint64_t kChecked = 100;
   static constexpr std::uint64_t kGrant = Verbs<Flood>::kReceives / 2;
+
+  void check(const std::byte* data, Bytes size, Bytes expected) {
+    found_.checked += 1 + expected;
+    found_.errors += size != expected ? 1U : 0U;
+    found_.errors += count_differences(data, std::min(size, expected), pattern_);
+  }
 
   void meet() {
     if (remote_ == nullptr && index(self_) < 2) {
@@ -157,8 +157,8 @@ class Flood final : public Program {
   std::uint64_t done_ = 0;
   bool ended_ = false;
   bool checking_ = false;
-  std::uint64_t checked_ = 0;
-  std::uint64_t errors_ = 0;
+  std::uint64_t pattern_ = 0;
+  Verification found_;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gasmeter/kernels/pattern.hpp"
+#include "gasmeter/kernels/random_access_check.hpp"
 #include "gasmeter/kernels/random_access_table.hpp"
 #include "gasmeter/kernels/raw_mpi/raw_mpi.hpp"
 #include "gasmeter/networks/mpi/mpi_library.hpp"
@@ -51,13 +52,12 @@ class RandomAccess final : public Program {
 
   Verification verify() override {
     if (stream_.position() == verified_) update(std::min(probe_updates(context_.ranks), stream_.length()));
-    const std::uint64_t applied = stream_.position() - verified_;
     context_.messages.barrier();
-    stream_.seek(verified_);
-    update(applied);
-    context_.messages.barrier();
+    take_back(words_.data(), table_, index(context_.rank), context_.ranks, verified_, stream_.position());
     verified_ = stream_.position();
-    return check_and_reset(words_.data(), first(), count());
+    const Verification found = check_and_reset(words_.data(), first(), count());
+    context_.messages.barrier();
+    return found;
   }
 
  private:

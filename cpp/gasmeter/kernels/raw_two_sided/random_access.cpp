@@ -141,7 +141,7 @@ class RandomAccess final : public Program {
     mail_.barrier();
     if (stream_.position() == verified_) update(std::min(probe_updates(ranks_), stream_.length()));
     mail_.barrier();
-    take_back();
+    take_back(words_.data(), table_, self_, ranks_, verified_, stream_.position());
     verified_ = stream_.position();
     const Verification found = check_and_reset(words_.data(), first(), words_.size());
     mail_.barrier();
@@ -149,18 +149,6 @@ class RandomAccess final : public Program {
   }
 
  private:
-  // The updates since the last verification, of all ranks; real ones make them once more, as HPC Challenge does.
-  void take_back() {
-    if constexpr (H::kModelled) {
-      random_access::take_back(words_.data(), table_, self_, ranks_, verified_, stream_.position());
-    } else {
-      const std::uint64_t applied = stream_.position() - verified_;
-      stream_.seek(verified_);
-      update(applied);
-      mail_.barrier();
-    }
-  }
-
   [[nodiscard]] std::uint64_t first() const { return table_.first_of(self_); }
   [[nodiscard]] std::uint64_t* bucket(std::uint32_t receive) {
     return incoming_.data() + static_cast<std::size_t>(receive) * kLookAhead;

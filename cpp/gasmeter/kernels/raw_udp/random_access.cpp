@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "gasmeter/kernels/pattern.hpp"
+#include "gasmeter/kernels/random_access_check.hpp"
 #include "gasmeter/kernels/random_access_table.hpp"
 #include "gasmeter/kernels/raw_udp/raw_udp.hpp"
 #include "gasmeter/networks/udp/raw_datagrams.hpp"
@@ -51,13 +52,12 @@ class RandomAccess final : public Program {
 
   Verification verify() override {
     if (stream_.position() == verified_) update(std::min(probe_updates(context_.ranks), stream_.length()));
-    const std::uint64_t applied = stream_.position() - verified_;
     context_.barrier();
-    stream_.seek(verified_);
-    update(applied);
-    context_.barrier();
+    take_back(words_.data(), table_, index(context_.rank), context_.ranks, verified_, stream_.position());
     verified_ = stream_.position();
-    return check_and_reset(words_.data(), first(), count());
+    const Verification found = check_and_reset(words_.data(), first(), count());
+    context_.barrier();
+    return found;
   }
 
  private:
