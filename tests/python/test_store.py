@@ -11,12 +11,11 @@ import pandas as pd
 import pytest
 
 import gasmeter as gm
-from gasmeter import store as store_module
-from gasmeter import tables
 from gasmeter.errors import BrokenJob, ResourceError, UsageError
 from gasmeter.journal import Journal, read_journal
 from gasmeter.rows import COLUMNS, Record
 from gasmeter.store import merge_stores, open_result, read_blocks, read_run, read_table
+from stored import age, edit_rows
 
 HERE = Path(__file__).parent
 
@@ -39,7 +38,7 @@ def test_a_run_leaves_rows_samples_facts_summary_and_plots(machine, tmp_path):
     samples = pd.read_parquet(tmp_path / "out" / "samples.parquet")
     assert set(samples["run_id"]) == set(rows["run_id"])
     run = json.loads((tmp_path / "out" / "run.json").read_text())
-    assert run["schema"] == 1
+    assert run["schema"] == 2
     assert run["state"] == "complete"
     facts = run["runs"][0]
     assert {"host", "versions", "git", "command", "points", "started"} <= set(facts)
@@ -195,7 +194,7 @@ def test_a_full_disk_is_one_line_and_keeps_what_was_there(machine, tmp_path):
     kept = (tmp_path / "journal.jsonl").read_bytes()
     journal = Journal(tmp_path / "journal.jsonl")
     full = os.open("/dev/full", os.O_WRONLY)
-    os.dup2(full, journal._file.fileno())
+    os.dup2(full, journal._handle)
     os.close(full)
     with pytest.raises(ResourceError, match="No space left") as caught:
         journal.append(Record(group="0" * 16))
@@ -259,7 +258,6 @@ def without_column(folder, name):
     gone = rows[0].index(name)
     with path.open("w", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows(cells[:gone] + cells[gone + 1 :] for cells in rows)
-    (folder / "journal.jsonl").unlink()
 
 
 def test_a_published_store_reads_as_it_did_with_its_journal(machine, tmp_path):
@@ -273,13 +271,12 @@ def test_a_published_store_reads_as_it_did_with_its_journal(machine, tmp_path):
     assert blocks == expected
 
 
-def test_rows_of_an_older_schema_say_what_was_always_true(machine, tmp_path, monkeypatch):
+def test_rows_of_an_older_schema_say_what_was_always_true(machine, tmp_path):
     sweep().run(tmp_path)
+    age(tmp_path)
+    (tmp_path / "journal.jsonl").unlink()
     for name in ("placement", "verified", "nodes"):
-        (tmp_path / "journal.jsonl").touch()
         without_column(tmp_path, name)
-    for module in (tables, store_module):
-        monkeypatch.setattr(module, "SCHEMA_VERSION", 2)
     rows = open_result(tmp_path).rows
     assert {(row["placement"], row["verified"], row["nodes"]) for row in rows} == {("", True, 1)}
     assert tuple(rows[0]) == COLUMNS
@@ -301,8 +298,7 @@ def test_rows_of_an_older_schema_say_what_was_always_true(machine, tmp_path, mon
 def test_a_damaged_published_store_is_named_with_its_line(machine, tmp_path, damage, said):
     sweep().run(tmp_path)
     (tmp_path / "journal.jsonl").unlink()
-    path = tmp_path / "results.csv"
-    path.write_text(damage(path.read_text()))
+    edit_rows(tmp_path, damage)
     with pytest.raises(UsageError, match=said):
         open_result(tmp_path)
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from gasmeter import context
+from gasmeter.files import refused, write_atomically
 from gasmeter.formats import to_csv
 from gasmeter.hardware import facts
-from gasmeter.journal import refused
 from gasmeter.machine import Machine
 from gasmeter.reproduction.digitised import Points
 from gasmeter.reproduction.drawing import Picture, draw_figure, draw_heat_maps, quantity_of, save
@@ -21,7 +21,6 @@ from gasmeter.reproduction.planning import LONGER
 from gasmeter.reproduction.running import Judged, Reproduction
 from gasmeter.reproduction.steps import link_loads, steps
 from gasmeter.rows import taken_points
-from gasmeter.store import write_atomically
 from gasmeter.units import format_bytes, format_duration
 from gasmeter.verdicts.predicates import predicates_digest
 
