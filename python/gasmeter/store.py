@@ -31,6 +31,7 @@ from gasmeter.files import (
 )
 from gasmeter.formats import csv_lines, json_value, to_csv
 from gasmeter.journal import Journal, check_unused
+from gasmeter.library import builds_of, records_by_build
 from gasmeter.links import links_parquet
 from gasmeter.result import Result, records_from
 from gasmeter.rows import Record, taken_points
@@ -73,7 +74,8 @@ class Store:
     resume : bool
         Continue what the folder holds.
     run : mapping
-        Facts of this run, appended to ``runs`` in run.json.
+        Facts of this run, appended to ``runs`` in run.json; ``library`` is the build whose name every record gets that
+        has none.
 
     Raises
     ------
@@ -85,6 +87,7 @@ class Store:
 
     def __init__(self, folder: Path, experiment: str, *, resume: bool, run: Mapping[str, Any]) -> None:
         self.folder = folder
+        self._library = dict(run.get("library", {}))
         self.moved_to: Path | None = None
         earlier = self._earlier(experiment)
         with _writing(folder):
@@ -159,6 +162,8 @@ class Store:
         ResourceError
             If the disk is full; everything appended before is kept.
         """
+        record.revision = record.revision or self._library.get("revision", "")
+        record.build = record.build or self._library.get("digest", "")
         self._journal.append(record)
         self.done[record.group] = record
         with _writing(self.folder), (self.folder / ROWS).open("ab", buffering=0) as file:
@@ -196,7 +201,8 @@ class Store:
                     written.append(_SUMMARY)
                 self._run.update(
                     state=state, groups=len(self.done), errors=result.errors, notes=result.notes,
-                    taken=taken_points(result.records), files=digests(self.folder, written),
+                    taken=taken_points(result.records), builds=builds_of(result.records),
+                    files=digests(self.folder, written),
                 )  # fmt: skip
                 self._write_run()
                 return self._write_plots(result) if plots else []
@@ -262,7 +268,7 @@ def open_result(folder: str | Path) -> Result:
         table = read_table(place)
         if table.lost:
             raise UsageError(f"{table.path}: the last line is cut off ({table.lost[:40]}…); measure anew", str(place))
-        records = [Record(group=place.name, rows=table.rows())]
+        records = records_by_build(place.name, table.rows(), run.get("builds", []))
     else:
         records = []
     return Result(records, name=str(run.get("experiment", "")), complete=run.get("state") == "complete")

@@ -9,6 +9,7 @@ from gasmeter.catalogue import catalogue
 from gasmeter.errors import GasmeterError
 from gasmeter.experiment import Experiment, Series, Target
 from gasmeter.formats import format_interval
+from gasmeter.library import build_text, builds_of
 from gasmeter.moved import MOVED_HEADS, moved_lines
 from gasmeter.names import options_text
 from gasmeter.result import Result
@@ -283,4 +284,6 @@ def summarise_run(experiment: Experiment, result: Result) -> str:
     for title, lines in (("Not verified", result.errors), ("Notes", result.notes)):
         if lines:
             parts.append(f"## {title}\n\n" + "".join(f"- {line}\n" for line in lines))
+    if builds := builds_of(result.records):
+        parts.append("## Measured by\n\n" + "".join(f"- gasmeter, {build_text(build)}\n" for build in builds))
     return "\n".join(parts)

@@ -10,6 +10,7 @@ from typing import Any
 
 from gasmeter.errors import UsageError
 from gasmeter.files import JOURNAL, STORE_SCHEMA, check_files
+from gasmeter.library import build_text
 from gasmeter.result import records_from
 from gasmeter.rows import Row
 from gasmeter.store import Blocks, blocks_of, read_blocks, read_entries, read_run, read_table, typed_row
@@ -111,12 +112,15 @@ class Measured:
     @property
     def notes(self) -> list[str]:
         """What a reader of a comparison with this store must know."""
-        if self.run["schema"] >= STORE_SCHEMA:
-            return []
-        return [
-            f"{self.place} has schema {self.run['schema']}, without digests: it cannot be told whether its files are as"
-            " its run wrote them; measure it anew"
-        ]
+        notes = []
+        if self.run["schema"] < STORE_SCHEMA:
+            notes.append(
+                f"{self.place} has schema {self.run['schema']}, without digests: it cannot be told whether its files"
+                " are as its run wrote them; measure it anew"
+            )
+        if len(builds := self.run.get("builds", [])) > 1:
+            notes.append(f"{self.place} holds rows of {len(builds)} builds: {', '.join(map(build_text, builds))}")
+        return notes
 
     @property
     def hosts(self) -> list[dict[str, Any]]:
