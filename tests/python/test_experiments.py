@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 import gasmeter as gm
+from gasmeter.declarations import read_declaration
 from gasmeter.execution import estimated_seconds
 from gasmeter.loading import ProgramFile, load_experiment, load_file
 from gasmeter.summary import digest, speed_lines, summarise_run
@@ -25,6 +26,13 @@ def test_a_shipped_experiment_of_kernels_the_fake_machine_lacks_loads_and_plans(
     assert experiment.title
     assert experiment.question
     assert 0 < estimated_seconds(experiment.groups(quick=True)) <= estimated_seconds(experiment.groups())
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_what_a_shipped_experiment_declares_is_what_running_its_file_gives(file):
+    declared = read_declaration(file)
+    assert declared.name == file.stem
+    assert declared.experiment in (load_experiment(file), None)
 
 
 @pytest.mark.parametrize("file", [file for file in FILES if file.stem not in REAL], ids=lambda file: file.stem)
