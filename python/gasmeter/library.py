@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import hashlib
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from gasmeter.errors import EnvironmentLacks
 from gasmeter.rows import Record, Row
 from gasmeter.workers import worker_binary
 
-__all__ = ["build_text", "builds_of", "records_by_build", "this_build"]
+__all__ = ["build_text", "builds_of", "records_of", "this_build"]
 
 _PACKAGE = Path(__file__).resolve().parent
 _DIGITS = 16
@@ -51,8 +50,8 @@ def _parts(worker: Path | None) -> Iterator[tuple[str, Path]]:
         program = worker or worker_binary()
     except EnvironmentLacks:
         return
-    yield from ((f"worker/{path.name}", path) for path in program.parent.glob("gasmeter-*") if path.is_file())
-    yield "worker", program
+    beside = (path for path in program.parent.glob("gasmeter-*") if path.name != program.name)
+    yield from ((f"worker/{path.name}", path) for path in (program, *beside) if path.is_file())
 
 
 def builds_of(records: Sequence[Record]) -> list[dict[str, Any]]:
@@ -80,34 +79,41 @@ def builds_of(records: Sequence[Record]) -> list[dict[str, Any]]:
     return builds
 
 
-def records_by_build(group: str, rows: Sequence[Row], builds: Sequence[dict[str, Any]]) -> list[Record]:
-    """Return the rows of a store without journal as records, so that each names its build.
+def records_of(rows: Sequence[Row], builds: Sequence[dict[str, Any]]) -> list[Record]:
+    """Return the rows of a store without journal as records, as far as the rows tell groups apart.
 
     Parameters
     ----------
-    group : str
-        Name of the first record, and how those of the others begin.
     rows : sequence of dict
-        In their order, which is kept.
+        In their order, which is kept: of each group its points, then their comparisons.
     builds : sequence of dict
         As run.json has them, see `builds_of`.
 
     Returns
     -------
     list of Record
-        One for each stretch of rows of one build.
+        One for each group that has comparisons, and one for each stretch of others that holds no point twice; each
+        names the build that measured it.
     """
     only = builds[0] if len(builds) == 1 else {}
     owners = {point: build for build in builds for point in build.get("points", ())}
-
-    def build_of(row: Row) -> tuple[str, str]:
+    records: list[Record] = []
+    seen: set[tuple[Any, ...]] = set()
+    for row in rows:
         build = owners.get(row["run_id"], only)
-        return build.get("revision", ""), build.get("digest", "")
-
-    return [
-        Record(group=f"{group}-{number}" if number else group, rows=list(those), revision=revision, build=digest)
-        for number, ((revision, digest), those) in enumerate(groupby(rows, build_of))
-    ]
+        names = {"revision": build.get("revision", ""), "build": build.get("digest", "")}
+        key = (row["run_id"], row["metric"], row["reference"])
+        last = records[-1] if records else None
+        compared = last is not None and last.rows[-1]["reference"] and not row["reference"]
+        if last is None or compared or key in seen or last.build != names["build"]:
+            last, seen = Record(group="", **names), set()
+            records.append(last)
+        last.rows.append(row)
+        seen.add(key)
+    for entry in records:
+        text = "\n".join(f"{row['run_id']} {row['metric']} {row['reference']}" for row in entry.rows)
+        entry.group = hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
+    return records
 
 
 def build_text(build: dict[str, Any]) -> str:

@@ -31,7 +31,7 @@ from gasmeter.files import (
 )
 from gasmeter.formats import csv_lines, json_value, to_csv
 from gasmeter.journal import Journal, check_unused
-from gasmeter.library import builds_of, records_by_build
+from gasmeter.library import builds_of, records_of
 from gasmeter.links import links_parquet
 from gasmeter.result import Result, records_from
 from gasmeter.rows import Record, taken_points
@@ -268,7 +268,7 @@ def open_result(folder: str | Path) -> Result:
         table = read_table(place)
         if table.lost:
             raise UsageError(f"{table.path}: the last line is cut off ({table.lost[:40]}…); measure anew", str(place))
-        records = records_by_build(place.name, table.rows(), run.get("builds", []))
+        records = records_of(table.rows(), run.get("builds", []))
     else:
         records = []
     return Result(records, name=str(run.get("experiment", "")), complete=run.get("state") == "complete")

@@ -186,9 +186,11 @@ def read_measured(folder: str | Path, *, what: str = "store") -> Measured:
             str(place),
         ) from error
     samples: dict[Key, Sample] = {}
+    taken = set()
     for row in rows:
-        if row["reference"] or row["metric"] == "error_fraction":
-            continue
+        if row["reference"] or row["metric"] == "error_fraction" or (row["run_id"], row["metric"]) in taken:
+            continue  # measured again beside something else: no process start of its own
+        taken.add((row["run_id"], row["metric"]))
         sample = samples.setdefault(Key.of(row), Sample())
         sample.rows.append(row)
         sample.blocks.append(blocks.get((row["run_id"], row["metric"]), []))
@@ -243,7 +245,11 @@ def _from_tables(place: Path) -> tuple[list[Row], dict[tuple[str, str], list[flo
 
 
 def _usable(blocks: Iterable[Blocks]) -> dict[tuple[str, str], list[float]]:
-    return {(one.run_id, one.metric): one.usable() for one in blocks}
+    """Return the blocks of each point and metric; of one measured again for another comparison the first."""
+    found: dict[tuple[str, str], list[float]] = {}
+    for one in blocks:
+        found.setdefault((one.run_id, one.metric), one.usable())
+    return found
 
 
 def differing_facts(first: Sequence[Mapping[str, Any]], second: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -7,9 +7,11 @@ from typing import Any
 
 import pandas as pd
 
-__all__ = ["COLOURS", "KEYS", "MARKERS", "Look", "Looks"]
+__all__ = ["BESIDE", "COLOURS", "KEYS", "MARKERS", "Look", "Looks"]
 
-KEYS = ("kernel", "op", "variant", "conduit", "machine", "topology", "placement", "ranks", "options")
+BESIDE = "beside"
+"""Column that says what a line was measured beside, where it was measured several times."""
+KEYS = ("kernel", "op", "variant", "conduit", "machine", "topology", "placement", "ranks", "options", BESIDE)
 """Columns in which lines may differ."""
 COLOURS = ("#0072B2", "#E69F00", "#000000", "#009E73", "#D55E00", "#56B4E9", "#CC79A7")
 """Okabe and Ito's colours, ordered so that neighbours differ in lightness too."""
