@@ -207,7 +207,7 @@ def test_a_point_measured_for_two_comparisons_is_two_lines_that_nothing_joins(tm
         assert all(a < b for line in drawn for a, b in pairwise(line.get_xdata()))
         assert len(drawn) == 4
         labels = {text.get_text() for text in figure.legends[0].get_texts()}
-        assert {"beside smp raw@shm", "beside smp am=reference raw@shm"} <= labels
+        assert {"raw@shm beside smp", "raw@shm beside smp am=reference"} <= labels
 
 
 def test_one_size_measured_for_two_comparisons_is_a_dot_for_each():

@@ -85,11 +85,12 @@ class Looks:
         parts = [
             f"{key[name]} ranks" if name == "ranks" else str(key[name])
             for name in self._varying[conduit]
-            if key[name] and (ranks or name != "ranks")
+            if key[name] and name != BESIDE and (ranks or name != "ranks")
         ]
-        track = tuple(parts) if parts and not (self._several_compared and not thin) else (*parts, conduit)
+        beside = [str(key[BESIDE])] if key[BESIDE] else []
+        track = (*parts, *beside) if parts and not (self._several_compared and not thin) else (*parts, conduit, *beside)
         number = self._tracks.setdefault(track, len(self._tracks))
-        label = " ".join([*parts, conduit] if self._several or not parts else parts)
+        label = " ".join([*parts, *([conduit] if self._several or not parts else []), *beside])
         return Look(
             label=label,
             colour=COLOURS[number % len(COLOURS)],
