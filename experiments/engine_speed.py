@@ -16,6 +16,7 @@ from pathlib import Path
 import gasmeter as gm
 from gasmeter import statistics
 from gasmeter.catalogue import core
+from gasmeter.summary import verdict
 
 FABRIC = ("raw@fabric", "fabric")
 EXTOLL = ("extoll", "extoll")
@@ -172,10 +173,11 @@ LINES: Sequence[tuple[str, str, str, float, Callable[[int, int], tuple[float, fl
 def _line(number: int, share: int, blocks: int) -> str:
     what, unit, asked, scale, measured = LINES[number]
     value, low, high = (scale * part for part in measured(share, blocks))
-    bound = float(asked.split()[1])
-    held = value >= bound if asked.startswith(">=") else value <= bound
+    bound = {"at_least" if asked.startswith(">=") else "at_most": float(asked.split()[1])}
+    reached = verdict(gm.Target(line=what, **bound), value, low, high)
+    said = {"yes": "", "no": ", missed"}.get(reached, f", {reached}")
     interval = f"{low:.3g} to {high:.3g}" if low != high else ""
-    return f"| {what} | {asked} {unit} | {value:.3g}{'' if held else ', missed'} | {interval} |"
+    return f"| {what} | {asked} {unit} | {value:.3g}{said} | {interval} |"
 
 
 def main() -> None:

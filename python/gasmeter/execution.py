@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gasmeter import context
+from gasmeter import context, library
 from gasmeter.catalogue import catalogue
 from gasmeter.errors import UsageError
 from gasmeter.experiment import Experiment
@@ -139,11 +139,12 @@ def execute(
             starts=starts,
         )  # fmt: skip
     done: dict[str, Record] = dict(store.done) if store else {}
+    stale = _of_other_builds(groups, done)
     state = "failed"
     try:
         own = runner or Runner()
         try:
-            missing = [group for group in groups if group.id not in done]
+            missing = [group for group in groups if group.id not in done or group.id in stale]
             lent = _lent(groups, donors or {})
             with closing(
                 _records(own, missing, experiment.name, jobs, progress, fresh=starts > 0, lent=lent, done=done)
@@ -164,9 +165,33 @@ def execute(
         result = _result(experiment, groups, done, complete=state == "complete")
         if store:
             result.remarks.extend([f"the earlier run is kept in {store.moved_to}"] if store.moved_to else [])
+            result.remarks.extend(_measured_again(stale, done))
             summary = "" if bare else summarise_run(experiment, result)
             store.finish(result, state, summary, plots=not bare and state != "failed" and bool(done))
     return result
+
+
+def _of_other_builds(groups: Sequence[Group], done: Mapping[str, Record]) -> dict[str, str]:
+    """Return the groups of a plan that another build has measured, and which: rows of two builds are never mixed."""
+    own = library.this_build()["digest"] if done else ""
+    return {
+        group.id: library.build_text({"revision": done[group.id].revision, "digest": done[group.id].build})
+        for group in groups
+        if group.id in done and done[group.id].build != own
+    }
+
+
+def _measured_again(stale: Mapping[str, str], done: Mapping[str, Record]) -> list[str]:
+    """Return a line if another build had measured groups of this plan."""
+    if not stale:
+        return []
+    own = library.this_build()
+    again = sum(done[name].build == own["digest"] for name in stale)
+    left = f"; {len(stale) - again} are still to be measured again" if again < len(stale) else ""
+    return [
+        f"{again} groups that {', '.join(dict.fromkeys(stale.values()))} had measured were measured again by this one,"
+        f" {library.build_text(own)}{left}"
+    ]
 
 
 def _groups(experiment: Experiment, *, quick: bool, replace: Mapping[str, str], starts: int) -> list[Group]:
@@ -339,6 +364,7 @@ def _open_store(
         "started": context.now(),
         "command": context.command_line(),
         "git": context.git_revision(),
+        "library": library.this_build(),
         "quick": quick,
         "set": dict(replace),
         "resumed": resume,

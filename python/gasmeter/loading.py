@@ -12,7 +12,7 @@ from types import ModuleType
 from gasmeter.errors import GasmeterError, UsageError
 from gasmeter.experiment import Experiment
 
-__all__ = ["ProgramFile", "load_experiment", "load_file", "locate"]
+__all__ = ["ProgramFile", "has_main", "load_experiment", "load_file", "locate", "parsed", "program_in"]
 
 
 @dataclass(frozen=True)
@@ -85,17 +85,13 @@ def load_file(path: str | Path) -> Experiment | ProgramFile:
         If there is no such file, it has a mistake (with its line), or is neither.
     """
     place = Path(path)
-    source = _read(place)
+    source, tree = parsed(place)
     module = ModuleType(f"gasmeter_experiment_{place.stem}")
     module.__file__ = str(place)
     try:
-        code = compile(source, str(place), "exec")
-        exec(code, module.__dict__)
-    except SyntaxError as error:
-        where = f"{error.filename or place}:{error.lineno or 1}"
-        raise UsageError(
-            f"{where}: {error.msg}; allowed: a Python file with one gasmeter.Experiment", str(place)
-        ) from error
+        exec(compile(tree, str(place), "exec"), module.__dict__)
+    except SyntaxError as error:  # of the file, or of one that it imports
+        raise _misspelt(error, place) from error
     except GasmeterError as error:
         line = _line_of(error, source, place)
         raise type(error)(f"{place}:{line}: {error}", error.value) from error
@@ -106,9 +102,8 @@ def load_file(path: str | Path) -> Experiment | ProgramFile:
             f"{place}:{line}: {what}; allowed: a Python file with one gasmeter.Experiment that loads", str(place)
         ) from error
     found = {id(value): value for value in vars(module).values() if isinstance(value, Experiment)}
-    if not found and _has_main(source):
-        summary = (module.__doc__ or "").strip().partition("\n")[0].strip()
-        return ProgramFile(place, summary)
+    if not found and has_main(tree):
+        return program_in(place, tree)
     if len(found) != 1:
         count = "no experiment" if not found else f"{len(found)} experiments"
         raise UsageError(f"{place} describes {count}; allowed: one gasmeter.Experiment at its top level", str(place))
@@ -129,10 +124,73 @@ def _read(place: Path) -> str:
         raise UsageError(f"experiment {str(place)!r} cannot be read: {_first_line(error)}", str(place)) from error
 
 
-def _has_main(source: str) -> bool:
-    """Whether a file does something only when it is run: ``if __name__ == "__main__":`` at its top level."""
-    tests = (ast.dump(node.test) for node in ast.parse(source).body if isinstance(node, ast.If))
+def parsed(place: Path) -> tuple[str, ast.Module]:
+    """Return the text of an experiment file and its syntax tree.
+
+    Parameters
+    ----------
+    place : Path
+        The file.
+
+    Returns
+    -------
+    tuple of str and ast.Module
+        Nothing has been run.
+
+    Raises
+    ------
+    UsageError
+        If there is no such file, it cannot be read, or it is no Python (with its line).
+    """
+    source = _read(place)
+    try:
+        return source, ast.parse(source, str(place))
+    except SyntaxError as error:
+        raise _misspelt(error, place) from error
+    except ValueError as error:  # a null byte
+        raise UsageError(
+            f"{place}:1: {error}; allowed: a Python file with one gasmeter.Experiment", str(place)
+        ) from error
+
+
+def _misspelt(error: SyntaxError, place: Path) -> UsageError:
+    where = f"{error.filename or place}:{error.lineno or 1}"
+    return UsageError(f"{where}: {error.msg}; allowed: a Python file with one gasmeter.Experiment", str(place))
+
+
+def has_main(tree: ast.Module) -> bool:
+    """Return whether a file does something only when it is run.
+
+    Parameters
+    ----------
+    tree : ast.Module
+        Of the file.
+
+    Returns
+    -------
+    bool
+        Whether ``if __name__ == "__main__":`` stands at its top level.
+    """
+    tests = (ast.dump(node.test) for node in tree.body if isinstance(node, ast.If))
     return any("'__name__'" in test and "'__main__'" in test for test in tests)
+
+
+def program_in(place: Path, tree: ast.Module) -> ProgramFile:
+    """Return a file as a program.
+
+    Parameters
+    ----------
+    place : Path
+        The file.
+    tree : ast.Module
+        Its syntax tree.
+
+    Returns
+    -------
+    ProgramFile
+        With the first line of its docstring.
+    """
+    return ProgramFile(place, (ast.get_docstring(tree) or "").strip().partition("\n")[0].strip())
 
 
 def _first_line(error: BaseException) -> str:

@@ -66,6 +66,8 @@ class Record:
         By run_id of modelled points: numbers of the machine that nothing depended on.
     taken_from : str
         The group whose rows these are, because it differs only in such numbers; empty for what was run.
+    revision, build : str
+        Of the gasmeter that measured it (`gasmeter.library.this_build`); empty outside a store.
     """
 
     group: str
@@ -80,6 +82,8 @@ class Record:
     seconds: float = 0.0
     unused: dict[str, list[str]] = field(default_factory=dict)
     taken_from: str = ""
+    revision: str = ""
+    build: str = ""
 
 
 def record(outcome: GroupOutcome, experiment: str) -> Record:

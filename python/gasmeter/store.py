@@ -8,22 +8,34 @@ from __future__ import annotations
 
 import io
 import json
-import os
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from gasmeter.counters import COUNTER_COLUMNS
 from gasmeter.errors import UsageError
+from gasmeter.files import (
+    JOURNAL,
+    ROWS,
+    RUN,
+    SAMPLES,
+    STORE_SCHEMA,
+    check_files,
+    digests,
+    is_there,
+    refused,
+    sync_folder,
+    write_all,
+    write_atomically,
+)
 from gasmeter.formats import csv_lines, json_value, to_csv
-from gasmeter.journal import Journal, read_journal, refused
+from gasmeter.journal import Journal, check_unused
+from gasmeter.library import builds_of, records_of
 from gasmeter.links import links_parquet
-from gasmeter.point import SCHEMA_VERSION
 from gasmeter.result import Result, records_from
 from gasmeter.rows import Record, taken_points
-from gasmeter.tables import Blocks, Table, blocks_of, read_blocks, read_run, read_table, typed_row
+from gasmeter.tables import Blocks, Table, blocks_of, read_blocks, read_entries, read_run, read_table, typed_row
 
 __all__ = [
     "Blocks",
@@ -38,8 +50,7 @@ __all__ = [
     "typed_row",
 ]
 
-_JOURNAL = "journal.jsonl"
-_RUN = "run.json"
+_LINKS, _COUNTERS, _SUMMARY = "links.parquet", "counters.csv", "summary.md"
 
 
 @contextmanager
@@ -49,34 +60,6 @@ def _writing(folder: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise refused(folder, error) from error
-
-
-def write_atomically(path: Path, content: bytes | str) -> None:
-    """Replace a file so that readers see the old or the new one, never half of it.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    content : bytes or str
-        All of it.
-
-    Raises
-    ------
-    OSError
-        If the folder refuses it.
-    """
-    data = content.encode() if isinstance(content, str) else content
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
-    except BaseException:
-        with suppress(OSError):
-            Path(name).unlink()
-        raise
 
 
 class Store:
@@ -91,7 +74,8 @@ class Store:
     resume : bool
         Continue what the folder holds.
     run : mapping
-        Facts of this run, appended to ``runs`` in run.json.
+        Facts of this run, appended to ``runs`` in run.json; ``library`` is the build whose name every record gets that
+        has none.
 
     Raises
     ------
@@ -103,30 +87,33 @@ class Store:
 
     def __init__(self, folder: Path, experiment: str, *, resume: bool, run: Mapping[str, Any]) -> None:
         self.folder = folder
+        self._library = dict(run.get("library", {}))
         self.moved_to: Path | None = None
         earlier = self._earlier(experiment)
         with _writing(folder):
-            if earlier is not None and resume and earlier["schema"] != SCHEMA_VERSION:
+            if earlier is not None and resume and earlier["schema"] != STORE_SCHEMA:
                 raise UsageError(
                     f"{folder} has schema {earlier['schema']}, of an older gasmeter; it can be read, not continued;"
-                    f" allowed: {SCHEMA_VERSION}, or another --out", str(earlier["schema"]),
+                    f" allowed: {STORE_SCHEMA}, or another --out", str(earlier["schema"]),
                 )  # fmt: skip
             if earlier is not None and not resume:
                 self._set_aside()
                 earlier = None
             folder.mkdir(parents=True, exist_ok=True)
-        self._journal = Journal(folder / _JOURNAL)
-        self.done: dict[str, Record] = {entry.group: entry for entry in records_from(read_journal(folder / _JOURNAL))}
-        runs = list(earlier.get("runs", [])) if earlier else []
-        self._run: dict[str, Any] = {
-            "schema": SCHEMA_VERSION,
-            "experiment": experiment,
-            "state": "running",
-            "runs": [*runs, dict(run)],
-        }
-        with _writing(folder):
+            sync_folder(folder.parent)
+        self._journal = Journal(folder / JOURNAL)
+        self.done: dict[str, Record] = {}
+        with self._closed_on_failure(), _writing(folder):
+            self.done.update((entry.group, entry) for entry in records_from(self._journal.entries))
+            runs = list(earlier.get("runs", [])) if earlier else []
+            self._run: dict[str, Any] = {
+                "schema": STORE_SCHEMA,
+                "experiment": experiment,
+                "state": "running",
+                "runs": [*runs, dict(run)],
+            }
             self._write_run()
-            write_atomically(folder / "results.csv", to_csv(row for entry in self.done.values() for row in entry.rows))
+            write_atomically(folder / ROWS, to_csv(row for entry in self.done.values() for row in entry.rows))
 
     def _earlier(self, experiment: str) -> dict[str, Any] | None:
         if self.folder.exists() and not self.folder.is_dir():
@@ -146,18 +133,20 @@ class Store:
                 f"{self.folder} holds experiment {other!r}, not {experiment!r}; allowed: another --out",
                 str(self.folder),
             )
-        if earlier is None and (self.folder / "results.csv").exists():
-            raise UsageError(
-                f"{self.folder} holds a results.csv without run.json; allowed: another --out", str(self.folder)
-            )
+        for name in (ROWS, JOURNAL):
+            if earlier is None and (self.folder / name).exists() and (self.folder / name).stat().st_size:
+                raise UsageError(
+                    f"{self.folder} holds a {name} without run.json; allowed: another --out", str(self.folder)
+                )
         return earlier
 
     def _set_aside(self) -> None:
-        Journal(self.folder / _JOURNAL).close()  # refuses if another run is writing
+        check_unused(self.folder / JOURNAL)
         number = 1
         while (other := self.folder.with_name(f"{self.folder.name}.{number}")).exists():
             number += 1
         self.folder.rename(other)
+        sync_folder(self.folder.parent)
         self.moved_to = other
 
     def append(self, record: Record) -> None:
@@ -173,10 +162,12 @@ class Store:
         ResourceError
             If the disk is full; everything appended before is kept.
         """
+        record.revision = record.revision or self._library.get("revision", "")
+        record.build = record.build or self._library.get("digest", "")
         self._journal.append(record)
         self.done[record.group] = record
-        with _writing(self.folder), (self.folder / "results.csv").open("ab", buffering=0) as file:
-            file.write(csv_lines(record.rows).encode())
+        with _writing(self.folder), (self.folder / ROWS).open("ab", buffering=0) as file:
+            write_all(file.fileno(), csv_lines(record.rows).encode())
 
     def finish(self, result: Result, state: str, summary: str = "", *, plots: bool = True) -> list[Path]:
         """Write everything that is made of the rows, and close the store.
@@ -204,40 +195,43 @@ class Store:
         """
         try:
             with _writing(self.folder):
-                write_atomically(self.folder / "results.csv", to_csv(result.rows))
-                self._write_samples(result)
-                self._write_links(result)
-                self._write_counters(result)
+                written = [JOURNAL, *self._write_tables(result)]
+                if summary:
+                    write_atomically(self.folder / _SUMMARY, summary)
+                    written.append(_SUMMARY)
                 self._run.update(
                     state=state, groups=len(self.done), errors=result.errors, notes=result.notes,
-                    taken=taken_points(result.records),
+                    taken=taken_points(result.records), builds=builds_of(result.records),
+                    files=digests(self.folder, written),
                 )  # fmt: skip
                 self._write_run()
-                if summary:
-                    write_atomically(self.folder / "summary.md", summary)
                 return self._write_plots(result) if plots else []
         finally:
             self._journal.close()
 
+    @contextmanager
+    def _closed_on_failure(self) -> Iterator[None]:
+        try:
+            yield
+        except BaseException:
+            self._journal.close()
+            raise
+
     def _write_run(self) -> None:
-        write_atomically(self.folder / _RUN, json.dumps(json_value(self._run), indent=1, default=str) + "\n")
+        write_atomically(self.folder / RUN, json.dumps(json_value(self._run), indent=1, default=str) + "\n")
 
-    def _write_samples(self, result: Result) -> None:
-        buffer = io.BytesIO()
-        result.samples().to_parquet(buffer, index=False, compression="zstd")  # times hardly shrink by less
-        write_atomically(self.folder / "samples.parquet", buffer.getvalue())
-
-    def _write_links(self, result: Result) -> None:
-        """Write links.parquet, a table at a time; none where no point has links."""
-        tables = result.link_tables()
-        if tables:
-            write_atomically(self.folder / "links.parquet", links_parquet(tables))
-
-    def _write_counters(self, result: Result) -> None:
-        """Write counters.csv; none where nothing was counted."""
-        rows = result.counter_rows()
-        if rows:
-            write_atomically(self.folder / "counters.csv", to_csv(rows, COUNTER_COLUMNS))
+    def _write_tables(self, result: Result) -> list[str]:
+        """Write what is made of the journal; return the names of the files."""
+        samples = io.BytesIO()
+        result.samples().to_parquet(samples, index=False, compression="zstd")  # times hardly shrink by less
+        contents: dict[str, bytes | str] = {ROWS: to_csv(result.rows), SAMPLES: samples.getvalue()}
+        if tables := result.link_tables():  # none where no point has links
+            contents[_LINKS] = links_parquet(tables)
+        if rows := result.counter_rows():  # none where nothing was counted
+            contents[_COUNTERS] = to_csv(rows, COUNTER_COLUMNS)
+        for name, content in contents.items():
+            write_atomically(self.folder / name, content)
+        return list(contents)
 
     def _write_plots(self, result: Result) -> list[Path]:
         from gasmeter.plots import save_all  # noqa: PLC0415 - loads matplotlib
@@ -261,19 +255,20 @@ def open_result(folder: str | Path) -> Result:
     Raises
     ------
     UsageError
-        If the folder holds no store, or a published one (without journal) is damaged.
+        If the folder holds no store, or a file of it is missing, cut off, or not what its run wrote.
     """
     place = Path(folder)
     run = read_run(place)
     if run is None:
         raise UsageError(f"{place} holds no run.json; allowed: a folder written by `gasmeter run`", str(place))
-    if (place / _JOURNAL).exists():
-        records = records_from(read_journal(place / _JOURNAL))
-    elif (place / "results.csv").exists():  # published without its journal
+    check_files(place, run, needed=(ROWS,))
+    if (place / JOURNAL).exists():
+        records = records_from(read_entries(place, run))
+    elif is_there(place, ROWS):  # published without its journal
         table = read_table(place)
         if table.lost:
             raise UsageError(f"{table.path}: the last line is cut off ({table.lost[:40]}…); measure anew", str(place))
-        records = [Record(group=place.name, rows=table.rows())]
+        records = records_of(table.rows(), run.get("builds", []))
     else:
         records = []
     return Result(records, name=str(run.get("experiment", "")), complete=run.get("state") == "complete")

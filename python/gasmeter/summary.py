@@ -9,6 +9,7 @@ from gasmeter.catalogue import catalogue
 from gasmeter.errors import GasmeterError
 from gasmeter.experiment import Experiment, Series, Target
 from gasmeter.formats import format_interval
+from gasmeter.library import build_text, builds_of
 from gasmeter.moved import MOVED_HEADS, moved_lines
 from gasmeter.names import options_text
 from gasmeter.result import Result
@@ -16,7 +17,16 @@ from gasmeter.rows import Row, installation
 from gasmeter.sweep import plan_series
 from gasmeter.units import format_bytes, format_quantity
 
-__all__ = ["SPEED_HEADS", "SpeedLine", "digest", "markdown_table", "speed_lines", "speed_table", "summarise_run"]
+__all__ = [
+    "SPEED_HEADS",
+    "SpeedLine",
+    "digest",
+    "markdown_table",
+    "speed_lines",
+    "speed_table",
+    "summarise_run",
+    "verdict",
+]
 
 SpeedLine = tuple[str, str, str, str, str]
 """Line, figure, 95 % interval, limit, verdict."""
@@ -42,7 +52,9 @@ def speed_lines(experiment: Experiment, result: Result) -> list[SpeedLine]:
     lines: list[SpeedLine] = []
     for series in experiment.series:
         if series.target is not None:
-            lines.extend(_line(series.target, row) for row in _compared(series, result))
+            rows = _compared(series, result)
+            named = len({row["conduit"] for row in rows}) > 1
+            lines.extend(_line(series.target, row, named=named) for row in rows)
     return lines
 
 
@@ -68,10 +80,9 @@ def _compared(series: Series, result: Result) -> list[Row]:
 
 
 def _options_of(series: Series) -> set[str]:
-    """Return what stands in the column ``options`` of a series' rows, in a full or a quick run."""
-    points = [
-        point for chosen in (series, series.quickened()) for group in plan_series(chosen) for point in group.points
-    ]
+    """Return what stands in the column ``options`` of a series' rows but its reference, in a full or a quick run."""
+    groups = [group for chosen in (series, series.quickened()) for group in plan_series(chosen)]
+    points = [point for group in groups for place, point in enumerate(group.points) if place != group.reference]
     return {options_text(point.options, modelled=modelled) for point in points for modelled in (False, True)}
 
 
@@ -93,7 +104,7 @@ def _reference_name(series: Series) -> str:
         return ""
 
 
-def _line(target: Target, row: Row) -> SpeedLine:
+def _line(target: Target, row: Row, *, named: bool = False) -> SpeedLine:
     shift, unit = (1.0, "") if row["metric"] == "overhead" else (0.0, row["unit"])
     value, low, high = (row[name] + shift for name in ("value", "ci_low", "ci_high"))
     detail = " ".join(
@@ -101,6 +112,7 @@ def _line(target: Target, row: Row) -> SpeedLine:
         for text in (
             row["op"],
             row["variant"],
+            f"on {row['conduit']}" if named else "",
             format_bytes(row["size_bytes"]) if row["size_bytes"] else "",
             row["options"].replace(";", " "),
         )
@@ -110,7 +122,8 @@ def _line(target: Target, row: Row) -> SpeedLine:
     sign = "≤" if target.at_most is not None else "≥"
     limit = "-" if bound is None else f"{sign} {_figure(bound, unit)}"
     interval = f"{_figure(low, unit)} … {_figure(high, unit)}" if math.isfinite(low) else "-"
-    return (f"{target.line} ({detail})", _figure(value, unit), interval, limit, _verdict(target, value, low, high))
+    reached = verdict(target, value, low, high, exact=row["kind"] == "modelled")
+    return (f"{target.line} ({detail})", _figure(value, unit), interval, limit, reached)
 
 
 def _figure(value: float, unit: str) -> str:
@@ -119,13 +132,31 @@ def _figure(value: float, unit: str) -> str:
     return format_quantity(value, unit) if unit else f"{value:.3g}"
 
 
-def _verdict(target: Target, value: float, low: float, high: float) -> str:
+def verdict(target: Target, value: float, low: float, high: float, *, exact: bool = False) -> str:
+    """Return whether a figure reaches its limit.
+
+    Parameters
+    ----------
+    target : Target
+        Its bounds.
+    value, low, high : float
+        The figure and its 95 % interval, in the unit of the bounds; NaN where there is none.
+    exact : bool, default False
+        Whether the figure repeats itself, as virtual time does, so that it needs no interval.
+
+    Returns
+    -------
+    str
+        ``yes`` or ``no`` if the whole interval says so, else ``undecided``; ``-`` without a figure or a bound.
+    """
     if not math.isfinite(value) or (target.at_most is None and target.at_least is None):
         return "-"
     at_most = target.at_most if target.at_most is not None else math.inf
     at_least = target.at_least if target.at_least is not None else -math.inf
     if not (math.isfinite(low) and math.isfinite(high)):
-        return "yes" if at_least <= value <= at_most else "no"
+        if not exact:
+            return "undecided"
+        low = high = value
     if low > at_most or high < at_least:
         return "no"
     return "yes" if high <= at_most and low >= at_least else "undecided"
@@ -223,20 +254,19 @@ def digest(result: Result) -> tuple[tuple[str, ...], list[list[str]]]:
     sizes: dict[tuple[str, str], list[int]] = {}
     for row in result.rows:
         sizes.setdefault((row["kernel"], row["op"]), []).append(row["size_bytes"])
-    overheads = {(row["run_id"], row["reference"]): row for row in result.rows if row["metric"] == "overhead"}
-    lines: list[list[str]] = []
-    seen: set[str] = set()
     telling = _telling(result.rows)
-    for row in result.rows:
-        point = row["run_id"]
-        if row["reference"] or point in seen or row["size_bytes"] not in _few(sizes[row["kernel"], row["op"]]):
-            continue
-        seen.add(point)
-        start = [*_what(row, telling), row["metric"], _median(row)]
-        compared = [entry for (name, _), entry in overheads.items() if name == point]
-        lines.extend([*start, _median(entry), format_interval(entry), entry["reference"]] for entry in compared)
-        if not compared:
-            lines.append([*start, "", "", ""])
+    lines: list[list[str]] = []
+    for record in result.records:  # a point that several groups measured stands once for each, with its own figure
+        mains: dict[str, Row] = {}
+        for row in record.rows:
+            if not row["reference"] and row["size_bytes"] in _few(sizes[row["kernel"], row["op"]]):
+                mains.setdefault(row["run_id"], row)
+        for point, row in mains.items():
+            start = [*_what(row, telling), row["metric"], _median(row)]
+            compared = [entry for entry in record.rows if entry["run_id"] == point and entry["metric"] == "overhead"]
+            lines.extend([*start, _median(entry), format_interval(entry), entry["reference"]] for entry in compared)
+            if not compared:
+                lines.append([*start, "", "", ""])
     return heads, lines
 
 
@@ -283,4 +313,6 @@ def summarise_run(experiment: Experiment, result: Result) -> str:
     for title, lines in (("Not verified", result.errors), ("Notes", result.notes)):
         if lines:
             parts.append(f"## {title}\n\n" + "".join(f"- {line}\n" for line in lines))
+    if builds := builds_of(result.records):
+        parts.append("## Measured by\n\n" + "".join(f"- gasmeter, {build_text(build)}\n" for build in builds))
     return "\n".join(parts)

@@ -8,6 +8,7 @@ beside the whole ones: whoever reads decides whether what is left is enough.
 from __future__ import annotations
 
 import csv
+import io
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,11 +20,22 @@ from typing import Any
 import numpy as np
 
 from gasmeter.errors import UsageError
+from gasmeter.files import JOURNAL, ROWS, RUN, SAMPLES, STORE_SCHEMA, is_there, read_content
 from gasmeter.journal import read_journal
-from gasmeter.point import NOT_CHECKED, SCHEMA_VERSION
+from gasmeter.point import NOT_CHECKED
 from gasmeter.rows import COLUMNS, Row
 
-__all__ = ["NEEDED", "Blocks", "Table", "read_blocks", "read_run", "read_table", "typed_row"]
+__all__ = [
+    "NEEDED",
+    "Blocks",
+    "Table",
+    "blocks_of",
+    "read_blocks",
+    "read_entries",
+    "read_run",
+    "read_table",
+    "typed_row",
+]
 
 NEEDED = frozenset({"kernel", "metric", "value", "unit"})
 """Columns that rows of every schema have."""
@@ -144,11 +156,11 @@ def read_run(folder: Path) -> dict[str, Any] | None:
     UsageError
         If the file is unreadable or of a newer schema.
     """
-    path = folder / "run.json"
-    if not path.exists():
+    path = folder / RUN
+    if not is_there(folder, RUN):
         return None
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(read_content(folder, RUN))
         schema = int(content["schema"])
     except (ValueError, KeyError, TypeError, OSError) as error:
         if isinstance(error, PermissionError):
@@ -156,11 +168,34 @@ def read_run(folder: Path) -> dict[str, Any] | None:
         raise UsageError(
             f"{path} is not a run.json of gasmeter ({error}); allowed: a folder written by `gasmeter run`"
         ) from error
-    if not 1 <= schema <= SCHEMA_VERSION:
-        allowed = f"1 to {SCHEMA_VERSION}" if SCHEMA_VERSION > 1 else "1"
+    if not 1 <= schema <= STORE_SCHEMA:
+        allowed = f"1 to {STORE_SCHEMA}" if STORE_SCHEMA > 1 else "1"
         newer = ", from a newer gasmeter" if schema > 0 else ""
         raise UsageError(f"{path} has schema {schema}{newer}; allowed: {allowed}", str(schema))
     return dict(content)
+
+
+def read_entries(folder: Path, run: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the groups in the journal of a store.
+
+    Parameters
+    ----------
+    folder : Path
+        Output folder of a run.
+    run : mapping
+        What its run.json holds: in journals of schema 1 lines have no digests.
+
+    Returns
+    -------
+    list of dict
+        As `gasmeter.journal.read_journal`.
+
+    Raises
+    ------
+    UsageError
+        If a line is damaged.
+    """
+    return read_journal(folder / JOURNAL, sealed=run.get("schema", STORE_SCHEMA) > 1)
 
 
 def read_table(folder: Path) -> Table:
@@ -181,9 +216,9 @@ def read_table(folder: Path) -> Table:
     UsageError
         If there is no such file, it is damaged other than at its end, or holds something else.
     """
-    path = folder / "results.csv"
+    path = folder / ROWS
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_content(folder, ROWS).decode()
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} cannot be read: {error}; allowed: a folder written by `gasmeter run`") from error
     lost = ""
@@ -268,14 +303,14 @@ def read_blocks(folder: Path) -> Iterator[Blocks]:
     OSError, ValueError, KeyError, TypeError
         If a file cannot be read.
     """
-    path = folder / "samples.parquet"
-    if not path.exists():
-        for entry in read_journal(folder / "journal.jsonl"):
+    if not is_there(folder, SAMPLES):
+        for entry in read_entries(folder, read_run(folder) or {}):
             yield from blocks_of(entry.get("samples", []))
         return
     import pyarrow.parquet as pq  # noqa: PLC0415 - loads a large library
 
-    table = pq.read_table(path, columns=["run_id", "metric", "value", "kept"])
+    content = io.BytesIO(read_content(folder, SAMPLES))
+    table = pq.read_table(content, columns=["run_id", "metric", "value", "kept"])
     ids, metrics = (np.asarray(table[name].to_pylist(), dtype=object) for name in ("run_id", "metric"))
     values = table["value"].to_numpy().astype(np.float64)
     kept = np.asarray(table["kept"].to_numpy(), dtype=bool)

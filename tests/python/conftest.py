@@ -1,5 +1,6 @@
 """Fixtures that put the fake machine where the real one would be."""
 
+import os
 import signal
 import sys
 
@@ -28,6 +29,8 @@ def machine(monkeypatch):
     monkeypatch.setattr(runner, "_clock", fake.clock)
     monkeypatch.setattr(limits, "cpus", lambda: tuple(range(fake.cores)))
     monkeypatch.setattr(runner, "cpus", lambda: tuple(range(fake.cores)))
+    for name in ("fsync", "fdatasync"):
+        monkeypatch.setattr(os, name, lambda _: None)  # a disk that is asked again and again takes most of the time
     yield fake
     catalogue.catalogue.cache_clear()
 

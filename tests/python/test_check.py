@@ -1,6 +1,7 @@
 """`gasmeter check` and `gasmeter compare` on stores: verdicts, formats, and stores that cannot be used."""
 
 import json
+import lzma
 import math
 import shutil
 import xml.etree.ElementTree as ET
@@ -8,7 +9,6 @@ import xml.etree.ElementTree as ET
 import pytest
 from click.testing import CliRunner
 
-from gasmeter import tables
 from gasmeter.cli.app import cli
 from gasmeter.errors import EnvironmentLacks, UsageError
 from gasmeter.execution import execute
@@ -17,6 +17,7 @@ from gasmeter.guard import Rules, judge, read_measured
 from gasmeter.guard.alternating import Build, alternate, starts_needed
 from gasmeter.guard.builds import find_build
 from gasmeter.sessions import WorkerPools
+from stored import age, edit_journal, edit_rows, edit_run
 
 QUICK = {"time_s": 0.01, "max_time_s": 0.1}
 MEASURED = Series(kernel="ping-pong", conduit="smp", op="put,am-short", size="8", **QUICK)
@@ -42,21 +43,6 @@ def check(baseline, new, *more):
     """Exit status and what was printed."""
     done = CliRunner().invoke(cli, ["check", "--baseline", str(baseline), str(new), *map(str, more)])
     return done.exit_code, done.stdout, done.stderr
-
-
-def edit_run(place, change):
-    path = place / "run.json"
-    content = json.loads(path.read_text())
-    change(content)
-    path.write_text(json.dumps(content))
-
-
-def edit_journal(place, change):
-    path = place / "journal.jsonl"
-    entries = [json.loads(line) for line in path.read_text().splitlines()]
-    for entry in entries:
-        change(entry)
-    path.write_text("".join(json.dumps(entry) + "\n" for entry in entries))
 
 
 def slow_down(factor, op):
@@ -241,6 +227,86 @@ def test_stores_that_cannot_be_used_are_named(stores, damage, said):
     assert len(error.splitlines()) == 1
 
 
+def drop(name):
+    return lambda place: (place / name).unlink()
+
+
+def cut(name, size):
+    return lambda place: (place / name).write_bytes((place / name).read_bytes()[:size])
+
+
+def one_picosecond_more(place):
+    """Change the last digit of the last figure of a modelled row."""
+    path = place / "results.csv"
+    lines = path.read_text().splitlines(keepends=True)
+    at, cells = next((at, line.split(",")) for at, line in enumerate(lines) if ",modelled," in line)
+    value = lines[0].split(",").index("value")
+    cells[value] = f"{float(cells[value]) + 0.001:.12g}"
+    lines[at] = ",".join(cells)
+    path.write_text("".join(lines))
+
+
+def turn_a_byte(name):
+    def turn(place):
+        content = bytearray((place / name).read_bytes())
+        content[len(content) // 2] ^= 1
+        (place / name).write_bytes(content)
+
+    return turn
+
+
+@pytest.mark.parametrize("published", [False, True])
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (drop("results.csv"), "results.csv is missing"),
+        (cut("results.csv", 300), "results.csv is cut off: 300 of "),
+        (one_picosecond_more, "results.csv has changed: sha256 "),
+        (drop("samples.parquet"), "samples.parquet is missing"),
+        (cut("samples.parquet", 100), "samples.parquet is cut off: 100 of "),
+        (turn_a_byte("samples.parquet"), "samples.parquet has changed: sha256 "),
+        (lambda place: edit_run(place, lambda run: run.pop("files")), "run.json names no digests of its files"),
+    ],
+)
+def test_files_that_are_not_what_the_run_wrote_are_refused_by_name(stores, damage, said, published):
+    if published:
+        (stores[1] / "journal.jsonl").unlink()
+    assert check(*stores)[0] == 0
+    damage(stores[1])
+    status, text, error = check(*stores)
+    assert status == 2
+    assert text == ""
+    assert said in error
+    assert str(stores[1]) in error
+    assert len(error.splitlines()) == 1
+
+
+def test_a_damaged_journal_is_refused_and_resume_makes_the_tables_anew(stores):
+    whole = {name: (stores[1] / name).read_bytes() for name in ("results.csv", "samples.parquet")}
+    turn_a_byte("journal.jsonl")(stores[1])
+    assert "journal.jsonl has changed" in check(*stores)[2]
+    turn_a_byte("journal.jsonl")(stores[1])
+    drop("results.csv")(stores[1])
+    cut("samples.parquet", 100)(stores[1])
+    execute(Experiment(name="suite", series=(MEASURED, MODELLED)), out=stores[1], starts=10, bare=True, resume=True)
+    assert check(*stores)[0] == 0
+    assert {name: (stores[1] / name).read_bytes() for name in whole} == whole
+
+
+def test_files_of_a_store_may_be_compressed(stores):
+    (stores[0] / "journal.jsonl").unlink()
+    for name in ("results.csv", "run.json", "samples.parquet"):
+        path = stores[0] / name
+        (stores[0] / f"{name}.xz").write_bytes(lzma.compress(path.read_bytes()))
+        path.unlink()
+    assert check(*stores)[0] == 0
+    assert CliRunner().invoke(cli, ["compare", *map(str, stores)]).exit_code == 0
+    cut("results.csv.xz", 300)(stores[0])
+    status, _, error = check(*stores)
+    assert status == 2
+    assert "results.csv cannot be read: is damaged" in error
+
+
 def test_what_a_crash_cut_off_is_measured_again_and_nothing_else(machine, tmp_path):
     machine.noise = 0.004
     baseline, new = measure(tmp_path / "a"), measure(tmp_path / "b")
@@ -260,21 +326,31 @@ def test_what_a_crash_cut_off_is_measured_again_and_nothing_else(machine, tmp_pa
     assert check(baseline, new)[0] == 0
 
 
-def test_a_baseline_of_an_older_schema_is_compared(stores, monkeypatch):
+def test_a_baseline_of_an_older_schema_is_compared_with_a_note(stores):
+    age(stores[0])
     (stores[0] / "journal.jsonl").unlink()
     path = stores[0] / "results.csv"
     rows = [line.split(",") for line in path.read_text().splitlines()]
     gone = rows[0].index("topology")
     path.write_text("".join(",".join(cells[:gone] + cells[gone + 1 :]) + "\n" for cells in rows))
-    monkeypatch.setattr(tables, "SCHEMA_VERSION", 2)
-    edit_run(stores[1], lambda run: run.update(schema=2))
-    status, text, _ = check(*stores)
+    status, text, error = check(*stores)
     assert status == 0
     assert "passed: 2 not significant, 2 same" in text
+    assert f"{stores[0]} has schema 1, without digests" in error
     edit_run(stores[1], lambda run: run.update(schema=3))
     status, _, error = check(*stores)
     assert status == 2
     assert "has schema 3, from a newer gasmeter; allowed: 1 to 2" in error
+
+
+def test_a_store_of_an_older_schema_with_its_journal_is_compared(stores):
+    age(stores[0])
+    assert check(*stores)[0] == 0
+    path = stores[0] / "journal.jsonl"
+    path.write_text(path.read_text().replace('"rows"', '"rows', 1))
+    status, _, error = check(*stores)
+    assert status == 2
+    assert "journal.jsonl:1: the line is damaged" in error
 
 
 def test_what_disturbs_both_builds_within_a_start_cancels(machine, tmp_path):
@@ -330,11 +406,10 @@ def test_published_stores_without_a_journal_are_read_from_their_tables(stores):
         assert sample.values == whole.samples[key].values
         assert sample.blocks == whole.samples[key].blocks
     assert check(*stores)[0] == 0
-    path = stores[0] / "results.csv"
-    path.write_text(path.read_text()[:-20])
+    edit_rows(stores[0], lambda text: text[:-20])
     status, _, error = check(*stores)
     assert status == 2
-    assert "results.csv is cut off" in error
+    assert "results.csv is cut off within a line" in error
 
 
 # ---- two builds in one run

@@ -384,9 +384,64 @@ def test_a_program_among_the_experiments_is_listed_with_its_command(call):
         "name": "cost", "summary": "What it costs.", "ops": [], "options": [], "state": "program",
         "file": "experiments/cost.py", "command": "python experiments/cost.py",
     }  # fmt: skip
-    assert (lame["state"], torn["state"]) == ("broken", "broken")
-    assert "lame.py:5: ModuleNotFoundError" in lame["summary"]
+    assert (lame["state"], torn["state"]) == ("program", "broken")  # nothing is imported to list it
     assert "torn.py:9: invalid syntax" in torn["summary"]
+
+
+TOUCHY = """
+import pathlib
+import gasmeter as gm
+from gasmeter import Series as OneSeries
+
+pathlib.Path("touched").touch()
+SIZES = ("8", "16")
+BOTH = {"conduit": "smp", **{"op": "put"}}
+experiment = gm.Experiment(name="touchy", title="It writes", series=[OneSeries(kernel="ping-pong", size=SIZES, **BOTH)])
+"""
+
+
+def test_listing_experiments_runs_none_of_them(call):
+    Path("experiments").mkdir()
+    Path("experiments/touchy.py").write_text(TOUCHY)
+    Path("experiments/coded.py").write_text(TOUCHY.replace("touchy", "coded").replace("SIZES,", "tuple(SIZES),"))
+    Path("experiments/main.py").write_text(TOUCHY.partition("SIZES")[0] + PROGRAM.partition("import sys")[2])
+    Path("experiments/two.py").write_text(TOUCHY + TOUCHY.partition("BOTH")[2].partition("\n")[2])
+    coded, main, touchy, two = json.loads(call("list", "experiments", "--json").stdout)
+    assert (touchy["state"], touchy["points"], touchy["ops"]) == ("ready", 2, ["put"])
+    assert (coded["name"], coded["summary"], coded["state"]) == ("coded", "It writes", "not read")
+    assert (main["state"], two["state"]) == ("program", "broken")
+    assert "2 experiments" in two["summary"]
+    text = call("list").stdout
+    assert "`gasmeter list experiments coded` runs that" in text
+    assert not Path("touched").exists()
+    assert json.loads(call("list", "experiments", "coded", "--json").stdout)[0]["points"] == 2
+    assert Path("touched").exists()
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'SIZES = ("8",)\nSIZES = ("8", "16")',
+        'SIZES = ["8"]\nSIZES.append("16")',
+        'SIZES = ["8"]\nSIZES[0] = "16"',
+        "SIZES = SIZES",
+        'for SIZES in (("8",), ("16",)): pass',
+        'SIZES = ("8", "16")[:1]',
+    ],
+)
+def test_values_that_code_may_change_are_not_read(call, code):
+    Path("experiments").mkdir()
+    Path("experiments/touchy.py").write_text(TOUCHY.replace('SIZES = ("8", "16")', code))
+    (entry,) = json.loads(call("list", "experiments", "--json").stdout)
+    assert (entry["state"], entry["name"]) == ("not read", "touchy")
+
+
+def test_a_mistake_in_a_declaration_is_listed_with_its_line(call):
+    Path("experiments").mkdir()
+    Path("experiments/bad.py").write_text(TOUCHY.replace('title="It writes"', 'titel="It writes"'))
+    (bad,) = json.loads(call("list", "experiments", "--json").stdout)
+    assert bad["state"] == "broken"
+    assert "bad.py:9: Experiment: no field 'titel'" in bad["summary"]
 
 
 def test_a_program_is_not_run_as_an_experiment(call):

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gasmeter import tables
 from gasmeter.cli import app
 from gasmeter.dashboard import history, read_history, write_dashboard
 from gasmeter.dashboard.packing import pack_column, pack_integers, quantum, unpack_integers
@@ -17,6 +16,7 @@ from gasmeter.dashboard.site import ASSETS, series_id
 from gasmeter.dashboard.steps import confirmed_steps, exact_steps
 from gasmeter.dashboard.synthetic import Plan, write_history
 from gasmeter.errors import UsageError
+from gasmeter.files import digests
 
 CHROMIUM = next(
     (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
@@ -125,18 +125,28 @@ def test_damage_in_the_middle_is_named_with_its_line(tmp_path):
         read_history([tmp_path])
 
 
-def test_older_schemas_are_read_and_newer_ones_refused_by_name(tmp_path, monkeypatch):
+def test_older_schemas_are_read_and_newer_ones_refused_by_name(tmp_path):
     (store,) = write_history(tmp_path, Plan(1, 4))
     path = store / "results.csv"
     rows = [line.split(",") for line in path.read_text().splitlines()]
     gone = rows[0].index("placement")
     path.write_text("".join(",".join(cells[:gone] + cells[gone + 1 :]) + "\n" for cells in rows))
-    monkeypatch.setattr(tables, "SCHEMA_VERSION", 2)
     found = read_history([tmp_path])
     assert [series.fields["placement"] for series in found.series] == [""] * 4
     facts = json.loads((store / "run.json").read_text())
     (store / "run.json").write_text(json.dumps({**facts, "schema": 3}))
     with pytest.raises(UsageError, match="has schema 3, from a newer gasmeter; allowed: 1 to 2"):
+        read_history([tmp_path])
+
+
+def test_rows_that_are_not_what_the_run_wrote_are_refused(tmp_path):
+    (store,) = write_history(tmp_path, Plan(1, 4))
+    facts = json.loads((store / "run.json").read_text())
+    (store / "run.json").write_text(json.dumps({**facts, "files": digests(store, ["results.csv", "samples.parquet"])}))
+    assert len(read_history([tmp_path]).series) == 4
+    path = store / "results.csv"
+    path.write_text(path.read_text().replace(",2,", ",3,", 1))
+    with pytest.raises(UsageError, match=r"results\.csv has changed"):
         read_history([tmp_path])
 
 

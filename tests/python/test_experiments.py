@@ -1,13 +1,16 @@
 import importlib.util
+import math
 from pathlib import Path
 
 import pytest
 
 import gasmeter as gm
+from gasmeter.declarations import read_declaration
 from gasmeter.execution import estimated_seconds
 from gasmeter.loading import ProgramFile, load_experiment, load_file
-from gasmeter.summary import digest, speed_lines, summarise_run
+from gasmeter.summary import digest, speed_lines, summarise_run, verdict
 
+NAN = math.nan
 ROOT = Path(__file__).resolve().parents[2]
 ALL = sorted((ROOT / "experiments").glob("*.py"))
 PROGRAMS = [file for file in ALL if "__main__" in file.read_text()]  # run with python, print ratios
@@ -25,6 +28,13 @@ def test_a_shipped_experiment_of_kernels_the_fake_machine_lacks_loads_and_plans(
     assert experiment.title
     assert experiment.question
     assert 0 < estimated_seconds(experiment.groups(quick=True)) <= estimated_seconds(experiment.groups())
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_what_a_shipped_experiment_declares_is_what_running_its_file_gives(file):
+    declared = read_declaration(file)
+    assert declared.name == file.stem
+    assert declared.experiment in (load_experiment(file), None)
 
 
 @pytest.mark.parametrize("file", [file for file in FILES if file.stem not in REAL], ids=lambda file: file.stem)
@@ -90,3 +100,44 @@ def test_a_notebook_runs(file, tmp_path):
     nbclient.NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
     outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
     assert any("image/png" in output.get("data", {}) for output in outputs)
+
+
+@pytest.mark.parametrize(
+    ("figure", "said"),
+    [
+        ((0.9, 0.8, 0.95), "yes"),
+        ((0.9, 0.8, 1.1), "undecided"),
+        ((1.1, 0.9, 1.2), "undecided"),
+        ((1.1, 1.05, 1.2), "no"),
+        ((0.9, NAN, NAN), "undecided"),
+        ((1.1, NAN, NAN), "undecided"),
+        ((NAN, NAN, NAN), "-"),
+    ],
+)
+def test_a_limit_is_reached_missed_or_undecided_by_the_whole_interval(figure, said):
+    assert verdict(gm.Target(line="x", at_most=1.0), *figure) == said
+    above = tuple(2 - value for value in (figure[0], figure[2], figure[1]))
+    assert verdict(gm.Target(line="x", at_least=1.0), *above) == said
+
+
+def test_virtual_time_needs_no_interval_to_reach_a_limit():
+    target = gm.Target(line="x", at_most=1.0)
+    assert [verdict(target, value, NAN, NAN, exact=True) for value in (0.9, 1.1)] == ["yes", "no"]
+
+
+def test_lines_of_several_conduits_name_theirs_and_points_measured_twice_stand_twice(machine):
+    series = [
+        gm.Series(
+            kernel="ping-pong", op="put", size=8, conduit=conduit, options=options, reference="raw@shm",
+            target=gm.Target(line="put", at_most=9.0),
+        )
+        for conduit, options in ((("smp", "udp"), {}), ("smp", {"am": "reference"}))
+    ]  # fmt: skip
+    experiment = gm.Experiment(name="several", series=series)
+    result = experiment.run()
+    assert [line[0] for line in speed_lines(experiment, result)] == [
+        "put (put on smp 8 B)", "put (put on udp 8 B)", "put (put 8 B am=reference)",
+    ]  # fmt: skip
+    heads, table = digest(result)
+    medians = [line[heads.index("median")] for line in table if "raw@shm" in line[heads.index("conduit")]]
+    assert len(medians) == len(set(medians)) == 2

@@ -185,3 +185,40 @@ def test_text_does_not_overlap_or_leave_the_figure():
     for axes in figure.axes:
         labels = [label.get_window_extent(renderer) for label in axes.get_xticklabels() if label.get_text()]
         assert not any(a.overlaps(b) for a, b in pairwise(labels))
+
+
+def twice(**settings):
+    """A sweep whose reference is measured once beside each of two ways of doing the same."""
+    common = {"kernel": "ping-pong", "conduit": "smp", "op": "put", "size": "8:64", "reference": "raw@shm", **settings}
+    series = (gm.Series(**common), gm.Series(options={"am": "reference"}, **common))
+    return gm.Experiment(name="twice", series=series)
+
+
+def test_a_point_measured_for_two_comparisons_is_two_lines_that_nothing_joins(tmp_path):
+    result = twice().run(tmp_path)
+    rows = [row for row in result.rows if row["conduit"] == "raw@shm"]
+    assert len(rows) == 8
+    assert len({row["run_id"] for row in rows}) == 4
+    assert len({row["value"] for row in rows}) == 8
+    (tmp_path / "journal.jsonl").unlink()
+    for kept in (result, gm.open_result(tmp_path)):
+        figure = kept.plot("latency")
+        drawn = lines(figure.axes[0])
+        assert all(a < b for line in drawn for a, b in pairwise(line.get_xdata()))
+        assert len(drawn) == 4
+        labels = {text.get_text() for text in figure.legends[0].get_texts()}
+        assert {"raw@shm beside smp", "raw@shm beside smp am=reference"} <= labels
+
+
+def test_one_size_measured_for_two_comparisons_is_a_dot_for_each():
+    figure = twice(size="8").run().plot("latency")
+    values, overheads = figure.axes
+    assert len(values.get_yticklabels()) == 4
+    assert len([line for line in overheads.get_lines() if line.get_marker() != "None"]) == 2
+
+
+def test_what_virtual_time_gives_twice_is_one_line():
+    common = {"kernel": "ping-pong", "op": "put", "size": "8:64", "reference": "ideal"}
+    series = (gm.Series(conduit="extoll", **common), gm.Series(conduit="extoll", options={"outstanding": 4}, **common))
+    figure = gm.Experiment(name="virtual", series=series).run().plot("latency")
+    assert len(lines(figure.axes[0])) == 3

@@ -11,12 +11,12 @@ import pandas as pd
 import pytest
 
 import gasmeter as gm
-from gasmeter import store as store_module
-from gasmeter import tables
+from gasmeter import library
 from gasmeter.errors import BrokenJob, ResourceError, UsageError
 from gasmeter.journal import Journal, read_journal
 from gasmeter.rows import COLUMNS, Record
 from gasmeter.store import merge_stores, open_result, read_blocks, read_run, read_table
+from stored import age, edit_rows
 
 HERE = Path(__file__).parent
 
@@ -39,7 +39,7 @@ def test_a_run_leaves_rows_samples_facts_summary_and_plots(machine, tmp_path):
     samples = pd.read_parquet(tmp_path / "out" / "samples.parquet")
     assert set(samples["run_id"]) == set(rows["run_id"])
     run = json.loads((tmp_path / "out" / "run.json").read_text())
-    assert run["schema"] == 1
+    assert run["schema"] == 2
     assert run["state"] == "complete"
     facts = run["runs"][0]
     assert {"host", "versions", "git", "command", "points", "started"} <= set(facts)
@@ -144,6 +144,96 @@ def test_resuming_what_is_complete_measures_nothing(machine, tmp_path):
     assert [row["value"] for row in again.rows] == [row["value"] for row in first.rows]
 
 
+# ---- which build made which row
+
+
+@pytest.fixture
+def build(monkeypatch):
+    """Name of the build that measures."""
+
+    def name(digest, revision="r" * 40):
+        monkeypatch.setattr(library, "this_build", lambda *_: {"revision": revision, "digest": digest})
+
+    return name
+
+
+def test_what_another_build_measured_is_measured_again(machine, tmp_path, build):
+    build("a" * 16, "first")
+    machine.interrupt_at_block = 700
+    with pytest.raises(KeyboardInterrupt):
+        sweep().run(tmp_path)
+    machine.interrupt_at_block = None
+    before = {row["run_id"]: row["value"] for row in open_result(tmp_path).rows}
+    assert 0 < len(before) < 5
+    build("b" * 16, "second")
+    result = sweep().resume(tmp_path)
+    assert all(row["value"] != before.get(row["run_id"]) for row in result.rows)
+    assert {entry.build for entry in open_result(tmp_path).records} == {"b" * 16}
+    run = read_run(tmp_path)
+    assert run["builds"] == [{"revision": "second", "digest": "b" * 16}]
+    assert [entry["library"]["revision"] for entry in run["runs"]] == ["first", "second"]
+    said = f"{len(before)} groups that revision first (build {'a' * 16}) had measured were measured again"
+    assert any(note.startswith(said) for note in result.notes)
+    assert f"revision second (build {'b' * 16})" in (tmp_path / "summary.md").read_text()
+    blocks = machine.blocks
+    sweep().resume(tmp_path)
+    assert machine.blocks == blocks
+
+
+def test_rows_of_another_build_that_nobody_asked_for_again_say_so(machine, tmp_path, build):
+    build("a" * 16, "first")
+    sweep().run(tmp_path)
+    build("b" * 16, "second")
+    result = sweep(size="8:32").resume(tmp_path)
+    by_size = {row["size_bytes"]: entry.revision for entry in result.records for row in entry.rows}
+    assert by_size == {8: "second", 16: "second", 32: "second", 64: "first", 128: "first"}
+    (tmp_path / "journal.jsonl").unlink()
+    published = open_result(tmp_path)
+    assert {row["size_bytes"]: entry.revision for entry in published.records for row in entry.rows} == by_size
+    assert [row["run_id"] for row in published.rows] == [row["run_id"] for row in result.rows]
+    text = (tmp_path / "summary.md").read_text()
+    assert "revision first" in text
+    assert "revision second" in text
+
+
+def test_a_merged_store_keeps_what_made_each_row(machine, tmp_path, build):
+    for digest, size in (("a" * 16, "8,16"), ("b" * 16, "32,64")):
+        build(digest)
+        sweep(size=size).run(tmp_path / digest)
+    merged = merge_stores([tmp_path / ("a" * 16), tmp_path / ("b" * 16)], tmp_path / "all")
+    assert [entry.build[:1] for entry in merged.records] == ["a", "a", "b", "b"]
+    assert [len(each["points"]) for each in read_run(tmp_path / "all")["builds"]] == [2, 2]
+
+
+def test_a_build_is_known_by_its_sources_its_core_and_its_worker(tmp_path, monkeypatch):
+    monkeypatch.setattr(library, "_PACKAGE", tmp_path)
+    (tmp_path / "bin").mkdir()
+    files = [
+        "rows.py",
+        "cli/run.py",
+        "_core.cpython-311-x86_64-linux-gnu.so",
+        "bin/gasmeter-rank",
+        "bin/gasmeter-mpi.so",
+    ]
+    for name in files:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(name)
+
+    def digest():
+        library.this_build.cache_clear()
+        return library.this_build(tmp_path / "bin" / "gasmeter-rank", "r")["digest"]
+
+    found = [digest(), digest()]
+    assert found[0] == found[1]
+    for name in files:
+        (tmp_path / name).write_text(f"{name} changed")
+        found.append(digest())
+    (tmp_path / "README.md").write_text("words")
+    assert digest() == found[-1]
+    library.this_build.cache_clear()
+    assert len(set(found)) == 1 + len(files)
+
+
 def test_a_run_that_is_not_resumed_keeps_the_earlier_one(machine, tmp_path):
     sweep().run(tmp_path / "out")
     before = (tmp_path / "out" / "results.csv").read_text()
@@ -195,7 +285,7 @@ def test_a_full_disk_is_one_line_and_keeps_what_was_there(machine, tmp_path):
     kept = (tmp_path / "journal.jsonl").read_bytes()
     journal = Journal(tmp_path / "journal.jsonl")
     full = os.open("/dev/full", os.O_WRONLY)
-    os.dup2(full, journal._file.fileno())
+    os.dup2(full, journal._handle)
     os.close(full)
     with pytest.raises(ResourceError, match="No space left") as caught:
         journal.append(Record(group="0" * 16))
@@ -259,7 +349,6 @@ def without_column(folder, name):
     gone = rows[0].index(name)
     with path.open("w", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows(cells[:gone] + cells[gone + 1 :] for cells in rows)
-    (folder / "journal.jsonl").unlink()
 
 
 def test_a_published_store_reads_as_it_did_with_its_journal(machine, tmp_path):
@@ -273,13 +362,12 @@ def test_a_published_store_reads_as_it_did_with_its_journal(machine, tmp_path):
     assert blocks == expected
 
 
-def test_rows_of_an_older_schema_say_what_was_always_true(machine, tmp_path, monkeypatch):
+def test_rows_of_an_older_schema_say_what_was_always_true(machine, tmp_path):
     sweep().run(tmp_path)
+    age(tmp_path)
+    (tmp_path / "journal.jsonl").unlink()
     for name in ("placement", "verified", "nodes"):
-        (tmp_path / "journal.jsonl").touch()
         without_column(tmp_path, name)
-    for module in (tables, store_module):
-        monkeypatch.setattr(module, "SCHEMA_VERSION", 2)
     rows = open_result(tmp_path).rows
     assert {(row["placement"], row["verified"], row["nodes"]) for row in rows} == {("", True, 1)}
     assert tuple(rows[0]) == COLUMNS
@@ -301,8 +389,7 @@ def test_rows_of_an_older_schema_say_what_was_always_true(machine, tmp_path, mon
 def test_a_damaged_published_store_is_named_with_its_line(machine, tmp_path, damage, said):
     sweep().run(tmp_path)
     (tmp_path / "journal.jsonl").unlink()
-    path = tmp_path / "results.csv"
-    path.write_text(damage(path.read_text()))
+    edit_rows(tmp_path, damage)
     with pytest.raises(UsageError, match=said):
         open_result(tmp_path)
 

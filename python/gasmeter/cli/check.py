@@ -12,7 +12,7 @@ from gasmeter.cli.common import SHARE, note, option, out
 from gasmeter.guard import Judgement, Rules, judge, read_measured
 from gasmeter.guard.reports import REPORTS, render_judgement
 
-__all__ = ["check", "judging_options", "show_judgement"]
+__all__ = ["check", "judge_stores", "judging_options", "show_judgement"]
 
 _EXAMPLES = """\b
 Examples:
@@ -58,6 +58,27 @@ def judging_options(command: str) -> Callable[[Any], Any]:
         return function
 
     return decorate
+
+
+def judge_stores(baseline: Path, new: Path, rules: Rules) -> Judgement:
+    """Hold one store against another; what a reader must know of them goes to standard error.
+
+    Parameters
+    ----------
+    baseline, new : Path
+        Folders of the stores.
+    rules : Rules
+        What counts.
+
+    Returns
+    -------
+    Judgement
+        What was found.
+    """
+    stores = read_measured(baseline, what="baseline"), read_measured(new)
+    for line in (line for store in stores for line in store.notes):
+        note(line)
+    return judge(*stores, rules)
 
 
 def show_judgement(judgement: Judgement, form: str, reports: tuple[str, ...]) -> int:
@@ -114,5 +135,4 @@ def check(
     picosecond. A store that cannot be used (another machine, another schema, empty, cut off) is exit status 2.
     """
     rules = Rules(relevant=relevant, any_machine=any_machine, allow_missing=allow_missing)
-    judgement = judge(read_measured(baseline, what="baseline"), read_measured(new), rules)
-    return show_judgement(judgement, form, reports)
+    return show_judgement(judge_stores(baseline, new, rules), form, reports)

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import click
 
-from gasmeter.cli.check import judging_options, show_judgement
+from gasmeter.cli.check import judge_stores, judging_options, show_judgement
 from gasmeter.cli.common import FOLDER, note, option
 from gasmeter.cli.progress import showing_progress
 from gasmeter.errors import UsageError
-from gasmeter.guard import Rules, judge, read_measured
+from gasmeter.files import RUN, is_there
+from gasmeter.guard import Rules
 from gasmeter.guard.alternating import alternate
 from gasmeter.guard.builds import find_build
 from gasmeter.guard.comparing import FEWEST_STARTS
@@ -61,7 +62,7 @@ def compare(
     whose blocks alternate between worker processes of both, with 22 starts of each or more.
     """
     rules = Rules(relevant=relevant, any_machine=any_machine, allow_missing=allow_missing)
-    stored = [Path(text).is_dir() and (Path(text) / "run.json").exists() for text in (before, after)]
+    stored = [Path(text).is_dir() and is_there(Path(text), RUN) for text in (before, after)]
     if any(stored) and not all(stored):
         other = after if stored[0] else before
         raise UsageError(f"{other!r} is no store, the other is one; allowed: two stores or two builds", other)
@@ -79,5 +80,4 @@ def compare(
                 what, builds, folder, starts=starts or 0, quick=not full and experiment is not None,
                 planted=parse_assignments(planted, "plant"), progress=progress,
             )  # fmt: skip
-    judgement = judge(read_measured(places[0], what="baseline"), read_measured(places[1]), rules)
-    return show_judgement(judgement, form, reports)
+    return show_judgement(judge_stores(*places, rules), form, reports)

@@ -11,8 +11,8 @@ import click
 from gasmeter import exchange
 from gasmeter.cli.common import note, option, out
 from gasmeter.exchange.writing import stored
+from gasmeter.files import refused
 from gasmeter.formats import to_osu
-from gasmeter.journal import refused
 
 __all__ = ["STORE_EXPORTS"]
 

@@ -11,9 +11,10 @@ import click
 
 from gasmeter.catalogue import Option, catalogue, topologies
 from gasmeter.cli.common import option, out
+from gasmeter.declarations import read_declaration
 from gasmeter.errors import GasmeterError, UsageError
 from gasmeter.execution import estimated_seconds
-from gasmeter.loading import ProgramFile, load_file
+from gasmeter.loading import ProgramFile, load_experiment
 from gasmeter.machine import machine, machines
 from gasmeter.parameters import PARAMETERS
 from gasmeter.reproduction.papers import PAPERS
@@ -80,19 +81,26 @@ def _experiments() -> list[Entry]:
     return [_experiment_file(path) for path in sorted(Path("experiments").glob("*.py"))]
 
 
-def _experiment_file(path: Path) -> Entry:
-    """Describe a file: an experiment with its plan, a program with its command, or what is wrong with it."""
+def _experiment_file(path: Path, *, run: bool = False) -> Entry:
+    """Describe a file: an experiment with its plan, a program with its command, or what is wrong with it.
+
+    What it declares is read, not run; `run` does run it, for what it works out by code of its own.
+    """
     entry: Entry = {"name": path.stem, "summary": "", "ops": [], "options": [], "state": "", "file": str(path)}
     try:
-        found = load_file(path)
+        found = read_declaration(path)
         if isinstance(found, ProgramFile):
             return entry | {"summary": found.summary, "state": "program", "command": found.command}
-        groups = found.groups()
+        entry |= {"name": found.name, "summary": found.title}
+        experiment = load_experiment(path) if run and found.experiment is None else found.experiment
+        if experiment is None:
+            return entry | {"state": "not read", "ask": f"gasmeter list experiments {found.name}"}
+        groups = experiment.groups()
     except GasmeterError as error:
         return entry | {"summary": str(error), "state": "broken"}
     return entry | {
-        "name": found.name,
-        "summary": found.title,
+        "name": experiment.name,
+        "summary": experiment.title,
         "ops": sorted({point.op for group in groups for point in group.points}),
         "state": "ready",
         "points": sum(len(group.points) for group in groups),
@@ -169,12 +177,13 @@ def list_command(what: str | None, name: str | None, as_json: bool) -> None:
     """List what exists, with options, units and defaults.
 
     Without an argument: kernels, conduits and the experiments in ./experiments. With a NAME: that one alone, of a
-    machine with the sources of its numbers, too.
+    machine with the sources of its numbers, too. Experiments are read, not run: what a file works out by code of its
+    own is listed when it is named, which runs that file's top level.
     """
     wanted = [what] if what else list(_SHORT)
     found = {each: _LISTS[each]() for each in wanted}
     if what and name:
-        found[what] = [_named(found[what], what, name)]
+        found[what] = [_whole(_named(found[what], what, name))]
     if as_json:
         entries = [entry if what else {**entry, "list": each} for each in wanted for entry in found[each]]
         out(json.dumps(entries, indent=1))
@@ -196,7 +205,12 @@ def _named(entries: list[Entry], what: str, name: str) -> Entry:
     raise UsageError(f"{what}: {name!r} does not exist; allowed: {allowed}")
 
 
-def _print(entry: Entry, *, whole: bool) -> None:
+def _whole(entry: Entry) -> Entry:
+    """Return an entry that was asked for by name: an experiment that could not be read is run for it."""
+    return _experiment_file(Path(entry["file"]), run=True) if "ask" in entry else entry
+
+
+def _detail(entry: Entry) -> list[str]:
     detail = [entry[key] for key in ("kind", "state") if entry.get(key)]
     if "points" in entry:
         detail.append(f"{entry['points']} points, about {format_duration(entry['seconds'])}: {entry['file']}")
@@ -207,8 +221,15 @@ def _print(entry: Entry, *, whole: bool) -> None:
         detail.append(entry["left_out"])
     if "published" in entry:
         detail.append(f"{entry['figure']}, published: {entry['published']}")
+    if "ask" in entry:
+        detail.append(f"its points are worked out by its code: {entry['file']}; `{entry['ask']}` runs that")
     if "command" in entry:
         detail.append(f"run it with `{entry['command']}`")
+    return detail
+
+
+def _print(entry: Entry, *, whole: bool) -> None:
+    detail = _detail(entry)
     out(f"  {entry['name']:<14} {entry['summary']}{' (' + ', '.join(detail) + ')' if detail else ''}")
     for op in entry["ops"]:
         if isinstance(op, dict):

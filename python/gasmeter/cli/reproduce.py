@@ -46,7 +46,10 @@ _NUMBERS = (2, 3)
     "--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default="one per core",
     help="Points that run at the same time.",
 )  # fmt: skip
-@option("--resume", is_flag=True, help="Continue what the folder already holds.")
+@option(
+    "--resume", is_flag=True,
+    help="Continue what the folder already holds; what another build of gasmeter has run is run again.",
+)  # fmt: skip
 @option(
     "--digitised", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
     help="Your own points of the figures (figure,series,x,y) to draw beside what comes out.",

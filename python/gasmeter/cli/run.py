@@ -52,7 +52,10 @@ Examples:
     " KERNEL.AXIS for one kernel only. Repeatable.",
 )  # fmt: skip
 @option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Modelled points at the same time.")
-@option("--resume", is_flag=True, help="Continue what the folder already holds.")
+@option(
+    "--resume", is_flag=True,
+    help="Continue what the folder already holds; what another build of gasmeter has measured is measured again.",
+)  # fmt: skip
 @option(
     "--starts", type=click.IntRange(min=0), default=0, metavar="N",
     help="Measure N times, each time with processes of its own: what `gasmeter check` compares, 10 or more.",

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from gasmeter.errors import UsageError
+from gasmeter.files import ROWS, RUN, check_files, is_there
 from gasmeter.point import NOT_CHECKED
 from gasmeter.store import read_run, read_table
 
@@ -159,10 +160,10 @@ def find_stores(places: Sequence[str | Path]) -> list[Path]:
             raise UsageError(
                 f"{place} is no folder; allowed: a folder written by `gasmeter run`, or above such", str(place)
             )
-        if (place / "run.json").exists():
+        if is_there(place, RUN):
             stores = [place]
         else:
-            stores = sorted(path.parent for path in place.rglob("run.json") if (path.parent / "results.csv").exists())
+            stores = sorted({path.parent for path in place.rglob(f"{RUN}*") if is_there(path.parent, ROWS)})
         if not stores:
             raise UsageError(
                 f"{place} holds no store (run.json beside results.csv); allowed: a folder written by `gasmeter run`, or"
@@ -226,6 +227,7 @@ def _order(run: Run) -> tuple[float, str]:
 
 def _run(folder: Path) -> Run:
     content = read_run(folder) or {}
+    check_files(folder, content, (ROWS,))
     parts = list(_parts(content.get("runs") or []))
     last = parts[-1] if parts else {}
     revisions = dict.fromkeys(str(part["git"]) for part in parts if part.get("git"))

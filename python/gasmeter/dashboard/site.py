@@ -24,8 +24,8 @@ from gasmeter.dashboard.samples import Blocks, Counted, read_counters, read_samp
 from gasmeter.dashboard.steps import FindSteps, confirmed_steps, exact_steps
 from gasmeter.direction import better
 from gasmeter.errors import UsageError
+from gasmeter.files import refused
 from gasmeter.formats import json_value
-from gasmeter.journal import refused
 
 __all__ = ["ASSETS", "Site", "series_id", "write_dashboard"]
 

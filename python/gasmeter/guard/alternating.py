@@ -19,6 +19,7 @@ from gasmeter.execution import Progress
 from gasmeter.experiment import Experiment
 from gasmeter.guard.comparing import FEWEST_STARTS
 from gasmeter.guard.stores import DEBUG
+from gasmeter.library import this_build
 from gasmeter.point import Group, Point
 from gasmeter.result import Result
 from gasmeter.rows import Record, record
@@ -221,6 +222,7 @@ def _open(place: Path, experiment: Experiment, build: Build, *, run: str, starts
         "started": context.now(),
         "command": context.command_line(),
         "git": str(build.facts.get("git", "")),
+        "library": this_build(build.binary, str(build.facts.get("git", ""))),
         "build": {"name": build.name, **build.facts},
         "alternated": run,
         "starts": starts,

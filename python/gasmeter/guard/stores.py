@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from gasmeter.errors import UsageError
-from gasmeter.journal import read_journal
+from gasmeter.files import JOURNAL, STORE_SCHEMA, check_files
+from gasmeter.library import build_text
 from gasmeter.result import records_from
 from gasmeter.rows import Row
-from gasmeter.store import Blocks, blocks_of, read_blocks, read_run, read_table, typed_row
+from gasmeter.store import Blocks, blocks_of, read_blocks, read_entries, read_run, read_table, typed_row
 
 __all__ = ["DEBUG", "MACHINE_FACTS", "Key", "Measured", "Sample", "check_machines", "differing_facts", "read_measured"]
 
@@ -109,6 +110,19 @@ class Measured:
     run: dict[str, Any]
 
     @property
+    def notes(self) -> list[str]:
+        """What a reader of a comparison with this store must know."""
+        notes = []
+        if self.run["schema"] < STORE_SCHEMA:
+            notes.append(
+                f"{self.place} has schema {self.run['schema']}, without digests: it cannot be told whether its files"
+                " are as its run wrote them; measure it anew"
+            )
+        if len(builds := self.run.get("builds", [])) > 1:
+            notes.append(f"{self.place} holds rows of {len(builds)} builds: {', '.join(map(build_text, builds))}")
+        return notes
+
+    @property
     def hosts(self) -> list[dict[str, Any]]:
         """Facts of each run's machine."""
         return [dict(entry["host"]) for entry in self._runs() if isinstance(entry.get("host"), Mapping)]
@@ -152,17 +166,17 @@ def read_measured(folder: str | Path, *, what: str = "store") -> Measured:
     Raises
     ------
     UsageError
-        If there is no store, or one that is empty, of another schema, cut off, interrupted, or holds numbers that are
-        none.
+        If there is no store, or one that is empty, of a newer schema, interrupted, has files that are missing, cut
+        off or not what its run wrote, or holds numbers that are none.
     """
     place = Path(folder)
     run = read_run(place)
     if run is None:
         raise UsageError(f"{what} {place} holds no run.json; allowed: a folder written by `gasmeter run`", str(place))
     _check_state(place, run, what)
-    journal = place / "journal.jsonl"
     try:
-        rows, blocks = _from_journal(journal, run) if journal.exists() else _from_tables(place)
+        check_files(place, run)
+        rows, blocks = _from_journal(place, run) if (place / JOURNAL).exists() else _from_tables(place)
     except (KeyError, TypeError, ValueError, OSError) as error:
         if isinstance(error, UsageError):
             raise UsageError(f"{what} {place}: {error}", str(place)) from error
@@ -172,9 +186,11 @@ def read_measured(folder: str | Path, *, what: str = "store") -> Measured:
             str(place),
         ) from error
     samples: dict[Key, Sample] = {}
+    taken = set()
     for row in rows:
-        if row["reference"] or row["metric"] == "error_fraction":
-            continue
+        if row["reference"] or row["metric"] == "error_fraction" or (row["run_id"], row["metric"]) in taken:
+            continue  # measured again beside something else: no process start of its own
+        taken.add((row["run_id"], row["metric"]))
         sample = samples.setdefault(Key.of(row), Sample())
         sample.rows.append(row)
         sample.blocks.append(blocks.get((row["run_id"], row["metric"]), []))
@@ -201,18 +217,23 @@ def _check_state(place: Path, run: Mapping[str, Any], what: str) -> None:
             " `gasmeter run … --resume`",
             str(place),
         )
+    if run["schema"] >= STORE_SCHEMA and not run.get("files"):
+        raise UsageError(
+            f"{what} {place}: run.json names no digests of its files; allowed: a store as `gasmeter run` left it",
+            str(place),
+        )
 
 
-def _from_journal(path: Path, run: Mapping[str, Any]) -> tuple[list[Row], dict[tuple[str, str], list[float]]]:
-    entries = read_journal(path)
+def _from_journal(place: Path, run: Mapping[str, Any]) -> tuple[list[Row], dict[tuple[str, str], list[float]]]:
+    entries = read_entries(place, run)
     expected = run.get("groups", run["runs"][-1].get("groups"))
     if isinstance(expected, int) and len(entries) < expected:
         raise UsageError(
-            f"journal.jsonl is cut off: {len(entries)} of {expected} groups can be read; they are kept, measure the"
+            f"{JOURNAL} is cut off: {len(entries)} of {expected} groups can be read; they are kept, measure the"
             " others with `gasmeter run … --resume`"
         )
     records = records_from(entries)
-    rows = [typed_row(row, "journal.jsonl") for entry in records for row in entry.rows]
+    rows = [typed_row(row, JOURNAL) for entry in records for row in entry.rows]
     return rows, _usable(block for entry in records for block in blocks_of(entry.samples))
 
 
@@ -224,7 +245,11 @@ def _from_tables(place: Path) -> tuple[list[Row], dict[tuple[str, str], list[flo
 
 
 def _usable(blocks: Iterable[Blocks]) -> dict[tuple[str, str], list[float]]:
-    return {(one.run_id, one.metric): one.usable() for one in blocks}
+    """Return the blocks of each point and metric; of one measured again for another comparison the first."""
+    found: dict[tuple[str, str], list[float]] = {}
+    for one in blocks:
+        found.setdefault((one.run_id, one.metric), one.usable())
+    return found
 
 
 def differing_facts(first: Sequence[Mapping[str, Any]], second: Sequence[Mapping[str, Any]]) -> list[str]:

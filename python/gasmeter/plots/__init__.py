@@ -12,6 +12,7 @@ from gasmeter.errors import UsageError, unknown
 from gasmeter.experiment import Plot
 from gasmeter.links import unpack
 from gasmeter.plots.bandwidth import draw_bandwidth
+from gasmeter.plots.comparisons import told_apart
 from gasmeter.plots.crossover import draw_crossover
 from gasmeter.plots.gups import draw_gups
 from gasmeter.plots.latency import draw_latency
@@ -166,7 +167,7 @@ def _busiest(tables: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
 
 def _chart(result: Result, plot: Plot) -> Chart | None:
     """Rows of a plot, or None if data of all were wrong."""
-    frame = result.frame()
+    frame = told_apart(result)
     frame = frame[frame["verified"].fillna(True)]
     for column in _FILTERS:
         if chosen := getattr(plot, column):

@@ -66,7 +66,8 @@ def draw_dots(chart: Chart, quantity: str, scale: float) -> Drawing:
     for place, (look, row) in enumerate(rows):
         _dot(left, place, look, row, scale)
         if compared:
-            own = chart.overhead[chart.overhead["run_id"] == row["run_id"]]
+            same = (chart.overhead["run_id"] == row["run_id"]) & (chart.overhead["group"] == row["group"])
+            own = chart.overhead[same]
             for _, overhead in own.iterrows():
                 _dot(panels[0][1], place, look, overhead, 100.0)
     left.set_yticks(

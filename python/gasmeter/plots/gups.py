@@ -6,12 +6,12 @@ import math
 
 from matplotlib.ticker import FixedLocator, NullLocator
 
-from gasmeter.plots.looks import Looks
+from gasmeter.plots.looks import BESIDE, Looks
 from gasmeter.plots.style import Chart, Drawing, finish, plot_lines
 
 __all__ = ["draw_gups"]
 
-_KEYS = ("kernel", "op", "variant", "conduit", "machine", "topology", "placement", "size_bytes", "options")
+_KEYS = ("kernel", "op", "variant", "conduit", "machine", "topology", "placement", "size_bytes", "options", BESIDE)
 
 
 def draw_gups(chart: Chart) -> Drawing:

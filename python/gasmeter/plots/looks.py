@@ -7,9 +7,11 @@ from typing import Any
 
 import pandas as pd
 
-__all__ = ["COLOURS", "KEYS", "MARKERS", "Look", "Looks"]
+__all__ = ["BESIDE", "COLOURS", "KEYS", "MARKERS", "Look", "Looks"]
 
-KEYS = ("kernel", "op", "variant", "conduit", "machine", "topology", "placement", "ranks", "options")
+BESIDE = "beside"
+"""Column that says what a line was measured beside, where it was measured several times."""
+KEYS = ("kernel", "op", "variant", "conduit", "machine", "topology", "placement", "ranks", "options", BESIDE)
 """Columns in which lines may differ."""
 COLOURS = ("#0072B2", "#E69F00", "#000000", "#009E73", "#D55E00", "#56B4E9", "#CC79A7")
 """Okabe and Ito's colours, ordered so that neighbours differ in lightness too."""
@@ -83,11 +85,12 @@ class Looks:
         parts = [
             f"{key[name]} ranks" if name == "ranks" else str(key[name])
             for name in self._varying[conduit]
-            if key[name] and (ranks or name != "ranks")
+            if key[name] and name != BESIDE and (ranks or name != "ranks")
         ]
-        track = tuple(parts) if parts and not (self._several_compared and not thin) else (*parts, conduit)
+        beside = [str(key[BESIDE])] if key[BESIDE] else []
+        track = (*parts, *beside) if parts and not (self._several_compared and not thin) else (*parts, conduit, *beside)
         number = self._tracks.setdefault(track, len(self._tracks))
-        label = " ".join([*parts, conduit] if self._several or not parts else parts)
+        label = " ".join([*parts, *([conduit] if self._several or not parts else []), *beside])
         return Look(
             label=label,
             colour=COLOURS[number % len(COLOURS)],

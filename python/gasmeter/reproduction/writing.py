@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from gasmeter import context
+from gasmeter.files import refused, write_atomically
 from gasmeter.formats import to_csv
 from gasmeter.hardware import facts
-from gasmeter.journal import refused
+from gasmeter.library import build_text, builds_of, this_build
 from gasmeter.machine import Machine
 from gasmeter.reproduction.digitised import Points
 from gasmeter.reproduction.drawing import Picture, draw_figure, draw_heat_maps, quantity_of, save
@@ -21,7 +22,6 @@ from gasmeter.reproduction.planning import LONGER
 from gasmeter.reproduction.running import Judged, Reproduction
 from gasmeter.reproduction.steps import link_loads, steps
 from gasmeter.rows import taken_points
-from gasmeter.store import write_atomically
 from gasmeter.units import format_bytes, format_duration
 from gasmeter.verdicts.predicates import predicates_digest
 
@@ -194,11 +194,12 @@ def _html(found: Reproduction, pictures: Mapping[str, Picture]) -> str:
 
 def _facts(found: Reproduction) -> list[tuple[str, str]]:
     points = len({row["run_id"] for row in found.result.rows})
+    builds = builds_of(found.result.records) or [this_build()]
     taken = len(taken_points(found.result.records))
     return [
         ("figures", ", ".join(figure.number for figure in found.plan.figures)),
         ("written", context.now()),
-        ("gasmeter", f"{context.package_version()}, revision {context.git_revision() or 'unknown'}"),
+        ("gasmeter", ", ".join([context.package_version(), *map(build_text, builds)])),
         ("machine", "; ".join(f"{one.name}, digest {one.digest}" for one in found.plan.machines())),
         ("predicates", f"digest {predicates_digest()}"),
         ("points", f"{points} in {format_duration(found.seconds)}"),

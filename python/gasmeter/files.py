@@ -1,0 +1,266 @@
+"""The files of a store: written so that a crash harms none, named in run.json with digests, refused if one differs.
+
+A file may stand compressed (``xz results.csv``): digests are of what it holds, so that the same run.json fits.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import lzma
+import os
+import tempfile
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from gasmeter.errors import GasmeterError, ResourceError, UsageError
+
+__all__ = [
+    "JOURNAL",
+    "ROWS",
+    "RUN",
+    "SAMPLES",
+    "STORE_SCHEMA",
+    "check_files",
+    "digests",
+    "is_there",
+    "read_content",
+    "refused",
+    "sync_folder",
+    "write_all",
+    "write_atomically",
+]
+
+STORE_SCHEMA = 2
+"""Version of the folder: 2 has digests in run.json, sealed lines in the journal, and says which build made each row."""
+
+RUN, JOURNAL, ROWS, SAMPLES = "run.json", "journal.jsonl", "results.csv", "samples.parquet"
+_COMPRESSED = ".xz"
+_NO_SYNC = (errno.EINVAL, errno.ENOTSUP)
+
+
+def write_all(handle: int, data: bytes) -> None:
+    """Write every byte, however many the system takes at once.
+
+    Parameters
+    ----------
+    handle : int
+        Open for writing.
+    data : bytes
+        What to write.
+
+    Raises
+    ------
+    OSError
+        If the file refuses it; some bytes may have been written.
+    """
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(handle, rest) :]
+
+
+def sync_folder(folder: Path) -> None:
+    """Make names in a folder survive a crash of the machine.
+
+    Parameters
+    ----------
+    folder : Path
+        In which a file was made or renamed.
+
+    Raises
+    ------
+    OSError
+        If the disk refuses it; a file system without this call is taken as it is.
+    """
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno not in _NO_SYNC:
+            raise
+    finally:
+        os.close(handle)
+
+
+def write_atomically(path: Path, content: bytes | str) -> None:
+    """Replace a file so that readers see the old or the new one, never half of it, also after a crash.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    content : bytes or str
+        All of it.
+
+    Raises
+    ------
+    OSError
+        If the folder refuses it.
+    """
+    data = content.encode() if isinstance(content, str) else content
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        try:
+            write_all(handle, data)
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+        Path(name).chmod(0o644)
+        Path(name).replace(path)
+    except BaseException:
+        with suppress(OSError):
+            Path(name).unlink()
+        raise
+    sync_folder(path.parent)
+
+
+def is_there(folder: Path, name: str) -> bool:
+    """Return whether a store has a file, compressed or not.
+
+    Parameters
+    ----------
+    folder : Path
+        Output folder of a run.
+    name : str
+        Of the file as it is when it is not compressed.
+
+    Returns
+    -------
+    bool
+        Whether `read_content` finds it.
+    """
+    return (folder / name).exists() or (folder / (name + _COMPRESSED)).exists()
+
+
+def read_content(folder: Path, name: str) -> bytes:
+    """Return what a file of a store holds.
+
+    Parameters
+    ----------
+    folder : Path
+        Output folder of a run.
+    name : str
+        Of the file as it is when it is not compressed.
+
+    Returns
+    -------
+    bytes
+        Of ``NAME``, or of ``NAME.xz`` where there is no such file.
+
+    Raises
+    ------
+    OSError
+        If there is neither, or it cannot be read.
+    """
+    packed = folder / (name + _COMPRESSED)
+    if (folder / name).exists() or not packed.exists():
+        return (folder / name).read_bytes()
+    try:
+        return lzma.decompress(packed.read_bytes())
+    except lzma.LZMAError as error:
+        raise OSError(errno.EIO, f"is damaged ({error})", str(packed)) from error
+
+
+def digests(folder: Path, names: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Return what tells whether files are still what they are now.
+
+    Parameters
+    ----------
+    folder : Path
+        Output folder of a run.
+    names : iterable of str
+        Files in it.
+
+    Returns
+    -------
+    dict of str to dict
+        By name: ``bytes`` and ``sha256``; without those that are not there.
+
+    Raises
+    ------
+    OSError
+        If one cannot be read.
+    """
+    contents = {name: read_content(folder, name) for name in names if is_there(folder, name)}
+    return {name: {"bytes": len(data), "sha256": _sha256(data)} for name, data in contents.items()}
+
+
+def check_files(
+    folder: Path, run: Mapping[str, Any], names: Collection[str] | None = None, needed: Collection[str] | None = None
+) -> None:
+    """Refuse a store whose files are not those that its run wrote.
+
+    Parameters
+    ----------
+    folder : Path
+        Output folder of a run.
+    run : mapping
+        What run.json holds; without digests (an older store, or one whose run has not ended) nothing is refused.
+    names : collection of str, optional
+        Only these; by default every file that run.json names.
+    needed : collection of str, optional
+        Those that have to be there; by default all but the journal: the tables hold what it holds, so that stores are
+        published without it.
+
+    Raises
+    ------
+    UsageError
+        Naming the file and whether it is missing, cut off or different.
+    """
+    known = run.get("files", {})
+    if not isinstance(known, Mapping):
+        raise UsageError(f"{folder / RUN}: files is no table of digests; measure it anew", str(folder))
+    for name, facts in known.items():
+        if names is not None and name not in names:
+            continue
+        if not is_there(folder, name) and (name == JOURNAL if needed is None else name not in needed):
+            continue
+        if trouble := _trouble(folder, name, facts):
+            raise UsageError(
+                f"{folder / name} {trouble}; allowed: the file as its run wrote it: restore it, or write it again with"
+                " `gasmeter run … --resume` from the journal, or measure it anew",
+                str(folder),
+            )
+
+
+def _trouble(folder: Path, name: str, facts: Mapping[str, Any]) -> str:
+    try:
+        content = read_content(folder, name)
+    except FileNotFoundError:
+        return "is missing"
+    except OSError as error:
+        return f"cannot be read: {error.strerror}"
+    if len(content) < facts["bytes"]:
+        return f"is cut off: {len(content)} of {facts['bytes']} bytes"
+    found = _sha256(content)
+    return (
+        "" if found == facts["sha256"] else f"has changed: sha256 {found[:16]}…, its run wrote {facts['sha256'][:16]}…"
+    )
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def refused(place: Path, error: OSError) -> GasmeterError:
+    """Return the error for a file or folder that the file system refuses to write.
+
+    Parameters
+    ----------
+    place : Path
+        What was to be written, unless the error names a file.
+    error : OSError
+        What the file system says.
+
+    Returns
+    -------
+    GasmeterError
+        `ResourceError` if the disk is full or broken, else `UsageError`: it is the folder that was named.
+    """
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO)
+    return (ResourceError if full else UsageError)(
+        f"cannot write {error.filename or place}: {error.strerror or error}; allowed: a folder with room that you may"
+        " write (--out)"
+    )
