@@ -12,17 +12,15 @@ import json
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from gasmeter.choices import MOST_ITERATIONS
 from gasmeter.names import options_text
 from gasmeter.placement import FILL
 from gasmeter.units import format_bytes
 
-__all__ = ["MOST_ITERATIONS", "SCHEMA_VERSION", "Budget", "Group", "Point"]
+__all__ = ["SCHEMA_VERSION", "Budget", "Group", "Point"]
 
 SCHEMA_VERSION = 1
 """Version of points, rows and stores; a change of meaning raises it, and with it every identity."""
-
-MOST_ITERATIONS = (1 << 63) - 1
-"""Operations of a block: what a rank counts."""
 
 
 def _digest(content: object) -> str:

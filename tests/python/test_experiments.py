@@ -4,9 +4,9 @@ from pathlib import Path
 import pytest
 
 import gasmeter as gm
-from gasmeter.execution import estimated_seconds
 from gasmeter.loading import ProgramFile, load_experiment, load_file
 from gasmeter.summary import digest, speed_lines, summarise_run
+from gasmeter.sweep import estimated_seconds
 
 ROOT = Path(__file__).resolve().parents[2]
 ALL = sorted((ROOT / "experiments").glob("*.py"))

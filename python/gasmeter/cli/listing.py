@@ -12,15 +12,7 @@ import click
 from gasmeter.catalogue import Option, catalogue, topologies
 from gasmeter.cli.common import option, out
 from gasmeter.errors import GasmeterError, UsageError
-from gasmeter.execution import estimated_seconds
-from gasmeter.loading import ProgramFile, load_file
-from gasmeter.machine import machine, machines
-from gasmeter.parameters import PARAMETERS
-from gasmeter.reproduction.papers import PAPERS
-from gasmeter.reproduction.planning import describe
 from gasmeter.units import format_duration, quantity_text
-from gasmeter.verdicts.claims import claims
-from gasmeter.verdicts.predicates import predicates
 
 __all__ = ["list_command"]
 
@@ -82,6 +74,9 @@ def _experiments() -> list[Entry]:
 
 def _experiment_file(path: Path) -> Entry:
     """Describe a file: an experiment with its plan, a program with its command, or what is wrong with it."""
+    from gasmeter.loading import ProgramFile, load_file
+    from gasmeter.sweep import estimated_seconds
+
     entry: Entry = {"name": path.stem, "summary": "", "ops": [], "options": [], "state": "", "file": str(path)}
     try:
         found = load_file(path)
@@ -101,10 +96,15 @@ def _experiment_file(path: Path) -> Entry:
 
 
 def _machines() -> list[Entry]:
+    from gasmeter.machine import machines
+
     return [_machine(name) for name in machines()]
 
 
 def _machine(name: str) -> Entry:
+    from gasmeter.machine import machine
+    from gasmeter.parameters import PARAMETERS
+
     found = machine(name)
     summaries = {parameter.key: parameter for parameter in PARAMETERS[found.network]}
     parameters = [
@@ -123,6 +123,9 @@ def _topologies() -> list[Entry]:
 
 
 def _figures() -> list[Entry]:
+    from gasmeter.reproduction.papers import PAPERS
+    from gasmeter.reproduction.planning import describe
+
     return [
         {"name": f"{paper.name} {figure.number}", "summary": figure.title, "ops": [], "options": [],
          "state": figure.state, "paper": paper.name, "figure": figure.number, "left_out": figure.left_out,
@@ -133,6 +136,9 @@ def _figures() -> list[Entry]:
 
 
 def _claims() -> list[Entry]:
+    from gasmeter.verdicts.claims import claims
+    from gasmeter.verdicts.predicates import predicates
+
     known = predicates()
     return [
         {"name": claim.id, "summary": claim.statement, "ops": [], "options": [], "kind": claim.kind,
