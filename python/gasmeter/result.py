@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gasmeter.counters import COUNTER_COLUMNS
+from gasmeter.distance import distances
 from gasmeter.links import links_frame
 from gasmeter.moved import moved
 from gasmeter.rows import COLUMNS, SAMPLE_COLUMNS, Record, Row
@@ -301,7 +302,7 @@ def _typed(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _disturbance(rows: Sequence[Row], records: Sequence[Record]) -> str:
     kinds = " and ".join(sorted({row["kind"] for row in rows}))
-    parts = [kinds]
+    parts = [kinds, *filter(None, [distances(rows)])]
     states = [row["host_state_ns"] for row in rows if not math.isnan(row["host_state_ns"])]
     if states:
         low, high = min(states), max(states)

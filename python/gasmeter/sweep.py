@@ -217,9 +217,12 @@ class _Builder:
             check_ranks(values["ranks"])
             check_size(size)
         installed = self._installations.of(conduit, values["machine"], values["topology"])
-        placement, nodes = (
-            self._installations.place(installed, values["placement"], values["ranks"]) if installed else ("", 1)
-        )
+        placement, nodes = "", 1
+        if installed is not None:
+            together = kernel.measures_simulation
+            placement, nodes = self._installations.place(
+                installed, values["placement"], values["ranks"], together=together
+            )
         return Point(
             kernel=kernel.name,
             op=op.name,

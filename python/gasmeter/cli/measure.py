@@ -22,8 +22,8 @@ Examples:
 @point_options("MEASURE")
 @option(
     "--placement", default="", metavar="P[,P…]",
-    help="Node of each rank on a modelled topology: fill (consecutive ranks share a node), round-robin, one-per-node,"
-    " or list:0,0,3,1.  [default: fill]",
+    help="Node of each rank on a modelled topology: one-per-node, round-robin, fill (consecutive ranks share a node),"
+    " or list:0,0,3,1.  [default: one-per-node, round-robin where ranks outnumber nodes]",
 )  # fmt: skip
 @option(
     "--against", default=None, metavar="C2", help="Compare with this conduit in alternating blocks; adds overhead rows."

@@ -30,8 +30,8 @@ Examples:
 @point_options("TRACE")
 @option(
     "--placement", default="", metavar="P", envvar="GASMETER_TRACE_PLACEMENT",
-    help="Node of each rank on a modelled topology: fill, round-robin, one-per-node or list:0,0."
-    "  [default: one-per-node]",
+    help="Node of each rank on a modelled topology: one-per-node, round-robin, fill or list:0,0."
+    "  [default: one-per-node, round-robin where ranks outnumber nodes]",
 )  # fmt: skip
 @option(
     "--iters", type=click.IntRange(1, _MOST), default=5, show_default=True, metavar="N",
