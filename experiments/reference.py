@@ -6,19 +6,19 @@ to move one renews that folder (python/gasmeter/guard/README.md).
 
 import gasmeter as gm
 
-MODELLED = "ideal,extoll,ibv,mpi@extoll,mpi@ibv,udp@ethernet"
+MODELLED = {"conduit": "ideal,extoll,ibv,mpi@extoll,mpi@ibv,udp@ethernet", "placement": "fill"}
 
 experiment = gm.Experiment(
     name="reference",
     title="every modelled conduit, a little of everything",
     question="Has a change moved any figure of virtual time?",
     series=(
-        gm.Series(kernel="ping-pong", conduit=MODELLED, op="am-short"),
-        gm.Series(kernel="ping-pong", conduit=MODELLED, op="am-medium", size="8,512,2K"),
-        gm.Series(kernel="ping-pong", conduit=MODELLED, op="am-long", size="8,2K"),
-        gm.Series(kernel="ping-pong", conduit=MODELLED, op="put,get", size="8,4K,64K"),
-        gm.Series(kernel="flood", conduit=MODELLED, op="am-medium,put", size="8,2K"),
-        gm.Series(kernel="barrier", conduit=MODELLED, ranks="2,5"),
-        gm.Series(kernel="random-access", conduit=MODELLED, ranks="4", size="4K"),
+        gm.Series(kernel="ping-pong", op="am-short", **MODELLED),
+        gm.Series(kernel="ping-pong", op="am-medium", size="8,512,2K", **MODELLED),
+        gm.Series(kernel="ping-pong", op="am-long", size="8,2K", **MODELLED),
+        gm.Series(kernel="ping-pong", op="put,get", size="8,4K,64K", **MODELLED),
+        gm.Series(kernel="flood", op="am-medium,put", size="8,2K", **MODELLED),
+        gm.Series(kernel="barrier", ranks="2,5", **MODELLED),
+        gm.Series(kernel="random-access", ranks="4", size="4K", **MODELLED),
     ),
 )

@@ -95,7 +95,7 @@ _HOME = {
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        from gasmeter.context import package_version  # noqa: PLC0415 - loads libraries
+        from gasmeter.version import package_version  # noqa: PLC0415 - a rank process needs none
 
         return package_version()
     if name not in _HOME:

@@ -444,7 +444,9 @@ def _kernel(entry: Mapping[str, Any]) -> Kernel:
         Op(
             name=op["name"],
             summary=op.get("summary", ""),
-            metrics=tuple(Metric(m["name"], m["unit"], m.get("semantics", ""), m.get("in_memory", "")) for m in op["metrics"]),
+            metrics=tuple(
+                Metric(m["name"], m["unit"], m.get("semantics", ""), m.get("in_memory", "")) for m in op["metrics"]
+            ),
             sized=bool(op["sized"]),
         )
         for op in entry["ops"]

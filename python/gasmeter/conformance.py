@@ -17,15 +17,14 @@ from pathlib import Path
 from typing import Any
 
 import gasmeter
+from gasmeter.choices import CONFORMANCE_CONDUITS
 from gasmeter.doctor import mpis
 from gasmeter.errors import EnvironmentLacks, GasmeterError, UsageError
 from gasmeter.workers import worker_binary
 
-__all__ = ["CONDUITS", "PROGRAM", "Broken", "Counts", "Family", "Suite", "conformance_program", "run_suite"]
+__all__ = ["PROGRAM", "Broken", "Counts", "Family", "Suite", "conformance_program", "run_suite"]
 
 PROGRAM = "gasmeter-conformance"
-CONDUITS = ("smp", "udp", "mpi", "extoll", "ibv", "ideal")
-"""Conduits that are shown by default."""
 
 _OF_FAMILY = {
     "threads": "smp",
@@ -220,7 +219,7 @@ def conduit_of(family: str) -> str:
 
 
 def run_suite(
-    program: Path, conduits: Sequence[str] = CONDUITS, progress: Callable[[str], None] | None = None
+    program: Path, conduits: Sequence[str] = CONFORMANCE_CONDUITS, progress: Callable[[str], None] | None = None
 ) -> Suite:
     """Run the families of some conduits.
 

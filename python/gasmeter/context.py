@@ -18,8 +18,9 @@ import psutil
 from gasmeter.catalogue import build_info
 from gasmeter.errors import EnvironmentLacks
 from gasmeter.limits import cpus, shared_memory
+from gasmeter.version import package_version
 
-__all__ = ["command_line", "git_revision", "host_facts", "now", "package_version", "versions"]
+__all__ = ["command_line", "git_revision", "host_facts", "now", "versions"]
 
 _LIBRARIES = ("numpy", "pandas", "scipy", "matplotlib", "pyarrow", "pydantic", "click", "rich", "psutil", "archspec")
 
@@ -33,20 +34,6 @@ def now() -> str:
         ISO 8601, to the second.
     """
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-
-
-def package_version() -> str:
-    """Return the version of gasmeter.
-
-    Returns
-    -------
-    str
-        From the installed package; ``0+source`` when it runs from a source tree that is not installed.
-    """
-    try:
-        return importlib.metadata.version("gasmeter")
-    except importlib.metadata.PackageNotFoundError:
-        return "0+source"
 
 
 def versions() -> dict[str, str]:

@@ -23,12 +23,11 @@ from gasmeter.rows import Record, record
 from gasmeter.runner import GroupOutcome, Runner
 from gasmeter.store import Store
 from gasmeter.summary import summarise_run
+from gasmeter.sweep import estimated_seconds
 from gasmeter.taking_over import taken_over
 
-__all__ = ["Progress", "estimated_seconds", "execute"]
+__all__ = ["Progress", "execute"]
 
-_FIXED_S = 0.02
-_PROBE_SHARE = 1.05
 _STOP_AGAIN_S = 0.05
 
 
@@ -50,23 +49,6 @@ class Progress:
     total: int
     seconds_left: float
     label: str
-
-
-def estimated_seconds(groups: Sequence[Group]) -> float:
-    """Return about how long groups take, before anything is measured.
-
-    Parameters
-    ----------
-    groups : sequence of Group
-        What is to be measured.
-
-    Returns
-    -------
-    float
-        Seconds; an upper bound where an interval is asked for.
-    """
-    budgets = (point.budget for group in groups for point in group.points)
-    return _PROBE_SHARE * sum((budget.max_time_s if budget.ci else budget.time_s) + _FIXED_S for budget in budgets)
 
 
 def execute(

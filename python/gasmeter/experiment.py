@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from gasmeter.choices import MOST_ITERATIONS
 from gasmeter.errors import UsageError, did_you_mean
 from gasmeter.machine import Machine, machine
 from gasmeter.names import check_metric
 from gasmeter.placement import parse_placement, split_placements
-from gasmeter.point import MOST_ITERATIONS, Budget, Group, Point
+from gasmeter.point import Budget, Group, Point
 from gasmeter.units import parse_duration, parse_ranks, parse_seeds, parse_share, parse_sizes
 
 if TYPE_CHECKING:

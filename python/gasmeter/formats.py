@@ -20,7 +20,6 @@ from gasmeter.rows import COLUMNS, Row, installation
 from gasmeter.units import format_bytes, format_quantity
 
 __all__ = [
-    "FORMATS",
     "counters_table",
     "csv_cell",
     "csv_lines",
@@ -32,10 +31,6 @@ __all__ = [
     "to_json",
     "to_osu",
 ]
-
-FORMATS = ("table", "csv", "json", "osu")
-"""Names of the formats of `gasmeter measure --format`."""
-
 
 _WIDTH = 240
 """Wider than any row: a terminal that is narrower wraps lines, which is better than cutting numbers off."""

@@ -9,7 +9,7 @@ from gasmeter.catalogue import Conduit, catalogue, topologies, topology
 from gasmeter.errors import UsageError, unknown
 from gasmeter.machine import Machine, machine, machines
 from gasmeter.parameters import TOPOLOGY
-from gasmeter.placement import FILL, nodes_used
+from gasmeter.placement import FILL, default_placement, nodes_used
 
 __all__ = ["Installations", "default_machine"]
 
@@ -137,7 +137,7 @@ class Installations:
             self._found[key] = base
         return self._found[key]
 
-    def place(self, found: Machine, placement: str, ranks: int) -> tuple[str, int]:
+    def place(self, found: Machine, placement: str, ranks: int, *, together: bool = False) -> tuple[str, int]:
         """Return how ranks are placed on the nodes of a machine.
 
         Parameters
@@ -148,6 +148,8 @@ class Installations:
             Value of the axis; empty for the default.
         ranks : int
             Ranks of the job.
+        together : bool, default False
+            Whether ranks share nodes when no placement is named: the network is not what is measured.
 
         Returns
         -------
@@ -161,8 +163,8 @@ class Installations:
         """
         if not found.topology:
             return "", 1
-        name = placement or FILL
         per_node = int(found["ranks_per_node"].value)
         where = f"{found.topology} of machine {found.column}"
         nodes = int(self._shape(found.topology)["terminals"])
+        name = placement or (FILL if together else default_placement(ranks, nodes))
         return name, nodes_used(name, ranks, nodes=nodes, per_node=per_node, where=where)

@@ -10,16 +10,17 @@ import base64
 import io
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from gasmeter.catalogue import topology as shape_of
 from gasmeter.point import Point
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow.parquet as pq
 
 __all__ = [
     "KEYS",
@@ -104,6 +105,8 @@ def unpack(packed: Mapping[str, Any]) -> pd.DataFrame:
     pandas.DataFrame
         With `LINK_COLUMNS`.
     """
+    import pandas as pd  # noqa: PLC0415 - most runs build no frame
+
     frame = pd.DataFrame(
         {
             name: np.frombuffer(zlib.decompress(base64.b85decode(packed[name])), np.dtype(kind).newbyteorder("<"))
@@ -127,6 +130,8 @@ def links_frame(packed: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     pandas.DataFrame
         With `LINK_COLUMNS`; no rows where there are no tables.
     """
+    import pandas as pd  # noqa: PLC0415 - most runs build no frame
+
     frames = [unpack(entry) for entry in packed]
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=pd.Index(LINK_COLUMNS))
 
@@ -144,6 +149,9 @@ def links_parquet(packed: Iterable[Mapping[str, Any]]) -> bytes:
     bytes
         With a row group for each table.
     """
+    import pyarrow as pa  # noqa: PLC0415 - most runs write no links
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
     buffer = io.BytesIO()
     writer: pq.ParquetWriter | None = None
     for entry in packed:

@@ -117,8 +117,9 @@ def measure(
     topology : str or sequence of str, optional
         Topologies of modelled conduits, for instance ``"torus3d:4x4x4"``; the machine's own by default.
     placement : str or sequence of str, optional
-        Which node of the topology each rank runs on: ``"fill"`` (the default), ``"round-robin"``, ``"one-per-node"`` or
-        the node of each rank, ``"list:0,0,3,1"``.
+        Which node of the topology each rank runs on: ``"one-per-node"`` (the default; ``"round-robin"`` where there are
+        more ranks than nodes), ``"fill"`` (consecutive ranks share a node) or the node of each rank,
+        ``"list:0,0,3,1"``.
     runner : Runner, optional
         Keeps worker processes alive between calls; by default they end with the call.
 

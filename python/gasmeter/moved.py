@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
 from gasmeter.machine import Machine, machine
 from gasmeter.parameters import TOPOLOGY
 from gasmeter.rows import Row
 from gasmeter.units import format_bytes, format_quantity
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from gasmeter.result import Result
 
 __all__ = ["MOVED_COLUMNS", "MOVED_HEADS", "moved", "moved_lines"]
@@ -51,6 +51,8 @@ def moved(result: Result) -> pd.DataFrame:
         intervals overlap. The largest effect first; no rows without a what-if, or without rows of the
         machine as it is.
     """
+    import pandas as pd  # noqa: PLC0415 - most runs build no frame
+
     rows = [row for row in result.rows if row["machine"] and not row["reference"] and math.isfinite(row["value"])]
     named = {text: machine(text) for text in {row["machine"] for row in rows}}
     before: dict[tuple[Any, ...], Row] = {}

@@ -6,12 +6,23 @@ from collections import Counter
 
 from gasmeter.errors import UsageError, did_you_mean
 
-__all__ = ["FILL", "nodes_used", "parse_placement", "split_placements"]
+__all__ = [
+    "FILL",
+    "ONE_PER_NODE",
+    "default_placement",
+    "listed_nodes",
+    "nodes_used",
+    "parse_placement",
+    "split_placements",
+]
 
 FILL = "fill"
-"""Consecutive ranks share a node: the placement when none is named."""
+"""Consecutive ranks share a node."""
+ONE_PER_NODE = "one-per-node"
+"""The network is between any two ranks: the placement when none is named."""
 
-_NAMES = (FILL, "round-robin", "one-per-node")
+_ROUND_ROBIN = "round-robin"
+_NAMES = (FILL, _ROUND_ROBIN, ONE_PER_NODE)
 _LIST = "list:"
 _ALLOWED = f"{', '.join(_NAMES)} or the node of each rank, for instance list:0,0,3,1"
 
@@ -64,6 +75,43 @@ def parse_placement(text: str) -> str:
     raise UsageError(f"unknown placement {text!r}{f'{hint} ' if hint else '; '}allowed: {_ALLOWED}", text)
 
 
+def default_placement(ranks: int, nodes: int) -> str:
+    """Return where ranks are when nobody said so: what is measured is the network, so it is between them.
+
+    Parameters
+    ----------
+    ranks, nodes : int
+        Ranks of the job, and nodes there are.
+
+    Returns
+    -------
+    str
+        ``one-per-node``, or ``round-robin``, which is the same as far as nodes reach, where there are more ranks.
+    """
+    return ONE_PER_NODE if ranks <= nodes else _ROUND_ROBIN
+
+
+def listed_nodes(placement: str) -> list[int]:
+    """Return the nodes that a placement lists.
+
+    Parameters
+    ----------
+    placement : str
+        Any placement.
+
+    Returns
+    -------
+    list of int
+        The node of each rank; empty for placements that go by a rule.
+
+    Raises
+    ------
+    UsageError
+        If something listed is no node.
+    """
+    return _listed(placement) if placement.startswith(_LIST) else []
+
+
 def _listed(text: str) -> list[int]:
     nodes = [word.strip() for word in text.removeprefix(_LIST).split(",")]
     for node in nodes:
@@ -98,7 +146,7 @@ def nodes_used(placement: str, ranks: int, *, nodes: int, per_node: int, where: 
     """
     if placement.startswith(_LIST):
         return _nodes_listed(placement, ranks, nodes=nodes, per_node=per_node, where=where)
-    together = 1 if placement == "one-per-node" else per_node
+    together = 1 if placement == ONE_PER_NODE else per_node
     if ranks > nodes * together:
         room = f"{_counted(nodes, 'node')}, {_counted(together, 'rank')} on each"
         raise UsageError(

@@ -12,20 +12,19 @@ import json
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from gasmeter.choices import MOST_ITERATIONS
+from gasmeter.distance import distance
 from gasmeter.names import options_text
-from gasmeter.placement import FILL
+from gasmeter.placement import ONE_PER_NODE
 from gasmeter.units import format_bytes
 
-__all__ = ["MOST_ITERATIONS", "NOT_CHECKED", "SCHEMA_VERSION", "Budget", "Group", "Point"]
+__all__ = ["NOT_CHECKED", "SCHEMA_VERSION", "Budget", "Group", "Point"]
 
 SCHEMA_VERSION = 1
 """Version of points, rows and stores; a change of meaning raises it, and with it every identity."""
 
 NOT_CHECKED = "not_checked"
 """What a row says in place of true and false where there was nothing to compare."""
-
-MOST_ITERATIONS = (1 << 63) - 1
-"""Operations of a block: what a rank counts."""
 
 
 def _digest(content: object) -> str:
@@ -143,7 +142,9 @@ class Point(BaseModel):
         text = f"{' '.join(words)} on {self.conduit}, {self.ranks} rank{'s' if self.ranks != 1 else ''}"
         text += f", {self.machine}" if "+" in self.machine else ""
         text += f", {self.topology}" if self.topology else ""
-        text += f", {self.placement}" if self.placement not in {"", FILL} else ""
+        text += f", {self.placement}" if self.placement not in {"", ONE_PER_NODE} else ""
+        apart = distance(self.model_dump(include={"topology", "placement", "ranks", "nodes"}))
+        text += f", {apart}" if apart else ""
         return f"{text} ({options_text(self.options)})" if self.options else text
 
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
 from gasmeter.counters import COUNTER_COLUMNS
+from gasmeter.distance import distances
 from gasmeter.links import links_frame
 from gasmeter.moved import moved
 from gasmeter.point import NOT_CHECKED
 from gasmeter.rows import COLUMNS, SAMPLE_COLUMNS, Record, Row
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.figure import Figure
 
     from gasmeter.loggp import LogGP
@@ -105,6 +105,8 @@ class Result:
             Columns as in results.csv; `value`, `ci_low`, … in the unit of column ``unit``, NaN where there is none;
             `verified` is NA where nothing was compared.
         """
+        import pandas as pd  # noqa: PLC0415 - most runs build no frame
+
         return _typed(pd.DataFrame(self.rows, columns=pd.Index(COLUMNS)))
 
     def samples(self) -> pd.DataFrame:
@@ -115,6 +117,8 @@ class Result:
         pandas.DataFrame
             One row per block and metric; `kept` is False for blocks that were left out of comparisons.
         """
+        import pandas as pd  # noqa: PLC0415 - most runs build no frame
+
         frames = [pd.DataFrame(columns) for entry in self.records for columns in entry.samples]
         if not frames:
             return pd.DataFrame(columns=pd.Index(SAMPLE_COLUMNS))
@@ -161,6 +165,8 @@ class Result:
             is summed over ranks and blocks, `per_operation` is `value` over what the kernel counted in them. No rows
             for points where nothing counts, as on smp.
         """
+        import pandas as pd  # noqa: PLC0415 - most runs build no frame
+
         rows = [row for row in self.counter_rows() if run_id in {None, row["run_id"]}]
         return pd.DataFrame(rows, columns=pd.Index(COUNTER_COLUMNS))
 
@@ -262,10 +268,12 @@ class Result:
         str
             Kind, probe range, verified, dropped blocks, shared cores.
         """
-        rows = self.frame() if frame is None else frame
-        if rows.empty:
+        rows = self.rows
+        if frame is not None:
+            rows = [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
+        if not rows:
             return "no rows"
-        groups = set(rows["run_id"])
+        groups = {row["run_id"] for row in rows}
         records = [entry for entry in self.records if any(row["run_id"] in groups for row in entry.rows)]
         return _disturbance(rows, records)
 
@@ -296,25 +304,25 @@ def _typed(frame: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
-def _disturbance(rows: pd.DataFrame, records: Sequence[Record]) -> str:
-    kinds = " and ".join(sorted(set(rows["kind"])))
-    parts = [kinds]
-    states = [value for value in rows["host_state_ns"] if not math.isnan(value)]
+def _disturbance(rows: Sequence[Row], records: Sequence[Record]) -> str:
+    kinds = " and ".join(sorted({row["kind"] for row in rows}))
+    parts = [kinds, *filter(None, [distances(rows)])]
+    states = [row["host_state_ns"] for row in rows if not math.isnan(row["host_state_ns"])]
     if states:
         low, high = min(states), max(states)
         span = f"{low:.0f} ns" if f"{low:.0f}" == f"{high:.0f}" else f"{low:.0f}-{high:.0f} ns"
         parts.append(f"core-to-core probe {span}" + (" (cores moved)" if high > 1.15 * low else ""))
-    points = rows.drop_duplicates("run_id")
-    parts.append(_data(points["verified"]))
+    parts.append(_data({row["run_id"]: row["verified"] for row in reversed(rows)}.values()))
     dropped, blocks = (sum(entry.dropped for entry in records), sum(entry.blocks for entry in records))
     parts.append(f"{dropped} of {blocks} blocks dropped from comparison")
-    if bool(rows["oversubscribed"].any()):
+    if any(row["oversubscribed"] for row in rows):
         parts.append("hollow markers: more ranks than cores")
     return " · ".join(parts)
 
 
-def _data(verified: pd.Series[Any]) -> str:
-    wrong, unchecked = int((~verified).sum()), int(verified.isna().sum())
+def _data(verified: Collection[bool | str]) -> str:
+    known = [bool(one) for one in verified if str(one) in {"True", "False"}]  # else NOT_CHECKED, or NA of a frame
+    wrong, unchecked = known.count(False), len(verified) - len(known)
     if wrong:
         return f"{wrong} of {len(verified)} points NOT verified"
     if unchecked == len(verified):

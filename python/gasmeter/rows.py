@@ -12,10 +12,11 @@ import numpy as np
 from gasmeter import statistics
 from gasmeter.catalogue import Conduit, Metric, Op, catalogue
 from gasmeter.counters import counter_rows
+from gasmeter.distance import distance
 from gasmeter.links import pack
 from gasmeter.names import options_text
 from gasmeter.overhead import overhead_interval
-from gasmeter.placement import FILL
+from gasmeter.placement import ONE_PER_NODE
 from gasmeter.runner import GroupOutcome, Outcome
 
 __all__ = ["COLUMNS", "SAMPLE_COLUMNS", "Record", "Row", "installation", "record", "taken_points"]
@@ -164,15 +165,16 @@ def installation(row: Row) -> str:
     Returns
     -------
     str
-        The conduit, then the machine unless it is the network's own, the topology, and the placement unless ranks fill
-        its nodes.
+        The conduit, then the machine unless it is the network's own, the topology, the placement unless each rank has a
+        node of its own, and how far apart the ranks are.
     """
     words = [row["conduit"]]
     if row["machine"] not in {"", row["network"]}:
         words.append(f"on {row['machine']}")
     if row["topology"]:
-        words.append(f"on {row['topology']}")
-        words.extend([f"({row['placement']})"] if row["placement"] not in {"", FILL} else [])
+        placement = row["placement"] if row["placement"] != ONE_PER_NODE else ""
+        told = ", ".join(filter(None, [placement, distance(row)]))
+        words.append(f"on {row['topology']}" + (f" ({told})" if told else ""))
     return " ".join(words)
 
 

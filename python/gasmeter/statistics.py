@@ -7,12 +7,12 @@ independent information.
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 __all__ = [
     "CONFIDENCE",
@@ -87,9 +87,15 @@ def lag1_autocorrelation(values: npt.ArrayLike) -> float:
     n = array.size
     if n < 4 or not float(np.ptp(array)) > 0.0:
         return 0.0
-    centred = stats.rankdata(array) - (n + 1) / 2
+    centred = _ranks(array) - (n + 1) / 2
     rho = float(np.dot(centred[1:], centred[:-1]) / np.dot(centred, centred))
     return min(max(rho + (1 + 4 * rho) / n, 0.0), 0.95)
+
+
+def _ranks(values: Values) -> Values:
+    """Ranks from 1; equal values share the mean of theirs."""
+    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return (np.cumsum(counts) - (counts - 1) / 2)[places]
 
 
 def effective_size(values: npt.ArrayLike) -> float:
@@ -152,11 +158,25 @@ def _order_statistic(n: int, effective: float) -> int:
     whole = math.floor(effective)
     if whole < FEWEST_BLOCKS:
         return 0
-    # ppf gives the smallest k with P(B <= k) >= 2.5 %, so P(B < k) < 2.5 %: order statistic k (from 1) is the end.
-    from_one = int(stats.binom.ppf((1 - CONFIDENCE) / 2, whole, 0.5))
+    # The smallest k with P(B <= k) >= 2.5 % has P(B < k) < 2.5 %: order statistic k (from 1) is the end.
+    from_one = _coin_quantile((1 - CONFIDENCE) / 2, whole)
     scaled = math.floor(from_one * n / whole) if whole < n else from_one
     # Scaling must not move the end inwards of what the fraction k / (whole + 1) of the distribution allows.
     return max(min(scaled, math.floor(from_one / (whole + 1) * (n + 1))) - 1, 0)
+
+
+@functools.cache
+def _coin_quantile(share: float, n: int) -> int:
+    """Smallest k with P(B <= k) >= `share`, B the heads among n tosses; `share` is well below a half."""
+    deviations = 12.0  # below them nothing of a double is left
+    k = max(math.floor(n / 2 - deviations * math.sqrt(n) / 2), 0)
+    probability = math.exp(math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1) - n * math.log(2))
+    below = probability
+    while below < share:
+        probability *= (n - k) / (k + 1)
+        k += 1
+        below += probability
+    return k
 
 
 def summarise(values: npt.ArrayLike) -> Summary:

@@ -45,6 +45,7 @@ __all__ = [
     "merge_stores",
     "open_result",
     "read_blocks",
+    "read_entries",
     "read_run",
     "read_table",
     "typed_row",

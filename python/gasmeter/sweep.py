@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from gasmeter.catalogue import Catalogue, Conduit, Kernel, catalogue
@@ -16,12 +16,15 @@ from gasmeter.placement import parse_placement
 from gasmeter.point import Budget, Group, Point
 from gasmeter.units import parse_ranks, parse_seeds, parse_sizes
 
-__all__ = ["DEFAULT_SIZES", "DEFAULT_TABLE", "plan", "plan_series"]
+__all__ = ["DEFAULT_SIZES", "DEFAULT_TABLE", "estimated_seconds", "plan", "plan_series"]
 
 DEFAULT_SIZES = "8:4M"
 """Sizes of an operation when none are named, as far as it carries them."""
 DEFAULT_TABLE = "32M"
 """Table of random-access when no size is named: 2^22 words."""
+
+_FIXED_S = 0.02
+_PROBE_SHARE = 1.05
 
 _AXES = ("op", "size", "ranks", "variant", "conduit", "machine", "topology", "placement", "seed", "repetition")
 
@@ -214,9 +217,12 @@ class _Builder:
             check_ranks(values["ranks"])
             check_size(size)
         installed = self._installations.of(conduit, values["machine"], values["topology"])
-        placement, nodes = (
-            self._installations.place(installed, values["placement"], values["ranks"]) if installed else ("", 1)
-        )
+        placement, nodes = "", 1
+        if installed is not None:
+            together = kernel.measures_simulation
+            placement, nodes = self._installations.place(
+                installed, values["placement"], values["ranks"], together=together
+            )
         return Point(
             kernel=kernel.name,
             op=op.name,
@@ -294,3 +300,20 @@ def _option_names(series: Series) -> list[str]:
 
 def _takes(series: Series, option: str) -> bool:
     return option in _option_names(series)
+
+
+def estimated_seconds(groups: Sequence[Group]) -> float:
+    """Return about how long groups take, before anything is measured.
+
+    Parameters
+    ----------
+    groups : sequence of Group
+        What is to be measured.
+
+    Returns
+    -------
+    float
+        Seconds; an upper bound where an interval is asked for.
+    """
+    budgets = (point.budget for group in groups for point in group.points)
+    return _PROBE_SHARE * sum((budget.max_time_s if budget.ci else budget.time_s) + _FIXED_S for budget in budgets)

@@ -403,6 +403,16 @@ def wires_of(text):
                 yield vertex, port, vertex + (there % extent - at) * stride
 
 
+def ways_of(text, source):
+    """Links on the shortest way from a node to every other."""
+    wires, found, at = list(wires_of(text)), {source: 0}, [source]
+    for vertex in at:
+        for there in (wire[2] for wire in wires if wire[0] == vertex and wire[2] not in found):
+            found[there] = found[vertex] + 1
+            at.append(there)
+    return found
+
+
 class Core:
     """Stands in for the module gasmeter._core."""
 
@@ -427,6 +437,11 @@ class Core:
         extents = extents_of(text)
         ports = [sign + axis for axis in "xyz"[: len(extents)] for sign in "+-"]
         return {"name": text, "terminals": math.prod(extents), "extents": extents, "ports": ports}
+
+    @staticmethod
+    def routes(text, sources, targets):
+        hops = [ways_of(text, source)[target] for source, target in zip(sources, targets, strict=True)]
+        return {"first": np.cumsum([0, *hops])}
 
     @staticmethod
     def build_info():

@@ -6,9 +6,9 @@ import pytest
 
 import gasmeter as gm
 from gasmeter.declarations import read_declaration
-from gasmeter.execution import estimated_seconds
 from gasmeter.loading import ProgramFile, load_experiment, load_file
 from gasmeter.summary import digest, speed_lines, summarise_run, verdict
+from gasmeter.sweep import estimated_seconds
 
 NAN = math.nan
 ROOT = Path(__file__).resolve().parents[2]

@@ -4,26 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from gasmeter.cli.check import check
-from gasmeter.cli.compare import compare
-from gasmeter.cli.dashboard import dashboard
-from gasmeter.cli.doctor import doctor
-from gasmeter.cli.export import export
-from gasmeter.cli.fit import fit
-from gasmeter.cli.importing import import_command
-from gasmeter.cli.listing import list_command
-from gasmeter.cli.measure import measure
-from gasmeter.cli.rank import rank
-from gasmeter.cli.reproduce import reproduce_command
-from gasmeter.cli.run import run
-from gasmeter.cli.trace import trace_command
-from gasmeter.context import package_version
+from gasmeter.cli.commands import TABLE, Commands
 from gasmeter.errors import GasmeterError
 from gasmeter.mpi_launcher import take_part
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 __all__ = ["Program", "cli", "main"]
 
@@ -66,6 +56,39 @@ class Program(click.Group):
             sys.exit(status)
         return status
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands, of which none is loaded for that.
+
+        Parameters
+        ----------
+        ctx : click.Context
+            Of this group.
+        formatter : click.HelpFormatter
+            Written to.
+        """
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, place.summary.rstrip(".")) for name, place in TABLE.items()])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete the name of a command, of which none is loaded for that, or an option of `gasmeter` itself.
+
+        Parameters
+        ----------
+        ctx : click.Context
+            Of this group.
+        incomplete : str
+            What was typed.
+
+        Returns
+        -------
+        list of CompletionItem
+            With the summaries of commands.
+        """
+        from click.shell_completion import CompletionItem
+
+        found = [CompletionItem(name, help=TABLE[name].summary) for name in TABLE if name.startswith(incomplete)]
+        return found + click.Command.shell_complete(self, ctx, incomplete)
+
     def _status(self, args: Sequence[str] | None, name: str | None, complete: str | None, extra: dict[str, Any]) -> int:
         try:
             if args is None:  # the command line of this process
@@ -95,9 +118,18 @@ def _complain(message: str, status: int) -> int:
     return status
 
 
+def _show_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted and not context.resilient_parsing:
+        from gasmeter.version import package_version
+
+        click.echo(f"{PROGRAM}, version {package_version()}")
+        context.exit()
+
+
 @click.group(
     PROGRAM,
     cls=Program,
+    commands=Commands(),
     invoke_without_command=True,
     context_settings={
         "auto_envvar_prefix": "GASMETER",
@@ -105,7 +137,10 @@ def _complain(message: str, status: int) -> int:
         "max_content_width": 110,
     },
 )
-@click.version_option(package_version(), "--version", prog_name=PROGRAM)
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_show_version,
+    help="Show the version and exit.",
+)  # fmt: skip
 @click.pass_context
 def cli(context: click.Context) -> None:
     """Measure one-sided communication: active messages, put, get, atomics, over real and modelled networks.
@@ -116,25 +151,6 @@ def cli(context: click.Context) -> None:
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
-
-
-_COMMANDS = (
-    check,
-    compare,
-    dashboard,
-    doctor,
-    export,
-    fit,
-    import_command,
-    list_command,
-    measure,
-    rank,
-    reproduce_command,
-    run,
-    trace_command,
-)
-for _command in _COMMANDS:
-    cli.add_command(_command)
 
 
 def main() -> NoReturn:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from gasmeter.choices import REPORT_FORMATS
 from gasmeter.cli.common import SHARE, note, option, out
-from gasmeter.guard import Judgement, Rules, judge, read_measured
-from gasmeter.guard.reports import REPORTS, render_judgement
+
+if TYPE_CHECKING:
+    from gasmeter.guard import Judgement, Rules
 
 __all__ = ["check", "judge_stores", "judging_options", "show_judgement"]
 
@@ -43,7 +45,7 @@ def judging_options(command: str) -> Callable[[Any], Any]:
         option("--any-machine", is_flag=True, help="Compare times of different machines all the same."),
         option("--allow-missing", is_flag=True, help="Figures of the baseline may be absent."),
         option(
-            "--format", "form", envvar=f"GASMETER_{command}_FORMAT", type=click.Choice(tuple(REPORTS)),
+            "--format", "form", envvar=f"GASMETER_{command}_FORMAT", type=click.Choice(REPORT_FORMATS),
             default="table", show_default=True, help="Form of the output.",
         ),
         option(
@@ -75,6 +77,8 @@ def judge_stores(baseline: Path, new: Path, rules: Rules) -> Judgement:
     Judgement
         What was found.
     """
+    from gasmeter.guard import judge, read_measured
+
     stores = read_measured(baseline, what="baseline"), read_measured(new)
     for line in (line for store in stores for line in store.notes):
         note(line)
@@ -103,10 +107,14 @@ def show_judgement(judgement: Judgement, form: str, reports: tuple[str, ...]) ->
     click.UsageError
         If a report names no format or file, or the file cannot be written.
     """
+    from gasmeter.guard.reports import render_judgement
+
     for text in reports:
         name, _, path = text.partition("=")
-        if name not in REPORTS or not path:
-            raise click.UsageError(f"--report {text!r} is not allowed; allowed: FORMAT=FILE, {', '.join(REPORTS)}")
+        if name not in REPORT_FORMATS or not path:
+            raise click.UsageError(
+                f"--report {text!r} is not allowed; allowed: FORMAT=FILE, {', '.join(REPORT_FORMATS)}"
+            )
         try:
             Path(path).write_text(render_judgement(judgement, name), encoding="utf-8")
         except OSError as error:
@@ -134,5 +142,7 @@ def check(
     number of figures: fewer than 5 % of checks of equal builds fail. Modelled figures have to be equal to the last
     picosecond. A store that cannot be used (another machine, another schema, empty, cut off) is exit status 2.
     """
+    from gasmeter.guard import Rules
+
     rules = Rules(relevant=relevant, any_machine=any_machine, allow_missing=allow_missing)
     return show_judgement(judge_stores(baseline, new, rules), form, reports)

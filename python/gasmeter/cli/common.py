@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
 from gasmeter.errors import UsageError
-from gasmeter.formats import render
 from gasmeter.mpi_launcher import launched
-from gasmeter.result import Result
 from gasmeter.units import parse_duration, parse_ranks, parse_seeds, parse_share, parse_sizes
+
+if TYPE_CHECKING:
+    from gasmeter.result import Result
 
 __all__ = [
     "DURATION",
@@ -244,6 +245,8 @@ def show(result: Result, form: str, title: str = "") -> int:
     int
         Exit status: 1 if data arrived wrong.
     """
+    from gasmeter.formats import render
+
     out(render(result.rows, form, title=title, footer=["", result.disturbance()]))
     for line in result.notes:
         note(line)

@@ -6,18 +6,11 @@ from pathlib import Path
 
 import click
 
+from gasmeter.choices import FEWEST_STARTS
 from gasmeter.cli.check import judge_stores, judging_options, show_judgement
 from gasmeter.cli.common import FOLDER, note, option
-from gasmeter.cli.progress import showing_progress
 from gasmeter.errors import UsageError
 from gasmeter.files import RUN, is_there
-from gasmeter.guard import Rules
-from gasmeter.guard.alternating import alternate
-from gasmeter.guard.builds import find_build
-from gasmeter.guard.comparing import FEWEST_STARTS
-from gasmeter.guard.suite import default_suite
-from gasmeter.loading import load_experiment
-from gasmeter.names import parse_assignments
 
 __all__ = ["compare"]
 
@@ -61,6 +54,14 @@ def compare(
     environment, or a git revision, which is built into a cache folder on first use. Builds are measured in one run
     whose blocks alternate between worker processes of both, with 22 starts of each or more.
     """
+    from gasmeter.cli.progress import showing_progress
+    from gasmeter.guard import Rules
+    from gasmeter.guard.alternating import alternate
+    from gasmeter.guard.builds import find_build
+    from gasmeter.guard.suite import default_suite
+    from gasmeter.loading import load_experiment
+    from gasmeter.names import parse_assignments
+
     rules = Rules(relevant=relevant, any_machine=any_machine, allow_missing=allow_missing)
     stored = [Path(text).is_dir() and is_there(Path(text), RUN) for text in (before, after)]
     if any(stored) and not all(stored):

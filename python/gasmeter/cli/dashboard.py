@@ -35,7 +35,7 @@ def dashboard(*, stores: tuple[Path, ...], site: Path, title: str, sampled_runs:
     STORE is a folder that `gasmeter run` or `gasmeter import` wrote, or one with such folders below. The pages need no
     server: open SITE/index.html from disk, or copy SITE anywhere. Stores of older schemas are read.
     """
-    from gasmeter.dashboard import write_dashboard  # noqa: PLC0415 - loads SciPy
+    from gasmeter.dashboard import write_dashboard
 
     written = write_dashboard(stores, site, title=title, sampled_runs=sampled_runs)
     for line in written.notes[:20]:

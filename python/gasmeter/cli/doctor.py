@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from rich import box
-from rich.table import Table
-from rich.text import Text
 
+from gasmeter.choices import CONFORMANCE_CONDUITS
 from gasmeter.cli.common import note, option, out
-from gasmeter.conformance import CONDUITS, Counts, Suite, conformance_program, run_suite
-from gasmeter.doctor import Finding, examine
-from gasmeter.formats import json_value, render_table
+
+if TYPE_CHECKING:
+    from gasmeter.conformance import Counts, Suite
+    from gasmeter.doctor import Finding
 
 __all__ = ["doctor"]
 
@@ -41,8 +40,8 @@ Examples:
     " were skipped. Exit status 1 if one failed, 3 if the program gasmeter-conformance is missing.",
 )  # fmt: skip
 @option(
-    "--conduit", "conduits", envvar="GASMETER_DOCTOR_CONDUIT", default=",".join(CONDUITS), show_default=True,
-    metavar="C[,C…]", help="Conduits of --conformance; all: every combination the program knows.",
+    "--conduit", "conduits", envvar="GASMETER_DOCTOR_CONDUIT", default=",".join(CONFORMANCE_CONDUITS),
+    show_default=True, metavar="C[,C…]", help="Conduits of --conformance; all: every combination the program knows.",
 )  # fmt: skip
 def doctor(*, as_json: bool, conformance: bool, conduits: str) -> int:
     """Show what runs on this machine: conduits, workers, memory, cores, clock, core-to-core probe, limits, versions.
@@ -51,6 +50,9 @@ def doctor(*, as_json: bool, conformance: bool, conduits: str) -> int:
     """
     if conformance:
         return _conformance(conduits, as_json=as_json)
+    from gasmeter.doctor import examine
+    from gasmeter.formats import json_value
+
     findings = examine()
     if as_json:
         out(json.dumps([json_value(finding.as_dict()) for finding in findings], indent=1))
@@ -66,6 +68,8 @@ def _line(finding: Finding) -> str:
 
 
 def _conformance(conduits: str, *, as_json: bool) -> int:
+    from gasmeter.conformance import conformance_program, run_suite
+
     wanted = () if conduits == "all" else tuple(text.strip() for text in conduits.split(",") if text.strip())
     suite = run_suite(conformance_program(), wanted, progress=lambda name: note(f"{name} …"))
     shown = wanted or tuple(dict.fromkeys(family.conduit for family in suite.families))
@@ -81,6 +85,13 @@ def _conformance(conduits: str, *, as_json: bool) -> int:
 
 
 def _table(suite: Suite, conduits: tuple[str, ...]) -> str:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from gasmeter.conformance import Counts
+    from gasmeter.formats import render_table
+
     build = suite.build
     title = f"{suite.program} {build['version']} ({build['compiler']}, {build['build_type'] or 'no build type'})"
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
@@ -113,12 +124,10 @@ def _table(suite: Suite, conduits: tuple[str, ...]) -> str:
 
 
 def _cell(counts: Counts) -> str:
-    if counts == Counts():
-        return "-"
     parts = [str(counts.passed)] if counts.passed else []
     parts += [f"{counts.failed} FAILED"] if counts.failed else []
     parts += [f"{counts.skipped} skipped"] if counts.skipped else []
-    return ", ".join(parts)
+    return ", ".join(parts) or "-"
 
 
 def _as_dict(suite: Suite, conduits: tuple[str, ...]) -> dict[str, Any]:

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from gasmeter.choices import MOST_ITERATIONS
 from gasmeter.cli.common import note, option, out, point_options
 from gasmeter.cli.export_store import STORE_EXPORTS
 from gasmeter.errors import EnvironmentLacks
-from gasmeter.export import Record, recording, write_goal, write_simgrid
-from gasmeter.names import parse_assignments
-from gasmeter.point import MOST_ITERATIONS
+
+if TYPE_CHECKING:
+    from gasmeter.export import Record
 
 __all__ = ["export"]
 
@@ -58,6 +59,9 @@ def _takes_a_run(command: str, what: str) -> Callable[[Any], Any]:
 
 
 def _record(kernel: str, iters: int, options: tuple[str, ...], settings: dict[str, Any]) -> Record:
+    from gasmeter.export import recording
+    from gasmeter.names import parse_assignments
+
     return recording(kernel, iterations=iters, options=parse_assignments(options), **settings)
 
 
@@ -84,6 +88,8 @@ def _tell(record: Record, target: Path) -> None:
 )  # fmt: skip
 def goal(*, kernel: str, iters: int, options: tuple[str, ...], target: Path, unit_ps: int, **settings: Any) -> None:
     """Write KERNEL's run as a GOAL schedule, which LogGOPSim's txt2bin reads."""
+    from gasmeter.export import write_goal
+
     record = _record(kernel, iters, options, settings)
     with _writing(target):
         write_goal(record, target, unit_ps=unit_ps)
@@ -97,6 +103,8 @@ def simgrid(*, kernel: str, iters: int, options: tuple[str, ...], target: Path, 
 
     DIR/README.md says how to run it, and what differs between the two simulators.
     """
+    from gasmeter.export import write_simgrid
+
     record = _record(kernel, iters, options, settings)
     with _writing(target):
         write_simgrid(record, target)

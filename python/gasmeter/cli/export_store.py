@@ -8,11 +8,7 @@ from typing import Any
 
 import click
 
-from gasmeter import exchange
 from gasmeter.cli.common import note, option, out
-from gasmeter.exchange.writing import stored
-from gasmeter.files import refused
-from gasmeter.formats import to_osu
 
 __all__ = ["STORE_EXPORTS"]
 
@@ -24,6 +20,8 @@ def _command(
 
     def decorate(made: Callable[[Path], str | Mapping[str, str]]) -> click.Command:
         def run(*, store: Path, target: Path) -> None:
+            from gasmeter.files import refused
+
             content = made(store)
             files = (
                 {target: content} if isinstance(content, str) else {target / key: text for key, text in content.items()}
@@ -49,29 +47,40 @@ def _command(
 
 @_command("osu", "FILE", "Write STORE as text in the layout of the OSU benchmarks.")
 def _osu(store: Path) -> str:
+    from gasmeter.exchange.writing import stored
+    from gasmeter.formats import to_osu
+
     return to_osu(stored(store)[0])
 
 
 @_command("google-benchmark", "FILE", "Write STORE as Google Benchmark's JSON, an entry for each block.")
 def _google(store: Path) -> str:
-    return exchange.to_google_benchmark(store)
+    from gasmeter.exchange import to_google_benchmark
+
+    return to_google_benchmark(store)
 
 
 @_command(
     "github-action-benchmark", "DIR", "Write STORE for github-action-benchmark, a file for each of its custom tools."
 )
 def _github(store: Path) -> Mapping[str, str]:
-    return {f"{tool}.json": text for tool, text in exchange.to_github_action(store).items()}
+    from gasmeter.exchange import to_github_action
+
+    return {f"{tool}.json": text for tool, text in to_github_action(store).items()}
 
 
 @_command("bencher", "FILE", "Write STORE in Bencher's metric format, for its adapter json.")
 def _bencher(store: Path) -> str:
-    return exchange.to_bencher(store)
+    from gasmeter.exchange import to_bencher
+
+    return to_bencher(store)
 
 
 @_command("asv", "DIR", "Write STORE as a results folder of asv.")
 def _asv(store: Path) -> Mapping[str, str]:
-    return exchange.to_asv(store)
+    from gasmeter.exchange import to_asv
+
+    return to_asv(store)
 
 
 STORE_EXPORTS = (_osu, _google, _github, _bencher, _asv)

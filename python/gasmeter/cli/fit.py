@@ -7,14 +7,16 @@ import io
 import json
 import math
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from gasmeter.cli.common import note, option, out
 from gasmeter.errors import EnvironmentLacks, UsageError
-from gasmeter.loggp import Curves, LogGP, curves_of, fit_curves, read_curves
-from gasmeter.loggp.fitting import PARAMETERS, Parameter
-from gasmeter.store import open_result
+
+if TYPE_CHECKING:
+    from gasmeter.loggp import Curves, LogGP
+    from gasmeter.loggp.fitting import Parameter
 
 __all__ = ["fit"]
 
@@ -50,6 +52,8 @@ def loggp(*, results: Path, conduit: str, op: str, picture: Path | None, form: s
     RESULTS is a folder that `gasmeter run` wrote with rows of kernel loggp, or its results.csv (then intervals come
     from the rows and not from blocks). What the measurement cannot tell has no value, and a note says why.
     """
+    from gasmeter.loggp import fit_curves
+
     fits = [fit_curves(curves) for curves in _chosen(_read(results), conduit, op)]
     if form == "json" or picture is not None:
         one = _only(fits)
@@ -68,6 +72,9 @@ def loggp(*, results: Path, conduit: str, op: str, picture: Path | None, form: s
 
 
 def _read(results: Path) -> list[Curves]:
+    from gasmeter.loggp import curves_of, read_curves
+    from gasmeter.store import open_result
+
     if results.is_dir():
         return curves_of(open_result(results))
     return read_curves(results)
@@ -93,8 +100,8 @@ def _titles(curves: list[Curves]) -> str:
 
 
 def _draw(found: LogGP, picture: Path) -> None:
-    from gasmeter.plots.loggp import draw_loggp  # noqa: PLC0415 - loads matplotlib
-    from gasmeter.plots.style import styled  # noqa: PLC0415
+    from gasmeter.plots.loggp import draw_loggp
+    from gasmeter.plots.style import styled
 
     if picture.suffix not in {".png", ".svg"}:
         raise UsageError(f"--plot {picture} is neither .png nor .svg", str(picture))
@@ -119,6 +126,8 @@ def _digits(value: float) -> str:
 
 
 def _table(found: LogGP) -> str:
+    from gasmeter.loggp.fitting import PARAMETERS
+
     lines = [f"LogGP of {found.curves.title} ({found.curves.kind}), payload in bytes"]
     for segment in found.segments:
         lines.append(f"  {segment.first} to {segment.last} B")
@@ -135,6 +144,8 @@ def _table(found: LogGP) -> str:
 
 
 def _csv(fits: list[LogGP]) -> str:
+    from gasmeter.loggp.fitting import PARAMETERS
+
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(

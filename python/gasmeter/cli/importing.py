@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
+from gasmeter.choices import IMPORT_FORMATS
 from gasmeter.cli.common import FOLDER, note, option, out
-from gasmeter.exchange import IMPORTS, import_results
 
 __all__ = ["import_command"]
 
@@ -20,7 +20,7 @@ Examples:
 
 
 @click.command("import", epilog=_EXAMPLES)
-@click.argument("form", metavar="FORMAT", type=click.Choice(list(IMPORTS)))
+@click.argument("form", metavar="FORMAT", type=click.Choice(IMPORT_FORMATS))
 @click.argument("file", type=click.Path(path_type=Path))
 @option(
     "--out",
@@ -44,6 +44,8 @@ def import_command(*, form: str, file: Path, folder: Path, **stated: Any) -> Non
     FORMAT is osu (also `gasmeter measure --format osu`), imb, perftest, ucx_perftest or gasnet (testsmall, testlarge).
     Rows are of kind measured; their kernel and label are the tool, their semantics its own words.
     """
+    from gasmeter.exchange import import_results
+
     result = import_results(form, file, folder, **stated)
     note(f"{len(result.rows)} rows, measured by {form}")
     out(str(folder))

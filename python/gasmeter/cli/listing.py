@@ -11,17 +11,8 @@ import click
 
 from gasmeter.catalogue import Option, catalogue, topologies
 from gasmeter.cli.common import option, out
-from gasmeter.declarations import read_declaration
 from gasmeter.errors import GasmeterError, UsageError
-from gasmeter.execution import estimated_seconds
-from gasmeter.loading import ProgramFile, load_experiment
-from gasmeter.machine import machine, machines
-from gasmeter.parameters import PARAMETERS
-from gasmeter.reproduction.papers import PAPERS
-from gasmeter.reproduction.planning import describe
 from gasmeter.units import format_duration, quantity_text
-from gasmeter.verdicts.claims import claims
-from gasmeter.verdicts.predicates import predicates
 
 __all__ = ["list_command"]
 
@@ -86,6 +77,10 @@ def _experiment_file(path: Path, *, run: bool = False) -> Entry:
 
     What it declares is read, not run; `run` does run it, for what it works out by code of its own.
     """
+    from gasmeter.declarations import read_declaration
+    from gasmeter.loading import ProgramFile, load_experiment
+    from gasmeter.sweep import estimated_seconds
+
     entry: Entry = {"name": path.stem, "summary": "", "ops": [], "options": [], "state": "", "file": str(path)}
     try:
         found = read_declaration(path)
@@ -109,10 +104,15 @@ def _experiment_file(path: Path, *, run: bool = False) -> Entry:
 
 
 def _machines() -> list[Entry]:
+    from gasmeter.machine import machines
+
     return [_machine(name) for name in machines()]
 
 
 def _machine(name: str) -> Entry:
+    from gasmeter.machine import machine
+    from gasmeter.parameters import PARAMETERS
+
     found = machine(name)
     summaries = {parameter.key: parameter for parameter in PARAMETERS[found.network]}
     parameters = [
@@ -131,6 +131,9 @@ def _topologies() -> list[Entry]:
 
 
 def _figures() -> list[Entry]:
+    from gasmeter.reproduction.papers import PAPERS
+    from gasmeter.reproduction.planning import describe
+
     return [
         {"name": f"{paper.name} {figure.number}", "summary": figure.title, "ops": [], "options": [],
          "state": figure.state, "paper": paper.name, "figure": figure.number, "left_out": figure.left_out,
@@ -141,6 +144,9 @@ def _figures() -> list[Entry]:
 
 
 def _claims() -> list[Entry]:
+    from gasmeter.verdicts.claims import claims
+    from gasmeter.verdicts.predicates import predicates
+
     known = predicates()
     return [
         {"name": claim.id, "summary": claim.statement, "ops": [], "options": [], "kind": claim.kind,

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import click
 
+from gasmeter.choices import FORMATS, MOST_ITERATIONS
 from gasmeter.cli.common import DURATION, SHARE, note, option, out, point_options, show
-from gasmeter.cli.progress import showing_progress
-from gasmeter.execution import execute
-from gasmeter.formats import FORMATS, counters_table
-from gasmeter.measurement import measurement
-from gasmeter.names import parse_assignments
-from gasmeter.point import MOST_ITERATIONS
 
 __all__ = ["measure"]
 
@@ -27,8 +22,8 @@ Examples:
 @point_options("MEASURE")
 @option(
     "--placement", default="", metavar="P[,P…]",
-    help="Node of each rank on a modelled topology: fill (consecutive ranks share a node), round-robin, one-per-node,"
-    " or list:0,0,3,1.  [default: fill]",
+    help="Node of each rank on a modelled topology: one-per-node, round-robin, fill (consecutive ranks share a node),"
+    " or list:0,0,3,1.  [default: one-per-node, round-robin where ranks outnumber nodes]",
 )  # fmt: skip
 @option(
     "--against", default=None, metavar="C2", help="Compare with this conduit in alternating blocks; adds overhead rows."
@@ -84,6 +79,11 @@ def measure(
     The table gives the median of the blocks and its 95 % interval. With csv and json nothing else is written to
     standard output (counters go to standard error). Kernels are listed by `gasmeter list kernels`.
     """
+    from gasmeter.cli.progress import showing_progress
+    from gasmeter.execution import execute
+    from gasmeter.measurement import measurement
+    from gasmeter.names import parse_assignments
+
     experiment = measurement(
         kernel, conduit=conduit, op=op, sizes=sizes, ranks=ranks, variant=variant, options=parse_assignments(options),
         against=against, ci=ci, iterations=iters, max_time=max_time, time=time, seed=seed, machine=machine,
@@ -93,5 +93,7 @@ def measure(
         result = execute(experiment, progress=progress)
     status = show(result, form, title=experiment.title)
     if counters:
+        from gasmeter.formats import counters_table
+
         (out if form == "table" else note)(counters_table(result.counter_rows()))
     return status

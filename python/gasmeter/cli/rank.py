@@ -6,11 +6,9 @@ from pathlib import Path
 
 import click
 
+from gasmeter.choices import FORMATS
 from gasmeter.cli.common import note, option, show
 from gasmeter.errors import UsageError
-from gasmeter.formats import FORMATS
-from gasmeter.names import parse_assignments
-from gasmeter.remote import create_job_file, join, lead, read_job_file
 
 __all__ = ["rank"]
 
@@ -42,6 +40,9 @@ def rank(*, file: Path, index: int | None, create: str | None, arguments: tuple[
     job's secret: only its owner may read it. Ranks 1 and up wait for rank 0, take part in what it measures and end with
     it. Rank 0 alone prints.
     """
+    from gasmeter.names import parse_assignments
+    from gasmeter.remote import create_job_file, join, lead, read_job_file
+
     if create is not None:
         if index is not None:
             raise UsageError("--create and --index exclude each other: first the file, then the ranks", "--create")

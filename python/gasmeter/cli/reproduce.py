@@ -6,21 +6,17 @@ import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-from rich import box
-from rich.table import Table
-from rich.text import Text
 
+from gasmeter.choices import BLIND, Blind
 from gasmeter.cli.common import FOLDER, note, option, options_with_origin, out
-from gasmeter.cli.progress import showing_progress
 from gasmeter.errors import UsageError
-from gasmeter.formats import render_table
-from gasmeter.reproduction.digitised import read_digitised
-from gasmeter.reproduction.papers import figures_of, paper
-from gasmeter.reproduction.running import Judged, Reproduction, reproduce
 from gasmeter.units import format_duration
-from gasmeter.verdicts.claims import BLIND, Blind
+
+if TYPE_CHECKING:
+    from gasmeter.reproduction.running import Judged, Reproduction
 
 __all__ = ["reproduce_command"]
 
@@ -69,6 +65,11 @@ def reproduce_command(
     a folder. Every finished point is kept at once: after Ctrl-C, --resume runs only what is missing. Statements are
     judged by predicates that were frozen before; a miss is reported as a miss and is no error.
     """
+    from gasmeter.cli.progress import showing_progress
+    from gasmeter.reproduction.digitised import read_digitised
+    from gasmeter.reproduction.papers import figures_of, paper
+    from gasmeter.reproduction.running import reproduce
+
     found_paper = paper(name)
     numbers = [number.strip() for number in figures.split(",")] if figures else []
     if "" in numbers:
@@ -85,7 +86,7 @@ def reproduce_command(
     except KeyboardInterrupt:
         note(f"what was run is kept in {place}; continue with --resume")
         raise
-    from gasmeter.reproduction.writing import write_reproduction  # noqa: PLC0415 - loads matplotlib
+    from gasmeter.reproduction.writing import write_reproduction
 
     write_reproduction(found, place, points)
     _print(found, place)
@@ -93,6 +94,12 @@ def reproduce_command(
 
 
 def _print(found: Reproduction, place: Path) -> None:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from gasmeter.formats import render_table
+
     table = Table(box=box.SIMPLE_HEAD, title=found.result.title, title_justify="left")
     for number, head in enumerate(_HEADS):
         table.add_column(head, justify="right" if number in _NUMBERS else "left", no_wrap=True)

@@ -4,25 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-from rich import box
-from rich.table import Table
-from rich.text import Text
 
 from gasmeter.cli.common import FOLDER, note, option, options_with_origin, out
-from gasmeter.cli.progress import showing_progress
 from gasmeter.errors import GasmeterError, UsageError
-from gasmeter.execution import estimated_seconds, execute
-from gasmeter.experiment import Experiment
-from gasmeter.formats import render_table
-from gasmeter.loading import load_experiment, locate
-from gasmeter.moved import MOVED_HEADS, moved_lines
-from gasmeter.names import parse_assignments
-from gasmeter.point import Group
-from gasmeter.result import Result
-from gasmeter.summary import SPEED_HEADS, digest, speed_lines
 from gasmeter.units import format_duration
+
+if TYPE_CHECKING:
+    from gasmeter.experiment import Experiment
+    from gasmeter.point import Group
+    from gasmeter.result import Result
 
 __all__ = ["run"]
 
@@ -72,6 +65,11 @@ def run(
     Every finished point is kept at once: after Ctrl-C or a crash, --resume measures only what is missing. A folder
     that holds an earlier run of the same experiment is kept under another name.
     """
+    from gasmeter.cli.progress import showing_progress
+    from gasmeter.execution import execute
+    from gasmeter.loading import load_experiment, locate
+    from gasmeter.names import parse_assignments
+
     experiment = load_experiment(file)
     values = parse_assignments(replace, "set")
     place = folder or Path("out") / experiment.name
@@ -106,6 +104,8 @@ def _given(values: dict[str, str], error: GasmeterError) -> bool:
 
 
 def _print_plan(experiment: Experiment, groups: Sequence[Group]) -> None:
+    from gasmeter.sweep import estimated_seconds
+
     for group in groups:
         against = f"  [alternating, against {group.reference_name}]" if group.reference is not None else ""
         for point in group.points:
@@ -116,6 +116,12 @@ def _print_plan(experiment: Experiment, groups: Sequence[Group]) -> None:
 
 
 def _text_table(heads: Sequence[str], lines: Sequence[Sequence[str]], title: str) -> str:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from gasmeter.formats import render_table
+
     table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
     for head in heads:
         table.add_column(
@@ -127,6 +133,9 @@ def _text_table(heads: Sequence[str], lines: Sequence[Sequence[str]], title: str
 
 
 def _print_result(experiment: Experiment, result: Result, place: Path) -> None:
+    from gasmeter.moved import MOVED_HEADS, moved_lines
+    from gasmeter.summary import SPEED_HEADS, digest, speed_lines
+
     if result.rows:
         heads, lines = digest(result)
         out(_text_table(heads, lines, experiment.title or experiment.name))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from gasmeter.cli.common import note, option, out, point_options
-from gasmeter.names import parse_assignments
-from gasmeter.trace import Trace, chrome_events, steps_frame, trace, trace_table, write_traces
+
+if TYPE_CHECKING:
+    from gasmeter.trace import Trace
 
 __all__ = ["trace_command"]
 
@@ -29,8 +30,8 @@ Examples:
 @point_options("TRACE")
 @option(
     "--placement", default="", metavar="P", envvar="GASMETER_TRACE_PLACEMENT",
-    help="Node of each rank on a modelled topology: fill, round-robin, one-per-node or list:0,0."
-    "  [default: one-per-node]",
+    help="Node of each rank on a modelled topology: one-per-node, round-robin, fill or list:0,0."
+    "  [default: one-per-node, round-robin where ranks outnumber nodes]",
 )  # fmt: skip
 @option(
     "--iters", type=click.IntRange(1, _MOST), default=5, show_default=True, metavar="N",
@@ -53,6 +54,9 @@ def trace_command(
     In virtual time the steps sum to the operation's time to the picosecond. Steps are what ranks, interfaces and links
     did on the way that decided when the operation was done. Kernels: ping-pong, am, fetch-add (latency), barrier.
     """
+    from gasmeter.names import parse_assignments
+    from gasmeter.trace import trace, write_traces
+
     found = trace(what, iterations=iters, options=parse_assignments(options), **settings)
     if folder is not None:
         for path in write_traces(found, folder):
@@ -61,6 +65,8 @@ def trace_command(
 
 
 def _render(found: list[Trace], form: str) -> str:
+    from gasmeter.trace import chrome_events, steps_frame, trace_table
+
     if form == "chrome":
         return json.dumps(chrome_events(found))
     if form == "csv":

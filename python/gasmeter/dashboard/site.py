@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from gasmeter.context import now, package_version
+from gasmeter.context import now
 from gasmeter.dashboard.history import Floats, History, Series, read_history
 from gasmeter.dashboard.packing import pack_column, pack_integers, quantum
 from gasmeter.dashboard.samples import Blocks, Counted, read_counters, read_samples
@@ -26,6 +26,7 @@ from gasmeter.direction import better
 from gasmeter.errors import UsageError
 from gasmeter.files import refused
 from gasmeter.formats import json_value
+from gasmeter.version import package_version
 
 __all__ = ["ASSETS", "Site", "series_id", "write_dashboard"]
 

@@ -1,6 +1,6 @@
 """Other tools' results as stores, and stores as other tools' files."""
 
-from gasmeter.exchange.importing import IMPORTS, import_results
+from gasmeter.exchange.importing import import_results
 from gasmeter.exchange.writing import to_asv, to_bencher, to_github_action, to_google_benchmark
 
-__all__ = ["IMPORTS", "import_results", "to_asv", "to_bencher", "to_github_action", "to_google_benchmark"]
+__all__ = ["import_results", "to_asv", "to_bencher", "to_github_action", "to_google_benchmark"]

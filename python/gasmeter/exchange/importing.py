@@ -7,7 +7,8 @@ import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from gasmeter.context import command_line, now, package_version
+from gasmeter.choices import IMPORT_FORMATS
+from gasmeter.context import command_line, now
 from gasmeter.errors import UsageError, unknown
 from gasmeter.exchange.gasnet import read_gasnet
 from gasmeter.exchange.imb import read_imb
@@ -18,18 +19,19 @@ from gasmeter.exchange.verbs import read_perftest
 from gasmeter.result import Result
 from gasmeter.rows import Record, Row
 from gasmeter.store import Store
+from gasmeter.version import package_version
 
-__all__ = ["IMPORTS", "import_results"]
+__all__ = ["import_results"]
 
 _Reader = Callable[[str, str], Iterator[Quantity]]
-IMPORTS: dict[str, tuple[_Reader, str]] = {
+_READERS: dict[str, tuple[_Reader, str]] = {
     "osu": (read_osu, "raw@mpi"),
     "imb": (read_imb, "raw@mpi"),
     "perftest": (read_perftest, "raw@verbs"),
     "ucx_perftest": (read_ucx, "raw@ucx"),
     "gasnet": (read_gasnet, "gasnet"),
 }
-"""Formats by name: how they are read, and what their numbers ran on unless somebody says more."""
+"""By format: how it is read, and what its numbers ran on unless somebody says more."""
 
 
 def import_results(
@@ -48,13 +50,13 @@ def import_results(
     Parameters
     ----------
     form : str
-        One of `IMPORTS`.
+        One of `gasmeter.choices.IMPORT_FORMATS`.
     file : str or Path
         What the tool printed.
     out : str or Path
         Folder of the store; an earlier import there is kept under another name.
     conduit : str, optional
-        What it ran on, for column ``conduit``; by default what `IMPORTS` says.
+        What it ran on, for column ``conduit``; by default what the format says.
     ranks : int, default 2
         Ranks of the job, where the output does not say.
     host, date, revision : str, optional
@@ -70,9 +72,9 @@ def import_results(
     UsageError
         If the format is unknown, or the file cannot be read, holds no result, or is damaged: with its line.
     """
-    if form not in IMPORTS:
-        raise unknown("format", form, IMPORTS, "gasmeter import --help")
-    read, runs_on = IMPORTS[form]
+    if form not in _READERS:
+        raise unknown("format", form, IMPORT_FORMATS, "gasmeter import --help")
+    read, runs_on = _READERS[form]
     path = Path(file)
     try:
         text = path.read_text(encoding="utf-8")

@@ -14,10 +14,10 @@ from typing import Any
 
 from gasmeter import context
 from gasmeter.catalogue import catalogue
+from gasmeter.choices import FEWEST_STARTS
 from gasmeter.errors import UsageError
 from gasmeter.execution import Progress
 from gasmeter.experiment import Experiment
-from gasmeter.guard.comparing import FEWEST_STARTS
 from gasmeter.guard.stores import DEBUG
 from gasmeter.library import this_build
 from gasmeter.point import Group, Point

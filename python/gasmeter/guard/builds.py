@@ -11,9 +11,9 @@ import tempfile
 import venv
 from pathlib import Path
 
-from gasmeter.context import package_version
 from gasmeter.errors import EnvironmentLacks, UsageError
 from gasmeter.guard.alternating import Build
+from gasmeter.version import package_version
 from gasmeter.workers import worker_binary
 
 __all__ = ["INSTALLED", "cache_folder", "find_build"]

@@ -16,10 +16,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
+from gasmeter.choices import FEWEST_STARTS
 from gasmeter.statistics import CONFIDENCE
 
 __all__ = [
-    "FEWEST_STARTS",
     "RELEVANT",
     "TRIM",
     "Comparison",
@@ -29,8 +29,6 @@ __all__ = [
     "correct",
 ]
 
-FEWEST_STARTS = 10
-"""Process starts of each build, at least."""
 RELEVANT = 0.02
 """Differences below 2 % are nobody's business, however sure."""
 TRIM = 0.1

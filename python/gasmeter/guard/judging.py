@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gasmeter.choices import FEWEST_STARTS
 from gasmeter.direction import better
 from gasmeter.errors import UsageError
 from gasmeter.guard.bootstrap import bootstrap_ratio
 from gasmeter.guard.comparing import (
-    FEWEST_STARTS,
     RELEVANT,
     Comparison,
     compare_paired,

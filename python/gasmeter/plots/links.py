@@ -20,6 +20,7 @@ from matplotlib.ticker import PercentFormatter
 
 from gasmeter.catalogue import topology
 from gasmeter.links import unpack
+from gasmeter.placement import ONE_PER_NODE
 from gasmeter.plots.style import Drawing
 from gasmeter.units import format_bytes
 
@@ -60,7 +61,7 @@ def links_title(packed: Mapping[str, Any]) -> str:
     """
     what = dict.fromkeys(text for text in (packed["kernel"], packed["op"], packed["variant"]) if text)
     size = [format_bytes(packed["size_bytes"])] if packed["size_bytes"] else []
-    placement = [f"placement {packed['placement']}"] if packed["placement"] not in {"", "fill"} else []
+    placement = [f"placement {packed['placement']}"] if packed["placement"] not in {"", ONE_PER_NODE} else []
     parts = [f"{packed['conduit']}, machine {packed['machine']}", packed["topology"], *placement]
     return f"{' '.join([*what, *size])} on {', '.join(parts)}, {packed['ranks']} ranks (modelled)"
 

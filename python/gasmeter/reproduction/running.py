@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from gasmeter.choices import Blind
 from gasmeter.conformance import Suite, conformance_program, run_suite
 from gasmeter.errors import EnvironmentLacks, UsageError
 from gasmeter.execution import Progress, execute
@@ -21,7 +22,7 @@ from gasmeter.reproduction.planning import GIVEN, Plan, Planned, Role, describe,
 from gasmeter.result import Result
 from gasmeter.rows import Row
 from gasmeter.runner import GroupOutcome, Runner
-from gasmeter.verdicts.claims import RESULT, Blind, Claim, claims
+from gasmeter.verdicts.claims import RESULT, Claim, claims
 from gasmeter.verdicts.judging import Case, Judgement, Trial, judge_claim
 from gasmeter.verdicts.predicates import Predicate, SeriesKey, predicates
 from gasmeter.verdicts.suites import judge_suite

@@ -24,6 +24,7 @@ from gasmeter.reproduction.steps import link_loads, steps
 from gasmeter.rows import taken_points
 from gasmeter.units import format_bytes, format_duration
 from gasmeter.verdicts.predicates import predicates_digest
+from gasmeter.version import package_version
 
 __all__ = ["CLAIM_COLUMNS", "claim_rows", "claims_csv", "report_html", "write_reproduction"]
 
@@ -199,7 +200,7 @@ def _facts(found: Reproduction) -> list[tuple[str, str]]:
     return [
         ("figures", ", ".join(figure.number for figure in found.plan.figures)),
         ("written", context.now()),
-        ("gasmeter", ", ".join([context.package_version(), *map(build_text, builds)])),
+        ("gasmeter", ", ".join([package_version(), *map(build_text, builds)])),
         ("machine", "; ".join(f"{one.name}, digest {one.digest}" for one in found.plan.machines())),
         ("predicates", f"digest {predicates_digest()}"),
         ("points", f"{points} in {format_duration(found.seconds)}"),
@@ -342,5 +343,5 @@ def _cite(found: Reproduction) -> list[str]:
         if name in known and not known[name].source.startswith(("estimate", "seed:", "recalled"))
     )
     said = ", ".join(f"machine {one.name} ({one.digest})" for one in machines)
-    own = f"For the modelled numbers: gasmeter {context.package_version()}, {said}, predicates {predicates_digest()}."
+    own = f"For the modelled numbers: gasmeter {package_version()}, {said}, predicates {predicates_digest()}."
     return [*found.plan.paper.cite, *(f"For the hardware: {source}." for source in sources), own]

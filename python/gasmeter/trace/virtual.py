@@ -65,7 +65,7 @@ def points_of(what: str, **settings: Any) -> list[Point]:
     what : str
         Name of either.
     **settings
-        As for `gasmeter.measure`; without a placement, modelled ranks are on nodes of their own.
+        As for `gasmeter.measure`.
 
     Returns
     -------
@@ -85,14 +85,7 @@ def points_of(what: str, **settings: Any) -> list[Point]:
         kernel, settings = "ping-pong", {**settings, "op": what}
     if settings.get("sizes") is None and kernel in {"ping-pong", "am"}:
         settings["sizes"] = "8,512,4K"
-    points = [point for group in measurement(kernel, **settings).groups() for point in group.points]
-    if settings.get("placement"):
-        return points
-    # The network is what is traced: nobody said where ranks are, so each is on a node of its own.
-    return [
-        point.model_copy(update={"placement": "one-per-node", "nodes": point.ranks}) if point.placement else point
-        for point in points
-    ]
+    return [point for group in measurement(kernel, **settings).groups() for point in group.points]
 
 
 def trace_point(point: Point, iterations: int = 5) -> Trace:

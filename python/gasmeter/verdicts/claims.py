@@ -6,20 +6,16 @@ import csv
 import functools
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
 
+from gasmeter.choices import BLIND, Blind
 from gasmeter.errors import UsageError, unknown
 
-__all__ = ["BLIND", "RESULT", "Blind", "Claim", "claims", "papers"]
+__all__ = ["RESULT", "Claim", "claims", "papers"]
 
 _TABLE = Path(__file__).resolve().parent.parent / "published" / "claims.csv"
 
 RESULT = "result"
 """Kind of the claims that are judged and never an input."""
-
-Blind = Literal["removed", "tripled"]
-BLIND: tuple[Blind, ...] = ("removed", "tripled")
-"""What a blind run does with the results of the papers."""
 
 _FACTOR = 3.0
 

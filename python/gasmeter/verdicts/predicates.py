@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from gasmeter.choices import Blind
 from gasmeter.errors import UsageError
-from gasmeter.verdicts.claims import RESULT, Blind, claims
+from gasmeter.verdicts.claims import RESULT, claims
 from gasmeter.verdicts.expressions import Expression
 
 __all__ = [

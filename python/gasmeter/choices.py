@@ -1,0 +1,38 @@
+"""Choices and bounds that the command line names before it loads what carries them out."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+__all__ = [
+    "BLIND",
+    "CONFORMANCE_CONDUITS",
+    "FEWEST_STARTS",
+    "FORMATS",
+    "IMPORT_FORMATS",
+    "MOST_ITERATIONS",
+    "REPORT_FORMATS",
+    "Blind",
+]
+
+FORMATS = ("table", "csv", "json", "osu")
+"""Forms of rows: `gasmeter.formats.render`."""
+
+REPORT_FORMATS = ("table", "markdown", "junit", "json")
+"""Forms of a judgement: `gasmeter.guard.reports.render_judgement`."""
+
+IMPORT_FORMATS = ("osu", "imb", "perftest", "ucx_perftest", "gasnet")
+"""Other tools whose output is read: `gasmeter.exchange.import_results`."""
+
+CONFORMANCE_CONDUITS = ("smp", "udp", "mpi", "extoll", "ibv", "ideal")
+"""Conduits whose rules `gasmeter doctor --conformance` shows by default."""
+
+Blind = Literal["removed", "tripled"]
+BLIND: tuple[Blind, ...] = ("removed", "tripled")
+"""What a blind run does with the results of the papers."""
+
+MOST_ITERATIONS = (1 << 63) - 1
+"""Operations per block that a rank still counts."""
+
+FEWEST_STARTS = 10
+"""Process starts that two builds are compared by, at least."""

@@ -1,0 +1,77 @@
+"""The commands of `gasmeter` as a table: the module of each is loaded when somebody asks for the command itself."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator, MutableMapping
+from typing import NamedTuple
+
+import click
+
+__all__ = ["TABLE", "Commands", "Place"]
+
+
+class Place(NamedTuple):
+    """Where a command is, and how its help begins: what a list of commands shows."""
+
+    module: str
+    attribute: str
+    summary: str
+
+
+TABLE = {
+    "check": Place(
+        "check", "check",
+        "Hold the store NEW against a baseline; exit status 1 if something got slower, moved, vanished or is wrong.",
+    ),
+    "compare": Place("compare", "compare", "Compare A with B; exit status 1 if B is slower, moved, or wrong."),
+    "dashboard": Place("dashboard", "dashboard", "Write the histories of stores as static pages."),
+    "doctor": Place(
+        "doctor", "doctor",
+        "Show what runs on this machine: conduits, workers, memory, cores, clock, core-to-core probe, limits,"
+        " versions.",
+    ),
+    "export": Place("export", "export", "Write a run down for other simulators, or a store for other tools."),
+    "fit": Place("fit", "fit", "Fit a model to stored results."),
+    "import": Place("importing", "import_command", "Write a store with what another tool printed."),
+    "list": Place("listing", "list_command", "List what exists, with options, units and defaults."),
+    "measure": Place("measure", "measure", "Measure KERNEL on a conduit and print one table."),
+    "rank": Place("rank", "rank", "Be one rank of a job whose ranks stand on several hosts."),
+    "reproduce": Place("reproduce", "reproduce_command", "Run the figures of PAPER again and judge its statements."),
+    "run": Place(
+        "run", "run",
+        "Run the sweep that EXPERIMENT.py describes; write rows, samples, plots and a summary to a folder.",
+    ),
+    "trace": Place(
+        "trace", "trace_command",
+        "Show who spends what where in one operation of KERNEL, or of ping-pong's OP, from initiation to completion.",
+    ),
+}  # fmt: skip
+"""By name; a test holds it against the commands."""
+
+
+class Commands(MutableMapping[str, click.Command]):
+    """The commands by name; iterating loads none."""
+
+    def __init__(self) -> None:
+        self._loaded: dict[str, click.Command | None] = dict.fromkeys(TABLE)
+
+    def __getitem__(self, name: str) -> click.Command:
+        found = self._loaded[name]
+        if found is None:
+            place = TABLE[name]
+            found = getattr(importlib.import_module(f"gasmeter.cli.{place.module}"), place.attribute)
+            self._loaded[name] = found
+        return found
+
+    def __setitem__(self, name: str, command: click.Command) -> None:
+        self._loaded[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        del self._loaded[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._loaded)
+
+    def __len__(self) -> int:
+        return len(self._loaded)

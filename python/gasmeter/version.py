@@ -1,0 +1,21 @@
+"""The version of gasmeter, known without loading anything else."""
+
+from __future__ import annotations
+
+__all__ = ["package_version"]
+
+
+def package_version() -> str:
+    """Return the version of gasmeter.
+
+    Returns
+    -------
+    str
+        From the installed package; ``0+source`` when it runs from a source tree that is not installed.
+    """
+    import importlib.metadata  # noqa: PLC0415 - loads a parser of messages
+
+    try:
+        return importlib.metadata.version("gasmeter")
+    except importlib.metadata.PackageNotFoundError:
+        return "0+source"

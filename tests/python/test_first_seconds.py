@@ -1,0 +1,74 @@
+"""What a command loads before it answers: nothing that it does not need."""
+
+import os
+import subprocess
+import sys
+
+import click
+import pytest
+
+from gasmeter.choices import IMPORT_FORMATS, REPORT_FORMATS
+from gasmeter.cli import cli
+from gasmeter.cli.commands import TABLE
+from gasmeter.exchange.importing import _READERS
+from gasmeter.guard.reports import REPORTS
+
+HEAVY = {"numpy", "pandas", "scipy", "ruptures", "pyarrow", "matplotlib"}
+EXPERIMENT = """
+import gasmeter as gm
+experiment = gm.Experiment(name="small", series=(gm.Series(kernel="barrier", conduit="ideal"),))
+"""
+
+
+def loaded(folder, *words, **environment):
+    """The libraries that a command line imports, as the interpreter itself tells."""
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "gasmeter", *words], cwd=folder, capture_output=True, text=True,
+        check=True, env={**os.environ, **environment},
+    )  # fmt: skip
+    lines = [line for line in done.stderr.splitlines() if line.startswith("import time:")]
+    return {line.rpartition("|")[2].strip().partition(".")[0] for line in lines}, done.stdout
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("--version",), ("--help",), (), ("list",), ("list", "machines"), ("export", "goal", "--help"),
+     ("fit", "loggp", "--help"), *((name, "--help") for name in TABLE)],
+    ids=" ".join,
+)  # fmt: skip
+def test_what_measures_nothing_loads_no_numerics(words, tmp_path):
+    (tmp_path / "experiments").mkdir()
+    (tmp_path / "experiments/small.py").write_text(EXPERIMENT)
+    libraries, said = loaded(tmp_path, *words)
+    assert "click" in libraries  # the table of imports was read
+    assert HEAVY.isdisjoint(libraries)
+    assert said
+
+
+@pytest.mark.parametrize(("words", "answer"), [("gasmeter me", "measure"), ("gasmeter measure --top", "--topology")])
+def test_completion_loads_no_numerics(words, answer, tmp_path):
+    number = str(len(words.split()) - 1)
+    environment = {"_GASMETER_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": number}
+    libraries, said = loaded(tmp_path, **environment)
+    assert answer in said
+    assert HEAVY.isdisjoint(libraries)
+
+
+def test_a_modelled_point_loads_numpy_alone(tmp_path):
+    libraries, said = loaded(tmp_path, "measure", "ping-pong", "--conduit", "extoll", "--op", "put", "--sizes", "8")
+    assert "latency" in said
+    assert libraries & HEAVY == {"numpy"}
+
+
+def test_the_table_says_what_the_commands_say():
+    for name, place in TABLE.items():
+        command = cli.commands[name]
+        assert isinstance(command, click.Command)
+        assert command.name == name
+        assert " ".join(command.help.split("\n\n")[0].split()).startswith(place.summary)
+    assert len(cli.commands) == len(TABLE)
+
+
+def test_choices_are_those_of_what_carries_them_out():
+    assert tuple(REPORTS) == REPORT_FORMATS
+    assert tuple(_READERS) == IMPORT_FORMATS
