@@ -142,6 +142,12 @@ class _Member:
         self.outcome.blocks.append(block)
         self.operations += block.operations
 
+    def repeats_itself(self) -> bool:
+        """Whether it is modelled and has run all that virtual time has to say, however long others are measured."""
+        wanted = self.outcome.point.budget.blocks or _MODELLED_ROUNDS
+        whole = self.operations >= self.least_operations
+        return self.outcome.modelled and whole and len(self.outcome.blocks) >= wanted
+
 
 def _prescribed_operations(point: Point) -> int:
     """RandomAccess makes four updates per word of its table (HPCC's rule); other kernels run as long as they may."""
@@ -370,14 +376,14 @@ class Runner:
         budget = members[0].outcome.point.budget
         real = not all(member.outcome.modelled for member in members)
         before = self.probe.try_value_ns() if real else math.nan
-        pending, extensions = 0, 0
+        pending, extensions, rounds = 0, 0, 0
         started = begin = self._clock()
         check_at = statistics.FEWEST_BLOCKS
         while True:
             for member in members:
-                member.run()
-            pending += 1
-            rounds = len(members[0].outcome.blocks)
+                if not (real and member.repeats_itself()):
+                    member.run()
+            pending, rounds = pending + 1, rounds + 1
             now = self._clock()
             done = (
                 rounds >= (budget.blocks or _MODELLED_ROUNDS)

@@ -118,6 +118,18 @@ def test_one_picosecond_of_virtual_time_fails_and_names_size_and_block(stores):
     assert check(*stores)[0] == 1
 
 
+def test_what_compares_measured_with_modelled_is_not_gated(machine, tmp_path):
+    series = (MODELLED.replaced({"size": "8"}).model_copy(update={"reference": "smp"}),)
+    machine.noise = 0.004
+    first = measure(tmp_path / "a", series)
+    machine.noise = 0.02
+    second = measure(tmp_path / "b", series)
+    status, text, _ = check(first, second)
+    assert status == 0, text
+    assert "1 same" in text
+    assert "mixed" in (second / "results.csv").read_text()
+
+
 def test_options_for_tests_of_the_guard_make_no_other_figure(stores):
     def change(entry):
         for row in entry["rows"]:

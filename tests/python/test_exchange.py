@@ -233,7 +233,7 @@ def test_google_benchmark_holds_every_block(store):
     assert content["context"]["num_cpus"] > 0
     names = {entry["name"] for entry in content["benchmarks"]}
     assert len(names) == len(rows)
-    assert {name.split("/")[0] for name in names} == {"measured", "modelled"}
+    assert {name.split("/")[0] for name in names} == {"measured", "modelled", "mixed"}
 
 
 def test_github_action_files_go_by_direction(store):

@@ -4,6 +4,7 @@
 Gasmeter.KINDS = {
   measured: ["Measured", "wall clock on the machine that each card names"],
   modelled: ["Modelled", "exact virtual time: the same on every machine, so that any difference is a change of the model or the code"],
+  mixed: ["Mixed", "something measured on the machine that each card names over something modelled, or the reverse"],
   published: ["Published", "somebody's paper; nothing of it was run here"],
 };
 const FILTERS = [["kernel", "kernel"], ["op", "operation"], ["conduit", "conduit"], ["size_bytes", "size"], ["where", "machine"], ["metric", "metric"], ["kind", "kind"], ["experiment", "experiment"]];
