@@ -243,8 +243,7 @@ def format_interval(row: Row) -> str:
     """
     if not (math.isfinite(row["ci_low"]) and math.isfinite(row["ci_high"])):
         return "-"
-    signed = row["metric"] != "error_fraction"
-    ends = (format_quantity(row[name], row["unit"], signed=signed) for name in ("ci_low", "ci_high"))
+    ends = (format_quantity(row[name], row["unit"], row["metric"]) for name in ("ci_low", "ci_high"))
     return " … ".join(ends)
 
 
@@ -290,7 +289,6 @@ def _table(rows: Sequence[Row], title: str, footer: Sequence[str]) -> str:
 
 
 def _cells(row: Row) -> dict[str, str]:
-    unit, signed = row["unit"], row["metric"] != "error_fraction"
     remarks = [] if row["verified"] else ["NOT VERIFIED"]
     remarks += ["modelled"] if row["kind"] == "modelled" else []
     remarks += ["more ranks than cores"] if row["oversubscribed"] else []
@@ -304,7 +302,7 @@ def _cells(row: Row) -> dict[str, str]:
         "size": format_bytes(row["size_bytes"]) if row["size_bytes"] else "-",
         "options": row["options"],
         "metric": row["metric"],
-        "median": format_quantity(row["value"], unit, signed=signed),
+        "median": format_quantity(row["value"], row["unit"], row["metric"]),
         "interval": format_interval(row),
         "n": str(row["n"]),
         "remark": ", ".join(remarks),

@@ -108,15 +108,16 @@ def _line(target: Target, row: Row) -> SpeedLine:
     )
     bound = target.at_most if target.at_most is not None else target.at_least
     sign = "≤" if target.at_most is not None else "≥"
-    limit = "-" if bound is None else f"{sign} {_figure(bound, unit)}"
-    interval = f"{_figure(low, unit)} … {_figure(high, unit)}" if math.isfinite(low) else "-"
-    return (f"{target.line} ({detail})", _figure(value, unit), interval, limit, _verdict(target, value, low, high))
+    limit = "-" if bound is None else f"{sign} {_figure(bound, unit, row['metric'])}"
+    shown, least, most = (_figure(number, unit, row["metric"]) for number in (value, low, high))
+    interval = f"{least} … {most}" if math.isfinite(low) else "-"
+    return (f"{target.line} ({detail})", shown, interval, limit, _verdict(target, value, low, high))
 
 
-def _figure(value: float, unit: str) -> str:
+def _figure(value: float, unit: str, metric: str) -> str:
     if not math.isfinite(value):
         return "-"
-    return format_quantity(value, unit) if unit else f"{value:.3g}"
+    return format_quantity(value, unit, metric) if unit else f"{value:.3g}"
 
 
 def _verdict(target: Target, value: float, low: float, high: float) -> str:
@@ -191,7 +192,7 @@ def _what(row: Row, telling: Mapping[str, set[str]]) -> list[str]:
 def _median(row: Row) -> str:
     if not row["verified"]:
         return "NOT VERIFIED"
-    return format_quantity(row["value"], row["unit"], signed=row["metric"] != "error_fraction")
+    return format_quantity(row["value"], row["unit"], row["metric"])
 
 
 def _rows_table(rows: Sequence[Row]) -> str:

@@ -56,12 +56,9 @@ def _cells(found: Finding) -> list[str]:
         if math.isfinite(comparison.low):
             interval = f"{comparison.low:.4f} … {comparison.high:.4f}"
     verdict = comparison.words() if comparison is not None else found.verdict
-    return [found.name(), *(_figure(value, found.unit) for value in (found.before, found.after)), ratio, interval,
-            starts, verdict.upper() if found.failed else verdict, found.note]  # fmt: skip
-
-
-def _figure(value: float, unit: str) -> str:
-    return format_quantity(value, unit, signed=False) if math.isfinite(value) else "-"
+    figures = [format_quantity(value, found.unit, found.key.metric) for value in (found.before, found.after)]
+    told = verdict.upper() if found.failed else verdict
+    return [found.name(), *figures, ratio, interval, starts, told, found.note]
 
 
 def _lines(judgement: Judgement) -> tuple[list[list[str]], list[str]]:

@@ -15,6 +15,7 @@ Gasmeter.index = function (content) {
   for (const series of content.series) {
     content.fields.forEach((field, i) => { if (field !== "unit") series[field] = content.words[series.is[i]]; });
     series.unit_name = content.words[series.is[content.fields.indexOf("unit")]];
+    if (series.metric === "speedup") series.unit_name = "x"; // a factor, no share
     series.where = [series.host, series.machine].filter(Boolean).join(", ") || "the network's own";
     series.name = [...new Set([series.kernel, series.op, series.variant])].filter(Boolean).join(" ");
     series.on = [
