@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gasmeter.counters import COUNTERS
-from gasmeter.rows import COLUMNS, Row, installation
+from gasmeter.rows import COLUMNS, MIXED, Row, installation
 from gasmeter.units import format_bytes, format_quantity
 
 __all__ = [
@@ -276,6 +276,7 @@ def _table(rows: Sequence[Row], title: str, footer: Sequence[str]) -> str:
         ("median", "median"),
         ("95 % interval", "interval"),
         ("blocks", "n"),
+        *([("state", "state")] if any(row["state"] for row in rows) else []),
         ("", "remark"),
     ]
     right = {"ranks", "size", "median", "interval", "n"}
@@ -289,7 +290,7 @@ def _table(rows: Sequence[Row], title: str, footer: Sequence[str]) -> str:
 
 def _cells(row: Row) -> dict[str, str]:
     remarks = [] if row["verified"] else ["NOT VERIFIED"]
-    remarks += ["modelled"] if row["kind"] == "modelled" else []
+    remarks += [row["kind"]] if row["kind"] in {"modelled", MIXED} else []
     remarks += ["more ranks than cores"] if row["oversubscribed"] else []
     remarks += [f"over {row['reference']}"] if row["reference"] else []
     return {
@@ -304,6 +305,7 @@ def _cells(row: Row) -> dict[str, str]:
         "median": format_quantity(row["value"], row["unit"], row["metric"]),
         "interval": format_interval(row),
         "n": str(row["n"]),
+        "state": row["state"],
         "remark": ", ".join(remarks),
     }
 

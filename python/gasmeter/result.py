@@ -13,6 +13,7 @@ from gasmeter.counters import COUNTER_COLUMNS
 from gasmeter.links import links_frame
 from gasmeter.moved import moved
 from gasmeter.rows import COLUMNS, SAMPLE_COLUMNS, Record, Row
+from gasmeter.state import GOOD, states_line
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,10 +36,11 @@ _SHOWN = (
     "ci_low",
     "ci_high",
     "n",
+    "state",
 )
 _TEXT = frozenset(
     {"experiment", "kernel", "op", "variant", "conduit", "network", "kind", "label", "machine", "topology", "placement",
-     "options", "semantics", "metric", "unit", "reference", "run_id"}
+     "options", "semantics", "metric", "unit", "reference", "run_id", "state"}
 )  # fmt: skip
 
 
@@ -258,7 +260,7 @@ class Result:
         Returns
         -------
         str
-            Kind, probe range, verified, dropped blocks, shared cores.
+            Kind, probe range, verified, states of the rows, dropped blocks, shared cores.
         """
         rows = self.frame() if frame is None else frame
         if rows.empty:
@@ -276,7 +278,7 @@ class Result:
 
 
 def _informative(frame: pd.DataFrame, column: str) -> bool:
-    return column not in {"variant", "options"} or bool((frame[column] != "").any())
+    return column not in {"variant", "options", "state"} or bool((frame[column] != "").any())
 
 
 def _typed(frame: pd.DataFrame) -> pd.DataFrame:
@@ -305,8 +307,11 @@ def _disturbance(rows: pd.DataFrame, records: Sequence[Record]) -> str:
     parts.append(
         "data verified" if good == len(points) else f"{len(points) - good} of {len(points)} points NOT verified"
     )
+    parts += filter(None, [states_line(rows["state"])])
     dropped, blocks = (sum(entry.dropped for entry in records), sum(entry.blocks for entry in records))
     parts.append(f"{dropped} of {blocks} blocks dropped from comparison")
+    if not set(rows["state"]) <= {"", GOOD}:
+        parts.append("crossed out in plots: not good")
     if bool(rows["oversubscribed"].any()):
         parts.append("hollow markers: more ranks than cores")
     return " · ".join(parts)
@@ -328,7 +333,7 @@ def records_from(entries: Sequence[Mapping[str, Any]]) -> list[Record]:
     records = []
     for entry in entries:
         values = dict(entry)
-        values["rows"] = [_numbers(row) for row in values.get("rows", [])]
+        values["rows"] = [{"state": "", **_numbers(row)} for row in values.get("rows", [])]
         values["samples"] = [_numbers(row) for row in values.get("samples", [])]
         values["counters"] = [_numbers(row) for row in values.get("counters", [])]
         records.append(Record(**values))

@@ -17,8 +17,9 @@ from gasmeter.names import options_text
 from gasmeter.overhead import overhead_interval
 from gasmeter.placement import FILL
 from gasmeter.runner import GroupOutcome, Outcome
+from gasmeter.state import state_of
 
-__all__ = ["COLUMNS", "SAMPLE_COLUMNS", "Record", "Row", "installation", "record", "taken_points"]
+__all__ = ["COLUMNS", "SAMPLE_COLUMNS", "MIXED", "Record", "Row", "installation", "record", "taken_points"]
 
 Row = dict[str, Any]
 Values = np.ndarray[tuple[int], np.dtype[np.float64]]
@@ -31,6 +32,7 @@ COLUMNS = (
     "experiment", "kernel", "op", "variant", "conduit", "network", "kind", "label", "machine", "topology", "placement",
     "nodes", "ranks", "oversubscribed", "size_bytes", "options", "semantics", "verified", "metric", "value", "unit",
     "reference", "ci_low", "ci_high", "min", "p50", "p99", "n", "repetition", "seed", "host_state_ns", "run_id",
+    "state",
 )  # fmt: skip
 """Columns of results.csv, in order."""
 
@@ -126,7 +128,10 @@ def record(outcome: GroupOutcome, experiment: str) -> Record:
             result.unused[entry.point.id] = list(entry.unused)
         for metric in _op(entry).metrics:
             values = _values(entry, metric.name)
-            result.rows.append({**base, **_quantity(values[_usable(entry, kept)], metric)})
+            counted = values[_usable(entry, kept)]
+            summary = statistics.summarise(counted)
+            state = _state(outcome, (entry,), summary.interval, summary.interval.median)
+            result.rows.append({**base, **_quantity(summary, metric), "state": state})
             if entry.blocks:
                 result.samples.append(_samples(entry, metric, values, outcome, kept))
     result.rows.extend(_comparisons(outcome, np.asarray(kept, dtype=bool), experiment))
@@ -232,8 +237,20 @@ def _usable(outcome: Outcome, kept: Sequence[bool]) -> Truths:
     return np.asarray([True] * count if every else kept[:count], dtype=bool)
 
 
-def _quantity(values: Sequence[float] | np.ndarray[Any, Any], metric: Metric) -> Row:
-    summary = statistics.summarise(values)
+def _state(group: GroupOutcome, of: Sequence[Outcome], interval: statistics.Interval, scale: float) -> str:
+    """State of a figure that was made of the blocks of one outcome, or of two."""
+    measured = [entry for entry in of if not entry.modelled]
+    kept = group.kept()
+    return state_of(
+        interval,
+        scale,
+        modelled=not measured,
+        left_out=1 - sum(kept) / len(kept) if kept else 0.0,
+        loaded=any(group.loaded(entry.point) for entry in measured),
+    )
+
+
+def _quantity(summary: statistics.Summary, metric: Metric) -> Row:
     return {
         "semantics": metric.semantics,
         "metric": metric.name,
@@ -294,17 +311,20 @@ def _comparisons(outcome: GroupOutcome, kept: Truths, experiment: str) -> list[R
         base = {**_base(entry, outcome.host_state_ns, experiment), "reference": group.reference_name}
         if entry.modelled != reference.modelled:
             base |= {"kind": MIXED, "label": MIXED, "host_state_ns": outcome.host_state_ns}
+        both = (entry, reference)
         if group.compare in {"ratio", "both"}:
             interval = overhead_interval(above, below)
             spread = above / below - 1 if below.all() else np.asarray([])
             text = f"{metric.name} / reference - 1, paired blocks"
-            rows.append({**base, **_quantity(spread, Metric("overhead", "ratio", text)), **_interval(interval)})
+            made = _quantity(statistics.summarise(spread), Metric("overhead", "ratio", text))
+            state = _state(outcome, both, interval, interval.median + 1)
+            rows.append({**base, **made, **_interval(interval), "state": state})
         if group.compare in {"difference", "both"}:
             interval = statistics.paired_difference(above, below)
             text = f"{metric.name} - reference, paired blocks"
-            rows.append(
-                {**base, **_quantity(above - below, Metric(metric.name, metric.unit, text)), **_interval(interval)}
-            )
+            made = _quantity(statistics.summarise(above - below), Metric(metric.name, metric.unit, text))
+            state = _state(outcome, both, interval, float(np.median(below)) if below.size else math.nan)
+            rows.append({**base, **made, **_interval(interval), "state": state})
     return rows
 
 

@@ -18,6 +18,7 @@ from gasmeter.catalogue import catalogue
 from gasmeter.errors import GasmeterError, UsageError
 from gasmeter.limits import cpus
 from gasmeter.links import Table
+from gasmeter.load import Load, disturbs
 from gasmeter.mpi_launcher import launched
 from gasmeter.point import Budget, Group, Point
 from gasmeter.probe import Probe, same_state
@@ -93,6 +94,8 @@ class GroupOutcome:
         What a reader of the rows must know.
     seconds : float
         What the group took, everything included.
+    others : float
+        Processors that other programs kept busy while the blocks ran; NaN where that is not known.
     """
 
     group: Group
@@ -101,6 +104,7 @@ class GroupOutcome:
     skipped: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     seconds: float = 0.0
+    others: float = math.nan
 
     def kept(self) -> list[bool]:
         """Return which block indices may be compared.
@@ -117,6 +121,21 @@ class GroupOutcome:
             return stable
         usual = float(np.median(levels))
         return [good and same_state(max(pair), usual) for pair, good in zip(self.states_ns, stable, strict=True)]
+
+    def loaded(self, point: Point) -> bool:
+        """Return whether other programs took processors that a point's ranks needed.
+
+        Parameters
+        ----------
+        point : Point
+            Of the group, on a real conduit.
+
+        Returns
+        -------
+        bool
+            False where that is not known.
+        """
+        return disturbs(self.others, point.ranks, len(cpus()))
 
     @property
     def host_state_ns(self) -> float:
@@ -252,7 +271,9 @@ class Runner:
                 self._divide(running)
                 for member in running:
                     member.counted = member.session.counters()
+                load = Load(self.pools.processes)
                 self._measure(running, result, compared=group.reference is not None and len(running) > 1)
+                result.others = load.others()
                 if not self._whole(running):
                     result.notes.append(
                         f"{running[0].outcome.point.describe()}: the time limit came before"

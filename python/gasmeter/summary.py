@@ -13,6 +13,7 @@ from gasmeter.moved import MOVED_HEADS, moved_lines
 from gasmeter.names import options_text
 from gasmeter.result import Result
 from gasmeter.rows import Row, installation
+from gasmeter.state import worst
 from gasmeter.sweep import plan_series
 from gasmeter.units import format_bytes, format_quantity
 
@@ -196,12 +197,12 @@ def _median(row: Row) -> str:
 
 
 def _rows_table(rows: Sequence[Row]) -> str:
-    heads = ["kernel", "op", "conduit", "ranks", "size", "metric", "median", "95 % interval", "blocks"]
+    heads = ["kernel", "op", "conduit", "ranks", "size", "metric", "median", "95 % interval", "blocks", "state"]
     lines = []
     telling = _telling(rows)
     for row in rows:
         metric = f"{row['metric']}{' over ' + row['reference'] if row['reference'] else ''}"
-        lines.append([*_what(row, telling), metric, _median(row), format_interval(row), str(row["n"])])
+        lines.append([*_what(row, telling), metric, _median(row), format_interval(row), str(row["n"]), row["state"]])
     return markdown_table(heads, lines)
 
 
@@ -220,7 +221,19 @@ def digest(result: Result) -> tuple[tuple[str, ...], list[list[str]]]:
     tuple of heads and lines
         Cells as text.
     """
-    heads = ("kernel", "op", "conduit", "ranks", "size", "metric", "median", "overhead", "95 % interval", "over")
+    heads = (
+        "kernel",
+        "op",
+        "conduit",
+        "ranks",
+        "size",
+        "metric",
+        "median",
+        "overhead",
+        "95 % interval",
+        "over",
+        "state",
+    )
     sizes: dict[tuple[str, str], list[int]] = {}
     for row in result.rows:
         sizes.setdefault((row["kernel"], row["op"]), []).append(row["size_bytes"])
@@ -235,9 +248,12 @@ def digest(result: Result) -> tuple[tuple[str, ...], list[list[str]]]:
         seen.add(point)
         start = [*_what(row, telling), row["metric"], _median(row)]
         compared = [entry for (name, _), entry in overheads.items() if name == point]
-        lines.extend([*start, _median(entry), format_interval(entry), entry["reference"]] for entry in compared)
+        lines.extend(
+            [*start, _median(entry), format_interval(entry), entry["reference"], worst([row["state"], entry["state"]])]
+            for entry in compared
+        )
         if not compared:
-            lines.append([*start, "", "", ""])
+            lines.append([*start, "", "", "", row["state"]])
     return heads, lines
 
 

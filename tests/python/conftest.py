@@ -26,6 +26,7 @@ def machine(monkeypatch):
     catalogue.catalogue.cache_clear()
     monkeypatch.setattr(sessions, "_start_pool", fake.start_pool)
     monkeypatch.setattr(runner, "_clock", fake.clock)
+    monkeypatch.setattr(runner, "Load", fake.load)
     monkeypatch.setattr(limits, "cpus", lambda: tuple(range(fake.cores)))
     monkeypatch.setattr(runner, "cpus", lambda: tuple(range(fake.cores)))
     yield fake

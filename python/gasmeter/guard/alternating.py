@@ -5,6 +5,7 @@ Every round starts new processes of both builds; a round is one process start in
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import uuid
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +23,7 @@ from gasmeter.guard.stores import DEBUG
 from gasmeter.point import Group, Point
 from gasmeter.result import Result
 from gasmeter.rows import Record, record
-from gasmeter.runner import GroupOutcome, Runner, mpi_of
+from gasmeter.runner import Runner, mpi_of
 from gasmeter.sessions import Pool, WorkerPools
 from gasmeter.store import Store
 
@@ -209,7 +210,7 @@ def _both(runner: _TwoBuilds, points: tuple[Point, Point], number: int, name: st
         )
     return [
         record(
-            GroupOutcome(Group(points=(mine[build],)), [found], outcome.states_ns, {}, outcome.notes, outcome.seconds),
+            dataclasses.replace(outcome, group=Group(points=(mine[build],)), outcomes=[found], skipped={}),
             name,
         )
         for build, found in ((build, outcome.outcomes[runner.order.index(build)]) for build in (0, 1))
