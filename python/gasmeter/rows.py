@@ -19,7 +19,7 @@ from gasmeter.placement import FILL
 from gasmeter.runner import GroupOutcome, Outcome
 from gasmeter.state import state_of
 
-__all__ = ["COLUMNS", "SAMPLE_COLUMNS", "MIXED", "Record", "Row", "installation", "record", "taken_points"]
+__all__ = ["COLUMNS", "MIXED", "SAMPLE_COLUMNS", "Record", "Row", "installation", "record", "taken_points"]
 
 Row = dict[str, Any]
 Values = np.ndarray[tuple[int], np.dtype[np.float64]]
