@@ -164,9 +164,89 @@ def test_starts_in_another_state_of_the_cores_are_left_out(stores):
 
     edit_journal(stores[1], change)
     status, text, _ = check(*stores)
-    assert status == 0
-    assert "undecided" in text
+    assert status == 5
+    assert "UNDECIDED: " in text
+    assert "2 undecided" in text
     assert "the cores moved" in text
+    assert "could have seen no change" in text
+
+
+def leave_starts(stores, *left):
+    """Let the cores be elsewhere in all but the first starts of each store."""
+    for place, count in zip(stores, left, strict=True):
+
+        def change(entry, count=count):
+            for row in entry["rows"]:
+                if row["kind"] == "measured" and row["repetition"] >= count:
+                    row["host_state_ns"] *= 3 + row["repetition"]
+
+        edit_journal(place, change)
+
+
+def test_a_check_of_which_few_starts_are_left_has_not_passed(machine, tmp_path):
+    machine.noise = 0.004
+    stores = [measure(tmp_path / name, (MEASURED,), starts=12) for name in "ab"]
+    leave_starts(stores, 7, 9)
+    status, text, _ = check(*stores)
+    assert status == 5
+    assert "7 + 9" in text
+    junit = tmp_path / "check.xml"
+    assert check(*stores, "--format", "json", "--report", f"junit={junit}")[0] == 5
+    suite = ET.parse(junit).getroot()[0]
+    assert (suite.get("failures"), suite.get("errors"), suite.get("skipped")) == ("0", "2", "0")
+
+
+def test_what_is_slower_by_far_is_a_failure_whatever_stays_undecided(machine, tmp_path):
+    machine.noise = 0.004
+    stores = [measure(tmp_path / name, (MEASURED,), starts=12) for name in "ab"]
+
+    def change(entry):
+        for columns in entry["samples"]:
+            if columns["op"] == "put":
+                columns["value"] = [2 * value for value in columns["value"]]
+
+    edit_journal(stores[1], change)
+    leave_starts(stores, 7, 9)
+    status, text, _ = check(*stores)
+    assert status == 1
+    assert "FAILED: 1 slower, 1 undecided" in text
+
+
+def test_one_of_six_may_stay_undecided(machine, tmp_path):
+    machine.noise = 0.004
+    series = (MEASURED.replaced({"op": "put,get,am-medium", "size": "8,64"}),)
+    stores = [measure(tmp_path / name, series, starts=10) for name in "ab"]
+
+    def move(op, sizes):
+        def change(entry):
+            for row in entry["rows"]:
+                if row["op"] == op and row["size_bytes"] in sizes:
+                    row["host_state_ns"] *= 3
+
+        edit_journal(stores[1], change)
+
+    move("put", {8})
+    status, text, _ = check(*stores)
+    assert (status, "passed: 5 not significant, 1 undecided" in text) == (0, True)
+    move("get", {8})
+    assert check(*stores)[0] == 5
+
+
+def test_a_check_says_what_it_could_have_seen(stores, machine, tmp_path):
+    status, text, error = check(*stores, "--format", "json")
+    assert status == 0
+    found = json.loads(text)
+    calm = [one["comparison"]["sees"] for one in found["findings"] if one["comparison"]]
+    assert all(0.02 <= sees < 0.04 for sees in calm)
+    assert "; could have seen changes of 2." in found["summary"]
+    assert found["summary"] in error
+    machine.noise = 0.9
+    noisy = [measure(tmp_path / f"noisy-{name}", (MEASURED,)) for name in "ab"]
+    judged = judge(*map(read_measured, noisy))
+    assert min(one.comparison.sees for one in judged.findings) > 0.05
+    assert "could see" in check(*stores)[1]
+    only = [measure(tmp_path / f"virtual-{name}", (MODELLED,)) for name in "ab"]
+    assert "could have seen" not in judge(*map(read_measured, only)).summary()
 
 
 def test_figures_that_vanish_fail_unless_allowed(machine, tmp_path):

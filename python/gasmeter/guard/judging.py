@@ -27,10 +27,14 @@ from gasmeter.probe import same_state
 from gasmeter.rows import Row
 from gasmeter.units import format_bytes
 
-__all__ = ["FAILURES", "FEW_STARTS", "Finding", "Judgement", "Rules", "judge"]
+__all__ = ["FAILURES", "FEW_STARTS", "MOST_UNDECIDED", "UNSETTLED", "Finding", "Judgement", "Rules", "judge"]
 
 FEW_STARTS = 0.25
 """With fewer than ten process starts only larger differences count: a single start may differ by that much."""
+MOST_UNDECIDED = 0.2
+"""Where a larger share of the measured figures stays undecided, a check has not passed."""
+UNSETTLED = 5
+"""Exit status of such a check."""
 FAILURES = frozenset({"slower", "moved", "missing", "unverified"})
 """Verdicts with which a check fails."""
 
@@ -131,18 +135,46 @@ class Judgement:
         """Whether the check fails."""
         return any(found.failed for found in self.findings)
 
+    @property
+    def unsettled(self) -> bool:
+        """Whether more than a fifth of the measured figures stayed undecided, so that this is no pass."""
+        verdicts = [found.verdict for found in self.findings if found.comparison is not None]
+        return verdicts.count("undecided") > MOST_UNDECIDED * len(verdicts)
+
+    @property
+    def status(self) -> int:
+        """Exit status: 0 passed, 1 failed, 5 not failed and too much undecided."""
+        return 1 if self.failed else UNSETTLED if self.unsettled else 0
+
+    def sees(self) -> str:
+        """Return the least changes that the comparisons could have seen, in a few words.
+
+        Returns
+        -------
+        str
+            For instance ``could have seen changes of 2.0 % (of one figure 6.3 %)``; empty without measured figures.
+        """
+        compared = [found.comparison.sees for found in self.findings if found.comparison is not None]
+        seen = sorted(one for one in compared if math.isfinite(one))
+        if not seen:
+            return "could have seen no change of a measured figure" if compared else ""
+        least, most = (f"{end:.1%}".replace("%", " %") for end in (seen[0], seen[-1]))
+        return f"could have seen changes of {least}" + (f" to {most}, by figure" if most != least else "")
+
     def summary(self) -> str:
         """Return the outcome in one line.
 
         Returns
         -------
         str
-            ``passed`` or ``FAILED`` and how many figures got which verdict.
+            ``passed``, ``FAILED`` or ``UNDECIDED``, how many figures got which verdict, and the least changes that
+            could have been seen.
         """
         counts = Counter(found.verdict for found in self.findings)
         order = sorted(counts, key=lambda verdict: (verdict not in FAILURES, -counts[verdict], verdict))
         text = ", ".join(f"{counts[verdict]} {verdict}" for verdict in order)
-        return f"{'FAILED' if self.failed else 'passed'}: {text}"
+        outcome = {0: "passed", 1: "FAILED", UNSETTLED: "UNDECIDED"}[self.status]
+        return "; ".join(filter(None, [f"{outcome}: {text}", self.sees()]))
 
 
 def judge(baseline: Measured, new: Measured, rules: Rules | None = None) -> Judgement:
@@ -232,6 +264,8 @@ def _compared(before: Sample, after: Sample, rules: Rules, *, starts: bool, pair
     if not first or not second:
         return Comparison(math.nan, math.nan, math.nan, math.nan, (len(first), len(second)), "undecided"), note
     rough = _rough(before, after, (first, second), rules, more=more)
+    if rough.verdict == "not significant" and min(len(before.rows), len(after.rows)) >= FEWEST_STARTS:
+        return dataclasses.replace(rough, verdict="undecided", sees=math.nan), note
     few = f"fewer than {FEWEST_STARTS} process starts each: only differences above {rules.few_starts:.0%} count"
     return rough, "; ".join(filter(None, [note, few]))
 
@@ -274,9 +308,12 @@ def _rough(before: Sample, after: Sample, rows: tuple[list[Row], list[Row]], rul
     above, below = (blocks[0], blocks[1]) if more else (blocks[1], blocks[0])
     ratio = bootstrap_ratio(above, below)
     count = (len(rows[0]), len(rows[1]))
-    made = Comparison(ratio.median, ratio.low, ratio.high, math.nan, count, "not significant", rules.few_starts)
+    made = Comparison(
+        ratio.median, ratio.low, ratio.high, math.nan, count, "not significant", rules.few_starts,
+        sees=max(rules.few_starts, ratio.median / ratio.low - 1),
+    )  # fmt: skip
     if not math.isfinite(ratio.low):
-        return dataclasses.replace(made, verdict="undecided")
+        return dataclasses.replace(made, verdict="undecided", sees=math.nan)
     far = abs(math.log(ratio.median)) >= math.log1p(rules.few_starts)
     if far and ratio.excludes(1.0):
         return dataclasses.replace(made, verdict="slower" if ratio.median > 1 else "faster")
