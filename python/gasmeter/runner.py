@@ -10,6 +10,7 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
@@ -193,16 +194,20 @@ class Runner:
         Jobs of real ranks; by default its own.
     clock : callable, optional
         Seconds, monotonic.
+    probe : Path, optional
+        The program that probes; that of this installation by default.
 
     Notes
     -----
     Use as a context manager: leaving it ends every job.
     """
 
-    def __init__(self, pools: WorkerPools | None = None, clock: Callable[[], float] | None = None) -> None:
+    def __init__(
+        self, pools: WorkerPools | None = None, clock: Callable[[], float] | None = None, probe: Path | None = None
+    ) -> None:
         self.pools = pools or WorkerPools()
         self._clock = clock or _clock
-        self.probe = Probe(self.pools, self._clock, cores=len(cpus()))
+        self.probe = Probe(self._clock, cores=len(cpus()), program=probe)
         self._modelled: set[ModelSession] = set()
 
     def __enter__(self) -> Runner:
@@ -274,6 +279,7 @@ class Runner:
                 load = Load(self.pools.processes)
                 self._measure(running, result, compared=group.reference is not None and len(running) > 1)
                 result.others = load.others()
+                result.notes.extend(self.probe.complaints())
                 if not self._whole(running):
                     result.notes.append(
                         f"{running[0].outcome.point.describe()}: the time limit came before"

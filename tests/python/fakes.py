@@ -328,10 +328,6 @@ class Pool:
         del self.sessions[fields["session"]]
         return {}
 
-    def _probe(self, fields):
-        value = self.machine.probe()
-        return {"round_trip_ns": repr(float(value) if self.ranks > 1 else math.nan)}
-
     def close(self):
         self.closed = True
 

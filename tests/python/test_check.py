@@ -4,11 +4,12 @@ import json
 import math
 import shutil
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
 
-from gasmeter import tables
+from gasmeter import probe, tables
 from gasmeter.cli.app import cli
 from gasmeter.errors import EnvironmentLacks, UsageError
 from gasmeter.execution import execute
@@ -16,6 +17,7 @@ from gasmeter.experiment import Experiment, Series
 from gasmeter.guard import Rules, judge, read_measured
 from gasmeter.guard.alternating import Build, alternate, starts_needed
 from gasmeter.guard.builds import find_build
+from gasmeter.probe import probe_digest
 from gasmeter.sessions import WorkerPools
 
 QUICK = {"time_s": 0.01, "max_time_s": 0.1}
@@ -169,6 +171,64 @@ def test_starts_in_another_state_of_the_cores_are_left_out(stores):
     assert "2 undecided" in text
     assert "the cores moved" in text
     assert "could have seen no change" in text
+
+
+def test_a_build_that_slows_the_probe_too_does_not_pass(machine, tmp_path):
+    machine.noise = 0.004
+    machine.probe_ns = 100.0
+    first = measure(tmp_path / "a")
+    for slower in (1.16, 1.3, 1.4, 3.0):
+        machine.probe_ns = 100.0 * slower
+        second = measure(tmp_path / f"b{slower}")
+
+        def change(entry):
+            for row in entry["rows"]:
+                row["value"] *= 10.0 if row["kind"] == "measured" else 1.0
+
+        edit_journal(second, change)
+        found = judge(read_measured(first), read_measured(second))
+        assert found.status == 5
+        (probe,) = [one for one in found.findings if one.key.kernel == "probe"]
+        assert (probe.verdict, probe.before, probe.after) == ("shifted", 100.0, pytest.approx(100.0 * slower))
+        status, text, _ = check(first, second)
+        assert status == 5
+        assert "UNDECIDED: 2 same, 2 undecided, 1 shifted" in text
+        assert "two cores, 2 ranks: round_trip" in text
+
+
+def test_a_slow_down_that_the_probe_shares_within_its_tolerance_is_found(machine, tmp_path):
+    machine.noise = 0.004
+    first = measure(tmp_path / "a", (MEASURED,))
+    machine.probe_ns *= 1.1
+    second = measure(tmp_path / "b", (MEASURED,))
+    edit_journal(second, slow_down(1.1, "put"))
+    assert check(first, second)[0] == 1
+
+
+def test_stores_say_which_program_probed(stores):
+    runs = [json.loads((place / "run.json").read_text())["runs"][0] for place in stores]
+    assert {run["probe"] for run in runs} == {probe_digest()}
+    assert len(probe_digest()) == 16
+    edit_run(stores[1], lambda run: run["runs"][0].update(probe="0123456789abcdef"))
+    status, text, _ = check(*stores)
+    assert status == 0
+    assert "1 other probe" in text
+    assert f"different programs ({' and '.join(sorted(['0123456789abcdef', probe_digest()]))})" in text
+    edit_run(stores[0], lambda run: run["runs"][0].pop("probe"))
+    assert "other probe" not in check(*stores)[1]
+
+
+def test_a_build_without_a_probe_does_not_pass(stores):
+    def change(entry):
+        for row in entry["rows"]:
+            row["host_state_ns"] = None
+
+    edit_journal(stores[1], change)
+    status, text, _ = check(*stores)
+    assert status == 5
+    assert "1 no probe" in text
+    edit_journal(stores[0], change)
+    assert check(*stores)[0] == 0  # a machine with one core has none
 
 
 def leave_starts(stores, *left):
@@ -464,10 +524,22 @@ def test_builds_alternate_in_one_run_and_a_planted_four_percent_is_found(machine
     first, second = map(read_measured, places)
     assert {len(sample.rows) for sample in first.samples.values()} == {starts_needed(1)}
     assert first.pairing == second.pairing != ""
+    assert first.probes == second.probes == {probe_digest()}
     found = judge(first, second)
     assert [one.verdict for one in found.findings] == ["slower", "slower"]
     assert all(abs(one.comparison.ratio - 1.04) < 0.01 for one in found.findings)
     assert judge(second, first, Rules(relevant=0.1)).failed is False
+
+
+def test_the_probe_of_the_first_build_measures_both(machine, tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr(probe, "round_trip_ns", lambda program: asked.append(program) or 110.0)
+    mine, other = (script(tmp_path / name, "") for name in ("mine", "other"))
+    pair = [replace(build, probe=path) for build, path in zip(builds(tmp_path), (mine, other), strict=True)]
+    experiment = Experiment(name="suite", series=(MEASURED,))
+    places = alternate(experiment, pair, tmp_path / "out", quick=False, pools=pools_of(machine, {}))
+    assert set(asked) == {mine}
+    assert {store.probes == {probe_digest(mine)} for store in map(read_measured, places)} == {True}
 
 
 def test_the_same_build_alternated_with_itself_passes(machine, tmp_path):
@@ -511,6 +583,9 @@ def test_builds_are_worker_programs_that_answer(tmp_path, monkeypatch):
     assert find_build(str(good)) == Build(str(good), good, {"program": str(good), "worker": "gasmeter-rank 9.9"})
     monkeypatch.setenv("GASMETER_RANK", str(good))
     assert find_build("installed").binary == good
+    own = script(tmp_path / "gasmeter-probe", "echo 100")
+    assert find_build("installed").probe == own
+    own.unlink()
     with pytest.raises(UsageError, match="is no gasmeter-rank"):
         find_build(str(script(tmp_path / "other", "echo something else")))
     (tmp_path / "venv" / "bin").mkdir(parents=True)

@@ -7,7 +7,6 @@ from gasmeter.experiment import Series
 from gasmeter.probe import Probe, same_state
 from gasmeter.rows import COLUMNS, record
 from gasmeter.runner import TARGET_BLOCK_NS, Runner
-from gasmeter.sessions import WorkerPools
 from gasmeter.sweep import plan_series
 
 
@@ -224,10 +223,13 @@ def test_the_probe_needs_two_cores(machine):
     assert machine.probes == 0
 
 
-def test_a_broken_probe_is_no_reason_to_stop(machine):
-    probe = Probe(WorkerPools(machine.start_pool), machine.clock)
+def test_a_broken_probe_is_no_reason_to_stop_and_is_told_once(machine):
     machine.probe_ns = lambda now: (_ for _ in ()).throw(UsageError("no"))
-    assert math.isnan(probe.try_value_ns())
+    assert math.isnan(Probe(machine.clock).try_value_ns())
+    first, second = measured(machine, size=(8, 64))
+    assert [line.rpartition(": ")[2] for line in first.notes] == ["no"]
+    assert second.notes == []
+    assert math.isnan(second.rows[0]["host_state_ns"])
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from gasmeter.guard.comparing import (
 )
 from gasmeter.guard.exact import machine_changes, what_moved
 from gasmeter.guard.stores import Key, Measured, Sample, check_machines
-from gasmeter.probe import same_state
+from gasmeter.probe import PROGRAM, same_state
 from gasmeter.rows import Row
 from gasmeter.units import format_bytes
 
@@ -71,7 +71,7 @@ class Finding:
         Which figure.
     verdict : str
         ``slower``, ``faster``, ``not significant``, ``undecided`` of measured ones, ``same`` or ``moved`` of modelled
-        ones, ``missing``, ``new``, ``unverified``.
+        ones, ``missing``, ``new``, ``unverified``; of the probe ``shifted``, ``other probe``, ``no probe``.
     unit : str
         Of the figures.
     before, after : float
@@ -214,13 +214,36 @@ def judge(baseline: Measured, new: Measured, rules: Rules | None = None) -> Judg
         elif not rules.allow_missing:
             note = f"stands in {baseline.place}, not in {new.place}"
             findings.append(Finding(key, "missing", sample.rows[0]["unit"], _median(sample.rows), note=note))
-    findings = _together(findings)
+    findings = [*([] if paired else _probe(baseline, new)), *_together(findings)]
     findings += [
         Finding(key, "new", sample.rows[0]["unit"], after=_median(sample.rows))
         for key, sample in new.samples.items()
         if key not in baseline.samples
     ]
     return Judgement(tuple(findings), str(baseline.place), str(new.place), _notes(findings))
+
+
+def _probe(baseline: Measured, new: Measured) -> list[Finding]:
+    """Say what is wrong with the yardstick: a shift of it, none on one side, another program."""
+    before, after = baseline.probe_ns, new.probe_ns
+    programs = baseline.probes | new.probes
+    verdict, notes = "", []
+    if math.isnan(before) and math.isnan(after):
+        return []
+    if len(programs) > 1:
+        verdict = "other probe"
+        notes.append(
+            f"different programs ({' and '.join(sorted(programs))}): their values need not agree; keep the baseline's"
+            f" {PROGRAM} beside it and name it by GASMETER_PROBE"
+        )
+    if math.isnan(before) or math.isnan(after):
+        verdict = "no probe"
+        notes.append(f"{baseline.place if math.isnan(before) else new.place} has no value of it")
+    elif not same_state(before, after):
+        verdict = "shifted"
+        notes.append("the cores stand elsewhere, or something slows the whole machine; measure again when it is calm")
+    key = Key("probe", "cache line", "", "two cores", "", "", "", 1, 2, 0, 0, "", "round_trip")
+    return [Finding(key, verdict, "ns", before, after, note="; ".join(notes))] if verdict else []
 
 
 def _one(
@@ -287,15 +310,25 @@ def _partners(before: Sample, after: Sample) -> tuple[list[float], list[float]]:
 
 def _same_state(before: Sequence[Row], after: Sequence[Row], *, paired: bool) -> tuple[list[Row], list[Row]]:
     """Rows whose probe stands within 15 % of the state that most have; of pairs both or neither."""
-    states = [row["host_state_ns"] for row in (*before, *after) if not math.isnan(row["host_state_ns"])]
-    usual = float(np.median(states)) if states else math.nan
     if paired and len(before) == len(after):
         # Both ran in alternating blocks, so that whatever state it was, it was that of both.
         return list(before), list(after)
-    return (
-        [row for row in before if same_state(row["host_state_ns"], usual)],
-        [row for row in after if same_state(row["host_state_ns"], usual)],
-    )
+    usual = _usual_state((*before, *after))
+    if math.isnan(usual):
+        return list(before), list(after)
+    first, second = ([row for row in rows if _stands_at(row, usual)] for rows in (before, after))
+    # Each may be near the middle of both and yet far from the other.
+    return (first, second) if same_state(_usual_state(first), _usual_state(second)) else ([], [])
+
+
+def _usual_state(rows: Sequence[Row]) -> float:
+    states = [row["host_state_ns"] for row in rows if not math.isnan(row["host_state_ns"])]
+    return float(np.median(states)) if states else math.nan
+
+
+def _stands_at(row: Row, state_ns: float) -> bool:
+    """Whether a row's probe is known and within 15 %; where others have one, a row without is not known to be alike."""
+    return not math.isnan(row["host_state_ns"]) and same_state(row["host_state_ns"], state_ns)
 
 
 def _rough(before: Sample, after: Sample, rows: tuple[list[Row], list[Row]], rules: Rules, *, more: bool) -> Comparison:
