@@ -45,7 +45,6 @@ def main():
     print(f"fixed cost of a point: median {median(costs):.1f} ms, 90 % below {costs[int(0.9 * len(costs))]:.1f} ms "
           f"({median(costs) / TARGET_POINT_MS:.2f} of the {TARGET_POINT_MS:.0f} ms asked)")  # fmt: skip
     with WorkerPool(IDLE_RANKS) as pool:
-        pool.command({"verb": "probe", "milliseconds": "1"})
         memory = [private_kib(pid) for pid in pool.pids]
     print(f"{IDLE_RANKS} idle ranks: median {median(memory):.0f} KiB, most {max(memory):.0f} KiB private "
           f"({max(memory) / TARGET_RANK_KIB:.2f} of the {TARGET_RANK_KIB:.0f} KiB asked)")  # fmt: skip

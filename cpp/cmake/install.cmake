@@ -3,7 +3,7 @@
 include(GNUInstallDirs)
 
 if(SKBUILD)
-  install(TARGETS gasmeter-rank RUNTIME DESTINATION gasmeter/bin)
+  install(TARGETS gasmeter-rank gasmeter-probe RUNTIME DESTINATION gasmeter/bin)
   if(GASMETER_CONFORMANCE)
     install(TARGETS gasmeter-conformance RUNTIME DESTINATION gasmeter/bin)
   endif()
@@ -12,7 +12,7 @@ endif()
 
 include(CMakePackageConfigHelpers)
 install(TARGETS gasmeter EXPORT gasmeter-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(TARGETS gasmeter-rank RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS gasmeter-rank gasmeter-probe RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 if(GASMETER_CONFORMANCE)
   install(TARGETS gasmeter-conformance RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()

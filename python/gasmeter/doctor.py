@@ -21,7 +21,6 @@ from gasmeter.catalogue import build_info, catalogue
 from gasmeter.errors import GasmeterError
 from gasmeter.limits import cpus, most_ranks, shared_memory
 from gasmeter.probe import Probe
-from gasmeter.sessions import WorkerPools
 from gasmeter.units import format_bytes
 from gasmeter.workers import worker_binary
 
@@ -77,29 +76,19 @@ class Finding:
         return dataclasses.asdict(self)
 
 
-def examine(pools: WorkerPools | None = None) -> list[Finding]:
+def examine() -> list[Finding]:
     """Return what was found on this machine.
-
-    Parameters
-    ----------
-    pools : WorkerPools, optional
-        Where the ranks of the probe come from; by default started and ended here.
 
     Returns
     -------
     list of Finding
         In the order shown. Nothing is raised: what fails is a finding.
     """
-    own = pools or WorkerPools()
     checks: tuple[Callable[[], Iterator[Finding]], ...] = (
-        _core, _worker, _conduits, _mpis, _memory, _sockets, _cores, _clock, lambda: _probe(own), _pages, _limits,
+        _core, _worker, _conduits, _mpis, _memory, _sockets, _cores, _clock, _probe, _pages, _limits,
         _versions,
     )  # fmt: skip
-    try:
-        return [finding for check in checks for finding in check()]
-    finally:
-        if pools is None:
-            own.close()
+    return [finding for check in checks for finding in check()]
 
 
 def _core() -> Iterator[Finding]:
@@ -239,12 +228,12 @@ def _clock() -> Iterator[Finding]:
     )
 
 
-def _probe(pools: WorkerPools) -> Iterator[Finding]:
+def _probe() -> Iterator[Finding]:
     if len(cpus()) < 2:
         yield Finding("probe", "warning", "needs two usable cores", remedy="allow this process more processors")
         return
     try:
-        value = Probe(pools, time.monotonic, cores=len(cpus())).value_ns()
+        value = Probe(cores=len(cpus())).value_ns()
     except GasmeterError as error:
         yield Finding("probe", "missing", str(error), remedy=_REINSTALL)
         return

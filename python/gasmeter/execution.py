@@ -18,6 +18,7 @@ from gasmeter.experiment import Experiment
 from gasmeter.links import MOST_LINK_ROWS, fitting
 from gasmeter.machine import machine_of
 from gasmeter.point import Group
+from gasmeter.probe import probe_digest
 from gasmeter.result import Result
 from gasmeter.rows import Record, record
 from gasmeter.runner import GroupOutcome, Runner
@@ -351,6 +352,7 @@ def _open_store(
         "set": dict(replace),
         "resumed": resume,
         "starts": starts,
+        "probe": probe_digest(),
         "options": dict(origin),
         "groups": len(groups),
         "points": [point.model_dump() | {"run_id": point.id} for group in groups for point in group.points],

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from gasmeter.counters import COUNTERS
 from gasmeter.point import NOT_CHECKED
-from gasmeter.rows import COLUMNS, Row, installation
+from gasmeter.rows import COLUMNS, MIXED, Row, installation
 from gasmeter.units import format_bytes, format_quantity
 
 __all__ = [
@@ -168,19 +168,9 @@ _OSU_COLUMNS = {
     "gups": ("GUP/s", 1.0),
     "overhead": ("Overhead (ratio)", 1.0),
 }
-_OSU_KEYS = (
-    "kernel",
-    "op",
-    "variant",
-    "conduit",
-    "network",
-    "kind",
-    "machine",
-    "topology",
-    "ranks",
-    "options",
-    "reference",
-)
+_OSU_WIDTH = 20
+_OSU_COARSE = frozenset({"bandwidth", "rate"})
+_OSU_SEED = 1
 
 
 def to_osu(rows: Sequence[Row]) -> str:
@@ -194,32 +184,41 @@ def to_osu(rows: Sequence[Row]) -> str:
     Returns
     -------
     str
-        One block per kernel, operation, conduit and number of ranks; times in us, bandwidth in MB/s (10^6 B).
+        One block for all rows that differ in nothing but size and metric; times in us, bandwidth in MB/s (10^6 B).
     """
-    blocks: dict[tuple[Any, ...], list[Row]] = {}
+    blocks: dict[str, list[Row]] = {}
     for row in rows:
-        blocks.setdefault(tuple(row[name] for name in _OSU_KEYS), []).append(row)
-    return "\n".join(_osu_block(dict(zip(_OSU_KEYS, key, strict=True)), entries) for key, entries in blocks.items())
+        blocks.setdefault(_osu_head(row), []).append(row)
+    return "\n".join(_osu_block(head, entries) for head, entries in blocks.items())
 
 
-def _osu_block(key: Row, rows: Sequence[Row]) -> str:
-    metrics = list(dict.fromkeys((row["metric"], row["unit"]) for row in rows))
-    what = " ".join(str(key[name]) for name in ("kernel", "op", "variant") if key[name])
-    against = f", against {key['reference']}" if key["reference"] else ""
-    options = f", {key['options']}" if key["options"] else ""
-    heads = [_OSU_COLUMNS.get(metric, (f"{metric} ({unit})", 1.0)) for metric, unit in metrics]
-    lines = [
-        f"# gasmeter {what} on {installation(key)}, {key['ranks']} ranks{options}{against} ({key['kind']})",
-        "# " + f"{'Size':<8}" + "".join(f"{head:>20}" for head, _ in heads),
+def _osu_head(row: Row) -> str:
+    """Say what a block holds: rows with the same words stand in one."""
+    what = " ".join(str(row[name]) for name in ("kernel", "op", "variant") if row[name])
+    told = [
+        f"{row['ranks']} ranks",
+        row["options"],
+        f"repetition {row['repetition']}" if row["repetition"] else "",
+        f"seed {row['seed']}" if row["seed"] not in {0, _OSU_SEED} else "",
+        f"against {row['reference']}" if row["reference"] else "",
     ]
+    return f"# gasmeter {what} on {installation(row)}, {', '.join(filter(None, told))} ({row['kind']})"
+
+
+def _osu_block(head: str, rows: Sequence[Row]) -> str:
+    metrics = list(dict.fromkeys((row["metric"], row["unit"]) for row in rows))
+    columns = [_OSU_COLUMNS.get(metric, (f"{metric} ({unit})", 1.0)) for metric, unit in metrics]
+    widths = [max(_OSU_WIDTH, len(name) + 2) for name, _ in columns]
+    lines = [
+        head,
+        "# " + f"{'Size':<8}" + "".join(f"{name:>{w}}" for (name, _), w in zip(columns, widths, strict=True)),
+    ]
+    values = {(row["size_bytes"], row["metric"]): row["value"] for row in reversed(rows)}
     for size in dict.fromkeys(row["size_bytes"] for row in rows):
-        cells = []
-        for (metric, _), (_, factor) in zip(metrics, heads, strict=True):
-            value = next(
-                (row["value"] for row in rows if row["size_bytes"] == size and row["metric"] == metric), math.nan
-            )
-            digits = 5 if metric in {"latency", "round_trip", "gups", "overhead"} else 2
-            cells.append(f"{value * factor:>20.{digits}f}")
+        cells = [
+            f"{values.get((size, metric), math.nan) * factor:>{width}.{2 if metric in _OSU_COARSE else 5}f}"
+            for (metric, _), (_, factor), width in zip(metrics, columns, widths, strict=True)
+        ]
         lines.append(f"{size:<10}" + "".join(cells))
     return "\n".join(lines) + "\n"
 
@@ -239,8 +238,7 @@ def format_interval(row: Row) -> str:
     """
     if not (math.isfinite(row["ci_low"]) and math.isfinite(row["ci_high"])):
         return "-"
-    signed = row["metric"] != "error_fraction"
-    ends = (format_quantity(row[name], row["unit"], signed=signed) for name in ("ci_low", "ci_high"))
+    ends = (format_quantity(row[name], row["unit"], row["metric"]) for name in ("ci_low", "ci_high"))
     return " … ".join(ends)
 
 
@@ -274,6 +272,7 @@ def _table(rows: Sequence[Row], title: str, footer: Sequence[str]) -> str:
         ("median", "median"),
         ("95 % interval", "interval"),
         ("blocks", "n"),
+        *([("state", "state")] if any(row["state"] for row in rows) else []),
         ("", "remark"),
     ]
     right = {"ranks", "size", "median", "interval", "n"}
@@ -286,10 +285,9 @@ def _table(rows: Sequence[Row], title: str, footer: Sequence[str]) -> str:
 
 
 def _cells(row: Row) -> dict[str, str]:
-    unit, signed = row["unit"], row["metric"] != "error_fraction"
     remarks = [] if row["verified"] else ["NOT VERIFIED"]
     remarks += ["not checked"] if row["verified"] == NOT_CHECKED else []
-    remarks += ["modelled"] if row["kind"] == "modelled" else []
+    remarks += [row["kind"]] if row["kind"] in {"modelled", MIXED} else []
     remarks += ["more ranks than cores"] if row["oversubscribed"] else []
     remarks += [f"over {row['reference']}"] if row["reference"] else []
     return {
@@ -301,9 +299,10 @@ def _cells(row: Row) -> dict[str, str]:
         "size": format_bytes(row["size_bytes"]) if row["size_bytes"] else "-",
         "options": row["options"],
         "metric": row["metric"],
-        "median": format_quantity(row["value"], unit, signed=signed),
+        "median": format_quantity(row["value"], row["unit"], row["metric"]),
         "interval": format_interval(row),
         "n": str(row["n"]),
+        "state": row["state"],
         "remark": ", ".join(remarks),
     }
 

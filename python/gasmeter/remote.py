@@ -198,7 +198,7 @@ def lead(job: JobFile) -> Result:
 
     pools = WorkerPools(start)
     with Runner(pools) as runner:
-        runner.probe = Probe(pools, cores=1)  # ranks of several hosts share no cache line
+        runner.probe = Probe(cores=1)  # ranks of several hosts share no cache line
         return execute(experiment, runner=runner)
 
 

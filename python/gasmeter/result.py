@@ -13,6 +13,7 @@ from gasmeter.links import links_frame
 from gasmeter.moved import moved
 from gasmeter.point import NOT_CHECKED
 from gasmeter.rows import COLUMNS, SAMPLE_COLUMNS, Record, Row
+from gasmeter.state import GOOD, states_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,10 +37,11 @@ _SHOWN = (
     "ci_low",
     "ci_high",
     "n",
+    "state",
 )
 _TEXT = frozenset(
     {"experiment", "kernel", "op", "variant", "conduit", "network", "kind", "label", "machine", "topology", "placement",
-     "options", "semantics", "metric", "unit", "reference", "run_id"}
+     "options", "semantics", "metric", "unit", "reference", "run_id", "state"}
 )  # fmt: skip
 
 
@@ -266,7 +268,7 @@ class Result:
         Returns
         -------
         str
-            Kind, probe range, verified, dropped blocks, shared cores.
+            Kind, probe range, verified, states of the rows, dropped blocks, shared cores.
         """
         rows = self.rows
         if frame is not None:
@@ -286,7 +288,7 @@ class Result:
 
 
 def _informative(frame: pd.DataFrame, column: str) -> bool:
-    return column not in {"variant", "options"} or bool((frame[column] != "").any())
+    return column not in {"variant", "options", "state"} or bool((frame[column] != "").any())
 
 
 def _typed(frame: pd.DataFrame) -> pd.DataFrame:
@@ -313,8 +315,11 @@ def _disturbance(rows: Sequence[Row], records: Sequence[Record]) -> str:
         span = f"{low:.0f} ns" if f"{low:.0f}" == f"{high:.0f}" else f"{low:.0f}-{high:.0f} ns"
         parts.append(f"core-to-core probe {span}" + (" (cores moved)" if high > 1.15 * low else ""))
     parts.append(_data({row["run_id"]: row["verified"] for row in reversed(rows)}.values()))
+    parts += filter(None, [states_line(row["state"] for row in rows)])
     dropped, blocks = (sum(entry.dropped for entry in records), sum(entry.blocks for entry in records))
     parts.append(f"{dropped} of {blocks} blocks dropped from comparison")
+    if not {row["state"] for row in rows} <= {"", GOOD}:
+        parts.append("crossed out in plots: not good")
     if any(row["oversubscribed"] for row in rows):
         parts.append("hollow markers: more ranks than cores")
     return " · ".join(parts)
@@ -346,7 +351,7 @@ def records_from(entries: Sequence[Mapping[str, Any]]) -> list[Record]:
     records = []
     for entry in entries:
         values = dict(entry)
-        values["rows"] = [_numbers(row) for row in values.get("rows", [])]
+        values["rows"] = [{"state": "", **_numbers(row)} for row in values.get("rows", [])]
         values["samples"] = [_numbers(row) for row in values.get("samples", [])]
         values["counters"] = [_numbers(row) for row in values.get("counters", [])]
         records.append(Record(**values))

@@ -18,15 +18,22 @@ from gasmeter.names import options_text
 from gasmeter.overhead import overhead_interval
 from gasmeter.placement import ONE_PER_NODE
 from gasmeter.runner import GroupOutcome, Outcome
+from gasmeter.state import state_of
 
-__all__ = ["COLUMNS", "SAMPLE_COLUMNS", "Record", "Row", "installation", "record", "taken_points"]
+__all__ = ["COLUMNS", "MIXED", "SAMPLE_COLUMNS", "Record", "Row", "installation", "record", "taken_points"]
 
 Row = dict[str, Any]
+Values = np.ndarray[tuple[int], np.dtype[np.float64]]
+Truths = np.ndarray[tuple[int], np.dtype[np.bool_]]
+
+MIXED = "mixed"
+"""Kind and label of what compares a measured figure with a modelled one."""
 
 COLUMNS = (
     "experiment", "kernel", "op", "variant", "conduit", "network", "kind", "label", "machine", "topology", "placement",
     "nodes", "ranks", "oversubscribed", "size_bytes", "options", "semantics", "verified", "metric", "value", "unit",
     "reference", "ci_low", "ci_high", "min", "p50", "p99", "n", "repetition", "seed", "host_state_ns", "run_id",
+    "state",
 )  # fmt: skip
 """Columns of results.csv, in order."""
 
@@ -103,10 +110,9 @@ def record(outcome: GroupOutcome, experiment: str) -> Record:
         One row per point and metric, then one per comparison.
     """
     kept = outcome.kept()
-    usable = np.asarray(kept if any(kept) else [True] * len(kept), dtype=bool)
     result = Record(
         group=outcome.group.id,
-        dropped=(len(kept) - sum(kept)) * len(outcome.outcomes),
+        dropped=(len(kept) - sum(kept)) * sum(not entry.modelled for entry in outcome.outcomes),
         blocks=sum(len(entry.blocks) for entry in outcome.outcomes),
         seconds=outcome.seconds,
         notes=[*(f"left out: {message}" for message in outcome.skipped.values()), *outcome.notes],
@@ -127,8 +133,11 @@ def record(outcome: GroupOutcome, experiment: str) -> Record:
             result.unused[entry.point.id] = list(entry.unused)
         for metric in _op(entry).metrics:
             values = _values(entry, metric.name)
-            quantity = _quantity(values[usable[: values.size]], metric)
-            result.rows.append({**base, **quantity, "semantics": metric.meaning(base["network"])})
+            counted = values[_usable(entry, kept)]
+            summary = statistics.summarise(counted)
+            state = _state(outcome, (entry,), summary.interval, summary.interval.median)
+            meaning = metric.meaning(base["network"])
+            result.rows.append({**base, **_quantity(summary, metric), "semantics": meaning, "state": state})
             if entry.blocks:
                 result.samples.append(_samples(entry, metric, values, outcome, kept))
     result.rows.extend(_comparisons(outcome, np.asarray(kept, dtype=bool), experiment))
@@ -221,15 +230,34 @@ def _base(outcome: Outcome, host_state_ns: float, experiment: str) -> Row:
     }
 
 
-def _values(outcome: Outcome, metric: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def _values(outcome: Outcome, metric: str) -> Values:
     """Blocks of one metric; an error fraction that a kernel does not time comes from its verification."""
     check = outcome.verification
     stated = check.errors / check.checked if metric == "error_fraction" and check.checked else math.nan
     return np.asarray([block.metrics.get(metric, stated) for block in outcome.blocks], dtype=np.float64)
 
 
-def _quantity(values: Sequence[float] | np.ndarray[Any, Any], metric: Metric) -> Row:
-    summary = statistics.summarise(values)
+def _usable(outcome: Outcome, kept: Sequence[bool]) -> Truths:
+    """Which blocks count; of virtual time all, since cores that move are nothing to it."""
+    count = len(outcome.blocks)
+    every = outcome.modelled or not any(kept)
+    return np.asarray([True] * count if every else kept[:count], dtype=bool)
+
+
+def _state(group: GroupOutcome, of: Sequence[Outcome], interval: statistics.Interval, scale: float) -> str:
+    """State of a figure that was made of the blocks of one outcome, or of two."""
+    measured = [entry for entry in of if not entry.modelled]
+    kept = group.kept()
+    return state_of(
+        interval,
+        scale,
+        modelled=not measured,
+        left_out=1 - sum(kept) / len(kept) if kept else 0.0,
+        loaded=any(group.loaded(entry.point) for entry in measured),
+    )
+
+
+def _quantity(summary: statistics.Summary, metric: Metric) -> Row:
     return {
         "semantics": metric.semantics,
         "metric": metric.name,
@@ -249,6 +277,8 @@ def _samples(
 ) -> Row:
     """Columns of the blocks of one point and metric; what is the same for all of them stands once."""
     point, blocks = outcome.point, outcome.blocks
+    count, nowhere = len(blocks), (math.nan, math.nan)
+    states = [nowhere] * count if outcome.modelled else group.states_ns[:count]
     return {
         "run_id": point.id,
         "kernel": point.kernel,
@@ -264,13 +294,13 @@ def _samples(
         "value": values.tolist(),
         "iterations": [block.iterations for block in blocks],
         "elapsed_ns": [block.elapsed_ns for block in blocks],
-        "host_before_ns": [before for before, _ in group.states_ns[: len(blocks)]],
-        "host_after_ns": [after for _, after in group.states_ns[: len(blocks)]],
-        "kept": list(kept[: len(blocks)]),
+        "host_before_ns": [before for before, _ in states],
+        "host_after_ns": [after for _, after in states],
+        "kept": [True] * count if outcome.modelled else list(kept[:count]),
     }
 
 
-def _comparisons(outcome: GroupOutcome, kept: np.ndarray[Any, np.dtype[np.bool_]], experiment: str) -> list[Row]:
+def _comparisons(outcome: GroupOutcome, kept: Truths, experiment: str) -> list[Row]:
     group = outcome.group
     if group.reference is None:
         return []
@@ -284,20 +314,37 @@ def _comparisons(outcome: GroupOutcome, kept: np.ndarray[Any, np.dtype[np.bool_]
         metric = _op(entry).metrics[0]
         if entry is reference or not entry.blocks or metric.unit != below_metric.unit:
             continue
-        above, below = (_values(entry, metric.name)[kept], _values(reference, below_metric.name)[kept])
+        above, below = _partners(entry, metric, reference, below_metric, kept)
         base = {**_base(entry, outcome.host_state_ns, experiment), "reference": group.reference_name}
+        if entry.modelled != reference.modelled:
+            base |= {"kind": MIXED, "label": MIXED, "host_state_ns": outcome.host_state_ns}
+        both = (entry, reference)
         if group.compare in {"ratio", "both"}:
             interval = overhead_interval(above, below)
             spread = above / below - 1 if below.all() else np.asarray([])
             text = f"{metric.name} / reference - 1, paired blocks"
-            rows.append({**base, **_quantity(spread, Metric("overhead", "ratio", text)), **_interval(interval)})
+            made = _quantity(statistics.summarise(spread), Metric("overhead", "ratio", text))
+            state = _state(outcome, both, interval, interval.median + 1)
+            rows.append({**base, **made, **_interval(interval), "state": state})
         if group.compare in {"difference", "both"}:
             interval = statistics.paired_difference(above, below)
             text = f"{metric.name} - reference, paired blocks"
-            rows.append(
-                {**base, **_quantity(above - below, Metric(metric.name, metric.unit, text)), **_interval(interval)}
-            )
+            made = _quantity(statistics.summarise(above - below), Metric(metric.name, metric.unit, text))
+            state = _state(outcome, both, interval, float(np.median(below)) if below.size else math.nan)
+            rows.append({**base, **made, **_interval(interval), "state": state})
     return rows
+
+
+def _partners(
+    entry: Outcome, metric: Metric, reference: Outcome, reference_metric: Metric, kept: Truths
+) -> tuple[Values, Values]:
+    """Blocks that are compared: those that ran beside each other, or every measured one with what was modelled."""
+    above, below = _values(entry, metric.name), _values(reference, reference_metric.name)
+    if entry.modelled == reference.modelled:
+        return above[kept], below[kept]
+    if entry.modelled:
+        return np.full(int(kept.sum()), np.median(above)), below[kept]
+    return above[kept], np.full(int(kept.sum()), np.median(below))
 
 
 def _interval(interval: statistics.Interval) -> Row:

@@ -10,6 +10,7 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from gasmeter.catalogue import catalogue
 from gasmeter.errors import GasmeterError, UsageError
 from gasmeter.limits import cpus
 from gasmeter.links import Table
+from gasmeter.load import Load, disturbs
 from gasmeter.mpi_launcher import launched
 from gasmeter.point import Budget, Group, Point
 from gasmeter.probe import Probe, same_state
@@ -93,6 +95,8 @@ class GroupOutcome:
         What a reader of the rows must know.
     seconds : float
         What the group took, everything included.
+    others : float
+        Processors that other programs kept busy while the blocks ran; NaN where that is not known.
     """
 
     group: Group
@@ -101,6 +105,7 @@ class GroupOutcome:
     skipped: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     seconds: float = 0.0
+    others: float = math.nan
 
     def kept(self) -> list[bool]:
         """Return which block indices may be compared.
@@ -117,6 +122,21 @@ class GroupOutcome:
             return stable
         usual = float(np.median(levels))
         return [good and same_state(max(pair), usual) for pair, good in zip(self.states_ns, stable, strict=True)]
+
+    def loaded(self, point: Point) -> bool:
+        """Return whether other programs took processors that a point's ranks needed.
+
+        Parameters
+        ----------
+        point : Point
+            Of the group, on a real conduit.
+
+        Returns
+        -------
+        bool
+            False where that is not known.
+        """
+        return disturbs(self.others, point.ranks, len(cpus()))
 
     @property
     def host_state_ns(self) -> float:
@@ -141,6 +161,12 @@ class _Member:
         block = self.session.block(self.iterations)
         self.outcome.blocks.append(block)
         self.operations += block.operations
+
+    def repeats_itself(self) -> bool:
+        """Whether it is modelled and has run all that virtual time has to say, however long others are measured."""
+        wanted = self.outcome.point.budget.blocks or _MODELLED_ROUNDS
+        whole = self.operations >= self.least_operations
+        return self.outcome.modelled and whole and len(self.outcome.blocks) >= wanted
 
 
 def _prescribed_operations(point: Point) -> int:
@@ -168,16 +194,20 @@ class Runner:
         Jobs of real ranks; by default its own.
     clock : callable, optional
         Seconds, monotonic.
+    probe : Path, optional
+        The program that probes; that of this installation by default.
 
     Notes
     -----
     Use as a context manager: leaving it ends every job.
     """
 
-    def __init__(self, pools: WorkerPools | None = None, clock: Callable[[], float] | None = None) -> None:
+    def __init__(
+        self, pools: WorkerPools | None = None, clock: Callable[[], float] | None = None, probe: Path | None = None
+    ) -> None:
         self.pools = pools or WorkerPools()
         self._clock = clock or _clock
-        self.probe = Probe(self.pools, self._clock, cores=len(cpus()))
+        self.probe = Probe(self._clock, cores=len(cpus()), program=probe)
         self._modelled: set[ModelSession] = set()
 
     def __enter__(self) -> Runner:
@@ -246,7 +276,10 @@ class Runner:
                 self._divide(running)
                 for member in running:
                     member.counted = member.session.counters()
+                load = Load(self.pools.processes)
                 self._measure(running, result, compared=group.reference is not None and len(running) > 1)
+                result.others = load.others()
+                result.notes.extend(self.probe.complaints())
                 if not self._whole(running):
                     result.notes.append(
                         f"{running[0].outcome.point.describe()}: the time limit came before"
@@ -370,14 +403,14 @@ class Runner:
         budget = members[0].outcome.point.budget
         real = not all(member.outcome.modelled for member in members)
         before = self.probe.try_value_ns() if real else math.nan
-        pending, extensions = 0, 0
+        pending, extensions, rounds = 0, 0, 0
         started = begin = self._clock()
         check_at = statistics.FEWEST_BLOCKS
         while True:
             for member in members:
-                member.run()
-            pending += 1
-            rounds = len(members[0].outcome.blocks)
+                if not (real and member.repeats_itself()):
+                    member.run()
+            pending, rounds = pending + 1, rounds + 1
             now = self._clock()
             done = (
                 rounds >= (budget.blocks or _MODELLED_ROUNDS)

@@ -480,6 +480,16 @@ class WorkerPools:
             self._pools[key] = self._start(ranks, binary)
         return self._pools[key]
 
+    def processes(self) -> list[int]:
+        """Return the process numbers of the ranks of every living job.
+
+        Returns
+        -------
+        list of int
+            Without those on other hosts, and of pools that do not tell.
+        """
+        return [pid for pool in self._pools.values() for pid in getattr(pool, "pids", ()) if pid > 0]
+
     def drop(self) -> None:
         """Forget and end every job after one of them broke, so that the next point starts afresh."""
         pools, self._pools = list(self._pools.values()), {}

@@ -14,6 +14,7 @@ from gasmeter.moved import MOVED_HEADS, moved_lines
 from gasmeter.names import options_text
 from gasmeter.result import Result
 from gasmeter.rows import Row, installation
+from gasmeter.state import worst
 from gasmeter.sweep import plan_series
 from gasmeter.units import format_bytes, format_quantity
 
@@ -120,16 +121,17 @@ def _line(target: Target, row: Row, *, named: bool = False) -> SpeedLine:
     )
     bound = target.at_most if target.at_most is not None else target.at_least
     sign = "≤" if target.at_most is not None else "≥"
-    limit = "-" if bound is None else f"{sign} {_figure(bound, unit)}"
-    interval = f"{_figure(low, unit)} … {_figure(high, unit)}" if math.isfinite(low) else "-"
+    limit = "-" if bound is None else f"{sign} {_figure(bound, unit, row['metric'])}"
+    shown, least, most = (_figure(number, unit, row["metric"]) for number in (value, low, high))
+    interval = f"{least} … {most}" if math.isfinite(low) else "-"
     reached = verdict(target, value, low, high, exact=row["kind"] == "modelled")
-    return (f"{target.line} ({detail})", _figure(value, unit), interval, limit, reached)
+    return (f"{target.line} ({detail})", shown, interval, limit, reached)
 
 
-def _figure(value: float, unit: str) -> str:
+def _figure(value: float, unit: str, metric: str) -> str:
     if not math.isfinite(value):
         return "-"
-    return format_quantity(value, unit) if unit else f"{value:.3g}"
+    return format_quantity(value, unit, metric) if unit else f"{value:.3g}"
 
 
 def verdict(target: Target, value: float, low: float, high: float, *, exact: bool = False) -> str:
@@ -222,16 +224,16 @@ def _what(row: Row, telling: Mapping[str, set[str]]) -> list[str]:
 def _median(row: Row) -> str:
     if not row["verified"]:
         return "NOT VERIFIED"
-    return format_quantity(row["value"], row["unit"], signed=row["metric"] != "error_fraction")
+    return format_quantity(row["value"], row["unit"], row["metric"])
 
 
 def _rows_table(rows: Sequence[Row]) -> str:
-    heads = ["kernel", "op", "conduit", "ranks", "size", "metric", "median", "95 % interval", "blocks"]
+    heads = ["kernel", "op", "conduit", "ranks", "size", "metric", "median", "95 % interval", "blocks", "state"]
     lines = []
     telling = _telling(rows)
     for row in rows:
         metric = f"{row['metric']}{' over ' + row['reference'] if row['reference'] else ''}"
-        lines.append([*_what(row, telling), metric, _median(row), format_interval(row), str(row["n"])])
+        lines.append([*_what(row, telling), metric, _median(row), format_interval(row), str(row["n"]), row["state"]])
     return markdown_table(heads, lines)
 
 
@@ -250,7 +252,19 @@ def digest(result: Result) -> tuple[tuple[str, ...], list[list[str]]]:
     tuple of heads and lines
         Cells as text.
     """
-    heads = ("kernel", "op", "conduit", "ranks", "size", "metric", "median", "overhead", "95 % interval", "over")
+    heads = (
+        "kernel",
+        "op",
+        "conduit",
+        "ranks",
+        "size",
+        "metric",
+        "median",
+        "overhead",
+        "95 % interval",
+        "over",
+        "state",
+    )
     sizes: dict[tuple[str, str], list[int]] = {}
     for row in result.rows:
         sizes.setdefault((row["kernel"], row["op"]), []).append(row["size_bytes"])
@@ -264,9 +278,11 @@ def digest(result: Result) -> tuple[tuple[str, ...], list[list[str]]]:
         for point, row in mains.items():
             start = [*_what(row, telling), row["metric"], _median(row)]
             compared = [entry for entry in record.rows if entry["run_id"] == point and entry["metric"] == "overhead"]
-            lines.extend([*start, _median(entry), format_interval(entry), entry["reference"]] for entry in compared)
+            for entry in compared:
+                state = worst([row["state"], entry["state"]])
+                lines.append([*start, _median(entry), format_interval(entry), entry["reference"], state])
             if not compared:
-                lines.append([*start, "", "", ""])
+                lines.append([*start, "", "", "", row["state"]])
     return heads, lines
 
 

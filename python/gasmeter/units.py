@@ -293,7 +293,7 @@ _SCALES: dict[str, tuple[tuple[float, str], ...]] = {
 }
 
 
-def format_quantity(value: float, unit: str, *, signed: bool = True) -> str:
+def format_quantity(value: float, unit: str, metric: str = "") -> str:
     """Return a value with its unit, scaled to three or four digits.
 
     Parameters
@@ -302,18 +302,19 @@ def format_quantity(value: float, unit: str, *, signed: bool = True) -> str:
         In `unit`; NaN gives a dash.
     unit : str
         One of the row units (``ns``, ``B/s``, ``1/s``, ``GUP/s``, ``B``, ``ratio``); others are not scaled.
-    signed : bool, default True
-        Whether a ratio shows a plus sign, as an overhead does and a fraction of errors does not.
+    metric : str, default ""
+        What the number is, since ratios are shown by it: an overhead is a share with its sign, from 1000 % on a factor;
+        a speedup is a factor; any other is a share.
 
     Returns
     -------
     str
-        For instance ``1.23 µs``; a ratio is shown as a percentage, an overhead of 1000 % and more as a factor.
+        For instance ``1.23 µs``, ``+12.3 %``, ``4.55 x``.
     """
     if not math.isfinite(value):
         return "-"
     if unit == "ratio":
-        return _format_ratio(value, signed)
+        return _format_ratio(value, metric)
     if unit == "B":
         return format_bytes(round(value))
     if unit == "GUP/s" and 0 < abs(value) < 1e-3:
@@ -324,8 +325,10 @@ def format_quantity(value: float, unit: str, *, signed: bool = True) -> str:
     return f"{value:.4g} {unit}".strip()
 
 
-def _format_ratio(value: float, signed: bool) -> str:
-    if not signed:
+def _format_ratio(value: float, metric: str) -> str:
+    if metric == "speedup":
+        return f"{value:.3g} x"
+    if metric != "overhead":
         return f"{value * 100:.3g} %"
     return f"{value + 1:.3g} times" if value >= _LARGE_RATIO else f"{value * 100:+.1f} %"
 

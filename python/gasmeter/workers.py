@@ -25,7 +25,7 @@ from typing import NoReturn
 import gasmeter
 from gasmeter.errors import BrokenJob, EnvironmentLacks, ResourceError, Timeout, UsageError, error_named
 
-__all__ = ["WorkerPool", "worker_binary"]
+__all__ = ["WorkerPool", "installed_program", "worker_binary"]
 
 _HEADER = struct.Struct("<IiQ")
 _COMMAND, _QUIT, _REPLY, _DIED, _READY = 1, 2, 16, 17, 18
@@ -55,26 +55,53 @@ def worker_binary() -> Path:
     EnvironmentLacks
         If the package has no such program, which means the installation is not complete.
     """
-    override = os.environ.get("GASMETER_RANK")
+    return installed_program("gasmeter-rank", "GASMETER_RANK", "worker program")
+
+
+def installed_program(name: str, variable: str, what: str) -> Path:
+    """Return a program that comes with the package.
+
+    Parameters
+    ----------
+    name : str
+        Its file in ``bin`` of the package.
+    variable : str
+        Environment variable that may name another one.
+    what : str
+        What it is, for messages.
+
+    Returns
+    -------
+    Path
+        The value of the variable if set, else that of the installed package.
+
+    Raises
+    ------
+    UsageError
+        If the variable names no executable file.
+    EnvironmentLacks
+        If the package has no such program, which means the installation is not complete.
+    """
+    override = os.environ.get(variable)
     if override:
         path = Path(override)
         if not path.is_file():
-            raise UsageError(f"GASMETER_RANK={override}: no such file; unset it to use the installed worker", override)
+            raise UsageError(f"{variable}={override}: no such file; unset it to use the installed {what}", override)
         if not os.access(path, os.X_OK):
-            raise UsageError(f"GASMETER_RANK={override}: not executable; `chmod +x` it or unset it", override)
+            raise UsageError(f"{variable}={override}: not executable; `chmod +x` it or unset it", override)
         return path
     # An editable installation keeps modules in the source tree and what was compiled in site-packages.
     folders = [Path(folder) for folder in gasmeter.__path__]
     core = importlib.util.find_spec("gasmeter._core")
     if core is not None and core.origin is not None:
         folders.append(Path(core.origin).parent)
-    candidates = [folder / "bin" / "gasmeter-rank" for folder in folders]
+    candidates = [folder / "bin" / name for folder in folders]
     for path in candidates:
         if path.is_file():
             if not os.access(path, os.X_OK):
-                raise EnvironmentLacks(f"worker program {path} is not executable; reinstall with {_REINSTALL}")
+                raise EnvironmentLacks(f"{what} {path} is not executable; reinstall with {_REINSTALL}")
             return path
-    raise EnvironmentLacks(f"worker program {candidates[-1]} is missing; reinstall with {_REINSTALL}")
+    raise EnvironmentLacks(f"{what} {candidates[-1]} is missing; reinstall with {_REINSTALL}")
 
 
 class _Channel:

@@ -8,7 +8,7 @@ import hypothesis
 import pytest
 
 from fakes import Core, Machine
-from gasmeter import catalogue, limits, runner, sessions
+from gasmeter import catalogue, limits, probe, runner, sessions
 
 # Builds share their machine: a test that once takes long is no failure.
 hypothesis.settings.register_profile("gasmeter", deadline=None)
@@ -27,6 +27,8 @@ def machine(monkeypatch):
     catalogue.catalogue.cache_clear()
     monkeypatch.setattr(sessions, "_start_pool", fake.start_pool)
     monkeypatch.setattr(runner, "_clock", fake.clock)
+    monkeypatch.setattr(runner, "Load", fake.load)
+    monkeypatch.setattr(probe, "round_trip_ns", lambda _: float(fake.probe()))
     monkeypatch.setattr(limits, "cpus", lambda: tuple(range(fake.cores)))
     monkeypatch.setattr(runner, "cpus", lambda: tuple(range(fake.cores)))
     for name in ("fsync", "fdatasync"):

@@ -5,6 +5,7 @@ It speaks the same commands as the real workers. Costs are invented; nothing her
 
 import math
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import ClassVar
 
 import numpy as np
@@ -217,6 +218,7 @@ class Machine:
     die_at_block: int | None = None
     on_block: object = None
     pools: list = field(default_factory=list)
+    others: float = math.nan  # processors that other programs keep busy
 
     def __post_init__(self):
         self.rng = np.random.default_rng(self.seed)
@@ -228,6 +230,9 @@ class Machine:
         self.probes += 1
         self.now += 0.05
         return self.probe_ns(self.now) if callable(self.probe_ns) else self.probe_ns
+
+    def load(self, _):
+        return SimpleNamespace(others=lambda: self.others)
 
     def start_pool(self, ranks, binary=None):
         pool = Pool(self, ranks)
@@ -323,10 +328,6 @@ class Pool:
     def _close(self, fields):
         del self.sessions[fields["session"]]
         return {}
-
-    def _probe(self, fields):
-        value = self.machine.probe()
-        return {"round_trip_ns": repr(float(value) if self.ranks > 1 else math.nan)}
 
     def close(self):
         self.closed = True

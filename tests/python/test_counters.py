@@ -53,7 +53,7 @@ def test_where_nothing_counts_there_is_no_file(machine, tmp_path):
 
 def test_a_worker_that_is_older_than_counters_measures_without_them(machine, monkeypatch):
     def unknown(self, fields):
-        raise UsageError("command 'counters' is unknown; known: open, block, verify, close, probe")
+        raise UsageError("command 'counters' is unknown; known: open, block, verify, close")
 
     monkeypatch.setattr("fakes.Pool._counters", unknown)
     result = gm.measure("ping-pong", conduit="udp", op="am-short", time=0.01)

@@ -233,7 +233,7 @@ def test_google_benchmark_holds_every_block(store):
     assert content["context"]["num_cpus"] > 0
     names = {entry["name"] for entry in content["benchmarks"]}
     assert len(names) == len(rows)
-    assert {name.split("/")[0] for name in names} == {"measured", "modelled"}
+    assert {name.split("/")[0] for name in names} == {"measured", "modelled", "mixed"}
 
 
 def test_github_action_files_go_by_direction(store):
@@ -271,6 +271,37 @@ def test_asv_holds_what_gets_better_by_getting_smaller(machine, tmp_path):
     (tmp_path / "run.json").write_text(json.dumps(facts))
     with pytest.raises(UsageError, match="does not say its revision"):
         to_asv(tmp_path)
+
+
+def test_osu_text_names_where_ranks_were_placed(machine):
+    rows = [
+        row
+        for placement in ("fill", "one-per-node", "list:0,1")
+        for row in gm.measure(
+            "ping-pong", conduit="extoll", op="put", sizes="8,64", topology="ring:2", placement=placement
+        ).rows
+    ]
+    text = to_osu(rows)
+    assert text.count("# gasmeter ping-pong put on extoll on ring:2") == 3
+    back = list(read_osu(text, "x"))
+    assert [one.value for one in back] == pytest.approx([row["value"] for row in rows], abs=0.01)
+    assert {one.ranks for one in back} == {2}
+    assert len({one.options for one in back}) == 3
+
+
+def test_heads_of_osu_columns_do_not_run_together(machine):
+    rows = gm.measure("random-access", conduit="smp", sizes="64K", time=0.05, max_time=0.1).rows
+    (gups,) = [one for one in read_osu(to_osu(rows), "x") if one.metric == "gups"]
+    assert gups.value == pytest.approx(rows[0]["value"], abs=1e-5)
+    assert {one.metric for one in read_osu(to_osu(rows), "x")} == {"gups", "error_fraction"}
+
+
+def test_osu_text_keeps_repetitions_apart(machine):
+    experiment = gm.Experiment(
+        name="s", kernel="ping-pong", conduit="smp", op="put", size="8", repetitions=3, time_s=0.05, max_time_s=0.1
+    )
+    rows = experiment.run().rows
+    assert [one.value for one in read_osu(to_osu(rows), "x")] == pytest.approx([row["value"] for row in rows], abs=0.01)
 
 
 def test_a_store_without_its_journal_is_exported_too(store):

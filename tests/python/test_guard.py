@@ -192,6 +192,23 @@ def test_swapping_the_builds_inverts_the_ratio(values, factor):
     assert there.low <= there.ratio <= there.high
 
 
+def test_a_change_as_small_as_could_be_seen_is_found_nine_times_in_ten():
+    rng = np.random.default_rng(17)
+    trials = 300
+
+    def compared(factor=1.0):
+        return compare_starts(starts(rng, 22), starts(rng, 22, factor), relevant=1e-6)
+
+    seen = float(np.median([compared().sees for _ in range(99)]))
+    found = sum(compared(1 + seen).verdict == "slower" for _ in range(trials))
+    assert 0.83 < found / trials < 0.97
+    together = correct([compare_starts(starts(rng), starts(rng)) for _ in range(20)])
+    single = compare_starts(starts(rng), starts(rng))
+    assert float(np.median([one.sees for one in together])) > single.sees
+    assert compare_starts(starts(rng), starts(rng), relevant=0.5).sees == 0.5
+    assert math.isnan(compare_starts(starts(rng, 5), starts(rng, 5)).sees)
+
+
 def test_correction_keeps_order_and_never_makes_surer():
     rng = np.random.default_rng(8)
     single = [compare_starts(starts(rng), starts(rng, factor=1 + 0.005 * i)) for i in range(8)]

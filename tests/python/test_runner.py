@@ -7,7 +7,6 @@ from gasmeter.experiment import Series
 from gasmeter.probe import Probe, same_state
 from gasmeter.rows import COLUMNS, record
 from gasmeter.runner import TARGET_BLOCK_NS, Runner
-from gasmeter.sessions import WorkerPools
 from gasmeter.sweep import plan_series
 
 
@@ -73,6 +72,30 @@ def test_overhead_comes_from_paired_blocks(machine):
     assert row["reference"] == "raw@shm"
     assert row["unit"] == "ratio"
     assert row["ci_low"] < row["value"] < row["ci_high"]
+
+
+def test_what_is_modelled_is_as_long_whatever_it_stands_beside(machine):
+    series = {"conduit": "ideal", "reference": "smp", "op": "put"}
+    (found,) = measured(machine, **series)
+    machine.noise = 0.2
+    (again,) = measured(machine, **series)
+    ours, theirs = ({entry["conduit"]: entry for entry in one.rows if not entry["reference"]} for one in (found, again))
+    assert ours["smp"]["n"] != theirs["smp"]["n"]
+    assert ours["ideal"]["n"] == theirs["ideal"]["n"] == 6
+    assert math.isnan(ours["ideal"]["host_state_ns"])
+    assert found.blocks == ours["smp"]["n"] + 6
+
+
+def test_a_measured_figure_over_a_modelled_one_is_mixed(machine):
+    for series in ({"conduit": "ideal", "reference": "smp"}, {"conduit": "smp", "reference": "ideal"}):
+        rows = measured(machine, op="put", **series)[0].rows
+        (row,) = [row for row in rows if row["metric"] == "overhead"]
+        values = {row["conduit"]: row for row in rows if not row["reference"]}
+        assert (row["kind"], row["label"], row["host_state_ns"]) == ("mixed", "mixed", 110.0)
+        expected = values[series["conduit"]]["value"] / values[series["reference"]]["value"] - 1
+        assert row["value"] == pytest.approx(expected, rel=1e-3)
+        assert row["ci_low"] < row["value"] < row["ci_high"]
+        assert row["n"] == values["smp"]["n"]
 
 
 def test_pairing_cancels_drift(machine):
@@ -206,10 +229,13 @@ def test_the_probe_needs_two_cores(machine):
     assert machine.probes == 0
 
 
-def test_a_broken_probe_is_no_reason_to_stop(machine):
-    probe = Probe(WorkerPools(machine.start_pool), machine.clock)
+def test_a_broken_probe_is_no_reason_to_stop_and_is_told_once(machine):
     machine.probe_ns = lambda now: (_ for _ in ()).throw(UsageError("no"))
-    assert math.isnan(probe.try_value_ns())
+    assert math.isnan(Probe(machine.clock).try_value_ns())
+    first, second = measured(machine, size=(8, 64))
+    assert [line.rpartition(": ")[2] for line in first.notes] == ["no"]
+    assert second.notes == []
+    assert math.isnan(second.rows[0]["host_state_ns"])
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,6 @@
 #include "gasmeter/launch/lent_environment.hpp"
 #include "gasmeter/run/kernel_listing.hpp"
 #include "gasmeter/run/mpi_process.hpp"
-#include "gasmeter/run/probe.hpp"
 #include "gasmeter/run/rank_session.hpp"
 
 namespace gasmeter::run {
@@ -57,11 +56,10 @@ class Worker {
     if (verb == "verify") return verify(command);
     if (verb == "counters") return counters(command);
     if (verb == "close") return close(command);
-    if (verb == "probe") return probe(command);
     if (verb == "take_stamps") return take_stamps();
     if (verb == "write_stamps") return write_stamps(command);
     throw UsageError("command '" + std::string(verb) +
-                     "' is unknown; known: open, block, verify, counters, close, probe, take_stamps, write_stamps");
+                     "' is unknown; known: open, block, verify, counters, close, take_stamps, write_stamps");
   }
 
  private:
@@ -172,14 +170,6 @@ class Worker {
     (void)session(command);
     sessions_.erase(std::string(command.at("session")));
     return {};
-  }
-
-  Fields probe(const Fields& command) {
-    const double span_ms = static_cast<double>(command.number("milliseconds"));
-    const double round_trip_ns = probe_round_trip_ns(link_, SimTime::from_ns(span_ms * 1e6));
-    Fields reply;
-    if (link_.rank() == Rank{0}) reply.add("round_trip_ns", shortest(round_trip_ns));
-    return reply;
   }
 
   launch::RankLink& link_;

@@ -24,7 +24,8 @@ INTERRUPTED = 130
 class Program(click.Group):
     """A command group whose errors are one line ``Error: …`` on stderr.
 
-    Exit status: 0 good, 1 a check failed, 2 usage, 3 the environment lacks something, 4 a broken job, 130 Ctrl-C.
+    Exit status: 0 good, 1 a check failed, 2 usage, 3 the environment lacks something, 4 a broken job, 5 a check that
+    left too much undecided, 130 Ctrl-C.
     """
 
     def main(
@@ -147,7 +148,8 @@ def cli(context: click.Context) -> None:
 
     Every option can be given as an environment variable GASMETER_COMMAND_OPTION, for instance GASMETER_MEASURE_SEED=7.
 
-    Exit status: 0 good, 1 a check failed, 2 usage, 3 the environment lacks something, 4 a broken job, 130 Ctrl-C.
+    Exit status: 0 good, 1 a check failed, 2 usage, 3 the environment lacks something, 4 a broken job, 5 a check that
+    left too much undecided, 130 Ctrl-C.
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())

@@ -100,7 +100,7 @@ def show_judgement(judgement: Judgement, form: str, reports: tuple[str, ...]) ->
     Returns
     -------
     int
-        Exit status: 1 if the check failed.
+        Exit status: 1 if the check failed, 5 if too much stayed undecided.
 
     Raises
     ------
@@ -122,7 +122,7 @@ def show_judgement(judgement: Judgement, form: str, reports: tuple[str, ...]) ->
     out(render_judgement(judgement, form))
     if form != "table":
         note(judgement.summary())
-    return 1 if judgement.failed else 0
+    return judgement.status
 
 
 @click.command(epilog=_EXAMPLES)
@@ -136,7 +136,10 @@ def check(
     *, new: Path, baseline: Path, relevant: float, any_machine: bool, allow_missing: bool, form: str,
     reports: tuple[str, ...],
 ) -> int:  # fmt: skip
-    """Hold the store NEW against a baseline; exit status 1 if something got slower, moved, vanished or is wrong.
+    """Hold the store NEW against a baseline.
+
+    Exit status 1 if something got slower, moved, vanished or is wrong; 5 if nothing did, and more than a fifth of the
+    measured figures stayed undecided: measure again, when the machine is calm.
 
     Measured figures are compared by their process starts (`gasmeter run --starts 10` or more), corrected for the
     number of figures: fewer than 5 % of checks of equal builds fail. Modelled figures have to be equal to the last

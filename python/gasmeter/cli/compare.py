@@ -48,7 +48,7 @@ def compare(
     planted: tuple[str, ...], relevant: float, any_machine: bool, allow_missing: bool, form: str,
     reports: tuple[str, ...],
 ) -> int:  # fmt: skip
-    """Compare A with B; exit status 1 if B is slower, moved, or wrong.
+    """Compare A with B; exit status 1 if B is slower, moved, or wrong, 5 if more than a fifth stayed undecided.
 
     A and B are stores, or builds: `installed` (this one), the path of a gasmeter-rank, of a Python or of a virtual
     environment, or a git revision, which is built into a cache folder on first use. Builds are measured in one run

@@ -201,7 +201,7 @@ def read_history(places: Sequence[str | Path]) -> History:
         again = 0
         for cells in _rows(run, notes):
             key = cells[: len(IDENTITY)]
-            key = (*key, run.host_name if key[1] == "measured" else "")
+            key = (*key, "" if key[1] in {"modelled", "published"} else run.host_name)
             if key in seen:
                 again += 1
                 continue

@@ -127,6 +127,7 @@ def _row(plan: Plan, number: int, run: int, state_ns: float, rng: np.random.Gene
         "reference": "", "ci_low": middle - spread, "ci_high": middle + spread, "min": float(blocks.min()),
         "p50": middle, "p99": float(blocks.max()), "n": len(blocks), "repetition": 0, "seed": 1,
         "host_state_ns": float("nan") if modelled else state_ns, "run_id": name,
+        "state": "good",
     }  # fmt: skip
     return row, [
         {"run_id": name, "metric": metric, "block": block, "value": float(one), "kept": bool(block % 7 != 3)}

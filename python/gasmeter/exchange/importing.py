@@ -115,4 +115,4 @@ def _row(form: str, one: Quantity, conduit: str, ranks: int) -> Row:
     }  # fmt: skip
     names = ("kernel", "op", "conduit", "ranks", "size_bytes", "options", "kind", "metric", "semantics")
     identity = "\n".join(str(row[name]) for name in names)
-    return {**row, "run_id": hashlib.sha256(identity.encode()).hexdigest()[:16]}
+    return {**row, "run_id": hashlib.sha256(identity.encode()).hexdigest()[:16], "state": ""}

@@ -14,7 +14,7 @@ __all__ = ["read_osu"]
 
 _TITLE = re.compile(r"#\s*OSU (?P<title>.+?)(?: Test)?(?: v[\d.]+\S*)?\s*$")
 _OURS = re.compile(
-    r"# gasmeter (?P<what>.+?) on (?P<on>\S+)(?P<where>[^,]*), (?P<ranks>\d+) ranks(?P<rest>.*) \((?P<kind>\w+)\)$"
+    r"# gasmeter (?P<what>.+?) on (?P<on>\S+)(?P<where>.*?), (?P<ranks>\d+) ranks(?P<rest>.*) \((?P<kind>\w+)\)$"
 )
 _HEAD = re.compile(r"#\s*(Size\b|(Avg )?Latency ?\(us\))")
 _KNOWN = (

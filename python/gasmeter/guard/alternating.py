@@ -5,6 +5,7 @@ Every round starts new processes of both builds; a round is one process start in
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import uuid
 from collections.abc import Callable, Mapping, Sequence
@@ -21,9 +22,10 @@ from gasmeter.experiment import Experiment
 from gasmeter.guard.stores import DEBUG
 from gasmeter.library import this_build
 from gasmeter.point import Group, Point
+from gasmeter.probe import probe_digest
 from gasmeter.result import Result
 from gasmeter.rows import Record, record
-from gasmeter.runner import GroupOutcome, Runner, mpi_of
+from gasmeter.runner import Runner, mpi_of
 from gasmeter.sessions import Pool, WorkerPools
 from gasmeter.store import Store
 
@@ -44,18 +46,21 @@ class Build:
         Its worker program.
     facts : mapping
         What run.json says of it: revision, version.
+    probe : Path or None
+        Its `gasmeter-probe`; None for builds from before there was one.
     """
 
     name: str
     binary: Path
     facts: Mapping[str, Any]
+    probe: Path | None = None
 
 
 class _TwoBuilds(Runner):
     """A runner whose groups hold one point twice: the first belongs to one build, the second to the other."""
 
     def __init__(self, builds: Sequence[Build], pools: WorkerPools | None = None) -> None:
-        super().__init__(pools)
+        super().__init__(pools, probe=builds[0].probe)  # no build brings its own yardstick
         self._builds = builds
         self.order = (0, 1)
 
@@ -139,7 +144,7 @@ def alternate(
     run = uuid.uuid4().hex
     places = (out / "a", out / "b")
     stores = [
-        _open(place, experiment, build, run=run, starts=starts, points=len(points))
+        _open(place, experiment, build, run=run, starts=starts, points=len(points), probe=builds[0].probe)
         for place, build in zip(places, builds, strict=True)
     ]
     states = "failed"
@@ -210,14 +215,16 @@ def _both(runner: _TwoBuilds, points: tuple[Point, Point], number: int, name: st
         )
     return [
         record(
-            GroupOutcome(Group(points=(mine[build],)), [found], outcome.states_ns, {}, outcome.notes, outcome.seconds),
+            dataclasses.replace(outcome, group=Group(points=(mine[build],)), outcomes=[found], skipped={}),
             name,
         )
         for build, found in ((build, outcome.outcomes[runner.order.index(build)]) for build in (0, 1))
     ]
 
 
-def _open(place: Path, experiment: Experiment, build: Build, *, run: str, starts: int, points: int) -> Store:
+def _open(
+    place: Path, experiment: Experiment, build: Build, *, run: str, starts: int, points: int, probe: Path | None
+) -> Store:
     facts = {
         "started": context.now(),
         "command": context.command_line(),
@@ -226,6 +233,7 @@ def _open(place: Path, experiment: Experiment, build: Build, *, run: str, starts
         "build": {"name": build.name, **build.facts},
         "alternated": run,
         "starts": starts,
+        "probe": probe_digest(probe),
         "groups": starts * points,
         "host": context.host_facts(),
         "versions": context.versions(),

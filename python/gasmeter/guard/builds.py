@@ -13,6 +13,7 @@ from pathlib import Path
 
 from gasmeter.errors import EnvironmentLacks, UsageError
 from gasmeter.guard.alternating import Build
+from gasmeter.probe import PROGRAM as PROBE
 from gasmeter.version import package_version
 from gasmeter.workers import worker_binary
 
@@ -87,7 +88,8 @@ def _build(name: str, binary: Path, facts: dict[str, str]) -> Build:
         raise EnvironmentLacks(f"worker program {binary} of {name} cannot be run: {error}") from error
     if done.returncode != 0 or not done.stdout.startswith(_PROGRAM):
         raise UsageError(f"{name}: {binary} is no {_PROGRAM}; allowed: the worker program of an installation", name)
-    return Build(name, binary, {**facts, "worker": done.stdout.strip()})
+    probe = binary.with_name(PROBE)
+    return Build(name, binary, {**facts, "worker": done.stdout.strip()}, probe if probe.is_file() else None)
 
 
 def _worker_of(python: Path) -> Path:

@@ -20,6 +20,7 @@ from gasmeter.choices import FEWEST_STARTS
 from gasmeter.statistics import CONFIDENCE
 
 __all__ = [
+    "POWER",
     "RELEVANT",
     "TRIM",
     "Comparison",
@@ -33,6 +34,10 @@ RELEVANT = 0.02
 """Differences below 2 % are nobody's business, however sure."""
 TRIM = 0.1
 """Share left out at either end: of ten starts one may be disturbed, on either side, without moving the result."""
+
+POWER = 0.9
+"""How often the least change that a comparison could have seen is found."""
+_MOST_REACH = 50.0  # beyond any change, and no overflow
 
 Verdict = Literal["slower", "faster", "not significant", "undecided"]
 
@@ -56,6 +61,11 @@ class Comparison:
         ``slower``, ``faster``, ``not significant`` or ``undecided`` (too few starts that can be compared).
     relevant : float
         Threshold that the verdict was made with.
+    sees : float
+        The least change for the worse that would have been found nine times in ten, as a share; NaN where nothing can
+        be said.
+    error, freedom : float
+        Standard error of the logarithm of the ratio and its degrees of freedom; NaN where there is no test.
     """
 
     ratio: float
@@ -65,6 +75,9 @@ class Comparison:
     starts: tuple[int, int]
     verdict: Verdict
     relevant: float = RELEVANT
+    sees: float = math.nan
+    error: float = math.nan
+    freedom: float = math.nan
 
     def words(self) -> str:
         """Return the verdict for people.
@@ -108,9 +121,19 @@ def _made(effect: float, error: float, freedom: float, starts: tuple[int, int], 
         p = float(2 * stats.t.sf(abs(effect) / math.sqrt(error), freedom))
         half = float(stats.t.ppf((1 + CONFIDENCE) / 2, freedom)) * math.sqrt(error)
     made = Comparison(
-        math.exp(effect), math.exp(effect - half), math.exp(effect + half), p, starts, "undecided", relevant
-    )
-    return dataclasses.replace(made, verdict=_verdict(made, p)) if min(starts) >= FEWEST_STARTS else made
+        math.exp(effect), math.exp(effect - half), math.exp(effect + half), p, starts, "undecided", relevant,
+        error=math.sqrt(max(error, 0.0)), freedom=freedom,
+    )  # fmt: skip
+    if min(starts) < FEWEST_STARTS:
+        return made
+    return dataclasses.replace(made, verdict=_verdict(made, p), sees=_sees(made, 1))
+
+
+def _sees(found: Comparison, comparisons: int) -> float:
+    """Return the change that is found with probability `POWER` where so many figures are compared at once."""
+    tail = (1 - CONFIDENCE) / 2 / comparisons
+    reach = float(stats.t.isf(tail, found.freedom) + stats.t.ppf(POWER, found.freedom))
+    return max(found.relevant, math.expm1(min(found.error * reach, _MOST_REACH)))
 
 
 def _verdict(found: Comparison, p: float) -> Verdict:
@@ -206,13 +229,13 @@ def correct(comparisons: Sequence[Comparison]) -> list[Comparison]:
     list of Comparison
         In the same order. ``slower`` and ``faster`` are said of those only that stay significant after Holm's
         correction (1979): whatever their number, one alarm or more comes from equal builds in fewer than 5 % of checks.
-        ``p`` is the corrected one.
+        ``p`` is the corrected one, and ``sees`` what the strictest of them would have found.
     """
     decided = [i for i, found in enumerate(comparisons) if found.verdict != "undecided"]
     result = list(comparisons)
     largest = 0.0
     for rank, i in enumerate(sorted(decided, key=lambda i: comparisons[i].p)):
         largest = max(largest, min(1.0, comparisons[i].p * (len(decided) - rank)))
-        found = dataclasses.replace(comparisons[i], p=largest)
+        found = dataclasses.replace(comparisons[i], p=largest, sees=_sees(comparisons[i], len(decided)))
         result[i] = dataclasses.replace(found, verdict=_verdict(found, largest))
     return result

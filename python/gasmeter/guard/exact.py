@@ -49,12 +49,12 @@ def _same(first: float, second: float) -> bool:
 
 
 def _difference(before: float, after: float, row: Mapping[str, Any]) -> str:
-    unit = row["unit"]
+    unit, metric = row["unit"], row["metric"]
     if unit == "ns":
         picoseconds = 1000 * (after - before)
         return f"{before!r} ns, now {after!r} ns ({picoseconds:+.6g} ps)"
     share = f" ({after / before - 1:+.3g})" if before else ""
-    return f"{before!r} {unit}, now {after!r} {unit}{share}; {format_quantity(after - before, unit)}"
+    return f"{before!r} {unit}, now {after!r} {unit}{share}; {format_quantity(after - before, unit, metric)}"
 
 
 def machine_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:

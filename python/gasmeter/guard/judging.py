@@ -23,14 +23,18 @@ from gasmeter.guard.comparing import (
 )
 from gasmeter.guard.exact import machine_changes, what_moved
 from gasmeter.guard.stores import Key, Measured, Sample, check_machines
-from gasmeter.probe import same_state
+from gasmeter.probe import PROGRAM, same_state
 from gasmeter.rows import Row
 from gasmeter.units import format_bytes
 
-__all__ = ["FAILURES", "FEW_STARTS", "Finding", "Judgement", "Rules", "judge"]
+__all__ = ["FAILURES", "FEW_STARTS", "MOST_UNDECIDED", "UNSETTLED", "Finding", "Judgement", "Rules", "judge"]
 
 FEW_STARTS = 0.25
 """With fewer than ten process starts only larger differences count: a single start may differ by that much."""
+MOST_UNDECIDED = 0.2
+"""Where a larger share of the measured figures stays undecided, a check has not passed."""
+UNSETTLED = 5
+"""Exit status of such a check."""
 FAILURES = frozenset({"slower", "moved", "missing", "unverified"})
 """Verdicts with which a check fails."""
 
@@ -67,7 +71,7 @@ class Finding:
         Which figure.
     verdict : str
         ``slower``, ``faster``, ``not significant``, ``undecided`` of measured ones, ``same`` or ``moved`` of modelled
-        ones, ``missing``, ``new``, ``unverified``.
+        ones, ``missing``, ``new``, ``unverified``; of the probe ``shifted``, ``other probe``, ``no probe``.
     unit : str
         Of the figures.
     before, after : float
@@ -131,18 +135,46 @@ class Judgement:
         """Whether the check fails."""
         return any(found.failed for found in self.findings)
 
+    @property
+    def unsettled(self) -> bool:
+        """Whether more than a fifth of the measured figures stayed undecided, so that this is no pass."""
+        verdicts = [found.verdict for found in self.findings if found.comparison is not None]
+        return verdicts.count("undecided") > MOST_UNDECIDED * len(verdicts)
+
+    @property
+    def status(self) -> int:
+        """Exit status: 0 passed, 1 failed, 5 not failed and too much undecided."""
+        return 1 if self.failed else UNSETTLED if self.unsettled else 0
+
+    def sees(self) -> str:
+        """Return the least changes that the comparisons could have seen, in a few words.
+
+        Returns
+        -------
+        str
+            For instance ``could have seen changes of 2.0 % (of one figure 6.3 %)``; empty without measured figures.
+        """
+        compared = [found.comparison.sees for found in self.findings if found.comparison is not None]
+        seen = sorted(one for one in compared if math.isfinite(one))
+        if not seen:
+            return "could have seen no change of a measured figure" if compared else ""
+        least, most = (f"{end:.1%}".replace("%", " %") for end in (seen[0], seen[-1]))
+        return f"could have seen changes of {least}" + (f" to {most}, by figure" if most != least else "")
+
     def summary(self) -> str:
         """Return the outcome in one line.
 
         Returns
         -------
         str
-            ``passed`` or ``FAILED`` and how many figures got which verdict.
+            ``passed``, ``FAILED`` or ``UNDECIDED``, how many figures got which verdict, and the least changes that
+            could have been seen.
         """
         counts = Counter(found.verdict for found in self.findings)
         order = sorted(counts, key=lambda verdict: (verdict not in FAILURES, -counts[verdict], verdict))
         text = ", ".join(f"{counts[verdict]} {verdict}" for verdict in order)
-        return f"{'FAILED' if self.failed else 'passed'}: {text}"
+        outcome = {0: "passed", 1: "FAILED", UNSETTLED: "UNDECIDED"}[self.status]
+        return "; ".join(filter(None, [f"{outcome}: {text}", self.sees()]))
 
 
 def judge(baseline: Measured, new: Measured, rules: Rules | None = None) -> Judgement:
@@ -182,13 +214,36 @@ def judge(baseline: Measured, new: Measured, rules: Rules | None = None) -> Judg
         elif not rules.allow_missing:
             note = f"stands in {baseline.place}, not in {new.place}"
             findings.append(Finding(key, "missing", sample.rows[0]["unit"], _median(sample.rows), note=note))
-    findings = _together(findings)
+    findings = [*([] if paired else _probe(baseline, new)), *_together(findings)]
     findings += [
         Finding(key, "new", sample.rows[0]["unit"], after=_median(sample.rows))
         for key, sample in new.samples.items()
         if key not in baseline.samples
     ]
     return Judgement(tuple(findings), str(baseline.place), str(new.place), _notes(findings))
+
+
+def _probe(baseline: Measured, new: Measured) -> list[Finding]:
+    """Say what is wrong with the yardstick: a shift of it, none on one side, another program."""
+    before, after = baseline.probe_ns, new.probe_ns
+    programs = baseline.probes | new.probes
+    verdict, notes = "", []
+    if math.isnan(before) and math.isnan(after):
+        return []
+    if len(programs) > 1:
+        verdict = "other probe"
+        notes.append(
+            f"different programs ({' and '.join(sorted(programs))}): their values need not agree; keep the baseline's"
+            f" {PROGRAM} beside it and name it by GASMETER_PROBE"
+        )
+    if math.isnan(before) or math.isnan(after):
+        verdict = "no probe"
+        notes.append(f"{baseline.place if math.isnan(before) else new.place} has no value of it")
+    elif not same_state(before, after):
+        verdict = "shifted"
+        notes.append("the cores stand elsewhere, or something slows the whole machine; measure again when it is calm")
+    key = Key("probe", "cache line", "", "two cores", "", "", "", 1, 2, 0, 0, "", "round_trip")
+    return [Finding(key, verdict, "ns", before, after, note="; ".join(notes))] if verdict else []
 
 
 def _one(
@@ -232,6 +287,8 @@ def _compared(before: Sample, after: Sample, rules: Rules, *, starts: bool, pair
     if not first or not second:
         return Comparison(math.nan, math.nan, math.nan, math.nan, (len(first), len(second)), "undecided"), note
     rough = _rough(before, after, (first, second), rules, more=more)
+    if rough.verdict == "not significant" and min(len(before.rows), len(after.rows)) >= FEWEST_STARTS:
+        return dataclasses.replace(rough, verdict="undecided", sees=math.nan), note
     few = f"fewer than {FEWEST_STARTS} process starts each: only differences above {rules.few_starts:.0%} count"
     return rough, "; ".join(filter(None, [note, few]))
 
@@ -253,15 +310,25 @@ def _partners(before: Sample, after: Sample) -> tuple[list[float], list[float]]:
 
 def _same_state(before: Sequence[Row], after: Sequence[Row], *, paired: bool) -> tuple[list[Row], list[Row]]:
     """Rows whose probe stands within 15 % of the state that most have; of pairs both or neither."""
-    states = [row["host_state_ns"] for row in (*before, *after) if not math.isnan(row["host_state_ns"])]
-    usual = float(np.median(states)) if states else math.nan
     if paired and len(before) == len(after):
         # Both ran in alternating blocks, so that whatever state it was, it was that of both.
         return list(before), list(after)
-    return (
-        [row for row in before if same_state(row["host_state_ns"], usual)],
-        [row for row in after if same_state(row["host_state_ns"], usual)],
-    )
+    usual = _usual_state((*before, *after))
+    if math.isnan(usual):
+        return list(before), list(after)
+    first, second = ([row for row in rows if _stands_at(row, usual)] for rows in (before, after))
+    # Each may be near the middle of both and yet far from the other.
+    return (first, second) if same_state(_usual_state(first), _usual_state(second)) else ([], [])
+
+
+def _usual_state(rows: Sequence[Row]) -> float:
+    states = [row["host_state_ns"] for row in rows if not math.isnan(row["host_state_ns"])]
+    return float(np.median(states)) if states else math.nan
+
+
+def _stands_at(row: Row, state_ns: float) -> bool:
+    """Whether a row's probe is known and within 15 %; where others have one, a row without is not known to be alike."""
+    return not math.isnan(row["host_state_ns"]) and same_state(row["host_state_ns"], state_ns)
 
 
 def _rough(before: Sample, after: Sample, rows: tuple[list[Row], list[Row]], rules: Rules, *, more: bool) -> Comparison:
@@ -274,9 +341,12 @@ def _rough(before: Sample, after: Sample, rows: tuple[list[Row], list[Row]], rul
     above, below = (blocks[0], blocks[1]) if more else (blocks[1], blocks[0])
     ratio = bootstrap_ratio(above, below)
     count = (len(rows[0]), len(rows[1]))
-    made = Comparison(ratio.median, ratio.low, ratio.high, math.nan, count, "not significant", rules.few_starts)
+    made = Comparison(
+        ratio.median, ratio.low, ratio.high, math.nan, count, "not significant", rules.few_starts,
+        sees=max(rules.few_starts, ratio.median / ratio.low - 1),
+    )  # fmt: skip
     if not math.isfinite(ratio.low):
-        return dataclasses.replace(made, verdict="undecided")
+        return dataclasses.replace(made, verdict="undecided", sees=math.nan)
     far = abs(math.log(ratio.median)) >= math.log1p(rules.few_starts)
     if far and ratio.excludes(1.0):
         return dataclasses.replace(made, verdict="slower" if ratio.median > 1 else "faster")

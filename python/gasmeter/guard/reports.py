@@ -19,7 +19,7 @@ from gasmeter.units import format_quantity
 
 __all__ = ["REPORTS", "render_judgement"]
 
-_HEADS = ("figure", "baseline", "new", "ratio", "95 % interval", "starts", "verdict", "remark")
+_HEADS = ("figure", "baseline", "new", "ratio", "95 % interval", "starts", "could see", "verdict", "remark")
 _QUIET = frozenset({"same", "not significant"})
 _MOST_QUIET = 40
 
@@ -49,19 +49,18 @@ def _sorted(judgement: Judgement) -> list[Finding]:
 
 def _cells(found: Finding) -> list[str]:
     comparison = found.comparison
-    ratio = interval = starts = "-"
+    ratio = interval = starts = sees = "-"
     if comparison is not None and math.isfinite(comparison.ratio):
         ratio = f"{comparison.ratio:.4f}"
         starts = " + ".join(map(str, comparison.starts))
         if math.isfinite(comparison.low):
             interval = f"{comparison.low:.4f} … {comparison.high:.4f}"
+        if math.isfinite(comparison.sees):
+            sees = f"{comparison.sees * 100:.1f} %"
     verdict = comparison.words() if comparison is not None else found.verdict
-    return [found.name(), *(_figure(value, found.unit) for value in (found.before, found.after)), ratio, interval,
-            starts, verdict.upper() if found.failed else verdict, found.note]  # fmt: skip
-
-
-def _figure(value: float, unit: str) -> str:
-    return format_quantity(value, unit, signed=False) if math.isfinite(value) else "-"
+    figures = [format_quantity(value, found.unit, found.key.metric) for value in (found.before, found.after)]
+    told = verdict.upper() if found.failed else verdict
+    return [found.name(), *figures, ratio, interval, starts, sees, told, found.note]
 
 
 def _lines(judgement: Judgement) -> tuple[list[list[str]], list[str]]:
@@ -71,7 +70,12 @@ def _lines(judgement: Judgement) -> tuple[list[list[str]], list[str]]:
     hidden = len(quiet) - _MOST_QUIET
     shown = [found for found in findings if found.verdict not in _QUIET] + quiet[:_MOST_QUIET]
     below = [f"{hidden} more figures, all unchanged"] if hidden > 0 else []
-    below += ["ratio: above 1 is worse; starts: process starts of either build", *judgement.notes, judgement.summary()]
+    below += [
+        "ratio: above 1 is worse; starts: process starts of either build; could see: the least change for the worse"
+        " that would have been found nine times in ten",
+        *judgement.notes,
+        judgement.summary(),
+    ]
     return [_cells(found) for found in shown], below
 
 
@@ -89,17 +93,18 @@ def _table(judgement: Judgement) -> str:
 
 def _markdown(judgement: Judgement) -> str:
     lines, below = _lines(judgement)
-    mark = "❌" if judgement.failed else "✅"
+    mark = {0: "✅", 1: "❌"}.get(judgement.status, "❔")
     head = f"### {mark} gasmeter: {judgement.summary()}\n\n`{judgement.new}` against `{judgement.baseline}`\n\n"
     return head + markdown_table(_HEADS, lines) + "\n" + "\n".join(f"- {line}" for line in below[:-1]) + "\n"
 
 
 def _junit(judgement: Judgement) -> str:
     failures = sum(found.failed for found in judgement.findings)
-    skipped = sum(found.verdict == "undecided" for found in judgement.findings)
+    undecided = sum(found.verdict == "undecided" for found in judgement.findings)
+    errors, skipped = (undecided, 0) if judgement.unsettled else (0, undecided)
     suite = ET.Element(
-        "testsuite", name="gasmeter check", tests=str(len(judgement.findings)), failures=str(failures), errors="0",
-        skipped=str(skipped),
+        "testsuite", name="gasmeter check", tests=str(len(judgement.findings)), failures=str(failures),
+        errors=str(errors), skipped=str(skipped),
     )  # fmt: skip
     for found in judgement.findings:
         case = ET.SubElement(suite, "testcase", classname=f"gasmeter.{found.key.kernel}", name=found.name())
@@ -107,7 +112,7 @@ def _junit(judgement: Judgement) -> str:
         if found.failed:
             ET.SubElement(case, "failure", message=text, type=found.verdict).text = text
         elif found.verdict == "undecided":
-            ET.SubElement(case, "skipped", message=text)
+            ET.SubElement(case, "error" if judgement.unsettled else "skipped", message=text)
         else:
             ET.SubElement(case, "system-out").text = text
     root = ET.Element("testsuites")
@@ -117,9 +122,10 @@ def _junit(judgement: Judgement) -> str:
 
 
 def _sentence(found: Finding) -> str:
-    _, before, after, _, interval, starts, verdict, note = _cells(found)
+    _, before, after, _, interval, starts, sees, verdict, note = _cells(found)
     text = f"{verdict.lower()}: {before}, now {after}"
     text += f"; ratio {interval} (95 %), {starts} process starts" if interval != "-" else ""
+    text += f"; could have seen {sees}" if sees != "-" else ""
     return f"{text}; {note}" if note else text
 
 
@@ -142,6 +148,8 @@ def _json(judgement: Judgement) -> str:
         "baseline": judgement.baseline,
         "new": judgement.new,
         "failed": judgement.failed,
+        "unsettled": judgement.unsettled,
+        "status": judgement.status,
         "summary": judgement.summary(),
         "notes": list(judgement.notes),
         "findings": findings,

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from gasmeter.errors import UsageError
 from gasmeter.files import JOURNAL, STORE_SCHEMA, check_files
 from gasmeter.library import build_text
@@ -137,6 +139,18 @@ class Measured:
         """Name of the run in which another build was alternated with this one; empty if there is none."""
         names = {str(entry.get("alternated", "")) for entry in self._runs()}
         return names.pop() if len(names) == 1 else ""
+
+    @property
+    def probes(self) -> set[str]:
+        """Digests of the programs that probed; none of stores from before they were kept."""
+        return {str(entry["probe"]) for entry in self._runs() if entry.get("probe")}
+
+    @property
+    def probe_ns(self) -> float:
+        """The usual value of the probe, in ns: the median over all measured rows; NaN where there was none."""
+        rows = (row for sample in self.samples.values() for row in sample.rows)
+        values = [row["host_state_ns"] for row in rows if math.isfinite(row["host_state_ns"])]
+        return float(np.median(values)) if values else math.nan
 
     @property
     def machines(self) -> dict[str, Mapping[str, Any]]:

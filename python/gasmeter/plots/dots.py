@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from gasmeter.plots.looks import KEYS, Look, Looks
-from gasmeter.plots.style import Chart, Drawing, head_and_foot
+from gasmeter.plots.style import Chart, Drawing, cross_out, head_and_foot
 from gasmeter.units import format_bytes
 
 __all__ = ["draw_dots", "has_one_size"]
@@ -106,3 +106,4 @@ def _dot(axes: Axes, place: int, look: Look, row: pd.Series, scale: float) -> No
         [float(row["value"]) * scale], [place], linestyle="none", color=look.colour, marker=look.marker,
         markersize=4.0 if look.thin else 5.5, markerfacecolor=inside, zorder=4,
     )  # fmt: skip
+    cross_out(axes, [float(row["value"]) * scale], [place], [row["state"]])

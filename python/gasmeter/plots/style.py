@@ -5,13 +5,14 @@ from __future__ import annotations
 import io
 import math
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -19,11 +20,13 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
 
 from gasmeter.plots.looks import KEYS, Look, Looks
+from gasmeter.state import GOOD
 from gasmeter.units import format_bytes
 
 __all__ = [
     "Chart",
     "Drawing",
+    "cross_out",
     "finish",
     "head_and_foot",
     "plain_log_labels",
@@ -129,8 +132,27 @@ def plot_lines(
         if shared.any():
             hollow = {**look.line, "linestyle": "none", "markerfacecolor": "white"}
             axes.plot(across[shared], up[shared], **hollow, zorder=5)
+        cross_out(axes, across, up, ordered["state"])
         drawn.append((look, line))
     return drawn
+
+
+def cross_out(axes: Axes, across: npt.ArrayLike, up: npt.ArrayLike, states: Iterable[str]) -> None:
+    """Mark what cannot be relied on: rows whose state is known and not good.
+
+    Parameters
+    ----------
+    axes : Axes
+        Where.
+    across, up : array of float
+        Places of the markers.
+    states : iterable of str
+        Column ``state`` of their rows.
+    """
+    bad = np.array([state not in {"", GOOD} for state in states])
+    if bad.any():
+        places = np.asarray(across)[bad], np.asarray(up)[bad]
+        axes.plot(*places, linestyle="none", marker="x", color="0.15", markersize=7.0, zorder=6)
 
 
 def size_axis(axes: Axes, frame: pd.DataFrame) -> pd.DataFrame:

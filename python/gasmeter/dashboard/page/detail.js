@@ -28,7 +28,7 @@ Gasmeter.detail = async function (series, run) {
       element("p", { class: "bar" }, element("a", { href: "#/" }, "← all series")),
       element("h2", {}, `${series.name}: ${series.metric} `, Gasmeter.badge(series)),
       element("p", { class: "small" }, Gasmeter.what(series)),
-      element("p", { class: "small" }, [series.semantics, series.kind === "measured" ? "median of blocks, with its 95 % interval" : "virtual time, exact"].filter(Boolean).join("; ")),
+      element("p", { class: "small" }, [series.semantics, series.kind === "modelled" ? "virtual time, exact" : "median of blocks, with its 95 % interval"].filter(Boolean).join("; ")),
       body,
     );
     window.scrollTo(0, 0);

@@ -4,6 +4,7 @@
 Gasmeter.KINDS = {
   measured: ["Measured", "wall clock on the machine that each card names"],
   modelled: ["Modelled", "exact virtual time: the same on every machine, so that any difference is a change of the model or the code"],
+  mixed: ["Mixed", "something measured on the machine that each card names over something modelled, or the reverse"],
   published: ["Published", "somebody's paper; nothing of it was run here"],
 };
 const FILTERS = [["kernel", "kernel"], ["op", "operation"], ["conduit", "conduit"], ["size_bytes", "size"], ["where", "machine"], ["metric", "metric"], ["kind", "kind"], ["experiment", "experiment"]];
@@ -14,6 +15,7 @@ Gasmeter.index = function (content) {
   for (const series of content.series) {
     content.fields.forEach((field, i) => { if (field !== "unit") series[field] = content.words[series.is[i]]; });
     series.unit_name = content.words[series.is[content.fields.indexOf("unit")]];
+    if (series.metric === "speedup") series.unit_name = "x"; // a factor, no share
     series.where = [series.host, series.machine].filter(Boolean).join(", ") || "the network's own";
     series.name = [...new Set([series.kernel, series.op, series.variant])].filter(Boolean).join(" ");
     series.on = [

@@ -1,0 +1,91 @@
+"""What other programs do on the processors that are measured on, while they are."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping
+
+import psutil
+
+from gasmeter.limits import cpus
+
+__all__ = ["Load", "disturbs"]
+
+_SHORTEST_S = 0.2
+"""The system counts in steps of 10 ms, which says nothing about less."""
+_SPARE = 0.25
+"""Share of a processor that others may take although none is free: the system itself has to run, too."""
+
+
+def disturbs(others: float, ranks: int, processors: int) -> bool:
+    """Return whether other programs took processors that ranks needed.
+
+    Parameters
+    ----------
+    others : float
+        Processors that other programs kept busy; NaN where that is not known, which is no disturbance.
+    ranks : int
+        Ranks that were measured.
+    processors : int
+        Processors that they may use.
+
+    Returns
+    -------
+    bool
+        True if fewer processors were left than there are ranks, by more than a quarter of one.
+    """
+    return others > max(0, processors - ranks) + _SPARE
+
+
+class Load:
+    """Counts, from when it is made, what other programs take of the processors that this process may use.
+
+    Parameters
+    ----------
+    ranks : callable
+        Returns the process numbers of the ranks; asked at either end.
+    """
+
+    def __init__(self, ranks: Callable[[], Iterable[int]]) -> None:
+        self._ranks = ranks
+        self._began, self._busy_s = time.monotonic(), _busy_s()
+        self._own_s, self._of_ranks = _own_s(), _of(ranks())
+
+    def others(self) -> float:
+        """Return how many processors other programs have kept busy.
+
+        Returns
+        -------
+        float
+            On average; what a hypervisor withheld counts as theirs. NaN if less than 0.2 s have passed.
+        """
+        seconds = time.monotonic() - self._began
+        if seconds < _SHORTEST_S:
+            return math.nan
+        ours = _own_s() - self._own_s
+        ours += sum(now - self._of_ranks.get(rank, 0.0) for rank, now in _of(self._ranks()).items())
+        return max(0.0, (_busy_s() - self._busy_s - ours) / seconds)
+
+
+def _busy_s() -> float:
+    every = psutil.cpu_times(percpu=True)
+    mine = (every[cpu] for cpu in cpus() if cpu < len(every))
+    return sum(one.user + one.nice + one.system + one.irq + one.softirq + one.steal for one in mine)
+
+
+def _own_s() -> float:
+    spent = os.times()  # of the children those that have ended: the probe
+    return spent.user + spent.system + spent.children_user + spent.children_system
+
+
+def _of(ranks: Iterable[int]) -> Mapping[int, float]:
+    found: dict[int, float] = {}
+    for rank in ranks:
+        try:
+            spent = psutil.Process(rank).cpu_times()
+        except psutil.Error:
+            continue
+        found[rank] = spent.user + spent.system
+    return found

@@ -1,0 +1,86 @@
+"""The state of a row: whether its figure can be relied on, in one word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from gasmeter.statistics import FEWEST_BLOCKS, Interval
+
+__all__ = ["GOOD", "NOISY", "STATES", "state_of", "states_line", "worst"]
+
+STATES = ("moved", "few blocks", "load", "noisy", "good")
+"""The worst first: most of its blocks were left out since the cores moved; fewer than six are left, so that there is no
+interval; other programs took processors that its ranks needed; half its interval is more than 10 %; none of these."""
+GOOD = "good"
+NOISY = 0.1
+"""Half an interval that is a larger share of its figure makes a row noisy."""
+_MOST_LEFT_OUT = 0.5
+
+
+def state_of(interval: Interval, scale: float, *, modelled: bool, left_out: float, loaded: bool) -> str:
+    """Return the state of a row.
+
+    Parameters
+    ----------
+    interval : Interval
+        Of its blocks.
+    scale : float
+        What the interval is held against: the figure itself, of an overhead the ratio, of a difference the reference.
+    modelled : bool
+        Whether its time is virtual, which nothing disturbs.
+    left_out : float
+        Share of the blocks that were left out since the cores moved.
+    loaded : bool
+        Whether other programs took processors that its ranks needed.
+
+    Returns
+    -------
+    str
+        The first of `STATES` that applies.
+    """
+    if left_out > _MOST_LEFT_OUT and not modelled:
+        return "moved"
+    if interval.n < (1 if modelled else FEWEST_BLOCKS):
+        return "few blocks"
+    if modelled:
+        return GOOD
+    if loaded:
+        return "load"
+    return "noisy" if interval.high - interval.low > 2 * NOISY * abs(scale) else GOOD
+
+
+def worst(states: Iterable[str]) -> str:
+    """Return the worst of some states.
+
+    Parameters
+    ----------
+    states : iterable of str
+        Empty text for rows from before there were states.
+
+    Returns
+    -------
+    str
+        Empty if none is known.
+    """
+    return min(filter(None, states), key=STATES.index, default="")
+
+
+def states_line(states: Iterable[str]) -> str:
+    """Return the states of rows in a few words.
+
+    Parameters
+    ----------
+    states : iterable of str
+        Empty text for rows from before there were states.
+
+    Returns
+    -------
+    str
+        For instance ``all 14 rows good`` or ``12 of 14 rows good, 2 noisy``; empty if none is known.
+    """
+    known = [state for state in states if state]
+    counts = {state: known.count(state) for state in STATES if state in known}
+    good = counts.pop(GOOD, 0)
+    if not counts:
+        return f"all {good} rows good" if known else ""
+    return ", ".join([f"{good} of {len(known)} rows good", *(f"{count} {state}" for state, count in counts.items())])
