@@ -52,7 +52,7 @@ bool BasicAmudpConduit<Host>::accept(services::Inbox::Datagram& datagram, condui
   ++counters_.received;
   host_.charge(conduit::PrivatePrice::header_build);  // reading one costs what writing it does
   Header header;
-  const Verdict verdict = judge(settings_.key, settings_.covers, {datagram.data, datagram.bytes}, settings_.session,
+  const Verdict verdict = judge(key_, settings_.covers, {datagram.data, datagram.bytes}, settings_.session,
                                 static_cast<std::uint16_t>(self_), ranks_, header);
   if (!counters_.admit(verdict)) return false;
   amudp::MessageHead head;

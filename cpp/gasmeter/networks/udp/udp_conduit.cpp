@@ -55,6 +55,7 @@ BasicUdpConduit<Host>::BasicUdpConduit(Host host, services::DatagramService& ser
       ranks_(ranks),
       segment_(segment),
       settings_(settings),
+      key_(settings.key),
       limits_(service.limits()),
       largest_(limits_.largest),
       pool_(kMaxMedium),

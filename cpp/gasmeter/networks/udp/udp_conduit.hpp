@@ -193,6 +193,7 @@ class BasicUdpConduit final : public conduit::Conduit, public conduit::CountsIts
   std::uint32_t ranks_;
   std::span<std::byte> segment_;
   UdpSettings settings_;
+  TagKey key_;
   conduit::Capabilities capabilities_;
   const services::DatagramLimits& limits_;
   Bytes largest_;                             // datagram

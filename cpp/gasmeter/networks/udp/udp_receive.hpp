@@ -53,7 +53,7 @@ bool BasicUdpConduit<Host>::accept_next(Reader& reader, unsigned& activity) {
   Header header;
   const bool big = datagram.landed && datagram.bytes > reader.inbox.landing.at;
   if (big && settings_.covers == Authentication::payload) reader.inbox.gather(datagram);
-  const Verdict verdict = judge(settings_.key, settings_.covers, {datagram.data, datagram.bytes}, settings_.session,
+  const Verdict verdict = judge(key_, settings_.covers, {datagram.data, datagram.bytes}, settings_.session,
                                 static_cast<std::uint16_t>(self_), ranks_, header);
   if (!counters_.admit(verdict)) return false;
   datagram.bytes = header.bytes;

@@ -129,7 +129,7 @@ void BasicUdpConduit<Host>::seal(Peer& p, Slot& slot, std::uint64_t sequence) {
   header.sequence = sequence;
   std::memcpy(slot.start(), &header, sizeof header);
   const std::uint64_t tag =
-      tag_of(settings_.key, settings_.covers, {slot.start(), slot.head_bytes}, {slot.payload, slot.payload_bytes});
+      tag_of(key_, settings_.covers, {slot.start(), slot.head_bytes}, {slot.payload, slot.payload_bytes});
   std::memcpy(slot.start(), &tag, sizeof tag);
 }
 
@@ -277,7 +277,7 @@ void BasicUdpConduit<Host>::send_acknowledgement(Peer& p) {
   fill_header(p, header);
   std::array<std::byte, sizeof(Header)> datagram;
   std::memcpy(datagram.data(), &header, sizeof header);
-  const std::uint64_t tag = tag_of(settings_.key, settings_.covers, datagram, {});
+  const std::uint64_t tag = tag_of(key_, settings_.covers, datagram, {});
   std::memcpy(datagram.data(), &tag, sizeof tag);
   const iovec part{datagram.data(), datagram.size()};
   if (service_.send(p.rank, {&part, 1}, sizeof header) == 0) return;  // owed still; the timer tries again

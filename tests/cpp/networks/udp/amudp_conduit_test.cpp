@@ -365,7 +365,7 @@ TEST_CASE("datagrams that are nobody's or make no sense are counted and dropped"
   const auto inject = [&](std::size_t at, std::uint8_t value, bool sealed) {
     Packet packet = genuine;
     packet[at] = std::byte{value};
-    const std::uint64_t tag = tag_of(settings.key, settings.covers, packet, {});
+    const std::uint64_t tag = tag_of(TagKey(settings.key), settings.covers, packet, {});
     if (sealed) std::memcpy(packet.data(), &tag, sizeof tag);
     pair.line_b.waiting.push_back(packet);
   };

@@ -66,8 +66,8 @@ MadeDatagram strange(std::mt19937_64& random, const std::vector<MadeDatagram>& k
   switch (kind) {
     case 1: {  // one bit is turned, where the hash has to notice
       const Bytes covered =
-          covers == Authentication::payload ? header_of(datagram).bytes : sizeof(Header) + kHashedBody;
-      const std::uint64_t bit = random() % (8 * std::min<Bytes>(covered, header_of(datagram).bytes));
+          covers == Authentication::payload ? header_of(datagram).bytes : authenticated_bytes(datagram);
+      const std::uint64_t bit = random() % (8 * covered);
       datagram[bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
       break;
     }
