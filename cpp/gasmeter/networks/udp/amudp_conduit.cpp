@@ -272,7 +272,7 @@ void BasicAmudpConduit<Host>::serve() {
   const Nesting guard(nesting_);
   for (const auto& reader : readers_) keep_all(*reader);
   Reader& reader = reader_of(nesting_);
-  while (service_.receive(reader.inbox)) {
+  for (unsigned looks = 0; looks < kMostLooks && service_.receive(reader.inbox); ++looks) {
     reader.next = 0;
     keep_all(reader);
   }

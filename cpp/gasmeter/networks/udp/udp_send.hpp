@@ -101,6 +101,7 @@ void BasicUdpConduit<Host>::close_open(Peer& p) {
   slot.records = std::exchange(p.open, nullptr);
   slot.head_bytes = static_cast<std::uint32_t>(p.open_bytes);
   std::swap(slot.operations, p.open_operations);
+  p.owes_room = false;
   Header header;
   header.sequence = sequence;
   header.bytes = static_cast<std::uint16_t>(p.open_bytes);
@@ -117,6 +118,7 @@ void BasicUdpConduit<Host>::fill_header(Peer& p, Header& header) const {
   header.destination = static_cast<std::uint16_t>(index(p.rank));
   header.acknowledged = p.in.expected();
   header.selective = p.in.has_gap() ? p.in.selective() : 0;
+  header.handled = p.kept.handled();
 }
 
 // Writes what is known only when the datagram leaves.
@@ -294,8 +296,9 @@ void BasicUdpConduit<Host>::flush_dirty() {
   now.swap(dirty_);
   for (Peer* p : now) {
     p->dirty = false;
+    if (p->owes_room && p->open == nullptr && !make_room(*p, 0)) mark_dirty(*p);
     if (p->open != nullptr && !p->reserved && p->out.has_free_slot()) {
-      if (p->open_bytes > sizeof(Header)) close_open(*p);
+      if (p->open_bytes > sizeof(Header) || p->owes_room) close_open(*p);
     } else if (p->open != nullptr) {
       mark_dirty(*p);
     }

@@ -34,6 +34,14 @@ Bytes fragment_head_bytes(std::span<const std::byte> datagram) {
   return std::min(datagram.size(), fragment_payload_at(head));
 }
 
+// Of a header whose hash fits.
+Verdict verdict_of(const Header& header, std::uint32_t session, std::uint16_t self, std::uint32_t ranks) {
+  if (header.session != session) return Verdict::stale;
+  if (header.destination != self || header.source >= ranks || header.source == self) return Verdict::misdirected;
+  if (header.content > Content::fragment) return Verdict::malformed;
+  return Verdict::genuine;
+}
+
 }  // namespace
 
 std::uint64_t tag_of(const TagKey& key, Authentication covers, std::span<const std::byte> head,
@@ -58,10 +66,19 @@ Verdict judge(const TagKey& key, Authentication covers, std::span<const std::byt
   if (tag_of(key, covers, datagram.first(header.bytes), {}) != header.tag) {
     return header.session == session ? Verdict::foreign : Verdict::stale;
   }
-  if (header.session != session) return Verdict::stale;
-  if (header.destination != self || header.source >= ranks || header.source == self) return Verdict::misdirected;
-  if (header.content > Content::fragment) return Verdict::malformed;
-  return Verdict::genuine;
+  return verdict_of(header, session, self, ranks);
+}
+
+bool judge_fragment(const TagKey& key, std::span<const std::byte> head, Bytes bytes, std::uint32_t session,
+                    std::uint16_t self, std::uint32_t ranks, Header& header, Fragment& fragment) {
+  if (head.size() < kFragmentPayloadAt) return false;
+  head = head.first(kFragmentPayloadAt);
+  std::memcpy(&header, head.data(), sizeof header);
+  std::memcpy(&fragment, head.data() + kFragmentAt, sizeof fragment);
+  if (header.content != Content::fragment || header.bytes != bytes) return false;
+  if (fragment_payload_at(fragment) != kFragmentPayloadAt) return false;
+  return tag_of(key, Authentication::header, head, {}) == header.tag &&
+         verdict_of(header, session, self, ranks) == Verdict::genuine;
 }
 
 Step read_record(std::span<std::byte> datagram, Bytes at, RecordView& view) {

@@ -35,7 +35,7 @@ struct Header {
   std::uint16_t bytes = 0;         // of the datagram
   Content content = Content::nothing;
   std::uint8_t flags = 0;
-  std::uint32_t unused = 0;
+  std::uint32_t handled = 0;  // of the destination's requests, in bytes of RequestCredit
 };
 static_assert(sizeof(Header) == 48);
 inline constexpr std::uint32_t kMostRanks = 65536;
@@ -141,6 +141,12 @@ enum class Verdict : std::uint8_t { genuine, malformed, foreign, stale, misdirec
 // Judges an arrived datagram by its header and its hash.
 [[nodiscard]] Verdict judge(const TagKey& key, Authentication covers, std::span<const std::byte> datagram,
                             std::uint32_t session, std::uint16_t self, std::uint32_t ranks, Header& header);
+
+// Judges a fragment without arguments by what stands before its payload, which need not be genuine, too; false for
+// anything else. `bytes`: all that has arrived, no more and no less than the datagram.
+[[nodiscard]] bool judge_fragment(const TagKey& key, std::span<const std::byte> head, Bytes bytes,
+                                  std::uint32_t session, std::uint16_t self, std::uint32_t ranks, Header& header,
+                                  Fragment& fragment);
 
 // One record of an arrived datagram, checked against its bounds.
 struct RecordView {
