@@ -56,10 +56,18 @@ def test_random_access_is_exact_over_a_network_that_loses_a_third(mtu, ranks):
         verify(pool)
 
 
-def test_corrupt_datagrams_are_repaired():
+@pytest.mark.parametrize(("protocol", "iterations"), [("window", 50000), ("amudp", 500)])
+def test_corrupt_datagrams_are_repaired_by_default(protocol, iterations):
     with WorkerPool(2) as pool:
-        open_session(pool, corrupt=0.1, auth="payload")
-        pool.command({"verb": "block", "session": "1", "iterations": "50000"}, timeout=120)
+        open_session(pool, corrupt=0.1, protocol=protocol)
+        pool.command({"verb": "block", "session": "1", "iterations": str(iterations)}, timeout=120)
+        verify(pool)
+
+
+def test_corrupt_payload_of_large_transfers_is_repaired_by_default():
+    with WorkerPool(2) as pool:
+        open_session(pool, "flood", "put", 1 << 20, "", corrupt=0.1)
+        pool.command({"verb": "block", "session": "1", "iterations": "20"}, timeout=120)
         verify(pool)
 
 

@@ -105,8 +105,10 @@ UdpJob::UdpJob(launch::RankLink& link, const kernels::Settings& settings, Bytes 
     UdpSettings udp;
     udp.key = key_of(link_.secret(), all.front().nonce);
     udp.session = all.front().session;
-    udp.covers = settings.text("auth") == "payload" ? Authentication::payload : Authentication::header;
     const services::Impairment plan = impairment_of(settings, link_.rank());
+    // What turns bits behind the back of UDP's checksum may turn any of them.
+    const bool everything = settings.text("auth") == "payload" || plan.corrupt > 0;
+    udp.covers = everything ? Authentication::payload : Authentication::header;
     services::DatagramService* service = socket_.get();
     if (plan.any()) {
       impaired_ = std::make_unique<services::ImpairedDatagrams>(*socket_, plan, [this] { return host_.now(); });

@@ -6,6 +6,7 @@
 #include <sys/uio.h>
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <new>
 #include <span>
@@ -32,10 +33,10 @@ class Inbox {
   struct Datagram {
     std::byte* data;  // aligned to 16
     Bytes bytes;
-    bool landed;  // the middle of it lies in the landing; its place at `data` is a hole
+    bool landed;  // what is behind landing.at lies in the landing; its place at `data` is a hole
   };
-  // Bytes [at, at + bytes) of the next datagram go to `to` instead. The memory behind `to` may be overwritten whatever
-  // arrives. Holds for one receive().
+  // What is behind the first `at` bytes of the next datagram goes to `to` if may_land() says so, at most `bytes`. Holds
+  // for one receive().
   struct Landing {
     Bytes at = 0;
     std::byte* to = nullptr;
@@ -50,10 +51,10 @@ class Inbox {
   [[nodiscard]] Bytes size() const { return size_; }
 
   Landing landing;
+  // Judges a datagram of `bytes` by its first landing.at (all of them, if it is shorter): until it has, no byte of it
+  // is anywhere but in the inbox. Empty: nothing may land.
+  std::function<bool(std::span<const std::byte> head, Bytes bytes)> may_land;
   std::vector<Datagram> datagrams;
-
-  // Puts what has landed back into its place, so that the datagram is whole.
-  void gather(Datagram& datagram) const;
 
  private:
   static constexpr std::size_t kAlignment = 64;

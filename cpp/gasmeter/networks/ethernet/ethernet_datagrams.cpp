@@ -35,17 +35,19 @@ bool EthernetDatagrams::receive(services::Inbox& inbox) {
   const services::Inbox::Landing& landing = inbox.landing;
   const Bytes bytes = std::min<Bytes>(arrived_.size(), inbox.size());
   const Bytes head = landing.bytes != 0 ? std::min(bytes, landing.at) : bytes;
+  bool lands = false;
   host.copy(inbox.data(), arrived_.data(), head);
   if (head != bytes) {
     // The landing may be memory that other ranks of the node see.
     const Bytes landed = std::min(bytes - head, landing.bytes);
+    lands = inbox.may_land && inbox.may_land({inbox.data(), head}, bytes);
     host.synchronise();
-    host.copy(landing.to, arrived_.data() + head, landed);
+    host.copy(lands ? landing.to : inbox.data() + head, arrived_.data() + head, landed);
     if (const Bytes tail = bytes - head - landed; tail != 0) {
       host.copy(inbox.data() + head + landed, arrived_.data() + head + landed, tail);
     }
   }
-  inbox.datagrams.push_back({inbox.data(), bytes, landing.bytes != 0});
+  inbox.datagrams.push_back({inbox.data(), bytes, lands});
   return true;
 }
 

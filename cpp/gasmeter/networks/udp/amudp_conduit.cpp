@@ -30,6 +30,7 @@ BasicAmudpConduit<Host>::BasicAmudpConduit(Host host, services::DatagramService&
       ranks_(ranks),
       segment_(segment),
       settings_(settings),
+      key_(settings.key),
       peers_(ranks) {
   const Bytes largest = service.limits().largest;
   check_run(ranks, largest);
@@ -169,7 +170,7 @@ void BasicAmudpConduit<Host>::seal(Datagram& datagram, Rank to, std::uint64_t se
   header.content = Content::records;
   std::memcpy(start, &header, sizeof header);
   std::memcpy(start + amudp::kHeadAt, &head, sizeof head);
-  header.tag = tag_of(settings_.key, settings_.covers, {start, datagram.bytes}, {});
+  header.tag = tag_of(key_, settings_.covers, {start, datagram.bytes}, {});
   std::memcpy(start, &header.tag, sizeof header.tag);
 }
 
@@ -271,7 +272,7 @@ void BasicAmudpConduit<Host>::serve() {
   const Nesting guard(nesting_);
   for (const auto& reader : readers_) keep_all(*reader);
   Reader& reader = reader_of(nesting_);
-  while (service_.receive(reader.inbox)) {
+  for (unsigned looks = 0; looks < kMostLooks && service_.receive(reader.inbox); ++looks) {
     reader.next = 0;
     keep_all(reader);
   }

@@ -140,6 +140,7 @@ class BasicAmudpConduit final : public conduit::Conduit, public conduit::CountsI
   std::uint32_t ranks_;
   std::span<std::byte> segment_;
   UdpSettings settings_;
+  TagKey key_;
   conduit::Capabilities capabilities_;
   Bytes inbox_bytes_;
   std::vector<std::unique_ptr<Peer>> peers_;  // by rank; null until used

@@ -52,7 +52,7 @@ bool BasicAmudpConduit<Host>::accept(services::Inbox::Datagram& datagram, condui
   ++counters_.received;
   host_.charge(conduit::PrivatePrice::header_build);  // reading one costs what writing it does
   Header header;
-  const Verdict verdict = judge(settings_.key, settings_.covers, {datagram.data, datagram.bytes}, settings_.session,
+  const Verdict verdict = judge(key_, settings_.covers, {datagram.data, datagram.bytes}, settings_.session,
                                 static_cast<std::uint16_t>(self_), ranks_, header);
   if (!counters_.admit(verdict)) return false;
   amudp::MessageHead head;
@@ -61,9 +61,9 @@ bool BasicAmudpConduit<Host>::accept(services::Inbox::Datagram& datagram, condui
     return false;
   }
   Peer& p = peer(Rank{header.source});
-  p.heard = host_.now();
   const bool is_request = head.kind == amudp::Kind::request;
   if (!(is_request ? accept_request(p, head, header.sequence) : accept_reply(p, head, header.sequence))) return false;
+  p.heard = host_.now();  // what comes again may be anybody's replay
   if (head.kind == amudp::Kind::acknowledgement) return false;
   std::byte* const payload = datagram.data + amudp::payload_at(head.arguments);
   view.source = p.rank;

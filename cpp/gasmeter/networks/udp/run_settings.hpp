@@ -22,17 +22,20 @@ struct UdpSettings {
 // Throws UsageError for more ranks than the header can name, or datagrams too small for any message.
 void check_run(std::uint32_t ranks, Bytes largest);
 
+inline constexpr unsigned kMostLooks = 64;  // at the network per poll: strangers may send as fast as it reads
+
 struct UdpCounters {
   std::uint64_t sent = 0;  // datagrams, retransmissions included
   std::uint64_t received = 0;
   std::uint64_t retransmitted = 0;
   std::uint64_t acknowledgements = 0;  // sent, of the kind that carries nothing else
   std::uint64_t duplicates = 0;        // arrived again: retransmitted needlessly, or replayed
-  std::uint64_t beyond = 0;            // too far ahead to be kept
+  std::uint64_t beyond = 0;            // too far ahead, or more requests than are kept
   std::uint64_t foreign = 0;           // hash does not fit
   std::uint64_t stale = 0;             // of another run
   std::uint64_t malformed = 0;
   std::uint64_t misdirected = 0;  // of this run, but not for this rank
+  std::uint64_t most_kept = 0;    // bytes of requests that waited for their handlers at once
 
   conduit::ConduitCounters handed;  // what core handed the conduit
 

@@ -26,6 +26,7 @@ struct Transfer {
   std::uint32_t unacknowledged = 0;  // fragments
   OperationId root = conduit::kNoOperation;
   OperationId local = conduit::kNoOperation;
+  std::uint32_t credit = 0;  // of a request, from prepare to commit
 
   [[nodiscard]] bool all_sent() const { return sent == head.total; }
 };

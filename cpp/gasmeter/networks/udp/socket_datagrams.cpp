@@ -13,6 +13,7 @@
 #include <cstring>
 #include <memory>
 #include <set>
+#include <utility>
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/base/platform.hpp"
@@ -106,21 +107,29 @@ void SocketDatagrams::set_peers(const std::vector<std::string>& addresses, Bytes
           : (options_.offload ? kMostPerBatch : 1);
 }
 
+// Negative, and the reason in errno, where the address cannot be reached now.
 int SocketDatagrams::socket_to(Peer& peer) {
   if (GASMETER_LIKELY(peer.fd >= 0)) return peer.fd;
   peer.fd = ::socket(peer.address.family(), SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (peer.fd < 0) throw_errno("socket");
   set_option(peer.fd, SOL_SOCKET, SO_SNDBUF, kSocketBuffer);
   if (::connect(peer.fd, peer.address.data(), peer.address.size()) != 0) {
-    throw ResourceError("udp: " + peer.address.text() + ": " + std::strerror(errno));
+    const int error = errno;
+    ::close(std::exchange(peer.fd, -1));
+    errno = error;
   }
   return peer.fd;
 }
 
-// Whether a send that failed may be repeated later; throws for what repeating will not mend.
-bool SocketDatagrams::refused(const Peer& peer, int error) const {
+bool is_loss(int error) {
+  return error == EHOSTUNREACH || error == ENETUNREACH || error == ENETDOWN || error == EPERM;
+}
+
+// How many of `count` datagrams a call has taken that failed; throws for what repeating will not mend.
+unsigned SocketDatagrams::taken(const Peer& peer, int error, unsigned count) const {
   // ECONNREFUSED: nobody listens there, now; a peer that died is its launcher's matter.
-  if (error == EAGAIN || error == ENOBUFS || error == EINTR || error == ECONNREFUSED) return true;
+  if (error == EAGAIN || error == ENOBUFS || error == EINTR || error == ECONNREFUSED) return 0;
+  if (is_loss(error)) return count;
   throw ResourceError("udp: sending to " + peer.address.text() + ": " + std::strerror(error));
 }
 
@@ -130,7 +139,8 @@ unsigned SocketDatagrams::send(Rank to, std::span<const iovec> parts, Bytes segm
   for (const iovec& part : parts) bytes += part.iov_len;
   if (bytes <= segment) {
     const int fd = socket_to(peer);
-    const ssize_t sent = stamped_send([&] {
+    const ssize_t sent = stamped_send([&]() -> ssize_t {
+      if (GASMETER_UNLIKELY(fd < 0)) return -1;
       if (parts.size() == 1) return ::send(fd, parts.front().iov_base, parts.front().iov_len, 0);
       msghdr message{};
       message.msg_iov = const_cast<iovec*>(parts.data());
@@ -138,15 +148,16 @@ unsigned SocketDatagrams::send(Rank to, std::span<const iovec> parts, Bytes segm
       return ::sendmsg(fd, &message, 0);
     });
     if (GASMETER_LIKELY(sent >= 0)) return 1;
-    (void)refused(peer, errno);
-    return 0;
+    return taken(peer, errno, 1);
   }
+  const auto count = static_cast<unsigned>((bytes + segment - 1) / segment);
+  if (socket_to(peer) < 0) return taken(peer, errno, count);
   return stamped_send([&] {
-    return limits_.segmentation ? send_segmented(peer, parts, bytes, segment) : send_each(peer, parts, segment);
+    return limits_.segmentation ? send_segmented(peer, parts, count, segment) : send_each(peer, parts, segment);
   });
 }
 
-unsigned SocketDatagrams::send_segmented(Peer& peer, std::span<const iovec> parts, Bytes bytes, Bytes segment) {
+unsigned SocketDatagrams::send_segmented(Peer& peer, std::span<const iovec> parts, unsigned count, Bytes segment) {
   alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(std::uint16_t))> control{};
   msghdr message{};
   message.msg_iov = const_cast<iovec*>(parts.data());
@@ -159,11 +170,8 @@ unsigned SocketDatagrams::send_segmented(Peer& peer, std::span<const iovec> part
   header->cmsg_len = CMSG_LEN(sizeof(std::uint16_t));
   const auto size = static_cast<std::uint16_t>(segment);
   std::memcpy(CMSG_DATA(header), &size, sizeof size);
-  if (::sendmsg(socket_to(peer), &message, 0) >= 0) return static_cast<unsigned>((bytes + segment - 1) / segment);
-  if (errno != EIO && errno != EINVAL) {
-    (void)refused(peer, errno);
-    return 0;
-  }
+  if (::sendmsg(peer.fd, &message, 0) >= 0) return count;
+  if (errno != EIO && errno != EINVAL) return taken(peer, errno, count);
   // An interface that cannot: EIO where it lacks checksum offload.
   limits_.segmentation = false;
   limits_.most_per_send = kMostPerBatch;
@@ -194,10 +202,8 @@ unsigned SocketDatagrams::send_each(Peer& peer, std::span<const iovec> parts, By
     messages[i].msg_hdr.msg_iov = pieces.data() + first[i];
     messages[i].msg_hdr.msg_iovlen = first[i + 1] - first[i];
   }
-  const int sent = ::sendmmsg(socket_to(peer), messages.data(), count, 0);
-  if (sent >= 0) return static_cast<unsigned>(sent);
-  (void)refused(peer, errno);
-  return 0;
+  const int sent = ::sendmmsg(peer.fd, messages.data(), count, 0);
+  return sent >= 0 ? static_cast<unsigned>(sent) : taken(peer, errno, count);
 }
 
 bool SocketDatagrams::receive(Inbox& inbox) {
@@ -217,20 +223,26 @@ bool SocketDatagrams::receive(Inbox& inbox) {
 
 bool SocketDatagrams::receive_one(Inbox& inbox) {
   ssize_t bytes = 0;
+  bool lands = false;
   const Inbox::Landing& landing = inbox.landing;
-  if (landing.bytes == 0) {
-    bytes = ::recv(fd_, inbox.data(), inbox.size(), MSG_DONTWAIT);
-  } else {
-    const Bytes behind = landing.at + landing.bytes;
-    std::array<iovec, 3> parts{
-        {{inbox.data(), landing.at}, {landing.to, landing.bytes}, {inbox.data() + behind, inbox.size() - behind}}};
+  if (landing.bytes != 0 && inbox.may_land) {
+    // One more call, into memory that nobody looks at; the one behind it takes the same datagram.
+    bytes = ::recv(fd_, inbox.data(), landing.at, MSG_DONTWAIT | MSG_PEEK | MSG_TRUNC);
+    if (bytes < 0) return false;
+    const auto size = static_cast<Bytes>(bytes);
+    lands = inbox.may_land({inbox.data(), std::min(size, landing.at)}, size);
+  }
+  if (lands) {
+    std::array<iovec, 2> parts{{{inbox.data(), landing.at}, {landing.to, landing.bytes}}};
     msghdr message{};
     message.msg_iov = parts.data();
     message.msg_iovlen = parts.size();
     bytes = ::recvmsg(fd_, &message, MSG_DONTWAIT);
+  } else {
+    bytes = ::recv(fd_, inbox.data(), inbox.size(), MSG_DONTWAIT);
   }
   if (bytes < 0) return false;
-  inbox.datagrams.push_back({inbox.data(), static_cast<Bytes>(bytes), landing.bytes != 0});
+  inbox.datagrams.push_back({inbox.data(), static_cast<Bytes>(bytes), lands});
   // Larger ones would not share a buffer, and a batch of them would not stay in the cache.
   if (static_cast<Bytes>(bytes) == limits_.largest && limits_.largest < kOffloadWorthwhile && options_.offload) {
     mode_ = limits_.receive_offload ? Mode::offload : Mode::batch;

@@ -19,6 +19,9 @@ struct SocketOptions {
   bool offload = true;               // UDP_SEGMENT and UDP_GRO, sendmmsg and recvmmsg; false: plain calls alone
 };
 
+// Whether a send that failed with this error has lost its datagrams: routes, interfaces and firewalls come and go.
+[[nodiscard]] bool is_loss(int error);
+
 class SocketDatagrams final : public services::DatagramService {
  public:
   // Throws UsageError for addresses that are none, ResourceError for a port that is taken.
@@ -42,9 +45,9 @@ class SocketDatagrams final : public services::DatagramService {
   };
 
   [[nodiscard]] int socket_to(Peer& peer);
-  [[nodiscard]] unsigned send_segmented(Peer& peer, std::span<const iovec> parts, Bytes bytes, Bytes segment);
+  [[nodiscard]] unsigned send_segmented(Peer& peer, std::span<const iovec> parts, unsigned count, Bytes segment);
   [[nodiscard]] unsigned send_each(Peer& peer, std::span<const iovec> parts, Bytes segment);
-  [[nodiscard]] bool refused(const Peer& peer, int error) const;
+  [[nodiscard]] unsigned taken(const Peer& peer, int error, unsigned count) const;
   [[nodiscard]] bool receive_one(services::Inbox& inbox);
   [[nodiscard]] bool receive_offloaded(services::Inbox& inbox);
   [[nodiscard]] bool receive_batch(services::Inbox& inbox);

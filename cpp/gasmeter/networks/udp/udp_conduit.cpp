@@ -28,7 +28,6 @@ constexpr Bytes kLargeDatagram = 16 * 1024;  // from here on a message in one is
 constexpr Bytes kMostTransfer = 1U << 30;
 constexpr std::uint32_t kMostTransfers = 64;  // outstanding per peer
 constexpr std::size_t kMostGets = 4096;       // outstanding
-constexpr unsigned kMostLooks = 64;           // at the network per poll: strangers may send as fast as it reads
 
 // What AmBuffer::slot says of a prepared message: in the open datagram, or the address of its Transfer.
 constexpr std::uint64_t kInOpenDatagram = 0;
@@ -36,6 +35,10 @@ constexpr std::uint64_t kInOpenDatagram = 0;
 RecordKind record_kind(const AmHeader& header) {
   const auto first = static_cast<unsigned>(RecordKind::request_short);
   return static_cast<RecordKind>(first + 2 * static_cast<unsigned>(header.category) + (header.is_reply ? 1U : 0U));
+}
+
+std::uint32_t credit_of(const AmHeader& header, Bytes size) {
+  return header.is_reply ? 0 : kept_bytes(header.category, size);
 }
 
 FragmentKind fragment_kind(const AmHeader& header) {
@@ -55,6 +58,7 @@ BasicUdpConduit<Host>::BasicUdpConduit(Host host, services::DatagramService& ser
       ranks_(ranks),
       segment_(segment),
       settings_(settings),
+      key_(settings.key),
       limits_(service.limits()),
       largest_(limits_.largest),
       pool_(kMaxMedium),
@@ -76,7 +80,12 @@ BasicUdpConduit<Host>::BasicUdpConduit(Host host, services::DatagramService& ser
   }
   // A batch of datagrams, or one buffer of offloaded ones.
   const Bytes inbox_bytes = std::max<Bytes>(80 * 1024, 2 * largest_);
-  for (auto& reader : readers_) reader = std::make_unique<Reader>(inbox_bytes);
+  for (auto& reader : readers_) {
+    reader = std::make_unique<Reader>(inbox_bytes);
+    reader->inbox.may_land = [this, landing = &reader->inbox.landing](std::span<const std::byte> head, Bytes bytes) {
+      return may_land(*landing, head, bytes);
+    };
+  }
 }
 
 template <class Host>
@@ -109,9 +118,13 @@ Status BasicUdpConduit<Host>::prepare(const AmHeader& header, const void* /*clie
   out.size = most;
   const RecordKind kind = record_kind(header);
   const Bytes bytes = most_record_bytes(kind, header.arguments, most);
+  const std::uint32_t credit = credit_of(header, most);
+  if (!p.credit.has_room(credit)) return stalled();
   if (bytes <= largest_ - sizeof(Header) && !p.reserved) {
     if (!make_room(p, bytes)) return stalled();
     p.reserved = true;
+    p.reserved_credit = credit;
+    p.credit.take(credit);
     out.data = p.open + p.open_bytes + payload_offset(kind, header.arguments, most, p.open_bytes);
     out.slot = kInOpenDatagram;
     return Status::ok;
@@ -120,6 +133,8 @@ Status BasicUdpConduit<Host>::prepare(const AmHeader& header, const void* /*clie
   if (p.outstanding_transfers >= kMostTransfers) return stalled();
   auto transfer = std::make_unique<Transfer>();
   transfer->copy = pool_.take(most);
+  transfer->credit = credit;
+  p.credit.take(credit);
   ++p.outstanding_transfers;
   out.data = transfer->copy.get();
   out.slot = reinterpret_cast<std::uint64_t>(transfer.release());
@@ -132,8 +147,10 @@ Status BasicUdpConduit<Host>::commit(const AmBuffer& buffer, const AmCommit& mes
   const RecordKind kind = record_kind(buffer.header);
   const auto word = reinterpret_cast<std::uint64_t>(message.destination);
   const Bytes bytes = most_record_bytes(kind, buffer.header.arguments, message.size);
+  const std::uint32_t used = credit_of(buffer.header, message.size);
   if (buffer.slot == kInOpenDatagram) {
     p.reserved = false;
+    p.credit.give_back(p.reserved_credit - used);
     append_record(p, kind, message.handler, message.arguments, word, buffer.data, message.size);
     after_append(p);
   } else {
@@ -141,10 +158,12 @@ Status BasicUdpConduit<Host>::commit(const AmBuffer& buffer, const AmCommit& mes
     if (bytes <= largest_ - sizeof(Header)) {
       if (p.reserved || !make_room(p, bytes)) return stalled();
       append_record(p, kind, message.handler, message.arguments, word, buffer.data, message.size);
+      p.credit.give_back(transfer->credit - used);
       delete transfer;
       --p.outstanding_transfers;
       after_append(p);
     } else {
+      p.credit.give_back(transfer->credit - used);
       transfer->from = transfer->copy.get();
       transfer->head.kind = fragment_kind(buffer.header);
       transfer->head.handler = index(message.handler);
@@ -165,12 +184,15 @@ void BasicUdpConduit<Host>::cancel(const AmBuffer& buffer) {
   Peer& p = peer(buffer.header.peer);
   if (buffer.slot == kInOpenDatagram) {
     p.reserved = false;
+    p.credit.give_back(p.reserved_credit);
     if (p.open_bytes == sizeof(Header)) {
       free_buffers_.push_back(std::exchange(p.open, nullptr));
     }
     return;
   }
-  delete reinterpret_cast<Transfer*>(buffer.slot);
+  auto* const transfer = reinterpret_cast<Transfer*>(buffer.slot);
+  p.credit.give_back(transfer->credit);
+  delete transfer;
   --p.outstanding_transfers;
 }
 

@@ -22,6 +22,7 @@
 #include "gasmeter/conduit/counts.hpp"
 #include "gasmeter/conduit/host.hpp"
 #include "gasmeter/networks/udp/receive_window.hpp"
+#include "gasmeter/networks/udp/request_credit.hpp"
 #include "gasmeter/networks/udp/run_settings.hpp"
 #include "gasmeter/networks/udp/send_window.hpp"
 #include "gasmeter/networks/udp/wire.hpp"
@@ -97,6 +98,10 @@ class BasicUdpConduit final : public conduit::Conduit, public conduit::CountsIts
     Bytes open_bytes = 0;
     std::uint8_t open_flags = 0;
     bool reserved = false;  // a prepared record stands at its end
+    std::uint32_t reserved_credit = 0;
+    RequestCredit credit;
+    KeptRequests kept;
+    bool owes_room = false;  // a datagram that is acknowledged has to tell of the room there is for requests
     std::vector<OperationId> open_operations;
     std::deque<std::unique_ptr<Transfer>> transfers;  // not yet sent to their end
     std::vector<std::unique_ptr<Transfer>> travelling;
@@ -126,6 +131,7 @@ class BasicUdpConduit final : public conduit::Conduit, public conduit::CountsIts
     std::array<std::int32_t, conduit::kMaxArguments> arguments{};
     BytePool::Memory payload;
   };
+  static_assert(sizeof(Stored) <= kKeptMessage);
   // What was received and is being read.
   struct Reader {
     explicit Reader(Bytes bytes) : inbox(bytes) {}
@@ -133,7 +139,7 @@ class BasicUdpConduit final : public conduit::Conduit, public conduit::CountsIts
     std::size_t next = 0;             // datagram of the inbox
     std::span<std::byte> datagram{};  // whose messages are being delivered
     Bytes at = 0;
-    Rank source{};
+    Peer* source = nullptr;
   };
 
   // ---- sending
@@ -169,17 +175,23 @@ class BasicUdpConduit final : public conduit::Conduit, public conduit::CountsIts
   void acknowledged(Peer& p, const Header& header, SimTime now);
   void release(Peer& p, Slot& slot);
   void apply_records(Peer& p, std::span<std::byte> datagram);
-  [[nodiscard]] bool apply_fragment(Peer& p, services::Inbox& inbox, services::Inbox::Datagram& datagram);
+  enum class Fate : std::uint8_t { applied, malformed, no_room };
+  [[nodiscard]] Fate apply_fragment(Peer& p, const services::Inbox::Datagram& datagram);
+  // Where a transfer goes whose first fragment has come; false if that makes no sense.
+  [[nodiscard]] bool begin_incoming(Peer& p, const Fragment& head, Incoming& incoming);
   void finish_incoming(Peer& p, std::uint32_t transfer);
   void found(Peer& p, std::uint64_t identity, const std::byte* payload, Bytes offset, Bytes bytes, bool in_place);
   void complete(OperationId operation);
-  void store(const conduit::AmView& view);
+  void store(Peer& p, const conduit::AmView& view);
+  void keep(Peer& p, std::uint32_t bytes);
+  void hand_over(Peer& p, std::uint32_t bytes);
   [[nodiscard]] unsigned deliver_records(conduit::Delivery& sink, Reader& reader, unsigned budget,
                                          conduit::PollFilter filter);
   [[nodiscard]] unsigned deliver_stored(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter);
   [[nodiscard]] unsigned report_completions(conduit::Delivery& sink, unsigned budget);
   [[nodiscard]] bool in_segment(std::uint64_t address, Bytes bytes) const;
   void set_landing(services::Inbox& inbox);
+  [[nodiscard]] bool may_land(const services::Inbox::Landing& landing, std::span<const std::byte> head, Bytes bytes);
 
   // ---- timers
   void check_timers();
@@ -193,6 +205,7 @@ class BasicUdpConduit final : public conduit::Conduit, public conduit::CountsIts
   std::uint32_t ranks_;
   std::span<std::byte> segment_;
   UdpSettings settings_;
+  TagKey key_;
   conduit::Capabilities capabilities_;
   const services::DatagramLimits& limits_;
   Bytes largest_;                             // datagram
@@ -210,6 +223,7 @@ class BasicUdpConduit final : public conduit::Conduit, public conduit::CountsIts
   std::deque<Stored> stored_replies_;
   std::array<std::unique_ptr<Reader>, 2> readers_;  // of a poll, and of one inside a handler of that poll
   unsigned depth_ = 0;
+  Bytes kept_ = 0;  // of all peers' requests
   SimTime next_check_ = kNever;
   Peer* bulk_ = nullptr;  // whose fragments came last
   std::uint32_t bulk_transfer_ = 0;

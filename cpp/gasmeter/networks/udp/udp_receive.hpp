@@ -21,8 +21,7 @@ void BasicUdpConduit<Host>::complete(OperationId operation) {
   if (operation != conduit::kNoOperation) completions_.push_back(operation);
 }
 
-// Where the next datagram's payload will go if it is the next fragment of the transfer that was seen last. Nothing at
-// or behind the frontier has arrived yet, so whatever lands there is overwritten before anybody may look.
+// Where the next datagram's payload will go if it is the next fragment of the transfer that was seen last.
 template <class Host>
 void BasicUdpConduit<Host>::set_landing(services::Inbox& inbox) {
   inbox.landing = {};
@@ -38,6 +37,25 @@ void BasicUdpConduit<Host>::set_landing(services::Inbox& inbox) {
                    std::min<Bytes>(incoming.head.total - incoming.frontier, largest_ - kFragmentPayloadAt)};
 }
 
+// The landing is memory that others look at: no byte goes there but of the fragment that belongs there.
+template <class Host>
+bool BasicUdpConduit<Host>::may_land(const services::Inbox::Landing& landing, std::span<const std::byte> head,
+                                     Bytes bytes) {
+  Header header;
+  Fragment fragment;
+  if (!judge_fragment(key_, head, bytes, settings_.session, static_cast<std::uint16_t>(self_), ranks_, header,
+                      fragment)) {
+    return false;
+  }
+  if (bulk_->rank != Rank{header.source} || fragment.transfer != bulk_transfer_) return false;
+  if (bulk_->in.look(header.sequence) != ReceiveWindow::Arrival::fresh) return false;
+  const Incoming& incoming = bulk_->incoming.find(bulk_transfer_)->second;
+  const Bytes payload = bytes - landing.at;
+  return incoming.head.kind == fragment.kind && incoming.head.total == fragment.total &&
+         fragment.offset == incoming.frontier && payload != 0 && payload <= incoming.missing &&
+         payload <= landing.bytes;
+}
+
 template <class Host>
 bool BasicUdpConduit<Host>::receive(Reader& reader) {
   set_landing(reader.inbox);
@@ -51,9 +69,7 @@ bool BasicUdpConduit<Host>::accept_next(Reader& reader, unsigned& activity) {
   ++counters_.received;
   host_.charge(conduit::PrivatePrice::header_build);  // reading one costs what writing it does
   Header header;
-  const bool big = datagram.landed && datagram.bytes > reader.inbox.landing.at;
-  if (big && settings_.covers == Authentication::payload) reader.inbox.gather(datagram);
-  const Verdict verdict = judge(settings_.key, settings_.covers, {datagram.data, datagram.bytes}, settings_.session,
+  const Verdict verdict = judge(key_, settings_.covers, {datagram.data, datagram.bytes}, settings_.session,
                                 static_cast<std::uint16_t>(self_), ranks_, header);
   if (!counters_.admit(verdict)) return false;
   datagram.bytes = header.bytes;
@@ -73,16 +89,21 @@ bool BasicUdpConduit<Host>::accept_next(Reader& reader, unsigned& activity) {
       return false;
   }
   if (header.content == Content::fragment) {
-    if (!apply_fragment(p, reader.inbox, datagram)) {
-      ++counters_.malformed;
+    const Fate fate = apply_fragment(p, datagram);
+    if (fate == Fate::no_room) {
+      ++counters_.beyond;
       return false;
     }
+    if (fate == Fate::malformed) ++counters_.malformed;
     ++activity;
     p.in.accept(header.sequence);
     owe(p, header.bytes, (header.flags & kAcknowledgeNow) != 0 || p.in.has_gap(), now);
     return false;
   }
-  reader.inbox.gather(datagram);
+  if (p.kept.is_beyond()) {
+    ++counters_.beyond;
+    return false;
+  }
   const std::span<std::byte> whole{datagram.data, header.bytes};
   if ((header.flags & kMovesData) != 0) {
     apply_records(p, whole);
@@ -92,7 +113,7 @@ bool BasicUdpConduit<Host>::accept_next(Reader& reader, unsigned& activity) {
   owe(p, header.bytes, (header.flags & kAcknowledgeNow) != 0 || p.in.has_gap(), now);
   reader.datagram = whole;
   reader.at = sizeof(Header);
-  reader.source = p.rank;
+  reader.source = &p;
   return true;
 }
 
@@ -113,6 +134,7 @@ void BasicUdpConduit<Host>::owe(Peer& p, Bytes bytes, bool urgent, SimTime now) 
 template <class Host>
 void BasicUdpConduit<Host>::acknowledged(Peer& p, const Header& header, SimTime now) {
   if (!p.out.acknowledge(header.acknowledged, header.selective, now, [&](Slot& slot) { release(p, slot); })) return;
+  p.credit.handled(header.handled);
   if (header.selective != 0) wake_at(now);  // something was overtaken
   wake_at(p.out.deadline());
   if (p.out.unsent() != p.out.next() || !p.transfers.empty() || !p.answers.empty()) mark_dirty(p);
@@ -186,50 +208,54 @@ void BasicUdpConduit<Host>::found(Peer& p, std::uint64_t identity, const std::by
 }
 
 template <class Host>
-bool BasicUdpConduit<Host>::apply_fragment(Peer& p, services::Inbox& inbox, services::Inbox::Datagram& datagram) {
+bool BasicUdpConduit<Host>::begin_incoming(Peer& p, const Fragment& head, Incoming& incoming) {
+  incoming.head = head;
+  incoming.missing = head.total;
+  switch (head.kind) {
+    case FragmentKind::put:
+    case FragmentKind::request_long:
+    case FragmentKind::reply_long:
+      if (!in_segment(head.address, head.total)) return false;
+      incoming.to = reinterpret_cast<std::byte*>(head.address);
+      return true;
+    case FragmentKind::found: {
+      const auto number = static_cast<std::uint32_t>(head.address);
+      if (number >= gets_.size()) return false;
+      const Get& get = gets_[number];
+      incoming.to = get.to;
+      return get.generation == static_cast<std::uint32_t>(head.address >> 32) && get.missing == head.total &&
+             get.peer == p.rank;
+    }
+    case FragmentKind::request_medium:
+    case FragmentKind::reply_medium:
+      if (head.total > capabilities_.max_request_medium) return false;
+      incoming.storage = pool_.take(head.total);
+      incoming.to = incoming.storage.get();
+      return true;
+  }
+  return false;
+}
+
+template <class Host>
+typename BasicUdpConduit<Host>::Fate BasicUdpConduit<Host>::apply_fragment(Peer& p,
+                                                                           const services::Inbox::Datagram& datagram) {
   FragmentView view;
-  if (!read_fragment({datagram.data, datagram.bytes}, view)) return false;
+  if (!read_fragment({datagram.data, datagram.bytes}, view)) return Fate::malformed;
   const Fragment& head = view.head;
   auto entry = p.incoming.find(head.transfer);
   if (entry == p.incoming.end()) {
+    const std::uint32_t credit = kept_bytes(head);
+    if (credit != 0 && p.kept.is_beyond()) return Fate::no_room;
     Incoming incoming;
-    incoming.head = head;
-    incoming.missing = head.total;
-    switch (head.kind) {
-      case FragmentKind::put:
-      case FragmentKind::request_long:
-      case FragmentKind::reply_long:
-        if (!in_segment(head.address, head.total)) return false;
-        incoming.to = reinterpret_cast<std::byte*>(head.address);
-        break;
-      case FragmentKind::found: {
-        const auto number = static_cast<std::uint32_t>(head.address);
-        if (number >= gets_.size()) return false;
-        const Get& get = gets_[number];
-        if (get.generation != static_cast<std::uint32_t>(head.address >> 32) || get.missing != head.total ||
-            get.peer != p.rank) {
-          return false;
-        }
-        incoming.to = get.to;
-        break;
-      }
-      case FragmentKind::request_medium:
-      case FragmentKind::reply_medium:
-        if (head.total > capabilities_.max_request_medium) return false;
-        incoming.storage = pool_.take(head.total);
-        incoming.to = incoming.storage.get();
-        break;
-    }
+    if (!begin_incoming(p, head, incoming)) return Fate::malformed;
+    keep(p, credit);
     entry = p.incoming.emplace(head.transfer, std::move(incoming)).first;
   }
   Incoming& incoming = entry->second;
-  if (incoming.head.kind != head.kind || incoming.head.total != head.total || incoming.missing < view.bytes)
-    return false;
-  const auto& landing = inbox.landing;
-  const bool in_place = datagram.landed && view.payload_at == landing.at && landing.to == incoming.to + head.offset &&
-                        view.bytes <= landing.bytes;
-  if (!in_place) {
-    inbox.gather(datagram);
+  if (incoming.head.kind != head.kind || incoming.head.total != head.total || incoming.missing < view.bytes) {
+    return Fate::malformed;
+  }
+  if (!datagram.landed) {
     host_.synchronise();
     host_.copy(incoming.to + head.offset, datagram.data + view.payload_at, view.bytes);
   }
@@ -239,7 +265,7 @@ bool BasicUdpConduit<Host>::apply_fragment(Peer& p, services::Inbox& inbox, serv
   bulk_ = &p;
   bulk_transfer_ = head.transfer;
   if (incoming.missing == 0) finish_incoming(p, head.transfer);
-  return true;
+  return Fate::applied;
 }
 
 template <class Host>
@@ -269,7 +295,26 @@ void BasicUdpConduit<Host>::finish_incoming(Peer& p, std::uint32_t transfer) {
 }
 
 template <class Host>
-void BasicUdpConduit<Host>::store(const conduit::AmView& view) {
+void BasicUdpConduit<Host>::keep(Peer& p, std::uint32_t bytes) {
+  p.kept.keep(bytes);
+  kept_ += bytes;
+  counters_.most_kept = std::max<std::uint64_t>(counters_.most_kept, kept_);
+}
+
+// A request that was kept goes to its handler.
+template <class Host>
+void BasicUdpConduit<Host>::hand_over(Peer& p, std::uint32_t bytes) {
+  p.kept.release(bytes);
+  p.kept.handle(bytes);
+  kept_ -= bytes;
+  if (!p.kept.has_room_again()) return;
+  p.owes_room = true;
+  mark_dirty(p);
+}
+
+template <class Host>
+void BasicUdpConduit<Host>::store(Peer& p, const conduit::AmView& view) {
+  if (view.is_request) keep(p, kept_bytes(view.category, view.size));
   Stored stored;
   stored.view = view;
   stored.count = view.arguments.size();
@@ -292,6 +337,8 @@ unsigned BasicUdpConduit<Host>::deliver_stored(conduit::Delivery& sink, unsigned
       queue->pop_front();
       stored.view.arguments = {stored.arguments.data(), stored.count};
       ++delivered;
+      if (stored.view.is_request)
+        hand_over(peer(stored.view.source), kept_bytes(stored.view.category, stored.view.size));
       sink.arrived(stored.view);
     }
   }
@@ -306,9 +353,10 @@ unsigned BasicUdpConduit<Host>::deliver_records(conduit::Delivery& sink, Reader&
   unsigned delivered = 0;
   RecordView record;
   conduit::AmView view;
-  view.source = reader.source;
-  const bool keep = budget == 0;
-  while (keep || delivered < budget) {
+  Peer& p = *reader.source;
+  view.source = p.rank;
+  const bool keeps = budget == 0;
+  while (keeps || delivered < budget) {
     const Step step = read_record(reader.datagram, reader.at, record);
     if (step != Step::record) {
       if (step == Step::malformed) ++counters_.malformed;
@@ -323,20 +371,23 @@ unsigned BasicUdpConduit<Host>::deliver_records(conduit::Delivery& sink, Reader&
     view.handler = record.handler;
     view.arguments = record.arguments;
     view.size = record.size;
+    const bool kept = keeps || (view.is_request && filter == conduit::PollFilter::replies_only);
+    if (view.is_request && !kept) p.kept.handle(kept_bytes(view.category, view.size));
     view.payload = view.category == conduit::Category::medium ? record.payload : nullptr;
     if (view.category == conduit::Category::long_message) {
       view.payload = reinterpret_cast<void*>(record.word);
       if (record.size != 0) {
         if (!in_segment(record.word, record.size)) {
           ++counters_.malformed;
+          if (view.is_request && kept) p.kept.handle(kept_bytes(view.category, view.size));
           continue;
         }
         host_.synchronise();
         host_.copy(view.payload, record.payload, record.size);
       }
     }
-    if (keep || (view.is_request && filter == conduit::PollFilter::replies_only)) {
-      store(view);
+    if (kept) {
+      store(p, view);
       continue;
     }
     ++delivered;

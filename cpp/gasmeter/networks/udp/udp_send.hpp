@@ -101,6 +101,7 @@ void BasicUdpConduit<Host>::close_open(Peer& p) {
   slot.records = std::exchange(p.open, nullptr);
   slot.head_bytes = static_cast<std::uint32_t>(p.open_bytes);
   std::swap(slot.operations, p.open_operations);
+  p.owes_room = false;
   Header header;
   header.sequence = sequence;
   header.bytes = static_cast<std::uint16_t>(p.open_bytes);
@@ -117,6 +118,7 @@ void BasicUdpConduit<Host>::fill_header(Peer& p, Header& header) const {
   header.destination = static_cast<std::uint16_t>(index(p.rank));
   header.acknowledged = p.in.expected();
   header.selective = p.in.has_gap() ? p.in.selective() : 0;
+  header.handled = p.kept.handled();
 }
 
 // Writes what is known only when the datagram leaves.
@@ -129,7 +131,7 @@ void BasicUdpConduit<Host>::seal(Peer& p, Slot& slot, std::uint64_t sequence) {
   header.sequence = sequence;
   std::memcpy(slot.start(), &header, sizeof header);
   const std::uint64_t tag =
-      tag_of(settings_.key, settings_.covers, {slot.start(), slot.head_bytes}, {slot.payload, slot.payload_bytes});
+      tag_of(key_, settings_.covers, {slot.start(), slot.head_bytes}, {slot.payload, slot.payload_bytes});
   std::memcpy(slot.start(), &tag, sizeof tag);
 }
 
@@ -277,7 +279,7 @@ void BasicUdpConduit<Host>::send_acknowledgement(Peer& p) {
   fill_header(p, header);
   std::array<std::byte, sizeof(Header)> datagram;
   std::memcpy(datagram.data(), &header, sizeof header);
-  const std::uint64_t tag = tag_of(settings_.key, settings_.covers, datagram, {});
+  const std::uint64_t tag = tag_of(key_, settings_.covers, datagram, {});
   std::memcpy(datagram.data(), &tag, sizeof tag);
   const iovec part{datagram.data(), datagram.size()};
   if (service_.send(p.rank, {&part, 1}, sizeof header) == 0) return;  // owed still; the timer tries again
@@ -294,8 +296,9 @@ void BasicUdpConduit<Host>::flush_dirty() {
   now.swap(dirty_);
   for (Peer* p : now) {
     p->dirty = false;
+    if (p->owes_room && p->open == nullptr && !make_room(*p, 0)) mark_dirty(*p);
     if (p->open != nullptr && !p->reserved && p->out.has_free_slot()) {
-      if (p->open_bytes > sizeof(Header)) close_open(*p);
+      if (p->open_bytes > sizeof(Header) || p->owes_room) close_open(*p);
     } else if (p->open != nullptr) {
       mark_dirty(*p);
     }

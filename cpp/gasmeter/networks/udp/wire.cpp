@@ -1,6 +1,7 @@
 #include "gasmeter/networks/udp/wire.hpp"
 
 #include <algorithm>
+#include <cstddef>
 
 #include "gasmeter/conduit/capabilities.hpp"
 
@@ -9,22 +10,54 @@ namespace {
 
 constexpr Bytes kTag = sizeof(std::uint64_t);
 
+void add_blocks(KeyedHash& hash, const UniversalHash& blocks, std::span<const std::byte> data) {
+  while (!data.empty()) {
+    const Bytes bytes = std::min(data.size(), UniversalHash::kBlock);
+    const UniversalHash::Digest digest = blocks.of(data.data(), bytes);
+    hash.word(digest.low);
+    hash.word(digest.high);
+    data = data.subspan(bytes);
+  }
+}
+
+Content content_of(std::span<const std::byte> datagram) {
+  Content content{};
+  std::memcpy(&content, datagram.data() + offsetof(Header, content), sizeof content);
+  return content;
+}
+
+// How far the header and the arguments of a fragment reach; what contradicts itself does not reach beyond its end.
+Bytes fragment_head_bytes(std::span<const std::byte> datagram) {
+  if (datagram.size() < kFragmentPayloadAt) return datagram.size();
+  Fragment head;
+  std::memcpy(&head, datagram.data() + kFragmentAt, sizeof head);
+  return std::min(datagram.size(), fragment_payload_at(head));
+}
+
+// Of a header whose hash fits.
+Verdict verdict_of(const Header& header, std::uint32_t session, std::uint16_t self, std::uint32_t ranks) {
+  if (header.session != session) return Verdict::stale;
+  if (header.destination != self || header.source >= ranks || header.source == self) return Verdict::misdirected;
+  if (header.content > Content::fragment) return Verdict::malformed;
+  return Verdict::genuine;
+}
+
 }  // namespace
 
-std::uint64_t tag_of(const HashKey& key, Authentication covers, std::span<const std::byte> head,
+std::uint64_t tag_of(const TagKey& key, Authentication covers, std::span<const std::byte> head,
                      std::span<const std::byte> behind) {
-  KeyedHash hash(key);
-  if (covers == Authentication::header) {
-    const Bytes covered = std::min(head.size(), sizeof(Header) + kHashedBody);
-    hash.bytes(head.data() + kTag, covered - kTag);
-    return hash.finish();
+  KeyedHash hash(key.outer);
+  const bool is_fragment = content_of(head) == Content::fragment;
+  const Bytes end = is_fragment ? fragment_head_bytes(head) : sizeof(Header);
+  hash.bytes(head.data() + kTag, end - kTag);
+  if (!is_fragment || covers == Authentication::payload) {
+    add_blocks(hash, key.blocks, head.subspan(end));
+    add_blocks(hash, key.blocks, behind);
   }
-  hash.bytes(head.data() + kTag, head.size() - kTag);
-  if (!behind.empty()) hash.bytes(behind.data(), behind.size());
   return hash.finish();
 }
 
-Verdict judge(const HashKey& key, Authentication covers, std::span<const std::byte> datagram, std::uint32_t session,
+Verdict judge(const TagKey& key, Authentication covers, std::span<const std::byte> datagram, std::uint32_t session,
               std::uint16_t self, std::uint32_t ranks, Header& header) {
   if (datagram.size() < sizeof(Header)) return Verdict::malformed;
   std::memcpy(&header, datagram.data(), sizeof header);
@@ -33,10 +66,19 @@ Verdict judge(const HashKey& key, Authentication covers, std::span<const std::by
   if (tag_of(key, covers, datagram.first(header.bytes), {}) != header.tag) {
     return header.session == session ? Verdict::foreign : Verdict::stale;
   }
-  if (header.session != session) return Verdict::stale;
-  if (header.destination != self || header.source >= ranks || header.source == self) return Verdict::misdirected;
-  if (header.content > Content::fragment) return Verdict::malformed;
-  return Verdict::genuine;
+  return verdict_of(header, session, self, ranks);
+}
+
+bool judge_fragment(const TagKey& key, std::span<const std::byte> head, Bytes bytes, std::uint32_t session,
+                    std::uint16_t self, std::uint32_t ranks, Header& header, Fragment& fragment) {
+  if (head.size() < kFragmentPayloadAt) return false;
+  head = head.first(kFragmentPayloadAt);
+  std::memcpy(&header, head.data(), sizeof header);
+  std::memcpy(&fragment, head.data() + kFragmentAt, sizeof fragment);
+  if (header.content != Content::fragment || header.bytes != bytes) return false;
+  if (fragment_payload_at(fragment) != kFragmentPayloadAt) return false;
+  return tag_of(key, Authentication::header, head, {}) == header.tag &&
+         verdict_of(header, session, self, ranks) == Verdict::genuine;
 }
 
 Step read_record(std::span<std::byte> datagram, Bytes at, RecordView& view) {
@@ -71,11 +113,10 @@ bool read_fragment(std::span<const std::byte> datagram, FragmentView& view) {
   std::memcpy(&view.head, datagram.data() + kFragmentAt, sizeof view.head);
   const Fragment& head = view.head;
   if (head.kind > FragmentKind::reply_long || head.arguments > conduit::kMaxArguments) return false;
-  const bool has_arguments = head.offset == 0 && head.arguments != 0;
-  view.payload_at = kFragmentPayloadAt + (has_arguments ? round_up(4 * Bytes{head.arguments}, 16) : 0);
+  view.payload_at = fragment_payload_at(head);
   if (view.payload_at > datagram.size()) return false;
   view.arguments = {};
-  if (has_arguments) {
+  if (view.payload_at != kFragmentPayloadAt) {
     view.arguments = {reinterpret_cast<const std::int32_t*>(datagram.data() + kFragmentPayloadAt), head.arguments};
   }
   view.bytes = datagram.size() - view.payload_at;

@@ -3,7 +3,7 @@
 //   header, 48 B | records (messages, small puts, gets), each a multiple of 8 B
 //   header, 48 B | fragment header, 32 B | arguments (first fragment of a message) | payload
 //
-// The keyed hash covers the header and the first 32 bytes behind it, or everything (auth=payload). Who sent a datagram
+// The keyed hash covers every byte but the payload of fragments, or that as well (auth=payload). Who sent a datagram
 // stands in its header and is believed once the hash fits.
 #pragma once
 
@@ -13,6 +13,7 @@
 
 #include "gasmeter/base/keyed_hash.hpp"
 #include "gasmeter/base/units.hpp"
+#include "gasmeter/base/universal_hash.hpp"
 #include "gasmeter/conduit/am.hpp"
 
 namespace gasmeter::networks::udp {
@@ -34,11 +35,10 @@ struct Header {
   std::uint16_t bytes = 0;         // of the datagram
   Content content = Content::nothing;
   std::uint8_t flags = 0;
-  std::uint32_t unused = 0;
+  std::uint32_t handled = 0;  // of the destination's requests, in bytes of RequestCredit
 };
 static_assert(sizeof(Header) == 48);
 inline constexpr std::uint32_t kMostRanks = 65536;
-inline constexpr Bytes kHashedBody = 32;
 
 // ---- records
 enum class RecordKind : std::uint8_t {
@@ -109,21 +109,44 @@ struct Fragment {
 };
 static_assert(sizeof(Fragment) == 32);
 inline constexpr Bytes kFragmentAt = sizeof(Header);
-inline constexpr Bytes kFragmentPayloadAt = sizeof(Header) + sizeof(Fragment);
+inline constexpr Bytes kFragmentPayloadAt = sizeof(Header) + sizeof(Fragment);  // without arguments
+
+constexpr Bytes fragment_payload_at(const Fragment& head) {
+  return kFragmentPayloadAt + (head.offset == 0 ? round_up(4 * Bytes{head.arguments}, 16) : 0);
+}
 
 // ---- the hash
+//
+// SipHash-2-4 over the header behind its tag, the header and arguments of a fragment, and the digests of a universal
+// hash, one for each block of what else is covered: records, or with auth=payload a fragment's payload. Header and
+// lengths are the same in no two datagrams that differ, but for one that is altered on its way; that has the digests of
+// the original with a probability of 2^-64, and otherwise a tag that only the key tells.
 enum class Authentication : std::uint8_t { header, payload };
 
-// `behind`: what follows the `head` bytes, which hold the header and at least all of the covered body if that is short.
-[[nodiscard]] std::uint64_t tag_of(const HashKey& key, Authentication covers, std::span<const std::byte> head,
+struct TagKey {
+  // The universal hash's key is stretched from the same key: tags are hashes of more bytes than its words are.
+  explicit TagKey(const HashKey& secret) : outer(secret), blocks(secret) {}
+
+  HashKey outer;
+  UniversalHash blocks;
+};
+
+// `head`: a whole datagram, or that of a fragment up to its payload, which lies `behind`.
+[[nodiscard]] std::uint64_t tag_of(const TagKey& key, Authentication covers, std::span<const std::byte> head,
                                    std::span<const std::byte> behind);
 
 // What keeps a datagram from being read any further.
 enum class Verdict : std::uint8_t { genuine, malformed, foreign, stale, misdirected };
 
-// Judges an arrived datagram by its header alone.
-[[nodiscard]] Verdict judge(const HashKey& key, Authentication covers, std::span<const std::byte> datagram,
+// Judges an arrived datagram by its header and its hash.
+[[nodiscard]] Verdict judge(const TagKey& key, Authentication covers, std::span<const std::byte> datagram,
                             std::uint32_t session, std::uint16_t self, std::uint32_t ranks, Header& header);
+
+// Judges a fragment without arguments by what stands before its payload, which need not be genuine, too; false for
+// anything else. `bytes`: all that has arrived, no more and no less than the datagram.
+[[nodiscard]] bool judge_fragment(const TagKey& key, std::span<const std::byte> head, Bytes bytes,
+                                  std::uint32_t session, std::uint16_t self, std::uint32_t ranks, Header& header,
+                                  Fragment& fragment);
 
 // One record of an arrived datagram, checked against its bounds.
 struct RecordView {

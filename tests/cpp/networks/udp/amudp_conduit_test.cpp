@@ -40,6 +40,7 @@ class Line final : public services::DatagramService {
   bool receive(services::Inbox& inbox) override {
     inbox.datagrams.clear();
     Bytes at = 0;
+    if (waiting.empty() && flood) waiting.push_back(flood());
     while (!waiting.empty() && at + waiting.front().size() <= inbox.size() && inbox.datagrams.size() < batch) {
       std::memcpy(inbox.data() + at, waiting.front().data(), waiting.front().size());
       inbox.datagrams.push_back({inbox.data() + at, waiting.front().size(), false});
@@ -49,6 +50,7 @@ class Line final : public services::DatagramService {
     return !inbox.datagrams.empty();
   }
 
+  std::function<Packet()> flood;  // what arrives when nothing else does
   bool is_full = false;
   bool loses = false;
   std::size_t batch = 1;
@@ -365,7 +367,7 @@ TEST_CASE("datagrams that are nobody's or make no sense are counted and dropped"
   const auto inject = [&](std::size_t at, std::uint8_t value, bool sealed) {
     Packet packet = genuine;
     packet[at] = std::byte{value};
-    const std::uint64_t tag = tag_of(settings.key, settings.covers, packet, {});
+    const std::uint64_t tag = tag_of(TagKey(settings.key), settings.covers, packet, {});
     if (sealed) std::memcpy(packet.data(), &tag, sizeof tag);
     pair.line_b.waiting.push_back(packet);
   };
@@ -416,6 +418,48 @@ TEST_CASE("a peer that answers nothing ends the job") {
   wait_ms(6);
   CHECK_THROWS_AS(pair.poll_a(), BrokenJob);
   CHECK_THROWS_AS(pair.a.serve(), BrokenJob);
+}
+
+TEST_CASE("serving_ends_however_much_arrives_that_is_of_no_use") {
+  Pair pair;
+  CHECK(request(pair.a, 1) == Status::ok);
+  unsigned made = 0;
+  pair.line_b.flood = [&made] {
+    REQUIRE(++made < 100'000);
+    return Packet(100, std::byte{1});
+  };
+  pair.b.serve();
+  CHECK(pair.b.counters().malformed + pair.b.counters().foreign + pair.b.counters().stale == made);
+  pair.line_b.flood = nullptr;
+  pair.poll_b();
+  pair.poll_a();
+  CHECK(pair.a.is_quiet());
+}
+
+TEST_CASE("a peer of which only old datagrams come has not answered") {
+  UdpSettings settings = settings_of_test();
+  settings.patience = SimTime::from_ns(30e6);
+  Pair pair(settings);
+  CHECK(request(pair.a, 1) == Status::ok);
+  CHECK(try_send(pair.b, {Rank{0}, Category::short_message, false, 1, 0}, 2) == Status::ok);
+  pair.poll_b();
+  pair.poll_a();
+  pair.poll_b();
+  REQUIRE(pair.a.is_quiet());
+  const std::vector<Packet> replayed = pair.line_b.sent;  // a request and a reply
+  REQUIRE(replayed.size() == 2);
+  pair.line_a.loses = true;
+  CHECK(request(pair.a, 3) == Status::ok);
+  const RealHost host;
+  const SimTime end = host.now() + SimTime::from_ns(5e9);
+  const auto poll_with_replays = [&] {
+    while (host.now() < end) {
+      for (const Packet& packet : replayed) pair.line_a.waiting.push_back(packet);
+      pair.poll_a();
+    }
+  };
+  CHECK_THROWS_AS(poll_with_replays(), BrokenJob);
+  CHECK(pair.a.counters().duplicates > 0);
 }
 
 }  // namespace

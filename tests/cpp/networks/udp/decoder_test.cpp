@@ -12,7 +12,7 @@
 namespace gasmeter::networks::udp {
 namespace {
 
-constexpr HashKey kKey{0x0123456789abcdef, 0xfedcba9876543210};
+const TagKey kKey({0x0123456789abcdef, 0xfedcba9876543210});
 constexpr std::uint32_t kSession = 5;
 constexpr std::uint16_t kSelf = 1;
 constexpr std::uint32_t kRanks = 4;

@@ -17,7 +17,7 @@
 namespace gasmeter::networks::udp {
 namespace {
 
-constexpr HashKey kKey{1, 2};
+const TagKey kKey({1, 2});
 constexpr std::uint32_t kSession = 3;
 constexpr std::uint16_t kSelf = 1;
 constexpr std::uint32_t kRanks = 4;

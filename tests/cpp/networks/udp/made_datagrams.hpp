@@ -50,7 +50,7 @@ inline void add_record(MadeDatagram& datagram, RecordKind kind, HandlerIndex han
 }
 
 // Writes the header, the datagram's length and the hash.
-inline void seal(MadeDatagram& datagram, Header header, const HashKey& key, Authentication covers) {
+inline void seal(MadeDatagram& datagram, Header header, const TagKey& key, Authentication covers) {
   header.bytes = static_cast<std::uint16_t>(datagram.size());
   std::memcpy(datagram.data(), &header, sizeof header);
   header.tag = tag_of(key, covers, datagram, {});
@@ -61,6 +61,15 @@ inline void seal(MadeDatagram& datagram, Header header, const HashKey& key, Auth
   Header header;
   std::memcpy(&header, datagram.data(), sizeof header);
   return header;
+}
+
+// Where the hash of the default authentication ends: nothing is left out but a fragment's payload.
+[[nodiscard]] inline Bytes authenticated_bytes(std::span<const std::byte> datagram) {
+  Header header;
+  std::memcpy(&header, datagram.data(), sizeof header);
+  FragmentView view;
+  const bool is_fragment = header.content == Content::fragment && read_fragment(datagram.first(header.bytes), view);
+  return is_fragment ? view.payload_at : header.bytes;
 }
 
 // A copy that fills its memory to the last byte: whoever reads on leaves it.

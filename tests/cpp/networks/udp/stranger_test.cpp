@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <random>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "gasmeter/base/socket_address.hpp"
@@ -39,19 +41,6 @@ class Stranger {
   std::vector<SocketAddress> victims_;
 };
 
-void check_exact(const RunReport& report) {
-  for (std::size_t rank = 0; rank < 2; ++rank) {
-    CHECK(report.failure[rank] == "");
-    const Traffic& mine = report.traffic[rank];
-    const auto is_one = [](unsigned count) { return count == 1; };
-    CHECK(mine.served.size() == static_cast<std::size_t>(report.sent[1 - rank].load()));
-    CHECK(std::all_of(mine.served.begin(), mine.served.end(), is_one));
-    CHECK(mine.answered.size() == static_cast<std::size_t>(report.sent[rank].load()));
-    CHECK(std::all_of(mine.answered.begin(), mine.answered.end(), is_one));
-    CHECK(mine.damaged == 0);
-  }
-}
-
 MadeDatagram strange(std::mt19937_64& random, const std::vector<MadeDatagram>& known, Authentication covers) {
   const auto noise = [&](MadeDatagram& datagram, Bytes from) {
     for (Bytes i = from; i < datagram.size(); ++i) datagram[i] = static_cast<std::byte>(random());
@@ -66,8 +55,8 @@ MadeDatagram strange(std::mt19937_64& random, const std::vector<MadeDatagram>& k
   switch (kind) {
     case 1: {  // one bit is turned, where the hash has to notice
       const Bytes covered =
-          covers == Authentication::payload ? header_of(datagram).bytes : sizeof(Header) + kHashedBody;
-      const std::uint64_t bit = random() % (8 * std::min<Bytes>(covered, header_of(datagram).bytes));
+          covers == Authentication::payload ? header_of(datagram).bytes : authenticated_bytes(datagram);
+      const std::uint64_t bit = random() % (8 * covered);
       datagram[bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
       break;
     }
@@ -158,6 +147,97 @@ TEST_CASE("datagrams_of_an_earlier_run_are_refused_by_a_later_one") {
     CHECK(refused != 0);
     CHECK(refused <= stranger.sent);
   }
+}
+
+// Looks at memory whenever something has been received.
+class Watched final : public services::DatagramService {
+ public:
+  Watched(services::DatagramService& inner, std::function<void()> look) : inner_(inner), look_(std::move(look)) {}
+  [[nodiscard]] const services::DatagramLimits& limits() const override { return inner_.limits(); }
+  unsigned send(Rank to, std::span<const iovec> parts, Bytes segment) override {
+    return inner_.send(to, parts, segment);
+  }
+  bool receive(services::Inbox& inbox) override {
+    const bool has_arrived = inner_.receive(inbox);
+    look_();
+    return has_arrived;
+  }
+
+ private:
+  services::DatagramService& inner_;
+  std::function<void()> look_;
+};
+
+// Each of its datagrams is followed by a stranger's of the same size: noise, and itself but for a bit of its hash.
+class Chased final : public services::DatagramService {
+ public:
+  Chased(services::DatagramService& inner, Stranger& stranger) : inner_(inner), stranger_(stranger) {}
+  [[nodiscard]] const services::DatagramLimits& limits() const override { return inner_.limits(); }
+  unsigned send(Rank to, std::span<const iovec> parts, Bytes segment) override {
+    MadeDatagram datagram;
+    for (const iovec& part : parts) {
+      const auto* data = static_cast<const std::byte*>(part.iov_base);
+      datagram.insert(datagram.end(), data, data + part.iov_len);
+    }
+    if (inner_.send(to, parts, segment) == 0) return 0;
+    if (datagram.size() > kFragmentPayloadAt) {
+      std::fill(datagram.begin() + kFragmentPayloadAt, datagram.end(), std::byte{0xee});
+      datagram[0] ^= std::byte{1};
+      stranger_.send(index(to), datagram);
+      stranger_.send(index(to), MadeDatagram(datagram.size(), std::byte{0xee}));
+    }
+    return 1;
+  }
+  bool receive(services::Inbox& inbox) override { return inner_.receive(inbox); }
+
+ private:
+  services::DatagramService& inner_;
+  Stranger& stranger_;
+};
+
+TEST_CASE("no_byte_of_a_stranger_stands_in_the_segment_for_a_moment") {
+  constexpr Bytes kBytes = 1 << 20;
+  // Plain calls: one datagram each. Large ones land in the segment.
+  std::array<SocketDatagrams, 2> sockets{SocketDatagrams({.offload = false}), SocketDatagrams({.offload = false})};
+  const std::vector<std::string> addresses{sockets[0].address(), sockets[1].address()};
+  for (SocketDatagrams& socket : sockets) socket.set_peers(addresses, socket.limits().largest);
+  std::vector<std::byte> source(kBytes);
+  std::vector<std::byte> memory(kBytes);
+  for (Bytes i = 0; i < kBytes; ++i) source[i] = std::byte(1 + i % 200);
+  std::uint64_t looks = 0;
+  std::uint64_t strange_looks = 0;
+  Stranger stranger(addresses);
+  Chased from(sockets[0], stranger);
+  Watched to(sockets[1], [&] {
+    ++looks;
+    for (Bytes i = 0; i < kBytes; ++i) {
+      if (memory[i] == source[i] || memory[i] == std::byte{0}) continue;
+      ++strange_looks;
+      return;
+    }
+  });
+  UdpSettings settings;
+  settings.key = {5, 6};
+  UdpConduit a(RealHost(WaitMode::yield), from, Rank{0}, 2, {}, settings);
+  UdpConduit b(RealHost(WaitMode::yield), to, Rank{1}, 2, memory, settings);
+  class Done final : public conduit::Delivery {
+   public:
+    void arrived(const conduit::AmView& /*message*/) override {}
+    void completed(conduit::OperationId /*operation*/) override { is_done = true; }
+    bool is_done = false;
+  } done;
+  REQUIRE(a.put(Rank{1}, memory.data(), source.data(), kBytes, conduit::OperationId{1}, conduit::kNoOperation) ==
+          Status::ok);
+  for (unsigned i = 0; i < 100'000 && !done.is_done; ++i) {
+    (void)a.poll(done, 100, conduit::PollFilter::everything);
+    (void)b.poll(done, 100, conduit::PollFilter::everything);
+  }
+  CHECK(done.is_done);
+  CHECK(memory == source);
+  CHECK(stranger.sent > 20);
+  CHECK(b.counters().foreign + b.counters().malformed + b.counters().stale > 20);
+  CHECK(looks > 30);
+  CHECK(strange_looks == 0);
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // Two ranks as threads that talk to one another over sockets, and a record of every datagram they send.
 #pragma once
 
+#include <doctest/doctest.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -76,6 +78,7 @@ struct RunSetup {
   Authentication covers = Authentication::header;
   HashKey key{11, 12};
   std::uint32_t session = 1;
+  std::array<std::string, 2> by_way_of{};  // where the other rank's datagrams to this one go; empty: to itself
 };
 
 // How often each message of one rank arrived, and how often its answer.
@@ -130,7 +133,11 @@ class TappedRun {
       sockets_[rank] = std::make_unique<SocketDatagrams>(
           SocketOptions{.bind = "127.0.0.1:0", .mtu = setup.mtu, .offload = setup.offload});
     }
-    for (auto& socket : sockets_) socket->set_peers(addresses(), socket->limits().largest);
+    for (std::size_t rank = 0; rank < 2; ++rank) {
+      std::vector<std::string> reached = addresses();
+      if (!setup.by_way_of[1 - rank].empty()) reached[1 - rank] = setup.by_way_of[1 - rank];
+      sockets_[rank]->set_peers(reached, sockets_[rank]->limits().largest);
+    }
   }
   [[nodiscard]] std::vector<std::string> addresses() const { return {sockets_[0]->address(), sockets_[1]->address()}; }
 
@@ -172,6 +179,7 @@ class TappedRun {
         {{kCountRequest, &on_request, &mine, "request"}, {kCountReply, &on_reply, &mine, "reply"}}};
     endpoint.register_handlers(handlers);
     std::vector<std::byte> source(kTalkPut);
+    std::vector<std::byte> fetched(kTalkPut);
     std::int32_t number = 0;
     for (; number < 500 || !is_over_; ++number) {
       const std::int32_t put = number % 100 == 99 ? number : 0;
@@ -179,6 +187,8 @@ class TappedRun {
         endpoint.wait_until([&] { return mine.answers == static_cast<std::uint64_t>(number); });
         testing::write_pattern(source.data(), kTalkPut, static_cast<std::uint64_t>(put));
         endpoint.put(peer, segments_[1 - rank].address, source.data(), kTalkPut);
+        endpoint.get(peer, fetched.data(), segments_[1 - rank].address, kTalkPut);
+        if (fetched != source) ++mine.damaged;
       }
       const Bytes bytes = static_cast<Bytes>(number) * 37 % 900;
       std::array<std::byte, 900> payload{};
@@ -198,6 +208,10 @@ class TappedRun {
       std::this_thread::yield();
     }
     report_.counters[rank] = conduit.counters();
+    // Nobody puts anything behind this.
+    const bool is_untouched =
+        testing::is_filled(segments_[rank].address + kTalkPut, segments_[rank].size - kTalkPut, 0);
+    if (!is_untouched) ++mine.damaged;
   }
 
   RunSetup setup_;
@@ -210,5 +224,19 @@ class TappedRun {
   std::atomic<bool> is_over_{false};
   std::atomic<unsigned> finished_{0};
 };
+
+// Every message arrived once, and whole; every answer, too.
+inline void check_exact(const RunReport& report) {
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    CHECK(report.failure[rank] == "");
+    const Traffic& mine = report.traffic[rank];
+    const auto is_one = [](unsigned count) { return count == 1; };
+    CHECK(mine.served.size() == static_cast<std::size_t>(report.sent[1 - rank].load()));
+    CHECK(std::all_of(mine.served.begin(), mine.served.end(), is_one));
+    CHECK(mine.answered.size() == static_cast<std::size_t>(report.sent[rank].load()));
+    CHECK(std::all_of(mine.answered.begin(), mine.answered.end(), is_one));
+    CHECK(mine.damaged == 0);
+  }
+}
 
 }  // namespace gasmeter::networks::udp

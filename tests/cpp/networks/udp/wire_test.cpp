@@ -15,7 +15,8 @@
 namespace gasmeter::networks::udp {
 namespace {
 
-constexpr HashKey kKey{0x0123456789abcdef, 0xfedcba9876543210};
+constexpr HashKey kSecret{0x0123456789abcdef, 0xfedcba9876543210};
+const TagKey kKey(kSecret);
 constexpr std::uint32_t kSession = 5;
 constexpr std::uint16_t kSelf = 1;
 constexpr std::uint32_t kRanks = 4;
@@ -85,41 +86,80 @@ TEST_CASE("fragments_come_out_as_they_went_in") {
   }
 }
 
-TEST_CASE("every_turned_bit_of_what_the_hash_covers_is_noticed") {
+// Turns every bit in turn; those of the first `covered` bytes have to be noticed, no other one.
+void check_turned_bits(MadeDatagram& datagram, Authentication covers, Bytes covered) {
+  REQUIRE(judged(datagram, covers) == Verdict::genuine);
+  for (Bytes bit = 0; bit < 8 * datagram.size(); ++bit) {
+    datagram[bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
+    CAPTURE(bit);
+    REQUIRE((judged(datagram, covers) != Verdict::genuine) == (bit < 8 * covered));
+    datagram[bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
+  }
+}
+
+TEST_CASE("every_turned_bit_of_records_is_noticed_whatever_is_covered") {
   std::mt19937_64 random(5);
   for (const Authentication covers : {Authentication::header, Authentication::payload}) {
-    for (const Bytes body : {Bytes{0}, Bytes{8}, Bytes{32}, Bytes{400}}) {
+    for (const Bytes body : {Bytes{0}, Bytes{8}, Bytes{32}, Bytes{40}, Bytes{400}, 2 * UniversalHash::kBlock + 24}) {
       MadeDatagram datagram = empty_datagram();
       for (Bytes i = 0; i < body; ++i) datagram.push_back(static_cast<std::byte>(random()));
       seal(datagram, genuine_header(Content::records), kKey, covers);
-      REQUIRE(judged(datagram, covers) == Verdict::genuine);
-      const Bytes covered =
-          covers == Authentication::payload ? datagram.size() : std::min(datagram.size(), sizeof(Header) + kHashedBody);
-      for (Bytes bit = 0; bit < 8 * covered; ++bit) {
-        datagram[bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
-        CAPTURE(bit);
-        REQUIRE(judged(datagram, covers) != Verdict::genuine);
-        datagram[bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
+      const Bytes covered = datagram.size();
+      datagram.resize(covered + 40);  // padding belongs to no datagram
+      check_turned_bits(datagram, covers, covered);
+    }
+  }
+}
+
+TEST_CASE("every_turned_bit_of_a_fragment_is_noticed_but_of_its_payload_with_the_lesser_authentication") {
+  std::mt19937_64 random(5);
+  std::array<std::int32_t, conduit::kMaxArguments> words{};
+  for (std::int32_t& word : words) word = static_cast<std::int32_t>(random());
+  for (const Authentication covers : {Authentication::header, Authentication::payload}) {
+    for (const std::uint8_t count : std::array<std::uint8_t, 4>{0, 1, 7, 16}) {
+      for (const std::uint32_t offset : {0U, 800U}) {
+        const std::vector<std::byte> payload(301, std::byte{0x5a});
+        const Fragment head{.arguments = count, .total = 2000, .offset = offset};
+        const std::span<const std::int32_t> arguments{words.data(), offset == 0 ? count : std::size_t{0}};
+        MadeDatagram datagram = fragment_datagram(head, arguments, payload);
+        seal(datagram, genuine_header(Content::fragment), kKey, covers);
+        const Bytes covered = covers == Authentication::payload ? datagram.size() : authenticated_bytes(datagram);
+        CHECK(covered == datagram.size() - (covers == Authentication::payload ? 0 : payload.size()));
+        check_turned_bits(datagram, covers, covered);
       }
     }
   }
 }
 
+// The sender's pieces of a fragment have the tag of the whole that arrives.
+TEST_CASE("head_and_payload_apart_have_the_tag_of_both_together") {
+  const std::vector<std::byte> payload(5000, std::byte{3});
+  const std::array<std::int32_t, 3> arguments{1, 2, 3};
+  const Fragment head{.arguments = 3, .total = 5000};
+  MadeDatagram datagram = fragment_datagram(head, arguments, payload);
+  for (const Authentication covers : {Authentication::header, Authentication::payload}) {
+    seal(datagram, genuine_header(Content::fragment), kKey, covers);
+    const std::span<const std::byte> whole(datagram);
+    const Bytes at = authenticated_bytes(datagram);
+    CHECK(tag_of(kKey, covers, whole.first(at), whole.subspan(at)) == header_of(datagram).tag);
+  }
+}
+
 TEST_CASE("verdicts_tell_what_is_wrong") {
-  const auto sealed = [](const Header& header, const HashKey& key = kKey) {
+  const auto sealed = [](const Header& header, const HashKey& secret = kSecret) {
     MadeDatagram datagram = empty_datagram();
     const std::array<std::int32_t, 3> arguments{1, 2, 3};
     add_record(datagram, RecordKind::request_short, HandlerIndex{130}, arguments, 0, nullptr, 0);
-    seal(datagram, header, key, Authentication::header);
+    seal(datagram, header, TagKey(secret), Authentication::header);
     return datagram;
   };
   const Header good = genuine_header(Content::records);
   CHECK(judged(sealed(good)) == Verdict::genuine);
-  CHECK(judged(sealed(good, {kKey.low ^ 1, kKey.high})) == Verdict::foreign);
+  CHECK(judged(sealed(good, {kSecret.low ^ 1, kSecret.high})) == Verdict::foreign);
   Header other = good;
   other.session = kSession - 1;
   CHECK(judged(sealed(other)) == Verdict::stale);
-  CHECK(judged(sealed(other, {kKey.low, kKey.high ^ 1})) == Verdict::stale);
+  CHECK(judged(sealed(other, {kSecret.low, kSecret.high ^ 1})) == Verdict::stale);
   other = good;
   other.destination = 3;
   CHECK(judged(sealed(other)) == Verdict::misdirected);
