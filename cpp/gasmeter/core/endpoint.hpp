@@ -394,12 +394,14 @@ class Endpoint final : private conduit::Delivery {
     if (!words.empty()) std::memcpy(to, words.data(), 4 * words.size());  // nothing may lie nowhere
   }
 
-  // Puts one record into the neighbour's ring; false: no room.
+  // Puts one record into the neighbour's ring; false: no room, or another thread prepares a message there, and may do
+  // so for long. Nobody waits here: who may wait polls meanwhile.
   template <ring::Kind K, class Words>
   GASMETER_INLINE bool send_near(Link& link, Outgoing outgoing, HandlerIndex handler, const Words& words,
                                  const void* from, Bytes bytes, void* destination) {
     auto& lock = outgoing == Outgoing::request ? link.request_lock : link.reply_lock;
-    const std::lock_guard guard(lock);
+    if (GASMETER_UNLIKELY(!lock.try_lock())) return false;
+    const std::lock_guard guard(lock, std::adopt_lock);
     RingSender& ring = outgoing == Outgoing::request ? link.requests_out : link.replies_out;
     const auto arguments = static_cast<unsigned>(words.size());
     const Bytes length = ring::record(K, arguments, bytes);

@@ -133,7 +133,7 @@ class Prepared {
     const unsigned arguments = s.buffer.header.arguments;
     e.host_.charge(PrivatePrice::call);
     e.host_.synchronise();
-    lock_of(s, link).lock();
+    if (GASMETER_UNLIKELY(!lock_of(s, link).try_lock())) return false;  // another thread prepares, maybe for long
     RingSender& ring = ring_of(s, link);
     std::byte* const record = ring.reserve(ring::record(ring::Kind::medium, arguments, bytes));
     if (GASMETER_UNLIKELY(record == nullptr)) {
