@@ -137,6 +137,7 @@ class Endpoint final : private conduit::Delivery {
     static_assert(sizeof...(Args) <= conduit::kMaxArguments);
     check_call("request_long");
     const std::array<std::int32_t, sizeof...(Args)> words{static_cast<std::int32_t>(arguments)...};
+    check_target("request_long", to, destination, bytes);
     Link* link = near_.link(to);
     if (GASMETER_LIKELY(link != nullptr && bytes <= max_long_) &&
         GASMETER_LIKELY(
@@ -559,6 +560,7 @@ Status Token<H>::reply_long(HandlerIndex handler, const void* from, Bytes bytes,
     using E = Endpoint<H>;
     if (GASMETER_LIKELY(endpoint_.template send_near<ring::Kind::long_message>(*link, E::Outgoing::reply, handler,
                                                                                words, from, bytes, to))) {
+  endpoint_.check_target("reply_long", message_.source, to, bytes);
       return Status::ok;
     }
   }

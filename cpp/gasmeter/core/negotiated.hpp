@@ -61,6 +61,7 @@ class Prepared {
   Status commit_long(HandlerIndex handler, Bytes bytes, void* destination, Flags flags, Args... arguments) {
     const std::array<std::int32_t, sizeof...(Args)> words{static_cast<std::int32_t>(arguments)...};
     check_commit("commit_long", Category::long_message, bytes, words.size(), destination);
+    if constexpr (kChecked) s_.endpoint->check_target("commit_long", s_.buffer.header.peer, destination, bytes);
     return slowly([&](State& s) { return send(s, handler, bytes, destination, flags, words); });
   }
   // Sends nothing and gives back what prepare took. After the cancel of a reply another reply may be made.
