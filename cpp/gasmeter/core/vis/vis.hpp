@@ -95,7 +95,8 @@ class Vis {
   explicit Vis(Ep& endpoint, const vis::Settings& settings = {}) : ep_(endpoint), settings_(settings) {}
 
   // T: vis::Strided, vis::Indexed or vis::Vector. Throw UsageError for mismatched totals or numbers of levels, a
-  // mechanism that this peer does not have, and in checked builds ranges outside the peer's segment.
+  // mechanism that this peer does not have, and strides that reach out of the peer's segment; in checked builds also
+  // for listed pieces outside of it.
   template <class T>
   void put(Rank rank, const T& transfer) {
     Event event = put_nb(rank, transfer);
@@ -178,7 +179,9 @@ class Vis {
   [[nodiscard]] bool looks_for_shape(Rank rank, const Transfer& transfer) const;
   Started move(Rank rank, Transfer& transfer, const Call& call);
   [[nodiscard]] vis::Mechanism choose(Rank rank, const Transfer& transfer, const Call& call) const;
-  void check_peer(Rank rank, const Transfer& transfer) const;
+  void check_shape(Rank rank, const vis::Shape& shape) const;
+  void check_list(Rank rank, const vis::ListSide& peer) const;
+  [[noreturn]] void refuse_range(Rank rank, const void* at, Bytes bytes) const;
 
   Started start_parts(Rank rank, const Transfer& transfer, const Call& call, vis::Mechanism mechanism);
   // Each moves the whole transfer or starts it as parts of an operation; false: refused, nothing was started.
