@@ -23,6 +23,7 @@
 #include "gasmeter/core/checked.hpp"
 #include "gasmeter/core/event.hpp"
 #include "gasmeter/core/handler_table.hpp"
+#include "gasmeter/core/landing_table.hpp"
 #include "gasmeter/core/lock.hpp"
 #include "gasmeter/core/neighbourhood.hpp"
 #include "gasmeter/core/operation_table.hpp"
@@ -136,8 +137,8 @@ class Endpoint final : private conduit::Delivery {
                                       Flags flags, Args... arguments) {
     static_assert(sizeof...(Args) <= conduit::kMaxArguments);
     check_call("request_long");
-    const std::array<std::int32_t, sizeof...(Args)> words{static_cast<std::int32_t>(arguments)...};
     check_target("request_long", to, destination, bytes);
+    const std::array<std::int32_t, sizeof...(Args)> words{static_cast<std::int32_t>(arguments)...};
     Link* link = near_.link(to);
     if (GASMETER_LIKELY(link != nullptr && bytes <= max_long_) &&
         GASMETER_LIKELY(
@@ -314,6 +315,10 @@ class Endpoint final : private conduit::Delivery {
   friend class Vis;
   template <class>
   friend class Teams;
+  template <class>
+  friend class Incoming;
+  template <class>
+  friend class AwaitedData;
   template <class E, AtomicValue T>
   friend class AtomicDomain;
 
@@ -487,6 +492,7 @@ class Endpoint final : private conduit::Delivery {
   [[no_unique_address]] MaybeLock<H::kThreads> conduit_lock_;
   [[no_unique_address]] MaybeLock<H::kThreads> operations_lock_;
   OperationTable operations_;
+  LandingTable landings_;
   ImplicitGroup implicit_;  // of the one thread; with threads: see implicit_of_threads_
   struct ThreadGroup {
     std::thread::id thread;
@@ -554,13 +560,13 @@ template <class H>
 template <std::convertible_to<std::int32_t>... Args>
 Status Token<H>::reply_long(HandlerIndex handler, const void* from, Bytes bytes, void* to, Flags flags,
                             Args... arguments) {
+  endpoint_.check_target("reply_long", message_.source, to, bytes);
   take_reply("reply_long");
   const std::array<std::int32_t, sizeof...(Args)> words{static_cast<std::int32_t>(arguments)...};
   if (auto* link = endpoint_.near_.link(message_.source); link != nullptr && bytes <= endpoint_.max_long_) {
     using E = Endpoint<H>;
     if (GASMETER_LIKELY(endpoint_.template send_near<ring::Kind::long_message>(*link, E::Outgoing::reply, handler,
                                                                                words, from, bytes, to))) {
-  endpoint_.check_target("reply_long", message_.source, to, bytes);
       return Status::ok;
     }
   }

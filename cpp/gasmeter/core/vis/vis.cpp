@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "gasmeter/base/real_host.hpp"
+#include "gasmeter/core/incoming.hpp"
 #include "gasmeter/core/reference/extended.hpp"
 #include "gasmeter/sim/model_host.hpp"
 
@@ -401,9 +402,9 @@ bool Vis<H>::get_piece(Rank rank, void* to, const void* from, Bytes bytes, const
 }
 
 template <class H>
-void Vis<H>::add_part(OperationId id, std::uint32_t parts) {
+void Vis<H>::add_part(OperationId id) {
   const std::lock_guard guard(ep_.operations_lock_);
-  ep_.operations_.add_parts(id, parts);
+  ep_.operations_.add_parts(id, 1);
 }
 
 // ---- at the peer, when the data are there
@@ -417,13 +418,16 @@ bool Vis<H>::send_peer_completion(Rank rank, Flags flags) {
   return true;
 }
 
+// As of a Medium reply without arguments, which none of the library's own handlers takes.
 template <class H>
-void Vis<H>::complete_at_peer(Token<H>& token, HandlerIndex handler, std::byte* payload, Bytes bytes) {
+void Vis<H>::complete_at_peer(Token<H>& token, std::uint32_t handler, std::byte* payload, Bytes bytes) {
+  Incoming<H>(token).expect(handler >= kFirstClientHandler && handler <= 255 && bytes <= kMostPeerCompletion,
+                            "it completes at its peer by what is no client's handler");
   AmView message;
   message.source = token.source();
   message.category = Category::medium;
   message.is_request = false;
-  message.handler = handler;
+  message.handler = HandlerIndex{static_cast<std::uint8_t>(handler)};
   message.payload = payload;
   message.size = bytes;
   token.endpoint().arrived(message);
@@ -431,8 +435,9 @@ void Vis<H>::complete_at_peer(Token<H>& token, HandlerIndex handler, std::byte* 
 
 template <class H>
 void Vis<H>::on_peer_completion(Token<H>& token) {
-  complete_at_peer(token, HandlerIndex{static_cast<std::uint8_t>(token.argument(0))},
-                   static_cast<std::byte*>(token.payload()), token.size());
+  const Incoming<H> message(token);
+  message.expect_form(Category::medium, Incoming<H>::Sent::request, 1);
+  complete_at_peer(token, message.word(0), static_cast<std::byte*>(token.payload()), token.size());
 }
 
 template class Vis<RealHost>;

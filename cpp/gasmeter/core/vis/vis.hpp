@@ -208,7 +208,8 @@ class Vis {
   [[nodiscard]] bool fits_packets(Rank rank, const Transfer& transfer, bool is_put) const;
   [[nodiscard]] bool fits_one_packet(Rank rank, const Transfer& transfer, bool is_put) const;
 
-  void add_part(conduit::OperationId id, std::uint32_t parts = 1);
+  void add_part(conduit::OperationId id);
+  void await_answer(Rank rank, conduit::OperationId id);  // one more
   bool send_peer_completion(Rank rank, Flags flags);
 
   static void on_put_shape(Token<H>& token);
@@ -218,7 +219,7 @@ class Vis {
   static void on_shape_reply(Token<H>& token);
   static void on_list_reply(Token<H>& token);
   static void on_peer_completion(Token<H>& token);
-  static void complete_at_peer(Token<H>& token, HandlerIndex handler, std::byte* payload, Bytes bytes);
+  static void complete_at_peer(Token<H>& token, std::uint32_t handler, std::byte* payload, Bytes bytes);
 
   Ep& ep_;
   vis::Settings settings_;
