@@ -189,6 +189,13 @@ void operations_outside_their_bounds_are_diagnosed(Member<H>& me) {
     EXPECT(me, refused([&] { (void)ep.get_nb(me.next(), &word, end, 1); }, {here, "get_nb", target}));
     EXPECT(me, refused([&] { (void)ep.put_nbi(me.next(), end, &word, 1); }, {here, "put_nbi", target}));
     EXPECT(me, refused([&] { (void)ep.get_nbi(me.next(), &word, end, 1); }, {here, "get_nbi", target}));
+    EXPECT(me, refused([&] { (void)ep.request_long(me.next(), HandlerIndex{200}, &word, 8, end - 4, Flags::none); },
+                       {here, "request_long of 8 bytes", target}));
+    Prepared<H> sd = ep.prepare_long(me.next(), nullptr, 8, 8, nullptr, 0);
+    EXPECT(me, refused([&] { (void)sd.commit_long(HandlerIndex{200}, 8, end, Flags::none); },
+                       {here, "commit_long of 8 bytes", target}));
+    EXPECT(me, sd);
+    sd.cancel();
     ep.put(me.next(), end, &word, 0);  // of nothing
     ep.begin_access_region();
     EXPECT(me, refused([&] { ep.wait_nbi(); }, {here, "inside an access region"}));

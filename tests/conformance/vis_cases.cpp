@@ -449,9 +449,23 @@ void wrong_descriptions_are_refused(Member<H>& me) {
   EXPECT(me, throws<UsageError>([&] { vis.put(me.next(), Indexed{to, 8, from, 7}); }));
   Vis<H> old(me.endpoint, {Implementation::gasnet1, Mechanism::automatic});
   EXPECT(me, throws<UsageError>([&] { old.put(me.next(), Strided{there, transposed, here.data(), two, 8, counts}); }));
+  // In all builds, and whatever the mechanism and the way to the peer: strides that leave its segment or 64 bits.
+  constexpr std::ptrdiff_t kFar = std::ptrdiff_t{1} << 62U;
+  for (const Implementation implementation : {Implementation::ex, Implementation::gasnet1}) {
+    for (const Mechanism mechanism : {Mechanism::automatic, Mechanism::pack, Mechanism::pieces}) {
+      Vis<H> any(me.endpoint, {implementation, mechanism});
+      for (const std::ptrdiff_t stride :
+           {std::ptrdiff_t{-16}, std::ptrdiff_t{1} << 40U, kFar, -kFar, kFar - 1 + kFar}) {
+        const std::array<std::ptrdiff_t, 2> away{8, stride};
+        EXPECT(me, throws<UsageError>([&] { any.put(me.next(), Strided{there, away, here.data(), two, 8, counts}); }));
+        EXPECT(me, throws<UsageError>([&] { any.get(me.next(), Strided{here.data(), two, there, away, 8, counts}); }));
+      }
+      const std::array<Bytes, 2> many{Bytes{1} << 40U, Bytes{1} << 40U};
+      const std::array<std::ptrdiff_t, 2> same{0, 0};
+      EXPECT(me, throws<UsageError>([&] { any.get(me.next(), Strided{here.data(), same, there, same, 8, many}); }));
+    }
+  }
   if constexpr (core::kChecked) {
-    const std::array<std::ptrdiff_t, 2> back{-8, 16};
-    EXPECT(me, throws<UsageError>([&] { vis.put(me.next(), Strided{there, back, here.data(), two, 8, counts}); }));
     const std::array<void*, 1> outside{there - 8};
     EXPECT(me, throws<UsageError>([&] { vis.get(me.next(), Indexed{from, 8, outside, 8}); }));
   }

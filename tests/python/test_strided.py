@@ -89,7 +89,7 @@ def test_neighbour_segment_is_a_target():
     assert launched(program)[1] == np.arange(12.0).reshape(4, 3).T.ravel().tolist()
 
 
-def refused(call):
+def refused(call, conduit="smp"):
     """The one line with which a call of rank 0 is refused."""
 
     def program(ep):
@@ -104,7 +104,7 @@ def refused(call):
         ep.barrier()
         return text
 
-    text = launched(program)[0]
+    text = launched(program, conduit=conduit)[0]
     assert "\n" not in text
     return text
 
@@ -165,3 +165,42 @@ def refused(call):
 )
 def test_mistakes_are_refused_in_one_line(call, says):
     assert refused(call) == says
+
+
+FAR = 2**62
+
+
+@pytest.mark.parametrize("conduit", ["smp", "udp"])
+@pytest.mark.parametrize("stride", [FAR, -FAR - 1, 2**63 - 1, -(2**63)])
+def test_strides_that_overflow_are_refused_alike_on_every_conduit(conduit, stride):
+    def put(ep):
+        ep.put_strided(1, _core.RemoteArray(0, (3,), "f8", (stride,)), np.zeros(3))
+
+    assert refused(put, conduit) == (
+        f"put_strided: target of shape (3,) and strides ({stride},) reaches further than 64 bits count;"
+        " strides inside the segment are expected"
+    )
+
+    def get(ep):
+        ep.get_strided(1, np.zeros((2, 2)), _core.RemoteArray(-(2**63), (2, 2), "f8", (8, -8)))
+
+    assert refused(get, conduit) == (
+        "get_strided: source of shape (2, 2) and strides (8, -8) reaches further than 64 bits count;"
+        " strides inside the segment are expected"
+    )
+
+
+@pytest.mark.parametrize("conduit", ["smp", "udp"])
+def test_strides_that_leave_the_segment_are_refused_alike_on_every_conduit(conduit):
+    def call(ep):
+        ep.put_strided(1, _core.RemoteArray(0, (2,), "f8", (2**40,)), np.zeros(2))
+
+    assert refused(call, conduit) == (
+        f"put_strided: offset 0 and {2**40 + 8} bytes are not inside the segment of rank 1, which has 65536 bytes"
+    )
+
+
+def test_array_of_more_than_64_bits_is_refused():
+    assert refused(lambda ep: _core.RemoteArray(0, (2**40, 2**40))) == (
+        f"RemoteArray: shape ({2**40}, {2**40}) holds more bytes than 64 bits count"
+    )

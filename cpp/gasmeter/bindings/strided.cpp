@@ -46,9 +46,15 @@ struct RemoteArray {
     }
     strides.resize(shape.size());
     py::ssize_t stride = dtype.itemsize();
+    bool is_empty = false;
+    bool is_wide = false;
     for (std::size_t i = shape.size(); i-- > 0;) {
       strides[i] = stride;
-      stride *= shape[i];
+      is_empty |= shape[i] == 0;
+      is_wide |= __builtin_mul_overflow(stride, shape[i], &stride);
+    }
+    if (is_wide && !is_empty) {
+      throw UsageError("RemoteArray: shape " + text_of(shape) + " holds more bytes than 64 bits count");
     }
   }
   std::int64_t offset;
@@ -135,10 +141,14 @@ Sides sides_of(const char* call, Endpoint& endpoint, std::int64_t rank, const py
   for (const std::ptrdiff_t count : levels_of(shape)) sides.counts.push_back(static_cast<Bytes>(count));
   sides.here_strides = levels_of({sides.here.strides(), sides.here.strides() + sides.here.ndim()});
   sides.there_strides = levels_of(sides.there.strides);
-  const core::vis::Extent extent = core::vis::extent_of(sides.element, sides.counts, sides.there_strides);
-  sides.base =
-      endpoint.locate(call, rank, sides.there.offset + extent.first, static_cast<Bytes>(extent.last - extent.first)) -
-      extent.first;
+  const auto extent = core::vis::extent_of(sides.element, sides.counts, sides.there_strides);
+  std::int64_t first = 0;
+  if (!extent || __builtin_add_overflow(sides.there.offset, extent->first, &first)) {
+    throw UsageError(std::string(call) + ": " + (put ? "target" : "source") + " of shape " + text_of(shape) +
+                     " and strides " + text_of(sides.there.strides) +
+                     " reaches further than 64 bits count; strides inside the segment are expected");
+  }
+  sides.base = core::vis::shifted(endpoint.locate(call, rank, first, extent->bytes()), -extent->first);
   return sides;
 }
 

@@ -1,6 +1,8 @@
 // Remote atomics [EX:Atomic Domains] as core and a network's conduit speak of them.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 
@@ -37,6 +39,14 @@ enum class AtomicOp : std::uint8_t {
   fbit_xor,
   count_
 };
+
+[[nodiscard]] constexpr const char* name_of(AtomicOp op) {
+  constexpr std::array kNames{"set",  "get",     "swap",     "cas",    "fcas",    "add",     "fadd",    "sub",  "fsub",
+                              "mult", "fmult",   "min",      "fmin",   "max",     "fmax",    "inc",     "finc", "dec",
+                              "fdec", "bit_and", "fbit_and", "bit_or", "fbit_or", "bit_xor", "fbit_xor"};
+  static_assert(kNames.size() == static_cast<std::size_t>(AtomicOp::count_));
+  return op < AtomicOp::count_ ? kNames[static_cast<std::size_t>(op)] : "(unknown)";
+}
 
 [[nodiscard]] constexpr bool fetches(AtomicOp op) {
   switch (op) {

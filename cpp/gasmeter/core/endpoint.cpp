@@ -6,6 +6,7 @@
 
 #include "gasmeter/base/real_host.hpp"
 #include "gasmeter/core/atomics/remote.hpp"
+#include "gasmeter/core/incoming.hpp"
 #include "gasmeter/core/reference/extended.hpp"
 #include "gasmeter/core/vis/vis.hpp"
 #include "gasmeter/sim/model_host.hpp"
@@ -65,10 +66,15 @@ Endpoint<H>::Endpoint(H host, const JobView& job, conduit::Conduit* conduit)
   Reference<H>::register_handlers(handlers_);
   RemoteAtomics<H>::register_handlers(handlers_);
   Vis<H>::register_handlers(handlers_);
-  handlers_.add(
-      {reference::kBarrier,
-       [](Token<H>& token) { ++token.endpoint().barrier_arrivals_[static_cast<std::size_t>(token.argument(0))]; },
-       nullptr, "barrier"});
+  handlers_.add({reference::kBarrier,
+                 [](Token<H>& token) {
+                   const Incoming<H> message(token);
+                   message.expect_form(Category::short_message, Incoming<H>::Sent::request, 1);
+                   auto& arrivals = token.endpoint().barrier_arrivals_;
+                   message.expect(message.word(0) < arrivals.size(), "a barrier has no such round");
+                   ++arrivals[message.word(0)];
+                 },
+                 nullptr, "barrier"});
 }
 
 // ---- messages

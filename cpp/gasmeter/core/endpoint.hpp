@@ -23,6 +23,7 @@
 #include "gasmeter/core/checked.hpp"
 #include "gasmeter/core/event.hpp"
 #include "gasmeter/core/handler_table.hpp"
+#include "gasmeter/core/landing_table.hpp"
 #include "gasmeter/core/lock.hpp"
 #include "gasmeter/core/neighbourhood.hpp"
 #include "gasmeter/core/operation_table.hpp"
@@ -136,6 +137,7 @@ class Endpoint final : private conduit::Delivery {
                                       Flags flags, Args... arguments) {
     static_assert(sizeof...(Args) <= conduit::kMaxArguments);
     check_call("request_long");
+    check_target("request_long", to, destination, bytes);
     const std::array<std::int32_t, sizeof...(Args)> words{static_cast<std::int32_t>(arguments)...};
     Link* link = near_.link(to);
     if (GASMETER_LIKELY(link != nullptr && bytes <= max_long_) &&
@@ -313,6 +315,10 @@ class Endpoint final : private conduit::Delivery {
   friend class Vis;
   template <class>
   friend class Teams;
+  template <class>
+  friend class Incoming;
+  template <class>
+  friend class AwaitedData;
   template <class E, AtomicValue T>
   friend class AtomicDomain;
 
@@ -394,12 +400,14 @@ class Endpoint final : private conduit::Delivery {
     if (!words.empty()) std::memcpy(to, words.data(), 4 * words.size());  // nothing may lie nowhere
   }
 
-  // Puts one record into the neighbour's ring; false: no room.
+  // Puts one record into the neighbour's ring; false: no room, or another thread prepares a message there, and may do
+  // so for long. Nobody waits here: who may wait polls meanwhile.
   template <ring::Kind K, class Words>
   GASMETER_INLINE bool send_near(Link& link, Outgoing outgoing, HandlerIndex handler, const Words& words,
                                  const void* from, Bytes bytes, void* destination) {
     auto& lock = outgoing == Outgoing::request ? link.request_lock : link.reply_lock;
-    const std::lock_guard guard(lock);
+    if (GASMETER_UNLIKELY(!lock.try_lock())) return false;
+    const std::lock_guard guard(lock, std::adopt_lock);
     RingSender& ring = outgoing == Outgoing::request ? link.requests_out : link.replies_out;
     const auto arguments = static_cast<unsigned>(words.size());
     const Bytes length = ring::record(K, arguments, bytes);
@@ -484,6 +492,7 @@ class Endpoint final : private conduit::Delivery {
   [[no_unique_address]] MaybeLock<H::kThreads> conduit_lock_;
   [[no_unique_address]] MaybeLock<H::kThreads> operations_lock_;
   OperationTable operations_;
+  LandingTable landings_;
   ImplicitGroup implicit_;  // of the one thread; with threads: see implicit_of_threads_
   struct ThreadGroup {
     std::thread::id thread;
@@ -551,6 +560,7 @@ template <class H>
 template <std::convertible_to<std::int32_t>... Args>
 Status Token<H>::reply_long(HandlerIndex handler, const void* from, Bytes bytes, void* to, Flags flags,
                             Args... arguments) {
+  endpoint_.check_target("reply_long", message_.source, to, bytes);
   take_reply("reply_long");
   const std::array<std::int32_t, sizeof...(Args)> words{static_cast<std::int32_t>(arguments)...};
   if (auto* link = endpoint_.near_.link(message_.source); link != nullptr && bytes <= endpoint_.max_long_) {

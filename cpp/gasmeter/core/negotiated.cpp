@@ -71,7 +71,9 @@ bool Prepared<H>::try_prepare(State& s, Link* link, Bytes least, Bytes most) {
   e.host_.charge(PrivatePrice::call);
   e.host_.synchronise();
   {
-    const std::lock_guard guard(lock_of(s, *link));
+    auto& lock = lock_of(s, *link);
+    if (!lock.try_lock()) return false;
+    const std::lock_guard guard(lock, std::adopt_lock);
     const Bytes length = is_long ? ring::record(ring::Kind::long_message, header.arguments, 0)
                                  : ring::record(ring::Kind::medium, header.arguments, most);
     if (ring_of(s, *link).reserve(length) == nullptr) return false;

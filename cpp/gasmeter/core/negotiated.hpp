@@ -61,6 +61,7 @@ class Prepared {
   Status commit_long(HandlerIndex handler, Bytes bytes, void* destination, Flags flags, Args... arguments) {
     const std::array<std::int32_t, sizeof...(Args)> words{static_cast<std::int32_t>(arguments)...};
     check_commit("commit_long", Category::long_message, bytes, words.size(), destination);
+    if constexpr (kChecked) s_.endpoint->check_target("commit_long", s_.buffer.header.peer, destination, bytes);
     return slowly([&](State& s) { return send(s, handler, bytes, destination, flags, words); });
   }
   // Sends nothing and gives back what prepare took. After the cancel of a reply another reply may be made.
@@ -133,7 +134,7 @@ class Prepared {
     const unsigned arguments = s.buffer.header.arguments;
     e.host_.charge(PrivatePrice::call);
     e.host_.synchronise();
-    lock_of(s, link).lock();
+    if (GASMETER_UNLIKELY(!lock_of(s, link).try_lock())) return false;  // another thread prepares, maybe for long
     RingSender& ring = ring_of(s, link);
     std::byte* const record = ring.reserve(ring::record(ring::Kind::medium, arguments, bytes));
     if (GASMETER_UNLIKELY(record == nullptr)) {

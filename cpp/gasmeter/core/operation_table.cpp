@@ -42,6 +42,22 @@ OperationId OperationTable::start(OperationKind kind, std::uint32_t parts, Impli
   return OperationId{index};
 }
 
+void OperationTable::await(OperationId id, Rank peer, std::uint32_t answers) {
+  Slot& awaiting = slot(id);
+  awaiting.remaining += answers;
+  awaiting.answers += answers;
+  awaiting.peer = peer;
+}
+
+bool OperationTable::answered(OperationId id, Rank peer) {
+  if (static_cast<std::uint32_t>(id) >= slots_.size()) return false;
+  Slot& answered = slot(id);
+  if (answered.is_free || answered.answers == 0 || answered.peer != peer) return false;
+  --answered.answers;
+  complete(id);
+  return true;
+}
+
 void OperationTable::complete(OperationId id) {
   const auto index = static_cast<std::uint32_t>(id);
   Slot& slot = slots_[index];

@@ -48,6 +48,10 @@ class OperationTable {
   OperationId start(OperationKind kind, std::uint32_t parts, ImplicitGroup* group);
   // More or fewer completions than announced at start().
   void add_parts(OperationId id, std::uint32_t parts) { slot(id).remaining += parts; }
+  // More completions, each of which `peer` tells of by a message. An operation has one such peer.
+  void await(OperationId id, Rank peer, std::uint32_t answers);
+  // The peer says that one of them is there. False, and nothing changes: it owes this operation none.
+  [[nodiscard]] bool answered(OperationId id, Rank peer);
   // One part is complete.
   void complete(OperationId id);
   // Takes back an operation of which nothing was started, and its leaf.
@@ -80,6 +84,8 @@ class OperationTable {
   static constexpr std::uint32_t kEnd = 0xffffffffU;
   struct Slot {
     std::uint32_t remaining = 0;
+    std::uint32_t answers = 0;  // of these, what the peer has yet to tell of
+    Rank peer{};
     std::uint32_t next_free = 0;
     std::uint32_t region = ImplicitGroup::kNoRegion;
     OperationKind kind = OperationKind::put;

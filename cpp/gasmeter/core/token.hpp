@@ -35,6 +35,7 @@ class Token {
   [[nodiscard]] Endpoint<H>& endpoint() { return endpoint_; }
   [[nodiscard]] Rank source() const { return message_.source; }
   [[nodiscard]] bool is_request() const { return message_.is_request; }
+  [[nodiscard]] conduit::Category category() const { return message_.category; }
   [[nodiscard]] bool is_long() const { return message_.category == conduit::Category::long_message; }
   [[nodiscard]] HandlerIndex handler() const { return message_.handler; }
   [[nodiscard]] std::int32_t argument(std::size_t i) const { return message_.arguments[i]; }

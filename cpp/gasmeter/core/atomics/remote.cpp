@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "gasmeter/base/real_host.hpp"
+#include "gasmeter/core/incoming.hpp"
 #include "gasmeter/core/reference/extended.hpp"
 #include "gasmeter/sim/model_host.hpp"
 
@@ -15,6 +16,15 @@ using atomics::ValueType;
 
 constexpr bool is_wide(ValueType type) {
   return type == ValueType::i64 || type == ValueType::u64 || type == ValueType::f64;
+}
+
+constexpr bool is_floating(ValueType type) {
+  return type == ValueType::f32 || type == ValueType::f64;
+}
+
+// Code, operation, target; where the result lands; operands.
+constexpr std::size_t arguments_of(AtomicOp op, bool wide) {
+  return 4 + (fetches(op) ? 2 : 0) + operands_of(op) * (wide ? 2U : 1U);
 }
 
 OperationKind kind_of(AtomicOp op) {
@@ -107,15 +117,24 @@ std::uint64_t apply(const RemoteAtomic& atomic) {
 
 template <class H>
 void RemoteAtomics<H>::on_request(Token<H>& token) {
-  WordReader words(token.arguments());
+  const Incoming<H> message(token);
+  message.expect(!token.arguments().empty(), "it has no arguments");
   RemoteAtomic atomic;
-  const std::uint64_t code = words.narrow();
+  const std::uint32_t code = message.word(0);
+  message.expect((code & 0xffU) < static_cast<std::uint32_t>(AtomicOp::count_), "there is no such atomic operation");
+  message.expect(code >> 8 <= static_cast<std::uint32_t>(ValueType::f64), "atomics have no such type");
   atomic.op = static_cast<AtomicOp>(code & 0xffU);
   atomic.type = static_cast<ValueType>(code >> 8);
+  message.expect(!is_bitwise(atomic.op) || !is_floating(atomic.type), "bitwise operations are of integers");
   const bool wide = is_wide(atomic.type);
+  message.expect_form(Category::short_message, Incoming<H>::Sent::request, arguments_of(atomic.op, wide));
+  WordReader words(token.arguments().subspan(1));
   const auto operation = static_cast<std::int32_t>(words.narrow());
   atomic.target = reinterpret_cast<void*>(words.wide());
-  const std::uint64_t result = fetches(atomic.op) ? words.wide() : 0;
+  message.expect_in_segment(atomic.target, atomic.bytes());
+  message.expect(reinterpret_cast<std::uintptr_t>(atomic.target) % atomic.bytes() == 0,
+                 "its target is not naturally aligned");
+  const std::uint64_t landing = fetches(atomic.op) ? words.wide() : 0;
   if (operands_of(atomic.op) > 0) atomic.a = words.value(wide);
   if (operands_of(atomic.op) > 1) atomic.b = words.value(wide);
   H& host = token.endpoint().host();
@@ -128,25 +147,28 @@ void RemoteAtomics<H>::on_request(Token<H>& token) {
   }
   const auto low = [](std::uint64_t value) { return static_cast<std::int32_t>(value & 0xffffffffU); };
   if (wide) {
-    (void)token.reply_short(atomics::kFetched, operation, low(result), low(result >> 32), low(before),
+    (void)token.reply_short(atomics::kFetched, operation, low(landing), low(landing >> 32), low(before),
                             low(before >> 32));
   } else {
-    (void)token.reply_short(atomics::kFetched, operation, low(result), low(result >> 32), low(before));
+    (void)token.reply_short(atomics::kFetched, operation, low(landing), low(landing >> 32), low(before));
   }
+}
+
+template <class H>
+void RemoteAtomics<H>::on_fetched(Token<H>& token) {
+  constexpr std::size_t kBefore = 3;  // arguments in front of the value
+  const Incoming<H> message(token);
+  const bool wide = token.arguments().size() > kBefore + 1;
+  message.expect_form(Category::short_message, Incoming<H>::Sent::reply, kBefore + (wide ? 2 : 1));
+  const std::span<const std::int32_t> value = token.arguments().subspan(kBefore);
+  std::memcpy(message.claim_landing(value.size_bytes()), value.data(), value.size_bytes());
+  message.complete_operation();
 }
 
 template <class H>
 void RemoteAtomics<H>::register_handlers(HandlerTable<H>& handlers) {
   handlers.add({atomics::kRequest, &on_request, nullptr, "atomic"});
-  handlers.add({atomics::kFetched,
-                [](Token<H>& token) {
-                  WordReader words(token.arguments());
-                  const auto operation = static_cast<std::uint32_t>(words.narrow());
-                  auto* const result = reinterpret_cast<void*>(words.wide());
-                  std::memcpy(result, token.arguments().data() + 3, 4 * (token.arguments().size() - 3));
-                  token.endpoint().complete(OperationId{operation});
-                },
-                nullptr, "atomic's result"});
+  handlers.add({atomics::kFetched, &on_fetched, nullptr, "atomic's result"});
 }
 
 template <class H>
@@ -157,19 +179,28 @@ std::optional<OperationId> RemoteAtomics<H>::start(Ep& ep, Rank rank, const Remo
   OperationId id{};
   {
     const std::lock_guard guard(ep.operations_lock_);
-    id = ep.operations_.start(kind_of(atomic.op), 1, group);
+    id = ep.operations_.start(kind_of(atomic.op), 0, group);
+    ep.operations_.await(id, rank, 1);
   }
   const bool wide = is_wide(atomic.type);
   Words words;
   words.add(static_cast<std::int32_t>(static_cast<unsigned>(atomic.op) | static_cast<unsigned>(atomic.type) << 8));
   words.add(static_cast<std::int32_t>(id));
   words.add_wide(reinterpret_cast<std::uint64_t>(atomic.target));
-  if (fetches(atomic.op)) words.add_wide(reinterpret_cast<std::uint64_t>(atomic.result));
+  std::optional<AwaitedData<H>> landing;
+  if (fetches(atomic.op)) {
+    landing.emplace(ep, Landing{atomic.result, atomic.bytes(), id, rank, atomics::kFetched});
+    words.add(landing->place());
+    words.add(landing->generation());
+  }
   if (operands_of(atomic.op) > 0) words.add_value(atomic.a, wide);
   if (operands_of(atomic.op) > 1) words.add_value(atomic.b, wide);
   const Status status =
       ep.request_slow(rank, {Category::short_message, atomics::kRequest, nullptr, 0, nullptr, words.span()}, flags);
-  if (status == Status::ok) return id;
+  if (status == Status::ok) {
+    if (landing) landing->sent();
+    return id;
+  }
   const std::lock_guard guard(ep.operations_lock_);
   ep.operations_.withdraw(id);
   return std::nullopt;

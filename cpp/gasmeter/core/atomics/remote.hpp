@@ -48,6 +48,7 @@ class RemoteAtomics {
 
  private:
   static void on_request(Token<H>& token);
+  static void on_fetched(Token<H>& token);
 };
 
 }  // namespace gasmeter::core

@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "gasmeter/base/real_host.hpp"
+#include "gasmeter/core/incoming.hpp"
 #include "gasmeter/sim/model_host.hpp"
 
 namespace gasmeter::core {
@@ -18,35 +19,52 @@ std::int32_t low(std::uint64_t value) {
 std::int32_t high(std::uint64_t value) {
   return static_cast<std::int32_t>(value >> 32);
 }
-std::uint64_t join(std::int32_t lower, std::int32_t upper) {
-  return static_cast<std::uint64_t>(static_cast<std::uint32_t>(lower)) |
-         (static_cast<std::uint64_t>(static_cast<std::uint32_t>(upper)) << 32);
-}
 std::uint64_t bits(const void* address) {
   return reinterpret_cast<std::uint64_t>(address);
 }
-void* pointer(std::uint64_t value) {
-  return reinterpret_cast<void*>(value);
-}
-
 template <class H>
 void on_put_medium(Token<H>& token) {
+  const Incoming<H> message(token);
+  message.expect_form(Category::medium, Incoming<H>::Sent::request, 3);
+  std::byte* const to = message.address(1);
+  message.expect_in_segment(to, token.size());
   H& host = token.endpoint().host();
   host.synchronise();  // neighbours can see the destination
-  host.copy(pointer(join(token.argument(1), token.argument(2))), token.payload(), token.size());
+  host.copy(to, token.payload(), token.size());
+  (void)token.reply_short(kAcknowledge, token.argument(0));
+}
+
+// The payload is where the network, which knows the segment, has let it go.
+template <class H>
+void on_put_long(Token<H>& token) {
+  Incoming<H>(token).expect_form(Category::long_message, Incoming<H>::Sent::request, 1);
   (void)token.reply_short(kAcknowledge, token.argument(0));
 }
 
 template <class H>
-void on_put_long(Token<H>& token) {
-  (void)token.reply_short(kAcknowledge, token.argument(0));
+void on_acknowledge(Token<H>& token) {
+  const Incoming<H> message(token);
+  message.expect_form(Category::short_message, Incoming<H>::Sent::reply, 1);
+  message.complete_operation();
 }
 
 template <class H>
 void on_get_request(Token<H>& token) {
-  const void* from = pointer(join(token.argument(1), token.argument(2)));
-  (void)token.reply_medium(kGetReply, from, static_cast<Bytes>(static_cast<std::uint32_t>(token.argument(5))),
-                           token.argument(0), token.argument(3), token.argument(4));
+  const Incoming<H> message(token);
+  message.expect_form(Category::short_message, Incoming<H>::Sent::request, 6);
+  const std::byte* const from = message.address(1);
+  const Bytes bytes = message.word(5);
+  message.expect_in_segment(from, bytes);
+  message.expect(bytes <= token.max_reply_medium(3), "it asks for more than a reply holds");
+  (void)token.reply_medium(kGetReply, from, bytes, token.argument(0), token.argument(3), token.argument(4));
+}
+
+template <class H>
+void on_get_reply(Token<H>& token) {
+  const Incoming<H> message(token);
+  message.expect_form(Category::medium, Incoming<H>::Sent::reply, 3);
+  token.endpoint().host().copy(message.claim_landing(token.size()), token.payload(), token.size());
+  message.complete_operation();
 }
 
 }  // namespace
@@ -56,17 +74,8 @@ void Reference<H>::register_handlers(HandlerTable<H>& handlers) {
   handlers.add({kPutMedium, &on_put_medium<H>, nullptr, "put (Medium)"});
   handlers.add({kPutLong, &on_put_long<H>, nullptr, "put (Long)"});
   handlers.add({kGetRequest, &on_get_request<H>, nullptr, "get"});
-  handlers.add(
-      {kAcknowledge,
-       [](Token<H>& token) { token.endpoint().complete(OperationId{static_cast<std::uint32_t>(token.argument(0))}); },
-       nullptr, "acknowledge"});
-  handlers.add({kGetReply,
-                [](Token<H>& token) {
-                  H& host = token.endpoint().host();
-                  host.copy(pointer(join(token.argument(1), token.argument(2))), token.payload(), token.size());
-                  token.endpoint().complete(OperationId{static_cast<std::uint32_t>(token.argument(0))});
-                },
-                nullptr, "get reply"});
+  handlers.add({kAcknowledge, &on_acknowledge<H>, nullptr, "acknowledge"});
+  handlers.add({kGetReply, &on_get_reply<H>, nullptr, "get reply"});
 }
 
 template <class H>
@@ -106,7 +115,7 @@ Status Reference<H>::put_parts(Ep& ep, Rank rank, void* to, const void* from, By
   const Bytes fragment = as_long ? ep.max_long() : ep.max_medium();
   const auto parts = static_cast<std::uint32_t>(std::max<Bytes>(1, (bytes + fragment - 1) / fragment));
   if (is_immediate(flags) && parts > 1) return Status::no_resource;
-  add_parts(ep, id, parts);
+  await(ep, rank, id, parts);
   const auto operation = static_cast<std::int32_t>(id);
   for (std::uint32_t part = 0; part < parts; ++part) {
     const Bytes offset = part * fragment;
@@ -127,23 +136,25 @@ Status Reference<H>::get_parts(Ep& ep, Rank rank, void* to, const void* from, By
   const Bytes fragment = ep.max_medium();
   const auto parts = static_cast<std::uint32_t>(std::max<Bytes>(1, (bytes + fragment - 1) / fragment));
   if (is_immediate(flags) && parts > 1) return Status::no_resource;
-  add_parts(ep, id, parts);
+  await(ep, rank, id, parts);
   for (std::uint32_t part = 0; part < parts; ++part) {
     const Bytes offset = part * fragment;
     const Bytes size = std::min(fragment, bytes - offset);
     const std::uint64_t source = bits(static_cast<const std::byte*>(from) + offset);
-    const std::uint64_t target = bits(static_cast<std::byte*>(to) + offset);
-    const Status status = ep.request_short(rank, kGetRequest, flags, static_cast<std::int32_t>(id), low(source),
-                                           high(source), low(target), high(target), static_cast<std::int32_t>(size));
+    AwaitedData<H> landing(ep, {static_cast<std::byte*>(to) + offset, size, id, rank, kGetReply});
+    const Status status =
+        ep.request_short(rank, kGetRequest, flags, static_cast<std::int32_t>(id), low(source), high(source),
+                         landing.place(), landing.generation(), static_cast<std::int32_t>(size));
     if (status != Status::ok) return status;
+    landing.sent();
   }
   return Status::ok;
 }
 
 template <class H>
-void Reference<H>::add_parts(Ep& ep, OperationId id, std::uint32_t parts) {
+void Reference<H>::await(Ep& ep, Rank rank, OperationId id, std::uint32_t parts) {
   const std::lock_guard guard(ep.operations_lock_);
-  ep.operations_.add_parts(id, parts);
+  ep.operations_.await(id, rank, parts);
 }
 
 template class Reference<RealHost>;

@@ -44,7 +44,7 @@ class Reference {
  private:
   template <class Start>
   static std::optional<OperationId> whole(Ep& ep, OperationKind kind, ImplicitGroup* group, Start&& start);
-  static void add_parts(Ep& ep, OperationId id, std::uint32_t parts);
+  static void await(Ep& ep, Rank rank, OperationId id, std::uint32_t parts);
 };
 
 }  // namespace gasmeter::core

@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/core/teams/teams.hpp"
@@ -21,7 +22,6 @@
 namespace gasmeter::core {
 namespace teams {
 
-inline constexpr Bytes kMostFirst = Bytes{8} * 1024;    // of a message that may come before its receiver is there
 inline constexpr Bytes kMostPiece = Bytes{128} * 1024;  // others want to send, too
 
 inline std::int32_t low(std::uint64_t value) {
@@ -29,15 +29,6 @@ inline std::int32_t low(std::uint64_t value) {
 }
 inline std::int32_t high(std::uint64_t value) {
   return static_cast<std::int32_t>(value >> 32);
-}
-
-template <class H>
-std::uint32_t word(const Token<H>& token, std::size_t i) {
-  return static_cast<std::uint32_t>(token.argument(i));
-}
-template <class H>
-std::uint64_t wide(const Token<H>& token, std::size_t i) {
-  return word(token, i) | (std::uint64_t{word(token, i + 1)} << 32);
 }
 
 inline std::byte* target_of(const Buffers& buffers, Spot spot) {
@@ -217,8 +208,7 @@ void Teams<H>::begin_round(Team<H>& team, Operation& operation, const teams::Ste
       ++operation.owing;
       for (const teams::Clearance& clearance : operation.clearances) {
         if (clearance.tag != step.tag || clearance.peer != step.peer) continue;
-        transfer.is_cleared = true;
-        transfer.there = clearance.there;
+        clear(team, operation, transfer, clearance.there);
       }
     } else if (step.bytes > first_part()) {
       transfer.owes_ready = true;
@@ -236,9 +226,7 @@ void Teams<H>::begin_round(Team<H>& team, Operation& operation, const teams::Ste
     }
     const teams::Early taken = std::move(early);
     team.early_.erase(team.early_.begin() + static_cast<std::ptrdiff_t>(i));
-    if (taken.signature != operation.signature || taken.total != transfer->step.bytes) {
-      mismatch(team, taken, &operation);
-    }
+    if (!fits(team, operation, *transfer, taken, taken.data.size())) mismatch(team, taken, &operation);
     take_first(operation, *transfer, taken.total, taken.data.data(), taken.data.size());
   }
 }
@@ -374,25 +362,69 @@ void Teams<H>::take_first(Operation& operation, Transfer& transfer, Bytes total,
 }
 
 template <class H>
+bool Teams<H>::is_member(const Team<H>& team, const teams::EarlyClearance& early) {
+  return team.rank_of(Rank{early.source}) == early.clearance.peer;
+}
+
+template <class H>
+bool Teams<H>::fits(const Team<H>& team, const Operation& operation, const Transfer& transfer, const teams::Early& what,
+                    Bytes bytes) {
+  const teams::Step& step = transfer.step;
+  return what.signature == operation.signature && what.total == step.bytes && bytes <= step.bytes - transfer.done &&
+         team.job_rank(step.peer) == Rank{what.source};
+}
+
+template <class H>
+void Teams<H>::clear(Team<H>& team, Operation& operation, Transfer& transfer, std::byte* there) {
+  const teams::Step& step = transfer.step;
+  const Rank peer = team.job_rank(step.peer);
+  if (there != nullptr && !endpoint_.segment(peer).holds(there, step.bytes)) {
+    throw UsageError(where(team) + ": collective " + std::to_string(operation.number) + ": rank " +
+                     std::to_string(index(peer)) + " of the job asks for " + std::to_string(step.bytes) +
+                     " bytes outside its segment");
+  }
+  if (transfer.has_first && !transfer.is_cleared) ++operation.owing;
+  transfer.is_cleared = true;
+  transfer.there = there;
+}
+
+template <class H>
+template <class Kept>
+void Teams<H>::keep(const Incoming<H>& message, std::vector<Kept>& kept, std::uint32_t ranks, Kept&& what) const {
+  if (const std::size_t most = teams::most_early(ranks); kept.size() >= most) {
+    message.refuse(std::to_string(most) + " messages of collectives that this rank has not entered are kept already; " +
+                   "whoever goes so far ahead is expected to wait for the others now and then, as a barrier does");
+  }
+  kept.push_back(std::forward<Kept>(what));
+}
+
+template <class H>
 void Teams<H>::on_first(Token<H>& token) {
-  teams::Early what{.number = teams::word(token, 1),
-                    .tag = teams::word(token, 2),
-                    .signature = teams::word(token, 3),
+  const Incoming<H> message(token);
+  const bool is_part = token.category() == Category::medium && token.arguments().size() == 6;
+  message.expect_form(token.is_long() ? Category::medium : token.category(), Incoming<H>::Sent::request,
+                      is_part ? 6 : 4);
+  teams::Early what{.number = message.word(1),
+                    .tag = message.word(2),
+                    .signature = message.word(3),
                     .source = index(token.source()),
-                    .total = token.size(),
+                    .total = is_part ? message.wide(4) : token.size(),
                     .data = {}};
-  if (token.arguments().size() > 4) what.total = teams::wide(token, 4);
-  token.template context_as<Teams>().first_arrived(teams::word(token, 0), std::move(what), token.payload(),
+  message.expect(token.size() <= teams::kMostFirst && token.size() <= what.total,
+                 "its first part is more than a first part is");
+  token.template context_as<Teams>().first_arrived(message, message.word(0), std::move(what), token.payload(),
                                                    token.size());
 }
 
 template <class H>
-void Teams<H>::first_arrived(std::uint32_t id, teams::Early&& what, const void* data, Bytes bytes) {
+void Teams<H>::first_arrived(const Incoming<H>& message, std::uint32_t id, teams::Early&& what, const void* data,
+                             Bytes bytes) {
   const std::lock_guard guard(lock_);
-  const auto keep = [&] {
+  const auto copied = [&]() -> teams::Early&& {
     const auto* const from = static_cast<const std::byte*>(data);
     if (bytes != 0) what.data.assign(from, from + bytes);
     endpoint_.host().charge(PrivatePrice::call);
+    return std::move(what);
   };
   Team<H>* const team = find(id);
   if (team == nullptr) {
@@ -400,77 +432,88 @@ void Teams<H>::first_arrived(std::uint32_t id, teams::Early&& what, const void* 
       throw UsageError("rank " + std::to_string(index(endpoint_.rank())) + ": rank " + std::to_string(what.source) +
                        " is in a collective of team " + std::to_string(id) + ", which is destroyed here");
     }
-    keep();
-    foreign_.push_back({id, std::move(what)});
+    keep(message, foreign_, endpoint_.ranks(), Foreign{id, copied()});
     return;
   }
+  message.expect(team->rank_of(Rank{what.source}).has_value(), "it is no member of the team");
   Operation* const operation = find(*team, what.number);
   if (operation == nullptr) {
     if (static_cast<std::int32_t>(what.number - team->next_number_) < 0) mismatch(*team, what, nullptr);
-    keep();
-    team->early_.push_back(std::move(what));
+    keep(message, team->early_, team->ranks_, copied());
     return;
   }
   if (what.signature != operation->signature) mismatch(*team, what, operation);
   Transfer* const transfer = find(*operation, teams::Act::receive, what.tag, 0);
   if (transfer == nullptr || transfer->has_first) {  // of a later round
-    keep();
-    team->early_.push_back(std::move(what));
+    keep(message, team->early_, team->ranks_, copied());
     return;
   }
-  if (what.total != transfer->step.bytes) mismatch(*team, what, operation);
+  if (!fits(*team, *operation, *transfer, what, bytes)) mismatch(*team, what, operation);
   take_first(*operation, *transfer, what.total, data, bytes);
 }
 
 template <class H>
 void Teams<H>::on_piece(Token<H>& token) {
+  const Incoming<H> message(token);
+  message.expect_form(token.is_long() ? Category::long_message : Category::medium, Incoming<H>::Sent::request, 5);
   auto& self = token.template context_as<Teams>();
   const std::lock_guard guard(self.lock_);
-  Team<H>* const team = self.find(teams::word(token, 0));
-  Operation* const operation = team != nullptr ? find(*team, teams::word(token, 1)) : nullptr;
-  Transfer* const transfer =
-      operation != nullptr ? find(*operation, teams::Act::receive, teams::word(token, 2), 0) : nullptr;
+  Team<H>* const team = self.find(message.word(0));
+  Operation* const operation = team != nullptr ? find(*team, message.word(1)) : nullptr;
+  Transfer* const transfer = operation != nullptr ? find(*operation, teams::Act::receive, message.word(2), 0) : nullptr;
   if (transfer == nullptr) return;  // of a collective that a contradiction ended
-  const std::uint64_t offset = teams::wide(token, 3);
-  std::byte* const here = teams::target_of(operation->buffers, transfer->step.to) + offset;
+  const teams::Step& step = transfer->step;
+  const std::uint64_t offset = message.wide(3);
+  message.expect(transfer->is_cleared && team->job_rank(step.peer) == token.source(), "nobody asked for this piece");
+  message.expect(
+      offset <= step.bytes && token.size() <= step.bytes - offset && token.size() <= step.bytes - transfer->done,
+      "the piece reaches beyond the message");
+  std::byte* const here = teams::target_of(operation->buffers, step.to) + offset;
   if (!token.is_long()) {
     H& host = self.endpoint_.host();
     host.synchronise();
     host.copy(here, token.payload(), token.size());
+  } else {
+    message.expect(token.payload() == here, "the piece went elsewhere");
   }
   transfer->done += token.size();
-  if (transfer->done != transfer->step.bytes || !transfer->has_first) return;
+  if (transfer->done != step.bytes || !transfer->has_first) return;
   transfer->is_open = false;
   --operation->open;
 }
 
 template <class H>
 void Teams<H>::on_ready(Token<H>& token) {
+  const Incoming<H> message(token);
+  const bool has_address = token.arguments().size() > 4;
+  message.expect_form(Category::short_message, Incoming<H>::Sent::request, has_address ? 6 : 4);
   auto& self = token.template context_as<Teams>();
   const std::lock_guard guard(self.lock_);
-  const std::uint32_t id = teams::word(token, 0);
-  auto* const there = token.arguments().size() > 4 ? reinterpret_cast<std::byte*>(teams::wide(token, 4))
-                                                   : static_cast<std::byte*>(nullptr);
-  const teams::EarlyClearance early{teams::word(token, 1), {teams::word(token, 2), teams::word(token, 3), there}};
+  const std::uint32_t id = message.word(0);
+  const teams::EarlyClearance early{message.word(1),
+                                    index(token.source()),
+                                    {message.word(2), message.word(3), has_address ? message.address(4) : nullptr}};
   const teams::Clearance& clearance = early.clearance;
   Team<H>* const team = self.find(id);
-  if (team == nullptr) {
-    if (id >= self.next_id_) self.foreign_clearances_.push_back({id, early});
-    return;  // otherwise it asked for nothing that is still to come
+  if (team == nullptr) {  // if it was destroyed, this asks for nothing that is still to come
+    if (id >= self.next_id_) {
+      self.keep(message, self.foreign_clearances_, self.endpoint_.ranks(), ForeignClearance{id, early});
+    }
+    return;
   }
+  message.expect(is_member(*team, early), "it is no member of the team, or another one");
   Operation* const operation = find(*team, early.number);
   if (operation == nullptr) {
-    if (static_cast<std::int32_t>(early.number - team->next_number_) >= 0) team->early_clearances_.push_back(early);
+    if (static_cast<std::int32_t>(early.number - team->next_number_) < 0) return;
+    self.keep(message, team->early_clearances_, team->ranks_, teams::EarlyClearance(early));
     return;
   }
   Transfer* const transfer = find(*operation, teams::Act::send, clearance.tag, clearance.peer);
   if (transfer == nullptr || !transfer->is_open) {
-    operation->clearances.push_back(clearance);
+    self.keep(message, operation->clearances, team->ranks_, teams::Clearance(clearance));
     return;
   }
-  if (transfer->has_first && !transfer->is_cleared) ++operation->owing;
-  transfer->is_cleared = true;
-  transfer->there = there;
+  self.clear(*team, *operation, *transfer, clearance.there);
 }
 
 // ---- contradictions
@@ -495,9 +538,11 @@ unsigned Teams<H>::tell() {
 template <class H>
 void Teams<H>::mismatch(Team<H>& team, const teams::Early& what, const Operation* mine) {
   const auto theirs = static_cast<teams::Collective>(what.signature >> 28);
+  const bool is_known = theirs <= teams::Collective::scan;
   std::string text = where(team) + ": collective " + std::to_string(what.number) + ": rank " +
                      std::to_string(team.rank_of(Rank{what.source}).value_or(0)) + " of the team (" +
-                     std::to_string(what.source) + " of the job) calls " + teams::name_of(theirs);
+                     std::to_string(what.source) + " of the job) calls " +
+                     (is_known ? teams::name_of(theirs) : "what is no collective");
   if (mine == nullptr) {
     text += " and sends " + std::to_string(what.total) + " bytes to this rank, which expected none of it";
   } else if (theirs != mine->call.collective) {

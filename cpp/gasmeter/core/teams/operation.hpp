@@ -65,6 +65,7 @@ struct Early {
 };
 struct EarlyClearance {
   std::uint32_t number = 0;
+  std::uint32_t source = 0;  // job rank
   Clearance clearance;
 };
 

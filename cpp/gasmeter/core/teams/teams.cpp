@@ -211,11 +211,13 @@ Team<H>* Teams<H>::add(std::uint32_t id, std::uint32_t self, std::vector<Rank> m
   next_id_ = std::max(next_id_, id + 1);
   live_.push_back(std::unique_ptr<Team<H>>(new Team<H>(*this, id, self, std::move(members), scratch)));
   Team<H>& team = *live_.back();
+  // What somebody sends to a team that he is no member of is none of the team's.
   for (Foreign& foreign : foreign_) {
-    if (foreign.team == id) team.early_.push_back(std::move(foreign.what));
+    if (foreign.team != id || !team.rank_of(Rank{foreign.what.source})) continue;
+    team.early_.push_back(std::move(foreign.what));
   }
   for (const ForeignClearance& foreign : foreign_clearances_) {
-    if (foreign.team == id) team.early_clearances_.push_back(foreign.what);
+    if (foreign.team == id && is_member(team, foreign.what)) team.early_clearances_.push_back(foreign.what);
   }
   const auto is_its = [id](const auto& foreign) { return foreign.team == id; };
   std::erase_if(foreign_, is_its);

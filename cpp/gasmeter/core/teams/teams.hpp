@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "gasmeter/core/endpoint.hpp"
+#include "gasmeter/core/incoming.hpp"
 #include "gasmeter/core/teams/background.hpp"
 #include "gasmeter/core/teams/team.hpp"
 
@@ -79,7 +80,17 @@ class Teams {
   static void on_first(Token<H>& token);
   static void on_piece(Token<H>& token);
   static void on_ready(Token<H>& token);
-  void first_arrived(std::uint32_t team, teams::Early&& what, const void* data, Bytes bytes);
+  void first_arrived(const Incoming<H>& message, std::uint32_t team, teams::Early&& what, const void* data,
+                     Bytes bytes);
+  // Who says so is a member, and the one that it says it is.
+  [[nodiscard]] static bool is_member(const Team<H>& team, const teams::EarlyClearance& early);
+  [[nodiscard]] static bool fits(const Team<H>& team, const Operation& operation, const Transfer& transfer,
+                                 const teams::Early& what, Bytes bytes);
+  // A message's receiver is ready for the rest of it.
+  void clear(Team<H>& team, Operation& operation, Transfer& transfer, std::byte* there);
+  // Keeps what came early, as far as that is bounded.
+  template <class Kept>
+  void keep(const Incoming<H>& message, std::vector<Kept>& kept, std::uint32_t ranks, Kept&& what) const;
   [[nodiscard]] Team<H>* find(std::uint32_t id) const;
   [[nodiscard]] static Operation* find(Team<H>& team, std::uint32_t number);
   [[nodiscard]] static Transfer* find(Operation& operation, teams::Act act, std::uint32_t tag, std::uint32_t peer);

@@ -1,5 +1,8 @@
-// The library's own handler indices for teams, beside those of reference/ and atomics/.
+// The messages of teams: the library's own handler indices, beside those of reference/ and atomics/, and limits.
 #pragma once
+
+#include <cstddef>
+#include <cstdint>
 
 #include "gasmeter/base/units.hpp"
 
@@ -9,5 +12,12 @@ inline constexpr HandlerIndex kFirst{48};
 inline constexpr HandlerIndex kPiece{49};
 inline constexpr HandlerIndex kReady{50};
 inline constexpr HandlerIndex kNamedBarrier{51};
+
+inline constexpr Bytes kMostFirst = Bytes{8} * 1024;  // of a message that may come before its receiver is there
+// Messages that are kept until this rank enters their collectives, of a team of so many ranks. Each has at most
+// kMostFirst bytes.
+[[nodiscard]] constexpr std::size_t most_early(std::uint32_t ranks) {
+  return 16384 + std::size_t{64} * ranks;
+}
 
 }  // namespace gasmeter::core::teams

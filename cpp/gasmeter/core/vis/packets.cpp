@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gasmeter/base/real_host.hpp"
+#include "gasmeter/core/incoming.hpp"
 #include "gasmeter/core/reference/extended.hpp"
 #include "gasmeter/core/vis/packet_head.hpp"
 #include "gasmeter/core/vis/vis.hpp"
@@ -19,9 +20,13 @@ using conduit::OperationId;
 
 namespace {
 
+// Limits go by the longer of each pair.
 constexpr unsigned kPutArguments = 6;
+constexpr unsigned kPutListArguments = 5;
 constexpr unsigned kGetArguments = 11;
+constexpr unsigned kGetShapeArguments = 8;
 constexpr unsigned kReplyArguments = 7;
+constexpr unsigned kShapeReplyArguments = 5;
 
 // Keeps the slivers out that a piece cut at the end of a packet may leave; a piece that starts a packet may be cut.
 constexpr Bytes kSmallestCut = 64;
@@ -35,16 +40,6 @@ std::int32_t high(std::uint64_t value) {
 std::uint64_t bits(const void* address) {
   return reinterpret_cast<std::uint64_t>(address);
 }
-template <class H>
-std::uint64_t wide(const Token<H>& token, std::size_t i) {
-  return static_cast<std::uint64_t>(static_cast<std::uint32_t>(token.argument(i))) |
-         static_cast<std::uint64_t>(static_cast<std::uint32_t>(token.argument(i + 1))) << 32;
-}
-template <class H>
-Bytes count_at(const Token<H>& token, std::size_t i) {
-  return static_cast<std::uint32_t>(token.argument(i));
-}
-
 // Whole elements where one fits.
 Bytes cut(Bytes room, Bytes left, Bytes element) {
   if (left <= room) return left;
@@ -126,6 +121,10 @@ struct Vis<H>::GetState {
     void operator()(GetState* state) const { state->release(); }
   };
   using Hold = std::unique_ptr<GetState, Release>;
+  [[nodiscard]] Hold hold() {
+    holders.fetch_add(1, std::memory_order_relaxed);
+    return Hold(this);
+  }
 };
 
 // What a conduit carries best, where it says so; GASNet-1 asked for the most that every peer takes.
@@ -169,15 +168,21 @@ bool Vis<H>::send_medium(Rank rank, HandlerIndex handler, Bytes bytes, Flags fla
     temporary_.resize(bytes);
     ep_.host_.synchronise();
     fill(temporary_.data());
-    add_part(id);
+    await_answer(rank, id);
     return ep_.request_medium(rank, handler, temporary_.data(), bytes, flags, arguments...) == Status::ok;
   }
   Prepared<H> sd = ep_.prepare_medium(rank, nullptr, bytes, bytes, sizeof...(Args), LocalCompletion::now(), flags);
   if (!sd) return false;
   ep_.host_.synchronise();  // the pieces may lie where neighbours write
   fill(static_cast<std::byte*>(sd.data()));
-  add_part(id);
+  await_answer(rank, id);
   return sd.commit(handler, bytes, flags, arguments...) == Status::ok;
+}
+
+template <class H>
+void Vis<H>::await_answer(Rank rank, OperationId id) {
+  const std::lock_guard guard(ep_.operations_lock_);
+  ep_.operations_.await(id, rank, 1);
 }
 
 // ---- puts
@@ -251,40 +256,81 @@ bool Vis<H>::put_lists_packed(Rank rank, const Transfer& transfer, const Call& c
   return true;
 }
 
+namespace {
+
+// The peer's description of a side of this rank, which starts so far behind the payload's begin and means `bytes` bytes
+// from `start` on.
+template <class H>
+void read_side(const Incoming<H>& message, const Token<H>& token, Bytes before, std::uint32_t levels,
+               StridedSide& side) {
+  message.expect(levels <= kMostLevels, "it has more levels than strided transfers have");
+  const Bytes wire = StridedSide::wire_bytes(levels);
+  message.expect(before <= token.size() && wire <= token.size() - before, "its description is cut off");
+  std::memcpy(&side, static_cast<const std::byte*>(token.payload()) + before, wire);
+  side.levels = levels;
+}
+template <class H>
+void expect_inside(const Incoming<H>& message, const StridedSide& side, Bytes start, Bytes bytes) {
+  const auto total = side.total();
+  message.expect(total && start <= *total && bytes <= *total - start, "its pieces are not so many");
+  const auto extent = side.extent();
+  message.expect(extent.has_value(), "its strides reach further than 64 bits count");
+  message.expect_in_segment(shifted(side.base, extent->first), extent->bytes());
+}
+
+// The same of a list; all of it is looked at before anything is moved. Returns what lies behind the entries.
+template <class H>
+std::byte* expect_list(const Incoming<H>& message, const WireList& list, std::size_t entries, Bytes room,
+                       Bytes& bytes) {
+  const Bytes entry = list_entry_bytes(list.uniform);
+  message.expect(entries <= room / entry, "its list is cut off");
+  bytes = 0;
+  WireList walk = list;
+  walk.read(entries, [&](const std::byte* at, Bytes piece) {
+    message.expect_in_segment(at, piece);
+    bytes += piece;  // each is at most a segment, and entries are at most a packet's
+  });
+  return walk.at;
+}
+
+}  // namespace
+
 template <class H>
 void Vis<H>::on_put_shape(Token<H>& token) {
+  const Incoming<H> message(token);
+  message.expect_form(Category::medium, Incoming<H>::Sent::request, kPutArguments);
   H& host = token.endpoint().host();
   auto* const payload = static_cast<std::byte*>(token.payload());
-  const Bytes note = count_at(token, 3);
+  const Bytes note = message.word(3);
   StridedSide side;
-  side.levels = static_cast<std::uint32_t>(token.argument(1));
-  const Bytes wire = StridedSide::wire_bytes(side.levels);
-  std::memcpy(&side, payload + padded(note), wire);
-  const Bytes before = padded(note) + wire;
+  read_side(message, token, padded(note), message.word(1), side);
+  const Bytes before = padded(note) + StridedSide::wire_bytes(side.levels);
+  expect_inside(message, side, message.wide(4), token.size() - before);
   host.synchronise();  // neighbours can see the destination
-  unpack(host, side, wide(token, 4), token.size() - before, payload + before);
-  if (token.argument(2) != 0) {
-    complete_at_peer(token, HandlerIndex{static_cast<std::uint8_t>(token.argument(2))}, payload, note);
-  }
+  unpack(host, side, message.wide(4), token.size() - before, payload + before);
+  if (message.word(2) != 0) complete_at_peer(token, message.word(2), payload, note);
   (void)token.reply_short(reference::kAcknowledge, token.argument(0));
 }
 
 template <class H>
 void Vis<H>::on_put_list(Token<H>& token) {
+  const Incoming<H> message(token);
+  message.expect_form(Category::medium, Incoming<H>::Sent::request, kPutListArguments);
   H& host = token.endpoint().host();
   auto* const payload = static_cast<std::byte*>(token.payload());
-  const Bytes note = count_at(token, 4);
-  const std::size_t entries = count_at(token, 1);
-  WireList list{payload + padded(note), count_at(token, 2)};
-  const std::byte* data = list.at + entries * list_entry_bytes(list.uniform);
+  const Bytes note = message.word(4);
+  const std::size_t entries = message.word(1);
+  message.expect(padded(note) <= token.size(), "its description is cut off");
+  WireList list{payload + padded(note), message.word(2)};
+  Bytes bytes = 0;
+  const std::byte* data = expect_list(message, list, entries, token.size() - padded(note), bytes);
+  message.expect(bytes == static_cast<Bytes>(payload + token.size() - data), "its pieces are not what it carries");
   host.synchronise();  // neighbours can see the destination
-  list.read(entries, [&](std::byte* to, Bytes bytes) {
-    host.copy(to, data, bytes);
-    data += bytes;
+  list.read(entries, [&](std::byte* to, Bytes piece) {
+    host.copy(to, data, piece);
+    data += piece;
   });
-  if (token.argument(3) != 0) {
-    complete_at_peer(token, HandlerIndex{static_cast<std::uint8_t>(token.argument(3))}, payload, note);
-  }
+  if (message.word(3) != 0) complete_at_peer(token, message.word(3), payload, note);
   (void)token.reply_short(reference::kAcknowledge, token.argument(0));
 }
 
@@ -309,14 +355,16 @@ bool Vis<H>::get_shape_packed(Rank rank, const Transfer& transfer, const Call& c
   Bytes data = 0;
   for (Bytes start = 0; start < transfer.total; start += data) {
     data = cut(room, transfer.total - start, there.element);
-    state->holders.fetch_add(1, std::memory_order_relaxed);
     const auto fill = [&](std::byte* to) { ep_.host_.copy(to, &there, wire); };
-    if (!send_medium(rank, kGetShape, wire, call.flags, id, fill, static_cast<std::int32_t>(id), low(bits(state.get())),
-                     high(bits(state.get())), static_cast<std::int32_t>(there.levels), low(start), high(start),
+    AwaitedData<H> landing(ep_, {state.get(), data, id, rank, kShapeReply});
+    typename GetState::Hold hold = state->hold();
+    if (!send_medium(rank, kGetShape, wire, call.flags, id, fill, static_cast<std::int32_t>(id), landing.place(),
+                     landing.generation(), static_cast<std::int32_t>(there.levels), low(start), high(start),
                      static_cast<std::int32_t>(data), fixed ? 1 : 0)) {
-      state->release();
       return false;
     }
+    landing.sent();
+    (void)hold.release();  // the reply's
   }
   return true;
 }
@@ -335,16 +383,18 @@ bool Vis<H>::get_lists_packed(Rank rank, const Transfer& transfer, const Call& c
     (void)there.run(transfer.peer, left);
     (void)here.run(transfer.self, left);
     const Share share = share_of(transfer.peer, there, left, request, reply, false);
-    state->holders.fetch_add(1, std::memory_order_relaxed);
+    AwaitedData<H> landing(ep_, {state.get(), share.data, id, rank, kListReply});
+    typename GetState::Hold hold = state->hold();
     const auto fill = [&](std::byte* to) { write_list(ep_.host_, {to, share.uniform}, transfer.peer, there, share); };
     if (!send_medium(rank, kGetList, list_entry_bytes(share.uniform) * share.entries, call.flags, id, fill,
-                     static_cast<std::int32_t>(id), low(bits(state.get())), high(bits(state.get())),
+                     static_cast<std::int32_t>(id), landing.place(), landing.generation(),
                      static_cast<std::int32_t>(share.entries), static_cast<std::int32_t>(share.uniform),
                      low(here.piece), high(here.piece), low(here.offset), high(here.offset),
                      static_cast<std::int32_t>(share.data), fixed ? 1 : 0)) {
-      state->release();
       return false;
     }
+    landing.sent();
+    (void)hold.release();  // the reply's
     for_pieces(transfer.self, here, share.data, [](const std::byte*, Bytes) {});
     left -= share.data;
   }
@@ -372,50 +422,69 @@ void answer(Token<H>& token, HandlerIndex handler, Bytes bytes, bool fixed, Fill
 
 template <class H>
 void Vis<H>::on_get_shape(Token<H>& token) {
+  const Incoming<H> message(token);
+  message.expect_form(Category::medium, Incoming<H>::Sent::request, kGetShapeArguments);
   StridedSide side;
-  side.levels = static_cast<std::uint32_t>(token.argument(3));
-  std::memcpy(&side, token.payload(), StridedSide::wire_bytes(side.levels));
-  const Bytes bytes = count_at(token, 6);
-  const auto fill = [&](std::byte* to) { pack(token.endpoint().host(), side, wide(token, 4), bytes, to); };
+  read_side(message, token, 0, message.word(3), side);
+  const Bytes bytes = message.word(6);
+  expect_inside(message, side, message.wide(4), bytes);
+  message.expect(bytes <= token.max_reply_medium(kShapeReplyArguments), "it asks for more than a reply holds");
+  const auto fill = [&](std::byte* to) { pack(token.endpoint().host(), side, message.wide(4), bytes, to); };
   answer(token, kShapeReply, bytes, token.argument(7) != 0, fill, token.argument(0), token.argument(1),
          token.argument(2), token.argument(4), token.argument(5));
 }
 
 template <class H>
 void Vis<H>::on_get_list(Token<H>& token) {
+  const Incoming<H> message(token);
+  message.expect_form(Category::medium, Incoming<H>::Sent::request, kGetArguments);
   H& host = token.endpoint().host();
+  const std::size_t entries = message.word(3);
+  const WireList list{static_cast<std::byte*>(token.payload()), message.word(4)};
+  Bytes bytes = 0;
+  (void)expect_list(message, list, entries, token.size(), bytes);
+  message.expect(bytes == message.word(9), "its pieces are not what it asks for");
+  message.expect(bytes <= token.max_reply_medium(kReplyArguments), "it asks for more than a reply holds");
   const auto fill = [&](std::byte* to) {
-    WireList list{static_cast<std::byte*>(token.payload()), count_at(token, 4)};
-    list.read(count_at(token, 3), [&](const std::byte* from, Bytes bytes) {
-      host.copy(to, from, bytes);
-      to += bytes;
+    WireList walk = list;
+    walk.read(entries, [&](const std::byte* from, Bytes piece) {
+      host.copy(to, from, piece);
+      to += piece;
     });
   };
-  answer(token, kListReply, count_at(token, 9), token.argument(10) != 0, fill, token.argument(0), token.argument(1),
+  answer(token, kListReply, bytes, token.argument(10) != 0, fill, token.argument(0), token.argument(1),
          token.argument(2), token.argument(5), token.argument(6), token.argument(7), token.argument(8));
 }
 
 template <class H>
 void Vis<H>::on_shape_reply(Token<H>& token) {
+  const Incoming<H> message(token);
+  message.expect_form(Category::medium, Incoming<H>::Sent::reply, kShapeReplyArguments);
   H& host = token.endpoint().host();
-  const typename GetState::Hold state(reinterpret_cast<GetState*>(wide(token, 1)));
+  const typename GetState::Hold state(static_cast<GetState*>(message.claim_landing(token.size())));
+  const Bytes start = message.wide(3);
+  const auto total = state->side.total();
+  message.expect(total && start <= *total && token.size() <= *total - start, "it is of pieces that were not asked for");
   host.synchronise();  // neighbours may see the destination
-  unpack(host, state->side, wide(token, 3), token.size(), static_cast<const std::byte*>(token.payload()));
-  token.endpoint().complete(OperationId{static_cast<std::uint32_t>(token.argument(0))});
+  unpack(host, state->side, start, token.size(), static_cast<const std::byte*>(token.payload()));
+  message.complete_operation();
 }
 
 template <class H>
 void Vis<H>::on_list_reply(Token<H>& token) {
+  const Incoming<H> message(token);
+  message.expect_form(Category::medium, Incoming<H>::Sent::reply, kReplyArguments);
   H& host = token.endpoint().host();
-  const typename GetState::Hold state(reinterpret_cast<GetState*>(wide(token, 1)));
-  ListPlace place{wide(token, 3), wide(token, 5)};
+  const typename GetState::Hold state(static_cast<GetState*>(message.claim_landing(token.size())));
+  ListPlace place{message.wide(3), message.wide(5)};
+  message.expect(place.is_before(state->list, token.size()), "it is of pieces that were not asked for");
   const auto* from = static_cast<const std::byte*>(token.payload());
   host.synchronise();  // neighbours may see the destination
   for_pieces(state->list, place, token.size(), [&](std::byte* to, Bytes bytes) {
     host.copy(to, from, bytes);
     from += bytes;
   });
-  token.endpoint().complete(OperationId{static_cast<std::uint32_t>(token.argument(0))});
+  message.complete_operation();
 }
 
 template <class H>

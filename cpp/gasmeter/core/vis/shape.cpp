@@ -1,5 +1,6 @@
 #include "gasmeter/core/vis/shape.hpp"
 
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -9,8 +10,23 @@
 namespace gasmeter::core::vis {
 namespace {
 
+// Of a shape, where it is known to fit; of a description, is_wide says whether it does not.
 constexpr std::ptrdiff_t times(std::ptrdiff_t stride, Bytes count) {
-  return stride * static_cast<std::ptrdiff_t>(count);
+  return static_cast<std::ptrdiff_t>(static_cast<std::size_t>(stride) * count);
+}
+GASMETER_INLINE std::ptrdiff_t times(std::ptrdiff_t stride, Bytes count, bool& is_wide) {
+  std::ptrdiff_t product = 0;
+  is_wide |= __builtin_mul_overflow(stride, count, &product);
+  return product;
+}
+GASMETER_INLINE std::ptrdiff_t signed_of(Bytes element, bool& is_wide) {
+  is_wide |= element > static_cast<Bytes>(std::numeric_limits<std::ptrdiff_t>::max());
+  return static_cast<std::ptrdiff_t>(element);
+}
+
+[[noreturn]] GASMETER_NOINLINE void refuse_reach(std::size_t levels, Bytes element) {
+  throw UsageError("strided transfer: " + std::to_string(levels) + " levels of pieces of " + std::to_string(element) +
+                   " bytes: counts times strides reach further than 64 bits count; smaller ones are expected");
 }
 
 // `outer` starts where `inner` ends, at both sides.
@@ -30,14 +46,8 @@ void remove_first(Shape& shape) {
 
 }  // namespace
 
-Extent extent_of(Bytes element, std::span<const Bytes> counts, std::span<const std::ptrdiff_t> strides) {
-  Extent extent{0, static_cast<std::ptrdiff_t>(element)};
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    if (counts[i] == 0) return {0, 0};
-    const std::ptrdiff_t reach = times(strides[i], counts[i] - 1);
-    (reach < 0 ? extent.first : extent.last) += reach;
-  }
-  return element == 0 ? Extent{0, 0} : extent;
+std::optional<Extent> extent_of(Bytes element, std::span<const Bytes> counts, std::span<const std::ptrdiff_t> strides) {
+  return extent_of_levels(element, counts.size(), [&](std::size_t i) { return std::pair(counts[i], strides[i]); });
 }
 
 void check_levels(std::size_t counts, std::size_t self, std::size_t peer) {
@@ -59,7 +69,18 @@ Shape plain_shape(std::byte* self, std::span<const std::ptrdiff_t> self_strides,
   shape.peer = peer;
   shape.element = element;
   shape.levels = static_cast<std::uint32_t>(counts.size());
-  for (std::size_t i = 0; i < counts.size(); ++i) shape.level[i] = {counts[i], self_strides[i], peer_strides[i]};
+  bool is_wide = false;
+  bool is_empty = element == 0;
+  (void)signed_of(element, is_wide);
+  Bytes total = element;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    shape.level[i] = {counts[i], self_strides[i], peer_strides[i]};
+    is_empty |= counts[i] == 0;
+    is_wide |= __builtin_mul_overflow(total, counts[i], &total);
+    (void)times(self_strides[i], counts[i], is_wide);
+    (void)times(peer_strides[i], counts[i], is_wide);
+  }
+  if (is_wide && !is_empty) refuse_reach(counts.size(), element);
   return shape;
 }
 
@@ -75,8 +96,8 @@ void invert(Shape& shape) {
   for (std::uint32_t i = 0; i < shape.levels; ++i) {
     Level& level = shape.level[i];
     if (level.peer >= 0 || level.count == 0) continue;
-    shape.self += times(level.self, level.count - 1);
-    shape.peer += times(level.peer, level.count - 1);
+    shape.self = shifted(shape.self, times(level.self, level.count - 1));
+    shape.peer = shifted(shape.peer, times(level.peer, level.count - 1));
     level.self = -level.self;
     level.peer = -level.peer;
   }
@@ -123,7 +144,9 @@ bool optimised_shape(Shape& shape, std::byte* self, std::span<const std::ptrdiff
   shape.levels = 0;
   if (element == 0) return false;
   Level open{1, 0, 0};
-  std::ptrdiff_t next_self = static_cast<std::ptrdiff_t>(element);
+  bool is_wide = false;
+  Bytes total = element;
+  std::ptrdiff_t next_self = signed_of(element, is_wide);
   std::ptrdiff_t next_peer = next_self;
   for (std::size_t i = 0; i < counts.size(); ++i) {
     const Bytes count = counts[i];
@@ -137,9 +160,11 @@ bool optimised_shape(Shape& shape, std::byte* self, std::span<const std::ptrdiff
       if (open.count != 1) shape.level[shape.levels++] = open;
       open = {count, self_strides[i], peer_strides[i]};
     }
-    next_self = times(self_strides[i], count);
-    next_peer = times(peer_strides[i], count);
+    is_wide |= __builtin_mul_overflow(total, count, &total);
+    next_self = times(self_strides[i], count, is_wide);
+    next_peer = times(peer_strides[i], count, is_wide);
   }
+  if (GASMETER_UNLIKELY(is_wide)) refuse_reach(counts.size(), element);
   if (open.count != 1) shape.level[shape.levels++] = open;
   invert(shape);
   if (shape.levels > 1) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "gasmeter/base/units.hpp"
@@ -36,14 +37,39 @@ struct Shape {
   [[nodiscard]] Bytes total() const { return pieces() * element; }
 };
 
+// Where `by` bytes further is, as memory counts: modulo 2^64. What lies between need not be anybody's.
+[[nodiscard]] inline std::byte* shifted(std::byte* at, std::ptrdiff_t by) {
+  return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(at) + static_cast<std::uintptr_t>(by));
+}
+
 // Bytes that a side touches, from its base address: [first, last). {0, 0} if there are none.
 struct Extent {
   std::ptrdiff_t first;
   std::ptrdiff_t last;
-};
-[[nodiscard]] Extent extent_of(Bytes element, std::span<const Bytes> counts, std::span<const std::ptrdiff_t> strides);
 
-// As the client describes it; the two spans of strides are as long as `counts`. Throws UsageError otherwise.
+  [[nodiscard]] Bytes bytes() const { return static_cast<Bytes>(last) - static_cast<Bytes>(first); }
+};
+// `level(i)` is {count, stride}. Nothing: it reaches further than 64 bits count.
+template <class Level>
+[[nodiscard]] std::optional<Extent> extent_of_levels(Bytes element, std::size_t levels, Level&& level) {
+  Extent extent{0, 0};
+  if (__builtin_add_overflow(element, 0, &extent.last)) return std::nullopt;
+  bool is_wide = false;
+  for (std::size_t i = 0; i < levels; ++i) {
+    const auto [count, stride] = level(i);
+    if (count == 0 || element == 0) return Extent{0, 0};
+    std::ptrdiff_t reach = 0;
+    is_wide |= __builtin_mul_overflow(stride, count - 1, &reach);
+    std::ptrdiff_t& end = reach < 0 ? extent.first : extent.last;
+    is_wide |= __builtin_add_overflow(end, reach, &end);
+  }
+  return is_wide ? std::nullopt : std::optional(extent);
+}
+[[nodiscard]] std::optional<Extent> extent_of(Bytes element, std::span<const Bytes> counts,
+                                              std::span<const std::ptrdiff_t> strides);
+
+// As the client describes it; the two spans of strides are as long as `counts`, and no distance within a side exceeds
+// 64 bits. Throws UsageError otherwise.
 void check_levels(std::size_t counts, std::size_t self, std::size_t peer);
 [[nodiscard]] Shape plain_shape(std::byte* self, std::span<const std::ptrdiff_t> self_strides, std::byte* peer,
                                 std::span<const std::ptrdiff_t> peer_strides, Bytes element,

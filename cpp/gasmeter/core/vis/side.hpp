@@ -6,7 +6,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <utility>
 
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/core/vis/rows.hpp"
@@ -40,6 +42,19 @@ struct StridedSide {
   Bytes element;
   std::array<OneLevel, kMostLevels> level;
   std::uint32_t levels;
+
+  // Of a description that somebody else has made: nothing if it has no bytes or more than 64 bits count.
+  [[nodiscard]] std::optional<Bytes> total() const {
+    Bytes all = element;
+    for (std::uint32_t i = 0; i < levels; ++i) {
+      if (__builtin_mul_overflow(all, level[i].count, &all)) return std::nullopt;
+    }
+    return all != 0 ? std::optional(all) : std::nullopt;
+  }
+  [[nodiscard]] std::optional<Extent> extent() const {
+    return extent_of_levels(element, levels,
+                            [this](std::size_t i) { return std::pair(level[i].count, level[i].stride); });
+  }
 
   [[nodiscard]] static constexpr Bytes wire_bytes(std::uint32_t levels) { return 16 + 16 * Bytes{levels}; }
 
@@ -172,6 +187,13 @@ struct ListPlace {
   std::size_t piece = 0;
   Bytes offset = 0;
 
+  // Whether somebody else's place is one, with `bytes` bytes of the list behind it.
+  [[nodiscard]] bool is_before(const ListSide& list, Bytes bytes) const {
+    if (piece >= list.count || offset > list.size(piece)) return false;
+    Bytes left = list.size(piece) - offset;
+    for (std::size_t i = piece + 1; left < bytes && i < list.count; ++i) left += list.size(i);
+    return left >= bytes;
+  }
   // The contiguous bytes from here, at most `most`. Nothing left: 0.
   [[nodiscard]] Bytes run(const ListSide& list, Bytes most) {
     while (piece < list.count && offset == list.size(piece)) {
@@ -183,7 +205,7 @@ struct ListPlace {
   [[nodiscard]] std::byte* address(const ListSide& list) const { return list.at(piece) + offset; }
 };
 
-// Calls f(address, bytes) for the next `bytes` bytes and moves the place behind them.
+// Calls f(address, bytes) for the next `bytes` bytes, of which the list has so many, and moves the place behind them.
 template <class F>
 void for_pieces(const ListSide& list, ListPlace& place, Bytes bytes, F&& f) {
   while (bytes != 0) {

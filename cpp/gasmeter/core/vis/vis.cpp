@@ -5,8 +5,10 @@
 #include <cstring>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "gasmeter/base/real_host.hpp"
+#include "gasmeter/core/incoming.hpp"
 #include "gasmeter/core/reference/extended.hpp"
 #include "gasmeter/sim/model_host.hpp"
 
@@ -141,32 +143,36 @@ void Vis<H>::set_peer_completion_handler(HandlerIndex handler, const void* paylo
 // ---- how it is done
 
 template <class H>
-void Vis<H>::check_peer(Rank rank, const Transfer& transfer) const {
+void Vis<H>::refuse_range(Rank rank, const void* at, Bytes bytes) const {
   const Segment& segment = ep_.segment(rank);
-  const auto refuse = [&](const void* at, Bytes bytes) {
-    const auto offset = static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(at) -
-                                                    reinterpret_cast<std::uintptr_t>(segment.address));
-    throw UsageError("rank " + std::to_string(index(ep_.rank_)) + ": transfer of pieces: [" + std::to_string(offset) +
-                     ", " + std::to_string(offset + static_cast<std::ptrdiff_t>(bytes)) +
-                     ") lies outside the segment of rank " + std::to_string(index(rank)) + ", which has " +
-                     std::to_string(segment.size) + " bytes");
+  const auto offset = static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(at) -
+                                                  reinterpret_cast<std::uintptr_t>(segment.address));
+  throw UsageError("rank " + std::to_string(index(ep_.rank_)) + ": transfer of pieces: " + std::to_string(bytes) +
+                   " bytes from offset " + std::to_string(offset) + " on lie outside the segment of rank " +
+                   std::to_string(index(rank)) + ", which has " + std::to_string(segment.size) + " bytes");
+}
+
+// Strides are few, and wrong ones reach anywhere: all builds look at them.
+template <class H>
+void Vis<H>::check_shape(Rank rank, const Shape& shape) const {
+  const auto extent = [&](auto&& stride) {
+    return extent_of_levels(shape.element, shape.levels,
+                            [&](std::size_t i) { return std::pair(shape.level[i].count, stride(shape.level[i])); });
   };
-  if (transfer.shape != nullptr) {
-    const Shape& shape = *transfer.shape;
-    std::array<Bytes, kMostLevels> counts;
-    std::array<std::ptrdiff_t, kMostLevels> strides;
-    for (std::uint32_t i = 0; i < shape.levels; ++i) {
-      counts[i] = shape.level[i].count;
-      strides[i] = shape.level[i].peer;
-    }
-    const Extent extent = extent_of(shape.element, {counts.data(), shape.levels}, {strides.data(), shape.levels});
-    const auto bytes = static_cast<Bytes>(extent.last - extent.first);
-    if (!segment.holds(shape.peer + extent.first, bytes)) refuse(shape.peer + extent.first, bytes);
-    return;
+  const auto peer = extent([](const Level& level) { return level.peer; });
+  if (!peer || !extent([](const Level& level) { return level.self; })) {
+    throw UsageError("rank " + std::to_string(index(ep_.rank_)) +
+                     ": strided transfer: its pieces lie further from each other than 64 bits count");
   }
-  for (std::size_t i = 0; i < transfer.peer.count; ++i) {
-    const Bytes bytes = transfer.peer.size(i);
-    if (bytes != 0 && !segment.holds(transfer.peer.at(i), bytes)) refuse(transfer.peer.at(i), bytes);
+  const std::byte* const first = shifted(shape.peer, peer->first);
+  if (!ep_.segment(rank).holds(first, peer->bytes())) refuse_range(rank, first, peer->bytes());
+}
+
+template <class H>
+void Vis<H>::check_list(Rank rank, const ListSide& peer) const {
+  for (std::size_t i = 0; i < peer.count; ++i) {
+    const Bytes bytes = peer.size(i);
+    if (bytes != 0 && !ep_.segment(rank).holds(peer.at(i), bytes)) refuse_range(rank, peer.at(i), bytes);
   }
 }
 
@@ -200,7 +206,11 @@ typename Vis<H>::Started Vis<H>::move(Rank rank, Transfer& transfer, const Call&
     call.local.complete_now();
     return {Result::done};
   }
-  if constexpr (kChecked) check_peer(rank, transfer);
+  if (transfer.shape != nullptr) {
+    check_shape(rank, *transfer.shape);
+  } else if constexpr (kChecked) {
+    check_list(rank, transfer.peer);
+  }
   const Mechanism mechanism = choose(rank, transfer, call);
   last_ = {mechanism, transfer.shape != nullptr ? transfer.shape->levels : 1, 0};
   if (mechanism == Mechanism::direct) {
@@ -392,9 +402,9 @@ bool Vis<H>::get_piece(Rank rank, void* to, const void* from, Bytes bytes, const
 }
 
 template <class H>
-void Vis<H>::add_part(OperationId id, std::uint32_t parts) {
+void Vis<H>::add_part(OperationId id) {
   const std::lock_guard guard(ep_.operations_lock_);
-  ep_.operations_.add_parts(id, parts);
+  ep_.operations_.add_parts(id, 1);
 }
 
 // ---- at the peer, when the data are there
@@ -408,13 +418,16 @@ bool Vis<H>::send_peer_completion(Rank rank, Flags flags) {
   return true;
 }
 
+// As of a Medium reply without arguments, which none of the library's own handlers takes.
 template <class H>
-void Vis<H>::complete_at_peer(Token<H>& token, HandlerIndex handler, std::byte* payload, Bytes bytes) {
+void Vis<H>::complete_at_peer(Token<H>& token, std::uint32_t handler, std::byte* payload, Bytes bytes) {
+  Incoming<H>(token).expect(handler >= kFirstClientHandler && handler <= 255 && bytes <= kMostPeerCompletion,
+                            "it completes at its peer by what is no client's handler");
   AmView message;
   message.source = token.source();
   message.category = Category::medium;
   message.is_request = false;
-  message.handler = handler;
+  message.handler = HandlerIndex{static_cast<std::uint8_t>(handler)};
   message.payload = payload;
   message.size = bytes;
   token.endpoint().arrived(message);
@@ -422,8 +435,9 @@ void Vis<H>::complete_at_peer(Token<H>& token, HandlerIndex handler, std::byte* 
 
 template <class H>
 void Vis<H>::on_peer_completion(Token<H>& token) {
-  complete_at_peer(token, HandlerIndex{static_cast<std::uint8_t>(token.argument(0))},
-                   static_cast<std::byte*>(token.payload()), token.size());
+  const Incoming<H> message(token);
+  message.expect_form(Category::medium, Incoming<H>::Sent::request, 1);
+  complete_at_peer(token, message.word(0), static_cast<std::byte*>(token.payload()), token.size());
 }
 
 template class Vis<RealHost>;

@@ -95,7 +95,8 @@ class Vis {
   explicit Vis(Ep& endpoint, const vis::Settings& settings = {}) : ep_(endpoint), settings_(settings) {}
 
   // T: vis::Strided, vis::Indexed or vis::Vector. Throw UsageError for mismatched totals or numbers of levels, a
-  // mechanism that this peer does not have, and in checked builds ranges outside the peer's segment.
+  // mechanism that this peer does not have, and strides that reach out of the peer's segment; in checked builds also
+  // for listed pieces outside of it.
   template <class T>
   void put(Rank rank, const T& transfer) {
     Event event = put_nb(rank, transfer);
@@ -178,7 +179,9 @@ class Vis {
   [[nodiscard]] bool looks_for_shape(Rank rank, const Transfer& transfer) const;
   Started move(Rank rank, Transfer& transfer, const Call& call);
   [[nodiscard]] vis::Mechanism choose(Rank rank, const Transfer& transfer, const Call& call) const;
-  void check_peer(Rank rank, const Transfer& transfer) const;
+  void check_shape(Rank rank, const vis::Shape& shape) const;
+  void check_list(Rank rank, const vis::ListSide& peer) const;
+  [[noreturn]] void refuse_range(Rank rank, const void* at, Bytes bytes) const;
 
   Started start_parts(Rank rank, const Transfer& transfer, const Call& call, vis::Mechanism mechanism);
   // Each moves the whole transfer or starts it as parts of an operation; false: refused, nothing was started.
@@ -205,7 +208,8 @@ class Vis {
   [[nodiscard]] bool fits_packets(Rank rank, const Transfer& transfer, bool is_put) const;
   [[nodiscard]] bool fits_one_packet(Rank rank, const Transfer& transfer, bool is_put) const;
 
-  void add_part(conduit::OperationId id, std::uint32_t parts = 1);
+  void add_part(conduit::OperationId id);
+  void await_answer(Rank rank, conduit::OperationId id);  // one more
   bool send_peer_completion(Rank rank, Flags flags);
 
   static void on_put_shape(Token<H>& token);
@@ -215,7 +219,7 @@ class Vis {
   static void on_shape_reply(Token<H>& token);
   static void on_list_reply(Token<H>& token);
   static void on_peer_completion(Token<H>& token);
-  static void complete_at_peer(Token<H>& token, HandlerIndex handler, std::byte* payload, Bytes bytes);
+  static void complete_at_peer(Token<H>& token, std::uint32_t handler, std::byte* payload, Bytes bytes);
 
   Ep& ep_;
   vis::Settings settings_;

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <limits>
 #include <random>
 #include <utility>
 #include <vector>
@@ -228,11 +229,61 @@ TEST_CASE("descriptions that do not fit are refused") {
 TEST_CASE("the extent of a side") {
   const std::vector<Bytes> counts{3, 2};
   const std::vector<std::ptrdiff_t> strides{-8, 100};
-  const Extent extent = extent_of(4, counts, strides);
-  CHECK(extent.first == -16);
-  CHECK(extent.last == 104);
+  const auto extent = extent_of(4, counts, strides);
+  REQUIRE(extent.has_value());
+  CHECK(extent->first == -16);
+  CHECK(extent->last == 104);
+  CHECK(extent->bytes() == 120);
   const std::vector<Bytes> none{3, 0};
-  CHECK(extent_of(4, none, strides).last == 0);
+  CHECK(extent_of(4, none, strides).value_or(Extent{1, 1}).last == 0);
+}
+
+// Counts and strides whose products or sums need more than 64 bits have no extent and make no shape.
+TEST_CASE("strides_that_overflow_are_refused") {
+  constexpr std::ptrdiff_t kFar = std::numeric_limits<std::ptrdiff_t>::max();
+  constexpr std::ptrdiff_t kBack = std::numeric_limits<std::ptrdiff_t>::min();
+  struct Case {
+    Bytes element;
+    std::vector<Bytes> counts;
+    std::vector<std::ptrdiff_t> strides;
+    bool has_extent;
+  };
+  const Case cases[] = {
+      {8, {3}, {kFar}, false},
+      {8, {3}, {kBack}, false},
+      {8, {Bytes{1} << 61U}, {16}, false},
+      {8, {Bytes{1} << 40U, Bytes{1} << 40U}, {0, 0}, true},  // bytes alone are too many
+      {~Bytes{0}, {2}, {8}, false},
+      {8, {5, 4, 4}, {std::ptrdiff_t{1} << 61U, 8, 16}, false},
+      {8, {~Bytes{0}}, {8}, false},
+      {8, {~Bytes{0}}, {0}, true},
+  };
+  for (const Case& each : cases) {
+    CAPTURE(&each - &cases[0]);
+    CHECK(extent_of(each.element, each.counts, each.strides).has_value() == each.has_extent);
+    const std::vector<std::ptrdiff_t> plain(each.counts.size(), 1);
+    Shape shape;
+    for (const bool at_peer : {true, false}) {
+      const auto& peer = at_peer ? each.strides : plain;
+      const auto& self = at_peer ? plain : each.strides;
+      CHECK_THROWS_WITH_AS((void)optimised_shape(shape, nullptr, self, nullptr, peer, each.element, each.counts),
+                           doctest::Contains("reach further than 64 bits count"), UsageError);
+      CHECK_THROWS_WITH_AS((void)plain_shape(nullptr, self, nullptr, peer, each.element, each.counts),
+                           doctest::Contains("reach further than 64 bits count"), UsageError);
+    }
+  }
+  // Each level fits, and all of them together do not.
+  const std::vector<Bytes> twice{2, 2, 2};
+  const std::vector<std::ptrdiff_t> half(3, std::ptrdiff_t{1} << 61U);
+  CHECK(extent_of(8, twice, half).has_value());
+  const std::vector<Bytes> more(5, 2);
+  CHECK_FALSE(extent_of(8, more, std::vector<std::ptrdiff_t>(5, std::ptrdiff_t{1} << 61U)).has_value());
+  // Nothing is moved: whatever the strides are.
+  Shape shape;
+  const std::vector<Bytes> nothing{3, 0};
+  const std::vector<std::ptrdiff_t> any{kFar, kBack};
+  CHECK_FALSE(optimised_shape(shape, nullptr, any, nullptr, any, 8, nothing));
+  CHECK(plain_shape(nullptr, any, nullptr, any, 8, nothing).total() == 0);
 }
 
 // ---- walks
@@ -249,7 +300,7 @@ TEST_CASE("any range of a side's bytes packs and unpacks as the whole does") {
     Shape shape;
     if (!optimised_shape(shape, middle, d.self, middle, d.self, d.element, d.counts)) continue;
     StridedSide::fill(side, shape, true);
-    const Extent extent = extent_of(d.element, d.counts, d.self);
+    const Extent extent = extent_of(d.element, d.counts, d.self).value();
     REQUIRE(static_cast<Bytes>(std::max(-extent.first, extent.last)) <= memory.size() / 2);
     std::vector<std::byte> whole(shape.total());
     pack(host, side, 0, whole.size(), whole.data());

@@ -369,24 +369,21 @@ MPI_Datatype datatype_of(AtomicType type) {
 }
 
 MPI_Op operation_of(AtomicOp op) {
-  switch (op) {
-    case AtomicOp::get:
+  switch (combining_of(op)) {
+    case Combining::nothing:
       return MPI_NO_OP;
-    case AtomicOp::set:
-    case AtomicOp::swap:
+    case Combining::replace:
       return MPI_REPLACE;
-    case AtomicOp::bit_and:
-    case AtomicOp::fbit_and:
+    case Combining::bit_and:
       return MPI_BAND;
-    case AtomicOp::bit_or:
-    case AtomicOp::fbit_or:
+    case Combining::bit_or:
       return MPI_BOR;
-    case AtomicOp::bit_xor:
-    case AtomicOp::fbit_xor:
+    case Combining::bit_xor:
       return MPI_BXOR;
-    default:
-      return MPI_SUM;
+    case Combining::sum:
+      break;
   }
+  return MPI_SUM;
 }
 
 // Memory that all ranks share, reached by MPI_Put and MPI_Get, which copy, and by atomics; a flush orders them.

@@ -4,7 +4,9 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <string>
 
+#include "gasmeter/base/error.hpp"
 #include "gasmeter/conduit/atomic.hpp"
 
 namespace gasmeter::networks::mpi {
@@ -49,6 +51,41 @@ inline constexpr AtomicOps kSwapped{AtomicOp::get, AtomicOp::cas, AtomicOp::fcas
   if (type == AtomicType::f32) return bits ^ (std::uint64_t{1} << 31U);
   if (type == AtomicType::f64) return bits ^ (std::uint64_t{1} << 63U);
   return ~bits + 1;
+}
+
+// What MPI does at the word with the operand that it is given.
+enum class Combining : std::uint8_t { nothing, replace, sum, bit_and, bit_or, bit_xor };
+
+// Throws UsageError for what no set of does_atomics() holds, and for comparisons, which are a call of their own.
+[[nodiscard]] inline Combining combining_of(AtomicOp op) {
+  switch (op) {
+    case AtomicOp::get:
+      return Combining::nothing;
+    case AtomicOp::set:
+    case AtomicOp::swap:
+      return Combining::replace;
+    case AtomicOp::add:
+    case AtomicOp::fadd:
+    case AtomicOp::sub:
+    case AtomicOp::fsub:
+    case AtomicOp::inc:
+    case AtomicOp::finc:
+    case AtomicOp::dec:
+    case AtomicOp::fdec:
+      return Combining::sum;
+    case AtomicOp::bit_and:
+    case AtomicOp::fbit_and:
+      return Combining::bit_and;
+    case AtomicOp::bit_or:
+    case AtomicOp::fbit_or:
+      return Combining::bit_or;
+    case AtomicOp::bit_xor:
+    case AtomicOp::fbit_xor:
+      return Combining::bit_xor;
+    default:
+      throw UsageError(std::string("mpi: atomic operation '") + conduit::name_of(op) +
+                       "' is none of those that MPI combines with a word");
+  }
 }
 
 // What is added, stored or combined; an integer's low bytes come first in memory on the machines that run this.

@@ -1,0 +1,89 @@
+// A conduit whose other end the test plays: what this rank sends is written down, and what it receives is what the test
+// says.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "gasmeter/conduit/conduit.hpp"
+
+namespace gasmeter::testing {
+
+struct Mail {
+  conduit::Category category{};
+  bool is_request = true;
+  HandlerIndex handler{};
+  std::vector<std::int32_t> words;
+  std::vector<std::byte> payload;
+  Rank source{1};
+  void* destination = nullptr;  // of a Long: where the payload is said to be
+};
+
+class ScriptedConduit final : public conduit::Conduit {
+ public:
+  ScriptedConduit() {
+    can_.max_request_medium = can_.max_reply_medium = Bytes{4} * 1024;
+    can_.max_request_long = can_.max_reply_long = Bytes{1} << 20U;
+    can_.medium_puts = Bytes{4} * 1024;
+  }
+
+  std::deque<Mail> incoming;
+  std::vector<Mail> sent;
+  bool is_full = false;
+
+  [[nodiscard]] const conduit::Capabilities& capabilities() const override { return can_; }
+  Status prepare(const conduit::AmHeader& header, const void* /*client*/, Bytes /*least*/, Bytes most,
+                 conduit::AmBuffer& out) override {
+    if (is_full) return Status::no_resource;
+    payload_.assign(most + 1, std::byte{});
+    out.header = header;
+    out.data = payload_.data();
+    out.size = most;
+    return Status::ok;
+  }
+  Status commit(const conduit::AmBuffer& buffer, const conduit::AmCommit& message,
+                conduit::OperationId /*local*/) override {
+    const auto* const from = static_cast<const std::byte*>(buffer.data);
+    sent.push_back({buffer.header.category,
+                    !buffer.header.is_reply,
+                    message.handler,
+                    {message.arguments.begin(), message.arguments.end()},
+                    {from, from + message.size},
+                    buffer.header.peer,
+                    message.destination});
+    return Status::ok;
+  }
+  void cancel(const conduit::AmBuffer& /*buffer*/) override {}
+  // Payloads lie where nothing is behind them, so that whoever reads on is found.
+  unsigned poll(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter) override {
+    unsigned found = 0;
+    while (found < budget && !incoming.empty() && filter == conduit::PollFilter::everything) {
+      Mail mail = std::move(incoming.front());
+      incoming.pop_front();
+      const auto payload = std::make_unique<std::byte[]>(mail.payload.size());
+      if (!mail.payload.empty()) std::memcpy(payload.get(), mail.payload.data(), mail.payload.size());
+      conduit::AmView view;
+      view.source = mail.source;
+      view.category = mail.category;
+      view.is_request = mail.is_request;
+      view.handler = mail.handler;
+      view.arguments = mail.words;
+      if (mail.category == conduit::Category::medium) view.payload = payload.get();
+      if (mail.category == conduit::Category::long_message) view.payload = mail.destination;
+      view.size = mail.payload.size();
+      ++found;
+      sink.arrived(view);
+    }
+    return found;
+  }
+
+ private:
+  conduit::Capabilities can_;
+  std::vector<std::byte> payload_;
+};
+
+}  // namespace gasmeter::testing
