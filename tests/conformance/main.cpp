@@ -373,6 +373,8 @@ Runs mpi_memory() {
   scarce.most_gets = 1;
   const std::vector<std::pair<std::string, MpiSetup>> setups = {
       {"2 ranks", {.ranks = 2}},
+      {"2 ranks with neighbourhood", {.ranks = 2, .per_node = 2}},
+      {"4 ranks on 2 nodes with neighbourhood", {.ranks = 4, .per_node = 2}},
       {"3 ranks, sends refused", {.ranks = 3, .network = {.refuse = 0.3, .eager_is_done = false}}},
       {"2 ranks, everything scarce", {.ranks = 2, .network = {.eager = 64, .most_sends = 32}, .settings = scarce}},
       {"4 ranks, everything scarce",

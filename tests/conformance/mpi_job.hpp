@@ -18,6 +18,7 @@ namespace gasmeter::conformance {
 
 struct MpiSetup {
   std::uint32_t ranks = 2;
+  std::uint32_t per_node = 1;  // so many share a neighbourhood; whole nodes
   testing::MatchingOptions network{};
   networks::mpi::MpiSettings settings{};
 };
@@ -27,14 +28,15 @@ class MpiMemoryJob final : public Job<RealHost> {
   explicit MpiMemoryJob(const MpiSetup& setup) : setup_(setup) {}
 
   Outcome run(const Case<RealHost>& test) override {
-    const core::NeighbourhoodLayout layout = testing::layout_of(1, test.shape.ring_bytes, test.shape.segment_bytes);
+    const core::NeighbourhoodLayout layout =
+        testing::layout_of(setup_.per_node, test.shape.ring_bytes, test.shape.segment_bytes);
     std::vector<std::unique_ptr<testing::SharedBlock>> memory;
     std::vector<std::byte*> blocks;
     std::vector<core::Segment> segments;
     for (std::uint32_t rank = 0; rank < setup_.ranks; ++rank) {
-      memory.push_back(std::make_unique<testing::SharedBlock>(layout.total()));
+      if (neighbour_of(rank) == 0) memory.push_back(std::make_unique<testing::SharedBlock>(layout.total()));
       blocks.push_back(memory.back()->map());
-      segments.push_back({blocks.back() + layout.segment_at(0), layout.segment_bytes});
+      segments.push_back({blocks.back() + layout.segment_at(neighbour_of(rank)), layout.segment_bytes});
     }
     testing::MemoryMatching network(setup_.ranks, setup_.network);
     Findings findings;
@@ -45,7 +47,8 @@ class MpiMemoryJob final : public Job<RealHost> {
     std::vector<std::thread> threads;
     for (std::uint32_t rank = 0; rank < setup_.ranks; ++rank) {
       threads.emplace_back([&, rank] {
-        const core::JobView view{Rank{rank}, setup_.ranks, Rank{rank}, layout, blocks[rank], segments};
+        const Rank first{rank - neighbour_of(rank)};
+        const core::JobView view{Rank{rank}, setup_.ranks, first, layout, blocks[rank], segments};
         run_rank(test, view, network.port(rank), findings, board, done, outcome.traces[rank]);
       });
     }
@@ -55,6 +58,8 @@ class MpiMemoryJob final : public Job<RealHost> {
   }
 
  private:
+  [[nodiscard]] std::uint32_t neighbour_of(std::uint32_t rank) const { return rank % setup_.per_node; }
+
   void run_rank(const Case<RealHost>& test, const core::JobView& view, services::TwoSidedService& service,
                 Findings& findings, Board& board, std::atomic<std::uint32_t>& done, std::uint64_t& trace) const {
     try {

@@ -1,5 +1,7 @@
 """The mpi conduit on rank processes, over each MPI that the worker has a plug-in for; bad input in one clear line."""
 
+import csv
+import io
 import os
 import shutil
 import subprocess
@@ -8,6 +10,7 @@ import time
 
 import pytest
 
+import gasmeter as gm
 from gasmeter import mpi_launcher
 from gasmeter.errors import GasmeterError, UsageError
 from gasmeter.sessions import WorkerPools
@@ -169,6 +172,22 @@ def test_puts_and_gets_verify_with_and_without_one_sided_calls(mpi):
 
 
 @each_mpi
+def test_ranks_of_one_host_share_memory_where_it_is_asked_for(mpi):
+    options = {"mpi": mpi, "neighbourhood": True}
+    result = gm.measure("random-access", conduit="mpi", ranks=3, sizes="64K", options=options, time="50ms")
+    rows = result.frame()
+    assert set(rows["network"]) == {"shm"}
+    assert set(rows["conduit"]) == {"mpi"}
+    assert set(rows["options"]) == {f"mpi={mpi};neighbourhood=true"}
+    assert rows["verified"].all()
+    counted = {(row["counter"], row["value"] > 0) for row in result.counters().to_dict("records")}
+    assert ("ring_messages", True) in counted
+    assert not any(counter == "packets" for counter, _ in counted)
+    plain = gm.measure("ping-pong", conduit="mpi", op="put", sizes="8", options={"mpi": mpi}, time="50ms").frame()
+    assert set(plain["network"]) == {"mpi"}
+
+
+@each_mpi
 def test_one_sided_calls_that_would_wait_are_refused_and_auto_sends_messages(mpi):
     with WorkerPool(2) as pool:
         for reply in open_session(pool, "flood", "put", size=64, mpi=mpi, transport="tcp", rma="on"):
@@ -270,6 +289,14 @@ def test_under_its_mpiexec_rank_0_alone_measures_and_prints(mpi):
     assert sum(line.startswith("experiment,") for line in lines) == 1
     assert len(lines) == 2
     assert "round_trip" in lines[1]
+
+
+@each_mpi
+def test_under_its_mpiexec_ranks_of_one_host_share_memory_where_it_is_asked_for(mpi):
+    done = under(mpi, 2, "--format", "csv", "--option", "neighbourhood=on")
+    assert done.returncode == 0, done.stderr
+    (row,) = csv.DictReader(io.StringIO(done.stdout[done.stdout.index("experiment,") :]))
+    assert (row["conduit"], row["network"], row["ranks"], row["verified"]) == ("mpi", "shm", "2", "true")
 
 
 @each_mpi

@@ -36,6 +36,9 @@ const OptionInfo kRma{"rma",
                       "puts and gets by MPI-3 one-sided calls; auto: where segments of up to 64 MiB are in memory that "
                       "all ranks share, for sizes at which this MPI is faster so; off: by messages"};
 
+const OptionInfo kHostNeighbourhood{
+    "neighbourhood", "bool", "false", "", {}, "ranks of one host use shared memory between them"};
+
 const OptionInfo kNodeLocalMessages{
     "node_local",       "choice",
     "shared",           "",
@@ -115,7 +118,7 @@ const std::vector<ConduitInfo>& conduits() {
         {"dup", "float", "0", "", {}, "probability that a sent datagram arrives twice"},
         {"loss", "float", "0", "", {}, "probability that a sent datagram is lost; the point's seed decides which"},
         {"mtu", "int", "0", "B", {}, "of the path, headers of IP and UDP included; 0: that of the interface"},
-        {"neighbourhood", "bool", "false", "", {}, "ranks of one host use shared memory between them"},
+        kHostNeighbourhood,
         {"offload", "bool", "true", "", {}, "UDP_SEGMENT, UDP_GRO, sendmmsg, recvmmsg; false: one datagram per call"},
         {"protocol",
          "choice",
@@ -129,7 +132,7 @@ const std::vector<ConduitInfo>& conduits() {
        "active messages over matched messages of a real MPI, puts and gets by its one-sided calls",
        "mpi",
        false,
-       {kMpi, kTransport, kRma}},
+       {kMpi, kHostNeighbourhood, kTransport, kRma}},
       {"raw@mpi", "the MPI's own sends and receives, without the library", "mpi", false, {kMpi, kTransport}},
       {"ideal", "a toy modelled network with LogGP costs, in exact virtual time", "ideal", true,
        with_virtual_time(

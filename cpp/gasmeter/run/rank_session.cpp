@@ -9,15 +9,11 @@ RankSession::RankSession(launch::RankLink& link, std::string id, const Request& 
     : link_(link), id_(std::move(id)) {
   std::string failure;
   try {
-    const bool is_udp = request.conduit->network == "udp";
-    const bool is_mpi = request.conduit->network == "mpi";
-    if (is_mpi) {
-      request.is_raw() ? make_raw_mpi(request) : make_mpi(request);
-    } else if (request.is_raw()) {
-      is_udp ? make_raw_udp(request) : make_raw_shm(request);
-    } else if (is_udp && !request.settings.flag("neighbourhood")) {
-      make_udp(request);
-    } else if (!is_udp && request.settings.flag("threads")) {
+    if (request.is_raw()) {
+      make_raw(request);
+    } else if (!request.shares_memory()) {
+      request.conduit->network == "mpi" ? make_mpi(request) : make_udp(request);
+    } else if (request.settings.options.contains("threads") && request.settings.flag("threads")) {
       make(request, threaded_endpoint_, threaded_slow_, request.kernel->make_threaded);
     } else {
       make(request, endpoint_, slow_, request.kernel->make_real);
@@ -45,6 +41,13 @@ conduit::Counts RankSession::counts() {
   if (endpoint_) endpoint_->add_to(found);
   if (threaded_endpoint_) threaded_endpoint_->add_to(found);
   return found;
+}
+
+void RankSession::make_raw(const Request& request) {
+  const std::string& network = request.conduit->network;
+  if (network == "mpi") return make_raw_mpi(request);
+  if (network == "udp") return make_raw_udp(request);
+  make_raw_shm(request);
 }
 
 void RankSession::make_udp(const Request& request) {

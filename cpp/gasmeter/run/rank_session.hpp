@@ -30,6 +30,7 @@ class RankSession {
   [[nodiscard]] conduit::Counts counts();
 
  private:
+  void make_raw(const Request& request);
   void make_raw_shm(const Request& request);
   void make_raw_udp(const Request& request);
   void make_raw_mpi(const Request& request);

@@ -23,15 +23,15 @@ void RealEndpoint::close() {
 void RealEndpoint::make(launch::RankLink& link, const std::string& id, const Request& request, Bytes segment_bytes) {
   using Core = core::Endpoint<RealHost>;
   const std::string& network = request.conduit->network;
-  if (network == "mpi") {
-    mpi_.emplace(link, request.settings, segment_bytes);
-    endpoint_ = std::make_unique<Core>(mpi_->host(), mpi_->view(), &mpi_->conduit());
-  } else if (network == "udp" && !request.settings.flag("neighbourhood")) {
-    udp_.emplace(link, request.settings, segment_bytes);
-    endpoint_ = std::make_unique<Core>(udp_->host(), udp_->view(), &udp_->conduit());
-  } else {
+  if (request.shares_memory()) {
     shared_.emplace(link, id, segment_bytes, GiveBack::with_job);
     endpoint_ = std::make_unique<Core>(shared_->host(), shared_->view());
+  } else if (network == "mpi") {
+    mpi_.emplace(link, request.settings, segment_bytes);
+    endpoint_ = std::make_unique<Core>(mpi_->host(), mpi_->view(), &mpi_->conduit());
+  } else {
+    udp_.emplace(link, request.settings, segment_bytes);
+    endpoint_ = std::make_unique<Core>(udp_->host(), udp_->view(), &udp_->conduit());
   }
 }
 

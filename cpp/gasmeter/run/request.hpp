@@ -32,6 +32,11 @@ struct Request {
                                            const std::map<std::string, std::string>& options);
 
   [[nodiscard]] bool is_raw() const { return conduit->name.starts_with("raw@"); }
+  // Of real ranks: a neighbourhood holds them all and carries everything. Always on smp, where it is asked for
+  // elsewhere.
+  [[nodiscard]] bool shares_memory() const {
+    return conduit->network == "shm" || (settings.options.contains("neighbourhood") && settings.flag("neighbourhood"));
+  }
 };
 
 }  // namespace gasmeter::run
