@@ -12,6 +12,7 @@
 
 #include "gasmeter/kernels/kernel.hpp"
 #include "gasmeter/kernels/pattern.hpp"
+#include "gasmeter/kernels/resolved.hpp"
 #include "gasmeter/networks/shm/shared_memory.hpp"
 
 namespace gasmeter::kernels {
@@ -119,7 +120,7 @@ constexpr std::byte kGap{0x5a};
 
 // Segment: one side of the layout.
 template <class H>
-class VisKernel final : public Program {
+class VisKernel final : public Program, public Resolves {
  public:
   VisKernel(core::Endpoint<H>& endpoint, const Settings& settings)
       : endpoint_(endpoint),
@@ -177,6 +178,12 @@ class VisKernel final : public Program {
     const std::uint64_t errors = layout_.differences(moved, source.data(), kGap);
     std::memcpy(moved, before.data(), layout_.extent);
     return {layout_.extent, errors, 0};
+  }
+
+  // Rank 0 moves.
+  [[nodiscard]] Resolved resolved() override {
+    const Mechanism last = vis_.last().mechanism;
+    return last == Mechanism::automatic ? Resolved{} : Resolved{{"mechanism", core::vis::name_of(last)}};
   }
 
  private:

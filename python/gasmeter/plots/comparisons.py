@@ -56,7 +56,7 @@ def told_apart(result: Result) -> pd.DataFrame:
 def _others(row: Row, rows: Sequence[Row]) -> str:
     """Say what else a group measured, by what differs from a row; empty if nothing does."""
     own = set(row["options"].split(";"))
-    found = {}
+    found: dict[str, None] = {}
     for other in rows:
         if other["run_id"] != row["run_id"]:
             words = [other[name] for name in ("op", "variant") if other[name] != row[name]]
