@@ -19,6 +19,7 @@ from gasmeter.links import MOST_LINK_ROWS, fitting
 from gasmeter.machine import machine_of
 from gasmeter.point import Group
 from gasmeter.probe import probe_digest
+from gasmeter.resolved import defaults_of
 from gasmeter.result import Result
 from gasmeter.rows import Record, record
 from gasmeter.runner import GroupOutcome, Runner
@@ -356,6 +357,7 @@ def _open_store(
         "options": dict(origin),
         "groups": len(groups),
         "points": [point.model_dump() | {"run_id": point.id} for group in groups for point in group.points],
+        "defaults": defaults_of(point for group in groups for point in group.points),
         "machines": _machines(groups),
         "host": context.host_facts(),
         "versions": context.versions(),

@@ -17,6 +17,7 @@ from gasmeter.links import pack
 from gasmeter.names import options_text
 from gasmeter.overhead import overhead_interval
 from gasmeter.placement import ONE_PER_NODE
+from gasmeter.resolved import resolved_of
 from gasmeter.runner import GroupOutcome, Outcome
 from gasmeter.state import state_of
 
@@ -74,6 +75,8 @@ class Record:
         By run_id of modelled points: numbers of the machine that nothing depended on.
     taken_from : str
         The group whose rows these are, because it differs only in such numbers; empty for what was run.
+    resolved : dict of str to dict
+        By run_id: what its options became and where each value comes from (`gasmeter.resolved.resolved_of`).
     revision, build : str
         Of the gasmeter that measured it (`gasmeter.library.this_build`); empty outside a store.
     """
@@ -90,6 +93,7 @@ class Record:
     seconds: float = 0.0
     unused: dict[str, list[str]] = field(default_factory=dict)
     taken_from: str = ""
+    resolved: dict[str, dict[str, dict[str, str]]] = field(default_factory=dict)
     revision: str = ""
     build: str = ""
 
@@ -129,6 +133,8 @@ def record(outcome: GroupOutcome, experiment: str) -> Record:
         if entry.counters and entry.blocks:
             operations = float(sum(block.operations for block in entry.blocks))
             result.counters.extend(counter_rows(base, entry.counters, operations))
+        if resolved := resolved_of(entry.point, entry.chosen):
+            result.resolved[entry.point.id] = resolved
         if entry.unused:
             result.unused[entry.point.id] = list(entry.unused)
         for metric in _op(entry).metrics:

@@ -64,6 +64,8 @@ class Outcome:
     unused : tuple of str
         Numbers of a modelled machine that nothing has depended on: with others in their place the same picoseconds
         come out.
+    chosen : mapping of str to str
+        What options that leave a choice became.
     """
 
     point: Point
@@ -75,6 +77,7 @@ class Outcome:
     links: Table = field(default_factory=dict)
     counters: Mapping[str, int] = field(default_factory=dict)
     unused: tuple[str, ...] = ()
+    chosen: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -389,6 +392,7 @@ class Runner:
         """Verify what the measured blocks left behind; drop them if it is wrong."""
         links = member.session.links()  # before the check makes traffic of its own
         counters = member.session.counters()
+        member.outcome.chosen = member.session.resolved()
         first, last = member.outcome.verification, member.session.verify()
         member.outcome.verification = Verification(last.verified, max(first.errors, last.errors), last.checked)
         if not last.verified:

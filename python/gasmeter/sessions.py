@@ -34,6 +34,7 @@ __all__ = [
 
 
 _COUNTER = "counter."
+_OPTION = "option."
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,9 @@ class Session(Protocol):
 
     def counters(self) -> Mapping[str, int]:
         """Return what has been counted since the session was opened, summed over the ranks."""
+
+    def resolved(self) -> Mapping[str, str]:
+        """Return what options that leave a choice became in the blocks so far."""
 
     def close(self) -> None:
         """End the session; the job behind it stays usable."""
@@ -179,7 +183,7 @@ class RealSession:
             "seed": point.seed,
             "ranks": point.ranks,
         }
-        _ask(pool, "open", {**values, **{f"option.{name}": value for name, value in point.options.items()}})
+        _ask(pool, "open", {**values, **{f"{_OPTION}{name}": value for name, value in point.options.items()}})
         self._open = True
 
     def block(self, iterations: int) -> Block:
@@ -268,6 +272,20 @@ class RealSession:
                     name = key[len(_COUNTER) :]
                     found[name] = found.get(name, 0) + int(value)
         return found
+
+    def resolved(self) -> Mapping[str, str]:
+        """Return what options that leave a choice became on rank 0.
+
+        Returns
+        -------
+        dict of str to str
+            By option; empty with a worker that is older than this command.
+        """
+        try:
+            reply = _ask(self._pool, "resolved", {"session": self._session})[0]
+        except UsageError:
+            return {}
+        return {key[len(_OPTION) :]: value for key, value in reply.items() if key.startswith(_OPTION)}
 
     def close(self) -> None:
         """Close the session; a job that is already broken is left alone."""
@@ -392,6 +410,16 @@ class ModelSession:
             By the names of `gasmeter.counters.COUNTERS`, summed over the ranks.
         """
         return dict(self._job.counters())
+
+    def resolved(self) -> Mapping[str, str]:
+        """Return what options that leave a choice became in the blocks so far.
+
+        Returns
+        -------
+        dict of str to str
+            By option.
+        """
+        return dict(self._job.resolved())
 
     def stop(self) -> None:
         """End the block that another thread runs; it raises `GasmeterError` there."""

@@ -54,6 +54,7 @@ def taken_over(group: Group, donor: Group, record: Record) -> Record | None:
         samples=[{**row, **names} for row in record.samples],
         links=[],
         counters=[{**row, **names, "machine": point.machine} for row in record.counters],
+        resolved={point.id: record.resolved[other.id]} if other.id in record.resolved else {},
         unused={point.id: list(record.unused[other.id])},
         seconds=0.0,
         taken_from=record.group,

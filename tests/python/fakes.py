@@ -325,6 +325,13 @@ class Pool:
             return {}
         return {"counter.messages": str(10 * self.machine.blocks), "counter.retransmits": "7"}
 
+    def _resolved(self, fields):
+        open_ = self.sessions[fields["session"]]
+        found = {"option.mpi": "openmpi"} if open_["conduit"].endswith("mpi") else {}
+        if open_["conduit"] == "mpi":
+            found["option.rma"] = open_.get("option.rma", "auto").replace("auto", "on")
+        return found | ({"option.algorithm": "bruck"} if open_["kernel"] == "collective" else {})
+
     def _close(self, fields):
         del self.sessions[fields["session"]]
         return {}
@@ -373,6 +380,9 @@ class ModelJob:
 
     def counters(self):
         return {"messages": self.operations, "stalls": 0}
+
+    def resolved(self):
+        return {"algorithm": "pairwise"} if self.settings[0] == "collective" else {}
 
     def stop(self):
         pass

@@ -30,6 +30,30 @@ def test_automatic_is_the_cheaper_algorithm():
 
 
 @pytest.mark.parametrize(
+    ("op", "size", "given", "named"),
+    [
+        ("reduce-all", 8, "auto", "recursive-doubling"),
+        ("reduce-all", 256 * 1024, "auto", "ring"),
+        ("reduce-all", 8, "ring", "ring"),
+        ("barrier", 0, "auto", "dissemination"),
+        ("named-barrier", 0, "auto", None),
+    ],
+)
+def test_a_job_names_the_algorithm_that_ran(op, size, given, named):
+    job = _core.ModelJob(
+        kernel="collective",
+        op=op,
+        conduit="ideal",
+        size_bytes=size,
+        ranks=8,
+        options={"algorithm": given, "nodes": "8"},
+    )
+    job.block(1)
+    assert job.resolved() == ({"algorithm": named} if named else {})
+    job.close()
+
+
+@pytest.mark.parametrize(
     ("op", "size", "options", "text"),
     [
         ("broadcast", 8, {"algorithm": "bruck"}, "no algorithm bruck; it has auto, binomial, scatter-ring"),

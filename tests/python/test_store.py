@@ -144,6 +144,38 @@ def test_resuming_what_is_complete_measures_nothing(machine, tmp_path):
     assert [row["value"] for row in again.rows] == [row["value"] for row in first.rows]
 
 
+# ---- what options became
+
+
+def test_each_point_names_what_auto_became_and_where_values_come_from(machine, tmp_path):
+    series = [
+        gm.Series(kernel="ping-pong", conduit="mpi", reference="raw@mpi", op="put", size=8, options={"rma": rma})
+        for rma in ("auto", "off")
+    ]
+    collective = {"kernel": "collective", "op": "exchange", "size": 8}
+    series += [gm.Series(conduit=conduit, **collective) for conduit in ("udp", "ideal")]
+    series += [gm.Series(conduit="ideal", options={"algorithm": "pairwise"}, **collective)]
+    result = gm.Experiment(name="chosen", series=series).run(tmp_path)
+    journal = {point: each for entry in open_result(tmp_path).records for point, each in entry.resolved.items()}
+    run = read_run(tmp_path)
+    assert run["resolved"] == journal
+    found = {
+        (row["conduit"], row["options"]): {name: tuple(each.values()) for name, each in journal[row["run_id"]].items()}
+        for row in result.rows
+    }
+    off, apart = "neighbourhood=false", {"neighbourhood": ("false", "asked")}
+    assert found == {
+        ("raw@mpi", ""): {"mpi": ("openmpi", "auto")},
+        ("mpi", ""): {"mpi": ("openmpi", "auto"), "rma": ("on", "auto")},
+        ("mpi", "rma=off"): {"mpi": ("openmpi", "auto"), "rma": ("off", "asked")},
+        ("udp", ""): {"algorithm": ("bruck", "auto")},
+        ("ideal", off): {"algorithm": ("pairwise", "auto"), **apart},
+        ("ideal", f"algorithm=pairwise;{off}"): {"algorithm": ("pairwise", "asked"), **apart},
+    }
+    assert run["runs"][0]["defaults"]["conduit udp"] == {"mtu": "0", "protocol": "window"}
+    assert run["runs"][0]["defaults"]["kernel collective"] == {"algorithm": "auto"}
+
+
 # ---- which build made which row
 
 

@@ -115,6 +115,12 @@ class ModelJob {
     return found;
   }
 
+  kernels::Resolved resolved() {
+    kernels::Resolved found;
+    use_job([&](const run::ModelJob& job) { found = job.resolved(); });
+    return found;
+  }
+
   // Columns, rank by rank.
   py::dict record() {
     std::vector<std::uint32_t> rank, peer, node;
@@ -322,6 +328,13 @@ Returns
 dict of str to int
     By the names of ``gasmeter.counters.COUNTERS``, summed over the ranks. What nothing counts on this network is
     absent.
+)")
+      .def("resolved", &ModelJob::resolved, R"(What options that leave a choice became in the blocks so far.
+
+Returns
+-------
+dict of str to str
+    By option, for instance ``algorithm``: ``bruck``; without those that leave no choice.
 )")
       .def("record", &ModelJob::record, R"(What each rank did in the last block, in program order.
 

@@ -12,6 +12,7 @@
 #include "gasmeter/kernels/entered.hpp"
 #include "gasmeter/kernels/kernel.hpp"
 #include "gasmeter/kernels/pattern.hpp"
+#include "gasmeter/kernels/resolved.hpp"
 
 namespace gasmeter::kernels {
 namespace {
@@ -62,7 +63,7 @@ Collective collective_of(Op op) {
 }
 
 template <class H>
-class CollectiveProgram final : public Program {
+class CollectiveProgram final : public Program, public Resolves {
  public:
   // Segment: a word that is this rank's number of barriers.
   CollectiveProgram(core::Endpoint<H>& endpoint, const Settings& settings)
@@ -106,6 +107,14 @@ class CollectiveProgram final : public Program {
       }
     }
     return found;
+  }
+
+  [[nodiscard]] Resolved resolved() override {
+    if (op_ == Op::named_barrier) return {};
+    if (algorithm_ != Algorithm::automatic) return {{"algorithm", core::teams::name_of(algorithm_)}};
+    // A barrier of neighbours alone goes by their lines, which are no algorithm of messages.
+    if (op_ == Op::barrier && endpoint_.neighbours() == endpoint_.ranks()) return {{"algorithm", "neighbourhood"}};
+    return {{"algorithm", core::teams::name_of(teams_.world().choice(collective_of(op_), bytes_))}};
   }
 
  private:

@@ -13,6 +13,7 @@
 
 #include "gasmeter/kernels/kernel.hpp"
 #include "gasmeter/kernels/pattern.hpp"
+#include "gasmeter/kernels/resolved.hpp"
 #include "gasmeter/networks/shm/shared_memory.hpp"
 
 namespace gasmeter::kernels {
@@ -123,7 +124,7 @@ Mechanism parse_mechanism(const std::string& text) {
 
 // Segment: one side of the layout.
 template <class H>
-class VisKernel final : public Program {
+class VisKernel final : public Program, public Resolves {
  public:
   VisKernel(core::Endpoint<H>& endpoint, const Settings& settings)
       : endpoint_(endpoint),
@@ -178,6 +179,12 @@ class VisKernel final : public Program {
     }
     std::copy(before.begin(), before.end(), moved);
     return found;
+  }
+
+  // Rank 0 moves.
+  [[nodiscard]] Resolved resolved() override {
+    const Mechanism last = vis_.last().mechanism;
+    return last == Mechanism::automatic ? Resolved{} : Resolved{{"mechanism", core::vis::name_of(last)}};
   }
 
  private:

@@ -111,6 +111,11 @@ class ModelJob::State {
     return sum;
   }
 
+  [[nodiscard]] kernels::Resolved resolved() const {
+    auto* program = dynamic_cast<kernels::Resolves*>(programs_[0].get());
+    return program != nullptr ? program->resolved() : kernels::Resolved{};
+  }
+
   void stop() noexcept { engine_.stop_token().request(); }
 
  private:
@@ -238,6 +243,10 @@ std::vector<ModelJob::TracedOperation> ModelJob::trace() const {
 
 NodeId ModelJob::node_of(Rank rank) const {
   return state_->node_of(rank);
+}
+
+kernels::Resolved ModelJob::resolved() const {
+  return state_->resolved();
 }
 
 conduit::Counts ModelJob::counts() const {

@@ -9,6 +9,7 @@
 #include "gasmeter/conduit/counts.hpp"
 #include "gasmeter/conduit/recording.hpp"
 #include "gasmeter/kernels/kernel.hpp"
+#include "gasmeter/kernels/resolved.hpp"
 #include "gasmeter/run/request.hpp"
 #include "gasmeter/sim/fabric.hpp"
 #include "gasmeter/sim/tracer.hpp"
@@ -49,6 +50,8 @@ class ModelJob {
   [[nodiscard]] conduit::Counts counts() const;
   // Keys of the machine that nothing has depended on since the job was made; see ModelNetwork.
   [[nodiscard]] std::vector<std::string> unused_keys() const;
+  // What options that leave a choice became on rank 0, by their names.
+  [[nodiscard]] kernels::Resolved resolved() const;
   // May be called from another thread or a signal handler: the running call throws sim::Interrupted.
   void stop() noexcept;
 

@@ -27,6 +27,8 @@ class MpiJob {
   [[nodiscard]] core::JobView view() const;
   [[nodiscard]] RealHost host() const { return host_; }
   [[nodiscard]] conduit::Conduit& conduit() { return *conduit_; }
+  // Whether puts and gets may use the MPI's one-sided calls; at which sizes they do, the conduit decides.
+  [[nodiscard]] bool has_window() const { return window_ != nullptr; }
 
  private:
   void take_memory(networks::mpi::Library& library, const kernels::Settings& settings);

@@ -300,6 +300,10 @@ networks::mpi::Library& mpi_of_process(launch::RankLink& link, const kernels::Se
   return *library;
 }
 
+std::string name_of_mpi() {
+  return process().name;
+}
+
 void finish_mpi() noexcept {
   Process& own = process();
   if (own.library == nullptr) return;

@@ -2,6 +2,7 @@
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/run/debug_spin.hpp"
+#include "gasmeter/run/mpi_process.hpp"
 
 namespace gasmeter::run {
 
@@ -40,6 +41,14 @@ conduit::Counts RankSession::counts() {
   if (const auto* counting = dynamic_cast<const conduit::CountsItself*>(conduit)) counting->add_to(found);
   if (endpoint_) endpoint_->add_to(found);
   if (threaded_endpoint_) threaded_endpoint_->add_to(found);
+  return found;
+}
+
+kernels::Resolved RankSession::resolved() const {
+  kernels::Resolved found;
+  if (auto* program = dynamic_cast<kernels::Resolves*>(program_.get())) found = program->resolved();
+  if (mpi_job_ || raw_mpi_) found["mpi"] = name_of_mpi();
+  if (mpi_job_) found["rma"] = mpi_job_->has_window() ? "on" : "off";
   return found;
 }
 

@@ -9,6 +9,7 @@
 #include "gasmeter/core/endpoint.hpp"
 #include "gasmeter/core/slow_handlers.hpp"
 #include "gasmeter/kernels/kernel.hpp"
+#include "gasmeter/kernels/resolved.hpp"
 #include "gasmeter/launch/rank_link.hpp"
 #include "gasmeter/networks/shm/shared_memory.hpp"
 #include "gasmeter/run/mpi_job.hpp"
@@ -28,6 +29,8 @@ class RankSession {
   [[nodiscard]] kernels::Program& program() { return *program_; }
   // What this rank's conduit has counted so far; nothing where there is none.
   [[nodiscard]] conduit::Counts counts();
+  // What options that leave a choice became on this rank, by their names.
+  [[nodiscard]] kernels::Resolved resolved() const;
 
  private:
   void make_raw(const Request& request);

@@ -55,11 +55,12 @@ class Worker {
     if (verb == "block") return block(command);
     if (verb == "verify") return verify(command);
     if (verb == "counters") return counters(command);
+    if (verb == "resolved") return resolved(command);
     if (verb == "close") return close(command);
     if (verb == "take_stamps") return take_stamps();
     if (verb == "write_stamps") return write_stamps(command);
     throw UsageError("command '" + std::string(verb) +
-                     "' is unknown; known: open, block, verify, counters, close, take_stamps, write_stamps");
+                     "' is unknown; known: open, block, verify, counters, resolved, close, take_stamps, write_stamps");
   }
 
  private:
@@ -163,6 +164,13 @@ class Worker {
         reply.add("counter." + std::string(conduit::name_of(which)), std::to_string(*times));
       }
     }
+    return reply;
+  }
+
+  // What options that leave a choice became, as `option.<name>=<value>`.
+  Fields resolved(const Fields& command) {
+    Fields reply;
+    for (const auto& [name, value] : session(command).resolved()) reply.add(std::string(kOptionPrefix) + name, value);
     return reply;
   }
 

@@ -15,7 +15,7 @@ from gasmeter.files import JOURNAL, STORE_SCHEMA, check_files
 from gasmeter.library import build_text
 from gasmeter.result import records_from
 from gasmeter.rows import Row
-from gasmeter.store import Blocks, blocks_of, read_blocks, read_entries, read_run, read_table, typed_row
+from gasmeter.tables import Blocks, blocks_of, read_blocks, read_entries, read_run, read_table, typed_row
 
 __all__ = ["DEBUG", "MACHINE_FACTS", "Key", "Measured", "Sample", "check_machines", "differing_facts", "read_measured"]
 
