@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from gasmeter.context import git_revision
+from gasmeter.context import build_revision
 from gasmeter.errors import EnvironmentLacks
 from gasmeter.rows import Record, Row
 from gasmeter.workers import worker_binary
@@ -28,7 +28,7 @@ def this_build(worker: Path | None = None, revision: str | None = None) -> dict[
     worker : Path, optional
         Worker program; by default this installation's.
     revision : str, optional
-        Of the worker program; by default that of the tree which this package lies in, if it lies in one.
+        Of the worker program; by default what this package was built from.
 
     Returns
     -------
@@ -39,7 +39,7 @@ def this_build(worker: Path | None = None, revision: str | None = None) -> dict[
     whole = hashlib.sha256()
     for name, path in sorted(_parts(worker)):
         whole.update(f"{name} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
-    found = git_revision(_PACKAGE) if revision is None else revision
+    found = build_revision() if revision is None else revision
     return {"revision": found, "digest": whole.hexdigest()[:_DIGITS]}
 
 
