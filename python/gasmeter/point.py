@@ -42,12 +42,13 @@ class Budget(BaseModel):
     ci : float or None
         Stop when half the 95 % interval divided by the median is below this share.
     max_time_s : float
-        Seconds after which a point ends, whatever its interval.
+        Seconds after which a point ends, whatever its interval. A whole run of RandomAccess in virtual time that takes
+        longer is refused.
     iterations : int or None
         Operations per block; None lets the runner choose blocks of about 2 ms.
     blocks : int or None
         Blocks of a modelled point, which repeat nothing by chance; with it RandomAccess makes these updates and no
-        more, instead of four per word of its table. None leaves it to the runner.
+        more, instead of four per word of its table. None: see `gasmeter.virtual_blocks.block_count`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -24,19 +24,28 @@ from gasmeter.mpi_launcher import launched
 from gasmeter.point import Budget, Group, Point
 from gasmeter.probe import Probe, same_state
 from gasmeter.sessions import Block, ModelSession, Pool, RealSession, Session, Verification, WorkerPools
+from gasmeter.virtual_blocks import (
+    UPDATES_PER_WORD,
+    block_count,
+    prescribed_operations,
+    refusal_of_a_long_run,
+    runs_whole,
+    stopped_after,
+)
+from gasmeter.whole_runs import WholeRuns
 
 __all__ = ["TARGET_BLOCK_NS", "GroupOutcome", "Outcome", "Runner"]
 
 TARGET_BLOCK_NS = 2e6
 """Blocks of about 2 ms: long against one exchange with the workers, short against the drift of the machine."""
 _MOST_ITERATIONS = 1 << 30
-_MODELLED_ROUNDS = statistics.FEWEST_BLOCKS
 _MOST_EXTENSIONS = 2
 _MOST_CALIBRATIONS = 16
 _REPEATS = 2
 _MOST_PIECES = 24
-_UPDATES_PER_WORD = 4
-_WORD_BYTES = 8
+_PART_OF_RUN = 16
+_CLEARLY = 4.0  # a small part has more messages for each update than a whole run: estimates are high
+_MARGIN = 1.25
 
 
 @dataclass
@@ -158,6 +167,7 @@ class _Member:
     least_operations: int = 0
     operations: float = 0.0
     whole_ns: float = 0.0
+    whole_s: float = 0.0  # what a whole run in virtual time takes of this computer, estimated
     counted: Mapping[str, int] = field(default_factory=dict)  # before the measured blocks
 
     def run(self) -> None:
@@ -167,17 +177,9 @@ class _Member:
 
     def repeats_itself(self) -> bool:
         """Whether it is modelled and has run all that virtual time has to say, however long others are measured."""
-        wanted = self.outcome.point.budget.blocks or _MODELLED_ROUNDS
+        wanted = block_count([self.outcome.point])
         whole = self.operations >= self.least_operations
         return self.outcome.modelled and whole and len(self.outcome.blocks) >= wanted
-
-
-def _prescribed_operations(point: Point) -> int:
-    """RandomAccess makes four updates per word of its table (HPCC's rule); other kernels run as long as they may."""
-    if point.budget.blocks is not None:
-        return 0
-    metric = catalogue().kernel(point.kernel).op(point.op).metrics[0].name
-    return _UPDATES_PER_WORD * point.size_bytes // _WORD_BYTES if metric == "gups" else 0
 
 
 def mpi_of(point: Point) -> str:
@@ -274,20 +276,12 @@ class Runner:
         try:
             for point in group.points:
                 self._open(point, group, result, members)
-            running = [member for member in members if self._warm_up(member)]
-            if running:
-                self._divide(running)
-                for member in running:
-                    member.counted = member.session.counters()
-                load = Load(self.pools.processes)
-                self._measure(running, result, compared=group.reference is not None and len(running) > 1)
-                result.others = load.others()
-                result.notes.extend(self.probe.complaints())
-                if not self._whole(running):
-                    result.notes.append(
-                        f"{running[0].outcome.point.describe()}: the time limit came before"
-                        f" {_UPDATES_PER_WORD} updates per word"
-                    )
+            if _bounded(members):
+                stops = [member.session.stop for member in members if isinstance(member.session, ModelSession)]
+                with stopped_after(_limit_s(members), stops, lambda: _too_long(members)):
+                    running = self._run_blocks(members, result)
+            else:
+                running = self._run_blocks(members, result)
             for member in running:
                 self._check_again(member)
             for member in members:
@@ -304,6 +298,33 @@ class Runner:
         result.seconds = self._clock() - started
         return result
 
+    def _run_blocks(self, members: Sequence[_Member], result: GroupOutcome) -> list[_Member]:
+        """Warm up, then measure those that verified; return them."""
+        began = self._clock()
+        running = [member for member in members if self._warm_up(member)]
+        if not running:
+            return running
+        whole = runs_whole(result.group.points)
+        if not whole:
+            self._divide(running)
+        elif self._clock() - began + sum(member.whole_s for member in running) > _CLEARLY * _limit_s(running):
+            raise _too_long(running)
+        for member in running:
+            member.counted = member.session.counters()
+        load = Load(self.pools.processes)
+        compared = result.group.reference is not None and len(running) > 1
+        self._measure(running, result, began=began, compared=compared)
+        result.others = load.others()
+        result.notes.extend(self.probe.complaints())
+        came_before = ""
+        if not self._whole(running):
+            came_before = f"{UPDATES_PER_WORD} updates per word"
+        elif whole and len(running[0].outcome.blocks) < (wanted := block_count(result.group.points)):
+            came_before = f"{wanted} whole runs, hence no interval"
+        if came_before:
+            result.notes.append(f"{running[0].outcome.point.describe()}: the time limit came before {came_before}")
+        return running
+
     def _abandon(self, members: Sequence[_Member], error: GasmeterError) -> None:
         if error.exit_code == 4:
             self.pools.drop()
@@ -318,7 +339,7 @@ class Runner:
         try:
             session: Session
             if conduit.virtual:
-                session = ModelSession(point)
+                session = WholeRuns(point) if runs_whole(group.points) else ModelSession(point)
                 self._modelled.add(session)
             else:
                 pool = self.pool_for(point, len(members))
@@ -331,14 +352,17 @@ class Runner:
             result.skipped[point.id] = str(error)
             return
         result.outcomes.append(outcome)
-        members.append(_Member(outcome, session, point.budget.iterations or 1, _prescribed_operations(point)))
+        members.append(_Member(outcome, session, point.budget.iterations or 1, prescribed_operations(point)))
 
     def _warm_up(self, member: _Member) -> bool:
         """Run first blocks, verify, find the number of iterations; False if the data did not verify.
 
-        A modelled point whose blocks are counted has nothing to warm: it is verified after the last of them.
+        A modelled point whose blocks are counted has nothing to warm, nor have whole runs: it is verified after them.
         """
         if member.outcome.modelled and member.outcome.point.budget.blocks is not None:
+            return True
+        if isinstance(member.session, WholeRuns):
+            self._try_out(member, member.session)
             return True
         block = member.session.block(member.iterations)
         member.outcome.verification = member.session.verify()
@@ -347,11 +371,24 @@ class Runner:
         if member.least_operations:
             # One update per word, so that no rank meets a page of the table for the first time in a measured block.
             ranks = member.outcome.point.ranks
-            block = member.session.block(max(1, member.least_operations // _UPDATES_PER_WORD // ranks))
-            member.whole_ns = block.elapsed_ns * _UPDATES_PER_WORD
+            block = member.session.block(max(1, member.least_operations // UPDATES_PER_WORD // ranks))
+            member.whole_ns = block.elapsed_ns * UPDATES_PER_WORD
         elif member.outcome.point.budget.iterations is None:
             self._calibrate(member, block)
         return True
+
+    def _try_out(self, member: _Member, session: WholeRuns) -> None:
+        """Find what a whole run takes of this computer by small parts of one."""
+        member.iterations = math.ceil(member.least_operations / member.outcome.point.ranks)
+        part = max(1, member.iterations // _PART_OF_RUN)
+        began = self._clock()
+        session.try_out(1)
+        first_s = self._clock() - began
+        member.whole_s = first_s * _PART_OF_RUN  # should the limit come meanwhile
+        began = self._clock()
+        session.try_out(part)
+        updates_s = max(0.0, self._clock() - began - first_s)
+        member.whole_s = first_s + updates_s * member.iterations / part
 
     @staticmethod
     def _divide(members: Sequence[_Member]) -> None:
@@ -403,24 +440,28 @@ class Runner:
             if isinstance(member.session, ModelSession):
                 member.outcome.unused = member.session.unused()
 
-    def _measure(self, members: Sequence[_Member], result: GroupOutcome, *, compared: bool) -> None:
+    def _measure(self, members: Sequence[_Member], result: GroupOutcome, *, began: float, compared: bool) -> None:
         budget = members[0].outcome.point.budget
         real = not all(member.outcome.modelled for member in members)
         before = self.probe.try_value_ns() if real else math.nan
         pending, extensions, rounds = 0, 0, 0
-        started = begin = self._clock()
+        started = begin = now = self._clock()
         check_at = statistics.FEWEST_BLOCKS
         while True:
+            last = now
             for member in members:
                 if not (real and member.repeats_itself()):
                     member.run()
             pending, rounds = pending + 1, rounds + 1
             now = self._clock()
-            done = (
-                rounds >= (budget.blocks or _MODELLED_ROUNDS)
-                if not real
-                else self._enough(members, budget, rounds, now - begin, check_at)
-            ) and (self._whole(members) or now - started >= budget.max_time_s * len(members))
+            if real:
+                done = self._enough(members, budget, rounds, now - begin, check_at) and (
+                    self._whole(members) or now - started >= _limit_s(members)
+                )
+            else:
+                done = rounds >= block_count([member.outcome.point for member in members]) and self._whole(members)
+                # The next round is not begun where it would not come to its end.
+                done = done or (_bounded(members) and now - began + _MARGIN * (now - last) > _limit_s(members))
             if rounds >= check_at:
                 check_at = math.ceil(check_at * 1.2)
             if real and (done or self.probe.due):
@@ -432,8 +473,8 @@ class Runner:
             if not real:
                 result.states_ns.extend([(math.nan, math.nan)] * pending)
                 return
-            limit = budget.max_time_s * len(members)
-            if not compared or any(result.kept()) or extensions == _MOST_EXTENSIONS or now - started >= limit:
+            late = now - started >= _limit_s(members)
+            if not compared or any(result.kept()) or extensions == _MOST_EXTENSIONS or late:
                 return
             # The cores moved while the blocks ran, so that none may be compared: measure once more.
             extensions, begin, check_at = extensions + 1, self._clock(), rounds + statistics.FEWEST_BLOCKS
@@ -444,7 +485,7 @@ class Runner:
         return all(member.operations >= member.least_operations for member in members)
 
     def _enough(self, members: Sequence[_Member], budget: Budget, rounds: int, seconds: float, check_at: int) -> bool:
-        if seconds >= budget.max_time_s * len(members):
+        if seconds >= _limit_s(members):
             return True
         if rounds < statistics.FEWEST_BLOCKS:
             return False
@@ -453,6 +494,23 @@ class Runner:
         if rounds < check_at:
             return False
         return all(statistics.precise_enough(_main_interval(member.outcome), budget.ci) for member in members)
+
+
+def _limit_s(members: Sequence[_Member]) -> float:
+    return members[0].outcome.point.budget.max_time_s * len(members)
+
+
+def _bounded(members: Sequence[_Member]) -> bool:
+    """Whether prescribed work is all in virtual time, where a single block may take minutes of this computer."""
+    return bool(members) and all(member.outcome.modelled and member.least_operations > 0 for member in members)
+
+
+def _too_long(members: Sequence[_Member]) -> UsageError:
+    """Return the refusal of what does not end within its limit, with what is known of the time it takes."""
+    limit_s = _limit_s(members)
+    known = all(member.whole_s > 0 for member in members)
+    needed_s = max(sum(member.whole_s for member in members), limit_s)
+    return refusal_of_a_long_run(members[0].outcome.point, needed_s / len(members), at_least=not known)
 
 
 def _main_interval(outcome: Outcome) -> statistics.Interval:

@@ -96,13 +96,13 @@ def test_one_picosecond_of_virtual_time_fails_and_names_size_and_block(stores):
                 row["p99"] += 0.001
         for columns in entry["samples"]:
             if columns["conduit"] == "ideal" and columns["size_bytes"] == 64:
-                columns["value"][3] += 0.001
+                columns["value"][0] += 0.001
 
     edit_journal(stores[1], change)
     found = judge(*map(read_measured, stores))
     moved = [one for one in found.findings if one.verdict == "moved"]
     assert [one.key.size_bytes for one in moved] == [64]
-    assert moved[0].note.startswith("block 3: ")
+    assert moved[0].note.startswith("block 0: ")
     assert "(+1 ps)" in moved[0].note
     assert check(*stores)[0] == 1
 

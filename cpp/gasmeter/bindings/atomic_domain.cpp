@@ -9,6 +9,7 @@
 #include "gasmeter/bindings/call.hpp"
 #include "gasmeter/bindings/event.hpp"
 #include "gasmeter/bindings/fast_method.hpp"
+#include "gasmeter/bindings/operation_methods.hpp"
 #include "gasmeter/bindings/value_types.hpp"
 
 namespace gasmeter::bindings {
@@ -344,6 +345,9 @@ PyObject* number_of(ValueType type, std::uint64_t bits) {
 
 std::span<const OperationInfo> atomic_operations() {
   return kAtomics;
+}
+void add_atomic_methods(py::handle endpoint_type) {
+  add_operation_methods<kAtomics>(endpoint_type);
 }
 
 }  // namespace gasmeter::bindings

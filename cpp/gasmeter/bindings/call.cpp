@@ -30,38 +30,6 @@ const Table& all_operations() {
                        " arguments given");
 }
 
-template <std::size_t Topic, std::size_t I>
-PyObject* method(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* names);
-
-using Topics = std::span<const OperationInfo> (*)();
-constexpr std::array<Topics, 6> kTopics{&transfer_operations, &strided_operations, &message_operations,
-                                        &prepared_operations, &atomic_operations,  &waiting_operations};
-
-template <std::size_t Topic, std::size_t I>
-PyObject* method(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
-  return guarded([&] { return call_method(kTopics[Topic]()[I], self, arguments, count, names); });
-}
-
-constexpr std::size_t kMostOfTopic = 10;
-
-template <std::size_t Topic, std::size_t... I>
-constexpr std::array<KeywordFunction, sizeof...(I)> methods_of(std::index_sequence<I...>) {
-  return {&method<Topic, I>...};
-}
-
-template <std::size_t Topic>
-void add_topic(py::handle type) {
-  static constexpr auto kFunctions = methods_of<Topic>(std::make_index_sequence<kMostOfTopic>());
-  static std::array<PyMethodDef, kMostOfTopic> definitions{};
-  const std::span<const OperationInfo> operations = kTopics[Topic]();
-  for (std::size_t i = 0; i < operations.size(); ++i) {
-    const OperationInfo& operation = operations[i];
-    if (operation.doc == nullptr) continue;  // of another object, or a faster method
-    definitions[i] = keyword_method(operation.name, kFunctions[i], operation.doc);
-    add_fast_method(type, definitions[i]);
-  }
-}
-
 }  // namespace
 
 NamedArguments named_arguments(const OperationInfo& operation, std::vector<PyObject*>& given, PyObject* const* named,
@@ -149,12 +117,10 @@ PyObject* run_now(std::unique_ptr<Call> call, Endpoint& endpoint, PyObject* self
 }
 
 void add_operations(py::handle endpoint_type) {
-  add_topic<0>(endpoint_type);
-  add_topic<1>(endpoint_type);
-  add_topic<2>(endpoint_type);
-  add_topic<3>(endpoint_type);
-  add_topic<4>(endpoint_type);
-  add_topic<5>(endpoint_type);
+  for (const auto add : {&add_transfer_methods, &add_strided_methods, &add_message_methods, &add_prepared_methods,
+                         &add_atomic_methods, &add_waiting_methods}) {
+    add(endpoint_type);
+  }
 }
 
 }  // namespace gasmeter::bindings

@@ -105,7 +105,7 @@ void add_operations(py::handle endpoint_type);
 [[nodiscard]] PyObject* carry_out(const OperationInfo& operation, PyObject* endpoint, std::span<PyObject* const> values,
                                   core::Flags flags);
 
-// ---- the operations, one table a topic
+// ---- the operations, one table a topic; of most topics they are methods of the endpoint, too
 [[nodiscard]] std::span<const OperationInfo> transfer_operations();
 [[nodiscard]] std::span<const OperationInfo> strided_operations();
 [[nodiscard]] std::span<const OperationInfo> message_operations();
@@ -114,6 +114,12 @@ void add_operations(py::handle endpoint_type);
 [[nodiscard]] std::span<const OperationInfo> collective_operations();
 [[nodiscard]] std::span<const OperationInfo> waiting_operations();
 [[nodiscard]] std::span<const OperationInfo> token_operations();
+void add_transfer_methods(py::handle endpoint_type);
+void add_strided_methods(py::handle endpoint_type);
+void add_message_methods(py::handle endpoint_type);
+void add_prepared_methods(py::handle endpoint_type);
+void add_atomic_methods(py::handle endpoint_type);
+void add_waiting_methods(py::handle endpoint_type);
 
 // True or False for an immediate operation, else None. A new reference.
 [[nodiscard]] inline PyObject* outcome(bool immediate, bool taken) {

@@ -6,6 +6,7 @@
 #include "gasmeter/bindings/call.hpp"
 #include "gasmeter/bindings/event.hpp"
 #include "gasmeter/bindings/fast_method.hpp"
+#include "gasmeter/bindings/operation_methods.hpp"
 
 namespace gasmeter::bindings {
 namespace {
@@ -561,11 +562,20 @@ ns : float
 std::span<const OperationInfo> transfer_operations() {
   return kTransfers;
 }
+void add_transfer_methods(py::handle endpoint_type) {
+  add_operation_methods<kTransfers>(endpoint_type);
+}
 std::span<const OperationInfo> message_operations() {
   return kMessages;
 }
+void add_message_methods(py::handle endpoint_type) {
+  add_operation_methods<kMessages>(endpoint_type);
+}
 std::span<const OperationInfo> waiting_operations() {
   return kWaiting;
+}
+void add_waiting_methods(py::handle endpoint_type) {
+  add_operation_methods<kWaiting>(endpoint_type);
 }
 
 }  // namespace gasmeter::bindings

@@ -6,6 +6,7 @@
 #include "gasmeter/bindings/call.hpp"
 #include "gasmeter/bindings/fast_method.hpp"
 #include "gasmeter/bindings/numpy.hpp"
+#include "gasmeter/bindings/operation_methods.hpp"
 #include "gasmeter/bindings/token.hpp"
 
 namespace gasmeter::bindings {
@@ -292,6 +293,9 @@ gasmeter.UsageError
 
 std::span<const OperationInfo> prepared_operations() {
   return kPrepared;
+}
+void add_prepared_methods(py::handle endpoint_type) {
+  add_operation_methods<kPrepared>(endpoint_type);
 }
 
 }  // namespace gasmeter::bindings

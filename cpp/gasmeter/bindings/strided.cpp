@@ -13,6 +13,7 @@
 
 #include "gasmeter/bindings/call.hpp"
 #include "gasmeter/bindings/fast_method.hpp"
+#include "gasmeter/bindings/operation_methods.hpp"
 #include "gasmeter/bindings/registration.hpp"
 #include "gasmeter/core/vis/vis.hpp"
 
@@ -249,6 +250,9 @@ gasmeter.UsageError
 
 std::span<const OperationInfo> strided_operations() {
   return kStrided;
+}
+void add_strided_methods(py::handle endpoint_type) {
+  add_operation_methods<kStrided>(endpoint_type);
 }
 
 void register_strided(py::module_& module) {

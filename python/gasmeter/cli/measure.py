@@ -53,7 +53,7 @@ Examples:
     default="30s",
     show_default=True,
     metavar="T",
-    help="Longest time per point (us, ms, s, m).",
+    help="Longest time per point (us, ms, s, m); what cannot end in it in virtual time is refused.",
 )
 @option(
     "--format",

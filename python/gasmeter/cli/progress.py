@@ -1,8 +1,10 @@
-"""A progress bar with the time left, on standard error and only where someone looks at it."""
+"""Progress on standard error: a bar with the time left where someone looks at it, else a line now and then."""
 
 from __future__ import annotations
 
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -10,23 +12,28 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as Bar
 
+from gasmeter.cli.common import note
 from gasmeter.execution import Progress
 from gasmeter.units import format_duration
 
-__all__ = ["showing_progress"]
+__all__ = ["LINE_EVERY_S", "showing_progress"]
+
+LINE_EVERY_S = 30.0
+"""Seconds between lines of a run whose standard error is no terminal; waking so seldom disturbs no measured rank."""
 
 
 @contextmanager
-def showing_progress() -> Iterator[Callable[[Progress], None] | None]:
-    """Show a bar while the block runs.
+def showing_progress() -> Iterator[Callable[[Progress], None]]:
+    """Show a bar while the block runs; where standard error is no terminal, a line every 30 s.
 
     Yields
     ------
-    callable or None
-        To be told of progress; None if standard error is not a terminal.
+    callable
+        To be told of progress.
     """
     if not sys.stderr.isatty():
-        yield None
+        with _lines() as tell_lines:
+            yield tell_lines
         return
     columns = (
         BarColumn(),
@@ -45,3 +52,30 @@ def showing_progress() -> Iterator[Callable[[Progress], None] | None]:
             )  # fmt: skip
 
         yield tell
+
+
+@contextmanager
+def _lines() -> Iterator[Callable[[Progress], None]]:
+    """Write a line about what is under way every so often, so that a log shows life; none of a short run."""
+    ended = threading.Event()
+    latest: list[Progress] = []
+    began = time.monotonic()
+
+    def write() -> None:
+        while not ended.wait(LINE_EVERY_S):
+            passed = format_duration(time.monotonic() - began)
+            if latest:
+                at = latest[-1]
+                left = f", about {format_duration(at.seconds_left)} left" if at.done else ""
+                note(f"{at.done} of {at.total} points after {passed}{left}; now {at.label}")
+
+    def tell(progress: Progress) -> None:
+        latest[:] = [progress]
+
+    writer = threading.Thread(target=write, name="progress lines", daemon=True)
+    writer.start()
+    try:
+        yield tell
+    finally:
+        ended.set()
+        writer.join()
