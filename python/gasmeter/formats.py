@@ -216,11 +216,16 @@ def _osu_block(head: str, rows: Sequence[Row]) -> str:
     values = {(row["size_bytes"], row["metric"]): row["value"] for row in reversed(rows)}
     for size in dict.fromkeys(row["size_bytes"] for row in rows):
         cells = [
-            f"{values.get((size, metric), math.nan) * factor:>{width}.{2 if metric in _OSU_COARSE else 5}f}"
+            f"{_osu_number(values.get((size, metric), math.nan) * factor, 2 if metric in _OSU_COARSE else 5):>{width}}"
             for (metric, _), (_, factor), width in zip(metrics, columns, widths, strict=True)
         ]
         lines.append(f"{size:<10}" + "".join(cells))
     return "\n".join(lines) + "\n"
+
+
+def _osu_number(value: float, digits: int) -> str:
+    """As many decimals as the benchmarks write, unless they would leave little or nothing of a small number."""
+    return f"{value:.4g}" if 0 < abs(value) < 10 ** (2 - digits) else f"{value:.{digits}f}"
 
 
 def format_interval(row: Row) -> str:

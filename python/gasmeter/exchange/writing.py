@@ -17,6 +17,7 @@ import numpy as np
 
 from gasmeter.direction import better
 from gasmeter.errors import UsageError
+from gasmeter.placement import FILL
 from gasmeter.rows import Row
 from gasmeter.store import open_result, read_blocks, read_run
 
@@ -74,10 +75,14 @@ def benchmark_name(row: Row, *, metric: bool = True) -> str:
     str
         For instance ``measured/smp/ping-pong/put/size:8/ranks:2/latency``.
     """
-    parts = [row["kind"], row["conduit"], row["machine"], row["topology"], row["kernel"], row["op"], row["variant"]]
+    # Of real ranks the column says which processors they had, which names nothing else.
+    placement = row["placement"] if row["topology"] and row["placement"] != FILL else ""
+    parts = [row["kind"], row["conduit"], row["machine"], row["topology"], placement]
+    parts += [row["kernel"], row["op"], row["variant"]]
     parts += [f"size:{row['size_bytes']}" if row["size_bytes"] else "", f"ranks:{row['ranks']}", row["options"]]
     parts += [f"against:{row['reference']}" if row["reference"] else ""]
-    parts += [f"repetition:{row['repetition']}" if row["repetition"] else "", row["metric"] if metric else ""]
+    parts += [f"repetition:{row['repetition']}" if row["repetition"] else ""]
+    parts += [f"seed:{row['seed']}" if row["seed"] not in {0, 1} else "", row["metric"] if metric else ""]
     return "/".join(str(part) for part in parts if part)
 
 
