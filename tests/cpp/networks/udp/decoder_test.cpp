@@ -1,6 +1,7 @@
 // Reading what may be anything: never beyond its end, never for ever.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <random>
 #include <vector>
 
@@ -112,6 +113,9 @@ TEST_CASE("random_and_mutated_datagrams_are_never_read_beyond_their_end") {
     Header header;
     (void)judge(kKey, random() % 2 == 0 ? Authentication::header : Authentication::payload, copy.bytes(), kSession,
                 kSelf, kRanks, header);
+    const ExactCopy start(copy.bytes().first(std::min<Bytes>(copy.bytes().size(), kFragmentPayloadAt)));
+    Fragment head;
+    (void)judge_fragment(kKey, start.bytes(), copy.bytes().size(), kSession, kSelf, kRanks, header, head);
     RecordView view;
     Bytes at = random() % 8 == 0 ? 8 * (random() % 40) : sizeof(Header);
     while (read_record(copy.bytes(), at, view) == Step::record) {

@@ -6,6 +6,7 @@
 //
 // The first byte of an input says what is covered by the hash and whether the right hash is written into the datagram,
 // as only a peer of the same run could.
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -68,6 +69,14 @@ void feed(std::span<const std::byte> input) {
       header.tag = tag_of(kKey, covers, datagram.first(header.bytes), {});
       std::memcpy(datagram.data(), &header.tag, sizeof header.tag);
     }
+  }
+  // What a landing is judged by: the start alone is there to read.
+  const ExactCopy start(datagram.first(std::min<Bytes>(datagram.size(), kFragmentPayloadAt)));
+  Fragment fragment;
+  if (judge_fragment(kKey, start.bytes(), datagram.size(), kSession, kSelf, kRanks, header, fragment)) {
+    FragmentView view;
+    require(header.bytes == datagram.size() && header.source < kRanks && header.source != kSelf);
+    require(!read_fragment(datagram, view) || view.payload_at == kFragmentPayloadAt);
   }
   volatile std::uint64_t sum = 0;
   if (judge(kKey, covers, datagram, kSession, kSelf, kRanks, header) == Verdict::genuine) {

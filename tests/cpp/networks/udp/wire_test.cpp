@@ -145,6 +145,38 @@ TEST_CASE("head_and_payload_apart_have_the_tag_of_both_together") {
   }
 }
 
+TEST_CASE("a_fragment_is_judged_by_its_head_if_all_of_it_has_arrived") {
+  const std::vector<std::byte> payload(100);
+  const std::array<std::int32_t, 1> argument{1};
+  const auto is_good = [&](MadeDatagram datagram, Bytes more = 0) {
+    Header header;
+    Fragment fragment;
+    const ExactCopy head({datagram.data(), std::min(datagram.size(), kFragmentPayloadAt)});
+    return judge_fragment(kKey, head.bytes(), datagram.size() + more, kSession, kSelf, kRanks, header, fragment);
+  };
+  const auto sealed = [](MadeDatagram datagram, const Header& header) {
+    seal(datagram, header, kKey, Authentication::header);
+    return datagram;
+  };
+  const Header good = genuine_header(Content::fragment);
+  MadeDatagram datagram = sealed(fragment_datagram({.total = 100}, {}, payload), good);
+  CHECK(is_good(datagram));
+  CHECK_FALSE(is_good(datagram, 1));  // bytes behind it would land, too
+  for (Bytes bit = 0; bit < 8 * kFragmentPayloadAt; ++bit) {
+    datagram[bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
+    REQUIRE_FALSE(is_good(datagram));
+    datagram[bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
+  }
+  CHECK_FALSE(is_good(sealed(fragment_datagram({.arguments = 1, .total = 100}, argument, payload), good)));
+  CHECK_FALSE(is_good(sealed(datagram, genuine_header(Content::records))));
+  Header other = good;
+  other.destination = 3;
+  CHECK_FALSE(is_good(sealed(datagram, other)));
+  other = good;
+  other.session = kSession - 1;
+  CHECK_FALSE(is_good(sealed(datagram, other)));
+}
+
 TEST_CASE("verdicts_tell_what_is_wrong") {
   const auto sealed = [](const Header& header, const HashKey& secret = kSecret) {
     MadeDatagram datagram = empty_datagram();
