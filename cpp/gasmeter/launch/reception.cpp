@@ -75,7 +75,10 @@ void Reception::let_in() {
   if (!fd) return;  // it left again
   if (guests_.size() == kMostSilent) turn_away_oldest();
   Guest guest{.fd = std::move(fd), .until = Clock::now() + kHandshake, .nonce = fresh_nonce()};
-  if (send_bytes(guest.fd.get(), bytes_of(guest.nonce))) guests_.push_back(std::move(guest));
+  if (send_bytes(guest.fd.get(), bytes_of(guest.nonce)))
+    guests_.push_back(std::move(guest));
+  else
+    ++strangers_;
 }
 
 void Reception::turn_away_oldest() {

@@ -109,7 +109,7 @@ TEST_CASE("oldest_silent_stranger_goes_when_there_are_too_many") {
 }
 
 TEST_CASE("missing_ranks_and_strangers_stand_in_one_line") {
-  const RemoteJob job = job_of(3, std::chrono::seconds(1));
+  const RemoteJob job = job_of(3, std::chrono::seconds(2));
   Listener listener(job);
   const UniqueFd silent = stranger(job);
   const UniqueFd babbler = stranger(job);
@@ -121,7 +121,7 @@ TEST_CASE("missing_ranks_and_strangers_stand_in_one_line") {
   CHECK_THROWS_WITH_AS(static_cast<void>(join(forged, 1)), doctest::Contains("another secret"), ResourceError);
   const Connection two = join(job, 2);
   CHECK(listener.error() == "not all ranks joined at " + job.addresses[0] +
-                                " within 1 s; missing: rank 1 (127.0.0.1:1); strangers that came: 4");
+                                " within 2 s; missing: rank 1 (127.0.0.1:1); strangers that came: 4");
 }
 
 TEST_CASE("rank_that_joins_twice_is_refused") {
