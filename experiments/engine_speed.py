@@ -8,16 +8,23 @@ line of two threads compares wall clock of blocks that alternate. Memory is priv
 from __future__ import annotations
 
 import argparse
+import hashlib
+import math
 import multiprocessing
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import gasmeter as gm
-from gasmeter import statistics
+from gasmeter import context, statistics
 from gasmeter.catalogue import core
+from gasmeter.library import this_build
+from gasmeter.result import Result
+from gasmeter.rows import COLUMNS, Record
+from gasmeter.store import Store
 from gasmeter.summary import verdict
 
+NAME = "engine_speed"
 FABRIC = ("raw@fabric", "fabric")
 EXTOLL = ("extoll", "extoll")
 
@@ -170,35 +177,68 @@ LINES: Sequence[tuple[str, str, str, float, Callable[[int, int], tuple[float, fl
 )
 
 
-def _line(number: int, share: int, blocks: int) -> str:
+METRICS = {"M/s": ("rate", "1/s", 1.0), "KiB": ("memory_per_rank", "B", 1.0), "s": ("latency", "ns", 1e9),
+           "x": ("speedup", "ratio", 1.0)}  # fmt: skip
+"""By the unit of a line: metric and unit of its row, and what its figure is multiplied by for it."""
+
+
+def row_of(number: int, figure: tuple[float, float, float], blocks: int) -> dict[str, object]:
+    """Return a line as a row of results.csv."""
+    what, unit, _, _, _ = LINES[number]
+    metric, rows_unit, factor = METRICS[unit]
+    value, low, high = (factor * part for part in figure)
+    named: dict[str, object] = {
+        "experiment": NAME, "kernel": "simulator", "op": f"line {number}", "kind": "measured", "label": "measured",
+        "nodes": 1, "ranks": 1, "oversubscribed": False, "size_bytes": 0, "semantics": what, "verified": True,
+        "metric": metric, "unit": rows_unit, "value": value, "ci_low": low, "ci_high": high, "p50": value, "n": blocks,
+        "repetition": 0, "seed": 1, "run_id": hashlib.sha256(f"{number} {what}".encode()).hexdigest()[:16],
+    }  # fmt: skip
+    missing = {"min": math.nan, "p99": math.nan, "host_state_ns": math.nan}
+    return {**dict.fromkeys(COLUMNS, ""), **missing, **named}
+
+
+def publish(place: Path, table: Sequence[str], rows: Sequence[dict[str, object]]) -> None:
+    """Write a store: rows, facts of this machine and build, and the table."""
+    facts = {
+        "started": context.now(), "command": context.command_line(), "git": context.git_revision(),
+        "library": this_build(), "host": context.host_facts(), "versions": context.versions(),
+    }  # fmt: skip
+    store = Store(place, NAME, resume=False, run=facts)
+    store.append(Record(group=hashlib.sha256(repr(rows).encode()).hexdigest()[:16], rows=list(rows)))
+    text = "# Speed of the simulation\n\n" + "\n".join(table) + "\n"
+    store.finish(Result(list(store.done.values()), name=NAME), "complete", text, plots=False)
+
+
+def _line(number: int, share: int, blocks: int) -> tuple[str, dict[str, object]]:
     what, unit, asked, scale, measured = LINES[number]
-    value, low, high = (scale * part for part in measured(share, blocks))
+    figure = measured(share, blocks)
+    value, low, high = (scale * part for part in figure)
     bound = {"at_least" if asked.startswith(">=") else "at_most": float(asked.split()[1])}
     reached = verdict(gm.Target(line=what, **bound), value, low, high)
     said = {"yes": "", "no": ", missed"}.get(reached, f", {reached}")
     interval = f"{low:.3g} to {high:.3g}" if low != high else ""
-    return f"| {what} | {asked} {unit} | {value:.3g}{said} | {interval} |"
+    return f"| {what} | {asked} {unit} | {value:.3g}{said} | {interval} |", row_of(number, figure, blocks)
 
 
 def main() -> None:
     """Measure every line and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a tenth of the messages, six blocks")
-    parser.add_argument("--out", type=Path, help="folder for summary.md")
+    parser.add_argument("--out", type=Path, help="folder of the store: results.csv, run.json, summary.md")
     given = parser.parse_args()
     share, blocks = (10, 6) if given.quick else (1, 11)
     table = ["| simulation | asked | measured | 95 % interval |", "|---|---|---|---|"]
     print("\n".join(table), flush=True)
     spawn = multiprocessing.get_context("spawn")
+    rows = []
     for number in range(len(LINES)):
         with spawn.Pool(1) as process:
-            table.append(process.apply(_line, (number, share, blocks)))
-        print(table[-1], flush=True)
+            line, row = process.apply(_line, (number, share, blocks))
+        table.append(line)
+        rows.append(row)
+        print(line, flush=True)
     if given.out:
-        given.out.mkdir(parents=True, exist_ok=True)
-        (given.out / "summary.md").write_text(
-            "# Speed of the simulation\n\n" + "\n".join(table) + "\n", encoding="utf-8"
-        )
+        publish(given.out, table, rows)
 
 
 if __name__ == "__main__":

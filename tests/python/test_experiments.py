@@ -6,7 +6,9 @@ import pytest
 
 import gasmeter as gm
 from gasmeter.declarations import read_declaration
+from gasmeter.library import this_build
 from gasmeter.loading import ProgramFile, load_experiment, load_file
+from gasmeter.store import open_result
 from gasmeter.summary import digest, speed_lines, summarise_run, verdict
 from gasmeter.sweep import estimated_seconds
 
@@ -100,6 +102,23 @@ def test_a_notebook_runs(file, tmp_path):
     nbclient.NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
     outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
     assert any("image/png" in output.get("data", {}) for output in outputs)
+
+
+def test_the_speed_of_the_simulation_is_published_as_a_store(tmp_path):
+    path = ROOT / "experiments" / "engine_speed.py"
+    spec = importlib.util.spec_from_file_location("engine_speed", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    rows = [module.row_of(number, (2.0, 1.5, 2.5), 11) for number in range(len(module.LINES))]
+    module.publish(tmp_path, ["| a | table |"], rows)
+    (tmp_path / "journal.jsonl").unlink()
+    found = open_result(tmp_path)
+    assert len({(row["op"], row["run_id"]) for row in found.rows}) == len(module.LINES)
+    assert {(row["metric"], row["unit"]) for row in found.rows} == {
+        ("rate", "1/s"), ("memory_per_rank", "B"), ("latency", "ns"), ("speedup", "ratio"),
+    }  # fmt: skip
+    assert found.records[0].build == this_build()["digest"]
+    assert "| a | table |" in (tmp_path / "summary.md").read_text()
 
 
 @pytest.mark.parametrize(
