@@ -33,6 +33,7 @@ from gasmeter.formats import csv_lines, json_value, to_csv
 from gasmeter.journal import Journal, check_unused
 from gasmeter.library import builds_of, records_of
 from gasmeter.links import links_parquet
+from gasmeter.portable import portable
 from gasmeter.result import Result, records_from
 from gasmeter.rows import Record, taken_points
 from gasmeter.tables import Blocks, Table, blocks_of, read_blocks, read_entries, read_run, read_table, typed_row
@@ -198,7 +199,7 @@ class Store:
             with _writing(self.folder):
                 written = [JOURNAL, *self._write_tables(result)]
                 if summary:
-                    write_atomically(self.folder / _SUMMARY, summary)
+                    write_atomically(self.folder / _SUMMARY, portable(summary, self.folder))
                     written.append(_SUMMARY)
                 self._run.update(
                     state=state, groups=len(self.done), errors=result.errors, notes=result.notes,
@@ -220,7 +221,8 @@ class Store:
             raise
 
     def _write_run(self) -> None:
-        write_atomically(self.folder / RUN, json.dumps(json_value(self._run), indent=1, default=str) + "\n")
+        content = portable(json_value(self._run), self.folder)
+        write_atomically(self.folder / RUN, json.dumps(content, indent=1, default=str) + "\n")
 
     def _write_tables(self, result: Result) -> list[str]:
         """Write what is made of the journal; return the names of the files."""
