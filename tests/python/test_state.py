@@ -172,4 +172,4 @@ def test_load_sees_another_program():
     finally:
         program.kill()
         program.wait()
-    assert difference > 0.1
+    assert difference > 0.01  # however many others there are
