@@ -1,14 +1,16 @@
-"""What a result must be read with: the host, versions, the revision of the source, the command line."""
+"""What a result must be read with: the host, versions, revisions of what is measured and of gasmeter, the command."""
 
 from __future__ import annotations
 
 import datetime
 import importlib.metadata
+import os
 import platform
 import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +18,37 @@ import archspec.cpu
 import psutil
 
 from gasmeter.catalogue import build_info
-from gasmeter.errors import EnvironmentLacks
+from gasmeter.errors import EnvironmentLacks, UsageError
 from gasmeter.limits import cpus, shared_memory
 from gasmeter.version import package_version
 
-__all__ = ["command_line", "git_revision", "host_facts", "now", "versions"]
+__all__ = [
+    "build_revision",
+    "command_line",
+    "git_revision",
+    "host_facts",
+    "measured_revision",
+    "now",
+    "versions",
+]
+
+_PACKAGE = Path(__file__).resolve().parent
+_OF_A_JOB = (
+    "GITHUB_SHA",
+    "CI_COMMIT_SHA",  # GitLab, Woodpecker
+    "GIT_COMMIT",  # Jenkins
+    "BUILDKITE_COMMIT",
+    "CIRCLE_SHA1",
+    "BITBUCKET_COMMIT",
+    "BUILD_SOURCEVERSION",  # Azure
+    "TRAVIS_COMMIT",
+    "DRONE_COMMIT_SHA",
+    "APPVEYOR_REPO_COMMIT",
+    "SEMAPHORE_GIT_SHA",
+    "CODEBUILD_RESOLVED_SOURCE_VERSION",
+    "BUILD_VCS_NUMBER",  # TeamCity
+)
+"""Where services that build and test say which commit they have checked out."""
 
 _LIBRARIES = ("numpy", "pandas", "scipy", "matplotlib", "pyarrow", "pydantic", "click", "rich", "psutil", "archspec")
 
@@ -90,28 +118,83 @@ def _processor_name() -> str:
     return str(brand or platform.processor() or platform.machine())
 
 
-def git_revision(folder: Path | None = None) -> str:
-    """Return the revision of the source tree.
+def measured_revision(
+    given: str = "", environment: Mapping[str, str] = os.environ, folder: Path | None = None
+) -> dict[str, str]:
+    """Return the revision of what is measured, and who says so.
 
     Parameters
     ----------
+    given : str, optional
+        What the caller says; it counts before everything else.
+    environment : mapping of str to str, optional
+        Of a service that builds and tests, which names the commit there (``GITHUB_SHA``, ``CI_COMMIT_SHA``, …); this
+        process's by default.
     folder : Path, optional
-        Where to look; the folder of this package by default.
+        Whose git counts last; the working directory by default.
+
+    Returns
+    -------
+    dict of str to str
+        ``git``, the revision, and ``git_from``: ``--revision``, the name of a variable, or ``working directory``.
+        Both are empty where nobody knows it.
+
+    Raises
+    ------
+    UsageError
+        If `given` is not one word.
+    """
+    if given:
+        if len(given.split()) != 1 or not given.isprintable():
+            raise UsageError(f"revision {given!r} is not allowed; allowed: one word, for instance a commit", given)
+        return {"git": given.strip(), "git_from": "--revision"}
+    for name in _OF_A_JOB:
+        if commit := environment.get(name, "").strip():
+            return {"git": commit, "git_from": name}
+    found = git_revision(folder or Path.cwd())
+    return {"git": found, "git_from": "working directory" if found else ""}
+
+
+def build_revision() -> str:
+    """Return the revision that this gasmeter was built from.
+
+    Returns
+    -------
+    str
+        As `git_revision`: of the tree that this package lies in, or that it was installed from; empty if neither was a
+        checkout.
+    """
+    try:
+        return (_PACKAGE / "revision").read_text(encoding="utf-8").strip()
+    except OSError:
+        return git_revision(_PACKAGE) if _git(_PACKAGE, "ls-files", "--error-unmatch", Path(__file__).name) else ""
+
+
+def git_revision(folder: Path) -> str:
+    """Return the revision of a source tree.
+
+    Parameters
+    ----------
+    folder : Path
+        Where to look.
 
     Returns
     -------
     str
         The commit, with ``-dirty`` if tracked files differ; empty outside a repository.
     """
+    return _git(folder, "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
+
+
+def _git(folder: Path, *words: str) -> str:
+    """Return what git says; nothing where it is not there or fails."""
     program = shutil.which("git")
     if program is None:
         return ""
-    place = folder or Path(__file__).resolve().parent
     try:
         done = subprocess.run(
-            [program, "-C", str(place), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"],
-            capture_output=True, text=True, timeout=5, check=False,
-        )  # fmt: skip
+            [program, "-C", str(folder), *words], capture_output=True, text=True, timeout=5, check=False
+        )
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return done.stdout.strip() if done.returncode == 0 else ""

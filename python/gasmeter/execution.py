@@ -64,6 +64,7 @@ def execute(
     origin: Mapping[str, Any] | None = None,
     bare: bool = False,
     starts: int = 0,
+    revision: str = "",
     donors: Mapping[str, str] | None = None,
 ) -> Result:
     """Measure an experiment; see `gasmeter.experiment.Experiment.run`.
@@ -93,6 +94,8 @@ def execute(
     starts : int, default 0
         Measure everything real so many times, round after round, each time with worker processes of its own; the
         rounds are repetitions 0 to starts - 1. 0 takes the experiment as it is.
+    revision : str, optional
+        Of what is measured, for run.json; by default as `gasmeter.context.measured_revision` finds it.
     donors : mapping of str to str, optional
         By the identity of modelled points, that of the same point on another variant of the machine, whose rows it
         takes where `gasmeter.taking_over` finds that it may; it is run otherwise. Donors have none themselves.
@@ -118,7 +121,7 @@ def execute(
     if out is not None:
         store = _open_store(
             experiment, out, groups, quick=quick, replace=replace or {}, resume=resume, origin=origin or {},
-            starts=starts,
+            starts=starts, revision=revision,
         )  # fmt: skip
     done: dict[str, Record] = dict(store.done) if store else {}
     state = "failed"
@@ -316,11 +319,13 @@ def _open_store(
     resume: bool,
     origin: Mapping[str, Any],
     starts: int = 0,
+    revision: str = "",
 ) -> Store:
     run = {
         "started": context.now(),
         "command": context.command_line(),
-        "git": context.git_revision(),
+        **context.measured_revision(revision),
+        "built_from": context.build_revision(),
         "quick": quick,
         "set": dict(replace),
         "resumed": resume,

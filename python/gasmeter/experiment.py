@@ -402,6 +402,7 @@ class Experiment(_Described):
         runner: Runner | None = None,
         progress: Callable[[Progress], None] | None = None,
         origin: Mapping[str, Any] | None = None,
+        revision: str = "",
     ) -> Result:
         """Measure every point.
 
@@ -423,6 +424,9 @@ class Experiment(_Described):
             Told after every group.
         origin : mapping, optional
             Where options came from (command line, environment), for run.json.
+        revision : str, optional
+            Of what is measured, for run.json; by default what a CI's variables say (``GITHUB_SHA``, …), then git of the
+            working directory.
 
         Returns
         -------
@@ -442,7 +446,7 @@ class Experiment(_Described):
 
         return execute(
             self, out=out, quick=quick, replace=replace or {}, jobs=jobs, resume=resume, runner=runner,
-            progress=progress, origin=origin or {},
+            progress=progress, origin=origin or {}, revision=revision,
         )  # fmt: skip
 
     def resume(self, out: str | Path, **settings: Any) -> Result:

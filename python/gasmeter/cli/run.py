@@ -36,11 +36,10 @@ Examples:
     type=FOLDER,
     default=None,
     metavar="DIR",
-    envvar="GASMETER_RUN_OUT",
     help="Output folder.  [default: out/NAME]",
 )
 @option(
-    "--set", "replace", multiple=True, metavar="AXIS=VALUES", envvar="GASMETER_RUN_SET",
+    "--set", "replace", multiple=True, metavar="AXIS=VALUES",
     help="Replace an axis: size, ranks, conduit, op, variant, machine, topology, placement, seeds, or an option;"
     " KERNEL.AXIS for one kernel only. Repeatable.",
 )  # fmt: skip
@@ -50,12 +49,17 @@ Examples:
     "--starts", type=click.IntRange(min=0), default=0, metavar="N",
     help="Measure N times, each time with processes of its own: what `gasmeter check` compares, 10 or more.",
 )  # fmt: skip
+@option(
+    "--revision", default="", metavar="REV",
+    help="Revision of what is measured, for run.json.  [default: GITHUB_SHA, CI_COMMIT_SHA and their like, then git of"
+    " the working directory]",
+)  # fmt: skip
 @option("--quick", is_flag=True, help="A quick look: shorter axes, 0.08 s per point.")
 @option("--dry-run", is_flag=True, help="Only list the points and the time they will take.")
 @click.pass_context
 def run(
     context: click.Context, *, file: Path, folder: Path | None, replace: tuple[str, ...], jobs: int, resume: bool,
-    starts: int, quick: bool, dry_run: bool,
+    starts: int, revision: str, quick: bool, dry_run: bool,
 ) -> int:  # fmt: skip
     """Run the sweep that EXPERIMENT.py describes; write rows, samples, plots and a summary to a folder.
 
@@ -83,7 +87,7 @@ def run(
         with showing_progress() as progress:
             result = execute(
                 experiment, out=place, quick=quick, replace=values, jobs=jobs, resume=resume, progress=progress,
-                origin=options_with_origin(context), starts=starts,
+                origin=options_with_origin(context), starts=starts, revision=revision,
             )  # fmt: skip
     except KeyboardInterrupt:
         note(f"what was measured is kept in {place}; continue with --resume")

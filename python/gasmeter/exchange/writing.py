@@ -217,7 +217,10 @@ def to_asv(folder: str | Path) -> dict[str, str]:
     rows, run, blocks = stored(folder)
     commit = re.sub(r"-dirty$", "", str(run.get("git") or ""))
     if not commit:
-        raise UsageError(f"{folder} does not say its revision, which asv needs; allowed: a run of a git checkout")
+        raise UsageError(
+            f"{folder} does not say its revision, which asv needs; allowed: a run in a git checkout, or `gasmeter run"
+            " --revision REV`"
+        )
     host = run.get("host") or {}
     machine = re.sub(r"[^\w.-]+", "-", str(host.get("name") or "unknown"))
     benchmarks: dict[str, Any] = {"version": 2}

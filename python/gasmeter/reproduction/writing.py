@@ -199,7 +199,7 @@ def _facts(found: Reproduction) -> list[tuple[str, str]]:
     return [
         ("figures", ", ".join(figure.number for figure in found.plan.figures)),
         ("written", context.now()),
-        ("gasmeter", f"{package_version()}, revision {context.git_revision() or 'unknown'}"),
+        ("gasmeter", f"{package_version()}, revision {context.build_revision() or 'unknown'}"),
         ("machine", "; ".join(f"{one.name}, digest {one.digest}" for one in found.plan.machines())),
         ("predicates", f"digest {predicates_digest()}"),
         ("points", f"{points} in {format_duration(found.seconds)}"),
