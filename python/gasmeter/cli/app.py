@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 import click
 
 from gasmeter.cli.commands import TABLE, Commands
-from gasmeter.errors import GasmeterError
+from gasmeter.errors import EnvironmentLacks, GasmeterError
 from gasmeter.mpi_launcher import take_part
 
 if TYPE_CHECKING:
@@ -19,12 +22,45 @@ __all__ = ["Program", "cli", "main"]
 
 PROGRAM = "gasmeter"
 INTERRUPTED = 130
+UNREAD = 141
+"""As the shell reports a tool that SIGPIPE has ended: who reads standard output has left, which is no error."""
+
+
+class _Unwritten(Exception):
+    """Standard output refused something."""
+
+    def __init__(self, why: OSError) -> None:
+        super().__init__(str(why))
+        self.errno = why.errno or errno.EIO
+
+
+class _Output:
+    """Standard output whose refusals are told from other errors: click would end with the status of a failed check."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        try:
+            return self._stream.write(text)
+        except OSError as error:
+            raise _Unwritten(error) from error
+
+    def flush(self) -> None:
+        try:
+            self._stream.flush()
+        except OSError as error:
+            raise _Unwritten(error) from error
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
 
 class Program(click.Group):
     """A command group whose errors are one line ``Error: …`` on stderr.
 
-    Exit status: 0 good, 1 a check failed, 2 usage, 3 the environment lacks something, 4 a broken job, 130 Ctrl-C.
+    Exit status: 0 good, 1 a check failed, 2 usage, 3 the environment lacks something, 4 a broken job, 130 Ctrl-C, 141
+    nobody reads standard output any more.
     """
 
     def main(
@@ -92,17 +128,35 @@ class Program(click.Group):
     def _status(self, args: Sequence[str] | None, name: str | None, complete: str | None, extra: dict[str, Any]) -> int:
         try:
             if args is None:  # the command line of this process
+                if sys.stdout is None:
+                    raise EnvironmentLacks("standard output is closed; allowed: a terminal, file, pipe or /dev/null")
                 take_part()
-            value = super().main(
-                list(args) if args is not None else None, name, complete, standalone_mode=False, **extra
-            )
+            with contextlib.redirect_stdout(_Output(sys.stdout)):
+                value = super().main(
+                    list(args) if args is not None else None, name, complete, standalone_mode=False, **extra
+                )
+                sys.stdout.flush()
+        except click.exceptions.NoArgsIsHelpError as error:
+            click.echo(error.format_message(), err=True)
+            return error.exit_code
         except click.ClickException as error:
             return _complain(_with_hint(error), error.exit_code)
         except GasmeterError as error:
             return _complain(str(error), error.exit_code)
         except (click.Abort, KeyboardInterrupt):
             return _complain("interrupted", INTERRUPTED)
+        except _Unwritten as error:
+            return _leave_output(error.errno)
         return value if isinstance(value, int) else 0
+
+
+def _leave_output(why: int) -> int:
+    with contextlib.suppress(OSError):  # what is left in its buffer is not written at the end of the process either
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if why == errno.EPIPE:
+        return UNREAD
+    message = f"standard output cannot be written: {os.strerror(why)}"
+    return _complain(message, EnvironmentLacks.exit_code)
 
 
 def _with_hint(error: click.ClickException) -> str:
@@ -147,7 +201,8 @@ def cli(context: click.Context) -> None:
 
     Every option can be given as an environment variable GASMETER_COMMAND_OPTION, for instance GASMETER_MEASURE_SEED=7.
 
-    Exit status: 0 good, 1 a check failed, 2 usage, 3 the environment lacks something, 4 a broken job, 130 Ctrl-C.
+    Exit status: 0 good, 1 a check failed, 2 usage, 3 the environment lacks something, 4 a broken job, 130 Ctrl-C, 141
+    nobody reads standard output any more.
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,18 +23,18 @@ Examples:
 """
 
 
-def judging_options(command: str) -> Callable[[Any], Any]:
-    """Return the options that say what counts and how it is reported.
+def judging_options(function: Any) -> Any:
+    """Decorate a command with the options that say what counts and how it is reported.
 
     Parameters
     ----------
-    command : str
-        As its environment variables name it, for instance ``"CHECK"``.
+    function : callable
+        The command.
 
     Returns
     -------
     callable
-        Decorator.
+        The same, with options.
     """
     decorators = [
         option(
@@ -45,21 +44,17 @@ def judging_options(command: str) -> Callable[[Any], Any]:
         option("--any-machine", is_flag=True, help="Compare times of different machines all the same."),
         option("--allow-missing", is_flag=True, help="Figures of the baseline may be absent."),
         option(
-            "--format", "form", envvar=f"GASMETER_{command}_FORMAT", type=click.Choice(REPORT_FORMATS),
+            "--format", "form", type=click.Choice(REPORT_FORMATS),
             default="table", show_default=True, help="Form of the output.",
         ),
         option(
-            "--report", "reports", envvar=f"GASMETER_{command}_REPORT", multiple=True, metavar="FORMAT=FILE",
+            "--report", "reports", multiple=True, metavar="FORMAT=FILE",
             help="Write the same in another form to a file, e.g. junit=check.xml; repeatable.",
         ),
     ]  # fmt: skip
-
-    def decorate(function: Any) -> Any:
-        for decorator in reversed(decorators):
-            function = decorator(function)
-        return function
-
-    return decorate
+    for decorator in reversed(decorators):
+        function = decorator(function)
+    return function
 
 
 def show_judgement(judgement: Judgement, form: str, reports: tuple[str, ...]) -> int:
@@ -108,7 +103,7 @@ def show_judgement(judgement: Judgement, form: str, reports: tuple[str, ...]) ->
     "--baseline", required=True, metavar="BASE", type=click.Path(path_type=Path),
     help="Store to hold it against, measured on this machine.",
 )  # fmt: skip
-@judging_options("CHECK")
+@judging_options
 def check(
     *, new: Path, baseline: Path, relevant: float, any_machine: bool, allow_missing: bool, form: str,
     reports: tuple[str, ...],

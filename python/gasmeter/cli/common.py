@@ -14,6 +14,8 @@ from gasmeter.mpi_launcher import launched
 from gasmeter.units import parse_duration, parse_ranks, parse_seeds, parse_share, parse_sizes
 
 if TYPE_CHECKING:
+    from click.types import OptionHelpExtra
+
     from gasmeter.result import Result
 
 __all__ = [
@@ -72,11 +74,47 @@ DURATION = _Parsed("duration", parse_duration)
 
 
 class EnvOption(click.Option):
-    """An option whose help names its environment variable."""
+    """An option that is also GASMETER_COMMAND_OPTION, by its long name as one types it; its help says so."""
 
     def __init__(self, *args: Any, **settings: Any) -> None:
         settings.setdefault("show_envvar", True)
         super().__init__(*args, **settings)
+
+    def _take_name(self, ctx: click.Context) -> None:
+        typed = max(self.opts, key=len).lstrip("-")
+        self.envvar = f"{ctx.auto_envvar_prefix}_{typed.upper().replace('-', '_')}" if ctx.auto_envvar_prefix else None
+
+    def resolve_envvar_value(self, ctx: click.Context) -> str | None:
+        """Return what the environment says.
+
+        Parameters
+        ----------
+        ctx : click.Context
+            Of the command, which the variable is named after.
+
+        Returns
+        -------
+        str or None
+            None if it says nothing.
+        """
+        self._take_name(ctx)
+        return super().resolve_envvar_value(ctx)
+
+    def get_help_extra(self, ctx: click.Context) -> OptionHelpExtra:
+        """Return what stands in brackets behind the help.
+
+        Parameters
+        ----------
+        ctx : click.Context
+            Of the command, which the variable is named after.
+
+        Returns
+        -------
+        dict
+            As click has it.
+        """
+        self._take_name(ctx)
+        return super().get_help_extra(ctx)
 
 
 def option(*names: str, **settings: Any) -> Callable[[Any], Any]:
@@ -97,18 +135,18 @@ def option(*names: str, **settings: Any) -> Callable[[Any], Any]:
     return click.option(*names, cls=EnvOption, **settings)
 
 
-def point_options(command: str) -> Callable[[Any], Any]:
-    """Return the options that say what is run and on what, for commands that take a kernel.
+def point_options(function: Any) -> Any:
+    """Decorate a command that takes a kernel with the options that say what is run and on what.
 
     Parameters
     ----------
-    command : str
-        As its environment variables name it, for instance ``"MEASURE"``.
+    function : callable
+        The command.
 
     Returns
     -------
     callable
-        Decorator.
+        The same, with options.
     """
     decorators = [
         option(
@@ -148,7 +186,6 @@ def point_options(command: str) -> Callable[[Any], Any]:
         option(
             "--option",
             "options",
-            envvar=f"GASMETER_{command}_OPTION",
             multiple=True,
             metavar="KEY=VALUE",
             help="Option of the kernel or conduit; repeatable.",
@@ -169,13 +206,9 @@ def point_options(command: str) -> Callable[[Any], Any]:
         ),
         option("--seed", type=SEED, default="1", show_default=True, metavar="N", help="Seed of every random stream."),
     ]
-
-    def decorate(function: Any) -> Any:
-        for decorator in reversed(decorators):
-            function = decorator(function)
-        return function
-
-    return decorate
+    for decorator in reversed(decorators):
+        function = decorator(function)
+    return function
 
 
 def options_with_origin(context: click.Context) -> dict[str, dict[str, object]]:

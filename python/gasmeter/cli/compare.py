@@ -41,7 +41,7 @@ Examples:
     "--plant", "planted", multiple=True, metavar="KEY=VALUE",
     help="Debug option of B alone, such as debug_spin=4%, to see whether it is found; repeatable.",
 )  # fmt: skip
-@judging_options("COMPARE")
+@judging_options
 def compare(
     *, before: str, after: str, experiment: Path | None, starts: int | None, full: bool, folder: Path,
     planted: tuple[str, ...], relevant: float, any_machine: bool, allow_missing: bool, form: str,

@@ -20,13 +20,12 @@ Examples:
 @click.command(epilog=_EXAMPLES)
 @click.argument("stores", nargs=-1, required=True, metavar="STORE...", type=click.Path(path_type=Path))
 @option(
-    "--out", "site", required=True, metavar="SITE", type=click.Path(path_type=Path), envvar="GASMETER_DASHBOARD_OUT",
+    "--out", "site", required=True, metavar="SITE", type=click.Path(path_type=Path),
     help="Folder of the pages: new, or a dashboard that is replaced.",
 )  # fmt: skip
 @option("--title", default="gasmeter", show_default=True, metavar="TEXT", help="Heading of the pages.")
 @option(
     "--samples", "sampled_runs", type=click.IntRange(0, 1000), default=10, show_default=True, metavar="N",
-    envvar="GASMETER_DASHBOARD_SAMPLES",
     help="Keep every block of the N newest runs of a series, and of those beside its steps.",
 )  # fmt: skip
 def dashboard(*, stores: tuple[Path, ...], site: Path, title: str, sampled_runs: int) -> None:

@@ -30,17 +30,16 @@ Examples:
 @option(
     "--json",
     "as_json",
-    envvar="GASMETER_DOCTOR_JSON",
     is_flag=True,
     help="Print an array of {name, summary, state, value, unit, remedy}; with --conformance an object.",
 )
-@click.option(
+@option(
     "--conformance", is_flag=True,
     help="Run the rules of GASNet-EX on every conduit instead (minutes), and list each group: runs that passed, failed,"
     " were skipped. Exit status 1 if one failed, 3 if the program gasmeter-conformance is missing.",
 )  # fmt: skip
 @option(
-    "--conduit", "conduits", envvar="GASMETER_DOCTOR_CONDUIT", default=",".join(CONFORMANCE_CONDUITS),
+    "--conduit", "conduits", default=",".join(CONFORMANCE_CONDUITS),
     show_default=True, metavar="C[,C…]", help="Conduits of --conformance; all: every combination the program knows.",
 )  # fmt: skip
 def doctor(*, as_json: bool, conformance: bool, conduits: str) -> int:

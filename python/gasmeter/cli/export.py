@@ -40,19 +40,19 @@ def export() -> None:
     """
 
 
-def _takes_a_run(command: str, what: str) -> Callable[[Any], Any]:
+def _takes_a_run(what: str) -> Callable[[Any], Any]:
     """Return the arguments and options of a command that exports."""
 
     def decorate(function: Any) -> Any:
         function = option(
-            "--out", "target", envvar=f"GASMETER_EXPORT_{command}_OUT", required=True, metavar=what,
+            "--out", "target", required=True, metavar=what,
             type=click.Path(path_type=Path), help=f"{what.capitalize()} to write.",
         )(function)  # fmt: skip
         function = option(
             "--iters", type=click.IntRange(1, MOST_ITERATIONS), default=10, show_default=True, metavar="N",
             help="Operations of the block.",
         )(function)  # fmt: skip
-        function = point_options(f"EXPORT_{command}")(function)
+        function = point_options(function)
         return click.argument("kernel")(function)
 
     return decorate
@@ -81,10 +81,10 @@ def _tell(record: Record, target: Path) -> None:
 
 
 @export.command()
-@_takes_a_run("GOAL", "FILE")
+@_takes_a_run("FILE")
 @option(
     "--unit", "unit_ps", type=click.IntRange(1, 10**12), default=1000, show_default=True, metavar="PS",
-    envvar="GASMETER_EXPORT_GOAL_UNIT", help="What one unit of calc stands for: 1000 counts ns, 1 is exact.",
+    help="What one unit of calc stands for: 1000 counts ns, 1 is exact.",
 )  # fmt: skip
 def goal(*, kernel: str, iters: int, options: tuple[str, ...], target: Path, unit_ps: int, **settings: Any) -> None:
     """Write KERNEL's run as a GOAL schedule, which LogGOPSim's txt2bin reads."""
@@ -97,7 +97,7 @@ def goal(*, kernel: str, iters: int, options: tuple[str, ...], target: Path, uni
 
 
 @export.command()
-@_takes_a_run("SIMGRID", "DIR")
+@_takes_a_run("DIR")
 def simgrid(*, kernel: str, iters: int, options: tuple[str, ...], target: Path, **settings: Any) -> None:
     """Write KERNEL's run as a SimGrid platform and an SMPI program that replays it.
 

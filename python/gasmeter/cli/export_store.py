@@ -37,7 +37,7 @@ def _command(
 
         function: Any = option(
             "--out", "target", required=True, metavar=what, type=click.Path(path_type=Path),
-            envvar=f"GASMETER_EXPORT_{name.upper().replace('-', '_')}_OUT", help=f"{what.capitalize()} to write.",
+            help=f"{what.capitalize()} to write.",
         )(run)  # fmt: skip
         function = click.argument("store", type=click.Path(path_type=Path))(function)
         return click.command(name, help=summary)(function)

@@ -35,15 +35,15 @@ def fit() -> None:
 
 @fit.command(epilog=_EXAMPLES)
 @click.argument("results", metavar="RESULTS", type=click.Path(path_type=Path))
-@option("--conduit", default="", metavar="C", envvar="GASMETER_FIT_LOGGP_CONDUIT", help="Only this conduit.")
-@option("--op", default="", metavar="OP", envvar="GASMETER_FIT_LOGGP_OP", help="Only this operation.")
+@option("--conduit", default="", metavar="C", help="Only this conduit.")
+@option("--op", default="", metavar="OP", help="Only this operation.")
 @option(
-    "--plot", "picture", default=None, metavar="FILE", envvar="GASMETER_FIT_LOGGP_PLOT",
+    "--plot", "picture", default=None, metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False),
     help="Draw the fit over the points and what it leaves, as .png or .svg; of one line of points.",
 )  # fmt: skip
 @option(
-    "--format", "form", envvar="GASMETER_FIT_LOGGP_FORMAT", type=click.Choice(_FORMATS), default="table",
+    "--format", "form", type=click.Choice(_FORMATS), default="table",
     show_default=True, help="Form of the output; json: the first protocol segment, of one line of points.",
 )  # fmt: skip
 def loggp(*, results: Path, conduit: str, op: str, picture: Path | None, form: str) -> None:

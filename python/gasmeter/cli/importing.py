@@ -28,7 +28,6 @@ Examples:
     required=True,
     type=FOLDER,
     metavar="STORE",
-    envvar="GASMETER_IMPORT_OUT",
     help="Folder to write.",
 )
 @option("--conduit", default="", metavar="C", help="What it ran on.  [default: as the format says, e.g. raw@mpi]")

@@ -167,7 +167,6 @@ _SHORT = ("kernels", "conduits", "experiments")
 @option(
     "--json",
     "as_json",
-    envvar="GASMETER_LIST_JSON",
     is_flag=True,
     help="Print an array of {name, summary, ops, options, …} instead of text.",
 )

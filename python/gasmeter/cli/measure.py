@@ -19,7 +19,7 @@ Examples:
 
 @click.command(epilog=_EXAMPLES)
 @click.argument("kernel")
-@point_options("MEASURE")
+@point_options
 @option(
     "--placement", default="", metavar="P[,P…]",
     help="Node of each rank on a modelled topology: one-per-node, round-robin, fill (consecutive ranks share a node),"
@@ -58,7 +58,6 @@ Examples:
 @option(
     "--format",
     "form",
-    envvar="GASMETER_MEASURE_FORMAT",
     type=click.Choice(FORMATS),
     default="table",
     show_default=True,

@@ -34,7 +34,7 @@ _NUMBERS = (2, 3)
 @click.argument("name", metavar="PAPER")
 @option("--figures", default="", metavar="N[,N…]", help="Figures; see `gasmeter list figures`.  [default: all]")
 @option(
-    "--out", "folder", type=FOLDER, default=None, metavar="DIR", envvar="GASMETER_REPRODUCE_OUT",
+    "--out", "folder", type=FOLDER, default=None, metavar="DIR",
     help="Output folder.  [default: out/reproduce_PAPER]",
 )  # fmt: skip
 @option("--quick", is_flag=True, help="A quick look: fewer updates, no bands, so that nothing is decided.")

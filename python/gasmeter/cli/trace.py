@@ -27,9 +27,9 @@ Examples:
 
 @click.command("trace", epilog=_EXAMPLES)
 @click.argument("what", metavar="KERNEL|OP")
-@point_options("TRACE")
+@point_options
 @option(
-    "--placement", default="", metavar="P", envvar="GASMETER_TRACE_PLACEMENT",
+    "--placement", default="", metavar="P",
     help="Node of each rank on a modelled topology: one-per-node, round-robin, fill or list:0,0."
     "  [default: one-per-node, round-robin where ranks outnumber nodes]",
 )  # fmt: skip
@@ -39,11 +39,10 @@ Examples:
 )  # fmt: skip
 @option(
     "--out", "folder", type=click.Path(path_type=Path, file_okay=False), default=None, metavar="DIR",
-    envvar="GASMETER_TRACE_OUT",
     help="Write steps.csv, trace.json (Chrome's format, for Perfetto), table.txt and bars by size, too.",
 )  # fmt: skip
 @option(
-    "--format", "form", envvar="GASMETER_TRACE_FORMAT", type=click.Choice(_FORMATS), default="table",
+    "--format", "form", type=click.Choice(_FORMATS), default="table",
     show_default=True, help="Form of the output; chrome: trace events for Perfetto.",
 )  # fmt: skip
 def trace_command(
