@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import functools
 import importlib
+import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from typing import Any, Protocol, cast
 
 from gasmeter.errors import EnvironmentLacks, UsageError, unknown
 from gasmeter.own_kernels import own_kernels
+from gasmeter.units import parse_in, units_beside
 
 __all__ = [
     "Catalogue",
@@ -74,6 +78,9 @@ class Core(Protocol):
         """The class of modelled jobs."""
 
 
+_INTEGER = re.compile(r"^[+-]?(0[xX][0-9a-fA-F]+|[1-9][0-9]*|0)$")
+
+
 @dataclass(frozen=True)
 class Option:
     """One documented option of a kernel or conduit."""
@@ -108,7 +115,7 @@ class Option:
         text = ("true" if value else "false") if isinstance(value, bool) else str(value).strip()
         canonical = _canonical(self, text)
         if canonical is None:
-            unit = f" ({self.unit})" if self.unit else ""
+            unit = f" ({self._units()})" if self.unit else ""
             allowed = (
                 " | ".join(self.choices)
                 if self.choices
@@ -121,6 +128,12 @@ class Option:
             )
         return canonical
 
+    def _units(self) -> str:
+        beside = (
+            ["K", "M", "G"] if self.unit == "B" else [unit for unit in units_beside(self.unit) if unit != self.unit]
+        )
+        return f"{self.unit}; also {', '.join(beside)}" if beside else self.unit
+
 
 def _canonical(option: Option, text: str) -> str | None:
     if option.choices:
@@ -129,13 +142,17 @@ def _canonical(option: Option, text: str) -> str | None:
         if option.type == "bool":
             return {"true": "true", "on": "true", "false": "false", "off": "false"}.get(text.lower())
         if option.type in {"int", "size"}:
-            return str(int(text, 0))
+            return str(int(text, 0)) if _INTEGER.match(text) else _whole(parse_in(text, option.unit))
         if option.type == "float":
-            percent = text.endswith("%") and option.unit == "ratio"
-            return repr(float(text[:-1]) / 100 if percent else float(text))
+            value = float(parse_in(text, option.unit))
+            return repr(value) if math.isfinite(value) else None
     except ValueError:
         return None
     return text
+
+
+def _whole(number: Decimal) -> str | None:
+    return str(int(number)) if number == number.to_integral_value() else None
 
 
 @dataclass(frozen=True)

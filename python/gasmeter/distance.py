@@ -71,7 +71,7 @@ def distance(place: Mapping[str, Any]) -> str:
     found = _hops(place)
     if found is None:
         return ""
-    return _counted(found.near) + (f" to rank 1, {found.far} at most" if place["ranks"] > 2 and found.far else "")
+    return _counted(found.near) + (f" to rank 1, {found.far} at most" if found.far > found.near else "")
 
 
 def distances(places: Iterable[Mapping[str, Any]]) -> str:

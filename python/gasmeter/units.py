@@ -21,6 +21,7 @@ __all__ = [
     "format_duration",
     "format_quantity",
     "parse_duration",
+    "parse_in",
     "parse_quantity",
     "parse_ranks",
     "parse_seeds",
@@ -28,6 +29,7 @@ __all__ = [
     "parse_size",
     "parse_sizes",
     "quantity_text",
+    "units_beside",
 ]
 
 _SIZE = re.compile(r"^(\d+)\s*([KMGT]?)(?:i?B)?$", re.IGNORECASE)
@@ -35,7 +37,22 @@ _POWER = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 _SIZES_HELP = "allowed: 8 or 8,64,4K or 8:4M (powers of two; K = 1024)"
 _LARGEST = 1 << 50
 _SEEDS_HELP = "allowed: whole numbers from 0 to 2^64-1, for instance 1 or 1,2,3"
-_SECONDS = {"": 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "m": 60.0, "min": 60.0, "h": 3600.0}
+_TIMES = {
+    **{unit: Decimal(10) ** power for unit, power in {"s": 0, "ms": -3, "us": -6, "ns": -9, "ps": -12}.items()},
+    "m": Decimal(60),
+    "min": Decimal(60),
+    "h": Decimal(3600),
+}
+_NUMBER = re.compile(r"^([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?)\s*(.*)$", re.ASCII)
+
+
+def _split(text: str) -> tuple[Decimal, str] | None:
+    """Return the number and the unit of a text, the unit in ASCII; None if it does not begin with a number."""
+    match = _NUMBER.match(text.strip())
+    if match is None:
+        return None
+    unit = match.group(2).replace("\N{MICRO SIGN}", "u").replace("\N{GREEK SMALL LETTER MU}", "u")
+    return Decimal(match.group(1)), unit
 
 
 def parse_size(text: str) -> int:
@@ -220,7 +237,7 @@ def parse_duration(text: str | float) -> float:
     Parameters
     ----------
     text : str or float
-        A number with an optional unit us, ms, s, m (or min), h; without unit seconds.
+        A number with an optional unit ns, us, ms, s, m (or min), h; without unit seconds.
 
     Returns
     -------
@@ -233,13 +250,69 @@ def parse_duration(text: str | float) -> float:
         If it is no duration or not above 0.
     """
     stripped = str(text).strip()
-    match = re.fullmatch(r"(\d+(?:\.\d*)?(?:e[+-]?\d+)?|\.\d+)\s*([a-z]*)", stripped)
-    unit = match.group(2) if match else "?"
-    if match is None or unit not in _SECONDS or not 0 < float(match.group(1)) * _SECONDS[unit] < math.inf:
+    try:
+        seconds = float(parse_in(stripped, "s"))
+    except UsageError:
+        seconds = math.nan
+    if not 0 < seconds < math.inf:
         raise UsageError(
-            f"duration {stripped!r} is not allowed; allowed: above 0 with us, ms, s, m or h, for instance 30s", stripped
+            f"duration {stripped!r} is not allowed; allowed: above 0 with ns, us, ms, s, m or h, for instance 30s",
+            stripped,
         )
-    return float(match.group(1)) * _SECONDS[unit]
+    return seconds
+
+
+def parse_in(text: str, unit: str) -> Decimal:
+    """Return a number in a given unit, whichever unit of that kind it was written with.
+
+    Parameters
+    ----------
+    text : str
+        For instance ``500``, ``500us``, ``0.5 ms`` for ``us``; ``4K`` for ``B``; ``4%`` for ``ratio``.
+    unit : str
+        What the number is in if it names no unit. Of a unit that has no others (``messages``) the number may name it.
+
+    Returns
+    -------
+    Decimal
+        Exact.
+
+    Raises
+    ------
+    UsageError
+        If it is no number, or has a unit of another kind.
+    """
+    found = _split(text)
+    if found is not None:
+        number, given = found
+        if given in {"", unit}:
+            return number
+        if given in (units := units_beside(unit)):
+            return number * units[given] / units[unit]
+        if unit == "B":
+            return Decimal(parse_size(text))
+    raise UsageError(f"{text!r} is not a number{f' of {unit}' if unit else ''}", text)
+
+
+def units_beside(unit: str) -> Mapping[str, Decimal]:
+    """Return the units that a number in this unit may be written with, too.
+
+    Parameters
+    ----------
+    unit : str
+        For instance ``us``.
+
+    Returns
+    -------
+    mapping of str to Decimal
+        By unit, in one of them; the unit itself among them. Bytes have those of `parse_size` instead.
+    """
+    if unit in _TIMES:
+        return _TIMES
+    if unit in {"", "ratio"}:
+        return {unit: Decimal(1), "%": Decimal("0.01")}
+    kinds = (quantity.units for quantity in QUANTITIES.values() if not quantity.whole and unit in quantity.units)
+    return next(kinds, {unit: Decimal(1)})
 
 
 def format_bytes(size: int) -> str:
@@ -337,7 +410,6 @@ _BYTES: dict[str, Decimal] = {
     **{f"{prefix}B": Decimal(1 << power) for prefix, power in _BINARY.items()},
 }
 _BITS_PER_BYTE = 8
-_NUMBER = re.compile(r"^([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?)\s*(.*)$", re.ASCII)
 _LARGEST_COUNT = 1 << 53
 
 
@@ -377,7 +449,7 @@ QUANTITIES: Mapping[str, Quantity] = {
         "s",
         "a time in ns, us, ms or s",
         "0.3 us",
-        {unit: Decimal(10) ** power for unit, power in {"s": 0, "ms": -3, "us": -6, "ns": -9, "ps": -12}.items()},
+        {unit: _TIMES[unit] for unit in ("s", "ms", "us", "ns", "ps")},
         ("s", "ms", "us", "ns", "ps"),
         zero=True,
     ),
@@ -439,16 +511,15 @@ def parse_quantity(given: object, kind: str, what: str) -> float:
     """
     quantity = QUANTITIES[kind]
     text = str(given).strip()
-    match = _NUMBER.match(text)
+    found = _split(text)
     value = math.nan
     reason = ""
-    if match is None or isinstance(given, bool):
+    if found is None or isinstance(given, bool):
         reason = f"is not a number{' with a unit' if '' not in quantity.units else ''}"
     else:
-        number, unit = Decimal(match.group(1)), match.group(2).replace("\N{MICRO SIGN}", "u")
-        unit = unit.replace("\N{GREEK SMALL LETTER MU}", "u")
+        number, unit = found
         if unit not in quantity.units:
-            reason = f"has unit {match.group(2)!r}" if unit else "has no unit"
+            reason = f"has unit {unit!r}" if unit else "has no unit"
         else:
             exact = number * quantity.units[unit]
             value = float(exact)

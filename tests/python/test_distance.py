@@ -68,7 +68,7 @@ def test_what_is_measured_by_default_lies_between_nodes():
         (place("one-per-node", 64, 64), "1 hop to rank 1, 9 at most"),
         (place("fill", 20, 2), "same node to rank 1, 1 at most"),
         (place("round-robin", 100, 64), "1 hop to rank 1, 9 at most"),
-        (place("one-per-node", 2, 2, "crossbar:16"), "2 hops"),
+        (place("one-per-node", 9, 9, "crossbar:16"), "2 hops"),
         (place("one-per-node", 2, 2, "klein-bottle:4"), ""),
         (place("one-per-node", 1, 1), ""),
         (place("cpus 0 1", 2, 1, ""), ""),

@@ -10,6 +10,7 @@ from gasmeter.units import (
     format_duration,
     format_quantity,
     parse_duration,
+    parse_in,
     parse_quantity,
     parse_ranks,
     parse_seeds,
@@ -208,3 +209,25 @@ def test_any_text_is_a_quantity_or_a_usage_error(kind, text):
 )
 def test_a_quantity_has_one_spelling(value, kind, text):
     assert quantity_text(value, kind) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "value"),
+    [
+        ("500", "us", 500), ("500us", "us", 500), ("500 us", "us", 500), ("0.5ms", "us", 500),
+        ("2 \N{MICRO SIGN}s", "ns", 2000), ("1m", "s", 60), ("4096", "B", 4096), ("4K", "B", 4096), ("4 KiB", "B", 4096),
+        ("3B", "B", 3), ("4%", "ratio", 0.04), ("30%", "", 0.3),
+        ("64 messages", "messages", 64), ("1.5 GB/s", "MB/s", 1500), ("-1", "us", -1),
+    ],
+)  # fmt: skip
+def test_a_number_takes_every_unit_of_its_kind(text, unit, value):
+    assert float(parse_in(text, unit)) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "unit"),
+    [("5kg", "us"), ("5us", "B"), ("5B", "us"), ("5%", "us"), ("fast", ""), ("", "us"), ("5 puts", "messages")],
+)
+def test_a_number_takes_no_unit_of_another_kind(text, unit):
+    with pytest.raises(UsageError, match="is not a"):
+        parse_in(text, unit)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from click.core import ParameterSource
 
 from gasmeter.errors import UsageError
 from gasmeter.mpi_launcher import launched
-from gasmeter.units import parse_duration, parse_ranks, parse_seeds, parse_share, parse_sizes
+from gasmeter.units import parse_duration, parse_in, parse_ranks, parse_seeds, parse_share, parse_sizes
 
 if TYPE_CHECKING:
     from click.types import OptionHelpExtra
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DURATION",
     "FOLDER",
+    "PICOSECONDS",
     "RANKS",
     "SEED",
     "SHARE",
@@ -65,12 +67,25 @@ def _folder(value: str | Path) -> Path:
     return Path(value)
 
 
+def _picoseconds(value: str | int) -> int:
+    text = str(value).strip()
+    try:
+        exact = parse_in(text, "ps")
+    except UsageError:
+        exact = Decimal(0)
+    if exact != exact.to_integral_value() or not 1 <= exact <= _PS_OF_A_SECOND:
+        raise UsageError(f"time {text!r} is not allowed; allowed: whole ps from 1ps to 1s, for instance 1ns", text)
+    return int(exact)
+
+
+_PS_OF_A_SECOND = 10**12
 FOLDER = _Parsed("folder", _folder)
 SEED = _Parsed("seed", _one_seed)
 SIZES = _Parsed("sizes", parse_sizes)
 RANKS = _Parsed("ranks", parse_ranks)
 SHARE = _Parsed("share", parse_share)
 DURATION = _Parsed("duration", parse_duration)
+PICOSECONDS = _Parsed("time", _picoseconds)
 
 
 class EnvOption(click.Option):

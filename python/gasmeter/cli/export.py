@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gasmeter.choices import MOST_ITERATIONS
-from gasmeter.cli.common import note, option, out, point_options
+from gasmeter.cli.common import PICOSECONDS, note, option, out, point_options
 from gasmeter.cli.export_store import STORE_EXPORTS
 from gasmeter.errors import EnvironmentLacks
 
@@ -83,8 +83,8 @@ def _tell(record: Record, target: Path) -> None:
 @export.command()
 @_takes_a_run("FILE")
 @option(
-    "--unit", "unit_ps", type=click.IntRange(1, 10**12), default=1000, show_default=True, metavar="PS",
-    help="What one unit of calc stands for: 1000 counts ns, 1 is exact.",
+    "--unit", "unit_ps", type=PICOSECONDS, default="1ns", show_default=True, metavar="TIME",
+    help="What one unit of calc stands for, in ps if it has no unit: 1ps is exact.",
 )  # fmt: skip
 def goal(*, kernel: str, iters: int, options: tuple[str, ...], target: Path, unit_ps: int, **settings: Any) -> None:
     """Write KERNEL's run as a GOAL schedule, which LogGOPSim's txt2bin reads."""
