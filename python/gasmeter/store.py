@@ -21,6 +21,7 @@ from gasmeter.formats import csv_lines, json_value, to_csv
 from gasmeter.journal import Journal, read_journal, refused
 from gasmeter.links import links_parquet
 from gasmeter.point import SCHEMA_VERSION
+from gasmeter.portable import portable
 from gasmeter.result import Result, records_from
 from gasmeter.rows import Record, taken_points
 from gasmeter.tables import Blocks, Table, blocks_of, read_blocks, read_run, read_table, typed_row
@@ -214,13 +215,14 @@ class Store:
                 )  # fmt: skip
                 self._write_run()
                 if summary:
-                    write_atomically(self.folder / "summary.md", summary)
+                    write_atomically(self.folder / "summary.md", portable(summary, self.folder))
                 return self._write_plots(result) if plots else []
         finally:
             self._journal.close()
 
     def _write_run(self) -> None:
-        write_atomically(self.folder / _RUN, json.dumps(json_value(self._run), indent=1, default=str) + "\n")
+        content = portable(json_value(self._run), self.folder)
+        write_atomically(self.folder / _RUN, json.dumps(content, indent=1, default=str) + "\n")
 
     def _write_samples(self, result: Result) -> None:
         buffer = io.BytesIO()

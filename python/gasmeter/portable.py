@@ -1,0 +1,76 @@
+"""What a store says of files without saying where on this machine they lie: stores are published."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+__all__ = ["portable"]
+
+_ELSEWHERE = "\N{HORIZONTAL ELLIPSIS}/"
+# A path begins where no word, other path or address of the web goes on; -I and -L are options of compilers.
+_BEGIN = r"(?:(?<![\w./~\-\N{HORIZONTAL ELLIPSIS}])|(?<=-[IL]))"
+_END = r"(?![\w.\-])"
+_ABSOLUTE = re.compile(_BEGIN + r"/(?![/\s])[^\s'\"`=,:;()\[\]]+")
+_EVERYWHERE = ("/dev/", "/proc/", "/sys/")
+
+
+def portable(content: Any, store: Path) -> Any:
+    """Return what stands in a store with absolute paths made relative.
+
+    Parameters
+    ----------
+    content : object
+        Text, or lists and mappings of it; anything else stays.
+    store : Path
+        Folder of the store.
+
+    Returns
+    -------
+    object
+        The same with paths below the working directory relative to it, the store by its name, the home folder as ``~``,
+        and of files elsewhere the last component behind ``…/``. What every machine has (``/dev/shm``) stays.
+
+    Examples
+    --------
+    >>> portable({"command": "gasmeter run /data/x.py"}, Path("store"))
+    {'command': 'gasmeter run …/x.py'}
+    """
+    folder = store.absolute()
+    bases = ((Path.cwd(), ""), (folder, folder.name), (Path.home(), "~"))
+    # The root holds everything and says nothing.
+    known = [(_below(base), instead) for base, instead in bases if base != Path(base.anchor)]
+    return _made_of(content, known)
+
+
+def _below(base: Path) -> re.Pattern[str]:
+    return re.compile(f"{_BEGIN}{re.escape(str(base))}(/*)(?:(?<=/)|{_END})")
+
+
+def _made_of(content: Any, known: list[tuple[re.Pattern[str], str]]) -> Any:
+    if isinstance(content, str | Path):
+        return _text(str(content), known)
+    if isinstance(content, Mapping):
+        return {key: _made_of(value, known) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_made_of(value, known) for value in content]
+    return content
+
+
+def _text(text: str, known: list[tuple[re.Pattern[str], str]]) -> str:
+    for base, instead in known:
+        text = base.sub(lambda found, instead=instead: _kept(found, instead), text)  # type: ignore[misc]
+    return _ABSOLUTE.sub(lambda found: _shortened(found.group()), text)
+
+
+def _kept(found: re.Match[str], instead: str) -> str:
+    goes_on = found.group(1) and found.end() < len(found.string) and not found.string[found.end()].isspace()
+    if goes_on:
+        return f"{instead}/" if instead else ""
+    return instead or "."
+
+
+def _shortened(path: str) -> str:
+    return path if path.startswith(_EVERYWHERE) else _ELSEWHERE + Path(path).name
