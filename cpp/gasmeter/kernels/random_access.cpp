@@ -14,6 +14,7 @@
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/kernels/kernel.hpp"
+#include "gasmeter/kernels/mutants.hpp"
 #include "gasmeter/kernels/pattern.hpp"
 #include "gasmeter/kernels/random_access_check.hpp"
 #include "gasmeter/kernels/random_access_stream.hpp"
@@ -47,7 +48,8 @@ void update_in_place(Stream& stream, std::uint64_t updates, const Distribution& 
   while (updates != 0) {
     const std::uint64_t count = std::min(updates, kBatch);
     stream.take(values.data(), count);
-    with_prefetch(values.data(), count, address, [&](std::uint64_t value) { atomic_xor(address(value), value); });
+    with_prefetch(values.data(), count, address,
+                  [&](std::uint64_t value) { atomic_xor(address(value), mutants::operand(value)); });
     updates -= count;
   }
 }
@@ -303,7 +305,7 @@ class RandomAccess final : public Program {
     ++self.finishes_;
   }
 
-  core::Endpoint<H>& endpoint_;
+  Operations<H> endpoint_;
   Variant variant_;
   Distribution table_;
   Stream stream_;
