@@ -4,6 +4,7 @@
 
 #include "gasmeter/core/negotiated.hpp"
 #include "gasmeter/kernels/kernel.hpp"
+#include "gasmeter/kernels/mutants.hpp"
 #include "gasmeter/kernels/pattern.hpp"
 
 namespace gasmeter::kernels {
@@ -115,6 +116,11 @@ class Am final : public Program {
     }
     core::Prepared<H> sd = endpoint_.prepare_medium(Rank{1}, client(), size_, size_, 0);
     generate(sd.data());
+    const Mutant mutant = mutants::next();
+    if (mutant == Mutant::drop) return sd.cancel();
+    if (const void* const data = mutants::changed(mutant, sd.data(), size_); data != sd.data()) {
+      std::memcpy(sd.data(), data, size_);
+    }
     (void)sd.commit(request_, size_, core::Flags::none);
   }
   void send_reply(core::Token<H>& token) {
@@ -141,7 +147,7 @@ class Am final : public Program {
     ++of(token).replies_;
   }
 
-  core::Endpoint<H>& endpoint_;
+  Operations<H> endpoint_;
   Way way_;
   Generate generate_;
   Bytes size_;

@@ -2,6 +2,7 @@
 // a barrier of two ranks needs only one way.
 #include "gasmeter/kernels/entered.hpp"
 #include "gasmeter/kernels/kernel.hpp"
+#include "gasmeter/kernels/mutants.hpp"
 #include "gasmeter/kernels/pattern.hpp"
 #include "gasmeter/kernels/raw_extoll/raw_extoll.hpp"
 #include "gasmeter/kernels/raw_ibv/raw_ibv.hpp"
@@ -21,7 +22,7 @@ class Barrier final : public Program {
     const SimTime start = endpoint_.host().now();
     for (std::uint64_t i = 0; i < iterations; ++i) {
       endpoint_.host().mark(Mark::begin);
-      endpoint_.barrier();
+      one();
       endpoint_.host().mark(Mark::end);
     }
     BlockResult result{endpoint_.host().now() - start, iterations, {}};
@@ -34,7 +35,7 @@ class Barrier final : public Program {
     Verification found;
     for (std::uint64_t round = 0; round < entered_.rounds(); ++round) {
       entered_.count();
-      endpoint_.barrier();
+      one();
       entered_.look(found);
       endpoint_.barrier();  // nobody enters the next round while a peer still reads this one's counters
     }
@@ -42,6 +43,10 @@ class Barrier final : public Program {
   }
 
  private:
+  GASMETER_INLINE void one() {
+    if (!mutants::drops()) endpoint_.barrier();
+  }
+
   core::Endpoint<H>& endpoint_;
   Entered<H> entered_;
 };
@@ -57,7 +62,7 @@ class RawLineRoundTrip final : public Program {
     if (self < 2) {
       for (std::uint64_t i = 0; i < iterations; ++i) {
         ++count_;
-        if (self == 0) memory_.line(0).store(count_, std::memory_order_release);
+        if (self == 0 && !mutants::drops()) memory_.line(0).store(count_, std::memory_order_release);
         memory_.wait_until([&] { return memory_.line(1 - self).load(std::memory_order_acquire) >= count_; });
         if (self == 1) memory_.line(1).store(count_, std::memory_order_release);
       }

@@ -11,6 +11,7 @@
 #include "gasmeter/core/teams/teams.hpp"
 #include "gasmeter/kernels/entered.hpp"
 #include "gasmeter/kernels/kernel.hpp"
+#include "gasmeter/kernels/mutants.hpp"
 #include "gasmeter/kernels/pattern.hpp"
 #include "gasmeter/kernels/resolved.hpp"
 
@@ -124,6 +125,9 @@ class CollectiveProgram final : public Program, public Resolves {
     core::Team<H>& team = teams_.world();
     const Reduction add = Reduction::of<std::uint64_t>(ReduceOp::add);
     const std::size_t count = bytes_ / sizeof(std::uint64_t);
+    const Mutant mutant = mutants::next();
+    if (mutant == Mutant::drop) return;
+    const void* const source = mutants::changed(mutant, source_.data(), source_.size());
     Event event;
     switch (op_) {
       case Op::barrier:
@@ -133,22 +137,22 @@ class CollectiveProgram final : public Program, public Resolves {
         wrong_ += named_.barrier(++name_, BarrierFlags::named) != BarrierResult::ok ? 1U : 0U;
         return;
       case Op::broadcast:
-        event = team.broadcast_nb(root, result_.data(), source_.data(), bytes_, algorithm_);
+        event = team.broadcast_nb(root, result_.data(), source, bytes_, algorithm_);
         break;
       case Op::reduce:
-        event = team.reduce_nb(root, result_.data(), source_.data(), count, add, algorithm_);
+        event = team.reduce_nb(root, result_.data(), source, count, add, algorithm_);
         break;
       case Op::reduce_all:
-        event = team.reduce_all_nb(result_.data(), source_.data(), count, add, algorithm_);
+        event = team.reduce_all_nb(result_.data(), source, count, add, algorithm_);
         break;
       case Op::exchange:
-        event = team.exchange_nb(result_.data(), source_.data(), bytes_, algorithm_);
+        event = team.exchange_nb(result_.data(), source, bytes_, algorithm_);
         break;
       case Op::gather:
-        event = team.gather_nb(root, result_.data(), source_.data(), bytes_, algorithm_);
+        event = team.gather_nb(root, result_.data(), source, bytes_, algorithm_);
         break;
       case Op::scan:
-        event = team.scan_nb(result_.data(), source_.data(), count, add, algorithm_);
+        event = team.scan_nb(result_.data(), source, count, add, algorithm_);
         break;
     }
     if (!event.is_done()) endpoint_.wait(event);

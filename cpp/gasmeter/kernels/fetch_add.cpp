@@ -7,6 +7,7 @@
 #include "gasmeter/core/atomics/domain.hpp"
 #include "gasmeter/kernels/hot_spot.hpp"
 #include "gasmeter/kernels/kernel.hpp"
+#include "gasmeter/kernels/mutants.hpp"
 #include "gasmeter/kernels/pattern.hpp"
 #include "gasmeter/networks/shm/shared_memory.hpp"
 
@@ -88,7 +89,7 @@ struct ByDomain {
     std::uint64_t* const at = word;
     std::uint64_t before = 0;
     for (std::uint64_t i = 0; i < operations; ++i) {
-      (void)domain.template nbi<core::AtomicOp::fadd>(&before, to, at, added(i));
+      (void)domain.template nbi<core::AtomicOp::fadd>(&before, to, at, mutants::operand(added(i)));
     }
     endpoint.wait_nbi(core::EventSet::rmw);
   }
@@ -122,7 +123,7 @@ struct ByInstruction {
     const std::atomic_ref<std::uint64_t> shared(*word);
     std::uint64_t before = 0;
     for (std::uint64_t i = 0; i < operations; ++i) {
-      before = shared.fetch_add(added(i), std::memory_order_acq_rel);
+      before = shared.fetch_add(mutants::operand(added(i)), std::memory_order_acq_rel);
       keep_in_memory(before);
     }
   }
@@ -241,7 +242,8 @@ class FetchAdd final : public Program {
       if (op_ == Op::latency) {
         for (std::uint64_t i = 0; i < iterations; ++i) {
           endpoint_.host().mark(Mark::begin);
-          core::Event event = domain_.template nb<core::AtomicOp::fadd>(&before, owner, word, added(i));
+          core::Event event =
+              domain_.template nb<core::AtomicOp::fadd>(&before, owner, word, mutants::operand(added(i)));
           if (!event.is_done()) endpoint_.wait(event);
           endpoint_.host().mark(Mark::end);
         }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "gasmeter/kernels/kernel.hpp"
+#include "gasmeter/kernels/mutants.hpp"
 #include "gasmeter/kernels/pattern.hpp"
 #include "gasmeter/kernels/raw_extoll/raw_extoll.hpp"
 #include "gasmeter/kernels/raw_ibv/raw_ibv.hpp"
@@ -180,7 +181,7 @@ class Flood final : public Program {
   }
   static void on_end(core::Token<H>& token) { ++token.template context_as<Flood>().ends_; }
 
-  core::Endpoint<H>& endpoint_;
+  Operations<H> endpoint_;
   Op op_;
   Bytes size_;
   std::uint64_t seed_;
@@ -268,20 +269,20 @@ class RawFlood final : public Program {
     switch (op_) {
       case Op::put:
         for (std::uint64_t i = 0; i < iterations; ++i) {
-          std::memcpy(memory_.share(1), buffer_.data(), size_);
+          mutants::copy(memory_.share(1), buffer_.data(), size_);
           spin_step();
         }
         break;
       case Op::get:
         for (std::uint64_t i = 0; i < iterations; ++i) {
-          std::memcpy(buffer_.data(), memory_.share(1), size_);
+          mutants::copy(buffer_.data(), memory_.share(1), size_);
           spin_step();
         }
         break;
       default: {
         const std::uint64_t end = value_ + iterations;
         while (value_ < end) {
-          memory_.wait_until([&] { return ring_.push(value_ + 1); });
+          memory_.wait_until([&] { return mutants::drops() || ring_.push(value_ + 1); });
           ++value_;
         }
         memory_.wait_until([&] { return memory_.line(1).load(std::memory_order_acquire) >= end; });

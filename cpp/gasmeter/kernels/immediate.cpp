@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "gasmeter/kernels/kernel.hpp"
+#include "gasmeter/kernels/mutants.hpp"
 #include "gasmeter/kernels/pattern.hpp"
 #include "gasmeter/kernels/sleep.hpp"
 
@@ -174,7 +175,7 @@ class Immediate final : public Program {
   }
   static void on_ended(core::Token<H>& token) { ++of(token).ended_seen_; }
 
-  core::Endpoint<H>& endpoint_;
+  Operations<H> endpoint_;
   Op op_;
   bool retries_;
   std::uint32_t receivers_;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "gasmeter/kernels/kernel.hpp"
+#include "gasmeter/kernels/mutants.hpp"
 #include "gasmeter/kernels/pattern.hpp"
 
 namespace gasmeter::kernels {
@@ -115,7 +116,7 @@ class LocalCompletion final : public Program {
     spin_step();
   }
 
-  core::Endpoint<H>& endpoint_;
+  Operations<H> endpoint_;
   Op op_;
   Bytes size_;
   std::uint64_t seed_;

@@ -9,12 +9,14 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/kernels/kernel.hpp"
+#include "gasmeter/kernels/mutants.hpp"
 #include "gasmeter/kernels/pattern.hpp"
 #include "gasmeter/networks/ideal/ideal_network.hpp"
 
@@ -248,7 +250,7 @@ class LogGp final : public Program {
     self.arrived(token, true);
   }
 
-  core::Endpoint<H>& endpoint_;
+  Operations<H> endpoint_;
   Category category_;
   Bytes size_;
   std::uint64_t seed_;
@@ -312,8 +314,12 @@ class RawIdealLogGp final : public Program {
   static constexpr std::byte kLast{1};
 
   void send(Rank to, bool last) {
+    if (checking_) fill_pattern(packet_, seed_ + sent_++);
     packet_[0] = last ? kLast : std::byte{0};
-    while (context_.nic.try_send(to, packet_) != Status::ok) context_.host.idle(kNever);
+    mutants::message(packet_.data(), packet_.size(), [&](const void* data) {
+      const std::span sent(static_cast<const std::byte*>(data), packet_.size());
+      while (context_.nic.try_send(to, sent) != Status::ok) context_.host.idle(kNever);
+    });
   }
   networks::ideal::PacketHandle receive() {
     for (;;) {
@@ -321,11 +327,12 @@ class RawIdealLogGp final : public Program {
       context_.host.idle(kNever);
     }
   }
+  // In the order in which they were sent, each a pattern of its own.
   void check(const networks::ideal::Packet& packet) {
     if (!checking_) return;
     found_.checked += packet.size;
     found_.errors += packet.size != packet_.size() ? 1U : 0U;
-    for (Bytes i = 1; i < packet.size; ++i) found_.errors += packet.bytes[i] != pattern_byte(seed_, i) ? 1U : 0U;
+    found_.errors += count_differences(packet.bytes.data(), packet.size, seed_ + received_++, 1);
   }
 
   RawIdeal context_;
@@ -333,6 +340,8 @@ class RawIdealLogGp final : public Program {
   std::vector<std::byte> packet_;
   Experiments<RawIdealLogGp> experiments_;
   bool checking_ = false;
+  std::uint64_t sent_ = 0;      // that were checked
+  std::uint64_t received_ = 0;  // likewise
   Verification found_;
 };
 

@@ -9,6 +9,7 @@
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/kernels/kernel.hpp"
+#include "gasmeter/kernels/mutants.hpp"
 #include "gasmeter/kernels/pattern.hpp"
 #include "gasmeter/kernels/raw_extoll/raw_extoll.hpp"
 #include "gasmeter/kernels/raw_ibv/raw_ibv.hpp"
@@ -191,7 +192,7 @@ class PingPong final : public Program {
     if (GASMETER_UNLIKELY(self.checking_)) self.check(token.payload(), token.size());
   }
 
-  core::Endpoint<H>& endpoint_;
+  Operations<H> endpoint_;
   Op op_;
   Bytes size_;
   std::uint64_t seed_;
@@ -284,8 +285,9 @@ class RawPingPong final : public Program {
       case Op::am_medium:
       case Op::am_long:
         for (std::uint64_t i = 0; i < iterations; ++i) {
-          if (size_ != 0) std::memcpy(payload(0), buffer_.data(), size_);
-          word(0).store(++count_, std::memory_order_release);
+          if (size_ != 0) mutants::copy(payload(0), buffer_.data(), size_);
+          ++count_;
+          if (!mutants::drops()) word(0).store(count_, std::memory_order_release);
           await(word(1), count_);
         }
         break;
@@ -304,7 +306,7 @@ class RawPingPong final : public Program {
   void echo(std::uint64_t iterations) {
     for (std::uint64_t i = 0; i < iterations; ++i) {
       await(word(0), ++count_);
-      if (size_ != 0) std::memcpy(payload(1), payload(0), size_);
+      if (size_ != 0) mutants::copy(payload(1), payload(0), size_);
       word(1).store(count_, std::memory_order_release);
     }
   }
@@ -312,14 +314,14 @@ class RawPingPong final : public Program {
   template <Bytes Size>
   void stores(std::uint64_t iterations) {
     for (std::uint64_t i = 0; i < iterations; ++i) {
-      std::memcpy(target(), buffer_.data(), Size != 0 ? Size : size_);
+      mutants::copy(target(), buffer_.data(), Size != 0 ? Size : size_);
       spin_step();
     }
   }
   template <Bytes Size>
   void loads(std::uint64_t iterations) {
     for (std::uint64_t i = 0; i < iterations; ++i) {
-      std::memcpy(buffer_.data(), target(), Size != 0 ? Size : size_);
+      mutants::copy(buffer_.data(), target(), Size != 0 ? Size : size_);
       spin_step();
     }
   }
@@ -386,7 +388,10 @@ class RawIdealPingPong final : public Program {
   static constexpr Bytes kEmptyPacket = 8;
 
   void send(Rank to, std::span<const std::byte> bytes) {
-    while (context_.nic.try_send(to, bytes) != Status::ok) context_.host.idle(kNever);
+    mutants::message(bytes.data(), bytes.size(), [&](const void* data) {
+      const std::span sent(static_cast<const std::byte*>(data), bytes.size());
+      while (context_.nic.try_send(to, sent) != Status::ok) context_.host.idle(kNever);
+    });
   }
   networks::ideal::PacketHandle receive() {
     for (;;) {

@@ -14,6 +14,7 @@
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/kernels/kernel.hpp"
+#include "gasmeter/kernels/mutants.hpp"
 #include "gasmeter/kernels/pattern.hpp"
 #include "gasmeter/kernels/random_access_check.hpp"
 #include "gasmeter/kernels/random_access_stream.hpp"
@@ -38,7 +39,7 @@ GASMETER_INLINE void atomic_xor(std::uint64_t* word, std::uint64_t value) {
 // Atomic exclusive-or on the words of all ranks, each at address(index).
 template <class Address>
 GASMETER_INLINE void update_words(Stream& stream, std::uint64_t updates, std::uint64_t mask, Address address) {
-  const auto apply = [](std::uint64_t* word, std::uint64_t value) { atomic_xor(word, value); };
+  const auto apply = [](std::uint64_t* word, std::uint64_t value) { atomic_xor(word, mutants::operand(value)); };
   InFlight in_flight;
   std::uint64_t turn = 0;
   stream.each(updates, [&](std::uint64_t value) { in_flight.add(turn, address(value & mask), value, apply); });
@@ -331,7 +332,7 @@ class RandomAccess final : public Program {
     ++self.finishes_;
   }
 
-  core::Endpoint<H>& endpoint_;
+  Operations<H> endpoint_;
   Variant variant_;
   Distribution table_;
   Stream stream_;

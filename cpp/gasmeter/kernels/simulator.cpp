@@ -12,6 +12,7 @@
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/kernels/kernel.hpp"
+#include "gasmeter/kernels/mutants.hpp"
 #include "gasmeter/kernels/pattern.hpp"
 #include "gasmeter/networks/fabric/bare_network.hpp"
 
@@ -122,12 +123,12 @@ class RawSimulator final : public Program {
   void post() {
     ++posted_;
     if (op_ == "fetch-add") {
-      port_.fetch_add(Rank{0}, 0, 1);
+      port_.fetch_add(Rank{0}, 0, mutants::operand(std::uint64_t{1}));
       return;
     }
     const std::uint32_t to = choice_.below(ranks_);
     const Line line = line_of(choice_.next());
-    port_.put(Rank{to}, choice_.below(kSlots) * kPayload, reinterpret_cast<const std::byte*>(line.data()));
+    put(Rank{to}, choice_.below(kSlots) * kPayload, line);
   }
 
   void finish_all_but(std::uint64_t left) {
@@ -154,9 +155,13 @@ class RawSimulator final : public Program {
     finish_all_but(0);
   }
 
+  void put(Rank to, Bytes at, const Line& line) {
+    mutants::message(line.data(), sizeof line,
+                     [&](const void* data) { port_.put(to, at, static_cast<const std::byte*>(data)); });
+  }
   void put_to(Rank other, const Line& line) {
     ++posted_;
-    port_.put(other, 0, reinterpret_cast<const std::byte*>(line.data()));
+    put(other, 0, line);
   }
 
   BarePort& port_;
@@ -221,7 +226,7 @@ class AmSimulator final : public Program {
     self.numbers_ += static_cast<std::uint32_t>(token.argument(0));
   }
 
-  core::Endpoint<H>& endpoint_;
+  Operations<H> endpoint_;
   Choice choice_;
   HandlerIndex update_handler_{};
   HandlerIndex reply_handler_{};

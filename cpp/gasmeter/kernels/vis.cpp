@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "gasmeter/kernels/kernel.hpp"
+#include "gasmeter/kernels/mutants.hpp"
 #include "gasmeter/kernels/pattern.hpp"
 #include "gasmeter/kernels/resolved.hpp"
 #include "gasmeter/networks/shm/shared_memory.hpp"
@@ -206,8 +207,24 @@ class VisKernel final : public Program, public Resolves {
   }
   // Of a get's and a put's address the one that holds.
   [[nodiscard]] std::byte* to(std::byte* of_get, std::byte* of_put) const { return is_put_ ? of_put : of_get; }
+  // Planted: the first piece is changed where this rank has it, for as long as it leaves or once it has come.
   template <class T>
   void move(const T& transfer) {
+    const Mutant mutant = mutants::next();
+    if (mutant == Mutant::drop) return;
+    const bool changes = mutant == Mutant::misplace || mutant == Mutant::corrupt;
+    std::byte* const first = here_.data();
+    if (changes && is_put_) change(mutant, first);
+    start(transfer);
+    if (!changes) return;
+    endpoint_.wait_nbi();
+    change(mutant, first);
+  }
+  static void change(Mutant mutant, std::byte* first) {
+    mutant == Mutant::corrupt ? void(*first ^= std::byte{1}) : std::swap(first[0], first[1]);
+  }
+  template <class T>
+  void start(const T& transfer) {
     (void)(is_put_ ? vis_.put_nbi(Rank{1}, transfer) : vis_.get_nbi(Rank{1}, transfer));
   }
 
@@ -257,7 +274,7 @@ class RawVis final : public Program {
         if (form_ == Form::strided) {
           loops(layout_.counts.size(), to, from);
         } else {
-          for (Bytes piece = 0; piece < layout_.pieces; ++piece) std::memcpy(to_[piece], from_[piece], layout_.piece);
+          for (Bytes piece = 0; piece < layout_.pieces; ++piece) mutants::copy(to_[piece], from_[piece], layout_.piece);
         }
         spin_step();
       }
@@ -289,7 +306,7 @@ class RawVis final : public Program {
     const Bytes count = layout_.counts[levels - 1];
     const std::ptrdiff_t stride = layout_.strides[levels - 1];
     if (levels == 1) {
-      for (Bytes i = 0; i < count; ++i, to += stride, from += stride) std::memcpy(to, from, layout_.piece);
+      for (Bytes i = 0; i < count; ++i, to += stride, from += stride) mutants::copy(to, from, layout_.piece);
       return;
     }
     for (Bytes i = 0; i < count; ++i, to += stride, from += stride) loops(levels - 1, to, from);

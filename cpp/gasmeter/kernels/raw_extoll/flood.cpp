@@ -3,6 +3,7 @@
 // for the last, since those of a pair arrive in order; rank 1 answers it. Gets notify their origin.
 #include <algorithm>
 
+#include "gasmeter/kernels/mutants.hpp"
 #include "gasmeter/kernels/pattern.hpp"
 #include "gasmeter/kernels/raw_extoll/raw_extoll.hpp"
 
@@ -42,6 +43,7 @@ class Flood final : public Program {
 
   BlockResult run(std::uint64_t iterations) override {
     meet();
+    asked_ += iterations;
     BlockResult result;
     if (self_ == Rank{0}) {
       const SimTime start = port_.host().now();
@@ -68,6 +70,10 @@ class Flood final : public Program {
       if (target && !by_velo_) check(memory_.data(), size_);
     }
     checking_ = false;
+    if (target && by_velo_) {
+      ++found_.checked;
+      found_.errors += taken_ != asked_ ? 1U : 0U;  // each once, in all blocks
+    }
     return found_;
   }
 
@@ -78,6 +84,7 @@ class Flood final : public Program {
         break;
       case kMessage:
         ++arrived_;
+        ++taken_;
         if (checking_) check(packet.payload.data(), packet.status.size);
         break;
       case kCredit:
@@ -115,15 +122,19 @@ class Flood final : public Program {
 
   void send(std::uint64_t iterations) {
     for (std::uint64_t i = 0; i < iterations; ++i) {
-      if (is_get_) {
-        port_.get(peer_, memory_.data(), remote_, size_, Notify::completer);
-      } else if (!by_velo_) {
+      if (!by_velo_) {
+        const mutants::Transfer planned = mutants::transfer(size_);
+        if (planned.dropped) continue;
         const bool told = !is_put_ || i + 1 == iterations;
-        port_.put(peer_, remote_, memory_.data(), size_, told ? Notify::completer : Notify::none);
+        const Notify notify = told ? Notify::completer : Notify::none;
+        is_get_ ? port_.get(peer_, memory_.data() + planned.to, remote_ + planned.from, planned.bytes, notify)
+                : port_.put(peer_, remote_ + planned.to, memory_.data() + planned.from, planned.bytes, notify);
       } else {
         port_.wait_until([&] { return credit_ != 0; });
         --credit_;
-        port_.send(peer_, std::span(memory_.data(), size_), kMessage);
+        mutants::message(memory_.data(), size_, [&](const void* data) {
+          port_.send(peer_, std::span(static_cast<const std::byte*>(data), size_), kMessage);
+        });
       }
     }
     if (is_get_) {
@@ -157,6 +168,8 @@ class Flood final : public Program {
   std::uint64_t grant_ = 1;   // messages
   std::uint64_t credit_ = 0;  // likewise
   std::uint64_t arrived_ = 0;
+  std::uint64_t taken_ = 0;  // messages of all blocks
+  std::uint64_t asked_ = 0;  // likewise
   bool ended_ = false;
   bool checking_ = false;
   std::uint64_t pattern_ = 0;

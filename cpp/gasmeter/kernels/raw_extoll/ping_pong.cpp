@@ -3,6 +3,7 @@
 // target's software, since the card tells its origin nothing of it; a get is the card's alone.
 #include <algorithm>
 
+#include "gasmeter/kernels/mutants.hpp"
 #include "gasmeter/kernels/pattern.hpp"
 #include "gasmeter/kernels/raw_extoll/raw_extoll.hpp"
 
@@ -100,9 +101,12 @@ class PingPong final : public Program {
   }
   void send() {
     if (by_velo_) {
-      port_.send(peer_, std::span(outgoing(), size_), kMessage);
-    } else {
-      port_.put(peer_, remote_ + memory_.size() / 2, outgoing(), size_, Notify::completer);
+      mutants::message(outgoing(), size_, [&](const void* data) {
+        port_.send(peer_, std::span(static_cast<const std::byte*>(data), size_), kMessage);
+      });
+    } else if (const mutants::Transfer planned = mutants::transfer(size_); !planned.dropped) {
+      port_.put(peer_, remote_ + memory_.size() / 2 + planned.to, outgoing() + planned.from, planned.bytes,
+                Notify::completer);
     }
   }
   void receive() {
@@ -111,7 +115,10 @@ class PingPong final : public Program {
   }
   void initiate() {
     if (is_get_) {
-      port_.get(peer_, incoming(), remote_, size_, Notify::completer);
+      const mutants::Transfer planned = mutants::transfer(size_);
+      if (!planned.dropped) {
+        port_.get(peer_, incoming() + planned.to, remote_ + planned.from, planned.bytes, Notify::completer);
+      }
     } else {
       send();
     }

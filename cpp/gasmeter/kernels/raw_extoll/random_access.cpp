@@ -5,6 +5,7 @@
 #include <bit>
 #include <vector>
 
+#include "gasmeter/kernels/mutants.hpp"
 #include "gasmeter/kernels/pattern.hpp"
 #include "gasmeter/kernels/random_access_check.hpp"
 #include "gasmeter/kernels/random_access_table.hpp"
@@ -195,7 +196,7 @@ class RandomAccess final : public Program {
   void apply(const std::uint64_t* values, std::uint64_t count) {
     for (std::uint64_t i = 0; i < count; ++i) {
       port_.host().charge(conduit::PrivatePrice::update, priced_);
-      words_[(values[i] & table_.mask()) - first()] ^= values[i];
+      words_[(values[i] & table_.mask()) - first()] ^= mutants::operand(values[i]);
     }
   }
 

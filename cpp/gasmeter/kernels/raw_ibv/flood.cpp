@@ -3,6 +3,7 @@
 // completion of the last one has been polled.
 #include <algorithm>
 
+#include "gasmeter/kernels/mutants.hpp"
 #include "gasmeter/kernels/raw_ibv/raw_ibv.hpp"
 
 namespace gasmeter::kernels::raw_ibv {
@@ -104,11 +105,14 @@ class Flood final : public Program {
   }
 
   void post(Opcode opcode, Bytes bytes, bool signaled) {
+    const mutants::Transfer planned = mutants::transfer(bytes);
+    if (planned.dropped) return;
+    const bool reads = opcode == Opcode::read;
     WorkRequest request;
     request.opcode = opcode;
-    request.local = memory_.data();
-    request.remote = remote_;
-    request.bytes = bytes;
+    request.local = memory_.data() + (reads ? planned.to : planned.from);
+    request.remote = remote_ + (reads ? planned.from : planned.to);
+    request.bytes = planned.bytes;
     request.inlined = opcode != Opcode::read && bytes <= verbs_.card().parameters().inline_limit;
     request.signaled = signaled;
     verbs_.post(peer_, request);

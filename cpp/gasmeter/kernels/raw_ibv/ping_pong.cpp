@@ -3,6 +3,7 @@
 // RDMA writes and reads, over when their completion has been polled; the target's software has no part in them.
 #include <algorithm>
 
+#include "gasmeter/kernels/mutants.hpp"
 #include "gasmeter/kernels/raw_ibv/raw_ibv.hpp"
 
 namespace gasmeter::kernels::raw_ibv {
@@ -87,11 +88,14 @@ class PingPong final : public Program {
     (void)verbs_.barrier();
   }
   void post(Opcode opcode) {
+    const mutants::Transfer planned = mutants::transfer(size_);
+    if (planned.dropped) return;
+    const bool reads = opcode == Opcode::read;
     WorkRequest request;
     request.opcode = opcode;
-    request.local = opcode == Opcode::read ? incoming() : outgoing();
-    request.remote = opcode == Opcode::read ? remote_ : remote_ + memory_.size() / 2;
-    request.bytes = size_;
+    request.local = reads ? incoming() + planned.to : outgoing() + planned.from;
+    request.remote = reads ? remote_ + planned.from : remote_ + memory_.size() / 2 + planned.to;
+    request.bytes = planned.bytes;
     request.inlined = opcode != Opcode::read && size_ <= verbs_.card().parameters().inline_limit;
     verbs_.post(peer_, request);
   }

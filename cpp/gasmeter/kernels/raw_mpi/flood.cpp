@@ -2,6 +2,7 @@
 // bytes: what the OSU benchmarks do for bandwidth and message rate. 8 bytes each for Shorts, else the size.
 #include <algorithm>
 
+#include "gasmeter/kernels/mutants.hpp"
 #include "gasmeter/kernels/pattern.hpp"
 #include "gasmeter/kernels/raw_mpi/raw_mpi.hpp"
 #include "gasmeter/networks/mpi/mpi_library.hpp"
@@ -62,13 +63,17 @@ class Flood final : public Program {
     while (left != 0) {
       const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>(left, kWindow));
       for (std::uint32_t i = 0; i < count; ++i) {
-        sends ? mpi.start_send(i, Rank{1}, buffer_.data(), size_, kTag)
-              : mpi.start_receive(i, Rank{0}, buffer_.data(), size_, kTag);
+        sends ? start_send(i) : mpi.start_receive(i, Rank{0}, buffer_.data(), size_, kTag);
       }
       mpi.wait_for_all(count);
       left -= count;
       sends ? (void)mpi.receive(Rank{1}, &word, sizeof word, kTag) : mpi.send(Rank{0}, &word, sizeof word, kTag);
     }
+  }
+
+  void start_send(std::uint32_t number) {
+    mutants::message(buffer_.data(), size_,
+                     [&](const void* data) { context_.messages.start_send(number, Rank{1}, data, size_, kTag); });
   }
 
   RawMpi context_;

@@ -1,4 +1,5 @@
 // The line of raw_message_ping_pong.hpp by MPI_Send and MPI_Recv.
+#include "gasmeter/kernels/mutants.hpp"
 #include "gasmeter/kernels/raw_message_ping_pong.hpp"
 #include "gasmeter/kernels/raw_mpi/raw_mpi.hpp"
 #include "gasmeter/networks/mpi/mpi_library.hpp"
@@ -16,7 +17,10 @@ class Line {
       : messages_(context.messages), peer_(peer), incoming_(incoming) {}
 
   void barrier() { messages_.barrier(); }
-  void send(std::span<const std::byte> bytes) { messages_.send(peer_, bytes.data(), bytes.size(), kTag); }
+  void send(std::span<const std::byte> bytes) {
+    mutants::message(bytes.data(), bytes.size(),
+                     [&](const void* data) { messages_.send(peer_, data, bytes.size(), kTag); });
+  }
   Bytes receive() { return messages_.receive(peer_, incoming_.data(), incoming_.size(), kTag).bytes; }
 
  private:

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "gasmeter/kernels/mutants.hpp"
 #include "gasmeter/kernels/pattern.hpp"
 #include "gasmeter/kernels/random_access_check.hpp"
 #include "gasmeter/kernels/random_access_table.hpp"
@@ -116,7 +117,9 @@ class RandomAccess final : public Program {
   }
 
   void start_send(std::uint32_t rank, std::uint64_t words, std::uint32_t tag) {
-    context_.messages.start_send(kSend, Rank{rank}, outgoing_.data(), words * sizeof(std::uint64_t), tag);
+    const Bytes bytes = words * sizeof(std::uint64_t);
+    mutants::message(outgoing_.data(), bytes,
+                     [&](const void* data) { context_.messages.start_send(kSend, Rank{rank}, data, bytes, tag); });
     is_sending_ = true;
   }
   bool send_is_done() {

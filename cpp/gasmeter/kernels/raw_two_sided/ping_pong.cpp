@@ -1,5 +1,6 @@
 // The line of raw_message_ping_pong.hpp by a send and a receive on each side; whoever receives has posted the receive
 // before.
+#include "gasmeter/kernels/mutants.hpp"
 #include "gasmeter/kernels/raw_message_ping_pong.hpp"
 #include "gasmeter/kernels/raw_two_sided/raw_two_sided.hpp"
 
@@ -20,8 +21,10 @@ class Line {
 
   void barrier() { mail_.barrier(); }
   void send(std::span<const std::byte> bytes) {
-    mail_.wait_until([&] { return mail_.done(kNumber); });
-    mail_.start(kNumber, peer_, kMessage, bytes);
+    mutants::message(bytes.data(), bytes.size(), [&](const void* data) {
+      mail_.wait_until([&] { return mail_.done(kNumber); });
+      mail_.start(kNumber, peer_, kMessage, {static_cast<const std::byte*>(data), bytes.size()});
+    });
   }
   // The receive is posted again at once.
   Bytes receive() {

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <vector>
 
+#include "gasmeter/kernels/mutants.hpp"
 #include "gasmeter/kernels/pattern.hpp"
 #include "gasmeter/kernels/random_access_check.hpp"
 #include "gasmeter/kernels/random_access_table.hpp"
@@ -210,7 +211,11 @@ class RandomAccess final : public Program {
     // Out of the bucket's list into one piece.
     mail_.host().copy(outgoing_.data(), waiting_.data(), count * sizeof(std::uint64_t));
     ++sent_[owner];
-    mail_.start(kBucketNumber, Rank{owner}, kUpdates, std::as_bytes(std::span(outgoing_).first(count)));
+    const auto bytes = std::as_bytes(std::span(outgoing_).first(count));
+    mutants::message(bytes.data(), bytes.size(), [&](const void* data) {
+      wait_until([&] { return mail_.done(kBucketNumber); });
+      mail_.start(kBucketNumber, Rank{owner}, kUpdates, {static_cast<const std::byte*>(data), bytes.size()});
+    });
   }
 
   void finish() {

@@ -80,7 +80,7 @@ class Flood final : public Program {
           (void)socket.receive(&word, sizeof word);
           granted += credit_;
         }
-        socket.send(Rank{1}, buffer_.data() + at, std::min(piece_, size_ - at));
+        raw_udp::send(context_, Rank{1}, buffer_.data() + at, std::min(piece_, size_ - at));
         ++sent;
       }
     }

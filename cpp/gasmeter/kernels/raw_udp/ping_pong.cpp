@@ -39,7 +39,7 @@ class PingPong final : public Program {
     if (context_.rank == Rank{0}) {
       const SimTime start = socket.host().now();
       for (std::uint64_t i = 0; i < iterations; ++i) {
-        socket.send(Rank{1}, buffer_.data(), there_);
+        send(context_, Rank{1}, buffer_.data(), there_);
         arrived_ = socket.receive(buffer_.data(), kLargestDatagram);
       }
       result = {socket.host().now() - start, iterations, {}};
@@ -47,7 +47,7 @@ class PingPong final : public Program {
     } else if (context_.rank == Rank{1}) {
       for (std::uint64_t i = 0; i < iterations; ++i) {
         arrived_ = socket.receive(buffer_.data(), kLargestDatagram);
-        socket.send(Rank{0}, buffer_.data(), back_);
+        send(context_, Rank{0}, buffer_.data(), back_);
       }
     }
     context_.barrier();

@@ -117,7 +117,10 @@ class RandomAccess final : public Program {
     Message& message = buckets_[rank].message;
     message.kind = kind;
     message.source = index(context_.rank);
-    context_.socket.send(Rank{rank}, &message, kHead + words * sizeof(std::uint64_t));
+    mutants::message(message.values.data(), words * sizeof(std::uint64_t), [&](const void* data) {
+      if (data != message.values.data()) std::memcpy(message.values.data(), data, words * sizeof(std::uint64_t));
+      context_.socket.send(Rank{rank}, &message, kHead + words * sizeof(std::uint64_t));
+    });
   }
 
   // Ranks that share a core have to give it away, or what this one waits for never comes.

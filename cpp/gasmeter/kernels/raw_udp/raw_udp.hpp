@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "gasmeter/kernels/kernel.hpp"
+#include "gasmeter/kernels/mutants.hpp"
 #include "gasmeter/networks/ethernet/raw_socket.hpp"
 #include "gasmeter/networks/udp/raw_datagrams.hpp"
 
@@ -18,6 +19,12 @@ template <class Context>
 
 // Largest payload of the raw programs' datagrams: what public measurements of loopback use.
 inline constexpr Bytes kDatagram = 60'000;
+
+// What is measured leaves by this.
+template <class Context>
+GASMETER_INLINE void send(Context& context, Rank to, const void* bytes, Bytes count) {
+  mutants::message(bytes, count, [&](const void* data) { context.socket.send(to, data, count); });
+}
 
 // A barrier of ranks 0 and 1 that ends within one datagram's flight: the other barrier wakes a rank that sleeps, and
 // its wake-up would be timed by the rank that is awake already.
