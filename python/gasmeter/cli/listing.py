@@ -68,14 +68,15 @@ def _conduits() -> list[Entry]:
     return found
 
 
-def _experiments() -> list[Entry]:
-    return [_experiment_file(path) for path in sorted(Path("experiments").glob("*.py"))]
+def _experiments(*, planned: bool = True) -> list[Entry]:
+    return [_experiment_file(path, planned=planned) for path in sorted(Path("experiments").glob("*.py"))]
 
 
-def _experiment_file(path: Path, *, run: bool = False) -> Entry:
+def _experiment_file(path: Path, *, run: bool = False, planned: bool = True) -> Entry:
     """Describe a file: an experiment with its plan, a program with its command, or what is wrong with it.
 
-    What it declares is read, not run; `run` does run it, for what it works out by code of its own.
+    What it declares is read, not run; `run` does run it, for what it works out by code of its own. To plan all points
+    of all files takes longer than to read them.
     """
     from gasmeter.declarations import read_declaration
     from gasmeter.loading import ProgramFile, load_experiment
@@ -90,6 +91,8 @@ def _experiment_file(path: Path, *, run: bool = False) -> Entry:
         experiment = load_experiment(path) if run and found.experiment is None else found.experiment
         if experiment is None:
             return entry | {"state": "not read", "ask": f"gasmeter list experiments {found.name}"}
+        if not planned:
+            return entry | {"state": "ready"}
         groups = experiment.groups()
     except GasmeterError as error:
         return entry | {"summary": str(error), "state": "broken"}
@@ -181,12 +184,15 @@ _SHORT = ("kernels", "conduits", "experiments")
 def list_command(what: str | None, name: str | None, as_json: bool) -> None:
     """List what exists, with options, units and defaults.
 
-    Without an argument: kernels, conduits and the experiments in ./experiments. With a NAME: that one alone, of a
+    Without an argument: kernels, conduits and the experiments in ./experiments, whose points and times `list
+    experiments` tells. With a NAME: that one alone, of a
     machine with the sources of its numbers, too. Experiments are read, not run: what a file works out by code of its
     own is listed when it is named, which runs that file's top level.
     """
     wanted = [what] if what else list(_SHORT)
-    found = {each: _LISTS[each]() for each in wanted}
+    found = {each: _LISTS[each]() for each in wanted if each != "experiments"}
+    if "experiments" in wanted:
+        found["experiments"] = _experiments(planned=as_json or what is not None)
     if what and name:
         found[what] = [_whole(_named(found[what], what, name))]
     if as_json:
@@ -217,6 +223,8 @@ def _whole(entry: Entry) -> Entry:
 
 def _detail(entry: Entry) -> list[str]:
     detail = [entry[key] for key in ("kind", "state") if entry.get(key)]
+    if entry.get("state") == "ready" and "points" not in entry and "file" in entry:
+        detail.append(entry["file"])
     if "points" in entry:
         detail.append(f"{entry['points']} points, about {format_duration(entry['seconds'])}: {entry['file']}")
     if "quick_seconds" in entry:
