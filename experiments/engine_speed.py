@@ -200,7 +200,7 @@ def row_of(number: int, figure: tuple[float, float, float], blocks: int) -> dict
 def publish(place: Path, table: Sequence[str], rows: Sequence[dict[str, object]]) -> None:
     """Write a store: rows, facts of this machine and build, and the table."""
     facts = {
-        "started": context.now(), "command": context.command_line(), "git": context.git_revision(),
+        "started": context.now(), "command": context.command_line(), **context.measured_revision(""),
         "library": this_build(), "host": context.host_facts(), "versions": context.versions(),
     }  # fmt: skip
     store = Store(place, NAME, resume=False, run=facts)

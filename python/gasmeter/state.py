@@ -82,5 +82,5 @@ def states_line(states: Iterable[str]) -> str:
     counts = {state: known.count(state) for state in STATES if state in known}
     good = counts.pop(GOOD, 0)
     if not counts:
-        return f"all {good} rows good" if known else ""
+        return (f"all {good} rows good" if good > 1 else "1 row good") if known else ""
     return ", ".join([f"{good} of {len(known)} rows good", *(f"{count} {state}" for state, count in counts.items())])

@@ -1,7 +1,6 @@
 """What conduits and devices counted: kept with each point, told by the store and the command line."""
 
 import importlib.util
-import json
 
 import pandas as pd
 import pytest
@@ -12,6 +11,7 @@ from gasmeter.cli import cli
 from gasmeter.counters import COUNTER_COLUMNS, COUNTERS
 from gasmeter.errors import UsageError
 from gasmeter.store import open_result
+from stored import edit_journal
 
 compiled = pytest.mark.skipif(importlib.util.find_spec("gasmeter._core") is None, reason="needs the compiled core")
 
@@ -63,10 +63,7 @@ def test_a_worker_that_is_older_than_counters_measures_without_them(machine, mon
 
 def test_journals_without_counters_are_read(machine, tmp_path):
     gm.Experiment(name="c", kernel="ping-pong", conduit="udp", op="am-short", time_s=0.01).run(tmp_path)
-    journal = tmp_path / "journal.jsonl"
-    entry = json.loads(journal.read_text())
-    del entry["counters"]
-    journal.write_text(json.dumps(entry) + "\n")
+    edit_journal(tmp_path, lambda entry: entry.pop("counters"))
     assert open_result(tmp_path).counters().empty
     assert open_result(tmp_path).rows
 

@@ -121,7 +121,7 @@ def test_damage_in_the_middle_is_named_with_its_line(tmp_path):
     path = store / "results.csv"
     lines = path.read_text().splitlines()
     path.write_text("\n".join([*lines[:2], lines[2][:40], *lines[3:]]) + "\n")
-    with pytest.raises(UsageError, match=r"results\.csv:3: \d+ cells instead of 32"):
+    with pytest.raises(UsageError, match=r"results\.csv:3: \d+ cells instead of 33"):
         read_history([tmp_path])
 
 

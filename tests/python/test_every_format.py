@@ -18,12 +18,13 @@ from click.testing import CliRunner
 import gasmeter as gm
 from gasmeter import context
 from gasmeter.catalogue import catalogue
+from gasmeter.choices import FORMATS
 from gasmeter.cli.app import cli
 from gasmeter.cli.export_store import STORE_EXPORTS
 from gasmeter.direction import better
 from gasmeter.errors import EnvironmentLacks, ResourceError, UsageError
 from gasmeter.exchange.osu import read_osu
-from gasmeter.formats import FORMATS, render
+from gasmeter.formats import render
 from gasmeter.result import Result
 from gasmeter.rows import COLUMNS
 from gasmeter.runner import Runner

@@ -64,11 +64,15 @@ def test_virtual_time_of_a_put_is_that_of_the_kernel():
 
 
 @pytest.mark.parametrize(
-    ("conduit", "options"),  # whose targets take no part in a put
-    [("ibv", {}), ("ideal", {"nodes": 1, "neighbourhood": True}), ("extoll", {"neighbourhood": True})],
+    ("conduit", "job"),  # whose targets take no part in a put
+    [
+        ("ibv", {}),
+        ("ideal", {"options": {"nodes": 1, "neighbourhood": True}}),
+        ("extoll", {"options": {"neighbourhood": True}, "placement": "fill"}),
+    ],
 )
 @pytest.mark.parametrize("sync", ["lazy", "strict"])
-def test_segment_shows_what_has_come_by_now(conduit, options, sync):
+def test_segment_shows_what_has_come_by_now(conduit, job, sync):
     def program(ep):
         yield ep.barrier()
         if ep.rank == 0:
@@ -80,7 +84,8 @@ def test_segment_shows_what_has_come_by_now(conduit, options, sync):
         yield ep.sleep(0.9e6)
         return early, int(ep.segment[0])
 
-    assert launched(program, conduit=conduit, options={"sync": sync, **options})[1] == (0, 7)
+    job = {**job, "options": {"sync": sync, **job.get("options", {})}}
+    assert launched(program, conduit=conduit, **job)[1] == (0, 7)
 
 
 @pytest.mark.parametrize("neighbours", [False, True])

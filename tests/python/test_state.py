@@ -19,6 +19,7 @@ from gasmeter.state import state_of, states_line, worst
 from gasmeter.statistics import Interval
 from gasmeter.store import open_result
 from gasmeter.summary import digest
+from stored import edit_journal, edit_rows
 
 CALM = Interval(100.0, 98.0, 103.0, 30)
 
@@ -105,21 +106,15 @@ def test_what_was_not_verified_is_not_good(machine):
 
 def test_stores_from_before_there_were_states_are_read(machine, tmp_path):
     result = gm.Experiment(name="old", kernel="ping-pong", op="put", size="8", conduit="smp", time_s=0.05).run(tmp_path)
-    journal = tmp_path / "journal.jsonl"
-    entries = [json.loads(line) for line in journal.read_text().splitlines()]
-    for entry in entries:
-        for row in entry["rows"]:
-            del row["state"]
-    journal.write_text("".join(json.dumps(entry) + "\n" for entry in entries))
+    edit_journal(tmp_path, lambda entry: [row.pop("state") for row in entry["rows"]])
     old = open_result(tmp_path)
     assert [row["state"] for row in old.rows] == [""]
     assert set(old.frame()["state"]) == {""}
     assert "good" not in old.disturbance()
     assert render(old.rows, "csv") == render([{**row, "state": ""} for row in result.rows], "csv")
     assert "state" not in render(old.rows, "table")
-    lines = (tmp_path / "results.csv").read_text().splitlines()
-    (tmp_path / "results.csv").write_text("".join(line.rpartition(",")[0] + "\n" for line in lines))
-    journal.unlink()
+    (tmp_path / "journal.jsonl").unlink()
+    edit_rows(tmp_path, lambda text: "".join(line.rpartition(",")[0] + "\n" for line in text.splitlines()))
     assert open_result(tmp_path).rows == old.rows
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import Phase, assume, given, settings
 from hypothesis import strategies as st
 
 import gasmeter as gm
@@ -28,7 +28,10 @@ def views(draw):
         st.permutations(range(len(shape))),
         st.lists(st.sampled_from((-3, -2, -1, 1, 2, 3)), min_size=len(shape), max_size=len(shape)),
     )
-    return tuple(shape), draw(side), draw(side), draw(st.booleans())
+    sides = draw(side), draw(side)
+    for _, steps in sides:
+        assume(np.prod([extent * abs(step) for extent, step in zip(shape, steps, strict=True)], dtype=int) <= WORDS * 4)
+    return tuple(shape), *sides, draw(st.booleans())
 
 
 def view(words, shape, side):

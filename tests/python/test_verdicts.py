@@ -49,8 +49,7 @@ def test_only_what_judges_reads_what_papers_state():
         path.relative_to(package).as_posix() for path in package.rglob("*.py") if pattern.search(path.read_text())
     }
     assert readers == {
-        "cli/listing.py", "cli/reproduce.py", "reproduction/running.py", "verdicts/__init__.py",
-        "verdicts/predicates.py",
+        "cli/listing.py", "reproduction/running.py", "verdicts/__init__.py", "verdicts/predicates.py",
     }  # fmt: skip
 
 

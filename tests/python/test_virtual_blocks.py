@@ -117,6 +117,7 @@ def test_a_number_of_equal_blocks_that_differs_is_no_change():
             "p99": max(values),
             "n": len(values),
             "unit": "ns",
+            "metric": "latency",
             "kind": "modelled",
         }
         return Sample([row], [list(values)])

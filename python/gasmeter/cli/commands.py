@@ -20,11 +20,11 @@ class Place(NamedTuple):
 
 
 TABLE = {
-    "check": Place(
-        "check", "check",
-        "Hold the store NEW against a baseline; exit status 1 if something got slower, moved, vanished or is wrong.",
+    "check": Place("check", "check", "Hold the store NEW against a baseline."),
+    "compare": Place(
+        "compare", "compare",
+        "Compare A with B; exit status 1 if B is slower, moved, or wrong, 5 if more than a fifth stayed undecided.",
     ),
-    "compare": Place("compare", "compare", "Compare A with B; exit status 1 if B is slower, moved, or wrong."),
     "dashboard": Place("dashboard", "dashboard", "Write the histories of stores as static pages."),
     "doctor": Place(
         "doctor", "doctor",
