@@ -319,8 +319,6 @@ class RawFetchAdd final : public Program {
     }
     memory_.barrier();
   }
-
- private:
   networks::shm::SharedMemory& memory_;
   Op op_;
   Roles roles_;

@@ -442,10 +442,11 @@ TEST_CASE("messages_that_come_before_their_collective_are_kept_up_to_a_bound") {
     return short_request(kReady, {team, number, 0, 1});
   };
   const auto first = [](std::int32_t team, std::int32_t number) { return short_request(kFirst, {team, number, 0, 0}); };
-  for (const auto& [team, handler, what, mail] :
+  for (const auto& [id, handler, what, mail] :
        {std::tuple(0, kFirst, "collective", +first), std::tuple(unknown, kFirst, "collective", +first),
         std::tuple(0, kReady, "collective (ready)", +clearance),
         std::tuple(unknown, kReady, "collective (ready)", +clearance)}) {
+    const std::int32_t team = id;  // clang 14 lets no lambda capture a structured binding
     CAPTURE(team);
     for (std::size_t i = 0; i < most_early(2); ++i) v.deliver(mail(team, static_cast<std::int32_t>(i) + 1));
     v.refuses(handler, what, {mail(team, 7)});
