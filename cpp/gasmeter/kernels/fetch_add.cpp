@@ -319,6 +319,7 @@ class RawFetchAdd final : public Program {
     }
     memory_.barrier();
   }
+
   networks::shm::SharedMemory& memory_;
   Op op_;
   Roles roles_;
