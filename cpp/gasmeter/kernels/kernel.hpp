@@ -48,9 +48,9 @@ class TwoSidedService;
 namespace gasmeter::kernels {
 
 struct MetricInfo {
-  std::string name;       // latency, round_trip, bandwidth, rate, gups, overhead, error_fraction, speedup
-  std::string unit;       // ns, B/s, 1/s, GUP/s, ratio
-  std::string semantics;  // what "done" meant
+  std::string name;            // latency, round_trip, bandwidth, rate, gups, overhead, error_fraction, speedup
+  std::string unit;            // ns, B/s, 1/s, GUP/s, ratio
+  std::string semantics;       // what "done" meant
   std::string in_memory = {};  // ... where memory that ranks share carries the operation; empty: the same
 };
 
