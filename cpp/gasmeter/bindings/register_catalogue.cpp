@@ -33,24 +33,24 @@ py::list names(const std::vector<std::string>& all) {
   return list_of(all, [](const std::string& name) { return py::str(name); });
 }
 
-py::dict describe_option(const kernels::OptionInfo& option) {
+py::dict describe_option(const bench::OptionInfo& option) {
   return py::dict("name"_a = option.name, "type"_a = option.type, "default"_a = option.default_value,
                   "unit"_a = option.unit, "choices"_a = names(option.choices), "summary"_a = option.summary);
 }
 
-py::dict describe_metric(const kernels::MetricInfo& metric) {
+py::dict describe_metric(const bench::MetricInfo& metric) {
   return py::dict("name"_a = metric.name, "unit"_a = metric.unit, "semantics"_a = metric.semantics,
                   "in_memory"_a = metric.in_memory);
 }
 
-py::dict describe_op(const kernels::OpInfo& op) {
+py::dict describe_op(const bench::OpInfo& op) {
   return py::dict("name"_a = op.name, "summary"_a = op.summary, "metrics"_a = list_of(op.metrics, describe_metric),
                   "sized"_a = op.sized);
 }
 
 py::dict describe_kernel(const kernels::Kernel& kernel) {
-  const kernels::KernelInfo& info = kernel.info;
-  return py::dict("name"_a = info.name, "summary"_a = info.summary, "raw"_a = names(kernel.raw_networks()),
+  const bench::KernelInfo& info = kernel.info;
+  return py::dict("name"_a = info.name, "summary"_a = info.summary, "raw"_a = names(run::raw_networks(info.name)),
                   "variants"_a = names(info.variants), "ops"_a = list_of(info.ops, describe_op),
                   "options"_a = list_of(info.options, describe_option),
                   "measures_simulation"_a = kernel.measures_simulation);

@@ -13,8 +13,8 @@
 #include "gasmeter/bindings/registration.hpp"
 #include "gasmeter/conduit/counts.hpp"
 #include "gasmeter/kernels/kernel.hpp"
+#include "gasmeter/run/composed_network.hpp"
 #include "gasmeter/run/model_job.hpp"
-#include "gasmeter/run/model_network.hpp"
 #include "gasmeter/run/request.hpp"
 
 namespace gasmeter::bindings {
@@ -40,7 +40,7 @@ class ModelJob {
     const kernels::Registry registry = kernels::Registry::with_all_kernels();
     const run::Request request =
         request_of(registry, kernel, op, conduit, variant, size, seed, ranks, options, machine, false);
-    (void)run::ModelMachine::of(request)->engine_options();
+    (void)run::machine_of(request)->engine_options();
   }
 
   std::vector<std::string> unused() {
@@ -51,7 +51,7 @@ class ModelJob {
 
   py::dict block(std::uint64_t iterations) {
     if (iterations == 0) throw UsageError("iterations=0; at least 1");
-    kernels::BlockResult result;
+    bench::BlockResult result;
     use_job([&](run::ModelJob& job) { result = job.run(iterations); });
     py::dict reply;
     reply["elapsed_ns"] = result.elapsed.ns();
@@ -61,7 +61,7 @@ class ModelJob {
   }
 
   py::dict verify() {
-    kernels::Verification found;
+    bench::Verification found;
     use_job([&](run::ModelJob& job) { found = job.verify(); });
     py::dict reply;
     reply["verified"] = found.errors <= found.allowed;
@@ -115,8 +115,8 @@ class ModelJob {
     return found;
   }
 
-  kernels::Resolved resolved() {
-    kernels::Resolved found;
+  bench::Resolved resolved() {
+    bench::Resolved found;
     use_job([&](const run::ModelJob& job) { found = job.resolved(); });
     return found;
   }

@@ -14,7 +14,7 @@
 #include "gasmeter/bindings/endpoint.hpp"
 #include "gasmeter/bindings/registration.hpp"
 #include "gasmeter/launch/rank_link.hpp"
-#include "gasmeter/run/mpi_process.hpp"
+#include "gasmeter/run/networked_rank.hpp"
 #include "gasmeter/run/real_endpoint.hpp"
 #include "gasmeter/run/request.hpp"
 
@@ -61,7 +61,7 @@ class RankProcess {
       if (const auto endpoint = job->python.lock()) endpoint->end_teams();
       job->endpoint.close();
     }
-    run::finish_mpi();
+    run::finish_networks();
   }
 
  private:

@@ -2,12 +2,15 @@
 // negotiated payload in the client's buffer, negotiated payload in the library's buffer.
 #include <cstring>
 
+#include "gasmeter/bench/pattern.hpp"
 #include "gasmeter/core/negotiated.hpp"
 #include "gasmeter/kernels/kernel.hpp"
-#include "gasmeter/kernels/mutants.hpp"
-#include "gasmeter/kernels/pattern.hpp"
+#include "gasmeter/kernels/operations.hpp"
 
 namespace gasmeter::kernels {
+
+using namespace bench;
+
 namespace {
 
 enum class Way : std::uint8_t { fixed, client, library };

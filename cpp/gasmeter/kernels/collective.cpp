@@ -7,15 +7,18 @@
 #include <string>
 
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/bench/pattern.hpp"
+#include "gasmeter/bench/resolved.hpp"
 #include "gasmeter/core/teams/named_barrier.hpp"
 #include "gasmeter/core/teams/teams.hpp"
 #include "gasmeter/kernels/entered.hpp"
 #include "gasmeter/kernels/kernel.hpp"
-#include "gasmeter/kernels/mutants.hpp"
-#include "gasmeter/kernels/pattern.hpp"
-#include "gasmeter/kernels/resolved.hpp"
+#include "gasmeter/kernels/operations.hpp"
 
 namespace gasmeter::kernels {
+
+using namespace bench;
+
 namespace {
 
 using core::BarrierFlags;

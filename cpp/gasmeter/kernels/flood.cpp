@@ -1,29 +1,19 @@
-// A stream of operations from rank 0 to rank 1: message rate and bandwidth. Raw on the memory itself: a single-producer
-// ring of words for Short messages, memcpy for put and get.
+// A stream of operations from rank 0 to rank 1: message rate and bandwidth.
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <vector>
 
+#include "gasmeter/bench/pattern.hpp"
+#include "gasmeter/bench/transfer_op.hpp"
 #include "gasmeter/kernels/kernel.hpp"
-#include "gasmeter/kernels/mutants.hpp"
-#include "gasmeter/kernels/pattern.hpp"
-#include "gasmeter/kernels/raw_extoll/raw_extoll.hpp"
-#include "gasmeter/kernels/raw_ibv/raw_ibv.hpp"
-#include "gasmeter/kernels/raw_mpi/raw_mpi.hpp"
-#include "gasmeter/kernels/raw_udp/raw_udp.hpp"
-#include "gasmeter/networks/shm/shared_memory.hpp"
+#include "gasmeter/kernels/operations.hpp"
 
 namespace gasmeter::kernels {
+
+using namespace bench;
+
 namespace {
-
-enum class Op : std::uint8_t { am_short, am_medium, am_long, put, get };
-
-Op parse_op(const std::string& name) {
-  if (name == "am-short") return Op::am_short;
-  if (name == "am-medium") return Op::am_medium;
-  if (name == "am-long") return Op::am_long;
-  return name == "put" ? Op::put : Op::get;
-}
 
 // Segment: `size` bytes that Longs and puts land in and gets are read from.
 template <class H>
@@ -31,7 +21,7 @@ class Flood final : public Program {
  public:
   Flood(core::Endpoint<H>& endpoint, const Settings& settings)
       : endpoint_(endpoint),
-        op_(parse_op(settings.op)),
+        op_(parse_transfer_op(settings.op)),
         size_(op_ == Op::am_short ? 0 : settings.size),
         seed_(settings.seed),
         buffer_(size_) {
@@ -56,7 +46,7 @@ class Flood final : public Program {
       result = {endpoint_.host().now() - start, iterations, {}};
       if (size_ != 0) result.add_bandwidth(size_);
       result.add_rate();
-    } else if (self == Rank{1} && is_am()) {
+    } else if (self == Rank{1} && is_am(op_)) {
       const std::uint64_t all = expected_ + iterations;
       endpoint_.wait_until([&] { return arrived_ >= all; });
       expected_ = all;
@@ -69,16 +59,16 @@ class Flood final : public Program {
   Verification verify() override {
     checking_ = true;
     found_ = {};
-    is_am() ? verify_messages() : verify_transfers();
+    is_am(op_) ? verify_messages() : verify_transfers();
     checking_ = false;
     return found_;
   }
 
  private:
+  using Op = TransferOp;
+
   static constexpr std::uint64_t kChecked = 100;
   static constexpr Bytes kNumber = sizeof(std::uint64_t);
-
-  [[nodiscard]] bool is_am() const { return op_ != Op::put && op_ != Op::get; }
 
   // Each has its number in the first word of its pattern, as far as its payload reaches, and has to come once. Shorts
   // have nothing to tell them apart: as many as were sent, in all blocks, have to come.
@@ -163,8 +153,10 @@ class Flood final : public Program {
           spin_step();
         }
         break;
+      case Op::call:  // none of this kernel's
+        break;
     }
-    if (is_am()) {
+    if (is_am(op_)) {
       const std::uint64_t end = ++ends_expected_;
       endpoint_.wait_until([&] { return ends_ >= end; });
     } else {
@@ -199,106 +191,6 @@ class Flood final : public Program {
   Verification found_;
 };
 
-// Share of rank 0: the ring; of rank 1: the target of copies.
-class RawFlood final : public Program {
- public:
-  RawFlood(RawShm context, const Settings& settings)
-      : memory_(context.memory),
-        op_(parse_op(settings.op)),
-        size_(op_ == Op::am_short ? 0 : settings.size),
-        seed_(settings.seed),
-        buffer_(size_),
-        ring_(memory_.share(0)) {
-    require_ranks(settings, 2);
-    if (op_ == Op::am_medium || op_ == Op::am_long) refuse_raw_op(settings, "shm", "am-short, put, get");
-    fill_pattern(buffer_, seed_);
-    if (memory_.rank() == Rank{1}) fill_pattern({memory_.share(1), size_}, seed_);
-  }
-
-  static Bytes share(const Settings& settings) {
-    return std::max<Bytes>(networks::shm::WordRing::footprint(), settings.size);
-  }
-
-  BlockResult run(std::uint64_t iterations) override {
-    memory_.barrier();
-    BlockResult result;
-    const Rank self = memory_.rank();
-    if (self == Rank{0}) {
-      const SimTime start = memory_.host().now();
-      send(iterations);
-      result = {memory_.host().now() - start, iterations, {}};
-      if (size_ != 0) result.add_bandwidth(size_);
-      result.add_rate();
-    } else if (self == Rank{1} && op_ == Op::am_short) {
-      const std::uint64_t end = value_ + iterations;
-      while (value_ < end) {
-        memory_.wait_until([&] { return ring_.pop(value_ + 1); });
-        ++value_;
-      }
-      memory_.line(1).store(value_, std::memory_order_release);
-    }
-    memory_.barrier();
-    return result;
-  }
-
-  // The ring's reader takes nothing but the next value: a loss would not end.
-  Verification verify() override {
-    Verification found;
-    const Rank self = memory_.rank();
-    for (std::uint64_t round = 1; round <= kCheckedRounds; ++round) {
-      if (self == Rank{0} && op_ == Op::put) fill_pattern(buffer_, seed_ + round);
-      if (self == Rank{1} && op_ == Op::get) fill_pattern({memory_.share(1), size_}, seed_ + round);
-      (void)run(round == 1 ? kChecked : 1);
-      if (op_ == Op::am_short) {
-        // What rank 1 says that it has taken is what rank 0 has sent.
-        if (self == Rank{0}) found.errors += memory_.line(1).load(std::memory_order_acquire) != value_ ? 1U : 0U;
-        if (self == Rank{0}) ++found.checked;
-      } else if (self == (op_ == Op::put ? Rank{1} : Rank{0})) {
-        found.checked += size_;
-        found.errors += count_differences(op_ == Op::put ? memory_.share(1) : buffer_.data(), size_, seed_ + round);
-      }
-      memory_.barrier();
-    }
-    return found;
-  }
-
- private:
-  static constexpr std::uint64_t kChecked = 100;
-
-  void send(std::uint64_t iterations) {
-    switch (op_) {
-      case Op::put:
-        for (std::uint64_t i = 0; i < iterations; ++i) {
-          mutants::copy(memory_.share(1), buffer_.data(), size_);
-          spin_step();
-        }
-        break;
-      case Op::get:
-        for (std::uint64_t i = 0; i < iterations; ++i) {
-          mutants::copy(buffer_.data(), memory_.share(1), size_);
-          spin_step();
-        }
-        break;
-      default: {
-        const std::uint64_t end = value_ + iterations;
-        while (value_ < end) {
-          memory_.wait_until([&] { return mutants::drops() || ring_.push(value_ + 1); });
-          ++value_;
-        }
-        memory_.wait_until([&] { return memory_.line(1).load(std::memory_order_acquire) >= end; });
-      }
-    }
-  }
-
-  networks::shm::SharedMemory& memory_;
-  Op op_;
-  Bytes size_;
-  std::uint64_t seed_;
-  AlignedBuffer buffer_;
-  networks::shm::WordRing ring_;
-  std::uint64_t value_ = 0;
-};
-
 }  // namespace
 
 void register_flood(Registry& registry) {
@@ -307,7 +199,7 @@ void register_flood(Registry& registry) {
   const MetricInfo put_bandwidth{"bandwidth", "B/s", "payload of non-blocking puts, all remotely complete"};
   const MetricInfo get_bandwidth{"bandwidth", "B/s", "payload of non-blocking gets, all at the initiator"};
   const MetricInfo rate{"rate", "1/s", "operations, all complete"};
-  Kernel kernel =
+  registry.add(
       kernel_of<Flood>({.name = "flood",
                         .summary = "a stream of operations from rank 0 to rank 1: bandwidth and message rate",
                         .ops = {{"am-short", "Short requests without reply", {am_rate}, false},
@@ -317,17 +209,7 @@ void register_flood(Registry& registry) {
                                 {"get", "non-blocking implicit gets, synchronised at the end", {get_bandwidth, rate}}},
                         .variants = {},
                         .options = {}},
-                       [](const Settings& settings) { return settings.size; });
-  kernel.raw_plan = &RawFlood::share;
-  kernel.make_raw_shm = [](RawShm context, const Settings& settings) -> std::unique_ptr<Program> {
-    return std::make_unique<RawFlood>(context, settings);
-  };
-  kernel.make_raw_extoll = &raw_extoll::make_flood;
-  kernel.make_raw_ibv = &raw_ibv::make_flood;
-  kernel.make_raw_udp = &raw_udp::make_flood<RawUdp>;
-  kernel.make_raw_ethernet = &raw_udp::make_flood<RawEthernet>;
-  kernel.make_raw_mpi = &raw_mpi::make_flood;
-  registry.add(std::move(kernel));
+                       [](const Settings& settings) { return settings.size; }));
 }
 
 }  // namespace gasmeter::kernels

@@ -2,12 +2,15 @@
 // its receiver makes room, and by a dynamic one, in which it is refused then and another receiver has its turn.
 #include <vector>
 
+#include "gasmeter/bench/pattern.hpp"
+#include "gasmeter/bench/sleep.hpp"
 #include "gasmeter/kernels/kernel.hpp"
-#include "gasmeter/kernels/mutants.hpp"
-#include "gasmeter/kernels/pattern.hpp"
-#include "gasmeter/kernels/sleep.hpp"
+#include "gasmeter/kernels/operations.hpp"
 
 namespace gasmeter::kernels {
+
+using namespace bench;
+
 namespace {
 
 enum class Op : std::uint8_t { compare, all_static, dynamic };

@@ -4,11 +4,14 @@
 #include <cstring>
 #include <vector>
 
+#include "gasmeter/bench/pattern.hpp"
 #include "gasmeter/kernels/kernel.hpp"
-#include "gasmeter/kernels/mutants.hpp"
-#include "gasmeter/kernels/pattern.hpp"
+#include "gasmeter/kernels/operations.hpp"
 
 namespace gasmeter::kernels {
+
+using namespace bench;
+
 namespace {
 
 enum class Op : std::uint8_t { event, now, defer };

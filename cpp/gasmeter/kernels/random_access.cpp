@@ -3,65 +3,32 @@
 //            window each is a Short of its own, answered by a Short, and so many of a rank are on their way
 //   put-get  one blocking get and one blocking put per update (what plain UPC does); concurrent updates may be lost
 //   direct   atomic exclusive-or on the neighbour's mapped memory
-//   raw      the same on the memory itself, without the library
 // A rank never holds back more than 1024 updates. Verification takes everything out again, made from the streams alone
 // and by none of these ways; the table must come back to T[i] = i except for 1 % of its words.
 #include <algorithm>
-#include <atomic>
+#include <array>
 #include <bit>
 #include <utility>
 #include <vector>
 
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/bench/pattern.hpp"
+#include "gasmeter/bench/random_access_check.hpp"
+#include "gasmeter/bench/random_access_in_place.hpp"
+#include "gasmeter/bench/random_access_stream.hpp"
+#include "gasmeter/bench/random_access_table.hpp"
 #include "gasmeter/kernels/kernel.hpp"
-#include "gasmeter/kernels/mutants.hpp"
-#include "gasmeter/kernels/pattern.hpp"
-#include "gasmeter/kernels/random_access_check.hpp"
-#include "gasmeter/kernels/random_access_stream.hpp"
-#include "gasmeter/kernels/random_access_table.hpp"
-#include "gasmeter/kernels/raw_extoll/raw_extoll.hpp"
-#include "gasmeter/kernels/raw_mpi/raw_mpi.hpp"
-#include "gasmeter/kernels/raw_two_sided/raw_two_sided.hpp"
-#include "gasmeter/kernels/raw_udp/raw_udp.hpp"
-#include "gasmeter/networks/shm/shared_memory.hpp"
+#include "gasmeter/kernels/operations.hpp"
 
 namespace gasmeter::kernels {
+
+using namespace bench;
+
 namespace {
 
 using namespace random_access;
 
 constexpr std::uint64_t kBatch = 256;  // updates generated at a time; part of the look-ahead
-
-GASMETER_INLINE void atomic_xor(std::uint64_t* word, std::uint64_t value) {
-  std::atomic_ref<std::uint64_t>(*word).fetch_xor(value, std::memory_order_relaxed);
-}
-
-// Atomic exclusive-or on the words of all ranks, each at address(index).
-template <class Address>
-GASMETER_INLINE void update_words(Stream& stream, std::uint64_t updates, std::uint64_t mask, Address address) {
-  const auto apply = [](std::uint64_t* word, std::uint64_t value) { atomic_xor(word, mutants::operand(value)); };
-  InFlight in_flight;
-  std::uint64_t turn = 0;
-  stream.each(updates, [&](std::uint64_t value) { in_flight.add(turn, address(value & mask), value, apply); });
-  in_flight.finish(apply);
-}
-
-// The same with the shares wherever they lie; one behind the other they are a single table.
-void update_in_place(Stream& stream, std::uint64_t updates, const Distribution& table,
-                     const std::vector<std::uint64_t*>& shares) {
-  bool in_one_piece = true;
-  for (std::uint32_t rank = 0; rank < shares.size(); ++rank) {
-    in_one_piece &= shares[rank] == shares[0] + table.first_of(rank);
-  }
-  if (in_one_piece) {
-    update_words(stream, updates, table.mask(), [all = shares[0]](std::uint64_t index) { return all + index; });
-    return;
-  }
-  update_words(stream, updates, table.mask(), [&](std::uint64_t index) {
-    const std::uint32_t owner = table.owner(index);
-    return shares[owner] + table.offset(index, owner);
-  });
-}
 
 enum class Variant : std::uint8_t { am, put_get, direct };
 
@@ -357,51 +324,6 @@ class RandomAccess final : public Program {
   std::uint64_t verified_ = 0;
 };
 
-// Share: the rank's part of the table.
-class RawRandomAccess final : public Program {
- public:
-  RawRandomAccess(RawShm context, const Settings& settings)
-      : memory_(context.memory), table_(distribution_of(settings)), stream_(table_, index(memory_.rank())) {
-    if (window_of(settings) != 0) throw UsageError("kernel random-access on raw@shm: no messages, hence no window");
-    for (std::uint32_t rank = 0; rank < memory_.ranks(); ++rank) {
-      shares_.push_back(reinterpret_cast<std::uint64_t*>(memory_.share(rank)));
-    }
-    initialise(local(), first(), count());
-  }
-
-  BlockResult run(std::uint64_t iterations) override {
-    memory_.barrier();
-    const SimTime start = memory_.host().now();
-    update(iterations);
-    memory_.barrier();
-    BlockResult result{memory_.host().now() - start, iterations * memory_.ranks(), {}};
-    add_gups(result);
-    return result;
-  }
-
-  Verification verify() override {
-    if (stream_.position() == verified_) update(std::min(probe_updates(memory_.ranks()), stream_.length()));
-    memory_.barrier();
-    take_back(local(), table_, index(memory_.rank()), memory_.ranks(), verified_, stream_.position());
-    verified_ = stream_.position();
-    const Verification found = check_and_reset(local(), first(), count());
-    memory_.barrier();
-    return found;
-  }
-
- private:
-  [[nodiscard]] std::uint64_t first() const { return table_.first_of(index(memory_.rank())); }
-  [[nodiscard]] std::uint64_t count() const { return table_.count_of(index(memory_.rank())); }
-  [[nodiscard]] std::uint64_t* local() const { return shares_[index(memory_.rank())]; }
-  void update(std::uint64_t updates) { update_in_place(stream_, updates, table_, shares_); }
-
-  networks::shm::SharedMemory& memory_;
-  Distribution table_;
-  Stream stream_;
-  std::vector<std::uint64_t*> shares_;
-  std::uint64_t verified_ = 0;
-};
-
 }  // namespace
 
 void register_random_access(Registry& registry) {
@@ -432,14 +354,6 @@ void register_random_access(Registry& registry) {
     check_table(settings);
     check_options(settings);
   };
-  kernel.raw_plan = &share_of;
-  kernel.make_raw_shm = [](RawShm context, const Settings& settings) -> std::unique_ptr<Program> {
-    return std::make_unique<RawRandomAccess>(context, settings);
-  };
-  kernel.make_raw_extoll = &raw_extoll::make_random_access;
-  kernel.make_raw_mpi = &raw_mpi::make_random_access;
-  kernel.make_raw_udp = &raw_udp::make_random_access;
-  kernel.make_raw_two_sided = &raw_two_sided::make_random_access<sim::ModelHost>;
   registry.add(std::move(kernel));
 }
 

@@ -1,6 +1,8 @@
 #include "gasmeter/run/conduits.hpp"
 
 #include <algorithm>
+#include <string_view>
+#include <utility>
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/sim/fibre.hpp"
@@ -9,224 +11,127 @@ namespace gasmeter::run {
 
 namespace {
 
-using kernels::OptionInfo;
+using bench::OptionInfo;
+using networks::Access;
+using networks::ModelledEntry;
+using networks::RealEntry;
+using networks::Registry;
+using networks::Service;
+using networks::ServiceEntry;
 
-const OptionInfo kThreads{"threads", "int", "1", "threads", {}, "at most so many simulate; never changes a result"};
+constexpr std::string_view kRaw = "raw@";
 
-const OptionInfo kMpi{"mpi",
-                      "choice",
-                      "auto",
-                      "",
-                      {"auto", "openmpi", "mpich"},
-                      "which MPI; auto: the one gasmeter was built with, openmpi before mpich"};
+using Options = std::vector<OptionInfo>;
 
-const OptionInfo kTransport{"transport",
-                            "choice",
-                            "auto",
-                            "",
-                            {"auto", "tcp"},
-                            "what carries an MPI's messages; auto: what it takes itself, memory on one host; tcp: the "
-                            "loopback interface"};
-
-const OptionInfo kRma{"rma",
-                      "choice",
-                      "auto",
-                      "",
-                      {"auto", "on", "off"},
-                      "puts and gets by MPI-3 one-sided calls; auto: where segments of up to 64 MiB are in memory that "
-                      "all ranks share, for sizes at which this MPI is faster so; off: by messages"};
-
-const OptionInfo kHostNeighbourhood{
-    "neighbourhood", "bool", "false", "", {}, "ranks of one host use shared memory between them"};
-
-const OptionInfo kNodeLocalMessages{
-    "node_local",       "choice",
-    "shared",           "",
-    {"shared", "loop"}, "messages between ranks of one node: through its memory, or looped through its card"};
-
-// What every conduit in virtual time has besides `own`.
-std::vector<OptionInfo> with_virtual_time(std::vector<OptionInfo> own) {
-  std::vector<std::string> makers;
-  for (const sim::FibreMaker maker : sim::available_makers()) makers.emplace_back(sim::name(maker));
-  makers.emplace(makers.begin(), sim::name(sim::FibreMaker::automatic));
-  own.push_back({"fibres", "choice", "automatic", "", makers, "how virtual ranks are made; never changes a result"});
-  own.push_back({"sync",
-                 "choice",
-                 "lazy",
-                 "",
-                 {"lazy", "strict"},
-                 "strict synchronises before every price; never changes a result"});
-  std::sort(own.begin(), own.end(), [](const OptionInfo& a, const OptionInfo& b) { return a.name < b.name; });
-  return own;
+Options joined(Options first, const Options& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
 }
 
-// What conduits over modelled sockets have; `raw`: without the library.
-std::vector<OptionInfo> with_sockets(bool raw) {
-  std::vector<OptionInfo> own = {
-      {"caches", "bool", "true", "", {}, "false: the processors' caches are switched off, as in an old experiment"},
-      {"wait", "choice", "spin", "", {"spin", "sleep"}, "what a rank does that waits for a datagram"},
-      kThreads};
-  if (!raw) {
-    const std::vector<OptionInfo> more = {
-        {"corrupt", "float", "0", "", {}, "probability that a sent datagram has one bit turned"},
-        {"datagram", "int", "0", "B", {}, "the largest; 0: one packet (window), or the largest of UDP's (amudp)"},
-        {"delay_us", "float", "0", "us", {}, "delay added to every sent datagram"},
-        {"dup", "float", "0", "", {}, "probability that a sent datagram arrives twice"},
-        {"loss", "float", "0", "", {}, "probability that a sent datagram is lost; the point's seed decides which"},
-        {"neighbourhood", "bool", "false", "", {}, "ranks of one node use shared memory between them"},
-        {"protocol", "choice", "window", "", {"window", "amudp"}, "amudp: the classic scheme of 2003 to 2016"},
-        {"reorder", "float", "0", "", {}, "probability that later datagrams overtake a sent one"}};
-    own.insert(own.end(), more.begin(), more.end());
+Options sorted(Options options) {
+  std::sort(options.begin(), options.end(), [](const OptionInfo& a, const OptionInfo& b) { return a.name < b.name; });
+  return options;
+}
+
+OptionInfo neighbourhood(const std::string& where) {
+  return {"neighbourhood", "bool", "false", "", {}, "ranks of one " + where + " use shared memory between them"};
+}
+
+// What everything in virtual time has.
+Options of_virtual_time(const ModelledEntry& network) {
+  std::vector<std::string> makers{std::string(sim::name(sim::FibreMaker::automatic))};
+  for (const sim::FibreMaker maker : sim::available_makers()) makers.emplace_back(sim::name(maker));
+  Options options = {
+      {"fibres", "choice", "automatic", "", makers, "how virtual ranks are made; never changes a result"},
+      {"sync",
+       "choice",
+       "lazy",
+       "",
+       {"lazy", "strict"},
+       "strict synchronises before every price; never changes a result"}};
+  if (network.threads) {
+    options.push_back({"threads", "int", "1", "threads", {}, "at most so many simulate; never changes a result"});
   }
-  return with_virtual_time(std::move(own));
+  return options;
+}
+
+void add_real(std::vector<ConduitInfo>& all, const RealEntry& entry) {
+  for (const Access& conduit : entry.info.conduits) {
+    Options options = conduit.options;
+    if (!entry.shares_memory) options.push_back(neighbourhood("host"));
+    all.push_back({conduit.name, conduit.summary, entry.info.name, false, sorted(std::move(options)), false, &entry});
+  }
+  if (entry.info.raw.empty()) return;
+  all.push_back({std::string(kRaw) + entry.info.name, entry.info.summary, entry.info.name, false,
+                 sorted(entry.info.raw_options), true, &entry});
+}
+
+void add_modelled(std::vector<ConduitInfo>& all, const ModelledEntry& entry) {
+  const Options common = of_virtual_time(entry);
+  for (const Access& conduit : entry.info.conduits) {
+    Options options = joined(conduit.options, common);
+    options.push_back(neighbourhood("node"));
+    all.push_back(
+        {conduit.name, conduit.summary, entry.info.name, true, sorted(std::move(options)), false, nullptr, &entry});
+  }
+  if (entry.info.raw.empty()) return;
+  all.push_back({std::string(kRaw) + entry.info.name, entry.info.summary, entry.info.name, true,
+                 sorted(joined(entry.info.raw_options, common)), true, nullptr, &entry});
+}
+
+void add_over_service(std::vector<ConduitInfo>& all, const ServiceEntry& service, const ModelledEntry& entry) {
+  const std::string& words = service.service == Service::messages ? entry.messages : entry.datagrams;
+  if (words.empty()) return;
+  const std::string name = service.name + "@" + (entry.known_as.empty() ? entry.info.name : entry.known_as);
+  const Options common = joined(of_virtual_time(entry), entry.service_options);
+  Options options = joined(service.options, common);
+  options.push_back(neighbourhood("node"));
+  all.push_back({name, service.summary + " over " + words, entry.info.name, true, sorted(std::move(options)), false,
+                 nullptr, &entry, &service});
+  if (service.raw.empty()) return;
+  all.push_back({std::string(kRaw) + name, service.raw_summary + " over " + words, entry.info.name, true,
+                 sorted(joined(service.raw_options, common)), true, nullptr, &entry, &service});
+}
+
+// Memory first: it is there everywhere.
+std::vector<ConduitInfo> compose(const Registry& registry) {
+  std::vector<ConduitInfo> all;
+  for (const bool shares : {true, false}) {
+    for (const RealEntry& entry : registry.real()) {
+      if (entry.shares_memory == shares) add_real(all, entry);
+    }
+  }
+  for (const ModelledEntry& entry : registry.modelled()) add_modelled(all, entry);
+  for (const ServiceEntry& service : registry.services()) {
+    for (const ModelledEntry& entry : registry.modelled()) add_over_service(all, service, entry);
+  }
+  for (const ConduitInfo& conduit : all) {
+    const auto same = [&](const ConduitInfo& other) { return other.name == conduit.name; };
+    if (std::count_if(all.begin(), all.end(), same) > 1) {
+      throw UsageError("conduit '" + conduit.name + "' is registered twice");
+    }
+    for (std::size_t i = 1; i < conduit.options.size(); ++i) {
+      if (conduit.options[i].name == conduit.options[i - 1].name) {
+        throw UsageError("conduit " + conduit.name + ": option '" + conduit.options[i].name + "' is declared twice");
+      }
+    }
+  }
+  return all;
 }
 
 }  // namespace
 
+bool ConduitInfo::has_raw(const std::string& kernel) const {
+  if (!raw) return false;
+  const std::vector<networks::RawInfo>& programs = service != nullptr ? service->raw
+                                                   : on != nullptr    ? on->info.raw
+                                                                      : real->info.raw;
+  return std::any_of(programs.begin(), programs.end(),
+                     [&kernel](const networks::RawInfo& program) { return program.kernel == kernel; });
+}
+
 const std::vector<ConduitInfo>& conduits() {
-  static const std::vector<ConduitInfo> all = {
-      {"smp",
-       "a neighbourhood of all ranks over POSIX shared memory",
-       "shm",
-       false,
-       {{"debug_spin",
-         "float",
-         "0",
-         "ratio",
-         {},
-         "debug: handlers spin so that an active message's round trip takes this share longer, to test guards with"},
-        {"threads", "bool", "false", "", {}, "an endpoint that several threads may call (locks on every path)"}}},
-      {"raw@shm", "the memory itself, without the library", "shm", false, {}},
-      {"udp",
-       "exactly-once messages, puts and gets over this host's UDP sockets",
-       "udp",
-       false,
-       {{"auth",
-         "choice",
-         "header",
-         "",
-         {"header", "payload"},
-         "what a datagram's keyed hash covers: all but the payload of large transfers, or all of it"},
-        {"corrupt",
-         "float",
-         "0",
-         "",
-         {},
-         "probability that a sent datagram has one bit turned, which UDP's checksum does not see; implies "
-         "auth=payload"},
-        {"delay_us", "float", "0", "us", {}, "delay added to every sent datagram"},
-        {"dup", "float", "0", "", {}, "probability that a sent datagram arrives twice"},
-        {"loss", "float", "0", "", {}, "probability that a sent datagram is lost; the point's seed decides which"},
-        {"mtu", "int", "0", "B", {}, "of the path, headers of IP and UDP included; 0: that of the interface"},
-        kHostNeighbourhood,
-        {"offload", "bool", "true", "", {}, "UDP_SEGMENT, UDP_GRO, sendmmsg, recvmmsg; false: one datagram per call"},
-        {"protocol",
-         "choice",
-         "window",
-         "",
-         {"window", "amudp"},
-         "amudp: the classic scheme of 2003 to 2016, one message per datagram, its reply the acknowledgement"},
-        {"reorder", "float", "0", "", {}, "probability that later datagrams overtake a sent one"}}},
-      {"raw@udp", "one unconnected UDP socket a rank, without the library", "udp", false, {}},
-      {"mpi",
-       "active messages over matched messages of a real MPI, puts and gets by its one-sided calls",
-       "mpi",
-       false,
-       {kMpi, kHostNeighbourhood, kTransport, kRma}},
-      {"raw@mpi", "the MPI's own sends and receives, without the library", "mpi", false, {kMpi, kTransport}},
-      {"ideal", "a toy modelled network with LogGP costs, in exact virtual time", "ideal", true,
-       with_virtual_time(
-           {{"neighbourhood", "bool", "false", "", {}, "ranks of one node use shared memory between them"},
-            {"nodes", "int", "2", "nodes", {}, "nodes that the ranks are spread over, in rank order"}})},
-      {"raw@ideal", "the toy network's interface, without a conduit", "ideal", true,
-       with_virtual_time({{"nodes", "int", "2", "nodes", {}, "nodes that the ranks are spread over, in rank order"}})},
-      {"extoll", "active messages over the VELO and RMA units of modelled EXTOLL cards", "extoll", true,
-       with_virtual_time(
-           {{"am",
-             "choice",
-             "2",
-             "",
-             {"1", "2"},
-             "active messages of the early (1) or the improved (2) implementation"},
-            {"lock",
-             "choice",
-             "am",
-             "",
-             {"am", "packet", "message", "none"},
-             "what the lock of active messages is taken for; am: as option am says (packet, message)"},
-            {"neighbourhood", "bool", "false", "", {}, "ranks of one node use shared memory for everything"},
-            {"node_local",
-             "choice",
-             "shared",
-             "",
-             {"shared", "loop"},
-             "active messages between ranks of one node: through its memory, or looped through its card"},
-            {"outstanding",
-             "int",
-             "0",
-             "messages",
-             {},
-             "requests under way to a rank of another node until it has handled some; 0: any number, its card holds "
-             "them"},
-            {"receive",
-             "choice",
-             "am",
-             "",
-             {"am", "copy", "in-place"},
-             "packets are copied out of their slots, or messages of one used there; am: copy, in-place"},
-            {"sections",
-             "choice",
-             "am",
-             "",
-             {"am", "apart", "packed"},
-             "header, arguments and payload in packets of their own, or sharing them; am: apart, packed"},
-            {"send_poll",
-             "choice",
-             "am",
-             "",
-             {"am", "on", "off"},
-             "the mailbox is looked at before each packet that is sent; am: on, off"},
-            kThreads})},
-      {"raw@extoll", "EXTOLL cards in their own words: VELO packets and RMA commands", "extoll", true,
-       with_virtual_time({kThreads})},
-      {"ibv", "active messages by sends with credits, put and get by RDMA, over modelled InfiniBand adapters", "ibv",
-       true,
-       with_virtual_time(
-           {{"atomics",
-             "choice",
-             "card",
-             "",
-             {"card", "messages"},
-             "card: adapters do atomics of domains that use nothing but get, add, sub, inc, dec and cas (or their "
-             "fetching forms) on 64-bit integers; messages: a handler of the target's rank does all"},
-            {"neighbourhood", "bool", "false", "", {}, "ranks of one node use shared memory for everything"},
-            kThreads})},
-      {"raw@ibv", "InfiniBand verbs: queue pairs, sends, RDMA writes and reads", "ibv", true,
-       with_virtual_time({kThreads})},
-      {"udp@ethernet", "the udp conduit over modelled sockets and Ethernet", "ethernet", true, with_sockets(false)},
-      {"raw@ethernet", "one modelled UDP socket a rank, without the library", "ethernet", true, with_sockets(true)},
-      {"udp@ibv", "the udp conduit over modelled sockets and IP over InfiniBand", "ipoib", true, with_sockets(false)},
-      {"raw@ipoib", "one modelled UDP socket a rank over InfiniBand, without the library", "ipoib", true,
-       with_sockets(true)},
-      {"mpi@extoll",
-       "the mpi conduit over two-sided messages (tag matching, eager, rendezvous) on modelled EXTOLL cards", "extoll",
-       true,
-       with_virtual_time(
-           {{"neighbourhood", "bool", "false", "", {}, "ranks of one node use shared memory for everything"},
-            kNodeLocalMessages,
-            kThreads})},
-      {"raw@mpi@extoll", "two-sided messages on modelled EXTOLL cards, without a conduit: what the papers call MPI",
-       "extoll", true, with_virtual_time({kNodeLocalMessages, kThreads})},
-      {"mpi@ibv", "the mpi conduit over two-sided messages on modelled InfiniBand adapters", "ibv", true,
-       with_virtual_time(
-           {{"neighbourhood", "bool", "false", "", {}, "ranks of one node use shared memory for everything"},
-            kNodeLocalMessages,
-            kThreads})},
-      {"raw@mpi@ibv", "two-sided messages on modelled InfiniBand adapters, without a conduit", "ibv", true,
-       with_virtual_time({kNodeLocalMessages, kThreads})},
-      {"raw@fabric", "links and routers alone, for the kernel that measures the simulation itself", "fabric", true,
-       with_virtual_time({kThreads})},
-  };
+  static const std::vector<ConduitInfo> all = compose(Registry::all());
   return all;
 }
 
@@ -237,6 +142,14 @@ const ConduitInfo& find_conduit(const std::string& name) {
     known += (known.empty() ? "" : ", ") + conduit.name;
   }
   throw UsageError("conduit '" + name + "' is unknown; known: " + known);
+}
+
+std::vector<std::string> raw_networks(const std::string& kernel) {
+  std::vector<std::string> found;
+  for (const ConduitInfo& conduit : conduits()) {
+    if (conduit.has_raw(kernel)) found.push_back(conduit.name.substr(kRaw.size()));
+  }
+  return found;
 }
 
 }  // namespace gasmeter::run

@@ -1,10 +1,12 @@
-// The conduits of this build: names, options, and what kind of number they yield.
+// The conduits of this build: what its networks offer and what that can be composed to, with names, options, and what
+// kind of number they yield.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "gasmeter/kernels/kernel.hpp"
+#include "gasmeter/bench/info.hpp"
+#include "gasmeter/networks/registry.hpp"
 
 namespace gasmeter::run {
 
@@ -13,12 +15,23 @@ struct ConduitInfo {
   std::string summary;
   std::string network;  // what its rows name
   bool modelled = false;
-  std::vector<kernels::OptionInfo> options;
+  std::vector<bench::OptionInfo> options;
+  bool raw = false;  // a network's own interface, without a conduit
+  // What it is made of: one of the first two, and what is between the second and a conduit.
+  const networks::RealEntry* real = nullptr;
+  const networks::ModelledEntry* on = nullptr;
+  const networks::ServiceEntry* service = nullptr;
+
+  // Of a raw one: whether the kernel has a program on it.
+  [[nodiscard]] bool has_raw(const std::string& kernel) const;
 };
 
 [[nodiscard]] const std::vector<ConduitInfo>& conduits();
 
 // Throws UsageError naming the known ones.
 [[nodiscard]] const ConduitInfo& find_conduit(const std::string& name);
+
+// The networks on whose own interface a kernel has a program: what follows `raw@`.
+[[nodiscard]] std::vector<std::string> raw_networks(const std::string& kernel);
 
 }  // namespace gasmeter::run

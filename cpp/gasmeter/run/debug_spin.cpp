@@ -9,7 +9,7 @@
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/core/slow_handlers.hpp"
-#include "gasmeter/run/real_job.hpp"
+#include "gasmeter/run/neighbours.hpp"
 
 namespace gasmeter::run {
 namespace {
@@ -100,7 +100,7 @@ std::uint64_t steps_of_spin(launch::RankLink& link, const std::string& id, doubl
   if (!(share >= 0) || share > kMostShare) {
     throw UsageError("debug_spin=" + std::to_string(share) + "; allowed: 0 to 10, a share of the round trip");
   }
-  RealJob job(link, id, 0, GiveBack::with_object);
+  Neighbours job(link, id, 0, launch::GiveBack::with_object);
   core::Endpoint<H> endpoint(H(wait_mode(link)), job.view());
   RoundTrips<H> trips(endpoint);
   (void)trips.ns(16);  // the pages are there from now on

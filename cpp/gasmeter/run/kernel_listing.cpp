@@ -1,11 +1,13 @@
 #include "gasmeter/run/kernel_listing.hpp"
 
+#include "gasmeter/run/conduits.hpp"
+
 namespace gasmeter::run {
 namespace {
 
 using launch::Fields;
 
-void list_option(Fields& fields, const kernels::OptionInfo& option) {
+void list_option(Fields& fields, const bench::OptionInfo& option) {
   fields.add("option", option.name)
       .add("option.type", option.type)
       .add("option.default", option.default_value)
@@ -14,9 +16,9 @@ void list_option(Fields& fields, const kernels::OptionInfo& option) {
   for (const std::string& choice : option.choices) fields.add("option.choice", choice);
 }
 
-void list_op(Fields& fields, const kernels::OpInfo& op) {
+void list_op(Fields& fields, const bench::OpInfo& op) {
   fields.add("op", op.name).add("op.summary", op.summary).add("op.sized", op.sized ? "true" : "false");
-  for (const kernels::MetricInfo& metric : op.metrics) {
+  for (const bench::MetricInfo& metric : op.metrics) {
     fields.add("metric", metric.name).add("metric.unit", metric.unit).add("metric.semantics", metric.semantics);
     fields.add("metric.in_memory", metric.in_memory);
   }
@@ -30,9 +32,9 @@ Fields list_kernels(const kernels::Registry& registry) {
     fields.add("kernel", kernel.info.name).add("summary", kernel.info.summary);
     fields.add("measures_simulation", kernel.measures_simulation ? "true" : "false");
     for (const std::string& variant : kernel.info.variants) fields.add("variant", variant);
-    for (const std::string& network : kernel.raw_networks()) fields.add("raw", network);
-    for (const kernels::OptionInfo& option : kernel.info.options) list_option(fields, option);
-    for (const kernels::OpInfo& op : kernel.info.ops) list_op(fields, op);
+    for (const std::string& network : raw_networks(kernel.info.name)) fields.add("raw", network);
+    for (const bench::OptionInfo& option : kernel.info.options) list_option(fields, option);
+    for (const bench::OpInfo& op : kernel.info.ops) list_op(fields, op);
   }
   return fields;
 }

@@ -13,8 +13,8 @@
 namespace gasmeter::run {
 namespace {
 
-using kernels::BlockResult;
-using kernels::Verification;
+using bench::BlockResult;
+using bench::Verification;
 
 double cpu_seconds() {
   timespec now{};
@@ -111,9 +111,9 @@ class ModelJob::State {
     return sum;
   }
 
-  [[nodiscard]] kernels::Resolved resolved() const {
-    auto* program = dynamic_cast<kernels::Resolves*>(programs_[0].get());
-    return program != nullptr ? program->resolved() : kernels::Resolved{};
+  [[nodiscard]] bench::Resolved resolved() const {
+    auto* program = dynamic_cast<bench::Resolves*>(programs_[0].get());
+    return program != nullptr ? program->resolved() : bench::Resolved{};
   }
 
   void stop() noexcept { engine_.stop_token().request(); }
@@ -167,12 +167,8 @@ class ModelJob::State {
   }
 
   void make_raw() {
-    for (std::uint32_t rank = 0; rank < engine_.ranks(); ++rank) {
-      programs_.push_back(network_.make_raw(Rank{rank}));
-      if (programs_.back() == nullptr) {
-        throw UsageError("kernel " + request_.settings.kernel + " has no raw variant on " + request_.conduit->network);
-      }
-    }
+    request_.require_raw();
+    for (std::uint32_t rank = 0; rank < engine_.ranks(); ++rank) programs_.push_back(network_.make_raw(Rank{rank}));
   }
 
   void make() {
@@ -198,10 +194,10 @@ class ModelJob::State {
   std::vector<conduit::RankRecord> records_;  // of each rank; empty: nothing is recorded. Conduits write into them
   ModelRanks ranks_;
   sim::Engine& engine_;
-  ModelNetwork& network_;
+  networks::ModelledNetwork& network_;
   SimTime block_start_;
   bool has_run_ = false;
-  std::vector<std::unique_ptr<kernels::Program>> programs_;
+  std::vector<std::unique_ptr<bench::Program>> programs_;
   std::vector<BlockResult> results_;
   std::vector<SimTime> ends_;  // of the last block, of each rank
   std::vector<Verification> verifications_;
@@ -245,7 +241,7 @@ NodeId ModelJob::node_of(Rank rank) const {
   return state_->node_of(rank);
 }
 
-kernels::Resolved ModelJob::resolved() const {
+bench::Resolved ModelJob::resolved() const {
   return state_->resolved();
 }
 

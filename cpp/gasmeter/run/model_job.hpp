@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "gasmeter/bench/program.hpp"
+#include "gasmeter/bench/resolved.hpp"
 #include "gasmeter/conduit/counts.hpp"
 #include "gasmeter/conduit/recording.hpp"
-#include "gasmeter/kernels/kernel.hpp"
-#include "gasmeter/kernels/resolved.hpp"
 #include "gasmeter/run/request.hpp"
 #include "gasmeter/sim/fabric.hpp"
 #include "gasmeter/sim/tracer.hpp"
@@ -27,9 +27,9 @@ class ModelJob {
   ~ModelJob();
 
   // A timed block as rank 0 saw it.
-  kernels::BlockResult run(std::uint64_t iterations);
+  bench::BlockResult run(std::uint64_t iterations);
   // Summed over the ranks.
-  kernels::Verification verify();
+  bench::Verification verify();
   // What every link has carried during the last block, from the instant all ranks began it; empty: no links.
   [[nodiscard]] std::vector<sim::LinkUse> link_use();
   // Until the instant every rank had ended it.
@@ -48,10 +48,10 @@ class ModelJob {
   [[nodiscard]] NodeId node_of(Rank rank) const;
   // What conduits and devices have counted since the job was made, of all ranks.
   [[nodiscard]] conduit::Counts counts() const;
-  // Keys of the machine that nothing has depended on since the job was made; see ModelNetwork.
+  // Keys of the machine that nothing has depended on since the job was made; see ModelledNetwork.
   [[nodiscard]] std::vector<std::string> unused_keys() const;
   // What options that leave a choice became on rank 0, by their names.
-  [[nodiscard]] kernels::Resolved resolved() const;
+  [[nodiscard]] bench::Resolved resolved() const;
   // May be called from another thread or a signal handler: the running call throws sim::Interrupted.
   void stop() noexcept;
 

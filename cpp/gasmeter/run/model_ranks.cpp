@@ -33,9 +33,9 @@ void ModelRanks::Block::Free::operator()(std::byte* memory) const {
 
 ModelRanks::ModelRanks(const Request& request)
     : request_(request),
-      machine_(ModelMachine::of(request)),
+      machine_(machine_of(request)),
       engine_(engine_options()),
-      network_(machine_->make_network(engine_)) {}
+      network_(std::make_unique<ComposedNetwork>(request, *machine_, engine_)) {}
 
 // A trace needs one thread; results are the same on all.
 sim::EngineOptions ModelRanks::engine_options() const {

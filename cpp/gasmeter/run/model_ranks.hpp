@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "gasmeter/core/endpoint.hpp"
-#include "gasmeter/run/model_network.hpp"
+#include "gasmeter/run/composed_network.hpp"
 #include "gasmeter/run/request.hpp"
 #include "gasmeter/sim/engine.hpp"
 #include "gasmeter/sim/model_host.hpp"
@@ -33,7 +33,7 @@ class ModelRanks {
   void add_to(conduit::Counts& counts) const;
 
   [[nodiscard]] sim::Engine& engine() { return engine_; }
-  [[nodiscard]] ModelNetwork& network() { return *network_; }
+  [[nodiscard]] networks::ModelledNetwork& network() { return *network_; }
   [[nodiscard]] Endpoint& endpoint(Rank rank) { return *endpoints_[index(rank)]; }
 
  private:
@@ -55,9 +55,9 @@ class ModelRanks {
   void count(conduit::Conduit& made);
 
   const Request& request_;
-  std::unique_ptr<ModelMachine> machine_;
+  std::unique_ptr<networks::ModelledMachine> machine_;
   sim::Engine engine_;
-  std::unique_ptr<ModelNetwork> network_;
+  std::unique_ptr<ComposedNetwork> network_;
   std::vector<Block> blocks_;
   std::vector<core::Segment> segments_;
   std::vector<std::unique_ptr<conduit::Conduit>> conduits_;

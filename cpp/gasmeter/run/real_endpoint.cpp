@@ -11,28 +11,21 @@ RealEndpoint::RealEndpoint(launch::RankLink& link, const std::string& id, const 
   if (request.settings.options.contains("threads") && request.settings.flag("threads")) {
     throw UsageError("option 'threads=true': the endpoint of a program is used by one thread");
   }
-  make(link, id, request, segment_bytes);
+  using Core = core::Endpoint<RealHost>;
+  if (request.shares_memory()) {
+    shared_.emplace(link, id, segment_bytes, launch::GiveBack::with_job);
+    endpoint_ = std::make_unique<Core>(shared_->host(), shared_->view());
+  } else {
+    networked_.emplace(link, id, request, segment_bytes);
+    ends_with_job_ = request.conduit->real->finish != nullptr;
+    endpoint_ = std::make_unique<Core>(networked_->host(), networked_->view(), &networked_->conduit());
+  }
 }
 
 void RealEndpoint::close() {
-  if (!mpi_) return;
+  if (!networked_ || !ends_with_job_) return;
   endpoint_.reset();
-  mpi_.reset();
-}
-
-void RealEndpoint::make(launch::RankLink& link, const std::string& id, const Request& request, Bytes segment_bytes) {
-  using Core = core::Endpoint<RealHost>;
-  const std::string& network = request.conduit->network;
-  if (request.shares_memory()) {
-    shared_.emplace(link, id, segment_bytes, GiveBack::with_job);
-    endpoint_ = std::make_unique<Core>(shared_->host(), shared_->view());
-  } else if (network == "mpi") {
-    mpi_.emplace(link, request.settings, segment_bytes);
-    endpoint_ = std::make_unique<Core>(mpi_->host(), mpi_->view(), &mpi_->conduit());
-  } else {
-    udp_.emplace(link, request.settings, segment_bytes);
-    endpoint_ = std::make_unique<Core>(udp_->host(), udp_->view(), &udp_->conduit());
-  }
+  networked_.reset();
 }
 
 }  // namespace gasmeter::run

@@ -8,10 +8,9 @@
 #include "gasmeter/base/real_host.hpp"
 #include "gasmeter/core/endpoint.hpp"
 #include "gasmeter/launch/rank_link.hpp"
-#include "gasmeter/run/mpi_job.hpp"
-#include "gasmeter/run/real_job.hpp"
+#include "gasmeter/run/neighbours.hpp"
+#include "gasmeter/run/networked_rank.hpp"
 #include "gasmeter/run/request.hpp"
-#include "gasmeter/run/udp_job.hpp"
 
 namespace gasmeter::run {
 
@@ -22,16 +21,14 @@ class RealEndpoint {
   RealEndpoint(const RealEndpoint&) = delete;
   RealEndpoint& operator=(const RealEndpoint&) = delete;
 
-  // Ends what uses an MPI, after the job has ended; memory that ranks share stays mapped.
+  // Ends what uses a network that is finished next, after the job has ended; other memory stays mapped.
   void close();
   [[nodiscard]] core::Endpoint<RealHost>& get() { return *endpoint_; }
 
  private:
-  void make(launch::RankLink& link, const std::string& id, const Request& request, Bytes segment_bytes);
-
-  std::optional<RealJob> shared_;
-  std::optional<UdpJob> udp_;
-  std::optional<MpiJob> mpi_;
+  std::optional<Neighbours> shared_;
+  std::optional<NetworkedRank> networked_;
+  bool ends_with_job_ = false;  // the network has to be told when the process ends
   std::unique_ptr<core::Endpoint<RealHost>> endpoint_;
 };
 

@@ -9,7 +9,7 @@
 namespace gasmeter::run {
 namespace {
 
-using kernels::OptionInfo;
+using bench::OptionInfo;
 
 template <class Range, class Name>
 std::string join(const Range& range, Name name) {
@@ -60,11 +60,11 @@ Request Request::check(const kernels::Registry& registry, const std::string& ker
     throw UsageError("kernel '" + kernel + "' is unknown; known: " +
                      join(registry.kernels(), [](const kernels::Kernel& k) { return k.info.name; }));
   }
-  const kernels::KernelInfo& info = request.kernel->info;
-  const auto known_op = [&](const kernels::OpInfo& candidate) { return candidate.name == op; };
+  const bench::KernelInfo& info = request.kernel->info;
+  const auto known_op = [&](const bench::OpInfo& candidate) { return candidate.name == op; };
   if (std::none_of(info.ops.begin(), info.ops.end(), known_op)) {
     throw UsageError("kernel " + kernel + " has no op '" + op + "'; it has " +
-                     join(info.ops, [](const kernels::OpInfo& o) { return o.name; }));
+                     join(info.ops, [](const bench::OpInfo& o) { return o.name; }));
   }
   const std::string chosen = variant.empty() && !info.variants.empty() ? info.variants.front() : variant;
   if (!chosen.empty() && std::find(info.variants.begin(), info.variants.end(), chosen) == info.variants.end() &&
@@ -108,6 +108,11 @@ Request Request::for_program(const std::string& conduit, std::uint64_t seed, std
     }
   }
   return request;
+}
+
+void Request::require_raw() const {
+  if (conduit->has_raw(settings.kernel)) return;
+  throw UsageError("kernel " + settings.kernel + " has no raw variant on " + conduit->network);
 }
 
 }  // namespace gasmeter::run

@@ -14,7 +14,7 @@ namespace gasmeter::run {
 struct Request {
   const kernels::Kernel* kernel = nullptr;  // null: a client's own program
   const ConduitInfo* conduit = nullptr;
-  kernels::Settings settings;
+  bench::Settings settings;
   std::map<std::string, conduit::MachineValues::Value> machine;  // of a modelled conduit: key to number or text
   bool record = false;  // of a modelled conduit: keep what each rank did in the last block
   bool trace = false;   // ...: keep who spent what where in it
@@ -31,11 +31,14 @@ struct Request {
   [[nodiscard]] static Request for_program(const std::string& conduit, std::uint64_t seed, std::uint32_t ranks,
                                            const std::map<std::string, std::string>& options);
 
-  [[nodiscard]] bool is_raw() const { return conduit->name.starts_with("raw@"); }
+  [[nodiscard]] bool is_raw() const { return conduit->raw; }
+  // Throws UsageError where the kernel has no program on the network's own interface.
+  void require_raw() const;
   // Of real ranks: a neighbourhood holds them all and carries everything. Always on smp, where it is asked for
   // elsewhere.
   [[nodiscard]] bool shares_memory() const {
-    return conduit->network == "shm" || (settings.options.contains("neighbourhood") && settings.flag("neighbourhood"));
+    return (conduit->real != nullptr && conduit->real->shares_memory) ||
+           (settings.options.contains("neighbourhood") && settings.flag("neighbourhood"));
   }
 };
 

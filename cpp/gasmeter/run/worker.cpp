@@ -23,7 +23,7 @@
 #include "gasmeter/launch/launcher.hpp"
 #include "gasmeter/launch/lent_environment.hpp"
 #include "gasmeter/run/kernel_listing.hpp"
-#include "gasmeter/run/mpi_process.hpp"
+#include "gasmeter/run/networked_rank.hpp"
 #include "gasmeter/run/rank_session.hpp"
 
 namespace gasmeter::run {
@@ -94,7 +94,7 @@ class Worker {
   Fields block(const Fields& command) {
     const std::uint64_t iterations = command.number("iterations");
     if (iterations == 0) throw UsageError("iterations=0; at least 1");
-    const kernels::BlockResult result = session(command).program().run(iterations);
+    const bench::BlockResult result = session(command).program().run(iterations);
     Fields reply;
     if (link_.rank() == Rank{0}) {
       reply.add("elapsed_ns", shortest(result.elapsed.ns()));
@@ -146,7 +146,7 @@ class Worker {
   }
 
   Fields verify(const Fields& command) {
-    const kernels::Verification found = session(command).program().verify();
+    const bench::Verification found = session(command).program().verify();
     Fields reply;
     reply.add("verified", found.errors <= found.allowed ? "true" : "false");
     reply.add("errors", std::to_string(found.errors));
@@ -217,7 +217,7 @@ int serve_commands(launch::RankLink& link, const kernels::Registry& registry) {
     link.reply(reply.text());
   }
   worker.reset();
-  finish_mpi();
+  finish_networks();
   return 0;
 }
 

@@ -21,9 +21,10 @@
 #include <vector>
 
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/bench/random_access_stream.hpp"
 #include "gasmeter/kernels/kernel.hpp"
-#include "gasmeter/kernels/random_access_stream.hpp"
 #include "gasmeter/launch/pinning.hpp"
+#include "gasmeter/networks/shm/raw/programs.hpp"
 #include "gasmeter/networks/shm/shared_memory.hpp"
 #include "support/thread_world.hpp"
 
@@ -124,11 +125,11 @@ class Rank {
     const Bytes bytes = asked_.table_mib << 20U;
     auto* const table = reinterpret_cast<std::uint64_t*>(memory_.share(0));
     const std::uint64_t mask = bytes / sizeof(std::uint64_t) - 1;
-    const std::uint64_t start = kernels::random_access::starts(1'000'003 + rank_ * 987'654'321ULL);
+    const std::uint64_t start = bench::random_access::starts(1'000'003 + rank_ * 987'654'321ULL);
     const Settings settings{"random-access", "update", "am", bytes, kRanks, 1, options_of("random-access")};
     Settings direct = settings;
     direct.variant = "direct";
-    const auto raw = registry_.find("random-access")->make_raw_shm({memory_}, settings);
+    const auto raw = networks::shm::raw::make_random_access({memory_}, settings);
     const auto by_messages = registry_.find("random-access")->make_real(endpoint_, settings);
     const auto by_mapping = registry_.find("random-access")->make_real(endpoint_, direct);
     take_turns(
@@ -143,7 +144,7 @@ class Rank {
   void hot_word() {
     auto* const word = reinterpret_cast<std::uint64_t*>(memory_.share(0));
     const Settings settings{"fetch-add", "hot-spot", "", 8, kRanks, 1, options_of("fetch-add")};
-    const auto raw = registry_.find("fetch-add")->make_raw_shm({memory_}, settings);
+    const auto raw = networks::shm::raw::make_fetch_add({memory_}, settings);
     const auto by_library = registry_.find("fetch-add")->make_real(endpoint_, settings);
     constexpr std::uint64_t kOperations = 32 * kHotOperations;
     take_turns("All ranks at one word, fetch-and-adds", rank_, asked_.blocks,

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "gasmeter/kernels/kernel.hpp"
+#include "gasmeter/networks/shm/raw/programs.hpp"
 #include "gasmeter/networks/shm/shared_memory.hpp"
 #include "gasmeter/run/request.hpp"
 #include "support/model_world.hpp"
@@ -103,13 +104,14 @@ Verification try_on_threads(const Trial& trial, Maker<core::Endpoint<H>&> make) 
 inline Verification try_raw(const Trial& trial) {
   using networks::shm::SharedMemory;
   const std::uint32_t ranks = trial.request.settings.ranks;
-  const Bytes share = trial.request.kernel->raw_plan(trial.request.settings);
+  const Bytes share = networks::share(networks::shm::raw::programs(), trial.request.settings);
   SharedBlock block(SharedMemory::footprint(ranks, share));
   std::byte* const address = block.map();
   std::vector<Verification> found(ranks);
   in_threads(ranks, [&](std::uint32_t rank) {
     SharedMemory memory(address, Rank{rank}, ranks, share, WaitMode::yield);
-    const auto program = trial.request.kernel->make_raw_shm({memory}, trial.settings(rank));
+    const auto program =
+        networks::make_raw<networks::shm::raw::Context>(networks::shm::raw::programs(), {memory}, trial.settings(rank));
     memory.barrier();
     found[rank] =
         live(*program, trial, Rank{rank}, memory.share(rank), memory.share_bytes(), [&] { memory.barrier(); });

@@ -77,7 +77,7 @@ TEST_CASE("every_kernel_verifies_on_real_ranks") {
 TEST_CASE("every_raw_program_verifies") {
   for (const std::uint32_t ranks : {2U, 3U}) {
     for_every_measurement("raw@shm", ranks, [](const Trial& trial) {
-      if (trial.request.kernel->make_raw_shm == nullptr) return;
+      if (!trial.request.conduit->has_raw(trial.request.settings.kernel)) return;
       const std::string& op = trial.request.settings.op;
       if (trial.request.settings.kernel == "flood" && (op == "am-medium" || op == "am-long")) return;
       const Verification found = try_raw(trial);

@@ -1,6 +1,5 @@
 // Kernel `shift`: every rank puts to its right neighbour, then all meet.
 #include <gasmeter/kernels/kernel.hpp>
-#include <gasmeter/kernels/pattern.hpp>
 #include <gasmeter/run/worker.hpp>
 
 using namespace gasmeter;

@@ -1,0 +1,79 @@
+// Test data that shows a lost, repeated or misplaced byte.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <span>
+#include <string>
+
+#include "gasmeter/base/error.hpp"
+#include "gasmeter/base/units.hpp"
+#include "gasmeter/bench/settings.hpp"
+
+namespace gasmeter::bench {
+
+// Finaliser of splitmix64 (Steele, Lea, Flood 2014): every input bit changes half of the output bits.
+constexpr std::uint64_t mix(std::uint64_t value) {
+  value += 0x9e3779b97f4a7c15U;
+  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9U;
+  value = (value ^ (value >> 27)) * 0x94d049bb133111ebU;
+  return value ^ (value >> 31);
+}
+
+inline std::byte pattern_byte(std::uint64_t seed, Bytes offset) {
+  return static_cast<std::byte>(mix(seed ^ (offset / 8 * 0x10001U)) >> (offset % 8 * 8));
+}
+
+// Private memory that starts on a page, as segments do: copies between the two are then alike on every conduit and on
+// the memory itself, and differ in nothing but what is measured.
+class AlignedBuffer {
+ public:
+  static constexpr Bytes kAlignment = 4096;
+
+  explicit AlignedBuffer(Bytes size)
+      : size_(size), data_(static_cast<std::byte*>(::operator new(size + 1, std::align_val_t{kAlignment}))) {
+    std::memset(data_.get(), 0, size);
+  }
+  [[nodiscard]] std::byte* data() const { return data_.get(); }
+  [[nodiscard]] Bytes size() const { return size_; }
+  operator std::span<std::byte>() const { return {data_.get(), size_}; }
+
+ private:
+  struct Free {
+    void operator()(std::byte* data) const { ::operator delete(data, std::align_val_t{kAlignment}); }
+  };
+  Bytes size_;
+  std::unique_ptr<std::byte, Free> data_;
+};
+
+inline void fill_pattern(std::span<std::byte> bytes, std::uint64_t seed) {
+  for (Bytes i = 0; i < bytes.size(); ++i) bytes[i] = pattern_byte(seed, i);
+}
+
+// How many bytes differ from the pattern, from the one at `first` on.
+inline std::uint64_t count_differences(const void* data, Bytes size, std::uint64_t seed, Bytes first = 0) {
+  const auto* bytes = static_cast<const std::byte*>(data);
+  std::uint64_t differences = 0;
+  for (Bytes i = first; i < size; ++i) differences += bytes[i] != pattern_byte(seed, i) ? 1U : 0U;
+  return differences;
+}
+
+// A verification runs the loop that is timed as it stands, in so many blocks of one operation with data of its own
+// each: in a longer block a transfer that is left out hides behind the next one to the same place.
+inline constexpr std::uint64_t kCheckedRounds = 4;
+
+inline void require_ranks(const Settings& settings, std::uint32_t least) {
+  if (settings.ranks < least) {
+    throw UsageError("kernel " + settings.kernel + ": ranks=" + std::to_string(settings.ranks) +
+                     "; it needs at least " + std::to_string(least));
+  }
+}
+
+[[noreturn]] inline void refuse_raw_op(const Settings& settings, const std::string& network, const std::string& ops) {
+  throw UsageError("kernel " + settings.kernel + " on raw@" + network + ": no op '" + settings.op + "'; it has " + ops);
+}
+
+}  // namespace gasmeter::bench

@@ -1,0 +1,58 @@
+// What a benchmark program is: blocks that are timed, and a verification of what they have done.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gasmeter/base/units.hpp"
+#include "gasmeter/bench/settings.hpp"
+
+namespace gasmeter::bench {
+
+// One timed block as rank 0 saw it.
+struct BlockResult {
+  SimTime elapsed;
+  std::uint64_t operations = 0;
+  std::vector<std::pair<std::string, double>> metrics;
+
+  // The usual quotients of elapsed and operations.
+  void add_time_per_operation(const std::string& metric);
+  void add_rate();
+  void add_bandwidth(Bytes bytes_per_operation);
+};
+
+struct Verification {
+  std::uint64_t checked = 0;  // values this rank compared
+  std::uint64_t errors = 0;   // of them wrong
+  std::uint64_t allowed = 0;  // of them may be wrong by the benchmark's rules
+};
+
+// One rank's share of a program. Every call is collective: all ranks make the same calls in the same order. The
+// constructor is not: it must not wait for other ranks, so that one that fails does not leave them waiting.
+class Program {
+ public:
+  Program() = default;
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+  virtual ~Program() = default;
+
+  // A timed block; only rank 0's result counts.
+  virtual BlockResult run(std::uint64_t iterations) = 0;
+  // Untimed: sends real data through the measured path and compares it, or checks what the blocks since the last call
+  // have left behind.
+  virtual Verification verify() = 0;
+};
+
+template <class Context>
+using Maker = std::unique_ptr<Program> (*)(Context, const Settings&);
+
+// The maker of a program that is written for several contexts.
+template <template <class> class P, class Context>
+std::unique_ptr<Program> make_program(Context context, const Settings& settings) {
+  return std::make_unique<P<Context>>(std::move(context), settings);
+}
+
+}  // namespace gasmeter::bench

@@ -1,0 +1,80 @@
+// What the updates of all ranks come to in one rank's share of the table, made from their streams alone: a rank
+// verifies its share without a message, and independently of the path that is verified.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+
+#include "gasmeter/bench/random_access_stream.hpp"
+
+namespace gasmeter::bench::random_access {
+
+// From R_k to R_(k + n) for a fixed n: modulo the polynomial the stream's values are powers of x, so that this is a
+// product by R_n, which is linear in the bits of R_k; looked up byte by byte.
+class Jump {
+ public:
+  explicit Jump(std::uint64_t n) {
+    std::uint64_t value = starts(n);  // of bit 0
+    for (auto& table : of_byte_) {
+      for (unsigned bit = 0; bit < 8; ++bit, value = step(value)) {
+        const std::size_t first = std::size_t{1} << bit;
+        for (std::size_t i = 0; i < first; ++i) table[first + i] = table[i] ^ value;
+      }
+    }
+  }
+  [[nodiscard]] std::uint64_t operator()(std::uint64_t value) const {
+    std::uint64_t result = 0;
+    for (const auto& table : of_byte_) {
+      result ^= table[value & 0xffU];
+      value >>= 8U;
+    }
+    return result;
+  }
+
+ private:
+  std::array<std::array<std::uint64_t, 256>, 8> of_byte_{};
+};
+
+// Calls take(value) for the updates `begin`..`end` - 1 of every rank's stream, rank after rank.
+template <class Take>
+void for_every_update(const Distribution& table, std::uint32_t ranks, std::uint64_t begin, std::uint64_t end,
+                      Take take) {
+  // The first ranks may own one word more than the others: two lengths of streams.
+  const std::array<std::uint64_t, 2> lengths{kUpdatesPerWord * table.count_of(0),
+                                             kUpdatesPerWord * table.count_of(ranks - 1)};
+  const std::array<Jump, 2> over{Jump(lengths[0]), Jump(lengths[1])};
+  const std::array<Jump, 2> into{Jump(begin % lengths[0]), Jump(begin % lengths[1])};
+  std::uint64_t first = starts(table.stream_offset());
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    const std::size_t kind = kUpdatesPerWord * table.count_of(rank) == lengths[0] ? 0 : 1;
+    std::uint64_t value = into[kind](first);
+    std::uint64_t rest = lengths[kind] - begin % lengths[kind];
+    for (std::uint64_t left = end - begin; left != 0;) {
+      const std::uint64_t count = std::min(left, rest);
+      for (std::uint64_t i = 0; i < count; ++i) {
+        value = step(value);
+        take(value);
+      }
+      left -= count;
+      value = first;  // a stream that has ended begins again
+      rest = lengths[kind];
+    }
+    first = over[kind](first);
+  }
+}
+
+// Takes what the updates `begin`..`end` - 1 of all ranks have put into a rank's words out again.
+inline void take_back(std::uint64_t* words, const Distribution& table, std::uint32_t owner, std::uint32_t ranks,
+                      std::uint64_t begin, std::uint64_t end) {
+  if (begin == end) return;
+  const std::uint64_t first = table.first_of(owner);
+  const std::uint64_t count = table.count_of(owner);
+  for_every_update(table, ranks, begin, end, [=, mask = table.mask()](std::uint64_t value) {
+    const std::uint64_t word = (value & mask) - first;
+    if (word < count) words[word] ^= value;
+  });
+}
+
+}  // namespace gasmeter::bench::random_access

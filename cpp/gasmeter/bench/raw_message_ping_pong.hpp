@@ -1,0 +1,99 @@
+// To and fro between ranks 0 and 1 by messages that are matched to receives: one program for a real MPI and for the
+// modelled layers that stand for one. Active messages are the size both ways (Shorts: 8 bytes), a put is the data one
+// way and 8 bytes back (ping-ack), a get 8 bytes one way and the data back.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <span>
+
+#include "gasmeter/base/stamps.hpp"
+#include "gasmeter/bench/pattern.hpp"
+#include "gasmeter/bench/program.hpp"
+
+namespace gasmeter::bench {
+
+// `Line` is how a rank sends to its peer and receives from it. Made of a Line::Context (which has rank and host), the
+// peer and where messages go that it receives; it has barrier() of all ranks, send(bytes), which may return before
+// they have gone and then waits for that in the next call, and receive(), which returns how many bytes have come.
+template <class Line>
+class RawMessagePingPong final : public Program {
+ public:
+  RawMessagePingPong(typename Line::Context context, const Settings& settings)
+      : host_(context.host),
+        self_(context.rank),
+        seed_(settings.seed),
+        is_am_(settings.op.starts_with("am-")),
+        size_(settings.op == "am-short" ? kWord : settings.size),
+        goes_(index(self_) == 0 ? there(settings) : back(settings)),
+        comes_(index(self_) == 0 ? back(settings) : there(settings)),
+        half_((std::max(size_, kWord) + kApart - 1) / kApart * kApart),
+        memory_(2 * half_),
+        line_(context, Rank{1 - std::min(index(context.rank), 1U)}, incoming()) {
+    require_ranks(settings, 2);
+    if (settings.op == "call") refuse_raw_op(settings, "mpi", "am-short, am-medium, am-long, put, get");
+  }
+
+  BlockResult run(std::uint64_t iterations) override {
+    line_.barrier();
+    BlockResult result;
+    const SimTime start = host_.now();
+    if (self_ == Rank{0}) {
+      for (std::uint64_t i = 0; i < iterations; ++i) {
+        host_.mark(Mark::begin);
+        line_.send(outgoing());
+        arrived_ = line_.receive();
+        host_.mark(Mark::end);
+      }
+      result = {host_.now() - start, iterations, {}};
+      result.add_time_per_operation(is_am_ ? "round_trip" : "latency");
+    } else if (self_ == Rank{1}) {
+      for (std::uint64_t i = 0; i < iterations; ++i) {
+        arrived_ = line_.receive();
+        line_.send(outgoing());
+      }
+    }
+    line_.barrier();
+    return result;
+  }
+
+  // What arrives must be what the other side sent, not what was there.
+  Verification verify() override {
+    const std::uint64_t self = index(self_);
+    Verification found;
+    fill_pattern(incoming(), seed_);
+    for (std::uint64_t round = 1; round <= kCheckedRounds; ++round) {
+      fill_pattern(outgoing(), seed_ + 2 * round + self);
+      (void)run(1);
+      if (self > 1) continue;
+      found.checked += comes_ + 1;
+      found.errors += count_differences(incoming().data(), comes_, seed_ + 2 * round + 1 - self);
+      found.errors += arrived_ != comes_ ? 1U : 0U;
+    }
+    return found;
+  }
+
+ private:
+  static constexpr Bytes kWord = 8;
+  static constexpr Bytes kApart = 64;  // what goes out shares no cache line with what comes in
+
+  [[nodiscard]] Bytes there(const Settings& settings) const { return settings.op == "get" ? kWord : size_; }
+  [[nodiscard]] Bytes back(const Settings& settings) const { return settings.op == "put" ? kWord : size_; }
+  [[nodiscard]] std::span<std::byte> outgoing() const { return {memory_.data(), goes_}; }
+  [[nodiscard]] std::span<std::byte> incoming() const { return {memory_.data() + half_, comes_}; }
+
+  decltype(Line::Context::host) host_;
+  Rank self_;
+  std::uint64_t seed_;
+  bool is_am_;
+  Bytes size_;
+  Bytes goes_;
+  Bytes comes_;
+  Bytes half_;
+  AlignedBuffer memory_;  // what goes out, then what comes in
+  Line line_;
+  Bytes arrived_ = 0;  // in the last message
+};
+
+}  // namespace gasmeter::bench

@@ -1,0 +1,31 @@
+// One measurement as asked for.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "gasmeter/base/units.hpp"
+
+namespace gasmeter::bench {
+
+// Checked and complete. Reading an option throws UsageError for one that is not there or not of that type.
+struct Settings {
+  std::string kernel;
+  std::string op;
+  std::string variant;
+  Bytes size = 0;
+  std::uint32_t ranks = 1;
+  std::uint64_t seed = 0;
+  std::map<std::string, std::string> options;  // every option of kernel and conduit, defaults filled in
+
+  [[nodiscard]] bool flag(const std::string& name) const;
+  [[nodiscard]] std::int64_t integer(const std::string& name) const;
+  [[nodiscard]] double number(const std::string& name) const;
+  [[nodiscard]] const std::string& text(const std::string& name) const;
+};
+
+// Bytes that every rank must offer: its segment, or its share of a raw program's memory.
+using Plan = Bytes (*)(const Settings&);
+
+}  // namespace gasmeter::bench

@@ -1,0 +1,84 @@
+// Links and routers alone to the rest of the library: no conduit, a raw program, parameters.
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "gasmeter/networks/fabric/bare_network.hpp"
+#include "gasmeter/networks/fabric/raw/programs.hpp"
+#include "gasmeter/networks/installation.hpp"
+#include "gasmeter/networks/registry.hpp"
+
+namespace gasmeter::networks {
+namespace fabric {
+namespace {
+
+using conduit::MachineValues;
+
+class Modelled final : public ModelledNetwork {
+ public:
+  Modelled(sim::Engine& engine, const sim::Topology& topology, const sim::LinkParameters& links,
+           const Settings& settings)
+      : engine_(engine), network_(engine, topology, links, share(raw::programs(), settings)), settings_(settings) {}
+
+  std::unique_ptr<Program> make_raw(Rank rank) override {
+    return networks::make_raw(raw::programs(), {network_.port(rank), rank, engine_.ranks()}, settings_);
+  }
+  bool record_raw(conduit::RankRecord& record) override {
+    network_.port(record.rank()).record(record);
+    return true;
+  }
+  sim::Fabric* fabric() override { return &network_.fabric(); }
+
+ private:
+  sim::Engine& engine_;
+  BareNetwork network_;
+  const Settings& settings_;
+};
+
+class Machine final : public ModelledMachine {
+ public:
+  Machine(const ModelledJob& job, MachineValues machine)
+      : settings_(job.settings), installation_(machine, job), parameters_(BareParameters::from(machine)) {
+    machine.check_all_used();
+  }
+
+  sim::EngineOptions engine_options() const override {
+    return installation_.engine_options(settings_, parameters_.prices);
+  }
+  std::unique_ptr<ModelledNetwork> make_network(sim::Engine& engine) const override {
+    return std::make_unique<Modelled>(engine, installation_.topology(), parameters_.links, settings_);
+  }
+
+ private:
+  const Settings& settings_;
+  Installation installation_;
+  BareParameters parameters_;
+};
+
+}  // namespace
+}  // namespace fabric
+
+void register_fabric(Registry& registry) {
+  using namespace fabric;
+  ModelledEntry entry;
+  entry.info = {.name = "fabric",
+                .summary = "links and routers alone, for the kernel that measures the simulation itself",
+                .conduits = {},
+                .raw_options = {},
+                .raw = listed(raw::programs())};
+  entry.parameters = {
+      {"topology", "topology", "how nodes are connected"},
+      {"ranks_per_node", "count", "ranks of a node"},
+      {"host.post", "time", "handing a put or fetch-and-add to the network interface"},
+      {"host.poll_miss", "time", "a poll that finds nothing"},
+      {"link.bandwidth", "bandwidth", "one link, in one direction"},
+      {"link.latency", "time", "one hop: router and wire"},
+      {"link.buffer", "count", "packets held by one input and virtual channel"},
+  };
+  entry.make = [](const ModelledJob& job) -> std::unique_ptr<ModelledMachine> {
+    return std::make_unique<Machine>(job, conduit::MachineValues("fabric", job.machine));
+  };
+  registry.add(std::move(entry));
+}
+
+}  // namespace gasmeter::networks

@@ -1,0 +1,26 @@
+// The raw variants of kernels on the fabric alone.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "gasmeter/networks/fabric/bare_network.hpp"
+#include "gasmeter/networks/network.hpp"
+
+namespace gasmeter::networks::fabric::raw {
+
+// What a program gets.
+struct Context {
+  BarePort& port;
+  Rank rank;
+  std::uint32_t ranks;
+};
+
+[[nodiscard]] std::unique_ptr<Program> make_simulator(Context context, const Settings& settings);
+// Bytes of each rank's memory.
+[[nodiscard]] Bytes share_of_simulator(const Settings& settings);
+
+// By kernel.
+[[nodiscard]] const RawPrograms<Context>& programs();
+
+}  // namespace gasmeter::networks::fabric::raw

@@ -1,0 +1,165 @@
+// How fast this computer simulates the fabric alone:
+//   random-put   64-byte puts with acknowledgement to random ranks, at most 16 outstanding per rank
+//   ping-pong    two ranks put to each other in turn
+//   fetch-add    every rank adds to one word of rank 0, at most 16 outstanding per rank
+#include "gasmeter/bench/simulator.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include "gasmeter/base/error.hpp"
+#include "gasmeter/bench/mutants.hpp"
+#include "gasmeter/networks/fabric/bare_network.hpp"
+#include "gasmeter/networks/fabric/raw/programs.hpp"
+
+namespace gasmeter::networks::fabric::raw {
+
+using namespace bench;
+
+namespace {
+
+constexpr Bytes kSlots = 4;  // cache lines of a rank that puts go to
+
+// A line is right if its words follow from its first one.
+using Line = std::array<std::uint64_t, kPayload / sizeof(std::uint64_t)>;
+
+Line line_of(std::uint64_t first) {
+  Line line{};
+  for (std::size_t i = 0; i < line.size(); ++i) line[i] = first + i * 0x9e3779b97f4a7c15ULL;
+  return line;
+}
+
+class Simulator final : public Program {
+ public:
+  Simulator(Context context, const Settings& settings)
+      : port_(context.port),
+        self_(index(context.rank)),
+        ranks_(context.ranks),
+        op_(settings.op),
+        choice_(settings, self_) {
+    if (op_ == "am") throw UsageError("kernel simulator: op am runs on conduits, not on raw@fabric");
+  }
+
+  BlockResult run(std::uint64_t iterations) override {
+    const SimTime start = port_.host().now();
+    if (op_ == "ping-pong") {
+      play(iterations);
+    } else {
+      for (std::uint64_t i = 0; i < iterations; ++i) {
+        finish_all_but(simulator::kOutstanding - 1);
+        post();
+      }
+      finish_all_but(0);
+    }
+    return {port_.host().now() - start, iterations * (op_ == "ping-pong" ? std::min(2U, ranks_) : ranks_), {}};
+  }
+
+  Verification verify() override {
+    const bool alone = posted_ == 0;  // others may still have puts under way then
+    if (alone) (void)run(simulator::kProbe);
+    return op_ == "fetch-add" ? verify_word(alone) : verify_lines();
+  }
+
+ private:
+  // Every line is whole, some have come if the card says so, and every put was acknowledged.
+  Verification verify_lines() {
+    Verification found;
+    const std::byte* const memory = port_.memory().data();
+    bool empty = true;
+    for (std::size_t slot = 0; slot < kSlots; ++slot) {
+      Line line{};
+      std::memcpy(line.data(), memory + slot * kPayload, kPayload);
+      if (line == Line{}) continue;
+      empty = false;
+      ++found.checked;
+      found.errors += line != line_of(op_ == "ping-pong" ? 2 - self_ : line[0]) ? 1U : 0U;
+    }
+    found.checked += 2;
+    found.errors += (port_.arrived() == 0) != empty ? 1U : 0U;
+    found.errors += port_.completed() != posted_ ? 1U : 0U;
+    return found;
+  }
+
+  // Every rank added 1 each time: rank 0's word counts all of them, and what a rank fetched only grew.
+  Verification verify_word(bool others_may_add) {
+    Verification found;
+    found.checked = posted_;  // what each fetched with what the one before did
+    if (self_ == 0) {
+      ++found.checked;
+      std::uint64_t word = 0;
+      std::memcpy(&word, port_.memory().data(), sizeof word);
+      const std::uint64_t all = posted_ * ranks_;
+      found.errors += (others_may_add ? word < posted_ || word > all : word != all) ? 1U : 0U;
+    }
+    found.errors += disorder_;
+    return found;
+  }
+
+  void post() {
+    ++posted_;
+    if (op_ == "fetch-add") {
+      port_.fetch_add(Rank{0}, 0, mutants::operand(std::uint64_t{1}));
+      return;
+    }
+    const std::uint32_t to = choice_.below(ranks_);
+    const Line line = line_of(choice_.next());
+    put(Rank{to}, choice_.below(kSlots) * kPayload, line);
+  }
+
+  void finish_all_but(std::uint64_t left) {
+    while (posted_ - port_.completed() > left) {
+      port_.wait_completion();
+      // Fetched values only grow, since a rank's own requests arrive in order.
+      if (op_ == "fetch-add" && port_.completed() != 0) {
+        disorder_ += port_.last_fetched() < fetched_ ? 1U : 0U;
+        fetched_ = port_.last_fetched();
+      }
+    }
+  }
+
+  void play(std::uint64_t iterations) {
+    if (self_ > 1 || ranks_ < 2) return;
+    const Rank other{1 - self_};
+    const Line line = line_of(self_ + 1);
+    for (std::uint64_t i = 0; i < iterations; ++i) {
+      if (self_ == 0) put_to(other, line);
+      ++expected_;
+      while (port_.arrived() < expected_) port_.wait_arrival();
+      if (self_ == 1) put_to(other, line);
+    }
+    finish_all_but(0);
+  }
+
+  void put(Rank to, Bytes at, const Line& line) {
+    mutants::message(line.data(), sizeof line,
+                     [&](const void* data) { port_.put(to, at, static_cast<const std::byte*>(data)); });
+  }
+  void put_to(Rank other, const Line& line) {
+    ++posted_;
+    put(other, 0, line);
+  }
+
+  BarePort& port_;
+  std::uint32_t self_;
+  std::uint32_t ranks_;
+  std::string op_;
+  simulator::Choice choice_;
+  std::uint64_t posted_ = 0;
+  std::uint64_t expected_ = 0;  // puts of the other player
+  std::uint64_t fetched_ = 0;
+  std::uint64_t disorder_ = 0;
+};
+
+}  // namespace
+
+Bytes share_of_simulator(const Settings& /*settings*/) {
+  return kSlots * kPayload;
+}
+std::unique_ptr<Program> make_simulator(Context context, const Settings& settings) {
+  return std::make_unique<Simulator>(context, settings);
+}
+
+}  // namespace gasmeter::networks::fabric::raw

@@ -1,0 +1,129 @@
+// InfiniBand to the rest of the library: what it offers, options, parameters, raw programs.
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gasmeter/conduit/host_prices.hpp"
+#include "gasmeter/networks/ibv/ibv_conduit.hpp"
+#include "gasmeter/networks/ibv/ibv_messages.hpp"
+#include "gasmeter/networks/ibv/ibv_network.hpp"
+#include "gasmeter/networks/ibv/raw/programs.hpp"
+#include "gasmeter/networks/installation.hpp"
+#include "gasmeter/networks/machine_parameters.hpp"
+#include "gasmeter/networks/registry.hpp"
+
+namespace gasmeter::networks {
+namespace ibv {
+namespace {
+
+using conduit::MachineValues;
+
+class Modelled final : public ModelledNetwork {
+ public:
+  Modelled(sim::Engine& engine, const sim::Topology& topology, const IbvParameters& parameters, Bytes eager,
+           const Settings& settings)
+      : engine_(engine), network_(engine, topology, parameters), eager_(eager), settings_(settings) {}
+
+  std::unique_ptr<conduit::Conduit> make_conduit(sim::ModelHost host) override {
+    IbvLimits limits;
+    limits.card_atomics = settings_.text("atomics") == "card";
+    return std::make_unique<IbvConduit>(network_.context(host.rank()), host, engine_.ranks(), limits);
+  }
+  std::unique_ptr<services::MessageDevice> make_messages(Rank rank) override {
+    return std::make_unique<IbvMessages>(network_.context(rank), engine_.host(rank), engine_.ranks(), eager_);
+  }
+  std::unique_ptr<Program> make_raw(Rank rank) override {
+    return networks::make_raw(raw::programs(), {network_.context(rank), engine_.host(rank), rank, engine_.ranks()},
+                              settings_);
+  }
+  std::vector<std::string> unused_keys() const override { return conduit::uncharged_host_keys(engine_.charges()); }
+  void add_to(conduit::Counts& counts) override {
+    using conduit::Count;
+    for (std::uint32_t rank = 0; rank < engine_.ranks(); ++rank) {
+      const ContextCounters& seen = network_.context(Rank{rank}).counters();
+      counts.add(Count::commands, seen.posted);
+      counts.add(Count::refusals, seen.refused);
+      counts.add(Count::not_ready, seen.not_ready);
+      counts.add(Count::retransmits, seen.sent_again);
+    }
+  }
+  sim::Fabric* fabric() override { return &network_.fabric(); }
+
+ private:
+  sim::Engine& engine_;
+  IbvNetwork network_;
+  Bytes eager_;  // the longest two-sided message that does not ask
+  const Settings& settings_;
+};
+
+class Machine final : public ModelledMachine {
+ public:
+  Machine(const ModelledJob& job, MachineValues machine)
+      : settings_(job.settings),
+        installation_(machine, job),
+        prices_(conduit::host_prices(machine)),
+        parameters_(ibv_parameters(machine, prices_[conduit::SharedPrice::pio_store].per_byte_fs)),
+        matching_(services::matching_parameters(machine, prices_)) {
+    machine.check_all_used();
+  }
+
+  sim::EngineOptions engine_options() const override { return installation_.engine_options(settings_, prices_); }
+  std::unique_ptr<ModelledNetwork> make_network(sim::Engine& engine) const override {
+    return std::make_unique<Modelled>(engine, installation_.topology(), parameters_, matching_.eager, settings_);
+  }
+  services::MatchingParameters matching() const override { return matching_; }
+
+ private:
+  const Settings& settings_;
+  Installation installation_;
+  conduit::HostPrices prices_;
+  IbvParameters parameters_;
+  services::MatchingParameters matching_;
+};
+
+std::vector<ParameterInfo> parameters() {
+  static const std::vector<ParameterInfo> own = {
+      {"link.mtu", "size", "largest payload of one packet"},
+      {"hca.send_pipeline", "time", "from the doorbell to the packet's first byte on the link"},
+      {"hca.receive_pipeline", "time", "from the link to bytes that the host sees"},
+      {"hca.queue_pair", "time", "a queue pair is busy with one work request"},
+      {"hca.receive_completion", "time", "from a send's bytes at its target to the completion of its receive"},
+      {"hca.host_read", "time", "a read of host memory by the adapter"},
+      {"hca.descriptor", "size", "a work request as the host writes it"},
+      {"hca.inline_limit", "size", "payload that a work request may carry itself"},
+      {"hca.not_ready_timer", "time", "until a send goes again that found no receive"},
+      {"mpi.deregistration", "time", "forgetting the memory that a long two-sided message was sent from"},
+  };
+  return joined({card_parameters(), own, matching_parameters()});
+}
+
+}  // namespace
+}  // namespace ibv
+
+void register_ibv(Registry& registry) {
+  using namespace ibv;
+  ModelledEntry entry;
+  entry.info = {
+      .name = "ibv",
+      .summary = "InfiniBand verbs: queue pairs, sends, RDMA writes and reads",
+      .conduits = {{"ibv",
+                    "active messages by sends with credits, put and get by RDMA, over modelled InfiniBand adapters",
+                    {{"atomics",
+                      "choice",
+                      "card",
+                      "",
+                      {"card", "messages"},
+                      "card: adapters do atomics of domains that use nothing but get, add, sub, inc, dec and cas (or "
+                      "their fetching forms) on 64-bit integers; messages: a handler of the target's rank does all"}}}},
+      .raw_options = {},
+      .raw = listed(raw::programs())};
+  entry.parameters = parameters();
+  entry.make = [](const ModelledJob& job) -> std::unique_ptr<ModelledMachine> {
+    return std::make_unique<Machine>(job, conduit::MachineValues("ibv", job.machine));
+  };
+  entry.messages = "modelled InfiniBand adapters";
+  registry.add(std::move(entry));
+}
+
+}  // namespace gasmeter::networks

@@ -1,0 +1,119 @@
+// The toy network to the rest of the library: what it offers, options, parameters, raw programs.
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gasmeter/base/error.hpp"
+#include "gasmeter/networks/ideal/ideal_conduit.hpp"
+#include "gasmeter/networks/ideal/raw/programs.hpp"
+#include "gasmeter/networks/installation.hpp"
+#include "gasmeter/networks/registry.hpp"
+
+namespace gasmeter::networks {
+namespace ideal {
+namespace {
+
+using conduit::MachineValues;
+
+class Modelled final : public ModelledNetwork {
+ public:
+  Modelled(sim::Engine& engine, const IdealParameters& parameters, const Settings& settings)
+      : engine_(engine), network_(engine, parameters), settings_(settings) {}
+
+  std::unique_ptr<conduit::Conduit> make_conduit(sim::ModelHost host) override {
+    return std::make_unique<IdealConduit>(network_, host, host.rank());
+  }
+  std::unique_ptr<Program> make_raw(Rank rank) override {
+    return networks::make_raw(raw::programs(), {network_.nic(rank), engine_.host(rank), rank, engine_.ranks()},
+                              settings_);
+  }
+  void add_to(conduit::Counts& counts) override {
+    for (std::uint32_t rank = 0; rank < engine_.ranks(); ++rank) {
+      const NicCounters& seen = network_.nic(Rank{rank}).counters();
+      counts.add(conduit::Count::packets, seen.sent);
+      counts.add(conduit::Count::packet_bytes, seen.bytes_sent);
+      counts.add(conduit::Count::refusals, seen.refused);
+    }
+  }
+  void name_steps(sim::Tracer& tracer) override { network_.name_steps(tracer); }
+
+ private:
+  sim::Engine& engine_;
+  IdealNetwork network_;
+  const Settings& settings_;
+};
+
+class Machine final : public ModelledMachine {
+ public:
+  explicit Machine(const ModelledJob& job) : settings_(job.settings) {
+    if (job.machine.empty()) {
+      prices_ = ideal_prices();
+      return;
+    }
+    MachineValues machine("ideal", job.machine);
+    prices_ = ideal_prices(machine);
+    parameters_ = IdealParameters::from(machine);
+    machine.check_all_used();
+  }
+
+  sim::EngineOptions engine_options() const override {
+    sim::EngineOptions options = common_options(settings_);
+    const std::int64_t nodes = settings_.integer("nodes");
+    if (nodes < 1 || nodes > static_cast<std::int64_t>(settings_.ranks)) {
+      throw UsageError("option 'nodes=" + std::to_string(nodes) + "': allowed are 1.." +
+                       std::to_string(settings_.ranks) + ", the number of ranks");
+    }
+    options.nodes = static_cast<unsigned>(nodes);
+    options.prices = prices_;
+    return options;
+  }
+  std::unique_ptr<ModelledNetwork> make_network(sim::Engine& engine) const override {
+    return std::make_unique<Modelled>(engine, parameters_, settings_);
+  }
+
+ private:
+  const Settings& settings_;
+  conduit::HostPrices prices_;
+  IdealParameters parameters_;
+};
+
+}  // namespace
+}  // namespace ideal
+
+void register_ideal(Registry& registry) {
+  using namespace ideal;
+  const OptionInfo nodes{"nodes", "int", "2", "nodes", {}, "nodes that the ranks are spread over, in rank order"};
+  ModelledEntry entry;
+  entry.info = {.name = "ideal",
+                .summary = "the toy network's interface, without a conduit",
+                .conduits = {{"ideal", "a toy modelled network with LogGP costs, in exact virtual time", {nodes}}},
+                .raw_options = {nodes},
+                .raw = listed(raw::programs())};
+  entry.parameters = {
+      {"host.call", "time", "entering one operation of the library"},
+      {"host.header_build", "time", "packing a message header and its arguments"},
+      {"host.dispatch", "time", "handler table look-up and the call"},
+      {"host.poll_miss", "time", "a poll that finds nothing"},
+      {"host.update", "time", "one read-modify-write of a kernel on a word of its own"},
+      {"host.copy_start", "time", "a copy from memory to memory, whatever its length"},
+      {"host.copy_bandwidth", "bandwidth", "a copy from memory to memory"},
+      {"host.line_store", "time", "storing a cache line that another rank reads"},
+      {"host.line_transfer", "time", "loading a cache line that another rank wrote"},
+      {"host.nic_post", "time", "handing one packet to the network (LogGP's o of the sender)"},
+      {"host.nic_take", "time", "taking one packet from the network (LogGP's o of the receiver)"},
+      {"nic.latency", "time", "from the last byte's leaving to its arrival (L)"},
+      {"nic.gap", "time", "pause of a NIC after a packet, on either side (g)"},
+      {"nic.bandwidth", "bandwidth", "bytes on the wire (1 / G)"},
+      {"nic.send_slots", "count", "packets of one rank that are prepared or have not left yet"},
+      {"nic.reply_slots", "count", "of these, kept for replies"},
+  };
+  entry.make = [](const ModelledJob& job) -> std::unique_ptr<ModelledMachine> {
+    return std::make_unique<Machine>(job);
+  };
+  entry.needs_machine = false;
+  entry.threads = false;
+  registry.add(std::move(entry));
+}
+
+}  // namespace gasmeter::networks

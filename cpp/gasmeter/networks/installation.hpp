@@ -1,0 +1,31 @@
+// What modelled machines have in common: engine options, and ranks on the nodes of a topology.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "gasmeter/conduit/machine_values.hpp"
+#include "gasmeter/networks/modelled_network.hpp"
+#include "gasmeter/sim/engine.hpp"
+#include "gasmeter/sim/topology.hpp"
+
+namespace gasmeter::networks {
+
+// Ranks, fibres, seed and strictness as the settings have them. Throws UsageError for too many ranks.
+[[nodiscard]] sim::EngineOptions common_options(const Settings& settings);
+
+// Ranks on the nodes of a topology, as many routers as it takes.
+class Installation {
+ public:
+  Installation(conduit::MachineValues& machine, const ModelledJob& job);
+
+  [[nodiscard]] const sim::Topology& topology() const { return topology_; }
+  // With threads, nodes and who is where.
+  [[nodiscard]] sim::EngineOptions engine_options(const Settings& settings, const conduit::HostPrices& prices) const;
+
+ private:
+  sim::Topology topology_;
+  std::vector<std::uint32_t> node_of_;
+};
+
+}  // namespace gasmeter::networks

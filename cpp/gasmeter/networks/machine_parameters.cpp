@@ -1,0 +1,51 @@
+#include "gasmeter/networks/machine_parameters.hpp"
+
+namespace gasmeter::networks {
+
+const std::vector<ParameterInfo>& card_parameters() {
+  static const std::vector<ParameterInfo> all = {
+      {"topology", "topology", "how nodes are connected"},
+      {"ranks_per_node", "count", "cores of a node, one rank each"},
+      {"host.call", "time", "entering one operation of the library"},
+      {"host.header_build", "time", "packing a message header and its arguments"},
+      {"host.dispatch", "time", "handler table look-up and the call"},
+      {"host.poll_miss", "time", "a poll that finds nothing"},
+      {"host.update", "time", "one read-modify-write of a kernel on a random word of a table in memory"},
+      {"host.update_in_cache", "time", "likewise, of a table of at most host.cache"},
+      {"host.cache", "size", "of the caches that one core has for itself"},
+      {"host.copy_start", "time", "a copy from memory to memory, whatever its length"},
+      {"host.copy_bandwidth", "bandwidth", "a copy from memory to memory by one core"},
+      {"host.memory_bandwidth", "bandwidth", "memory of a whole node, shared by its cores"},
+      {"host.line_store", "time", "storing a cache line that another rank reads"},
+      {"host.line_transfer", "time", "loading a cache line that another rank or a device wrote"},
+      {"host.pio_start", "time", "a burst of write-combined stores to the card, whatever its length"},
+      {"host.pio_bandwidth", "bandwidth", "write-combined stores to the card"},
+      {"host.uncached_read", "time", "an uncached read of a register of the card"},
+      {"host.lock", "time", "taking and releasing a lock that is free"},
+      {"host.system_call", "time", "an empty system call"},
+      {"host.registration", "time", "registering memory with the card, whatever its length"},
+      {"host.registration_per_page", "time", "registering memory with the card, for each page"},
+      {"link.bandwidth", "bandwidth", "one link, in one direction"},
+      {"link.latency", "time", "one hop: router and wire"},
+      {"link.buffer", "count", "packets held by one input and virtual channel"},
+      {"link.header", "bytes", "added to each packet on the wire: framing, header, checksum"},
+  };
+  return all;
+}
+
+const std::vector<ParameterInfo>& matching_parameters() {
+  static const std::vector<ParameterInfo> all = {
+      {"mpi.eager", "size", "two-sided messages of more bytes wait for their receive"},
+      {"mpi.software", "time", "a two-sided message at one side: request object, envelope, matching, progress"},
+      {"mpi.match_element", "time", "each element of a list that matching looks at"},
+  };
+  return all;
+}
+
+std::vector<ParameterInfo> joined(std::initializer_list<std::vector<ParameterInfo>> lists) {
+  std::vector<ParameterInfo> all;
+  for (const std::vector<ParameterInfo>& list : lists) all.insert(all.end(), list.begin(), list.end());
+  return all;
+}
+
+}  // namespace gasmeter::networks

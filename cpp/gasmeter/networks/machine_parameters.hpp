@@ -1,0 +1,19 @@
+// Parameters that machines of several networks have.
+#pragma once
+
+#include <initializer_list>
+#include <vector>
+
+#include "gasmeter/networks/network.hpp"
+
+namespace gasmeter::networks {
+
+// Of hosts with a card, and of the links between them: what conduit::host_prices() takes, and the fabric.
+[[nodiscard]] const std::vector<ParameterInfo>& card_parameters();
+// Of two-sided messages over a card: what services::matching_parameters() takes.
+[[nodiscard]] const std::vector<ParameterInfo>& matching_parameters();
+
+// One list after the other.
+[[nodiscard]] std::vector<ParameterInfo> joined(std::initializer_list<std::vector<ParameterInfo>> lists);
+
+}  // namespace gasmeter::networks

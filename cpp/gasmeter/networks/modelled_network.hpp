@@ -1,0 +1,124 @@
+// A network in virtual time: what it is made of, and what it offers to conduits and programs.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gasmeter/conduit/charges.hpp"
+#include "gasmeter/conduit/conduit.hpp"
+#include "gasmeter/conduit/counts.hpp"
+#include "gasmeter/conduit/recording.hpp"
+#include "gasmeter/networks/network.hpp"
+#include "gasmeter/services/datagram_service.hpp"
+#include "gasmeter/services/matched_messages.hpp"
+#include "gasmeter/services/message_device.hpp"
+#include "gasmeter/sim/engine.hpp"
+#include "gasmeter/sim/fabric.hpp"
+#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/tracer.hpp"
+
+namespace gasmeter::networks {
+
+// One network for one engine. What it makes for a rank lives as long as the network does, unless it is handed over; it
+// is made at most once for each rank.
+class ModelledNetwork {
+ public:
+  ModelledNetwork() = default;
+  ModelledNetwork(const ModelledNetwork&) = delete;
+  ModelledNetwork& operator=(const ModelledNetwork&) = delete;
+  virtual ~ModelledNetwork() = default;
+
+  // What it offers; null where it does not.
+  [[nodiscard]] virtual std::unique_ptr<conduit::Conduit> make_conduit(sim::ModelHost /*host*/) { return nullptr; }
+  [[nodiscard]] virtual std::unique_ptr<Program> make_raw(Rank /*rank*/) { return nullptr; }
+  [[nodiscard]] virtual std::unique_ptr<services::MessageDevice> make_messages(Rank /*rank*/) { return nullptr; }
+  // `largest`: payload of a datagram; 0: what fits a packet.
+  [[nodiscard]] virtual std::unique_ptr<services::DatagramService> make_datagrams(Rank /*rank*/, Bytes /*largest*/) {
+    return nullptr;
+  }
+
+  // On a rank's own fibre when it has ended a block: sends what its peers may still lack, since nobody polls until the
+  // next.
+  virtual void settle(Rank /*rank*/) {}
+  // Writes down what a raw program does. False where the network cannot.
+  [[nodiscard]] virtual bool record_raw(conduit::RankRecord&) { return false; }
+  // Keys of the machine that nothing has depended on so far: with other values in their place all would have come to
+  // the same picoseconds. A network that cannot tell names none.
+  [[nodiscard]] virtual std::vector<std::string> unused_keys() const { return {}; }
+  // Adds what its devices have counted, of all ranks; not while the engine runs.
+  virtual void add_to(conduit::Counts& /*counts*/) {}
+  // Null where it has no links.
+  [[nodiscard]] virtual sim::Fabric* fabric() { return nullptr; }
+  // Tells a tracer what its events are; those it does not name are steps of a device.
+  virtual void name_steps(sim::Tracer& tracer) {
+    if (fabric() != nullptr) fabric()->name_steps(tracer);
+  }
+};
+
+// What a job in virtual time hands to the network it runs on; outlives what is made of it.
+struct ModelledJob {
+  const Settings& settings;
+  const std::map<std::string, conduit::MachineValues::Value>& machine;  // key to number or text
+};
+
+// A machine of one network: the engine it needs, and then the network for that engine.
+class ModelledMachine {
+ public:
+  ModelledMachine() = default;
+  ModelledMachine(const ModelledMachine&) = delete;
+  ModelledMachine& operator=(const ModelledMachine&) = delete;
+  virtual ~ModelledMachine() = default;
+
+  [[nodiscard]] virtual sim::EngineOptions engine_options() const = 0;
+  [[nodiscard]] virtual std::unique_ptr<ModelledNetwork> make_network(sim::Engine& engine) const = 0;
+  // Of a network that offers messages: how they are matched.
+  [[nodiscard]] virtual services::MatchingParameters matching() const { return {}; }
+};
+
+struct ModelledEntry {
+  NetworkInfo info;
+  std::vector<ParameterInfo> parameters;
+  // Throws UsageError for options and numbers that fit neither the network nor the ranks.
+  std::unique_ptr<ModelledMachine> (*make)(const ModelledJob&) = nullptr;
+  bool needs_machine = true;  // false: it has numbers of its own
+  bool threads = true;        // its simulation may use several
+  // What conduits over services run on: words for their summaries; empty: the network does not offer it.
+  std::string messages;                     // modelled EXTOLL cards
+  std::string datagrams;                    // modelled sockets and Ethernet
+  std::string known_as;                     // in those conduits' names, as in udp@KNOWN_AS; empty: by its own name
+  std::vector<OptionInfo> service_options;  // what it adds to theirs
+};
+
+// A conduit over a service, on whichever modelled network offers that: of all ranks of a job.
+class ServiceRanks {
+ public:
+  ServiceRanks() = default;
+  ServiceRanks(const ServiceRanks&) = delete;
+  ServiceRanks& operator=(const ServiceRanks&) = delete;
+  virtual ~ServiceRanks() = default;
+
+  // Each at most once for a rank.
+  [[nodiscard]] virtual std::unique_ptr<conduit::Conduit> make_conduit(Rank rank) = 0;
+  [[nodiscard]] virtual std::unique_ptr<Program> make_raw(Rank /*rank*/) { return nullptr; }
+  // As of a network.
+  virtual void settle(Rank rank) = 0;
+};
+
+enum class Service : std::uint8_t { messages, datagrams };
+
+struct ServiceEntry {
+  std::string name;  // udp: the conduits are udp@NETWORK
+  Service service = Service::messages;
+  std::string summary;  // the udp conduit; followed by `over` and the network's words
+  std::vector<OptionInfo> options;
+  std::string raw_summary;  // of raw@NAME@NETWORK; empty: there is none
+  std::vector<OptionInfo> raw_options;
+  std::vector<RawInfo> raw;
+  std::unique_ptr<ServiceRanks> (*make)(sim::Engine&, ModelledNetwork&, const ModelledMachine&,
+                                        const Settings&) = nullptr;
+};
+
+}  // namespace gasmeter::networks

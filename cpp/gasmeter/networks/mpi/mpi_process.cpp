@@ -1,0 +1,315 @@
+#include "gasmeter/networks/mpi/mpi_process.hpp"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <vector>
+
+#include "gasmeter/base/error.hpp"
+#include "gasmeter/launch/exchange.hpp"
+#include "gasmeter/launch/lent_environment.hpp"
+#include "gasmeter/launch/linux_calls.hpp"
+#include "gasmeter/networks/mpi/load_library.hpp"
+
+namespace gasmeter::networks::mpi {
+namespace {
+
+constexpr std::chrono::milliseconds kPatience{60'000};
+constexpr std::chrono::milliseconds kLook{50};
+
+// MPI allows one start per process: this is the process's state and no rank's.
+struct Process {
+  std::string name;
+  std::string transport;
+  Library* library = nullptr;
+  std::string failure;  // why it cannot be used: it can be started only once
+  std::optional<launch::Borrower> borrower;
+};
+Process& process() {
+  static Process the_one;
+  return the_one;
+}
+
+// What stands ready if gasmeter itself was started by an MPI's launcher: lenders of this job, one per rank, and the MPI
+// that the launcher belongs to, as far as its variables tell.
+struct Lenders {
+  std::string job;
+  std::string mpi;
+};
+Lenders lenders_there() {
+  const auto text = [](const char* name) {
+    const char* const value = std::getenv(name);
+    return std::string(value == nullptr ? "" : value);
+  };
+  return {text("GASMETER_LENDERS"), text("GASMETER_LENDERS_MPI")};
+}
+
+std::string choose(const std::string& wanted) {
+  const std::vector<std::string> all = available_mpis();
+  if (all.empty()) {
+    throw ResourceError(
+        "no MPI: gasmeter was built without one; install libopenmpi-dev and openmpi-bin, or libmpich-dev and mpich, "
+        "and "
+        "build again");
+  }
+  const auto is_there = [&all](const std::string& name) {
+    return std::find(all.begin(), all.end(), name) != all.end();
+  };
+  if (std::string theirs = lenders_there().mpi; !theirs.empty()) {
+    if (wanted != "auto" && wanted != theirs) {
+      throw UsageError("option 'mpi=" + wanted + "': the launcher that started gasmeter is " + theirs +
+                       "'s; use that of " + wanted + ", or mpi=" + theirs);
+    }
+    if (is_there(theirs)) return theirs;
+    throw ResourceError("mpi: the launcher that started gasmeter is " + theirs + "'s, but gasmeter was built with " +
+                        all.front() + " alone");
+  }
+  if (wanted == "auto") return all.front();
+  if (is_there(wanted)) return wanted;
+  throw ResourceError("option 'mpi=" + wanted + "': gasmeter was built with " + all.front() + " alone");
+}
+
+std::string on_path(const std::string& program) {
+  const char* const path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "/usr/bin:/bin" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    std::string file = folder + "/" + program;
+    if (::access(file.c_str(), X_OK) == 0) return file;
+  }
+  return {};
+}
+
+// What starts processes of this MPI: GASMETER_MPIEXEC (words, such as `srun --mpi=pmix`), or its own mpiexec.
+std::vector<std::string> launcher_of(const std::string& name) {
+  std::vector<std::string> words;
+  if (const char* const given = std::getenv("GASMETER_MPIEXEC"); given != nullptr && *given != '\0') {
+    std::istringstream text(given);
+    for (std::string word; text >> word;) words.push_back(word);
+    if (words.empty()) throw ResourceError("GASMETER_MPIEXEC names no program");
+    if (words.front().find('/') == std::string::npos) {
+      const std::string found = on_path(words.front());
+      if (found.empty()) throw ResourceError("GASMETER_MPIEXEC: " + words.front() + " is not on the PATH");
+      words.front() = found;
+    }
+    return words;
+  }
+  for (const char* const variable : {"PMI_RANK", "PMIX_RANK"}) {
+    if (std::getenv(variable) == nullptr) continue;
+    throw ResourceError(std::string("mpi: gasmeter has itself been started by an MPI's launcher (") + variable +
+                        " is set); start it without, it runs mpiexec or what GASMETER_MPIEXEC says, or start the "
+                        "command `gasmeter` under it");
+  }
+  // That of the MPI that gasmeter was built with; one of another would not know its processes.
+  const std::string folder = load_library(name).programs();
+  std::string program;
+  for (const std::string& file : {folder + "/mpiexec." + name, folder + "/mpiexec"}) {
+    if (program.empty() && ::access(file.c_str(), X_OK) == 0) program = file;
+  }
+  if (program.empty()) program = on_path("mpiexec." + name);
+  if (program.empty()) program = on_path("mpiexec");
+  if (program.empty()) {
+    throw ResourceError("mpi: neither mpiexec." + name + " nor mpiexec is on the PATH; install " +
+                        (name == "openmpi" ? "openmpi-bin" : "mpich"));
+  }
+  words.push_back(program);
+  if (name == "openmpi") words.insert(words.end(), {"--oversubscribe", "--bind-to", "none"});
+  return words;
+}
+
+// The worker program: this one, unless the rank is a program in another language, which is told of it.
+std::string lender() {
+  if (const char* const given = std::getenv("GASMETER_MPI_LENDER"); given != nullptr && *given != '\0') return given;
+  return std::filesystem::read_symlink("/proc/self/exe").string();
+}
+
+// Started by rank 0; ends with it.
+class Mpiexec {
+ public:
+  Mpiexec(const std::string& name, std::uint32_t ranks, const std::string& job)
+      : log_((std::filesystem::temp_directory_path() / ("gasmeter-" + job + ".log")).string()) {
+    words_ = launcher_of(name);
+    words_.insert(words_.end(), {"-n", std::to_string(ranks), lender(), "--lend-environment", job});
+    std::vector<char*> arguments;
+    for (std::string& word : words_) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    pid_ = ::fork();
+    if (pid_ < 0) throw_errno("fork");
+    if (pid_ == 0) become(arguments);
+  }
+
+  // What it said, once it has ended without having started all.
+  [[nodiscard]] std::optional<std::string> failure() {
+    int status = 0;
+    if (pid_ <= 0 || ::waitpid(pid_, &status, WNOHANG) != pid_) return std::nullopt;
+    pid_ = -1;
+    std::ifstream file(log_);
+    std::string said;
+    for (std::string line; std::getline(file, line) && said.size() < 200;) {
+      if (line.find_first_not_of(" -*=\t") == std::string::npos) continue;
+      said += (said.empty() ? "" : " ") + line;
+    }
+    forget_log();
+    return "mpi: " + words_.front() + " has ended with wait status " + std::to_string(status) + ": " + said;
+  }
+  void forget_log() const { ::unlink(log_.c_str()); }
+  void kill() {
+    if (pid_ > 0) ::kill(pid_, SIGTERM);
+  }
+
+ private:
+  [[noreturn]] void become(const std::vector<char*>& arguments) const {
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    // A rank may be bound to one CPU, which this must not inherit: an MPI would think it had no other.
+    cpu_set_t all;
+    CPU_ZERO(&all);
+    for (unsigned cpu = 0; cpu < CPU_SETSIZE; ++cpu) CPU_SET(cpu, &all);
+    (void)::sched_setaffinity(0, sizeof all, &all);
+    // What it starts is gasmeter's own lender and nothing else.
+    ::setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
+    ::setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
+    const int nothing = ::open("/dev/null", O_RDONLY);
+    const int log = ::open(log_.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_NOFOLLOW, 0600);
+    ::dup2(nothing, 0);
+    ::dup2(log, 1);
+    ::dup2(log, 2);
+    launch::close_from(3);
+    ::execv(arguments[0], arguments.data());
+    const std::string text = "cannot be started\n";
+    (void)!::write(2, text.data(), text.size());
+    ::_exit(127);
+  }
+
+  std::string log_;
+  std::vector<std::string> words_;
+  pid_t pid_ = -1;
+};
+
+std::string random_name() {
+  std::uint64_t value = 0;
+  if (::getrandom(&value, sizeof value, 0) != static_cast<ssize_t>(sizeof value)) throw_errno("getrandom");
+  std::ostringstream text;
+  text << std::hex << value;
+  return text.str();
+}
+
+// Every rank waits for its lender; rank 0, which has started them, tells the others if nobody will come.
+void borrow(launch::RankLink& link, const std::string& job, const std::string& name) {
+  Process& own = process();
+  std::optional<Mpiexec> mpiexec;
+  std::string failure;
+  if (link.rank() == Rank{0} && job != lenders_there().job) {
+    try {
+      mpiexec.emplace(name, link.size(), job);
+    } catch (const Error& error) {
+      failure = error.what();
+    }
+  }
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  while (failure.empty() && !own.borrower->wait(kLook)) {
+    if (mpiexec) failure = mpiexec->failure().value_or("");
+    if (failure.empty() && std::chrono::steady_clock::now() > deadline) {
+      failure = "mpi: its launcher has started no process for this rank within " +
+                std::to_string(kPatience.count() / 1000) + " s";
+    }
+  }
+  if (mpiexec) mpiexec->forget_log();
+  if (failure.empty()) return;
+  if (mpiexec) mpiexec->kill();
+  if (link.rank() == Rank{0}) {
+    for (std::uint32_t other = 1; other < link.size(); ++other) {
+      try {
+        launch::refuse(job, Rank{other}, failure);
+      } catch (const Error&) {
+        // Its lender had come.
+      }
+    }
+  }
+  throw ResourceError(failure);
+}
+
+}  // namespace
+
+Library& mpi_of_process(launch::RankLink& link, const bench::Settings& settings) {
+  const std::string& wanted = settings.text("mpi");
+  const std::string& transport = settings.text("transport");
+  Process& own = process();
+  if (own.library != nullptr) {
+    if (wanted != "auto" && wanted != own.name) {
+      throw UsageError("option 'mpi=" + wanted + "': this job's ranks run " + own.name +
+                       " already, and a process can hold one MPI; start another job");
+    }
+    if (transport != own.transport) {
+      throw UsageError("option 'transport=" + transport + "': this job's ranks run " + own.name +
+                       " with transport=" + own.transport + " already, and an MPI starts once; start another job");
+    }
+    return *own.library;
+  }
+  if (!own.failure.empty()) throw ResourceError(own.failure);
+  std::string name;
+  const std::vector<std::string> names = launch::exchange_or_fail(link, [&] {
+    if (!link.address().empty()) throw UsageError("mpi: ranks of several hosts are started by their MPI's launcher");
+    name = choose(wanted);
+    if (link.rank() != Rank{0}) return std::string();
+    const std::string ready = lenders_there().job;
+    return ready.empty() ? random_name() : ready;
+  });
+  const std::string& job = names.front();
+  (void)launch::exchange_or_fail(link, [&] {
+    own.borrower.emplace(job, link.rank());
+    return std::string();
+  });
+  (void)launch::exchange_or_fail(link, [&] {
+    borrow(link, job, name);
+    return std::string();
+  });
+  Library* library = nullptr;
+  (void)launch::exchange_or_fail(link, [&] {
+    library = &load_library(name);
+    return std::string();
+  });
+  own.failure = "mpi: " + name + " could not be started in this job's ranks; start another job";
+  (void)launch::exchange_or_fail(link, [&] {
+    library->start(transport == "tcp" ? Transport::tcp : Transport::automatic);
+    if (library->size() != link.size() || library->rank() != index(link.rank())) {
+      throw ResourceError("mpi: " + name + " counts this rank as " + std::to_string(library->rank()) + " of " +
+                          std::to_string(library->size()) + ", gasmeter as " + std::to_string(index(link.rank())) +
+                          " of " + std::to_string(link.size()) + "; is the launcher another MPI's?");
+    }
+    return std::string();
+  });
+  own.failure.clear();
+  own.name = name;
+  own.transport = transport;
+  own.library = library;
+  return *library;
+}
+
+std::string name_of_mpi() {
+  return process().name;
+}
+
+void finish_mpi() noexcept {
+  Process& own = process();
+  if (own.library == nullptr) return;
+  try {
+    own.library->finish();
+  } catch (const std::exception&) {
+    // The job ends anyway.
+  }
+  own.library = nullptr;
+  own.borrower.reset();
+}
+
+}  // namespace gasmeter::networks::mpi

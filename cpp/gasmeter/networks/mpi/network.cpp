@@ -1,0 +1,44 @@
+// MPI to the rest of the library: a real one, and conduit and programs over modelled two-sided messages.
+#include <memory>
+#include <utility>
+
+#include "gasmeter/networks/mpi/mpi_process.hpp"
+#include "gasmeter/networks/mpi/over_messages.hpp"
+#include "gasmeter/networks/mpi/raw/programs.hpp"
+#include "gasmeter/networks/mpi/raw_modelled/programs.hpp"
+#include "gasmeter/networks/mpi/real_mpi.hpp"
+#include "gasmeter/networks/registry.hpp"
+
+namespace gasmeter::networks {
+
+void register_mpi(Registry& registry) {
+  using namespace mpi;
+  RealEntry real;
+  real.info = {.name = "mpi",
+               .summary = "the MPI's own sends and receives, without the library",
+               .conduits = {{"mpi",
+                             "active messages over matched messages of a real MPI, puts and gets by its one-sided "
+                             "calls",
+                             RealMpi::options()}},
+               .raw_options = RealMpi::raw_options(),
+               .raw = listed(raw::programs())};
+  real.open = [](const RealJob& job) -> std::unique_ptr<RealNetwork> { return std::make_unique<RealMpi>(job); };
+  real.finish = &finish_mpi;
+  registry.add(std::move(real));
+
+  ServiceEntry modelled;
+  modelled.name = "mpi";
+  modelled.service = Service::messages;
+  modelled.summary = "the mpi conduit over two-sided messages";
+  modelled.options = OverMessages::options();
+  modelled.raw_summary = "two-sided messages, without a conduit: what papers call MPI,";
+  modelled.raw_options = OverMessages::options();
+  modelled.raw = listed(raw_modelled::programs());
+  modelled.make = [](sim::Engine& engine, ModelledNetwork& network, const ModelledMachine& machine,
+                     const Settings& settings) -> std::unique_ptr<ServiceRanks> {
+    return std::make_unique<OverMessages>(engine, network, machine.matching(), settings);
+  };
+  registry.add(std::move(modelled));
+}
+
+}  // namespace gasmeter::networks

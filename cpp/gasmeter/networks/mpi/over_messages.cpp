@@ -1,0 +1,56 @@
+#include "gasmeter/networks/mpi/over_messages.hpp"
+
+#include <utility>
+
+#include "gasmeter/networks/mpi/raw_modelled/programs.hpp"
+
+namespace gasmeter::networks::mpi {
+OverMessages::OverMessages(sim::Engine& engine, ModelledNetwork& network,
+                           const services::MatchingParameters& parameters, const Settings& settings)
+    : engine_(engine),
+      network_(network),
+      parameters_(parameters),
+      settings_(settings),
+      boxes_(engine.ranks()),
+      members_(engine.ranks()) {}
+
+services::MatchedMessages& OverMessages::add(Rank rank) {
+  const sim::ModelHost host = engine_.host(rank);
+  Member& member = members_[index(rank)];
+  member.network = network_.make_messages(rank);
+  if (settings_.text("node_local") == "shared") {
+    member.near = std::make_unique<services::NodeMessages>(boxes_, host);
+  }
+  member.messages = std::make_unique<services::MatchedMessages>(host, *member.network, member.near.get(), parameters_);
+  return *member.messages;
+}
+
+std::unique_ptr<conduit::Conduit> OverMessages::make_conduit(Rank rank) {
+  services::MatchedMessages& messages = add(rank);
+  auto conduit = std::make_unique<Conduit>(engine_.host(rank), messages, rank, engine_.ranks());
+  members_[index(rank)].conduit = conduit.get();
+  return conduit;
+}
+
+std::unique_ptr<Program> OverMessages::make_raw(Rank rank) {
+  return networks::make_raw<raw_modelled::Context<sim::ModelHost>>(
+      raw_modelled::programs(), {add(rank), engine_.host(rank), rank, engine_.ranks()}, settings_);
+}
+
+void OverMessages::settle(Rank rank) {
+  Conduit* const conduit = members_[index(rank)].conduit;
+  if (conduit == nullptr) return;
+  sim::ModelHost host = engine_.host(rank);
+  for (conduit->serve(); !conduit->is_quiet(); conduit->serve()) host.idle(kNever);
+}
+
+std::vector<OptionInfo> OverMessages::options() {
+  return {{"node_local",
+           "choice",
+           "shared",
+           "",
+           {"shared", "loop"},
+           "messages between ranks of one node: through its memory, or looped through its card"}};
+}
+
+}  // namespace gasmeter::networks::mpi

@@ -1,0 +1,46 @@
+// The mpi conduit, and programs for MPI, over whichever modelled network offers messages: of all ranks of a job.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "gasmeter/networks/modelled_network.hpp"
+#include "gasmeter/networks/mpi/mpi_conduit.hpp"
+#include "gasmeter/services/matched_messages.hpp"
+#include "gasmeter/services/node_messages.hpp"
+
+namespace gasmeter::networks::mpi {
+
+// Option node_local: `shared` carries what is for ranks of the own node through its memory, `loop` through the network.
+class OverMessages final : public ServiceRanks {
+ public:
+  // All outlive it.
+  OverMessages(sim::Engine& engine, ModelledNetwork& network, const services::MatchingParameters& parameters,
+               const Settings& settings);
+
+  [[nodiscard]] std::unique_ptr<conduit::Conduit> make_conduit(Rank rank) override;
+  [[nodiscard]] std::unique_ptr<Program> make_raw(Rank rank) override;
+  void settle(Rank rank) override;
+
+  [[nodiscard]] static std::vector<OptionInfo> options();
+
+ private:
+  using Conduit = MpiConduit<sim::ModelHost>;
+  struct Member {
+    std::unique_ptr<services::MessageDevice> network;
+    std::unique_ptr<services::NodeMessages> near;
+    std::unique_ptr<services::MatchedMessages> messages;
+    Conduit* conduit = nullptr;  // owned by whoever asked for it
+  };
+
+  [[nodiscard]] services::MatchedMessages& add(Rank rank);
+
+  sim::Engine& engine_;
+  ModelledNetwork& network_;
+  services::MatchingParameters parameters_;
+  const Settings& settings_;
+  services::NodeBoxes boxes_;
+  std::vector<Member> members_;
+};
+
+}  // namespace gasmeter::networks::mpi

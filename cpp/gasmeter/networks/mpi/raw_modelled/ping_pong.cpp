@@ -1,0 +1,53 @@
+// The line of raw_message_ping_pong.hpp by a send and a receive on each side; whoever receives has posted the receive
+// before.
+#include "gasmeter/bench/mutants.hpp"
+#include "gasmeter/bench/raw_message_ping_pong.hpp"
+#include "gasmeter/networks/mpi/raw_modelled/programs.hpp"
+
+namespace gasmeter::networks::mpi::raw_modelled {
+
+using namespace bench;
+
+namespace {
+
+constexpr Tag kMessage{kFirstTag};
+constexpr std::uint32_t kNumber = kFirstSlot;  // the barrier's sends are numbered by round
+
+template <class H>
+class Line {
+ public:
+  using Context = raw_modelled::Context<H>;
+
+  Line(const Context& context, Rank peer, std::span<std::byte> incoming) : mail_(context), peer_(peer) {
+    if (index(context.rank) < 2) mail_.post(kFirstSlot, incoming, peer, kMessage);
+  }
+
+  void barrier() { mail_.barrier(); }
+  void send(std::span<const std::byte> bytes) {
+    mutants::message(bytes.data(), bytes.size(), [&](const void* data) {
+      mail_.wait_until([&] { return mail_.done(kNumber); });
+      mail_.start(kNumber, peer_, kMessage, {static_cast<const std::byte*>(data), bytes.size()});
+    });
+  }
+  // The receive is posted again at once.
+  Bytes receive() {
+    const Bytes bytes = mail_.receive().bytes;
+    mail_.restart(kFirstSlot);
+    return bytes;
+  }
+
+ private:
+  Mail<H> mail_;
+  Rank peer_;
+};
+
+}  // namespace
+
+template <class H>
+std::unique_ptr<Program> make_ping_pong(Context<H> context, const Settings& settings) {
+  return std::make_unique<RawMessagePingPong<Line<H>>>(context, settings);
+}
+template std::unique_ptr<Program> make_ping_pong(Context<RealHost> context, const Settings& settings);
+template std::unique_ptr<Program> make_ping_pong(Context<sim::ModelHost> context, const Settings& settings);
+
+}  // namespace gasmeter::networks::mpi::raw_modelled

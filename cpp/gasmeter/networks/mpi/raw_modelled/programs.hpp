@@ -1,0 +1,139 @@
+// The raw variants of kernels over matched messages, without a conduit: what a program written for MPI does. One code
+// for both kinds of time.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "gasmeter/base/error.hpp"
+#include "gasmeter/base/real_host.hpp"
+#include "gasmeter/networks/network.hpp"
+#include "gasmeter/services/two_sided_service.hpp"
+#include "gasmeter/sim/model_host.hpp"
+
+namespace gasmeter::networks::mpi::raw_modelled {
+
+// What a program gets, in either kind of time.
+template <class H>
+struct Context {
+  services::TwoSidedService& service;
+  H host;
+  Rank rank;
+  std::uint32_t ranks;
+};
+
+template <class H>
+[[nodiscard]] std::unique_ptr<Program> make_ping_pong(Context<H> context, const Settings& settings);
+template <class H>
+[[nodiscard]] std::unique_ptr<Program> make_random_access(Context<H> context, const Settings& settings);
+
+using services::SendState;
+using services::Tag;
+
+// Tags and slots from these on are the program's; those below a barrier's rounds.
+inline constexpr std::uint32_t kFirstTag = 32;
+inline constexpr std::uint32_t kFirstSlot = 32;
+
+// Messages as programs use them: what is sent and received is known by its number and its slot.
+template <class H>
+class Mail final : private services::TwoSidedService::Sink {
+ public:
+  struct Message {
+    std::uint32_t slot;
+    Rank source;
+    Bytes bytes;
+  };
+
+  explicit Mail(Context<H> context) : context_(context), entered_(kFirstSlot) {}
+
+  [[nodiscard]] H& host() { return context_.host; }
+
+  void post(std::uint32_t slot, std::span<std::byte> buffer, std::optional<Rank> source, Tag tag) {
+    context_.service.post(slot, buffer, source, tag);
+  }
+  void restart(std::uint32_t slot) { context_.service.restart(slot); }
+
+  // The bytes stay as they are until done(number). Arrivals are kept meanwhile.
+  void start(std::uint32_t number, Rank to, Tag tag, std::span<const std::byte> bytes) {
+    if (number >= under_way_.size()) under_way_.resize(number + std::size_t{1});
+    for (;;) {
+      const SendState state = context_.service.send(number, to, tag, bytes);
+      if (state == SendState::done) return;
+      if (state == SendState::under_way) break;
+      if (look() == 0) context_.host.idle(kNever);
+    }
+    under_way_[number] = true;
+    ++sends_;
+  }
+  [[nodiscard]] bool done(std::uint32_t number) const { return number >= under_way_.size() || !under_way_[number]; }
+  [[nodiscard]] bool all_done() const { return sends_ == 0; }
+
+  // Takes what has arrived and been sent; returns how much. Never waits.
+  unsigned look() { return context_.service.test_some(*this, kMostFound); }
+  // The next message that has arrived for the program.
+  [[nodiscard]] std::optional<Message> next() {
+    if (first_ == arrived_.size()) {
+      arrived_.clear();
+      first_ = 0;
+      return std::nullopt;
+    }
+    return arrived_[first_++];
+  }
+  template <class Done>
+  void wait_until(Done done) {
+    while (!done()) {
+      if (look() == 0 && !done()) context_.host.idle(kNever);
+    }
+  }
+  [[nodiscard]] Message receive() {
+    std::optional<Message> message;
+    wait_until([&] { return (message = next()).has_value(); });
+    return *message;
+  }
+
+  // Dissemination (Hensgen, Finkel, Manber 1988) by messages of no bytes, whose receives are posted as each round
+  // begins. The last thing it waits for is that they are gone.
+  void barrier() {
+    const auto ranks = std::uint64_t{context_.ranks};
+    for (std::uint32_t round = 0; (std::uint64_t{1} << round) < ranks; ++round) {
+      const std::uint64_t step = std::uint64_t{1} << round;
+      const std::uint64_t self = index(context_.rank);
+      post(round, {}, Rank{static_cast<std::uint32_t>((self + ranks - step) % ranks)}, Tag{round});
+      start(round, Rank{static_cast<std::uint32_t>((self + step) % ranks)}, Tag{round}, {});
+      wait_until([&] { return entered_[round]; });
+      entered_[round] = false;
+    }
+    wait_until([&] { return all_done(); });
+  }
+
+ private:
+  static constexpr unsigned kMostFound = 16;
+
+  void sent(std::uint32_t number) override {
+    under_way_[number] = false;
+    --sends_;
+  }
+  void received(std::uint32_t slot, Rank source, Tag /*tag*/, Bytes bytes) override {
+    if (slot < kFirstSlot) {
+      entered_[slot] = true;
+    } else {
+      arrived_.push_back({slot, source, bytes});
+    }
+  }
+
+  Context<H> context_;
+  std::vector<bool> under_way_;   // by number
+  std::uint32_t sends_ = 0;       // under way
+  std::vector<bool> entered_;     // by round
+  std::vector<Message> arrived_;  // from first_ on
+  std::size_t first_ = 0;
+};
+
+// By kernel, in virtual time.
+[[nodiscard]] const RawPrograms<Context<sim::ModelHost>>& programs();
+
+}  // namespace gasmeter::networks::mpi::raw_modelled

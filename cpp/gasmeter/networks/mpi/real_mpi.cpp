@@ -1,0 +1,153 @@
+#include "gasmeter/networks/mpi/real_mpi.hpp"
+
+#include <sys/statvfs.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+
+#include "gasmeter/base/error.hpp"
+#include "gasmeter/launch/available_memory.hpp"
+#include "gasmeter/launch/exchange.hpp"
+#include "gasmeter/launch/wait_mode.hpp"
+#include "gasmeter/networks/mpi/mpi_process.hpp"
+#include "gasmeter/networks/mpi/raw/programs.hpp"
+
+namespace gasmeter::networks::mpi {
+namespace {
+
+using launch::exchange_or_fail;
+
+const OptionInfo kMpi{"mpi",
+                      "choice",
+                      "auto",
+                      "",
+                      {"auto", "openmpi", "mpich"},
+                      "which MPI; auto: the one gasmeter was built with, openmpi before mpich"};
+
+const OptionInfo kTransport{"transport",
+                            "choice",
+                            "auto",
+                            "",
+                            {"auto", "tcp"},
+                            "what carries an MPI's messages; auto: what it takes itself, memory on one host; tcp: the "
+                            "loopback interface"};
+
+const OptionInfo kRma{"rma",
+                      "choice",
+                      "auto",
+                      "",
+                      {"auto", "on", "off"},
+                      "puts and gets by MPI-3 one-sided calls; auto: where segments of up to 64 MiB are in memory that "
+                      "all ranks share, for sizes at which this MPI is faster so; off: by messages"};
+
+// An MPI that finds too little there may end the process.
+Bytes free_window_memory() {
+  struct statvfs facts{};
+  const Bytes available = launch::available_memory();
+  if (::statvfs("/dev/shm", &facts) != 0) return available;
+  return std::min<Bytes>(available, Bytes{facts.f_bavail} * facts.f_frsize);
+}
+
+}  // namespace
+
+RealMpi::RealMpi(const RealJob& job)
+    : link_(job.link),
+      settings_(job.settings),
+      host_(launch::wait_mode(job.link)),
+      library_(mpi_of_process(job.link, job.settings)) {}
+
+RealMpi::~RealMpi() {
+  if (servant_ < 0) return;
+  try {
+    // Nothing may be on its way to receives that are about to end.
+    if (!link_.ended()) {
+      const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+      while (!conduit_->is_quiet() && std::chrono::steady_clock::now() < deadline) conduit_->serve();
+      link_.barrier();
+      for (int i = 0; i < 100; ++i) conduit_->serve();
+      if (window_ != nullptr) window_->close();
+    }
+  } catch (const Error&) {
+    // The job is ending.
+  }
+  link_.forget_servant(servant_);
+}
+
+// A window's pages are small, a private segment's are large where the system has such: tables larger than this are
+// better off without a window.
+std::byte* RealMpi::memory(Bytes bytes, Bytes segment) {
+  constexpr Bytes kLargestWindow = Bytes{64} << 20;
+  const std::string& rma = settings_.text("rma");
+  if (rma == "on" || (rma == "auto" && segment <= kLargestWindow)) open_window(bytes);
+  if (window_ != nullptr) return window_->memory();
+  (void)exchange_or_fail(link_, [&] {
+    memory_ = std::make_unique<launch::OwnMemory>(bytes);
+    return std::string();
+  });
+  return memory_->data();
+}
+
+void RealMpi::open_window(Bytes bytes) {
+  const std::string& rma = settings_.text("rma");
+  const std::vector<std::string> fits = exchange_or_fail(link_, [&] {
+    const Bytes needed = bytes * link_.size();
+    const Bytes free = free_window_memory();
+    if (needed > free && rma == "on") {
+      throw ResourceError("option 'rma=on': windows of " + std::to_string(needed) + " bytes in all, /dev/shm has " +
+                          std::to_string(free) + "; rma=auto sends messages");
+    }
+    return std::string(needed > free ? "" : "yes");
+  });
+  if (fits.front().empty()) return;
+  (void)exchange_or_fail(link_, [&] {
+    Library::OpenedWindow opened = library_.open_window(bytes);
+    if (opened.window == nullptr && rma == "on") {
+      throw ResourceError("option 'rma=on': " + opened.why_not + " (" + library_.version() +
+                          "); rma=auto sends messages");
+    }
+    window_ = std::move(opened.window);
+    return std::string();
+  });
+}
+
+conduit::Conduit* RealMpi::connect(std::span<std::byte> /*segment*/) {
+  service_ = library_.open_service();
+  MpiSettings chosen = settings_of_real_mpi();
+  if (window_ != nullptr && settings_.text("rma") != "on") {
+    chosen.largest_direct = window_->worthwhile();
+    chosen.direct_atomics = window_->atomics_worthwhile();
+  }
+  (void)exchange_or_fail(link_, [&] {
+    conduit_ =
+        std::make_unique<MpiConduit<RealHost>>(host_, *service_, link_.rank(), link_.size(), chosen, window_.get());
+    return std::string();
+  });
+  // While this rank waits for its next command peers may still lack what it sent last.
+  servant_ = link_.add_servant({-1, [this] {
+                                  conduit_->serve();
+                                  return conduit_->is_quiet() ? kNever : host_.now();
+                                }});
+  return conduit_.get();
+}
+
+std::unique_ptr<Program> RealMpi::make_raw() {
+  raw_ = library_.open_raw();
+  return networks::make_raw<raw::Context>(raw::programs(), {*raw_, host_, link_.rank(), link_.size()}, settings_);
+}
+
+bench::Resolved RealMpi::resolved() const {
+  bench::Resolved found{{"mpi", name_of_mpi()}};
+  if (conduit_ != nullptr) found["rma"] = window_ != nullptr ? "on" : "off";
+  return found;
+}
+
+std::vector<OptionInfo> RealMpi::options() {
+  return {kMpi, kTransport, kRma};
+}
+
+std::vector<OptionInfo> RealMpi::raw_options() {
+  return {kMpi, kTransport};
+}
+
+}  // namespace gasmeter::networks::mpi

@@ -1,0 +1,43 @@
+// What the ranks of a job over a real MPI share: that MPI. Each has memory of its own.
+#pragma once
+
+#include <memory>
+
+#include "gasmeter/base/real_host.hpp"
+#include "gasmeter/launch/own_memory.hpp"
+#include "gasmeter/networks/mpi/mpi_conduit.hpp"
+#include "gasmeter/networks/mpi/mpi_library.hpp"
+#include "gasmeter/networks/real_network.hpp"
+
+namespace gasmeter::networks::mpi {
+
+class RealMpi final : public RealNetwork {
+ public:
+  // Starts the process's MPI if this is the first to want it.
+  explicit RealMpi(const RealJob& job);
+  ~RealMpi() override;
+
+  [[nodiscard]] std::byte* memory(Bytes bytes, Bytes segment) override;
+  [[nodiscard]] conduit::Conduit* connect(std::span<std::byte> segment) override;
+  [[nodiscard]] std::unique_ptr<Program> make_raw() override;
+  [[nodiscard]] bench::Resolved resolved() const override;
+
+  [[nodiscard]] static std::vector<OptionInfo> options();
+  [[nodiscard]] static std::vector<OptionInfo> raw_options();
+
+ private:
+  void open_window(Bytes bytes);
+
+  launch::RankLink& link_;
+  Settings settings_;
+  RealHost host_;
+  Library& library_;
+  std::unique_ptr<launch::OwnMemory> memory_;
+  std::unique_ptr<RemoteWindow> window_;  // or in this
+  std::unique_ptr<MpiConduit<RealHost>> conduit_;
+  std::unique_ptr<services::TwoSidedService> service_;  // ends first: it withdraws receives into the conduit's memory
+  int servant_ = -1;
+  std::unique_ptr<RawMessages> raw_;  // of a raw program
+};
+
+}  // namespace gasmeter::networks::mpi

@@ -1,0 +1,84 @@
+// What a network tells of itself. Each registers in its own folder's network.cpp: who opens that folder has all of it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gasmeter/bench/info.hpp"
+#include "gasmeter/bench/program.hpp"
+#include "gasmeter/bench/settings.hpp"
+#include "gasmeter/conduit/machine_values.hpp"
+
+namespace gasmeter::networks {
+
+using bench::OptionInfo;
+using bench::Program;
+using bench::Settings;
+
+// A number or a text of a modelled network's machine.
+struct ParameterInfo {
+  std::string key;   // host.copy_start
+  std::string kind;  // what it is and is written in: time, bandwidth, size, bytes, count; topology is text
+  std::string summary;
+};
+
+// What is measured by name: a conduit, or a network without one. Options of all modelled networks (fibres, sync),
+// of those that simulate on threads, and of all conduits (neighbourhood) are added by whoever lists them.
+struct Access {
+  std::string name;  // of the conduit; not needed of a network's own interface
+  std::string summary;
+  std::vector<OptionInfo> options;
+};
+
+// A kernel's program on a network's own interface.
+struct RawInfo {
+  std::string kernel;
+  bench::Plan share = nullptr;  // bytes of memory that every rank must offer; null: none
+};
+
+// The raw programs of a network whose programs are made of a Context.
+template <class Context>
+struct RawProgram {
+  std::string kernel;
+  bench::Maker<Context> make;
+  bench::Plan share = nullptr;
+};
+template <class Context>
+using RawPrograms = std::vector<RawProgram<Context>>;
+
+template <class Context>
+[[nodiscard]] std::vector<RawInfo> listed(const RawPrograms<Context>& programs) {
+  std::vector<RawInfo> all;
+  for (const RawProgram<Context>& program : programs) all.push_back({program.kernel, program.share});
+  return all;
+}
+// Null where the kernel has none.
+template <class Context>
+[[nodiscard]] std::unique_ptr<Program> make_raw(const RawPrograms<Context>& programs, Context context,
+                                                const Settings& settings) {
+  for (const RawProgram<Context>& program : programs) {
+    if (program.kernel == settings.kernel) return program.make(std::move(context), settings);
+  }
+  return nullptr;
+}
+
+// Bytes that the kernel's program wants of every rank; 0 where it has none or needs none.
+template <class Context>
+[[nodiscard]] Bytes share(const RawPrograms<Context>& programs, const Settings& settings) {
+  for (const RawProgram<Context>& program : programs) {
+    if (program.kernel == settings.kernel && program.share != nullptr) return program.share(settings);
+  }
+  return 0;
+}
+
+struct NetworkInfo {
+  std::string name;                     // extoll
+  std::string summary;                  // EXTOLL cards in their own words: VELO packets and RMA commands
+  std::vector<Access> conduits;         // of its own; may be empty
+  std::vector<OptionInfo> raw_options;  // of raw@name
+  std::vector<RawInfo> raw;             // kernels that run on its own interface
+};
+
+}  // namespace gasmeter::networks

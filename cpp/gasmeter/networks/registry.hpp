@@ -1,0 +1,36 @@
+// The networks of this build. CMake writes all() from the folders beside this file: each has a network.cpp that
+// defines `void register_<folder>(Registry&)`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "gasmeter/networks/modelled_network.hpp"
+#include "gasmeter/networks/real_network.hpp"
+
+namespace gasmeter::networks {
+
+class Registry {
+ public:
+  // Made once. Throws UsageError where two registered the same.
+  [[nodiscard]] static const Registry& all();
+
+  // Throw UsageError for a name that is taken, and for a parameter or option that is declared twice.
+  void add(RealEntry entry);
+  void add(ModelledEntry entry);
+  void add(ServiceEntry entry);
+
+  [[nodiscard]] const std::vector<RealEntry>& real() const { return real_; }
+  [[nodiscard]] const std::vector<ModelledEntry>& modelled() const { return modelled_; }
+  [[nodiscard]] const std::vector<ServiceEntry>& services() const { return services_; }
+
+ private:
+  static Registry with_all_networks();
+  void check_name(const std::string& name) const;
+
+  std::vector<RealEntry> real_;
+  std::vector<ModelledEntry> modelled_;
+  std::vector<ServiceEntry> services_;
+};
+
+}  // namespace gasmeter::networks

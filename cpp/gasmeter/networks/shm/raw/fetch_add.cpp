@@ -1,0 +1,123 @@
+// Fetch-and-adds by the processor's own instruction on a shared word.
+#include "gasmeter/bench/fetch_add.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "gasmeter/bench/mutants.hpp"
+#include "gasmeter/bench/pattern.hpp"
+#include "gasmeter/networks/shm/raw/programs.hpp"
+#include "gasmeter/networks/shm/shared_memory.hpp"
+
+namespace gasmeter::networks::shm::raw {
+
+using namespace bench;
+
+namespace {
+
+// The result stands in the caller's memory after each operation, as remote atomics leave it there.
+GASMETER_INLINE void keep_in_memory(const std::uint64_t& value) {
+  asm volatile("" : : "m"(value) : "memory");
+}
+
+// What a rank does to the word, and what ranks tell each other in their shares; a side of hot_spot::one_round.
+struct ByInstruction {
+  SharedMemory& memory;
+  std::uint64_t* word;
+
+  [[nodiscard]] std::uint32_t ranks() const { return memory.ranks(); }
+  void barrier() { memory.barrier(); }
+  [[nodiscard]] SimTime now() const { return memory.host().now(); }
+  void add(std::uint64_t operations) {
+    const std::atomic_ref<std::uint64_t> shared(*word);
+    std::uint64_t before = 0;
+    for (std::uint64_t i = 0; i < operations; ++i) {
+      before = shared.fetch_add(mutants::operand(fetch_add::added(i)), std::memory_order_acq_rel);
+      keep_in_memory(before);
+    }
+  }
+  void finish(std::uint64_t round) { set(fetch_add::kFinishedAt, round); }
+  [[nodiscard]] std::uint64_t finished(std::uint32_t rank) const { return get(Rank{rank}, fetch_add::kFinishedAt); }
+  void tell(std::uint64_t operations) { set(fetch_add::kToldAt, operations); }
+  [[nodiscard]] std::uint64_t told(std::uint32_t rank) const { return get(Rank{rank}, fetch_add::kToldAt); }
+
+ private:
+  [[nodiscard]] std::atomic_ref<std::uint64_t> at(Rank rank, Bytes offset) const {
+    return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(memory.share(index(rank)) + offset));
+  }
+  void set(Bytes offset, std::uint64_t value) { at(memory.rank(), offset).store(value, std::memory_order_release); }
+  [[nodiscard]] std::uint64_t get(Rank rank, Bytes offset) const {
+    return at(rank, offset).load(std::memory_order_acquire);
+  }
+};
+
+class FetchAdd final : public Program {
+ public:
+  FetchAdd(Context context, const Settings& settings)
+      : memory_(context.memory),
+        op_(fetch_add::parse_op(settings.op)),
+        roles_(op_, memory_.rank()),
+        side_{memory_, reinterpret_cast<std::uint64_t*>(memory_.share(index(roles_.owner)))} {
+    require_ranks(settings, op_ == Op::hot_spot ? 1 : 2);
+  }
+
+  BlockResult run(std::uint64_t iterations) override {
+    if (op_ == Op::hot_spot) return fetch_add::hot_spot_block(side_, iterations, rounds_);
+    memory_.barrier();
+    const SimTime start = memory_.host().now();
+    SimTime end = start;
+    if (roles_.adds) {
+      side_.add(iterations);
+      end = memory_.host().now();
+    }
+    memory_.barrier();
+    return fetch_add::result_of(op_, end - start, iterations);
+  }
+
+  Verification verify() override {
+    Verification found;
+    clear();
+    (void)run(fetch_add::kChecked);
+    check_word(found, op_ == Op::hot_spot ? fetch_add::sum_of_round(side_) : fetch_add::added_by(fetch_add::kChecked));
+    clear();
+    std::vector<std::uint64_t> drawn(roles_.adds ? fetch_add::kChecked : 0);
+    for (std::uint64_t& each : drawn) each = word().fetch_add(1, std::memory_order_acq_rel);
+    memory_.barrier();
+    const std::uint64_t all = fetch_add::kChecked * (op_ == Op::hot_spot ? memory_.ranks() : 1);
+    fetch_add::check_drawn(found, std::move(drawn), all);
+    check_word(found, all);
+    return found;
+  }
+
+ private:
+  using Op = fetch_add::Op;
+
+  [[nodiscard]] std::atomic_ref<std::uint64_t> word() const { return std::atomic_ref<std::uint64_t>(*side_.word); }
+  void clear() {
+    if (memory_.rank() == roles_.owner) word().store(0, std::memory_order_release);
+    memory_.barrier();
+  }
+  void check_word(Verification& found, std::uint64_t expected) {
+    if (memory_.rank() == roles_.owner || roles_.adds) {
+      ++found.checked;
+      found.errors += word().load(std::memory_order_acquire) != expected ? 1U : 0U;
+    }
+    memory_.barrier();
+  }
+
+  SharedMemory& memory_;
+  Op op_;
+  fetch_add::Roles roles_;
+  ByInstruction side_;
+  std::uint64_t rounds_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Program> make_fetch_add(Context context, const Settings& settings) {
+  return std::make_unique<FetchAdd>(context, settings);
+}
+
+}  // namespace gasmeter::networks::shm::raw

@@ -1,0 +1,154 @@
+// To and fro between ranks 0 and 1: two cache lines, one per direction, with the conduit's own spin instruction; plain
+// stores and memcpy for put and get.
+#include <atomic>
+#include <cstdint>
+
+#include "gasmeter/bench/empty_call.hpp"
+#include "gasmeter/bench/mutants.hpp"
+#include "gasmeter/bench/pattern.hpp"
+#include "gasmeter/bench/transfer_op.hpp"
+#include "gasmeter/networks/shm/raw/programs.hpp"
+#include "gasmeter/networks/shm/shared_memory.hpp"
+
+namespace gasmeter::networks::shm::raw {
+
+using namespace bench;
+
+namespace {
+
+// Share of a rank, for messages: a word that counts, then the payload behind it, so that 8 bytes travel in the same
+// cache line; for put and get: their target, on a page like a segment.
+class PingPong final : public Program {
+ public:
+  PingPong(Context context, const Settings& settings)
+      : memory_(context.memory),
+        op_(parse_transfer_op(settings.op)),
+        size_(op_ == Op::am_short ? 0 : settings.size),
+        seed_(settings.seed),
+        buffer_(size_) {
+    require_ranks(settings, 2);
+    fill_pattern(buffer_, seed_);
+  }
+
+  BlockResult run(std::uint64_t iterations) override {
+    memory_.barrier();
+    BlockResult result;
+    const Rank self = memory_.rank();
+    if (self == Rank{0}) {
+      const SimTime start = memory_.host().now();
+      initiate(iterations);
+      result = {memory_.host().now() - start, iterations, {}};
+      result.add_time_per_operation(is_am(op_) ? "round_trip" : "latency");
+    } else if (self == Rank{1} && is_am(op_)) {
+      echo(iterations);
+    }
+    memory_.barrier();
+    return result;
+  }
+
+  Verification verify() override {
+    Verification found;
+    if (op_ == Op::call) return found;  // nothing goes anywhere
+    const Rank self = memory_.rank();
+    for (std::uint64_t round = 1; round <= kCheckedRounds; ++round) {
+      const std::uint64_t seed = seed_ + round;
+      if (self == Rank{0} && op_ != Op::get) fill_pattern(buffer_, seed);
+      if (self == Rank{1} && op_ == Op::get) fill_pattern({target(), size_}, seed);
+      (void)run(1);
+      if (is_am(op_) && index(self) < 2) check_message(found, index(self), seed);
+      if (self == Rank{1} && op_ == Op::put) check(found, target(), seed);
+      if (self == Rank{0} && op_ == Op::get) check(found, buffer_.data(), seed);
+      memory_.barrier();
+    }
+    return found;
+  }
+
+ private:
+  using Op = TransferOp;
+
+  [[nodiscard]] std::atomic<std::uint64_t>& word(std::uint32_t rank) const {
+    return *reinterpret_cast<std::atomic<std::uint64_t>*>(memory_.share(rank));
+  }
+  [[nodiscard]] std::byte* payload(std::uint32_t rank) const { return memory_.share(rank) + 8; }
+
+  void check(Verification& found, const std::byte* data, std::uint64_t seed) const {
+    found.checked += size_;
+    found.errors += count_differences(data, size_, seed);
+  }
+  // What the other one has sent.
+  void check_message(Verification& found, std::uint32_t self, std::uint64_t seed) const {
+    ++found.checked;
+    found.errors += word(1 - self).load(std::memory_order_acquire) != count_ ? 1U : 0U;
+    check(found, payload(1 - self), seed);
+  }
+
+  GASMETER_INLINE void await(const std::atomic<std::uint64_t>& word, std::uint64_t value) {
+    memory_.wait_until([&] { return word.load(std::memory_order_acquire) == value; });
+  }
+
+  void initiate(std::uint64_t iterations) {
+    switch (op_) {
+      case Op::am_short:
+      case Op::am_medium:
+      case Op::am_long:
+        for (std::uint64_t i = 0; i < iterations; ++i) {
+          if (size_ != 0) mutants::copy(payload(0), buffer_.data(), size_);
+          ++count_;
+          if (!mutants::drops()) word(0).store(count_, std::memory_order_release);
+          await(word(1), count_);
+        }
+        break;
+      case Op::put:
+        size_ == 8 ? stores<8>(iterations) : stores<0>(iterations);
+        break;
+      case Op::get:
+        size_ == 8 ? loads<8>(iterations) : loads<0>(iterations);
+        break;
+      case Op::call:
+        for (std::uint64_t i = 0; i < iterations; ++i) empty_call(Rank{1}, payload(1), buffer_.data(), size_);
+        break;
+    }
+  }
+
+  void echo(std::uint64_t iterations) {
+    for (std::uint64_t i = 0; i < iterations; ++i) {
+      await(word(0), ++count_);
+      if (size_ != 0) mutants::copy(payload(1), payload(0), size_);
+      word(1).store(count_, std::memory_order_release);
+    }
+  }
+
+  template <Bytes Size>
+  void stores(std::uint64_t iterations) {
+    for (std::uint64_t i = 0; i < iterations; ++i) {
+      mutants::copy(target(), buffer_.data(), Size != 0 ? Size : size_);
+      spin_step();
+    }
+  }
+  template <Bytes Size>
+  void loads(std::uint64_t iterations) {
+    for (std::uint64_t i = 0; i < iterations; ++i) {
+      mutants::copy(buffer_.data(), target(), Size != 0 ? Size : size_);
+      spin_step();
+    }
+  }
+  [[nodiscard]] std::byte* target() const { return is_am(op_) ? payload(1) : memory_.share(1); }
+
+  SharedMemory& memory_;
+  Op op_;
+  Bytes size_;
+  std::uint64_t seed_;
+  AlignedBuffer buffer_;
+  std::uint64_t count_ = 0;
+};
+
+}  // namespace
+
+Bytes share_of_ping_pong(const Settings& settings) {
+  return kNoSharing + settings.size;
+}
+std::unique_ptr<Program> make_ping_pong(Context context, const Settings& settings) {
+  return std::make_unique<PingPong>(context, settings);
+}
+
+}  // namespace gasmeter::networks::shm::raw

@@ -1,0 +1,30 @@
+// The raw variants of kernels on the machine's own memory: the lower bound that smp is measured against.
+#pragma once
+
+#include <memory>
+
+#include "gasmeter/networks/network.hpp"
+#include "gasmeter/networks/shm/shared_memory.hpp"
+
+namespace gasmeter::networks::shm::raw {
+
+// What a program gets.
+struct Context {
+  SharedMemory& memory;
+};
+
+// Shares are bytes of each rank. Those of fetch-add, vis and random-access are their share_of() in bench; barrier needs
+// none.
+[[nodiscard]] std::unique_ptr<Program> make_ping_pong(Context context, const Settings& settings);
+[[nodiscard]] Bytes share_of_ping_pong(const Settings& settings);
+[[nodiscard]] std::unique_ptr<Program> make_flood(Context context, const Settings& settings);
+[[nodiscard]] Bytes share_of_flood(const Settings& settings);
+[[nodiscard]] std::unique_ptr<Program> make_fetch_add(Context context, const Settings& settings);
+[[nodiscard]] std::unique_ptr<Program> make_vis(Context context, const Settings& settings);
+[[nodiscard]] std::unique_ptr<Program> make_barrier(Context context, const Settings& settings);
+[[nodiscard]] std::unique_ptr<Program> make_random_access(Context context, const Settings& settings);
+
+// By kernel.
+[[nodiscard]] const RawPrograms<Context>& programs();
+
+}  // namespace gasmeter::networks::shm::raw

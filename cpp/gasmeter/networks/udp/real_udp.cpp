@@ -1,0 +1,168 @@
+#include "gasmeter/networks/udp/real_udp.hpp"
+
+#include <sys/random.h>
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "gasmeter/base/error.hpp"
+#include "gasmeter/launch/exchange.hpp"
+#include "gasmeter/launch/wait_mode.hpp"
+#include "gasmeter/networks/udp/amudp_conduit.hpp"
+#include "gasmeter/networks/udp/impairment_options.hpp"
+#include "gasmeter/networks/udp/raw/programs.hpp"
+
+namespace gasmeter::networks::udp {
+namespace {
+
+using launch::exchange_or_fail;
+
+// This host's ranks reach each other over loopback; those of several hosts by the addresses they were given. The port
+// is the kernel's choice: several measurements are open at once, each with sockets of its own.
+std::string bind_address(const launch::RankLink& link) {
+  const std::string& given = link.address();
+  return given.empty() ? "127.0.0.1:0" : given.substr(0, given.rfind(':')) + ":0";
+}
+
+// What a rank tells the others.
+struct Announcement {
+  Bytes largest = 0;          // datagram
+  HashKey nonce;              // that of rank 0 counts
+  std::uint32_t session = 0;  // likewise
+};
+
+// On one host the nonce is as secret as the key: it travels on socket pairs that no other process can open. Between
+// hosts it can be read on its way, and the job's secret makes the key of it.
+HashKey key_of(const HashKey& secret, const HashKey& nonce) {
+  HashKey key;
+  for (std::uint64_t* half : {&key.low, &key.high}) {
+    KeyedHash hash(secret);
+    hash.word(nonce.low);
+    hash.word(nonce.high);
+    hash.word(half == &key.low ? 0 : 1);
+    *half = hash.finish() ^ (half == &key.low ? nonce.low : nonce.high);
+  }
+  return key;
+}
+
+// Everything that must not be guessed comes from the kernel.
+template <class T>
+T random_value() {
+  T value{};
+  if (::getrandom(&value, sizeof value, 0) != static_cast<ssize_t>(sizeof value)) throw_errno("getrandom");
+  return value;
+}
+
+}  // namespace
+
+RealUdp::RealUdp(const RealJob& job) : link_(job.link), settings_(job.settings), host_(launch::wait_mode(job.link)) {}
+
+RealUdp::~RealUdp() {
+  if (servant_ >= 0) link_.forget_servant(servant_);
+}
+
+std::byte* RealUdp::memory(Bytes bytes, Bytes /*segment*/) {
+  (void)exchange_or_fail(link_, [&] {
+    memory_ = std::make_unique<launch::OwnMemory>(bytes);
+    return std::string();
+  });
+  return memory_->data();
+}
+
+conduit::Conduit* RealUdp::connect(std::span<std::byte> segment) {
+  std::vector<Announcement> all;
+  std::vector<std::string> addresses;
+  for (const std::string& blob : exchange_or_fail(link_, [&] {
+         open();
+         const Announcement own{socket_->limits().largest, random_value<HashKey>(), random_value<std::uint32_t>()};
+         std::string text(sizeof own, '\0');
+         std::memcpy(text.data(), &own, sizeof own);
+         return text + socket_->address();
+       })) {
+    std::memcpy(&all.emplace_back(), blob.data(), sizeof(Announcement));
+    addresses.push_back(blob.substr(sizeof(Announcement)));
+  }
+  launch::Servant servant;
+  (void)exchange_or_fail(link_, [&] {
+    Bytes largest = services::kLargestDatagram;
+    for (const Announcement& one : all) largest = std::min(largest, one.largest);
+    socket_->set_peers(addresses, largest);
+    UdpSettings chosen;
+    chosen.key = key_of(link_.secret(), all.front().nonce);
+    chosen.session = all.front().session;
+    const services::Impairment plan = impairment_of(settings_, link_.rank());
+    // What turns bits behind the back of UDP's checksum may turn any of them.
+    const bool everything = settings_.text("auth") == "payload" || plan.corrupt > 0;
+    chosen.covers = everything ? Authentication::payload : Authentication::header;
+    services::DatagramService* service = socket_.get();
+    if (plan.any()) {
+      impaired_ = std::make_unique<services::ImpairedDatagrams>(*socket_, plan, [this] { return host_.now(); });
+      service = impaired_.get();
+    }
+    if (settings_.text("protocol") == "amudp") {
+      servant = make_conduit<AmudpConduit>(*service, segment, chosen);
+    } else {
+      servant = make_conduit<UdpConduit>(*service, segment, chosen);
+    }
+    return std::string();
+  });
+  // Not before every rank has its conduit: what failed on one of them would take this one with it.
+  servant_ = link_.add_servant(std::move(servant));
+  return conduit_.get();
+}
+
+template <class Conduit>
+launch::Servant RealUdp::make_conduit(services::DatagramService& service, std::span<std::byte> segment,
+                                      const UdpSettings& chosen) {
+  auto conduit = std::make_unique<Conduit>(host_, service, link_.rank(), link_.size(), segment, chosen);
+  Conduit* const here = conduit.get();
+  conduit_ = std::move(conduit);
+  return {socket_->fd(), [here] {
+            here->serve();
+            return here->next_deadline();
+          }};
+}
+
+void RealUdp::open() {
+  SocketOptions options;
+  options.bind = bind_address(link_);
+  const std::int64_t mtu = settings_.integer("mtu");
+  if (mtu < 0) throw UsageError("option mtu=" + std::to_string(mtu) + ": bytes, or 0 for that of the interface");
+  options.mtu = static_cast<Bytes>(mtu);
+  options.offload = settings_.flag("offload");
+  socket_ = std::make_unique<SocketDatagrams>(options);
+}
+
+std::unique_ptr<Program> RealUdp::make_raw() {
+  const std::vector<std::string> addresses = exchange_or_fail(link_, [&] {
+    raw_ = std::make_unique<RawDatagrams>(bind_address(link_), launch::wait_mode(link_));
+    return raw_->address();
+  });
+  raw_->set_peers(addresses);
+  return networks::make_raw<raw::Context>(raw::programs(),
+                                          {*raw_, link_.rank(), link_.size(), [this] { link_.barrier(); }}, settings_);
+}
+
+std::vector<OptionInfo> RealUdp::options() {
+  std::vector<OptionInfo> all = impairment_options();
+  const std::vector<OptionInfo> own = {
+      {"auth",
+       "choice",
+       "header",
+       "",
+       {"header", "payload"},
+       "what a datagram's keyed hash covers: all but the payload of large transfers, or all of it"},
+      {"mtu", "int", "0", "B", {}, "of the path, headers of IP and UDP included; 0: that of the interface"},
+      {"offload", "bool", "true", "", {}, "UDP_SEGMENT, UDP_GRO, sendmmsg, recvmmsg; false: one datagram per call"},
+      {"protocol",
+       "choice",
+       "window",
+       "",
+       {"window", "amudp"},
+       "amudp: the classic scheme of 2003 to 2016, one message per datagram, its reply the acknowledgement"}};
+  all.insert(all.end(), own.begin(), own.end());
+  return all;
+}
+
+}  // namespace gasmeter::networks::udp

@@ -1,0 +1,46 @@
+#include "gasmeter/run/composed_network.hpp"
+
+#include <utility>
+
+#include "gasmeter/base/error.hpp"
+#include "gasmeter/services/matched_messages.hpp"
+
+namespace gasmeter::run {
+
+std::unique_ptr<networks::ModelledMachine> machine_of(const Request& request) {
+  const networks::ModelledEntry* const entry = request.conduit->on;
+  if (entry == nullptr) throw UsageError("network " + request.conduit->network + " is not modelled");
+  if (entry->needs_machine && request.machine.empty()) {
+    throw UsageError("conduit " + request.conduit->name + " needs the numbers of a machine; none were given");
+  }
+  return entry->make({request.settings, request.machine});
+}
+
+ComposedNetwork::ComposedNetwork(const Request& request, const networks::ModelledMachine& machine, sim::Engine& engine)
+    : request_(request), engine_(engine), network_(machine.make_network(engine)) {
+  const networks::ServiceEntry* const service = request.conduit->service;
+  if (service != nullptr) service_ = service->make(engine, *network_, machine, request.settings);
+}
+
+std::unique_ptr<conduit::Conduit> ComposedNetwork::make_conduit(sim::ModelHost host) {
+  return service_ != nullptr ? service_->make_conduit(host.rank()) : network_->make_conduit(host);
+}
+
+std::unique_ptr<bench::Program> ComposedNetwork::make_raw(Rank rank) {
+  return service_ != nullptr ? service_->make_raw(rank) : network_->make_raw(rank);
+}
+
+void ComposedNetwork::settle(Rank rank) {
+  service_ != nullptr ? service_->settle(rank) : network_->settle(rank);
+}
+
+std::vector<std::string> ComposedNetwork::unused_keys() const {
+  std::vector<std::string> keys = network_->unused_keys();
+  if (request_.conduit->on->messages.empty()) return keys;
+  for (std::string& key : services::unused_matching_keys(engine_.charges(), service_ != nullptr)) {
+    keys.push_back(std::move(key));
+  }
+  return keys;
+}
+
+}  // namespace gasmeter::run

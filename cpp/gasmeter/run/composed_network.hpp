@@ -1,0 +1,38 @@
+// The network of a job in virtual time, with what stands between it and a conduit where the conduit is over a service.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gasmeter/networks/modelled_network.hpp"
+#include "gasmeter/run/request.hpp"
+
+namespace gasmeter::run {
+
+// The machine of a request. Throws UsageError for options and numbers that fit neither the network nor the ranks. The
+// request outlives it.
+[[nodiscard]] std::unique_ptr<networks::ModelledMachine> machine_of(const Request& request);
+
+class ComposedNetwork final : public networks::ModelledNetwork {
+ public:
+  // All outlive it.
+  ComposedNetwork(const Request& request, const networks::ModelledMachine& machine, sim::Engine& engine);
+
+  [[nodiscard]] std::unique_ptr<conduit::Conduit> make_conduit(sim::ModelHost host) override;
+  [[nodiscard]] std::unique_ptr<bench::Program> make_raw(Rank rank) override;
+  void settle(Rank rank) override;
+  [[nodiscard]] bool record_raw(conduit::RankRecord& record) override { return network_->record_raw(record); }
+  [[nodiscard]] std::vector<std::string> unused_keys() const override;
+  void add_to(conduit::Counts& counts) override { network_->add_to(counts); }
+  [[nodiscard]] sim::Fabric* fabric() override { return network_->fabric(); }
+  void name_steps(sim::Tracer& tracer) override { network_->name_steps(tracer); }
+
+ private:
+  const Request& request_;
+  sim::Engine& engine_;
+  std::unique_ptr<networks::ModelledNetwork> network_;
+  std::unique_ptr<networks::ServiceRanks> service_;  // null: the network's own conduit
+};
+
+}  // namespace gasmeter::run

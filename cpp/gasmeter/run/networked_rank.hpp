@@ -1,0 +1,41 @@
+// One rank of a job over a real network: memory and conduit, as an endpoint wants them.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gasmeter/base/real_host.hpp"
+#include "gasmeter/core/endpoint.hpp"
+#include "gasmeter/launch/rank_link.hpp"
+#include "gasmeter/networks/real_network.hpp"
+#include "gasmeter/run/request.hpp"
+
+namespace gasmeter::run {
+
+class NetworkedRank {
+ public:
+  // Collective. What fails on one rank fails on every rank. The link outlives it.
+  NetworkedRank(launch::RankLink& link, const std::string& id, const Request& request, Bytes segment_bytes);
+  NetworkedRank(const NetworkedRank&) = delete;
+  NetworkedRank& operator=(const NetworkedRank&) = delete;
+
+  // Valid as long as this object.
+  [[nodiscard]] core::JobView view() const;
+  [[nodiscard]] RealHost host() const;
+  [[nodiscard]] conduit::Conduit& conduit() { return *conduit_; }
+  [[nodiscard]] const networks::RealNetwork& network() const { return *network_; }
+
+ private:
+  launch::RankLink& link_;
+  core::NeighbourhoodLayout layout_;
+  std::unique_ptr<networks::RealNetwork> network_;
+  std::byte* block_ = nullptr;
+  std::vector<core::Segment> segments_;
+  conduit::Conduit* conduit_ = nullptr;
+};
+
+// When the process ends: tells the networks that have to know. Collective.
+void finish_networks() noexcept;
+
+}  // namespace gasmeter::run

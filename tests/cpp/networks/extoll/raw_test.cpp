@@ -1,0 +1,170 @@
+// The raw programs on EXTOLL cards verify, notice wrong data, and take the times that the card's golden ones add up to.
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gasmeter/networks/extoll/raw/programs.hpp"
+#include "networks/extoll/world.hpp"
+
+namespace gasmeter::networks::extoll::raw {
+using namespace bench;
+
+namespace {
+
+using networks::extoll::ExtollParameters;
+using networks::extoll::testing::Shape;
+using networks::extoll::testing::World;
+using Make = std::unique_ptr<Program> (*)(Context, const Settings&);
+
+struct Trial {
+  Make make;
+  std::string op;
+  Bytes size = 8;
+  std::uint64_t iterations = 20;
+  bool seeds_differ = false;
+};
+
+struct Outcome {
+  Verification found;
+  BlockResult block;  // the last one of rank 0
+  std::uint64_t dropped = 0;
+  std::vector<std::int64_t> clocks;
+};
+
+const ExtollParameters kRoomy{
+    .link = {2'000'000, {300'000}, 16}, .mailbox_slots = 512, .read_pointer_update = 64, .notification_slots = 512};
+
+Outcome attempt(const Trial& trial, const Shape& shape, const ExtollParameters& parameters = kRoomy) {
+  World world(shape, parameters);
+  std::vector<std::unique_ptr<Program>> programs;
+  std::vector<Verification> found(shape.ranks);
+  Outcome outcome;
+  outcome.clocks.resize(shape.ranks);
+  for (std::uint32_t rank = 0; rank < shape.ranks; ++rank) {
+    Settings settings;
+    settings.kernel = "kernel";
+    settings.op = trial.op;
+    settings.size = trial.size;
+    settings.ranks = shape.ranks;
+    settings.seed = 5 + (trial.seeds_differ ? 100 * rank : 0);
+    programs.push_back(trial.make({world.port(rank), world.host(rank), Rank{rank}, shape.ranks}, settings));
+  }
+  for (std::uint32_t rank = 0; rank < shape.ranks; ++rank) {
+    world.engine.start(Rank{rank}, [&, rank] {
+      for (int block = 0; block < 2; ++block) {
+        const BlockResult result = programs[rank]->run(trial.iterations);
+        if (rank == 0) outcome.block = result;
+      }
+      found[rank] = programs[rank]->verify();
+      outcome.clocks[rank] = world.host(rank).now().ps;
+    });
+  }
+  world.engine.run();
+  for (std::uint32_t rank = 0; rank < shape.ranks; ++rank) {
+    outcome.found.checked += found[rank].checked;
+    outcome.found.errors += found[rank].errors;
+    outcome.found.allowed += found[rank].allowed;
+    outcome.dropped += world.port(rank).counters().velo_dropped;
+  }
+  return outcome;
+}
+
+double metric(const Outcome& outcome, const std::string& name) {
+  for (const auto& [metric, value] : outcome.block.metrics) {
+    if (metric == name) return value;
+  }
+  return 0;
+}
+
+const std::vector<std::string> kOps = {"am-short", "am-medium", "am-long", "put", "get"};
+
+TEST_CASE("raw_extoll_programs_verify") {
+  for (const Make make : {&make_ping_pong, &make_flood}) {
+    for (const std::string& op : kOps) {
+      for (const Bytes size : {Bytes{1}, Bytes{8}, Bytes{56}, Bytes{57}, Bytes{1000}, Bytes{30'000}}) {
+        for (const unsigned ranks : {2U, 3U}) {
+          CAPTURE(op);
+          CAPTURE(size);
+          CAPTURE(ranks);
+          const Outcome outcome = attempt({make, op, size}, {.ranks = ranks, .topology = "mesh2d:3x1"});
+          CHECK(outcome.found.checked > 0);
+          CHECK(outcome.found.errors == 0);
+          CHECK(outcome.dropped == 0);
+          CHECK(outcome.block.elapsed.ps > 0);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("raw_extoll_programs_that_disagree_about_the_data_are_found") {
+  for (const Make make : {&make_ping_pong, &make_flood}) {
+    for (const std::string& op : kOps) {
+      for (const Bytes size : {Bytes{8}, Bytes{1000}}) {
+        CAPTURE(op);
+        CAPTURE(size);
+        CHECK(attempt({make, op, size, 20, true}, {}).found.errors > 0);
+      }
+    }
+  }
+}
+
+TEST_CASE("raw_extoll_round_trip_is_two_packets") {
+  // One way 920 with the waits rounded to polls of 10: at most 10 more each.
+  const double ns = metric(attempt({&make_ping_pong, "am-short"}, {}), "round_trip");
+  CHECK(ns >= 2 * 918);
+  CHECK(ns <= 2 * 928);
+}
+
+TEST_CASE("raw_extoll_flood_of_full_packets_runs_at_the_speed_of_the_link") {
+  const double rate = metric(attempt({&make_flood, "am-medium", 56, 5000}, {}), "rate");
+  CHECK(rate < 1e9 / 160);
+  CHECK(rate > 0.9 * 1e9 / 160);
+}
+
+TEST_CASE("raw_extoll_barriers_hold_all_ranks") {
+  for (const unsigned ranks : {1U, 2U, 3U, 5U, 8U, 13U}) {
+    CAPTURE(ranks);
+    const Outcome outcome = attempt({&make_barrier, "barrier"}, {.ranks = ranks, .topology = "ring:4"});
+    CHECK(outcome.found.checked == 8 * ranks);
+    CHECK(outcome.found.errors == 0);
+  }
+}
+
+TEST_CASE("raw_extoll_random_access_applies_every_update_once") {
+  for (const unsigned ranks : {2U, 3U, 8U}) {
+    CAPTURE(ranks);
+    const Outcome outcome =
+        attempt({&make_random_access, "update", 32 * 1024, 3000}, {.ranks = ranks, .topology = "ring:4"});
+    CHECK(outcome.found.checked == 4096);
+    CHECK(outcome.found.errors == 0);
+    CHECK(outcome.dropped == 0);
+    CHECK(metric(outcome, "gups") > 0);
+  }
+}
+
+TEST_CASE("raw_extoll_random_access_loses_nothing_where_mailboxes_are_too_small_for_all") {
+  ExtollParameters tight{.mailbox_slots = 12, .velo_receive_engine = {50'000}, .read_pointer_update = 4};
+  const Outcome outcome =
+      attempt({&make_random_access, "update", 32 * 1024, 2000}, {.ranks = 16, .topology = "mesh2d:4x4"}, tight);
+  CHECK(outcome.dropped > 0);
+  CHECK(outcome.found.checked == 4096);
+  CHECK(outcome.found.errors == 0);
+}
+
+TEST_CASE("raw_extoll_programs_give_the_same_lazily_strictly_and_on_any_number_of_threads") {
+  for (const auto& trial : {Trial{&make_random_access, "update", 32 * 1024, 1000}, Trial{&make_barrier, "barrier"},
+                            Trial{&make_flood, "am-short"}, Trial{&make_ping_pong, "put", 700}}) {
+    const Outcome lazy = attempt(trial, {.ranks = 8, .topology = "mesh2d:2x2"});
+    CHECK(lazy.clocks == attempt(trial, {.ranks = 8, .topology = "mesh2d:2x2", .strict = true}).clocks);
+    for (unsigned threads = 2; threads <= 4; ++threads) {
+      CHECK(lazy.clocks == attempt(trial, {.ranks = 8, .topology = "mesh2d:2x2", .threads = threads}).clocks);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gasmeter::networks::extoll::raw
