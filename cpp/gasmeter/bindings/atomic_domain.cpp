@@ -235,21 +235,15 @@ constexpr Parameter kDomain{.name = "domain",
                             .about = "What `gasmeter.atomics.AtomicDomain` is made of, whose methods call this."};
 constexpr Parameter kOperationName{
     .name = "op", .type = "str", .annotation = "str", .about = "Name of one of the domain's operations."};
-constexpr Parameter kAtomicOffset{.name = "offset",
-                                  .type = "int",
-                                  .annotation = "SupportsIndex",
-                                  .about = "A multiple of the type's size, from the start of its segment."};
+constexpr Parameter kAtomicOffset =
+    integer_parameter("offset", "A multiple of the type's size, from the start of its segment.");
 constexpr Parameter kOperands{.name = "operands",
                               .type = "int or float",
                               .annotation = "float",
                               .about = "As many as the operation has.",
                               .kind = Kind::any_number};
-constexpr Parameter kInteger8Offset{.name = "offset",
-                                    .type = "int",
-                                    .annotation = "SupportsIndex",
-                                    .about = "A multiple of 8, from the start of its segment."};
-constexpr Parameter kAddend{
-    .name = "value", .type = "int", .annotation = "SupportsIndex", .about = "-2^63 to 2^63-1; sums wrap around."};
+constexpr Parameter kInteger8Offset = integer_parameter("offset", "A multiple of 8, from the start of its segment.");
+constexpr Parameter kAddend = integer_parameter("value", "-2^63 to 2^63-1; sums wrap around.");
 
 constexpr Operation kAtomics[] = {
     {.name = "atomic",

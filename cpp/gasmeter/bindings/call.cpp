@@ -23,38 +23,38 @@ void check_count(const Operation& operation, std::span<PyObject* const> values) 
                        " arguments given");
 }
 
-core::Flags take_named(const Operation& operation, std::vector<PyObject*>& given, PyObject* const* named,
-                       PyObject* names) {
-  core::Flags flags = core::Flags::none;
-  if (names == nullptr) return flags;
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); ++i) {
+void Given::gather(const Operation& operation, PyObject* object, PyObject* const* named, PyObject* names) {
+  const Py_ssize_t count = names == nullptr ? 0 : PyTuple_GET_SIZE(names);
+  gathered_.reserve(operation.objects + values_.size() + static_cast<std::size_t>(count));
+  if (object != nullptr) gathered_.push_back(object);
+  gathered_.insert(gathered_.end(), values_.begin(), values_.end());
+  for (Py_ssize_t i = 0; i < count; ++i) {
     Py_ssize_t length = 0;
     const char* const text = PyUnicode_AsUTF8AndSize(PyTuple_GET_ITEM(names, i), &length);
     if (text == nullptr) throw py::error_already_set();
     const std::string_view name(text, static_cast<std::size_t>(length));
     if (name == kFlags.name && operation.takes_flags) {
-      flags = flags_of(operation.name, named[i]);
+      flags_ = flags_of(operation.name, named[i]);
       continue;
     }
     const auto known = operation.parameters.first(operation.positional);
     const auto found = std::ranges::find(known, name, &Parameter::name);
     const std::size_t at = operation.objects + static_cast<std::size_t>(found - known.begin());
-    if (found == known.end() || (at < given.size() && given[at] != nullptr)) {
+    if (found == known.end() || (at < gathered_.size() && gathered_[at] != nullptr)) {
       throw py::type_error(signature_of(operation) + ": unexpected argument '" + std::string(name) + "'");
     }
-    if (given.size() <= at) given.resize(at + 1, nullptr);
-    given[at] = named[i];
+    if (gathered_.size() <= at) gathered_.resize(at + 1, nullptr);
+    gathered_[at] = named[i];
   }
-  return flags;
+  values_ = gathered_;
 }
 
 PyObject* call_method(const Operation& operation, PyObject* self, PyObject* const* arguments, Py_ssize_t count,
                       PyObject* names) {
-  std::vector<PyObject*> given(operation.objects, self);
-  given.insert(given.end(), arguments, arguments + count);
-  const core::Flags flags = take_named(operation, given, arguments + count, names);
-  if (operation.object == Object::endpoint) return carry_out(operation, self, given, flags);
-  return carry_out(operation, object_of<Prepared>(self).owner().ptr(), given, flags);
+  const bool is_prepared = operation.object == Object::prepared;
+  const Given given(operation, is_prepared ? self : nullptr, arguments, count, names);
+  if (!is_prepared) return carry_out(operation, self, given.values(), given.flags());
+  return carry_out(operation, object_of<Prepared>(self).owner().ptr(), given.values(), given.flags());
 }
 
 core::Flags flags_of(const char* call, PyObject* value) {

@@ -70,10 +70,27 @@ void check_count(const Operation& operation, std::span<PyObject* const> values);
 [[nodiscard]] std::unique_ptr<Call> parse_operation(const Operation& operation, Endpoint& endpoint,
                                                     std::span<PyObject* const> values, core::Flags flags);
 
-// What a call was given by name goes to its place in `given`, which holds what was given by position; returns the
-// flags. `named`: the values of `names` (a tuple or null).
-[[nodiscard]] core::Flags take_named(const Operation& operation, std::vector<PyObject*>& given, PyObject* const* named,
-                                     PyObject* names);
+// What a method was called with: by position as it came, else all at their places.
+class Given {
+ public:
+  // `object`: is the first of them; null: none is. `names`: of the values behind those of `count`, a tuple or null.
+  Given(const Operation& operation, PyObject* object, PyObject* const* arguments, Py_ssize_t count, PyObject* names)
+      : values_(arguments, static_cast<std::size_t>(count)) {
+    if (object != nullptr || names != nullptr) gather(operation, object, arguments + count, names);
+  }
+  Given(const Given&) = delete;
+  Given& operator=(const Given&) = delete;
+
+  [[nodiscard]] std::span<PyObject* const> values() const { return values_; }
+  [[nodiscard]] core::Flags flags() const { return flags_; }
+
+ private:
+  void gather(const Operation& operation, PyObject* object, PyObject* const* named, PyObject* names);
+
+  std::span<PyObject* const> values_;
+  std::vector<PyObject*> gathered_;
+  core::Flags flags_ = core::Flags::none;
+};
 // A method that blocks, called by position and by name.
 [[nodiscard]] PyObject* call_method(const Operation& operation, PyObject* self, PyObject* const* arguments,
                                     Py_ssize_t count, PyObject* names);

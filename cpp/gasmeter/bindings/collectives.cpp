@@ -10,6 +10,7 @@
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/bindings/operation_methods.hpp"
+#include "gasmeter/bindings/parameters.hpp"
 #include "gasmeter/bindings/team.hpp"
 #include "gasmeter/bindings/value_types.hpp"
 
@@ -316,19 +317,15 @@ constexpr Parameter kBlocks =
     array_parameter("Its first axis is a multiple of `size`: the blocks, by the rank that each goes to.");
 constexpr Parameter kReduction{
     .name = "op", .type = "str", .annotation = "str", .about = "See `gasmeter.teams.Team`.", .value = "'sum'"};
-constexpr Parameter kRoot{
-    .name = "root", .type = "int", .annotation = "SupportsIndex", .about = "Rank of the team.", .value = "0"};
+constexpr Parameter kRoot = integer_parameter("root", "Rank of the team.", "0");
 constexpr Parameter kColor{.name = "color",
                            .type = "int or None",
                            .annotation = "SupportsIndex | None",
                            .about = "0 to 2^32-1; None: this member takes part and joins no team."};
-constexpr Parameter kKey{.name = "key",
-                         .type = "int",
-                         .annotation = "SupportsIndex",
-                         .about =
-                             "Members stand in the new team in the order of their keys (-2^63 to 2^63-1), then of "
-                             "their ranks in this one.",
-                         .value = "0"};
+constexpr Parameter kKey = integer_parameter(
+    "key",
+    "Members stand in the new team in the order of their keys (-2^63 to 2^63-1), then of their ranks in this one.",
+    "0");
 
 constexpr Operation kCollectives[] = {
     {.name = "team.barrier",

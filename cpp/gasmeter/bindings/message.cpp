@@ -80,12 +80,9 @@ class Request final : public Call {
 
 // ---- the table
 
-constexpr Parameter kLongPayload{
-    .name = "payload", .type = "buffer", .annotation = "Buffer", .about = "Contiguous bytes, at most `max_long`."};
-constexpr Parameter kPlace{.name = "offset",
-                           .type = "int",
-                           .annotation = "SupportsIndex",
-                           .about = "Where they go, in bytes from the start of the target's segment."};
+constexpr Parameter kLongPayload = buffer_parameter("payload", "Contiguous bytes, at most `max_long`.");
+constexpr Parameter kPlace =
+    integer_parameter("offset", "Where they go, in bytes from the start of the target's segment.");
 
 constexpr Operation kMessages[] = {
     {.name = "request",

@@ -47,10 +47,30 @@ void add_methods(py::handle type, Object object, bool in_programs) {
   }
 }
 
-// What it is by default, where something behind it was given.
-py::object default_of(const Parameter& parameter) {
-  return py::module_::import("builtins").attr("eval")(py::str(parameter.value.data(), parameter.value.size()));
-}
+// Counted values, and defaults where one behind was given by its name.
+class WithDefaults {
+ public:
+  WithDefaults(const Operation& operation, std::span<PyObject* const> values) : values_(values) {
+    if (std::ranges::find(values, nullptr) == values.end()) return;
+    const py::object eval = py::module_::import("builtins").attr("eval");
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (values[i] != nullptr) {
+        kept_.push_back(py::reinterpret_borrow<py::object>(values[i]));
+      } else {
+        const std::string_view value = operation.parameters[i - operation.objects].value;
+        kept_.push_back(eval(py::str(value.data(), value.size())));
+      }
+      filled_.push_back(kept_.back().ptr());
+    }
+    values_ = filled_;
+  }
+  [[nodiscard]] std::span<PyObject* const> get() const { return values_; }
+
+ private:
+  std::span<PyObject* const> values_;
+  std::vector<py::object> kept_;
+  std::vector<PyObject*> filled_;
+};
 
 py::list described() {
   py::list all;
@@ -85,28 +105,18 @@ void add_operations(py::handle type, Object object) {
 
 PyObject* make_method(const Operation& operation, PyObject* name, PyObject* self, PyObject* const* arguments,
                       Py_ssize_t count, PyObject* names) {
-  std::vector<PyObject*> given;
-  given.reserve(static_cast<std::size_t>(count) + 2);
-  py::object core;
-  if (operation.objects != 0) {
-    core = py::getattr(self, "_core");
-    given.push_back(core.ptr());
-  }
-  given.insert(given.end(), arguments, arguments + count);
-  const core::Flags flags = take_named(operation, given, arguments + count, names);
-  check_count(operation, given);
-  std::vector<py::object> defaults;
-  for (std::size_t i = operation.least; i < given.size(); ++i) {
-    if (given[i] != nullptr) continue;
-    given[i] = defaults.emplace_back(default_of(operation.parameters[i - operation.objects])).ptr();
-  }
+  const py::object core = operation.objects == 0 ? py::object() : py::getattr(self, "_core");
+  const Given given(operation, core.ptr(), arguments, count, names);
+  check_count(operation, given.values());
+  const WithDefaults values(operation, given.values());
   const py::object wrap = operation.result.wrapped.empty() ? py::object() : py::getattr(self, "_wrapped");
-  if (operation.object != Object::team) return operation_object(name, given, flags, wrap.ptr());
+  if (operation.object != Object::team) return operation_object(name, values.get(), given.flags(), wrap.ptr());
   // Teams call here or make operations, as whoever made them said.
-  given.insert(given.begin(), name);
+  std::vector<PyObject*> all{name};
+  all.insert(all.end(), values.get().begin(), values.get().end());
   const py::dict more = wrap ? py::dict("wrap"_a = wrap) : py::dict();
   PyObject* const result =
-      PyObject_VectorcallDict(py::getattr(self, "_call").ptr(), given.data(), given.size(), more.ptr());
+      PyObject_VectorcallDict(py::getattr(self, "_call").ptr(), all.data(), all.size(), more.ptr());
   if (result == nullptr) throw py::error_already_set();
   return result;
 }

@@ -199,7 +199,10 @@ std::unique_ptr<Call> parse_yielded(PyObject* yielded, Endpoint& endpoint, bool 
   }
   auto& self = *reinterpret_cast<OperationObject*>(yielded);
   self.carried_out = true;
-  const Operation* const operation = find_operation(py::cast<std::string_view>(py::handle(self.name)));
+  Py_ssize_t length = 0;
+  const char* const name = PyUnicode_AsUTF8AndSize(self.name, &length);
+  if (name == nullptr) throw py::error_already_set();
+  const Operation* const operation = find_operation({name, static_cast<std::size_t>(length)});
   if (operation == nullptr) {
     throw UsageError("operation '" + py::cast<std::string>(self.name) + "' is unknown on this endpoint");
   }

@@ -5,6 +5,15 @@
 
 namespace gasmeter::bindings {
 
+// A whole number of 64 bits.
+constexpr Parameter integer_parameter(std::string_view name, std::string_view about, std::string_view value = {}) {
+  return {.name = name, .type = "int", .annotation = "SupportsIndex", .about = about, .value = value};
+}
+// Contiguous memory.
+constexpr Parameter buffer_parameter(std::string_view name, std::string_view about, std::string_view value = {}) {
+  return {.name = name, .type = "buffer", .annotation = "Buffer", .about = about, .value = value};
+}
+
 inline constexpr Parameter kFlags{.name = "flags",
                                   .type = "int",
                                   .annotation = "int",
@@ -14,20 +23,14 @@ inline constexpr Parameter kFlags{.name = "flags",
 
 // ---- of transfers and atomics
 
-inline constexpr Parameter kRank{
-    .name = "rank", .type = "int", .annotation = "SupportsIndex", .about = "Owner of the segment."};
+inline constexpr Parameter kRank = integer_parameter("rank", "Owner of the segment.");
 
 // ---- of messages
 
-inline constexpr Parameter kTarget{.name = "rank", .type = "int", .annotation = "SupportsIndex", .about = "Target."};
-inline constexpr Parameter kHandler{
-    .name = "handler", .type = "int", .annotation = "SupportsIndex", .about = "Index that `register` returned."};
-inline constexpr Parameter kPayload{
-    .name = "payload",
-    .type = "buffer",
-    .annotation = "Buffer",
-    .about = "Contiguous bytes, at most `max_medium`; none makes it a Short, else it is a Medium.",
-    .value = "b''"};
+inline constexpr Parameter kTarget = integer_parameter("rank", "Target.");
+inline constexpr Parameter kHandler = integer_parameter("handler", "Index that `register` returned.");
+inline constexpr Parameter kPayload = buffer_parameter(
+    "payload", "Contiguous bytes, at most `max_medium`; none makes it a Short, else it is a Medium.", "b''");
 inline constexpr Parameter kWords{.name = "args",
                                   .type = "int",
                                   .annotation = "SupportsIndex",

@@ -232,17 +232,10 @@ PyObject* prepare_reply(PyObject* self, PyObject* const* arguments, Py_ssize_t c
 
 // ---- the table
 
-constexpr Parameter kLeast{.name = "least",
-                           .type = "int",
-                           .annotation = "SupportsIndex",
-                           .about = "Bytes of payload: the buffer holds between `least` and `most`."};
-constexpr Parameter kMost{
-    .name = "most", .type = "int", .annotation = "SupportsIndex", .about = "Bytes of payload, `least` or more."};
-constexpr Parameter kWordCount{.name = "args",
-                               .type = "int",
-                               .annotation = "SupportsIndex",
-                               .about = "How many arguments the commit will have, 0 to 16.",
-                               .value = "0"};
+constexpr Parameter kLeast =
+    integer_parameter("least", "Bytes of payload: the buffer holds between `least` and `most`.");
+constexpr Parameter kMost = integer_parameter("most", "Bytes of payload, `least` or more.");
+constexpr Parameter kWordCount = integer_parameter("args", "How many arguments the commit will have, 0 to 16.", "0");
 constexpr Parameter kLongOffset{
     .name = "offset",
     .type = "int",
@@ -251,8 +244,7 @@ constexpr Parameter kLongOffset{
         "Makes it a Long: where the payload goes, in bytes from the start of the target's segment. Else it is a "
         "Medium.",
     .value = "None"};
-constexpr Parameter kBytes{
-    .name = "n", .type = "int", .annotation = "SupportsIndex", .about = "Bytes of payload, 0 to `size`."};
+constexpr Parameter kBytes = integer_parameter("n", "Bytes of payload, 0 to `size`.");
 constexpr Operation kPrepared[] = {
     {.name = "prepare",
      .parameters = kParameters<kTarget, kLeast, kMost, kWordCount, kLongOffset, kFlags>,
@@ -298,10 +290,8 @@ PyObject* prepare_reply(PyObject* self, PyObject* const* arguments, Py_ssize_t c
           "prepare: in virtual time the handler has to be a generator: `prepared = yield token.prepare(...)`");
     }
     const Operation& operation = *find_operation("token_prepare");
-    std::vector<PyObject*> values{self};
-    values.insert(values.end(), arguments, arguments + count);
-    const core::Flags flags = take_named(operation, values, arguments + count, names);
-    const std::unique_ptr<Call> call = parse_operation(operation, token.endpoint(), values, flags);
+    const Given given(operation, self, arguments, count, names);
+    const std::unique_ptr<Call> call = parse_operation(operation, token.endpoint(), given.values(), given.flags());
     call->run(token.endpoint());
     return call->result(py::cast(&token.endpoint()).ptr());
   });

@@ -295,11 +295,9 @@ constexpr Operation kTokens[] = {
 PyObject* reply(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
   return guarded([&] {
     auto& token = object_of<Token>(self);
-    std::vector<PyObject*> values{self};
-    values.insert(values.end(), arguments, arguments + count);
-    const core::Flags flags = take_named(kTokens[0], values, arguments + count, names);
-    check_count(kTokens[0], values);
-    return token.reply({"reply", token.endpoint(), values, flags});
+    const Given given(kTokens[0], self, arguments, count, names);
+    check_count(kTokens[0], given.values());
+    return token.reply({"reply", token.endpoint(), given.values(), given.flags()});
   });
 }
 

@@ -164,27 +164,13 @@ PyObject* get_value(PyObject* self, PyObject* const* arguments, Py_ssize_t count
 
 // ---- the table
 
-constexpr Parameter kOffset{.name = "offset",
-                            .type = "int",
-                            .annotation = "SupportsIndex",
-                            .about = "First byte, from the start of its segment."};
-constexpr Parameter kWordOffset{
-    .name = "offset",
-    .type = "int",
-    .annotation = "SupportsIndex",
-    .about =
-        "First byte, from the start of its segment; a multiple of 8 makes it one access, which no rank ever sees half "
-        "done."};
-constexpr Parameter kValue{.name = "value",
-                           .type = "int",
-                           .annotation = "SupportsIndex",
-                           .about = "-2^63 to 2^63-1, in the machine's byte order."};
-constexpr Parameter kData{.name = "data",
-                          .type = "buffer",
-                          .annotation = "Buffer",
-                          .about = "Contiguous memory of any type; all its bytes are copied."};
-constexpr Parameter kInto{
-    .name = "into", .type = "buffer", .annotation = "Buffer", .about = "Contiguous writable memory to fill."};
+constexpr Parameter kOffset = integer_parameter("offset", "First byte, from the start of its segment.");
+constexpr Parameter kWordOffset = integer_parameter("offset",
+                                                    "First byte, from the start of its segment; a multiple of 8 makes "
+                                                    "it one access, which no rank ever sees half done.");
+constexpr Parameter kValue = integer_parameter("value", "-2^63 to 2^63-1, in the machine's byte order.");
+constexpr Parameter kData = buffer_parameter("data", "Contiguous memory of any type; all its bytes are copied.");
+constexpr Parameter kInto = buffer_parameter("into", "Contiguous writable memory to fill.");
 constexpr Parameter kSizeOrInto{.name = "into",
                                 .type = "int or buffer",
                                 .annotation = "SupportsIndex",
@@ -270,9 +256,9 @@ GASMETER_NOINLINE void put_buffer(Endpoint& endpoint, std::int64_t rank, std::in
 }
 
 // By name, with flags, or where the target is no neighbour: what all operations do.
-GASMETER_NOINLINE PyObject* in_general(std::string_view name, PyObject* self, PyObject* const* arguments,
-                                       Py_ssize_t count, PyObject* names) {
-  return call_method(*std::ranges::find(kTransfers, name, &Operation::name), self, arguments, count, names);
+GASMETER_NOINLINE PyObject* in_general(const char* name, PyObject* self, PyObject* const* arguments, Py_ssize_t count,
+                                       PyObject* names) {
+  return call_method(*find_operation(name), self, arguments, count, names);
 }
 
 PyObject* put(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
