@@ -54,7 +54,7 @@ def problems_of(text: str) -> list[str]:
         problems += [f"{name}.{member}: in the extension, not in the stub" for member in sorted(actual - members)]
         problems += [f"{name}.{member}: in the stub, not in the extension" for member in sorted(members - actual)]
     said, meant = (ast.unparse(ast.parse(each)).splitlines() for each in (text, with_operations(text)))
-    changes = [line for line in difflib.unified_diff(said, meant, n=0) if line.startswith(("-  ", "+  "))]
+    changes = [line for line in difflib.unified_diff(said, meant, n=0) if re.match(r"[-+] .*\w", line)]
     return problems + [f"{'stub' if line[0] == '-' else 'table'}: {line[1:].strip(' :')}" for line in changes]
 
 
