@@ -133,7 +133,7 @@ list of dict
     static std::deque<std::pair<std::string, std::string>> texts;  // as long as the module
     const auto& [name, doc] = texts.emplace_back(
         std::string("gasmeter._core.") + each.programs,
-        "What a program yields of one object: methods that make an `Operation` of it (of a team also: that block).");
+        "Methods that make an `Operation` of one object, to be yielded; of a team also those that carry it out.");
     PyType_Slot slots[] = {{Py_tp_doc, const_cast<char*>(doc.c_str())}, {0, nullptr}};
     PyType_Spec spec = {name.c_str(), 0, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
     const auto type = py::reinterpret_steal<py::object>(PyType_FromSpec(&spec));
