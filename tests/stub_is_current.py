@@ -1,14 +1,22 @@
-"""Checks that the hand-tidied stub of the extension names exactly what the extension offers."""
+"""Checks that the stub of the extension names what the extension offers, and its operations as their table says.
+
+With ``--write`` the operations are written into the stub: behind a mark in each class that has some.
+"""
 
 from __future__ import annotations
 
 import ast
+import difflib
+import re
+import subprocess
 import sys
+from collections import defaultdict
 from pathlib import Path
 
 from gasmeter import _core
 
 STUB = Path(__file__).parent.parent / "python" / "gasmeter" / "_core.pyi"
+MARK = "    # ---- operations, written by tests/stub_is_current.py --write\n"
 
 
 def public(names: list[str]) -> set[str]:
@@ -16,9 +24,22 @@ def public(names: list[str]) -> set[str]:
     return {name for name in names if not name.startswith("_")}
 
 
-def main() -> int:
-    """Compare the stub's names with the extension's; return the exit status."""
-    tree = ast.parse(STUB.read_text())
+def with_operations(text: str) -> str:
+    """Return a stub with the operations that its classes have by the table."""
+    methods: dict[str, str] = defaultdict(str)
+    for operation in _core.operations():
+        for name, stubs in operation["stubs"].items():
+            decorator = "    @overload\n" if len(stubs) > 1 else ""
+            methods[name] += "".join(f"{decorator}    def {operation['method']}{stub}: ...\n" for stub in stubs)
+    for name, defined in methods.items():
+        part = re.compile(rf"^(class {name}\b.*?{re.escape(MARK)})(.*?)(?=^\S|\Z)", re.DOTALL | re.MULTILINE)
+        text = part.sub(lambda found, defined=defined: f"{found[1]}{defined}\n", text)
+    return text
+
+
+def problems_of(text: str) -> list[str]:
+    """Return what a stub says otherwise than the extension."""
+    tree = ast.parse(text)
     problems = []
     top = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef)}
     offered = public(dir(_core))
@@ -32,9 +53,20 @@ def main() -> int:
         actual = public(list(vars(getattr(_core, name))))
         problems += [f"{name}.{member}: in the extension, not in the stub" for member in sorted(actual - members)]
         problems += [f"{name}.{member}: in the stub, not in the extension" for member in sorted(members - actual)]
+    said, meant = (ast.unparse(ast.parse(each)).splitlines() for each in (text, with_operations(text)))
+    changes = [line for line in difflib.unified_diff(said, meant, n=0) if re.match(r"[-+] .*\w", line)]
+    return problems + [f"{'stub' if line[0] == '-' else 'table'}: {line[1:].strip(' :')}" for line in changes]
+
+
+def main() -> int:
+    """Compare the stub with the extension, or write it; return the exit status."""
+    if "--write" in sys.argv[1:]:
+        STUB.write_text(with_operations(STUB.read_text()))
+        subprocess.run(["ruff", "format", "--quiet", STUB], check=True)
+    problems = problems_of(STUB.read_text())
     for problem in problems:
         print(problem, file=sys.stderr)
-    print(f"stub of the extension: {len(offered)} names compared, {len(problems)} problems")
+    print(f"stub of the extension: {len(public(dir(_core)))} names compared, {len(problems)} problems")
     return 1 if problems else 0
 
 

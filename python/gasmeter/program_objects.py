@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gasmeter._core import Operation
+from gasmeter._core import Operation, PreparedOperations, TokenOperations
 from gasmeter.errors import UsageError
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
-    from typing_extensions import Buffer
 
     from gasmeter._core import Endpoint, Event, Prepared, Token
 
 __all__ = ["ProgramPrepared", "ProgramToken", "Region", "program_prepared"]
 
 
-class ProgramPrepared:
+class ProgramPrepared(PreparedOperations):
     """A prepared message in a program that yields: `commit` and `cancel` are operations.
 
     As a context manager (``with (yield ep.prepare(...)) as prepared``) it is cancelled at the end unless it was
@@ -41,38 +40,6 @@ class ProgramPrepared:
     def buffer(self) -> npt.NDArray[np.uint8]:
         """The network's own memory, writable; empty once the message is committed or cancelled."""
         return self._core.buffer
-
-    def commit(self, handler: int, n: int, *args: int, flags: int = 0) -> Operation[bool | None]:
-        """Send the first bytes of the buffer.
-
-        Parameters
-        ----------
-        handler : int
-            Index that `ProgramEndpoint.register` returned.
-        n : int
-            Bytes of payload, 0 to `size`.
-        *args : int
-            As many whole numbers of 32 bits as prepare was told.
-        flags : int, default 0
-            `gasmeter.IMMEDIATE`: be refused instead of waiting; the message is still prepared then.
-
-        Returns
-        -------
-        Operation
-            Yields None, or with `gasmeter.IMMEDIATE` whether it was sent. `UsageError` if the message was committed or
-            cancelled before, or while a view of the buffer (a slice, another type, a memoryview) is still in use.
-        """
-        return Operation("commit", self._core, handler, n, *args, flags=flags)
-
-    def cancel(self) -> Operation[None]:
-        """Send nothing and give back what prepare took.
-
-        Returns
-        -------
-        Operation
-            Yields None.
-        """
-        return Operation("cancel", self._core)
 
     def __enter__(self) -> ProgramPrepared:
         """Return itself."""
@@ -99,7 +66,7 @@ def program_prepared(core: Prepared | None) -> ProgramPrepared | None:
     return None if core is None else ProgramPrepared(core)
 
 
-class ProgramToken:
+class ProgramToken(TokenOperations):
     """What a handler that is a generator is given: a `gasmeter._core.Token` whose answers are operations to yield.
 
     Parameters
@@ -107,6 +74,8 @@ class ProgramToken:
     core : gasmeter._core.Token
         Valid until the handler ends.
     """
+
+    _wrapped = staticmethod(program_prepared)
 
     def __init__(self, core: Token) -> None:
         self._core = core
@@ -135,28 +104,6 @@ class ProgramToken:
     def view(self) -> memoryview:
         """The payload itself, read-only, until the handler ends."""
         return self._core.view
-
-    def reply(self, handler: int, payload: Buffer = b"", *args: int, flags: int = 0) -> Operation[bool | None]:
-        """Answer the request, at most once; parameters as `ProgramEndpoint.request`.
-
-        Returns
-        -------
-        Operation
-            Yields None, or with `gasmeter.IMMEDIATE` whether it was sent.
-        """
-        return Operation("token_reply", self._core, handler, payload, *args, flags=flags)
-
-    def prepare(
-        self, least: int, most: int, args: int = 0, offset: int | None = None, *, flags: int = 0
-    ) -> Operation[ProgramPrepared | None]:
-        """Prepare the reply; parameters as `ProgramEndpoint.prepare`.
-
-        Returns
-        -------
-        Operation
-            Yields a `ProgramPrepared`; None: refused.
-        """
-        return Operation("token_prepare", self._core, least, most, args, offset, flags=flags, wrap=program_prepared)
 
 
 class Region:

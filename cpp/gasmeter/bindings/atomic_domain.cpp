@@ -6,10 +6,9 @@
 #include <limits>
 
 #include "gasmeter/base/error.hpp"
-#include "gasmeter/bindings/call.hpp"
 #include "gasmeter/bindings/event.hpp"
-#include "gasmeter/bindings/fast_method.hpp"
 #include "gasmeter/bindings/operation_methods.hpp"
+#include "gasmeter/bindings/parameters.hpp"
 #include "gasmeter/bindings/value_types.hpp"
 
 namespace gasmeter::bindings {
@@ -24,18 +23,18 @@ struct OpName {
   AtomicOp op;
 };
 // `cas` returns what was there, as `swap` and `get` do.
-constexpr std::array<OpName, 24> kOps{{{"set", AtomicOp::set},         {"get", AtomicOp::get},
-                                       {"swap", AtomicOp::swap},       {"cas", AtomicOp::fcas},
-                                       {"add", AtomicOp::add},         {"fetch_add", AtomicOp::fadd},
-                                       {"sub", AtomicOp::sub},         {"fetch_sub", AtomicOp::fsub},
-                                       {"mult", AtomicOp::mult},       {"fetch_mult", AtomicOp::fmult},
-                                       {"min", AtomicOp::min},         {"fetch_min", AtomicOp::fmin},
-                                       {"max", AtomicOp::max},         {"fetch_max", AtomicOp::fmax},
-                                       {"inc", AtomicOp::inc},         {"fetch_inc", AtomicOp::finc},
-                                       {"dec", AtomicOp::dec},         {"fetch_dec", AtomicOp::fdec},
-                                       {"bit_and", AtomicOp::bit_and}, {"fetch_and", AtomicOp::fbit_and},
-                                       {"bit_or", AtomicOp::bit_or},   {"fetch_or", AtomicOp::fbit_or},
-                                       {"bit_xor", AtomicOp::bit_xor}, {"fetch_xor", AtomicOp::fbit_xor}}};
+constexpr OpName kOps[] = {{"set", AtomicOp::set},         {"get", AtomicOp::get},
+                           {"swap", AtomicOp::swap},       {"cas", AtomicOp::fcas},
+                           {"add", AtomicOp::add},         {"fetch_add", AtomicOp::fadd},
+                           {"sub", AtomicOp::sub},         {"fetch_sub", AtomicOp::fsub},
+                           {"mult", AtomicOp::mult},       {"fetch_mult", AtomicOp::fmult},
+                           {"min", AtomicOp::min},         {"fetch_min", AtomicOp::fmin},
+                           {"max", AtomicOp::max},         {"fetch_max", AtomicOp::fmax},
+                           {"inc", AtomicOp::inc},         {"fetch_inc", AtomicOp::finc},
+                           {"dec", AtomicOp::dec},         {"fetch_dec", AtomicOp::fdec},
+                           {"bit_and", AtomicOp::bit_and}, {"fetch_and", AtomicOp::fbit_and},
+                           {"bit_or", AtomicOp::bit_or},   {"fetch_or", AtomicOp::fbit_or},
+                           {"bit_xor", AtomicOp::bit_xor}, {"fetch_xor", AtomicOp::fbit_xor}};
 
 template <class Names>
 const auto& named(const char* what, const Names& names, const std::string& wanted) {
@@ -56,19 +55,19 @@ bool is_float(ValueType type) {
 
 AtomicOps ops_of(ValueType type, const std::vector<std::string>& names) {
   if (names.empty()) return is_float(type) ? AtomicOps::all_of_floats() : AtomicOps::all_of_integers();
-  std::array<bool, kOps.size()> wanted{};
+  std::array<bool, std::size(kOps)> wanted{};
   for (const std::string& name : names) {
     const OpName& entry = named("operation", kOps, name);
     if (is_float(type) && core::is_bitwise(entry.op)) {
       throw UsageError("atomic_domain: operation '" + name + "' is for integers, not for floating point");
     }
-    wanted[static_cast<std::size_t>(&entry - kOps.data())] = true;
+    wanted[static_cast<std::size_t>(&entry - kOps)] = true;
   }
   // A set is made of a list: what is not wanted is the first that is, again.
   const AtomicOp first = named("operation", kOps, names.front()).op;
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
     return AtomicOps{(wanted[I] ? kOps[I].op : first)...};
-  }(std::make_index_sequence<kOps.size()>());
+  }(std::make_index_sequence<std::size(kOps)>());
 }
 
 template <class T>
@@ -230,75 +229,44 @@ class FetchAdd final : public Call {
   bool taken_ = false;
 };
 
-constexpr OperationInfo kAtomics[] = {
-    {"atomic",
-     "(domain, op, rank, offset, *operands, flags=0)",
-     {"domain", "op", "rank", "offset"},
-     4,
-     kAnyNumber,
-     true,
-     false,
-     false,
-     &make_call<Atomic>,
-     R"(atomic($self, domain, op, rank, offset, *operands, flags=0)
---
+constexpr Parameter kDomain{.name = "domain",
+                            .type = "AtomicDomain",
+                            .annotation = "AtomicDomain",
+                            .about = "What `gasmeter.atomics.AtomicDomain` is made of, whose methods call this."};
+constexpr Parameter kOperationName{
+    .name = "op", .type = "str", .annotation = "str", .about = "Name of one of the domain's operations."};
+constexpr Parameter kAtomicOffset =
+    integer_parameter("offset", "A multiple of the type's size, from the start of its segment.");
+constexpr Parameter kOperands{.name = "operands",
+                              .type = "int or float",
+                              .annotation = "float",
+                              .about = "As many as the operation has.",
+                              .kind = Kind::any_number};
+constexpr Parameter kInteger8Offset = integer_parameter("offset", "A multiple of 8, from the start of its segment.");
+constexpr Parameter kAddend = integer_parameter("value", "-2^63 to 2^63-1; sums wrap around.");
 
-Do an operation of an atomic domain; see `gasmeter.atomics.AtomicDomain`, whose methods call this.
-
-Returns
--------
-int, float, bool or None
-    What was there before, of an operation that fetches; None: refused. Else as `request`.
-)"},
-    {"atomic_nb",
-     "(domain, op, rank, offset, *operands, flags=0)",
-     {"domain", "op", "rank", "offset"},
-     4,
-     kAnyNumber,
-     true,
-     false,
-     false,
-     &make_call<AtomicNonBlocking>,
-     R"(atomic_nb($self, domain, op, rank, offset, *operands, flags=0)
---
-
-Begin an operation of an atomic domain.
-
-Returns
--------
-Event or None
-    Its `value` is what was there before, of an operation that fetches. None: refused.
-)"},
-    {"fetch_add",
-     "(rank, offset, value, *, flags=0)",
-     {"rank", "offset", "value"},
-     3,
-     3,
-     true,
-     false,
-     false,
-     &make_call<FetchAdd>,
-     R"(fetch_add($self, rank, offset, value, *, flags=0)
---
-
-Add to an 8-byte integer in a rank's segment, atomically with every other `fetch_add`.
-
-Parameters
-----------
-rank : int
-    Owner of the segment.
-offset : int
-    A multiple of 8, from the start of its segment.
-value : int
-    -2^63 to 2^63-1; sums wrap around.
-flags : int, default 0
-    `gasmeter.IMMEDIATE`: be refused instead of waiting.
-
-Returns
--------
-int or None
-    What was there before; None: refused.
-)"},
+constexpr Operation kAtomics[] = {
+    {.name = "atomic",
+     .in_programs = false,
+     .parameters = kParameters<kDomain, kOperationName, kRank, kAtomicOffset, kOperands, kFlags>,
+     .summary = "Do an operation of an atomic domain.",
+     .result = {.type = "int, float, bool or None",
+                .about = "what was there before, of an operation that fetches; None: refused. Else as `request`.",
+                .annotation = "Any"},
+     .parse = &make_call<Atomic>},
+    {.name = "atomic_nb",
+     .in_programs = false,
+     .parameters = kParameters<kDomain, kOperationName, kRank, kAtomicOffset, kOperands, kFlags>,
+     .summary = "Begin an operation of an atomic domain.",
+     .result = {.type = "Event or None",
+                .about = "its `value` is what was there before, of an operation that fetches. None: refused.",
+                .annotation = "Event"},
+     .parse = &make_call<AtomicNonBlocking>},
+    {.name = "fetch_add",
+     .parameters = kParameters<kRank, kInteger8Offset, kAddend, kFlags>,
+     .summary = "Add to an 8-byte integer in a rank's segment, atomically with every other `fetch_add`.",
+     .result = {.type = "int or None", .about = "what was there before; None: refused.", .annotation = "int"},
+     .parse = &make_call<FetchAdd>},
 };
 
 }  // namespace
@@ -343,11 +311,8 @@ PyObject* number_of(ValueType type, std::uint64_t bits) {
   return Py_NewRef(Py_None);
 }
 
-std::span<const OperationInfo> atomic_operations() {
-  return kAtomics;
-}
-void add_atomic_methods(py::handle endpoint_type) {
-  add_operation_methods<kAtomics>(endpoint_type);
+std::span<const Entry> atomic_operations() {
+  return entries_of<kAtomics>();
 }
 
 }  // namespace gasmeter::bindings

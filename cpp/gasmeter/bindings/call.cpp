@@ -1,68 +1,60 @@
 #include "gasmeter/bindings/call.hpp"
 
+#include <algorithm>
+#include <functional>
 #include <string>
-#include <string_view>
-#include <unordered_map>
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/bindings/fast_method.hpp"
+#include "gasmeter/bindings/parameters.hpp"
+#include "gasmeter/bindings/prepared.hpp"
 
 namespace gasmeter::bindings {
-namespace {
 
-using Table = std::unordered_map<std::string_view, const OperationInfo*>;
-
-const Table& all_operations() {
-  static const Table table = [] {
-    Table made;
-    for (const auto operations :
-         {transfer_operations(), strided_operations(), message_operations(), prepared_operations(), atomic_operations(),
-          collective_operations(), waiting_operations(), token_operations()}) {
-      for (const OperationInfo& operation : operations) made.emplace(operation.name, &operation);
-    }
-    return made;
-  }();
-  return table;
-}
-
-[[noreturn]] void refuse_arguments(const OperationInfo& operation, std::size_t given) {
-  throw py::type_error(std::string(operation.name) + operation.signature + ": " + std::to_string(given) +
+void check_count(const Operation& operation, std::span<PyObject* const> values) {
+  const auto is_left_out = [](PyObject* value) { return value == nullptr; };
+  if (values.size() >= operation.least && values.size() <= operation.most &&
+      std::ranges::none_of(values.first(operation.least), is_left_out)) {
+    return;
+  }
+  const auto given =
+      std::ranges::count_if(values, std::not_fn(is_left_out)) - static_cast<std::ptrdiff_t>(operation.objects);
+  throw py::type_error(signature_of(operation) + ": " + std::to_string(std::max<std::ptrdiff_t>(given, 0)) +
                        " arguments given");
 }
 
-}  // namespace
-
-NamedArguments named_arguments(const OperationInfo& operation, std::vector<PyObject*>& given, PyObject* const* named,
-                               PyObject* names) {
-  NamedArguments found;
-  if (names == nullptr) return found;
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); ++i) {
+void Given::gather(const Operation& operation, PyObject* object, PyObject* const* named, PyObject* names) {
+  const Py_ssize_t count = names == nullptr ? 0 : PyTuple_GET_SIZE(names);
+  gathered_.reserve(operation.objects + values_.size() + static_cast<std::size_t>(count));
+  if (object != nullptr) gathered_.push_back(object);
+  gathered_.insert(gathered_.end(), values_.begin(), values_.end());
+  for (Py_ssize_t i = 0; i < count; ++i) {
     Py_ssize_t length = 0;
     const char* const text = PyUnicode_AsUTF8AndSize(PyTuple_GET_ITEM(names, i), &length);
     if (text == nullptr) throw py::error_already_set();
     const std::string_view name(text, static_cast<std::size_t>(length));
-    if (name == "flags" && operation.takes_flags) {
-      found.flags = flags_of(operation.name, named[i]);
+    if (name == kFlags.name && operation.takes_flags) {
+      flags_ = flags_of(operation.name, named[i]);
       continue;
     }
-    std::size_t at = 0;
-    while (at < kMostParameters && operation.parameters[at] != nullptr && name != operation.parameters[at]) ++at;
-    const bool known = at < kMostParameters && operation.parameters[at] != nullptr;
-    if (!known || (at < given.size() && given[at] != nullptr)) {
-      throw py::type_error(std::string(operation.name) + operation.signature + ": unexpected argument '" +
-                           std::string(name) + "'");
+    const auto known = operation.parameters.first(operation.positional);
+    const auto found = std::ranges::find(known, name, &Parameter::name);
+    const std::size_t at = operation.objects + static_cast<std::size_t>(found - known.begin());
+    if (found == known.end() || (at < gathered_.size() && gathered_[at] != nullptr)) {
+      throw py::type_error(signature_of(operation) + ": unexpected argument '" + std::string(name) + "'");
     }
-    if (given.size() <= at) given.resize(at + 1, nullptr);
-    given[at] = named[i];
+    if (gathered_.size() <= at) gathered_.resize(at + 1, nullptr);
+    gathered_[at] = named[i];
   }
-  return found;
+  values_ = gathered_;
 }
 
-PyObject* call_method(const OperationInfo& operation, PyObject* self, PyObject* const* arguments, Py_ssize_t count,
+PyObject* call_method(const Operation& operation, PyObject* self, PyObject* const* arguments, Py_ssize_t count,
                       PyObject* names) {
-  std::vector<PyObject*> given(arguments, arguments + count);
-  const NamedArguments named = named_arguments(operation, given, arguments + count, names);
-  return carry_out(operation, self, given, named.flags);
+  const bool is_prepared = operation.object == Object::prepared;
+  const Given given(operation, is_prepared ? self : nullptr, arguments, count, names);
+  if (!is_prepared) return carry_out(operation, self, given.values(), given.flags());
+  return carry_out(operation, object_of<Prepared>(self).owner().ptr(), given.values(), given.flags());
 }
 
 core::Flags flags_of(const char* call, PyObject* value) {
@@ -74,35 +66,19 @@ core::Flags flags_of(const char* call, PyObject* value) {
   return flags != 0 ? core::Flags::immediate : core::Flags::none;
 }
 
-const OperationInfo* find_operation(PyObject* name) {
-  Py_ssize_t length = 0;
-  const char* const text = PyUnicode_AsUTF8AndSize(name, &length);
-  if (text == nullptr) throw py::error_already_set();
-  const Table& table = all_operations();
-  const auto found = table.find({text, static_cast<std::size_t>(length)});
-  return found == table.end() ? nullptr : found->second;
-}
-
-std::unique_ptr<Call> parse_operation(const OperationInfo& operation, Endpoint& endpoint,
-                                      std::span<PyObject* const> values, core::Flags flags) {
-  if (values.size() < operation.least || values.size() > operation.most) refuse_arguments(operation, values.size());
-  for (std::size_t i = 0; i < operation.least; ++i) {
-    if (values[i] == nullptr) refuse_arguments(operation, values.size() - 1);
-  }
+std::unique_ptr<Call> parse_operation(const Operation& operation, Endpoint& endpoint, std::span<PyObject* const> values,
+                                      core::Flags flags) {
+  check_count(operation, values);
   if (flags != core::Flags::none && !operation.takes_flags) {
-    throw py::type_error(std::string(operation.name) + operation.signature + ": takes no flags");
+    throw py::type_error(signature_of(operation) + ": takes no flags");
   }
   return operation.parse({operation.name, endpoint, values, flags});
 }
 
-PyObject* carry_out(const OperationInfo& operation, PyObject* self, std::span<PyObject* const> values,
-                    core::Flags flags) {
+PyObject* carry_out(const Operation& operation, PyObject* self, std::span<PyObject* const> values, core::Flags flags) {
   auto& endpoint = object_of<Endpoint>(self);
-  if (operation.of_prepared || operation.in_handlers) {
-    if (endpoint.is_virtual()) endpoint.enter(operation.name);
-  } else {
-    endpoint.enter(operation.name);
-  }
+  const bool ends_what_is_prepared = operation.object == Object::prepared || operation.object == Object::token;
+  if (!ends_what_is_prepared || endpoint.is_virtual()) endpoint.enter(operation.name);
   return run_now(parse_operation(operation, endpoint, values, flags), endpoint, self);
 }
 
@@ -114,13 +90,6 @@ PyObject* run_now(std::unique_ptr<Call> call, Endpoint& endpoint, PyObject* self
     throw;
   }
   return call->result(self);
-}
-
-void add_operations(py::handle endpoint_type) {
-  for (const auto add : {&add_transfer_methods, &add_strided_methods, &add_message_methods, &add_prepared_methods,
-                         &add_atomic_methods, &add_waiting_methods}) {
-    add(endpoint_type);
-  }
 }
 
 }  // namespace gasmeter::bindings

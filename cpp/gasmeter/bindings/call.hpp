@@ -4,12 +4,13 @@
 
 #include <pybind11/pybind11.h>
 
-#include <array>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "gasmeter/bindings/endpoint.hpp"
+#include "gasmeter/bindings/operation.hpp"
 #include "gasmeter/core/event.hpp"
 
 namespace gasmeter::bindings {
@@ -41,23 +42,6 @@ struct Arguments {
   [[nodiscard]] bool immediate() const { return core::is_immediate(flags); }
 };
 
-inline constexpr std::size_t kMostParameters = 6;
-
-struct OperationInfo {
-  const char* name;
-  const char* signature;  // of messages
-  std::array<const char*, kMostParameters> parameters;
-  std::size_t least;  // arguments
-  std::size_t most;   // kAnyNumber: words follow the parameters
-  bool takes_flags;
-  bool of_prepared;  // ends what is prepared, so it may come between
-  bool in_handlers;  // of a token: allowed there, and nowhere else
-  // With the GIL. Throws for what is not allowed.
-  std::unique_ptr<Call> (*parse)(const Arguments& arguments);
-  const char* doc;
-};
-inline constexpr std::size_t kAnyNumber = 64;
-
 // A pybind object of type T behind an argument. Throws TypeError naming call and parameter.
 template <class T>
 T& object_argument(const Arguments& arguments, std::size_t i, const char* what, const char* type) {
@@ -78,48 +62,60 @@ std::unique_ptr<Call> make_call(const Arguments& arguments) {
 [[nodiscard]] core::Flags flags_of(const char* call, PyObject* value);
 inline constexpr unsigned kImmediateFlag = 1;
 
-// By its name; null: there is none. `name` is a str.
-[[nodiscard]] const OperationInfo* find_operation(PyObject* name);
-// Arguments counted and flags taken, then parsed. Throws.
-[[nodiscard]] std::unique_ptr<Call> parse_operation(const OperationInfo& operation, Endpoint& endpoint,
+// By its name; null: there is none.
+[[nodiscard]] const Operation* find_operation(std::string_view name);
+// Throws TypeError for too many or too few arguments.
+void check_count(const Operation& operation, std::span<PyObject* const> values);
+// Arguments counted, then parsed. Throws.
+[[nodiscard]] std::unique_ptr<Call> parse_operation(const Operation& operation, Endpoint& endpoint,
                                                     std::span<PyObject* const> values, core::Flags flags);
 
-// What a call was given by name: values at their places, and flags.
-struct NamedArguments {
-  core::Flags flags = core::Flags::none;
+// What a method was called with: by position as it came, else all at their places.
+class Given {
+ public:
+  // `object`: is the first of them; null: none is. `names`: of the values behind those of `count`, a tuple or null.
+  Given(const Operation& operation, PyObject* object, PyObject* const* arguments, Py_ssize_t count, PyObject* names)
+      : values_(arguments, static_cast<std::size_t>(count)) {
+    if (object != nullptr || names != nullptr) gather(operation, object, arguments + count, names);
+  }
+  Given(const Given&) = delete;
+  Given& operator=(const Given&) = delete;
+
+  [[nodiscard]] std::span<PyObject* const> values() const { return values_; }
+  [[nodiscard]] core::Flags flags() const { return flags_; }
+
+ private:
+  void gather(const Operation& operation, PyObject* object, PyObject* const* named, PyObject* names);
+
+  std::span<PyObject* const> values_;
+  std::vector<PyObject*> gathered_;
+  core::Flags flags_ = core::Flags::none;
 };
-// `given`: what was given by position; grows. `named`: the values behind it, of `names` (a tuple or null).
-[[nodiscard]] NamedArguments named_arguments(const OperationInfo& operation, std::vector<PyObject*>& given,
-                                             PyObject* const* named, PyObject* names);
-// A method of the endpoint, called by position and by name.
-[[nodiscard]] PyObject* call_method(const OperationInfo& operation, PyObject* self, PyObject* const* arguments,
+// A method that blocks, called by position and by name.
+[[nodiscard]] PyObject* call_method(const Operation& operation, PyObject* self, PyObject* const* arguments,
                                     Py_ssize_t count, PyObject* names);
+// A method of a program's object: makes the operation, whose name is `name`, to be yielded.
+[[nodiscard]] PyObject* make_method(const Operation& operation, PyObject* name, PyObject* self,
+                                    PyObject* const* arguments, Py_ssize_t count, PyObject* names);
 
 // Of a rank process: runs a call and returns its result, a new reference. One that fails may still be under way: it is
 // kept as long as the endpoint.
 [[nodiscard]] PyObject* run_now(std::unique_ptr<Call> call, Endpoint& endpoint, PyObject* self);
 
-// Adds every operation as a method that blocks, for programs on rank processes.
-void add_operations(py::handle endpoint_type);
 // Parsed, run, and its result; `endpoint` is the endpoint's object. A new reference.
-[[nodiscard]] PyObject* carry_out(const OperationInfo& operation, PyObject* endpoint, std::span<PyObject* const> values,
+[[nodiscard]] PyObject* carry_out(const Operation& operation, PyObject* endpoint, std::span<PyObject* const> values,
                                   core::Flags flags);
 
-// ---- the operations, one table a topic; of most topics they are methods of the endpoint, too
-[[nodiscard]] std::span<const OperationInfo> transfer_operations();
-[[nodiscard]] std::span<const OperationInfo> strided_operations();
-[[nodiscard]] std::span<const OperationInfo> message_operations();
-[[nodiscard]] std::span<const OperationInfo> prepared_operations();
-[[nodiscard]] std::span<const OperationInfo> atomic_operations();
-[[nodiscard]] std::span<const OperationInfo> collective_operations();
-[[nodiscard]] std::span<const OperationInfo> waiting_operations();
-[[nodiscard]] std::span<const OperationInfo> token_operations();
-void add_transfer_methods(py::handle endpoint_type);
-void add_strided_methods(py::handle endpoint_type);
-void add_message_methods(py::handle endpoint_type);
-void add_prepared_methods(py::handle endpoint_type);
-void add_atomic_methods(py::handle endpoint_type);
-void add_waiting_methods(py::handle endpoint_type);
+// ---- the table of operations, in pieces by topic
+struct Entry;
+[[nodiscard]] std::span<const Entry> transfer_operations();
+[[nodiscard]] std::span<const Entry> strided_operations();
+[[nodiscard]] std::span<const Entry> message_operations();
+[[nodiscard]] std::span<const Entry> prepared_operations();
+[[nodiscard]] std::span<const Entry> atomic_operations();
+[[nodiscard]] std::span<const Entry> collective_operations();
+[[nodiscard]] std::span<const Entry> waiting_operations();
+[[nodiscard]] std::span<const Entry> token_operations();
 
 // True or False for an immediate operation, else None. A new reference.
 [[nodiscard]] inline PyObject* outcome(bool immediate, bool taken) {

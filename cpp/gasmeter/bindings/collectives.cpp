@@ -2,7 +2,6 @@
 #include <pybind11/numpy.h>
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <optional>
 #include <string>
@@ -10,8 +9,8 @@
 #include <vector>
 
 #include "gasmeter/base/error.hpp"
-#include "gasmeter/bindings/call.hpp"
-#include "gasmeter/bindings/fast_method.hpp"
+#include "gasmeter/bindings/operation_methods.hpp"
+#include "gasmeter/bindings/parameters.hpp"
 #include "gasmeter/bindings/team.hpp"
 #include "gasmeter/bindings/value_types.hpp"
 
@@ -28,13 +27,9 @@ struct ReductionName {
   const char* name;
   ReduceOp op;
 };
-constexpr std::array<ReductionName, 7> kReductions{{{"sum", ReduceOp::add},
-                                                    {"prod", ReduceOp::mult},
-                                                    {"min", ReduceOp::min},
-                                                    {"max", ReduceOp::max},
-                                                    {"bit_and", ReduceOp::bit_and},
-                                                    {"bit_or", ReduceOp::bit_or},
-                                                    {"bit_xor", ReduceOp::bit_xor}}};
+constexpr ReductionName kReductions[] = {
+    {"sum", ReduceOp::add},         {"prod", ReduceOp::mult},     {"min", ReduceOp::min},        {"max", ReduceOp::max},
+    {"bit_and", ReduceOp::bit_and}, {"bit_or", ReduceOp::bit_or}, {"bit_xor", ReduceOp::bit_xor}};
 
 template <class Names>
 std::string listed(const Names& names) {
@@ -53,7 +48,7 @@ Team& team_argument(const Arguments& arguments) {
 }
 
 std::uint32_t root_argument(const Arguments& arguments, std::size_t i, const Team& team) {
-  const std::int64_t root = integer(arguments.call, "root", arguments[i]);
+  const std::int64_t root = arguments[i] == nullptr ? 0 : integer(arguments.call, "root", arguments[i]);
   if (root < 0 || root >= team.size()) {
     throw UsageError(std::string(arguments.call) + ": root " + std::to_string(root) +
                      " does not exist in the team; its ranks are 0.." + std::to_string(team.size() - 1));
@@ -62,6 +57,7 @@ std::uint32_t root_argument(const Arguments& arguments, std::size_t i, const Tea
 }
 
 ReduceOp reduction_argument(const Arguments& arguments, std::size_t i) {
+  if (arguments[i] == nullptr) return ReduceOp::add;
   const auto wanted = py::str(py::handle(arguments[i])).cast<std::string>();
   for (const ReductionName& entry : kReductions) {
     if (wanted == entry.name) return entry.op;
@@ -262,7 +258,7 @@ class Split final : public Call {
       }
       color_ = static_cast<std::uint32_t>(color);
     }
-    key_ = integer(arguments.call, "key", arguments[2]);
+    if (arguments[2] != nullptr) key_ = integer(arguments.call, "key", arguments[2]);
   }
   void run(Endpoint& endpoint) override {
     run::AnyTeam& parent = team_.any();
@@ -310,29 +306,96 @@ class Destroy final : public Call {
 
 // ---- the table
 
-// Methods of gasmeter.teams.Team, which says what they do.
-constexpr OperationInfo collective(const char* name, const char* signature, std::size_t arguments,
-                                   std::unique_ptr<Call> (*parse)(const Arguments&)) {
-  return {name, signature, {}, arguments, arguments, false, false, false, parse, nullptr};
+constexpr Parameter array_parameter(std::string_view about) {
+  return {.name = "array", .type = "numpy.ndarray", .annotation = "npt.NDArray[Any]", .about = about};
 }
+constexpr Parameter kShared =
+    array_parameter("At the root what is sent; elsewhere C-contiguous and writeable: where it goes.");
+constexpr Parameter kOperand = array_parameter("This member's operand.");
+constexpr Parameter kPart = array_parameter("This member's part.");
+constexpr Parameter kBlocks =
+    array_parameter("Its first axis is a multiple of `size`: the blocks, by the rank that each goes to.");
+constexpr Parameter kReduction{
+    .name = "op", .type = "str", .annotation = "str", .about = "See `gasmeter.teams.Team`.", .value = "'sum'"};
+constexpr Parameter kRoot = integer_parameter("root", "Rank of the team.", "0");
+constexpr Parameter kColor{.name = "color",
+                           .type = "int or None",
+                           .annotation = "SupportsIndex | None",
+                           .about = "0 to 2^32-1; None: this member takes part and joins no team."};
+constexpr Parameter kKey = integer_parameter(
+    "key",
+    "Members stand in the new team in the order of their keys (-2^63 to 2^63-1), then of their ranks in this one.",
+    "0");
 
-constexpr OperationInfo kCollectives[] = {
-    collective("team.barrier", "()", 1, &make_call<TeamBarrier>),
-    collective("team.broadcast", "(array, root)", 3, &make_call<Broadcast>),
-    collective("team.reduce", "(array, op, root)", 4, &make_call<ReduceCall, Collective::reduce>),
-    collective("team.all_reduce", "(array, op)", 3, &make_call<ReduceCall, Collective::reduce_all>),
-    collective("team.scan", "(array, op)", 3, &make_call<ReduceCall, Collective::scan>),
-    collective("team.exchange", "(array)", 2, &make_call<Exchange>),
-    collective("team.gather", "(array, root)", 3, &make_call<Gather, Collective::gather>),
-    collective("team.all_gather", "(array)", 2, &make_call<Gather, Collective::gather_all>),
-    collective("team.split", "(color, key)", 3, &make_call<Split>),
-    collective("team.destroy", "()", 1, &make_call<Destroy>),
+constexpr Operation kCollectives[] = {
+    {.name = "team.barrier",
+     .object = Object::team,
+     .summary = "Wait until every member has entered.",
+     .parse = &make_call<TeamBarrier>},
+    {.name = "team.broadcast",
+     .object = Object::team,
+     .parameters = kParameters<kShared, kRoot>,
+     .summary = "Copy the root's array into everybody's.",
+     .result = {.type = "numpy.ndarray", .about = "`array` itself."},
+     .parse = &make_call<Broadcast>},
+    {.name = "team.reduce",
+     .object = Object::team,
+     .parameters = kParameters<kOperand, kReduction, kRoot>,
+     .summary = "Combine all members' arrays at one.",
+     .result = {.type = "numpy.ndarray or None",
+                .about = "at the root a new array of the same shape and dtype, elsewhere None."},
+     .parse = &make_call<ReduceCall, Collective::reduce>},
+    {.name = "team.all_reduce",
+     .object = Object::team,
+     .parameters = kParameters<kOperand, kReduction>,
+     .summary = "Combine all members' arrays at every member.",
+     .result = {.type = "numpy.ndarray",
+                .about = "a new array of the same shape and dtype, with the same bits at all members."},
+     .parse = &make_call<ReduceCall, Collective::reduce_all>},
+    {.name = "team.scan",
+     .object = Object::team,
+     .parameters = kParameters<kOperand, kReduction>,
+     .summary = "Combine the arrays of the members up to this one, itself included.",
+     .result = {.type = "numpy.ndarray",
+                .about = "a new array of the same shape and dtype: member r has the combination of 0 to r."},
+     .parse = &make_call<ReduceCall, Collective::scan>},
+    {.name = "team.exchange",
+     .object = Object::team,
+     .parameters = kParameters<kBlocks>,
+     .summary = "Send a block to every member and get one from each (all-to-all).",
+     .result = {.type = "numpy.ndarray",
+                .about = "a new array of the same shape and dtype: the blocks, by the rank that each came from."},
+     .parse = &make_call<Exchange>},
+    {.name = "team.gather",
+     .object = Object::team,
+     .parameters = kParameters<kPart, kRoot>,
+     .summary = "Collect all members' arrays at one.",
+     .result = {.type = "numpy.ndarray or None",
+                .about = "at the root a new array of shape ``(size, *array.shape)``, by rank, elsewhere None."},
+     .parse = &make_call<Gather, Collective::gather>},
+    {.name = "team.all_gather",
+     .object = Object::team,
+     .parameters = kParameters<kPart>,
+     .summary = "Collect all members' arrays at every member.",
+     .result = {.type = "numpy.ndarray", .about = "a new array of shape ``(size, *array.shape)``, by rank."},
+     .parse = &make_call<Gather, Collective::gather_all>},
+    {.name = "team.split",
+     .object = Object::team,
+     .parameters = kParameters<kColor, kKey>,
+     .summary = "Divide the team: members with the same color make a new one.",
+     .result = {.type = "Team or None", .about = "the new team.", .wrapped = "Team"},
+     .parse = &make_call<Split>},
+    {.name = "team.destroy",
+     .object = Object::team,
+     .summary = "Give the team back, with all members and nothing of it under way; the team of all ranks stays.\n\n"
+                "A later call on the team is refused.",
+     .parse = &make_call<Destroy>},
 };
 
 }  // namespace
 
-std::span<const OperationInfo> collective_operations() {
-  return kCollectives;
+std::span<const Entry> collective_operations() {
+  return entries_of<kCollectives>();
 }
 
 }  // namespace gasmeter::bindings

@@ -4,11 +4,6 @@
 
 namespace gasmeter::bindings {
 
-void refuse_count(const char* call, const char* parameters, Py_ssize_t count) {
-  throw py::type_error(std::string(call) + "(" + parameters + "): " + std::to_string(count) +
-                       " arguments given (by position only)");
-}
-
 void refuse_integer(const char* call, const char* what, PyObject* value) {
   const bool too_large = PyErr_ExceptionMatches(PyExc_OverflowError) != 0;
   PyErr_Clear();

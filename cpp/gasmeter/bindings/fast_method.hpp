@@ -60,13 +60,7 @@ GASMETER_INLINE PyObject* guarded(Body body) noexcept {
   }
 }
 
-[[noreturn]] void refuse_count(const char* call, const char* parameters, Py_ssize_t count);
 [[noreturn]] void refuse_integer(const char* call, const char* what, PyObject* value);
-
-// Throws TypeError unless there are `expected` arguments, named in `parameters`.
-GASMETER_INLINE void check_count(const char* call, const char* parameters, Py_ssize_t expected, Py_ssize_t count) {
-  if (GASMETER_UNLIKELY(count != expected)) refuse_count(call, parameters, count);
-}
 
 // A whole number of 64 bits; throws TypeError or UsageError naming call and parameter.
 GASMETER_INLINE std::int64_t integer(const char* call, const char* what, PyObject* value) {

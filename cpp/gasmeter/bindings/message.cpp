@@ -4,7 +4,9 @@
 #include <string>
 
 #include "gasmeter/base/error.hpp"
-#include "gasmeter/bindings/fast_method.hpp"
+#include "gasmeter/bindings/buffer.hpp"
+#include "gasmeter/bindings/operation_methods.hpp"
+#include "gasmeter/bindings/parameters.hpp"
 #include "gasmeter/core/handler_table.hpp"
 
 namespace gasmeter::bindings {
@@ -41,6 +43,68 @@ Words::Words(const char* call, std::span<PyObject* const> arguments) : count_(ar
                      std::to_string(conduit::kMaxArguments));
   }
   for (std::size_t i = 0; i < count_; ++i) words_[i] = word(call, arguments[i]);
+}
+
+namespace {
+
+class Request final : public Call {
+ public:
+  Request(const Arguments& arguments, bool is_long) : flags_(arguments.flags) {
+    const char* const call = arguments.call;
+    to_ = arguments.endpoint.checked_rank(call, integer(call, "rank", arguments[0]));
+    message_.handler = handler_index(call, arguments[1]);
+    if (arguments[2] != nullptr) payload_ = Buffer(call, arguments[2], Access::read);
+    message_.from = payload_.data();
+    message_.bytes = payload_.size();
+    message_.category = is_long                ? conduit::Category::long_message
+                        : payload_.size() != 0 ? conduit::Category::medium
+                                               : conduit::Category::short_message;
+    if (is_long) {
+      const std::int64_t offset = integer(call, "offset", arguments[3]);
+      message_.destination = arguments.endpoint.locate(call, index(to_), offset, payload_.size());
+    }
+    words_ = Words(call, arguments.from(is_long ? 4 : 3));
+    message_.arguments = words_.get();
+  }
+  void run(Endpoint& endpoint) override { taken_ = endpoint.request(to_, message_, flags_); }
+  PyObject* result(PyObject*) override { return outcome(core::is_immediate(flags_), taken_); }
+
+ private:
+  core::Flags flags_;
+  Rank to_;
+  run::AnyMessage message_;
+  Words words_;
+  Buffer payload_;
+  bool taken_ = false;
+};
+
+// ---- the table
+
+constexpr Parameter kLongPayload = buffer_parameter("payload", "Contiguous bytes, at most `max_long`.");
+constexpr Parameter kPlace =
+    integer_parameter("offset", "Where they go, in bytes from the start of the target's segment.");
+
+constexpr Operation kMessages[] = {
+    {.name = "request",
+     .parameters = kParameters<kTarget, kHandler, kPayload, kWords, kFlags>,
+     .summary = "Send an active message; its handler runs when the target polls.\n\n"
+                "The payload may change when it is done.",
+     .result = kWhetherSent,
+     .raises = "For a rank, handler, size or argument that is not allowed, or in a handler.",
+     .parse = &make_call<Request, false>},
+    {.name = "request_long",
+     .parameters = kParameters<kTarget, kHandler, kLongPayload, kPlace, kWords, kFlags>,
+     .summary = "Send a Long: its payload is in the target's segment when its handler runs.\n\n"
+                "The payload may change when it is done.",
+     .result = kWhetherSent,
+     .raises = "For a rank, handler, size, range or argument that is not allowed, or in a handler.",
+     .parse = &make_call<Request, true>},
+};
+
+}  // namespace
+
+std::span<const Entry> message_operations() {
+  return entries_of<kMessages>();
 }
 
 }  // namespace gasmeter::bindings

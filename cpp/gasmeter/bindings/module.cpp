@@ -13,6 +13,7 @@ PYBIND11_MODULE(_core, module) {
   register_atomic_domain(module);
   register_team(module);
   register_operation(module);
+  register_operations(module);
   register_strided(module);
   register_rank(module);
   register_program_job(module);

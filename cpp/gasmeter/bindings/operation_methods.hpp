@@ -1,31 +1,48 @@
-// Operations of a table as methods of the endpoint's type.
+// Operations of a table as methods: of compiled objects, where they block, and of programs, where they are yielded.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <iterator>
+#include <span>
 #include <utility>
 
 #include "gasmeter/bindings/call.hpp"
-#include "gasmeter/bindings/fast_method.hpp"
 
 namespace gasmeter::bindings {
 
-// CPython hands a method nothing that says which one it is: each operation has a function of its own.
+// CPython hands a method nothing that says which one it is: each operation has functions of its own.
+struct Entry {
+  const Operation* operation;
+  KeywordFunction blocking;
+  KeywordFunction making;
+};
+
 template <const auto& kTable, std::size_t I>
-PyObject* operation_method(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
+PyObject* blocking_method(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
   return guarded([&] { return call_method(kTable[I], self, arguments, count, names); });
 }
 
-// Those with a doc; others belong to another object, or have a faster method. kTable: an array of OperationInfo.
-template <const auto& kTable>
-void add_operation_methods(py::handle type) {
-  static auto definitions = []<std::size_t... I>(std::index_sequence<I...>) {
-    return std::array{keyword_method(kTable[I].name, &operation_method<kTable, I>, kTable[I].doc)...};
-  }(std::make_index_sequence<std::size(kTable)>());
-  for (PyMethodDef& definition : definitions) {
-    if (definition.ml_doc != nullptr) add_fast_method(type, definition);
-  }
+template <const auto& kTable, std::size_t I>
+PyObject* making_method(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
+  return guarded([&] {
+    static PyObject* const name = PyUnicode_InternFromString(kTable[I].name);
+    return make_method(kTable[I], name, self, arguments, count, names);
+  });
 }
+
+// kTable: an array of Operation.
+template <const auto& kTable>
+std::span<const Entry> entries_of() {
+  static constexpr auto kEntries = []<std::size_t... I>(std::index_sequence<I...>) {
+    return std::array{Entry{&kTable[I],
+                            kTable[I].blocking != nullptr ? kTable[I].blocking : &blocking_method<kTable, I>,
+                            &making_method<kTable, I>}...};
+  }(std::make_index_sequence<std::size(kTable)>());
+  return kEntries;
+}
+
+// Those of one object as methods that block, of its compiled type.
+void add_operations(py::handle type, Object object);
 
 }  // namespace gasmeter::bindings

@@ -22,38 +22,25 @@ Types& types() {
 
 // ---- Operation(name, *arguments, flags=0, wrap=None)
 
-PyObject* make_operation(PyObject* type, PyObject* const* arguments, std::size_t count_and_flag, PyObject* names) {
+PyObject* make_operation(PyObject* /*type*/, PyObject* const* arguments, std::size_t count_and_flag, PyObject* names) {
   const Py_ssize_t count = PyVectorcall_NARGS(count_and_flag);
   return guarded([&]() -> PyObject* {
     if (count < 1 || !PyUnicode_Check(arguments[0])) {
       throw py::type_error("Operation(name, *arguments, flags=0, wrap=None): name must be a str");
     }
-    int flags = 0;
+    core::Flags flags = core::Flags::none;
     PyObject* wrap = nullptr;
     for (Py_ssize_t i = 0; names != nullptr && i < PyTuple_GET_SIZE(names); ++i) {
       PyObject* const value = arguments[count + i];
       if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, i), "flags") == 0) {
-        flags = has(flags_of(PyUnicode_AsUTF8(arguments[0]), value), core::Flags::immediate) ? 1 : 0;
+        flags = flags_of(PyUnicode_AsUTF8(arguments[0]), value);
       } else if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, i), "wrap") == 0) {
         wrap = value == Py_None ? nullptr : value;
       } else {
         throw py::type_error("Operation(name, *arguments, flags=0, wrap=None): unexpected argument");
       }
     }
-    PyObject* const tuple = PyTuple_New(count - 1);
-    if (tuple == nullptr) throw py::error_already_set();
-    for (Py_ssize_t i = 1; i < count; ++i) PyTuple_SET_ITEM(tuple, i - 1, Py_NewRef(arguments[i]));
-    auto* const self = PyObject_New(OperationObject, reinterpret_cast<PyTypeObject*>(type));
-    if (self == nullptr) {
-      Py_DECREF(tuple);
-      throw py::error_already_set();
-    }
-    self->name = Py_NewRef(arguments[0]);
-    self->arguments = tuple;
-    self->wrap = Py_XNewRef(wrap);
-    self->flags = flags;
-    self->carried_out = false;
-    return reinterpret_cast<PyObject*>(self);
+    return operation_object(arguments[0], {arguments + 1, static_cast<std::size_t>(count - 1)}, flags, wrap);
   });
 }
 
@@ -164,18 +151,34 @@ class Wrapping final : public Call {
   py::object wrap_;
 };
 
-void check_context(const OperationInfo& operation, Endpoint& endpoint, bool in_handler) {
-  if (in_handler) {
-    if (!operation.in_handlers && !operation.of_prepared) endpoint.enter(operation.name);
-    return;
+void check_context(const Operation& operation, Endpoint& endpoint, bool in_handler) {
+  if (operation.object == Object::prepared) return;
+  if (operation.object == Object::token) {
+    if (!in_handler) throw UsageError(std::string(operation.name) + ": only while the token's handler runs");
+  } else if (in_handler) {
+    endpoint.enter(operation.name);
+  } else {
+    endpoint.enter_operation(operation.name);
   }
-  if (operation.in_handlers) {
-    throw UsageError(std::string(operation.name) + ": only while the token's handler runs");
-  }
-  if (!operation.of_prepared) endpoint.enter_operation(operation.name);
 }
 
 }  // namespace
+
+PyObject* operation_object(PyObject* name, std::span<PyObject* const> values, core::Flags flags, PyObject* wrap) {
+  const auto arguments = py::reinterpret_steal<py::object>(PyTuple_New(static_cast<Py_ssize_t>(values.size())));
+  if (!arguments) throw py::error_already_set();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    PyTuple_SET_ITEM(arguments.ptr(), static_cast<Py_ssize_t>(i), Py_NewRef(values[i]));
+  }
+  auto* const self = PyObject_New(OperationObject, types().operation);
+  if (self == nullptr) throw py::error_already_set();
+  self->name = Py_NewRef(name);
+  self->arguments = Py_NewRef(arguments.ptr());
+  self->wrap = Py_XNewRef(wrap);
+  self->flags = core::is_immediate(flags) ? 1 : 0;
+  self->carried_out = false;
+  return reinterpret_cast<PyObject*>(self);
+}
 
 PyObject* steps_of(PyObject* awaited) {
   auto* const steps = PyObject_New(StepsObject, types().steps);
@@ -186,7 +189,7 @@ PyObject* steps_of(PyObject* awaited) {
 std::unique_ptr<Call> parse_yielded(PyObject* yielded, Endpoint& endpoint, bool in_handler) {
   if (!Py_IS_TYPE(yielded, types().operation)) {
     if (!in_handler && py::isinstance<Event>(yielded)) {
-      static const OperationInfo& wait = waiting_operations().front();
+      static const Operation& wait = *find_operation("wait");
       endpoint.enter_operation(wait.name);
       endpoint.any().describe_wait(wait.name);
       return parse_operation(wait, endpoint, {&yielded, 1}, core::Flags::none);
@@ -196,7 +199,10 @@ std::unique_ptr<Call> parse_yielded(PyObject* yielded, Endpoint& endpoint, bool 
   }
   auto& self = *reinterpret_cast<OperationObject*>(yielded);
   self.carried_out = true;
-  const OperationInfo* const operation = find_operation(self.name);
+  Py_ssize_t length = 0;
+  const char* const name = PyUnicode_AsUTF8AndSize(self.name, &length);
+  if (name == nullptr) throw py::error_already_set();
+  const Operation* const operation = find_operation({name, static_cast<std::size_t>(length)});
   if (operation == nullptr) {
     throw UsageError("operation '" + py::cast<std::string>(self.name) + "' is unknown on this endpoint");
   }
@@ -248,10 +254,10 @@ wrap : callable, optional
   static PyType_Slot steps_slots[] = {{Py_tp_dealloc, slot(&end_steps)},  {Py_tp_iter, slot(&PyObject_SelfIter)},
                                       {Py_tp_iternext, slot(&next_step)}, {Py_am_send, slot(&send_step)},
                                       {Py_tp_methods, steps_methods},     {0, nullptr}};
-  constexpr unsigned kFlags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION;
+  constexpr unsigned kTypeFlags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION;
   static PyType_Spec operation_spec = {"gasmeter._core.Operation", sizeof(OperationObject), 0, Py_TPFLAGS_DEFAULT,
                                        operation_slots};
-  static PyType_Spec steps_spec = {"gasmeter._core._Steps", sizeof(StepsObject), 0, kFlags, steps_slots};
+  static PyType_Spec steps_spec = {"gasmeter._core._Steps", sizeof(StepsObject), 0, kTypeFlags, steps_slots};
   const auto made = [](PyType_Spec& spec) {
     PyObject* const type = PyType_FromSpec(&spec);
     if (type == nullptr) throw py::error_already_set();

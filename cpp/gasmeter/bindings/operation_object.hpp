@@ -4,6 +4,7 @@
 #include <pybind11/pybind11.h>
 
 #include <memory>
+#include <span>
 
 #include "gasmeter/bindings/call.hpp"
 
@@ -17,6 +18,9 @@ struct OperationObject {
   bool carried_out;
 };
 
+// One to be yielded; `wrap`, which may be null, is handed its result. A new reference.
+[[nodiscard]] PyObject* operation_object(PyObject* name, std::span<PyObject* const> values, core::Flags flags,
+                                         PyObject* wrap);
 // The call that a program has yielded, an operation or an event to wait for. Throws UsageError for anything else.
 [[nodiscard]] std::unique_ptr<Call> parse_yielded(PyObject* yielded, Endpoint& endpoint, bool in_handler);
 // The Python exception of a C++ one that an operation has thrown, with the GIL.

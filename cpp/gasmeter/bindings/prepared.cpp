@@ -3,10 +3,9 @@
 #include <pybind11/numpy.h>
 
 #include "gasmeter/base/error.hpp"
-#include "gasmeter/bindings/call.hpp"
-#include "gasmeter/bindings/fast_method.hpp"
 #include "gasmeter/bindings/numpy.hpp"
 #include "gasmeter/bindings/operation_methods.hpp"
+#include "gasmeter/bindings/parameters.hpp"
 #include "gasmeter/bindings/token.hpp"
 
 namespace gasmeter::bindings {
@@ -228,74 +227,80 @@ class Cancel final : public Call {
   py::object kept_;
 };
 
-constexpr OperationInfo kPrepared[] = {
-    {"prepare",
-     "(rank, least, most, args=0, offset=None, *, flags=0)",
-     {"rank", "least", "most", "args", "offset"},
-     3,
-     5,
-     true,
-     false,
-     false,
-     &make_call<Prepare>,
-     R"(prepare($self, rank, least, most, args=0, offset=None, *, flags=0)
---
+// Of a token, on a rank process.
+PyObject* prepare_reply(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* names);
 
-Prepare a message whose payload is written where the network sends from.
+// ---- the table
 
-Parameters
-----------
-rank : int
-    Target.
-least, most : int
-    Bytes of payload: the buffer holds between `least` and `most`.
-args : int, default 0
-    How many arguments the commit will have, 0 to 16.
-offset : int, optional
-    Makes it a Long: where the payload goes in the target's segment, in bytes from its start. Else it is a Medium.
-flags : int, default 0
-    `gasmeter.IMMEDIATE`: be refused instead of waiting.
-
-Returns
--------
-Prepared or None
-    To be committed or cancelled before anything else is called on this endpoint. None: refused.
-
-Raises
-------
-gasmeter.UsageError
-    For a rank, size or number that is not allowed, or while another message is prepared.
-)"},
-    {"commit",
-     "(prepared, handler, n, *args, flags=0)",
-     {"prepared", "handler", "n"},
-     3,
-     kAnyNumber,
-     true,
-     true,
-     false,
-     &make_call<Commit>,
-     nullptr},
-    {"cancel", "(prepared)", {"prepared"}, 1, 1, false, true, false, &make_call<Cancel>, nullptr},
-    {"token_prepare",
-     "(token, least, most, args=0, offset=None, *, flags=0)",
-     {"token", "least", "most", "args", "offset"},
-     3,
-     5,
-     true,
-     false,
-     true,
-     &make_call<PrepareReply>,
-     nullptr},
+constexpr Parameter kLeast =
+    integer_parameter("least", "Bytes of payload: the buffer holds between `least` and `most`.");
+constexpr Parameter kMost = integer_parameter("most", "Bytes of payload, `least` or more.");
+constexpr Parameter kWordCount = integer_parameter("args", "How many arguments the commit will have, 0 to 16.", "0");
+constexpr Parameter kLongOffset{
+    .name = "offset",
+    .type = "int",
+    .annotation = "SupportsIndex | None",
+    .about =
+        "Makes it a Long: where the payload goes, in bytes from the start of the target's segment. Else it is a "
+        "Medium.",
+    .value = "None"};
+constexpr Parameter kBytes = integer_parameter("n", "Bytes of payload, 0 to `size`.");
+constexpr Operation kPrepared[] = {
+    {.name = "prepare",
+     .parameters = kParameters<kTarget, kLeast, kMost, kWordCount, kLongOffset, kFlags>,
+     .summary = "Prepare a message whose payload is written where the network sends from.",
+     .result = {.type = "Prepared or None",
+                .about = "to be committed or cancelled before anything else is called on this endpoint. None: refused.",
+                .annotation = "Prepared",
+                .wrapped = "ProgramPrepared"},
+     .raises = "For a rank, size or number that is not allowed, or while another message is prepared.",
+     .parse = &make_call<Prepare>},
+    {.name = "commit",
+     .object = Object::prepared,
+     .parameters = kParameters<kHandler, kBytes, kWords, kFlags>,
+     .summary = "Send the first bytes of the buffer; its memory is the network's from then on.\n\n"
+                "As many arguments as prepare was told. Refused, the message is still prepared.",
+     .result = kWhetherSent,
+     .raises =
+         "If it was committed or cancelled before, for values that are not allowed, or while a view of the buffer "
+         "(a slice, another type, a memoryview) is still in use.",
+     .parse = &make_call<Commit>},
+    {.name = "cancel",
+     .object = Object::prepared,
+     .summary = "Send nothing and give back what prepare took.",
+     .parse = &make_call<Cancel>},
+    {.name = "token_prepare",
+     .method = "prepare",
+     .object = Object::token,
+     .parameters = kParameters<kLeast, kMost, kWordCount, kLongOffset, kFlags>,
+     .summary = "Prepare the reply to a request; it is committed or cancelled before the handler returns.",
+     .result = {.type = "Prepared or None",
+                .about = "None: refused (`gasmeter.IMMEDIATE` only).",
+                .wrapped = "ProgramPrepared"},
+     .raises = "As `reply`; in virtual time also in a handler that is no generator.",
+     .parse = &make_call<PrepareReply>,
+     .blocking = &prepare_reply},
 };
+
+PyObject* prepare_reply(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
+  return guarded([&] {
+    auto& token = object_of<Token>(self);
+    if (token.endpoint().is_virtual()) {
+      throw UsageError(
+          "prepare: in virtual time the handler has to be a generator: `prepared = yield token.prepare(...)`");
+    }
+    const Operation& operation = *find_operation("token_prepare");
+    const Given given(operation, self, arguments, count, names);
+    const std::unique_ptr<Call> call = parse_operation(operation, token.endpoint(), given.values(), given.flags());
+    call->run(token.endpoint());
+    return call->result(py::cast(&token.endpoint()).ptr());
+  });
+}
 
 }  // namespace
 
-std::span<const OperationInfo> prepared_operations() {
-  return kPrepared;
-}
-void add_prepared_methods(py::handle endpoint_type) {
-  add_operation_methods<kPrepared>(endpoint_type);
+std::span<const Entry> prepared_operations() {
+  return entries_of<kPrepared>();
 }
 
 }  // namespace gasmeter::bindings

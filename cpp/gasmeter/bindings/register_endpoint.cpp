@@ -1,11 +1,10 @@
 #include "gasmeter/bindings/buffer.hpp"
-#include "gasmeter/bindings/call.hpp"
 #include "gasmeter/bindings/endpoint.hpp"
 #include "gasmeter/bindings/event.hpp"
 #include "gasmeter/bindings/numpy.hpp"
+#include "gasmeter/bindings/operation_methods.hpp"
 #include "gasmeter/bindings/operation_object.hpp"
 #include "gasmeter/bindings/registration.hpp"
-#include "gasmeter/bindings/transfers.hpp"
 
 namespace gasmeter::bindings {
 namespace {
@@ -33,6 +32,10 @@ py::object end_region(const py::object& self) {
   auto& endpoint = self.cast<Endpoint&>();
   const core::Event event = endpoint.end_region();
   return py::cast(std::make_unique<Event>(self, event, Buffer(), endpoint.take_region_buffers()));
+}
+
+PyObject* nothing(PyObject*, PyObject* const*, Py_ssize_t) {
+  Py_RETURN_NONE;
 }
 
 }  // namespace
@@ -144,8 +147,18 @@ gasmeter.atomics.AtomicDomain
                 run_now(parse_yielded(yielded.ptr(), endpoint, false), endpoint, self.ptr()));
           },
           "operation"_a, "Carry out what a program has yielded.");
-  add_transfers(type);
-  add_operations(type);
+  add_operations(type, Object::endpoint);
+  static PyMethodDef nothing_method = fast_method("nothing", &nothing, R"(nothing($self, /, *arguments)
+--
+
+Do nothing with any arguments: what a call from Python costs by itself.
+
+Parameters
+----------
+*arguments : object
+    Ignored.
+)");
+  add_fast_method(type, nothing_method);
 }
 
 }  // namespace gasmeter::bindings

@@ -17,9 +17,8 @@ void register_event(py::module_& module) {
   const auto now = [](const char* name) {
     return [name](const py::object& self) {
       PyObject* const values[] = {self.ptr()};
-      const OperationInfo& operation = *find_operation(py::str(name).ptr());
       return py::reinterpret_steal<py::object>(
-          carry_out(operation, py::cast<Event&>(self).owner().ptr(), values, core::Flags::none));
+          carry_out(*find_operation(name), py::cast<Event&>(self).owner().ptr(), values, core::Flags::none));
     };
   };
   py::class_<Event>(module, "Event", R"(An operation under way.

@@ -9,7 +9,7 @@ namespace {
 py::object call_now(const py::object& self, const py::args& arguments) {
   auto& team = self.cast<Team&>();
   const py::object endpoint = team.owner();
-  const OperationInfo* const operation = find_operation(arguments[0].ptr());
+  const Operation* const operation = find_operation(py::cast<std::string_view>(arguments[0]));
   if (operation == nullptr) throw UsageError("team: no such call");
   std::vector<PyObject*> values{self.ptr()};
   for (std::size_t i = 1; i < arguments.size(); ++i) values.push_back(arguments[i].ptr());

@@ -18,6 +18,7 @@ void register_prepared(py::module_& module);
 void register_atomic_domain(py::module_& module);
 void register_team(py::module_& module);
 void register_operation(py::module_& module);
+void register_operations(py::module_& module);
 void register_program_job(py::module_& module);
 void register_strided(py::module_& module);
 

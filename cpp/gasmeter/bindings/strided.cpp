@@ -11,9 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "gasmeter/bindings/call.hpp"
-#include "gasmeter/bindings/fast_method.hpp"
 #include "gasmeter/bindings/operation_methods.hpp"
+#include "gasmeter/bindings/parameters.hpp"
 #include "gasmeter/bindings/registration.hpp"
 #include "gasmeter/core/vis/vis.hpp"
 
@@ -182,77 +181,44 @@ class StridedTransfer final : public Call {
   core::vis::Strided what_{};
 };
 
-constexpr OperationInfo kStrided[] = {
-    {"put_strided",
-     "(rank, target, source)",
-     {"rank", "target", "source"},
-     3,
-     3,
-     false,
-     false,
-     false,
-     &make_call<StridedTransfer, true>,
-     R"(put_strided($self, rank, target, source)
---
+constexpr Parameter kRemoteTarget{
+    .name = "target",
+    .type = "RemoteArray or numpy.ndarray",
+    .annotation = "RemoteArray | npt.NDArray[Any]",
+    .about =
+        "Where elements go: described, or a view of `segment` (of which the rank's has the layout) or `segment_of`."};
+constexpr Parameter kSource{.name = "source",
+                            .type = "numpy.ndarray",
+                            .annotation = "npt.NDArray[Any]",
+                            .about = "What is copied; of the same shape and dtype, with any strides."};
+constexpr Parameter kArrayTarget{.name = "target",
+                                 .type = "numpy.ndarray",
+                                 .annotation = "_Array",
+                                 .about = "Where elements go; writeable, with any strides."};
+constexpr Parameter kRemoteSource{.name = "source",
+                                  .type = "RemoteArray or numpy.ndarray",
+                                  .annotation = "RemoteArray | npt.NDArray[Any]",
+                                  .about = "What is copied: see `put_strided`; of the same shape and dtype."};
 
-Copy an array into a rank's segment, element by element; complete there when it returns.
-
-Parameters
-----------
-rank : int
-    Owner of the segment.
-target : RemoteArray or numpy.ndarray
-    Where elements go: described, or a view of `segment` (of which the rank's has the layout) or `segment_of(rank)`.
-source : numpy.ndarray
-    What is copied; of the same shape and dtype, with any strides.
-
-Raises
-------
-gasmeter.UsageError
-    For shapes or dtypes that differ, and ranks or ranges that do not exist.
-)"},
-    {"get_strided",
-     "(rank, target, source)",
-     {"rank", "target", "source"},
-     3,
-     3,
-     false,
-     false,
-     false,
-     &make_call<StridedTransfer, false>,
-     R"(get_strided($self, rank, target, source)
---
-
-Copy an array out of a rank's segment, element by element.
-
-Parameters
-----------
-rank : int
-    Owner of the segment.
-target : numpy.ndarray
-    Where elements go; writeable, with any strides.
-source : RemoteArray or numpy.ndarray
-    What is copied: see `put_strided`; of the same shape and dtype.
-
-Returns
--------
-numpy.ndarray
-    `target`.
-
-Raises
-------
-gasmeter.UsageError
-    For shapes or dtypes that differ, a target that is not writeable, and ranks or ranges that do not exist.
-)"},
+constexpr Operation kStrided[] = {
+    {.name = "put_strided",
+     .parameters = kParameters<kRank, kRemoteTarget, kSource>,
+     .summary = "Copy an array into a rank's segment, element by element; they have arrived when it is done.",
+     .raises = "For shapes or dtypes that differ, and ranks or ranges that do not exist.",
+     .parse = &make_call<StridedTransfer, true>},
+    {.name = "get_strided",
+     .parameters = kParameters<kRank, kArrayTarget, kRemoteSource>,
+     .summary = "Copy an array out of a rank's segment, element by element.",
+     .result = {.type = "numpy.ndarray", .about = "`target`.", .annotation = "_Array"},
+     .raises =
+         "For shapes or dtypes that differ, a target that is not writeable, and ranks or ranges that do not exist.",
+     .parse = &make_call<StridedTransfer, false>},
 };
 
 }  // namespace
 
-std::span<const OperationInfo> strided_operations() {
-  return kStrided;
-}
-void add_strided_methods(py::handle endpoint_type) {
-  add_operation_methods<kStrided>(endpoint_type);
+std::span<const Entry> strided_operations() {
+  return entries_of<kStrided>();
 }
 
 void register_strided(py::module_& module) {

@@ -1,9 +1,9 @@
 #include "gasmeter/bindings/token.hpp"
 
 #include "gasmeter/base/error.hpp"
-#include "gasmeter/bindings/fast_method.hpp"
+#include "gasmeter/bindings/operation_methods.hpp"
 #include "gasmeter/bindings/operation_object.hpp"
-#include "gasmeter/bindings/prepared.hpp"
+#include "gasmeter/bindings/parameters.hpp"
 
 namespace gasmeter::bindings {
 namespace {
@@ -161,21 +161,6 @@ class HandlerRun {
   bool finished_ = false;
 };
 
-constexpr OperationInfo kReply = {"reply",
-                                  "(handler, payload=b'', *args, flags=0)",
-                                  {"token", "handler", "payload"},
-                                  2,
-                                  kAnyNumber,
-                                  true,
-                                  false,
-                                  true,
-                                  nullptr,
-                                  nullptr};
-
-std::unique_ptr<Call> make_reply(const Arguments& arguments) {
-  return std::make_unique<Reply>(arguments);
-}
-
 }  // namespace
 
 void PythonHandler::run(run::AnyToken& token) {
@@ -262,7 +247,7 @@ PyObject* Token::reply(const Arguments& arguments) {
         "reply: in virtual time an immediate reply is known only later; make the handler a generator and write "
         "`yield token.reply(...)`");
   }
-  put_off_ = make_reply(arguments);
+  put_off_ = std::make_unique<Reply>(arguments);
   return Py_NewRef(Py_None);
 }
 
@@ -290,53 +275,36 @@ void Token::kill() noexcept {
   view_ = py::object();
 }
 
-PyObject* token_reply(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
-  return guarded([&] {
-    auto& token = object_of<Token>(self);
-    std::vector<PyObject*> values{self};
-    values.insert(values.end(), arguments, arguments + count);
-    core::Flags flags = core::Flags::none;
-    const NamedArguments named = named_arguments(kReply, values, arguments + count, names);
-    flags = named.flags;
-    if (values.size() < 2) throw py::type_error("reply(handler, payload=b'', *args, flags=0): handler is left out");
-    return token.reply({"reply", token.endpoint(), values, flags});
-  });
-}
-
-PyObject* token_prepare(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
-  return guarded([&] {
-    auto& token = object_of<Token>(self);
-    if (token.endpoint().is_virtual()) {
-      throw UsageError(
-          "prepare: in virtual time the handler has to be a generator: `prepared = yield token.prepare(...)`");
-    }
-    const OperationInfo& operation = prepared_operations().back();
-    std::vector<PyObject*> values{self};
-    values.insert(values.end(), arguments, arguments + count);
-    const NamedArguments named = named_arguments(operation, values, arguments + count, names);
-    const std::unique_ptr<Call> call = parse_operation(operation, token.endpoint(), values, named.flags);
-    call->run(token.endpoint());
-    return call->result(py::cast(&token.endpoint()).ptr());
-  });
-}
-
 namespace {
-constexpr OperationInfo kTokens[] = {
-    {"token_reply",
-     "(token, handler, payload=b'', *args, flags=0)",
-     {"token", "handler", "payload"},
-     2,
-     kAnyNumber,
-     true,
-     false,
-     true,
-     &make_reply,
-     nullptr},
+
+PyObject* reply(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* names);
+
+constexpr Operation kTokens[] = {
+    {.name = "token_reply",
+     .method = "reply",
+     .object = Object::token,
+     .parameters = kParameters<kHandler, kPayload, kWords, kFlags>,
+     .summary = "Answer a request, at most once, from within its handler.\n\n"
+                "`handler` runs at the requester. In virtual time flags are for handlers that are generators only.",
+     .result = kWhetherSent,
+     .raises = "For a second reply, a reply to a reply, outside the handler, or values that are not allowed.",
+     .parse = &make_call<Reply>,
+     .blocking = &reply},
 };
+
+PyObject* reply(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
+  return guarded([&] {
+    auto& token = object_of<Token>(self);
+    const Given given(kTokens[0], self, arguments, count, names);
+    check_count(kTokens[0], given.values());
+    return token.reply({"reply", token.endpoint(), given.values(), given.flags()});
+  });
+}
+
 }  // namespace
 
-std::span<const OperationInfo> token_operations() {
-  return kTokens;
+std::span<const Entry> token_operations() {
+  return entries_of<kTokens>();
 }
 
 }  // namespace gasmeter::bindings

@@ -53,8 +53,4 @@ class Token {
   std::unique_ptr<Call> put_off_;
 };
 
-// Its methods, called by position and by name.
-PyObject* token_reply(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* names);
-PyObject* token_prepare(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* names);
-
 }  // namespace gasmeter::bindings

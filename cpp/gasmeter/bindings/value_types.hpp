@@ -1,8 +1,6 @@
 // The types of atomics and reductions, by NumPy's names.
 #pragma once
 
-#include <array>
-
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/core/atomics/remote.hpp"
 
@@ -13,11 +11,9 @@ struct ValueTypeName {
   core::atomics::ValueType type;
   Bytes bytes;
 };
-inline constexpr std::array<ValueTypeName, 6> kValueTypes{{{"int32", core::atomics::ValueType::i32, 4},
-                                                           {"uint32", core::atomics::ValueType::u32, 4},
-                                                           {"int64", core::atomics::ValueType::i64, 8},
-                                                           {"uint64", core::atomics::ValueType::u64, 8},
-                                                           {"float32", core::atomics::ValueType::f32, 4},
-                                                           {"float64", core::atomics::ValueType::f64, 8}}};
+inline constexpr ValueTypeName kValueTypes[] = {
+    {"int32", core::atomics::ValueType::i32, 4},   {"uint32", core::atomics::ValueType::u32, 4},
+    {"int64", core::atomics::ValueType::i64, 8},   {"uint64", core::atomics::ValueType::u64, 8},
+    {"float32", core::atomics::ValueType::f32, 4}, {"float64", core::atomics::ValueType::f64, 8}};
 
 }  // namespace gasmeter::bindings
