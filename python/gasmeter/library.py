@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import shutil
+import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from gasmeter.context import build_revision
 from gasmeter.errors import EnvironmentLacks
-from gasmeter.rows import Record, Row
-from gasmeter.workers import worker_binary
+from gasmeter.measuring.workers import worker_binary
+from gasmeter.rows.record import Record, Row
 
-__all__ = ["build_text", "builds_of", "records_of", "this_build"]
+__all__ = ["build_revision", "build_text", "builds_of", "git_revision", "records_of", "this_build"]
 
 _PACKAGE = Path(__file__).resolve().parent
 _DIGITS = 16
@@ -52,6 +53,51 @@ def _parts(worker: Path | None) -> Iterator[tuple[str, Path]]:
         return
     beside = (path for path in program.parent.glob("gasmeter-*") if path.name != program.name)
     yield from ((f"worker/{path.name}", path) for path in (program, *beside) if path.is_file())
+
+
+def build_revision() -> str:
+    """Return the revision that this gasmeter was built from.
+
+    Returns
+    -------
+    str
+        As `git_revision`: of the tree that this package lies in, or that it was installed from; empty if neither was a
+        checkout.
+    """
+    try:
+        return (_PACKAGE / "revision").read_text(encoding="utf-8").strip()
+    except OSError:
+        return git_revision(_PACKAGE) if _git(_PACKAGE, "ls-files", "--error-unmatch", Path(__file__).name) else ""
+
+
+def git_revision(folder: Path) -> str:
+    """Return the revision of a source tree.
+
+    Parameters
+    ----------
+    folder : Path
+        Where to look.
+
+    Returns
+    -------
+    str
+        The commit, with ``-dirty`` if tracked files differ; empty outside a repository.
+    """
+    return _git(folder, "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
+
+
+def _git(folder: Path, *words: str) -> str:
+    """Return what git says; nothing where it is not there or fails."""
+    program = shutil.which("git")
+    if program is None:
+        return ""
+    try:
+        done = subprocess.run(
+            [program, "-C", str(folder), *words], capture_output=True, text=True, timeout=5, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
 
 
 def builds_of(records: Sequence[Record]) -> list[dict[str, Any]]:

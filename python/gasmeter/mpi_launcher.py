@@ -172,7 +172,7 @@ def take_part() -> None:
     launcher = found()
     if launcher is None or _taken:
         return
-    from gasmeter.workers import worker_binary  # noqa: PLC0415 - most processes stand under no launcher
+    from gasmeter.measuring.workers import worker_binary  # noqa: PLC0415 - most processes stand under no launcher
 
     caller = f"gasmeter-{launcher.job}-caller"
     if launcher.here != launcher.ranks:

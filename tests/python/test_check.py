@@ -10,16 +10,16 @@ from dataclasses import replace
 import pytest
 from click.testing import CliRunner
 
-from gasmeter import probe
 from gasmeter.cli.app import cli
 from gasmeter.errors import EnvironmentLacks, UsageError
-from gasmeter.execution import execute
-from gasmeter.experiment import Experiment, Series
 from gasmeter.guard import Rules, judge, read_measured
 from gasmeter.guard.alternating import Build, alternate, starts_needed
 from gasmeter.guard.builds import find_build
-from gasmeter.probe import probe_digest
-from gasmeter.sessions import WorkerPools
+from gasmeter.measuring import probe
+from gasmeter.measuring.execution import execute
+from gasmeter.measuring.probe import probe_digest
+from gasmeter.measuring.sessions import WorkerPools
+from gasmeter.sweeps.experiment import Experiment, Series
 from stored import age, edit_journal, edit_rows, edit_run
 
 QUICK = {"time_s": 0.01, "max_time_s": 0.1}

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from gasmeter.guard import judge, read_measured
-from gasmeter.probe import probe_digest
+from gasmeter.measuring.probe import probe_digest
 from test_check import MEASURED, MODELLED, check, edit_journal, edit_run, measure, slow_down
 
 

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from gasmeter import doctor
 from gasmeter.cli import cli
-from gasmeter.rows import COLUMNS
+from gasmeter.rows.record import COLUMNS
 
 GOOD = """
 import gasmeter as gm

@@ -7,10 +7,12 @@ import pytest
 from click.testing import CliRunner
 
 import gasmeter as gm
-from gasmeter import context
+from gasmeter import library
 from gasmeter.cli import cli
-from gasmeter.context import build_revision, git_revision, measured_revision
 from gasmeter.exchange import to_asv
+from gasmeter.library import build_revision, git_revision
+from gasmeter.measuring import context
+from gasmeter.measuring.context import measured_revision
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 EXPERIMENT = """
@@ -88,7 +90,7 @@ def test_an_experiment_takes_it_too(nowhere, tmp_path):
 
 
 def test_gasmeter_names_what_it_was_built_from_beside_it(nowhere, tmp_path, monkeypatch):
-    monkeypatch.setattr(context, "_PACKAGE", tmp_path / "installed")
+    monkeypatch.setattr(library, "_PACKAGE", tmp_path / "installed")
     (tmp_path / "installed").mkdir()
     (tmp_path / "installed/revision").write_text(f"{COMMIT}\n")
     facts = nowhere()
@@ -99,8 +101,8 @@ def test_a_package_that_lies_in_another_projects_tree_has_not_its_revision(tmp_p
     commit = repository(tmp_path)
     package = tmp_path / "venv"
     package.mkdir()
-    (package / "context.py").write_text("")
-    monkeypatch.setattr(context, "_PACKAGE", package)
+    (package / "library.py").write_text("")
+    monkeypatch.setattr(library, "_PACKAGE", package)
     assert build_revision() == ""
-    subprocess.run(["git", "-C", tmp_path, "add", "venv/context.py"], check=True)
+    subprocess.run(["git", "-C", tmp_path, "add", "venv/library.py"], check=True)
     assert build_revision() == f"{commit}-dirty"

@@ -8,9 +8,9 @@ from click.testing import CliRunner
 
 import gasmeter as gm
 from gasmeter.cli import cli
-from gasmeter.counters import COUNTER_COLUMNS, COUNTERS
 from gasmeter.errors import UsageError
-from gasmeter.store import open_result
+from gasmeter.rows.counters import COUNTER_COLUMNS, COUNTERS
+from gasmeter.stores.store import open_result
 from stored import edit_journal
 
 compiled = pytest.mark.skipif(importlib.util.find_spec("gasmeter._core") is None, reason="needs the compiled core")

@@ -16,7 +16,7 @@ from gasmeter.dashboard.site import ASSETS, series_id
 from gasmeter.dashboard.steps import confirmed_steps, exact_steps
 from gasmeter.dashboard.synthetic import Plan, write_history
 from gasmeter.errors import UsageError
-from gasmeter.files import digests
+from gasmeter.stores.files import digests
 
 CHROMIUM = next(
     (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None

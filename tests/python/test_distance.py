@@ -8,8 +8,8 @@ from click.testing import CliRunner
 import gasmeter as gm
 from gasmeter.catalogue import catalogue
 from gasmeter.cli import cli
-from gasmeter.distance import distance, distances, hops_between
-from gasmeter.measurement import measurement
+from gasmeter.measuring.measurement import measurement
+from gasmeter.sweeps.distance import distance, distances, hops_between
 from gasmeter.trace.virtual import points_of
 
 pytest.importorskip("gasmeter._core")

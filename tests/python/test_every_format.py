@@ -16,19 +16,19 @@ import pytest
 from click.testing import CliRunner
 
 import gasmeter as gm
-from gasmeter import context
 from gasmeter.catalogue import catalogue
 from gasmeter.choices import FORMATS
 from gasmeter.cli.app import cli
 from gasmeter.cli.export_store import STORE_EXPORTS
-from gasmeter.direction import better
 from gasmeter.errors import EnvironmentLacks, ResourceError, UsageError
 from gasmeter.exchange.osu import read_osu
-from gasmeter.formats import render
-from gasmeter.result import Result
-from gasmeter.rows import COLUMNS
-from gasmeter.runner import Runner
-from gasmeter.store import Store
+from gasmeter.measuring import context
+from gasmeter.measuring.runner import Runner
+from gasmeter.rows.direction import better
+from gasmeter.rows.formats import render
+from gasmeter.rows.record import COLUMNS
+from gasmeter.stores.result import Result
+from gasmeter.stores.store import Store
 
 TINY = {"iterations": 2, "time": 0.001, "max_time": 0.01}
 OPTIONS = {"immediate": {"messages": "20", "sleep": "1"}, "loggp": {"messages": "2"}}

@@ -6,14 +6,14 @@ import pytest
 import gasmeter as gm
 from gasmeter.cli import app
 from gasmeter.dashboard import read_history
-from gasmeter.direction import better
 from gasmeter.errors import UsageError
 from gasmeter.exchange import import_results, to_asv, to_bencher, to_github_action, to_google_benchmark
 from gasmeter.exchange.imb import read_imb
 from gasmeter.exchange.osu import read_osu
 from gasmeter.exchange.writing import benchmark_name, stored
-from gasmeter.formats import to_osu
-from gasmeter.store import open_result
+from gasmeter.rows.direction import better
+from gasmeter.rows.formats import to_osu
+from gasmeter.stores.store import open_result
 
 MIB = 2**20
 

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 import gasmeter as gm
-from gasmeter.declarations import read_declaration
 from gasmeter.library import this_build
-from gasmeter.loading import ProgramFile, load_experiment, load_file
-from gasmeter.store import open_result
-from gasmeter.summary import digest, speed_lines, summarise_run, verdict
-from gasmeter.sweep import estimated_seconds
+from gasmeter.measuring.summary import digest, speed_lines, summarise_run, verdict
+from gasmeter.stores.store import open_result
+from gasmeter.sweeps.declarations import read_declaration
+from gasmeter.sweeps.loading import ProgramFile, load_experiment, load_file
+from gasmeter.sweeps.sweep import estimated_seconds
 
 NAN = math.nan
 ROOT = Path(__file__).resolve().parents[2]

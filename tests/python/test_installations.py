@@ -6,10 +6,10 @@ from click.testing import CliRunner
 import gasmeter as gm
 from fakes import ModelJob
 from gasmeter.cli import cli, main
-from gasmeter.machine import machine_of
-from gasmeter.point import Point
-from gasmeter.sessions import machine_values
-from gasmeter.store import read_run
+from gasmeter.machines.machine import machine_of
+from gasmeter.measuring.sessions import machine_values
+from gasmeter.stores.store import read_run
+from gasmeter.sweeps.point import Point
 
 
 def experiment(**settings):

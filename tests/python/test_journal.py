@@ -7,11 +7,11 @@ import os
 import pytest
 
 from gasmeter.errors import GasmeterError, UsageError
-from gasmeter.files import check_files
-from gasmeter.journal import Journal, read_journal, sealed_line
-from gasmeter.result import Result
-from gasmeter.rows import COLUMNS, Record
-from gasmeter.store import Store, open_result, read_run
+from gasmeter.rows.record import COLUMNS, Record
+from gasmeter.stores.files import check_files
+from gasmeter.stores.journal import Journal, read_journal, sealed_line
+from gasmeter.stores.result import Result
+from gasmeter.stores.store import Store, open_result, read_run
 
 GROUPS = [f"{number:016x}" for number in range(4)]
 CALLS = ("write", "fsync", "fdatasync", "replace", "rename", "ftruncate")

@@ -17,7 +17,7 @@ import psutil
 import pytest
 
 import gasmeter as gm
-from gasmeter.launch import ProgramError
+from gasmeter.programs.launch import ProgramError
 
 pytestmark = pytest.mark.timeout(120)
 

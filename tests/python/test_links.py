@@ -6,10 +6,10 @@ import pytest
 
 import gasmeter as gm
 from fakes import wires_of
-from gasmeter import links
 from gasmeter.errors import UsageError
-from gasmeter.links import LINK_COLUMNS, port_names
-from gasmeter.store import open_result
+from gasmeter.rows import links
+from gasmeter.rows.links import LINK_COLUMNS, port_names
+from gasmeter.stores.store import open_result
 
 pytestmark = pytest.mark.usefixtures("machine")
 

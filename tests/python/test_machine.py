@@ -9,9 +9,9 @@ import pytest
 
 import gasmeter as gm
 from gasmeter.errors import UsageError
-from gasmeter.hardware import facts
-from gasmeter.machine_file import read_machine
-from gasmeter.parameters import PARAMETERS
+from gasmeter.machines.files import read_machine
+from gasmeter.machines.hardware import facts
+from gasmeter.machines.parameters import PARAMETERS
 from gasmeter.units import QUANTITIES
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -4,10 +4,10 @@ import pandas as pd
 import pytest
 
 import gasmeter as gm
-from gasmeter.moved import MOVED_COLUMNS, MOVED_HEADS, moved_lines
-from gasmeter.result import Result
-from gasmeter.rows import COLUMNS, Record
-from gasmeter.summary import summarise_run
+from gasmeter.measuring.summary import summarise_run
+from gasmeter.rows.record import COLUMNS, Record
+from gasmeter.stores.moved import MOVED_COLUMNS, MOVED_HEADS, moved_lines
+from gasmeter.stores.result import Result
 
 AS_IT_IS = "mesh3d:4x4x4"
 

@@ -5,7 +5,7 @@ import sys
 import pytest
 from pydantic import ValidationError
 
-from gasmeter.point import Budget, Group, Point
+from gasmeter.sweeps.point import Budget, Group, Point
 
 
 def point(**changes):
@@ -13,9 +13,8 @@ def point(**changes):
 
 
 def test_the_same_content_has_the_same_identity_in_every_process():
-    program = (
-        "from gasmeter.point import Point; print(Point(kernel='ping-pong', op='put', conduit='smp', size_bytes=8).id)"
-    )
+    build = "Point(kernel='ping-pong', op='put', conduit='smp', size_bytes=8)"
+    program = f"from gasmeter.sweeps.point import Point; print({build}.id)"
     other = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert other.stdout.strip() == point().id
     assert len(point().id) == 16

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from gasmeter.cli import cli
-from gasmeter.portable import portable
+from gasmeter.stores.portable import portable
 
 EXPERIMENT = """
 import gasmeter as gm

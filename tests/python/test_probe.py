@@ -4,10 +4,10 @@ import subprocess
 
 import pytest
 
-from gasmeter import probe
 from gasmeter.errors import BrokenJob, EnvironmentLacks, UsageError
 from gasmeter.limits import cpus
-from gasmeter.probe import probe_digest, probe_program, round_trip_ns
+from gasmeter.measuring import probe
+from gasmeter.measuring.probe import probe_digest, probe_program, round_trip_ns
 
 TWO_CORES = pytest.mark.skipif(len(cpus()) < 2, reason="needs two cores")
 

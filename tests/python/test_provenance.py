@@ -1,12 +1,12 @@
 import pytest
 
 import gasmeter as gm
-from gasmeter import hardware
-from gasmeter.bands import bands, judge
 from gasmeter.errors import UsageError
-from gasmeter.hardware import Fact, facts
-from gasmeter.machine import Machine, Number
-from gasmeter.provenance import label, ledger, ledger_digest, ledger_problems
+from gasmeter.machines import hardware
+from gasmeter.machines.bands import bands, judge
+from gasmeter.machines.hardware import Fact, facts
+from gasmeter.machines.machine import Machine, Number
+from gasmeter.machines.provenance import label, ledger, ledger_digest, ledger_problems
 
 ALL = gm.machines()
 

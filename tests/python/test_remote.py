@@ -16,7 +16,7 @@ import time
 import pytest
 
 from gasmeter.errors import UsageError
-from gasmeter.remote import create_job_file, read_job_file
+from gasmeter.measuring.remote import create_job_file, read_job_file
 
 pytestmark = pytest.mark.timeout(240)
 needs_core = pytest.mark.skipif(importlib.util.find_spec("gasmeter._core") is None, reason="needs the compiled core")

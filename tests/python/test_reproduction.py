@@ -16,10 +16,12 @@ from click.testing import CliRunner
 
 import gasmeter as gm
 from fakes import CATALOGUE, Core, ModelJob
-from gasmeter import catalogue, execution, hardware, sessions
+from gasmeter import catalogue
 from gasmeter.cli import cli
 from gasmeter.conformance import Counts, Family, Suite
 from gasmeter.errors import EnvironmentLacks, UsageError
+from gasmeter.machines import hardware
+from gasmeter.measuring import execution, sessions
 from gasmeter.reproduction import planning, running, writing
 from gasmeter.reproduction.digitised import read_digitised
 from gasmeter.reproduction.extoll import EXTOLL
@@ -28,7 +30,7 @@ from gasmeter.reproduction.papers import figures_of, paper
 from gasmeter.reproduction.planning import GIVEN, describe, plan_reproduction
 from gasmeter.reproduction.running import reproduce
 from gasmeter.reproduction.steps import steps
-from gasmeter.sweep import plan_series
+from gasmeter.sweeps.sweep import plan_series
 from gasmeter.verdicts.claims import RESULT, claims
 
 NEEDS_CORE = pytest.mark.skipif(importlib.util.find_spec("gasmeter._core") is None, reason="needs the compiled core")

@@ -4,9 +4,9 @@ import pandas as pd
 import pytest
 
 import gasmeter as gm
-from gasmeter.formats import csv_cell, json_value, render
-from gasmeter.rows import COLUMNS, SAMPLE_COLUMNS
-from gasmeter.summary import digest, speed_lines, summarise_run
+from gasmeter.measuring.summary import digest, speed_lines, summarise_run
+from gasmeter.rows.formats import csv_cell, json_value, render
+from gasmeter.rows.record import COLUMNS, SAMPLE_COLUMNS
 
 pytestmark = pytest.mark.usefixtures("machine")
 

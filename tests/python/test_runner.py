@@ -3,11 +3,11 @@ import math
 import pytest
 
 from gasmeter.errors import BrokenJob, UsageError
-from gasmeter.experiment import Series
-from gasmeter.probe import Probe, same_state
-from gasmeter.rows import COLUMNS, record
-from gasmeter.runner import TARGET_BLOCK_NS, Runner
-from gasmeter.sweep import plan_series
+from gasmeter.measuring.probe import Probe, same_state
+from gasmeter.measuring.runner import TARGET_BLOCK_NS, Runner
+from gasmeter.rows.record import COLUMNS, record
+from gasmeter.sweeps.experiment import Series
+from gasmeter.sweeps.sweep import plan_series
 
 
 def groups(**settings):
@@ -207,7 +207,7 @@ def test_a_comparison_that_lost_every_pair_is_measured_again(machine):
 
 
 def test_a_comparison_on_a_restless_machine_says_so_instead_of_a_number(machine, monkeypatch):
-    monkeypatch.setattr("gasmeter.probe.INTERVAL_S", 0.0)
+    monkeypatch.setattr("gasmeter.measuring.probe.INTERVAL_S", 0.0)
     machine.probe_ns = lambda now: 110.0 * 2 ** (machine.probes % 2)
     found = measured(machine, reference="raw@shm", time_s="1s")[0]
     row = next(row for row in found.rows if row["metric"] == "overhead")

@@ -11,14 +11,14 @@ import pytest
 from click.testing import CliRunner
 
 import gasmeter as gm
-from gasmeter import load
 from gasmeter.cli.app import cli
-from gasmeter.formats import render
-from gasmeter.load import Load, disturbs
-from gasmeter.state import state_of, states_line, worst
+from gasmeter.measuring import load
+from gasmeter.measuring.load import Load, disturbs
+from gasmeter.measuring.summary import digest
+from gasmeter.rows.formats import render
+from gasmeter.rows.state import state_of, states_line, worst
 from gasmeter.statistics import Interval
-from gasmeter.store import open_result
-from gasmeter.summary import digest
+from gasmeter.stores.store import open_result
 from stored import edit_journal, edit_rows
 
 CALM = Interval(100.0, 98.0, 103.0, 30)
@@ -84,7 +84,7 @@ def test_a_calm_measurement_is_good(machine):
 
 
 def test_cores_that_move_all_the_time_leave_no_good_row(machine, monkeypatch):
-    monkeypatch.setattr("gasmeter.probe.INTERVAL_S", 0.0)
+    monkeypatch.setattr("gasmeter.measuring.probe.INTERVAL_S", 0.0)
     machine.probe_ns = lambda now: 110.0 * 2 ** (machine.probes % 2)
     rows = measured(against="raw@shm", conduit="smp,ideal").rows
     assert {row["conduit"]: row["state"] for row in rows if not row["reference"]} == {

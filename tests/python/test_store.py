@@ -13,9 +13,9 @@ import pytest
 import gasmeter as gm
 from gasmeter import library
 from gasmeter.errors import BrokenJob, ResourceError, UsageError
-from gasmeter.journal import Journal, read_journal
-from gasmeter.rows import COLUMNS, Record
-from gasmeter.store import merge_stores, open_result, read_blocks, read_run, read_table
+from gasmeter.rows.record import COLUMNS, Record
+from gasmeter.stores.journal import Journal, read_journal
+from gasmeter.stores.store import merge_stores, open_result, read_blocks, read_run, read_table
 from stored import age, edit_rows
 
 HERE = Path(__file__).parent
@@ -92,7 +92,7 @@ def test_a_kill_leaves_a_valid_store_that_resume_finishes(machine, tmp_path):
     program = (
         "import sys, time; sys.path.insert(0, sys.argv[1])\n"
         "import fakes, gasmeter as gm\n"
-        "from gasmeter import catalogue, sessions, runner\n"
+        "from gasmeter import catalogue\nfrom gasmeter.measuring import runner, sessions\n"
         "machine = fakes.Machine(); catalogue.core = fakes.Core\n"
         "sessions._start_pool = machine.start_pool; runner._clock = machine.clock\n"
         "machine.on_block = lambda _: time.sleep(0.0005)\n"

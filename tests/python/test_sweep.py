@@ -2,7 +2,7 @@ import pytest
 
 import gasmeter as gm
 from gasmeter.errors import UsageError
-from gasmeter.sweep import plan
+from gasmeter.sweeps.sweep import plan
 
 pytestmark = pytest.mark.usefixtures("machine")
 

@@ -6,9 +6,9 @@ from click.testing import CliRunner
 
 from gasmeter.cli import cli
 from gasmeter.errors import CheckFailed, ResourceError
+from gasmeter.measuring.workers import worker_binary
 from gasmeter.trace.real import Stamps, operations_of, read_stamps
 from gasmeter.trace.virtual import points_of, trace_point
-from gasmeter.workers import worker_binary
 
 BEGIN, END, IN_HANDLER, OUT_OF_HANDLER = range(0x80, 0x84)
 COPY, NOTIFY, IDLE, SEND, SENT, RECEIVE, RECEIVED = range(0x90, 0x97)

@@ -13,7 +13,7 @@ import time
 import pytest
 
 from gasmeter.errors import BrokenJob
-from gasmeter.workers import WorkerPool
+from gasmeter.measuring.workers import WorkerPool
 
 pytestmark = [
     pytest.mark.skipif(importlib.util.find_spec("gasmeter._core") is None, reason="needs the compiled core"),

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import gasmeter
-from gasmeter import hardware
 from gasmeter.conformance import Broken, Counts, Family, Suite
 from gasmeter.errors import UsageError
+from gasmeter.machines import hardware
 from gasmeter.verdicts.claims import RESULT, claims, papers
 from gasmeter.verdicts.expressions import Expression, NotThere
 from gasmeter.verdicts.judging import PLACEMENT, TOGETHER, Case, Trial, judge_claim

@@ -9,13 +9,13 @@ import pytest
 
 from gasmeter.cli import progress
 from gasmeter.errors import UsageError
-from gasmeter.execution import Progress
-from gasmeter.experiment import Series
 from gasmeter.guard.exact import what_moved
 from gasmeter.guard.stores import Sample
-from gasmeter.rows import record
-from gasmeter.runner import Runner
-from gasmeter.sweep import plan_series
+from gasmeter.measuring.execution import Progress
+from gasmeter.measuring.runner import Runner
+from gasmeter.rows.record import record
+from gasmeter.sweeps.experiment import Series
+from gasmeter.sweeps.sweep import plan_series
 
 WORDS = 512
 RANKS = 4

@@ -20,9 +20,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from gasmeter import workers
 from gasmeter.errors import BrokenJob, EnvironmentLacks, ResourceError, Timeout, UsageError
-from gasmeter.workers import WorkerPool, worker_binary
+from gasmeter.measuring import workers
+from gasmeter.measuring.workers import WorkerPool, worker_binary
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.timeout(120)
@@ -150,7 +150,7 @@ def test_process_limit_is_reported_with_what_to_look_at(echo_rank: Path) -> None
     script = """
         import resource, sys
         from gasmeter.errors import ResourceError
-        from gasmeter.workers import WorkerPool
+        from gasmeter.measuring.workers import WorkerPool
         resource.setrlimit(resource.RLIMIT_NPROC, (8, 8))
         try:
             WorkerPool(64, binary=sys.argv[1])
@@ -352,7 +352,7 @@ def run_client(script: str, echo_rank: Path, **options: object) -> subprocess.Co
     """Run a Python script with the rank program as its argument."""
     return subprocess.run(
         [sys.executable, "-c", textwrap.dedent(script), str(echo_rank)],
-        env={**os.environ, "PYTHONPATH": str(Path(workers.__file__).parents[1])},
+        env={**os.environ, "PYTHONPATH": str(Path(workers.__file__).parents[2])},
         capture_output=True,
         text=True,
         timeout=60,
@@ -363,7 +363,7 @@ def run_client(script: str, echo_rank: Path, **options: object) -> subprocess.Co
 def test_interpreter_that_ends_takes_open_pools_with_it(echo_rank: Path) -> None:
     script = """
         import sys
-        from gasmeter.workers import WorkerPool
+        from gasmeter.measuring.workers import WorkerPool
         pool = WorkerPool(2, binary=sys.argv[1])
         print(pool.launcher_pid, *pool.pids)
     """
@@ -376,7 +376,7 @@ def test_interpreter_that_ends_takes_open_pools_with_it(echo_rank: Path) -> None
 def test_client_killed_leaves_no_process_and_no_shared_memory(echo_rank: Path, under_way: str) -> None:
     script = """
         import os, sys, threading, time
-        from gasmeter.workers import WorkerPool
+        from gasmeter.measuring.workers import WorkerPool
         pool = WorkerPool(3, binary=sys.argv[1])
         pool.command({"verb": "reserve", "id": "a", "bytes": str(1 << 24)})
         forked = []
@@ -394,7 +394,7 @@ def test_client_killed_leaves_no_process_and_no_shared_memory(echo_rank: Path, u
     before = shared_memory_names()
     client = subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(script), str(echo_rank), under_way],
-        env={**os.environ, "PYTHONPATH": str(Path(workers.__file__).parents[1])},
+        env={**os.environ, "PYTHONPATH": str(Path(workers.__file__).parents[2])},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -243,7 +243,7 @@ constexpr OperationInfo kAtomics[] = {
      R"(atomic($self, domain, op, rank, offset, *operands, flags=0)
 --
 
-Do an operation of an atomic domain; see `gasmeter.atomics.AtomicDomain`, whose methods call this.
+Do an operation of an atomic domain; see `gasmeter.programs.atomics.AtomicDomain`, whose methods call this.
 
 Returns
 -------

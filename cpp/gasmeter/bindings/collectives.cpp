@@ -310,7 +310,7 @@ class Destroy final : public Call {
 
 // ---- the table
 
-// Methods of gasmeter.teams.Team, which says what they do.
+// Methods of gasmeter.programs.teams.Team, which says what they do.
 constexpr OperationInfo collective(const char* name, const char* signature, std::size_t arguments,
                                    std::unique_ptr<Call> (*parse)(const Arguments&)) {
   return {name, signature, {}, arguments, arguments, false, false, false, parse, nullptr};

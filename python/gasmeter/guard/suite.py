@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gasmeter.experiment import Experiment, Series
+from gasmeter.sweeps.experiment import Experiment, Series
 
 __all__ = ["default_suite"]
 

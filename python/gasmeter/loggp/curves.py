@@ -14,10 +14,10 @@ import numpy.typing as npt
 from scipy import stats
 
 from gasmeter.errors import UsageError
-from gasmeter.point import NOT_CHECKED
-from gasmeter.result import Result
-from gasmeter.rows import COLUMNS
+from gasmeter.rows.record import COLUMNS
 from gasmeter.statistics import CONFIDENCE
+from gasmeter.stores.result import Result
+from gasmeter.sweeps.point import NOT_CHECKED
 
 __all__ = ["METRICS", "Curves", "Values", "curves_of", "read_curves"]
 

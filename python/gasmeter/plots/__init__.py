@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from gasmeter.errors import UsageError, unknown
-from gasmeter.experiment import Plot
-from gasmeter.links import unpack
 from gasmeter.plots.bandwidth import draw_bandwidth
 from gasmeter.plots.comparisons import told_apart
 from gasmeter.plots.crossover import draw_crossover
@@ -18,9 +16,11 @@ from gasmeter.plots.gups import draw_gups
 from gasmeter.plots.latency import draw_latency
 from gasmeter.plots.links import draw_links
 from gasmeter.plots.style import Chart, Drawing, styled
+from gasmeter.rows.links import unpack
+from gasmeter.sweeps.experiment import Plot
 
 if TYPE_CHECKING:
-    from gasmeter.result import Result
+    from gasmeter.stores.result import Result
 
 __all__ = ["KINDS", "LINKS", "draw", "draw_point_links", "save_all"]
 

@@ -10,8 +10,8 @@ import pandas as pd
 from gasmeter.plots.looks import BESIDE, KEYS
 
 if TYPE_CHECKING:
-    from gasmeter.result import Result
-    from gasmeter.rows import Row
+    from gasmeter.rows.record import Row
+    from gasmeter.stores.result import Result
 
 __all__ = ["told_apart"]
 
