@@ -4,6 +4,7 @@ import json
 import lzma
 import math
 import shutil
+import sys
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 
@@ -534,6 +535,16 @@ def test_builds_are_worker_programs_that_answer(tmp_path, monkeypatch):
     script(tmp_path / "venv" / "bin" / "python", "echo no module named gasmeter >&2; exit 1")
     with pytest.raises(EnvironmentLacks, match="no module named gasmeter"):
         find_build(str(tmp_path / "venv"))
+
+
+def test_an_installation_of_any_version_is_asked_for_its_worker_program(tmp_path):
+    package = tmp_path / "site" / "gasmeter"
+    (package / "bin").mkdir(parents=True)
+    for name in ("__init__.py", "_core.py"):  # and no other module, whatever that version calls them
+        (package / name).touch()
+    worker = script(package / "bin" / "gasmeter-rank", "echo gasmeter-rank 0.0.1")
+    python = script(tmp_path / "python3", f'PYTHONPATH={package.parent} exec {sys.executable} "$@"')
+    assert find_build(str(python)).binary == worker
 
 
 def test_a_planted_debug_option_belongs_to_the_second_build_alone(machine, tmp_path, monkeypatch):

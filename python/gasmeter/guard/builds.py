@@ -23,7 +23,11 @@ INSTALLED = "installed"
 """Name of the build that this program belongs to."""
 _PROGRAM = "gasmeter-rank"
 _ASK_S = 30
-_WHERE = "from gasmeter.measuring.workers import worker_binary; print(worker_binary())"
+# Asked of other versions, too: all of them keep the worker program beside the compiled core.
+_WHERE = (
+    "import importlib.util, pathlib; core = importlib.util.find_spec('gasmeter._core').origin;"
+    f" print(pathlib.Path(core).with_name('bin') / '{_PROGRAM}')"
+)
 
 
 def cache_folder() -> Path:
