@@ -18,10 +18,10 @@ import psutil
 
 from gasmeter.catalogue import build_info, catalogue
 from gasmeter.errors import GasmeterError
+from gasmeter.installed import worker_binary
 from gasmeter.limits import cpus, most_ranks, shared_memory
 from gasmeter.measuring import context
 from gasmeter.measuring.probe import Probe
-from gasmeter.measuring.workers import worker_binary
 from gasmeter.units import format_bytes
 
 __all__ = ["Finding", "examine", "mpis"]

@@ -10,7 +10,8 @@ import pytest
 
 import gasmeter as gm
 from gasmeter.errors import GasmeterError
-from gasmeter.measuring.workers import WorkerPool, worker_binary
+from gasmeter.installed import worker_binary
+from gasmeter.measuring.workers import WorkerPool
 from gasmeter.programs.launch import launch
 
 

@@ -4,8 +4,9 @@ import pytest
 
 from gasmeter.errors import BrokenJob, UsageError
 from gasmeter.measuring.probe import Probe, same_state
+from gasmeter.measuring.recording import record
 from gasmeter.measuring.runner import TARGET_BLOCK_NS, Runner
-from gasmeter.rows.record import COLUMNS, record
+from gasmeter.rows.record import COLUMNS
 from gasmeter.sweeps.experiment import Series
 from gasmeter.sweeps.sweep import plan_series
 

@@ -6,7 +6,7 @@ from click.testing import CliRunner
 
 from gasmeter.cli import cli
 from gasmeter.errors import CheckFailed, ResourceError
-from gasmeter.measuring.workers import worker_binary
+from gasmeter.installed import worker_binary
 from gasmeter.trace.real import Stamps, operations_of, read_stamps
 from gasmeter.trace.virtual import points_of, trace_point
 

@@ -12,8 +12,8 @@ from gasmeter.errors import UsageError
 from gasmeter.guard.exact import what_moved
 from gasmeter.guard.stores import Sample
 from gasmeter.measuring.execution import Progress
+from gasmeter.measuring.recording import record
 from gasmeter.measuring.runner import Runner
-from gasmeter.rows.record import record
 from gasmeter.sweeps.experiment import Series
 from gasmeter.sweeps.sweep import plan_series
 

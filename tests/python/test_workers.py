@@ -21,8 +21,9 @@ import psutil
 import pytest
 
 from gasmeter.errors import BrokenJob, EnvironmentLacks, ResourceError, Timeout, UsageError
+from gasmeter.installed import worker_binary
 from gasmeter.measuring import workers
-from gasmeter.measuring.workers import WorkerPool, worker_binary
+from gasmeter.measuring.workers import WorkerPool
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.timeout(120)

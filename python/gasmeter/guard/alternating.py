@@ -21,9 +21,10 @@ from gasmeter.library import this_build
 from gasmeter.measuring import context
 from gasmeter.measuring.execution import Progress
 from gasmeter.measuring.probe import probe_digest
+from gasmeter.measuring.recording import record
 from gasmeter.measuring.runner import Runner, mpi_of
 from gasmeter.measuring.sessions import Pool, WorkerPools
-from gasmeter.rows.record import Record, record
+from gasmeter.rows.record import Record
 from gasmeter.stores.result import Result
 from gasmeter.stores.store import Store
 from gasmeter.sweeps.experiment import Experiment

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from gasmeter.errors import EnvironmentLacks, UsageError
 from gasmeter.guard.alternating import Build
+from gasmeter.installed import worker_binary
 from gasmeter.measuring.probe import PROGRAM as PROBE
-from gasmeter.measuring.workers import worker_binary
 from gasmeter.version import package_version
 
 __all__ = ["INSTALLED", "cache_folder", "find_build"]

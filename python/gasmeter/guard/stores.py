@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from gasmeter.errors import UsageError
-from gasmeter.library import build_text
 from gasmeter.rows.record import Row
+from gasmeter.stores.builds import build_text
 from gasmeter.stores.files import JOURNAL, STORE_SCHEMA, check_files
 from gasmeter.stores.result import records_from
 from gasmeter.stores.tables import Blocks, blocks_of, read_blocks, read_entries, read_run, read_table, typed_row

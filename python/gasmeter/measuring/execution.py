@@ -17,12 +17,14 @@ from gasmeter.errors import UsageError
 from gasmeter.machines.machine import machine_of
 from gasmeter.measuring import context
 from gasmeter.measuring.probe import probe_digest
+from gasmeter.measuring.recording import record
 from gasmeter.measuring.resolved import defaults_of
 from gasmeter.measuring.runner import GroupOutcome, Runner
 from gasmeter.measuring.summary import summarise_run
 from gasmeter.measuring.taking_over import taken_over
 from gasmeter.rows.links import MOST_LINK_ROWS, fitting
-from gasmeter.rows.record import Record, record
+from gasmeter.rows.record import Record
+from gasmeter.stores.builds import build_text
 from gasmeter.stores.result import Result
 from gasmeter.stores.store import Store
 from gasmeter.sweeps.experiment import Experiment
@@ -164,7 +166,7 @@ def _of_other_builds(groups: Sequence[Group], done: Mapping[str, Record]) -> dic
     """Return the groups of a plan that another build has measured, and which: rows of two builds are never mixed."""
     own = library.this_build()["digest"] if done else ""
     return {
-        group.id: library.build_text({"revision": done[group.id].revision, "digest": done[group.id].build})
+        group.id: build_text({"revision": done[group.id].revision, "digest": done[group.id].build})
         for group in groups
         if group.id in done and done[group.id].build != own
     }
@@ -179,7 +181,7 @@ def _measured_again(stale: Mapping[str, str], done: Mapping[str, Record]) -> lis
     left = f"; {len(stale) - again} are still to be measured again" if again < len(stale) else ""
     return [
         f"{again} groups that {', '.join(dict.fromkeys(stale.values()))} had measured were measured again by this one,"
-        f" {library.build_text(own)}{left}"
+        f" {build_text(own)}{left}"
     ]
 
 

@@ -20,8 +20,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from gasmeter.errors import BrokenJob, EnvironmentLacks, GasmeterError
+from gasmeter.installed import installed_program
 from gasmeter.limits import cpus
-from gasmeter.measuring.workers import installed_program
 
 __all__ = ["INTERVAL_S", "PROGRAM", "TOLERANCE", "Probe", "probe_digest", "probe_program", "same_state"]
 

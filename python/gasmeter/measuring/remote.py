@@ -19,12 +19,13 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from gasmeter.errors import ResourceError, UsageError
+from gasmeter.installed import worker_binary
 from gasmeter.measuring.execution import execute
 from gasmeter.measuring.measurement import measurement
 from gasmeter.measuring.probe import Probe
 from gasmeter.measuring.runner import Runner
 from gasmeter.measuring.sessions import Pool, WorkerPools
-from gasmeter.measuring.workers import WorkerPool, worker_binary
+from gasmeter.measuring.workers import WorkerPool
 from gasmeter.stores.result import Result
 
 __all__ = ["JobFile", "create_job_file", "join", "lead", "read_job_file"]

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 
 from gasmeter.catalogue import catalogue
 from gasmeter.errors import GasmeterError
-from gasmeter.library import build_text, builds_of
 from gasmeter.rows.formats import format_interval
 from gasmeter.rows.record import Row, installation
 from gasmeter.rows.state import worst
+from gasmeter.stores.builds import build_text, builds_of
 from gasmeter.stores.moved import MOVED_HEADS, moved_lines
 from gasmeter.stores.result import Result
 from gasmeter.sweeps.experiment import Experiment, Series, Target

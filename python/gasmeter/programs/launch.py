@@ -15,10 +15,11 @@ import cloudpickle
 
 from gasmeter.catalogue import Conduit, Option, catalogue
 from gasmeter.errors import Deadlock, EnvironmentLacks, GasmeterError, ProgramError, Timeout, UsageError, unknown
+from gasmeter.installed import worker_binary
 from gasmeter.limits import check_ranks, check_virtual_ranks, shared_memory
 from gasmeter.machines.machine import Machine
 from gasmeter.machines.machine import machine as machine_named
-from gasmeter.measuring.workers import WorkerPool, worker_binary
+from gasmeter.measuring.workers import WorkerPool
 from gasmeter.sweeps.installations import Installations
 from gasmeter.units import format_bytes, parse_size
 

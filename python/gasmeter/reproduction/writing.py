@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from gasmeter.library import build_text, builds_of, this_build
+from gasmeter.library import this_build
 from gasmeter.machines.hardware import facts
 from gasmeter.machines.machine import Machine
 from gasmeter.measuring import context
@@ -21,6 +21,7 @@ from gasmeter.reproduction.running import Judged, Reproduction
 from gasmeter.reproduction.steps import link_loads, steps
 from gasmeter.rows.formats import to_csv
 from gasmeter.rows.record import taken_points
+from gasmeter.stores.builds import build_text, builds_of
 from gasmeter.stores.files import refused, write_atomically
 from gasmeter.units import format_bytes, format_duration
 from gasmeter.verdicts.predicates import predicates_digest

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from gasmeter.errors import UsageError
-from gasmeter.library import builds_of, records_of
 from gasmeter.rows.counters import COUNTER_COLUMNS
 from gasmeter.rows.formats import csv_lines, json_value, to_csv
 from gasmeter.rows.links import links_parquet
 from gasmeter.rows.record import Record, taken_points
+from gasmeter.stores.builds import builds_of, records_of
 from gasmeter.stores.files import (
     JOURNAL,
     ROWS,
