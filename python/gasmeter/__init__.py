@@ -26,14 +26,16 @@ if TYPE_CHECKING:
         Timeout,
         UsageError,
     )
-    from gasmeter.machines.machine import Machine, machine, machines
+    from gasmeter.machines.machine import Machine
+    from gasmeter.machines.named import machine, machines
+    from gasmeter.measuring.experiment import Experiment
     from gasmeter.measuring.measurement import measure
     from gasmeter.measuring.runner import Runner
     from gasmeter.programs.flags import IMMEDIATE
     from gasmeter.programs.launch import launch
     from gasmeter.stores.result import Result
     from gasmeter.stores.store import merge_stores, open_result
-    from gasmeter.sweeps.experiment import Experiment, Plot, Series, Target
+    from gasmeter.sweeps.series import Plot, Series, Target
 
     __version__: str
 
@@ -80,8 +82,10 @@ _HOME = {
         ),
         "errors",
     ),
-    **dict.fromkeys(("Experiment", "Plot", "Series", "Target"), "sweeps.experiment"),
-    **dict.fromkeys(("Machine", "machine", "machines"), "machines.machine"),
+    **dict.fromkeys(("Plot", "Series", "Target"), "sweeps.series"),
+    "Experiment": "measuring.experiment",
+    "Machine": "machines.machine",
+    **dict.fromkeys(("machine", "machines"), "machines.named"),
     "IMMEDIATE": "programs.flags",
     "RemoteArray": "_core",
     "Result": "stores.result",

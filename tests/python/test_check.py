@@ -20,7 +20,8 @@ from gasmeter.measuring import probe
 from gasmeter.measuring.execution import execute
 from gasmeter.measuring.probe import probe_digest
 from gasmeter.measuring.sessions import WorkerPools
-from gasmeter.sweeps.experiment import Experiment, Series
+from gasmeter.sweeps.experiment import Experiment
+from gasmeter.sweeps.series import Series
 from stored import age, edit_journal, edit_rows, edit_run
 
 QUICK = {"time_s": 0.01, "max_time_s": 0.1}

@@ -6,9 +6,9 @@ from click.testing import CliRunner
 import gasmeter as gm
 from fakes import ModelJob
 from gasmeter.cli import cli, main
-from gasmeter.machines.machine import machine_of
 from gasmeter.measuring.sessions import machine_values
 from gasmeter.stores.store import read_run
+from gasmeter.sweeps.installations import machine_of
 from gasmeter.sweeps.point import Point
 
 

@@ -46,7 +46,7 @@ def test_machines_stays_a_function_when_its_room_is_imported():
     kinds = in_another_process(
         "import importlib, gasmeter\nimportlib.import_module('gasmeter.machines')\n"
         "print(type(gasmeter.machines).__name__)\n"
-        "from gasmeter.machines.machine import machines\nprint(gasmeter.machines is machines)"
+        "from gasmeter.machines.named import machines\nprint(gasmeter.machines is machines)"
     )
     assert kinds == ["function", "True"]
 

@@ -7,7 +7,7 @@ from gasmeter.measuring.probe import Probe, same_state
 from gasmeter.measuring.recording import record
 from gasmeter.measuring.runner import TARGET_BLOCK_NS, Runner
 from gasmeter.rows.record import COLUMNS
-from gasmeter.sweeps.experiment import Series
+from gasmeter.sweeps.series import Series
 from gasmeter.sweeps.sweep import plan_series
 
 

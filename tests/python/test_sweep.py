@@ -96,7 +96,7 @@ def test_a_quick_run_has_shorter_axes_and_budgets():
 
 def test_axes_can_be_replaced():
     sweep = experiment(size="8:1M", options={"am": "native"})
-    points = plan(sweep, replace={"size": "8,16", "ping-pong.ranks": "4", "am": "reference"})
+    points = plan(sweep.series, replace={"size": "8,16", "ping-pong.ranks": "4", "am": "reference"})
     assert [(point.points[0].size_bytes, point.points[0].ranks) for point in points] == [(8, 4), (16, 4)]
     assert all(group.points[0].options == {"am": "reference"} for group in points)
 

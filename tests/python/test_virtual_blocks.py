@@ -14,7 +14,7 @@ from gasmeter.guard.stores import Sample
 from gasmeter.measuring.execution import Progress
 from gasmeter.measuring.recording import record
 from gasmeter.measuring.runner import Runner
-from gasmeter.sweeps.experiment import Series
+from gasmeter.sweeps.series import Series
 from gasmeter.sweeps.sweep import plan_series
 
 WORDS = 512

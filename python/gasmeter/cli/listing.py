@@ -107,13 +107,13 @@ def _experiment_file(path: Path, *, run: bool = False, planned: bool = True) -> 
 
 
 def _machines() -> list[Entry]:
-    from gasmeter.machines.machine import machines
+    from gasmeter.machines.named import machines
 
     return [_machine(name) for name in machines()]
 
 
 def _machine(name: str) -> Entry:
-    from gasmeter.machines.machine import machine
+    from gasmeter.machines.named import machine
     from gasmeter.machines.parameters import PARAMETERS
 
     found = machine(name)

@@ -6,29 +6,23 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from gasmeter.errors import UsageError, unknown
 from gasmeter.machines import hardware
 from gasmeter.machines.parameters import TOPOLOGY
 from gasmeter.units import QUANTITIES, parse_quantity, quantity_text
 
-if TYPE_CHECKING:
-    from gasmeter.sweeps.point import Point
+__all__ = ["WHERE", "Machine", "Number", "number_value"]
 
-__all__ = ["Machine", "Number", "machine", "machine_of", "machines", "number_value"]
-
-_FOLDER = Path(__file__).resolve().parent
-_LEDGER = "ledger"
 _TOPOLOGY = re.compile(r"[a-z][a-z0-9_-]*(:[^\s+;,]+)?", re.ASCII)
-_WHERE = "gasmeter list machines"
+WHERE = "gasmeter list machines"
+"""What lists them, for messages."""
 
 
 def _digest(content: object) -> str:
@@ -133,7 +127,7 @@ class Machine:
         """Return a number by its dotted key."""
         found = {number.key: number for number in self.numbers}
         if key not in found:
-            raise unknown(f"parameter of machine {self.name}", key, found, _WHERE)
+            raise unknown(f"parameter of machine {self.name}", key, found, WHERE)
         return found[key]
 
     def __contains__(self, key: object) -> bool:
@@ -322,80 +316,3 @@ def _override(now: Number, given: object, what: str) -> Number:
         confidence="given",
         filed=filed,
     )
-
-
-def machines() -> list[str]:
-    """Return the names of all machines.
-
-    Returns
-    -------
-    list of str
-        Sorted; `machine` takes each.
-    """
-    return sorted(path.stem for path in _FOLDER.glob("*.toml") if path.stem != _LEDGER)
-
-
-def machine(name: str | Machine) -> Machine:
-    """Return a machine.
-
-    Parameters
-    ----------
-    name : str or Machine
-        Name of a machine, or a label with overrides such as ``"extoll+link.bandwidth=1.25 GB/s"``.
-
-    Returns
-    -------
-    Machine
-        Its numbers with their sources; `Machine.with_` makes variants of it.
-
-    Raises
-    ------
-    UsageError
-        If there is no such machine, or an override is not allowed.
-    """
-    return name if isinstance(name, Machine) else _labelled(name)
-
-
-@functools.lru_cache(maxsize=1024)
-def _labelled(name: str) -> Machine:
-    base, *changes = (part.strip() for part in name.split("+"))
-    if base not in machines():
-        raise unknown("machine", base, machines(), _WHERE)
-    found: dict[str, object] = {}
-    for change in changes:
-        key, equals, text = (part.strip() for part in change.partition("="))
-        if not equals:
-            raise UsageError(
-                f"machine {name!r}: {change!r} is not key=value; allowed: for instance {base}+link.bandwidth=1.25 GB/s",
-                name,
-            )
-        if key in found:
-            raise UsageError(f"machine {name!r}: {key} is given twice; allowed: once", name)
-        found[key] = text
-    return _from_file(base).with_(found)
-
-
-def machine_of(point: Point) -> Machine | None:
-    """Return the machine that a point runs on.
-
-    Parameters
-    ----------
-    point : Point
-        A point of a sweep.
-
-    Returns
-    -------
-    Machine or None
-        With the point's topology; None for real conduits.
-    """
-    if not point.machine:
-        return None
-    found = machine(point.machine)
-    return found.with_({TOPOLOGY: point.topology}) if point.topology else found
-
-
-@functools.cache
-def _from_file(name: str) -> Machine:
-    from gasmeter.machines.files import read_machine  # noqa: PLC0415 - builds on this
-
-    return read_machine((_FOLDER / f"{name}.toml").read_text(encoding="utf-8"), name)

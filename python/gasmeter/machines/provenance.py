@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from gasmeter.errors import UsageError
-from gasmeter.machines.machine import Machine, machine, machines
+from gasmeter.machines.machine import Machine
+from gasmeter.machines.named import machine, machines
 
 __all__ = ["LedgerLine", "label", "ledger", "ledger_digest", "ledger_problems"]
 

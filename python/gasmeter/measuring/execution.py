@@ -14,7 +14,6 @@ from typing import Any
 from gasmeter import library
 from gasmeter.catalogue import catalogue
 from gasmeter.errors import UsageError
-from gasmeter.machines.machine import machine_of
 from gasmeter.measuring import context
 from gasmeter.measuring.probe import probe_digest
 from gasmeter.measuring.recording import record
@@ -28,6 +27,7 @@ from gasmeter.stores.builds import build_text
 from gasmeter.stores.result import Result
 from gasmeter.stores.store import Store
 from gasmeter.sweeps.experiment import Experiment
+from gasmeter.sweeps.installations import machine_of
 from gasmeter.sweeps.point import Group
 from gasmeter.sweeps.sweep import estimated_seconds
 
@@ -72,7 +72,7 @@ def execute(
     revision: str = "",
     donors: Mapping[str, str] | None = None,
 ) -> Result:
-    """Measure an experiment; see `gasmeter.sweeps.experiment.Experiment.run`.
+    """Measure an experiment; see `gasmeter.Experiment.run`.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def execute(
     Raises
     ------
     UsageError, ResourceError, BrokenJob
-        As `gasmeter.sweeps.experiment.Experiment.run`; the store keeps what is done.
+        As `gasmeter.Experiment.run`; the store keeps what is done.
     KeyboardInterrupt
         On Ctrl-C; the store keeps what is done.
     """

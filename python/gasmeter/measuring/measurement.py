@@ -7,9 +7,10 @@ from typing import Any
 
 from gasmeter.machines.machine import Machine
 from gasmeter.measuring.execution import execute
+from gasmeter.measuring.experiment import Experiment
 from gasmeter.measuring.runner import Runner
 from gasmeter.stores.result import Result
-from gasmeter.sweeps.experiment import Experiment, Series
+from gasmeter.sweeps.series import Series
 
 __all__ = ["measure", "measurement"]
 

@@ -15,10 +15,10 @@ from typing import Any, Protocol
 
 from gasmeter import catalogue as _catalogue
 from gasmeter.errors import BrokenJob, GasmeterError, UsageError, error_named
-from gasmeter.machines.machine import machine_of
 from gasmeter.measuring.workers import WorkerPool
 from gasmeter.mpi_launcher import launched
 from gasmeter.rows.links import Table
+from gasmeter.sweeps.installations import machine_of
 from gasmeter.sweeps.point import NOT_CHECKED, Point
 
 __all__ = [

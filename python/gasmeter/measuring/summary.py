@@ -13,8 +13,9 @@ from gasmeter.rows.state import worst
 from gasmeter.stores.builds import build_text, builds_of
 from gasmeter.stores.moved import MOVED_HEADS, moved_lines
 from gasmeter.stores.result import Result
-from gasmeter.sweeps.experiment import Experiment, Series, Target
+from gasmeter.sweeps.experiment import Experiment
 from gasmeter.sweeps.names import options_text
+from gasmeter.sweeps.series import Series, Target
 from gasmeter.sweeps.sweep import plan_series
 from gasmeter.units import format_bytes, format_quantity
 

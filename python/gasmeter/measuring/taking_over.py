@@ -11,9 +11,10 @@ from dataclasses import replace
 from typing import Any
 
 from gasmeter.errors import GasmeterError
-from gasmeter.machines.machine import Machine, machine_of
+from gasmeter.machines.machine import Machine
 from gasmeter.measuring.sessions import ModelSession
 from gasmeter.rows.record import Record
+from gasmeter.sweeps.installations import machine_of
 from gasmeter.sweeps.point import Group, Point
 
 __all__ = ["taken_over"]

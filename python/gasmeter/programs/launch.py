@@ -18,7 +18,7 @@ from gasmeter.errors import Deadlock, EnvironmentLacks, GasmeterError, ProgramEr
 from gasmeter.installed import worker_binary
 from gasmeter.limits import check_ranks, check_virtual_ranks, shared_memory
 from gasmeter.machines.machine import Machine
-from gasmeter.machines.machine import machine as machine_named
+from gasmeter.machines.named import machine as machine_named
 from gasmeter.measuring.workers import WorkerPool
 from gasmeter.sweeps.installations import Installations
 from gasmeter.units import format_bytes, parse_size

@@ -10,11 +10,13 @@ from typing import Any, Literal
 from gasmeter.catalogue import catalogue
 from gasmeter.errors import UsageError
 from gasmeter.machines.bands import bands
-from gasmeter.machines.machine import Machine, machine
+from gasmeter.machines.machine import Machine
+from gasmeter.machines.named import machine
 from gasmeter.machines.parameters import TOPOLOGY
+from gasmeter.measuring.experiment import Experiment
 from gasmeter.reproduction.figure import Effort, Figure, Line, Paper
-from gasmeter.sweeps.experiment import Experiment, Series
 from gasmeter.sweeps.point import Point
+from gasmeter.sweeps.series import Series
 from gasmeter.sweeps.sweep import plan_series
 from gasmeter.units import quantity_text
 

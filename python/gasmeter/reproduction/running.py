@@ -13,7 +13,8 @@ from typing import Any
 from gasmeter.choices import Blind
 from gasmeter.conformance import Suite, conformance_program, run_suite
 from gasmeter.errors import EnvironmentLacks, UsageError
-from gasmeter.machines.machine import Machine, machine
+from gasmeter.machines.machine import Machine
+from gasmeter.machines.named import machine
 from gasmeter.machines.provenance import label
 from gasmeter.measuring.execution import Progress, execute
 from gasmeter.measuring.runner import GroupOutcome, Runner

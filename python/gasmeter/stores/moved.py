@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from gasmeter.machines.machine import Machine, machine
+from gasmeter.machines.machine import Machine
+from gasmeter.machines.named import machine
 from gasmeter.machines.parameters import TOPOLOGY
 from gasmeter.rows.record import Row
+from gasmeter.rows.tidy import Tidy
 from gasmeter.units import format_bytes, format_quantity
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from gasmeter.stores.result import Result
 
 __all__ = ["MOVED_COLUMNS", "MOVED_HEADS", "moved", "moved_lines"]
 
@@ -31,7 +31,7 @@ _LESS_IS_BETTER = frozenset({"latency", "round_trip", "error_fraction", "memory_
 _UNMOVED = 1e-9
 
 
-def moved(result: Result) -> pd.DataFrame:
+def moved(result: Tidy) -> pd.DataFrame:
     """Return how each what-if moved each metric.
 
     A what-if is a machine with a number replaced or another topology; it is compared with the rows of the same
@@ -40,7 +40,7 @@ def moved(result: Result) -> pd.DataFrame:
 
     Parameters
     ----------
-    result : Result
+    result : Tidy
         What was modelled.
 
     Returns
@@ -116,12 +116,12 @@ def _bound(row: Row, name: str) -> float:
     return float(row[name] if math.isfinite(row[name]) else row["value"])
 
 
-def moved_lines(result: Result) -> list[list[str]]:
+def moved_lines(result: Tidy) -> list[list[str]]:
     """Return the table for people.
 
     Parameters
     ----------
-    result : Result
+    result : Tidy
         What was modelled.
 
     Returns

@@ -57,7 +57,7 @@ class Result:
     title : str, optional
         Title for plots and summaries.
     plots : sequence, optional
-        Plots the experiment asks for (`gasmeter.sweeps.experiment.Plot`); without any, what the rows can show.
+        Plots the experiment asks for (`gasmeter.Plot`); without any, what the rows can show.
     complete : bool, default True
         False if the sweep was interrupted.
 

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from gasmeter.errors import GasmeterError, UsageError
-from gasmeter.machines.machine import machine
-from gasmeter.sweeps.experiment import Experiment, Plot, Series, Target
+from gasmeter.machines.named import machine
+from gasmeter.sweeps.experiment import Experiment
 from gasmeter.sweeps.loading import ProgramFile, has_main, locate, parsed, program_in
+from gasmeter.sweeps.series import Plot, Series, Target
 
 __all__ = ["Declared", "read_declaration"]
 

@@ -1,17 +1,21 @@
-"""Which modelled machine each conduit of a series runs on."""
+"""Which modelled machine each conduit of a series runs on, and each point."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gasmeter.catalogue import Conduit, catalogue, topologies, topology
 from gasmeter.errors import UsageError, unknown
-from gasmeter.machines.machine import Machine, machine, machines
+from gasmeter.machines.machine import Machine
+from gasmeter.machines.named import machine, machines
 from gasmeter.machines.parameters import TOPOLOGY
 from gasmeter.sweeps.placement import FILL, default_placement, nodes_used
 
-__all__ = ["Installations", "default_machine"]
+if TYPE_CHECKING:
+    from gasmeter.sweeps.point import Point
+
+__all__ = ["Installations", "default_machine", "machine_of"]
 
 
 def default_machine(network: str) -> Machine | None:
@@ -28,6 +32,25 @@ def default_machine(network: str) -> Machine | None:
         None if there is no such machine.
     """
     return machine(network) if network in machines() else None
+
+
+def machine_of(point: Point) -> Machine | None:
+    """Return the machine that a point runs on.
+
+    Parameters
+    ----------
+    point : Point
+        A point of a sweep.
+
+    Returns
+    -------
+    Machine or None
+        With the point's topology; None for real conduits.
+    """
+    if not point.machine:
+        return None
+    found = machine(point.machine)
+    return found.with_({TOPOLOGY: point.topology}) if point.topology else found
 
 
 def _with_topology() -> list[str]:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from gasmeter.catalogue import Catalogue, Conduit, Kernel, catalogue
 from gasmeter.errors import UsageError, unknown
 from gasmeter.limits import check_ranks, check_size, check_virtual_ranks
-from gasmeter.sweeps.experiment import Experiment, Series
 from gasmeter.sweeps.installations import Installations
 from gasmeter.sweeps.names import resolve_options, resolve_variant
 from gasmeter.sweeps.placement import parse_placement
 from gasmeter.sweeps.point import Budget, Group, Point
+from gasmeter.sweeps.series import Series
 from gasmeter.units import parse_ranks, parse_seeds, parse_sizes
 
 __all__ = ["DEFAULT_SIZES", "DEFAULT_TABLE", "estimated_seconds", "plan", "plan_series"]
@@ -29,12 +29,14 @@ _PROBE_SHARE = 1.05
 _AXES = ("op", "size", "ranks", "variant", "conduit", "machine", "topology", "placement", "seed", "repetition")
 
 
-def plan(experiment: Experiment, *, quick: bool = False, replace: Mapping[str, str] | None = None) -> list[Group]:
-    """Return the groups of an experiment, in order.
+def plan(
+    series: Iterable[Series], *, quick: bool = False, replace: Mapping[str, str] | None = None
+) -> list[Group]:  # fmt: skip
+    """Return the groups of the series of an experiment, in order.
 
     Parameters
     ----------
-    experiment : Experiment
+    series : iterable of Series
         What to measure.
     quick : bool, default False
         Shorter axes and budgets.
@@ -51,9 +53,9 @@ def plan(experiment: Experiment, *, quick: bool = False, replace: Mapping[str, s
     UsageError
         If a name, option, size or number of ranks is not allowed here, or an axis to replace does not exist.
     """
-    chosen = [series.quickened() if quick else series for series in experiment.series]
+    chosen = [entry.quickened() if quick else entry for entry in series]
     chosen = _replaced(chosen, replace or {})
-    groups = [group for series in chosen for group in plan_series(series)]
+    groups = [group for entry in chosen for group in plan_series(entry)]
     return list({group.id: group for group in groups}.values())
 
 
