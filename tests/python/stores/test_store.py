@@ -18,7 +18,7 @@ from gasmeter.stores.journal import Journal, read_journal
 from gasmeter.stores.store import merge_stores, open_result, read_blocks, read_run, read_table
 from stored import age, edit_rows
 
-HERE = Path(__file__).parent
+HELPERS = Path(__file__).parents[1]
 
 
 def sweep(name="sweep", **settings):
@@ -99,7 +99,7 @@ def test_a_kill_leaves_a_valid_store_that_resume_finishes(machine, tmp_path):
         "gm.Experiment(name='sweep', kernel='ping-pong', conduit='smp', op='put', size='8:128').run(sys.argv[2])\n"
     )
     out = tmp_path / "out"
-    child = subprocess.Popen([sys.executable, "-c", program, str(HERE), str(out)])
+    child = subprocess.Popen([sys.executable, "-c", program, str(HELPERS), str(out)])
     deadline = time.monotonic() + 60
     journal = out / "journal.jsonl"
     while not journal.exists() or b"\n" not in journal.read_bytes():  # a row that is being written may be lost

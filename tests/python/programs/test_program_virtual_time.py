@@ -13,12 +13,12 @@ import zlib
 
 import numpy as np
 import pytest
-
-import gasmeter as gm
 import test_program_atomics
 import test_program_messages
 import test_program_teams
 import test_programs
+
+import gasmeter as gm
 from programs import MPI, launched, ring
 
 pytestmark = pytest.mark.timeout(240)

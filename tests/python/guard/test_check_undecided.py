@@ -4,10 +4,10 @@ import json
 import xml.etree.ElementTree as ET
 
 import pytest
+from test_check import MEASURED, MODELLED, check, edit_journal, edit_run, measure, slow_down
 
 from gasmeter.guard import judge, read_measured
 from gasmeter.measuring.probe import probe_digest
-from test_check import MEASURED, MODELLED, check, edit_journal, edit_run, measure, slow_down
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from gasmeter.installed import worker_binary
 from gasmeter.measuring import workers
 from gasmeter.measuring.workers import WorkerPool
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 pytestmark = pytest.mark.timeout(120)
 
 Start = Callable[..., WorkerPool]

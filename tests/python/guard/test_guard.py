@@ -74,7 +74,7 @@ def test_a_planted_four_percent_is_found_among_many_figures(figures):
 # ---- process starts that were recorded, drawn again
 
 
-RECORDED = json.loads((Path(__file__).parent / "data" / "process_starts.json").read_text())["figures"]
+RECORDED = json.loads((Path(__file__).parents[1] / "data" / "process_starts.json").read_text())["figures"]
 """One build alternated with itself on a machine that was busy with other things: whatever differs is the machine's."""
 ALARMS = {"slower", "faster"}
 

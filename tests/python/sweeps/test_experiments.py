@@ -13,7 +13,7 @@ from gasmeter.sweeps.loading import ProgramFile, load_experiment, load_file
 from gasmeter.sweeps.sweep import estimated_seconds
 
 NAN = math.nan
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 ALL = sorted((ROOT / "experiments").glob("*.py"))
 PROGRAMS = [file for file in ALL if "__main__" in file.read_text()]  # run with python, print ratios
 FILES = [file for file in ALL if file not in PROGRAMS]

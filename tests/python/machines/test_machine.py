@@ -14,7 +14,7 @@ from gasmeter.machines.hardware import facts
 from gasmeter.machines.parameters import PARAMETERS
 from gasmeter.units import QUANTITIES
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 MACHINES = ROOT / "python" / "gasmeter" / "machines"
 ALL = gm.machines()
 KNOWN = ", ".join(ALL)
