@@ -16,13 +16,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import gasmeter as gm
-from gasmeter import context, statistics
+from gasmeter import statistics
 from gasmeter.catalogue import core
 from gasmeter.library import this_build
-from gasmeter.result import Result
-from gasmeter.rows import COLUMNS, Record
-from gasmeter.store import Store
-from gasmeter.summary import verdict
+from gasmeter.measuring import context
+from gasmeter.measuring.summary import verdict
+from gasmeter.rows.record import COLUMNS, Record
+from gasmeter.stores.result import Result
+from gasmeter.stores.store import Store
 
 NAME = "engine_speed"
 FABRIC = ("raw@fabric", "fabric")

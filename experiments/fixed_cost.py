@@ -10,7 +10,7 @@ from statistics import median
 from time import perf_counter
 
 import gasmeter as gm
-from gasmeter.workers import WorkerPool
+from gasmeter.measuring.workers import WorkerPool
 
 POINTS = 60
 IDLE_RANKS = 64

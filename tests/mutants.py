@@ -75,7 +75,7 @@ def points() -> Iterator[tuple[dict[str, str], Any]]:
     import gasmeter as gm
     from gasmeter.catalogue import catalogue
     from gasmeter.errors import UsageError
-    from gasmeter.sweep import plan_series
+    from gasmeter.sweeps.sweep import plan_series
 
     entry = catalogue()
     for kernel in entry.kernels.values():
@@ -105,8 +105,8 @@ def points() -> Iterator[tuple[dict[str, str], Any]]:
 def verdict(pools: Any, point: Any) -> str:
     """Measure a point; return what its verification says."""
     from gasmeter.catalogue import catalogue
-    from gasmeter.runner import mpi_of
-    from gasmeter.sessions import ModelSession, RealSession
+    from gasmeter.measuring.runner import mpi_of
+    from gasmeter.measuring.sessions import ModelSession, RealSession
 
     entry = catalogue()
     if entry.conduit(point.conduit, entry.kernel(point.kernel)).virtual:
@@ -126,9 +126,9 @@ def verdict(pools: Any, point: Any) -> str:
 
 def measure(wanted: set[str] | None, only: str) -> None:
     """Print one line of JSON for each point."""
-    import gasmeter.runner  # noqa: F401 - loads much, before the clock runs
+    import gasmeter.measuring.runner  # noqa: F401 - loads much, before the clock runs
     from gasmeter.errors import GasmeterError, UsageError
-    from gasmeter.sessions import WorkerPools
+    from gasmeter.measuring.sessions import WorkerPools
 
     limit_s = LIMIT_S if os.environ["GASMETER_MUTANT"] else 10 * LIMIT_S
 

@@ -26,14 +26,16 @@ if TYPE_CHECKING:
         Timeout,
         UsageError,
     )
-    from gasmeter.experiment import Experiment, Plot, Series, Target
-    from gasmeter.flags import IMMEDIATE
-    from gasmeter.launch import launch
-    from gasmeter.machine import Machine, machine, machines
-    from gasmeter.measurement import measure
-    from gasmeter.result import Result
-    from gasmeter.runner import Runner
-    from gasmeter.store import merge_stores, open_result
+    from gasmeter.machines.machine import Machine
+    from gasmeter.machines.named import machine, machines
+    from gasmeter.measuring.experiment import Experiment
+    from gasmeter.measuring.measurement import measure
+    from gasmeter.measuring.runner import Runner
+    from gasmeter.programs.flags import IMMEDIATE
+    from gasmeter.programs.launch import launch
+    from gasmeter.stores.result import Result
+    from gasmeter.stores.store import merge_stores, open_result
+    from gasmeter.sweeps.series import Plot, Series, Target
 
     __version__: str
 
@@ -80,16 +82,18 @@ _HOME = {
         ),
         "errors",
     ),
-    **dict.fromkeys(("Experiment", "Plot", "Series", "Target"), "experiment"),
-    **dict.fromkeys(("Machine", "machine", "machines"), "machine"),
-    "IMMEDIATE": "flags",
+    **dict.fromkeys(("Plot", "Series", "Target"), "sweeps.series"),
+    "Experiment": "measuring.experiment",
+    "Machine": "machines.machine",
+    **dict.fromkeys(("machine", "machines"), "machines.named"),
+    "IMMEDIATE": "programs.flags",
     "RemoteArray": "_core",
-    "Result": "result",
-    "Runner": "runner",
-    "launch": "launch",
-    "measure": "measurement",
-    "merge_stores": "store",
-    "open_result": "store",
+    "Result": "stores.result",
+    "Runner": "measuring.runner",
+    "launch": "programs.launch",
+    "measure": "measuring.measurement",
+    "merge_stores": "stores.store",
+    "open_result": "stores.store",
 }
 
 
@@ -110,7 +114,7 @@ def __dir__() -> list[str]:
 
 
 class _Package(types.ModuleType):
-    """Keeps ``gasmeter.launch`` a function: importing the module of that name would put itself in its place."""
+    """Keeps ``gasmeter.machines`` a function: importing the room of that name would put itself in its place."""
 
     def __setattr__(self, name: str, value: object) -> None:
         if not (name in _HOME and isinstance(value, types.ModuleType)):

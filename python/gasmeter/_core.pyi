@@ -7,9 +7,9 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import Buffer
 
-from gasmeter.atomics import AtomicDomain as Domain
-from gasmeter.program_objects import ProgramPrepared
-from gasmeter.teams import Team as Ranks
+from gasmeter.programs.atomics import AtomicDomain as Domain
+from gasmeter.programs.objects import ProgramPrepared
+from gasmeter.programs.teams import Team as Ranks
 
 _Memory = TypeVar("_Memory", bound=Buffer)
 _Array = TypeVar("_Array", bound=npt.NDArray[Any])

@@ -16,7 +16,7 @@ __all__ = [
 ]
 
 FORMATS = ("table", "csv", "json", "osu")
-"""Forms of rows: `gasmeter.formats.render`."""
+"""Forms of rows: `gasmeter.rows.formats.render`."""
 
 REPORT_FORMATS = ("table", "markdown", "junit", "json")
 """Forms of a judgement: `gasmeter.guard.reports.render_judgement`."""

@@ -20,7 +20,7 @@ import gasmeter
 from gasmeter.choices import CONFORMANCE_CONDUITS
 from gasmeter.doctor import mpis
 from gasmeter.errors import EnvironmentLacks, GasmeterError, UsageError
-from gasmeter.workers import worker_binary
+from gasmeter.installed import worker_binary
 
 __all__ = ["PROGRAM", "Broken", "Counts", "Family", "Suite", "conformance_program", "run_suite"]
 

@@ -16,13 +16,13 @@ from pathlib import Path
 
 import psutil
 
-from gasmeter import context
 from gasmeter.catalogue import build_info, catalogue
 from gasmeter.errors import GasmeterError
+from gasmeter.installed import worker_binary
 from gasmeter.limits import cpus, most_ranks, shared_memory
-from gasmeter.probe import Probe
+from gasmeter.measuring import context
+from gasmeter.measuring.probe import Probe
 from gasmeter.units import format_bytes
-from gasmeter.workers import worker_binary
 
 __all__ = ["Finding", "examine", "mpis"]
 

@@ -20,6 +20,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gasmeter.errors import EnvironmentLacks, GasmeterError, ResourceError, UsageError
+from gasmeter.installed import worker_binary
 
 __all__ = ["MpiLauncher", "check_launched_ranks", "found", "launched", "take_part"]
 
@@ -172,8 +173,6 @@ def take_part() -> None:
     launcher = found()
     if launcher is None or _taken:
         return
-    from gasmeter.workers import worker_binary  # noqa: PLC0415 - most processes stand under no launcher
-
     caller = f"gasmeter-{launcher.job}-caller"
     if launcher.here != launcher.ranks:
         if launcher.rank != 0:

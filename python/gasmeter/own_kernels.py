@@ -7,7 +7,7 @@ import subprocess
 from typing import Any
 
 from gasmeter.errors import EnvironmentLacks
-from gasmeter.workers import worker_binary
+from gasmeter.installed import worker_binary
 
 __all__ = ["own_kernels", "parse_kernels"]
 

@@ -8,7 +8,8 @@ import hypothesis
 import pytest
 
 from fakes import Core, Machine
-from gasmeter import catalogue, limits, probe, runner, sessions
+from gasmeter import catalogue, limits
+from gasmeter.measuring import probe, runner, sessions
 
 # Builds share their machine: a test that once takes long is no failure.
 hypothesis.settings.register_profile("gasmeter", deadline=None)

@@ -10,8 +10,9 @@ import pytest
 
 import gasmeter as gm
 from gasmeter.errors import GasmeterError
-from gasmeter.launch import launch
-from gasmeter.workers import WorkerPool, worker_binary
+from gasmeter.installed import worker_binary
+from gasmeter.measuring.workers import WorkerPool
+from gasmeter.programs.launch import launch
 
 
 def has_mpi():

@@ -2,8 +2,8 @@
 
 import json
 
-from gasmeter.files import digests
-from gasmeter.journal import read_journal, sealed_line
+from gasmeter.stores.files import digests
+from gasmeter.stores.journal import read_journal, sealed_line
 
 
 def edit_run(place, change):

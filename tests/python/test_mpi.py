@@ -13,8 +13,9 @@ import pytest
 import gasmeter as gm
 from gasmeter import mpi_launcher
 from gasmeter.errors import GasmeterError, UsageError
-from gasmeter.sessions import WorkerPools
-from gasmeter.workers import WorkerPool, worker_binary
+from gasmeter.installed import worker_binary
+from gasmeter.measuring.sessions import WorkerPools
+from gasmeter.measuring.workers import WorkerPool
 
 MPIS = ("openmpi", "mpich")
 

@@ -6,7 +6,7 @@ from click.testing import CliRunner
 import gasmeter as gm
 from gasmeter.catalogue import catalogue
 from gasmeter.cli import cli
-from gasmeter.measurement import measurement
+from gasmeter.measuring.measurement import measurement
 
 pytest.importorskip("gasmeter._core")
 OWNERS = [*catalogue().kernels.values(), *catalogue().conduits.values()]

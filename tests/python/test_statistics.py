@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from gasmeter.overhead import overhead, overhead_interval
+from gasmeter.measuring.overhead import overhead, overhead_interval
 from gasmeter.statistics import (
     effective_size,
     lag1_autocorrelation,

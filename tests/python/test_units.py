@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gasmeter.errors import UsageError
-from gasmeter.names import parse_assignments
+from gasmeter.sweeps.names import parse_assignments
 from gasmeter.units import (
     QUANTITIES,
     format_bytes,

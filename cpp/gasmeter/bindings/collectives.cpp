@@ -316,7 +316,7 @@ constexpr Parameter kPart = array_parameter("This member's part.");
 constexpr Parameter kBlocks =
     array_parameter("Its first axis is a multiple of `size`: the blocks, by the rank that each goes to.");
 constexpr Parameter kReduction{
-    .name = "op", .type = "str", .annotation = "str", .about = "See `gasmeter.teams.Team`.", .value = "'sum'"};
+    .name = "op", .type = "str", .annotation = "str", .about = "See `gasmeter.programs.teams.Team`.", .value = "'sum'"};
 constexpr Parameter kRoot = integer_parameter("root", "Rank of the team.", "0");
 constexpr Parameter kColor{.name = "color",
                            .type = "int or None",

@@ -119,7 +119,7 @@ Event
       .def(
           "atomic_domain",
           [](const py::object& self, const py::object& dtype, const py::object& ops) {
-            return py::module_::import("gasmeter.atomics").attr("blocking_domain")(self, dtype, ops);
+            return py::module_::import("gasmeter.programs.atomics").attr("blocking_domain")(self, dtype, ops);
           },
           "dtype"_a, "ops"_a = py::tuple(), R"(Make an atomic domain; every rank makes the same ones in the same order.
 
@@ -132,13 +132,15 @@ ops : sequence of str, default ()
 
 Returns
 -------
-gasmeter.atomics.AtomicDomain
+gasmeter.programs.atomics.AtomicDomain
     Its operations block.
 )")
       .def_property_readonly(
           "team",
-          [](const py::object& self) { return py::module_::import("gasmeter.teams").attr("blocking_team")(self); },
-          "The team of all ranks (gasmeter.teams.Team), whose collectives block.")
+          [](const py::object& self) {
+            return py::module_::import("gasmeter.programs.teams").attr("blocking_team")(self);
+          },
+          "The team of all ranks (gasmeter.programs.teams.Team), whose collectives block.")
       .def(
           "_carry_out",
           [](const py::object& self, const py::object& yielded) {

@@ -326,7 +326,7 @@ dict of str to numpy.ndarray
 Returns
 -------
 dict of str to int
-    By the names of ``gasmeter.counters.COUNTERS``, summed over the ranks. What nothing counts on this network is
+    By the names of ``gasmeter.rows.counters.COUNTERS``, summed over the ranks. What nothing counts on this network is
     absent.
 )")
       .def("resolved", &ModelJob::resolved, R"(What options that leave a choice became in the blocks so far.

@@ -20,7 +20,7 @@ py::object call_now(const py::object& self, const py::args& arguments) {
 
 void register_team(py::module_& module) {
   using namespace py::literals;
-  py::class_<Team>(module, "Team", R"(Ranks that do collectives among themselves; see `gasmeter.teams.Team`.
+  py::class_<Team>(module, "Team", R"(Ranks that do collectives among themselves; see `gasmeter.programs.teams.Team`.
 
 Parameters
 ----------
@@ -37,7 +37,7 @@ Parameters
 name : str
     ``team.barrier``, ``team.broadcast``, ``team.reduce``, ...
 *arguments : object
-    As the method of that name of `gasmeter.teams.Team` takes them.
+    As the method of that name of `gasmeter.programs.teams.Team` takes them.
 
 Returns
 -------

@@ -17,7 +17,7 @@ from gasmeter.units import parse_duration, parse_in, parse_ranks, parse_seeds, p
 if TYPE_CHECKING:
     from click.types import OptionHelpExtra
 
-    from gasmeter.result import Result
+    from gasmeter.stores.result import Result
 
 __all__ = [
     "DURATION",
@@ -284,7 +284,7 @@ def show(result: Result, form: str, title: str = "") -> int:
     result : Result
         What was measured.
     form : str
-        One of `gasmeter.formats.FORMATS`.
+        One of `gasmeter.rows.formats.FORMATS`.
     title : str
         Above a table.
 
@@ -293,7 +293,7 @@ def show(result: Result, form: str, title: str = "") -> int:
     int
         Exit status: 1 if data arrived wrong.
     """
-    from gasmeter.formats import render
+    from gasmeter.rows.formats import render
 
     out(render(result.rows, form, title=title, footer=["", result.disturbance()]))
     for line in result.notes:

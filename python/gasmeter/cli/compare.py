@@ -10,7 +10,7 @@ from gasmeter.choices import FEWEST_STARTS
 from gasmeter.cli.check import judge_stores, judging_options, show_judgement
 from gasmeter.cli.common import FOLDER, note, option
 from gasmeter.errors import UsageError
-from gasmeter.files import RUN, is_there
+from gasmeter.stores.files import RUN, is_there
 
 __all__ = ["compare"]
 
@@ -59,8 +59,8 @@ def compare(
     from gasmeter.guard.alternating import alternate
     from gasmeter.guard.builds import find_build
     from gasmeter.guard.suite import default_suite
-    from gasmeter.loading import load_experiment
-    from gasmeter.names import parse_assignments
+    from gasmeter.sweeps.loading import load_experiment
+    from gasmeter.sweeps.names import parse_assignments
 
     rules = Rules(relevant=relevant, any_machine=any_machine, allow_missing=allow_missing)
     stored = [Path(text).is_dir() and is_there(Path(text), RUN) for text in (before, after)]

@@ -50,7 +50,7 @@ def doctor(*, as_json: bool, conformance: bool, conduits: str) -> int:
     if conformance:
         return _conformance(conduits, as_json=as_json)
     from gasmeter.doctor import examine
-    from gasmeter.formats import json_value
+    from gasmeter.rows.formats import json_value
 
     findings = examine()
     if as_json:
@@ -89,7 +89,7 @@ def _table(suite: Suite, conduits: tuple[str, ...]) -> str:
     from rich.text import Text
 
     from gasmeter.conformance import Counts
-    from gasmeter.formats import render_table
+    from gasmeter.rows.formats import render_table
 
     build = suite.build
     title = f"{suite.program} {build['version']} ({build['compiler']}, {build['build_type'] or 'no build type'})"

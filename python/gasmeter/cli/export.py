@@ -60,7 +60,7 @@ def _takes_a_run(what: str) -> Callable[[Any], Any]:
 
 def _record(kernel: str, iters: int, options: tuple[str, ...], settings: dict[str, Any]) -> Record:
     from gasmeter.export import recording
-    from gasmeter.names import parse_assignments
+    from gasmeter.sweeps.names import parse_assignments
 
     return recording(kernel, iterations=iters, options=parse_assignments(options), **settings)
 

@@ -20,7 +20,7 @@ def _command(
 
     def decorate(made: Callable[[Path], str | Mapping[str, str]]) -> click.Command:
         def run(*, store: Path, target: Path) -> None:
-            from gasmeter.files import refused
+            from gasmeter.stores.files import refused
 
             content = made(store)
             files = (
@@ -48,7 +48,7 @@ def _command(
 @_command("osu", "FILE", "Write STORE as text in the layout of the OSU benchmarks.")
 def _osu(store: Path) -> str:
     from gasmeter.exchange.writing import stored
-    from gasmeter.formats import to_osu
+    from gasmeter.rows.formats import to_osu
 
     return to_osu(stored(store)[0])
 

@@ -73,7 +73,7 @@ def loggp(*, results: Path, conduit: str, op: str, picture: Path | None, form: s
 
 def _read(results: Path) -> list[Curves]:
     from gasmeter.loggp import curves_of, read_curves
-    from gasmeter.store import open_result
+    from gasmeter.stores.store import open_result
 
     if results.is_dir():
         return curves_of(open_result(results))

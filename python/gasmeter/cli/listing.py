@@ -78,9 +78,9 @@ def _experiment_file(path: Path, *, run: bool = False, planned: bool = True) -> 
     What it declares is read, not run; `run` does run it, for what it works out by code of its own. To plan all points
     of all files takes longer than to read them.
     """
-    from gasmeter.declarations import read_declaration
-    from gasmeter.loading import ProgramFile, load_experiment
-    from gasmeter.sweep import estimated_seconds
+    from gasmeter.sweeps.declarations import read_declaration
+    from gasmeter.sweeps.loading import ProgramFile, load_experiment
+    from gasmeter.sweeps.sweep import estimated_seconds
 
     entry: Entry = {"name": path.stem, "summary": "", "ops": [], "options": [], "state": "", "file": str(path)}
     try:
@@ -107,14 +107,14 @@ def _experiment_file(path: Path, *, run: bool = False, planned: bool = True) -> 
 
 
 def _machines() -> list[Entry]:
-    from gasmeter.machine import machines
+    from gasmeter.machines.named import machines
 
     return [_machine(name) for name in machines()]
 
 
 def _machine(name: str) -> Entry:
-    from gasmeter.machine import machine
-    from gasmeter.parameters import PARAMETERS
+    from gasmeter.machines.named import machine
+    from gasmeter.machines.parameters import PARAMETERS
 
     found = machine(name)
     summaries = {parameter.key: parameter for parameter in PARAMETERS[found.network]}

@@ -79,9 +79,9 @@ def measure(
     standard output (counters go to standard error). Kernels are listed by `gasmeter list kernels`.
     """
     from gasmeter.cli.progress import showing_progress
-    from gasmeter.execution import execute
-    from gasmeter.measurement import measurement
-    from gasmeter.names import parse_assignments
+    from gasmeter.measuring.execution import execute
+    from gasmeter.measuring.measurement import measurement
+    from gasmeter.sweeps.names import parse_assignments
 
     experiment = measurement(
         kernel, conduit=conduit, op=op, sizes=sizes, ranks=ranks, variant=variant, options=parse_assignments(options),
@@ -92,7 +92,7 @@ def measure(
         result = execute(experiment, progress=progress)
     status = show(result, form, title=experiment.title)
     if counters:
-        from gasmeter.formats import counters_table
+        from gasmeter.rows.formats import counters_table
 
         (out if form == "table" else note)(counters_table(result.counter_rows()))
     return status

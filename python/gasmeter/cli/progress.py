@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as Bar
 
 from gasmeter.cli.common import note
-from gasmeter.execution import Progress
+from gasmeter.measuring.execution import Progress
 from gasmeter.units import format_duration
 
 __all__ = ["LINE_EVERY_S", "showing_progress"]

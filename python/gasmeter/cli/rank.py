@@ -40,8 +40,8 @@ def rank(*, file: Path, index: int | None, create: str | None, arguments: tuple[
     job's secret: only its owner may read it. Ranks 1 and up wait for rank 0, take part in what it measures and end with
     it. Rank 0 alone prints.
     """
-    from gasmeter.names import parse_assignments
-    from gasmeter.remote import create_job_file, join, lead, read_job_file
+    from gasmeter.measuring.remote import create_job_file, join, lead, read_job_file
+    from gasmeter.sweeps.names import parse_assignments
 
     if create is not None:
         if index is not None:

@@ -98,7 +98,7 @@ def _print(found: Reproduction, place: Path) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from gasmeter.formats import render_table
+    from gasmeter.rows.formats import render_table
 
     table = Table(box=box.SIMPLE_HEAD, title=found.result.title, title_justify="left")
     for number, head in enumerate(_HEADS):

@@ -13,9 +13,9 @@ from gasmeter.errors import GasmeterError, UsageError
 from gasmeter.units import format_duration
 
 if TYPE_CHECKING:
-    from gasmeter.experiment import Experiment
-    from gasmeter.point import Group
-    from gasmeter.result import Result
+    from gasmeter.stores.result import Result
+    from gasmeter.sweeps.experiment import Experiment
+    from gasmeter.sweeps.point import Group
 
 __all__ = ["run"]
 
@@ -70,9 +70,9 @@ def run(
     that holds an earlier run of the same experiment is kept under another name.
     """
     from gasmeter.cli.progress import showing_progress
-    from gasmeter.execution import execute
-    from gasmeter.loading import load_experiment, locate
-    from gasmeter.names import parse_assignments
+    from gasmeter.measuring.execution import execute
+    from gasmeter.sweeps.loading import load_experiment, locate
+    from gasmeter.sweeps.names import parse_assignments
 
     experiment = load_experiment(file)
     values = parse_assignments(replace, "set")
@@ -108,7 +108,7 @@ def _given(values: dict[str, str], error: GasmeterError) -> bool:
 
 
 def _print_plan(experiment: Experiment, groups: Sequence[Group]) -> None:
-    from gasmeter.sweep import estimated_seconds
+    from gasmeter.sweeps.sweep import estimated_seconds
 
     for group in groups:
         against = f"  [alternating, against {group.reference_name}]" if group.reference is not None else ""
@@ -124,7 +124,7 @@ def _text_table(heads: Sequence[str], lines: Sequence[Sequence[str]], title: str
     from rich.table import Table
     from rich.text import Text
 
-    from gasmeter.formats import render_table
+    from gasmeter.rows.formats import render_table
 
     table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
     for head in heads:
@@ -137,8 +137,8 @@ def _text_table(heads: Sequence[str], lines: Sequence[Sequence[str]], title: str
 
 
 def _print_result(experiment: Experiment, result: Result, place: Path) -> None:
-    from gasmeter.moved import MOVED_HEADS, moved_lines
-    from gasmeter.summary import SPEED_HEADS, digest, speed_lines
+    from gasmeter.measuring.summary import SPEED_HEADS, digest, speed_lines
+    from gasmeter.stores.moved import MOVED_HEADS, moved_lines
 
     if result.rows:
         heads, lines = digest(result)

@@ -53,7 +53,7 @@ def trace_command(
     In virtual time the steps sum to the operation's time to the picosecond. Steps are what ranks, interfaces and links
     did on the way that decided when the operation was done. Kernels: ping-pong, am, fetch-add (latency), barrier.
     """
-    from gasmeter.names import parse_assignments
+    from gasmeter.sweeps.names import parse_assignments
     from gasmeter.trace import trace, write_traces
 
     found = trace(what, iterations=iters, options=parse_assignments(options), **settings)

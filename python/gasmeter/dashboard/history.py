@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from gasmeter.errors import UsageError
-from gasmeter.files import ROWS, RUN, check_files, is_there
-from gasmeter.point import NOT_CHECKED
-from gasmeter.store import read_run, read_table
+from gasmeter.stores.files import ROWS, RUN, check_files, is_there
+from gasmeter.stores.store import read_run, read_table
+from gasmeter.sweeps.point import NOT_CHECKED
 
 __all__ = ["IDENTITY", "NUMBERS", "Floats", "History", "Run", "Series", "find_stores", "read_history"]
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from gasmeter.dashboard.history import Floats, History
-from gasmeter.store import Blocks as Stored
-from gasmeter.store import read_blocks
+from gasmeter.stores.store import Blocks as Stored
+from gasmeter.stores.store import read_blocks
 
 __all__ = ["MOST_BLOCKS", "Blocks", "Counted", "read_counters", "read_samples"]
 

@@ -17,15 +17,15 @@ from typing import Any
 
 import numpy as np
 
-from gasmeter.context import now
 from gasmeter.dashboard.history import Floats, History, Series, read_history
 from gasmeter.dashboard.packing import pack_column, pack_integers, quantum
 from gasmeter.dashboard.samples import Blocks, Counted, read_counters, read_samples
 from gasmeter.dashboard.steps import FindSteps, confirmed_steps, exact_steps
-from gasmeter.direction import better
 from gasmeter.errors import UsageError
-from gasmeter.files import refused
-from gasmeter.formats import json_value
+from gasmeter.measuring.context import now
+from gasmeter.rows.direction import better
+from gasmeter.rows.formats import json_value
+from gasmeter.stores.files import refused
 from gasmeter.version import package_version
 
 __all__ = ["ASSETS", "Site", "series_id", "write_dashboard"]

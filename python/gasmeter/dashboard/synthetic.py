@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from gasmeter.formats import to_csv
-from gasmeter.rows import Row
+from gasmeter.rows.formats import to_csv
+from gasmeter.rows.record import Row
 
 __all__ = ["Plan", "write_history"]
 

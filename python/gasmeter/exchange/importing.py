@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from gasmeter.choices import IMPORT_FORMATS
-from gasmeter.context import command_line, now
 from gasmeter.errors import UsageError, unknown
 from gasmeter.exchange.gasnet import read_gasnet
 from gasmeter.exchange.imb import read_imb
@@ -16,9 +15,10 @@ from gasmeter.exchange.osu import read_osu
 from gasmeter.exchange.quantities import Quantity
 from gasmeter.exchange.ucx import read_ucx
 from gasmeter.exchange.verbs import read_perftest
-from gasmeter.result import Result
-from gasmeter.rows import Record, Row
-from gasmeter.store import Store
+from gasmeter.measuring.context import command_line, now
+from gasmeter.rows.record import Record, Row
+from gasmeter.stores.result import Result
+from gasmeter.stores.store import Store
 from gasmeter.version import package_version
 
 __all__ = ["import_results"]

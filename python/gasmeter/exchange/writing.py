@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from gasmeter.direction import better
 from gasmeter.errors import UsageError
-from gasmeter.placement import FILL
-from gasmeter.rows import Row
-from gasmeter.store import open_result, read_blocks, read_run
+from gasmeter.rows.direction import better
+from gasmeter.rows.record import Row
+from gasmeter.stores.store import open_result, read_blocks, read_run
+from gasmeter.sweeps.placement import FILL
 
 __all__ = ["benchmark_name", "stored", "to_asv", "to_bencher", "to_github_action", "to_google_benchmark"]
 
@@ -66,7 +66,7 @@ def benchmark_name(row: Row, *, metric: bool = True) -> str:
     Parameters
     ----------
     row : dict
-        By the names of `gasmeter.rows.COLUMNS`.
+        By the names of `gasmeter.rows.record.COLUMNS`.
     metric : bool, default True
         Whether the quantity is part of it.
 

@@ -13,10 +13,11 @@ import numpy.typing as npt
 
 from gasmeter.catalogue import catalogue, core
 from gasmeter.errors import CheckFailed, UsageError
-from gasmeter.machine import Machine, machine_of
-from gasmeter.measurement import measurement
-from gasmeter.point import Point
-from gasmeter.sessions import machine_values
+from gasmeter.machines.machine import Machine
+from gasmeter.measuring.measurement import measurement
+from gasmeter.measuring.sessions import machine_values
+from gasmeter.sweeps.installations import machine_of
+from gasmeter.sweeps.point import Point
 
 __all__ = ["Kind", "Operation", "Record", "record_point", "recording"]
 

@@ -17,7 +17,7 @@ from gasmeter.catalogue import core
 from gasmeter.errors import UsageError
 from gasmeter.export.record import Kind, Record
 from gasmeter.export.schedule import Notice, Receive, Send, Step, Work, served, steps
-from gasmeter.machine import Machine
+from gasmeter.machines.machine import Machine
 
 __all__ = ["write_simgrid"]
 

@@ -13,21 +13,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gasmeter import context
 from gasmeter.catalogue import catalogue
 from gasmeter.choices import FEWEST_STARTS
 from gasmeter.errors import UsageError
-from gasmeter.execution import Progress
-from gasmeter.experiment import Experiment
 from gasmeter.guard.stores import DEBUG
 from gasmeter.library import this_build
-from gasmeter.point import Group, Point
-from gasmeter.probe import probe_digest
-from gasmeter.result import Result
-from gasmeter.rows import Record, record
-from gasmeter.runner import Runner, mpi_of
-from gasmeter.sessions import Pool, WorkerPools
-from gasmeter.store import Store
+from gasmeter.measuring import context
+from gasmeter.measuring.execution import Progress
+from gasmeter.measuring.probe import probe_digest
+from gasmeter.measuring.recording import record
+from gasmeter.measuring.runner import Runner, mpi_of
+from gasmeter.measuring.sessions import Pool, WorkerPools
+from gasmeter.rows.record import Record
+from gasmeter.stores.result import Result
+from gasmeter.stores.store import Store
+from gasmeter.sweeps.experiment import Experiment
+from gasmeter.sweeps.point import Group, Point
 
 __all__ = ["Build", "alternate", "starts_needed"]
 

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from gasmeter.errors import EnvironmentLacks, UsageError
 from gasmeter.guard.alternating import Build
-from gasmeter.probe import PROGRAM as PROBE
+from gasmeter.installed import worker_binary
+from gasmeter.measuring.probe import PROGRAM as PROBE
 from gasmeter.version import package_version
-from gasmeter.workers import worker_binary
 
 __all__ = ["INSTALLED", "cache_folder", "find_build"]
 
@@ -23,7 +23,11 @@ INSTALLED = "installed"
 """Name of the build that this program belongs to."""
 _PROGRAM = "gasmeter-rank"
 _ASK_S = 30
-_WHERE = "from gasmeter.workers import worker_binary; print(worker_binary())"
+# Asked of other versions, too: all of them keep the worker program beside the compiled core.
+_WHERE = (
+    "import importlib.util, pathlib; core = importlib.util.find_spec('gasmeter._core').origin;"
+    f" print(pathlib.Path(core).with_name('bin') / '{_PROGRAM}')"
+)
 
 
 def cache_folder() -> Path:

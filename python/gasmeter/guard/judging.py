@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from gasmeter.choices import FEWEST_STARTS
-from gasmeter.direction import better
 from gasmeter.errors import UsageError
 from gasmeter.guard.bootstrap import bootstrap_ratio
 from gasmeter.guard.comparing import (
@@ -23,8 +22,9 @@ from gasmeter.guard.comparing import (
 )
 from gasmeter.guard.exact import machine_changes, what_moved
 from gasmeter.guard.stores import Key, Measured, Sample, check_machines
-from gasmeter.probe import PROGRAM, same_state
-from gasmeter.rows import Row
+from gasmeter.measuring.probe import PROGRAM, same_state
+from gasmeter.rows.direction import better
+from gasmeter.rows.record import Row
 from gasmeter.units import format_bytes
 
 __all__ = ["FAILURES", "FEW_STARTS", "MOST_UNDECIDED", "UNSETTLED", "Finding", "Judgement", "Rules", "judge"]

@@ -12,9 +12,9 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from gasmeter.formats import json_value, render_table
 from gasmeter.guard.judging import Finding, Judgement
-from gasmeter.summary import markdown_table
+from gasmeter.measuring.summary import markdown_table
+from gasmeter.rows.formats import json_value, render_table
 from gasmeter.units import format_quantity
 
 __all__ = ["REPORTS", "render_judgement"]

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from gasmeter.errors import UsageError
-from gasmeter.files import JOURNAL, STORE_SCHEMA, check_files
-from gasmeter.library import build_text
-from gasmeter.result import records_from
-from gasmeter.rows import Row
-from gasmeter.tables import Blocks, blocks_of, read_blocks, read_entries, read_run, read_table, typed_row
+from gasmeter.rows.record import Row
+from gasmeter.stores.builds import build_text
+from gasmeter.stores.files import JOURNAL, STORE_SCHEMA, check_files
+from gasmeter.stores.result import records_from
+from gasmeter.stores.tables import Blocks, blocks_of, read_blocks, read_entries, read_run, read_table, typed_row
 
 __all__ = ["DEBUG", "MACHINE_FACTS", "Key", "Measured", "Sample", "check_machines", "differing_facts", "read_measured"]
 
@@ -52,7 +52,7 @@ class Key:
         Parameters
         ----------
         row : dict
-            By the names of `gasmeter.rows.COLUMNS`.
+            By the names of `gasmeter.rows.record.COLUMNS`.
 
         Returns
         -------
@@ -272,7 +272,7 @@ def differing_facts(first: Sequence[Mapping[str, Any]], second: Sequence[Mapping
     Parameters
     ----------
     first, second : sequence of mapping
-        Facts of the machine of each run (`gasmeter.context.host_facts`).
+        Facts of the machine of each run (`gasmeter.measuring.context.host_facts`).
 
     Returns
     -------

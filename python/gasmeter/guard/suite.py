@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gasmeter.experiment import Experiment, Series
+from gasmeter.measuring.experiment import Experiment
+from gasmeter.sweeps.series import Series
 
 __all__ = ["default_suite"]
 

@@ -14,10 +14,10 @@ import numpy.typing as npt
 from scipy import stats
 
 from gasmeter.errors import UsageError
-from gasmeter.point import NOT_CHECKED
-from gasmeter.result import Result
-from gasmeter.rows import COLUMNS
+from gasmeter.rows.record import COLUMNS
+from gasmeter.rows.tidy import Tidy
 from gasmeter.statistics import CONFIDENCE
+from gasmeter.sweeps.point import NOT_CHECKED
 
 __all__ = ["METRICS", "Curves", "Values", "curves_of", "read_curves"]
 
@@ -129,12 +129,12 @@ class Curves:
         return drawn
 
 
-def curves_of(result: Result) -> list[Curves]:
+def curves_of(result: Tidy) -> list[Curves]:
     """Return the lines of points of kernel `loggp` that a result holds.
 
     Parameters
     ----------
-    result : Result
+    result : Tidy
         Rows and samples.
 
     Returns

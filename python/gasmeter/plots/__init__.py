@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
 from gasmeter.errors import UsageError, unknown
-from gasmeter.experiment import Plot
-from gasmeter.links import unpack
 from gasmeter.plots.bandwidth import draw_bandwidth
 from gasmeter.plots.comparisons import told_apart
 from gasmeter.plots.crossover import draw_crossover
@@ -18,9 +16,9 @@ from gasmeter.plots.gups import draw_gups
 from gasmeter.plots.latency import draw_latency
 from gasmeter.plots.links import draw_links
 from gasmeter.plots.style import Chart, Drawing, styled
-
-if TYPE_CHECKING:
-    from gasmeter.result import Result
+from gasmeter.rows.links import unpack
+from gasmeter.rows.tidy import Tidy
+from gasmeter.sweeps.series import Plot
 
 __all__ = ["KINDS", "LINKS", "draw", "draw_point_links", "save_all"]
 
@@ -37,12 +35,12 @@ KINDS: dict[str, tuple[tuple[str, ...], Callable[[Chart], Drawing]]] = {
 _FILTERS = ("op", "conduit", "machine", "topology")
 
 
-def draw(result: Result, kind: str | None = None) -> Drawing:
+def draw(result: Tidy, kind: str | None = None) -> Drawing:
     """Draw the rows of a result.
 
     Parameters
     ----------
-    result : Result
+    result : Tidy
         What was measured.
     kind : str, optional
         One of `KINDS`; by default the first plot of the experiment, or the first kind the rows can show.
@@ -70,12 +68,12 @@ def draw(result: Result, kind: str | None = None) -> Drawing:
     )
 
 
-def draw_point_links(result: Result, run_id: str | None = None, title: str = "") -> Drawing:
+def draw_point_links(result: Tidy, run_id: str | None = None, title: str = "") -> Drawing:
     """Draw how busy each link was during the last block of one point.
 
     Parameters
     ----------
-    result : Result
+    result : Tidy
         What was measured.
     run_id : str, optional
         The point; by default the one whose links were the busiest.
@@ -104,12 +102,12 @@ def draw_point_links(result: Result, run_id: str | None = None, title: str = "")
         return draw_links(tables[run_id] if run_id is not None else _busiest(list(tables.values())), title)
 
 
-def save_all(result: Result, folder: Path) -> list[Path]:
+def save_all(result: Tidy, folder: Path) -> list[Path]:
     """Draw and save every plot of a result.
 
     Parameters
     ----------
-    result : Result
+    result : Tidy
         What was measured.
     folder : Path
         Created if there is something to draw.
@@ -138,7 +136,7 @@ def save_all(result: Result, folder: Path) -> list[Path]:
     return written
 
 
-def _plots(result: Result) -> list[Plot]:
+def _plots(result: Tidy) -> list[Plot]:
     if result.plots:
         return list(result.plots)
     metrics = set(result.frame()["metric"])
@@ -146,7 +144,7 @@ def _plots(result: Result) -> list[Plot]:
     return [Plot(kind=kind) for kind in [*shown, *([LINKS] if result.link_tables() else [])]]  # type: ignore[arg-type]
 
 
-def _figure(result: Result, plot: Plot) -> Drawing | None:
+def _figure(result: Tidy, plot: Plot) -> Drawing | None:
     """Draw a plot, or return None if there is nothing to show."""
     with styled():
         if plot.kind == LINKS:
@@ -165,7 +163,7 @@ def _busiest(tables: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
     return max(tables, key=lambda table: float(unpack(table)["busy"].mean())) if len(tables) > 1 else tables[0]
 
 
-def _chart(result: Result, plot: Plot) -> Chart | None:
+def _chart(result: Tidy, plot: Plot) -> Chart | None:
     """Rows of a plot, or None if data of all were wrong."""
     frame = told_apart(result)
     frame = frame[frame["verified"].fillna(True)]

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from gasmeter.plots.looks import BESIDE, KEYS
-
-if TYPE_CHECKING:
-    from gasmeter.result import Result
-    from gasmeter.rows import Row
+from gasmeter.rows.record import Row
+from gasmeter.rows.tidy import Tidy
 
 __all__ = ["told_apart"]
 
@@ -19,18 +16,18 @@ _SAME = ["run_id", "metric", "reference"]
 _MOST_NAMED = 3
 
 
-def told_apart(result: Result) -> pd.DataFrame:
+def told_apart(result: Tidy) -> pd.DataFrame:
     """Return the rows of a result with what they were measured beside.
 
     Parameters
     ----------
-    result : Result
+    result : Tidy
         What was measured.
 
     Returns
     -------
     pandas.DataFrame
-        As `Result.frame`, with column ``group``, the number of the group that measured a row, and ``beside``: what else
+        As `Tidy.frame`, with column ``group``, the number of the group that measured a row, and ``beside``: what else
         was measured in the same blocks, for lines of which some point was measured in several groups; empty for others.
         What virtual time gave twice stands once.
     """

@@ -19,9 +19,9 @@ from matplotlib.colors import Colormap, ListedColormap, Normalize
 from matplotlib.ticker import PercentFormatter
 
 from gasmeter.catalogue import topology
-from gasmeter.links import unpack
-from gasmeter.placement import ONE_PER_NODE
 from gasmeter.plots.style import Drawing
+from gasmeter.rows.links import unpack
+from gasmeter.sweeps.placement import ONE_PER_NODE
 from gasmeter.units import format_bytes
 
 __all__ = ["draw_links", "links_title"]
@@ -52,7 +52,7 @@ def links_title(packed: Mapping[str, Any]) -> str:
     Parameters
     ----------
     packed : mapping
-        A table of `gasmeter.result.Result.link_tables`.
+        A table of `gasmeter.stores.result.Result.link_tables`.
 
     Returns
     -------
@@ -72,7 +72,7 @@ def draw_links(packed: Mapping[str, Any], title: str = "") -> Drawing:
     Parameters
     ----------
     packed : mapping
-        A table of `gasmeter.result.Result.link_tables`.
+        A table of `gasmeter.stores.result.Result.link_tables`.
     title : str, optional
         Above the picture; what `links_title` returns by default.
 

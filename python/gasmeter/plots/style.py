@@ -20,7 +20,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
 
 from gasmeter.plots.looks import KEYS, Look, Looks
-from gasmeter.state import GOOD
+from gasmeter.rows.state import GOOD
 from gasmeter.units import format_bytes
 
 __all__ = [

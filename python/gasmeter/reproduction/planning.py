@@ -7,15 +7,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from gasmeter.bands import bands
 from gasmeter.catalogue import catalogue
 from gasmeter.errors import UsageError
-from gasmeter.experiment import Experiment, Series
-from gasmeter.machine import Machine, machine
-from gasmeter.parameters import TOPOLOGY
-from gasmeter.point import Point
+from gasmeter.machines.bands import bands
+from gasmeter.machines.machine import Machine
+from gasmeter.machines.named import machine
+from gasmeter.machines.parameters import TOPOLOGY
+from gasmeter.measuring.experiment import Experiment
 from gasmeter.reproduction.figure import Effort, Figure, Line, Paper
-from gasmeter.sweep import plan_series
+from gasmeter.sweeps.point import Point
+from gasmeter.sweeps.series import Series
+from gasmeter.sweeps.sweep import plan_series
 from gasmeter.units import quantity_text
 
 __all__ = [

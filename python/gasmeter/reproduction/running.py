@@ -13,15 +13,16 @@ from typing import Any
 from gasmeter.choices import Blind
 from gasmeter.conformance import Suite, conformance_program, run_suite
 from gasmeter.errors import EnvironmentLacks, UsageError
-from gasmeter.execution import Progress, execute
-from gasmeter.machine import Machine, machine
-from gasmeter.point import Group
-from gasmeter.provenance import label
+from gasmeter.machines.machine import Machine
+from gasmeter.machines.named import machine
+from gasmeter.machines.provenance import label
+from gasmeter.measuring.execution import Progress, execute
+from gasmeter.measuring.runner import GroupOutcome, Runner
 from gasmeter.reproduction.figure import Figure, Line, Paper
 from gasmeter.reproduction.planning import GIVEN, Plan, Planned, Role, describe, plan_reproduction
-from gasmeter.result import Result
-from gasmeter.rows import Row
-from gasmeter.runner import GroupOutcome, Runner
+from gasmeter.rows.record import Row
+from gasmeter.stores.result import Result
+from gasmeter.sweeps.point import Group
 from gasmeter.verdicts.claims import RESULT, Claim, claims
 from gasmeter.verdicts.judging import Case, Judgement, Trial, judge_claim
 from gasmeter.verdicts.predicates import Predicate, SeriesKey, predicates
@@ -249,7 +250,7 @@ def reproduce(
     Raises
     ------
     UsageError, ResourceError, BrokenJob
-        As `gasmeter.execution.execute`; the store keeps what is done.
+        As `gasmeter.measuring.execution.execute`; the store keeps what is done.
     KeyboardInterrupt
         On Ctrl-C; the store keeps what is done.
     """

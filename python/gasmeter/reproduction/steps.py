@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gasmeter.links import unpack
 from gasmeter.reproduction.figure import Figure, Line
 from gasmeter.reproduction.running import Reproduction
+from gasmeter.rows.links import unpack
 from gasmeter.verdicts.predicates import predicates
 
 __all__ = ["LinkLoad", "Step", "link_loads", "steps"]

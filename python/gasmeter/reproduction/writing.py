@@ -9,19 +9,20 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from gasmeter import context
-from gasmeter.files import refused, write_atomically
-from gasmeter.formats import to_csv
-from gasmeter.hardware import facts
-from gasmeter.library import build_text, builds_of, this_build
-from gasmeter.machine import Machine
+from gasmeter.library import this_build
+from gasmeter.machines.hardware import facts
+from gasmeter.machines.machine import Machine
+from gasmeter.measuring import context
 from gasmeter.reproduction.digitised import Points
 from gasmeter.reproduction.drawing import Picture, draw_figure, draw_heat_maps, quantity_of, save
 from gasmeter.reproduction.figure import Figure, Line
 from gasmeter.reproduction.planning import LONGER
 from gasmeter.reproduction.running import Judged, Reproduction
 from gasmeter.reproduction.steps import link_loads, steps
-from gasmeter.rows import taken_points
+from gasmeter.rows.formats import to_csv
+from gasmeter.rows.record import taken_points
+from gasmeter.stores.builds import build_text, builds_of
+from gasmeter.stores.files import refused, write_atomically
 from gasmeter.units import format_bytes, format_duration
 from gasmeter.verdicts.predicates import predicates_digest
 from gasmeter.version import package_version

@@ -12,10 +12,10 @@ import numpy as np
 
 from gasmeter.catalogue import catalogue
 from gasmeter.errors import CheckFailed, UsageError
-from gasmeter.point import Point
-from gasmeter.sessions import RealSession
+from gasmeter.measuring.sessions import RealSession
+from gasmeter.measuring.workers import WorkerPool
+from gasmeter.sweeps.point import Point
 from gasmeter.trace.steps import Operation, Step, Trace, merged
-from gasmeter.workers import WorkerPool
 
 __all__ = ["Stamps", "operations_of", "read_stamps", "trace_real_point"]
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from gasmeter.catalogue import catalogue, core
 from gasmeter.errors import CheckFailed, UsageError
-from gasmeter.measurement import measurement
-from gasmeter.point import Point
-from gasmeter.sessions import machine_values
+from gasmeter.measuring.measurement import measurement
+from gasmeter.measuring.sessions import machine_values
+from gasmeter.sweeps.point import Point
 from gasmeter.trace.real import trace_real_point
 from gasmeter.trace.steps import Operation, Step, Trace, merged
 

@@ -163,8 +163,8 @@ def write_traces(traces: Sequence[Trace], folder: Path) -> list[Path]:
     EnvironmentLacks
         If the folder cannot be written.
     """
-    from gasmeter.plots.steps import draw_steps  # noqa: PLC0415 - loads matplotlib
     from gasmeter.plots.style import styled  # noqa: PLC0415
+    from gasmeter.trace.drawing import draw_steps  # noqa: PLC0415 - loads matplotlib
 
     names = ("steps.csv", "trace.json", "table.txt", "steps.svg", "steps.png")
     paths = [folder / name for name in names]

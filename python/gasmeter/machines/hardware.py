@@ -1,0 +1,90 @@
+"""The published facts that machines are made of: value, source, and which claims had touched them beforehand."""
+
+from __future__ import annotations
+
+import csv
+import functools
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from gasmeter.errors import unknown
+
+__all__ = ["Fact", "facts", "tainted_by"]
+
+_TABLE = Path(__file__).resolve().parent.parent / "published" / "hardware.csv"
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One row of published/hardware.csv.
+
+    Attributes
+    ----------
+    id : str
+        What machine files name it by.
+    network, parameter, value, unit : str
+        What is known, as it was published.
+    source : str
+        Where it stands, or how it was estimated.
+    confidence : {"high", "medium", "low"}
+        Read there; secondary; recalled or estimated.
+    tainted_by : tuple of str
+        Claims (results of a paper) that touched its value, sign or bound.
+    """
+
+    id: str
+    network: str
+    parameter: str
+    value: str
+    unit: str
+    source: str
+    confidence: str
+    tainted_by: tuple[str, ...]
+
+
+@functools.cache
+def facts() -> Mapping[str, Fact]:
+    """Return every fact that a machine file may name.
+
+    Returns
+    -------
+    mapping of str to Fact
+        By id, in the order of the table.
+    """
+    with _TABLE.open(encoding="utf-8", newline="") as file:
+        rows = [{key: (text or "").strip() for key, text in row.items()} for row in csv.DictReader(file)]
+    return {
+        row["id"]: Fact(
+            **{key: text for key, text in row.items() if key != "tainted_by"},
+            tainted_by=tuple(claim.strip() for claim in row["tainted_by"].split(";") if claim.strip()),
+        )
+        for row in rows
+    }
+
+
+def tainted_by(ids: Iterable[str]) -> frozenset[str]:
+    """Return the claims that touched any of some facts.
+
+    Parameters
+    ----------
+    ids : iterable of str
+        Ids of facts.
+
+    Returns
+    -------
+    frozenset of str
+        Ids of claims.
+
+    Raises
+    ------
+    UsageError
+        If there is no such fact: its taint is unknown.
+    """
+    known = facts()
+    found: set[str] = set()
+    for name in ids:
+        if name not in known:
+            raise unknown("hardware fact", name, known, "python/gasmeter/published/hardware.csv")
+        found.update(known[name].tainted_by)
+    return frozenset(found)

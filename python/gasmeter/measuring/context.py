@@ -1,0 +1,164 @@
+"""What a result must be read with: the host, versions, revisions of what is measured and of gasmeter, the command."""
+
+from __future__ import annotations
+
+import datetime
+import importlib.metadata
+import os
+import platform
+import shlex
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import archspec.cpu
+import psutil
+
+from gasmeter.catalogue import build_info
+from gasmeter.errors import EnvironmentLacks, UsageError
+from gasmeter.library import git_revision
+from gasmeter.limits import cpus, shared_memory
+from gasmeter.version import package_version
+
+__all__ = [
+    "command_line",
+    "host_facts",
+    "measured_revision",
+    "now",
+    "versions",
+]
+
+_OF_A_JOB = (
+    "GITHUB_SHA",
+    "CI_COMMIT_SHA",  # GitLab, Woodpecker
+    "GIT_COMMIT",  # Jenkins
+    "BUILDKITE_COMMIT",
+    "CIRCLE_SHA1",
+    "BITBUCKET_COMMIT",
+    "BUILD_SOURCEVERSION",  # Azure
+    "TRAVIS_COMMIT",
+    "DRONE_COMMIT_SHA",
+    "APPVEYOR_REPO_COMMIT",
+    "SEMAPHORE_GIT_SHA",
+    "CODEBUILD_RESOLVED_SOURCE_VERSION",
+    "BUILD_VCS_NUMBER",  # TeamCity
+)
+"""Where services that build and test say which commit they have checked out."""
+
+_LIBRARIES = ("numpy", "pandas", "scipy", "matplotlib", "pyarrow", "pydantic", "click", "rich", "psutil", "archspec")
+
+
+def now() -> str:
+    """Return the time in UTC.
+
+    Returns
+    -------
+    str
+        ISO 8601, to the second.
+    """
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of what took part in a measurement.
+
+    Returns
+    -------
+    dict of str to str
+        gasmeter, python, libraries, and the build of the core where there is one.
+    """
+    found = {"gasmeter": package_version(), "python": platform.python_version()}
+    for name in _LIBRARIES:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            found[name] = "missing"
+    try:
+        found.update({f"core.{key}": str(value) for key, value in build_info().items()})
+    except EnvironmentLacks:
+        found["core"] = "missing"
+    return found
+
+
+def host_facts() -> dict[str, Any]:
+    """Return what this machine is.
+
+    Returns
+    -------
+    dict
+        Name, operating system, processor, cores, memory and shared memory, in bytes.
+    """
+    memory = shared_memory()
+    processor = archspec.cpu.host()
+    return {
+        "name": platform.node(),
+        "system": f"{platform.system()} {platform.release()}",
+        "processor": _processor_name(),
+        "microarchitecture": processor.name,
+        "vendor": processor.vendor,
+        "cores": psutil.cpu_count(logical=False) or 0,
+        "logical_cores": psutil.cpu_count() or 0,
+        "usable_cpus": list(cpus()),
+        "memory_bytes": psutil.virtual_memory().total,
+        "shared_memory_bytes": memory.total if memory else 0,
+        "load": list(psutil.getloadavg()),
+    }
+
+
+def _processor_name() -> str:
+    try:
+        brand = archspec.cpu.brand_string()
+    except (AttributeError, OSError):
+        brand = None
+    return str(brand or platform.processor() or platform.machine())
+
+
+def measured_revision(
+    given: str = "", environment: Mapping[str, str] = os.environ, folder: Path | None = None
+) -> dict[str, str]:
+    """Return the revision of what is measured, and who says so.
+
+    Parameters
+    ----------
+    given : str, optional
+        What the caller says; it counts before everything else.
+    environment : mapping of str to str, optional
+        Of a service that builds and tests, which names the commit there (``GITHUB_SHA``, ``CI_COMMIT_SHA``, …); this
+        process's by default.
+    folder : Path, optional
+        Whose git counts last; the working directory by default.
+
+    Returns
+    -------
+    dict of str to str
+        ``git``, the revision, and ``git_from``: ``--revision``, the name of a variable, or ``working directory``.
+        Both are empty where nobody knows it.
+
+    Raises
+    ------
+    UsageError
+        If `given` is not one word.
+    """
+    if given:
+        if len(given.split()) != 1 or not given.isprintable():
+            raise UsageError(f"revision {given!r} is not allowed; allowed: one word, for instance a commit", given)
+        return {"git": given.strip(), "git_from": "--revision"}
+    for name in _OF_A_JOB:
+        if commit := environment.get(name, "").strip():
+            return {"git": commit, "git_from": name}
+    found = git_revision(folder or Path.cwd())
+    return {"git": found, "git_from": "working directory" if found else ""}
+
+
+def command_line() -> str:
+    """Return how this process was started.
+
+    Returns
+    -------
+    str
+        As one would type it, the program without its folder.
+    """
+    program = Path(sys.argv[0])
+    name = "gasmeter" if program.name == "__main__.py" else program.name  # by `python -m gasmeter`
+    return shlex.join([name, *sys.argv[1:]])

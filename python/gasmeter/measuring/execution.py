@@ -1,0 +1,374 @@
+"""Runs a sweep: group after group, every finished one kept at once."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gasmeter import library
+from gasmeter.catalogue import catalogue
+from gasmeter.errors import UsageError
+from gasmeter.measuring import context
+from gasmeter.measuring.probe import probe_digest
+from gasmeter.measuring.recording import record
+from gasmeter.measuring.resolved import defaults_of
+from gasmeter.measuring.runner import GroupOutcome, Runner
+from gasmeter.measuring.summary import summarise_run
+from gasmeter.measuring.taking_over import taken_over
+from gasmeter.rows.links import MOST_LINK_ROWS, fitting
+from gasmeter.rows.record import Record
+from gasmeter.stores.builds import build_text
+from gasmeter.stores.result import Result
+from gasmeter.stores.store import Store
+from gasmeter.sweeps.experiment import Experiment
+from gasmeter.sweeps.installations import machine_of
+from gasmeter.sweeps.point import Group
+from gasmeter.sweeps.sweep import estimated_seconds
+
+__all__ = ["Progress", "execute"]
+
+_STOP_AGAIN_S = 0.05
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a sweep is.
+
+    Attributes
+    ----------
+    done, total : int
+        Points.
+    seconds_left : float
+        Estimate; scaled with what the groups so far really took.
+    label : str
+        The point under way.
+    """
+
+    done: int
+    total: int
+    seconds_left: float
+    label: str
+
+
+def execute(
+    experiment: Experiment,
+    *,
+    out: str | Path | None = None,
+    quick: bool = False,
+    replace: Mapping[str, str] | None = None,
+    jobs: int = 1,
+    resume: bool = False,
+    runner: Runner | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    origin: Mapping[str, Any] | None = None,
+    bare: bool = False,
+    starts: int = 0,
+    revision: str = "",
+    donors: Mapping[str, str] | None = None,
+) -> Result:
+    """Measure an experiment; see `gasmeter.Experiment.run`.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        What to measure.
+    out : str or Path, optional
+        Folder of the store.
+    quick : bool, default False
+        Shorter axes and budgets.
+    replace : mapping of str to str, optional
+        Axis values that replace the experiment's.
+    jobs : int, default 1
+        Modelled groups that run at the same time.
+    resume : bool, default False
+        Continue what the folder holds.
+    runner : Runner, optional
+        By default a new one.
+    progress : callable, optional
+        Told before and after every group.
+    origin : mapping, optional
+        Where options came from, for run.json.
+    bare : bool, default False
+        Leave out summary.md and plots: the caller makes its own of the rows.
+    starts : int, default 0
+        Measure everything real so many times, round after round, each time with worker processes of its own; the
+        rounds are repetitions 0 to starts - 1. 0 takes the experiment as it is.
+    revision : str, optional
+        Of what is measured, for run.json; by default as `gasmeter.measuring.context.measured_revision` finds it.
+    donors : mapping of str to str, optional
+        By the identity of modelled points, that of the same point on another variant of the machine, whose rows it
+        takes where `gasmeter.measuring.taking_over` finds that it may; it is run otherwise. Donors have none
+        themselves.
+
+    Returns
+    -------
+    Result
+        Rows in the order of the plan.
+
+    Raises
+    ------
+    UsageError, ResourceError, BrokenJob
+        As `gasmeter.Experiment.run`; the store keeps what is done.
+    KeyboardInterrupt
+        On Ctrl-C; the store keeps what is done.
+    """
+    if jobs < 1:
+        raise UsageError(f"jobs {jobs} is not allowed; allowed: 1 or more", str(jobs))
+    if resume and out is None:
+        raise UsageError("resume needs the folder to continue; allowed: out=FOLDER (--out)", "resume")
+    groups = _groups(experiment, quick=quick, replace=replace or {}, starts=starts)
+    store = None
+    if out is not None:
+        store = _open_store(
+            experiment, out, groups, quick=quick, replace=replace or {}, resume=resume, origin=origin or {},
+            starts=starts, revision=revision,
+        )  # fmt: skip
+    done: dict[str, Record] = dict(store.done) if store else {}
+    stale = _of_other_builds(groups, done)
+    state = "failed"
+    try:
+        own = runner or Runner()
+        try:
+            missing = [group for group in groups if group.id not in done or group.id in stale]
+            lent = _lent(groups, donors or {})
+            with closing(
+                _records(own, missing, experiment.name, jobs, progress, fresh=starts > 0, lent=lent, done=done)
+            ) as records:
+                for entry in records:
+                    _bound_links(entry, done.values())
+                    done[entry.group] = entry
+                    if store:
+                        store.append(entry)
+        finally:
+            if runner is None:
+                own.pools.close()
+        state = "complete"
+    except KeyboardInterrupt:
+        state = "interrupted"
+        raise
+    finally:
+        result = _result(experiment, groups, done, complete=state == "complete")
+        if store:
+            result.remarks.extend([f"the earlier run is kept in {store.moved_to}"] if store.moved_to else [])
+            result.remarks.extend(_measured_again(stale, done))
+            summary = "" if bare else summarise_run(experiment, result)
+            store.finish(result, state, summary, plots=not bare and state != "failed" and bool(done))
+    return result
+
+
+def _of_other_builds(groups: Sequence[Group], done: Mapping[str, Record]) -> dict[str, str]:
+    """Return the groups of a plan that another build has measured, and which: rows of two builds are never mixed."""
+    own = library.this_build()["digest"] if done else ""
+    return {
+        group.id: build_text({"revision": done[group.id].revision, "digest": done[group.id].build})
+        for group in groups
+        if group.id in done and done[group.id].build != own
+    }
+
+
+def _measured_again(stale: Mapping[str, str], done: Mapping[str, Record]) -> list[str]:
+    """Return a line if another build had measured groups of this plan."""
+    if not stale:
+        return []
+    own = library.this_build()
+    again = sum(done[name].build == own["digest"] for name in stale)
+    left = f"; {len(stale) - again} are still to be measured again" if again < len(stale) else ""
+    return [
+        f"{again} groups that {', '.join(dict.fromkeys(stale.values()))} had measured were measured again by this one,"
+        f" {build_text(own)}{left}"
+    ]
+
+
+def _groups(experiment: Experiment, *, quick: bool, replace: Mapping[str, str], starts: int) -> list[Group]:
+    """Return what is measured, in order; with `starts` round after round, and virtual time once: it repeats nothing."""
+    if starts < 0:
+        raise UsageError(f"starts {starts} is not allowed; allowed: 0 or more", str(starts))
+    if starts == 0:
+        return experiment.groups(quick=quick, replace=replace)
+    series = tuple(entry.replaced({"repetitions": starts}) for entry in experiment.series)
+    groups = experiment.model_copy(update={"series": series}).groups(quick=quick, replace=replace)
+    wanted = [group for group in groups if group.points[0].repetition == 0 or not _modelled(group)]
+    return sorted(wanted, key=lambda group: group.points[0].repetition)
+
+
+def _lent(groups: Sequence[Group], donors: Mapping[str, str]) -> dict[str, Group]:
+    """Return the donors among groups of one point, by the group that may take their rows."""
+    single = {group.points[0].id: group for group in groups if len(group.points) == 1}
+    return {
+        single[point].id: single[donor] for point, donor in donors.items() if point in single and donor in single
+    }  # fmt: skip
+
+
+def _bound_links(entry: Record, others: Iterable[Record]) -> None:
+    """Leave out tables of links that a store would be too large with."""
+    rows = sum(table["rows"] for other in others for table in other.links)
+    kept = [dict(table) for table in fitting(entry.links, rows)]
+    if len(kept) < len(entry.links):
+        entry.notes.append(f"links of {len(entry.links) - len(kept)} points left out: more than {MOST_LINK_ROWS} rows")
+        entry.links = kept
+
+
+def _result(experiment: Experiment, groups: Sequence[Group], done: Mapping[str, Record], *, complete: bool) -> Result:
+    planned = [done[group.id] for group in groups if group.id in done]
+    names = {entry.group for entry in planned}
+    # Groups of an earlier run with other axes stay in the store.
+    others = [entry for name, entry in done.items() if name not in names]
+    return Result(
+        [*planned, *others], name=experiment.name, title=experiment.title, plots=experiment.plots, complete=complete
+    )
+
+
+def _records(
+    runner: Runner, groups: Sequence[Group], name: str, jobs: int, progress: Callable[[Progress], None] | None,
+    *, fresh: bool = False, lent: Mapping[str, Group], done: Mapping[str, Record],
+) -> Generator[Record]:  # fmt: skip
+    """Measure real groups one after the other, then modelled ones side by side; yield each as it is done.
+
+    `done` holds every record that was yielded; those that may lend their rows are measured before those that take them.
+    """
+    clock = _Clock(groups, progress)
+    real = [group for group in groups if not _modelled(group)]
+    rounds = 0
+    for group in real:
+        if fresh and group.points[0].repetition != rounds:
+            runner.pools.drop()
+            rounds = group.points[0].repetition
+        clock.begin(group)
+        yield record(runner.measure(group), name)
+        clock.end(group)
+    virtual = [group for group in groups if _modelled(group)]
+    yield from _run_modelled(runner, [group for group in virtual if group.id not in lent], name, jobs, clock)
+    rest: list[Group] = []
+    for group in (group for group in virtual if group.id in lent):
+        donor = lent[group.id]
+        found = taken_over(group, donor, done[donor.id]) if donor.id in done else None
+        if found is None:
+            rest.append(group)
+            continue
+        yield found
+        clock.end(group)
+    yield from _run_modelled(runner, rest, name, jobs, clock)
+
+
+def _run_modelled(
+    runner: Runner, groups: Sequence[Group], name: str, jobs: int, clock: _Clock
+) -> Generator[Record]:  # fmt: skip
+    """Measure modelled groups; side by side the longest first, so that workers end at about the same time."""
+    order = sorted(groups, key=_length, reverse=True) if jobs > 1 else groups
+    with closing(_side_by_side(runner, order, jobs)) as outcomes:
+        for outcome in outcomes:
+            clock.begin(outcome.group)
+            yield record(outcome, name)
+            clock.end(outcome.group)
+
+
+def _length(group: Group) -> tuple[float, int]:
+    return estimated_seconds([group]), sum(point.ranks for point in group.points)
+
+
+def _side_by_side(runner: Runner, groups: Sequence[Group], jobs: int) -> Generator[GroupOutcome]:
+    """Measure modelled groups in threads.
+
+    They are yielded in the order given, so that the journal is the same whichever is done first. Ctrl-C or an
+    error ends those under way; what was done out of order is yielded before it is raised again.
+    """
+    with ThreadPoolExecutor(max_workers=jobs) as workers:
+        waiting = deque(workers.submit(runner.measure, group) for group in groups)
+        try:
+            while waiting:
+                outcome = waiting[0].result()
+                waiting.popleft()
+                yield outcome
+        except GeneratorExit:
+            _stop(runner, waiting)
+            raise
+        except BaseException:
+            _stop(runner, waiting)
+            yield from (future.result() for future in waiting if not future.cancelled() and not future.exception())
+            raise
+
+
+def _stop(runner: Runner, futures: Iterable[Future[GroupOutcome]]) -> None:
+    """Begin nothing more, end what is under way."""
+    running = [future for future in futures if not future.cancel()]
+    while wait(running, timeout=0).not_done:
+        runner.stop()
+        wait(running, timeout=_STOP_AGAIN_S)
+
+
+def _modelled(group: Group) -> bool:
+    entry = catalogue()
+    return all(entry.conduit(point.conduit, entry.kernel(point.kernel)).kind == "modelled" for point in group.points)
+
+
+class _Clock:
+    """Estimates the time left from the plan, corrected by what has passed."""
+
+    def __init__(self, groups: Sequence[Group], tell: Callable[[Progress], None] | None) -> None:
+        self._tell = tell
+        self._total = sum(len(group.points) for group in groups)
+        self._left_s = estimated_seconds(groups)
+        self._planned_s = self._done = 0.0
+        self._started = time.monotonic()
+
+    def begin(self, group: Group) -> None:
+        self._report(group)
+
+    def end(self, group: Group) -> None:
+        seconds = estimated_seconds([group])
+        self._left_s, self._planned_s = self._left_s - seconds, self._planned_s + seconds
+        self._done += len(group.points)
+        self._report(group)
+
+    def _report(self, group: Group) -> None:
+        if self._tell is None:
+            return
+        passed = time.monotonic() - self._started
+        pace = passed / self._planned_s if self._planned_s > 0 else 1.0
+        self._tell(Progress(int(self._done), self._total, max(self._left_s, 0.0) * pace, group.points[-1].describe()))
+
+
+def _machines(groups: Sequence[Group]) -> list[dict[str, Any]]:
+    """Return the effective numbers of every machine that points run on, each once."""
+    found = (machine_of(point) for group in groups for point in group.points)
+    return list({entry.label: entry.facts() for entry in found if entry is not None}.values())
+
+
+def _open_store(
+    experiment: Experiment,
+    out: str | Path,
+    groups: Sequence[Group],
+    *,
+    quick: bool,
+    replace: Mapping[str, str],
+    resume: bool,
+    origin: Mapping[str, Any],
+    starts: int = 0,
+    revision: str = "",
+) -> Store:
+    run = {
+        "started": context.now(),
+        "command": context.command_line(),
+        **context.measured_revision(revision),
+        "built_from": library.build_revision(),
+        "library": library.this_build(),
+        "quick": quick,
+        "set": dict(replace),
+        "resumed": resume,
+        "starts": starts,
+        "probe": probe_digest(),
+        "options": dict(origin),
+        "groups": len(groups),
+        "points": [point.model_dump() | {"run_id": point.id} for group in groups for point in group.points],
+        "defaults": defaults_of(point for group in groups for point in group.points),
+        "machines": _machines(groups),
+        "host": context.host_facts(),
+        "versions": context.versions(),
+    }
+    return Store(Path(out), experiment.name, resume=resume, run=run)

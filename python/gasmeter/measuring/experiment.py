@@ -1,0 +1,95 @@
+"""`gasmeter.Experiment`: an experiment that can be run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gasmeter.sweeps import experiment
+
+if TYPE_CHECKING:
+    from gasmeter.measuring.execution import Progress
+    from gasmeter.measuring.runner import Runner
+    from gasmeter.stores.result import Result
+
+__all__ = ["Experiment"]
+
+
+class Experiment(experiment.Experiment):  # noqa: D101 - one text for both
+    __doc__ = experiment.Experiment.__doc__
+
+    def run(
+        self,
+        out: str | Path | None = None,
+        *,
+        quick: bool = False,
+        replace: Mapping[str, str] | None = None,
+        jobs: int = 1,
+        resume: bool = False,
+        runner: Runner | None = None,
+        progress: Callable[[Progress], None] | None = None,
+        origin: Mapping[str, Any] | None = None,
+        revision: str = "",
+    ) -> Result:
+        """Measure every point.
+
+        Parameters
+        ----------
+        out : str or Path, optional
+            Folder for rows, samples, plots and summary; nothing is written without one.
+        quick : bool, default False
+            Shorter axes and budgets.
+        replace : mapping of str to str, optional
+            Axis values that replace the experiment's.
+        jobs : int, default 1
+            Modelled points that run at the same time; measured points always run alone.
+        resume : bool, default False
+            Continue what the folder already holds.
+        runner : Runner, optional
+            By default a new one whose worker processes end with the run.
+        progress : callable, optional
+            Told after every group.
+        origin : mapping, optional
+            Where options came from (command line, environment), for run.json.
+        revision : str, optional
+            Of what is measured, for run.json; by default what a CI's variables say (``GITHUB_SHA``, …), then git of the
+            working directory.
+
+        Returns
+        -------
+        Result
+            Every row, including those that were in the folder.
+
+        Raises
+        ------
+        UsageError
+            If a value is not allowed, or the folder holds another experiment.
+        ResourceError
+            If the folder cannot be written or the machine lacks memory; what is done is kept.
+        BrokenJob
+            If a rank died; what is done is kept.
+        """
+        from gasmeter.measuring.execution import execute  # noqa: PLC0415 - a description needs no numerics
+
+        return execute(
+            self, out=out, quick=quick, replace=replace or {}, jobs=jobs, resume=resume, runner=runner,
+            progress=progress, origin=origin or {}, revision=revision,
+        )  # fmt: skip
+
+    def resume(self, out: str | Path, **settings: Any) -> Result:
+        """Continue a run that was interrupted or has grown.
+
+        Parameters
+        ----------
+        out : str or Path
+            Folder of the earlier run.
+        **settings
+            As for `run`.
+
+        Returns
+        -------
+        Result
+            Every row, old and new.
+        """
+        return self.run(out, resume=True, **settings)

@@ -1,0 +1,146 @@
+"""`gasmeter.measure`: one kernel, one table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gasmeter.machines.machine import Machine
+from gasmeter.measuring.execution import execute
+from gasmeter.measuring.experiment import Experiment
+from gasmeter.measuring.runner import Runner
+from gasmeter.stores.result import Result
+from gasmeter.sweeps.series import Series
+
+__all__ = ["measure", "measurement"]
+
+
+def measurement(
+    kernel: str,
+    *,
+    conduit: str | Sequence[str],
+    op: str | Sequence[str] = (),
+    sizes: str | int | Sequence[str | int] | None = None,
+    ranks: str | int | Sequence[int] = 2,
+    variant: str | Sequence[str] = (),
+    options: Mapping[str, object] | None = None,
+    against: str | Mapping[str, str] | None = None,
+    ci: str | float | None = None,
+    iterations: int | None = None,
+    max_time: str | float = 30.0,
+    time: str | float = 0.4,
+    seed: int = 1,
+    machine: str | Machine | Sequence[str | Machine] = (),
+    topology: str | Sequence[str] = (),
+    placement: str | Sequence[str] = (),
+) -> Experiment:
+    """Return the experiment that `measure` runs; the parameters are the same.
+
+    Returns
+    -------
+    Experiment
+        With one series, named ``measure``.
+    """
+    settings: dict[str, Any] = {
+        "kernel": kernel,
+        "conduit": conduit,
+        "op": op,
+        "size": sizes,
+        "ranks": ranks,
+        "variant": variant,
+        "options": dict(options or {}),
+        "reference": dict(against) if isinstance(against, Mapping) else against,
+        "ci": ci,
+        "iterations": iterations,
+        "max_time_s": max_time,
+        "time_s": time,
+        "seeds": (seed,),
+        "machine": machine,
+        "topology": topology,
+        "placement": placement,
+    }
+    return Experiment(name="measure", title=kernel, series=(Series(**settings),))
+
+
+def measure(
+    kernel: str,
+    *,
+    conduit: str | Sequence[str],
+    op: str | Sequence[str] = (),
+    sizes: str | int | Sequence[str | int] | None = None,
+    ranks: str | int | Sequence[int] = 2,
+    variant: str | Sequence[str] = (),
+    options: Mapping[str, object] | None = None,
+    against: str | Mapping[str, str] | None = None,
+    ci: str | float | None = None,
+    iterations: int | None = None,
+    max_time: str | float = 30.0,
+    time: str | float = 0.4,
+    seed: int = 1,
+    machine: str | Machine | Sequence[str | Machine] = (),
+    topology: str | Sequence[str] = (),
+    placement: str | Sequence[str] = (),
+    runner: Runner | None = None,
+) -> Result:
+    """Measure one kernel and return its rows.
+
+    Parameters
+    ----------
+    kernel : str
+        For instance ``"ping-pong"``; see ``gasmeter list kernels``.
+    conduit : str or sequence of str
+        For instance ``"smp"``; see ``gasmeter list conduits``.
+    op : str or sequence of str, optional
+        Operations; the kernel's first by default, ``"all"`` for every one.
+    sizes : str, int or sequence, optional
+        Bytes, also as ``"8:4M"``; 8 B to 4 MiB by default, as far as the operation carries it.
+    ranks : int, str or sequence of int, default 2
+        Ranks of the job.
+    variant : str or sequence of str, optional
+        Variants; the kernel's first by default.
+    options : mapping, optional
+        Options of kernel and conduit by name.
+    against : str or mapping, optional
+        What to compare with in alternating blocks: a conduit, or what differs, for instance ``{"op": "medium"}``; adds
+        its rows and ``overhead`` rows.
+    ci : str or float, optional
+        Stop when half the 95 % interval is below this share of the median, for instance ``"2%"``.
+    iterations : int, optional
+        Operations per block; about 2 ms worth by default.
+    max_time : str or float, default 30 s
+        Seconds after which a point ends.
+    time : str or float, default 0.4 s
+        Seconds a point is measured when no `ci` is asked for.
+    seed : int, default 1
+        Seed of every random stream.
+    machine : str, Machine or sequence of these, optional
+        Machines of modelled conduits, see `gasmeter.machine`; each network's own by default.
+    topology : str or sequence of str, optional
+        Topologies of modelled conduits, for instance ``"torus3d:4x4x4"``; the machine's own by default.
+    placement : str or sequence of str, optional
+        Which node of the topology each rank runs on: ``"one-per-node"`` (the default; ``"round-robin"`` where there are
+        more ranks than nodes), ``"fill"`` (consecutive ranks share a node) or the node of each rank,
+        ``"list:0,0,3,1"``.
+    runner : Runner, optional
+        Keeps worker processes alive between calls; by default they end with the call.
+
+    Returns
+    -------
+    Result
+        With `frame`, `samples` and `plot`.
+
+    Raises
+    ------
+    UsageError
+        If a name, option, size or number of ranks is not allowed here.
+    ResourceError
+        If the machine lacks something the measurement needs.
+    BrokenJob
+        If a rank died.
+    """
+    experiment = measurement(
+        kernel, conduit=conduit, op=op, sizes=sizes, ranks=ranks, variant=variant, options=options, against=against,
+        ci=ci, iterations=iterations, max_time=max_time, time=time, seed=seed, machine=machine,
+        topology=topology, placement=placement,
+    )  # fmt: skip
+    return execute(experiment, runner=runner)

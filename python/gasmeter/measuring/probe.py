@@ -1,0 +1,224 @@
+"""The placement probe: how far apart the cores are at this moment.
+
+On virtual machines cores move: a cache line's round trip between the same two cores changes up to tenfold within
+minutes. The probe's value is stored with every row, and only blocks between which it moved by less than 15 % are
+compared.
+
+The probe is a program of its own, `gasmeter-probe`, not the build that is measured: what makes a build slower must not
+move the yardstick, too. Stores keep its digest.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import math
+import os
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from gasmeter.errors import BrokenJob, EnvironmentLacks, GasmeterError
+from gasmeter.installed import installed_program
+from gasmeter.limits import cpus
+
+__all__ = ["INTERVAL_S", "PROGRAM", "TOLERANCE", "Probe", "probe_digest", "probe_program", "same_state"]
+
+INTERVAL_S = 1.0
+"""The probe runs at most once in this time; what is measured in between shares its value."""
+TOLERANCE = 0.15
+"""Blocks are compared only if the probe moved by no more than this share between them."""
+PROGRAM = "gasmeter-probe"
+_MILLISECONDS = 50
+_LATE_S = 10.0
+_ANY = -1
+
+
+def same_state(first_ns: float, second_ns: float) -> bool:
+    """Return whether two probe values are within `TOLERANCE` of each other.
+
+    Parameters
+    ----------
+    first_ns, second_ns : float
+        Round trips in ns; NaN (no probe possible) counts as the same state.
+
+    Returns
+    -------
+    bool
+        True if the larger is at most 15 % above the smaller.
+    """
+    if math.isnan(first_ns) or math.isnan(second_ns):
+        return True
+    larger, smaller = max(first_ns, second_ns), min(first_ns, second_ns)
+    return larger <= (1 + TOLERANCE) * smaller or math.isclose(larger, (1 + TOLERANCE) * smaller)
+
+
+def probe_program() -> Path:
+    """Return the program that probes.
+
+    Returns
+    -------
+    Path
+        The value of the environment variable ``GASMETER_PROBE`` if set, for instance that of a kept baseline, else
+        ``bin/gasmeter-probe`` of the installed package.
+
+    Raises
+    ------
+    UsageError
+        If ``GASMETER_PROBE`` names no executable file.
+    EnvironmentLacks
+        If the package has no such program, which means the installation is not complete.
+    """
+    return installed_program(PROGRAM, "GASMETER_PROBE", "probe program")
+
+
+def probe_digest(program: Path | None = None) -> str:
+    """Return what tells one probe from another.
+
+    Parameters
+    ----------
+    program : Path, optional
+        `probe_program` by default.
+
+    Returns
+    -------
+    str
+        16 hexadecimal digits of the SHA-256 of its file; empty where there is none.
+    """
+    try:
+        return _digest_of(program or probe_program())
+    except (GasmeterError, OSError):
+        return ""
+
+
+@functools.cache
+def _digest_of(program: Path) -> str:
+    return hashlib.sha256(program.read_bytes()).hexdigest()[:16]
+
+
+def _processors() -> tuple[int, int]:
+    """Return where the first two ranks of a job run, as the launcher places them."""
+    policy = os.environ.get("GASMETER_PIN", "")
+    if policy == "none":
+        return _ANY, _ANY
+    chosen: list[int] = []
+    try:
+        for word in filter(None, policy.split(",")):
+            first, _, last = word.partition("-")
+            chosen.extend(range(int(first), int(last or first) + 1))
+    except ValueError:
+        chosen = []  # the launcher says what is wrong with it
+    placed = chosen if len(chosen) > 1 else cpus()
+    return placed[0], placed[1]
+
+
+def round_trip_ns(program: Path) -> float:
+    """Run the probe.
+
+    Parameters
+    ----------
+    program : Path
+        `probe_program`, or another build's.
+
+    Returns
+    -------
+    float
+        Round trip of a cache line between the processors of ranks 0 and 1, in ns.
+
+    Raises
+    ------
+    EnvironmentLacks
+        If the program cannot be run.
+    BrokenJob
+        If it fails, does not end, or says something else.
+    """
+    command = [os.fspath(program), *map(str, _processors()), str(_MILLISECONDS)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_LATE_S, check=False)
+    except OSError as error:
+        raise EnvironmentLacks(f"probe program {program} cannot be run: {error.strerror}") from error
+    except subprocess.TimeoutExpired as error:
+        raise BrokenJob(f"probe program {program} did not end within {_LATE_S:.0f} s") from error
+    try:
+        if done.returncode == 0:
+            return float(done.stdout)
+    except ValueError:
+        pass
+    said = (done.stderr or done.stdout).strip().splitlines()
+    raise BrokenJob(f"probe program {program} failed with status {done.returncode}: {said[-1] if said else 'no word'}")
+
+
+class Probe:
+    """Cache-line round trip between two processors, measured when the last value is too old.
+
+    Parameters
+    ----------
+    clock : callable
+        Seconds, monotonic.
+    cores : int
+        Usable cores; with fewer than two there is nothing to probe.
+    program : Path, optional
+        `probe_program` by default.
+    """
+
+    def __init__(
+        self, clock: Callable[[], float] = time.monotonic, cores: int = 2, program: Path | None = None
+    ) -> None:
+        self._clock = clock
+        self._possible = cores >= 2
+        self._program = program
+        self._value_ns = math.nan
+        self._taken: float | None = None
+        self._failure = ""
+        self._told = False
+
+    @property
+    def due(self) -> bool:
+        """Whether the last value is older than `INTERVAL_S`."""
+        return self._taken is None or self._clock() - self._taken >= INTERVAL_S
+
+    def value_ns(self) -> float:
+        """Return the current value, probing anew if it is due.
+
+        Returns
+        -------
+        float
+            Round trip in ns; NaN where no probe is possible.
+
+        Raises
+        ------
+        GasmeterError
+            If the probe cannot run or fails.
+        """
+        if self._possible and self.due:
+            self._value_ns = round_trip_ns(self._program or probe_program())
+            self._taken = self._clock()
+        return self._value_ns
+
+    def try_value_ns(self) -> float:
+        """Return the current value, or NaN if the probe cannot run.
+
+        Returns
+        -------
+        float
+            Round trip in ns or NaN.
+        """
+        try:
+            return self.value_ns()
+        except GasmeterError as error:
+            self._failure = str(error)
+            return math.nan
+
+    def complaints(self) -> list[str]:
+        """Return why a probe failed, once.
+
+        Returns
+        -------
+        list of str
+            One line or none.
+        """
+        if self._told or not self._failure:
+            return []
+        self._told = True
+        return [f"no core-to-core probe, so that nobody knows whether the cores moved: {self._failure}"]

@@ -1,0 +1,241 @@
+"""How an outcome becomes rows and samples of results.csv."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gasmeter import statistics
+from gasmeter.catalogue import Conduit, Metric, Op, catalogue
+from gasmeter.measuring.overhead import overhead_interval
+from gasmeter.measuring.resolved import resolved_of
+from gasmeter.measuring.runner import GroupOutcome, Outcome
+from gasmeter.rows.counters import counter_rows
+from gasmeter.rows.links import pack
+from gasmeter.rows.record import MIXED, Record, Row
+from gasmeter.rows.state import state_of
+from gasmeter.sweeps.names import options_text
+
+__all__ = ["record"]
+
+Values = np.ndarray[tuple[int], np.dtype[np.float64]]
+Truths = np.ndarray[tuple[int], np.dtype[np.bool_]]
+
+
+def record(outcome: GroupOutcome, experiment: str) -> Record:
+    """Return the rows and samples of a group.
+
+    Parameters
+    ----------
+    outcome : GroupOutcome
+        What was measured.
+    experiment : str
+        Name for the first column.
+
+    Returns
+    -------
+    Record
+        One row per point and metric, then one per comparison.
+    """
+    kept = outcome.kept()
+    result = Record(
+        group=outcome.group.id,
+        dropped=(len(kept) - sum(kept)) * sum(not entry.modelled for entry in outcome.outcomes),
+        blocks=sum(len(entry.blocks) for entry in outcome.outcomes),
+        seconds=outcome.seconds,
+        notes=[*(f"left out: {message}" for message in outcome.skipped.values()), *outcome.notes],
+    )
+    for entry in outcome.outcomes:
+        base = _base(entry, outcome.host_state_ns, experiment)
+        if not entry.verification.verified:
+            result.errors.append(
+                f"{entry.point.describe()}: data did not verify ({entry.verification.errors} errors in"
+                f" {entry.verification.checked} checked); no rate is reported"
+            )
+        if entry.links:
+            result.links.append(pack(entry.point, entry.links))
+        if entry.counters and entry.blocks:
+            operations = float(sum(block.operations for block in entry.blocks))
+            result.counters.extend(counter_rows(base, entry.counters, operations))
+        if resolved := resolved_of(entry.point, entry.chosen):
+            result.resolved[entry.point.id] = resolved
+        if entry.unused:
+            result.unused[entry.point.id] = list(entry.unused)
+        for metric in _op(entry).metrics:
+            values = _values(entry, metric.name)
+            counted = values[_usable(entry, kept)]
+            summary = statistics.summarise(counted)
+            state = _state(outcome, (entry,), summary.interval, summary.interval.median)
+            meaning = metric.meaning(base["network"])
+            result.rows.append({**base, **_quantity(summary, metric), "semantics": meaning, "state": state})
+            if entry.blocks:
+                result.samples.append(_samples(entry, metric, values, outcome, kept))
+    result.rows.extend(_comparisons(outcome, np.asarray(kept, dtype=bool), experiment))
+    return result
+
+
+def _op(outcome: Outcome) -> Op:
+    return catalogue().kernel(outcome.point.kernel).op(outcome.point.op)
+
+
+def _conduit(outcome: Outcome) -> Conduit:
+    entry = catalogue()
+    return entry.conduit(outcome.point.conduit, entry.kernel(outcome.point.kernel))
+
+
+def _network(outcome: Outcome, conduit: Conduit) -> str:
+    """Return what carried the row: ranks of a real job share memory if their neighbourhood is on."""
+    shares = not outcome.modelled and str(outcome.point.options.get("neighbourhood", "false")) in ("true", "True", "on")
+    return "shm" if shares else conduit.network
+
+
+def _base(outcome: Outcome, host_state_ns: float, experiment: str) -> Row:
+    point, conduit = outcome.point, _conduit(outcome)
+    return {
+        "experiment": experiment,
+        "kernel": point.kernel,
+        "op": point.op,
+        "variant": point.variant,
+        "conduit": point.conduit,
+        "network": _network(outcome, conduit),
+        "kind": conduit.kind,
+        "label": "predicted" if outcome.modelled else "measured",
+        "machine": point.machine,
+        "topology": point.topology,
+        "placement": point.placement or ("cpus " + " ".join(map(str, outcome.cpus)) if outcome.cpus else ""),
+        "nodes": point.nodes,
+        "ranks": point.ranks,
+        "oversubscribed": outcome.oversubscribed,
+        "size_bytes": point.size_bytes,
+        "options": options_text(point.options, modelled=outcome.modelled),
+        "verified": outcome.verification.stated,
+        "reference": "",
+        "repetition": point.repetition,
+        "seed": point.seed,
+        "host_state_ns": math.nan if outcome.modelled else host_state_ns,
+        "run_id": point.id,
+    }
+
+
+def _values(outcome: Outcome, metric: str) -> Values:
+    """Blocks of one metric; an error fraction that a kernel does not time comes from its verification."""
+    check = outcome.verification
+    stated = check.errors / check.checked if metric == "error_fraction" and check.checked else math.nan
+    return np.asarray([block.metrics.get(metric, stated) for block in outcome.blocks], dtype=np.float64)
+
+
+def _usable(outcome: Outcome, kept: Sequence[bool]) -> Truths:
+    """Which blocks count; of virtual time all, since cores that move are nothing to it."""
+    count = len(outcome.blocks)
+    every = outcome.modelled or not any(kept)
+    return np.asarray([True] * count if every else kept[:count], dtype=bool)
+
+
+def _state(group: GroupOutcome, of: Sequence[Outcome], interval: statistics.Interval, scale: float) -> str:
+    """State of a figure that was made of the blocks of one outcome, or of two."""
+    measured = [entry for entry in of if not entry.modelled]
+    kept = group.kept()
+    return state_of(
+        interval,
+        scale,
+        modelled=not measured,
+        left_out=1 - sum(kept) / len(kept) if kept else 0.0,
+        loaded=any(group.loaded(entry.point) for entry in measured),
+    )
+
+
+def _quantity(summary: statistics.Summary, metric: Metric) -> Row:
+    return {
+        "semantics": metric.semantics,
+        "metric": metric.name,
+        "unit": metric.unit,
+        "value": summary.interval.median,
+        "ci_low": summary.interval.low,
+        "ci_high": summary.interval.high,
+        "min": summary.minimum,
+        "p50": summary.p50,
+        "p99": summary.p99,
+        "n": summary.interval.n,
+    }
+
+
+def _samples(
+    outcome: Outcome, metric: Metric, values: np.ndarray[Any, Any], group: GroupOutcome, kept: Sequence[bool]
+) -> Row:
+    """Columns of the blocks of one point and metric; what is the same for all of them stands once."""
+    point, blocks = outcome.point, outcome.blocks
+    count, nowhere = len(blocks), (math.nan, math.nan)
+    states = [nowhere] * count if outcome.modelled else group.states_ns[:count]
+    return {
+        "run_id": point.id,
+        "kernel": point.kernel,
+        "op": point.op,
+        "variant": point.variant,
+        "conduit": point.conduit,
+        "size_bytes": point.size_bytes,
+        "ranks": point.ranks,
+        "options": options_text(point.options, modelled=outcome.modelled),
+        "metric": metric.name,
+        "unit": metric.unit,
+        "block": list(range(len(blocks))),
+        "value": values.tolist(),
+        "iterations": [block.iterations for block in blocks],
+        "elapsed_ns": [block.elapsed_ns for block in blocks],
+        "host_before_ns": [before for before, _ in states],
+        "host_after_ns": [after for _, after in states],
+        "kept": [True] * count if outcome.modelled else list(kept[:count]),
+    }
+
+
+def _comparisons(outcome: GroupOutcome, kept: Truths, experiment: str) -> list[Row]:
+    group = outcome.group
+    if group.reference is None:
+        return []
+    wanted = group.points[group.reference]
+    reference = next((entry for entry in outcome.outcomes if entry.point is wanted), None)
+    if reference is None or not reference.blocks:
+        return []
+    rows: list[Row] = []
+    below_metric = _op(reference).metrics[0]
+    for entry in outcome.outcomes:
+        metric = _op(entry).metrics[0]
+        if entry is reference or not entry.blocks or metric.unit != below_metric.unit:
+            continue
+        above, below = _partners(entry, metric, reference, below_metric, kept)
+        base = {**_base(entry, outcome.host_state_ns, experiment), "reference": group.reference_name}
+        if entry.modelled != reference.modelled:
+            base |= {"kind": MIXED, "label": MIXED, "host_state_ns": outcome.host_state_ns}
+        both = (entry, reference)
+        if group.compare in {"ratio", "both"}:
+            interval = overhead_interval(above, below)
+            spread = above / below - 1 if below.all() else np.asarray([])
+            text = f"{metric.name} / reference - 1, paired blocks"
+            made = _quantity(statistics.summarise(spread), Metric("overhead", "ratio", text))
+            state = _state(outcome, both, interval, interval.median + 1)
+            rows.append({**base, **made, **_interval(interval), "state": state})
+        if group.compare in {"difference", "both"}:
+            interval = statistics.paired_difference(above, below)
+            text = f"{metric.name} - reference, paired blocks"
+            made = _quantity(statistics.summarise(above - below), Metric(metric.name, metric.unit, text))
+            state = _state(outcome, both, interval, float(np.median(below)) if below.size else math.nan)
+            rows.append({**base, **made, **_interval(interval), "state": state})
+    return rows
+
+
+def _partners(
+    entry: Outcome, metric: Metric, reference: Outcome, reference_metric: Metric, kept: Truths
+) -> tuple[Values, Values]:
+    """Blocks that are compared: those that ran beside each other, or every measured one with what was modelled."""
+    above, below = _values(entry, metric.name), _values(reference, reference_metric.name)
+    if entry.modelled == reference.modelled:
+        return above[kept], below[kept]
+    if entry.modelled:
+        return np.full(int(kept.sum()), np.median(above)), below[kept]
+    return above[kept], np.full(int(kept.sum()), np.median(below))
+
+
+def _interval(interval: statistics.Interval) -> Row:
+    return {"value": interval.median, "ci_low": interval.low, "ci_high": interval.high, "n": interval.n}

@@ -1,0 +1,523 @@
+"""Measures groups of points in small alternating blocks.
+
+A group is opened at once, warmed up and verified; then one block of each point follows the other, A, B, A, B, until
+the time is used up or the interval is narrow enough. Nothing is reported for a point whose data did not verify.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from gasmeter import statistics
+from gasmeter.catalogue import catalogue
+from gasmeter.errors import GasmeterError, UsageError
+from gasmeter.limits import cpus
+from gasmeter.measuring.load import Load, disturbs
+from gasmeter.measuring.probe import Probe, same_state
+from gasmeter.measuring.sessions import Block, ModelSession, Pool, RealSession, Session, Verification, WorkerPools
+from gasmeter.measuring.virtual_blocks import (
+    UPDATES_PER_WORD,
+    block_count,
+    prescribed_operations,
+    refusal_of_a_long_run,
+    runs_whole,
+    stopped_after,
+)
+from gasmeter.measuring.whole_runs import WholeRuns
+from gasmeter.mpi_launcher import launched
+from gasmeter.rows.links import Table
+from gasmeter.sweeps.point import Budget, Group, Point
+
+__all__ = ["TARGET_BLOCK_NS", "GroupOutcome", "Outcome", "Runner"]
+
+TARGET_BLOCK_NS = 2e6
+"""Blocks of about 2 ms: long against one exchange with the workers, short against the drift of the machine."""
+_MOST_ITERATIONS = 1 << 30
+_MOST_EXTENSIONS = 2
+_MOST_CALIBRATIONS = 16
+_REPEATS = 2
+_MOST_PIECES = 24
+_PART_OF_RUN = 16
+_CLEARLY = 4.0  # a small part has more messages for each update than a whole run: estimates are high
+_MARGIN = 1.25
+
+
+@dataclass
+class Outcome:
+    """What was measured of one point.
+
+    Attributes
+    ----------
+    point : Point
+        What was asked for.
+    modelled : bool
+        Whether its time is virtual.
+    verification : Verification
+        Of the data after warm-up and after the last block; nothing is reported unless it is verified.
+    blocks : list of Block
+        In the order they ran; index i ran beside index i of every other point of the group.
+    cpus : tuple of int
+        Processor of each rank; empty for modelled points.
+    oversubscribed : bool
+        Whether ranks shared cores.
+    links : mapping of str to numpy.ndarray
+        What each link carried during the last block; empty where there are no links.
+    counters : mapping of str to int
+        What conduits and devices counted while the blocks ran, by the names of `gasmeter.rows.counters.COUNTERS`.
+    unused : tuple of str
+        Numbers of a modelled machine that nothing has depended on: with others in their place the same picoseconds
+        come out.
+    chosen : mapping of str to str
+        What options that leave a choice became.
+    """
+
+    point: Point
+    modelled: bool
+    verification: Verification
+    blocks: list[Block] = field(default_factory=list)
+    cpus: tuple[int, ...] = ()
+    oversubscribed: bool = False
+    links: Table = field(default_factory=dict)
+    counters: Mapping[str, int] = field(default_factory=dict)
+    unused: tuple[str, ...] = ()
+    chosen: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class GroupOutcome:
+    """What was measured of a group.
+
+    Attributes
+    ----------
+    group : Group
+        What was asked for.
+    outcomes : list of Outcome
+        The points that could be opened, in the order of the group.
+    states_ns : list of tuple of float
+        Probe before and after each block, by block index.
+    skipped : dict of str to str
+        Why a point was left out (a size chosen by default that its operation does not carry), by point identity.
+    notes : list of str
+        What a reader of the rows must know.
+    seconds : float
+        What the group took, everything included.
+    others : float
+        Processors that other programs kept busy while the blocks ran; NaN where that is not known.
+    """
+
+    group: Group
+    outcomes: list[Outcome]
+    states_ns: list[tuple[float, float]] = field(default_factory=list)
+    skipped: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+    others: float = math.nan
+
+    def kept(self) -> list[bool]:
+        """Return which block indices may be compared.
+
+        Returns
+        -------
+        list of bool
+            False where the probe moved by more than 15 % around the block, or stands more than 15 % from the state in
+            which most blocks ran.
+        """
+        stable = [same_state(before, after) for before, after in self.states_ns]
+        levels = [max(pair) for pair, good in zip(self.states_ns, stable, strict=True) if good]
+        if not levels:
+            return stable
+        usual = float(np.median(levels))
+        return [good and same_state(max(pair), usual) for pair, good in zip(self.states_ns, stable, strict=True)]
+
+    def loaded(self, point: Point) -> bool:
+        """Return whether other programs took processors that a point's ranks needed.
+
+        Parameters
+        ----------
+        point : Point
+            Of the group, on a real conduit.
+
+        Returns
+        -------
+        bool
+            False where that is not known.
+        """
+        return disturbs(self.others, point.ranks, len(cpus()))
+
+    @property
+    def host_state_ns(self) -> float:
+        """Larger of the probe's values before and after, over the blocks that count; NaN without a probe."""
+        kept = self.kept()
+        pairs = [pair for pair, good in zip(self.states_ns, kept, strict=True) if good or not any(kept)]
+        values = [value for pair in pairs for value in pair if not math.isnan(value)]
+        return max(values, default=math.nan)
+
+
+@dataclass
+class _Member:
+    outcome: Outcome
+    session: Session
+    iterations: int
+    least_operations: int = 0
+    operations: float = 0.0
+    whole_ns: float = 0.0
+    whole_s: float = 0.0  # what a whole run in virtual time takes of this computer, estimated
+    counted: Mapping[str, int] = field(default_factory=dict)  # before the measured blocks
+
+    def run(self) -> None:
+        block = self.session.block(self.iterations)
+        self.outcome.blocks.append(block)
+        self.operations += block.operations
+
+    def repeats_itself(self) -> bool:
+        """Whether it is modelled and has run all that virtual time has to say, however long others are measured."""
+        wanted = block_count([self.outcome.point])
+        whole = self.operations >= self.least_operations
+        return self.outcome.modelled and whole and len(self.outcome.blocks) >= wanted
+
+
+def mpi_of(point: Point) -> str:
+    """Return what names the MPI of a point, if it has one: a job that has begun with one keeps it."""
+    text = "/".join(str(point.options[name]) for name in ("mpi", "transport") if name in point.options)
+    if not text and launched() is not None and catalogue().conduit(point.conduit).network == "mpi":
+        return "mpi"  # the launcher's
+    return text
+
+
+class Runner:
+    """Measures groups; keeps worker processes and the probe's value between them.
+
+    Parameters
+    ----------
+    pools : WorkerPools, optional
+        Jobs of real ranks; by default its own.
+    clock : callable, optional
+        Seconds, monotonic.
+    probe : Path, optional
+        The program that probes; that of this installation by default.
+
+    Notes
+    -----
+    Use as a context manager: leaving it ends every job.
+    """
+
+    def __init__(
+        self, pools: WorkerPools | None = None, clock: Callable[[], float] | None = None, probe: Path | None = None
+    ) -> None:
+        self.pools = pools or WorkerPools()
+        self._clock = clock or _clock
+        self.probe = Probe(self._clock, cores=len(cpus()), program=probe)
+        self._modelled: set[ModelSession] = set()
+
+    def __enter__(self) -> Runner:
+        """Return itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End every job."""
+        self.pools.close()
+
+    def stop(self) -> None:
+        """End the modelled blocks that other threads have under way; their `measure` raises `GasmeterError`.
+
+        A thread that is between two blocks is not seen: call it again until every thread is done.
+        """
+        for session in tuple(self._modelled):
+            session.stop()
+
+    def pool_for(self, point: Point, member: int) -> Pool:
+        """Return the job that a point is measured by; overridden where the points of a group belong to several builds.
+
+        Parameters
+        ----------
+        point : Point
+            On a real conduit.
+        member : int
+            Place of the point in its group, 0 the first that was opened.
+
+        Returns
+        -------
+        Pool
+            With as many ranks as the point has.
+        """
+        return self.pools.get(point.ranks, mpi=mpi_of(point))
+
+    def measure(self, group: Group) -> GroupOutcome:
+        """Measure the points of a group in alternating blocks.
+
+        Parameters
+        ----------
+        group : Group
+            One point, or several that are compared.
+
+        Returns
+        -------
+        GroupOutcome
+            Blocks of every point that verified; a point that did not has no blocks.
+
+        Raises
+        ------
+        UsageError
+            If a point cannot be opened as asked (unless the group may be clipped).
+        ResourceError
+            If the machine lacks what a point needs.
+        BrokenJob
+            If a rank died; every job is ended, and the next group starts new ones.
+        """
+        started = self._clock()
+        result = GroupOutcome(group, [])
+        members: list[_Member] = []
+        try:
+            for point in group.points:
+                self._open(point, group, result, members)
+            if _bounded(members):
+                stops = [member.session.stop for member in members if isinstance(member.session, ModelSession)]
+                with stopped_after(_limit_s(members), stops, lambda: _too_long(members)):
+                    running = self._run_blocks(members, result)
+            else:
+                running = self._run_blocks(members, result)
+            for member in running:
+                self._check_again(member)
+            for member in members:
+                member.session.close()
+        except (UsageError, GasmeterError) as error:
+            self._abandon(members, error)
+            raise
+        except BaseException:
+            # Interrupted between a command and its answer: the jobs cannot be used again.
+            self.pools.drop()
+            raise
+        finally:
+            self._modelled.difference_update(member.session for member in members)
+        result.seconds = self._clock() - started
+        return result
+
+    def _run_blocks(self, members: Sequence[_Member], result: GroupOutcome) -> list[_Member]:
+        """Warm up, then measure those that verified; return them."""
+        began = self._clock()
+        running = [member for member in members if self._warm_up(member)]
+        if not running:
+            return running
+        whole = runs_whole(result.group.points)
+        if not whole:
+            self._divide(running)
+        elif self._clock() - began + sum(member.whole_s for member in running) > _CLEARLY * _limit_s(running):
+            raise _too_long(running)
+        for member in running:
+            member.counted = member.session.counters()
+        load = Load(self.pools.processes)
+        compared = result.group.reference is not None and len(running) > 1
+        self._measure(running, result, began=began, compared=compared)
+        result.others = load.others()
+        result.notes.extend(self.probe.complaints())
+        came_before = ""
+        if not self._whole(running):
+            came_before = f"{UPDATES_PER_WORD} updates per word"
+        elif whole and len(running[0].outcome.blocks) < (wanted := block_count(result.group.points)):
+            came_before = f"{wanted} whole runs, hence no interval"
+        if came_before:
+            result.notes.append(f"{running[0].outcome.point.describe()}: the time limit came before {came_before}")
+        return running
+
+    def _abandon(self, members: Sequence[_Member], error: GasmeterError) -> None:
+        if error.exit_code == 4:
+            self.pools.drop()
+            return
+        for member in members:
+            member.session.close()
+
+    def _open(self, point: Point, group: Group, result: GroupOutcome, members: list[_Member]) -> None:
+        entry = catalogue()
+        conduit = entry.conduit(point.conduit, entry.kernel(point.kernel))
+        outcome = Outcome(point, conduit.kind == "modelled", Verification(False, 0, 0))
+        try:
+            session: Session
+            if conduit.virtual:
+                session = WholeRuns(point) if runs_whole(group.points) else ModelSession(point)
+                self._modelled.add(session)
+            else:
+                pool = self.pool_for(point, len(members))
+                outcome.cpus, outcome.oversubscribed = tuple(pool.cpus), pool.oversubscribed
+                session = RealSession(pool, point)
+        except UsageError as error:
+            # Only a size that nobody asked for may be left out, and only for being that size.
+            if not (group.clip and point.size_bytes and str(point.size_bytes) in str(error)):
+                raise
+            result.skipped[point.id] = str(error)
+            return
+        result.outcomes.append(outcome)
+        members.append(_Member(outcome, session, point.budget.iterations or 1, prescribed_operations(point)))
+
+    def _warm_up(self, member: _Member) -> bool:
+        """Run first blocks, verify, find the number of iterations; False if the data did not verify.
+
+        A modelled point whose blocks are counted has nothing to warm, nor have whole runs: it is verified after them.
+        """
+        if member.outcome.modelled and member.outcome.point.budget.blocks is not None:
+            return True
+        if isinstance(member.session, WholeRuns):
+            self._try_out(member, member.session)
+            return True
+        block = member.session.block(member.iterations)
+        member.outcome.verification = member.session.verify()
+        if not member.outcome.verification.verified:
+            return False
+        if member.least_operations:
+            # One update per word, so that no rank meets a page of the table for the first time in a measured block.
+            ranks = member.outcome.point.ranks
+            block = member.session.block(max(1, member.least_operations // UPDATES_PER_WORD // ranks))
+            member.whole_ns = block.elapsed_ns * UPDATES_PER_WORD
+        elif member.outcome.point.budget.iterations is None:
+            self._calibrate(member, block)
+        return True
+
+    def _try_out(self, member: _Member, session: WholeRuns) -> None:
+        """Find what a whole run takes of this computer by small parts of one."""
+        member.iterations = math.ceil(member.least_operations / member.outcome.point.ranks)
+        part = max(1, member.iterations // _PART_OF_RUN)
+        began = self._clock()
+        session.try_out(1)
+        first_s = self._clock() - began
+        member.whole_s = first_s * _PART_OF_RUN  # should the limit come meanwhile
+        began = self._clock()
+        session.try_out(part)
+        updates_s = max(0.0, self._clock() - began - first_s)
+        member.whole_s = first_s + updates_s * member.iterations / part
+
+    @staticmethod
+    def _divide(members: Sequence[_Member]) -> None:
+        """Divide prescribed work into as many blocks for every member, of about 2 ms but no more than 24."""
+        prescribed = [
+            entry for entry in members if entry.least_operations and not entry.outcome.point.budget.iterations
+        ]
+        for member in prescribed:
+            shortest_ns = min(entry.whole_ns for entry in prescribed)
+            blocks = min(max(statistics.FEWEST_BLOCKS, int(shortest_ns / TARGET_BLOCK_NS)), _MOST_PIECES)
+            member.iterations = max(1, math.ceil(member.least_operations / member.outcome.point.ranks / blocks))
+
+    @staticmethod
+    def _calibrate(member: _Member, block: Block) -> None:
+        """Find the number of iterations of a block of about 2 ms.
+
+        A first block is cold (pages not mapped yet, caches empty) and its clock coarse: the target is approached step
+        by step until two blocks of the same length agree. What disturbs a block makes it longer, never shorter, so a
+        long block is repeated before the number is lowered.
+        """
+        settled = False
+        elapsed_ns = block.elapsed_ns
+        for _ in range(_MOST_CALIBRATIONS):
+            if elapsed_ns > 2 * TARGET_BLOCK_NS:
+                repeats = (member.session.block(member.iterations).elapsed_ns for _ in range(_REPEATS))
+                elapsed_ns = min(elapsed_ns, *repeats)
+            growth = TARGET_BLOCK_NS / elapsed_ns if elapsed_ns > 0 else 32.0
+            near = 0.5 <= growth <= 2.0
+            if (near and settled) or (member.iterations == 1 and growth < 1):
+                return
+            settled = near
+            if not near:
+                wanted = round(member.iterations * min(max(growth, 1 / 32), 32.0))
+                member.iterations = min(max(1, wanted), _MOST_ITERATIONS)
+            elapsed_ns = member.session.block(member.iterations).elapsed_ns
+
+    def _check_again(self, member: _Member) -> None:
+        """Verify what the measured blocks left behind; drop them if it is wrong."""
+        links = member.session.links()  # before the check makes traffic of its own
+        counters = member.session.counters()
+        member.outcome.chosen = member.session.resolved()
+        first, last = member.outcome.verification, member.session.verify()
+        member.outcome.verification = Verification(last.verified, max(first.errors, last.errors), last.checked)
+        if not last.verified:
+            member.outcome.blocks.clear()
+        else:
+            member.outcome.links = links
+            member.outcome.counters = {name: times - member.counted.get(name, 0) for name, times in counters.items()}
+            if isinstance(member.session, ModelSession):
+                member.outcome.unused = member.session.unused()
+
+    def _measure(self, members: Sequence[_Member], result: GroupOutcome, *, began: float, compared: bool) -> None:
+        budget = members[0].outcome.point.budget
+        real = not all(member.outcome.modelled for member in members)
+        before = self.probe.try_value_ns() if real else math.nan
+        pending, extensions, rounds = 0, 0, 0
+        started = begin = now = self._clock()
+        check_at = statistics.FEWEST_BLOCKS
+        while True:
+            last = now
+            for member in members:
+                if not (real and member.repeats_itself()):
+                    member.run()
+            pending, rounds = pending + 1, rounds + 1
+            now = self._clock()
+            if real:
+                done = self._enough(members, budget, rounds, now - begin, check_at) and (
+                    self._whole(members) or now - started >= _limit_s(members)
+                )
+            else:
+                done = rounds >= block_count([member.outcome.point for member in members]) and self._whole(members)
+                # The next round is not begun where it would not come to its end.
+                done = done or (_bounded(members) and now - began + _MARGIN * (now - last) > _limit_s(members))
+            if rounds >= check_at:
+                check_at = math.ceil(check_at * 1.2)
+            if real and (done or self.probe.due):
+                after = self.probe.try_value_ns()
+                result.states_ns.extend([(before, after)] * pending)
+                before, pending = after, 0
+            if not done:
+                continue
+            if not real:
+                result.states_ns.extend([(math.nan, math.nan)] * pending)
+                return
+            late = now - started >= _limit_s(members)
+            if not compared or any(result.kept()) or extensions == _MOST_EXTENSIONS or late:
+                return
+            # The cores moved while the blocks ran, so that none may be compared: measure once more.
+            extensions, begin, check_at = extensions + 1, self._clock(), rounds + statistics.FEWEST_BLOCKS
+
+    @staticmethod
+    def _whole(members: Sequence[_Member]) -> bool:
+        """Whether every benchmark with a prescribed number of operations has done them."""
+        return all(member.operations >= member.least_operations for member in members)
+
+    def _enough(self, members: Sequence[_Member], budget: Budget, rounds: int, seconds: float, check_at: int) -> bool:
+        if seconds >= _limit_s(members):
+            return True
+        if rounds < statistics.FEWEST_BLOCKS:
+            return False
+        if budget.ci is None:
+            return seconds >= budget.time_s * len(members)
+        if rounds < check_at:
+            return False
+        return all(statistics.precise_enough(_main_interval(member.outcome), budget.ci) for member in members)
+
+
+def _limit_s(members: Sequence[_Member]) -> float:
+    return members[0].outcome.point.budget.max_time_s * len(members)
+
+
+def _bounded(members: Sequence[_Member]) -> bool:
+    """Whether prescribed work is all in virtual time, where a single block may take minutes of this computer."""
+    return bool(members) and all(member.outcome.modelled and member.least_operations > 0 for member in members)
+
+
+def _too_long(members: Sequence[_Member]) -> UsageError:
+    """Return the refusal of what does not end within its limit, with what is known of the time it takes."""
+    limit_s = _limit_s(members)
+    known = all(member.whole_s > 0 for member in members)
+    needed_s = max(sum(member.whole_s for member in members), limit_s)
+    return refusal_of_a_long_run(members[0].outcome.point, needed_s / len(members), at_least=not known)
+
+
+def _main_interval(outcome: Outcome) -> statistics.Interval:
+    kernel = catalogue().kernel(outcome.point.kernel)
+    metric = kernel.op(outcome.point.op).metrics[0].name
+    return statistics.median_interval([block.metrics.get(metric, math.nan) for block in outcome.blocks])
+
+
+def _clock() -> float:
+    return time.monotonic()

@@ -1,0 +1,335 @@
+"""The summary of a run: what was asked, what came out against its limits, what disturbed it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from gasmeter.catalogue import catalogue
+from gasmeter.errors import GasmeterError
+from gasmeter.rows.formats import format_interval
+from gasmeter.rows.record import Row, installation
+from gasmeter.rows.state import worst
+from gasmeter.stores.builds import build_text, builds_of
+from gasmeter.stores.moved import MOVED_HEADS, moved_lines
+from gasmeter.stores.result import Result
+from gasmeter.sweeps.experiment import Experiment
+from gasmeter.sweeps.names import options_text
+from gasmeter.sweeps.series import Series, Target
+from gasmeter.sweeps.sweep import plan_series
+from gasmeter.units import format_bytes, format_quantity
+
+__all__ = [
+    "SPEED_HEADS",
+    "SpeedLine",
+    "digest",
+    "markdown_table",
+    "speed_lines",
+    "speed_table",
+    "summarise_run",
+    "verdict",
+]
+
+SpeedLine = tuple[str, str, str, str, str]
+"""Line, figure, 95 % interval, limit, verdict."""
+_FEW = 4
+SPEED_HEADS = ("line", "median", "95 % interval", "limit", "reached")
+
+
+def speed_lines(experiment: Experiment, result: Result) -> list[SpeedLine]:
+    """Return the comparisons of series that have a target.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        Whose series name the targets.
+    result : Result
+        What was measured, in full or in part.
+
+    Returns
+    -------
+    list of tuple of str
+        Line, figure, interval, limit, ``yes``/``no``/``undecided`` (the limit lies inside the interval).
+    """
+    lines: list[SpeedLine] = []
+    for series in experiment.series:
+        if series.target is not None:
+            rows = _compared(series, result)
+            named = len({row["conduit"] for row in rows}) > 1
+            lines.extend(_line(series.target, row, named=named) for row in rows)
+    return lines
+
+
+def _compared(series: Series, result: Result) -> list[Row]:
+    """Comparison rows of one series, in a full or a quick run; without a reference, those of its main metric."""
+    ratio = series.compare in {"ratio", "both"}
+    own = series.target.metric if series.target is not None else None
+    name = _reference_name(series) if own is None else ""
+    sizes = {0, *(series.size or ()), *(series.quickened().size or ())}
+    options = _options_of(series)
+    return [
+        row
+        for row in result.rows
+        if row["kernel"] == series.kernel
+        and row["reference"] == name
+        and ((row["metric"] == "overhead") == ratio if name else row["metric"] == (own or _main_metric(row)))
+        and row["conduit"] in series.conduit
+        and _among(row["op"], series.op)
+        and _among(row["variant"], series.variant)
+        and (series.size is None or row["size_bytes"] in sizes)
+        and row["options"] in options
+    ]
+
+
+def _options_of(series: Series) -> set[str]:
+    """Return what stands in the column ``options`` of a series' rows but its reference, in a full or a quick run."""
+    groups = [group for chosen in (series, series.quickened()) for group in plan_series(chosen)]
+    points = [point for group in groups for place, point in enumerate(group.points) if place != group.reference]
+    return {options_text(point.options, modelled=modelled) for point in points for modelled in (False, True)}
+
+
+def _among(name: str, chosen: tuple[str, ...]) -> bool:
+    return not chosen or chosen == ("all",) or name in chosen
+
+
+def _main_metric(row: Row) -> str:
+    try:
+        return catalogue().kernel(str(row["kernel"])).op(str(row["op"])).metrics[0].name
+    except GasmeterError:
+        return ""
+
+
+def _reference_name(series: Series) -> str:
+    try:
+        return plan_series(series)[0].reference_name
+    except GasmeterError:
+        return ""
+
+
+def _line(target: Target, row: Row, *, named: bool = False) -> SpeedLine:
+    shift, unit = (1.0, "") if row["metric"] == "overhead" else (0.0, row["unit"])
+    value, low, high = (row[name] + shift for name in ("value", "ci_low", "ci_high"))
+    detail = " ".join(
+        text
+        for text in (
+            row["op"],
+            row["variant"],
+            f"on {row['conduit']}" if named else "",
+            format_bytes(row["size_bytes"]) if row["size_bytes"] else "",
+            row["options"].replace(";", " "),
+        )
+        if text
+    )
+    bound = target.at_most if target.at_most is not None else target.at_least
+    sign = "≤" if target.at_most is not None else "≥"
+    limit = "-" if bound is None else f"{sign} {_figure(bound, unit, row['metric'])}"
+    shown, least, most = (_figure(number, unit, row["metric"]) for number in (value, low, high))
+    interval = f"{least} … {most}" if math.isfinite(low) else "-"
+    reached = verdict(target, value, low, high, exact=row["kind"] == "modelled")
+    return (f"{target.line} ({detail})", shown, interval, limit, reached)
+
+
+def _figure(value: float, unit: str, metric: str) -> str:
+    if not math.isfinite(value):
+        return "-"
+    return format_quantity(value, unit, metric) if unit else f"{value:.3g}"
+
+
+def verdict(target: Target, value: float, low: float, high: float, *, exact: bool = False) -> str:
+    """Return whether a figure reaches its limit.
+
+    Parameters
+    ----------
+    target : Target
+        Its bounds.
+    value, low, high : float
+        The figure and its 95 % interval, in the unit of the bounds; NaN where there is none.
+    exact : bool, default False
+        Whether the figure repeats itself, as virtual time does, so that it needs no interval.
+
+    Returns
+    -------
+    str
+        ``yes`` or ``no`` if the whole interval says so, else ``undecided``; ``-`` without a figure or a bound.
+    """
+    if not math.isfinite(value) or (target.at_most is None and target.at_least is None):
+        return "-"
+    at_most = target.at_most if target.at_most is not None else math.inf
+    at_least = target.at_least if target.at_least is not None else -math.inf
+    if not (math.isfinite(low) and math.isfinite(high)):
+        if not exact:
+            return "undecided"
+        low = high = value
+    if low > at_most or high < at_least:
+        return "no"
+    return "yes" if high <= at_most and low >= at_least else "undecided"
+
+
+def markdown_table(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    """Return a Markdown table.
+
+    Parameters
+    ----------
+    heads : sequence of str
+        Column heads.
+    lines : sequence of sequence of str
+        Cells.
+
+    Returns
+    -------
+    str
+        Ends in a newline; bars inside cells are escaped.
+    """
+    rows = [heads, ["---"] * len(heads), *lines]
+    return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |\n" for row in rows)
+
+
+def speed_table(experiment: Experiment, result: Result) -> str:
+    """Return the table of comparisons against their limits, or nothing if no series has one.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        Whose series name the targets.
+    result : Result
+        What was measured.
+
+    Returns
+    -------
+    str
+        Markdown.
+    """
+    lines = speed_lines(experiment, result)
+    return markdown_table(SPEED_HEADS, lines) if lines else ""
+
+
+def _telling(rows: Sequence[Row]) -> dict[str, set[str]]:
+    """Return by kernel the options that are not the same in all its rows: without them, rows look alike."""
+    given: dict[str, list[set[str]]] = {}
+    for row in rows:
+        given.setdefault(row["kernel"], []).append(set(filter(None, row["options"].split(";"))))
+    return {kernel: each[0].union(*each) - each[0].intersection(*each) for kernel, each in given.items()}
+
+
+def _what(row: Row, telling: Mapping[str, set[str]]) -> list[str]:
+    named = dict.fromkeys(text for text in (row["op"], row["variant"]) if text not in {"", row["kernel"]})
+    return [
+        row["kernel"],
+        " ".join([*named, *(each for each in row["options"].split(";") if each in telling[row["kernel"]])]),
+        installation(row),
+        f"{row['ranks']}{' (share cores)' if row['oversubscribed'] else ''}",
+        format_bytes(row["size_bytes"]) if row["size_bytes"] else "-",
+    ]
+
+
+def _median(row: Row) -> str:
+    if not row["verified"]:
+        return "NOT VERIFIED"
+    return format_quantity(row["value"], row["unit"], row["metric"])
+
+
+def _rows_table(rows: Sequence[Row]) -> str:
+    heads = ["kernel", "op", "conduit", "ranks", "size", "metric", "median", "95 % interval", "blocks", "state"]
+    lines = []
+    telling = _telling(rows)
+    for row in rows:
+        metric = f"{row['metric']}{' over ' + row['reference'] if row['reference'] else ''}"
+        lines.append([*_what(row, telling), metric, _median(row), format_interval(row), str(row["n"]), row["state"]])
+    return markdown_table(heads, lines)
+
+
+def digest(result: Result) -> tuple[tuple[str, ...], list[list[str]]]:
+    """Return a short table: every point's main metric beside its overhead, few sizes of each operation.
+
+    An operation is followed by the options that not all rows of its kernel share: ``exchange algorithm=bruck``.
+
+    Parameters
+    ----------
+    result : Result
+        What was measured.
+
+    Returns
+    -------
+    tuple of heads and lines
+        Cells as text.
+    """
+    heads = (
+        "kernel",
+        "op",
+        "conduit",
+        "ranks",
+        "size",
+        "metric",
+        "median",
+        "overhead",
+        "95 % interval",
+        "over",
+        "state",
+    )
+    sizes: dict[tuple[str, str], list[int]] = {}
+    for row in result.rows:
+        sizes.setdefault((row["kernel"], row["op"]), []).append(row["size_bytes"])
+    telling = _telling(result.rows)
+    lines: list[list[str]] = []
+    for record in result.records:  # a point that several groups measured stands once for each, with its own figure
+        mains: dict[str, Row] = {}
+        for row in record.rows:
+            if not row["reference"] and row["size_bytes"] in _few(sizes[row["kernel"], row["op"]]):
+                mains.setdefault(row["run_id"], row)
+        for point, row in mains.items():
+            start = [*_what(row, telling), row["metric"], _median(row)]
+            compared = [entry for entry in record.rows if entry["run_id"] == point and entry["metric"] == "overhead"]
+            for entry in compared:
+                state = worst([row["state"], entry["state"]])
+                lines.append([*start, _median(entry), format_interval(entry), entry["reference"], state])
+            if not compared:
+                lines.append([*start, "", "", "", row["state"]])
+    return heads, lines
+
+
+def _few(sizes: Sequence[int]) -> set[int]:
+    """Return the smallest, the largest and two between them."""
+    ordered = sorted(set(sizes))
+    if len(ordered) <= _FEW:
+        return set(ordered)
+    return {ordered[round(index * (len(ordered) - 1) / (_FEW - 1))] for index in range(_FEW)}
+
+
+def summarise_run(experiment: Experiment, result: Result) -> str:
+    """Return the text of summary.md.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        What was asked.
+    result : Result
+        What came out.
+
+    Returns
+    -------
+    str
+        Markdown: title, question, limits, rows, what disturbed them.
+    """
+    parts = [f"# {experiment.title or experiment.name}\n"]
+    if experiment.question:
+        parts.append(f"{experiment.question}\n")
+    if not result.complete:
+        parts.append("**Not complete: the run was ended early; `--resume` continues it.**\n")
+    if table := speed_table(experiment, result):
+        parts.append(
+            "## Against its limits\n\nRatio of paired blocks (or their difference, where a unit stands).\n\n" + table
+        )
+    if moves := moved_lines(result):
+        parts.append(
+            "## What moved\n\nEach what-if against the machine as it is, the largest effect first.\n\n"
+            + markdown_table(MOVED_HEADS, moves)
+        )
+    if result.rows:
+        parts.append(f"## In short\n\n{markdown_table(*digest(result))}\n{result.disturbance()}\n")
+        parts.append(f"## Rows\n\n{_rows_table(result.rows)}")
+    for title, lines in (("Not verified", result.errors), ("Notes", result.notes)):
+        if lines:
+            parts.append(f"## {title}\n\n" + "".join(f"- {line}\n" for line in lines))
+    if builds := builds_of(result.records):
+        parts.append("## Measured by\n\n" + "".join(f"- gasmeter, {build_text(build)}\n" for build in builds))
+    return "\n".join(parts)

@@ -1,0 +1,79 @@
+"""A modelled point takes the rows of another whose machine differs only in numbers that nothing depended on there.
+
+A job in virtual time is a program without chance: as long as every number it reads is the same, it does the same and
+comes to the same picoseconds. The core says which numbers of the machine a job has not depended on; a variant of the
+machine in one of them need not be run. It is checked as if it were, so that a machine refuses what it would refuse.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from gasmeter.errors import GasmeterError
+from gasmeter.machines.machine import Machine
+from gasmeter.measuring.sessions import ModelSession
+from gasmeter.rows.record import Record
+from gasmeter.sweeps.installations import machine_of
+from gasmeter.sweeps.point import Group, Point
+
+__all__ = ["taken_over"]
+
+
+def taken_over(group: Group, donor: Group, record: Record) -> Record | None:
+    """Return what a group would leave in a store, if another one says it.
+
+    Parameters
+    ----------
+    group : Group
+        One modelled point.
+    donor : Group
+        The same point on another variant of its machine.
+    record : Record
+        What the donor left.
+
+    Returns
+    -------
+    Record or None
+        The donor's rows and samples under the group's names; None if the group has to be run: something else differs,
+        the donor depended on a number that does, did not verify or was refused, or the group's machine is refused.
+    """
+    if len(group.points) != 1 or len(donor.points) != 1 or not record.rows or record.errors:
+        return None
+    point, other = group.points[0], donor.points[0]
+    own, base = machine_of(point), machine_of(other)
+    if own is None or base is None or _apart_from_machine(point) != _apart_from_machine(other):
+        return None
+    unused = set(record.unused.get(other.id, []))
+    if not unused or own.name != base.name or not _moved(own, base) <= unused or _is_refused(point):
+        return None
+    names = {"run_id": point.id}
+    return replace(
+        record,
+        group=group.id,
+        rows=[{**row, **names, "machine": point.machine} for row in record.rows],
+        samples=[{**row, **names} for row in record.samples],
+        links=[],
+        counters=[{**row, **names, "machine": point.machine} for row in record.counters],
+        resolved={point.id: record.resolved[other.id]} if other.id in record.resolved else {},
+        unused={point.id: list(record.unused[other.id])},
+        seconds=0.0,
+        taken_from=record.group,
+    )
+
+
+def _apart_from_machine(point: Point) -> dict[str, Any]:
+    return point.model_dump(exclude={"machine", "machine_digest"})
+
+
+def _moved(own: Machine, base: Machine) -> set[str]:
+    """Return the numbers in which two variants of a machine differ."""
+    return {number.key for number, other in zip(own.numbers, base.numbers, strict=True) if number.value != other.value}
+
+
+def _is_refused(point: Point) -> bool:
+    try:
+        ModelSession.check(point)
+    except GasmeterError:
+        return True
+    return False

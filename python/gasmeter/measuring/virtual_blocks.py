@@ -1,0 +1,165 @@
+"""Blocks of points in virtual time: how many there are, and the limit on this computer's time.
+
+Virtual time repeats itself: one block is every block. Where a random stream decides what happens, blocks differ, and
+several give an interval: datagrams that are lost, doubled or delayed by plan, and RandomAccess, whose every block is a
+whole run of its program with a seed of its own. Seed 1 is the stream of HPC Challenge from its start: there is one run.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from gasmeter import statistics
+from gasmeter.catalogue import catalogue
+from gasmeter.errors import GasmeterError, UsageError
+from gasmeter.sweeps.point import Point
+from gasmeter.units import format_duration
+
+__all__ = [
+    "UPDATES_PER_WORD",
+    "block_count",
+    "prescribed_operations",
+    "refusal_of_a_long_run",
+    "runs_whole",
+    "stopped_after",
+]
+
+UPDATES_PER_WORD = 4
+"""Updates of one whole run of RandomAccess for each word of its table (HPCC's rule)."""
+_WORD_BYTES = 8
+_FIRST_SEED = 1
+_IMPAIRMENTS = frozenset({"loss", "dup", "reorder", "corrupt", "delay_us"})
+_MARGIN = 1.5
+_FAR = 10.0
+
+
+def prescribed_operations(point: Point) -> int:
+    """Return how many operations a point's kernel has to do in all.
+
+    Parameters
+    ----------
+    point : Point
+        What is measured.
+
+    Returns
+    -------
+    int
+        Of RandomAccess four updates per word of its table; 0 of others, which run as long as they may, and where the
+        blocks were counted by who asked.
+    """
+    if point.budget.blocks is not None:
+        return 0
+    metric = catalogue().kernel(point.kernel).op(point.op).metrics[0].name
+    return UPDATES_PER_WORD * point.size_bytes // _WORD_BYTES if metric == "gups" else 0
+
+
+def block_count(points: Sequence[Point]) -> int:
+    """Return how many blocks modelled points run.
+
+    Parameters
+    ----------
+    points : sequence of Point
+        Of a group, all in virtual time.
+
+    Returns
+    -------
+    int
+        What was asked for; else one, or as many as an interval takes where one was asked for or random streams make
+        blocks differ.
+    """
+    budget = points[0].budget
+    if budget.blocks is not None:
+        return budget.blocks
+    if runs_whole(points):
+        several = points[0].seed > _FIRST_SEED
+    else:
+        random = any(_IMPAIRMENTS & point.options.keys() or prescribed_operations(point) for point in points)
+        several = random or budget.ci is not None
+    return statistics.FEWEST_BLOCKS if several else 1
+
+
+def runs_whole(points: Sequence[Point]) -> bool:
+    """Return whether every block of modelled points is a whole run of their program.
+
+    Parameters
+    ----------
+    points : sequence of Point
+        Of a group.
+
+    Returns
+    -------
+    bool
+        True where the kernel prescribes its work, all of it is in virtual time, and nobody asked for other blocks.
+    """
+    entry = catalogue()
+    return all(
+        point.budget.iterations is None
+        and prescribed_operations(point) > 0
+        and entry.conduit(point.conduit, entry.kernel(point.kernel)).kind == "modelled"
+        for point in points
+    )
+
+
+def refusal_of_a_long_run(point: Point, needed_s: float, *, at_least: bool = False) -> UsageError:
+    """Return the error that refuses a whole run which does not end within its limit.
+
+    Parameters
+    ----------
+    point : Point
+        What would be measured.
+    needed_s : float
+        Seconds of this computer that one whole run takes, estimated.
+    at_least : bool, default False
+        Whether that is a lower bound.
+
+    Returns
+    -------
+    UsageError
+        One line with both times and the option.
+    """
+    limit_s = point.budget.max_time_s
+    about, enough_s = ("more than", _FAR * needed_s) if at_least else ("about", _MARGIN * needed_s)
+    return UsageError(
+        f"{point.describe()}: a whole run ({UPDATES_PER_WORD} updates per word) takes {about}"
+        f" {format_duration(needed_s)} of this computer, the time limit is {format_duration(limit_s)}; allowed:"
+        f" --max-time {math.ceil(enough_s)}s or so, a smaller table, fewer ranks",
+        point.describe(),
+    )
+
+
+@contextmanager
+def stopped_after(
+    seconds: float, stops: Sequence[Callable[[], None]], refusal: Callable[[], UsageError]
+) -> Iterator[None]:
+    """End what sessions in virtual time have under way when their time is used up.
+
+    Parameters
+    ----------
+    seconds : float
+        Of this computer.
+    stops : sequence of callable
+        Called by another thread then; the sessions are of no further use.
+    refusal : callable
+        Returns the error that is raised in the place of theirs.
+    """
+    over = threading.Event()
+
+    def end() -> None:
+        over.set()
+        for stop in stops:
+            stop()
+
+    timer = threading.Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    except GasmeterError:
+        if over.is_set():
+            raise refusal() from None
+        raise
+    finally:
+        timer.cancel()

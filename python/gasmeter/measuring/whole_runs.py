@@ -1,0 +1,111 @@
+"""Whole runs of a benchmark in virtual time: each block is a job of its own, with a seed of its own."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Mapping
+
+from gasmeter.errors import GasmeterError
+from gasmeter.measuring.sessions import Block, ModelSession, Verification
+from gasmeter.rows.links import Table
+from gasmeter.sweeps.point import Point
+
+__all__ = ["WholeRuns"]
+
+_SEEDS_APART = 1 << 32
+"""Between the seeds of one point's runs: far from those that a sweep gives its points."""
+
+
+class WholeRuns(ModelSession):
+    """A session whose every block begins with the program: nothing is left of the block before.
+
+    The first block has the point's seed, each further one a seed of its own. A part of a run would be mostly its ramps,
+    and two runs with the same seed are the same run.
+
+    Parameters
+    ----------
+    point : Point
+        What to open.
+
+    Raises
+    ------
+    GasmeterError
+        What the core reports.
+    """
+
+    def __init__(self, point: Point) -> None:
+        self._point = point
+        self._stopped = threading.Event()
+        self._runs = 0
+        self._verification = Verification(True, 0, 0)
+        self._links: Table = {}
+        self._counts: Counter[str] = Counter()
+        self._unused: set[str] | None = None
+        super().__init__(point)
+
+    def try_out(self, iterations: int) -> None:
+        """Run a part of the program that counts for nothing.
+
+        Parameters
+        ----------
+        iterations : int
+            Operations, 1 or more.
+        """
+        self._begin(self._point).block(iterations)
+
+    def block(self, iterations: int) -> Block:
+        """Run the program once and check what it left behind.
+
+        Parameters
+        ----------
+        iterations : int
+            Operations, 1 or more.
+
+        Returns
+        -------
+        Block
+            Virtual time.
+        """
+        seed = self._point.seed + self._runs * _SEEDS_APART
+        run = self._begin(self._point.model_copy(update={"seed": seed}))
+        block = run.block(iterations)
+        self._runs += 1
+        self._links = run.links()  # before the check makes traffic of its own
+        self._counts.update(run.counters())
+        found, sum_ = run.verify(), self._verification
+        self._verification = Verification(
+            sum_.verified and found.verified, sum_.errors + found.errors, sum_.checked + found.checked
+        )
+        unused = set(run.unused())
+        self._unused = unused if self._unused is None else self._unused & unused
+        return block
+
+    def _begin(self, point: Point) -> ModelSession:
+        super().close()
+        run = ModelSession(point)
+        self._job = run._job
+        if self._stopped.is_set():
+            raise GasmeterError(f"{point.describe()}: stopped")
+        return run
+
+    def verify(self) -> Verification:
+        """Return what the checks of all blocks came to."""
+        return self._verification
+
+    def links(self) -> Table:
+        """Return what each link carried during the last block."""
+        return self._links
+
+    def counters(self) -> Mapping[str, int]:
+        """Return what was counted in all blocks."""
+        return dict(self._counts)
+
+    def unused(self) -> tuple[str, ...]:
+        """Return the numbers of the machine that no block has depended on."""
+        return tuple(sorted(self._unused or ()))
+
+    def stop(self) -> None:
+        """End the block that another thread runs, and begin none any more."""
+        self._stopped.set()
+        super().stop()

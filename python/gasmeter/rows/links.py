@@ -1,0 +1,225 @@
+"""What each link of a modelled network carried: tables of the last block, packed in the journal, one frame for readers.
+
+A table stands in the journal as compressed columns and is unpacked when somebody asks for it: a sweep over thousands
+of links stays small, in the store and in memory.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import zlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gasmeter.catalogue import topology as shape_of
+from gasmeter.sweeps.point import Point
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow.parquet as pq
+
+__all__ = [
+    "KEYS",
+    "LINK_COLUMNS",
+    "MOST_LINK_ROWS",
+    "Table",
+    "fitting",
+    "links_frame",
+    "links_parquet",
+    "pack",
+    "port_names",
+    "unpack",
+]
+
+KEYS = (
+    "run_id", "kernel", "op", "variant", "conduit", "machine", "topology", "placement", "ranks", "size_bytes",
+)  # fmt: skip
+"""Columns that say to which point a table belongs."""
+
+LINK_COLUMNS = (
+    *KEYS, "vertex", "port", "port_name", "to", "packets", "bytes", "busy", "longest_wait_ns", "blocked",
+)  # fmt: skip
+"""Columns of links.parquet, in order: one row per direction of a link."""
+
+MOST_LINK_ROWS = 4_000_000
+"""Rows of all tables of a store; the tables of points beyond are left out."""
+
+Table = Mapping[str, npt.NDArray[Any]]
+"""Columns as the compiled core returns them."""
+
+_TYPES = {
+    "vertex": "uint32",
+    "port": "uint32",
+    "to": "uint32",
+    "packets": "uint64",
+    "bytes": "uint64",
+    "busy": "float64",
+    "longest_wait_ns": "float64",
+    "blocked": "uint64",
+}
+_LEVEL = 6
+
+
+def pack(point: Point, table: Table) -> dict[str, Any]:
+    """Return a table as it stands in the journal.
+
+    Parameters
+    ----------
+    point : Point
+        Whose last block it describes.
+    table : mapping of str to numpy.ndarray
+        What `ModelJob.links` returned.
+
+    Returns
+    -------
+    dict
+        JSON-able: the columns of `KEYS`, ``rows`` and each column of the table in compressed text.
+    """
+    columns = {name: _text(np.asarray(table[name], dtype=kind)) for name, kind in _TYPES.items()}
+    return {
+        **{name: getattr(point, "id" if name == "run_id" else name) for name in KEYS},
+        "rows": len(table["vertex"]),
+        **columns,
+    }
+
+
+def _text(values: npt.NDArray[Any]) -> str:
+    little = values.astype(values.dtype.newbyteorder("<"))
+    return base64.b85encode(zlib.compress(little.tobytes(), _LEVEL)).decode()
+
+
+def unpack(packed: Mapping[str, Any]) -> pd.DataFrame:
+    """Return one table.
+
+    Parameters
+    ----------
+    packed : mapping
+        What `pack` returned.
+
+    Returns
+    -------
+    pandas.DataFrame
+        With `LINK_COLUMNS`.
+    """
+    import pandas as pd  # noqa: PLC0415 - most runs build no frame
+
+    frame = pd.DataFrame(
+        {
+            name: np.frombuffer(zlib.decompress(base64.b85decode(packed[name])), np.dtype(kind).newbyteorder("<"))
+            for name, kind in _TYPES.items()
+        }
+    ).astype(_TYPES)
+    frame["port_name"] = port_names(str(packed["topology"]), frame["vertex"].to_numpy(), frame["port"].to_numpy())
+    return frame.assign(**{name: packed[name] for name in KEYS})[list(LINK_COLUMNS)]
+
+
+def links_frame(packed: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+    """Return the tables of several points below each other.
+
+    Parameters
+    ----------
+    packed : iterable of mapping
+        What `pack` returned.
+
+    Returns
+    -------
+    pandas.DataFrame
+        With `LINK_COLUMNS`; no rows where there are no tables.
+    """
+    import pandas as pd  # noqa: PLC0415 - most runs build no frame
+
+    frames = [unpack(entry) for entry in packed]
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=pd.Index(LINK_COLUMNS))
+
+
+def links_parquet(packed: Iterable[Mapping[str, Any]]) -> bytes:
+    """Return the content of links.parquet, made a table at a time.
+
+    Parameters
+    ----------
+    packed : iterable of mapping
+        What `pack` returned; one at least.
+
+    Returns
+    -------
+    bytes
+        With a row group for each table.
+    """
+    import pyarrow as pa  # noqa: PLC0415 - most runs write no links
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    buffer = io.BytesIO()
+    writer: pq.ParquetWriter | None = None
+    for entry in packed:
+        table = pa.Table.from_pandas(unpack(entry), preserve_index=False)
+        writer = writer or pq.ParquetWriter(buffer, table.schema)
+        writer.write_table(table)
+    if writer is not None:
+        writer.close()
+    return buffer.getvalue()
+
+
+def fitting(packed: Sequence[Mapping[str, Any]], rows: int) -> list[Mapping[str, Any]]:
+    """Return the tables that a store still takes.
+
+    Parameters
+    ----------
+    packed : sequence of mapping
+        What `pack` returned.
+    rows : int
+        What the store holds already.
+
+    Returns
+    -------
+    list of mapping
+        In order, `MOST_LINK_ROWS` altogether; a table that does not fit takes no room.
+    """
+    kept = []
+    for entry in packed:
+        if rows + entry["rows"] <= MOST_LINK_ROWS:
+            rows += entry["rows"]
+            kept.append(entry)
+    return kept
+
+
+def port_names(topology: str, vertices: npt.NDArray[Any], ports: npt.NDArray[Any]) -> list[str]:
+    """Return what the ports of a topology are called.
+
+    Parameters
+    ----------
+    topology : str
+        For instance ``torus3d:4x4x4``.
+    vertices, ports : numpy.ndarray
+        Where each link begins.
+
+    Returns
+    -------
+    list of str
+        For instance ``+x``, ``up 1``, ``global 0``.
+    """
+    shape = shape_of(topology)
+    names, terminals = list(shape["ports"]), int(shape["terminals"])
+    switch = _switch_ports(topology)
+    return [
+        names[port] if vertex < terminals else switch(int(port)) for vertex, port in zip(vertices, ports, strict=True)
+    ]
+
+
+def _switch_ports(topology: str) -> Callable[[int], str]:
+    """Return what names the ports of vertices without a node: as the families of topologies number them."""
+    kind, _, size = topology.partition(":")
+    numbers = [int(part) for part in size.split("x")]
+    down, local = ("terminal", numbers[1] - 1) if kind == "dragonfly" else ("down", 0)
+    below = numbers[2] if kind == "dragonfly" else numbers[0]
+    up = "global" if kind == "dragonfly" else "up"
+
+    def name(port: int) -> str:
+        if port < below:
+            return f"{down} {port}"
+        return f"local {port - below}" if port < below + local else f"{up} {port - below - local}"
+
+    return name

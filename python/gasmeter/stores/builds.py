@@ -1,0 +1,92 @@
+"""Which builds of gasmeter made the rows of a store, and rows as records, by group and build."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+from gasmeter.rows.record import Record, Row
+
+__all__ = ["build_text", "builds_of", "records_of"]
+
+_DIGITS = 16
+
+
+def builds_of(records: Sequence[Record]) -> list[dict[str, Any]]:
+    """Return which builds made the rows of a store.
+
+    Parameters
+    ----------
+    records : sequence of Record
+        Of the store.
+
+    Returns
+    -------
+    list of dict
+        ``revision`` and ``digest``, and ``points``, the run_ids of its rows, where there are several builds. Empty if
+        no record names one, as in a measurement without a store or in an import.
+    """
+    found: dict[tuple[str, str], dict[str, None]] = {}
+    for entry in records:
+        if entry.build:
+            found.setdefault((entry.revision, entry.build), {}).update((row["run_id"], None) for row in entry.rows)
+    builds: list[dict[str, Any]] = [{"revision": revision, "digest": digest} for revision, digest in found]
+    if len(builds) > 1:
+        for build, points in zip(builds, found.values(), strict=True):
+            build["points"] = list(points)
+    return builds
+
+
+def records_of(rows: Sequence[Row], builds: Sequence[dict[str, Any]]) -> list[Record]:
+    """Return the rows of a store without journal as records, as far as the rows tell groups apart.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        In their order, which is kept: of each group its points, then their comparisons.
+    builds : sequence of dict
+        As run.json has them, see `builds_of`.
+
+    Returns
+    -------
+    list of Record
+        One for each group that has comparisons, and one for each stretch of others that holds no point twice; each
+        names the build that measured it.
+    """
+    only = builds[0] if len(builds) == 1 else {}
+    owners = {point: build for build in builds for point in build.get("points", ())}
+    records: list[Record] = []
+    seen: set[tuple[Any, ...]] = set()
+    for row in rows:
+        build = owners.get(row["run_id"], only)
+        names = {"revision": build.get("revision", ""), "build": build.get("digest", "")}
+        key = (row["run_id"], row["metric"], row["reference"])
+        last = records[-1] if records else None
+        compared = last is not None and last.rows[-1]["reference"] and not row["reference"]
+        if last is None or compared or key in seen or last.build != names["build"]:
+            last, seen = Record(group="", **names), set()
+            records.append(last)
+        last.rows.append(row)
+        seen.add(key)
+    for entry in records:
+        text = "\n".join(f"{row['run_id']} {row['metric']} {row['reference']}" for row in entry.rows)
+        entry.group = hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
+    return records
+
+
+def build_text(build: dict[str, Any]) -> str:
+    """Return a build for people.
+
+    Parameters
+    ----------
+    build : dict
+        With ``revision`` and ``digest``.
+
+    Returns
+    -------
+    str
+        For instance ``revision 1a690c7… (build 0123456789abcdef)``.
+    """
+    revision = str(build["revision"]) or "unknown"
+    return f"revision {revision} (build {build['digest']})"

@@ -1,0 +1,216 @@
+"""A file to which finished groups are appended, one line each; a line that was cut off by a crash does no harm.
+
+Every line ends with a digest of itself: whatever else is damaged is named, and nothing behind it is lost.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from gasmeter.errors import ResourceError, UsageError
+from gasmeter.rows.formats import json_value
+from gasmeter.rows.record import Record
+from gasmeter.stores.files import refused, sync_folder, write_all
+
+__all__ = ["Journal", "check_unused", "read_journal", "sealed_line"]
+
+_SEAL = b',"sha256":"'
+_DIGITS = 16
+
+
+def sealed_line(entry: Mapping[str, Any]) -> bytes:
+    """Return the line of one group: JSON whose last field is a digest of what stands before it.
+
+    Parameters
+    ----------
+    entry : mapping
+        What the group left.
+
+    Returns
+    -------
+    bytes
+        With its end of line.
+    """
+    body = json.dumps(json_value(dict(entry)), separators=(",", ":")).encode()[:-1]
+    return body + _SEAL + _digest(body) + b'"}\n'
+
+
+def _digest(body: bytes) -> bytes:
+    return hashlib.sha256(body).hexdigest()[:_DIGITS].encode()
+
+
+def read_journal(path: Path, *, sealed: bool = True) -> list[dict[str, Any]]:
+    """Return the groups of a journal, without a last line that is cut off.
+
+    Parameters
+    ----------
+    path : Path
+        The file; none yet means no groups.
+    sealed : bool, default True
+        Whether each line has its digest; those of stores of schema 1 have none.
+
+    Returns
+    -------
+    list of dict
+        Records as dictionaries, in the order written; of a group written twice the last.
+
+    Raises
+    ------
+    UsageError
+        If a line is damaged: with its number.
+    """
+    if not path.exists():
+        return []
+    entries = {entry["group"]: entry for entry, _ in _whole_lines(path, path.read_bytes(), sealed=sealed)}
+    return list(entries.values())
+
+
+def _whole_lines(path: Path, content: bytes, *, sealed: bool = True) -> Iterator[tuple[dict[str, Any], int]]:
+    """Yield each entry with the offset at which it ends; what follows the last end of line was cut off."""
+    position = 0
+    for number, line in enumerate(content.split(b"\n")[:-1], start=1):
+        entry = _entry(line, sealed=sealed)
+        if entry is None:
+            raise UsageError(
+                f"{path}:{number}: the line is damaged, the others are kept; allowed: the file as it was written, or"
+                f" without this line (`sed -i {number}d {path}`): `gasmeter run … --resume` measures its group again",
+                str(path.parent),
+            )
+        position += len(line) + 1
+        yield entry, position
+
+
+def _entry(line: bytes, *, sealed: bool) -> dict[str, Any] | None:
+    """Return what a line holds; None if it is not what was written."""
+    body, seal, digest = line.rpartition(_SEAL)
+    if sealed and (not seal or digest != _digest(body) + b'"}'):
+        return None
+    try:
+        entry = json.loads(body + b"}" if sealed else line)
+    except ValueError:
+        return None
+    return dict(entry) if isinstance(entry, Mapping) and "group" in entry else None
+
+
+def check_unused(path: Path) -> None:
+    """Refuse a journal that another process is writing.
+
+    Parameters
+    ----------
+    path : Path
+        The file; none is not in use.
+
+    Raises
+    ------
+    UsageError
+        If it is in use, or the folder refuses it.
+    """
+    if path.exists():
+        os.close(_locked(path))
+
+
+def _locked(path: Path) -> int:
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        raise refused(path, error) from error
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(handle)
+        if not isinstance(error, BlockingIOError):
+            raise refused(path, error) from error
+        raise UsageError(
+            f"{path.parent} is being written by another run; allowed: another --out, or wait for it", str(path.parent)
+        ) from None
+    return handle
+
+
+class Journal:
+    """The open journal of a store; one writer at a time.
+
+    Parameters
+    ----------
+    path : Path
+        The file, created if need be; a cut-off last line is removed.
+
+    Attributes
+    ----------
+    entries : list of dict
+        What it held when it was opened, as `read_journal` returns it.
+
+    Raises
+    ------
+    UsageError
+        If another process has it open, the folder refuses it, or a line is damaged.
+    ResourceError
+        If the disk is full.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._handle = _locked(path)
+        try:
+            found = list(_whole_lines(path, path.read_bytes()))
+            self._end = found[-1][1] if found else 0
+            os.ftruncate(self._handle, self._end)
+            os.fsync(self._handle)
+            sync_folder(path.parent)
+        except BaseException as error:
+            self.close()
+            if isinstance(error, OSError):
+                raise refused(path, error) from error
+            raise
+        self.entries = list({entry["group"]: entry for entry, _ in found}.values())
+        self._torn = False
+
+    def append(self, record: Record) -> None:
+        """Write one group; on return it survives a kill of this process, and a crash of the machine.
+
+        Parameters
+        ----------
+        record : Record
+            What the group left.
+
+        Raises
+        ------
+        ResourceError
+            If the disk is full or the file cannot be written; what stood in it before is unchanged.
+        """
+        line = sealed_line(vars(record))
+        try:
+            if self._torn:
+                self._cut_back()
+            write_all(self._handle, line)
+            os.fdatasync(self._handle)
+        except OSError as error:
+            with suppress(OSError):  # what is left of the line is recognised when the journal is read
+                self._cut_back()
+            raise _cannot_write(self.path, error) from error
+        self._end += len(line)
+
+    def _cut_back(self) -> None:
+        """Remove what is left of a line that could not be written; nothing may follow it before that is done."""
+        self._torn = True
+        os.ftruncate(self._handle, self._end)
+        self._torn = False
+
+    def close(self) -> None:
+        """Close the file and let others write it."""
+        if self._handle >= 0:
+            os.close(self._handle)
+            self._handle = -1
+
+
+def _cannot_write(path: Path, error: OSError) -> ResourceError:
+    return ResourceError(
+        f"cannot write {path}: {error.strerror or error}; what was measured before is kept, continue with --resume"
+        " when there is room or permission, or choose another --out"
+    )

@@ -1,0 +1,165 @@
+"""What moved: for each what-if and metric the ratio to the machine as it is, the largest effect first."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from gasmeter.machines.machine import Machine
+from gasmeter.machines.named import machine
+from gasmeter.machines.parameters import TOPOLOGY
+from gasmeter.rows.record import Row
+from gasmeter.rows.tidy import Tidy
+from gasmeter.units import format_bytes, format_quantity
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["MOVED_COLUMNS", "MOVED_HEADS", "moved", "moved_lines"]
+
+MOVED_COLUMNS = (
+    "what_if", "kernel", "op", "variant", "conduit", "ranks", "size_bytes", "options", "metric", "unit", "before",
+    "after", "ratio", "better", "apart", "kind", "label", "machine", "topology", "placement", "run_id",
+)  # fmt: skip
+"""Columns of the table."""
+
+MOVED_HEADS = ("what if", "kernel", "conduit", "ranks", "size", "metric", "as it is", "what if", "ratio", "", "label")
+"""Heads of the table for people."""
+
+_SAME = ("kernel", "op", "variant", "conduit", "ranks", "size_bytes", "options", "metric", "seed", "repetition")
+_LESS_IS_BETTER = frozenset({"latency", "round_trip", "error_fraction", "memory_per_rank"})
+_UNMOVED = 1e-9
+
+
+def moved(result: Tidy) -> pd.DataFrame:
+    """Return how each what-if moved each metric.
+
+    A what-if is a machine with a number replaced or another topology; it is compared with the rows of the same
+    benchmark and placement on the machine as its file describes it. Where several placements stand side by side, each
+    is compared with the first of them.
+
+    Parameters
+    ----------
+    result : Tidy
+        What was modelled.
+
+    Returns
+    -------
+    pandas.DataFrame
+        With `MOVED_COLUMNS`: ``before`` and ``after`` are medians, ``ratio`` is after / before, ``better`` is True,
+        False, or None where nothing moved, ``apart`` is False where the blocks of both scatter so much that their
+        intervals overlap. The largest effect first; no rows without a what-if, or without rows of the
+        machine as it is.
+    """
+    import pandas as pd  # noqa: PLC0415 - most runs build no frame
+
+    rows = [row for row in result.rows if row["machine"] and not row["reference"] and math.isfinite(row["value"])]
+    named = {text: machine(text) for text in {row["machine"] for row in rows}}
+    before: dict[tuple[Any, ...], Row] = {}
+    for row in rows:
+        found = named[row["machine"]]
+        if not _what_if(row, found):
+            before.setdefault((*_key(row, found), row["placement"]), row)
+            before.setdefault(_key(row, found), row)
+    lines = []
+    for row in rows:
+        found = named[row["machine"]]
+        what, own = _what_if(row, found), before.get((*_key(row, found), row["placement"]))
+        if own is None or not what:
+            own = before.get(_key(row, found))
+            what = ", ".join(filter(None, [what, _other_placement(row, own)]))
+        if what and own is not None and own["value"] > 0 and row["value"] > 0:
+            lines.append(_line(what, row, own))
+    lines.sort(key=lambda line: -abs(math.log(line["ratio"])))
+    return pd.DataFrame(lines, columns=pd.Index(MOVED_COLUMNS))
+
+
+def _key(row: Row, found: Machine) -> tuple[Any, ...]:
+    return (found.name, *(row[name] for name in _SAME))
+
+
+def _what_if(row: Row, found: Machine) -> str:
+    """Say what differs from the machine as it is, placement apart; empty if nothing does."""
+    parts = [f"{key} = {text}" for key, text in found.overrides().items() if key != TOPOLOGY]
+    if row["topology"] != machine(found.name).topology:
+        parts.append(f"{TOPOLOGY} = {row['topology']}")
+    return ", ".join(parts)
+
+
+def _other_placement(row: Row, own: Row | None) -> str:
+    return f"placement = {row['placement']}" if own is not None and own["placement"] != row["placement"] else ""
+
+
+def _line(what: str, row: Row, own: Row) -> Row:
+    ratio = row["value"] / own["value"]
+    still = abs(ratio - 1) <= _UNMOVED
+    copied = ("kernel", "op", "variant", "conduit", "ranks", "size_bytes", "options", "metric", "unit", "kind", "label",
+              "machine", "topology", "placement", "run_id")  # fmt: skip
+    return {
+        "what_if": what,
+        **{name: row[name] for name in copied},
+        "before": own["value"],
+        "after": row["value"],
+        "ratio": 1.0 if still else ratio,
+        "apart": _apart(row, own),
+        "better": None if still else (ratio < 1) == (row["metric"] in _LESS_IS_BETTER),
+    }
+
+
+def _apart(row: Row, own: Row) -> bool:
+    """Whether the intervals of two rows do not overlap; a row without one is its median."""
+    low, high = ((_bound(entry, "ci_low"), _bound(entry, "ci_high")) for entry in (own, row))
+    return bool(low[1] < high[0] or high[1] < low[0])
+
+
+def _bound(row: Row, name: str) -> float:
+    return float(row[name] if math.isfinite(row[name]) else row["value"])
+
+
+def moved_lines(result: Tidy) -> list[list[str]]:
+    """Return the table for people.
+
+    Parameters
+    ----------
+    result : Tidy
+        What was modelled.
+
+    Returns
+    -------
+    list of list of str
+        Cells below `MOVED_HEADS`; what did not move stands last, in one line for each what-if.
+    """
+    table = moved(result)
+    lines = [_cells(row) for row in table.to_dict("records") if row["better"] is not None]
+    for what, rows in table.groupby("what_if", sort=False):
+        still = int(rows["better"].isna().sum())
+        if still:
+            count = "all" if still == len(rows) else f"{still} of"
+            lines.append(
+                [
+                    str(what),
+                    f"{count} {len(rows)} figures",
+                    *[""] * 6,
+                    "1",
+                    "unmoved",
+                    f"{rows['kind'].iloc[0]}, {rows['label'].iloc[0]}",
+                ]
+            )
+    return lines
+
+
+def _cells(row: dict[Any, Any]) -> list[str]:
+    names = (row["kernel"], row["op"], row["variant"], row["options"])
+    return [
+        row["what_if"],
+        " ".join(dict.fromkeys(name for name in names if name)),
+        row["conduit"],
+        str(row["ranks"]),
+        format_bytes(row["size_bytes"]) if row["size_bytes"] else "-",
+        row["metric"],
+        format_quantity(row["before"], row["unit"], row["metric"]),
+        format_quantity(row["after"], row["unit"], row["metric"]),
+        f"{row['ratio']:.3g}" if abs(row["ratio"] - 1) >= 0.1 else f"{row['ratio']:.4f}",
+        ("better" if row["better"] else "worse") if row["apart"] else "within the scatter of blocks",
+        f"{row['kind']}, {row['label']}",
+    ]

@@ -1,0 +1,369 @@
+"""What a measurement or an experiment returns: rows, samples, plots, and what disturbed them."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from gasmeter.rows.counters import COUNTER_COLUMNS
+from gasmeter.rows.links import links_frame
+from gasmeter.rows.record import COLUMNS, SAMPLE_COLUMNS, Record, Row
+from gasmeter.rows.state import GOOD, states_line
+from gasmeter.stores.moved import moved
+from gasmeter.sweeps.distance import distances
+from gasmeter.sweeps.point import NOT_CHECKED
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+    from gasmeter.loggp import LogGP
+
+__all__ = ["Result", "records_from"]
+
+_SHOWN = (
+    "kernel",
+    "op",
+    "variant",
+    "conduit",
+    "ranks",
+    "size_bytes",
+    "options",
+    "metric",
+    "value",
+    "unit",
+    "ci_low",
+    "ci_high",
+    "n",
+    "state",
+)
+_TEXT = frozenset(
+    {"experiment", "kernel", "op", "variant", "conduit", "network", "kind", "label", "machine", "topology", "placement",
+     "options", "semantics", "metric", "unit", "reference", "run_id", "state"}
+)  # fmt: skip
+
+
+class Result:
+    """Rows and samples of a measurement, in the order of its points.
+
+    Parameters
+    ----------
+    records : sequence of Record
+        What each group left.
+    name : str
+        Name of the experiment.
+    title : str, optional
+        Title for plots and summaries.
+    plots : sequence, optional
+        Plots the experiment asks for (`gasmeter.Plot`); without any, what the rows can show.
+    complete : bool, default True
+        False if the sweep was interrupted.
+
+    Examples
+    --------
+    >>> result = Result([], name="empty")
+    >>> len(result.frame())
+    0
+    """
+
+    def __init__(
+        self, records: Sequence[Record], *, name: str, title: str = "", plots: Sequence[Any] = (), complete: bool = True
+    ) -> None:
+        self.records = list(records)
+        self.name = name
+        self.title = title or name
+        self.plots = tuple(plots)
+        self.complete = complete
+        self.remarks: list[str] = []
+
+    @property
+    def rows(self) -> list[Row]:
+        """Every row, as dictionaries by the names of `gasmeter.rows.record.COLUMNS`."""
+        return [row for entry in self.records for row in entry.rows]
+
+    @property
+    def errors(self) -> list[str]:
+        """One line per point whose data did not verify."""
+        return [line for entry in self.records for line in entry.errors]
+
+    @property
+    def notes(self) -> list[str]:
+        """What was left out and why, and what else a reader must know."""
+        return [*(line for entry in self.records for line in entry.notes), *self.remarks]
+
+    @property
+    def verified(self) -> bool:
+        """Whether the data of every point verified."""
+        return not self.errors
+
+    def frame(self) -> pd.DataFrame:
+        """Return the tidy table, one row per measured quantity.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns as in results.csv; `value`, `ci_low`, … in the unit of column ``unit``, NaN where there is none;
+            `verified` is NA where nothing was compared.
+        """
+        import pandas as pd  # noqa: PLC0415 - most runs build no frame
+
+        return _typed(pd.DataFrame(self.rows, columns=pd.Index(COLUMNS)))
+
+    def samples(self) -> pd.DataFrame:
+        """Return every block of every point.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per block and metric; `kept` is False for blocks that were left out of comparisons.
+        """
+        import pandas as pd  # noqa: PLC0415 - most runs build no frame
+
+        frames = [pd.DataFrame(columns) for entry in self.records for columns in entry.samples]
+        if not frames:
+            return pd.DataFrame(columns=pd.Index(SAMPLE_COLUMNS))
+        return pd.concat(frames, ignore_index=True)[list(SAMPLE_COLUMNS)]
+
+    def links(self, run_id: str | None = None) -> pd.DataFrame:
+        """Return what each link of a modelled network carried during the last block of each point.
+
+        Parameters
+        ----------
+        run_id : str, optional
+            Only this point.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per point and direction of a link, columns as in links.parquet (`gasmeter.rows.links.LINK_COLUMNS`);
+            `busy` is the share of the time the link was busy, 0 to 1. No rows where no point has links.
+        """
+        return links_frame(table for table in self.link_tables() if run_id in {None, table["run_id"]})
+
+    def link_tables(self) -> list[Row]:
+        """Return the tables of `links` as the journal holds them, unpacked by `gasmeter.rows.links.unpack`.
+
+        Returns
+        -------
+        list of dict
+            One per point that has links, each point once.
+        """
+        return list({table["run_id"]: table for entry in self.records for table in entry.links}.values())
+
+    def counters(self, run_id: str | None = None) -> pd.DataFrame:
+        """Return what conduits and modelled devices counted while the blocks of each point ran.
+
+        Parameters
+        ----------
+        run_id : str, optional
+            Only this point.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per point and counter, columns as in counters.csv (`gasmeter.rows.counters.COUNTER_COLUMNS`):
+            `value` is summed over ranks and blocks, `per_operation` is `value` over what the kernel counted in them.
+            No rows for points where nothing counts, as on smp.
+        """
+        import pandas as pd  # noqa: PLC0415 - most runs build no frame
+
+        rows = [row for row in self.counter_rows() if run_id in {None, row["run_id"]}]
+        return pd.DataFrame(rows, columns=pd.Index(COUNTER_COLUMNS))
+
+    def counter_rows(self) -> list[Row]:
+        """Return the rows of `counters` as dictionaries.
+
+        Returns
+        -------
+        list of dict
+            By the names of `gasmeter.rows.counters.COUNTER_COLUMNS`.
+        """
+        return [row for entry in self.records for row in entry.counters]
+
+    def moved(self) -> pd.DataFrame:
+        """Return what each what-if moved: its ratio to the machine as its file describes it, the largest effect first.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns as in `gasmeter.stores.moved.MOVED_COLUMNS`; no rows where nothing but the machine as it is was
+            modelled.
+        """
+        return moved(self)
+
+    def fit_loggp(self) -> list[LogGP]:
+        """Fit the LogGP model to the rows of kernel `loggp`.
+
+        Returns
+        -------
+        list of gasmeter.loggp.LogGP
+            One for each operation, conduit, machine and set of options: ``parameters`` with L, o_s, o_r, g in ns and G
+            in ns/B and their 95 % intervals, ``segments`` by protocol, ``notes`` on what cannot be identified.
+
+        Raises
+        ------
+        UsageError
+            If there are no verified rows of kernel `loggp`.
+        """
+        from gasmeter.loggp import curves_of, fit_curves  # noqa: PLC0415 - loads ruptures
+
+        return [fit_curves(curves) for curves in curves_of(self)]
+
+    def plot(self, kind: str | None = None) -> Figure:
+        """Draw the rows.
+
+        Parameters
+        ----------
+        kind : {"latency", "bandwidth", "gups", "crossover", "links"}, optional
+            What to draw; by default the first plot of the experiment, or the first the rows can show.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            A figure that notebooks show by themselves.
+
+        Raises
+        ------
+        UsageError
+            If there is no such kind or nothing to draw.
+        """
+        from gasmeter.plots import draw  # noqa: PLC0415 - loads matplotlib
+
+        return draw(self, kind)
+
+    def plot_links(self, run_id: str | None = None, title: str = "") -> Figure:
+        """Draw how busy each link of a modelled network was during the last block of one point.
+
+        Parameters
+        ----------
+        run_id : str, optional
+            The point, as column ``run_id`` names it; by default the one whose links were the busiest.
+        title : str, optional
+            Above the picture; says by default what was run where.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            A ring as a row, 2D grids as a map, 3D grids as one map per z with the links along z below, bars of any
+            other topology.
+
+        Raises
+        ------
+        UsageError
+            If there is no such point, or no point has links.
+        """
+        from gasmeter.plots import draw_point_links  # noqa: PLC0415 - loads matplotlib
+
+        return draw_point_links(self, run_id, title)
+
+    def disturbance(self, frame: pd.DataFrame | None = None) -> str:
+        """Return the line under plots and tables: what kind of numbers these are and what disturbed them.
+
+        Parameters
+        ----------
+        frame : pandas.DataFrame, optional
+            The rows shown; all by default.
+
+        Returns
+        -------
+        str
+            Kind, probe range, verified, states of the rows, dropped blocks, shared cores.
+        """
+        rows = self.rows
+        if frame is not None:
+            rows = [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
+        if not rows:
+            return "no rows"
+        groups = {row["run_id"] for row in rows}
+        records = [entry for entry in self.records if any(row["run_id"] in groups for row in entry.rows)]
+        return _disturbance(rows, records)
+
+    def _repr_html_(self) -> str:
+        """Return the main columns as an HTML table, with the line about what disturbed them."""
+        frame = self.frame()
+        table = frame.loc[:, [name for name in _SHOWN if _informative(frame, name)]]
+        note = html.escape(" · ".join([self.disturbance(), *self.errors]))
+        return f"<h4>{html.escape(self.title)}</h4>{table.to_html(index=False, na_rep='-')}<p><small>{note}</small></p>"
+
+
+def _informative(frame: pd.DataFrame, column: str) -> bool:
+    return column not in {"variant", "options", "state"} or bool((frame[column] != "").any())
+
+
+def _typed(frame: pd.DataFrame) -> pd.DataFrame:
+    for column in frame.columns:
+        if column in _TEXT:
+            frame[column] = frame[column].fillna("").astype(str)
+        elif column == "verified":
+            frame[column] = frame[column].replace(NOT_CHECKED, None).astype("boolean")
+        elif column == "oversubscribed":
+            frame[column] = frame[column].astype(bool)
+        elif column in {"nodes", "ranks", "size_bytes", "n", "repetition", "seed"}:
+            frame[column] = frame[column].astype("int64")
+        else:
+            frame[column] = frame[column].astype("float64")
+    return frame
+
+
+def _disturbance(rows: Sequence[Row], records: Sequence[Record]) -> str:
+    kinds = " and ".join(sorted({row["kind"] for row in rows}))
+    parts = [kinds, *filter(None, [distances(rows)])]
+    states = [row["host_state_ns"] for row in rows if not math.isnan(row["host_state_ns"])]
+    if states:
+        low, high = min(states), max(states)
+        span = f"{low:.0f} ns" if f"{low:.0f}" == f"{high:.0f}" else f"{low:.0f}-{high:.0f} ns"
+        parts.append(f"core-to-core probe {span}" + (" (cores moved)" if high > 1.15 * low else ""))
+    parts.append(_data({row["run_id"]: row["verified"] for row in reversed(rows)}.values()))
+    parts += filter(None, [states_line(row["state"] for row in rows)])
+    dropped, blocks = (sum(entry.dropped for entry in records), sum(entry.blocks for entry in records))
+    parts.append(f"{dropped} of {blocks} blocks dropped from comparison")
+    if not {row["state"] for row in rows} <= {"", GOOD}:
+        parts.append("crossed out in plots: not good")
+    if any(row["oversubscribed"] for row in rows):
+        parts.append("hollow markers: more ranks than cores")
+    return " · ".join(parts)
+
+
+def _data(verified: Collection[bool | str]) -> str:
+    known = [bool(one) for one in verified if str(one) in {"True", "False"}]  # else NOT_CHECKED, or NA of a frame
+    wrong, unchecked = known.count(False), len(verified) - len(known)
+    if wrong:
+        return f"{wrong} of {len(verified)} points NOT verified"
+    if unchecked == len(verified):
+        return "no data to check"
+    return "data verified" + (f", {unchecked} of {len(verified)} points not checked" if unchecked else "")
+
+
+def records_from(entries: Sequence[Mapping[str, Any]]) -> list[Record]:
+    """Return records read back from a journal.
+
+    Parameters
+    ----------
+    entries : sequence of mapping
+        As the journal holds them; missing numbers (null) become NaN.
+
+    Returns
+    -------
+    list of Record
+        In the same order.
+    """
+    records = []
+    for entry in entries:
+        values = dict(entry)
+        values["rows"] = [{"state": "", **_numbers(row)} for row in values.get("rows", [])]
+        values["samples"] = [_numbers(row) for row in values.get("samples", [])]
+        values["counters"] = [_numbers(row) for row in values.get("counters", [])]
+        records.append(Record(**values))
+    return records
+
+
+def _numbers(row: Mapping[str, Any]) -> Row:
+    return {key: _number(value) for key, value in row.items()}
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, list):
+        return [math.nan if entry is None else entry for entry in value]
+    return math.nan if value is None else value

@@ -1,0 +1,319 @@
+"""The output folder of a sweep: results.csv, samples.parquet, links.parquet, counters.csv, run.json, summary.md, plots.
+
+Every finished group is durable at once (in the journal, and its rows in results.csv), so that Ctrl-C or a kill leaves
+a store that can be read and resumed. The other files are made anew from the journal whenever a run ends.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from gasmeter.errors import UsageError
+from gasmeter.rows.counters import COUNTER_COLUMNS
+from gasmeter.rows.formats import csv_lines, json_value, to_csv
+from gasmeter.rows.links import links_parquet
+from gasmeter.rows.record import Record, taken_points
+from gasmeter.stores.builds import builds_of, records_of
+from gasmeter.stores.files import (
+    JOURNAL,
+    ROWS,
+    RUN,
+    SAMPLES,
+    STORE_SCHEMA,
+    check_files,
+    digests,
+    is_there,
+    refused,
+    sync_folder,
+    write_all,
+    write_atomically,
+)
+from gasmeter.stores.journal import Journal, check_unused
+from gasmeter.stores.portable import portable
+from gasmeter.stores.result import Result, records_from
+from gasmeter.stores.tables import Blocks, Table, blocks_of, read_blocks, read_entries, read_run, read_table, typed_row
+
+__all__ = [
+    "Blocks",
+    "Store",
+    "Table",
+    "blocks_of",
+    "merge_stores",
+    "open_result",
+    "read_blocks",
+    "read_entries",
+    "read_run",
+    "read_table",
+    "typed_row",
+]
+
+_LINKS, _COUNTERS, _SUMMARY = "links.parquet", "counters.csv", "summary.md"
+
+
+@contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    """Turn what the file system refuses into one line."""
+    try:
+        yield
+    except OSError as error:
+        raise refused(folder, error) from error
+
+
+class Store:
+    """An open output folder.
+
+    Parameters
+    ----------
+    folder : Path
+        Created if need be. A store of the same experiment that is not resumed is kept under another name.
+    experiment : str
+        Name of the experiment.
+    resume : bool
+        Continue what the folder holds.
+    run : mapping
+        Facts of this run, appended to ``runs`` in run.json; ``library`` is the build whose name every record gets that
+        has none.
+
+    Raises
+    ------
+    UsageError
+        If the folder holds another experiment, something else, is in use, or must not be written.
+    ResourceError
+        If the disk is full.
+    """
+
+    def __init__(self, folder: Path, experiment: str, *, resume: bool, run: Mapping[str, Any]) -> None:
+        self.folder = folder
+        self._library = dict(run.get("library", {}))
+        self.moved_to: Path | None = None
+        earlier = self._earlier(experiment)
+        with _writing(folder):
+            if earlier is not None and resume and earlier["schema"] != STORE_SCHEMA:
+                raise UsageError(
+                    f"{folder} has schema {earlier['schema']}, of an older gasmeter; it can be read, not continued;"
+                    f" allowed: {STORE_SCHEMA}, or another --out", str(earlier["schema"]),
+                )  # fmt: skip
+            if earlier is not None and not resume:
+                self._set_aside()
+                earlier = None
+            folder.mkdir(parents=True, exist_ok=True)
+            sync_folder(folder.parent)
+        self._journal = Journal(folder / JOURNAL)
+        self.done: dict[str, Record] = {}
+        with self._closed_on_failure(), _writing(folder):
+            self.done.update((entry.group, entry) for entry in records_from(self._journal.entries))
+            runs = list(earlier.get("runs", [])) if earlier else []
+            self._run: dict[str, Any] = {
+                "schema": STORE_SCHEMA,
+                "experiment": experiment,
+                "state": "running",
+                "runs": [*runs, dict(run)],
+            }
+            self._write_run()
+            write_atomically(folder / ROWS, to_csv(row for entry in self.done.values() for row in entry.rows))
+
+    def _earlier(self, experiment: str) -> dict[str, Any] | None:
+        if self.folder.exists() and not self.folder.is_dir():
+            raise UsageError(
+                f"--out {self.folder} is a file; allowed: a folder, new or written by `gasmeter run`", str(self.folder)
+            )
+        try:
+            earlier = read_run(self.folder)
+        except PermissionError as error:
+            raise UsageError(
+                f"cannot read {self.folder}: {error.strerror}; allowed: a folder that you may read and write (--out)",
+                str(self.folder),
+            ) from error
+        if earlier is not None and earlier.get("experiment") != experiment:
+            other = earlier.get("experiment")
+            raise UsageError(
+                f"{self.folder} holds experiment {other!r}, not {experiment!r}; allowed: another --out",
+                str(self.folder),
+            )
+        for name in (ROWS, JOURNAL):
+            if earlier is None and (self.folder / name).exists() and (self.folder / name).stat().st_size:
+                raise UsageError(
+                    f"{self.folder} holds a {name} without run.json; allowed: another --out", str(self.folder)
+                )
+        return earlier
+
+    def _set_aside(self) -> None:
+        check_unused(self.folder / JOURNAL)
+        number = 1
+        while (other := self.folder.with_name(f"{self.folder.name}.{number}")).exists():
+            number += 1
+        self.folder.rename(other)
+        sync_folder(self.folder.parent)
+        self.moved_to = other
+
+    def append(self, record: Record) -> None:
+        """Keep one group.
+
+        Parameters
+        ----------
+        record : Record
+            What it left; durable on return.
+
+        Raises
+        ------
+        ResourceError
+            If the disk is full; everything appended before is kept.
+        """
+        record.revision = record.revision or self._library.get("revision", "")
+        record.build = record.build or self._library.get("digest", "")
+        self._journal.append(record)
+        self.done[record.group] = record
+        with _writing(self.folder), (self.folder / ROWS).open("ab", buffering=0) as file:
+            write_all(file.fileno(), csv_lines(record.rows).encode())
+
+    def finish(self, result: Result, state: str, summary: str = "", *, plots: bool = True) -> list[Path]:
+        """Write everything that is made of the rows, and close the store.
+
+        Parameters
+        ----------
+        result : Result
+            Rows in their final order.
+        state : {"complete", "interrupted", "failed"}
+            How the run ended.
+        summary : str
+            Text of summary.md.
+        plots : bool, default True
+            Whether to draw.
+
+        Returns
+        -------
+        list of Path
+            The plots written.
+
+        Raises
+        ------
+        ResourceError
+            If a file cannot be written; the journal is kept.
+        """
+        try:
+            with _writing(self.folder):
+                written = [JOURNAL, *self._write_tables(result)]
+                if summary:
+                    write_atomically(self.folder / _SUMMARY, portable(summary, self.folder))
+                    written.append(_SUMMARY)
+                self._run.update(
+                    state=state, groups=len(self.done), errors=result.errors, notes=result.notes,
+                    taken=taken_points(result.records), builds=builds_of(result.records),
+                    resolved={point: found for entry in result.records for point, found in entry.resolved.items()},
+                    files=digests(self.folder, written),
+                )  # fmt: skip
+                self._write_run()
+                return self._write_plots(result) if plots else []
+        finally:
+            self._journal.close()
+
+    @contextmanager
+    def _closed_on_failure(self) -> Iterator[None]:
+        try:
+            yield
+        except BaseException:
+            self._journal.close()
+            raise
+
+    def _write_run(self) -> None:
+        content = portable(json_value(self._run), self.folder)
+        write_atomically(self.folder / RUN, json.dumps(content, indent=1, default=str) + "\n")
+
+    def _write_tables(self, result: Result) -> list[str]:
+        """Write what is made of the journal; return the names of the files."""
+        samples = io.BytesIO()
+        result.samples().to_parquet(samples, index=False, compression="zstd")  # times hardly shrink by less
+        contents: dict[str, bytes | str] = {ROWS: to_csv(result.rows), SAMPLES: samples.getvalue()}
+        if tables := result.link_tables():  # none where no point has links
+            contents[_LINKS] = links_parquet(tables)
+        if rows := result.counter_rows():  # none where nothing was counted
+            contents[_COUNTERS] = to_csv(rows, COUNTER_COLUMNS)
+        for name, content in contents.items():
+            write_atomically(self.folder / name, content)
+        return list(contents)
+
+    def _write_plots(self, result: Result) -> list[Path]:
+        from gasmeter.plots import save_all  # noqa: PLC0415 - loads matplotlib
+
+        return save_all(result, self.folder / "plots")
+
+
+def open_result(folder: str | Path) -> Result:
+    """Return what a store holds, also one that a kill left behind.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Output folder of a run.
+
+    Returns
+    -------
+    Result
+        Rows in the order of results.csv.
+
+    Raises
+    ------
+    UsageError
+        If the folder holds no store, or a file of it is missing, cut off, or not what its run wrote.
+    """
+    place = Path(folder)
+    run = read_run(place)
+    if run is None:
+        raise UsageError(f"{place} holds no run.json; allowed: a folder written by `gasmeter run`", str(place))
+    check_files(place, run, needed=(ROWS,))
+    if (place / JOURNAL).exists():
+        records = records_from(read_entries(place, run))
+    elif is_there(place, ROWS):  # published without its journal
+        table = read_table(place)
+        if table.lost:
+            raise UsageError(f"{table.path}: the last line is cut off ({table.lost[:40]}…); measure anew", str(place))
+        records = records_of(table.rows(), run.get("builds", []))
+    else:
+        records = []
+    return Result(records, name=str(run.get("experiment", "")), complete=run.get("state") == "complete")
+
+
+def merge_stores(folders: Sequence[str | Path], out: str | Path) -> Result:
+    """Merge stores of one experiment, for instance of two halves of a sweep.
+
+    Parameters
+    ----------
+    folders : sequence of str or Path
+        Stores; a group that stands in several is taken from the last.
+    out : str or Path
+        New folder.
+
+    Returns
+    -------
+    Result
+        All groups.
+
+    Raises
+    ------
+    UsageError
+        If there is nothing to merge, the experiments differ, or `out` already holds a store.
+    ResourceError
+        If `out` cannot be written.
+    """
+    results = [open_result(folder) for folder in folders]
+    names = list(dict.fromkeys(result.name for result in results))
+    if len(names) != 1:
+        raise UsageError(
+            f"stores of different experiments cannot be merged: {', '.join(names) or 'none given'}; allowed: one"
+        )
+    place = Path(out)
+    if read_run(place) is not None:
+        raise UsageError(f"{place} already holds a store; allowed: a new folder", str(place))
+    records = {entry.group: entry for result in results for entry in result.records}
+    runs = [run for folder in folders for run in (read_run(Path(folder)) or {}).get("runs", [])]
+    store = Store(place, names[0], resume=False, run={"merged_from": [str(folder) for folder in folders], "runs": runs})
+    for entry in records.values():
+        store.append(entry)
+    merged = Result(list(records.values()), name=names[0], complete=all(result.complete for result in results))
+    store.finish(merged, "complete" if merged.complete else "interrupted")
+    return merged

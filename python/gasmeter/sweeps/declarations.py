@@ -1,0 +1,186 @@
+"""Reads what an experiment file declares without running it: values are taken from its text, nothing is imported.
+
+Read are literals, names given to them at the top level, and the descriptions of gasmeter made of such. What a file
+works out by code of its own is known only to those who run it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gasmeter.errors import GasmeterError, UsageError
+from gasmeter.machines.named import machine
+from gasmeter.sweeps.experiment import Experiment
+from gasmeter.sweeps.loading import ProgramFile, has_main, locate, parsed, program_in
+from gasmeter.sweeps.series import Plot, Series, Target
+
+__all__ = ["Declared", "read_declaration"]
+
+_PACKAGE = "gasmeter"
+_DEEPEST = 64  # names that stand for names
+_EXPERIMENT = "Experiment"
+_KNOWN: dict[str, Callable[..., Any]] = {
+    _EXPERIMENT: Experiment, "Plot": Plot, "Series": Series, "Target": Target, "machine": machine,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Declared:
+    """An experiment as its file declares it.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    name, title : str
+        As declared; the file's name and its docstring's first line where they are worked out.
+    experiment : Experiment or None
+        The whole, if all of it can be read.
+    """
+
+    path: Path
+    name: str
+    title: str
+    experiment: Experiment | None
+
+
+class _WorkedOut(Exception):
+    """A value that only running the file tells."""
+
+
+def read_declaration(path: Path) -> Declared | ProgramFile:
+    """Return what a file among the experiments declares.
+
+    Parameters
+    ----------
+    path : Path
+        Python file.
+
+    Returns
+    -------
+    Declared or ProgramFile
+        Nothing has been run or imported.
+
+    Raises
+    ------
+    UsageError
+        If it cannot be read or has a mistake (with its line), or declares no or several experiments and is no program.
+    """
+    source, tree = parsed(path)
+    known = _Names(tree)
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and known.called(node) == _EXPERIMENT]
+    top = [call for call in calls if any(call is getattr(node, "value", None) for node in tree.body)]
+    if not top and has_main(tree):
+        return program_in(path, tree)
+    if len(top or calls) != 1:
+        count = "no experiment" if not calls else f"{len(top or calls)} experiments"
+        raise UsageError(f"{path} declares {count}; allowed: one gasmeter.Experiment at its top level", str(path))
+    call = (top or calls)[0]
+    summary = program_in(path, tree).summary
+    try:
+        found = known.value(call) if top else None
+    except _WorkedOut:
+        found = None
+    except GasmeterError as error:
+        line = locate(source, error.value, call.lineno) or call.lineno
+        raise type(error)(f"{path}:{line}: {error}", error.value) from error
+    if isinstance(found, Experiment):
+        return Declared(path, found.name, found.title, found)
+    words = {name: known.word(call, name) for name in ("name", "title")}
+    return Declared(path, words["name"] or path.stem, words["title"] or summary, None)
+
+
+def _changed(tree: ast.Module) -> set[str]:
+    """Return names that code may have given another value than the one assignment that is read."""
+    stored = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)]
+    inside = [node.value for node in ast.walk(tree) if isinstance(node, ast.Subscript | ast.Attribute)
+              and not isinstance(node.ctx, ast.Load)]  # fmt: skip
+    said = [node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)]
+    methods = [node.func for node in said if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
+    inside.extend(method.value for method in methods)
+    again = {name for name in stored if stored.count(name) > 1}
+    return again | {node.id for node in inside if isinstance(node, ast.Name)}
+
+
+class _Names:
+    """What names mean at the top level of a file: descriptions imported from gasmeter, and values."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self._packages: set[str] = set()
+        self._imported: dict[str, str] = {}
+        self._values: dict[str, ast.expr] = {}
+        self._depth = 0
+        for node in tree.body:
+            if isinstance(node, ast.Import):
+                self._packages.update(alias.asname or alias.name for alias in node.names if alias.name == _PACKAGE)
+            elif isinstance(node, ast.ImportFrom) and node.module == _PACKAGE:
+                self._imported.update((alias.asname or alias.name, alias.name) for alias in node.names)
+            elif isinstance(node, ast.Assign):
+                self._values.update((to.id, node.value) for to in node.targets if isinstance(to, ast.Name))
+            elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value:
+                self._values[node.target.id] = node.value
+        for name in _changed(tree):
+            self._values.pop(name, None)
+
+    def called(self, call: ast.Call) -> str:
+        """Return which name of gasmeter a call is of; empty if it is another's."""
+        function = call.func
+        if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
+            return function.attr if function.value.id in self._packages else ""
+        return self._imported.get(function.id, "") if isinstance(function, ast.Name) else ""
+
+    def word(self, call: ast.Call, name: str) -> str:
+        """Return a keyword of a call that is plain text; empty if there is none."""
+        given = next((keyword.value for keyword in call.keywords if keyword.arg == name), None)
+        return given.value if isinstance(given, ast.Constant) and isinstance(given.value, str) else ""
+
+    def value(self, node: ast.expr) -> Any:
+        """Return what an expression is; raise `_WorkedOut` if it is more than a declaration."""
+        if isinstance(node, ast.Constant):
+            return node.value
+        if isinstance(node, ast.Name) and node.id in self._values and self._depth < _DEEPEST:
+            self._depth += 1
+            found = self.value(self._values[node.id])
+            self._depth -= 1
+            return found
+        if isinstance(node, ast.Tuple | ast.List):
+            return tuple(self._each(node.elts))
+        if isinstance(node, ast.Dict):
+            return self._mapping(zip(node.keys, node.values, strict=True))
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            return -self._number(node.operand)
+        if isinstance(node, ast.Call) and (name := self.called(node)) in _KNOWN:
+            given = self._mapping(
+                (keyword.arg and ast.Constant(keyword.arg), keyword.value) for keyword in node.keywords
+            )
+            return _KNOWN[name](*self._each(node.args), **given)
+        raise _WorkedOut
+
+    def _each(self, nodes: list[ast.expr]) -> list[Any]:
+        found: list[Any] = []
+        for node in nodes:
+            if isinstance(node, ast.Starred):
+                found.extend(self.value(node.value))
+            else:
+                found.append(self.value(node))
+        return found
+
+    def _mapping(self, items: Any) -> dict[Any, Any]:
+        found: dict[Any, Any] = {}
+        for key, node in items:
+            value = self.value(node)
+            if key is None:
+                found.update(value if isinstance(value, Mapping) else {})
+            else:
+                found[self.value(key)] = value
+        return found
+
+    def _number(self, node: ast.expr) -> int | float:
+        value = self.value(node)
+        if not isinstance(value, int | float):
+            raise _WorkedOut
+        return value

@@ -1,0 +1,104 @@
+"""How far apart the ranks of a modelled job are: a latency between them says little without it."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from gasmeter.catalogue import core
+from gasmeter.errors import GasmeterError
+from gasmeter.sweeps.placement import FILL, listed_nodes
+
+__all__ = ["Hops", "distance", "distances", "hops_between"]
+
+_SAME = "same node"
+
+
+class Hops(NamedTuple):
+    """Links that a packet of rank 0 passes: to rank 1, and to the farthest rank."""
+
+    near: int
+    far: int
+
+
+@functools.cache
+def hops_between(topology: str, placement: str, ranks: int, nodes: int) -> Hops | None:
+    """Return how far the other ranks are from rank 0.
+
+    Parameters
+    ----------
+    topology : str
+        For instance ``torus3d:4x4x4``; empty where a network has none.
+    placement : str
+        In its one spelling; empty on real conduits.
+    ranks, nodes : int
+        Ranks of the job, and how many nodes carry them.
+
+    Returns
+    -------
+    Hops or None
+        None without a topology or a placement, for one rank, and for a topology that this version does not know.
+    """
+    if not topology or not placement or ranks < 2:
+        return None
+    if nodes == 1:
+        return Hops(0, 0)
+    # Rules take nodes in order.
+    others = listed_nodes(placement) or [0, 0 if placement == FILL and nodes < ranks else 1, *range(1, nodes)]
+    try:
+        ways = core().routes(topology, others[:1] * (len(others) - 1), others[1:])["first"].tolist()
+    except GasmeterError:
+        return None
+    hops = [end - begin for begin, end in itertools.pairwise(ways)]
+    return Hops(hops[0], max(hops))
+
+
+def distance(place: Mapping[str, Any]) -> str:
+    """Return how far the other ranks of a point or row are from rank 0, for people.
+
+    Parameters
+    ----------
+    place : mapping
+        With ``topology``, ``placement``, ``ranks`` and ``nodes``.
+
+    Returns
+    -------
+    str
+        ``same node``, ``1 hop``, or ``1 hop to rank 1, 9 at most``; empty where `hops_between` says nothing.
+    """
+    found = _hops(place)
+    if found is None:
+        return ""
+    return _counted(found.near) + (f" to rank 1, {found.far} at most" if found.far > found.near else "")
+
+
+def distances(places: Iterable[Mapping[str, Any]]) -> str:
+    """Return how far the ranks of many rows are apart, for the line below a table or plot.
+
+    Parameters
+    ----------
+    places : iterable of mapping
+        As `distance` takes.
+
+    Returns
+    -------
+    str
+        ``same node``, ``1 hop``, ``1 to 9 hops``, ``same node, 1 hop``, …; empty where no row has a distance.
+    """
+    found = {hops for place in places if (hops := _hops(place)) is not None}
+    together = [_SAME] if Hops(0, 0) in found else []
+    apart = [hop for hops in found for hop in hops if hop > 0]
+    if not apart:
+        return "".join(together)
+    low, high = min(apart), max(apart)
+    return ", ".join([*together, _counted(high) if low == high else f"{low} to {high} hops"])
+
+
+def _hops(place: Mapping[str, Any]) -> Hops | None:
+    return hops_between(place["topology"], place["placement"], int(place["ranks"]), int(place["nodes"]))
+
+
+def _counted(hops: int) -> str:
+    return _SAME if hops == 0 else f"{hops} hop{'' if hops == 1 else 's'}"

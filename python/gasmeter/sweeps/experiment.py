@@ -1,0 +1,105 @@
+"""Experiments as values: a sweep with a name. Building one runs nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import Field, model_validator
+
+from gasmeter.errors import UsageError
+from gasmeter.sweeps.point import Group, Point
+from gasmeter.sweeps.series import Described, Plot, Series
+from gasmeter.sweeps.sweep import plan
+
+__all__ = ["Experiment"]
+
+
+class Experiment(Described):  # noqa: PLW1641 - pydantic gives it a hash
+    """A sweep with a name: series to measure, plots to draw.
+
+    Attributes
+    ----------
+    name : str
+        Stands in every row and names the output folder; letters, digits, ``-`` and ``_``.
+    title : str
+        For people.
+    question : str
+        What the experiment is to answer, in one or two sentences; stands in summary.md.
+    series : tuple of Series
+        What is measured. For a single series its fields may be given here directly.
+    plots : tuple of Plot
+        What is drawn; without any, what the rows can show.
+
+    Examples
+    --------
+    >>> experiment = Experiment(name="puts", kernel="ping-pong", op="put", conduit="smp", size="8:64")
+    >>> experiment.series[0].size
+    (8, 16, 32, 64)
+    """
+
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")
+    title: str = ""
+    question: str = ""
+    series: tuple[Series, ...] = Field(min_length=1)
+    plots: tuple[Plot, ...] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _single(cls, data: Any) -> Any:
+        if not isinstance(data, dict) or "kernel" not in data:
+            return data
+        if "series" in data:
+            raise UsageError("give either 'series' or the fields of a single series ('kernel', …), not both", "kernel")
+        own = {
+            name: value for name, value in data.items() if name in cls.model_fields or name not in Series.model_fields
+        }
+        return {**own, "series": (Series(**{name: value for name, value in data.items() if name not in own}),)}
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether both describe the same, though only one of them may be able to run."""
+        return isinstance(other, Experiment) and dict(self) == dict(other)
+
+    def groups(self, *, quick: bool = False, replace: Mapping[str, str] | None = None) -> list[Group]:
+        """Return what is measured together, in order.
+
+        Parameters
+        ----------
+        quick : bool, default False
+            Shorter axes and budgets.
+        replace : mapping of str to str, optional
+            Axis values that replace the experiment's, as ``--set`` gives them.
+
+        Returns
+        -------
+        list of Group
+            At least one.
+
+        Raises
+        ------
+        UsageError
+            If a name, option, size or number of ranks is not allowed here.
+        """
+        return plan(self.series, quick=quick, replace=replace)
+
+    def points(self, *, quick: bool = False, replace: Mapping[str, str] | None = None) -> list[Point]:
+        """Return every point, in the order measured.
+
+        Parameters
+        ----------
+        quick : bool, default False
+            Shorter axes and budgets.
+        replace : mapping of str to str, optional
+            Axis values that replace the experiment's.
+
+        Returns
+        -------
+        list of Point
+            A point that is compared with two references stands twice.
+
+        Raises
+        ------
+        UsageError
+            If a name, option, size or number of ranks is not allowed here.
+        """
+        return [point for group in self.groups(quick=quick, replace=replace) for point in group.points]

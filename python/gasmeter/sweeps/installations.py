@@ -1,0 +1,193 @@
+"""Which modelled machine each conduit of a series runs on, and each point."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from gasmeter.catalogue import Conduit, catalogue, topologies, topology
+from gasmeter.errors import UsageError, unknown
+from gasmeter.machines.machine import Machine
+from gasmeter.machines.named import machine, machines
+from gasmeter.machines.parameters import TOPOLOGY
+from gasmeter.sweeps.placement import FILL, default_placement, nodes_used
+
+if TYPE_CHECKING:
+    from gasmeter.sweeps.point import Point
+
+__all__ = ["Installations", "default_machine", "machine_of"]
+
+
+def default_machine(network: str) -> Machine | None:
+    """Return the machine of a modelled network when none is named: the one of its name.
+
+    Parameters
+    ----------
+    network : str
+        Name of the network.
+
+    Returns
+    -------
+    Machine or None
+        None if there is no such machine.
+    """
+    return machine(network) if network in machines() else None
+
+
+def machine_of(point: Point) -> Machine | None:
+    """Return the machine that a point runs on.
+
+    Parameters
+    ----------
+    point : Point
+        A point of a sweep.
+
+    Returns
+    -------
+    Machine or None
+        With the point's topology; None for real conduits.
+    """
+    if not point.machine:
+        return None
+    found = machine(point.machine)
+    return found.with_({TOPOLOGY: point.topology}) if point.topology else found
+
+
+def _with_topology() -> list[str]:
+    """Name the modelled conduits that run on a machine with a topology."""
+    entry = catalogue()
+    raw = (entry.conduit(f"raw@{network}") for network in entry.raw_networks())
+    found = {conduit.name: conduit for conduit in [*entry.conduits.values(), *raw] if conduit.virtual}
+    hosts = {name: default_machine(conduit.network) for name, conduit in found.items()}
+    return [name for name, host in hosts.items() if host is not None and host.topology]
+
+
+class Installations:
+    """The machines of a series, checked against its conduits.
+
+    A machine or topology applies to the modelled conduits it fits, and has to fit one at least; the others run on their
+    network's own.
+
+    Parameters
+    ----------
+    conduits : iterable of Conduit
+        Every conduit of the series.
+    named : sequence of str
+        Names or labels of machines.
+    topologies, placements : sequence of str
+        Topologies, and which ranks run on which of their nodes.
+
+    Raises
+    ------
+    UsageError
+        If there is no such machine, topology or placement, or none of the conduits can run on it.
+    """
+
+    def __init__(
+        self,
+        conduits: Iterable[Conduit],
+        named: Sequence[str],
+        topologies: Sequence[str],
+        placements: Sequence[str] = (),
+    ) -> None:
+        known = list(conduits)
+        self._named = {text: machine(text) for text in named if text}
+        self._found: dict[tuple[str, str, str], Machine | None] = {}
+        modelled = {conduit.network: conduit for conduit in known if conduit.virtual}
+        running = ", ".join(dict.fromkeys(conduit.name for conduit in known))
+        for text, found in self._named.items():
+            if found.network not in modelled:
+                raise UsageError(
+                    f"machine {text!r} belongs to network {found.network}, but {running} "
+                    + (f"runs on {', '.join(modelled)}" if modelled else "runs on this host")
+                    + f"; allowed: conduits on {found.network} (see `gasmeter list conduits`)",
+                    text,
+                )
+        self._shapes: dict[str, dict[str, Any]] = {}
+        hosts = [self._base(conduit, name) for conduit in modelled.values() for name in (*self._named, "")]
+        placed = any(host is not None and TOPOLOGY in host for host in hosts)
+        for what, text in [*(("topology", text) for text in topologies), *(("placement", text) for text in placements)]:
+            if text and what == "topology":
+                self._check_topology(text)
+            if text and not placed:
+                raise UsageError(
+                    f"{what} {text!r}: {running} has no topology; allowed: conduits on a machine with one,"
+                    f" {', '.join(_with_topology())} (see `gasmeter list machines`)",
+                    text,
+                )
+
+    @staticmethod
+    def _check_topology(text: str) -> None:
+        known = [entry["name"] for entry in topologies()]
+        name = text.partition(":")[0]
+        if known and name not in known:
+            raise UsageError(str(unknown("topology", name, known, "gasmeter list topologies")), text)
+
+    def _shape(self, text: str) -> dict[str, Any]:
+        if text not in self._shapes:
+            self._check_topology(text)
+            self._shapes[text] = topology(text)
+        return self._shapes[text]
+
+    def _base(self, conduit: Conduit, name: str) -> Machine | None:
+        if not conduit.virtual:
+            return None
+        named = self._named.get(name)
+        return named if named and named.network == conduit.network else default_machine(conduit.network)
+
+    def of(self, conduit: Conduit, name: str, topology: str) -> Machine | None:
+        """Return the machine on which a conduit runs.
+
+        Parameters
+        ----------
+        conduit : Conduit
+            One of the series.
+        name, topology : str
+            Values of the axes; empty for the default.
+
+        Returns
+        -------
+        Machine or None
+            None on real conduits, and on networks that have no machine file.
+        """
+        key = (conduit.name, name, topology)
+        if key not in self._found:
+            base = self._base(conduit, name)
+            text = (topology or base.topology) if base is not None else ""
+            if base is not None and base.topology:
+                base = base.with_({TOPOLOGY: text})
+                base = base.with_({TOPOLOGY: self._shape(base.topology)["name"]})
+            self._found[key] = base
+        return self._found[key]
+
+    def place(self, found: Machine, placement: str, ranks: int, *, together: bool = False) -> tuple[str, int]:
+        """Return how ranks are placed on the nodes of a machine.
+
+        Parameters
+        ----------
+        found : Machine
+            What `of` returned.
+        placement : str
+            Value of the axis; empty for the default.
+        ranks : int
+            Ranks of the job.
+        together : bool, default False
+            Whether ranks share nodes when no placement is named: the network is not what is measured.
+
+        Returns
+        -------
+        tuple of str and int
+            The placement and how many nodes carry ranks; no placement on a machine without a topology.
+
+        Raises
+        ------
+        UsageError
+            If the ranks do not fit.
+        """
+        if not found.topology:
+            return "", 1
+        per_node = int(found["ranks_per_node"].value)
+        where = f"{found.topology} of machine {found.column}"
+        nodes = int(self._shape(found.topology)["terminals"])
+        name = placement or (FILL if together else default_placement(ranks, nodes))
+        return name, nodes_used(name, ranks, nodes=nodes, per_node=per_node, where=where)

@@ -1,0 +1,247 @@
+"""Loads an experiment file; a mistake in it is reported with its line."""
+
+from __future__ import annotations
+
+import ast
+import shlex
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+from gasmeter.errors import GasmeterError, UsageError
+from gasmeter.sweeps.experiment import Experiment
+
+__all__ = ["ProgramFile", "has_main", "load_experiment", "load_file", "locate", "parsed", "program_in"]
+
+
+@dataclass(frozen=True)
+class ProgramFile:
+    """A file among the experiments that measures by itself: run with Python, it defines no experiment.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    summary : str
+        First line of its docstring, possibly empty.
+    """
+
+    path: Path
+    summary: str
+
+    @property
+    def command(self) -> str:
+        """What to type to run it."""
+        return f"python {shlex.quote(str(self.path))}"
+
+
+def load_experiment(path: str | Path) -> Experiment:
+    """Return the experiment that a file describes.
+
+    Parameters
+    ----------
+    path : str or Path
+        Python file that builds exactly one `gasmeter.Experiment` at its top level.
+
+    Returns
+    -------
+    Experiment
+        Nothing has been run.
+
+    Raises
+    ------
+    UsageError
+        If there is no such file, it has a mistake (with its line), describes no or several experiments, or is a
+        program of its own.
+    """
+    found = load_file(path)
+    if isinstance(found, ProgramFile):
+        raise UsageError(
+            f"{found.path} is a program, not an experiment; run it with `{found.command}` (see `gasmeter list"
+            " experiments`)",
+            str(found.path),
+        )
+    return found
+
+
+def load_file(path: str | Path) -> Experiment | ProgramFile:
+    """Return what a file among the experiments is: an experiment, or a program of its own.
+
+    Parameters
+    ----------
+    path : str or Path
+        Python file. Without a `gasmeter.Experiment` at its top level, but with ``if __name__ == "__main__":``, it is
+        a program.
+
+    Returns
+    -------
+    Experiment or ProgramFile
+        Nothing has been run.
+
+    Raises
+    ------
+    UsageError
+        If there is no such file, it has a mistake (with its line), or is neither.
+    """
+    place = Path(path)
+    source, tree = parsed(place)
+    module = ModuleType(f"gasmeter_experiment_{place.stem}")
+    module.__file__ = str(place)
+    try:
+        exec(compile(tree, str(place), "exec"), module.__dict__)
+    except SyntaxError as error:  # of the file, or of one that it imports
+        raise _misspelt(error, place) from error
+    except GasmeterError as error:
+        line = _line_of(error, source, place)
+        raise type(error)(f"{place}:{line}: {error}", error.value) from error
+    except (Exception, SystemExit) as error:
+        line = _deepest_line(error, place)
+        what = ": ".join([type(error).__name__, *str(error).splitlines()[:1]])
+        raise UsageError(
+            f"{place}:{line}: {what}; allowed: a Python file with one gasmeter.Experiment that loads", str(place)
+        ) from error
+    found = {id(value): value for value in vars(module).values() if isinstance(value, Experiment)}
+    if not found and has_main(tree):
+        return program_in(place, tree)
+    if len(found) != 1:
+        count = "no experiment" if not found else f"{len(found)} experiments"
+        raise UsageError(f"{place} describes {count}; allowed: one gasmeter.Experiment at its top level", str(place))
+    return next(iter(found.values()))
+
+
+def _read(place: Path) -> str:
+    if place.is_dir():
+        raise UsageError(
+            f"experiment {str(place)!r} is a folder; allowed: a Python file (see `gasmeter list experiments`)",
+            str(place),
+        )
+    if not place.exists():
+        raise UsageError(f"experiment {str(place)!r} does not exist (see `gasmeter list experiments`)", str(place))
+    try:
+        return place.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"experiment {str(place)!r} cannot be read: {_first_line(error)}", str(place)) from error
+
+
+def parsed(place: Path) -> tuple[str, ast.Module]:
+    """Return the text of an experiment file and its syntax tree.
+
+    Parameters
+    ----------
+    place : Path
+        The file.
+
+    Returns
+    -------
+    tuple of str and ast.Module
+        Nothing has been run.
+
+    Raises
+    ------
+    UsageError
+        If there is no such file, it cannot be read, or it is no Python (with its line).
+    """
+    source = _read(place)
+    try:
+        return source, ast.parse(source, str(place))
+    except SyntaxError as error:
+        raise _misspelt(error, place) from error
+    except ValueError as error:  # a null byte
+        raise UsageError(
+            f"{place}:1: {error}; allowed: a Python file with one gasmeter.Experiment", str(place)
+        ) from error
+
+
+def _misspelt(error: SyntaxError, place: Path) -> UsageError:
+    where = f"{error.filename or place}:{error.lineno or 1}"
+    return UsageError(f"{where}: {error.msg}; allowed: a Python file with one gasmeter.Experiment", str(place))
+
+
+def has_main(tree: ast.Module) -> bool:
+    """Return whether a file does something only when it is run.
+
+    Parameters
+    ----------
+    tree : ast.Module
+        Of the file.
+
+    Returns
+    -------
+    bool
+        Whether ``if __name__ == "__main__":`` stands at its top level.
+    """
+    tests = (ast.dump(node.test) for node in tree.body if isinstance(node, ast.If))
+    return any("'__name__'" in test and "'__main__'" in test for test in tests)
+
+
+def program_in(place: Path, tree: ast.Module) -> ProgramFile:
+    """Return a file as a program.
+
+    Parameters
+    ----------
+    place : Path
+        The file.
+    tree : ast.Module
+        Its syntax tree.
+
+    Returns
+    -------
+    ProgramFile
+        With the first line of its docstring.
+    """
+    return ProgramFile(place, (ast.get_docstring(tree) or "").strip().partition("\n")[0].strip())
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+def _deepest_line(error: BaseException, place: Path) -> int:
+    lines = [frame.lineno or 0 for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(place)]
+    return lines[-1] if lines else 1
+
+
+def _line_of(error: GasmeterError, source: str, place: Path) -> int:
+    """Line of the field or value that the error names, inside the call that failed; else the line of the call."""
+    call_line = _deepest_line(error, place)
+    return locate(source, error.value, call_line) or call_line
+
+
+def locate(source: str, value: str | None, inside: int | None = None) -> int | None:
+    """Return the line where a value or a field of that name stands.
+
+    Parameters
+    ----------
+    source : str
+        Text of an experiment file.
+    value : str or None
+        What an error names.
+    inside : int, optional
+        Look only inside the call that begins at, or spans, this line.
+
+    Returns
+    -------
+    int or None
+        Line number from 1; None if it does not stand there.
+    """
+    if not value:
+        return None
+    tree = ast.parse(source)
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    spans = [node for node in calls if inside is not None and node.lineno <= inside <= (node.end_lineno or node.lineno)]
+    roots: list[ast.AST] = list(spans) if spans else [tree]
+    # The innermost call first: it is the one that raised.
+    for root in sorted(roots, key=lambda node: getattr(node, "end_lineno", 0) - getattr(node, "lineno", 0)):
+        for node in ast.walk(root):
+            if isinstance(node, ast.keyword) and node.arg == value:
+                return node.lineno
+            if isinstance(node, ast.Constant) and _names(node.value, value):
+                return node.lineno
+    return None
+
+
+def _names(constant: object, value: str) -> bool:
+    if isinstance(constant, bool):
+        return False
+    return value in [part.strip() for part in str(constant).split(",")] or str(constant).strip() == value

@@ -1,0 +1,181 @@
+"""One point of a sweep: everything that decides what is measured, under a name made of its content.
+
+Because the name is a hash of the content, sweeps can stop, resume, be merged and grow: a point that is already in a
+store is recognised whatever experiment file asks for it.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from gasmeter.choices import MOST_ITERATIONS
+from gasmeter.sweeps.distance import distance
+from gasmeter.sweeps.names import options_text
+from gasmeter.sweeps.placement import ONE_PER_NODE
+from gasmeter.units import format_bytes
+
+__all__ = ["NOT_CHECKED", "SCHEMA_VERSION", "Budget", "Group", "Point"]
+
+SCHEMA_VERSION = 1
+"""Version of points, rows and stores; a change of meaning raises it, and with it every identity."""
+
+NOT_CHECKED = "not_checked"
+"""What a row says in place of true and false where there was nothing to compare."""
+
+
+def _digest(content: object) -> str:
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+class Budget(BaseModel):
+    """How long a point is measured.
+
+    Attributes
+    ----------
+    time_s : float
+        Seconds spent in blocks when no `ci` is asked for.
+    ci : float or None
+        Stop when half the 95 % interval divided by the median is below this share.
+    max_time_s : float
+        Seconds after which a point ends, whatever its interval. A whole run of RandomAccess in virtual time that takes
+        longer is refused.
+    iterations : int or None
+        Operations per block; None lets the runner choose blocks of about 2 ms.
+    blocks : int or None
+        Blocks of a modelled point, which repeat nothing by chance; with it RandomAccess makes these updates and no
+        more, instead of four per word of its table. None: see `gasmeter.measuring.virtual_blocks.block_count`.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    time_s: float = Field(default=0.4, gt=0)
+    ci: float | None = Field(default=None, gt=0, le=1)
+    max_time_s: float = Field(default=30.0, gt=0)
+    iterations: int | None = Field(default=None, ge=1, le=MOST_ITERATIONS)
+    blocks: int | None = Field(default=None, ge=1)
+
+    def quick(self) -> Budget:
+        """Return the same budget for a quick look.
+
+        Returns
+        -------
+        Budget
+            With 0.08 s per point and no more than 2 s for one.
+        """
+        return self.model_copy(update={"time_s": 0.08, "ci": None, "max_time_s": min(self.max_time_s, 2.0)})
+
+
+class Point(BaseModel):
+    """What is measured: one kernel, operation, variant, conduit, size, number of ranks and set of options.
+
+    Attributes
+    ----------
+    kernel, op, variant, conduit : str
+        Names of the catalogue, resolved (no empty op; ``raw`` variant on raw networks).
+    size_bytes : int
+        Bytes of one transfer; 0 where the operation has no size; the whole table for random-access.
+    ranks : int
+        Ranks of the job, 1 or more.
+    options : dict of str to str
+        Non-default options in canonical text.
+    machine, topology, placement : str
+        The modelled installation; empty on real conduits. The machine is named with what differs from its file.
+    machine_digest : str
+        Hash of the machine's effective numbers: a point is another one when its machine's file has changed.
+    nodes : int
+        Nodes the ranks live on.
+    seed : int
+        Seed of every random stream.
+    repetition : int
+        Counts repeated measurements of the same point.
+    budget : Budget
+        How long it is measured.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kernel: str
+    op: str
+    conduit: str
+    variant: str = ""
+    size_bytes: int = Field(default=0, ge=0)
+    ranks: int = Field(default=2, ge=1)
+    options: dict[str, str] = Field(default_factory=dict)
+    machine: str = ""
+    topology: str = ""
+    placement: str = ""
+    machine_digest: str = ""
+    nodes: int = Field(default=1, ge=1)
+    seed: int = 1
+    repetition: int = Field(default=0, ge=0)
+    budget: Budget = Budget()
+
+    @functools.cached_property
+    def id(self) -> str:
+        """Content identity: 16 hexadecimal digits, the same on every machine and in every year."""
+        content = self.model_dump()
+        if not self.machine_digest:  # real points have none, and keep the names they had before there were machines
+            del content["machine_digest"]
+        if self.budget.blocks is None:  # nor had points whose blocks nobody counted
+            del content["budget"]["blocks"]
+        return _digest({"schema": SCHEMA_VERSION, **content})
+
+    def describe(self) -> str:
+        """Return the point in one line for people.
+
+        Returns
+        -------
+        str
+            For instance ``ping-pong put 8 B on smp, 2 ranks``.
+        """
+        words = [self.kernel]
+        if self.op != self.kernel:
+            words.append(self.op)
+        if self.variant:
+            words.append(self.variant)
+        if self.size_bytes:
+            words.append(format_bytes(self.size_bytes))
+        text = f"{' '.join(words)} on {self.conduit}, {self.ranks} rank{'s' if self.ranks != 1 else ''}"
+        text += f", {self.machine}" if "+" in self.machine else ""
+        text += f", {self.topology}" if self.topology else ""
+        text += f", {self.placement}" if self.placement not in {"", ONE_PER_NODE} else ""
+        apart = distance(self.model_dump(include={"topology", "placement", "ranks", "nodes"}))
+        text += f", {apart}" if apart else ""
+        return f"{text} ({options_text(self.options)})" if self.options else text
+
+
+class Group(BaseModel):
+    """Points that are measured together in small alternating blocks, so that drift hits all of them.
+
+    Attributes
+    ----------
+    points : tuple of Point
+        One or more.
+    reference : int or None
+        Index of the point the others are compared with; None compares nothing.
+    reference_name : str
+        What column ``reference`` says, for instance ``raw@shm``.
+    compare : str
+        ``ratio``, ``difference`` or ``both``: which comparisons are written.
+    clip : bool
+        Whether a size was chosen by default, so that an operation which does not carry it is left out, not an error.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    points: tuple[Point, ...] = Field(min_length=1)
+    reference: int | None = None
+    reference_name: str = ""
+    compare: str = "ratio"
+    clip: bool = False
+
+    @functools.cached_property
+    def id(self) -> str:
+        """Content identity of the measurement: its points, which of them is the reference, what is compared."""
+        names = [point.id for point in self.points]
+        return _digest([SCHEMA_VERSION, names, self.reference, self.reference_name, self.compare])

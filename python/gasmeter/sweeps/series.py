@@ -1,0 +1,299 @@
+"""What is swept, compared and drawn, as values: series, targets, plots."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from gasmeter.choices import MOST_ITERATIONS
+from gasmeter.errors import UsageError, did_you_mean
+from gasmeter.machines.machine import Machine
+from gasmeter.machines.named import machine
+from gasmeter.sweeps.names import check_metric
+from gasmeter.sweeps.placement import parse_placement, split_placements
+from gasmeter.sweeps.point import Budget
+from gasmeter.units import parse_duration, parse_ranks, parse_seeds, parse_share, parse_sizes
+
+__all__ = ["Described", "Plot", "Series", "Target"]
+
+Scalar = bool | int | float | str
+
+
+def _names(value: object) -> object:
+    """Accept ``"a"``, ``"a,b"`` and lists alike."""
+    items = [value] if isinstance(value, str) else value
+    if not isinstance(items, Sequence):
+        raise UsageError(f"{value!r} is not a name; allowed: text, for instance 'put' or 'put,get'", str(value))
+    names = [name.strip() for item in items for name in (item.split(",") if isinstance(item, str) else [item])]
+    if len(names) > 1 and "" in names:
+        raise UsageError(f"{value!r} has an empty name; allowed: names with commas between, for instance put,get")
+    return tuple(dict.fromkeys(names))
+
+
+def _names_given(value: object) -> object:
+    """Accept what `_names` does, machines by their label, and "" for none."""
+    items = [value] if isinstance(value, str | Machine) else value
+    if isinstance(items, Sequence):
+        items = [item.label if isinstance(item, Machine) else item for item in items]
+    names = _names(items)
+    return () if names == ("",) else names
+
+
+def _machine_columns(value: object) -> object:
+    """Accept what `_names_given` does, and return machines as they stand in the rows."""
+    names = _names_given(value)
+    return tuple(machine(str(name)).column for name in names) if isinstance(names, tuple) else names
+
+
+class Described(BaseModel):
+    """A frozen description whose mistakes are reported in one line."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    def __init__(self, **data: Any) -> None:
+        try:
+            super().__init__(**data)
+        except ValidationError as error:
+            raise _one_line(type(self), error) from None
+
+
+def _one_line(model: type[BaseModel], error: ValidationError) -> UsageError:
+    # A misspelt field also leaves the right one missing: name the one that stands in the text.
+    first = min(error.errors(), key=lambda entry: entry["type"] != "extra_forbidden")
+    path = [str(part) for part in first["loc"]]
+    where = ".".join([model.__name__, *path[:-1]])
+    field = path[-1] if path else ""
+    if first["type"] == "extra_forbidden":
+        fields = [*model.model_fields, *(Series.model_fields if "series" in model.model_fields else [])]
+        text = f"{where}: no field {field!r}{did_you_mean(field, fields)} allowed: {', '.join(dict.fromkeys(fields))}"
+        return UsageError(
+            text.replace("? allowed", "? Allowed").replace(f"{field!r} allowed", f"{field!r}; allowed"), field
+        )
+    if first["type"] == "missing":
+        return UsageError(f"{where}: field {field!r} is missing", field)
+    message = first["msg"].removeprefix("Value error, ")
+    given = first["input"]
+    if message.startswith("Input should be "):
+        message = f"{given!r} is not allowed; allowed: {message.removeprefix('Input should be ')}"
+    elif first["type"] == "string_pattern_mismatch":
+        message = f"{given!r} is not allowed; allowed: letters, digits, - and _, a letter or digit first"
+    shown = f" (given: {given!r})" if not isinstance(given, Mapping | BaseModel) and repr(given) not in message else ""
+    return UsageError(f"{'.'.join([where, field]) if field else where}: {message}{shown}", field or None)
+
+
+class Target(Described):
+    """A limit that a comparison, or a figure itself, is held against; printed, never asserted.
+
+    Attributes
+    ----------
+    line : str
+        What the line of the table says.
+    at_most, at_least : float or None
+        Bound of the ratio ``value / reference``, or of the difference in the metric's unit if that is compared.
+    metric : str or None
+        The bound is of this metric of the conduit itself, in its unit, for instance ``rate``; None: of the comparison.
+    """
+
+    line: str
+    at_most: float | None = None
+    at_least: float | None = None
+    metric: str | None = None
+
+
+class Plot(Described):
+    """A plot of an experiment.
+
+    Attributes
+    ----------
+    kind : {"latency", "bandwidth", "gups", "crossover", "links"}
+        Latency against size with overhead below, bandwidth against size, Gups against ranks, the ratio of one way of
+        moving pieces to another over size and option ``piece`` with the line where they are equal, or how busy each
+        link of a modelled network was, at the one of the points shown whose links were the busiest.
+    name : str
+        File name without ending; the kind by default.
+    title : str
+        Above the plot; the experiment's title by default.
+    metric : str or None
+        Metric drawn; the usual one of the kind by default.
+    op, conduit, machine, topology : tuple of str
+        What is shown; everything by default. A machine by its name or label, as it stands in the rows.
+    """
+
+    kind: Literal["latency", "bandwidth", "gups", "crossover", "links"]
+    name: str = ""
+    title: str = ""
+    metric: str | None = None
+    op: tuple[str, ...] = ()
+    conduit: tuple[str, ...] = ()
+    machine: tuple[str, ...] = ()
+    topology: tuple[str, ...] = ()
+
+    _split = field_validator("op", "conduit", "topology", mode="before")(_names)
+    _columns = field_validator("machine", mode="before")(_machine_columns)
+
+    @field_validator("metric")
+    @classmethod
+    def _known(cls, value: str | None) -> str | None:
+        return None if value is None else check_metric(value)
+
+
+class Series(Described):
+    """One kernel over axes that are crossed, or zipped where `zip` says so.
+
+    Attributes
+    ----------
+    kernel : str
+        Name of the kernel.
+    conduit, op, variant : tuple of str
+        Axes; a string with commas is split. ``op`` and ``variant`` may be ``all``; empty means the kernel's first.
+    size : tuple of int or None
+        Axis, in bytes; ``"8:4M"`` style text is parsed. None takes 8 B to 4 MiB as far as the operation carries it.
+    ranks : tuple of int
+        Axis; 2 by default.
+    options : dict
+        Option values by name; a list makes the option an axis.
+    seeds : tuple of int
+        Axis; seed of every random stream.
+    repetitions : int
+        How often each point is measured anew.
+    zip : tuple of tuple of str
+        Groups of axes that advance together instead of being crossed, by name (an option by its own name).
+    reference : str, dict or None
+        What the other points are compared with: a conduit, or values of axes such as ``{"op": "call"}``. Points that
+        differ from it in these axes only are measured in alternating blocks.
+    compare : {"ratio", "difference", "both"}
+        Comparisons written as rows; the ratio is the metric ``overhead``.
+    ci, time_s, max_time_s, iterations, blocks
+        See `gasmeter.sweeps.point.Budget`; text such as ``2%`` and ``30s`` is parsed.
+    quick : dict
+        Axes and budget fields that replace the ones above in a quick run.
+    machine : tuple of str
+        Axis of modelled conduits: names, labels such as ``extoll+link.bandwidth=1.25 GB/s``, or machines
+        (`gasmeter.machine`). A conduit of another network runs on its own machine; empty takes the network's own.
+    topology : tuple of str
+        Axis of modelled conduits, for instance ``torus3d:4x4x4``; empty takes the machine's own.
+    placement : tuple of str
+        Axis of modelled conduits, which node each rank runs on: ``fill``, ``round-robin``, ``one-per-node`` or
+        ``list:0,0,3,1``; empty is ``fill``.
+    target : Target or None
+        Limit of the comparison, for the summary.
+    """
+
+    kernel: str
+    conduit: tuple[str, ...] = Field(min_length=1)
+    op: tuple[str, ...] = ()
+    variant: tuple[str, ...] = ()
+    size: tuple[int, ...] | None = None
+    ranks: tuple[int, ...] = (2,)
+    options: dict[str, Scalar | tuple[Scalar, ...]] = Field(default_factory=dict)
+    seeds: tuple[int, ...] = (1,)
+    repetitions: int = Field(default=1, ge=1)
+    zip: tuple[tuple[str, ...], ...] = ()
+    reference: str | dict[str, str] | None = None
+    compare: Literal["ratio", "difference", "both"] = "ratio"
+    ci: float | None = None
+    time_s: float = Field(default=0.4, gt=0)
+    max_time_s: float = Field(default=30.0, gt=0)
+    iterations: int | None = Field(default=None, ge=1, le=MOST_ITERATIONS)
+    blocks: int | None = Field(default=None, ge=1)
+    quick: dict[str, Any] = Field(default_factory=dict)
+    machine: tuple[str, ...] = ()
+    topology: tuple[str, ...] = ()
+    placement: tuple[str, ...] = ()
+    target: Target | None = None
+
+    _split = field_validator("conduit", "op", "variant", mode="before")(_names)
+    _split_given = field_validator("machine", "topology", mode="before")(_names_given)
+
+    @field_validator("placement", mode="before")
+    @classmethod
+    def _placements(cls, value: Any) -> Any:
+        items = [value] if isinstance(value, str) else value
+        if not isinstance(items, Sequence):
+            raise UsageError(f"{value!r} is not a placement; allowed: text, for instance 'round-robin'", str(value))
+        names = [name for item in items for name in split_placements(str(item))]
+        return tuple(dict.fromkeys(parse_placement(name) for name in names if name or len(names) > 1))
+
+    @field_validator("size", mode="before")
+    @classmethod
+    def _sizes(cls, value: Any) -> Any:
+        return None if value is None else parse_sizes(value)
+
+    @field_validator("ranks", mode="before")
+    @classmethod
+    def _ranks(cls, value: Any) -> Any:
+        return parse_ranks(value)
+
+    @field_validator("seeds", mode="before")
+    @classmethod
+    def _seeds(cls, value: Any) -> Any:
+        return parse_seeds(value)
+
+    @field_validator("ci", mode="before")
+    @classmethod
+    def _share(cls, value: Any) -> Any:
+        return None if value is None else parse_share(value)
+
+    @field_validator("time_s", "max_time_s", mode="before")
+    @classmethod
+    def _duration(cls, value: Any) -> Any:
+        return parse_duration(value)
+
+    @model_validator(mode="after")
+    def _quick_fields(self) -> Series:
+        for name in self.quick:
+            if name not in Series.model_fields or name in {"kernel", "quick", "reference", "compare", "target"}:
+                fields = [field for field in Series.model_fields if field not in {"kernel", "quick", "reference"}]
+                hint = did_you_mean(name, fields)
+                allowed = f"{' ' if hint else '; '}allowed: {', '.join(fields)}"
+                raise UsageError(f"quick has no field {name!r}{hint}{allowed}", name)
+        if self.quick:
+            self.quickened()
+        return self
+
+    def quickened(self) -> Series:
+        """Return the series of a quick run.
+
+        Returns
+        -------
+        Series
+            With the fields of `quick` replaced and the budget of a quick run.
+        """
+        budget = self.budget().quick()
+        fields = {"time_s": budget.time_s, "max_time_s": budget.max_time_s, "ci": None, **self.quick, "quick": {}}
+        return self.replaced(fields)
+
+    def replaced(self, fields: Mapping[str, Any]) -> Series:
+        """Return the series with some fields replaced and validated anew.
+
+        Parameters
+        ----------
+        fields : mapping
+            New values by field name.
+
+        Returns
+        -------
+        Series
+            A new value; this one is unchanged.
+
+        Raises
+        ------
+        UsageError
+            If a value does not fit its field.
+        """
+        own = {name: getattr(self, name) for name in self.model_fields_set}
+        return Series(**{**own, **fields})
+
+    def budget(self) -> Budget:
+        """Return how long each point is measured.
+
+        Returns
+        -------
+        Budget
+            From `ci`, `time_s`, `max_time_s`, `iterations` and `blocks`.
+        """
+        return Budget(
+            time_s=self.time_s, ci=self.ci, max_time_s=self.max_time_s, iterations=self.iterations, blocks=self.blocks
+        )

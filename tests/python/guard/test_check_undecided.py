@@ -1,0 +1,152 @@
+"""`gasmeter check` where nobody can say: process starts that cannot be compared, probes that moved, small changes."""
+
+import json
+import xml.etree.ElementTree as ET
+
+import pytest
+from test_check import MEASURED, MODELLED, check, edit_journal, edit_run, measure, slow_down
+
+from gasmeter.guard import judge, read_measured
+from gasmeter.measuring.probe import probe_digest
+
+
+@pytest.fixture
+def stores(machine, tmp_path):
+    machine.noise = 0.004
+    return measure(tmp_path / "a"), measure(tmp_path / "b")
+
+
+def test_a_build_that_slows_the_probe_too_does_not_pass(machine, tmp_path):
+    machine.noise = 0.004
+    machine.probe_ns = 100.0
+    first = measure(tmp_path / "a")
+    for slower in (1.16, 1.3, 1.4, 3.0):
+        machine.probe_ns = 100.0 * slower
+        second = measure(tmp_path / f"b{slower}")
+
+        def change(entry):
+            for row in entry["rows"]:
+                row["value"] *= 10.0 if row["kind"] == "measured" else 1.0
+
+        edit_journal(second, change)
+        found = judge(read_measured(first), read_measured(second))
+        assert found.status == 5
+        (probe,) = [one for one in found.findings if one.key.kernel == "probe"]
+        assert (probe.verdict, probe.before, probe.after) == ("shifted", 100.0, pytest.approx(100.0 * slower))
+        status, text, _ = check(first, second)
+        assert status == 5
+        assert "UNDECIDED: 2 same, 2 undecided, 1 shifted" in text
+        assert "two cores, 2 ranks: round_trip" in text
+
+
+def test_a_slow_down_that_the_probe_shares_within_its_tolerance_is_found(machine, tmp_path):
+    machine.noise = 0.004
+    first = measure(tmp_path / "a", (MEASURED,))
+    machine.probe_ns *= 1.1
+    second = measure(tmp_path / "b", (MEASURED,))
+    edit_journal(second, slow_down(1.1, "put"))
+    assert check(first, second)[0] == 1
+
+
+def test_stores_say_which_program_probed(stores):
+    runs = [json.loads((place / "run.json").read_text())["runs"][0] for place in stores]
+    assert {run["probe"] for run in runs} == {probe_digest()}
+    assert len(probe_digest()) == 16
+    edit_run(stores[1], lambda run: run["runs"][0].update(probe="0123456789abcdef"))
+    status, text, _ = check(*stores)
+    assert status == 0
+    assert "1 other probe" in text
+    assert f"different programs ({' and '.join(sorted(['0123456789abcdef', probe_digest()]))})" in text
+    edit_run(stores[0], lambda run: run["runs"][0].pop("probe"))
+    assert "other probe" not in check(*stores)[1]
+
+
+def test_a_build_without_a_probe_does_not_pass(stores):
+    def change(entry):
+        for row in entry["rows"]:
+            row["host_state_ns"] = None
+
+    edit_journal(stores[1], change)
+    status, text, _ = check(*stores)
+    assert status == 5
+    assert "1 no probe" in text
+    edit_journal(stores[0], change)
+    assert check(*stores)[0] == 0  # a machine with one core has none
+
+
+def leave_starts(stores, *left):
+    """Let the cores be elsewhere in all but the first starts of each store."""
+    for place, count in zip(stores, left, strict=True):
+
+        def change(entry, count=count):
+            for row in entry["rows"]:
+                if row["kind"] == "measured" and row["repetition"] >= count:
+                    row["host_state_ns"] *= 3 + row["repetition"]
+
+        edit_journal(place, change)
+
+
+def test_a_check_of_which_few_starts_are_left_has_not_passed(machine, tmp_path):
+    machine.noise = 0.004
+    stores = [measure(tmp_path / name, (MEASURED,), starts=12) for name in "ab"]
+    leave_starts(stores, 7, 9)
+    status, text, _ = check(*stores)
+    assert status == 5
+    assert "7 + 9" in text
+    junit = tmp_path / "check.xml"
+    assert check(*stores, "--format", "json", "--report", f"junit={junit}")[0] == 5
+    suite = ET.parse(junit).getroot()[0]
+    assert (suite.get("failures"), suite.get("errors"), suite.get("skipped")) == ("0", "2", "0")
+
+
+def test_what_is_slower_by_far_is_a_failure_whatever_stays_undecided(machine, tmp_path):
+    machine.noise = 0.004
+    stores = [measure(tmp_path / name, (MEASURED,), starts=12) for name in "ab"]
+
+    def change(entry):
+        for columns in entry["samples"]:
+            if columns["op"] == "put":
+                columns["value"] = [2 * value for value in columns["value"]]
+
+    edit_journal(stores[1], change)
+    leave_starts(stores, 7, 9)
+    status, text, _ = check(*stores)
+    assert status == 1
+    assert "FAILED: 1 slower, 1 undecided" in text
+
+
+def test_one_of_six_may_stay_undecided(machine, tmp_path):
+    machine.noise = 0.004
+    series = (MEASURED.replaced({"op": "put,get,am-medium", "size": "8,64"}),)
+    stores = [measure(tmp_path / name, series, starts=10) for name in "ab"]
+
+    def move(op, sizes):
+        def change(entry):
+            for row in entry["rows"]:
+                if row["op"] == op and row["size_bytes"] in sizes:
+                    row["host_state_ns"] *= 3
+
+        edit_journal(stores[1], change)
+
+    move("put", {8})
+    status, text, _ = check(*stores)
+    assert (status, "passed: 5 not significant, 1 undecided" in text) == (0, True)
+    move("get", {8})
+    assert check(*stores)[0] == 5
+
+
+def test_a_check_says_what_it_could_have_seen(stores, machine, tmp_path):
+    status, text, error = check(*stores, "--format", "json")
+    assert status == 0
+    found = json.loads(text)
+    calm = [one["comparison"]["sees"] for one in found["findings"] if one["comparison"]]
+    assert all(0.02 <= sees < 0.04 for sees in calm)
+    assert "; could have seen changes of 2." in found["summary"]
+    assert found["summary"] in error
+    machine.noise = 0.9
+    noisy = [measure(tmp_path / f"noisy-{name}", (MEASURED,)) for name in "ab"]
+    judged = judge(*map(read_measured, noisy))
+    assert min(one.comparison.sees for one in judged.findings) > 0.05
+    assert "could see" in check(*stores)[1]
+    only = [measure(tmp_path / f"virtual-{name}", (MODELLED,)) for name in "ab"]
+    assert "could have seen" not in judge(*map(read_measured, only)).summary()

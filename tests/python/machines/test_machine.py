@@ -1,0 +1,276 @@
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import gasmeter as gm
+from gasmeter.errors import UsageError
+from gasmeter.machines.files import read_machine
+from gasmeter.machines.hardware import facts
+from gasmeter.machines.parameters import PARAMETERS
+from gasmeter.units import QUANTITIES
+
+ROOT = Path(__file__).resolve().parents[3]
+MACHINES = ROOT / "python" / "gasmeter" / "machines"
+ALL = gm.machines()
+KNOWN = ", ".join(ALL)
+NUMBERS = [(name, number) for name in ALL for number in gm.machine(name).numbers]
+
+
+TIME = "allowed: a time in ns, us, ms or s, for instance 0.3 us"
+BANDWIDTH = (
+    "allowed: a bandwidth in B/s, kB/s, MB/s, GB/s, KiB/s, MiB/s, GiB/s or Gbit/s, above 0, for instance 1.25 GB/s"
+)
+SIZE = "allowed: bytes in B, kB, MB, KiB or MiB, above 0, for instance 4 KiB"
+COUNT = "allowed: a whole number, above 0, for instance 16"
+
+
+@pytest.mark.parametrize(
+    ("key", "given", "message"),
+    [
+        ("link.bandwidth", "1.25", f"'1.25' has no unit; {BANDWIDTH}"),
+        ("link.bandwidth", 1.25e9, f"'1250000000.0' has no unit; {BANDWIDTH}"),
+        ("link.bandwidth", "1.25 GB", f"'1.25 GB' has unit 'GB'; {BANDWIDTH}"),
+        ("link.bandwidth", "1 K", f"'1 K' has unit 'K'; {BANDWIDTH}"),
+        ("link.bandwidth", "0 B/s", f"'0 B/s' is not above 0; {BANDWIDTH}"),
+        ("link.bandwidth", "-1 GB/s", f"'-1 GB/s' is negative; {BANDWIDTH}"),
+        ("link.bandwidth", "1e400 GB/s", f"'1e400 GB/s' is too large; {BANDWIDTH}"),
+        ("link.bandwidth", "fast", f"'fast' is not a number with a unit; {BANDWIDTH}"),
+        ("link.bandwidth", "nan B/s", f"'nan B/s' is not a number with a unit; {BANDWIDTH}"),
+        ("link.bandwidth", "", f"'' is not a number with a unit; {BANDWIDTH}"),
+        ("link.latency", "-1 ns", f"'-1 ns' is negative; {TIME}"),
+        ("link.latency", "1 MHz", f"'1 MHz' has unit 'MHz'; {TIME}"),
+        ("link.latency", "1e-400 s", f"'1e-400 s' is too small; {TIME}"),
+        ("velo.payload", "0 B", f"'0 B' is not above 0; {SIZE}"),
+        ("velo.payload", "1.5 B", f"'1.5 B' is not a whole number of bytes; {SIZE}"),
+        ("velo.payload", "64", f"'64' has no unit; {SIZE}"),
+        ("velo.mailbox_slots", "0", f"'0' is not above 0; {COUNT}"),
+        ("velo.mailbox_slots", 2.5, f"'2.5' is not a whole number; {COUNT}"),
+        ("velo.mailbox_slots", True, f"'True' is not a number; {COUNT}"),
+        ("velo.mailbox_slots", "16 bananas", f"'16 bananas' has unit 'bananas'; {COUNT}"),
+        ("velo.mailbox_slots", "1e300", f"'1e300' is too large; {COUNT}"),
+        (
+            "topology",
+            "Ring 4",
+            "'Ring 4' is not a topology; allowed: a name and its extents, for instance torus3d:4x4x4"
+            " (see `gasmeter list topologies`)",
+        ),
+    ],
+)
+def test_a_bad_number_names_key_value_unit_and_an_example(key, given, message):
+    with pytest.raises(UsageError) as caught:
+        gm.machine("extoll").with_({key: given})
+    assert str(caught.value) == f"{key} of machine extoll: {message}"
+
+
+def test_a_machine_is_a_value_of_numbers():
+    extoll = gm.machine("extoll")
+    assert gm.machine("extoll") == extoll
+    assert gm.machine(extoll) is extoll
+    assert hash(gm.machine("extoll")) == hash(extoll)
+    assert extoll.values()["link.bandwidth"] == 625e6
+    assert extoll.values()["topology"] == extoll.topology == "mesh3d:4x4x4"
+    assert list(extoll.values()) == [parameter.key for parameter in PARAMETERS["extoll"]]
+    assert json.loads(json.dumps(extoll.effective())) == extoll.effective()
+    with pytest.raises(AttributeError):
+        extoll.name = "other"
+
+
+def test_a_changed_machine_leaves_the_first_one_alone():
+    extoll = gm.machine("extoll")
+    faster = extoll.with_(link_bandwidth="1250 MB/s", topology="torus3d:4x4x4", ranks_per_node=8)
+    assert extoll["link.bandwidth"].value == 625e6
+    assert faster.values() == {
+        **extoll.values(), "link.bandwidth": 1.25e9, "topology": "torus3d:4x4x4", "ranks_per_node": 8.0,
+    }  # fmt: skip
+    assert faster.label == str(faster) == "extoll+link.bandwidth=1.25 GB/s+ranks_per_node=8+topology=torus3d:4x4x4"
+    assert faster.column == "extoll+link.bandwidth=1.25 GB/s+ranks_per_node=8"
+    assert gm.machine(faster.label) == faster
+    number = faster.effective()["link.bandwidth"]
+    assert (number["origin"], number["confidence"], number["text"]) == ("override", "given", "1.25 GB/s")
+    assert number["source"].startswith("given; the machine's file says 625 MB/s (seed: extoll")
+    assert number["hardware"] == list(extoll["link.bandwidth"].hardware)
+    assert extoll.effective()["link.bandwidth"]["origin"] == "file"
+
+
+def test_keys_are_spelt_with_dots_or_underscores():
+    extoll = gm.machine("extoll")
+    ways = [
+        extoll.with_(link_bandwidth="1 GB/s"), extoll.with_({"link.bandwidth": "1 GB/s"}),
+        extoll.with_({"link_bandwidth": "1 GB/s"}), extoll.with_(**{"link.bandwidth": "1 GB/s"}),
+    ]  # fmt: skip
+    assert len(set(ways)) == 1
+    with pytest.raises(UsageError, match=r"^link.bandwidth of machine extoll is given twice; allowed: once$"):
+        extoll.with_({"link.bandwidth": "1 GB/s"}, link_bandwidth="2 GB/s")
+
+
+@pytest.mark.parametrize("network", sorted(PARAMETERS))
+def test_no_two_keys_share_a_spelling_and_every_kind_is_known(network):
+    keys = [parameter.key for parameter in PARAMETERS[network]]
+    assert len({key.replace(".", "_") for key in keys}) == len(keys)
+    assert {parameter.kind for parameter in PARAMETERS[network]} <= {*QUANTITIES, "topology"}
+    assert all(parameter.summary for parameter in PARAMETERS[network])
+
+
+def test_saying_what_the_file_says_changes_nothing():
+    extoll = gm.machine("extoll")
+    assert extoll.with_(link_bandwidth="0.625 GB/s") == extoll
+    assert extoll.with_(link_bandwidth="1 GB/s").with_(link_bandwidth="625 MB/s") == extoll
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("extol", f"unknown machine 'extol'; did you mean 'extoll'? allowed: {KNOWN} (see `gasmeter list machines`)"),
+        ("ledger", f"unknown machine 'ledger'; allowed: {KNOWN} (see `gasmeter list machines`)"),
+        ("../extoll", f"unknown machine '../extoll'; did you mean 'extoll'? allowed: {KNOWN}"
+         " (see `gasmeter list machines`)"),
+        ("extoll+fast", "machine 'extoll+fast': 'fast' is not key=value; allowed: for instance"
+         " extoll+link.bandwidth=1.25 GB/s"),
+        ("extoll+link.latency=1 us+link.latency=2 us",
+         "machine 'extoll+link.latency=1 us+link.latency=2 us': link.latency is given twice; allowed: once"),
+    ],
+)  # fmt: skip
+def test_a_bad_name_of_a_machine_is_one_line(name, message):
+    with pytest.raises(UsageError) as caught:
+        gm.machine(name)
+    assert str(caught.value) == message
+
+
+def test_an_unknown_parameter_is_answered_with_the_nearest():
+    with pytest.raises(UsageError) as caught:
+        gm.machine("ideal").with_(nic_gab="1 us")
+    assert str(caught.value).startswith(
+        "unknown parameter of machine ideal 'nic_gab'; did you mean 'nic.gap'? allowed:"
+    )
+
+
+def test_the_digest_is_one_of_numbers():
+    extoll = gm.machine("extoll")
+    text = (MACHINES / "extoll.toml").read_text()
+    assert read_machine(text.replace('"625 MB/s"', '"0.625 GB/s"'), "other").digest == extoll.digest
+    assert read_machine(text.replace('"625 MB/s"', '"626 MB/s"'), "extoll").digest != extoll.digest
+    assert extoll.with_(link_bandwidth="626 MB/s").digest != extoll.digest
+    other = subprocess.run(
+        [sys.executable, "-c", "import gasmeter as gm; print(gm.machine('extoll').digest)"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert other.stdout.strip() == extoll.digest
+
+
+@pytest.mark.parametrize(("name", "number"), NUMBERS, ids=[f"{name}.{number.key}" for name, number in NUMBERS])
+def test_every_number_is_accounted_for(name, number):
+    assert number.source
+    assert number.hardware or number.estimate or number.source.startswith("choice: ")
+    assert set(number.hardware) <= set(facts())
+    assert number.estimate or number.confidence != "low"
+    if number.estimate:
+        found = number.facts()
+        assert found["low"] <= found["value"] <= found["high"]
+        assert number.source.startswith(("estimate", "recalled"))
+
+
+def test_estimates_that_restate_a_fact_have_its_range():
+    units = {"us": 1e-6, "ns": 1e-9, "GB/s": 1e9, "B": 1.0, "slots": 1.0, "us/page": 1e-6, "KB": 1024.0}
+    exempt = {  # made of several facts, or of a part of one: their sources say how
+        "host.call", "host.header_build", "host.copy_start", "host.copy_bandwidth", "host.line_store", "host.pio_start",
+        "host.pio_bandwidth", "host.update", "host.update_in_cache", "host.cache", "host.memory_bandwidth",
+        "link.buffer", "velo.send_engine", "velo.read_pointer_update", "rma.descriptor", "rma.notification",
+        "rma.requester", "rma.completer",
+        "rma.responder", "mpi.match_element",
+    }  # fmt: skip
+    for number in gm.machine("extoll").estimates():
+        if number.key in exempt:
+            continue
+        fact = facts()[number.hardware[0]]
+        ends = [float(end) * units[fact.unit] for end in fact.value.split("..")]
+        found = number.facts()
+        assert [found["low"], found["high"]] == pytest.approx(ends), number.key
+
+
+def test_the_parts_of_a_velo_message_add_up_to_the_published_latency():
+    value = gm.machine("extoll").values()
+    pio = value["host.pio_start"] + 64 / value["host.pio_bandwidth"]
+    wire = (8 + value["link.header"]) / value["link.bandwidth"] + value["link.latency"]
+    total = pio + value["velo.send_pipeline"] + wire + value["velo.receive_engine"] + value["host.line_transfer"]
+    published = facts()["hw.extoll.velo-latency-between-two-machines"]
+    assert total == pytest.approx(float(published.value) * 1e-6, rel=0.01)
+
+
+def test_the_toy_machine_has_the_numbers_of_its_readme():
+    text = (ROOT / "cpp/gasmeter/networks/ideal/README.md").read_text()
+    value = gm.machine("ideal").values()
+    table = dict(re.findall(r"^\| `(\w+)`[^|]*\| ([\d ]+)", text, re.MULTILINE))
+    assert value["nic.latency"] == pytest.approx(int(table["latency"]) * 1e-9)
+    assert value["nic.gap"] == pytest.approx(int(table["gap"]) * 1e-9)
+    assert 1 / value["nic.bandwidth"] == pytest.approx(int(table["gap_per_byte_fs"].replace(" ", "")) * 1e-15)
+    assert (value["nic.send_slots"], value["nic.reply_slots"]) == (int(table["send_slots"]), int(table["reply_slots"]))
+    prices = dict(re.findall(r"`(\w+)` (\d+)", text))
+    for price, ns in prices.items():
+        if f"host.{price}" in value:
+            assert value[f"host.{price}"] == pytest.approx(int(ns) * 1e-9), price
+    assert value["host.copy_start"] == pytest.approx(int(prices["copy"]) * 1e-9)
+    assert 1 / value["host.copy_bandwidth"] == pytest.approx(0.1e-9)
+
+
+IDEAL = (MACHINES / "ideal.toml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('network = "ideal"', "network =", "machine file m.toml is not TOML"),
+        (
+            'network = "ideal"',
+            'network = "idea"',
+            "unknown network in machine file m.toml 'idea'; did you mean 'ideal'?",
+        ),
+        ('network = "ideal"', "", "unknown network in machine file m.toml 'None'"),
+        ("summary =", "title =", "machine file m.toml: the summary is missing; allowed: one line of text"),
+        ("[nic.gap]", "[nic.gab]", "unknown parameter in machine file m.toml 'nic.gab'; did you mean 'nic.gap'?"),
+        ("[nic.gap]", "[nic.latency.gap]", "nic.gap missing; allowed: every parameter of network ideal"),
+        (
+            'value = "300 ns"',
+            'value = "300 MHz"',
+            "machine file m.toml: nic.gap: '300 MHz' has unit 'MHz'; allowed: a time",
+        ),
+        ('value = "300 ns"', "value = 300", "machine file m.toml: nic.gap: value: Input should be a valid string"),
+        ('value = "300 ns"', 'value = "1 ns"', "nic.gap: 1 ns does not lie between 150 ns and 600 ns; allowed: low <="),
+        ('low = "150 ns"', 'low = "150 B"', "machine file m.toml: nic.gap: range: '150 B' has unit 'B'"),
+        ('low = "150 ns"\n', "", "machine file m.toml: nic.gap: a range needs both low and high"),
+        ('low = "150 ns"\nhigh = "600 ns"\n', "", "nic.gap: it names no hardware; a number without is an estimate"),
+        ('low = "150 ns"\nhigh = "600 ns"\n', 'hardware = ["x"]\n', "nic.gap: confidence is low; such a number"),
+        ('low = "150 ns"', 'lower = "150 ns"', "machine file m.toml: nic.gap: lower: Extra inputs are not permitted"),
+        (
+            'high = "600 ns"\nconfidence = "low"',
+            'high = "600 ns"\nconfidence = "fair"',
+            "nic.gap: confidence: Input should be 'high', 'medium' or 'low'",
+        ),
+        ('value = "4 slots"', 'value = "4.5 slots"', "nic.reply_slots: '4.5 slots' is not a whole number"),
+    ],
+)
+def test_a_machine_file_with_a_mistake_is_refused(old, new, message):
+    assert old in IDEAL
+    head, mark, tail = IDEAL.partition("[nic.gap]")
+    text = head + (mark + tail).replace(old, new, 1) if old in mark + tail else IDEAL.replace(old, new, 1)
+    with pytest.raises(UsageError) as caught:
+        read_machine(text, "m")
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_what_is_installed_holds_the_machine_files():
+    ignored = subprocess.run(
+        ["git", "check-ignore", *map(str, MACHINES.glob("*")), str(MACHINES.parent / "published" / "hardware.csv")],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert ignored.returncode in {1, 128}, ignored.stdout  # 128: no working tree of git
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["scikit-build"]
+    assert build["wheel"] == {"packages": ["python/gasmeter"]}
+    here = Path(gm.__file__).parent
+    assert {path.name for path in MACHINES.glob("*.toml")} == {path.name for path in (here / "machines").glob("*.toml")}
+    assert (here / "published" / "hardware.csv").is_file()
