@@ -1,6 +1,7 @@
 """Runs every command that README.md shows, word for word, in a fresh copy of the repository and a fresh environment.
 
-A copy that is fresh already, and its environment, are used with --here.
+A copy that is fresh already, and its environment, are used with --here. --first: the first command alone, which
+installs the package and runs its main job.
 
 The command that runs the tests is left out here: whoever calls this runs it on its own.
 """
@@ -44,7 +45,10 @@ def main() -> int:
     if not found:
         print("README.md shows no commands", file=sys.stderr)
         return 1
-    if sys.argv[1:] == ["--here"]:
+    options = set(sys.argv[1:])
+    if "--first" in options:
+        found = found[:1]
+    if "--here" in options:
         return run(found, ROOT, dict(os.environ))
     with tempfile.TemporaryDirectory() as folder:
         clone = Path(folder) / "gasmeter"

@@ -12,8 +12,9 @@ from gasmeter import catalogue, limits
 from gasmeter.measuring import probe, runner, sessions
 
 # Builds share their machine: a test that once takes long is no failure.
-hypothesis.settings.register_profile("gasmeter", deadline=None)
-hypothesis.settings.load_profile("gasmeter")
+hypothesis.settings.register_profile("quick", deadline=None)
+hypothesis.settings.register_profile("thorough", deadline=None, max_examples=2000)
+hypothesis.settings.load_profile(os.environ.get("GASMETER_TEST_PROFILE", "quick"))
 
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     # As in a job that a shell runs in the background: tests press Ctrl-C, and what they start inherits this.

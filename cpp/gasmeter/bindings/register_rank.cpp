@@ -56,7 +56,7 @@ class RankProcess {
   void leave() {
     py::module_::import("gc").attr("collect")();
     py::gil_scoped_release without_gil;
-    // No network may be used once its MPI is finished; whoever still refers to an endpoint does not call it any more.
+    // No network may be used once it is finished; whoever still refers to an endpoint does not call it any more.
     for (const std::shared_ptr<Attached>& job : jobs_) {
       if (const auto endpoint = job->python.lock()) endpoint->end_teams();
       job->endpoint.close();
@@ -123,7 +123,7 @@ Parameters
 payload : buffer
     Contiguous bytes, passed to the client as they are.
 )")
-      .def("leave", &RankProcess::leave, "Finish what an MPI needs finished; after the last command.")
+      .def("leave", &RankProcess::leave, "Tell the networks that have to know; after the last command.")
       .def("attach", &RankProcess::attach, "segment_bytes"_a, "conduit"_a = "smp",
            "options"_a = std::map<std::string, std::string>(), "seed"_a = 1,
            R"(Reserve a segment on every rank and connect them; collective.
@@ -133,7 +133,7 @@ Parameters
 segment_bytes : int
     Size of this rank's segment, zeroed, the same on every rank; 0 or more.
 conduit : str, default "smp"
-    smp, udp or mpi.
+    Name of a conduit of rank processes.
 options : dict of str to str
     Options of the conduit that differ from their defaults.
 seed : int

@@ -3,7 +3,7 @@
 //   ping-pong    two ranks put to each other in turn
 //   fetch-add    every rank adds to one word of rank 0, at most 16 outstanding per rank
 //   am           an active message to a random rank per update and its reply, at most 16 outstanding, through the core
-// The first three run on the fabric alone (raw@fabric), am on any modelled conduit: the program here. Virtual times are
+// The first three run raw, on links and routers alone; am on any modelled conduit: the program here. Virtual times are
 // of no interest; the data are checked all the same.
 #include "gasmeter/bench/simulator.hpp"
 
@@ -23,7 +23,7 @@ using namespace bench;
 
 namespace {
 
-// Nothing lands there; as large as a rank's memory on the fabric alone, so that memory per rank compares.
+// Nothing lands there; as large as a rank's memory in the raw program, so that memory per rank compares.
 constexpr Bytes kSegment = 256;
 
 template <class H>
@@ -32,7 +32,8 @@ class AmSimulator final : public Program {
   AmSimulator(core::Endpoint<H>& endpoint, const Settings& settings)
       : endpoint_(endpoint), choice_(settings, index(endpoint.rank())) {
     if (settings.op != "am") {
-      throw UsageError("kernel simulator: op " + settings.op + " runs on raw@fabric; op am on conduits");
+      throw UsageError("kernel simulator: op " + settings.op +
+                       " runs raw alone (see `gasmeter list kernels`), op am on conduits alone");
     }
     std::array<core::HandlerEntry<H>, 2> entries{{{{}, &on_update, this, "update"}, {{}, &on_reply, this, "reply"}}};
     endpoint.register_handlers(entries);
