@@ -185,12 +185,12 @@ def list_command(what: str | None, name: str | None, as_json: bool) -> None:
     """List what exists, with options, units and defaults.
 
     Without an argument: kernels, conduits and the experiments in ./experiments, whose points and times `list
-    experiments` tells. With a NAME: that one alone, of a
-    machine with the sources of its numbers, too. Experiments are read, not run: what a file works out by code of its
-    own is listed when it is named, which runs that file's top level.
+    experiments` tells. With a NAME: that one alone, of a machine, which may be the path of a machine file, with the
+    sources of its numbers, too. Experiments are read, not run: what a file works out by code of its own is listed when
+    it is named, which runs that file's top level.
     """
     wanted = [what] if what else list(_SHORT)
-    found = {each: _LISTS[each]() for each in wanted if each != "experiments"}
+    found = {each: _entries(each, name) for each in wanted if each != "experiments"}
     if "experiments" in wanted:
         found["experiments"] = _experiments(planned=as_json or what is not None)
     if what and name:
@@ -206,6 +206,13 @@ def list_command(what: str | None, name: str | None, as_json: bool) -> None:
             out(f"  none{where}")
         for entry in found[each]:
             _print(entry, whole=name is not None)
+
+
+def _entries(what: str, name: str | None) -> list[Entry]:
+    """Return what a list holds; a machine that is asked for by the path of its file is in none."""
+    from gasmeter.machines.named import is_file
+
+    return [_machine(name)] if what == "machines" and name and is_file(name) else _LISTS[what]()
 
 
 def _named(entries: list[Entry], what: str, name: str) -> Entry:

@@ -1,18 +1,22 @@
-"""Machine files: one number as it stands there, and a whole file."""
+"""Machine files: one number as it stands there, and a whole file with the base and the hosts that it names."""
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
-from typing import Any, Literal
+from collections.abc import Collection, Mapping
+from typing import Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from gasmeter.errors import UsageError, unknown
-from gasmeter.machines.machine import Machine, Number, number_value
+from gasmeter.machines.folder import hosts, machines, read_file
+from gasmeter.machines.machine import WHERE, Machine, Number, number_value
 from gasmeter.machines.parameters import PARAMETERS, Parameter
 
 __all__ = ["Entry", "read_machine"]
+
+_Said: TypeAlias = tuple[object, str]
+"""An entry and where it stands, for messages."""
 
 
 class Entry(BaseModel):
@@ -42,12 +46,14 @@ class Entry(BaseModel):
 def read_machine(text: str, name: str) -> Machine:
     """Return the machine that a file describes.
 
+    What the file itself says comes before what its ``hosts`` say, and that before what its ``base`` says.
+
     Parameters
     ----------
     text : str
         Content of the file, TOML.
     name : str
-        Name of the machine.
+        Name of the machine; the path of a file that is not installed.
 
     Returns
     -------
@@ -57,28 +63,82 @@ def read_machine(text: str, name: str) -> Machine:
     Raises
     ------
     UsageError
-        If the file is no TOML, a parameter is missing or unknown, or a number is not as its kind demands.
+        If the file is no TOML, a parameter is missing or unknown, a number is not as its kind demands, its base or
+        hosts do not exist, or bases lead back to a file that is based on them.
     """
-    where = f"machine file {name}.toml"
-    try:
-        content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{where} is not TOML ({error}); allowed: see python/gasmeter/machines", name) from error
-    network, summary = (content.pop(field, None) for field in ("network", "summary"))
-    if not isinstance(network, str) or network not in PARAMETERS:
-        raise unknown(f"network in {where}", str(network), PARAMETERS, "gasmeter list conduits")
+    return _read(text, name, ())
+
+
+def _read(text: str, name: str, above: tuple[str, ...]) -> Machine:
+    where = f"machine file {name.removesuffix('.toml')}.toml"
+    content = _parsed(text, where, name)
+    base, shared, named, summary = (content.pop(field, None) for field in ("base", "hosts", "network", "summary"))
+    below = None if base is None else _read_base(base, where, (*above, name))
+    network = _network(named, below, where)
     if not isinstance(summary, str) or not summary:
         raise UsageError(f"{where}: the summary is missing; allowed: one line of text", name)
-    entries = _flattened(content)
     parameters = {parameter.key: parameter for parameter in PARAMETERS[network]}
-    for key in entries:
-        if key not in parameters:
-            raise unknown(f"parameter in {where}", key, parameters, "python/gasmeter/machines/parameters.py")
-    missing = [key for key in parameters if key not in entries]
+    own = _entries(content, where, parameters)
+    said = {**({} if shared is None else _read_hosts(shared, where)), **own}
+    missing = [key for key in parameters if key not in said and (below is None or key not in below)]
     if missing:
         raise UsageError(f"{where}: {', '.join(missing)} missing; allowed: every parameter of network {network}", name)
-    numbers = tuple(_read_number(parameters[key], entries[key], f"{where}: {key}") for key in parameters)
-    return Machine(name, network, summary, numbers)
+    numbers = [
+        below[key] if below is not None and key not in said else _read_number(parameter, *said[key])
+        for key, parameter in parameters.items()
+    ]
+    return Machine(name, network, summary, tuple(numbers))
+
+
+def _network(named: object, below: Machine | None, where: str) -> str:
+    """Return the network that a file names, or else that of its base."""
+    found = below.network if below is not None and named is None else named
+    if not isinstance(found, str) or found not in PARAMETERS:
+        raise unknown(f"network in {where}", str(found), PARAMETERS, "gasmeter list conduits")
+    if below is not None and found != below.network:
+        raise UsageError(
+            f"{where}: its network is {found}, that of its base {below.name} is {below.network}; allowed: a base of"
+            " the same network",
+            found,
+        )
+    return found
+
+
+def _read_base(base: object, where: str, above: tuple[str, ...]) -> Machine:
+    if not isinstance(base, str) or base not in machines():
+        raise unknown(f"base in {where}", str(base), machines(), WHERE)
+    if base in above:
+        circle = " -> ".join([*above, base])
+        raise UsageError(
+            f"{where}: its base {base} goes round in a circle ({circle}); allowed: bases that end at a machine without",
+            base,
+        )
+    return _read(read_file(base), base, above)
+
+
+def _read_hosts(name: object, where: str) -> dict[str, _Said]:
+    """Return what hosts that several machines share say; they may know more than one network asks for."""
+    if not isinstance(name, str) or name not in hosts():
+        raise unknown(f"hosts in {where}", str(name), hosts(), "python/gasmeter/machines/hosts")
+    named = f"machine file hosts/{name}.toml"
+    known = [parameter.key for network in PARAMETERS.values() for parameter in network]
+    return _entries(_parsed(read_file(name, shared=True), named, name), named, dict.fromkeys(known))
+
+
+def _parsed(text: str, where: str, name: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{where} is not TOML ({error}); allowed: see python/gasmeter/machines", name) from error
+
+
+def _entries(content: Mapping[str, Any], where: str, known: Collection[str]) -> dict[str, _Said]:
+    """Return the entries of a file by dotted key, each with where it stands."""
+    entries = _flattened(content)
+    for key in entries:
+        if key not in known:
+            raise unknown(f"parameter in {where}", key, known, "python/gasmeter/machines/parameters.py")
+    return {key: (entry, f"{where}: {key}") for key, entry in entries.items()}
 
 
 def _flattened(content: Mapping[str, Any], prefix: str = "") -> dict[str, object]:

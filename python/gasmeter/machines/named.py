@@ -1,4 +1,4 @@
-"""Machines by name: those that have a file, and what-ifs by their label."""
+"""Machines by name: those that are installed, those of a file by its path, and what-ifs by their label."""
 
 from __future__ import annotations
 
@@ -6,23 +6,28 @@ import functools
 from pathlib import Path
 
 from gasmeter.errors import UsageError, unknown
+from gasmeter.machines.folder import machines, read_file
 from gasmeter.machines.machine import WHERE, Machine
 
-__all__ = ["machine", "machines"]
+__all__ = ["is_file", "machine", "machines"]
 
-_FOLDER = Path(__file__).resolve().parent
-_LEDGER = "ledger"
+_FILE = ".toml"
 
 
-def machines() -> list[str]:
-    """Return the names of all machines.
+def is_file(name: str) -> bool:
+    """Return whether a name of a machine is the path of a file.
+
+    Parameters
+    ----------
+    name : str
+        As `machine` takes it, without overrides.
 
     Returns
     -------
-    list of str
-        Sorted; `machine` takes each.
+    bool
+        Installed machines go by names that are none.
     """
-    return sorted(path.stem for path in _FOLDER.glob("*.toml") if path.stem != _LEDGER)
+    return name.endswith(_FILE)
 
 
 def machine(name: str | Machine) -> Machine:
@@ -31,7 +36,8 @@ def machine(name: str | Machine) -> Machine:
     Parameters
     ----------
     name : str or Machine
-        Name of a machine, or a label with overrides such as ``"extoll+link.bandwidth=1.25 GB/s"``.
+        Name of a machine, path of a machine file, which ends in ``.toml``, or a label with overrides such as
+        ``"extoll+link.bandwidth=1.25 GB/s"``.
 
     Returns
     -------
@@ -41,16 +47,30 @@ def machine(name: str | Machine) -> Machine:
     Raises
     ------
     UsageError
-        If there is no such machine, or an override is not allowed.
+        If there is no such machine, its file has a mistake, or an override is not allowed.
     """
-    return name if isinstance(name, Machine) else _labelled(name)
+    if isinstance(name, Machine):
+        return name
+    base, *changes = (part.strip() for part in name.split("+"))
+    return _labelled(base, tuple(changes), _stamp(base) if is_file(base) else ())
+
+
+def _stamp(path: str) -> tuple[int, ...]:
+    """Return what tells that a file was changed since it was read."""
+    try:
+        found = Path(path).stat()
+    except OSError as error:
+        raise UsageError(
+            f"machine file {path}: {error.strerror}; allowed: the path of a file, or one of {', '.join(machines())}"
+            f" (see `{WHERE}`)",
+            path,
+        ) from error
+    return found.st_mtime_ns, found.st_size, found.st_ino
 
 
 @functools.lru_cache(maxsize=1024)
-def _labelled(name: str) -> Machine:
-    base, *changes = (part.strip() for part in name.split("+"))
-    if base not in machines():
-        raise unknown("machine", base, machines(), WHERE)
+def _labelled(base: str, changes: tuple[str, ...], stamp: tuple[int, ...]) -> Machine:
+    name = "+".join([base, *changes])
     found: dict[str, object] = {}
     for change in changes:
         key, equals, text = (part.strip() for part in change.partition("="))
@@ -62,11 +82,20 @@ def _labelled(name: str) -> Machine:
         if key in found:
             raise UsageError(f"machine {name!r}: {key} is given twice; allowed: once", name)
         found[key] = text
-    return _from_file(base).with_(found)
+    return _from_file(base, stamp).with_(found)
 
 
-@functools.cache
-def _from_file(name: str) -> Machine:
+@functools.lru_cache(maxsize=64)
+def _from_file(name: str, stamp: tuple[int, ...]) -> Machine:
     from gasmeter.machines.files import read_machine  # noqa: PLC0415 - loads pydantic, which real ranks do without
 
-    return read_machine((_FOLDER / f"{name}.toml").read_text(encoding="utf-8"), name)
+    if not stamp and name not in machines():
+        raise unknown("machine", name, machines(), WHERE)
+    return read_machine(_text(name) if stamp else read_file(name), name)
+
+
+def _text(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"machine file {path}: {error}; allowed: a TOML file that can be read", path) from error

@@ -263,14 +263,18 @@ def test_a_machine_file_with_a_mistake_is_refused(old, new, message):
     assert "\n" not in str(caught.value)
 
 
+def _tables(folder):
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*.toml")}
+
+
 def test_what_is_installed_holds_the_machine_files():
     ignored = subprocess.run(
-        ["git", "check-ignore", *map(str, MACHINES.glob("*")), str(MACHINES.parent / "published" / "hardware.csv")],
+        ["git", "check-ignore", *map(str, [*MACHINES.rglob("*"), MACHINES.parent / "published" / "hardware.csv"])],
         cwd=ROOT, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert ignored.returncode in {1, 128}, ignored.stdout  # 128: no working tree of git
     build = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["scikit-build"]
     assert build["wheel"] == {"packages": ["python/gasmeter"]}
     here = Path(gm.__file__).parent
-    assert {path.name for path in MACHINES.glob("*.toml")} == {path.name for path in (here / "machines").glob("*.toml")}
+    assert _tables(MACHINES) == _tables(here / "machines")
     assert (here / "published" / "hardware.csv").is_file()
