@@ -6,7 +6,6 @@ from typing import Literal
 
 __all__ = [
     "BLIND",
-    "CONFORMANCE_CONDUITS",
     "FEWEST_STARTS",
     "FORMATS",
     "IMPORT_FORMATS",
@@ -23,9 +22,6 @@ REPORT_FORMATS = ("table", "markdown", "junit", "json")
 
 IMPORT_FORMATS = ("osu", "imb", "perftest", "ucx_perftest", "gasnet")
 """Other tools whose output is read: `gasmeter.exchange.import_results`."""
-
-CONFORMANCE_CONDUITS = ("smp", "udp", "mpi", "extoll", "ibv", "ideal")
-"""Conduits whose rules `gasmeter doctor --conformance` shows by default."""
 
 Blind = Literal["removed", "tripled"]
 BLIND: tuple[Blind, ...] = ("removed", "tripled")

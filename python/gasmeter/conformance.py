@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import gasmeter
-from gasmeter.choices import CONFORMANCE_CONDUITS
 from gasmeter.doctor import mpis
 from gasmeter.errors import EnvironmentLacks, GasmeterError, UsageError
 from gasmeter.installed import worker_binary
@@ -26,19 +25,6 @@ __all__ = ["PROGRAM", "Broken", "Counts", "Family", "Suite", "conformance_progra
 
 PROGRAM = "gasmeter-conformance"
 
-_OF_FAMILY = {
-    "threads": "smp",
-    "amudp": "udp",
-    "faults": "ideal",
-    "faults-in-turn": "ideal",
-    "lazy-and-strict": "ideal",
-    "mpi-memory": "mpi",
-    "mpi-extoll": "mpi@extoll",
-    "mpi-ibv": "mpi@ibv",
-    "udp-ethernet": "udp@ethernet",
-    "amudp-ethernet": "udp@ethernet",
-}
-"""Conduits of families whose name does not begin with it."""
 _MPI_RANKS = (2, 3)
 _MPI_FLAGS = {"openmpi": ("--oversubscribe", "--bind-to", "none")}
 _ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -202,24 +188,8 @@ def conformance_program() -> Path:
     return found[0]
 
 
-def conduit_of(family: str) -> str:
-    """Return the conduit that a family of jobs tests.
-
-    Parameters
-    ----------
-    family : str
-        As `gasmeter-conformance --list` names it.
-
-    Returns
-    -------
-    str
-        For instance ``smp``, ``mpi@extoll``.
-    """
-    return _OF_FAMILY.get(family, family.partition("-")[0])
-
-
 def run_suite(
-    program: Path, conduits: Sequence[str] = CONFORMANCE_CONDUITS, progress: Callable[[str], None] | None = None
+    program: Path, conduits: Sequence[str] | None = None, progress: Callable[[str], None] | None = None
 ) -> Suite:
     """Run the families of some conduits.
 
@@ -227,8 +197,9 @@ def run_suite(
     ----------
     program : Path
         As `conformance_program` finds it.
-    conduits : sequence of str
-        Which; all that the program knows if it is empty.
+    conduits : sequence of str, optional
+        Which; all that the program knows if it is empty, and without it those of a network of their own
+        (not ``CONDUIT@NETWORK``).
     progress : callable, optional
         Told the name of each family before it runs.
 
@@ -244,38 +215,43 @@ def run_suite(
     EnvironmentLacks
         If the program cannot be run.
     """
-    names = [line for line in _ask(program, "--list").splitlines() if line]
-    known = list(dict.fromkeys(conduit_of(name) for name in names))
+    listed = [json.loads(line) for line in _ask(program, "--json", "--list").splitlines()]
+    known = list(dict.fromkeys(str(entry["conduit"]) for entry in listed))
+    if conduits is None:
+        conduits = [name for name in known if "@" not in name]
     for conduit in conduits:
         if conduit not in known:
             raise UsageError(f"conduit {conduit!r} has no conformance family; allowed: {', '.join(known)}", conduit)
     suite = Suite(program, json.loads(_ask(program, "--json", "--version")), {})
     for line in _ask(program, "--json", "--list-cases").splitlines():
-        entry = json.loads(line)
-        suite.cases[entry["case"]] = entry["group"]
-    wanted = list(conduits) or known
-    for name in names:
-        if conduit_of(name) in wanted:
-            _run(suite, name, [str(program), "--json", name], {}, progress)
-    if "mpi" in wanted:
-        _over_mpis(suite, progress)
+        case = json.loads(line)
+        suite.cases[case["case"]] = case["group"]
+    wanted = [entry for entry in listed if entry["conduit"] in conduits or not conduits]
+    for entry in wanted:
+        if "family" in entry:
+            family = Family(entry["family"], entry["conduit"])
+            _run(suite, family, [str(program), "--json", family.name], {}, progress)
+    for entry in wanted:
+        if "launched" in entry:
+            _over_mpis(suite, entry["launched"], entry["conduit"], progress)
     return suite
 
 
-def _over_mpis(suite: Suite, progress: Callable[[str], None] | None) -> None:
-    """Run the cases over each MPI that was found, started by its own mpiexec."""
+def _over_mpis(suite: Suite, network: str, conduit: str, progress: Callable[[str], None] | None) -> None:
+    """Run the cases over each library of a network that was found, started by its own launcher: an mpiexec."""
     folder, found = mpis()
     if not found:
-        suite.notes.append("mpi: no MPI was found when this was built; its matched messages ran in memory alone")
+        suite.notes.append(f"{conduit}: no MPI was found when this was built; its matched messages ran in memory alone")
     for name, launcher in found.items():
         if not launcher:
-            suite.notes.append(f"mpi: {name} has no mpiexec here and was not run")
+            suite.notes.append(f"{conduit}: {name} has no mpiexec here and was not run")
             continue
         own = os.environ.get("GASMETER_MPIEXEC")
         words = shlex.split(own) if own else [launcher, *_MPI_FLAGS.get(name, ())]
+        family = Family(f"{network}-{name}", conduit)
         for ranks in _MPI_RANKS:
-            command = [*words, "-n", str(ranks), str(suite.program), "--json", "--mpi", name]
-            _run(suite, f"mpi-{name}", command, {"GASMETER_MPI_PLUGINS": str(folder), **_ROOT}, progress)
+            command = [*words, "-n", str(ranks), str(suite.program), "--json", f"--{network}", name]
+            _run(suite, family, command, {"GASMETER_MPI_PLUGINS": str(folder), **_ROOT}, progress)
 
 
 def _ask(program: Path, *words: str) -> str:
@@ -289,14 +265,16 @@ def _ask(program: Path, *words: str) -> str:
 
 
 def _run(
-    suite: Suite, name: str, command: Sequence[str], more: Mapping[str, str], progress: Callable[[str], None] | None
+    suite: Suite,
+    family: Family,
+    command: Sequence[str],
+    more: Mapping[str, str],
+    progress: Callable[[str], None] | None,
 ) -> None:
     """Run one family and add what it says."""
     if progress is not None:
-        progress(name)
-    family = next((one for one in suite.families if one.name == name), None)
-    if family is None:
-        family = Family(name, conduit_of(name))
+        progress(family.name)
+    if family not in suite.families:
         suite.families.append(family)
     done = subprocess.run(
         command, capture_output=True, text=True, errors="replace", env={**os.environ, **more}, check=False

@@ -1,78 +1,35 @@
-// Ranks in virtual time, with faults if wanted.
+// A conduit in virtual time, composed as for a measurement, on a network set up for tests; with faults if wanted.
 #pragma once
 
-#include <algorithm>
-#include <exception>
-#include <memory>
+#include <string>
 
 #include "gasmeter/conduit/fault_injection.hpp"
+#include "gasmeter/networks/conformance.hpp"
+#include "gasmeter/run/conduits.hpp"
 #include "job.hpp"
-#include "support/model_world.hpp"
 
 namespace gasmeter::conformance {
 
+// All belong to the build's tables.
 struct ModelSetup {
-  unsigned ranks = 2;
-  unsigned nodes = 2;
-  bool neighbourhood = false;
-  bool strict = false;
-  conduit::FaultPlan plan = conduit::FaultPlan::none();
+  const run::ConduitInfo* conduit = nullptr;
+  const networks::ConformanceSetup* setup = nullptr;
+  const networks::TrialMachine* machine = nullptr;  // null: the invented one as it is
 };
 
-template <class World>
-class ModelJobIn final : public Job<sim::ModelHost> {
+class ModelJob final : public Job<sim::ModelHost> {
  public:
-  explicit ModelJobIn(const ModelSetup& setup) : setup_(setup) {}
+  ModelJob(const ModelSetup& setup, const networks::TrialShape& shape,
+           const conduit::FaultPlan& plan = conduit::FaultPlan::none(), bool strict = false)
+      : setup_(setup), shape_(shape), plan_(plan), strict_(strict) {}
 
-  Outcome run(const Case<sim::ModelHost>& test) override {
-    std::vector<conduit::FaultInjectingConduit*> faults;
-    World world({setup_.ranks, setup_.nodes, setup_.neighbourhood, setup_.strict, test.shape.segment_bytes,
-                 test.shape.ring_bytes},
-                [&](conduit::Conduit& inner) {
-                  auto wrapped = std::make_unique<conduit::FaultInjectingConduit>(inner, setup_.plan);
-                  faults.push_back(wrapped.get());
-                  return wrapped;
-                });
-    Findings findings;
-    Board board{};
-    Outcome outcome;
-    outcome.clocks_ps.resize(setup_.ranks);
-    outcome.traces.resize(setup_.ranks);
-    try {
-      world.run([&](core::Endpoint<sim::ModelHost>& endpoint) {
-        Member<sim::ModelHost> member(endpoint, findings, board);
-        if constexpr (requires { world.installation().serve(Rank{}); }) {
-          member.meanwhile = [&world, rank = endpoint.rank()] { world.installation().serve(rank); };
-        }
-        test.body(member);
-        outcome.clocks_ps[member.self()] = endpoint.host().now().ps;
-        outcome.traces[member.self()] = member.trace();
-      });
-      for (std::uint32_t rank = 0; rank < setup_.ranks; ++rank) {
-        expect_nothing_left(world.endpoint(rank), findings);
-        expect_balance(rank, faults[rank]->counters(), findings, outcome);
-      }
-    } catch (const std::exception& error) {
-      findings.add(std::string("a rank left the case with: ") + error.what());
-    }
-    outcome.failures = findings.take();
-    return outcome;
-  }
+  Outcome run(const Case<sim::ModelHost>& test) override;
 
  private:
-  static void expect_balance(std::uint32_t rank, const conduit::FaultCounters& counters, Findings& findings,
-                             Outcome& outcome) {
-    if (counters.outstanding() != 0) {
-      findings.add("rank " + std::to_string(rank) + ": " + std::to_string(counters.outstanding()) +
-                   " prepared messages were neither sent nor given back");
-    }
-    outcome.acquisitions = std::max(outcome.acquisitions, counters.acquisitions);
-    outcome.injected += counters.injected;
-  }
-
   ModelSetup setup_;
+  networks::TrialShape shape_;
+  conduit::FaultPlan plan_;
+  bool strict_;
 };
-
-using ModelJob = ModelJobIn<testing::ModelWorld>;
 
 }  // namespace gasmeter::conformance

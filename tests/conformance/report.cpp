@@ -8,6 +8,7 @@
 #include "cases.hpp"
 #include "gasmeter/base/version.hpp"
 #include "gasmeter/core/checked.hpp"
+#include "suite.hpp"
 
 namespace gasmeter::conformance {
 namespace {
@@ -102,6 +103,24 @@ void tell_build(Form form) {
     std::printf("gasmeter-conformance %s (%s, %s, %s)\n", kVersion, kCompiler, kBuildType,
                 core::kChecked ? "checked" : "misuse is not diagnosed");
   }
+}
+
+void tell_family(Form form, const Family& family) {
+  if (form == Form::json) {
+    std::printf(R"({"family": %s, "conduit": %s, "kind": %s, "repeats": %s, "runs": %zu})"
+                "\n",
+                quoted(family.name).c_str(), quoted(family.conduit).c_str(), quoted(name_of(family.kind)).c_str(),
+                family.repeats ? "true" : "false", family.runs().size());
+  } else {
+    std::printf("%s\n", family.name.c_str());
+  }
+}
+
+void tell_launched(Form form, const Launched& launched) {
+  if (form != Form::json) return;
+  std::printf(R"({"launched": %s, "conduit": %s})"
+              "\n",
+              quoted(launched.network).c_str(), quoted(launched.conduit).c_str());
 }
 
 void tell_cases(Form form) {

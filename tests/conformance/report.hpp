@@ -7,6 +7,9 @@
 
 namespace gasmeter::conformance {
 
+struct Family;
+struct Launched;
+
 enum class Form : std::uint8_t { text, json };
 enum class State : std::uint8_t { passed, failed, skipped };
 
@@ -34,6 +37,10 @@ struct Report {
 void tell(Form form, const Report& report);
 // What was compiled, and how: a release build does not diagnose misuse.
 void tell_build(Form form);
+// A family that can be asked for, and for programs what its conduit and its ranks are.
+void tell_family(Form form, const Family& family);
+// Of a network with a launcher: for programs alone.
+void tell_launched(Form form, const Launched& launched);
 // Every case and its group.
 void tell_cases(Form form);
 

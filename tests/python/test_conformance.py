@@ -8,16 +8,22 @@ from click.testing import CliRunner
 
 from gasmeter import conformance
 from gasmeter.cli.app import cli
-from gasmeter.conformance import Counts, conduit_of, conformance_program, run_suite
+from gasmeter.conformance import Counts, conformance_program, run_suite
 from gasmeter.errors import EnvironmentLacks, UsageError
 
 CASES = {"a_put_arrives": "rma", "two_replies_are_refused": "misuse", "calls_are_diagnosed": "restricted"}
+CONDUITS = {
+    "smp-mapped": "smp", "threads": "smp", "mpi-memory": "mpi", "mpi-extoll": "mpi@extoll", "amudp": "udp",
+    "faults": "ideal",
+}  # fmt: skip
 FAKE = """#!{python}
 import json, os, sys
 words = sys.argv[1:]
-cases, families, checked = {cases}, {families}, {checked}
-if words == ["--list"]:
-    print("\\n".join(families))
+cases, conduits, families, checked = {cases}, {conduits}, {families}, {checked}
+if words == ["--json", "--list"]:
+    for name in families:
+        print(json.dumps(dict(family=name, conduit=conduits.get(name, name), kind="threads", repeats=False, runs=3)))
+    print(json.dumps(dict(launched="mpi", conduit="mpi")))
 elif words == ["--json", "--version"]:
     print(json.dumps(dict(version="9.9", compiler="GNU 99", build_type="Release", sanitizers="", checked=checked)))
 elif words == ["--json", "--list-cases"]:
@@ -48,7 +54,8 @@ def program(tmp_path, monkeypatch):
 
     def make(families, checked=False):
         path = tmp_path / "gasmeter-conformance"
-        path.write_text(FAKE.format(python=sys.executable, cases=CASES, families=families, checked=checked))
+        told = {"cases": CASES, "conduits": CONDUITS, "families": families, "checked": checked}
+        path.write_text(FAKE.format(python=sys.executable, **told))
         path.chmod(0o755)
         monkeypatch.setenv("GASMETER_CONFORMANCE", str(path))
         return path
@@ -126,12 +133,21 @@ def test_each_mpi_runs_under_its_own_launcher(program, tmp_path, monkeypatch):
     assert suite.notes == ["mpi: openmpi has no mpiexec here and was not run"]
 
 
-def test_unknown_conduits_are_refused_and_families_know_theirs(program):
-    with pytest.raises(UsageError, match="'tcp' has no conformance family; allowed: smp, udp"):
+def test_unknown_conduits_are_refused_and_families_tell_theirs(program):
+    with pytest.raises(UsageError, match=r"'tcp' has no conformance family; allowed: smp, udp, mpi$"):
         run_suite(program({"smp": "passes", "udp": "passes"}), ("tcp",))
-    assert [conduit_of(name) for name in ("smp-mapped", "amudp", "mpi-extoll", "faults", "mpi-openmpi", "ibv")] == [
-        "smp", "udp", "mpi@extoll", "ideal", "mpi", "ibv",
-    ]  # fmt: skip
+    families = dict.fromkeys(["smp-mapped", "amudp", "mpi-extoll", "faults", "ibv"], "passes")
+    suite = run_suite(program(families), ())
+    assert [family.conduit for family in suite.families] == ["smp", "udp", "mpi@extoll", "ideal", "ibv"]
+
+
+def test_without_a_choice_each_network_runs_its_own_conduits(program):
+    program(dict.fromkeys(["smp", "amudp", "mpi-extoll", "faults"], "passes"))
+    suite = run_suite(conformance_program())
+    assert [family.name for family in suite.families] == ["smp", "amudp", "faults"]
+    groups = json.loads(call("--json").stdout)["groups"]
+    assert {tuple(group["conduits"]) for group in groups} == {("smp", "udp", "ideal")}
+    assert "mpi@extoll" in call("--conduit", "all").stdout
 
 
 def test_without_the_program_one_line_says_how_to_get_it(tmp_path, monkeypatch):

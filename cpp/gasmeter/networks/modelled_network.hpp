@@ -11,6 +11,7 @@
 #include "gasmeter/conduit/conduit.hpp"
 #include "gasmeter/conduit/counts.hpp"
 #include "gasmeter/conduit/recording.hpp"
+#include "gasmeter/networks/conformance.hpp"
 #include "gasmeter/networks/network.hpp"
 #include "gasmeter/services/datagram_service.hpp"
 #include "gasmeter/services/matched_messages.hpp"
@@ -43,6 +44,8 @@ class ModelledNetwork {
   // On a rank's own fibre when it has ended a block: sends what its peers may still lack, since nobody polls until the
   // next.
   virtual void settle(Rank /*rank*/) {}
+  // Likewise, while it waits for something else: what it does for its peers without polling.
+  virtual void serve(Rank /*rank*/) {}
   // Writes down what a raw program does. False where the network cannot.
   [[nodiscard]] virtual bool record_raw(conduit::RankRecord&) { return false; }
   // Keys of the machine that nothing has depended on so far: with other values in their place all would have come to
@@ -61,7 +64,7 @@ class ModelledNetwork {
 // What a job in virtual time hands to the network it runs on; outlives what is made of it.
 struct ModelledJob {
   const Settings& settings;
-  const std::map<std::string, conduit::MachineValues::Value>& machine;  // key to number or text
+  const MachineNumbers& machine;
 };
 
 // A machine of one network: the engine it needs, and then the network for that engine.
@@ -90,6 +93,10 @@ struct ModelledEntry {
   std::string datagrams;                    // modelled sockets and Ethernet
   std::string known_as;                     // in those conduits' names, as in udp@KNOWN_AS; empty: by its own name
   std::vector<OptionInfo> service_options;  // what it adds to theirs
+  // For tests. A machine that stands for none: round numbers, so many nodes; null: the network needs none.
+  MachineNumbers (*invented)(unsigned nodes) = nullptr;
+  std::vector<ConformanceSetup> conformance{{}};  // of its own conduits
+  std::vector<TrialMachine> trial_machines{};
 };
 
 // A conduit over a service, on whichever modelled network offers that: of all ranks of a job.
@@ -105,6 +112,7 @@ class ServiceRanks {
   [[nodiscard]] virtual std::unique_ptr<Program> make_raw(Rank /*rank*/) { return nullptr; }
   // As of a network.
   virtual void settle(Rank rank) = 0;
+  virtual void serve(Rank rank) = 0;
 };
 
 enum class Service : std::uint8_t { messages, datagrams };
@@ -117,8 +125,12 @@ struct ServiceEntry {
   std::string raw_summary;  // of raw@NAME@NETWORK; empty: there is none
   std::vector<OptionInfo> raw_options;
   std::vector<RawInfo> raw;
-  std::unique_ptr<ServiceRanks> (*make)(sim::Engine&, ModelledNetwork&, const ModelledMachine&,
-                                        const Settings&) = nullptr;
+  using Make = std::unique_ptr<ServiceRanks> (*)(sim::Engine&, ModelledNetwork&, const ModelledMachine&,
+                                                 const Settings&);
+  Make make = nullptr;
+  // For tests.
+  std::vector<ConformanceSetup> conformance{{}};
+  Make make_for_trials = nullptr;  // with numbers that wrap around soon; null: they have none
 };
 
 }  // namespace gasmeter::networks

@@ -16,10 +16,12 @@ std::unique_ptr<networks::ModelledMachine> machine_of(const Request& request) {
   return entry->make({request.settings, request.machine});
 }
 
-ComposedNetwork::ComposedNetwork(const Request& request, const networks::ModelledMachine& machine, sim::Engine& engine)
+ComposedNetwork::ComposedNetwork(const Request& request, const networks::ModelledMachine& machine, sim::Engine& engine,
+                                 networks::ServiceEntry::Make make)
     : request_(request), engine_(engine), network_(machine.make_network(engine)) {
   const networks::ServiceEntry* const service = request.conduit->service;
-  if (service != nullptr) service_ = service->make(engine, *network_, machine, request.settings);
+  if (service == nullptr) return;
+  service_ = (make != nullptr ? make : service->make)(engine, *network_, machine, request.settings);
 }
 
 std::unique_ptr<conduit::Conduit> ComposedNetwork::make_conduit(sim::ModelHost host) {
@@ -32,6 +34,10 @@ std::unique_ptr<bench::Program> ComposedNetwork::make_raw(Rank rank) {
 
 void ComposedNetwork::settle(Rank rank) {
   service_ != nullptr ? service_->settle(rank) : network_->settle(rank);
+}
+
+void ComposedNetwork::serve(Rank rank) {
+  service_ != nullptr ? service_->serve(rank) : network_->serve(rank);
 }
 
 std::vector<std::string> ComposedNetwork::unused_keys() const {

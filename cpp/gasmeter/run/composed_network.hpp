@@ -16,12 +16,14 @@ namespace gasmeter::run {
 
 class ComposedNetwork final : public networks::ModelledNetwork {
  public:
-  // All outlive it.
-  ComposedNetwork(const Request& request, const networks::ModelledMachine& machine, sim::Engine& engine);
+  // All outlive it. `make`: of what is between the network and a conduit over a service, in place of the service's own.
+  ComposedNetwork(const Request& request, const networks::ModelledMachine& machine, sim::Engine& engine,
+                  networks::ServiceEntry::Make make = nullptr);
 
   [[nodiscard]] std::unique_ptr<conduit::Conduit> make_conduit(sim::ModelHost host) override;
   [[nodiscard]] std::unique_ptr<bench::Program> make_raw(Rank rank) override;
   void settle(Rank rank) override;
+  void serve(Rank rank) override;
   [[nodiscard]] bool record_raw(conduit::RankRecord& record) override { return network_->record_raw(record); }
   [[nodiscard]] std::vector<std::string> unused_keys() const override;
   void add_to(conduit::Counts& counts) override { network_->add_to(counts); }

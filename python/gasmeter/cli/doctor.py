@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gasmeter.choices import CONFORMANCE_CONDUITS
 from gasmeter.cli.common import note, option, out
 
 if TYPE_CHECKING:
@@ -39,8 +38,8 @@ Examples:
     " were skipped. Exit status 1 if one failed, 3 if the program gasmeter-conformance is missing.",
 )  # fmt: skip
 @option(
-    "--conduit", "conduits", default=",".join(CONFORMANCE_CONDUITS),
-    show_default=True, metavar="C[,C…]", help="Conduits of --conformance; all: every combination the program knows.",
+    "--conduit", "conduits", default="own", show_default=True, metavar="C[,C…]",
+    help="Conduits of --conformance; own: those of a network of their own; all: CONDUIT@NETWORK, too.",
 )  # fmt: skip
 def doctor(*, as_json: bool, conformance: bool, conduits: str) -> int:
     """Show what runs on this machine: conduits, workers, memory, cores, clock, core-to-core probe, limits, versions.
@@ -69,7 +68,7 @@ def _line(finding: Finding) -> str:
 def _conformance(conduits: str, *, as_json: bool) -> int:
     from gasmeter.conformance import conformance_program, run_suite
 
-    wanted = () if conduits == "all" else tuple(text.strip() for text in conduits.split(",") if text.strip())
+    wanted = {"own": None, "all": ()}.get(conduits, tuple(filter(None, map(str.strip, conduits.split(",")))))
     suite = run_suite(conformance_program(), wanted, progress=lambda name: note(f"{name} …"))
     shown = wanted or tuple(dict.fromkeys(family.conduit for family in suite.families))
     if as_json:

@@ -8,7 +8,7 @@
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/run/model_job.hpp"
-#include "support/ethernet_machine.hpp"
+#include "support/invented_machine.hpp"
 
 namespace gasmeter::run {
 namespace {
@@ -29,7 +29,7 @@ Request request(const Asked& asked, const Options& options) {
   static const kernels::Registry registry = kernels::Registry::with_all_kernels();
   Request result = Request::check(registry, asked.kernel, asked.op, asked.conduit, asked.variant, asked.size, 1,
                                   asked.ranks, options);
-  result.machine = testing::ethernet_machine("crossbar:4");
+  result.machine = testing::invented_machine("ethernet", "crossbar:4");
   return result;
 }
 

@@ -9,7 +9,7 @@
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/run/model_job.hpp"
-#include "support/extoll_machine.hpp"
+#include "support/invented_machine.hpp"
 
 namespace gasmeter::run {
 namespace {
@@ -31,7 +31,7 @@ Request request(const Asked& asked, const Options& options) {
   static const kernels::Registry registry = kernels::Registry::with_all_kernels();
   Request result = Request::check(registry, asked.kernel, asked.op, asked.conduit,
                                   asked.conduit == "extoll" ? asked.variant : "", asked.size, 1, asked.ranks, options);
-  result.machine = testing::extoll_machine("mesh3d:2x2x1", asked.placement);
+  result.machine = testing::invented_machine("extoll", "mesh3d:2x2x1", asked.placement);
   return result;
 }
 

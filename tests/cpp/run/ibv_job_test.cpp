@@ -6,7 +6,7 @@
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/run/model_job.hpp"
-#include "support/ibv_machine.hpp"
+#include "support/invented_machine.hpp"
 
 namespace gasmeter::run {
 namespace {
@@ -28,7 +28,7 @@ Request request(const Asked& asked, const Options& options) {
   static const kernels::Registry registry = kernels::Registry::with_all_kernels();
   Request result = Request::check(registry, asked.kernel, asked.op, asked.conduit, asked.variant, asked.size, 1,
                                   asked.ranks, options);
-  result.machine = testing::ibv_machine("fat-tree:4x2", asked.placement);
+  result.machine = testing::invented_machine("ibv", "fat-tree:4x2", asked.placement);
   return result;
 }
 

@@ -6,8 +6,7 @@
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/run/model_job.hpp"
-#include "support/extoll_machine.hpp"
-#include "support/ibv_machine.hpp"
+#include "support/invented_machine.hpp"
 
 namespace gasmeter::run {
 namespace {
@@ -30,8 +29,9 @@ std::int64_t elapsed(const Asked& asked, const Options& options = {}) {
   static const kernels::Registry registry = kernels::Registry::with_all_kernels();
   Request request =
       Request::check(registry, asked.kernel, asked.op, asked.conduit, "", asked.size, 1, asked.ranks, options);
-  request.machine = asked.conduit.ends_with("ibv") ? testing::ibv_machine("crossbar:4", asked.placement)
-                                                   : testing::extoll_machine("mesh3d:2x2x1", asked.placement);
+  request.machine = asked.conduit.ends_with("ibv")
+                        ? testing::invented_machine("ibv", "crossbar:4", asked.placement)
+                        : testing::invented_machine("extoll", "mesh3d:2x2x1", asked.placement);
   for (const auto& [key, value] : asked.machine) request.machine[key] = value;
   ModelJob job(request);
   (void)job.run(asked.iterations);

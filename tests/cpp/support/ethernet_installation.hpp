@@ -12,7 +12,6 @@
 #include "gasmeter/networks/udp/amudp_conduit.hpp"
 #include "gasmeter/networks/udp/settle.hpp"
 #include "gasmeter/networks/udp/udp_conduit.hpp"
-#include "gasmeter/services/impaired_datagrams.hpp"
 #include "networks/ethernet/world.hpp"
 #include "support/model_world.hpp"
 
@@ -20,7 +19,6 @@ namespace gasmeter::testing {
 
 enum class Trouble : std::uint8_t {
   none,
-  loss,      // by plan: lost, doubled, overtaken, late
   overflow,  // rings and buffers that hold next to nothing
 };
 
@@ -36,36 +34,22 @@ class EthernetInstallationOf {
   }
   EthernetInstallationOf(sim::Engine& engine, const ModelShape& shape)
       : network_(engine, sim::Topology::parse(topology(shape)), parameters()),
-        conduits_(shape.ranks),
         settle_(shape.ranks) {}
 
   [[nodiscard]] std::unique_ptr<conduit::Conduit> conduit(sim::ModelHost host) {
-    services::DatagramService* service =
-        &sockets_.emplace_back(network_, host.rank(), Classic ? services::kLargestDatagram : 0);
-    if (What == Trouble::loss) {
-      services::Impairment plan;
-      plan.loss = Classic ? 0.1 : 0.2;
-      plan.duplicate = 0.1;
-      plan.reorder = Classic ? 0 : 0.1;
-      plan.delay = {20'000'000};
-      plan.seed = 11 + index(host.rank());
-      service = &impaired_.emplace_back(*service, plan, [host] { return host.now(); });
-    }
+    auto& service = sockets_.emplace_back(network_, host.rank(), Classic ? services::kLargestDatagram : 0);
     networks::udp::UdpSettings settings;
     settings.key = {0x0706050403020100ULL, 0x0f0e0d0c0b0a0908ULL};
     settings.session = 77;
     settings.first_sequence = ~std::uint64_t{0} - 20;  // wraps around soon
     auto made =
-        std::make_unique<Conduit>(host, *service, host.rank(), host.engine().ranks(), std::span<std::byte>{}, settings);
-    conduits_[index(host.rank())] = made.get();
+        std::make_unique<Conduit>(host, service, host.rank(), host.engine().ranks(), std::span<std::byte>{}, settings);
     settle_[index(host.rank())] = [host, conduit = made.get()] {
       networks::udp::settle(*conduit, host, Classic ? networks::udp::kClassicSilence : networks::udp::kWindowSilence);
     };
     return made;
   }
   void settle(Rank rank) { settle_[index(rank)](); }
-  // What a rank does for its peers while it waits without polling.
-  void serve(Rank rank) { conduits_[index(rank)]->serve(); }
   [[nodiscard]] networks::ethernet::EthernetNetwork& network() { return network_; }
 
  private:
@@ -82,8 +66,6 @@ class EthernetInstallationOf {
 
   networks::ethernet::EthernetNetwork network_;
   std::deque<networks::ethernet::EthernetDatagrams> sockets_;
-  std::deque<services::ImpairedDatagrams> impaired_;
-  std::vector<Conduit*> conduits_;
   std::vector<std::function<void()>> settle_;
 };
 

@@ -43,13 +43,14 @@ class IdealInstallation {
   networks::ideal::IdealNetwork network_;
 };
 
-template <class Installation>
+// `Shape`: what an installation is made of besides an engine.
+template <class Installation, class Shape = ModelShape>
 class ModelWorldOn {
  public:
   using Endpoint = core::Endpoint<sim::ModelHost>;
   using Wrap = std::function<std::unique_ptr<conduit::Conduit>(conduit::Conduit& inner)>;
 
-  explicit ModelWorldOn(const ModelShape& shape, const Wrap& wrap = {})
+  explicit ModelWorldOn(const Shape& shape, const Wrap& wrap = {})
       : engine_(Installation::options(shape)), network_(engine_, shape) {
     std::vector<core::JobView> views;
     std::byte* block = nullptr;

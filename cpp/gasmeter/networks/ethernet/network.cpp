@@ -8,6 +8,7 @@
 
 #include "gasmeter/networks/ethernet/ethernet_datagrams.hpp"
 #include "gasmeter/networks/ethernet/ethernet_network.hpp"
+#include "gasmeter/networks/ethernet/invented_machine.hpp"
 #include "gasmeter/networks/ethernet/raw/programs.hpp"
 #include "gasmeter/networks/installation.hpp"
 #include "gasmeter/networks/registry.hpp"
@@ -144,8 +145,16 @@ void register_ethernet(Registry& registry) {
   ModelledEntry ethernet = entry_of(kEthernet, "one modelled UDP socket a rank, without the library");
   ethernet.make = &make_machine<kEthernet>;
   ethernet.datagrams = "modelled sockets and Ethernet";
+  ethernet.invented = &invented_machine;
+  // Rings and buffers that hold next to nothing: one packet or two, or those of one datagram of the largest kind.
+  ethernet.trial_machines = {
+      {.name = "tight",
+       .other = {{"nic.ring", 4.0}, {"kernel.send_buffer", 4000.0}, {"kernel.receive_buffer", 4000.0}}},
+      {.name = "tight, large datagrams",
+       .other = {{"nic.ring", 64.0}, {"kernel.send_buffer", 4000.0}, {"kernel.receive_buffer", 66500.0}}}};
   registry.add(std::move(ethernet));
 
+  // The same code: it has no invented machine, and the conformance suite runs the conduit over Ethernet alone.
   ModelledEntry ipoib = entry_of(kIpoib, "one modelled UDP socket a rank over InfiniBand, without the library");
   ipoib.make = &make_machine<kIpoib>;
   ipoib.datagrams = "modelled sockets and IP over InfiniBand";

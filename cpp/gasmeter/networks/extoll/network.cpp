@@ -9,6 +9,7 @@
 #include "gasmeter/networks/extoll/extoll_conduit.hpp"
 #include "gasmeter/networks/extoll/extoll_messages.hpp"
 #include "gasmeter/networks/extoll/extoll_network.hpp"
+#include "gasmeter/networks/extoll/invented_machine.hpp"
 #include "gasmeter/networks/extoll/raw/programs.hpp"
 #include "gasmeter/networks/installation.hpp"
 #include "gasmeter/networks/machine_parameters.hpp"
@@ -173,6 +174,39 @@ std::vector<ParameterInfo> parameters() {
   return joined({card_parameters(), own, matching_parameters()});
 }
 
+// Both implementations of active messages, both ways of node mates to reach each other, and mailboxes that overflow.
+std::vector<ConformanceSetup> conformance() {
+  return {
+      {.name = "improved"},
+      {.name = "improved, looped, tiny mailbox", .machine = "tight", .options = {{"node_local", "loop"}}},
+      {.name = "improved, looped, four outstanding",
+       .options = {{"node_local", "loop"}, {"outstanding", "4"}},
+       .repeats = true},
+      {.name = "early, looped",
+       .family = "extoll-early",
+       .options = {{"am", "1"}, {"node_local", "loop"}},
+       .repeats = true},
+      {.name = "early, small mailbox",
+       .family = "extoll-early",
+       .machine = "small",
+       .options = {{"am", "1"}},
+       .repeats = true},
+  };
+}
+
+std::vector<TrialMachine> trial_machines() {
+  const auto with_slots = [](double slots) {
+    return MachineNumbers{{"velo.mailbox_slots", slots},
+                          {"velo.read_pointer_update", slots / 4},
+                          {"rma.notification_slots", 16.0},
+                          {"link.buffer", 4.0},
+                          {"mpi.eager", 1024.0}};
+  };
+  return {{.name = "usual", .other = with_slots(64)},
+          {.name = "small", .other = with_slots(8)},
+          {.name = "tight", .other = with_slots(4)}};
+}
+
 }  // namespace
 }  // namespace extoll
 
@@ -190,6 +224,9 @@ void register_extoll(Registry& registry) {
     return std::make_unique<Machine>(job, conduit::MachineValues("extoll", job.machine));
   };
   entry.messages = "modelled EXTOLL cards";
+  entry.invented = &invented_machine;
+  entry.conformance = conformance();
+  entry.trial_machines = trial_machines();
   registry.add(std::move(entry));
 }
 

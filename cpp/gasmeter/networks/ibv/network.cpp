@@ -8,6 +8,7 @@
 #include "gasmeter/networks/ibv/ibv_conduit.hpp"
 #include "gasmeter/networks/ibv/ibv_messages.hpp"
 #include "gasmeter/networks/ibv/ibv_network.hpp"
+#include "gasmeter/networks/ibv/invented_machine.hpp"
 #include "gasmeter/networks/ibv/raw/programs.hpp"
 #include "gasmeter/networks/installation.hpp"
 #include "gasmeter/networks/machine_parameters.hpp"
@@ -19,19 +20,35 @@ namespace {
 
 using conduit::MachineValues;
 
+struct Limits {
+  IbvLimits conduit;
+  IbvMessageLimits messages;
+};
+
+// As little of everything as carries a message.
+constexpr Limits kTight = {.conduit = {.peer_requests = 4,
+                                       .all_requests = 5,
+                                       .banked = 1,
+                                       .peer_sends = 6,
+                                       .all_sends = 7,
+                                       .shared_receives = 2,
+                                       .large_buffers = 2},
+                           .messages = {.receives = 2, .all_sends = 3, .peer_sends = 2}};
+
 class Modelled final : public ModelledNetwork {
  public:
   Modelled(sim::Engine& engine, const sim::Topology& topology, const IbvParameters& parameters, Bytes eager,
-           const Settings& settings)
-      : engine_(engine), network_(engine, topology, parameters), eager_(eager), settings_(settings) {}
+           const Limits& limits, const Settings& settings)
+      : engine_(engine), network_(engine, topology, parameters), eager_(eager), limits_(limits), settings_(settings) {}
 
   std::unique_ptr<conduit::Conduit> make_conduit(sim::ModelHost host) override {
-    IbvLimits limits;
+    IbvLimits limits = limits_.conduit;
     limits.card_atomics = settings_.text("atomics") == "card";
     return std::make_unique<IbvConduit>(network_.context(host.rank()), host, engine_.ranks(), limits);
   }
   std::unique_ptr<services::MessageDevice> make_messages(Rank rank) override {
-    return std::make_unique<IbvMessages>(network_.context(rank), engine_.host(rank), engine_.ranks(), eager_);
+    return std::make_unique<IbvMessages>(network_.context(rank), engine_.host(rank), engine_.ranks(), eager_,
+                                         limits_.messages);
   }
   std::unique_ptr<Program> make_raw(Rank rank) override {
     return networks::make_raw(raw::programs(), {network_.context(rank), engine_.host(rank), rank, engine_.ranks()},
@@ -54,13 +71,15 @@ class Modelled final : public ModelledNetwork {
   sim::Engine& engine_;
   IbvNetwork network_;
   Bytes eager_;  // the longest two-sided message that does not ask
+  Limits limits_;
   const Settings& settings_;
 };
 
 class Machine final : public ModelledMachine {
  public:
-  Machine(const ModelledJob& job, MachineValues machine)
+  Machine(const ModelledJob& job, MachineValues machine, const Limits& limits = {})
       : settings_(job.settings),
+        limits_(limits),
         installation_(machine, job),
         prices_(conduit::host_prices(machine)),
         parameters_(ibv_parameters(machine, prices_[conduit::SharedPrice::pio_store].per_byte_fs)),
@@ -70,12 +89,14 @@ class Machine final : public ModelledMachine {
 
   sim::EngineOptions engine_options() const override { return installation_.engine_options(settings_, prices_); }
   std::unique_ptr<ModelledNetwork> make_network(sim::Engine& engine) const override {
-    return std::make_unique<Modelled>(engine, installation_.topology(), parameters_, matching_.eager, settings_);
+    return std::make_unique<Modelled>(engine, installation_.topology(), parameters_, matching_.eager, limits_,
+                                      settings_);
   }
   services::MatchingParameters matching() const override { return matching_; }
 
  private:
   const Settings& settings_;
+  Limits limits_;
   Installation installation_;
   conduit::HostPrices prices_;
   IbvParameters parameters_;
@@ -96,6 +117,31 @@ std::vector<ParameterInfo> parameters() {
       {"mpi.deregistration", "time", "forgetting the memory that a long two-sided message was sent from"},
   };
   return joined({card_parameters(), own, matching_parameters()});
+}
+
+// With the limits of the time, and with ones that are met all the time.
+std::vector<ConformanceSetup> conformance() {
+  const std::vector<TrialPlan> trials = {{Trial::compared, {{2, 2}, {4, 2}, {5, 3, true}}},
+                                         {Trial::third_refused, {{4, 2}}}};
+  return {{.name = "usual limits", .trials = trials, .repeats = true},
+          {.name = "tight limits", .machine = "tight", .trials = trials}};
+}
+
+std::vector<TrialMachine> trial_machines() {
+  const auto with_inline_limit = [](double bytes) {
+    return MachineNumbers{
+        {"hca.inline_limit", bytes}, {"hca.not_ready_timer", 2e-6}, {"link.mtu", 1024.0}, {"mpi.eager", 1024.0}};
+  };
+  return {{.name = "usual",
+           .other = with_inline_limit(128),
+           .repeats = true,
+           .under_services = {{Trial::compared, {{4, 2}}}, {Trial::third_refused, {{4, 2}}}}},
+          {.name = "tight",
+           .other = with_inline_limit(16),
+           .under_services = {{Trial::compared, {{4, 2}}}, {Trial::third_refused, {{4, 2}, {3, 3}}}},
+           .make = [](const ModelledJob& job) -> std::unique_ptr<ModelledMachine> {
+             return std::make_unique<Machine>(job, MachineValues("ibv", job.machine), kTight);
+           }}};
 }
 
 }  // namespace
@@ -123,6 +169,9 @@ void register_ibv(Registry& registry) {
     return std::make_unique<Machine>(job, conduit::MachineValues("ibv", job.machine));
   };
   entry.messages = "modelled InfiniBand adapters";
+  entry.invented = &invented_machine;
+  entry.conformance = conformance();
+  entry.trial_machines = trial_machines();
   registry.add(std::move(entry));
 }
 

@@ -111,6 +111,13 @@ void register_ideal(Registry& registry) {
   entry.make = [](const ModelledJob& job) -> std::unique_ptr<ModelledMachine> {
     return std::make_unique<Machine>(job);
   };
+  // Core meets its refusals here, where a job costs least.
+  entry.conformance = {
+      {.trials = {{Trial::plain}}},
+      {.family = "faults", .trials = {{Trial::many_refused, {{2, 2}, {5, 3, true}}}}},
+      {.family = "faults-in-turn", .trials = {{Trial::each_refused}}},
+      {.family = "lazy-and-strict", .trials = {{Trial::compared}}, .repeats = true},
+  };
   entry.needs_machine = false;
   entry.threads = false;
   registry.add(std::move(entry));

@@ -38,6 +38,10 @@ void register_mpi(Registry& registry) {
                      const Settings& settings) -> std::unique_ptr<ServiceRanks> {
     return std::make_unique<OverMessages>(engine, network, machine.matching(), settings);
   };
+  const std::vector<TrialPlan> trials = {{Trial::compared, {{4, 2}, {4, 2, true}}}, {Trial::third_refused}};
+  modelled.conformance = {
+      {.name = "memory", .trials = trials},
+      {.name = "looped, tight", .machine = "tight", .options = {{"node_local", "loop"}}, .trials = trials}};
   registry.add(std::move(modelled));
 }
 

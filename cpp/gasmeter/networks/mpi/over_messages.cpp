@@ -44,6 +44,11 @@ void OverMessages::settle(Rank rank) {
   for (conduit->serve(); !conduit->is_quiet(); conduit->serve()) host.idle(kNever);
 }
 
+void OverMessages::serve(Rank rank) {
+  Conduit* const conduit = members_[index(rank)].conduit;
+  if (conduit != nullptr) conduit->serve();
+}
+
 std::vector<OptionInfo> OverMessages::options() {
   return {{"node_local",
            "choice",

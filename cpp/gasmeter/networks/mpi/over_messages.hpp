@@ -21,6 +21,7 @@ class OverMessages final : public ServiceRanks {
   [[nodiscard]] std::unique_ptr<conduit::Conduit> make_conduit(Rank rank) override;
   [[nodiscard]] std::unique_ptr<Program> make_raw(Rank rank) override;
   void settle(Rank rank) override;
+  void serve(Rank rank) override;
 
   [[nodiscard]] static std::vector<OptionInfo> options();
 

@@ -1,6 +1,9 @@
 // UDP to the rest of the library: this host's sockets, and a conduit over modelled ones.
+#include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "gasmeter/networks/registry.hpp"
 #include "gasmeter/networks/udp/over_datagrams.hpp"
@@ -8,6 +11,37 @@
 #include "gasmeter/networks/udp/real_udp.hpp"
 
 namespace gasmeter::networks {
+namespace udp {
+namespace {
+
+// Datagrams that nothing happens to, that are lost by plan, and that are lost where there is no room.
+std::vector<ConformanceSetup> conformance() {
+  const std::vector<TrialPlan> once_on_two = {{Trial::plain, {{2, 2}}}};
+  const std::vector<TrialPlan> once_on_three = {{Trial::plain, {{3, 3}}}};
+  const std::string overflow = "rings and buffers overflow";
+  return {
+      {.trials = {{Trial::compared}}},
+      {.name = "lossy",
+       .options = {{"loss", "0.2"}, {"dup", "0.1"}, {"reorder", "0.1"}, {"delay_us", "20"}},
+       .trials = once_on_two},
+      {.name = overflow, .machine = "tight", .trials = once_on_three},
+      {.family = "amudp", .options = {{"protocol", "amudp"}}, .trials = {{Trial::compared}}, .repeats = true},
+      {.name = "lossy",
+       .family = "amudp",
+       .options = {{"protocol", "amudp"}, {"loss", "0.1"}, {"dup", "0.1"}, {"delay_us", "20"}},
+       .trials = once_on_two,
+       .repeats = true},
+      {.name = overflow,
+       .family = "amudp",
+       .machine = "tight, large datagrams",
+       .options = {{"protocol", "amudp"}},
+       .trials = once_on_three,
+       .repeats = true},
+  };
+}
+
+}  // namespace
+}  // namespace udp
 
 void register_udp(Registry& registry) {
   using namespace udp;
@@ -29,6 +63,11 @@ void register_udp(Registry& registry) {
   modelled.make = [](sim::Engine& engine, ModelledNetwork& network, const ModelledMachine& /*machine*/,
                      const Settings& settings) -> std::unique_ptr<ServiceRanks> {
     return std::make_unique<OverDatagrams>(engine, network, settings);
+  };
+  modelled.conformance = conformance();
+  modelled.make_for_trials = [](sim::Engine& engine, ModelledNetwork& network, const ModelledMachine& /*machine*/,
+                                const Settings& settings) -> std::unique_ptr<ServiceRanks> {
+    return std::make_unique<OverDatagrams>(engine, network, settings, ~std::uint64_t{0} - 20);
   };
   registry.add(std::move(modelled));
 }

@@ -31,8 +31,13 @@ Bytes largest_datagram(const Settings& settings) {
 
 }  // namespace
 
-OverDatagrams::OverDatagrams(sim::Engine& engine, ModelledNetwork& network, const Settings& settings)
-    : engine_(engine), network_(network), settings_(settings), members_(engine.ranks()) {}
+OverDatagrams::OverDatagrams(sim::Engine& engine, ModelledNetwork& network, const Settings& settings,
+                             std::uint64_t first_sequence)
+    : engine_(engine),
+      network_(network),
+      settings_(settings),
+      first_sequence_(first_sequence),
+      members_(engine.ranks()) {}
 
 std::unique_ptr<conduit::Conduit> OverDatagrams::make_conduit(Rank rank) {
   const ModelHost host = engine_.host(rank);
@@ -51,6 +56,10 @@ void OverDatagrams::settle(Rank rank) {
   if (members_[index(rank)].settle) members_[index(rank)].settle();
 }
 
+void OverDatagrams::serve(Rank rank) {
+  if (members_[index(rank)].serve) members_[index(rank)].serve();
+}
+
 std::vector<OptionInfo> OverDatagrams::options() {
   std::vector<OptionInfo> all = impairment_options();
   all.push_back(
@@ -66,10 +75,13 @@ std::unique_ptr<conduit::Conduit> OverDatagrams::make(ModelHost host, services::
   UdpSettings chosen;
   chosen.key = {0x0706050403020100ULL, 0x0f0e0d0c0b0a0908ULL};
   chosen.session = 1;
+  chosen.first_sequence = first_sequence_;
   // What turns bits may turn any of them.
   if (settings_.number("corrupt") > 0) chosen.covers = Authentication::payload;
   auto made = std::make_unique<Conduit>(host, service, host.rank(), engine_.ranks(), std::span<std::byte>{}, chosen);
-  members_[index(host.rank())].settle = [host, silence, conduit = made.get()] { udp::settle(*conduit, host, silence); };
+  Member& member = members_[index(host.rank())];
+  member.settle = [host, silence, conduit = made.get()] { udp::settle(*conduit, host, silence); };
+  member.serve = [conduit = made.get()] { conduit->serve(); };
   return made;
 }
 

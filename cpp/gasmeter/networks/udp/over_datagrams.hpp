@@ -1,6 +1,7 @@
 // The udp conduit over whichever modelled network offers datagrams: of all ranks of a job.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -12,11 +13,13 @@ namespace gasmeter::networks::udp {
 
 class OverDatagrams final : public ServiceRanks {
  public:
-  // All outlive it.
-  OverDatagrams(sim::Engine& engine, ModelledNetwork& network, const Settings& settings);
+  // All outlive it. `first_sequence`: of every pair.
+  OverDatagrams(sim::Engine& engine, ModelledNetwork& network, const Settings& settings,
+                std::uint64_t first_sequence = 0);
 
   [[nodiscard]] std::unique_ptr<conduit::Conduit> make_conduit(Rank rank) override;
   void settle(Rank rank) override;
+  void serve(Rank rank) override;
 
   [[nodiscard]] static std::vector<OptionInfo> options();
 
@@ -25,6 +28,7 @@ class OverDatagrams final : public ServiceRanks {
     std::unique_ptr<services::DatagramService> sockets;
     std::unique_ptr<services::ImpairedDatagrams> impaired;  // null: nothing is lost by plan
     std::function<void()> settle;
+    std::function<void()> serve;
   };
 
   template <class Conduit>
@@ -34,6 +38,7 @@ class OverDatagrams final : public ServiceRanks {
   sim::Engine& engine_;
   ModelledNetwork& network_;
   const Settings& settings_;
+  std::uint64_t first_sequence_;
   std::vector<Member> members_;
 };
 

@@ -1,17 +1,12 @@
-// The numbers of a machine with EXTOLL cards, round ones that stand for nothing.
-#pragma once
+#include "gasmeter/networks/extoll/invented_machine.hpp"
 
-#include <map>
 #include <string>
 
-#include "gasmeter/conduit/machine_values.hpp"
+namespace gasmeter::networks::extoll {
 
-namespace gasmeter::testing {
-
-inline std::map<std::string, conduit::MachineValues::Value> extoll_machine(const std::string& topology,
-                                                                           const std::string& placement = "fill") {
-  return {{"topology", topology},
-          {"placement", placement},
+MachineNumbers invented_machine(unsigned nodes) {
+  return {{"topology", "mesh2d:" + std::to_string(nodes) + "x1"},
+          {"placement", "fill"},
           {"ranks_per_node", 16.0},
           {"host.call", 10e-9},
           {"host.header_build", 20e-9},
@@ -55,4 +50,4 @@ inline std::map<std::string, conduit::MachineValues::Value> extoll_machine(const
           {"mpi.match_element", 12e-9}};
 }
 
-}  // namespace gasmeter::testing
+}  // namespace gasmeter::networks::extoll

@@ -1,15 +1,11 @@
-// The numbers of a machine with sockets, round ones that stand for nothing.
-#pragma once
+#include "gasmeter/networks/ethernet/invented_machine.hpp"
 
-#include <map>
 #include <string>
 
-#include "gasmeter/conduit/machine_values.hpp"
+namespace gasmeter::networks::ethernet {
 
-namespace gasmeter::testing {
-
-inline std::map<std::string, conduit::MachineValues::Value> ethernet_machine(const std::string& topology) {
-  return {{"topology", topology},
+MachineNumbers invented_machine(unsigned nodes) {
+  return {{"topology", "crossbar:" + std::to_string(nodes)},
           {"placement", "one-per-node"},
           {"ranks_per_node", 4.0},
           {"host.call", 5e-9},
@@ -44,4 +40,4 @@ inline std::map<std::string, conduit::MachineValues::Value> ethernet_machine(con
           {"kernel.receive_buffer", 4194304.0}};
 }
 
-}  // namespace gasmeter::testing
+}  // namespace gasmeter::networks::ethernet

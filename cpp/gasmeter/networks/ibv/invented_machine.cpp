@@ -1,17 +1,12 @@
-// The numbers of a machine with InfiniBand adapters, round ones that stand for nothing.
-#pragma once
+#include "gasmeter/networks/ibv/invented_machine.hpp"
 
-#include <map>
 #include <string>
 
-#include "gasmeter/conduit/machine_values.hpp"
+namespace gasmeter::networks::ibv {
 
-namespace gasmeter::testing {
-
-inline std::map<std::string, conduit::MachineValues::Value> ibv_machine(const std::string& topology,
-                                                                        const std::string& placement = "fill") {
-  return {{"topology", topology},
-          {"placement", placement},
+MachineNumbers invented_machine(unsigned nodes) {
+  return {{"topology", "crossbar:" + std::to_string(nodes)},
+          {"placement", "fill"},
           {"ranks_per_node", 8.0},
           {"host.call", 5e-9},
           {"host.header_build", 10e-9},
@@ -51,4 +46,4 @@ inline std::map<std::string, conduit::MachineValues::Value> ibv_machine(const st
           {"mpi.deregistration", 30e-6}};
 }
 
-}  // namespace gasmeter::testing
+}  // namespace gasmeter::networks::ibv

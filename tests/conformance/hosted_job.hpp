@@ -1,0 +1,56 @@
+// A real network whose ranks are threads of this process, each with memory and conduit of its own.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "gasmeter/base/real_host.hpp"
+#include "gasmeter/conduit/conduit.hpp"
+#include "job.hpp"
+
+namespace gasmeter::conformance {
+
+// One rank's share, made and used on its thread alone.
+class HostedRank {
+ public:
+  HostedRank() = default;
+  HostedRank(const HostedRank&) = delete;
+  HostedRank& operator=(const HostedRank&) = delete;
+  virtual ~HostedRank() = default;
+
+  [[nodiscard]] virtual conduit::Conduit& conduit() = 0;
+  // What it does for its peers without polling.
+  virtual void serve() = 0;
+  // Whether no peer lacks anything that is in its hands.
+  [[nodiscard]] virtual bool is_quiet() const { return true; }
+};
+
+// What the ranks of one job have in common.
+class HostedNetwork {
+ public:
+  HostedNetwork() = default;
+  HostedNetwork(const HostedNetwork&) = delete;
+  HostedNetwork& operator=(const HostedNetwork&) = delete;
+  virtual ~HostedNetwork() = default;
+
+  [[nodiscard]] virtual std::unique_ptr<HostedRank> join(RealHost host, Rank rank, std::span<std::byte> segment) = 0;
+  // After all have left.
+  virtual void judge(Findings& /*findings*/) {}
+};
+
+class HostedJob final : public Job<RealHost> {
+ public:
+  // `per_node`: so many share a neighbourhood; whole nodes.
+  using Make = std::function<std::unique_ptr<HostedNetwork>()>;
+  HostedJob(std::uint32_t ranks, Make make, std::uint32_t per_node = 1);
+
+  Outcome run(const Case<RealHost>& test) override;
+
+ private:
+  std::uint32_t ranks_;
+  Make make_;
+  std::uint32_t per_node_;
+};
+
+}  // namespace gasmeter::conformance

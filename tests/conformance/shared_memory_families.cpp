@@ -1,0 +1,54 @@
+// Conduits whose ranks share all memory: core's neighbourhood is all they are, whatever their name.
+#include <algorithm>
+#include <initializer_list>
+#include <memory>
+#include <string>
+
+#include "cases.hpp"
+#include "gasmeter/run/conduits.hpp"
+#include "suite.hpp"
+#include "thread_job.hpp"
+
+namespace gasmeter::conformance {
+namespace {
+
+template <class H>
+Runs over_memory(std::initializer_list<std::uint32_t> rank_counts, Mapping mapping, const Cases<H>& cases) {
+  Runs runs;
+  for (const std::uint32_t ranks : rank_counts) {
+    add_runs(runs, std::to_string(ranks) + " ranks", std::make_shared<ThreadJob<H>>(ranks, mapping), cases);
+  }
+  return runs;
+}
+
+Runs one_mapping() {
+  return over_memory<RealHost>({2, 3, 4, 8}, Mapping::one, all_cases<RealHost>());
+}
+
+// The race detector takes mappings for different memory.
+Runs mapping_each() {
+  if (!testing::kSeesThroughMappings) return {};
+  return over_memory<RealHost>({2, 3}, Mapping::each, all_cases<RealHost>());
+}
+
+Runs several_threads() {
+  Runs runs = over_memory<ThreadedHost>({2, 3}, Mapping::one, all_cases<ThreadedHost>());
+  for (Run& run : over_memory<ThreadedHost>({1, 2, 3}, Mapping::one, thread_cases())) runs.push_back(std::move(run));
+  return runs;
+}
+
+}  // namespace
+
+void add_shared_memory(Suite& suite) {
+  for (const run::ConduitInfo& conduit : run::conduits()) {
+    if (conduit.real == nullptr || !conduit.real->shares_memory || conduit.raw) continue;
+    suite.add({.name = conduit.name, .conduit = conduit.name, .runs = &one_mapping});
+    suite.add({.name = conduit.name + "-mapped", .conduit = conduit.name, .runs = &mapping_each});
+    const auto is_threads = [](const bench::OptionInfo& option) { return option.name == "threads"; };
+    if (std::any_of(conduit.options.begin(), conduit.options.end(), is_threads)) {
+      suite.add({.name = "threads", .conduit = conduit.name, .runs = &several_threads});
+    }
+  }
+}
+
+}  // namespace gasmeter::conformance
