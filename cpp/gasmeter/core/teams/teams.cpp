@@ -7,6 +7,7 @@
 #include <string>
 
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/base/random.hpp"
 #include "gasmeter/base/real_host.hpp"
 #include "gasmeter/core/teams/executor.hpp"
 #include "gasmeter/sim/model_host.hpp"
@@ -21,7 +22,7 @@ constexpr Bytes kScratch = Bytes{128} * 1024;
 
 // What all members have to agree on; the collective itself stands in the upper four bits.
 std::uint32_t signature_of(const teams::Call& call, const Reduction& reduction) {
-  std::uint64_t hash = 0x9e3779b97f4a7c15U;
+  std::uint64_t hash = kGoldenGamma;
   for (const std::uint64_t value : {std::uint64_t{call.root}, std::uint64_t{call.block}, std::uint64_t{call.element},
                                     static_cast<std::uint64_t>(call.algorithm), std::uint64_t{reduction.code}}) {
     hash = (hash ^ value) * 0xbf58476d1ce4e5b9U;
