@@ -7,14 +7,11 @@
 
 #include "gasmeter/core/atomics/operation.hpp"
 #include "gasmeter/core/endpoint.hpp"
+#include "gasmeter/core/library_handlers.hpp"
 
 namespace gasmeter::core {
 
 namespace atomics {
-
-// The library's own handler indices, beside those of reference/.
-inline constexpr HandlerIndex kRequest{7};
-inline constexpr HandlerIndex kFetched{8};
 
 using ValueType = AtomicType;
 

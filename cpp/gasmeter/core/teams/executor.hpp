@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/core/library_handlers.hpp"
 #include "gasmeter/core/teams/teams.hpp"
 #include "gasmeter/core/teams/wire.hpp"
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "gasmeter/core/endpoint.hpp"
+#include "gasmeter/core/library_handlers.hpp"
 #include "gasmeter/core/negotiated.hpp"
 #include "gasmeter/core/vis/side.hpp"
 
@@ -73,15 +74,6 @@ struct Report {
 };
 
 inline constexpr Bytes kMostPeerCompletion = 128;
-
-// The library's own handler indices.
-inline constexpr HandlerIndex kPutShape{24};
-inline constexpr HandlerIndex kPutList{25};
-inline constexpr HandlerIndex kGetShape{26};
-inline constexpr HandlerIndex kGetList{27};
-inline constexpr HandlerIndex kShapeReply{28};
-inline constexpr HandlerIndex kListReply{29};
-inline constexpr HandlerIndex kPeerCompletion{30};
 
 }  // namespace vis
 
