@@ -16,7 +16,7 @@ install(TARGETS gasmeter-rank gasmeter-probe RUNTIME DESTINATION ${CMAKE_INSTALL
 if(GASMETER_CONFORMANCE)
   install(TARGETS gasmeter-conformance RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
-install(DIRECTORY cpp/gasmeter DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp" PATTERN "bindings" EXCLUDE)
+install(DIRECTORY cpp/gasmeter DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp" PATTERN "*.ipp" PATTERN "bindings" EXCLUDE)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/include/gasmeter/base/version.hpp
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gasmeter/base)
 install(EXPORT gasmeter-targets NAMESPACE gasmeter:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/gasmeter)

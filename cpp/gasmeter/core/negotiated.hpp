@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "gasmeter/core/endpoint.hpp"
+#include "gasmeter/core/internals.hpp"
 
 namespace gasmeter::core {
 
@@ -61,7 +62,8 @@ class Prepared {
   Status commit_long(HandlerIndex handler, Bytes bytes, void* destination, Flags flags, Args... arguments) {
     const std::array<std::int32_t, sizeof...(Args)> words{static_cast<std::int32_t>(arguments)...};
     check_commit("commit_long", Category::long_message, bytes, words.size(), destination);
-    if constexpr (kChecked) s_.endpoint->check_target("commit_long", s_.buffer.header.peer, destination, bytes);
+    if constexpr (kChecked)
+      internals(*s_.endpoint).check_target("commit_long", s_.buffer.header.peer, destination, bytes);
     return slowly([&](State& s) { return send(s, handler, bytes, destination, flags, words); });
   }
   // Sends nothing and gives back what prepare took. After the cancel of a reply another reply may be made.
@@ -77,7 +79,7 @@ class Prepared {
   friend class Endpoint<H>;
   friend class Token<H>;
   using E = Endpoint<H>;
-  using Outgoing = typename E::Outgoing;
+  using Outgoing = typename Internals<H>::Outgoing;
   using Link = typename E::Link;
 
   // How the message will travel.
@@ -104,10 +106,10 @@ class Prepared {
                            Bytes most, void* destination, LocalCompletion local, Flags flags)
       : s_{&endpoint, token, client, destination, {}, local} {
     s_.buffer.header = header;
-    Link* const link = endpoint.near_.link(header.peer);
+    Link* const link = internals(endpoint).near().link(header.peer);
     const bool is_plain =
         header.category == Category::medium && client == nullptr && local.leaf() == nullptr && least <= most;
-    if (GASMETER_LIKELY(link != nullptr && is_plain && most <= endpoint.max_medium_ &&
+    if (GASMETER_LIKELY(link != nullptr && is_plain && most <= endpoint.max_medium() &&
                         header.arguments <= conduit::kMaxArguments) &&
         GASMETER_LIKELY(reserve_record(s_, *link, most))) {
       stay(s_);
@@ -132,8 +134,8 @@ class Prepared {
   GASMETER_INLINE static bool reserve_record(State& s, Link& link, Bytes bytes) {
     E& e = *s.endpoint;
     const unsigned arguments = s.buffer.header.arguments;
-    e.host_.charge(PrivatePrice::call);
-    e.host_.synchronise();
+    e.host().charge(PrivatePrice::call);
+    e.host().synchronise();
     if (GASMETER_UNLIKELY(!lock_of(s, link).try_lock())) return false;  // another thread prepares, maybe for long
     RingSender& ring = ring_of(s, link);
     std::byte* const record = ring.reserve(ring::record(ring::Kind::medium, arguments, bytes));
@@ -157,11 +159,11 @@ class Prepared {
     Link& link = *s.link;
     auto* const record = reinterpret_cast<std::byte*>(s.buffer.slot);
     const auto arguments = static_cast<unsigned>(words.size());
-    e.host_.charge(PrivatePrice::header_build);
-    e.host_.charge_shared(SharedPrice::line_store);
-    E::copy_words(record + 8, words);
+    e.host().charge(PrivatePrice::header_build);
+    e.host().charge_shared(SharedPrice::line_store);
+    Internals<H>::copy_words(record + 8, words);
     const auto before = static_cast<Bytes>(static_cast<std::byte*>(s.buffer.data) - record);
-    e.host_.synchronise();
+    e.host().synchronise();
     const std::uint64_t header = ring::Header::pack(handler, arguments, ring::Kind::medium, bytes);
     const Bytes length = before + ring::round_up(bytes, ring::kGranule);
     if (GASMETER_LIKELY(bytes == s.buffer.size)) {
@@ -170,7 +172,7 @@ class Prepared {
       s.ring->publish_part(header, length, before + s.buffer.size);
     }
     lock_of(s, link).unlock();
-    e.host_.notify(link.rank);
+    e.host().notify(link.rank);
     leave(s);
     s.endpoint = nullptr;
   }
@@ -187,12 +189,12 @@ class Prepared {
   // In checked builds the endpoint knows that something is prepared.
   GASMETER_INLINE static void stay(State& s) {
     if constexpr (kChecked) {
-      s.where = s.endpoint->whereabouts_.get();
-      s.endpoint->whereabouts_.set({Place::prepared, s.where.handler});
+      s.where = internals(*s.endpoint).whereabouts().get();
+      internals(*s.endpoint).whereabouts().set({Place::prepared, s.where.handler});
     }
   }
   GASMETER_INLINE static void leave(State& s) {
-    if constexpr (kChecked) s.endpoint->whereabouts_.set(s.where);
+    if constexpr (kChecked) internals(*s.endpoint).whereabouts().set(s.where);
   }
 
   GASMETER_INLINE void check_use(const char* call) const {

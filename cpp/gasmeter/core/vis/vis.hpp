@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "gasmeter/core/endpoint.hpp"
+#include "gasmeter/core/internals.hpp"
 #include "gasmeter/core/library_handlers.hpp"
 #include "gasmeter/core/negotiated.hpp"
 #include "gasmeter/core/vis/side.hpp"
@@ -102,7 +103,7 @@ class Vis {
   template <class T>
   Status put_nbi(Rank rank, const T& transfer, LocalCompletion local = LocalCompletion::defer(),
                  Flags flags = Flags::none) {
-    return status_of(start(rank, transfer, {true, flags, local, &ep_.implicit_group()}));
+    return status_of(start(rank, transfer, {true, flags, local, &internals(ep_).implicit_group()}));
   }
   template <class T>
   void get(Rank rank, const T& transfer) {
@@ -115,7 +116,7 @@ class Vis {
   }
   template <class T>
   Status get_nbi(Rank rank, const T& transfer, Flags flags = Flags::none) {
-    return status_of(start(rank, transfer, {false, flags, LocalCompletion::defer(), &ep_.implicit_group()}));
+    return status_of(start(rank, transfer, {false, flags, LocalCompletion::defer(), &internals(ep_).implicit_group()}));
   }
 
   // Arms the next put that is not refused: `handler`, without arguments and as of a Medium reply, runs at the peer when
@@ -158,7 +159,7 @@ class Vis {
 
   [[nodiscard]] Event event_of(const Started& started) {
     if (started.result == Result::done) return Event::done();
-    return started.result == Result::refused ? Event::no_op() : ep_.operations_.event_of(started.id);
+    return started.result == Result::refused ? Event::no_op() : internals(ep_).operations().event_of(started.id);
   }
   [[nodiscard]] static Status status_of(const Started& started) {
     return started.result == Result::refused ? Status::no_resource : Status::ok;
