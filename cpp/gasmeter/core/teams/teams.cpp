@@ -9,7 +9,7 @@
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/base/random.hpp"
 #include "gasmeter/base/real_host.hpp"
-#include "gasmeter/core/teams/executor.hpp"
+#include "gasmeter/core/teams/executor.ipp"
 #include "gasmeter/sim/model_host.hpp"
 
 namespace gasmeter::core {

@@ -62,7 +62,7 @@ class Teams {
   using Operation = teams::Operation;
   using Transfer = teams::Transfer;
 
-  // ---- the state machine (executor.hpp)
+  // ---- the state machine (executor.ipp)
   // Takes the collective's place in the team's order, starts it, and returns its event.
   Event begin(Team<H>& team, std::unique_ptr<Operation> operation);
   void launch(Team<H>& team, std::unique_ptr<Operation> operation);

@@ -6,7 +6,7 @@
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/base/real_host.hpp"
-#include "gasmeter/networks/mpi/mpi_receive.hpp"
+#include "gasmeter/networks/mpi/mpi_receive.ipp"
 #include "gasmeter/networks/mpi/words.hpp"
 #include "gasmeter/sim/model_host.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "gasmeter/base/error.hpp"
-#include "gasmeter/networks/udp/amudp_receive.hpp"
+#include "gasmeter/networks/udp/amudp_receive.ipp"
 #include "gasmeter/sim/model_host.hpp"
 
 namespace gasmeter::networks::udp {

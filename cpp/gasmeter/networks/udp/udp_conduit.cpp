@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "gasmeter/base/error.hpp"
-#include "gasmeter/networks/udp/udp_receive.hpp"
-#include "gasmeter/networks/udp/udp_send.hpp"
+#include "gasmeter/networks/udp/udp_receive.ipp"
+#include "gasmeter/networks/udp/udp_send.ipp"
 #include "gasmeter/sim/model_host.hpp"
 
 namespace gasmeter::networks::udp {
