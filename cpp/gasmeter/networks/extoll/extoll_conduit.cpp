@@ -7,6 +7,7 @@
 #include <string>
 
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/conduit/prepare_check.hpp"
 #include "gasmeter/networks/extoll/extoll_network.hpp"
 
 namespace gasmeter::networks::extoll {
@@ -67,14 +68,9 @@ bool ExtollConduit::is_near(Rank rank) const {
 }
 
 Status ExtollConduit::prepare(const AmHeader& header, const void* /*client*/, Bytes least, Bytes most, AmBuffer& out) {
-  const Bytes largest = header.category == Category::medium ? kMostMedium : kMostLong;
-  if (least > largest || least > most || header.arguments > conduit::kMaxArguments) {
-    throw UsageError("extoll: message of " + std::to_string(least) + " to " + std::to_string(most) + " bytes and " +
-                     std::to_string(header.arguments) + " arguments; at most " + std::to_string(largest) +
-                     " bytes and " + std::to_string(conduit::kMaxArguments) + " arguments fit");
-  }
+  const Bytes room = conduit::check_prepare("extoll", capabilities_, header, least, most);
   out.header = header;
-  out.size = std::min(most, largest);
+  out.size = room;
   out.data = nullptr;
   out.slot = 0;
   if (is_near(header.peer)) return prepare_near(out);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/conduit/prepare_check.hpp"
 
 namespace gasmeter::networks::ibv {
 
@@ -110,16 +111,13 @@ void IbvConduit::give_buffer(std::uint32_t which) {
 }
 
 Status IbvConduit::prepare(const AmHeader& header, const void* /*client*/, Bytes least, Bytes most, AmBuffer& out) {
-  const Bytes largest = header.category == Category::medium ? kMostMedium : kMostLong;
-  if (least > largest || least > most || header.arguments > conduit::kMaxArguments ||
-      index(header.peer) >= peers_.size()) {
-    throw UsageError("ibv: message of " + std::to_string(least) + " to " + std::to_string(most) + " bytes and " +
-                     std::to_string(header.arguments) + " arguments to rank " + std::to_string(index(header.peer)) +
-                     "; at most " + std::to_string(largest) + " bytes and " + std::to_string(conduit::kMaxArguments) +
-                     " arguments fit, and ranks are 0.." + std::to_string(peers_.size() - 1));
+  const Bytes room = conduit::check_prepare("ibv", capabilities_, header, least, most);
+  if (index(header.peer) >= peers_.size()) {
+    throw UsageError("ibv: message to rank " + std::to_string(index(header.peer)) + "; ranks are 0.." +
+                     std::to_string(peers_.size() - 1));
   }
   out.header = header;
-  out.size = std::min(most, largest);
+  out.size = room;
   out.data = nullptr;
   Peer& peer = peers_[index(header.peer)];
   if (!header.is_reply && (peer.credits == 0 || requests_left_ == 0)) return Status::no_resource;
