@@ -84,8 +84,8 @@ Status ExtollConduit::prepare(const AmHeader& header, const void* /*client*/, By
     return Status::no_resource;
   }
   if (header.category == Category::long_message) {
-    if (bounce_.empty()) return Status::no_resource;  // the notification of one that is free again will wake
-    out.data = bounce_.take();
+    if (bounce_.free() == 0) return Status::no_resource;  // the notification of one that is free again will wake
+    out.data = bounce_.at(bounce_.take());
   } else if (header.category == Category::medium) {
     Message& message = store_.take(out.size);
     out.data = message.data();
@@ -100,7 +100,7 @@ void ExtollConduit::cancel(const AmBuffer& buffer) {
     host_.synchronise();
     give_slot(network_.inbox(buffer.header.peer));
   } else if (buffer.header.category == Category::long_message) {
-    bounce_.give(static_cast<const std::byte*>(buffer.data));
+    bounce_.give(bounce_.number_of(static_cast<const std::byte*>(buffer.data)));
   }
   if (buffer.slot != 0) store_.give(*message_of(buffer));
   if (is_limited(buffer.header.peer, buffer.header.is_reply)) --flows_[index(buffer.header.peer)].under_way;
@@ -122,7 +122,7 @@ Status ExtollConduit::commit(const AmBuffer& buffer, const AmCommit& commit, con
     if (header.size != 0) {
       start_put(buffer, commit);
     } else {
-      bounce_.give(data);
+      bounce_.give(bounce_.number_of(data));
     }
     data = reinterpret_cast<const std::byte*>(&destination);
   }

@@ -58,9 +58,9 @@ IbvConduit::IbvConduit(IbvContext& context, sim::ModelHost host, unsigned ranks,
       requests_left_(requests_at_once(limits, ranks)),
       sends_left_(limits.all_sends),
       requests_posted_(std::min(limits.shared_receives, limits.peer_requests * ranks)),
-      small_(limits.all_sends, kBufferStride),
-      large_(limits.large_buffers, kMostLong),
-      receives_(requests_posted_ + requests_left_ + 1, kBufferStride),
+      small_("ibv", limits.all_sends, kBufferStride),
+      large_("ibv", limits.large_buffers, kMostLong),
+      receives_("ibv", requests_posted_ + requests_left_ + 1, kBufferStride),
       operations_(limits.all_sends) {
   for (Peer& peer : peers_) peer.credits = static_cast<std::uint16_t>(limits.peer_requests);
   capabilities_.max_request_medium = kMostMedium;
@@ -72,7 +72,7 @@ IbvConduit::IbvConduit(IbvContext& context, sim::ModelHost host, unsigned ranks,
   capabilities_.max_transfer = kMostLong;
   const unsigned receives = requests_posted_ + requests_left_;
   context_.open({limits.peer_sends, {requests_posted_ + 1, requests_left_ + 1}, limits.all_sends, receives + 1});
-  for (const Buffers* const each : {&small_, &large_, &receives_}) context_.register_memory(each->memory());
+  for (const BufferPool* const each : {&small_, &large_, &receives_}) context_.register_memory(each->memory());
   for (std::uint32_t which = 0; which < receives; ++which) post_receive(receives_.take(), which >= requests_posted_);
   spare_ = receives_.take();
 }
