@@ -16,7 +16,12 @@ install(TARGETS gasmeter-rank gasmeter-probe RUNTIME DESTINATION ${CMAKE_INSTALL
 if(GASMETER_CONFORMANCE)
   install(TARGETS gasmeter-conformance RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
-install(DIRECTORY cpp/gasmeter DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp" PATTERN "bindings" EXCLUDE)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS cpp/cmake/public_headers.txt)
+file(STRINGS cpp/cmake/public_headers.txt public_headers REGEX "^[^#]")
+foreach(header IN LISTS public_headers)
+  get_filename_component(folder ${header} DIRECTORY)
+  install(FILES cpp/gasmeter/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gasmeter/${folder})
+endforeach()
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/include/gasmeter/base/version.hpp
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gasmeter/base)
 install(EXPORT gasmeter-targets NAMESPACE gasmeter:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/gasmeter)

@@ -10,21 +10,14 @@
 #include <string>
 
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/base/random.hpp"
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/bench/settings.hpp"
 
 namespace gasmeter::bench {
 
-// Finaliser of splitmix64 (Steele, Lea, Flood 2014): every input bit changes half of the output bits.
-constexpr std::uint64_t mix(std::uint64_t value) {
-  value += 0x9e3779b97f4a7c15U;
-  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9U;
-  value = (value ^ (value >> 27)) * 0x94d049bb133111ebU;
-  return value ^ (value >> 31);
-}
-
 inline std::byte pattern_byte(std::uint64_t seed, Bytes offset) {
-  return static_cast<std::byte>(mix(seed ^ (offset / 8 * 0x10001U)) >> (offset % 8 * 8));
+  return static_cast<std::byte>(splitmix64(seed ^ (offset / 8 * 0x10001U)) >> (offset % 8 * 8));
 }
 
 // Private memory that starts on a page, as segments do: copies between the two are then alike on every conduit and on

@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "gasmeter/base/platform.hpp"
-#include "gasmeter/bench/pattern.hpp"
+#include "gasmeter/base/random.hpp"
 
 namespace gasmeter::bench::random_access {
 
@@ -48,7 +48,7 @@ inline constexpr double kAllowedErrorFraction = 0.01;
 // updates evens out. Another seed begins elsewhere, so that short runs are even, too.
 [[nodiscard]] constexpr std::uint64_t offset_of_seed(std::uint64_t seed) {
   if (seed <= 1) return 0;
-  return mix((seed - 1) * 0x9e3779b97f4a7c15U) % kPeriod;  // the seed-th value of splitmix64
+  return splitmix64((seed - 1) * kGoldenGamma) % kPeriod;  // the seed-th value of splitmix64
 }
 
 // Which rank owns which words: N words, a power of two; the first N mod P ranks own one word more.

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "gasmeter/base/random.hpp"
 #include "gasmeter/bench/settings.hpp"
 
 namespace gasmeter::bench::simulator {
@@ -15,7 +16,7 @@ class Choice {
  public:
   // A sequence of its own for each rank.
   Choice(const Settings& settings, std::uint32_t rank)
-      : state_(((settings.seed + 1) * 0x9e3779b97f4a7c15ULL + rank * 0xbf58476d1ce4e5b9ULL) | 1U) {}
+      : state_(((settings.seed + 1) * kGoldenGamma + rank * 0xbf58476d1ce4e5b9ULL) | 1U) {}
 
   std::uint64_t next() {
     state_ ^= state_ >> 12U;

@@ -5,20 +5,9 @@
 #include <string>
 
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/base/random.hpp"
 
 namespace gasmeter::conduit {
-
-namespace {
-
-// SplitMix64's output function: a different random word for every counter value.
-std::uint64_t mixed(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15U;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
-  return x ^ (x >> 31);
-}
-
-}  // namespace
 
 FaultPlan FaultPlan::every(std::uint64_t n) {
   if (n < 2) throw UsageError("fault plan: every " + std::to_string(n) + "th acquisition; 2 or more is allowed");
@@ -46,7 +35,7 @@ bool FaultPlan::fails(std::uint64_t acquisition) const {
     case Kind::once:
       return acquisition == number_;
     case Kind::random:
-      return mixed(seed_ ^ mixed(acquisition)) < number_;
+      return splitmix64(seed_ ^ splitmix64(acquisition)) < number_;
   }
   return false;
 }

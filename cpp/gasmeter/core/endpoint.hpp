@@ -23,6 +23,7 @@
 #include "gasmeter/core/checked.hpp"
 #include "gasmeter/core/event.hpp"
 #include "gasmeter/core/handler_table.hpp"
+#include "gasmeter/core/internals.hpp"
 #include "gasmeter/core/landing_table.hpp"
 #include "gasmeter/core/lock.hpp"
 #include "gasmeter/core/neighbourhood.hpp"
@@ -301,26 +302,7 @@ class Endpoint final : private conduit::Delivery {
   [[nodiscard]] std::uint32_t outstanding_operations() const { return operations_.outstanding(); }
 
  private:
-  friend class Token<H>;
-  friend class Prepared<H>;
-  template <class>
-  friend class SlowHandlers;
-  template <class>
-  friend class Reference;
-  template <class>
-  friend class RemoteAtomics;
-  template <class>
-  friend class HandlerLock;
-  template <class>
-  friend class Vis;
-  template <class>
-  friend class Teams;
-  template <class>
-  friend class Incoming;
-  template <class>
-  friend class AwaitedData;
-  template <class E, AtomicValue T>
-  friend class AtomicDomain;
+  friend struct Internals<H>;
 
   enum class Outgoing : std::uint8_t { request, reply };
   // A message whose arguments and payload stand ready.
@@ -511,85 +493,6 @@ class Endpoint final : private conduit::Delivery {
   std::array<std::uint64_t, NeighbourhoodLayout::kBarrierRounds> barrier_arrivals_{};
 };
 
-template <class H>
-const HandlerEntry<H>* Token<H>::entry() const {
-  return endpoint_.handlers_.entry(message_.handler);
-}
-
-template <class H>
-Bytes Token<H>::max_reply_medium(unsigned arguments, Flags flags) const {
-  return endpoint_.max_reply_medium(message_.source, arguments, flags);
-}
-
-template <class H>
-Bytes Token<H>::max_reply_long(unsigned arguments, Flags flags) const {
-  return endpoint_.max_reply_long(message_.source, arguments, flags);
-}
-
-template <class H>
-template <std::convertible_to<std::int32_t>... Args>
-Status Token<H>::reply_short(HandlerIndex handler, Flags flags, Args... arguments) {
-  take_reply("reply_short");
-  const std::array<std::int32_t, sizeof...(Args)> words{static_cast<std::int32_t>(arguments)...};
-  if (auto* link = endpoint_.near_.link(message_.source)) {
-    using E = Endpoint<H>;
-    if (GASMETER_LIKELY(endpoint_.template send_near<ring::Kind::short_message>(*link, E::Outgoing::reply, handler,
-                                                                                words, nullptr, 0, nullptr))) {
-      return Status::ok;
-    }
-  }
-  return endpoint_.reply(*this, {Category::short_message, handler, nullptr, 0, nullptr, words}, flags);
-}
-
-template <class H>
-template <std::convertible_to<std::int32_t>... Args>
-Status Token<H>::reply_medium(HandlerIndex handler, const void* from, Bytes bytes, Flags flags, Args... arguments) {
-  take_reply("reply_medium");
-  const std::array<std::int32_t, sizeof...(Args)> words{static_cast<std::int32_t>(arguments)...};
-  if (auto* link = endpoint_.near_.link(message_.source); link != nullptr && bytes <= endpoint_.max_medium_) {
-    using E = Endpoint<H>;
-    if (GASMETER_LIKELY(endpoint_.template send_near<ring::Kind::medium>(*link, E::Outgoing::reply, handler, words,
-                                                                         from, bytes, nullptr))) {
-      return Status::ok;
-    }
-  }
-  return endpoint_.reply(*this, {Category::medium, handler, from, bytes, nullptr, words}, flags);
-}
-
-template <class H>
-template <std::convertible_to<std::int32_t>... Args>
-Status Token<H>::reply_long(HandlerIndex handler, const void* from, Bytes bytes, void* to, Flags flags,
-                            Args... arguments) {
-  endpoint_.check_target("reply_long", message_.source, to, bytes);
-  take_reply("reply_long");
-  const std::array<std::int32_t, sizeof...(Args)> words{static_cast<std::int32_t>(arguments)...};
-  if (auto* link = endpoint_.near_.link(message_.source); link != nullptr && bytes <= endpoint_.max_long_) {
-    using E = Endpoint<H>;
-    if (GASMETER_LIKELY(endpoint_.template send_near<ring::Kind::long_message>(*link, E::Outgoing::reply, handler,
-                                                                               words, from, bytes, to))) {
-      return Status::ok;
-    }
-  }
-  return endpoint_.reply(*this, {Category::long_message, handler, from, bytes, to, words}, flags);
-}
-
-// Always checked: a second reply would be answered to nobody.
-template <class H>
-void Token<H>::take_reply(const char* call) {
-  if (GASMETER_UNLIKELY(replied_ || !message_.is_request)) refuse_reply(call);
-  if constexpr (kChecked) {
-    const Whereabouts where = endpoint_.whereabouts_.get();
-    if (where.place == Place::prepared || where.lock != nullptr) endpoint_.refuse_call(call);
-  }
-  replied_ = true;
-}
-
-template <class H>
-void Token<H>::refuse_reply(const char* call) const {
-  throw UsageError(
-      "rank " + std::to_string(index(endpoint_.rank())) + ": " + call + " in handler " +
-      endpoint_.name_of(message_.handler) + ", called by rank " + std::to_string(index(source())) +
-      (message_.is_request ? ": a request is answered at most once" : ": a reply handler must not communicate"));
-}
-
 }  // namespace gasmeter::core
+
+#include "gasmeter/core/token.ipp"

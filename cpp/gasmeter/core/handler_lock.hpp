@@ -9,6 +9,7 @@
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/core/endpoint.hpp"
+#include "gasmeter/core/internals.hpp"
 
 namespace gasmeter::core {
 
@@ -40,25 +41,25 @@ class HandlerLock {
 
  private:
   void check_free(const char* call) const {
-    for (const void* held = endpoint_.whereabouts_.get().lock; held != nullptr;
+    for (const void* held = internals(endpoint_).whereabouts().get().lock; held != nullptr;
          held = static_cast<const HandlerLock*>(held)->outer_) {
       if (held == this) refuse(std::string(call) + " of a lock that this thread holds: handler-safe locks do not nest");
     }
   }
   void taken() {
-    Whereabouts where = endpoint_.whereabouts_.get();
+    Whereabouts where = internals(endpoint_).whereabouts().get();
     outer_ = where.lock;
     where.lock = this;
-    endpoint_.whereabouts_.set(where);
+    internals(endpoint_).whereabouts().set(where);
   }
   void given_back() {
-    Whereabouts where = endpoint_.whereabouts_.get();
+    Whereabouts where = internals(endpoint_).whereabouts().get();
     if (where.lock != this) {
       refuse(where.lock == nullptr ? "unlock of a lock that this thread does not hold"
                                    : "unlock in another order: the lock that was taken last is given back first");
     }
     where.lock = outer_;
-    endpoint_.whereabouts_.set(where);
+    internals(endpoint_).whereabouts().set(where);
   }
   [[noreturn]] void refuse(const std::string& why) const {
     throw UsageError("rank " + std::to_string(index(endpoint_.rank())) + ": handler-safe lock '" + name_ + "': " + why);

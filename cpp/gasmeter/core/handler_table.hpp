@@ -13,14 +13,12 @@
 #include "gasmeter/base/platform.hpp"
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/conduit/am.hpp"
+#include "gasmeter/core/library_handlers.hpp"
 
 namespace gasmeter::core {
 
 template <class H>
 class Token;
-
-// Indices below are the library's own; clients use 128..255.
-inline constexpr std::uint8_t kFirstClientHandler = 128;
 
 template <class H>
 using HandlerFunction = void (*)(Token<H>&);

@@ -10,6 +10,7 @@
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/base/platform.hpp"
 #include "gasmeter/core/endpoint.hpp"
+#include "gasmeter/core/internals.hpp"
 #include "gasmeter/core/landing_table.hpp"
 
 namespace gasmeter::core {
@@ -44,8 +45,8 @@ class Incoming {
     Endpoint<H>& endpoint = token_.endpoint();
     bool is_owed = false;
     {
-      const std::lock_guard guard(endpoint.operations_lock_);
-      is_owed = endpoint.operations_.answered(OperationId{word(0)}, token_.source());
+      const std::lock_guard guard(internals(endpoint).operations_lock());
+      is_owed = internals(endpoint).operations().answered(OperationId{word(0)}, token_.source());
     }
     expect(is_owed, "it answers an operation that awaits nothing from this peer");
   }
@@ -54,9 +55,9 @@ class Incoming {
     Endpoint<H>& endpoint = token_.endpoint();
     std::optional<void*> at;
     {
-      const std::lock_guard guard(endpoint.operations_lock_);
-      at = endpoint.landings_.claim({word(1), word(2)},
-                                    {nullptr, bytes, OperationId{word(0)}, token_.source(), token_.handler()});
+      const std::lock_guard guard(internals(endpoint).operations_lock());
+      at = internals(endpoint).landings().claim(
+          {word(1), word(2)}, {nullptr, bytes, OperationId{word(0)}, token_.source(), token_.handler()});
     }
     expect(at.has_value(), "it answers a request that awaits nothing like it from this peer");
     return *at;
@@ -79,15 +80,15 @@ template <class H>
 class AwaitedData {
  public:
   AwaitedData(Endpoint<H>& endpoint, const Landing& landing) : endpoint_(endpoint) {
-    const std::lock_guard guard(endpoint_.operations_lock_);
-    id_ = endpoint_.landings_.open(landing);
+    const std::lock_guard guard(internals(endpoint_).operations_lock());
+    id_ = internals(endpoint_).landings().open(landing);
   }
   AwaitedData(const AwaitedData&) = delete;
   AwaitedData& operator=(const AwaitedData&) = delete;
   ~AwaitedData() {
     if (is_sent_) return;
-    const std::lock_guard guard(endpoint_.operations_lock_);
-    endpoint_.landings_.close(id_);
+    const std::lock_guard guard(internals(endpoint_).operations_lock());
+    internals(endpoint_).landings().close(id_);
   }
   [[nodiscard]] std::int32_t place() const { return static_cast<std::int32_t>(id_.place); }
   [[nodiscard]] std::int32_t generation() const { return static_cast<std::int32_t>(id_.generation); }

@@ -12,7 +12,7 @@ namespace gasmeter::core {
 // An exception leaves nothing prepared, and no reply made.
 template <class H>
 void Prepared<H>::prepare(State& s, Link* link, Bytes least, Bytes most, Flags flags) {
-  E& e = *s.endpoint;
+  const auto e = internals(*s.endpoint);
   const AmHeader header = s.buffer.header;
   const bool is_long = header.category == Category::long_message;
   if (s.token != nullptr) s.token->replied_ = false;
@@ -55,21 +55,21 @@ void Prepared<H>::prepare(State& s, Link* link, Bytes least, Bytes most, Flags f
 
 template <class H>
 bool Prepared<H>::try_prepare(State& s, Link* link, Bytes least, Bytes most) {
-  E& e = *s.endpoint;
+  const auto e = internals(*s.endpoint);
   const AmHeader header = s.buffer.header;
   if (link == nullptr) {
-    const std::lock_guard guard(e.conduit_lock_);
+    const std::lock_guard guard(e.conduit_lock());
     // Whoever wants the buffer back at once gets a copy made; a conduit that could send from it would keep it.
     const void* const lent = s.local.is_now() ? nullptr : s.client;
-    if (e.conduit_->prepare(header, lent, least, most, s.buffer) != Status::ok) return false;
+    if (e.conduit()->prepare(header, lent, least, most, s.buffer) != Status::ok) return false;
     s.way = Way::conduit;
     return true;
   }
   if (header.category == Category::medium && s.client == nullptr) return reserve_record(s, *link, most);
   // What travels is a record whose payload commit() copies. There is room for it now, and for this thread later.
   const bool is_long = header.category == Category::long_message;
-  e.host_.charge(PrivatePrice::call);
-  e.host_.synchronise();
+  e.host().charge(PrivatePrice::call);
+  e.host().synchronise();
   {
     auto& lock = lock_of(s, *link);
     if (!lock.try_lock()) return false;
@@ -82,10 +82,10 @@ bool Prepared<H>::try_prepare(State& s, Link* link, Bytes least, Bytes most) {
   s.buffer.size = most;
   s.buffer.data = nullptr;
   if (s.client != nullptr) return true;
-  typename E::Staging mine;
+  typename Internals<H>::Staging mine;
   {
-    const std::lock_guard guard(e.conduit_lock_);
-    if (e.staging_.bytes >= most) mine = std::exchange(e.staging_, {});
+    const std::lock_guard guard(e.conduit_lock());
+    if (e.staging().bytes >= most) mine = std::exchange(e.staging(), {});
   }
   if (mine.bytes < most || !mine.memory) {
     mine = {std::make_unique_for_overwrite<std::byte[]>(std::max<Bytes>(most, 1)), most};
@@ -98,14 +98,15 @@ bool Prepared<H>::try_prepare(State& s, Link* link, Bytes least, Bytes most) {
 template <class H>
 void Prepared<H>::give_back_staging(State& s) {
   if (s.client != nullptr) return;
-  const std::lock_guard guard(s.endpoint->conduit_lock_);
-  s.endpoint->staging_ = {std::unique_ptr<std::byte[]>(static_cast<std::byte*>(s.buffer.data)), s.buffer.slot};
+  const std::lock_guard guard(internals(*s.endpoint).conduit_lock());
+  internals(*s.endpoint).staging() = {std::unique_ptr<std::byte[]>(static_cast<std::byte*>(s.buffer.data)),
+                                      s.buffer.slot};
 }
 
 template <class H>
 Status Prepared<H>::send(State& s, HandlerIndex handler, Bytes bytes, void* destination, Flags flags,
                          std::span<const std::int32_t> arguments) {
-  E& e = *s.endpoint;
+  const auto e = internals(*s.endpoint);
   leave(s);
   Status status = Status::ok;
   if (s.way == Way::conduit) {
@@ -113,7 +114,7 @@ Status Prepared<H>::send(State& s, HandlerIndex handler, Bytes bytes, void* dest
   } else {
     const AmHeader& header = s.buffer.header;
     const void* const from = s.client != nullptr ? s.client : s.buffer.data;
-    const typename E::Message message{header.category, handler, from, bytes, destination, arguments};
+    const typename Internals<H>::Message message{header.category, handler, from, bytes, destination, arguments};
     status = s.token == nullptr ? e.request_slow(header.peer, message, flags) : e.reply(*s.token, message, flags);
     if (status == Status::ok) {
       s.local.complete_now();
@@ -131,22 +132,22 @@ Status Prepared<H>::send(State& s, HandlerIndex handler, Bytes bytes, void* dest
 
 template <class H>
 Status Prepared<H>::send_by_conduit(State& s, const AmCommit& message, Flags flags) {
-  E& e = *s.endpoint;
+  const auto e = internals(*s.endpoint);
   const bool is_copied = s.client != nullptr && s.buffer.data != s.client;
   if (is_copied && message.size != 0) {
-    e.host_.synchronise();  // the payload may lie where neighbours write
-    e.host_.copy(s.buffer.data, s.client, message.size);
+    e.host().synchronise();  // the payload may lie where neighbours write
+    e.host().copy(s.buffer.data, s.client, message.size);
   }
   // A conduit that sends from the client's buffer tells when that is over.
   OperationId local = conduit::kNoOperation;
   if (s.client != nullptr && !is_copied) {
     ImplicitGroup* const group = s.local.leaf() == nullptr ? &e.implicit_group() : nullptr;
-    const std::lock_guard guard(e.operations_lock_);
-    local = e.operations_.start(OperationKind::am, 1, group);
+    const std::lock_guard guard(e.operations_lock());
+    local = e.operations().start(OperationKind::am, 1, group);
   }
   const auto try_once = [&] {
-    const std::lock_guard guard(e.conduit_lock_);
-    return e.conduit_->commit(s.buffer, message, local) == Status::ok;
+    const std::lock_guard guard(e.conduit_lock());
+    return e.conduit()->commit(s.buffer, message, local) == Status::ok;
   };
   bool sent = true;
   if (is_immediate(flags)) {
@@ -162,11 +163,11 @@ Status Prepared<H>::send_by_conduit(State& s, const AmCommit& message, Flags fla
   if (local == conduit::kNoOperation) {
     if (sent) s.local.complete_now();
   } else {
-    const std::lock_guard guard(e.operations_lock_);
+    const std::lock_guard guard(e.operations_lock());
     if (!sent) {
-      e.operations_.withdraw(local);
+      e.operations().withdraw(local);
     } else if (s.local.leaf() != nullptr) {
-      *s.local.leaf() = e.operations_.event_of(local);
+      *s.local.leaf() = e.operations().event_of(local);
     }
   }
   return sent ? Status::ok : Status::no_resource;
@@ -174,14 +175,14 @@ Status Prepared<H>::send_by_conduit(State& s, const AmCommit& message, Flags fla
 
 template <class H>
 void Prepared<H>::cancel(State& s) {
-  E& e = *s.endpoint;
+  const auto e = internals(*s.endpoint);
   leave(s);
   if (s.way == Way::conduit) {
-    const std::lock_guard guard(e.conduit_lock_);
-    e.conduit_->cancel(s.buffer);
+    const std::lock_guard guard(e.conduit_lock());
+    e.conduit()->cancel(s.buffer);
   } else if (s.way == Way::ring) {
-    Link& link = *e.near_.link(s.buffer.header.peer);
-    e.host_.synchronise();
+    Link& link = *e.near().link(s.buffer.header.peer);
+    e.host().synchronise();
     const auto prefix =
         static_cast<Bytes>(static_cast<std::byte*>(s.buffer.data) - reinterpret_cast<std::byte*>(s.buffer.slot));
     ring_of(s, link).take_back(prefix, prefix + s.buffer.size);
@@ -204,7 +205,7 @@ template <class H>
 void Prepared<H>::refuse_commit(const char* call, Category category, Bytes bytes, std::size_t arguments) const {
   const AmHeader& header = s_.buffer.header;
   const char* const prepared = header.category == Category::medium ? "Medium" : "Long";
-  std::string text = "rank " + std::to_string(index(s_.endpoint->rank_)) + ": " + call + " of a " + prepared +
+  std::string text = "rank " + std::to_string(index(s_.endpoint->rank())) + ": " + call + " of a " + prepared +
                      " prepared for rank " + std::to_string(index(header.peer)) + ": ";
   if (header.category != category) {
     text += category == Category::medium ? "commit_long sends a Long" : "commit sends a Medium";

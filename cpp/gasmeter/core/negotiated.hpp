@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "gasmeter/core/endpoint.hpp"
+#include "gasmeter/core/internals.hpp"
 
 namespace gasmeter::core {
 
@@ -61,7 +62,8 @@ class Prepared {
   Status commit_long(HandlerIndex handler, Bytes bytes, void* destination, Flags flags, Args... arguments) {
     const std::array<std::int32_t, sizeof...(Args)> words{static_cast<std::int32_t>(arguments)...};
     check_commit("commit_long", Category::long_message, bytes, words.size(), destination);
-    if constexpr (kChecked) s_.endpoint->check_target("commit_long", s_.buffer.header.peer, destination, bytes);
+    if constexpr (kChecked)
+      internals(*s_.endpoint).check_target("commit_long", s_.buffer.header.peer, destination, bytes);
     return slowly([&](State& s) { return send(s, handler, bytes, destination, flags, words); });
   }
   // Sends nothing and gives back what prepare took. After the cancel of a reply another reply may be made.
@@ -77,7 +79,7 @@ class Prepared {
   friend class Endpoint<H>;
   friend class Token<H>;
   using E = Endpoint<H>;
-  using Outgoing = typename E::Outgoing;
+  using Outgoing = typename Internals<H>::Outgoing;
   using Link = typename E::Link;
 
   // How the message will travel.
@@ -104,10 +106,10 @@ class Prepared {
                            Bytes most, void* destination, LocalCompletion local, Flags flags)
       : s_{&endpoint, token, client, destination, {}, local} {
     s_.buffer.header = header;
-    Link* const link = endpoint.near_.link(header.peer);
+    Link* const link = internals(endpoint).near().link(header.peer);
     const bool is_plain =
         header.category == Category::medium && client == nullptr && local.leaf() == nullptr && least <= most;
-    if (GASMETER_LIKELY(link != nullptr && is_plain && most <= endpoint.max_medium_ &&
+    if (GASMETER_LIKELY(link != nullptr && is_plain && most <= endpoint.max_medium() &&
                         header.arguments <= conduit::kMaxArguments) &&
         GASMETER_LIKELY(reserve_record(s_, *link, most))) {
       stay(s_);
@@ -132,8 +134,8 @@ class Prepared {
   GASMETER_INLINE static bool reserve_record(State& s, Link& link, Bytes bytes) {
     E& e = *s.endpoint;
     const unsigned arguments = s.buffer.header.arguments;
-    e.host_.charge(PrivatePrice::call);
-    e.host_.synchronise();
+    e.host().charge(PrivatePrice::call);
+    e.host().synchronise();
     if (GASMETER_UNLIKELY(!lock_of(s, link).try_lock())) return false;  // another thread prepares, maybe for long
     RingSender& ring = ring_of(s, link);
     std::byte* const record = ring.reserve(ring::record(ring::Kind::medium, arguments, bytes));
@@ -157,11 +159,11 @@ class Prepared {
     Link& link = *s.link;
     auto* const record = reinterpret_cast<std::byte*>(s.buffer.slot);
     const auto arguments = static_cast<unsigned>(words.size());
-    e.host_.charge(PrivatePrice::header_build);
-    e.host_.charge_shared(SharedPrice::line_store);
-    E::copy_words(record + 8, words);
+    e.host().charge(PrivatePrice::header_build);
+    e.host().charge_shared(SharedPrice::line_store);
+    Internals<H>::copy_words(record + 8, words);
     const auto before = static_cast<Bytes>(static_cast<std::byte*>(s.buffer.data) - record);
-    e.host_.synchronise();
+    e.host().synchronise();
     const std::uint64_t header = ring::Header::pack(handler, arguments, ring::Kind::medium, bytes);
     const Bytes length = before + ring::round_up(bytes, ring::kGranule);
     if (GASMETER_LIKELY(bytes == s.buffer.size)) {
@@ -170,7 +172,7 @@ class Prepared {
       s.ring->publish_part(header, length, before + s.buffer.size);
     }
     lock_of(s, link).unlock();
-    e.host_.notify(link.rank);
+    e.host().notify(link.rank);
     leave(s);
     s.endpoint = nullptr;
   }
@@ -187,12 +189,12 @@ class Prepared {
   // In checked builds the endpoint knows that something is prepared.
   GASMETER_INLINE static void stay(State& s) {
     if constexpr (kChecked) {
-      s.where = s.endpoint->whereabouts_.get();
-      s.endpoint->whereabouts_.set({Place::prepared, s.where.handler});
+      s.where = internals(*s.endpoint).whereabouts().get();
+      internals(*s.endpoint).whereabouts().set({Place::prepared, s.where.handler});
     }
   }
   GASMETER_INLINE static void leave(State& s) {
-    if constexpr (kChecked) s.endpoint->whereabouts_.set(s.where);
+    if constexpr (kChecked) internals(*s.endpoint).whereabouts().set(s.where);
   }
 
   GASMETER_INLINE void check_use(const char* call) const {
@@ -226,92 +228,6 @@ class Prepared {
   State s_;
 };
 
-template <class H>
-GASMETER_INLINE Prepared<H> Endpoint<H>::prepare_medium(Rank to, const void* client, Bytes least, Bytes most,
-                                                        unsigned arguments, LocalCompletion local, Flags flags) {
-  check_call("prepare_medium");
-  return Prepared<H>(*this, nullptr, {to, Category::medium, false, static_cast<std::uint8_t>(arguments), 0}, client,
-                     least, most, nullptr, local, flags);
-}
-
-template <class H>
-Prepared<H> Endpoint<H>::prepare_long(Rank to, const void* client, Bytes least, Bytes most, void* destination,
-                                      unsigned arguments, LocalCompletion local, Flags flags) {
-  check_call("prepare_long");
-  return Prepared<H>(*this, nullptr, {to, Category::long_message, false, static_cast<std::uint8_t>(arguments), 0},
-                     client, least, most, destination, local, flags);
-}
-
-template <class H>
-template <std::convertible_to<std::int32_t>... Args>
-Status Endpoint<H>::request_medium(Rank to, HandlerIndex handler, const void* from, Bytes bytes, LocalCompletion local,
-                                   Flags flags, Args... arguments) {
-  if (bytes == 0) {  // there is no source to complete
-    const Status status = request_medium(to, handler, nullptr, 0, flags, arguments...);
-    if (status == Status::ok) local.complete_now();
-    return status;
-  }
-  Prepared<H> prepared = prepare_medium(to, from, bytes, bytes, sizeof...(Args), local, flags);
-  return prepared ? prepared.commit(handler, bytes, flags, arguments...) : Status::no_resource;
-}
-
-template <class H>
-template <std::convertible_to<std::int32_t>... Args>
-Status Endpoint<H>::request_long(Rank to, HandlerIndex handler, const void* from, Bytes bytes, void* destination,
-                                 LocalCompletion local, Flags flags, Args... arguments) {
-  if (bytes == 0) {  // there is no source to complete
-    const Status status = request_long(to, handler, nullptr, 0, destination, flags, arguments...);
-    if (status == Status::ok) local.complete_now();
-    return status;
-  }
-  Prepared<H> prepared = prepare_long(to, from, bytes, bytes, destination, sizeof...(Args), local, flags);
-  return prepared ? prepared.commit_long(handler, bytes, destination, flags, arguments...) : Status::no_resource;
-}
-
-template <class H>
-Prepared<H> Token<H>::prepare_medium(const void* client, Bytes least, Bytes most, unsigned arguments,
-                                     LocalCompletion local, Flags flags) {
-  take_reply("prepare_medium");
-  return Prepared<H>(
-      endpoint_, this,
-      {message_.source, conduit::Category::medium, true, static_cast<std::uint8_t>(arguments), message_.cookie}, client,
-      least, most, nullptr, local, flags);
-}
-
-template <class H>
-Prepared<H> Token<H>::prepare_long(const void* client, Bytes least, Bytes most, void* destination, unsigned arguments,
-                                   LocalCompletion local, Flags flags) {
-  take_reply("prepare_long");
-  return Prepared<H>(
-      endpoint_, this,
-      {message_.source, conduit::Category::long_message, true, static_cast<std::uint8_t>(arguments), message_.cookie},
-      client, least, most, destination, local, flags);
-}
-
-template <class H>
-template <std::convertible_to<std::int32_t>... Args>
-Status Token<H>::reply_medium(HandlerIndex handler, const void* from, Bytes bytes, LocalCompletion local, Flags flags,
-                              Args... arguments) {
-  if (bytes == 0) {  // there is no source to complete
-    const Status status = reply_medium(handler, nullptr, 0, flags, arguments...);
-    if (status == Status::ok) local.complete_now();
-    return status;
-  }
-  Prepared<H> prepared = prepare_medium(from, bytes, bytes, sizeof...(Args), local, flags);
-  return prepared ? prepared.commit(handler, bytes, flags, arguments...) : Status::no_resource;
-}
-
-template <class H>
-template <std::convertible_to<std::int32_t>... Args>
-Status Token<H>::reply_long(HandlerIndex handler, const void* from, Bytes bytes, void* to, LocalCompletion local,
-                            Flags flags, Args... arguments) {
-  if (bytes == 0) {  // there is no source to complete
-    const Status status = reply_long(handler, nullptr, 0, to, flags, arguments...);
-    if (status == Status::ok) local.complete_now();
-    return status;
-  }
-  Prepared<H> prepared = prepare_long(from, bytes, bytes, to, sizeof...(Args), local, flags);
-  return prepared ? prepared.commit_long(handler, bytes, to, flags, arguments...) : Status::no_resource;
-}
-
 }  // namespace gasmeter::core
+
+#include "gasmeter/core/negotiated.ipp"

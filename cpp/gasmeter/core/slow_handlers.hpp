@@ -9,6 +9,7 @@
 
 #include "gasmeter/base/platform.hpp"
 #include "gasmeter/core/endpoint.hpp"
+#include "gasmeter/core/internals.hpp"
 
 namespace gasmeter::core {
 
@@ -21,7 +22,7 @@ GASMETER_INLINE void spin_for(std::uint64_t steps) {
 template <class H>
 class SlowHandlers {
  public:
-  SlowHandlers(Endpoint<H>& endpoint, std::uint64_t steps) : table_(endpoint.handlers_) {
+  SlowHandlers(Endpoint<H>& endpoint, std::uint64_t steps) : table_(internals(endpoint).handlers()) {
     for (const HandlerEntry<H>& entry : table_.entries()) {
       slowed_.push_back(std::make_unique<Slowed>(Slowed{entry.function, entry.context, steps}));
       table_.replace(entry.index, {&run, slowed_.back().get()});

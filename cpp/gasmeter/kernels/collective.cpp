@@ -7,6 +7,7 @@
 #include <string>
 
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/base/random.hpp"
 #include "gasmeter/bench/pattern.hpp"
 #include "gasmeter/bench/resolved.hpp"
 #include "gasmeter/core/teams/named_barrier.hpp"
@@ -98,7 +99,7 @@ class CollectiveProgram final : public Program, public Resolves {
     Verification found;
     const std::uint32_t ranks = endpoint_.ranks();
     for (std::uint32_t root = 0; root < std::min(ranks, 3U); ++root) {
-      const std::uint64_t seed = mix(seed_ + root);
+      const std::uint64_t seed = splitmix64(seed_ + root);
       for (Bytes i = 0; i < source_.size(); ++i) source_.data()[i] = given(seed, self(), i);
       std::memset(result_.data(), 0x5a, result_.size());
       endpoint_.barrier();
@@ -162,7 +163,7 @@ class CollectiveProgram final : public Program, public Resolves {
   }
 
   static std::byte given(std::uint64_t seed, std::uint32_t rank, Bytes at) {
-    return pattern_byte(mix(seed ^ (std::uint64_t{rank} << 32)), at);
+    return pattern_byte(splitmix64(seed ^ (std::uint64_t{rank} << 32)), at);
   }
   static std::uint64_t word_given(std::uint64_t seed, std::uint32_t rank, std::size_t at) {
     std::uint64_t word = 0;

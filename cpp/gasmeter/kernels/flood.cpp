@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "gasmeter/base/random.hpp"
 #include "gasmeter/bench/pattern.hpp"
 #include "gasmeter/bench/transfer_op.hpp"
 #include "gasmeter/kernels/kernel.hpp"
@@ -102,7 +103,7 @@ class Flood final : public Program {
       ++found_.errors;
     }
   }
-  [[nodiscard]] std::uint64_t numbered_word(std::uint64_t number) const { return mix(seed_) ^ number; }
+  [[nodiscard]] std::uint64_t numbered_word(std::uint64_t number) const { return splitmix64(seed_) ^ number; }
   void stamp(std::uint64_t number) {
     const std::uint64_t word = numbered_word(number);
     std::memcpy(buffer_.data(), &word, std::min(size_, kNumber));

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "gasmeter/base/random.hpp"
 #include "gasmeter/base/stamps.hpp"
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/sim/action.hpp"
@@ -114,7 +115,7 @@ class Tracer {
   };
   struct Hash {
     std::size_t operator()(const Key& key) const {
-      return std::hash<std::uint64_t>{}(static_cast<std::uint64_t>(key.at.ps) * 0x9e3779b97f4a7c15U ^ key.tie);
+      return std::hash<std::uint64_t>{}(static_cast<std::uint64_t>(key.at.ps) * kGoldenGamma ^ key.tie);
     }
   };
   class Walk;

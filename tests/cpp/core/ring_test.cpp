@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "gasmeter/base/random.hpp"
 #include "gasmeter/conduit/capabilities.hpp"
 #include "support/effort.hpp"
 
@@ -67,7 +68,7 @@ struct Letter {
       case 1:
         return Header::pack(HandlerIndex{9}, 3, Kind::medium, 64);
       default:
-        return fill * 0x9e3779b97f4a7c15U + i + 1;
+        return fill * kGoldenGamma + i + 1;
     }
   }
 };

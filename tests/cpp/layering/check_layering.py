@@ -56,7 +56,7 @@ def faults_of_include(source: Path, delimiter: str, included: str, root: Path) -
         return f"includes <{included}>; the project's own headers stand in quotes"
     if target not in GENERATED and not (root / target).is_file():
         return f"includes {target}, which does not exist"
-    return faults_of_direction(source, target)
+    return faults_of_direction(source, target) or faults_of_definitions(source, target)
 
 
 def faults_of_direction(source: Path, target: str) -> str | None:
@@ -79,6 +79,13 @@ def faults_of_direction(source: Path, target: str) -> str | None:
     return fault
 
 
+def faults_of_definitions(source: Path, target: str) -> str | None:
+    """Return why ``source`` must not include definitions of templates, or nothing: the templates' own folder may."""
+    if target.endswith(".ipp") and source.parent != Path(target).parent:
+        return f"includes {target}; definitions of templates are for the folder of their templates"
+    return None
+
+
 def faults_of_header(text: str) -> list[str]:
     """Return what is wrong with a header apart from its includes."""
     faults = []
@@ -93,7 +100,7 @@ def faults_of_header(text: str) -> list[str]:
 def check(root: Path) -> list[str]:
     """Return the faults of every file below ``root``, the folder ``gasmeter``."""
     faults = []
-    files = sorted([*root.rglob("*.hpp"), *root.rglob("*.cpp")])
+    files = sorted(path for path in root.rglob("*") if path.suffix in (".hpp", ".ipp", ".cpp"))
     for path in files:
         source = path.relative_to(root)
         if source.parts[0] not in LEVEL_OF:
@@ -101,11 +108,11 @@ def check(root: Path) -> list[str]:
             continue
         text = path.read_text()
         for number, line in enumerate(text.splitlines(), 1):
-            if found := INCLUDE.match(line):
-                fault = faults_of_include(source, found[1], found[2], root)
+            if include := INCLUDE.match(line):
+                fault = faults_of_include(source, include[1], include[2], root)
                 if fault is not None:
                     faults.append(f"{source}:{number}: {fault}")
-        if source.suffix == ".hpp":
+        if source.suffix in (".hpp", ".ipp"):
             faults += [f"{source}: {fault}" for fault in faults_of_header(text)]
     print(f"{len(files)} files, {len(faults)} faults")
     return faults
@@ -120,6 +127,11 @@ CONTROL_TREE = [
     ("sim/model_host.hpp", ONCE + '#include "gasmeter/conduit/host.hpp"\n', ""),
     ("core/endpoint.hpp", ONCE + '#include "gasmeter/conduit/conduit.hpp"\n#include <vector>\n', ""),
     ("core/endpoint.cpp", '#include "gasmeter/sim/model_host.hpp"\n', ""),
+    ("core/token.ipp", ONCE, ""),
+    ("core/token.cpp", '#include "gasmeter/core/token.ipp"\n', ""),
+    ("core/teams/foreign.cpp", '#include "gasmeter/core/token.ipp"\n', "for the folder of their templates"),
+    ("core/twice.ipp", "#include <vector>\n#pragma once\n", "does not begin with #pragma once"),
+    ("core/sibling.ipp", ONCE + '#include "gasmeter/sim/model_host.hpp"\n', "core includes only"),
     ("networks/shm/device.hpp", ONCE + '#include "gasmeter/sim/model_host.hpp"\n', ""),
     ("networks/shm/conduit.cpp", '#include "gasmeter/networks/shm/device.hpp"\n', ""),
     (

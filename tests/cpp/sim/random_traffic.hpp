@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fabric_trace.hpp"
+#include "gasmeter/base/random.hpp"
 #include "gasmeter/sim/fabric.hpp"
 #include "gasmeter/sim/model_host.hpp"
 #include "gasmeter/sim/packet_pool.hpp"
@@ -53,7 +54,7 @@ struct TrafficOutcome {
   }
 
   static std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) {
-    hash = (hash ^ value) * 0x9e3779b97f4a7c15U;
+    hash = (hash ^ value) * kGoldenGamma;
     return hash ^ (hash >> 29U);
   }
 };

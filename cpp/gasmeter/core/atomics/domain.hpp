@@ -11,6 +11,7 @@
 #include "gasmeter/core/atomics/operation.hpp"
 #include "gasmeter/core/atomics/remote.hpp"
 #include "gasmeter/core/endpoint.hpp"
+#include "gasmeter/core/internals.hpp"
 
 namespace gasmeter::core {
 
@@ -56,7 +57,7 @@ class AtomicDomain {
             : RemoteAtomics<H>::offloaded(endpoint, atomics::value_type<T>(), ops) ? AtomicPath::network
             : neighbours > 1                                                       ? AtomicPath::mixed
                                                                                    : AtomicPath::messages;
-    const auto& near = endpoint.near_;
+    const auto& near = internals(endpoint).near();
     if (near.is_aligned() && path_ != AtomicPath::network) {
       plain_first_ = index(near.first());
       plain_count_ = near.ranks();
@@ -164,7 +165,7 @@ class AtomicDomain {
   GASMETER_INLINE void check([[maybe_unused]] Rank rank, [[maybe_unused]] const T* target,
                              [[maybe_unused]] Flags flags) const {
     if constexpr (kChecked) {
-      endpoint_.check_call("atomic");
+      internals(endpoint_).check_call("atomic");
       if (!ops_.holds(Op)) refuse("this operation is not in the domain's set");
       if (reinterpret_cast<std::uintptr_t>(target) % sizeof(T) != 0) refuse("the target is not naturally aligned");
       if (index(rank) < endpoint_.ranks() && !endpoint_.segment(rank).holds(target, sizeof(T))) {

@@ -174,13 +174,13 @@ void RemoteAtomics<H>::register_handlers(HandlerTable<H>& handlers) {
 template <class H>
 std::optional<OperationId> RemoteAtomics<H>::start(Ep& ep, Rank rank, const RemoteAtomic& atomic, Flags flags,
                                                    bool implicit) {
-  ep.check_rank(rank);  // before an operation is started
-  ImplicitGroup* const group = implicit ? &ep.implicit_group() : nullptr;
+  internals(ep).check_rank(rank);  // before an operation is started
+  ImplicitGroup* const group = implicit ? &internals(ep).implicit_group() : nullptr;
   OperationId id{};
   {
-    const std::lock_guard guard(ep.operations_lock_);
-    id = ep.operations_.start(kind_of(atomic.op), 0, group);
-    ep.operations_.await(id, rank, 1);
+    const std::lock_guard guard(internals(ep).operations_lock());
+    id = internals(ep).operations().start(kind_of(atomic.op), 0, group);
+    internals(ep).operations().await(id, rank, 1);
   }
   const bool wide = is_wide(atomic.type);
   Words words;
@@ -195,41 +195,41 @@ std::optional<OperationId> RemoteAtomics<H>::start(Ep& ep, Rank rank, const Remo
   }
   if (operands_of(atomic.op) > 0) words.add_value(atomic.a, wide);
   if (operands_of(atomic.op) > 1) words.add_value(atomic.b, wide);
-  const Status status =
-      ep.request_slow(rank, {Category::short_message, atomics::kRequest, nullptr, 0, nullptr, words.span()}, flags);
+  const Status status = internals(ep).request_slow(
+      rank, {Category::short_message, atomics::kRequest, nullptr, 0, nullptr, words.span()}, flags);
   if (status == Status::ok) {
     if (landing) landing->sent();
     return id;
   }
-  const std::lock_guard guard(ep.operations_lock_);
-  ep.operations_.withdraw(id);
+  const std::lock_guard guard(internals(ep).operations_lock());
+  internals(ep).operations().withdraw(id);
   return std::nullopt;
 }
 
 template <class H>
-bool RemoteAtomics<H>::offloaded(const Ep& ep, ValueType type, AtomicOps ops) {
-  return ep.conduit_ != nullptr && ep.conduit_->offloads(type, ops);
+bool RemoteAtomics<H>::offloaded(Ep& ep, ValueType type, AtomicOps ops) {
+  return internals(ep).conduit() != nullptr && internals(ep).conduit()->offloads(type, ops);
 }
 
 template <class H>
 std::optional<OperationId> RemoteAtomics<H>::start_offloaded(Ep& ep, Rank rank, const RemoteAtomic& atomic, Flags flags,
                                                              bool implicit) {
-  ep.check_rank(rank);  // before an operation is started
-  ImplicitGroup* const group = implicit ? &ep.implicit_group() : nullptr;
+  internals(ep).check_rank(rank);  // before an operation is started
+  ImplicitGroup* const group = implicit ? &internals(ep).implicit_group() : nullptr;
   OperationId id{};
   {
-    const std::lock_guard guard(ep.operations_lock_);
-    id = ep.operations_.start(kind_of(atomic.op), 1, group);
+    const std::lock_guard guard(internals(ep).operations_lock());
+    id = internals(ep).operations().start(kind_of(atomic.op), 1, group);
   }
   const auto try_once = [&] {
-    const std::lock_guard guard(ep.conduit_lock_);
-    return ep.conduit_->atomic(rank, atomic, id) == Status::ok;
+    const std::lock_guard guard(internals(ep).conduit_lock());
+    return internals(ep).conduit()->atomic(rank, atomic, id) == Status::ok;
   };
   if (!is_immediate(flags)) {
-    ep.wait_for(try_once, "atomic", {Waiting::For::transfer, rank});
+    internals(ep).wait_for(try_once, "atomic", {Waiting::For::transfer, rank});
   } else if (!try_once()) {
-    const std::lock_guard guard(ep.operations_lock_);
-    ep.operations_.withdraw(id);
+    const std::lock_guard guard(internals(ep).operations_lock());
+    internals(ep).operations().withdraw(id);
     return std::nullopt;
   }
   return id;

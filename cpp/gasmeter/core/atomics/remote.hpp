@@ -7,14 +7,12 @@
 
 #include "gasmeter/core/atomics/operation.hpp"
 #include "gasmeter/core/endpoint.hpp"
+#include "gasmeter/core/internals.hpp"
+#include "gasmeter/core/library_handlers.hpp"
 
 namespace gasmeter::core {
 
 namespace atomics {
-
-// The library's own handler indices, beside those of reference/.
-inline constexpr HandlerIndex kRequest{7};
-inline constexpr HandlerIndex kFetched{8};
 
 using ValueType = AtomicType;
 
@@ -40,11 +38,11 @@ class RemoteAtomics {
   // Nothing if an immediate one was refused. An implicit one counts as a put (set), a get (get) or rmw (all others).
   static std::optional<OperationId> start(Ep& ep, Rank rank, const RemoteAtomic& atomic, Flags flags, bool implicit);
   // The network does all of `ops`.
-  [[nodiscard]] static bool offloaded(const Ep& ep, ValueType type, AtomicOps ops);
+  [[nodiscard]] static bool offloaded(Ep& ep, ValueType type, AtomicOps ops);
   // The same as start(), of what the network does.
   static std::optional<OperationId> start_offloaded(Ep& ep, Rank rank, const RemoteAtomic& atomic, Flags flags,
                                                     bool implicit);
-  [[nodiscard]] static Event event_of(Ep& ep, OperationId id) { return ep.operations_.event_of(id); }
+  [[nodiscard]] static Event event_of(Ep& ep, OperationId id) { return internals(ep).operations().event_of(id); }
 
  private:
   static void on_request(Token<H>& token);

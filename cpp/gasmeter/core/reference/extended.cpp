@@ -97,19 +97,20 @@ template <class Start>
 std::optional<OperationId> Reference<H>::whole(Ep& ep, OperationKind kind, ImplicitGroup* group, Start&& start) {
   OperationId id{};
   {
-    const std::lock_guard guard(ep.operations_lock_);
-    id = ep.operations_.start(kind, 0, group);
+    const std::lock_guard guard(internals(ep).operations_lock());
+    id = internals(ep).operations().start(kind, 0, group);
   }
   if (start(id) == Status::ok) return id;
-  const std::lock_guard guard(ep.operations_lock_);
-  ep.operations_.withdraw(id);
+  const std::lock_guard guard(internals(ep).operations_lock());
+  internals(ep).operations().withdraw(id);
   return std::nullopt;
 }
 
 template <class H>
 Status Reference<H>::put_parts(Ep& ep, Rank rank, void* to, const void* from, Bytes bytes, Flags flags,
                                OperationId id) {
-  const Bytes medium_puts = ep.conduit_ != nullptr ? ep.conduit_->capabilities().medium_puts : 0;
+  const Bytes medium_puts =
+      internals(ep).conduit() != nullptr ? internals(ep).conduit()->capabilities().medium_puts : 0;
   const bool as_long =
       ep.max_long() >= ep.max_medium() && (medium_puts == 0 || bytes > std::min(medium_puts, ep.max_medium()));
   const Bytes fragment = as_long ? ep.max_long() : ep.max_medium();
@@ -153,8 +154,8 @@ Status Reference<H>::get_parts(Ep& ep, Rank rank, void* to, const void* from, By
 
 template <class H>
 void Reference<H>::await(Ep& ep, Rank rank, OperationId id, std::uint32_t parts) {
-  const std::lock_guard guard(ep.operations_lock_);
-  ep.operations_.await(id, rank, parts);
+  const std::lock_guard guard(internals(ep).operations_lock());
+  internals(ep).operations().await(id, rank, parts);
 }
 
 template class Reference<RealHost>;

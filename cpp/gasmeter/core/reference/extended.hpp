@@ -7,20 +7,9 @@
 #include <optional>
 
 #include "gasmeter/core/endpoint.hpp"
+#include "gasmeter/core/library_handlers.hpp"
 
 namespace gasmeter::core {
-
-namespace reference {
-
-// The library's own handler indices (1..127).
-inline constexpr HandlerIndex kBarrier{1};
-inline constexpr HandlerIndex kPutMedium{2};
-inline constexpr HandlerIndex kPutLong{3};
-inline constexpr HandlerIndex kAcknowledge{4};
-inline constexpr HandlerIndex kGetRequest{5};
-inline constexpr HandlerIndex kGetReply{6};
-
-}  // namespace reference
 
 template <class H>
 class Reference {

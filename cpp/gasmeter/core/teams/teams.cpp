@@ -7,8 +7,9 @@
 #include <string>
 
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/base/random.hpp"
 #include "gasmeter/base/real_host.hpp"
-#include "gasmeter/core/teams/executor.hpp"
+#include "gasmeter/core/teams/executor.ipp"
 #include "gasmeter/sim/model_host.hpp"
 
 namespace gasmeter::core {
@@ -21,7 +22,7 @@ constexpr Bytes kScratch = Bytes{128} * 1024;
 
 // What all members have to agree on; the collective itself stands in the upper four bits.
 std::uint32_t signature_of(const teams::Call& call, const Reduction& reduction) {
-  std::uint64_t hash = 0x9e3779b97f4a7c15U;
+  std::uint64_t hash = kGoldenGamma;
   for (const std::uint64_t value : {std::uint64_t{call.root}, std::uint64_t{call.block}, std::uint64_t{call.element},
                                     static_cast<std::uint64_t>(call.algorithm), std::uint64_t{reduction.code}}) {
     hash = (hash ^ value) * 0xbf58476d1ce4e5b9U;
@@ -172,17 +173,17 @@ Event Team<H>::gather_all_nb(void* result, const void* source, Bytes block, Algo
 template <class H>
 Teams<H>::Teams(Endpoint<H>& endpoint)
     : endpoint_(endpoint),
-      background_(endpoint.conduit_, [](void* self) { return static_cast<Teams*>(self)->step(); }, this) {
+      background_(internals(endpoint).conduit(), [](void* self) { return static_cast<Teams*>(self)->step(); }, this) {
   live_.push_back(std::unique_ptr<Team<H>>(new Team<H>(*this, 0, index(endpoint.rank()), {}, {})));
-  endpoint.handlers_.add({teams::kFirst, &on_first, this, "collective"});
-  endpoint.handlers_.add({teams::kPiece, &on_piece, this, "collective (more)"});
-  endpoint.handlers_.add({teams::kReady, &on_ready, this, "collective (ready)"});
-  endpoint.conduit_ = &background_;
+  internals(endpoint).handlers().add({teams::kFirst, &on_first, this, "collective"});
+  internals(endpoint).handlers().add({teams::kPiece, &on_piece, this, "collective (more)"});
+  internals(endpoint).handlers().add({teams::kReady, &on_ready, this, "collective (ready)"});
+  internals(endpoint).conduit() = &background_;
 }
 
 template <class H>
 Teams<H>::~Teams() {
-  endpoint_.conduit_ = background_.inner();
+  internals(endpoint_).conduit() = background_.inner();
 }
 
 template <class H>
@@ -314,7 +315,7 @@ template <class H>
 void Teams<H>::find_nodes(Team<H>& team) {
   teams::Nodes nodes;
   for (std::uint32_t rank = 0; rank < team.ranks_; ++rank) {
-    if (endpoint_.near_.holds(team.job_rank(rank))) nodes.mates.push_back(rank);
+    if (internals(endpoint_).near().holds(team.job_rank(rank))) nodes.mates.push_back(rank);
   }
   const auto mates = static_cast<std::uint32_t>(nodes.mates.size());
   const std::uint32_t leader = nodes.mates.front();

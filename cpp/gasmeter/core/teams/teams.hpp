@@ -11,6 +11,7 @@
 
 #include "gasmeter/core/endpoint.hpp"
 #include "gasmeter/core/incoming.hpp"
+#include "gasmeter/core/internals.hpp"
 #include "gasmeter/core/teams/background.hpp"
 #include "gasmeter/core/teams/team.hpp"
 
@@ -61,7 +62,7 @@ class Teams {
   using Operation = teams::Operation;
   using Transfer = teams::Transfer;
 
-  // ---- the state machine (executor.hpp)
+  // ---- the state machine (executor.ipp)
   // Takes the collective's place in the team's order, starts it, and returns its event.
   Event begin(Team<H>& team, std::unique_ptr<Operation> operation);
   void launch(Team<H>& team, std::unique_ptr<Operation> operation);
@@ -107,13 +108,13 @@ class Teams {
   // Word `word` of the line that a neighbour is told by in a round of a barrier; 0 is the endpoint's own.
   [[nodiscard]] std::atomic_ref<std::uint64_t> barrier_word(std::uint32_t neighbour, std::uint32_t round,
                                                             std::uint32_t word) const {
-    const NeighbourhoodLayout& layout = endpoint_.near_.layout();
-    std::byte* const block = endpoint_.near_.segment(0) - layout.segment_at(0);
+    const NeighbourhoodLayout& layout = internals(endpoint_).near().layout();
+    std::byte* const block = internals(endpoint_).near().segment(0) - layout.segment_at(0);
     auto* const line = reinterpret_cast<std::uint64_t*>(block + layout.barrier_line(neighbour, round));
     return std::atomic_ref<std::uint64_t>(line[word]);
   }
-  [[nodiscard]] bool holds_near(Rank rank) const { return endpoint_.near_.holds(rank); }
-  void check_call(const char* call) const { endpoint_.check_call(call); }
+  [[nodiscard]] bool holds_near(Rank rank) const { return internals(endpoint_).near().holds(rank); }
+  void check_call(const char* call) const { internals(endpoint_).check_call(call); }
   [[nodiscard]] std::string where(const Team<H>& team) const;
 
   Endpoint<H>& endpoint_;

@@ -1,4 +1,4 @@
-// The messages of teams: the library's own handler indices, beside those of reference/ and atomics/, and limits.
+// Limits of the messages of teams.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,6 @@
 #include "gasmeter/base/units.hpp"
 
 namespace gasmeter::core::teams {
-
-inline constexpr HandlerIndex kFirst{48};
-inline constexpr HandlerIndex kPiece{49};
-inline constexpr HandlerIndex kReady{50};
-inline constexpr HandlerIndex kNamedBarrier{51};
 
 inline constexpr Bytes kMostFirst = Bytes{8} * 1024;  // of a message that may come before its receiver is there
 // Messages that are kept until this rank enters their collectives, of a team of so many ranks. Each has at most

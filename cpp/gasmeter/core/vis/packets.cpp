@@ -131,7 +131,7 @@ struct Vis<H>::GetState {
 template <class H>
 Bytes Vis<H>::most_packet(Rank rank, Bytes most) const {
   if (settings_.implementation == Implementation::gasnet1) return ep_.max_medium();
-  const Bytes best = ep_.near_.holds(rank) ? 0 : ep_.conduit_->capabilities().packet_medium;
+  const Bytes best = internals(ep_).near().holds(rank) ? 0 : internals(ep_).conduit()->capabilities().packet_medium;
   return best != 0 ? std::min(best, most) : most;
 }
 template <class H>
@@ -166,14 +166,14 @@ bool Vis<H>::send_medium(Rank rank, HandlerIndex handler, Bytes bytes, Flags fla
   ++last_.messages;
   if (settings_.implementation == Implementation::gasnet1) {
     temporary_.resize(bytes);
-    ep_.host_.synchronise();
+    ep_.host().synchronise();
     fill(temporary_.data());
     await_answer(rank, id);
     return ep_.request_medium(rank, handler, temporary_.data(), bytes, flags, arguments...) == Status::ok;
   }
   Prepared<H> sd = ep_.prepare_medium(rank, nullptr, bytes, bytes, sizeof...(Args), LocalCompletion::now(), flags);
   if (!sd) return false;
-  ep_.host_.synchronise();  // the pieces may lie where neighbours write
+  ep_.host().synchronise();  // the pieces may lie where neighbours write
   fill(static_cast<std::byte*>(sd.data()));
   await_answer(rank, id);
   return sd.commit(handler, bytes, flags, arguments...) == Status::ok;
@@ -181,8 +181,8 @@ bool Vis<H>::send_medium(Rank rank, HandlerIndex handler, Bytes bytes, Flags fla
 
 template <class H>
 void Vis<H>::await_answer(Rank rank, OperationId id) {
-  const std::lock_guard guard(ep_.operations_lock_);
-  ep_.operations_.await(id, rank, 1);
+  const std::lock_guard guard(internals(ep_).operations_lock());
+  internals(ep_).operations().await(id, rank, 1);
 }
 
 // ---- puts
@@ -209,9 +209,9 @@ bool Vis<H>::put_shape_packed(Rank rank, const Transfer& transfer, const Call& c
   for (Bytes start = 0; start < transfer.total; start += data) {
     data = cut(room, transfer.total - start, here.element);
     const auto fill = [&](std::byte* to) {
-      if (note.bytes != 0) ep_.host_.copy(to, note.payload, note.bytes);
-      ep_.host_.copy(to + before, &there, wire);
-      pack(ep_.host_, here, start, data, to + before + wire);
+      if (note.bytes != 0) ep_.host().copy(to, note.payload, note.bytes);
+      ep_.host().copy(to + before, &there, wire);
+      pack(ep_.host(), here, start, data, to + before + wire);
     };
     if (!send_medium(rank, kPutShape, before + wire + data, call.flags, id, fill, static_cast<std::int32_t>(id),
                      static_cast<std::int32_t>(there.levels), static_cast<std::int32_t>(index(note.handler)),
@@ -237,11 +237,11 @@ bool Vis<H>::put_lists_packed(Rank rank, const Transfer& transfer, const Call& c
     const Share share = share_of(transfer.peer, there, left, room, 0, true);
     const Bytes wire = list_entry_bytes(share.uniform) * share.entries;
     const auto fill = [&](std::byte* to) {
-      if (note.bytes != 0) ep_.host_.copy(to, note.payload, note.bytes);
-      write_list(ep_.host_, {to + before, share.uniform}, transfer.peer, there, share);
+      if (note.bytes != 0) ep_.host().copy(to, note.payload, note.bytes);
+      write_list(ep_.host(), {to + before, share.uniform}, transfer.peer, there, share);
       std::byte* at = to + before + wire;
       for_pieces(transfer.self, here, share.data, [&](const std::byte* from, Bytes bytes) {
-        ep_.host_.copy(at, from, bytes);
+        ep_.host().copy(at, from, bytes);
         at += bytes;
       });
     };
@@ -355,7 +355,7 @@ bool Vis<H>::get_shape_packed(Rank rank, const Transfer& transfer, const Call& c
   Bytes data = 0;
   for (Bytes start = 0; start < transfer.total; start += data) {
     data = cut(room, transfer.total - start, there.element);
-    const auto fill = [&](std::byte* to) { ep_.host_.copy(to, &there, wire); };
+    const auto fill = [&](std::byte* to) { ep_.host().copy(to, &there, wire); };
     AwaitedData<H> landing(ep_, {state.get(), data, id, rank, kShapeReply});
     typename GetState::Hold hold = state->hold();
     if (!send_medium(rank, kGetShape, wire, call.flags, id, fill, static_cast<std::int32_t>(id), landing.place(),
@@ -385,7 +385,7 @@ bool Vis<H>::get_lists_packed(Rank rank, const Transfer& transfer, const Call& c
     const Share share = share_of(transfer.peer, there, left, request, reply, false);
     AwaitedData<H> landing(ep_, {state.get(), share.data, id, rank, kListReply});
     typename GetState::Hold hold = state->hold();
-    const auto fill = [&](std::byte* to) { write_list(ep_.host_, {to, share.uniform}, transfer.peer, there, share); };
+    const auto fill = [&](std::byte* to) { write_list(ep_.host(), {to, share.uniform}, transfer.peer, there, share); };
     if (!send_medium(rank, kGetList, list_entry_bytes(share.uniform) * share.entries, call.flags, id, fill,
                      static_cast<std::int32_t>(id), landing.place(), landing.generation(),
                      static_cast<std::int32_t>(share.entries), static_cast<std::int32_t>(share.uniform),

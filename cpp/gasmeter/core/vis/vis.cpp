@@ -65,8 +65,8 @@ Bytes mean_piece(Bytes total, const ListSide& self, const ListSide& peer) {
 
 template <class H>
 typename Vis<H>::Started Vis<H>::start(Rank rank, const Strided& t, const Call& call) {
-  ep_.check_call("strided transfer");
-  ep_.check_rank(rank);
+  internals(ep_).check_call("strided transfer");
+  internals(ep_).check_rank(rank);
   Shape shape;
   const auto self = call.is_put ? t.from_strides : t.to_strides;
   const auto peer = call.is_put ? t.to_strides : t.from_strides;
@@ -103,8 +103,8 @@ typename Vis<H>::Started Vis<H>::start(Rank rank, const Vector& t, const Call& c
 
 template <class H>
 typename Vis<H>::Started Vis<H>::start_lists(Rank rank, const ListSide& to, const ListSide& from, const Call& call) {
-  ep_.check_call("vector or indexed transfer");
-  ep_.check_rank(rank);
+  internals(ep_).check_call("vector or indexed transfer");
+  internals(ep_).check_rank(rank);
   Shape shape;
   Transfer transfer;
   transfer.self = call.is_put ? from : to;
@@ -128,7 +128,7 @@ bool Vis<H>::looks_for_shape(Rank rank, const Transfer& transfer) const {
   if (settings_.implementation != Implementation::ex) return false;
   const bool direct = settings_.mechanism == Mechanism::automatic || settings_.mechanism == Mechanism::direct;
   const bool by_address = transfer.self.is_uniform() && transfer.peer.is_uniform();
-  return !(direct && by_address && ep_.near_.holds(rank)) || may_touch(transfer.self, transfer.peer);
+  return !(direct && by_address && internals(ep_).near().holds(rank)) || may_touch(transfer.self, transfer.peer);
 }
 
 template <class H>
@@ -147,7 +147,7 @@ void Vis<H>::refuse_range(Rank rank, const void* at, Bytes bytes) const {
   const Segment& segment = ep_.segment(rank);
   const auto offset = static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(at) -
                                                   reinterpret_cast<std::uintptr_t>(segment.address));
-  throw UsageError("rank " + std::to_string(index(ep_.rank_)) + ": transfer of pieces: " + std::to_string(bytes) +
+  throw UsageError("rank " + std::to_string(index(ep_.rank())) + ": transfer of pieces: " + std::to_string(bytes) +
                    " bytes from offset " + std::to_string(offset) + " on lie outside the segment of rank " +
                    std::to_string(index(rank)) + ", which has " + std::to_string(segment.size) + " bytes");
 }
@@ -161,7 +161,7 @@ void Vis<H>::check_shape(Rank rank, const Shape& shape) const {
   };
   const auto peer = extent([](const Level& level) { return level.peer; });
   if (!peer || !extent([](const Level& level) { return level.self; })) {
-    throw UsageError("rank " + std::to_string(index(ep_.rank_)) +
+    throw UsageError("rank " + std::to_string(index(ep_.rank())) +
                      ": strided transfer: its pieces lie further from each other than 64 bits count");
   }
   const std::byte* const first = shifted(shape.peer, peer->first);
@@ -180,18 +180,18 @@ void Vis<H>::check_list(Rank rank, const ListSide& peer) const {
 // packet, or the conduit says that it does not gain by Mediums, they go by themselves.
 template <class H>
 Mechanism Vis<H>::choose(Rank rank, const Transfer& transfer, const Call& call) const {
-  const bool near = ep_.near_.holds(rank);
+  const bool near = internals(ep_).near().holds(rank);
   if (settings_.mechanism == Mechanism::direct && !near) {
     throw UsageError("transfer of pieces: mechanism direct needs a neighbour; rank " + std::to_string(index(rank)) +
-                     " is none of rank " + std::to_string(index(ep_.rank_)));
+                     " is none of rank " + std::to_string(index(ep_.rank())));
   }
   const bool packable = fits_packets(rank, transfer, call.is_put);
   if (settings_.mechanism == Mechanism::pack) return packable ? Mechanism::pack : Mechanism::pieces;
   if (settings_.mechanism != Mechanism::automatic) return settings_.mechanism;
   if (near) return Mechanism::direct;
   if (!packable || (transfer.shape != nullptr && transfer.shape->levels == 0)) return Mechanism::pieces;
-  const conduit::Capabilities& can = ep_.conduit_->capabilities();
-  const bool native = call.is_put ? ep_.native_put_ && !call.local.is_now() : ep_.native_get_;
+  const conduit::Capabilities& can = internals(ep_).conduit()->capabilities();
+  const bool native = call.is_put ? internals(ep_).native_put() && !call.local.is_now() : internals(ep_).native_get();
   const Bytes packet = call.is_put ? can.max_request_medium : can.max_reply_medium;
   const Bytes worth = native ? packet / 4 : std::max(packet, can.medium_puts + 1);
   return transfer.piece >= worth ? Mechanism::pieces : Mechanism::pack;
@@ -222,7 +222,7 @@ typename Vis<H>::Started Vis<H>::move(Rank rank, Transfer& transfer, const Call&
   if (announces && !rides) {
     // The data first, to the end: only then may anybody be told.
     if (is_immediate(call.flags)) return {Result::refused};
-    Event event = ep_.operations_.event_of(
+    Event event = internals(ep_).operations().event_of(
         start_parts(rank, transfer, {true, call.flags, LocalCompletion::defer(), nullptr}, mechanism).id);
     ep_.wait(event);
     (void)send_peer_completion(rank, Flags::none);
@@ -241,31 +241,32 @@ typename Vis<H>::Started Vis<H>::start_parts(Rank rank, const Transfer& transfer
   OperationId id{};
   OperationId leaf = kNoOperation;
   {
-    const std::lock_guard guard(ep_.operations_lock_);
-    id = ep_.operations_.start(call.is_put ? OperationKind::put : OperationKind::get, 1, call.group);
-    if (mechanism == Mechanism::pieces && call.local.leaf() != nullptr) leaf = ep_.operations_.start_leaf(id, 1);
+    const std::lock_guard guard(internals(ep_).operations_lock());
+    id = internals(ep_).operations().start(call.is_put ? OperationKind::put : OperationKind::get, 1, call.group);
+    if (mechanism == Mechanism::pieces && call.local.leaf() != nullptr)
+      leaf = internals(ep_).operations().start_leaf(id, 1);
   }
   const bool started = mechanism == Mechanism::pieces ? by_pieces(rank, transfer, call, id, leaf)
                        : call.is_put                  ? put_packed(rank, transfer, call, id)
                                                       : get_packed(rank, transfer, call, id);
   if (!started) {
-    const std::lock_guard guard(ep_.operations_lock_);
-    ep_.operations_.withdraw(id);
+    const std::lock_guard guard(internals(ep_).operations_lock());
+    internals(ep_).operations().withdraw(id);
     return {Result::refused};
   }
   if (leaf == kNoOperation) {
     call.local.complete_now();
   } else {
-    *call.local.leaf() = ep_.operations_.event_of(leaf);
-    ep_.complete(leaf);
+    *call.local.leaf() = internals(ep_).operations().event_of(leaf);
+    internals(ep_).complete(leaf);
   }
-  ep_.complete(id);
+  internals(ep_).complete(id);
   return {Result::under_way, id};
 }
 
 template <class H>
 bool Vis<H>::direct(Rank rank, const Transfer& transfer, const Call& call) {
-  H& host = ep_.host_;
+  H& host = ep_.host();
   Prepared<H> note;
   const bool announces = call.is_put && armed_.armed();
   if (announces) {
@@ -277,7 +278,7 @@ bool Vis<H>::direct(Rank rank, const Transfer& transfer, const Call& call) {
   host.synchronise();
   if (transfer.shape != nullptr) {
     Shape shape = *transfer.shape;
-    shape.peer = static_cast<std::byte*>(ep_.near_.map(rank, shape.peer));
+    shape.peer = static_cast<std::byte*>(internals(ep_).near().map(rank, shape.peer));
     if (settings_.implementation == Implementation::gasnet1) {
       std::array<Step, kMostLevels> steps;
       for (std::uint32_t i = 0; i < shape.levels; ++i) steps[i] = step_of(shape.level[i], call.is_put);
@@ -295,14 +296,14 @@ bool Vis<H>::direct(Rank rank, const Transfer& transfer, const Call& call) {
       if (alike && settings_.implementation == Implementation::ex) {
         const std::byte* const base = ep_.segment(rank).address;
         const Addresses here{self.addresses, 0};
-        const Addresses there{peer.addresses, static_cast<std::byte*>(ep_.near_.map(rank, base)) - base};
+        const Addresses there{peer.addresses, static_cast<std::byte*>(internals(ep_).near().map(rank, base)) - base};
         copy_indexed(call.is_put ? there : here, call.is_put ? here : there, self.bytes, self.count);
         done = true;
       }
     }
     if (!done) {
       for_pairs(self, peer, [&](std::byte* here, std::byte* there, Bytes bytes) {
-        void* const mapped = ep_.near_.map(rank, there);
+        void* const mapped = internals(ep_).near().map(rank, there);
         call.is_put ? host.copy(mapped, here, bytes) : host.copy(here, mapped, bytes);
       });
     }
@@ -346,24 +347,24 @@ bool Vis<H>::by_pieces(Rank rank, const Transfer& transfer, const Call& call, Op
 template <class H>
 bool Vis<H>::put_piece(Rank rank, void* to, const void* from, Bytes bytes, const Call& call, OperationId id,
                        OperationId leaf) {
-  if (void* const here = ep_.near_.map(rank, to)) {
-    ep_.copy_near(here, from, bytes);
+  if (void* const here = internals(ep_).near().map(rank, to)) {
+    internals(ep_).copy_near(here, from, bytes);
     return true;
   }
-  if (!ep_.native_put_ || call.local.is_now()) {
+  if (!internals(ep_).native_put() || call.local.is_now()) {
     return Reference<H>::put_parts(ep_, rank, to, from, bytes, call.flags, id) == Status::ok;
   }
-  const Bytes largest = ep_.conduit_->capabilities().max_transfer;
-  const std::uint32_t parts = ep_.native_parts(bytes);
+  const Bytes largest = internals(ep_).conduit()->capabilities().max_transfer;
+  const std::uint32_t parts = internals(ep_).native_parts(bytes);
   if (is_immediate(call.flags) && parts > 1) return false;
   for (std::uint32_t part = 0; part < parts; ++part) {
     const Bytes offset = part * largest;
     add_part(id);
     if (leaf != kNoOperation) add_part(leaf);
     const auto try_once = [&] {
-      const std::lock_guard guard(ep_.conduit_lock_);
-      return ep_.conduit_->put(rank, bytes_at(to) + offset, bytes_at(from) + offset, std::min(largest, bytes - offset),
-                               id, leaf) == Status::ok;
+      const std::lock_guard guard(internals(ep_).conduit_lock());
+      return internals(ep_).conduit()->put(rank, bytes_at(to) + offset, bytes_at(from) + offset,
+                                           std::min(largest, bytes - offset), id, leaf) == Status::ok;
     };
     if (!is_immediate(call.flags)) {
       ep_.wait_until(try_once);
@@ -376,21 +377,22 @@ bool Vis<H>::put_piece(Rank rank, void* to, const void* from, Bytes bytes, const
 
 template <class H>
 bool Vis<H>::get_piece(Rank rank, void* to, const void* from, Bytes bytes, const Call& call, OperationId id) {
-  if (void* const here = ep_.near_.map(rank, from)) {
-    ep_.copy_near(to, here, bytes);
+  if (void* const here = internals(ep_).near().map(rank, from)) {
+    internals(ep_).copy_near(to, here, bytes);
     return true;
   }
-  if (!ep_.native_get_) return Reference<H>::get_parts(ep_, rank, to, from, bytes, call.flags, id) == Status::ok;
-  const Bytes largest = ep_.conduit_->capabilities().max_transfer;
-  const std::uint32_t parts = ep_.native_parts(bytes);
+  if (!internals(ep_).native_get())
+    return Reference<H>::get_parts(ep_, rank, to, from, bytes, call.flags, id) == Status::ok;
+  const Bytes largest = internals(ep_).conduit()->capabilities().max_transfer;
+  const std::uint32_t parts = internals(ep_).native_parts(bytes);
   if (is_immediate(call.flags) && parts > 1) return false;
   for (std::uint32_t part = 0; part < parts; ++part) {
     const Bytes offset = part * largest;
     add_part(id);
     const auto try_once = [&] {
-      const std::lock_guard guard(ep_.conduit_lock_);
-      return ep_.conduit_->get(rank, bytes_at(to) + offset, bytes_at(from) + offset, std::min(largest, bytes - offset),
-                               id) == Status::ok;
+      const std::lock_guard guard(internals(ep_).conduit_lock());
+      return internals(ep_).conduit()->get(rank, bytes_at(to) + offset, bytes_at(from) + offset,
+                                           std::min(largest, bytes - offset), id) == Status::ok;
     };
     if (!is_immediate(call.flags)) {
       ep_.wait_until(try_once);
@@ -403,8 +405,8 @@ bool Vis<H>::get_piece(Rank rank, void* to, const void* from, Bytes bytes, const
 
 template <class H>
 void Vis<H>::add_part(OperationId id) {
-  const std::lock_guard guard(ep_.operations_lock_);
-  ep_.operations_.add_parts(id, 1);
+  const std::lock_guard guard(internals(ep_).operations_lock());
+  internals(ep_).operations().add_parts(id, 1);
 }
 
 // ---- at the peer, when the data are there
@@ -430,7 +432,7 @@ void Vis<H>::complete_at_peer(Token<H>& token, std::uint32_t handler, std::byte*
   message.handler = HandlerIndex{static_cast<std::uint8_t>(handler)};
   message.payload = payload;
   message.size = bytes;
-  token.endpoint().arrived(message);
+  internals(token.endpoint()).arrived(message);
 }
 
 template <class H>

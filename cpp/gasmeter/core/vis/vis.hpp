@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "gasmeter/core/endpoint.hpp"
+#include "gasmeter/core/internals.hpp"
+#include "gasmeter/core/library_handlers.hpp"
 #include "gasmeter/core/negotiated.hpp"
 #include "gasmeter/core/vis/side.hpp"
 
@@ -74,15 +76,6 @@ struct Report {
 
 inline constexpr Bytes kMostPeerCompletion = 128;
 
-// The library's own handler indices.
-inline constexpr HandlerIndex kPutShape{24};
-inline constexpr HandlerIndex kPutList{25};
-inline constexpr HandlerIndex kGetShape{26};
-inline constexpr HandlerIndex kGetList{27};
-inline constexpr HandlerIndex kShapeReply{28};
-inline constexpr HandlerIndex kListReply{29};
-inline constexpr HandlerIndex kPeerCompletion{30};
-
 }  // namespace vis
 
 // One thread's access; several may exist. The endpoint outlives it. Nothing but the endpoint is shared, and nothing has
@@ -110,7 +103,7 @@ class Vis {
   template <class T>
   Status put_nbi(Rank rank, const T& transfer, LocalCompletion local = LocalCompletion::defer(),
                  Flags flags = Flags::none) {
-    return status_of(start(rank, transfer, {true, flags, local, &ep_.implicit_group()}));
+    return status_of(start(rank, transfer, {true, flags, local, &internals(ep_).implicit_group()}));
   }
   template <class T>
   void get(Rank rank, const T& transfer) {
@@ -123,7 +116,7 @@ class Vis {
   }
   template <class T>
   Status get_nbi(Rank rank, const T& transfer, Flags flags = Flags::none) {
-    return status_of(start(rank, transfer, {false, flags, LocalCompletion::defer(), &ep_.implicit_group()}));
+    return status_of(start(rank, transfer, {false, flags, LocalCompletion::defer(), &internals(ep_).implicit_group()}));
   }
 
   // Arms the next put that is not refused: `handler`, without arguments and as of a Medium reply, runs at the peer when
@@ -166,7 +159,7 @@ class Vis {
 
   [[nodiscard]] Event event_of(const Started& started) {
     if (started.result == Result::done) return Event::done();
-    return started.result == Result::refused ? Event::no_op() : ep_.operations_.event_of(started.id);
+    return started.result == Result::refused ? Event::no_op() : internals(ep_).operations().event_of(started.id);
   }
   [[nodiscard]] static Status status_of(const Started& started) {
     return started.result == Result::refused ? Status::no_resource : Status::ok;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/conduit/prepare_check.hpp"
 #include "gasmeter/networks/extoll/extoll_network.hpp"
 
 namespace gasmeter::networks::extoll {
@@ -67,14 +68,9 @@ bool ExtollConduit::is_near(Rank rank) const {
 }
 
 Status ExtollConduit::prepare(const AmHeader& header, const void* /*client*/, Bytes least, Bytes most, AmBuffer& out) {
-  const Bytes largest = header.category == Category::medium ? kMostMedium : kMostLong;
-  if (least > largest || least > most || header.arguments > conduit::kMaxArguments) {
-    throw UsageError("extoll: message of " + std::to_string(least) + " to " + std::to_string(most) + " bytes and " +
-                     std::to_string(header.arguments) + " arguments; at most " + std::to_string(largest) +
-                     " bytes and " + std::to_string(conduit::kMaxArguments) + " arguments fit");
-  }
+  const Bytes room = conduit::check_prepare("extoll", capabilities_, header, least, most);
   out.header = header;
-  out.size = std::min(most, largest);
+  out.size = room;
   out.data = nullptr;
   out.slot = 0;
   if (is_near(header.peer)) return prepare_near(out);
@@ -88,8 +84,8 @@ Status ExtollConduit::prepare(const AmHeader& header, const void* /*client*/, By
     return Status::no_resource;
   }
   if (header.category == Category::long_message) {
-    if (bounce_.empty()) return Status::no_resource;  // the notification of one that is free again will wake
-    out.data = bounce_.take();
+    if (bounce_.free() == 0) return Status::no_resource;  // the notification of one that is free again will wake
+    out.data = bounce_.at(bounce_.take());
   } else if (header.category == Category::medium) {
     Message& message = store_.take(out.size);
     out.data = message.data();
@@ -104,7 +100,7 @@ void ExtollConduit::cancel(const AmBuffer& buffer) {
     host_.synchronise();
     give_slot(network_.inbox(buffer.header.peer));
   } else if (buffer.header.category == Category::long_message) {
-    bounce_.give(static_cast<const std::byte*>(buffer.data));
+    bounce_.give(bounce_.number_of(static_cast<const std::byte*>(buffer.data)));
   }
   if (buffer.slot != 0) store_.give(*message_of(buffer));
   if (is_limited(buffer.header.peer, buffer.header.is_reply)) --flows_[index(buffer.header.peer)].under_way;
@@ -126,7 +122,7 @@ Status ExtollConduit::commit(const AmBuffer& buffer, const AmCommit& commit, con
     if (header.size != 0) {
       start_put(buffer, commit);
     } else {
-      bounce_.give(data);
+      bounce_.give(bounce_.number_of(data));
     }
     data = reinterpret_cast<const std::byte*>(&destination);
   }

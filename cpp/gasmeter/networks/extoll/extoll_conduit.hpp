@@ -11,10 +11,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "gasmeter/base/buffer_pool.hpp"
 #include "gasmeter/conduit/conduit.hpp"
 #include "gasmeter/conduit/local_completions.hpp"
 #include "gasmeter/networks/extoll/am_options.hpp"
-#include "gasmeter/networks/extoll/bounce_buffers.hpp"
 #include "gasmeter/networks/extoll/extoll_port.hpp"
 #include "gasmeter/networks/extoll/message_store.hpp"
 #include "gasmeter/networks/extoll/wire.hpp"
@@ -26,6 +26,8 @@ class ExtollNetwork;
 // One rank's. Lives no longer than the network. Has the port to itself.
 class ExtollConduit final : public conduit::Conduit {
  public:
+  static constexpr unsigned kBounceBuffers = 8;  // that Longs are sent from
+
   // Throws UsageError for a card whose packets do not hold a header and two arguments.
   ExtollConduit(ExtollNetwork& network, sim::ModelHost host, Rank rank, const AmOptions& options = {});
 
@@ -100,7 +102,7 @@ class ExtollConduit final : public conduit::Conduit {
   conduit::LocalCompletions local_done_;
   std::vector<Outgoing> outbox_;  // from first_out_ on
   std::size_t first_out_ = 0;
-  BounceBuffers bounce_;
+  BufferPool bounce_{"extoll", kBounceBuffers, kMostLong};
   std::unordered_map<std::uint32_t, Source> sources_;
   std::unordered_map<std::uint32_t, Flow> flows_;
   std::vector<Rank> creditors_;  // are owed so much that they have to be told

@@ -51,7 +51,7 @@ void ExtollConduit::take_notification() {
   const auto notification = port_.notification_next();
   switch (notification->kind) {
     case Notification::Kind::requester:
-      bounce_.give(notification->address);
+      bounce_.give(bounce_.number_of(notification->address));
       news_ = true;
       return;
     case Notification::Kind::completer:

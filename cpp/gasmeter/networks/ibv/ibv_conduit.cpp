@@ -7,6 +7,7 @@
 #include <string>
 
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/conduit/prepare_check.hpp"
 
 namespace gasmeter::networks::ibv {
 
@@ -57,9 +58,9 @@ IbvConduit::IbvConduit(IbvContext& context, sim::ModelHost host, unsigned ranks,
       requests_left_(requests_at_once(limits, ranks)),
       sends_left_(limits.all_sends),
       requests_posted_(std::min(limits.shared_receives, limits.peer_requests * ranks)),
-      small_(limits.all_sends, kBufferStride),
-      large_(limits.large_buffers, kMostLong),
-      receives_(requests_posted_ + requests_left_ + 1, kBufferStride),
+      small_("ibv", limits.all_sends, kBufferStride),
+      large_("ibv", limits.large_buffers, kMostLong),
+      receives_("ibv", requests_posted_ + requests_left_ + 1, kBufferStride),
       operations_(limits.all_sends) {
   for (Peer& peer : peers_) peer.credits = static_cast<std::uint16_t>(limits.peer_requests);
   capabilities_.max_request_medium = kMostMedium;
@@ -71,7 +72,7 @@ IbvConduit::IbvConduit(IbvContext& context, sim::ModelHost host, unsigned ranks,
   capabilities_.max_transfer = kMostLong;
   const unsigned receives = requests_posted_ + requests_left_;
   context_.open({limits.peer_sends, {requests_posted_ + 1, requests_left_ + 1}, limits.all_sends, receives + 1});
-  for (const Buffers* const each : {&small_, &large_, &receives_}) context_.register_memory(each->memory());
+  for (const BufferPool* const each : {&small_, &large_, &receives_}) context_.register_memory(each->memory());
   for (std::uint32_t which = 0; which < receives; ++which) post_receive(receives_.take(), which >= requests_posted_);
   spare_ = receives_.take();
 }
@@ -110,16 +111,13 @@ void IbvConduit::give_buffer(std::uint32_t which) {
 }
 
 Status IbvConduit::prepare(const AmHeader& header, const void* /*client*/, Bytes least, Bytes most, AmBuffer& out) {
-  const Bytes largest = header.category == Category::medium ? kMostMedium : kMostLong;
-  if (least > largest || least > most || header.arguments > conduit::kMaxArguments ||
-      index(header.peer) >= peers_.size()) {
-    throw UsageError("ibv: message of " + std::to_string(least) + " to " + std::to_string(most) + " bytes and " +
-                     std::to_string(header.arguments) + " arguments to rank " + std::to_string(index(header.peer)) +
-                     "; at most " + std::to_string(largest) + " bytes and " + std::to_string(conduit::kMaxArguments) +
-                     " arguments fit, and ranks are 0.." + std::to_string(peers_.size() - 1));
+  const Bytes room = conduit::check_prepare("ibv", capabilities_, header, least, most);
+  if (index(header.peer) >= peers_.size()) {
+    throw UsageError("ibv: message to rank " + std::to_string(index(header.peer)) + "; ranks are 0.." +
+                     std::to_string(peers_.size() - 1));
   }
   out.header = header;
-  out.size = std::min(most, largest);
+  out.size = room;
   out.data = nullptr;
   Peer& peer = peers_[index(header.peer)];
   if (!header.is_reply && (peer.credits == 0 || requests_left_ == 0)) return Status::no_resource;

@@ -7,10 +7,10 @@
 #include <span>
 #include <vector>
 
+#include "gasmeter/base/buffer_pool.hpp"
 #include "gasmeter/conduit/conduit.hpp"
 #include "gasmeter/conduit/local_completions.hpp"
 #include "gasmeter/networks/ibv/am_wire.hpp"
-#include "gasmeter/networks/ibv/buffers.hpp"
 #include "gasmeter/networks/ibv/ibv_context.hpp"
 
 namespace gasmeter::networks::ibv {
@@ -101,9 +101,9 @@ class IbvConduit final : public conduit::Conduit {
   unsigned requests_left_ = 0;
   unsigned sends_left_ = 0;
   unsigned requests_posted_ = 0;  // receives for requests; those for replies follow, then a spare one
-  Buffers small_;                 // that messages are built in: one for each work request that may be under way
-  Buffers large_;
-  Buffers receives_;
+  BufferPool small_;              // that messages are built in: one for each work request that may be under way
+  BufferPool large_;
+  BufferPool receives_;
   std::vector<Operation> operations_;     // by number of its small buffer
   std::uint32_t spare_ = 0;               // receive buffer that is posted in the place of one in use
   std::vector<WorkCompletion> deferred_;  // requests, from first_deferred_ on

@@ -37,8 +37,8 @@ IbvMessages::IbvMessages(IbvContext& context, sim::ModelHost host, unsigned rank
       host_(host),
       limits_(checked(limits)),
       stride_(stride_of(eager)),
-      sends_(limits.all_sends, stride_),
-      receives_(limits.receives, stride_),
+      sends_("ibv", limits.all_sends, stride_),
+      receives_("ibv", limits.receives, stride_),
       posted_(limits.all_sends),
       peers_(ranks) {
   // Each buffer has one completion at a time.

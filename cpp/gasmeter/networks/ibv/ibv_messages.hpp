@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "gasmeter/networks/ibv/buffers.hpp"
+#include "gasmeter/base/buffer_pool.hpp"
 #include "gasmeter/networks/ibv/ibv_context.hpp"
 #include "gasmeter/services/message_device.hpp"
 
@@ -68,8 +68,8 @@ class IbvMessages final : public services::MessageDevice {
   sim::ModelHost host_;
   IbvMessageLimits limits_;
   Bytes stride_;  // of a buffer
-  Buffers sends_;
-  Buffers receives_;
+  BufferPool sends_;
+  BufferPool receives_;
   std::vector<Posted> posted_;  // by number of its buffer
   std::vector<Peer> peers_;
   std::vector<Rank> refused_;       // peers with something that waits, in the order in which they were refused

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/conduit/prepare_check.hpp"
 
 namespace gasmeter::networks::ideal {
 
@@ -60,15 +61,11 @@ IdealConduit::IdealConduit(IdealNetwork& network, sim::ModelHost host, Rank rank
 }
 
 Status IdealConduit::prepare(const AmHeader& header, const void* client, Bytes least, Bytes most, AmBuffer& out) {
-  if (least > kMaxPayload || least > most || header.arguments > conduit::kMaxArguments) {
-    throw UsageError("ideal: message of " + std::to_string(least) + " to " + std::to_string(most) + " bytes and " +
-                     std::to_string(header.arguments) + " arguments; at most " + std::to_string(kMaxPayload) +
-                     " bytes and " + std::to_string(conduit::kMaxArguments) + " arguments fit");
-  }
+  const Bytes room = conduit::check_prepare("ideal", capabilities_, header, least, most);
   PacketHandle packet = nic_.try_reserve(header.is_reply ? 0 : network_.parameters().reply_slots);
   if (!packet) return Status::no_resource;
   out.header = header;
-  out.size = std::min(most, kMaxPayload);
+  out.size = room;
   // The client fills its own memory until commit, which copies from there.
   out.data = client != nullptr ? const_cast<void*>(client) : packet->bytes.data() + payload_at(header.arguments);
   out.slot = reinterpret_cast<std::uintptr_t>(packet.release());

@@ -6,7 +6,8 @@
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/base/real_host.hpp"
-#include "gasmeter/networks/mpi/mpi_receive.hpp"
+#include "gasmeter/conduit/prepare_check.hpp"
+#include "gasmeter/networks/mpi/mpi_receive.ipp"
 #include "gasmeter/networks/mpi/words.hpp"
 #include "gasmeter/sim/model_host.hpp"
 
@@ -282,13 +283,7 @@ template <class H>
 Status MpiConduit<H>::prepare(const AmHeader& header, const void* client, Bytes least, Bytes most, AmBuffer& out) {
   const Flow flow = flow_of(header);
   const bool is_long = header.category == Category::long_message;
-  const Bytes largest = is_long ? settings_.max_long : settings_.max_medium;
-  if (least > largest || least > most || header.arguments > conduit::kMaxArguments) {
-    throw UsageError("mpi: message of " + std::to_string(least) + " to " + std::to_string(most) + " bytes and " +
-                     std::to_string(header.arguments) + " arguments; at most " + std::to_string(largest) +
-                     " bytes and " + std::to_string(conduit::kMaxArguments) + " arguments fit");
-  }
-  most = std::min(most, largest);
+  most = conduit::check_prepare("mpi", capabilities_, header, least, most);
   Stream& s = stream(header.peer, flow);
   const bool apart = is_long && most >= settings_.apart_from;
   out.header = header;

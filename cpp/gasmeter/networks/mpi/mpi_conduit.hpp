@@ -17,11 +17,11 @@
 #include <utility>
 #include <vector>
 
+#include "gasmeter/base/number_pool.hpp"
 #include "gasmeter/base/stamped_call.hpp"
 #include "gasmeter/conduit/conduit.hpp"
 #include "gasmeter/conduit/counts.hpp"
 #include "gasmeter/conduit/local_completions.hpp"
-#include "gasmeter/networks/mpi/number_pool.hpp"
 #include "gasmeter/networks/mpi/remote_window.hpp"
 #include "gasmeter/networks/mpi/wire.hpp"
 #include "gasmeter/services/two_sided_service.hpp"

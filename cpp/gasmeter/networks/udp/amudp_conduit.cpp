@@ -5,7 +5,8 @@
 #include <string>
 
 #include "gasmeter/base/error.hpp"
-#include "gasmeter/networks/udp/amudp_receive.hpp"
+#include "gasmeter/conduit/prepare_check.hpp"
+#include "gasmeter/networks/udp/amudp_receive.ipp"
 #include "gasmeter/sim/model_host.hpp"
 
 namespace gasmeter::networks::udp {
@@ -80,14 +81,7 @@ typename BasicAmudpConduit<Host>::Answer& BasicAmudpConduit<Host>::answer_to(Ran
 template <class Host>
 Status BasicAmudpConduit<Host>::prepare(const AmHeader& header, const void* client, Bytes least, Bytes most,
                                         AmBuffer& out) {
-  const Bytes largest = header.category == Category::short_message ? 0
-                        : header.category == Category::medium      ? capabilities_.max_request_medium
-                                                                   : capabilities_.max_request_long;
-  if (least > largest || least > most || header.arguments > conduit::kMaxArguments) {
-    throw UsageError("amudp: message of " + std::to_string(least) + " to " + std::to_string(most) + " bytes and " +
-                     std::to_string(header.arguments) + " arguments; at most " + std::to_string(largest) +
-                     " bytes and " + std::to_string(conduit::kMaxArguments) + " arguments fit");
-  }
+  const Bytes room = conduit::check_prepare("amudp", capabilities_, header, least, most);
   Datagram* datagram = nullptr;
   if (header.is_reply) {
     Answer& answer = answer_to(header.peer, header.cookie);
@@ -103,7 +97,7 @@ Status BasicAmudpConduit<Host>::prepare(const AmHeader& header, const void* clie
     datagram = &request->datagram;
   }
   out.header = header;
-  out.size = std::min(most, largest);
+  out.size = room;
   datagram->make_room(amudp::payload_at(header.arguments) + out.size);
   // The client fills its own memory until commit, which copies from there.
   out.data = client != nullptr ? const_cast<void*>(client) : datagram->data.get() + amudp::payload_at(header.arguments);

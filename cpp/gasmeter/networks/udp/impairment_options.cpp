@@ -1,5 +1,7 @@
 #include "gasmeter/networks/udp/impairment_options.hpp"
 
+#include "gasmeter/base/random.hpp"
+
 namespace gasmeter::networks::udp {
 
 const std::vector<OptionInfo>& impairment_options() {
@@ -24,7 +26,7 @@ services::Impairment impairment_of(const Settings& settings, Rank self) {
   plan.reorder = settings.number("reorder");
   plan.corrupt = settings.number("corrupt");
   plan.delay = SimTime::from_ns(settings.number("delay_us") * 1e3);
-  plan.seed = settings.seed * 0x9e3779b97f4a7c15ULL + index(self);
+  plan.seed = settings.seed * kGoldenGamma + index(self);
   plan.check();
   return plan;
 }

@@ -6,8 +6,9 @@
 #include <utility>
 
 #include "gasmeter/base/error.hpp"
-#include "gasmeter/networks/udp/udp_receive.hpp"
-#include "gasmeter/networks/udp/udp_send.hpp"
+#include "gasmeter/conduit/prepare_check.hpp"
+#include "gasmeter/networks/udp/udp_receive.ipp"
+#include "gasmeter/networks/udp/udp_send.ipp"
 #include "gasmeter/sim/model_host.hpp"
 
 namespace gasmeter::networks::udp {
@@ -112,7 +113,7 @@ bool BasicUdpConduit<Host>::is_quiet() const {
 template <class Host>
 Status BasicUdpConduit<Host>::prepare(const AmHeader& header, const void* /*client*/, Bytes least, Bytes most,
                                       AmBuffer& out) {
-  (void)least;
+  most = conduit::check_prepare("udp", capabilities_, header, least, most);
   Peer& p = peer(header.peer);
   out.header = header;
   out.size = most;

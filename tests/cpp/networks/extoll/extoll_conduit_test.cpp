@@ -161,7 +161,7 @@ TEST_CASE("extoll_cancelled_and_shortened_messages_give_back_what_they_took") {
   job.engine.start(Rank{0}, [&] {
     ExtollConduit& conduit = *job.conduits[0];
     for (int i = 0; i < 3; ++i) {
-      std::vector<AmBuffer> far(BounceBuffers::kCount);
+      std::vector<AmBuffer> far(ExtollConduit::kBounceBuffers);
       for (AmBuffer& buffer : far) {
         CHECK(conduit.prepare(header_to(2, Category::long_message), nullptr, 8, 512, buffer) == Status::ok);
       }

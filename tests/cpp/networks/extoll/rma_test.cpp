@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/base/random.hpp"
 #include "support/pattern.hpp"
 #include "world.hpp"
 
@@ -16,7 +17,6 @@ namespace {
 using namespace testing;
 using gasmeter::testing::has_pattern;
 using gasmeter::testing::is_filled;
-using gasmeter::testing::scrambled;
 using gasmeter::testing::write_pattern;
 using Kind = Notification::Kind;
 
@@ -267,9 +267,9 @@ Outcome traffic(const Shape& shape, std::uint64_t seed) {
     world.engine.start(Rank{self}, [&, self] {
       sim::ModelHost host = world.host(self);
       ExtollPort& port = world.port(self);
-      std::uint64_t draw = scrambled(seed * 100 + self);
+      std::uint64_t draw = splitmix64(seed * 100 + self);
       for (unsigned i = 0; i < kOperations; ++i) {
-        draw = scrambled(draw);
+        draw = splitmix64(draw);
         const auto peer = static_cast<unsigned>(draw % ranks);
         const Bytes size = draw / 64 % kPiece + 1;
         const bool is_put = (draw >> 40U) % 2 == 0;
@@ -284,14 +284,14 @@ Outcome traffic(const Shape& shape, std::uint64_t seed) {
         const Notification done = wait_for_notification(port, host);
         CHECK(done.size == size);
         if (!is_put) CHECK(has_pattern(world.at(self, fetched), size, 7000 + peer));
-        outcome.hashes[self] = scrambled(outcome.hashes[self] ^ static_cast<std::uint64_t>(host.now().ps));
+        outcome.hashes[self] = splitmix64(outcome.hashes[self] ^ static_cast<std::uint64_t>(host.now().ps));
       }
       // Whatever was on its way has come by then.
       sleep_until(host, {500'000'000});
       outcome.clocks[self] = host.now().ps;
       for (Bytes i = 0; i < ranks * kPiece; ++i) {
         outcome.hashes[self] =
-            scrambled(outcome.hashes[self] ^ static_cast<std::uint64_t>(*world.at(self, landing + i)));
+            splitmix64(outcome.hashes[self] ^ static_cast<std::uint64_t>(*world.at(self, landing + i)));
       }
     });
   }

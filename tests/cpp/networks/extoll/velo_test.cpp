@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/base/random.hpp"
 #include "support/pattern.hpp"
 #include "world.hpp"
 
@@ -16,7 +17,6 @@ namespace {
 
 using namespace testing;
 using gasmeter::testing::has_pattern;
-using gasmeter::testing::scrambled;
 using gasmeter::testing::write_pattern;
 
 constexpr std::array<std::byte, kVeloPayload> kFull{};
@@ -268,8 +268,8 @@ Outcome crowd(const Shape& shape, const ExtollParameters& parameters, std::uint6
       std::vector<unsigned> next(ranks);
       std::vector<std::pair<unsigned, unsigned>> again;
       unsigned received = 0;
-      std::uint64_t draw = scrambled(seed * 1000 + self);
-      const auto random = [&draw](std::uint64_t below) { return (draw = scrambled(draw)) % below; };
+      std::uint64_t draw = splitmix64(seed * 1000 + self);
+      const auto random = [&draw](std::uint64_t below) { return (draw = splitmix64(draw)) % below; };
       const auto post = [&](unsigned to, unsigned number) {
         std::array<std::byte, kVeloPayload> bytes{};
         const Bytes size = 8 + (self * 31 + to * 7 + number) % 49;
@@ -315,7 +315,7 @@ Outcome crowd(const Shape& shape, const ExtollParameters& parameters, std::uint6
           port.mailbox_free();
           ++received;
           outcome.hashes[self] =
-              scrambled(outcome.hashes[self] ^ static_cast<std::uint64_t>(host.now().ps) ^ from << 8U ^ number);
+              splitmix64(outcome.hashes[self] ^ static_cast<std::uint64_t>(host.now().ps) ^ from << 8U ^ number);
           moved = true;
         }
         if (!moved) host.idle(kEnd);

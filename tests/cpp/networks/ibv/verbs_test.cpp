@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/base/random.hpp"
 #include "support/effort.hpp"
 #include "support/pattern.hpp"
 #include "world.hpp"
@@ -19,7 +20,6 @@ using namespace testing;
 using gasmeter::testing::has_pattern;
 using gasmeter::testing::is_filled;
 using gasmeter::testing::rounds;
-using gasmeter::testing::scrambled;
 using gasmeter::testing::seed_of;
 using gasmeter::testing::write_pattern;
 
@@ -308,7 +308,7 @@ Observed random_traffic(Shape shape, std::uint64_t seed, std::uint32_t messages)
   Observed result;
   result.clocks.resize(ranks);
   const auto size_of = [=](unsigned from, unsigned to, std::uint32_t i) {
-    return scrambled(seed_of(seed, from, to, i)) % kMost;
+    return splitmix64(seed_of(seed, from, to, i)) % kMost;
   };
   for (unsigned rank = 0; rank < ranks; ++rank) {
     world.context(rank).open({.send = 6, .receive = {3, 1}, .sent = 64, .received = 8});

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/base/random.hpp"
 #include "gasmeter/bench/mutants.hpp"
 #include "gasmeter/networks/fabric/bare_network.hpp"
 #include "gasmeter/networks/fabric/raw/programs.hpp"
@@ -28,7 +29,7 @@ using Line = std::array<std::uint64_t, kPayload / sizeof(std::uint64_t)>;
 
 Line line_of(std::uint64_t first) {
   Line line{};
-  for (std::size_t i = 0; i < line.size(); ++i) line[i] = first + i * 0x9e3779b97f4a7c15ULL;
+  for (std::size_t i = 0; i < line.size(); ++i) line[i] = first + i * kGoldenGamma;
   return line;
 }
 

@@ -1,10 +1,11 @@
-// Numbers of one kind of send, or of one kind of receive, the last returned first: its memory is still in the caches.
+// Numbers of what there is a fixed number of, the last returned first: its memory is still in the caches.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
-namespace gasmeter::networks::mpi {
+namespace gasmeter {
 
 class NumberPool {
  public:
@@ -14,6 +15,7 @@ class NumberPool {
     for (std::uint32_t i = count; i != 0; --i) free_.push_back(first + i - 1);
   }
 
+  [[nodiscard]] std::size_t free() const { return free_.size(); }
   [[nodiscard]] bool empty() const { return free_.empty(); }
   [[nodiscard]] bool all_free() const { return free_.size() == count_; }
   [[nodiscard]] bool holds(std::uint32_t number) const { return number - first_ < count_; }
@@ -33,4 +35,4 @@ class NumberPool {
   std::vector<std::uint32_t> free_;
 };
 
-}  // namespace gasmeter::networks::mpi
+}  // namespace gasmeter

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/core/library_handlers.hpp"
 #include "gasmeter/core/teams/teams.hpp"
 #include "gasmeter/core/teams/wire.hpp"
 
@@ -92,14 +93,14 @@ unsigned Teams<H>::step() {
 template <class H>
 Event Teams<H>::begin(Team<H>& team, std::unique_ptr<Operation> operation) {
   const Bytes temporary = operation->rules->temporary(operation->call);
-  endpoint_.host_.charge(PrivatePrice::call);
+  endpoint_.host().charge(PrivatePrice::call);
   OperationId id{};
   {
-    const std::lock_guard guard(endpoint_.operations_lock_);
-    id = endpoint_.operations_.start(OperationKind::am, 1, nullptr);
+    const std::lock_guard guard(internals(endpoint_).operations_lock());
+    id = internals(endpoint_).operations().start(OperationKind::am, 1, nullptr);
   }
   operation->id = id;
-  Event event = endpoint_.operations_.event_of(id);
+  Event event = internals(endpoint_).operations().event_of(id);
   try {
     const std::lock_guard guard(lock_);
     void* scratch = team.scratch_.address;
@@ -337,7 +338,7 @@ void Teams<H>::finish(Team<H>& team, Operation& operation) {
   const conduit::OperationId id = operation.id;
   std::erase_if(team.active_, [&](const auto& each) { return each.get() == &operation; });
   --active_;
-  endpoint_.complete(id);
+  internals(endpoint_).complete(id);
 }
 
 // ---- what arrives

@@ -1,0 +1,59 @@
+// Every handler index of the library itself, once: 1 to 127. Clients have 128 to 255, 0 lets the library choose.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "gasmeter/base/units.hpp"
+
+namespace gasmeter::core {
+
+inline constexpr std::uint8_t kFirstClientHandler = 128;
+
+namespace reference {
+inline constexpr HandlerIndex kBarrier{1};
+inline constexpr HandlerIndex kPutMedium{2};
+inline constexpr HandlerIndex kPutLong{3};
+inline constexpr HandlerIndex kAcknowledge{4};
+inline constexpr HandlerIndex kGetRequest{5};
+inline constexpr HandlerIndex kGetReply{6};
+}  // namespace reference
+
+namespace atomics {
+inline constexpr HandlerIndex kRequest{7};
+inline constexpr HandlerIndex kFetched{8};
+}  // namespace atomics
+
+namespace vis {
+inline constexpr HandlerIndex kPutShape{24};
+inline constexpr HandlerIndex kPutList{25};
+inline constexpr HandlerIndex kGetShape{26};
+inline constexpr HandlerIndex kGetList{27};
+inline constexpr HandlerIndex kShapeReply{28};
+inline constexpr HandlerIndex kListReply{29};
+inline constexpr HandlerIndex kPeerCompletion{30};
+}  // namespace vis
+
+namespace teams {
+inline constexpr HandlerIndex kFirst{48};
+inline constexpr HandlerIndex kPiece{49};
+inline constexpr HandlerIndex kReady{50};
+}  // namespace teams
+
+// In ascending order, so that the compiler refuses an index that is used twice, or that clients have.
+inline constexpr std::array kLibraryHandlers = {
+    reference::kBarrier,  reference::kPutMedium, reference::kPutLong, reference::kAcknowledge, reference::kGetRequest,
+    reference::kGetReply, atomics::kRequest,     atomics::kFetched,   vis::kPutShape,          vis::kPutList,
+    vis::kGetShape,       vis::kGetList,         vis::kShapeReply,    vis::kListReply,         vis::kPeerCompletion,
+    teams::kFirst,        teams::kPiece,         teams::kReady};
+static_assert([] {
+  std::size_t before = 0;
+  for (const HandlerIndex handler : kLibraryHandlers) {
+    if (index(handler) <= before || index(handler) >= kFirstClientHandler) return false;
+    before = index(handler);
+  }
+  return true;
+}());
+
+}  // namespace gasmeter::core

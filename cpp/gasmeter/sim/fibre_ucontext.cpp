@@ -1,0 +1,106 @@
+// Fibres by swapcontext: whoever leaves notes in its frame what the sanitizers must know for the way back.
+#include "gasmeter/base/platform.hpp"
+#include "gasmeter/sim/fibre_makers.hpp"
+#include "gasmeter/sim/make_ucontext.hpp"
+
+#if GASMETER_ASAN
+#include <sanitizer/common_interface_defs.h>
+#endif
+#if GASMETER_TSAN
+#include <sanitizer/tsan_interface.h>
+#endif
+
+namespace gasmeter::sim {
+
+struct Fibre::Makers::Ucontext {
+  struct Frame {
+    ucontext_t context;
+    Arrival arrival;
+    Fibre* fibre = nullptr;        // at the first entry
+    const void* bottom = nullptr;  // of this frame's stack, filled in by where it went
+    std::size_t size = 0;
+    void* fake_stack = nullptr;  // of the address sanitizer
+    void* fiber = nullptr;       // of the thread sanitizer
+  };
+
+  static void* this_fiber() {
+#if GASMETER_TSAN
+    return __tsan_get_current_fiber();
+#else
+    return nullptr;
+#endif
+  }
+
+  // `fake_stack`: where to keep that of the stack left, nothing to drop it.
+  static void before_switch([[maybe_unused]] const Frame& there, [[maybe_unused]] void** fake_stack) {
+#if GASMETER_ASAN
+    __sanitizer_start_switch_fiber(fake_stack, there.bottom, there.size);
+#endif
+#if GASMETER_TSAN
+    __tsan_switch_to_fiber(there.fiber, 0);
+#endif
+  }
+
+  // `from`: who came here and waits for the way back, if anybody.
+  static void after_switch([[maybe_unused]] void* fake_stack, [[maybe_unused]] void* from) {
+#if GASMETER_ASAN
+    const void* bottom = nullptr;
+    std::size_t size = 0;
+    __sanitizer_finish_switch_fiber(fake_stack, &bottom, &size);
+    if (from == nullptr) return;
+    static_cast<Frame*>(from)->bottom = bottom;
+    static_cast<Frame*>(from)->size = size;
+#endif
+  }
+
+  static void swap(Frame& here, Frame& there) {
+    here.context.uc_stack = {};  // at every switch the address sanitizer forgets what lies on the stack named here
+    here.fiber = this_fiber();
+    before_switch(there, &here.fake_stack);
+    swapcontext(&here.context, &there.context);
+    after_switch(here.fake_stack, here.arrival.from);
+  }
+
+  static Arrival jump(void* to, void* data) {
+    Frame here;
+    auto& there = *static_cast<Frame*>(to);
+    there.arrival = {&here, data};
+    swap(here, there);
+    return here.arrival;
+  }
+
+  static void enter(unsigned high, unsigned low) {
+    auto* from = from_halves<Frame>(high, low);
+    after_switch(nullptr, from);
+    Fibre& fibre = *from->fibre;
+    fibre.other_ = from;
+    fibre.jump_ = &jump;
+    fibre.run_body();
+    leave(*static_cast<Frame*>(fibre.other_));
+  }
+
+  // The frames here are not named to the other side: they may lie on a fake stack, which is then gone. The thread
+  // sanitizer's fiber is, to be destroyed.
+  GASMETER_NOINLINE static void leave(Frame& there) {
+    there.arrival = {this_fiber(), nullptr};
+    before_switch(there, nullptr);
+    setcontext(&there.context);
+  }
+};
+
+Fibre::Arrival Fibre::Makers::start_ucontext(void* /*to*/, void* data) {
+  Ucontext::Frame here;
+  here.fibre = static_cast<Fibre*>(data);
+  const Stack& stack = here.fibre->stack_;
+  Ucontext::Frame inside;
+  make_ucontext(inside.context, stack, &Ucontext::enter, &here);
+  inside.bottom = stack.bottom;
+  inside.size = stack.size;
+#if GASMETER_TSAN
+  inside.fiber = __tsan_create_fiber(0);
+#endif
+  Ucontext::swap(here, inside);
+  return here.arrival;
+}
+
+}  // namespace gasmeter::sim
