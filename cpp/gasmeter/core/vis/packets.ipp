@@ -1,4 +1,6 @@
 // Vis over active messages: pieces are packed where the network sends from, and unpacked where it has put them.
+#pragma once
+
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -6,13 +8,11 @@
 #include <mutex>
 #include <vector>
 
-#include "gasmeter/base/real_host.hpp"
 #include "gasmeter/core/incoming.hpp"
 #include "gasmeter/core/reference/extended.hpp"
 #include "gasmeter/core/vis/packet_head.hpp"
 #include "gasmeter/core/vis/vis.hpp"
 #include "gasmeter/core/word_halves.hpp"
-#include "gasmeter/sim/model_host.hpp"
 
 namespace gasmeter::core {
 
@@ -462,16 +462,5 @@ void Vis<H>::register_handlers(HandlerTable<H>& handlers) {
   handlers.add({kListReply, &on_list_reply, nullptr, "vector or indexed get's pieces"});
   handlers.add({kPeerCompletion, &on_peer_completion, nullptr, "peer completion"});
 }
-
-#define GASMETER_INSTANTIATE(H)                                                      \
-  template void Vis<H>::register_handlers(HandlerTable<H>&);                         \
-  template bool Vis<H>::fits_packets(Rank, const Transfer&, bool) const;             \
-  template bool Vis<H>::fits_one_packet(Rank, const Transfer&, bool) const;          \
-  template bool Vis<H>::put_packed(Rank, const Transfer&, const Call&, OperationId); \
-  template bool Vis<H>::get_packed(Rank, const Transfer&, const Call&, OperationId);
-GASMETER_INSTANTIATE(RealHost)
-GASMETER_INSTANTIATE(ThreadedHost)
-GASMETER_INSTANTIATE(sim::ModelHost)
-#undef GASMETER_INSTANTIATE
 
 }  // namespace gasmeter::core
