@@ -6,9 +6,11 @@
 
 #include "gasmeter/base/real_host.hpp"
 #include "gasmeter/core/atomics/remote.hpp"
+#include "gasmeter/core/barrier.ipp"
 #include "gasmeter/core/incoming.hpp"
 #include "gasmeter/core/reference/extended.hpp"
 #include "gasmeter/core/vis/vis.hpp"
+#include "gasmeter/core/wait_report.ipp"
 #include "gasmeter/sim/model_host.hpp"
 
 namespace gasmeter::core {

@@ -228,7 +228,7 @@ class CollectiveProgram final : public Program, public Resolves {
   Entered<H> entered_;
 };
 
-void check(const Settings& settings) {
+void check_collective(const Settings& settings) {
   const Op op = op_of(settings.op);
   const Algorithm algorithm = core::teams::algorithm_named(settings.text("algorithm"));
   if (algorithm != Algorithm::automatic) {
@@ -285,7 +285,7 @@ void register_collective(Registry& registry) {
        .options = {{"algorithm", "choice", "auto", "", std::move(choices),
                     "how it is done; auto: the cheapest for size and shape by the cost models"}}},
       [](const Settings&) { return Bytes{sizeof(std::uint64_t)}; });
-  kernel.check = &check;
+  kernel.check = &check_collective;
   registry.add(std::move(kernel));
 }
 

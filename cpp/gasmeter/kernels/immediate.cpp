@@ -13,11 +13,11 @@ using namespace bench;
 
 namespace {
 
-enum class Op : std::uint8_t { compare, all_static, dynamic };
+enum class ImmediateOp : std::uint8_t { compare, all_static, dynamic };
 
-Op parse_op(const std::string& name) {
-  if (name == "compare") return Op::compare;
-  return name == "static" ? Op::all_static : Op::dynamic;
+ImmediateOp immediate_op(const std::string& name) {
+  if (name == "compare") return ImmediateOp::compare;
+  return name == "static" ? ImmediateOp::all_static : ImmediateOp::dynamic;
 }
 
 // All ranks but 0 receive. Requests: number, of so many.
@@ -26,7 +26,7 @@ class Immediate final : public Program {
  public:
   Immediate(core::Endpoint<H>& endpoint, const Settings& settings)
       : endpoint_(endpoint),
-        op_(parse_op(settings.op)),
+        op_(immediate_op(settings.op)),
         retries_(settings.text("policy") == "retry"),
         receivers_(settings.ranks - 1),
         per_receiver_(share_of(settings)),
@@ -54,13 +54,13 @@ class Immediate final : public Program {
     SimTime of_static{};
     SimTime of_dynamic{};
     for (std::uint64_t i = 0; i < iterations; ++i) {
-      if (op_ != Op::dynamic) of_static += exchange(false, per_receiver_);
-      if (op_ != Op::all_static) of_dynamic += exchange(true, per_receiver_);
+      if (op_ != ImmediateOp::dynamic) of_static += exchange(false, per_receiver_);
+      if (op_ != ImmediateOp::all_static) of_dynamic += exchange(true, per_receiver_);
     }
     BlockResult result{of_static + of_dynamic, iterations, {}};
-    const SimTime shown = op_ == Op::all_static ? of_static : of_dynamic;
+    const SimTime shown = op_ == ImmediateOp::all_static ? of_static : of_dynamic;
     const auto exchanges = static_cast<double>(iterations);
-    if (op_ == Op::compare) result.metrics.emplace_back("speedup", of_static.seconds() / of_dynamic.seconds());
+    if (op_ == ImmediateOp::compare) result.metrics.emplace_back("speedup", of_static.seconds() / of_dynamic.seconds());
     result.metrics.emplace_back("latency", shown.ns() / exchanges);
     const auto messages = static_cast<double>(per_receiver_ * receivers_);
     result.metrics.emplace_back("rate", exchanges * messages / shown.seconds());
@@ -179,7 +179,7 @@ class Immediate final : public Program {
   static void on_ended(core::Token<H>& token) { ++of(token).ended_seen_; }
 
   Operations<H> endpoint_;
-  Op op_;
+  ImmediateOp op_;
   bool retries_;
   std::uint32_t receivers_;
   std::uint64_t per_receiver_;

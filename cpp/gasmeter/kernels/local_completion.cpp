@@ -14,11 +14,11 @@ using namespace bench;
 
 namespace {
 
-enum class Op : std::uint8_t { event, now, defer };
+enum class CompletionOp : std::uint8_t { event, now, defer };
 
-Op parse_op(const std::string& name) {
-  if (name == "event") return Op::event;
-  return name == "now" ? Op::now : Op::defer;
+CompletionOp completion_op(const std::string& name) {
+  if (name == "event") return CompletionOp::event;
+  return name == "now" ? CompletionOp::now : CompletionOp::defer;
 }
 
 // Puts under way land in places of their own, some of 8 MiB together.
@@ -34,7 +34,7 @@ class LocalCompletion final : public Program {
  public:
   LocalCompletion(core::Endpoint<H>& endpoint, const Settings& settings)
       : endpoint_(endpoint),
-        op_(parse_op(settings.op)),
+        op_(completion_op(settings.op)),
         size_(settings.size),
         seed_(settings.seed),
         source_(size_),
@@ -94,16 +94,16 @@ class LocalCompletion final : public Program {
       }
       std::byte* const there = remote_ + place * size_;
       switch (op_) {
-        case Op::event: {
+        case CompletionOp::event: {
           core::Event leaf;
           root = endpoint_.put_nb(Rank{1}, there, source_.data(), size_, core::LocalCompletion::event(leaf));
           if (!leaf.is_done()) endpoint_.wait(leaf);
           break;
         }
-        case Op::now:
+        case CompletionOp::now:
           root = endpoint_.put_nb(Rank{1}, there, source_.data(), size_, core::LocalCompletion::now());
           break;
-        case Op::defer:
+        case CompletionOp::defer:
           root = endpoint_.put_nb(Rank{1}, there, source_.data(), size_, core::LocalCompletion::defer());
           if (!root.is_done()) endpoint_.wait(root);
           break;
@@ -120,7 +120,7 @@ class LocalCompletion final : public Program {
   }
 
   Operations<H> endpoint_;
-  Op op_;
+  CompletionOp op_;
   Bytes size_;
   std::uint64_t seed_;
   AlignedBuffer source_;

@@ -87,7 +87,7 @@ class AmSimulator final : public Program {
   std::uint32_t numbers_ = 0;  // of the replies, added up
 };
 
-void check(const Settings& settings) {
+void check_simulator(const Settings& settings) {
   if (settings.op == "ping-pong" && settings.ranks < 2) {
     throw UsageError("kernel simulator, op ping-pong: ranks=" + std::to_string(settings.ranks) + "; at least 2");
   }
@@ -109,7 +109,7 @@ void register_simulator(Registry& registry) {
        .variants = {},
        .options = {}},
       [](const Settings&) { return kSegment; });
-  kernel.check = &check;
+  kernel.check = &check_simulator;
   kernel.make_real = nullptr;
   kernel.make_threaded = nullptr;
   kernel.measures_simulation = true;

@@ -26,8 +26,6 @@
 namespace gasmeter::launch {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 // Descriptors 0-2 must exist, or a socket would take their place and a rank's first line of output would go into it.
 void open_standard_streams() {
   int fd = 0;
@@ -103,7 +101,7 @@ class Launcher {
   FrameReader from_client_;
   FrameQueue to_client_;
   State state_ = State::running;
-  Clock::time_point deadline_{};
+  std::chrono::steady_clock::time_point deadline_{};
   bool disorderly_exit_ = false;
 };
 
@@ -178,7 +176,7 @@ int Launcher::run() {
 int Launcher::poll_timeout_ms() const {
   if (state_ == State::running && memory_->busy()) return 0;
   if (state_ != State::quitting) return -1;
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline_ - Clock::now());
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline_ - std::chrono::steady_clock::now());
   return static_cast<int>(std::max<std::chrono::milliseconds::rep>(left.count(), 0));
 }
 
@@ -222,7 +220,7 @@ void Launcher::handle_client(Frame frame) {
     case FrameKind::quit:
       give_to_ranks(frame.kind, kEveryRank, {});
       state_ = State::quitting;
-      deadline_ = Clock::now() + options_.quit_grace;
+      deadline_ = std::chrono::steady_clock::now() + options_.quit_grace;
       return;
     default:
       throw BrokenJob("the client sent a frame of kind " + std::to_string(static_cast<std::uint32_t>(frame.kind)) +
@@ -380,7 +378,7 @@ bool Launcher::any_alive() const {
 }
 
 void Launcher::update_state() {
-  if (state_ == State::quitting && any_alive() && Clock::now() >= deadline_) kill_ranks();
+  if (state_ == State::quitting && any_alive() && std::chrono::steady_clock::now() >= deadline_) kill_ranks();
   if (state_ == State::quitting && !any_alive()) state_ = State::flushing;
   if (state_ == State::flushing && to_client_.empty()) state_ = State::finished;
 }

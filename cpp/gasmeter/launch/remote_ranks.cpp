@@ -16,8 +16,6 @@
 namespace gasmeter::launch {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr auto kPause = std::chrono::milliseconds(200);  // before the next try
 
 UniqueFd tcp_socket(const SocketAddress& address, int flags) {
@@ -44,7 +42,7 @@ bool send_value(int fd, const T& value) {
 }
 
 template <class T>
-bool receive_value(int fd, T& value, Clock::time_point deadline) {
+bool receive_value(int fd, T& value, std::chrono::steady_clock::time_point deadline) {
   Bytes have = 0;
   while (have < sizeof value) {
     if (!wait_readable(fd, deadline)) return false;
@@ -58,7 +56,8 @@ bool receive_value(int fd, T& value, Clock::time_point deadline) {
 enum class Answer : std::uint8_t { none, refused, welcome };
 
 // The joining rank's half of the handshake.
-Answer introduce(const RemoteJob& job, std::uint32_t rank, Connection& connection, Clock::time_point deadline) {
+Answer introduce(const RemoteJob& job, std::uint32_t rank, Connection& connection,
+                 std::chrono::steady_clock::time_point deadline) {
   const int fd = connection.fd.get();
   Nonce theirs{};
   if (!receive_value(fd, theirs, deadline)) return Answer::none;
@@ -91,7 +90,7 @@ std::vector<Connection> accept_ranks(const RemoteJob& job) {
 Connection join(const RemoteJob& job, std::uint32_t rank) {
   const std::string& where = job.addresses.front();
   const SocketAddress there = SocketAddress::parse(where);
-  const auto deadline = Clock::now() + job.patience;
+  const auto deadline = std::chrono::steady_clock::now() + job.patience;
   std::string why;
   do {
     if (!why.empty()) std::this_thread::sleep_for(kPause);
@@ -101,13 +100,14 @@ Connection join(const RemoteJob& job, std::uint32_t rank) {
       continue;
     }
     make_link(connection.fd.get());
-    const Answer answer = introduce(job, rank, connection, std::min(deadline, Clock::now() + kHandshake));
+    const Answer answer =
+        introduce(job, rank, connection, std::min(deadline, std::chrono::steady_clock::now() + kHandshake));
     if (answer == Answer::welcome) return connection;
     if (answer == Answer::refused)
       throw ResourceError("rank 0 at " + where + " does not accept rank " + std::to_string(rank) +
                           ": another secret, another list of ranks, or this rank has joined already");
     why = "who listens there did not answer";
-  } while (Clock::now() < deadline);
+  } while (std::chrono::steady_clock::now() < deadline);
   throw ResourceError("cannot reach rank 0 at " + where + ": " + why);
 }
 

@@ -9,7 +9,7 @@ namespace gasmeter::launch {
 namespace {
 
 constexpr Bytes kLengthBytes = sizeof(std::uint32_t);
-constexpr Bytes kBufferBytes = Bytes{8} * (kMostInRecord + kRecordOverhead);
+constexpr Bytes kSealedBytes = Bytes{8} * (kMostInRecord + kRecordOverhead);
 
 std::uint64_t tag(const HashKey& key, std::uint64_t number, std::string_view bytes) {
   KeyedHash hash(key);
@@ -39,7 +39,7 @@ std::string Sealer::seal(std::string_view bytes) {
   return records;
 }
 
-Unsealer::Unsealer(const HashKey& key) : key_(key), buffer_(std::make_unique_for_overwrite<char[]>(kBufferBytes)) {}
+Unsealer::Unsealer(const HashKey& key) : key_(key), buffer_(std::make_unique_for_overwrite<char[]>(kSealedBytes)) {}
 
 std::optional<std::string_view> Unsealer::next() {
   const char* record = buffer_.get() + begin_;
@@ -58,7 +58,7 @@ std::optional<std::string_view> Unsealer::next() {
 Transfer Unsealer::receive(int fd, Waiting waiting) {
   std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
   end_ -= std::exchange(begin_, 0);
-  const Moved got = receive_some(fd, buffer_.get() + end_, kBufferBytes - end_, waiting);
+  const Moved got = receive_some(fd, buffer_.get() + end_, kSealedBytes - end_, waiting);
   end_ += got.bytes;
   return got.transfer;
 }

@@ -7,6 +7,7 @@
 #include "gasmeter/base/real_host.hpp"
 #include "gasmeter/core/incoming.hpp"
 #include "gasmeter/core/reference/extended.hpp"
+#include "gasmeter/core/word_halves.hpp"
 #include "gasmeter/sim/model_host.hpp"
 
 namespace gasmeter::core {
@@ -145,12 +146,10 @@ void RemoteAtomics<H>::on_request(Token<H>& token) {
     (void)token.reply_short(reference::kAcknowledge, operation);
     return;
   }
-  const auto low = [](std::uint64_t value) { return static_cast<std::int32_t>(value & 0xffffffffU); };
   if (wide) {
-    (void)token.reply_short(atomics::kFetched, operation, low(landing), low(landing >> 32), low(before),
-                            low(before >> 32));
+    (void)token.reply_short(atomics::kFetched, operation, low(landing), high(landing), low(before), high(before));
   } else {
-    (void)token.reply_short(atomics::kFetched, operation, low(landing), low(landing >> 32), low(before));
+    (void)token.reply_short(atomics::kFetched, operation, low(landing), high(landing), low(before));
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include "gasmeter/base/real_host.hpp"
 #include "gasmeter/core/incoming.hpp"
+#include "gasmeter/core/word_halves.hpp"
 #include "gasmeter/sim/model_host.hpp"
 
 namespace gasmeter::core {
@@ -12,16 +13,6 @@ namespace {
 
 using namespace reference;
 
-// Addresses and sizes travel as two 32-bit arguments.
-std::int32_t low(std::uint64_t value) {
-  return static_cast<std::int32_t>(value & 0xffffffffU);
-}
-std::int32_t high(std::uint64_t value) {
-  return static_cast<std::int32_t>(value >> 32);
-}
-std::uint64_t bits(const void* address) {
-  return reinterpret_cast<std::uint64_t>(address);
-}
 template <class H>
 void on_put_medium(Token<H>& token) {
   const Incoming<H> message(token);

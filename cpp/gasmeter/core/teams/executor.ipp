@@ -19,18 +19,12 @@
 #include "gasmeter/core/library_handlers.hpp"
 #include "gasmeter/core/teams/teams.hpp"
 #include "gasmeter/core/teams/wire.hpp"
+#include "gasmeter/core/word_halves.hpp"
 
 namespace gasmeter::core {
 namespace teams {
 
 inline constexpr Bytes kMostPiece = Bytes{128} * 1024;  // others want to send, too
-
-inline std::int32_t low(std::uint64_t value) {
-  return static_cast<std::int32_t>(value & 0xffffffffU);
-}
-inline std::int32_t high(std::uint64_t value) {
-  return static_cast<std::int32_t>(value >> 32);
-}
 
 inline std::byte* target_of(const Buffers& buffers, Spot spot) {
   return (spot.place == Place::result ? buffers.result : buffers.temporary) + spot.at;
@@ -280,7 +274,7 @@ bool Teams<H>::send_something(Team<H>& team, Operation& operation, Transfer& tra
       status = endpoint_.request_medium(to, teams::kFirst, from, bytes, Flags::immediate, id, number, tag, signature);
     } else {
       status = endpoint_.request_medium(to, teams::kFirst, from, bytes, Flags::immediate, id, number, tag, signature,
-                                        teams::low(step.bytes), teams::high(step.bytes));
+                                        low(step.bytes), high(step.bytes));
     }
     if (status != Status::ok) return false;
     transfer.has_first = true;
@@ -292,12 +286,11 @@ bool Teams<H>::send_something(Team<H>& team, Operation& operation, Transfer& tra
     if (transfer.there != nullptr) {
       bytes = std::min({left, teams::kMostPiece, endpoint_.max_long()});
       status = endpoint_.request_long(to, teams::kPiece, from + transfer.done, bytes, transfer.there + transfer.done,
-                                      Flags::immediate, id, number, tag, teams::low(transfer.done),
-                                      teams::high(transfer.done));
+                                      Flags::immediate, id, number, tag, low(transfer.done), high(transfer.done));
     } else {
       bytes = std::min(left, endpoint_.max_medium());
       status = endpoint_.request_medium(to, teams::kPiece, from + transfer.done, bytes, Flags::immediate, id, number,
-                                        tag, teams::low(transfer.done), teams::high(transfer.done));
+                                        tag, low(transfer.done), high(transfer.done));
     }
     if (status != Status::ok) return false;
     transfer.done += bytes;
@@ -323,7 +316,7 @@ bool Teams<H>::send_ready(Team<H>& team, Operation& operation, Transfer& transfe
   const auto address = reinterpret_cast<std::uint64_t>(here);
   const Status status = endpoint_.segment().holds(here, step.bytes)
                             ? endpoint_.request_short(to, teams::kReady, Flags::immediate, id, number, tag, self,
-                                                      teams::low(address), teams::high(address))
+                                                      low(address), high(address))
                             : endpoint_.request_short(to, teams::kReady, Flags::immediate, id, number, tag, self);
   if (status != Status::ok) return false;
   transfer.owes_ready = false;

@@ -1,10 +1,15 @@
 // What messages of packed pieces carry in front of the pieces' bytes: README.md, Packets.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/conduit/am.hpp"
 #include "gasmeter/core/vis/side.hpp"
 #include "gasmeter/core/vis/vis.hpp"
+#include "gasmeter/core/word_halves.hpp"
 
 namespace gasmeter::core::vis {
 
@@ -17,6 +22,34 @@ namespace gasmeter::core::vis {
 [[nodiscard]] constexpr Bytes list_entry_bytes(Bytes uniform) {
   return uniform != 0 ? 8 : 16;
 }
+
+// Reads and writes the entries of a list in a packet: addresses of pieces of `uniform` bytes, or {address, bytes}.
+struct WireList {
+  std::byte* at;
+  Bytes uniform;
+
+  void add(const std::byte* address, Bytes bytes) {
+    const std::uint64_t words[2] = {bits(address), bytes};
+    std::memcpy(at, words, list_entry_bytes(uniform));
+    at += list_entry_bytes(uniform);
+  }
+  // f(address, bytes) for `count` entries.
+  template <class F>
+  void read(std::size_t count, F&& f) {
+    for (std::size_t i = 0; i < count; ++i, at += list_entry_bytes(uniform)) {
+      std::uint64_t words[2] = {0, uniform};
+      std::memcpy(words, at, list_entry_bytes(uniform));
+      f(reinterpret_cast<std::byte*>(words[0]), static_cast<Bytes>(words[1]));
+    }
+  }
+};
+
+// What one packet takes of the peer's list from a place on.
+struct ListShare {
+  Bytes uniform = 0;  // of whole pieces of that size
+  std::size_t entries = 0;
+  Bytes data = 0;
+};
 
 // Of a message of this library, the bytes of its payload that name places; of any other message 0. A request for pieces
 // is nothing else.

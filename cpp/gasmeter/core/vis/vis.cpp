@@ -10,6 +10,7 @@
 #include "gasmeter/base/real_host.hpp"
 #include "gasmeter/core/incoming.hpp"
 #include "gasmeter/core/reference/extended.hpp"
+#include "gasmeter/core/vis/packets.ipp"
 #include "gasmeter/sim/model_host.hpp"
 
 namespace gasmeter::core {

@@ -20,9 +20,6 @@ using conduit::SharedPrice;
 
 namespace {
 
-// Of a message that the card cannot hold at once: what has to go with commit, and how much room is worth a wake.
-constexpr unsigned kWorthwhile = ExtollPort::kVeloSlots / 2;
-
 WireHeader wire_header(const AmHeader& header, Bytes size) {
   WireHeader result;
   result.category = static_cast<std::uint8_t>(header.category) & 3U;
@@ -78,7 +75,7 @@ Status ExtollConduit::prepare(const AmHeader& header, const void* /*client*/, By
   if (flow != nullptr && flow->under_way == options_.outstanding) return Status::no_resource;  // credits will wake
   const unsigned packets = packets_of(wire_header(header, out.size), per_packet_, options_.packed);
   if (first_out_ != outbox_.size() && !push_outbox()) return Status::no_resource;
-  const unsigned needed = packets <= ExtollPort::kVeloSlots ? packets : kWorthwhile;
+  const unsigned needed = packets <= ExtollPort::kVeloSlots ? packets : ExtollPort::kWorthwhileSlots;
   if (port_.velo_room() < needed) {
     port_.wake_on_velo_room(needed);
     return Status::no_resource;
@@ -173,7 +170,7 @@ bool ExtollConduit::send(Rank to, PacketCutter& cutter) {
 }
 
 void ExtollConduit::wait_for_room(unsigned packets) {
-  port_.wake_on_velo_room(std::min(packets, kWorthwhile));
+  port_.wake_on_velo_room(std::min(packets, ExtollPort::kWorthwhileSlots));
 }
 
 // Whether nothing is left.

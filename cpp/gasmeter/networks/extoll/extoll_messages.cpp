@@ -16,9 +16,6 @@ namespace {
 // The tag of a packet: whether a message begins with it.
 enum class Part : std::uint8_t { first, further };
 
-// Of a message that the card cannot hold at once: how much room is worth a wake.
-constexpr unsigned kWorthwhile = ExtollPort::kVeloSlots / 2;
-
 }  // namespace
 
 ExtollMessages::ExtollMessages(ExtollPort& port, sim::ModelHost host)
@@ -49,7 +46,7 @@ void ExtollMessages::push_messages() {
     while (message.left() != 0) {
       if (port_.velo_room() == 0) {
         const Bytes packets = (message.left() + per_packet_ - 1) / per_packet_;
-        port_.wake_on_velo_room(static_cast<unsigned>(std::min<Bytes>(packets, kWorthwhile)));
+        port_.wake_on_velo_room(static_cast<unsigned>(std::min<Bytes>(packets, ExtollPort::kWorthwhileSlots)));
         return;
       }
       store_packet(message);

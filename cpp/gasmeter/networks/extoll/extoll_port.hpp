@@ -38,6 +38,8 @@ class ExtollPort {
  public:
   // VELO packets and RMA commands of a rank that the card has taken and not yet handled. Estimate.
   static constexpr unsigned kVeloSlots = 16;
+  // Of a message that the card cannot hold at once: how much room is worth a wake.
+  static constexpr unsigned kWorthwhileSlots = kVeloSlots / 2;
   static constexpr unsigned kRmaCommands = 16;
 
   ExtollPort(ExtollNetwork& network, sim::ModelHost host);

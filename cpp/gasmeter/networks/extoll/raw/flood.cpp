@@ -13,9 +13,6 @@ using namespace bench;
 
 namespace {
 
-constexpr Bytes kWord = 8;
-constexpr std::uint8_t kAddress = kFirstTag;
-constexpr std::uint8_t kMessage = kFirstTag + 1;
 constexpr std::uint8_t kCredit = kFirstTag + 2;  // grant_ messages have been taken
 constexpr std::uint8_t kEnd = kFirstTag + 3;     // all have
 
@@ -29,7 +26,7 @@ class Flood final : public Program {
         is_short_(settings.op == "am-short"),
         is_get_(settings.op == "get"),
         is_put_(settings.op == "put"),
-        size_(is_short_ ? kWord : settings.size),
+        size_(is_short_ ? kShortBytes : settings.size),
         memory_(size_) {
     require_ranks(settings, 2);
     const unsigned slots = port_.card().certain_slots();

@@ -13,10 +13,6 @@ using namespace bench;
 
 namespace {
 
-constexpr Bytes kWord = 8;
-constexpr std::uint8_t kAddress = kFirstTag;  // where the other rank's memory is
-constexpr std::uint8_t kMessage = kFirstTag + 1;
-
 class PingPong final : public Program {
  public:
   PingPong(Context context, const Settings& settings)
@@ -24,8 +20,8 @@ class PingPong final : public Program {
         self_(context.rank),
         peer_{1 - std::min(index(context.rank), 1U)},
         seed_(settings.seed),
-        size_(settings.op == "am-short" ? kWord : settings.size),
-        memory_(2 * std::max(size_, kWord)) {
+        size_(settings.op == "am-short" ? kShortBytes : settings.size),
+        memory_(2 * std::max(size_, kShortBytes)) {
     require_ranks(settings, 2);
     if (settings.op == "call") refuse_raw_op(settings, "extoll", "am-short, am-medium, am-long, put, get");
     is_am_ = settings.op.starts_with("am-");
@@ -48,7 +44,7 @@ class PingPong final : public Program {
         if (is_am_) {
           send();
         } else {
-          port_.send(peer_, std::span(outgoing(), kWord), kMessage);
+          port_.send(peer_, std::span(outgoing(), kShortBytes), kMessage);
         }
       }
     }

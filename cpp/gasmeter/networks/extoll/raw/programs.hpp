@@ -31,6 +31,10 @@ struct Context {
 
 // Tags below this are the barrier's rounds.
 inline constexpr std::uint8_t kFirstTag = 32;
+// Of the programs between two ranks.
+inline constexpr std::uint8_t kAddress = kFirstTag;  // where the other rank's memory is
+inline constexpr std::uint8_t kMessage = kFirstTag + 1;
+inline constexpr Bytes kShortBytes = 8;
 
 // A port as programs use it: whatever waits takes what arrives, and packets that were dropped are sent again.
 //

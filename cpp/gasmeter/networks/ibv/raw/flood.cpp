@@ -12,15 +12,13 @@ using namespace bench;
 
 namespace {
 
-constexpr Bytes kShort = 8;
-constexpr std::uint32_t kAddress = Word::kBarrierRounds;
 constexpr std::uint32_t kCredit = Word::kBarrierRounds + 1;  // kGrant messages have been taken
 constexpr std::uint32_t kEnd = Word::kBarrierRounds + 2;     // all have
 
 class Flood final : public Program {
  public:
   Flood(Context context, const Settings& settings)
-      : verbs_(context, *this, settings.op == "am-medium" ? settings.size : kShort),
+      : verbs_(context, *this, settings.op == "am-medium" ? settings.size : kShortBytes),
         self_(context.rank),
         peer_{1 - std::min(index(context.rank), 1U)},
         seed_(settings.seed),
@@ -28,8 +26,8 @@ class Flood final : public Program {
         is_long_(settings.op == "am-long"),
         is_get_(settings.op == "get"),
         is_put_(settings.op == "put"),
-        size_(is_short_ ? kShort : settings.size),
-        memory_(std::max(size_, kShort)) {
+        size_(is_short_ ? kShortBytes : settings.size),
+        memory_(std::max(size_, kShortBytes)) {
     require_ranks(settings, 2);
     verbs_.card().register_memory(memory_);
     fill_pattern(memory_, seed_);

@@ -12,9 +12,6 @@ using namespace bench;
 
 namespace {
 
-constexpr Bytes kShort = 8;
-constexpr std::uint32_t kAddress = Word::kBarrierRounds;  // where the other rank's memory is
-
 class PingPong final : public Program {
  public:
   PingPong(Context context, const Settings& settings)
@@ -22,8 +19,8 @@ class PingPong final : public Program {
         self_(context.rank),
         peer_{1 - std::min(index(context.rank), 1U)},
         seed_(settings.seed),
-        size_(settings.op == "am-short" ? kShort : settings.size),
-        memory_(2 * std::max(size_, kShort)) {
+        size_(settings.op == "am-short" ? kShortBytes : settings.size),
+        memory_(2 * std::max(size_, kShortBytes)) {
     require_ranks(settings, 2);
     if (settings.op == "call") refuse_raw_op(settings, "ibv", "am-short, am-medium, am-long, put, get");
     is_am_ = settings.op.starts_with("am-");

@@ -39,6 +39,10 @@ struct Word {
   std::byte* address = nullptr;
 };
 
+// Of the programs between two ranks.
+inline constexpr std::uint32_t kAddress = Word::kBarrierRounds;  // where the other rank's memory is
+inline constexpr Bytes kShortBytes = 8;
+
 // Queue pairs as programs use them: whatever waits takes what has come.
 //
 // `Owner` has received(const std::byte* data, const WorkCompletion&), for sends over queue pair 0, whose buffer is

@@ -14,7 +14,6 @@ using namespace bench;
 namespace {
 
 constexpr Bytes kWord = 8;
-constexpr std::uint32_t kTag = 1;
 constexpr std::uint32_t kWindow = 64;
 
 class Flood final : public Program {

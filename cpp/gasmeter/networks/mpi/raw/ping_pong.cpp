@@ -10,8 +10,6 @@ using namespace bench;
 
 namespace {
 
-constexpr std::uint32_t kTag = 1;
-
 class Line {
  public:
   using Context = raw::Context;

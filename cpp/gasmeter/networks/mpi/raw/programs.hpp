@@ -1,6 +1,7 @@
 // The raw variants of kernels on an MPI.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "gasmeter/base/real_host.hpp"
@@ -20,6 +21,8 @@ struct Context {
 [[nodiscard]] std::unique_ptr<Program> make_ping_pong(Context context, const Settings& settings);
 [[nodiscard]] std::unique_ptr<Program> make_flood(Context context, const Settings& settings);
 [[nodiscard]] std::unique_ptr<Program> make_random_access(Context context, const Settings& settings);
+
+inline constexpr std::uint32_t kTag = 1;  // of the programs between two ranks
 
 // By kernel.
 [[nodiscard]] const RawPrograms<Context>& programs();

@@ -1,8 +1,8 @@
 // Dissemination barrier: in round k a rank tells the one 2^k behind it and waits for the one 2^k before it.
-#include "gasmeter/base/real_host.hpp"
+#pragma once
+
 #include "gasmeter/core/endpoint.hpp"
 #include "gasmeter/core/reference/extended.hpp"
-#include "gasmeter/sim/model_host.hpp"
 
 namespace gasmeter::core {
 
@@ -52,9 +52,5 @@ void Endpoint<H>::barrier_far() {
              {Waiting::For::barrier, awaited, round});
   }
 }
-
-template void Endpoint<RealHost>::barrier();
-template void Endpoint<ThreadedHost>::barrier();
-template void Endpoint<sim::ModelHost>::barrier();
 
 }  // namespace gasmeter::core

@@ -1,4 +1,6 @@
 // Vis over active messages: pieces are packed where the network sends from, and unpacked where it has put them.
+#pragma once
+
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -6,12 +8,11 @@
 #include <mutex>
 #include <vector>
 
-#include "gasmeter/base/real_host.hpp"
 #include "gasmeter/core/incoming.hpp"
 #include "gasmeter/core/reference/extended.hpp"
 #include "gasmeter/core/vis/packet_head.hpp"
 #include "gasmeter/core/vis/vis.hpp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/core/word_halves.hpp"
 
 namespace gasmeter::core {
 
@@ -31,52 +32,16 @@ constexpr unsigned kShapeReplyArguments = 5;
 // Keeps the slivers out that a piece cut at the end of a packet may leave; a piece that starts a packet may be cut.
 constexpr Bytes kSmallestCut = 64;
 
-std::int32_t low(std::uint64_t value) {
-  return static_cast<std::int32_t>(value & 0xffffffffU);
-}
-std::int32_t high(std::uint64_t value) {
-  return static_cast<std::int32_t>(value >> 32);
-}
-std::uint64_t bits(const void* address) {
-  return reinterpret_cast<std::uint64_t>(address);
-}
 // Whole elements where one fits.
 Bytes cut(Bytes room, Bytes left, Bytes element) {
   if (left <= room) return left;
   return element <= room ? room - room % element : room;
 }
 
-// Reads and writes the entries of a list in a packet: addresses of pieces of `uniform` bytes, or {address, bytes}.
-struct WireList {
-  std::byte* at;
-  Bytes uniform;
-
-  void add(const std::byte* address, Bytes bytes) {
-    const std::uint64_t words[2] = {bits(address), bytes};
-    std::memcpy(at, words, list_entry_bytes(uniform));
-    at += list_entry_bytes(uniform);
-  }
-  // f(address, bytes) for `count` entries.
-  template <class F>
-  void read(std::size_t count, F&& f) {
-    for (std::size_t i = 0; i < count; ++i, at += list_entry_bytes(uniform)) {
-      std::uint64_t words[2] = {0, uniform};
-      std::memcpy(words, at, list_entry_bytes(uniform));
-      f(reinterpret_cast<std::byte*>(words[0]), static_cast<Bytes>(words[1]));
-    }
-  }
-};
-
-// What one packet takes of the peer's list from a place on.
-struct Share {
-  Bytes uniform = 0;  // of whole pieces of that size
-  std::size_t entries = 0;
-  Bytes data = 0;
-};
-
 // `entries_room` and `data_room`: bytes for either; with `together`, both share the first.
-Share share_of(const ListSide& peer, ListPlace place, Bytes left, Bytes entries_room, Bytes data_room, bool together) {
-  Share share;
+ListShare share_of(const ListSide& peer, ListPlace place, Bytes left, Bytes entries_room, Bytes data_room,
+                   bool together) {
+  ListShare share;
   const Bytes piece = peer.bytes;
   if (peer.is_uniform() && place.offset == 0 && piece <= (together ? entries_room - 8 : data_room)) {
     const Bytes most = together ? entries_room / (8 + piece) : std::min(entries_room / 8, data_room / piece);
@@ -100,7 +65,7 @@ Share share_of(const ListSide& peer, ListPlace place, Bytes left, Bytes entries_
 }
 
 template <class H>
-void write_list(H& host, WireList list, const ListSide& peer, ListPlace& place, const Share& share) {
+void write_list(H& host, WireList list, const ListSide& peer, ListPlace& place, const ListShare& share) {
   host.charge(PrivatePrice::header_build);
   for_pieces(peer, place, share.data, [&](std::byte* address, Bytes bytes) { list.add(address, bytes); });
 }
@@ -234,7 +199,7 @@ bool Vis<H>::put_lists_packed(Rank rank, const Transfer& transfer, const Call& c
   Bytes left = transfer.total;
   while (left != 0) {
     (void)there.run(transfer.peer, left);
-    const Share share = share_of(transfer.peer, there, left, room, 0, true);
+    const ListShare share = share_of(transfer.peer, there, left, room, 0, true);
     const Bytes wire = list_entry_bytes(share.uniform) * share.entries;
     const auto fill = [&](std::byte* to) {
       if (note.bytes != 0) ep_.host().copy(to, note.payload, note.bytes);
@@ -382,7 +347,7 @@ bool Vis<H>::get_lists_packed(Rank rank, const Transfer& transfer, const Call& c
   while (left != 0) {
     (void)there.run(transfer.peer, left);
     (void)here.run(transfer.self, left);
-    const Share share = share_of(transfer.peer, there, left, request, reply, false);
+    const ListShare share = share_of(transfer.peer, there, left, request, reply, false);
     AwaitedData<H> landing(ep_, {state.get(), share.data, id, rank, kListReply});
     typename GetState::Hold hold = state->hold();
     const auto fill = [&](std::byte* to) { write_list(ep_.host(), {to, share.uniform}, transfer.peer, there, share); };
@@ -497,16 +462,5 @@ void Vis<H>::register_handlers(HandlerTable<H>& handlers) {
   handlers.add({kListReply, &on_list_reply, nullptr, "vector or indexed get's pieces"});
   handlers.add({kPeerCompletion, &on_peer_completion, nullptr, "peer completion"});
 }
-
-#define GASMETER_INSTANTIATE(H)                                                      \
-  template void Vis<H>::register_handlers(HandlerTable<H>&);                         \
-  template bool Vis<H>::fits_packets(Rank, const Transfer&, bool) const;             \
-  template bool Vis<H>::fits_one_packet(Rank, const Transfer&, bool) const;          \
-  template bool Vis<H>::put_packed(Rank, const Transfer&, const Call&, OperationId); \
-  template bool Vis<H>::get_packed(Rank, const Transfer&, const Call&, OperationId);
-GASMETER_INSTANTIATE(RealHost)
-GASMETER_INSTANTIATE(ThreadedHost)
-GASMETER_INSTANTIATE(sim::ModelHost)
-#undef GASMETER_INSTANTIATE
 
 }  // namespace gasmeter::core
