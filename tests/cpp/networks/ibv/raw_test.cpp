@@ -130,6 +130,32 @@ TEST_CASE("raw_ibv_flood_of_shorts_is_bound_by_the_queue_pair") {
   CHECK(rate == doctest::Approx(1e6).epsilon(0.02));
 }
 
+// The polls of every wait are in these, so that a charge more or less, or in another place, is seen.
+TEST_CASE("raw_ibv_programs_take_these_times_to_the_picosecond") {
+  struct Times {
+    std::string op;
+    std::vector<std::int64_t> ns;  // of 20: ping-pong of 8 B and of 1000 B, flood of 8 B and of 1000 B
+  };
+  const std::vector<Times> all = {
+      {"am-short", {36'840, 36'840, 4'230, 4'230}}, {"am-medium", {36'840, 101'280, 4'230, 24'390}},
+      {"am-long", {34'440, 99'080, 6'090, 28'830}}, {"put", {26'040, 58'280, 4'560, 24'040}},
+      {"get", {36'080, 62'480, 4'400, 24'250}},
+  };
+  for (const Times& times : all) {
+    CAPTURE(times.op);
+    std::vector<std::int64_t> ns;
+    for (const Make make : {&make_ping_pong, &make_flood}) {
+      for (const Bytes size : {Bytes{8}, Bytes{1000}}) {
+        const Outcome outcome = attempt({make, times.op, size}, {});
+        CHECK(outcome.block.elapsed.ps % 1000 == 0);
+        ns.push_back(outcome.block.elapsed.ps / 1000);
+      }
+    }
+    CHECK(ns == times.ns);
+  }
+  CHECK(attempt({&make_barrier, "barrier"}, {.ranks = 5, .topology = "fat-tree:2x2"}).block.elapsed.ps == 62'540'000);
+}
+
 TEST_CASE("raw_ibv_barriers_hold_all_ranks") {
   for (const std::uint32_t ranks : {1U, 2U, 5U, 8U}) {
     CAPTURE(ranks);
