@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "gasmeter/networks/ibv/raw/programs.hpp"
+#include "gasmeter/bench/raw_card_flood.hpp"
+#include "gasmeter/bench/raw_card_ping_pong.hpp"
+#include "gasmeter/networks/ibv/raw/card.hpp"
 #include "networks/ibv/world.hpp"
 
 namespace gasmeter::networks::ibv::raw {
@@ -154,6 +156,33 @@ TEST_CASE("raw_ibv_programs_take_these_times_to_the_picosecond") {
     CHECK(ns == times.ns);
   }
   CHECK(attempt({&make_barrier, "barrier"}, {.ranks = 5, .topology = "fat-tree:2x2"}).block.elapsed.ps == 62'540'000);
+}
+
+// A card whose messages are a word: what does not fit travels as a Long does.
+template <class Owner>
+class WordsOnly : public Card<Owner> {
+ public:
+  using Card<Owner>::Card;
+  [[nodiscard]] bool fits(Bytes bytes) const { return bytes <= 8; }
+};
+template <template <template <class> class> class P>
+std::unique_ptr<Program> make_of_words(Context context, const Settings& settings) {
+  return std::make_unique<P<WordsOnly>>(context, settings);
+}
+
+TEST_CASE("raw_cards_put_what_fits_no_message") {
+  const auto compare = [](Make small, Make usual) {
+    for (const Bytes size : {Bytes{8}, Bytes{300}}) {
+      CAPTURE(size);
+      const Outcome outcome = attempt({small, "am-medium", size, 300});
+      CHECK(outcome.found.checked > 0);
+      CHECK(outcome.found.errors == 0);
+      CHECK(outcome.block.elapsed == attempt({usual, size == 8 ? "am-medium" : "am-long", size, 300}).block.elapsed);
+      CHECK(attempt({small, "am-medium", size, 20, true}).found.errors > 0);
+    }
+  };
+  compare(&make_of_words<RawCardPingPong>, &make_ping_pong);
+  compare(&make_of_words<RawCardFlood>, &make_flood);
 }
 
 TEST_CASE("raw_ibv_barriers_hold_all_ranks") {
