@@ -125,6 +125,32 @@ TEST_CASE("raw_extoll_flood_of_full_packets_runs_at_the_speed_of_the_link") {
   CHECK(rate > 0.9 * 1e9 / 160);
 }
 
+// The polls of every wait are in these, so that a charge more or less, or in another place, is seen.
+TEST_CASE("raw_extoll_programs_take_these_times_to_the_picosecond") {
+  struct Times {
+    std::string op;
+    std::vector<std::int64_t> ns;  // of 20: ping-pong of 8 B and of 1000 B, flood of 8 B and of 1000 B
+  };
+  const std::vector<Times> all = {
+      {"am-short", {36'880, 36'880, 3'800, 3'800}},  {"am-medium", {36'880, 142'680, 3'800, 44'910}},
+      {"am-long", {49'680, 142'680, 5'950, 44'910}}, {"put", {43'280, 89'880, 5'950, 44'910}},
+      {"get", {36'480, 82'880, 5'620, 44'580}},
+  };
+  for (const Times& times : all) {
+    CAPTURE(times.op);
+    std::vector<std::int64_t> ns;
+    for (const Make make : {&make_ping_pong, &make_flood}) {
+      for (const Bytes size : {Bytes{8}, Bytes{1000}}) {
+        const Outcome outcome = attempt({make, times.op, size}, {});
+        CHECK(outcome.block.elapsed.ps % 1000 == 0);
+        ns.push_back(outcome.block.elapsed.ps / 1000);
+      }
+    }
+    CHECK(ns == times.ns);
+  }
+  CHECK(attempt({&make_barrier, "barrier"}, {.ranks = 5, .topology = "mesh2d:2x2"}).block.elapsed.ps == 56'640'000);
+}
+
 TEST_CASE("raw_extoll_barriers_hold_all_ranks") {
   for (const unsigned ranks : {1U, 2U, 3U, 5U, 8U, 13U}) {
     CAPTURE(ranks);

@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "gasmeter/networks/ibv/raw/programs.hpp"
+#include "gasmeter/bench/raw_card_flood.hpp"
+#include "gasmeter/bench/raw_card_ping_pong.hpp"
+#include "gasmeter/networks/ibv/raw/card.hpp"
 #include "networks/ibv/world.hpp"
 
 namespace gasmeter::networks::ibv::raw {
@@ -128,6 +130,59 @@ TEST_CASE("raw_ibv_flood_of_writes_runs_at_the_speed_of_links") {
 TEST_CASE("raw_ibv_flood_of_shorts_is_bound_by_the_queue_pair") {
   const double rate = metric(attempt({&make_flood, "am-short", 8, 5000}, {}, {.queue_pair = {1'000'000}}), "rate");
   CHECK(rate == doctest::Approx(1e6).epsilon(0.02));
+}
+
+// The polls of every wait are in these, so that a charge more or less, or in another place, is seen.
+TEST_CASE("raw_ibv_programs_take_these_times_to_the_picosecond") {
+  struct Times {
+    std::string op;
+    std::vector<std::int64_t> ns;  // of 20: ping-pong of 8 B and of 1000 B, flood of 8 B and of 1000 B
+  };
+  const std::vector<Times> all = {
+      {"am-short", {36'840, 36'840, 4'230, 4'230}}, {"am-medium", {36'840, 101'280, 4'230, 24'390}},
+      {"am-long", {34'440, 99'080, 6'090, 28'830}}, {"put", {26'040, 58'280, 4'560, 24'040}},
+      {"get", {36'080, 62'480, 4'400, 24'250}},
+  };
+  for (const Times& times : all) {
+    CAPTURE(times.op);
+    std::vector<std::int64_t> ns;
+    for (const Make make : {&make_ping_pong, &make_flood}) {
+      for (const Bytes size : {Bytes{8}, Bytes{1000}}) {
+        const Outcome outcome = attempt({make, times.op, size}, {});
+        CHECK(outcome.block.elapsed.ps % 1000 == 0);
+        ns.push_back(outcome.block.elapsed.ps / 1000);
+      }
+    }
+    CHECK(ns == times.ns);
+  }
+  CHECK(attempt({&make_barrier, "barrier"}, {.ranks = 5, .topology = "fat-tree:2x2"}).block.elapsed.ps == 62'540'000);
+}
+
+// A card whose messages are a word: what does not fit travels as a Long does.
+template <class Owner>
+class WordsOnly : public Card<Owner> {
+ public:
+  using Card<Owner>::Card;
+  [[nodiscard]] bool fits(Bytes bytes) const { return bytes <= 8; }
+};
+template <template <template <class> class> class P>
+std::unique_ptr<Program> make_of_words(Context context, const Settings& settings) {
+  return std::make_unique<P<WordsOnly>>(context, settings);
+}
+
+TEST_CASE("raw_cards_put_what_fits_no_message") {
+  const auto compare = [](Make small, Make usual) {
+    for (const Bytes size : {Bytes{8}, Bytes{300}}) {
+      CAPTURE(size);
+      const Outcome outcome = attempt({small, "am-medium", size, 300});
+      CHECK(outcome.found.checked > 0);
+      CHECK(outcome.found.errors == 0);
+      CHECK(outcome.block.elapsed == attempt({usual, size == 8 ? "am-medium" : "am-long", size, 300}).block.elapsed);
+      CHECK(attempt({small, "am-medium", size, 20, true}).found.errors > 0);
+    }
+  };
+  compare(&make_of_words<RawCardPingPong>, &make_ping_pong);
+  compare(&make_of_words<RawCardFlood>, &make_flood);
 }
 
 TEST_CASE("raw_ibv_barriers_hold_all_ranks") {

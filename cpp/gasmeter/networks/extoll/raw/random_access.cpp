@@ -9,7 +9,7 @@
 #include "gasmeter/bench/pattern.hpp"
 #include "gasmeter/bench/random_access_check.hpp"
 #include "gasmeter/bench/random_access_table.hpp"
-#include "gasmeter/networks/extoll/raw/programs.hpp"
+#include "gasmeter/networks/extoll/raw/card.hpp"
 
 namespace gasmeter::networks::extoll::raw {
 

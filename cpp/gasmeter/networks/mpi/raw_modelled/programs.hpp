@@ -11,6 +11,7 @@
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/base/real_host.hpp"
+#include "gasmeter/bench/dissemination.hpp"
 #include "gasmeter/networks/network.hpp"
 #include "gasmeter/services/two_sided_service.hpp"
 #include "gasmeter/sim/model_host.hpp"
@@ -35,8 +36,8 @@ using services::SendState;
 using services::Tag;
 
 // Tags and slots from these on are the program's; those below a barrier's rounds.
-inline constexpr std::uint32_t kFirstTag = 32;
-inline constexpr std::uint32_t kFirstSlot = 32;
+inline constexpr std::uint32_t kFirstTag = bench::kMostDisseminationRounds;
+inline constexpr std::uint32_t kFirstSlot = bench::kMostDisseminationRounds;
 
 // Messages as programs use them: what is sent and received is known by its number and its slot.
 template <class H>
@@ -95,18 +96,15 @@ class Mail final : private services::TwoSidedService::Sink {
     return *message;
   }
 
-  // Dissemination (Hensgen, Finkel, Manber 1988) by messages of no bytes, whose receives are posted as each round
-  // begins. The last thing it waits for is that they are gone.
+  // By messages of no bytes, whose receives are posted as each round begins. The last thing it waits for is that they
+  // are gone.
   void barrier() {
-    const auto ranks = std::uint64_t{context_.ranks};
-    for (std::uint32_t round = 0; (std::uint64_t{1} << round) < ranks; ++round) {
-      const std::uint64_t step = std::uint64_t{1} << round;
-      const std::uint64_t self = index(context_.rank);
-      post(round, {}, Rank{static_cast<std::uint32_t>((self + ranks - step) % ranks)}, Tag{round});
-      start(round, Rank{static_cast<std::uint32_t>((self + step) % ranks)}, Tag{round}, {});
+    bench::disseminate(context_.rank, context_.ranks, [&](std::uint32_t round, Rank ahead, Rank behind) {
+      post(round, {}, behind, Tag{round});
+      start(round, ahead, Tag{round}, {});
       wait_until([&] { return entered_[round]; });
       entered_[round] = false;
-    }
+    });
     wait_until([&] { return all_done(); });
   }
 

@@ -1,29 +1,28 @@
-// Barriers on a card, without a conduit: the program; how its words travel is the card's own.
+// Barriers on a card, without a conduit.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <memory>
 
 #include "gasmeter/bench/barrier_check.hpp"
 #include "gasmeter/bench/mutants.hpp"
 #include "gasmeter/bench/program.hpp"
+#include "gasmeter/bench/raw_card.hpp"
 
 namespace gasmeter::bench {
 
-// `Words` is made of a raw context and has host() and barrier(number), which all ranks enter and which returns the
-// smallest of their numbers.
-template <class Words>
-class RawBarrier final : public Program {
+template <template <class> class Card>
+class RawCardBarrier final : public Program {
  public:
   template <class Context>
-  RawBarrier(Context context, const Settings& settings)
-      : words_(context), rounds_(BarrierCheck(settings.ranks).rounds()) {}
+  RawCardBarrier(Context context, const Settings& settings)
+      : card_(context, *this, 0), rounds_(BarrierCheck(settings.ranks).rounds()) {}
 
   BlockResult run(std::uint64_t iterations) override {
-    (void)words_.barrier(0);
-    const SimTime start = words_.host().now();
+    (void)card_.barrier();
+    const SimTime start = card_.host().now();
     for (std::uint64_t i = 0; i < iterations; ++i) (void)barrier(0);
-    BlockResult result{words_.host().now() - start, iterations, {}};
+    BlockResult result{card_.host().now() - start, iterations, {}};
     result.add_time_per_operation("latency");
     return result;
   }
@@ -39,10 +38,14 @@ class RawBarrier final : public Program {
     return found;
   }
 
- private:
-  std::uint32_t barrier(std::uint32_t number) { return mutants::drops() ? 0 : words_.barrier(number); }
+  void received(const std::byte* /*data*/, Bytes /*bytes*/) {}
+  void notified(Bytes /*bytes*/) {}
+  void told(const CardWord& /*word*/) {}
 
-  Words words_;
+ private:
+  std::uint32_t barrier(std::uint32_t number) { return mutants::drops() ? 0 : card_.barrier(number); }
+
+  Card<RawCardBarrier> card_;
   std::uint64_t rounds_;
   std::uint32_t entered_ = 0;
 };

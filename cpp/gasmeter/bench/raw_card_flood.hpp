@@ -1,0 +1,167 @@
+// A stream from rank 0 to rank 1 on a card, without a conduit. What fits a message is one (Shorts: a word); rank 1
+// grants credit, so that there is always room for the next. Other messages, Longs and puts are puts, gets gets.
+//
+// Where the card notifies a put's target, it does so of each message, and of the last put, since those of a pair arrive
+// in order; rank 1 answers it. Else a message is followed by an empty one, with credit, and puts are over when the
+// completion of each has come.
+#pragma once
+
+#include <algorithm>
+
+#include "gasmeter/bench/pattern.hpp"
+#include "gasmeter/bench/program.hpp"
+#include "gasmeter/bench/raw_card_pair.hpp"
+
+namespace gasmeter::bench {
+
+template <template <class> class Card>
+class RawCardFlood final : public Program {
+ public:
+  template <class Context>
+  RawCardFlood(Context context, const Settings& settings)
+      : seed_(settings.seed),
+        is_short_(settings.op == "am-short"),
+        is_put_(settings.op == "put"),
+        is_get_(settings.op == "get"),
+        size_(is_short_ ? kWord : settings.size),
+        card_(context, *this, settings.op == "am-medium" ? size_ : kWord),
+        pair_(card_, std::max(size_, kWord), 0),
+        by_message_(is_short_ || (settings.op == "am-medium" && card_.fits(size_))),
+        credited_(by_message_ || (is_am() && !kNotifiesTarget)),
+        served_(is_am() || (is_put_ && kNotifiesTarget)),
+        grant_(card_.most_waiting() / 2) {
+    require_ranks(settings, 2);
+    fill_pattern(std::span(pair_.outgoing(), size_), seed_);
+  }
+
+  BlockResult run(std::uint64_t iterations) override {
+    arrived_ = 0;
+    ended_ = false;
+    credit_ = 2 * grant_;
+    asked_ += iterations;
+    pair_.meet();
+    BlockResult result;
+    if (card_.rank() == Rank{0}) {
+      const SimTime start = card_.host().now();
+      stream(iterations);
+      result = {card_.host().now() - start, iterations, {}};
+      if (!is_short_) result.add_bandwidth(size_);
+      result.add_rate();
+    } else if (card_.rank() == Rank{1} && served_) {
+      serve(iterations);
+    }
+    (void)card_.barrier();
+    return result;
+  }
+
+  Verification verify() override {
+    const bool target = card_.rank() == (is_get_ ? Rank{0} : Rank{1});
+    const bool source = card_.rank() == (is_get_ ? Rank{1} : Rank{0});
+    checking_ = true;
+    found_ = {};
+    for (std::uint64_t round = 1; round <= kCheckedRounds; ++round) {
+      pattern_ = seed_ + round;
+      if (source) fill_pattern(std::span(pair_.outgoing(), size_), pattern_);
+      (void)run(round == 1 ? kChecked : 1);
+      if (target && !by_message_) check(pair_.incoming(), size_, size_);
+    }
+    checking_ = false;
+    if (target && by_message_) {
+      ++found_.checked;
+      found_.errors += taken_ != asked_ ? 1U : 0U;  // each once, in all blocks
+    }
+    return found_;
+  }
+
+  void received(const std::byte* data, Bytes bytes) {
+    ++arrived_;
+    ++taken_;
+    if (checking_) check(data, bytes, by_message_ ? size_ : 0);
+  }
+  void notified(Bytes /*bytes*/) { ++arrived_; }
+  void told(const CardWord& word) {
+    switch (word.kind) {
+      case CardWord::kAddress:
+        pair_.met(word);
+        break;
+      case CardWord::kCredit:
+        credit_ += grant_;
+        break;
+      default:
+        ended_ = true;
+    }
+  }
+
+ private:
+  using OwnCard = Card<RawCardFlood>;
+  static constexpr bool kNotifiesTarget = OwnCard::kNotifiesTarget;
+  static constexpr Bytes kWord = 8;
+  static constexpr std::uint64_t kChecked = 100;
+
+  [[nodiscard]] bool is_am() const { return !is_put_ && !is_get_; }
+
+  void check(const std::byte* data, Bytes size, Bytes expected) {
+    found_.checked += 1 + expected;
+    found_.errors += size != expected ? 1U : 0U;
+    found_.errors += count_differences(data, std::min(size, expected), pattern_);
+  }
+
+  void stream(std::uint64_t iterations) {
+    for (std::uint64_t i = 0; i < iterations; ++i) {
+      if (credited_) {
+        card_.wait_until([&] { return credit_ != 0; });
+        --credit_;
+      }
+      send(i + 1 == iterations);
+    }
+    if (served_) {
+      card_.wait_until([&] { return ended_; });
+    } else {
+      card_.wait_until([&] { return arrived_ == iterations; });
+    }
+  }
+  void send(bool last) {
+    if (by_message_) {
+      pair_.send(size_);
+    } else if (is_get_) {
+      pair_.get(size_);
+    } else if (is_put_) {
+      pair_.put(size_, !kNotifiesTarget || last);
+    } else {
+      pair_.put(size_, kNotifiesTarget);
+      if (!kNotifiesTarget) card_.send(pair_.peer(), {});
+    }
+  }
+
+  void serve(std::uint64_t iterations) {
+    const std::uint64_t all = is_put_ ? 1 : iterations;
+    for (std::uint64_t granted = 0; credited_ && granted + grant_ <= all; granted += grant_) {
+      card_.wait_until([&] { return arrived_ >= granted + grant_; });
+      card_.tell(pair_.peer(), {.kind = CardWord::kCredit});
+    }
+    card_.wait_until([&] { return arrived_ == all; });
+    card_.tell(pair_.peer(), {.kind = CardWord::kEnd});
+  }
+
+  std::uint64_t seed_;
+  bool is_short_;
+  bool is_put_;
+  bool is_get_;
+  Bytes size_;
+  OwnCard card_;
+  RawCardPair<OwnCard> pair_;
+  bool by_message_;
+  bool credited_;             // rank 0 waits for credit
+  bool served_;               // rank 1 tells the end
+  std::uint64_t grant_;       // messages
+  std::uint64_t credit_ = 0;  // likewise
+  std::uint64_t arrived_ = 0;
+  std::uint64_t taken_ = 0;  // messages of all blocks
+  std::uint64_t asked_ = 0;  // likewise
+  bool ended_ = false;
+  bool checking_ = false;
+  std::uint64_t pattern_ = 0;
+  Verification found_;
+};
+
+}  // namespace gasmeter::bench

@@ -1,0 +1,132 @@
+// To and fro between ranks 0 and 1 on a card, without a conduit. What fits a message is one (Shorts: a word); other
+// messages and Longs are a put. Where the card notifies a put's target, that announces them, and a put is answered by a
+// word of the target's software. Else the target watches the last byte in its memory, which counts them, and a put is
+// over with its completion at the origin. A get is the card's alone.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "gasmeter/base/error.hpp"
+#include "gasmeter/bench/pattern.hpp"
+#include "gasmeter/bench/program.hpp"
+#include "gasmeter/bench/raw_card_pair.hpp"
+#include "gasmeter/conduit/host_prices.hpp"
+
+namespace gasmeter::bench {
+
+template <template <class> class Card>
+class RawCardPingPong final : public Program {
+ public:
+  template <class Context>
+  RawCardPingPong(Context context, const Settings& settings)
+      : seed_(settings.seed),
+        is_am_(settings.op.starts_with("am-")),
+        is_get_(settings.op == "get"),
+        size_(settings.op == "am-short" ? kWord : settings.size),
+        card_(context, *this, is_am_ ? settings.size : 0),
+        pair_(card_, 2 * std::max(size_, kWord), std::max(size_, kWord)),
+        by_message_(is_am_ && settings.op != "am-long" && card_.fits(size_)),
+        watches_(is_am_ && !by_message_ && !kNotifiesTarget) {
+    require_ranks(settings, 2);
+    if (settings.op == "call") refuse_raw_op(settings, OwnCard::kNetwork, "am-short, am-medium, am-long, put, get");
+    if (watches_ && size_ == 0) {
+      throw UsageError("kernel ping-pong on raw@" + std::string(OwnCard::kNetwork) +
+                       ": a Long of 0 bytes changes no memory");
+    }
+  }
+
+  BlockResult run(std::uint64_t iterations) override {
+    pair_.meet();
+    BlockResult result;
+    const SimTime start = card_.host().now();
+    if (card_.rank() == Rank{0}) {
+      for (std::uint64_t i = 0; i < iterations; ++i) {
+        is_get_ ? pair_.get(size_) : send();
+        receive();
+      }
+      result = {card_.host().now() - start, iterations, {}};
+      result.add_time_per_operation(is_am_ ? "round_trip" : "latency");
+    } else if (card_.rank() == Rank{1} && (is_am_ || (kNotifiesTarget && !is_get_))) {
+      for (std::uint64_t i = 0; i < iterations; ++i) {
+        receive();
+        is_am_ ? send() : card_.send(pair_.peer(), std::span(pair_.outgoing(), kWord));
+      }
+    }
+    (void)card_.barrier();
+    return result;
+  }
+
+  Verification verify() override {
+    const std::uint64_t self = index(card_.rank());
+    const Bytes checked = watches_ ? size_ - 1 : size_;  // a last byte that is watched is its number, and stays
+    const bool told = is_am_ || is_get_ || kNotifiesTarget;
+    Verification found;
+    for (std::uint64_t round = 1; round <= kCheckedRounds; ++round) {
+      fill_pattern(std::span(pair_.outgoing(), checked), seed_ + 2 * round + self);
+      (void)run(1);
+      // A put arrives at rank 1 alone, a get at rank 0.
+      if (self > 1 || !(is_am_ || self == (is_get_ ? 0 : 1))) continue;
+      found.checked += size_ + 1;
+      found.errors += count_differences(pair_.incoming(), checked, seed_ + 2 * round + 1 - self);
+      found.errors += told && arrived_ != size_ ? 1U : 0U;
+    }
+    return found;
+  }
+
+  void received(const std::byte* data, Bytes bytes) {
+    if (by_message_) {
+      std::memcpy(pair_.incoming(), data, std::min(bytes, size_));  // of this program's checks, not of the exchange
+      arrived_ = bytes;
+    }
+    ++messages_;
+  }
+  void notified(Bytes bytes) {
+    arrived_ = bytes;
+    ++messages_;
+  }
+  void told(const CardWord& word) { pair_.met(word); }
+
+ private:
+  using OwnCard = Card<RawCardPingPong>;
+  static constexpr bool kNotifiesTarget = OwnCard::kNotifiesTarget;
+  static constexpr Bytes kWord = 8;
+
+  void send() {
+    if (watches_) pair_.outgoing()[size_ - 1] = static_cast<std::byte>(++sent_);
+    by_message_ ? pair_.send(size_) : pair_.put(size_, true);
+  }
+  void receive() {
+    ++expected_;
+    if (watches_) {
+      watch();
+    } else {
+      card_.wait_until([&] { return messages_ == expected_; });
+    }
+  }
+  void watch() {
+    const volatile std::byte* const last = pair_.incoming() + size_ - 1;
+    card_.wait_until([&] {
+      card_.host().synchronise();
+      return *last == static_cast<std::byte>(expected_);
+    });
+    card_.host().charge_shared(conduit::SharedPrice::line_transfer);
+    arrived_ = size_;
+  }
+
+  std::uint64_t seed_;
+  bool is_am_;
+  bool is_get_;
+  Bytes size_;
+  OwnCard card_;
+  RawCardPair<OwnCard> pair_;
+  bool by_message_;
+  bool watches_;
+  std::uint64_t messages_ = 0;  // that have come, and puts and gets that were notified
+  std::uint64_t expected_ = 0;
+  std::uint64_t sent_ = 0;
+  Bytes arrived_ = 0;  // in the last one
+};
+
+}  // namespace gasmeter::bench

@@ -1,0 +1,111 @@
+// Queue pairs as raw programs use them: whatever waits takes what has come. Messages are sends over queue pair 0, words
+// inlined sends over queue pair 1; puts and gets are RDMA writes and reads, as perftest has them.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+
+#include "gasmeter/base/error.hpp"
+#include "gasmeter/bench/pattern.hpp"
+#include "gasmeter/bench/raw_card.hpp"
+#include "gasmeter/networks/ibv/raw/programs.hpp"
+
+namespace gasmeter::networks::ibv::raw {
+
+template <class Owner>
+class Card : public bench::CardBase<Card<Owner>> {
+  using Base = bench::CardBase<Card>;
+  using Word = bench::CardWord;
+
+ public:
+  static constexpr const char* kNetwork = "ibv";
+  static constexpr bool kNotifiesTarget = false;  // a write's completion is its origin's
+  static constexpr bool kSendsRegistered = true;
+
+  Card(Context context, Owner& owner, Bytes message)
+      : Base(context.host, context.rank, context.ranks),
+        verbs_(context.context),
+        owner_(owner),
+        stride_((std::max(message, sizeof(Word)) + 63) / 64 * 64),
+        receives_(kReceives * stride_),
+        words_(kWords * sizeof(Word)) {
+    if (!inlines(sizeof(Word))) {
+      throw UsageError("raw@ibv: hca.inline_limit of " + std::to_string(verbs_.parameters().inline_limit) +
+                       "; at least " + std::to_string(sizeof(Word)) + " are needed");
+    }
+    verbs_.open({kSends, {kReceives, kWords}, 4 * kSends * context.ranks + kWords, kReceives + kWords});
+    register_memory(receives_);
+    register_memory(words_);
+    for (unsigned i = 0; i < kReceives; ++i) post_receive(i, 0);
+    for (unsigned i = 0; i < kWords; ++i) post_receive(i, 1);
+  }
+
+  [[nodiscard]] bool fits(Bytes /*bytes*/) const { return true; }
+  [[nodiscard]] unsigned most_waiting() const { return kReceives; }
+  void register_memory(std::span<std::byte> memory) { verbs_.register_memory(memory); }
+
+  // Takes one completion. A queue that is empty while the other is not costs a miss.
+  bool step() {
+    if (const auto completion = verbs_.poll_received()) {
+      take_received(*completion);
+      return true;
+    }
+    const auto completion = verbs_.poll_sent();
+    if (!completion) return false;
+    this->host().charge(conduit::PrivatePrice::poll_miss);
+    if (completion->opcode != Opcode::send) owner_.notified(completion->bytes);
+    return true;
+  }
+
+  void tell(Rank to, const Word& word) { post(to, {.local = &word, .bytes = sizeof word, .inlined = true}, 1); }
+  void send(Rank to, std::span<const std::byte> message) {
+    post(to, {.local = message.data(), .bytes = message.size(), .inlined = inlines(message.size())});
+  }
+  void put(Rank to, void* remote, const void* local, Bytes bytes, bool notify) {
+    post(to, {.opcode = Opcode::write,
+              .local = local,
+              .remote = remote,
+              .bytes = bytes,
+              .inlined = inlines(bytes),
+              .signaled = notify});
+  }
+  void get(Rank from, void* local, void* remote, Bytes bytes) {
+    post(from, {.opcode = Opcode::read, .local = local, .remote = remote, .bytes = bytes});
+  }
+
+ private:
+  static constexpr unsigned kReceives = 128;  // messages that may wait
+  static constexpr unsigned kWords = 64;      // words that may wait
+  static constexpr unsigned kSends = 128;     // work requests of a queue pair
+
+  [[nodiscard]] bool inlines(Bytes bytes) const { return bytes <= verbs_.parameters().inline_limit; }
+  void post(Rank to, const WorkRequest& request, unsigned number = 0) {
+    this->wait_until([&] { return verbs_.post(to, request, number) == Status::ok; });
+  }
+  void post_receive(std::uint64_t which, unsigned number) {
+    const std::span<std::byte> all = number == 0 ? receives_ : words_;
+    const Bytes each = number == 0 ? stride_ : sizeof(Word);
+    (void)verbs_.post_receive({which, all.subspan(which * each, each)}, number);
+  }
+  void take_received(const WorkCompletion& completion) {
+    if (completion.number == 0) {
+      owner_.received(receives_.data() + completion.id * stride_, completion.bytes);
+    } else {
+      Word word;
+      std::memcpy(&word, words_.data() + completion.id * sizeof word, sizeof word);
+      if (!this->take_word(word)) owner_.told(word);
+    }
+    post_receive(completion.id, completion.number);
+  }
+
+  IbvContext& verbs_;
+  Owner& owner_;
+  Bytes stride_;
+  bench::AlignedBuffer receives_;
+  bench::AlignedBuffer words_;
+};
+
+}  // namespace gasmeter::networks::ibv::raw
