@@ -1,4 +1,4 @@
-// Ranks as threads of this process over one shared block: the smp conduit's code without its processes.
+// Ranks as threads of this process over one shared block: a neighbourhood of all ranks without their processes.
 #pragma once
 
 #include <cstdio>

@@ -421,8 +421,16 @@ void refused_transfers_of_pieces_leave_nothing(Member<H>& me) {
       if (refused != before) (void)me.endpoint.poll();  // or what is missing would never come back
     }
   }
-  me.saw(started);
   EXPECT(me, started + refused == 600);
+  // Refusals by plan may keep in step with what a peer has this rank answer; when that has ended, one gets through.
+  const std::array<Bytes, 1> one{1};
+  Vis<H> vis(me.endpoint);
+  for (std::uint64_t i = 0; started == 0 && i < 10'000; ++i) {
+    const Strided what{areas.at(me.next()), strides, areas.here.data(), strides, 8, one};
+    if (vis.put_nbi(me.next(), what, LocalCompletion::group(), Flags::immediate) == Status::ok) ++started;
+    (void)me.endpoint.poll();
+  }
+  me.saw(started);
   EXPECT(me, started != 0);
   me.endpoint.wait_nbi();
   EXPECT(me, me.endpoint.outstanding_operations() == 0);

@@ -33,8 +33,7 @@ class EthernetInstallationOf {
         {.ranks = shape.ranks, .topology = topology(shape), .strict = shape.strict});
   }
   EthernetInstallationOf(sim::Engine& engine, const ModelShape& shape)
-      : network_(engine, sim::Topology::parse(topology(shape)), parameters()),
-        settle_(shape.ranks) {}
+      : network_(engine, sim::Topology::parse(topology(shape)), parameters()), settle_(shape.ranks) {}
 
   [[nodiscard]] std::unique_ptr<conduit::Conduit> conduit(sim::ModelHost host) {
     auto& service = sockets_.emplace_back(network_, host.rank(), Classic ? services::kLargestDatagram : 0);

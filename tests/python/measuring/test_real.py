@@ -15,6 +15,7 @@ import psutil
 import pytest
 
 import gasmeter as gm
+from gasmeter.catalogue import catalogue
 from gasmeter.errors import BrokenJob
 
 pytestmark = [
@@ -244,15 +245,32 @@ def test_a_slow_down_that_cannot_be_is_refused(conduit, value):
     assert "debug_spin" in done.stderr
 
 
-def test_the_conformance_program_is_understood():
-    from gasmeter.conformance import conformance_program, run_suite
+@pytest.fixture
+def suite_program():
+    from gasmeter.conformance import conformance_program
     from gasmeter.errors import EnvironmentLacks
 
     try:
-        program = conformance_program()
+        return conformance_program()
     except EnvironmentLacks:
         pytest.skip("gasmeter-conformance is not built")
-    suite = run_suite(program, ("smp",))
+
+
+def test_every_conduit_has_a_conformance_family(suite_program):
+    listed = subprocess.run([suite_program, "--json", "--list"], capture_output=True, text=True, check=True).stdout
+    families = [entry for entry in map(json.loads, listed.splitlines()) if "family" in entry]
+    known = {conduit.name for conduit in catalogue().conduits.values() if not conduit.raw}
+    # Without an invented machine: the code is that of udp@ethernet.
+    assert known - {entry["conduit"] for entry in families} == {"udp@ibv"}
+    assert {entry["kind"] for entry in families} == {"virtual", "threads", "sockets"}
+    plain = subprocess.run([suite_program, "--list"], capture_output=True, text=True, check=True).stdout
+    assert plain.split() == [entry["family"] for entry in families]
+
+
+def test_the_conformance_program_is_understood(suite_program):
+    from gasmeter.conformance import run_suite
+
+    suite = run_suite(suite_program, ("smp",))
     assert not suite.failed, suite.broken
     assert {"message", "flood", "immediate", "rma", "event", "barrier", "negotiated", "atomic", "restricted",
             "random program", "misuse", "mixed", "thread"} <= set(suite.groups)  # fmt: skip
