@@ -57,18 +57,18 @@ class PingPong final : public Program {
   }
 
   Verification verify() override {
-    Verification found;
+    Verification verification;
     const std::uint64_t self = index(self_);
     for (std::uint64_t round = 1; round <= kCheckedRounds; ++round) {
       fill_pattern(std::span(outgoing(), size_), seed_ + 2 * round + self);
       (void)run(1);
       // A put arrives at rank 1 alone, a get at rank 0.
       if (self > 1 || !(is_am_ || self == (is_get_ ? 0 : 1))) continue;
-      found.checked += size_ + 1;
-      found.errors += count_differences(incoming(), size_, seed_ + 2 * round + 1 - self);
-      found.errors += arrived_ != size_ ? 1U : 0U;
+      verification.checked += size_ + 1;
+      verification.errors += count_differences(incoming(), size_, seed_ + 2 * round + 1 - self);
+      verification.errors += arrived_ != size_ ? 1U : 0U;
     }
-    return found;
+    return verification;
   }
 
   void take(const VeloPacket& packet) {

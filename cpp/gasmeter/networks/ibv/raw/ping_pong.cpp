@@ -55,17 +55,17 @@ class PingPong final : public Program {
     const std::uint64_t self = index(self_);
     // A Long's last byte is its number, and stays.
     const Bytes checked = watches_ ? size_ - 1 : size_;
-    Verification found;
+    Verification verification;
     for (std::uint64_t round = 1; round <= kCheckedRounds; ++round) {
       fill_pattern(std::span(outgoing(), checked), seed_ + 2 * round + self);
       (void)run(1);
       // A put arrives at rank 1 alone, a get at rank 0.
       if (self > 1 || !(is_am_ || self == (is_get_ ? 0 : 1))) continue;
-      found.checked += size_ + 1;
-      found.errors += count_differences(incoming(), checked, seed_ + 2 * round + 1 - self);
-      if (is_am_) found.errors += arrived_ != size_ ? 1U : 0U;
+      verification.checked += size_ + 1;
+      verification.errors += count_differences(incoming(), checked, seed_ + 2 * round + 1 - self);
+      if (is_am_) verification.errors += arrived_ != size_ ? 1U : 0U;
     }
-    return found;
+    return verification;
   }
 
   void received(const std::byte* data, const WorkCompletion& completion) {
