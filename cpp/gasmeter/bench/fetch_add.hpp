@@ -50,12 +50,12 @@ inline constexpr Bytes kToldAt = kFinishedAt + sizeof(std::uint64_t);
 }
 
 // Numbers drawn from a counter that all ranks draw from: each of them once.
-inline void check_drawn(Verification& found, std::vector<std::uint64_t> drawn, std::uint64_t all) {
+inline void check_drawn(Verification& verification, std::vector<std::uint64_t> drawn, std::uint64_t all) {
   std::sort(drawn.begin(), drawn.end());
-  found.checked += drawn.size();
+  verification.checked += drawn.size();
   for (std::size_t i = 0; i < drawn.size(); ++i) {
     const bool repeated = i != 0 && drawn[i] == drawn[i - 1];
-    found.errors += repeated || drawn[i] >= all ? 1U : 0U;
+    verification.errors += repeated || drawn[i] >= all ? 1U : 0U;
   }
 }
 

@@ -174,12 +174,12 @@ inline void initialise(std::uint64_t* table, std::uint64_t first, std::uint64_t 
 }
 
 inline Verification check_and_reset(std::uint64_t* table, std::uint64_t first, std::uint64_t count) {
-  Verification found;
-  for (std::uint64_t i = 0; i < count; ++i) found.errors += table[i] != first + i ? 1U : 0U;
-  found.checked = count;
-  found.allowed = static_cast<std::uint64_t>(static_cast<double>(count) * kAllowedErrorFraction);
+  Verification verification;
+  for (std::uint64_t i = 0; i < count; ++i) verification.errors += table[i] != first + i ? 1U : 0U;
+  verification.checked = count;
+  verification.allowed = static_cast<std::uint64_t>(static_cast<double>(count) * kAllowedErrorFraction);
   initialise(table, first, count);
-  return found;
+  return verification;
 }
 
 inline void add_gups(BlockResult& result) {

@@ -29,13 +29,13 @@ class RawCardBarrier final : public Program {
 
   // Nobody may leave a barrier that another rank has not entered: the smallest count of entries is one's own.
   Verification verify() override {
-    Verification found;
+    Verification verification;
     for (std::uint64_t round = 0; round < rounds_; ++round) {
-      ++found.checked;
+      ++verification.checked;
       ++entered_;
-      found.errors += barrier(entered_) != entered_ ? 1U : 0U;
+      verification.errors += barrier(entered_) != entered_ ? 1U : 0U;
     }
-    return found;
+    return verification;
   }
 
   void received(const std::byte* /*data*/, Bytes /*bytes*/) {}

@@ -54,7 +54,7 @@ class RawDatagramPingPong final : public Program {
 
   // Rank 1 sends back what came over what it has itself; the buffer of rank 0 is cleared behind what it sends.
   Verification verify() override {
-    Verification found;
+    Verification verification;
     for (std::uint64_t round = 1; round <= kCheckedRounds; ++round) {
       const std::uint64_t there = seed_ + 2 * round;
       const std::uint64_t back = there + 1;
@@ -63,21 +63,21 @@ class RawDatagramPingPong final : public Program {
       if (context_.rank == Rank{1}) fill_pattern({buffer_.data(), size_}, back);
       (void)run(1);
       if (context_.rank == Rank{0}) {
-        check(found, back_, there);
-        found.errors += count_differences(buffer_.data(), back_, back, there_);
+        check(verification, back_, there);
+        verification.errors += count_differences(buffer_.data(), back_, back, there_);
       } else if (context_.rank == Rank{1}) {
-        check(found, there_, there);
+        check(verification, there_, there);
       }
     }
-    return found;
+    return verification;
   }
 
  private:
   // What has come, and that it begins with what rank 0 has sent.
-  void check(Verification& found, Bytes bytes, std::uint64_t pattern) const {
-    found.checked += bytes + 1;
-    found.errors += arrived_ != bytes ? 1U : 0U;
-    found.errors += count_differences(buffer_.data(), std::min(bytes, there_), pattern);
+  void check(Verification& verification, Bytes bytes, std::uint64_t pattern) const {
+    verification.checked += bytes + 1;
+    verification.errors += arrived_ != bytes ? 1U : 0U;
+    verification.errors += count_differences(buffer_.data(), std::min(bytes, there_), pattern);
   }
 
   static constexpr Bytes kLargestDatagram = services::kLargestDatagram;

@@ -61,17 +61,17 @@ class RawMessagePingPong final : public Program {
   // What arrives must be what the other side sent, not what was there.
   Verification verify() override {
     const std::uint64_t self = index(self_);
-    Verification found;
+    Verification verification;
     fill_pattern(incoming(), seed_);
     for (std::uint64_t round = 1; round <= kCheckedRounds; ++round) {
       fill_pattern(outgoing(), seed_ + 2 * round + self);
       (void)run(1);
       if (self > 1) continue;
-      found.checked += comes_ + 1;
-      found.errors += count_differences(incoming().data(), comes_, seed_ + 2 * round + 1 - self);
-      found.errors += arrived_ != comes_ ? 1U : 0U;
+      verification.checked += comes_ + 1;
+      verification.errors += count_differences(incoming().data(), comes_, seed_ + 2 * round + 1 - self);
+      verification.errors += arrived_ != comes_ ? 1U : 0U;
     }
-    return found;
+    return verification;
   }
 
  private:

@@ -58,7 +58,7 @@ std::vector<void*> Layout::addresses(std::byte* base) const {
   return all;
 }
 
-void Layout::check(Verification& found, const std::byte* moved, std::uint64_t seed) const {
+void Layout::check(Verification& verification, const std::byte* moved, std::uint64_t seed) const {
   std::vector<std::byte> expected(extent, kGap);
   for_pieces([&](std::ptrdiff_t offset) {
     for (Bytes i = 0; i < piece; ++i) {
@@ -66,8 +66,8 @@ void Layout::check(Verification& found, const std::byte* moved, std::uint64_t se
       expected[at] = pattern_byte(seed, at);
     }
   });
-  found.checked += extent;
-  for (Bytes i = 0; i < extent; ++i) found.errors += moved[i] != expected[i] ? 1U : 0U;
+  verification.checked += extent;
+  for (Bytes i = 0; i < extent; ++i) verification.errors += moved[i] != expected[i] ? 1U : 0U;
 }
 
 }  // namespace gasmeter::bench::vis

@@ -54,7 +54,7 @@ struct Layout {
   }
   [[nodiscard]] std::vector<void*> addresses(std::byte* base) const;
   // Bytes of `moved` are those of the pattern in pieces, and between them those that were there, kGap.
-  void check(Verification& found, const std::byte* moved, std::uint64_t seed) const;
+  void check(Verification& verification, const std::byte* moved, std::uint64_t seed) const;
 
   Bytes piece;
   Bytes pieces;
@@ -69,14 +69,14 @@ template <class Run>
 [[nodiscard]] Verification verify(const Layout& layout, std::byte* target, std::uint64_t seed, Run&& run) {
   const Bytes bytes = target != nullptr ? layout.extent : 0;
   const std::vector<std::byte> before(target, target + bytes);
-  Verification found;
+  Verification verification;
   for (std::uint64_t round = 0; round < kCheckedRounds; ++round) {
     if (target != nullptr) std::memset(target, std::to_integer<int>(kGap), bytes);
     run();
-    if (target != nullptr) layout.check(found, target, seed);
+    if (target != nullptr) layout.check(verification, target, seed);
   }
   std::copy(before.begin(), before.end(), target);
-  return found;
+  return verification;
 }
 
 }  // namespace gasmeter::bench::vis

@@ -61,12 +61,12 @@ class ModelJob {
   }
 
   py::dict verify() {
-    bench::Verification found;
-    use_job([&](run::ModelJob& job) { found = job.verify(); });
+    bench::Verification verification;
+    use_job([&](run::ModelJob& job) { verification = job.verify(); });
     py::dict reply;
-    reply["verified"] = found.errors <= found.allowed;
-    reply["errors"] = found.errors;
-    reply["checked"] = found.checked;
+    reply["verified"] = verification.errors <= verification.allowed;
+    reply["errors"] = verification.errors;
+    reply["checked"] = verification.checked;
     return reply;
   }
 
@@ -104,21 +104,21 @@ class ModelJob {
   }
 
   std::map<std::string, std::uint64_t> counters() {
-    std::map<std::string, std::uint64_t> found;
+    std::map<std::string, std::uint64_t> charged;
     use_job([&](const run::ModelJob& job) {
       const conduit::Counts counts = job.counts();
       for (std::size_t i = 0; i < static_cast<std::size_t>(conduit::Count::count_); ++i) {
         const auto which = static_cast<conduit::Count>(i);
-        if (const auto times = counts.of(which)) found[conduit::name_of(which)] = *times;
+        if (const auto times = counts.of(which)) charged[conduit::name_of(which)] = *times;
       }
     });
-    return found;
+    return charged;
   }
 
   bench::Resolved resolved() {
-    bench::Resolved found;
-    use_job([&](const run::ModelJob& job) { found = job.resolved(); });
-    return found;
+    bench::Resolved resolved;
+    use_job([&](const run::ModelJob& job) { resolved = job.resolved(); });
+    return resolved;
   }
 
   // Columns, rank by rank.

@@ -277,10 +277,10 @@ unsigned Endpoint<H>::drain(Link& link, RingReceiver& shared_ring, bool requests
   message.source = link.rank;
   message.is_request = requests;
   Token<H> token(*this, message, nullptr);
-  unsigned found = 0;
+  unsigned handled = 0;
   std::exception_ptr failure;
   try {
-    while (found < kPollBudget) {
+    while (handled < kPollBudget) {
       host_.synchronise();
       const std::uint64_t word = ring.peek();
       if (word == 0) break;
@@ -292,7 +292,7 @@ unsigned Endpoint<H>::drain(Link& link, RingReceiver& shared_ring, bool requests
         ring.advance(ring::kGranule);
         message.arguments = {};
         run_handler(token, message, Header::handler_of(word));
-        ++found;
+        ++handled;
         announce(link, ring);
         continue;
       }
@@ -300,28 +300,28 @@ unsigned Endpoint<H>::drain(Link& link, RingReceiver& shared_ring, bool requests
       if (Header::kind_of(word) == ring::Kind::short_message) {
         message.arguments = {reinterpret_cast<const std::int32_t*>(record + 8), Header::arguments_of(word)};
         run_handler(token, message, Header::handler_of(word));
-        ++found;
+        ++handled;
       } else if (Header::kind_of(word) != ring::Kind::pad) {
         describe(record, Header::unpack(word), message);
         run_handler(token, message, Header::handler_of(word));
         message.category = Category::short_message;
         message.payload = nullptr;
         message.size = 0;
-        ++found;
+        ++handled;
       }
       announce(link, ring);
     }
   } catch (...) {
     failure = std::current_exception();
   }
-  ring.count(found);
+  ring.count(handled);
   if (GASMETER_UNLIKELY(failure != nullptr)) {
     announce(link, ring);  // the message is delivered, once, whatever its handler did
     shared_ring = ring;
     std::rethrow_exception(failure);
   }
   shared_ring = ring;
-  return found;
+  return handled;
 }
 
 // The neighbour may be waiting for the room that this makes.
@@ -368,23 +368,23 @@ template <class H>
 unsigned Endpoint<H>::progress() {
   if (!progress_lock_.try_lock()) return 0;  // another thread is at it
   const std::unique_lock guard(progress_lock_, std::adopt_lock);
-  unsigned found = 0;
+  unsigned handled = 0;
   for (Link& link : near_.links()) {
     host_.synchronise();
-    if (link.replies_in.peek() != 0) found += drain(link, link.replies_in, false);
+    if (link.replies_in.peek() != 0) handled += drain(link, link.replies_in, false);
     host_.synchronise();
-    if (link.requests_in.peek() != 0) found += drain(link, link.requests_in, true);
+    if (link.requests_in.peek() != 0) handled += drain(link, link.requests_in, true);
   }
-  if (conduit_ != nullptr) found += conduit_->poll(*this, kPollBudget, PollFilter::everything);
-  return found;
+  if (conduit_ != nullptr) handled += conduit_->poll(*this, kPollBudget, PollFilter::everything);
+  return handled;
 }
 
 template <class H>
 unsigned Endpoint<H>::progress_replies() {
-  unsigned found = 0;
-  for (Link& link : near_.links()) found += drain(link, link.replies_in, false);
-  if (conduit_ != nullptr) found += conduit_->poll(*this, kPollBudget, PollFilter::replies_only);
-  return found;
+  unsigned handled = 0;
+  for (Link& link : near_.links()) handled += drain(link, link.replies_in, false);
+  if (conduit_ != nullptr) handled += conduit_->poll(*this, kPollBudget, PollFilter::replies_only);
+  return handled;
 }
 
 // ---- events

@@ -73,10 +73,11 @@ class Am final : public Program {
     verifying_ = true;
     (void)run(8);
     verifying_ = false;
-    const Verification found = found_;
+    const Verification verification = found_;
     found_ = {};
     const bool takes_part = index(endpoint_.rank()) < 2;
-    return {found.checked, found.errors + (takes_part && found.checked != 8 * (size_ + 1) ? 1U : 0U), 0};
+    return {verification.checked,
+            verification.errors + (takes_part && verification.checked != 8 * (size_ + 1) ? 1U : 0U), 0};
   }
 
  private:

@@ -31,14 +31,14 @@ class Barrier final : public Program {
 
   // Nobody may leave a barrier that another rank has not entered.
   Verification verify() override {
-    Verification found;
+    Verification verification;
     for (std::uint64_t round = 0; round < entered_.rounds(); ++round) {
       entered_.count();
       one();
-      entered_.look(found);
+      entered_.look(verification);
       endpoint_.barrier();  // nobody enters the next round while a peer still reads this one's counters
     }
-    return found;
+    return verification;
   }
 
  private:

@@ -96,7 +96,7 @@ class CollectiveProgram final : public Program, public Resolves {
   }
 
   Verification verify() override {
-    Verification found;
+    Verification verification;
     const std::uint32_t ranks = endpoint_.ranks();
     for (std::uint32_t root = 0; root < std::min(ranks, 3U); ++root) {
       const std::uint64_t seed = splitmix64(seed_ + root);
@@ -104,14 +104,14 @@ class CollectiveProgram final : public Program, public Resolves {
       std::memset(result_.data(), 0x5a, result_.size());
       endpoint_.barrier();
       if (op_ == Op::barrier || op_ == Op::named_barrier) {
-        check_barrier(found);
+        check_barrier(verification);
       } else {
         one(root);
         endpoint_.barrier();  // what a conduit still holds goes out while its rank polls
-        check_result(root, seed, found);
+        check_result(root, seed, verification);
       }
     }
-    return found;
+    return verification;
   }
 
   [[nodiscard]] Resolved resolved() override {
@@ -175,23 +175,23 @@ class CollectiveProgram final : public Program, public Resolves {
   }
 
   // Nobody may leave a barrier that another rank has not entered: every rank's counter is one's own.
-  void check_barrier(Verification& found) {
+  void check_barrier(Verification& verification) {
     entered_.count();
     wrong_ = 0;
     one(0);
-    ++found.checked;
-    found.errors += wrong_;
-    found.errors += op_ == Op::named_barrier && named_.result() != name_ ? 1U : 0U;
-    entered_.look(found);
+    ++verification.checked;
+    verification.errors += wrong_;
+    verification.errors += op_ == Op::named_barrier && named_.result() != name_ ? 1U : 0U;
+    entered_.look(verification);
     endpoint_.barrier();  // nobody enters the next one while a peer still reads this one's counters
   }
 
-  void check_result(std::uint32_t root, std::uint64_t seed, Verification& found) {
+  void check_result(std::uint32_t root, std::uint64_t seed, Verification& verification) {
     const std::uint32_t ranks = endpoint_.ranks();
     if ((op_ == Op::reduce || op_ == Op::gather) && self() != root) {
-      ++found.checked;  // nothing may have come
-      found.errors += static_cast<std::uint64_t>(std::count_if(result_.data(), result_.data() + result_.size(),
-                                                               [](std::byte each) { return each != std::byte{0x5a}; }));
+      ++verification.checked;  // nothing may have come
+      verification.errors += static_cast<std::uint64_t>(std::count_if(
+          result_.data(), result_.data() + result_.size(), [](std::byte each) { return each != std::byte{0x5a}; }));
       return;
     }
     if (reduces(op_)) {
@@ -201,16 +201,16 @@ class CollectiveProgram final : public Program, public Resolves {
         for (std::uint32_t rank = 0; rank <= last; ++rank) sum += word_given(seed, rank, i);
         std::uint64_t got = 0;
         std::memcpy(&got, result_.data() + i * sizeof got, sizeof got);
-        ++found.checked;
-        found.errors += got != sum ? 1U : 0U;
+        ++verification.checked;
+        verification.errors += got != sum ? 1U : 0U;
       }
       return;
     }
     for (Bytes i = 0; i < result_.size(); ++i) {
       const auto from = op_ == Op::broadcast ? root : static_cast<std::uint32_t>(i / bytes_);
       const Bytes at = op_ == Op::exchange ? self() * bytes_ + i % bytes_ : i % bytes_;
-      ++found.checked;
-      found.errors += result_.data()[i] != given(seed, from, at) ? 1U : 0U;
+      ++verification.checked;
+      verification.errors += result_.data()[i] != given(seed, from, at) ? 1U : 0U;
     }
   }
 

@@ -27,7 +27,7 @@ class Entered {
 
   // After the barrier: what others have counted is what this rank has. Who does not look at all looks at equal
   // distances, and at others every time.
-  void look(bench::Verification& found) {
+  void look(bench::Verification& verification) {
     const std::uint64_t ranks = endpoint_.ranks();
     const std::uint64_t first = check_.all_look_at_all() ? 0 : index(endpoint_.rank()) + entered_;
     const std::uint64_t looked_at = check_.looked_at();
@@ -35,8 +35,8 @@ class Entered {
       const Rank peer{static_cast<std::uint32_t>((first + i * ranks / looked_at) % ranks)};
       std::uint64_t theirs = 0;
       endpoint_.get(peer, &theirs, endpoint_.segment(peer).address, sizeof theirs);
-      ++found.checked;
-      found.errors += theirs != entered_ ? 1U : 0U;
+      ++verification.checked;
+      verification.errors += theirs != entered_ ? 1U : 0U;
     }
   }
 

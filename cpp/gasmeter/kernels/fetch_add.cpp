@@ -79,10 +79,10 @@ class FetchAdd final : public Program {
 
   // A block as it is timed, and what it has added; then what operations return, each kept.
   Verification verify() override {
-    Verification found;
+    Verification verification;
     clear();
     (void)run(fetch_add::kChecked);
-    check_word(found, sum_of_block());
+    check_word(verification, sum_of_block());
     clear();
     std::vector<std::uint64_t> drawn(roles_.adds ? fetch_add::kChecked : 0);
     for (std::uint64_t& each : drawn) {
@@ -97,9 +97,9 @@ class FetchAdd final : public Program {
     endpoint_.wait_nbi(core::EventSet::rmw);
     endpoint_.barrier();
     const std::uint64_t all = fetch_add::kChecked * (op_ == Op::hot_spot ? endpoint_.ranks() : 1);
-    fetch_add::check_drawn(found, std::move(drawn), all);
-    check_word(found, all);
-    return found;
+    fetch_add::check_drawn(verification, std::move(drawn), all);
+    check_word(verification, all);
+    return verification;
   }
 
  private:
@@ -120,10 +120,10 @@ class FetchAdd final : public Program {
     if (by_rounds()) return fetch_add::sum_of_round(side_);
     return fetch_add::added_by(fetch_add::kChecked) * (op_ == Op::hot_spot ? endpoint_.ranks() : 1);
   }
-  void check_word(Verification& found, std::uint64_t expected) {
+  void check_word(Verification& verification, std::uint64_t expected) {
     if (endpoint_.rank() == roles_.owner || roles_.adds) {
-      ++found.checked;
-      found.errors += (domain_.template wait<core::AtomicOp::get>(roles_.owner, word_)) != expected ? 1U : 0U;
+      ++verification.checked;
+      verification.errors += (domain_.template wait<core::AtomicOp::get>(roles_.owner, word_)) != expected ? 1U : 0U;
     }
     endpoint_.barrier();
   }

@@ -71,20 +71,20 @@ class Immediate final : public Program {
   Verification verify() override {
     constexpr std::uint64_t kChecked = 150;
     verifying_ = true;
-    Verification found;
+    Verification verification;
     for (const bool dynamic : {false, true}) {
       seen_.assign(endpoint_.rank() == Rank{0} ? 0 : kChecked, 0);
       (void)exchange(dynamic, kChecked);
       for (const std::uint8_t times : seen_) {
-        ++found.checked;
-        found.errors += times != 1 ? 1U : 0U;
+        ++verification.checked;
+        verification.errors += times != 1 ? 1U : 0U;
       }
     }
     verifying_ = false;
-    found.checked += payload_checked_;
-    found.errors += payload_errors_;
+    verification.checked += payload_checked_;
+    verification.errors += payload_errors_;
     payload_checked_ = payload_errors_ = 0;
-    return found;
+    return verification;
   }
 
   static std::uint64_t share_of(const Settings& settings) {

@@ -68,16 +68,16 @@ class LocalCompletion final : public Program {
     checking_ = true;
     (void)run(puts);
     checking_ = false;
-    Verification found;
+    Verification verification;
     if (endpoint_.rank() == Rank{1}) {
       for (std::uint64_t number = puts - roots_.size(); number < puts; ++number) {
         const std::byte* const place = endpoint_.segment().address + number % roots_.size() * size_;
-        found.checked += size_;
-        found.errors += count_differences(place, size_, seed_ + number);
+        verification.checked += size_;
+        verification.errors += count_differences(place, size_, seed_ + number);
       }
     }
     endpoint_.barrier();
-    return found;
+    return verification;
   }
 
  private:

@@ -64,13 +64,13 @@ class LogGp final : public Program {
     checking_ = true;
     (void)run(2);
     checking_ = false;
-    Verification found = std::exchange(found_, {});
+    Verification verification = std::exchange(found_, {});
     // Every message was there, once.
     const std::uint64_t messages =
         endpoint_.rank() == Rank{0} ? experiments_.answers_to(2) : experiments_.received_by(2) + 1;
-    if (index(endpoint_.rank()) < 2 && std::exchange(seen_, 0) != messages) ++found.errors;
+    if (index(endpoint_.rank()) < 2 && std::exchange(seen_, 0) != messages) ++verification.errors;
     endpoint_.barrier();
-    return found;
+    return verification;
   }
 
   // --- for the experiments, on rank 0

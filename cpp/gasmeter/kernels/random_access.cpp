@@ -91,9 +91,9 @@ class RandomAccess final : public Program {
     endpoint_.barrier();
     take_back(local_, table_, index(endpoint_.rank()), endpoint_.ranks(), verified_, stream_.position());
     verified_ = stream_.position();
-    const Verification found = check_and_reset(local_, first(), count());
+    const Verification verification = check_and_reset(local_, first(), count());
     endpoint_.barrier();
-    return found;
+    return verification;
   }
 
  private:

@@ -58,13 +58,13 @@ class AmSimulator final : public Program {
   // A reply came for every update, once: their numbers add up to those that were sent.
   Verification verify() override {
     if (sent_ == 0) (void)run(simulator::kProbe);
-    Verification found;
-    found.checked = sent_;
-    found.errors = replies_ > sent_ ? replies_ - sent_ : sent_ - replies_;
+    Verification verification;
+    verification.checked = sent_;
+    verification.errors = replies_ > sent_ ? replies_ - sent_ : sent_ - replies_;
     const std::uint64_t half = sent_ % 2 == 0 ? sent_ / 2 * (sent_ + 1) : (sent_ + 1) / 2 * sent_;
-    found.errors += numbers_ != static_cast<std::uint32_t>(half) ? 1U : 0U;
+    verification.errors += numbers_ != static_cast<std::uint32_t>(half) ? 1U : 0U;
     endpoint_.barrier();
-    return found;
+    return verification;
   }
 
  private:

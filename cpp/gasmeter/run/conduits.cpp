@@ -145,11 +145,11 @@ const ConduitInfo& find_conduit(const std::string& name) {
 }
 
 std::vector<std::string> raw_networks(const std::string& kernel) {
-  std::vector<std::string> found;
+  std::vector<std::string> names;
   for (const ConduitInfo& conduit : conduits()) {
-    if (conduit.has_raw(kernel)) found.push_back(conduit.name.substr(kRaw.size()));
+    if (conduit.has_raw(kernel)) names.push_back(conduit.name.substr(kRaw.size()));
   }
-  return found;
+  return names;
 }
 
 }  // namespace gasmeter::run

@@ -41,7 +41,7 @@ class RoundTrips {
   double ns(std::uint64_t iterations) {
     stopped_ = false;
     endpoint_.barrier();
-    double found = 0;
+    double round_trip = 0;
     if (endpoint_.rank() == Rank{0}) {
       const SimTime start = endpoint_.host().now();
       for (std::uint64_t i = 0; i < iterations; ++i) {
@@ -49,12 +49,12 @@ class RoundTrips {
         (void)endpoint_.request_short(peer_, ping_, core::Flags::none);
         endpoint_.wait_until([this] { return answered_; });
       }
-      found = (endpoint_.host().now() - start).ns() / static_cast<double>(iterations);
+      round_trip = (endpoint_.host().now() - start).ns() / static_cast<double>(iterations);
       (void)endpoint_.request_short(peer_, stop_, core::Flags::none);
     }
     if (endpoint_.rank() == peer_) endpoint_.wait_until([this] { return stopped_; });
     endpoint_.barrier();
-    return found;
+    return round_trip;
   }
 
  private:
@@ -79,13 +79,13 @@ double median(std::vector<double> values) {
 
 template <class H>
 double ns_of_a_step(H& host) {
-  std::vector<double> found;
+  std::vector<double> samples;
   for (int i = 0; i < 5; ++i) {
     const SimTime start = host.now();
     core::spin_for(kStepsTimed);
-    found.push_back((host.now() - start).ns() / static_cast<double>(kStepsTimed));
+    samples.push_back((host.now() - start).ns() / static_cast<double>(kStepsTimed));
   }
-  return *std::min_element(found.begin(), found.end());
+  return *std::min_element(samples.begin(), samples.end());
 }
 
 // What rank 0 says, on every rank.

@@ -87,26 +87,26 @@ class ModelJob::State {
   std::vector<TracedOperation> trace() const {
     if (!request_.trace) throw UsageError("modelled job: no trace was asked for");
     if (!has_run_) throw UsageError("modelled job: no block has run that could have been traced");
-    std::vector<TracedOperation> found;
+    std::vector<TracedOperation> traced;
     for (const auto& [begin, end] : tracer_.operations(Rank{0})) {
       std::vector<sim::Stretch> way = tracer_.way(Rank{0}, begin, end);
       for (sim::Stretch& stretch : way) {
         stretch.begin = stretch.begin - block_start_;
         stretch.end = stretch.end - block_start_;
       }
-      found.push_back({begin - block_start_, end - block_start_, std::move(way)});
+      traced.push_back({begin - block_start_, end - block_start_, std::move(way)});
     }
-    return found;
+    return traced;
   }
 
   Verification verify() {
     command_ = {Command::verify, 0};
     engine_.run();
     Verification sum;
-    for (const Verification& found : verifications_) {
-      sum.checked += found.checked;
-      sum.errors += found.errors;
-      sum.allowed += found.allowed;
+    for (const Verification& verification : verifications_) {
+      sum.checked += verification.checked;
+      sum.errors += verification.errors;
+      sum.allowed += verification.allowed;
     }
     return sum;
   }

@@ -18,13 +18,13 @@ constexpr Bytes kHuge = 4 * 1024 * 1024;
 
 // Of the kernel itself: calloc() writes zeros over memory that has been in use, a hundred KiB for each rank.
 ModelRanks::Block::Block(Bytes bytes) : memory_(nullptr, Free{bytes}) {
-  void* const found = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (found == MAP_FAILED) {
+  void* const mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped == MAP_FAILED) {
     throw ResourceError("virtual ranks: no memory for " + std::to_string(bytes) + " bytes of segments and rings");
   }
   // Blocks of many ranks lie side by side: huge pages would be touched all over.
-  if (bytes < kHuge) (void)::madvise(found, bytes, MADV_NOHUGEPAGE);
-  memory_.reset(static_cast<std::byte*>(found));
+  if (bytes < kHuge) (void)::madvise(mapped, bytes, MADV_NOHUGEPAGE);
+  memory_.reset(static_cast<std::byte*>(mapped));
 }
 
 void ModelRanks::Block::Free::operator()(std::byte* memory) const {

@@ -33,23 +33,23 @@ RankSession::RankSession(launch::RankLink& link, std::string id, const Request& 
 }
 
 conduit::Counts RankSession::counts() {
-  conduit::Counts found;
+  conduit::Counts counts;
   if (networked_) {
     if (const auto* counting = dynamic_cast<const conduit::CountsItself*>(&networked_->conduit())) {
-      counting->add_to(found);
+      counting->add_to(counts);
     }
   }
-  if (endpoint_) endpoint_->add_to(found);
-  if (threaded_endpoint_) threaded_endpoint_->add_to(found);
-  return found;
+  if (endpoint_) endpoint_->add_to(counts);
+  if (threaded_endpoint_) threaded_endpoint_->add_to(counts);
+  return counts;
 }
 
 bench::Resolved RankSession::resolved() const {
-  bench::Resolved found;
-  if (auto* program = dynamic_cast<bench::Resolves*>(program_.get())) found = program->resolved();
-  if (networked_) found.merge(networked_->network().resolved());
-  if (raw_) found.merge(raw_->resolved());
-  return found;
+  bench::Resolved resolved;
+  if (auto* program = dynamic_cast<bench::Resolves*>(program_.get())) resolved = program->resolved();
+  if (networked_) resolved.merge(networked_->network().resolved());
+  if (raw_) resolved.merge(raw_->resolved());
+  return resolved;
 }
 
 void RankSession::make_raw(const Request& request) {

@@ -146,11 +146,11 @@ class Worker {
   }
 
   Fields verify(const Fields& command) {
-    const bench::Verification found = session(command).program().verify();
+    const bench::Verification verification = session(command).program().verify();
     Fields reply;
-    reply.add("verified", found.errors <= found.allowed ? "true" : "false");
-    reply.add("errors", std::to_string(found.errors));
-    reply.add("checked", std::to_string(found.checked));
+    reply.add("verified", verification.errors <= verification.allowed ? "true" : "false");
+    reply.add("errors", std::to_string(verification.errors));
+    reply.add("checked", std::to_string(verification.checked));
     return reply;
   }
 

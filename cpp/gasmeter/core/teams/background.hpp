@@ -43,9 +43,9 @@ class Background final : public conduit::Conduit {
     return inner_->atomic(peer, atomic, root);
   }
   unsigned poll(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter) override {
-    unsigned found = inner_ != nullptr ? inner_->poll(sink, budget, filter) : 0;
-    if (filter == conduit::PollFilter::everything) found += step_(context_);
-    return found;
+    unsigned handled = inner_ != nullptr ? inner_->poll(sink, budget, filter) : 0;
+    if (filter == conduit::PollFilter::everything) handled += step_(context_);
+    return handled;
   }
   [[nodiscard]] SimTime next_deadline() const override { return inner_ != nullptr ? inner_->next_deadline() : kNever; }
 

@@ -9,13 +9,13 @@ using conduit::RecordedKind;
 using conduit::SharedPrice;
 
 BareParameters BareParameters::from(conduit::MachineValues& machine) {
-  BareParameters found;
-  found.links.per_byte_fs = machine.per_byte_fs("link.bandwidth");
-  found.links.latency = machine.time("link.latency");
-  found.links.buffer = machine.count("link.buffer");
-  found.prices[PrivatePrice::poll_miss].fixed = machine.time("host.poll_miss");
-  found.prices[SharedPrice::nic_post].fixed = machine.time("host.post");
-  return found;
+  BareParameters parameters;
+  parameters.links.per_byte_fs = machine.per_byte_fs("link.bandwidth");
+  parameters.links.latency = machine.time("link.latency");
+  parameters.links.buffer = machine.count("link.buffer");
+  parameters.prices[PrivatePrice::poll_miss].fixed = machine.time("host.poll_miss");
+  parameters.prices[SharedPrice::nic_post].fixed = machine.time("host.post");
+  return parameters;
 }
 
 BareNetwork::BareNetwork(sim::Engine& engine, const sim::Topology& topology, const sim::LinkParameters& links,

@@ -37,13 +37,13 @@ conduit::HostPrices ideal_prices(conduit::MachineValues& machine) {
 }
 
 IdealParameters IdealParameters::from(conduit::MachineValues& machine) {
-  IdealParameters found;
-  found.latency = machine.time("nic.latency");
-  found.gap = machine.time("nic.gap");
-  found.gap_per_byte_fs = machine.per_byte_fs("nic.bandwidth");
-  found.send_slots = machine.count("nic.send_slots");
-  found.reply_slots = machine.count("nic.reply_slots");
-  return found;
+  IdealParameters parameters;
+  parameters.latency = machine.time("nic.latency");
+  parameters.gap = machine.time("nic.gap");
+  parameters.gap_per_byte_fs = machine.per_byte_fs("nic.bandwidth");
+  parameters.send_slots = machine.count("nic.send_slots");
+  parameters.reply_slots = machine.count("nic.reply_slots");
+  return parameters;
 }
 
 IdealNic::IdealNic(IdealNetwork& network, sim::ModelHost host)

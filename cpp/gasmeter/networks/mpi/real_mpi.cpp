@@ -137,9 +137,9 @@ std::unique_ptr<Program> RealMpi::make_raw() {
 }
 
 bench::Resolved RealMpi::resolved() const {
-  bench::Resolved found{{"mpi", name_of_mpi()}};
-  if (conduit_ != nullptr) found["rma"] = window_ != nullptr ? "on" : "off";
-  return found;
+  bench::Resolved resolved{{"mpi", name_of_mpi()}};
+  if (conduit_ != nullptr) resolved["rma"] = window_ != nullptr ? "on" : "off";
+  return resolved;
 }
 
 std::vector<OptionInfo> RealMpi::options() {

@@ -68,9 +68,9 @@ class RandomAccess final : public Program {
     (void)port_.barrier();
     take_back(words_.data(), table_, self_, ranks_, verified_, stream_.position());
     verified_ = stream_.position();
-    const Verification found = check_and_reset(words_.data(), first(), words_.size());
+    const Verification verification = check_and_reset(words_.data(), first(), words_.size());
     (void)port_.barrier();
-    return found;
+    return verification;
   }
 
   void take(const VeloPacket& packet) {

@@ -67,7 +67,7 @@ class Simulator final : public Program {
  private:
   // Every line is whole, some have come if the card says so, and every put was acknowledged.
   Verification verify_lines() {
-    Verification found;
+    Verification verification;
     const std::byte* const memory = port_.memory().data();
     bool empty = true;
     for (std::size_t slot = 0; slot < kSlots; ++slot) {
@@ -75,28 +75,28 @@ class Simulator final : public Program {
       std::memcpy(line.data(), memory + slot * kPayload, kPayload);
       if (line == Line{}) continue;
       empty = false;
-      ++found.checked;
-      found.errors += line != line_of(op_ == "ping-pong" ? 2 - self_ : line[0]) ? 1U : 0U;
+      ++verification.checked;
+      verification.errors += line != line_of(op_ == "ping-pong" ? 2 - self_ : line[0]) ? 1U : 0U;
     }
-    found.checked += 2;
-    found.errors += (port_.arrived() == 0) != empty ? 1U : 0U;
-    found.errors += port_.completed() != posted_ ? 1U : 0U;
-    return found;
+    verification.checked += 2;
+    verification.errors += (port_.arrived() == 0) != empty ? 1U : 0U;
+    verification.errors += port_.completed() != posted_ ? 1U : 0U;
+    return verification;
   }
 
   // Every rank added 1 each time: rank 0's word counts all of them, and what a rank fetched only grew.
   Verification verify_word(bool others_may_add) {
-    Verification found;
-    found.checked = posted_;  // what each fetched with what the one before did
+    Verification verification;
+    verification.checked = posted_;  // what each fetched with what the one before did
     if (self_ == 0) {
-      ++found.checked;
+      ++verification.checked;
       std::uint64_t word = 0;
       std::memcpy(&word, port_.memory().data(), sizeof word);
       const std::uint64_t all = posted_ * ranks_;
-      found.errors += (others_may_add ? word < posted_ || word > all : word != all) ? 1U : 0U;
+      verification.errors += (others_may_add ? word < posted_ || word > all : word != all) ? 1U : 0U;
     }
-    found.errors += disorder_;
-    return found;
+    verification.errors += disorder_;
+    return verification;
   }
 
   void post() {

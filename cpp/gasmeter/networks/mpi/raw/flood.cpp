@@ -46,16 +46,16 @@ class Flood final : public Program {
   }
 
   Verification verify() override {
-    Verification found;
+    Verification verification;
     for (std::uint64_t round = 1; round <= kCheckedRounds; ++round) {
       if (context_.rank == Rank{0}) fill_pattern({buffer_.data(), size_}, seed_ + round);
       (void)run(round == 1 ? 3 : 1);
       if (context_.rank != Rank{1}) continue;
-      found.checked += size_;
-      found.errors += count_differences(buffer_.data(), size_, seed_ + round);
+      verification.checked += size_;
+      verification.errors += count_differences(buffer_.data(), size_, seed_ + round);
     }
     context_.messages.barrier();
-    return found;
+    return verification;
   }
 
  private:

@@ -148,9 +148,9 @@ class RandomAccess final : public Program {
     mail_.barrier();
     take_back(words_.data(), table_, self_, ranks_, verified_, stream_.position());
     verified_ = stream_.position();
-    const Verification found = check_and_reset(words_.data(), first(), words_.size());
+    const Verification verification = check_and_reset(words_.data(), first(), words_.size());
     mail_.barrier();
-    return found;
+    return verification;
   }
 
  private:

@@ -37,17 +37,17 @@ class LineRoundTrip final : public Program {
 
   // Both have come as far as each other.
   Verification verify() override {
-    Verification found;
+    Verification verification;
     const std::uint32_t self = index(memory_.rank());
     for (int round = 0; round < 4; ++round) {
       (void)run(1);
       if (self < 2) {
-        ++found.checked;
-        found.errors += memory_.line(1 - self).load(std::memory_order_acquire) != count_ ? 1U : 0U;
+        ++verification.checked;
+        verification.errors += memory_.line(1 - self).load(std::memory_order_acquire) != count_ ? 1U : 0U;
       }
       memory_.barrier();
     }
-    return found;
+    return verification;
   }
 
  private:

@@ -77,18 +77,19 @@ class FetchAdd final : public Program {
   }
 
   Verification verify() override {
-    Verification found;
+    Verification verification;
     clear();
     (void)run(fetch_add::kChecked);
-    check_word(found, op_ == Op::hot_spot ? fetch_add::sum_of_round(side_) : fetch_add::added_by(fetch_add::kChecked));
+    check_word(verification,
+               op_ == Op::hot_spot ? fetch_add::sum_of_round(side_) : fetch_add::added_by(fetch_add::kChecked));
     clear();
     std::vector<std::uint64_t> drawn(roles_.adds ? fetch_add::kChecked : 0);
     for (std::uint64_t& each : drawn) each = word().fetch_add(1, std::memory_order_acq_rel);
     memory_.barrier();
     const std::uint64_t all = fetch_add::kChecked * (op_ == Op::hot_spot ? memory_.ranks() : 1);
-    fetch_add::check_drawn(found, std::move(drawn), all);
-    check_word(found, all);
-    return found;
+    fetch_add::check_drawn(verification, std::move(drawn), all);
+    check_word(verification, all);
+    return verification;
   }
 
  private:
@@ -99,10 +100,10 @@ class FetchAdd final : public Program {
     if (memory_.rank() == roles_.owner) word().store(0, std::memory_order_release);
     memory_.barrier();
   }
-  void check_word(Verification& found, std::uint64_t expected) {
+  void check_word(Verification& verification, std::uint64_t expected) {
     if (memory_.rank() == roles_.owner || roles_.adds) {
-      ++found.checked;
-      found.errors += word().load(std::memory_order_acquire) != expected ? 1U : 0U;
+      ++verification.checked;
+      verification.errors += word().load(std::memory_order_acquire) != expected ? 1U : 0U;
     }
     memory_.barrier();
   }

@@ -56,7 +56,7 @@ class Flood final : public Program {
 
   // The ring's reader takes nothing but the next value: a loss would not end.
   Verification verify() override {
-    Verification found;
+    Verification verification;
     const Rank self = memory_.rank();
     for (std::uint64_t round = 1; round <= kCheckedRounds; ++round) {
       if (self == Rank{0} && op_ == Op::put) fill_pattern(buffer_, seed_ + round);
@@ -64,15 +64,16 @@ class Flood final : public Program {
       (void)run(round == 1 ? kChecked : 1);
       if (op_ == Op::am_short) {
         // What rank 1 says that it has taken is what rank 0 has sent.
-        if (self == Rank{0}) found.errors += memory_.line(1).load(std::memory_order_acquire) != value_ ? 1U : 0U;
-        if (self == Rank{0}) ++found.checked;
+        if (self == Rank{0}) verification.errors += memory_.line(1).load(std::memory_order_acquire) != value_ ? 1U : 0U;
+        if (self == Rank{0}) ++verification.checked;
       } else if (self == (op_ == Op::put ? Rank{1} : Rank{0})) {
-        found.checked += size_;
-        found.errors += count_differences(op_ == Op::put ? memory_.share(1) : buffer_.data(), size_, seed_ + round);
+        verification.checked += size_;
+        verification.errors +=
+            count_differences(op_ == Op::put ? memory_.share(1) : buffer_.data(), size_, seed_ + round);
       }
       memory_.barrier();
     }
-    return found;
+    return verification;
   }
 
  private:

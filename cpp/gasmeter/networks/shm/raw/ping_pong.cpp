@@ -47,20 +47,20 @@ class PingPong final : public Program {
   }
 
   Verification verify() override {
-    Verification found;
-    if (op_ == Op::call) return found;  // nothing goes anywhere
+    Verification verification;
+    if (op_ == Op::call) return verification;  // nothing goes anywhere
     const Rank self = memory_.rank();
     for (std::uint64_t round = 1; round <= kCheckedRounds; ++round) {
       const std::uint64_t seed = seed_ + round;
       if (self == Rank{0} && op_ != Op::get) fill_pattern(buffer_, seed);
       if (self == Rank{1} && op_ == Op::get) fill_pattern({target(), size_}, seed);
       (void)run(1);
-      if (is_am(op_) && index(self) < 2) check_message(found, index(self), seed);
-      if (self == Rank{1} && op_ == Op::put) check(found, target(), seed);
-      if (self == Rank{0} && op_ == Op::get) check(found, buffer_.data(), seed);
+      if (is_am(op_) && index(self) < 2) check_message(verification, index(self), seed);
+      if (self == Rank{1} && op_ == Op::put) check(verification, target(), seed);
+      if (self == Rank{0} && op_ == Op::get) check(verification, buffer_.data(), seed);
       memory_.barrier();
     }
-    return found;
+    return verification;
   }
 
  private:
@@ -71,15 +71,15 @@ class PingPong final : public Program {
   }
   [[nodiscard]] std::byte* payload(std::uint32_t rank) const { return memory_.share(rank) + 8; }
 
-  void check(Verification& found, const std::byte* data, std::uint64_t seed) const {
-    found.checked += size_;
-    found.errors += count_differences(data, size_, seed);
+  void check(Verification& verification, const std::byte* data, std::uint64_t seed) const {
+    verification.checked += size_;
+    verification.errors += count_differences(data, size_, seed);
   }
   // What the other one has sent.
-  void check_message(Verification& found, std::uint32_t self, std::uint64_t seed) const {
-    ++found.checked;
-    found.errors += word(1 - self).load(std::memory_order_acquire) != count_ ? 1U : 0U;
-    check(found, payload(1 - self), seed);
+  void check_message(Verification& verification, std::uint32_t self, std::uint64_t seed) const {
+    ++verification.checked;
+    verification.errors += word(1 - self).load(std::memory_order_acquire) != count_ ? 1U : 0U;
+    check(verification, payload(1 - self), seed);
   }
 
   GASMETER_INLINE void await(const std::atomic<std::uint64_t>& word, std::uint64_t value) {

@@ -46,9 +46,9 @@ class RandomAccess final : public Program {
     memory_.barrier();
     take_back(local(), table_, index(memory_.rank()), memory_.ranks(), verified_, stream_.position());
     verified_ = stream_.position();
-    const Verification found = check_and_reset(local(), first(), count());
+    const Verification verification = check_and_reset(local(), first(), count());
     memory_.barrier();
-    return found;
+    return verification;
   }
 
  private:

@@ -58,9 +58,9 @@ class RandomAccess final : public Program {
     context_.barrier();
     take_back(words_.data(), table_, index(context_.rank), context_.ranks, verified_, stream_.position());
     verified_ = stream_.position();
-    const Verification found = check_and_reset(words_.data(), first(), count());
+    const Verification verification = check_and_reset(words_.data(), first(), count());
     context_.barrier();
-    return found;
+    return verification;
   }
 
  private:
