@@ -2,10 +2,10 @@
 
     python tests/build_times.py [--work DIR] [--jobs N] [--longest N] [CMAKE_ARGUMENT ...]
 
-Builds what `pip install .` builds (library, extension, worker, probe, plug-ins) from nothing in a folder of its own, every
-compiler run behind this very script, which writes down what it took; ccache is left out. Further arguments are CMake's:
--DGASMETER_TESTS=ON for the tests, too, -DGASMETER_UNITY=OFF for every file by itself. CPU seconds say what a change of
-the sources costs, also on a machine that does other things; wall time does so on an idle one alone.
+Builds what `pip install .` builds (library, extension, worker, probe, plug-ins) from nothing in a folder of its own,
+every compiler run behind this very script, which writes down what it took; ccache is left out. Further arguments are
+CMake's: -DGASMETER_TESTS=ON for the tests, too, -DGASMETER_UNITY=OFF for every file by itself. CPU seconds say what a
+change of the sources costs, also on a machine that does other things; wall time does so on an idle one alone.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def main() -> int:
     print(*table(runs, options.longest), sep="\n")
     compiled = sum(run.seconds for run in runs)
     print(
-        f"\n{len(runs)} runs of the compiler, {compiled:.0f} CPU s; with CMake's, {cpu:.0f} CPU s in {wall:.0f} s of wall"
+        f"\n{len(runs)} runs of the compiler: {compiled:.0f} CPU s; with CMake: {cpu:.0f} CPU s, {wall:.0f} s of wall"
     )
     return 0
 

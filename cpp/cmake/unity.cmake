@@ -4,9 +4,8 @@ option(GASMETER_UNITY "Compile the files of a layer together" ON)
 
 # The goes of a layer, of about the same length; of any other layer one.
 set(gasmeter_goes_core 2)
-set(gasmeter_goes_kernels 3)
+set(gasmeter_goes_kernels 2)
 set(gasmeter_goes_networks 3)
-set(gasmeter_goes_raw 2)
 set(gasmeter_goes_run 2)
 
 # Sets `group` to the name of what a source belongs to: its layer. Raw programs, which every network has, are one of
