@@ -3,10 +3,12 @@
 option(GASMETER_UNITY "Compile the files of a layer together" ON)
 
 # The goes of a layer, of about the same length; of any other layer one.
-set(gasmeter_goes_core 2)
 set(gasmeter_goes_kernels 2)
 set(gasmeter_goes_networks 3)
 set(gasmeter_goes_run 2)
+
+# Every figure rests on it: what is compiled beside it must not move its instructions (tests/instructions.py).
+set(gasmeter_alone core/endpoint.cpp)
 
 # Sets `group` to the name of what a source belongs to: its layer. Raw programs, which every network has, are one of
 # their own.
@@ -24,6 +26,7 @@ endfunction()
 function(gasmeter_compile_together target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${GASMETER_UNITY} UNITY_BUILD_MODE GROUP)
   set(layers "")
+  list(REMOVE_ITEM ARGN ${gasmeter_alone})
   foreach(source IN LISTS ARGN)
     gasmeter_layer_of(${source} layer)
     if(layer)
