@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python=${PYTHON:-python3}
-build=${GASMETER_TEST_BUILD:-build/tests}
+build=${GASMETER_TEST_BUILD:-build/release}
 
 if ! echo '#include <doctest/doctest.h>' | ${CXX:-c++} -x c++ -fsyntax-only - 2>/dev/null; then
   if [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
@@ -14,12 +14,13 @@ if ! echo '#include <doctest/doctest.h>' | ${CXX:-c++} -x c++ -fsyntax-only - 2>
     exit 3
   fi
 fi
-"$python" -m pip install --quiet '.[test]'
-
+# One folder for the package and for the tests: the library is compiled once, or not at all where `pip install .` has been.
+build_needs=$("$python" -c 'import tomllib; settings = tomllib.load(open("pyproject.toml", "rb"))
+print(*settings["build-system"]["requires"], "cmake>=3.24", "ninja", sep="\n")')
+"$python" -m pip install --quiet --requirement /dev/stdin <<<"$build_needs"
 export PATH="$("$python" -c 'import sysconfig; print(sysconfig.get_path("scripts"))'):$PATH"
-# CMAKE_ARGS: what pip's build heeds, too
-# shellcheck disable=SC2086
-cmake -S . -B "$build" -G Ninja -DGASMETER_TESTS=ON -DGASMETER_WARNINGS_AS_ERRORS=ON ${CMAKE_ARGS:-} >/dev/null
+"$python" -m pip install --quiet --no-build-isolation -C build-dir="$build" -C cmake.define.GASMETER_TESTS=ON \
+  -C build.targets='_core;gasmeter-rank;gasmeter-probe' '.[test]'
 cmake --build "$build"
 ctest --test-dir "$build" --output-on-failure --timeout 600 --parallel 3
 export GASMETER_ECHO_RANK="$PWD/$build/tests/cpp/echo_rank"  # built already: the Python tests need not do it again

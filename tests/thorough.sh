@@ -22,7 +22,9 @@ step "an attacker between two udp ranks for a minute, address sanitizer"
 GASMETER_ATTACK_SECONDS=60 build/sanitize-address/tests/cpp/gasmeter-tests --source-file='*networks/udp/attack_test.cpp'
 
 step "clang-tidy over all files"
-"$python" tests/clang_tidy.py build/sanitize-thread
+# Configured alone: it reads every file by itself, which a build compiles together.
+CXX=$clang cmake -S . -B build/tidy -G Ninja -DGASMETER_UNITY=OFF >/dev/null
+"$python" tests/clang_tidy.py build/tidy
 
 step "fuzz targets, 60 s each"
 CXX=$clang cmake -S . -B build/fuzz -G Ninja -DGASMETER_TESTS=ON -DGASMETER_FUZZ=ON >/dev/null
@@ -31,7 +33,7 @@ build/fuzz/tests/cpp/fuzz_decoder -max_total_time=60 -print_final_stats=1 2>&1 |
 
 step "long floods and properties: the C++ tests with ten times the rounds, properties of Python with 2000 examples"
 export GASMETER_TEST_PROFILE=thorough
-ctest --test-dir build/tests --output-on-failure --timeout 1800 --parallel 2 --tests-regex '^cpp\.'
+ctest --test-dir build/release --output-on-failure --timeout 1800 --parallel 2 --tests-regex '^cpp\.'
 "$python" -m pytest -m 'slow or not slow' --numprocesses 2 --dist loadfile tests/python/guard tests/python/dashboard \
   tests/python/test_statistics.py tests/python/test_units.py tests/python/programs/test_strided.py
 unset GASMETER_TEST_PROFILE

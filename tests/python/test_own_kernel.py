@@ -55,7 +55,7 @@ def prefix(cmake, tmp_path_factory):
         # Not a speed test: no optimisation, and so less than half the time.
         run(cmake, "-S", ROOT, "-B", build, "-DCMAKE_BUILD_TYPE=Quick", "-DCMAKE_CXX_FLAGS=-O0")
         run(cmake, "--build", build, "--parallel", os.cpu_count() or 1)
-    run(cmake, "--install", build, "--prefix", folder / "prefix")
+    run(cmake, "--install", build, "--component", "cpp", "--prefix", folder / "prefix")
     return folder / "prefix"
 
 
