@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from gasmeter.catalogue import Parameter, declared
 from gasmeter.errors import UsageError, unknown
-from gasmeter.machines.machine import Machine, Number, number_value
-from gasmeter.machines.parameters import PARAMETERS, Parameter
+from gasmeter.machines.machine import WHERE, Machine, Number, number_value
 
 __all__ = ["Entry", "read_machine"]
 
@@ -65,15 +65,16 @@ def read_machine(text: str, name: str) -> Machine:
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{where} is not TOML ({error}); allowed: see python/gasmeter/machines", name) from error
     network, summary = (content.pop(field, None) for field in ("network", "summary"))
-    if not isinstance(network, str) or network not in PARAMETERS:
-        raise unknown(f"network in {where}", str(network), PARAMETERS, "gasmeter list conduits")
+    known = {entry.name: entry.parameters for entry in declared().networks.values() if entry.parameters}
+    if not isinstance(network, str) or network not in known:
+        raise unknown(f"network in {where}", str(network), sorted(known), "gasmeter list conduits")
     if not isinstance(summary, str) or not summary:
         raise UsageError(f"{where}: the summary is missing; allowed: one line of text", name)
     entries = _flattened(content)
-    parameters = {parameter.key: parameter for parameter in PARAMETERS[network]}
+    parameters = {parameter.key: parameter for parameter in known[network]}
     for key in entries:
         if key not in parameters:
-            raise unknown(f"parameter in {where}", key, parameters, "python/gasmeter/machines/parameters.py")
+            raise unknown(f"parameter in {where}", key, parameters, WHERE)
     missing = [key for key in parameters if key not in entries]
     if missing:
         raise UsageError(f"{where}: {', '.join(missing)} missing; allowed: every parameter of network {network}", name)
