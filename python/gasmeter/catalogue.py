@@ -1,4 +1,4 @@
-"""What exists: kernels, conduits and their options, as the compiled core declares them.
+"""What exists: kernels, conduits and their options, networks, metrics, counters, as the compiled core declares them.
 
 The only module that imports the extension ``gasmeter._core``, and only when something is asked of it, so that
 ``gasmeter --help`` and a rank process start without it.
@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import Any, Protocol, cast
+from typing import Any, Literal, Protocol, cast
 
 from gasmeter.errors import EnvironmentLacks, UsageError, unknown
 from gasmeter.own_kernels import own_kernels
@@ -23,14 +23,19 @@ __all__ = [
     "Catalogue",
     "Conduit",
     "Core",
+    "Counter",
     "Kernel",
+    "KnownMetric",
     "Metric",
     "ModelJob",
+    "Network",
     "Op",
     "Option",
+    "Parameter",
     "build_info",
     "catalogue",
     "core",
+    "declared",
     "topologies",
     "topology",
 ]
@@ -59,7 +64,7 @@ class Core(Protocol):
     """What Python uses of the extension module."""
 
     def catalogue(self) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-        """Return the kernels and conduits, as plain dictionaries."""
+        """Return the kernels, conduits, networks, metrics and counters, as plain dictionaries."""
 
     def build_info(self) -> Mapping[str, Any]:
         """Return compiler, flags and version."""
@@ -91,6 +96,8 @@ class Option:
     unit: str = ""
     choices: tuple[str, ...] = ()
     summary: str = ""
+    neutral: bool = False
+    """Whether it never changes a result in virtual time; then it stands in run.json only."""
 
     def parse(self, value: object, owner: str) -> str:
         """Return the value in its canonical text.
@@ -164,9 +171,9 @@ class Metric:
     semantics: str = ""
     in_memory: str = ""
 
-    def meaning(self, network: str) -> str:
-        """Return what "done" meant on a network; on ``shm`` an operation may be nothing but the initiator's stores."""
-        return self.in_memory if network == "shm" and self.in_memory else self.semantics
+    def meaning(self, network: Network) -> str:
+        """Return what "done" meant on a network; in shared memory an operation may be the initiator's stores alone."""
+        return self.in_memory if network.shares_memory and self.in_memory else self.semantics
 
 
 @dataclass(frozen=True)
@@ -237,11 +244,88 @@ class Conduit:
 
 
 @dataclass(frozen=True)
+class Parameter:
+    """One number of the machines of a modelled network; its kind is one of `gasmeter.units.QUANTITIES`, or topology."""
+
+    key: str
+    kind: str
+    summary: str
+
+
+@dataclass(frozen=True)
+class Network:
+    """What carries operations: of this computer, or modelled."""
+
+    name: str
+    summary: str
+    kind: str
+    parameters: tuple[Parameter, ...] = ()
+    """What its machines are made of, in the order they are listed; none of a real one."""
+    shares_memory: bool = False
+    spans_hosts: bool = False
+    """Whether ranks of a real job may stand on several hosts."""
+    calls: str = ""
+    """What a real one asks of the computer, as traces call it."""
+    header_bytes: int = 0
+    """Of a modelled one: before each message on the wire, where its machine does not say it."""
+
+
+@dataclass(frozen=True)
+class KnownMetric:
+    """What is the same of a metric wherever it is measured.
+
+    Attributes
+    ----------
+    name, unit : str
+        As in the columns ``metric`` and ``unit``.
+    better : {"smaller", "bigger"}
+        Which way.
+    label : str
+        In words, for plots.
+    shown : str
+        The unit that papers and other tools write it in.
+    scale : float
+        From `unit` to `shown`.
+    """
+
+    name: str
+    unit: str
+    better: Literal["smaller", "bigger"]
+    label: str
+    shown: str
+    scale: float
+
+
+@dataclass(frozen=True)
+class Counter:
+    """What conduits and devices count, summed over the ranks of a point and the blocks that its rows are made of."""
+
+    name: str
+    summary: str
+    unit: str
+
+
+@dataclass(frozen=True)
 class Catalogue:
-    """Everything that can be measured here."""
+    """Everything that can be measured here, and what is known of it."""
 
     kernels: Mapping[str, Kernel] = field(default_factory=dict)
     conduits: Mapping[str, Conduit] = field(default_factory=dict)
+    networks: Mapping[str, Network] = field(default_factory=dict)
+    metrics: Mapping[str, KnownMetric] = field(default_factory=dict)
+    counters: Mapping[str, Counter] = field(default_factory=dict)
+
+    @functools.cached_property
+    def neutral(self) -> frozenset[str]:
+        """Options of conduits that never change a result in virtual time."""
+        return frozenset(
+            option.name for conduit in self.conduits.values() for option in conduit.options if option.neutral
+        )
+
+    @functools.cached_property
+    def shared_memory(self) -> Network:
+        """The network that is the memory of this computer."""
+        return next(network for network in self.networks.values() if network.shares_memory)
 
     def kernel(self, name: str) -> Kernel:
         """Return a kernel by name.
@@ -418,24 +502,45 @@ def topology(text: str) -> dict[str, Any]:
 
 
 @functools.cache
-def catalogue() -> Catalogue:
-    """Return what the compiled core declares, and a worker program of one's own; read once.
+def declared() -> Catalogue:
+    """Return what the compiled core declares; read once.
 
     Returns
     -------
     Catalogue
-        Kernels and conduits by name.
+        All by name.
 
     Raises
     ------
     EnvironmentLacks
         If there is no compiled core.
     """
-    declared = core().catalogue()
+    said = core().catalogue()
     return Catalogue(
-        kernels={entry["name"]: _kernel(entry) for entry in [*declared["kernels"], *own_kernels()]},
-        conduits={entry["name"]: _conduit(entry) for entry in declared["conduits"]},
+        kernels={entry["name"]: _kernel(entry) for entry in said["kernels"]},
+        conduits={entry["name"]: _conduit(entry) for entry in said["conduits"]},
+        networks={entry["name"]: _network(entry) for entry in said["networks"]},
+        metrics={entry["name"]: KnownMetric(**entry) for entry in said["metrics"]},
+        counters={entry["name"]: Counter(**entry) for entry in said["counters"]},
     )
+
+
+@functools.cache
+def catalogue() -> Catalogue:
+    """Return what the compiled core declares, and a worker program of one's own; read once.
+
+    Returns
+    -------
+    Catalogue
+        All by name.
+
+    Raises
+    ------
+    EnvironmentLacks
+        If there is no compiled core.
+    """
+    own = {entry["name"]: _kernel(entry) for entry in own_kernels()}
+    return replace(declared(), kernels={**declared().kernels, **own})
 
 
 def _options(entries: Sequence[Mapping[str, Any]]) -> tuple[Option, ...]:
@@ -447,6 +552,7 @@ def _options(entries: Sequence[Mapping[str, Any]]) -> tuple[Option, ...]:
             unit=entry.get("unit") or "",
             choices=tuple(entry.get("choices") or ()),
             summary=entry.get("summary") or "",
+            neutral=bool(entry.get("neutral")),
         )
         for entry in entries
     )
@@ -484,3 +590,7 @@ def _conduit(entry: Mapping[str, Any]) -> Conduit:
     return Conduit(
         entry["name"], entry["summary"], entry["network"], kind, _options(entry["options"]), kind == "modelled"
     )
+
+
+def _network(entry: Mapping[str, Any]) -> Network:
+    return Network(**{**entry, "parameters": tuple(Parameter(**parameter) for parameter in entry["parameters"])})

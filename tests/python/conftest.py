@@ -26,7 +26,8 @@ def machine(monkeypatch):
     """A fake machine: every pool, modelled job, probe and clock of the test is its."""
     fake = Machine()
     monkeypatch.setattr(catalogue, "core", Core)
-    catalogue.catalogue.cache_clear()
+    for read in (catalogue.declared, catalogue.catalogue):
+        read.cache_clear()
     monkeypatch.setattr(sessions, "_start_pool", fake.start_pool)
     monkeypatch.setattr(runner, "_clock", fake.clock)
     monkeypatch.setattr(runner, "Load", fake.load)
@@ -36,7 +37,8 @@ def machine(monkeypatch):
     for name in ("fsync", "fdatasync"):
         monkeypatch.setattr(os, name, lambda _: None)  # a disk that is asked again and again takes most of the time
     yield fake
-    catalogue.catalogue.cache_clear()
+    for read in (catalogue.declared, catalogue.catalogue):
+        read.cache_clear()
 
 
 def pytest_sessionfinish():

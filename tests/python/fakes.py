@@ -1,10 +1,13 @@
-"""A machine made of numbers: catalogue, worker pools, modelled jobs and a clock, for tests that need no compiled core.
+"""A machine made of numbers: worker pools, modelled jobs and a clock, for tests that need no compiled core.
 
-It speaks the same commands as the real workers. Costs are invented; nothing here is a measurement.
+It has the catalogue of the program and speaks the same commands as the real workers. Costs are invented; nothing here
+is a measurement.
 """
 
+import json
 import math
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import SimpleNamespace
 from typing import ClassVar
 
@@ -12,174 +15,8 @@ import numpy as np
 
 from gasmeter.errors import BrokenJob, UsageError
 
-
-def _metric(name, unit, semantics):
-    return {"name": name, "unit": unit, "semantics": semantics}
-
-
-LATENCY = _metric("latency", "ns", "remote completion of one blocking operation")
-ROUND_TRIP = _metric("round_trip", "ns", "request sent to reply handled")
-RATE = _metric("rate", "1/s", "messages handled")
-BANDWIDTH = _metric("bandwidth", "B/s", "bytes delivered")
-GUPS = _metric("gups", "GUP/s", "updates applied")
-ERRORS = _metric("error_fraction", "ratio", "words that differ after verification")
-SPEEDUP = _metric("speedup", "ratio", "time of one schedule over that of the other")
-
-
-def _op(name, *metrics, sized=True):
-    return {"name": name, "summary": f"{name} operations", "metrics": list(metrics), "sized": sized}
-
-
-def _option(name, kind, default, choices=(), unit="", summary=""):
-    return {"name": name, "type": kind, "default": default, "unit": unit, "choices": list(choices), "summary": summary}
-
-
-CATALOGUE = {
-    "kernels": [
-        {
-            "name": "ping-pong",
-            "summary": "one message there and back",
-            "raw": ["shm", "ideal", "udp", "mpi", "extoll"],
-            "variants": [],
-            "ops": [
-                _op("am-short", ROUND_TRIP, sized=False),
-                _op("am-medium", ROUND_TRIP),
-                _op("am-long", ROUND_TRIP),
-                _op("put", LATENCY),
-                _op("get", LATENCY),
-                _op("call", LATENCY, sized=False),
-            ],
-            "options": [_option("spin", "choice", "pause", ["pause", "busy"], summary="how a waiting rank waits")],
-        },
-        {
-            "name": "flood",
-            "summary": "as many messages as fit",
-            "raw": ["shm", "udp", "mpi"],
-            "variants": [],
-            "ops": [
-                _op("am-short", RATE, sized=False),
-                *(_op(name, BANDWIDTH, RATE) for name in ("am-medium", "am-long", "put", "get")),
-            ],
-            "options": [_option("window", "int", "64", unit="messages")],
-        },
-        {
-            "name": "barrier",
-            "summary": "all ranks meet",
-            "raw": ["shm"],
-            "variants": [],
-            "ops": [_op("barrier", LATENCY, sized=False)],
-            "options": [],
-        },
-        {
-            "name": "collective",
-            "summary": "all ranks at once",
-            "raw": [],
-            "variants": [],
-            "ops": [_op("exchange", LATENCY)],
-            "options": [_option("algorithm", "choice", "auto", choices=["auto", "pairwise", "bruck"])],
-        },
-        {
-            "name": "random-access",
-            "summary": "HPCC RandomAccess",
-            "raw": ["shm", "udp", "mpi", "extoll"],
-            "variants": ["am", "put-get", "direct"],
-            "ops": [_op("update", GUPS, ERRORS)],
-            "options": [],
-        },
-        {
-            "name": "am",
-            "summary": "how a payload comes into a message",
-            "raw": [],
-            "variants": [],
-            "ops": [_op(name, ROUND_TRIP, BANDWIDTH) for name in ("medium", "np-medium")],
-            "options": [_option("generate", "choice", "none", ["none", "fill", "copy"])],
-        },
-        {
-            "name": "fetch-add",
-            "summary": "remote fetch-and-add",
-            "raw": ["shm"],
-            "variants": [],
-            "ops": [_op("latency", LATENCY, sized=False), *(_op(n, RATE, sized=False) for n in ("rate", "hot-spot"))],
-            "options": [],
-        },
-        {
-            "name": "immediate",
-            "summary": "receivers that sleep",
-            "raw": [],
-            "variants": [],
-            "ops": [
-                _op("compare", SPEEDUP, LATENCY, sized=False),
-                *(_op(name, LATENCY, sized=False) for name in ("static", "dynamic")),
-            ],
-            "options": [
-                _option("block", "int", "0", unit="messages"),
-                _option("messages", "int", "20000", unit="messages"),
-            ],
-        },
-    ],
-    "conduits": [
-        {
-            "name": "smp",
-            "summary": "shared memory",
-            "network": "shm",
-            "kind": "measured",
-            "options": [
-                _option("am", "choice", "native", ["native", "reference"]),
-                _option("bounce", "bool", "false"),
-                _option("debug_spin", "float", "0", unit="ratio"),
-                _option("spread", "float", "0.5", unit="ratio"),
-            ],
-        },
-        {
-            "name": "ideal",
-            "summary": "a toy network",
-            "network": "ideal",
-            "kind": "modelled",
-            "options": [
-                _option("neighbourhood", "bool", "true"),
-                _option("sync", "choice", "lazy", ["lazy", "strict"]),
-            ],
-        },
-        {
-            "name": "extoll",
-            "summary": "a card",
-            "network": "extoll",
-            "kind": "modelled",
-            "options": [_option("outstanding", "int", "0", unit="messages")],
-        },
-        {"name": "ibv", "summary": "verbs", "network": "ibv", "kind": "modelled", "options": []},
-        {
-            "name": "udp",
-            "summary": "datagrams",
-            "network": "udp",
-            "kind": "measured",
-            "options": [_option("mtu", "int", "0"), _option("protocol", "choice", "window", ["window", "amudp"])],
-        },
-        {
-            "name": "mpi",
-            "summary": "matched messages",
-            "network": "mpi",
-            "kind": "measured",
-            "options": [
-                _option("mpi", "choice", "auto", ["auto", "openmpi", "mpich"]),
-                _option("transport", "choice", "auto", ["auto", "tcp"]),
-                _option("rma", "choice", "auto", ["auto", "on", "off"]),
-            ],
-        },
-        {
-            "name": "raw@mpi",
-            "summary": "sends and receives",
-            "network": "mpi",
-            "kind": "measured",
-            "options": [
-                _option("mpi", "choice", "auto", ["auto", "openmpi", "mpich"]),
-                _option("transport", "choice", "auto", ["auto", "tcp"]),
-            ],
-        },
-        {"name": "raw@shm", "summary": "the memory itself", "network": "shm", "kind": "measured", "options": []},
-        {"name": "raw@udp", "summary": "a plain socket", "network": "udp", "kind": "measured", "options": []},
-    ],
-}
+# What this program lists, as tests/catalogue_is_current.py wrote it down.
+CATALOGUE = json.loads((Path(__file__).parent / "data" / "catalogue.json").read_text(encoding="utf-8"))
 
 BASE_NS = {
     "am-short": 140.0,

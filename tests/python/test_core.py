@@ -17,12 +17,12 @@ from gasmeter import _core, own_kernels
 from gasmeter.limits import VIRTUAL_RANKS
 
 PACKAGE = Path(gm.__file__).parent
-OPTION_KEYS = {"name", "type", "default", "unit", "choices", "summary"}
+OPTION_KEYS = {"name", "type", "default", "unit", "choices", "summary", "neutral"}
 
 
 def test_catalogue_describes_everything():
     declared = _core.catalogue()
-    assert set(declared) == {"kernels", "conduits"}
+    assert set(declared) == {"kernels", "conduits", "networks", "metrics", "counters"}
     kernels = {kernel["name"]: kernel for kernel in declared["kernels"]}
     assert {"ping-pong", "flood", "barrier", "random-access"} <= set(kernels)
     for kernel in kernels.values():
@@ -42,6 +42,25 @@ def test_catalogue_describes_everything():
     assert conduits["ideal"]["kind"] == "modelled"
     for conduit in conduits.values():
         assert all(set(option) == OPTION_KEYS for option in conduit["options"])
+
+
+def test_every_fact_that_is_said_once_is_in_the_catalogue():
+    declared = _core.catalogue()
+    metrics = {metric["name"]: metric for metric in declared["metrics"]}
+    used = {(m["name"], m["unit"]) for k in declared["kernels"] for op in k["ops"] for m in op["metrics"]}
+    assert {(name, metrics[name]["unit"]) for name, _ in used} == used
+    assert set(metrics) - {name for name, _ in used} == {"overhead"}  # what Python makes of two
+    assert {metric["better"] for metric in metrics.values()} == {"smaller", "bigger"}
+    networks = {network["name"]: network for network in declared["networks"]}
+    assert {conduit["network"] for conduit in declared["conduits"]} == set(networks)
+    assert all(bool(network["parameters"]) == (network["kind"] == "modelled") for network in networks.values())
+    assert [network["name"] for network in declared["networks"] if network["shares_memory"]] == ["shm"]
+    neutral = {o["name"] for conduit in declared["conduits"] for o in conduit["options"] if o["neutral"]}
+    assert neutral == {"fibres", "sync", "threads"}
+    assert not any(
+        o["neutral"] for conduit in declared["conduits"] if conduit["name"] == "smp" for o in conduit["options"]
+    )
+    assert {counter["unit"] for counter in declared["counters"]} == {"1", "B"}
 
 
 def test_build_info_names_compiler_and_version():

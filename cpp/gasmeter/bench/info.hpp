@@ -6,9 +6,9 @@
 
 namespace gasmeter::bench {
 
+// A metric of an op. Its unit and what else is the same for all ops stand in the table of metrics.hpp.
 struct MetricInfo {
-  std::string name;            // latency, round_trip, bandwidth, rate, gups, overhead, error_fraction, speedup
-  std::string unit;            // ns, B/s, 1/s, GUP/s, ratio
+  std::string name;            // one of that table: latency, round_trip, bandwidth, rate, ...
   std::string semantics;       // what "done" meant
   std::string in_memory = {};  // ... where memory that ranks share carries the operation; empty: the same
 };
@@ -27,6 +27,7 @@ struct OptionInfo {
   std::string unit;
   std::vector<std::string> choices;
   std::string summary;
+  bool neutral = false;  // true: it never changes a result in virtual time
 };
 
 struct KernelInfo {
@@ -36,5 +37,12 @@ struct KernelInfo {
   std::vector<std::string> variants;  // empty: the kernel has none; the first is the default
   std::vector<OptionInfo> options;
 };
+
+// Throws UsageError for an option that is declared twice, and names both. `whose`: kernel flood.
+void check_options(const std::vector<OptionInfo>& options, const std::string& whose);
+
+// Throws UsageError for a metric that is unknown, or that says its unit where it should say what "done" meant, and for
+// an option that is declared twice.
+void check(const KernelInfo& info);
 
 }  // namespace gasmeter::bench

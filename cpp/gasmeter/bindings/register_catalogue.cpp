@@ -7,8 +7,11 @@
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/base/version.hpp"
+#include "gasmeter/bench/metrics.hpp"
 #include "gasmeter/bindings/registration.hpp"
+#include "gasmeter/conduit/count_infos.hpp"
 #include "gasmeter/kernels/kernel.hpp"
+#include "gasmeter/networks/registry.hpp"
 #include "gasmeter/run/conduits.hpp"
 #include "gasmeter/sim/topology.hpp"
 
@@ -35,12 +38,13 @@ py::list names(const std::vector<std::string>& all) {
 
 py::dict describe_option(const bench::OptionInfo& option) {
   return py::dict("name"_a = option.name, "type"_a = option.type, "default"_a = option.default_value,
-                  "unit"_a = option.unit, "choices"_a = names(option.choices), "summary"_a = option.summary);
+                  "unit"_a = option.unit, "choices"_a = names(option.choices), "summary"_a = option.summary,
+                  "neutral"_a = option.neutral);
 }
 
 py::dict describe_metric(const bench::MetricInfo& metric) {
-  return py::dict("name"_a = metric.name, "unit"_a = metric.unit, "semantics"_a = metric.semantics,
-                  "in_memory"_a = metric.in_memory);
+  return py::dict("name"_a = metric.name, "unit"_a = bench::find_metric(metric.name).unit,
+                  "semantics"_a = metric.semantics, "in_memory"_a = metric.in_memory);
 }
 
 py::dict describe_op(const bench::OpInfo& op) {
@@ -62,9 +66,44 @@ py::dict describe_conduit(const run::ConduitInfo& conduit) {
                   "options"_a = list_of(conduit.options, describe_option));
 }
 
+py::dict describe_parameter(const networks::ParameterInfo& parameter) {
+  return py::dict("key"_a = parameter.key, "kind"_a = parameter.kind, "summary"_a = parameter.summary);
+}
+
+py::dict describe_real(const networks::RealEntry& entry) {
+  return py::dict("name"_a = entry.info.name, "summary"_a = entry.info.summary, "kind"_a = "measured",
+                  "shares_memory"_a = entry.shares_memory, "spans_hosts"_a = entry.spans_hosts, "calls"_a = entry.calls,
+                  "header_bytes"_a = 0, "parameters"_a = py::list());
+}
+
+py::dict describe_modelled(const networks::ModelledEntry& entry) {
+  return py::dict("name"_a = entry.info.name, "summary"_a = entry.info.summary, "kind"_a = "modelled",
+                  "shares_memory"_a = false, "spans_hosts"_a = false, "calls"_a = "", "header_bytes"_a = entry.header,
+                  "parameters"_a = list_of(entry.parameters, describe_parameter));
+}
+
+py::list list_networks(const networks::Registry& registry) {
+  py::list all = list_of(registry.real(), describe_real);
+  for (const networks::ModelledEntry& entry : registry.modelled()) all.append(describe_modelled(entry));
+  return all;
+}
+
+py::dict describe(const bench::Metric& metric) {
+  return py::dict("name"_a = metric.name, "unit"_a = metric.unit,
+                  "better"_a = metric.better == bench::Better::smaller ? "smaller" : "bigger", "label"_a = metric.label,
+                  "shown"_a = metric.shown, "scale"_a = metric.scale);
+}
+
+py::dict describe_count(const conduit::CountInfo& count) {
+  return py::dict("name"_a = count.name, "summary"_a = count.summary, "unit"_a = count.unit);
+}
+
 py::dict catalogue() {
   return py::dict("kernels"_a = list_of(kernels::Registry::with_all_kernels().kernels(), describe_kernel),
-                  "conduits"_a = list_of(run::conduits(), describe_conduit));
+                  "conduits"_a = list_of(run::conduits(), describe_conduit),
+                  "networks"_a = list_networks(networks::Registry::all()),
+                  "metrics"_a = list_of(bench::metrics(), describe),
+                  "counters"_a = list_of(conduit::count_infos(), describe_count));
 }
 
 py::list topologies() {
@@ -127,7 +166,13 @@ dict
     ``kernels``: list of ``{name, summary, raw, variants, ops, options, measures_simulation}``, where ``raw`` lists the networks with a raw
     variant, an op is ``{name, summary, metrics, sized}`` whose first metric is the main one, and a metric is ``{name,
     unit, semantics, in_memory}``. ``conduits``: list of ``{name, summary, network, kind, options}`` with kind ``measured`` or
-    ``modelled``. An option is ``{name, type, default, unit, choices, summary}``, the default as text.
+    ``modelled``. An option is ``{name, type, default, unit, choices, summary, neutral}``, the default as text, neutral if
+    it never changes a result in virtual time. ``networks``: list of ``{name, summary, kind, shares_memory,
+    spans_hosts, calls, header_bytes, parameters}``: whether ranks of a real one share all memory and may stand on
+    several hosts, what it asks of the computer; of a modelled one bytes before each message on the wire where its
+    machine does not say them, and what a machine is made of, each a ``{key, kind, summary}``. ``metrics``: list of
+    ``{name, unit, better, label, shown, scale}`` with better ``smaller`` or ``bigger``, and ``scale`` from the unit of
+    rows to ``shown``, in which papers and other tools write it. ``counters``: list of ``{name, summary, unit}``.
 )");
   module.def("topologies", &topologies,
              R"(Return the families of topologies.

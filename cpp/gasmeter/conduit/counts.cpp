@@ -1,18 +1,49 @@
 #include "gasmeter/conduit/counts.hpp"
 
+#include "gasmeter/conduit/count_infos.hpp"
+
 namespace gasmeter::conduit {
 
+namespace {
+
+constexpr const char* kTimes = "1";
+constexpr const char* kBytes = "B";
+
+// In the order of Count.
+constexpr std::array<CountInfo, static_cast<std::size_t>(Count::count_)> kInfos = {{
+    {"messages", "active messages that a conduit was handed, requests and replies", kTimes},
+    {"transfers", "puts and gets that a conduit was handed, and atomics that it does itself", kTimes},
+    {"payload_bytes", "of both, without headers", kBytes},
+    {"stalls", "attempts for which a conduit had no room: no slot, no credit, a full window or queue", kTimes},
+    {"ring_messages", "active messages that came through the rings between neighbours, requests and replies", kTimes},
+    {"ring_bytes", "of their records, headers and padding among them", kBytes},
+    {"ring_stalls", "attempts for which a ring had no room", kTimes},
+    {"datagrams", "handed to sockets, those sent again among them", kTimes},
+    {"two_sided_messages", "handed to an MPI or its model", kTimes},
+    {"retransmits", "datagrams or sends that went again", kTimes},
+    {"acknowledgements", "datagrams that acknowledge and carry nothing else", kTimes},
+    {"credits", "messages that return credits and carry nothing else", kTimes},
+    {"direct", "puts, gets and atomics through memory that an MPI shares", kTimes},
+    {"duplicates", "datagrams that had come before", kTimes},
+    {"discarded", "datagrams that were damaged, a stranger's, of another run, or too early", kTimes},
+    {"packets", "that ranks handed to a modelled device, or that a card has received (Ethernet)", kTimes},
+    {"packet_bytes", "of them", kBytes},
+    {"commands", "puts and gets of a modelled card, work requests", kTimes},
+    {"refusals", "packets and commands that a modelled card had no place for", kTimes},
+    {"not_ready", "sends that found no receive", kTimes},
+    {"held", "packets that waited in a card for a full mailbox, notifications for a full queue", kTimes},
+    {"drops", "packets or datagrams that were lost to a full mailbox, ring or buffer", kTimes},
+    {"interrupts", "of modelled cards", kTimes},
+}};
+
+}  // namespace
+
+std::span<const CountInfo> count_infos() {
+  return kInfos;
+}
+
 const char* name_of(Count which) {
-  static constexpr std::array<const char*, static_cast<std::size_t>(Count::count_)> kNames = {
-      "messages",    "transfers",        "payload_bytes",
-      "stalls",      "ring_messages",    "ring_bytes",
-      "ring_stalls", "datagrams",        "two_sided_messages",
-      "retransmits", "acknowledgements", "credits",
-      "direct",      "duplicates",       "discarded",
-      "packets",     "packet_bytes",     "commands",
-      "refusals",    "not_ready",        "held",
-      "drops",       "interrupts"};
-  return kNames[static_cast<std::size_t>(which)];
+  return kInfos[static_cast<std::size_t>(which)].name;
 }
 
 void ConduitCounters::add_to(Counts& counts) const {

@@ -1,4 +1,4 @@
-// How often things happened in a run: words that conduits and networks share, so that runs can be compared.
+// How often things happened in a run: words that conduits and networks share (count_infos.hpp), so that runs compare.
 #pragma once
 
 #include <array>
@@ -12,31 +12,31 @@ namespace gasmeter::conduit {
 
 enum class Count : std::uint8_t {
   // of a conduit: what core handed it
-  messages,       // active messages, requests and replies
-  transfers,      // puts and gets, and atomics that it does itself
-  payload_bytes,  // of both, without headers
-  stalls,         // attempts for which it had no room: no slot, no credit, a full window or queue
+  messages,
+  transfers,
+  payload_bytes,
+  stalls,
   // of the rings between neighbours, for which there is no conduit
-  ring_messages,  // active messages that came through them, requests and replies
-  ring_bytes,     // of their records, headers and padding among them
-  ring_stalls,    // attempts for which a ring had no room
+  ring_messages,
+  ring_bytes,
+  ring_stalls,
   // of a conduit's protocol
-  datagrams,           // handed to sockets, those sent again among them
-  two_sided_messages,  // handed to an MPI or its model
-  retransmits,         // datagrams or sends that went again
-  acknowledgements,    // datagrams that acknowledge and carry nothing else
-  credits,             // messages that return credits and carry nothing else
-  direct,              // puts, gets and atomics through memory that an MPI shares
-  duplicates,          // datagrams that had come before
-  discarded,           // datagrams that were damaged, a stranger's, of another run, or too early
+  datagrams,
+  two_sided_messages,
+  retransmits,
+  acknowledgements,
+  credits,
+  direct,
+  duplicates,
+  discarded,
   // of modelled devices
-  packets,       // that ranks handed to them, or that a card has received (Ethernet)
-  packet_bytes,  // of them
-  commands,      // puts and gets of a card, work requests
-  refusals,      // packets and commands that a card had no place for
-  not_ready,     // sends that found no receive
-  held,          // packets that waited in a card for a full mailbox, notifications for a full queue
-  drops,         // packets or datagrams that were lost to a full mailbox, ring or buffer
+  packets,
+  packet_bytes,
+  commands,
+  refusals,
+  not_ready,
+  held,
+  drops,
   interrupts,
   count_
 };

@@ -169,8 +169,8 @@ class Am final : public Program {
 }  // namespace
 
 void register_am(Registry& registry) {
-  const MetricInfo round_trip{"round_trip", "ns", "a Medium request and a Medium reply of the same size"};
-  const MetricInfo bandwidth{"bandwidth", "B/s", "payload of requests and replies, one after the other"};
+  const MetricInfo round_trip{"round_trip", "a Medium request and a Medium reply of the same size"};
+  const MetricInfo bandwidth{"bandwidth", "payload of requests and replies, one after the other"};
   registry.add(kernel_of<Am>(
       {.name = "am",
        .summary = "Medium requests and replies by how the payload comes into them: fixed or negotiated payload",

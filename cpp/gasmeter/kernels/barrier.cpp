@@ -58,7 +58,7 @@ void register_barrier(Registry& registry) {
                           .summary = "one barrier of all ranks; raw: a cache-line round trip between ranks 0 and 1",
                           .ops = {{"barrier",
                                    "blocking barriers in a row",
-                                   {{"latency", "ns", "one barrier, all ranks have entered before any leaves"}},
+                                   {{"latency", "one barrier, all ranks have entered before any leaves"}},
                                    false}},
                           .variants = {},
                           .options = {}},

@@ -247,7 +247,7 @@ void check_collective(const Settings& settings) {
 }
 
 OpInfo sized(const char* name, const char* summary, const char* semantics) {
-  return {name, summary, {{"latency", "ns", semantics}}};
+  return {name, summary, {{"latency", semantics}}};
 }
 
 }  // namespace
@@ -256,11 +256,11 @@ void register_collective(Registry& registry) {
   std::vector<OpInfo> ops = {
       {"barrier",
        "blocking barriers in a row",
-       {{"latency", "ns", "one barrier, all ranks have entered before any leaves"}},
+       {{"latency", "one barrier, all ranks have entered before any leaves"}},
        false},
       {"named-barrier",
        "GASNet-1 barriers in a row, notify and wait, each with a name of its own",
-       {{"latency", "ns", "one notify and wait, all ranks have notified and agree on the name"}},
+       {{"latency", "one notify and wait, all ranks have notified and agree on the name"}},
        false},
       sized("broadcast", "size bytes from a root to all; the root goes around",
             "one broadcast as rank 0 waits for it: its data has come, and its part for others is sent"),

@@ -195,11 +195,11 @@ class Flood final : public Program {
 }  // namespace
 
 void register_flood(Registry& registry) {
-  const MetricInfo am_rate{"rate", "1/s", "messages whose handlers have run at the target"};
-  const MetricInfo am_bandwidth{"bandwidth", "B/s", "payload of messages whose handlers have run at the target"};
-  const MetricInfo put_bandwidth{"bandwidth", "B/s", "payload of non-blocking puts, all remotely complete"};
-  const MetricInfo get_bandwidth{"bandwidth", "B/s", "payload of non-blocking gets, all at the initiator"};
-  const MetricInfo rate{"rate", "1/s", "operations, all complete"};
+  const MetricInfo am_rate{"rate", "messages whose handlers have run at the target"};
+  const MetricInfo am_bandwidth{"bandwidth", "payload of messages whose handlers have run at the target"};
+  const MetricInfo put_bandwidth{"bandwidth", "payload of non-blocking puts, all remotely complete"};
+  const MetricInfo get_bandwidth{"bandwidth", "payload of non-blocking gets, all at the initiator"};
+  const MetricInfo rate{"rate", "operations, all complete"};
   registry.add(
       kernel_of<Flood>({.name = "flood",
                         .summary = "a stream of operations from rank 0 to rank 1: bandwidth and message rate",

@@ -216,19 +216,18 @@ void check_settings(const Settings& settings) {
 
 void register_immediate(Registry& registry) {
   const auto latency = [](const std::string& schedule) {
-    return MetricInfo{"latency", "ns",
-                      "the whole exchange by the " + schedule +
-                          " schedule, until every receiver has handled its last message and rank 0 knows"};
+    return MetricInfo{"latency", "the whole exchange by the " + schedule +
+                                     " schedule, until every receiver has handled its last message and rank 0 knows"};
   };
   const auto rate = [](const std::string& schedule) {
-    return MetricInfo{"rate", "1/s", "messages to all receivers together, by the " + schedule + " schedule"};
+    return MetricInfo{"rate", "messages to all receivers together, by the " + schedule + " schedule"};
   };
   Kernel kernel = kernel_of<Immediate>(
       {.name = "immediate",
        .summary = "Mediums from rank 0 to receivers that sleep: what refusing instead of waiting gains",
        .ops = {{"compare",
                 "both schedules, one after the other",
-                {{"speedup", "ratio", "time of the static schedule over that of the dynamic one, of whole exchanges"},
+                {{"speedup", "time of the static schedule over that of the dynamic one, of whole exchanges"},
                  latency("dynamic"),
                  rate("dynamic")},
                 false},

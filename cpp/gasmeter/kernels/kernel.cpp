@@ -7,6 +7,7 @@
 namespace gasmeter::kernels {
 
 void Registry::add(Kernel kernel) {
+  bench::check(kernel.info);
   if (find(kernel.info.name) != nullptr) throw UsageError("kernel '" + kernel.info.name + "' is registered already");
   const auto place = std::lower_bound(kernels_.begin(), kernels_.end(), kernel.info.name,
                                       [](const Kernel& k, const std::string& name) { return k.info.name < name; });

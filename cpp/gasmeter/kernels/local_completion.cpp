@@ -132,8 +132,8 @@ class LocalCompletion final : public Program {
 }  // namespace
 
 void register_local_completion(Registry& registry) {
-  const MetricInfo reusable{"latency", "ns", "per put of a flood, until the source may change after the last one"};
-  const MetricInfo complete{"bandwidth", "B/s", "payload of puts, until all are remotely complete"};
+  const MetricInfo reusable{"latency", "per put of a flood, until the source may change after the last one"};
+  const MetricInfo complete{"bandwidth", "payload of puts, until all are remotely complete"};
   Kernel kernel = kernel_of<LocalCompletion>(
       {.name = "local-completion",
        .summary = "puts from one private buffer that is used again after each: when it may be, and at what rate",

@@ -162,11 +162,11 @@ class LogGp final : public Program {
 
 void register_loggp(Registry& registry) {
   const std::vector<MetricInfo> metrics{
-      {"round_trip", "ns", "PRTT(1,0,s): a request and a reply of the same payload"},
-      {"train", "ns", "PRTT(n,0,s): n requests back to back, and the reply to the last one"},
-      {"gap", "ns", "of a further request in a train: the slowest of sender, network and receiver"},
-      {"send_overhead", "ns", "o_s: the call that sends a request after a pause"},
-      {"receive_overhead", "ns", "o_r: a poll that handles a reply which came before it"}};
+      {"round_trip", "PRTT(1,0,s): a request and a reply of the same payload"},
+      {"train", "PRTT(n,0,s): n requests back to back, and the reply to the last one"},
+      {"gap", "of a further request in a train: the slowest of sender, network and receiver"},
+      {"send_overhead", "o_s: the call that sends a request after a pause"},
+      {"receive_overhead", "o_r: a poll that handles a reply which came before it"}};
   Kernel kernel =
       kernel_of<LogGp>({.name = "loggp",
                         .summary = "what `gasmeter fit loggp` takes: round trips, trains, overheads by message size",

@@ -190,10 +190,10 @@ class PingPong final : public Program {
 }  // namespace
 
 void register_ping_pong(Registry& registry) {
-  const MetricInfo round_trip{"round_trip", "ns", "request until the reply's handler has run at the initiator"};
-  const MetricInfo put{"latency", "ns", "one blocking put, remotely complete; target idle",
+  const MetricInfo round_trip{"round_trip", "request until the reply's handler has run at the initiator"};
+  const MetricInfo put{"latency", "one blocking put, remotely complete; target idle",
                        "initiation of one put: the initiator's own time for its stores; target idle"};
-  const MetricInfo get{"latency", "ns", "one blocking get, data at the initiator; target idle"};
+  const MetricInfo get{"latency", "one blocking get, data at the initiator; target idle"};
   registry.add(kernel_of<PingPong>(
       {.name = "ping-pong",
        .summary = "round trip of an active message and its reply; latency of one blocking put or get",
@@ -204,7 +204,7 @@ void register_ping_pong(Registry& registry) {
                {"get", "blocking gets from rank 1", {get}},
                {"call",
                 "an empty call with the arguments of a put, for scale: an operation that is inlined has no such cost",
-                {{"latency", "ns", "one call that does nothing"}},
+                {{"latency", "one call that does nothing"}},
                 false}},
        .variants = {},
        .options = {}},

@@ -332,9 +332,8 @@ void register_random_access(Registry& registry) {
        .summary = "HPC Challenge RandomAccess (Gups): read-modify-write of random words of a table over all ranks",
        .ops = {{"update",
                 "exclusive-or of the stream into the table; size is the whole table",
-                {{"gups", "GUP/s", "updates applied at their owners, barrier to barrier"},
-                 {"error_fraction", "ratio",
-                  "words of the table that are not what the streams of all ranks come to"}}}},
+                {{"gups", "updates applied at their owners, barrier to barrier"},
+                 {"error_fraction", "words of the table that are not what the streams of all ranks come to"}}}},
        .variants = {"am", "put-get", "direct"},
        .options =
            {{"priced_table_bytes",

@@ -97,8 +97,8 @@ void check_simulator(const Settings& settings) {
 
 void register_simulator(Registry& registry) {
   const std::vector<MetricInfo> metrics = {
-      {"rate", "1/s", "simulated messages per second of this computer's CPU time, all threads"},
-      {"memory_per_rank", "B", "private memory that the job took, divided by ranks"}};
+      {"rate", "simulated messages per second of this computer's CPU time, all threads"},
+      {"memory_per_rank", "private memory that the job took, divided by ranks"}};
   Kernel kernel = kernel_of<AmSimulator>(
       {.name = "simulator",
        .summary = "speed of the simulation itself: messages per CPU second of this computer, memory per rank",

@@ -142,9 +142,9 @@ class VisKernel final : public Program, public Resolves {
 }  // namespace
 
 void register_vis(Registry& registry) {
-  const MetricInfo put_bandwidth{"bandwidth", "B/s", "payload of non-blocking puts, all remotely complete"};
-  const MetricInfo get_bandwidth{"bandwidth", "B/s", "payload of non-blocking gets, all at the initiator"};
-  const MetricInfo rate{"rate", "1/s", "operations, all complete"};
+  const MetricInfo put_bandwidth{"bandwidth", "payload of non-blocking puts, all remotely complete"};
+  const MetricInfo get_bandwidth{"bandwidth", "payload of non-blocking gets, all at the initiator"};
+  const MetricInfo rate{"rate", "operations, all complete"};
   Kernel kernel = kernel_of<VisKernel>(
       {.name = "vis",
        .summary = "transfers of many pieces from rank 0 to rank 1: vector, indexed, strided; size = payload",

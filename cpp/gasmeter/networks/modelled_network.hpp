@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,9 +49,9 @@ class ModelledNetwork {
   virtual void serve(Rank /*rank*/) {}
   // Writes down what a raw program does. False where the network cannot.
   [[nodiscard]] virtual bool record_raw(conduit::RankRecord&) { return false; }
-  // Keys of the machine that nothing has depended on so far: with other values in their place all would have come to
-  // the same picoseconds. A network that cannot tell names none.
-  [[nodiscard]] virtual std::vector<std::string> unused_keys() const { return {}; }
+  // Units of its devices that have had no command so far, by the words of its parameters: nothing has depended on
+  // those. Nothing: it cannot tell what has depended on its machine.
+  [[nodiscard]] virtual std::optional<std::vector<std::string>> idle_units() const { return std::nullopt; }
   // Adds what its devices have counted, of all ranks; not while the engine runs.
   virtual void add_to(conduit::Counts& /*counts*/) {}
   // Null where it has no links.
@@ -88,6 +89,7 @@ struct ModelledEntry {
   std::unique_ptr<ModelledMachine> (*make)(const ModelledJob&) = nullptr;
   bool needs_machine = true;  // false: it has numbers of its own
   bool threads = true;        // its simulation may use several
+  Bytes header = 0;           // before each message on the wire, where the machine does not say it (link.header)
   // What conduits over services run on: words for their summaries; empty: the network does not offer it.
   std::string messages;                     // modelled EXTOLL cards
   std::string datagrams;                    // modelled sockets and Ethernet

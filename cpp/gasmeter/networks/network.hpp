@@ -22,6 +22,9 @@ struct ParameterInfo {
   std::string key;   // host.copy_start
   std::string kind;  // what it is and is written in: time, bandwidth, size, bytes, count; topology is text
   std::string summary;
+  std::string unit = {};  // of a device that alone depends on it; empty: what stands before the dot of the key
+
+  [[nodiscard]] std::string of_unit() const { return unit.empty() ? key.substr(0, key.find('.')) : unit; }
 };
 
 // What is measured by name: a conduit, or a network without one. Options of all modelled networks (fibres, sync),

@@ -44,6 +44,8 @@ struct RealEntry {
   NetworkInfo info;
   // Its conduits are neighbourhoods of all ranks: memory that they share, and no conduit object.
   bool shares_memory = false;
+  bool spans_hosts = false;           // ranks of a job may stand on several
+  const char* calls = "system call";  // what its conduit asks of the computer, as traces call it
   // Collective. The link outlives it; id and settings do not.
   std::unique_ptr<RealNetwork> (*open)(const RealJob&) = nullptr;
   // When the process ends, if it has to be told; does not throw.

@@ -1,32 +1,24 @@
 #include "gasmeter/networks/registry.hpp"
 
-#include <algorithm>
 #include <set>
 #include <utility>
 
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/bench/declared_once.hpp"
 
 namespace gasmeter::networks {
 namespace {
 
-// `what`: of which network, for the message.
-template <class Items, class Name>
-void check_once(const Items& items, const std::string& what, Name name) {
-  std::set<std::string> seen;
-  for (const auto& item : items) {
-    if (!seen.insert(name(item)).second) throw UsageError(what + " '" + name(item) + "' is declared twice");
-  }
-}
-
-void check_options(const std::vector<OptionInfo>& options, const std::string& whose) {
-  check_once(options, whose + ": option", [](const OptionInfo& option) { return option.name; });
-}
-
 void check(const NetworkInfo& info) {
   const std::string whose = "network " + info.name;
-  for (const Access& conduit : info.conduits) check_options(conduit.options, whose + ", conduit " + conduit.name);
-  check_options(info.raw_options, whose + ", raw@" + info.name);
-  check_once(info.raw, whose + ": raw program of kernel", [](const RawInfo& raw) { return raw.kernel; });
+  for (const Access& conduit : info.conduits) {
+    bench::check_options(conduit.options, whose + ", conduit " + conduit.name);
+  }
+  bench::check_options(info.raw_options, whose + ", raw@" + info.name);
+  std::set<std::string> seen;
+  for (const RawInfo& raw : info.raw) {
+    if (!seen.insert(raw.kernel).second) throw UsageError(whose + " has two raw programs of kernel " + raw.kernel);
+  }
 }
 
 }  // namespace
@@ -36,33 +28,37 @@ const Registry& Registry::all() {
   return registry;
 }
 
+void Registry::take(const std::string& folder, void (*enter)(Registry&)) {
+  folder_ = folder;
+  enter(*this);
+}
+
 void Registry::add(RealEntry entry) {
-  check_name(entry.info.name);
+  claim("network '" + entry.info.name + "'");
   check(entry.info);
   real_.push_back(std::move(entry));
 }
 
 void Registry::add(ModelledEntry entry) {
-  check_name(entry.info.name);
+  claim("network '" + entry.info.name + "'");
   check(entry.info);
-  check_once(entry.parameters, "network " + entry.info.name + ": parameter",
-             [](const ParameterInfo& parameter) { return parameter.key; });
+  bench::check_once(entry.parameters, "network " + entry.info.name + ": parameter", &ParameterInfo::key);
+  bench::check_options(entry.service_options, "network " + entry.info.name + ", conduits over its services");
   modelled_.push_back(std::move(entry));
 }
 
 void Registry::add(ServiceEntry entry) {
-  for (const ServiceEntry& other : services_) {
-    if (other.name == entry.name) throw UsageError("conduit '" + entry.name + "' over services is registered twice");
-  }
-  check_options(entry.options, "conduit " + entry.name);
+  claim("conduit '" + entry.name + "' over services");
+  bench::check_options(entry.options, "conduit " + entry.name + " over services");
+  bench::check_options(entry.raw_options, "raw@" + entry.name + " over services");
   services_.push_back(std::move(entry));
 }
 
-void Registry::check_name(const std::string& name) const {
-  const auto is_it = [&name](const auto& entry) { return entry.info.name == name; };
-  if (std::any_of(real_.begin(), real_.end(), is_it) || std::any_of(modelled_.begin(), modelled_.end(), is_it)) {
-    throw UsageError("network '" + name + "' is registered twice");
-  }
+void Registry::claim(const std::string& name) {
+  const auto [place, is_new] = claimed_.emplace(name, folder_);
+  if (is_new) return;
+  throw UsageError(name + " is registered twice: by networks/" + place->second + " and by networks/" + folder_ +
+                   "; rename one");
 }
 
 }  // namespace gasmeter::networks

@@ -2,6 +2,7 @@
 // defines `void register_<folder>(Registry&)`.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,10 @@ class Registry {
   // Made once. Throws UsageError where two registered the same.
   [[nodiscard]] static const Registry& all();
 
-  // Throw UsageError for a name that is taken, and for a parameter or option that is declared twice.
+  // Has a folder register what it is.
+  void take(const std::string& folder, void (*enter)(Registry&));
+
+  // Throw UsageError for a name that is taken, and for a parameter or option that is declared twice; it names both.
   void add(RealEntry entry);
   void add(ModelledEntry entry);
   void add(ServiceEntry entry);
@@ -26,11 +30,13 @@ class Registry {
 
  private:
   static Registry with_all_networks();
-  void check_name(const std::string& name) const;
+  void claim(const std::string& name);
 
   std::vector<RealEntry> real_;
   std::vector<ModelledEntry> modelled_;
   std::vector<ServiceEntry> services_;
+  std::string folder_;                          // that registers now
+  std::map<std::string, std::string> claimed_;  // what is registered, with its folder
 };
 
 }  // namespace gasmeter::networks

@@ -1,8 +1,11 @@
 #include "gasmeter/run/composed_network.hpp"
 
+#include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/conduit/host_prices.hpp"
 #include "gasmeter/services/matched_messages.hpp"
 
 namespace gasmeter::run {
@@ -41,8 +44,14 @@ void ComposedNetwork::serve(Rank rank) {
 }
 
 std::vector<std::string> ComposedNetwork::unused_keys() const {
-  std::vector<std::string> keys = network_->unused_keys();
-  if (request_.conduit->on->messages.empty()) return keys;
+  const std::optional<std::vector<std::string>> idle = network_->idle_units();
+  if (!idle) return {};
+  std::vector<std::string> keys = conduit::uncharged_host_keys(engine_.charges());
+  const networks::ModelledEntry& on = *request_.conduit->on;
+  for (const networks::ParameterInfo& parameter : on.parameters) {
+    if (std::find(idle->begin(), idle->end(), parameter.of_unit()) != idle->end()) keys.push_back(parameter.key);
+  }
+  if (on.messages.empty()) return keys;
   for (std::string& key : services::unused_matching_keys(engine_.charges(), service_ != nullptr)) {
     keys.push_back(std::move(key));
   }

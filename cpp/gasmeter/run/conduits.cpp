@@ -1,6 +1,7 @@
 #include "gasmeter/run/conduits.hpp"
 
 #include <algorithm>
+#include <map>
 #include <string_view>
 #include <utility>
 
@@ -23,78 +24,102 @@ constexpr std::string_view kRaw = "raw@";
 
 using Options = std::vector<OptionInfo>;
 
-Options joined(Options first, const Options& second) {
-  first.insert(first.end(), second.begin(), second.end());
-  return first;
-}
+// Options and who declares them.
+struct Part {
+  std::string whose;
+  Options options;
+};
 
-Options sorted(Options options) {
-  std::sort(options.begin(), options.end(), [](const OptionInfo& a, const OptionInfo& b) { return a.name < b.name; });
+// Of conduit `name`, in the order of their names. Throws UsageError for one that two parts declare, and names both.
+Options composed(const std::string& name, const std::vector<Part>& parts) {
+  std::map<std::string, std::pair<OptionInfo, std::string>> all;
+  for (const Part& part : parts) {
+    for (const OptionInfo& option : part.options) {
+      const auto [place, is_new] = all.emplace(option.name, std::pair{option, part.whose});
+      if (is_new) continue;
+      throw UsageError("conduit " + name + ": option '" + option.name + "' is declared twice: by " +
+                       place->second.second + " and by " + part.whose + "; rename one");
+    }
+  }
+  Options options;
+  for (auto& [key, declared] : all) options.push_back(std::move(declared.first));
   return options;
 }
 
-OptionInfo neighbourhood(const std::string& where) {
-  return {"neighbourhood", "bool", "false", "", {}, "ranks of one " + where + " use shared memory between them"};
+Part neighbourhood(const std::string& where) {
+  return {"every conduit",
+          {{"neighbourhood", "bool", "false", "", {}, "ranks of one " + where + " use shared memory between them"}}};
 }
 
 // What everything in virtual time has.
-Options of_virtual_time(const ModelledEntry& network) {
+Part of_virtual_time(const ModelledEntry& network) {
   std::vector<std::string> makers{std::string(sim::name(sim::FibreMaker::automatic))};
   for (const sim::FibreMaker maker : sim::available_makers()) makers.emplace_back(sim::name(maker));
+  constexpr bool kNeutral = true;
   Options options = {
-      {"fibres", "choice", "automatic", "", makers, "how virtual ranks are made; never changes a result"},
+      {"fibres", "choice", "automatic", "", makers, "how virtual ranks are made; never changes a result", kNeutral},
       {"sync",
        "choice",
        "lazy",
        "",
        {"lazy", "strict"},
-       "strict synchronises before every price; never changes a result"}};
+       "strict synchronises before every price; never changes a result",
+       kNeutral}};
   if (network.threads) {
-    options.push_back({"threads", "int", "1", "threads", {}, "at most so many simulate; never changes a result"});
+    options.push_back(
+        {"threads", "int", "1", "threads", {}, "at most so many simulate; never changes a result", kNeutral});
   }
-  return options;
+  return {"everything in virtual time", options};
+}
+
+Part of(const networks::NetworkInfo& network, const Options& options) {
+  return {"network " + network.name, options};
 }
 
 void add_real(std::vector<ConduitInfo>& all, const RealEntry& entry) {
-  for (const Access& conduit : entry.info.conduits) {
-    Options options = conduit.options;
-    if (!entry.shares_memory) options.push_back(neighbourhood("host"));
-    all.push_back({conduit.name, conduit.summary, entry.info.name, false, sorted(std::move(options)), false, &entry});
+  const networks::NetworkInfo& info = entry.info;
+  for (const Access& conduit : info.conduits) {
+    std::vector<Part> parts = {of(info, conduit.options)};
+    if (!entry.shares_memory) parts.push_back(neighbourhood("host"));
+    all.push_back({conduit.name, conduit.summary, info.name, false, composed(conduit.name, parts), false, &entry});
   }
-  if (entry.info.raw.empty()) return;
-  all.push_back({std::string(kRaw) + entry.info.name, entry.info.summary, entry.info.name, false,
-                 sorted(entry.info.raw_options), true, &entry});
+  if (info.raw.empty()) return;
+  const std::string name = std::string(kRaw) + info.name;
+  all.push_back({name, info.summary, info.name, false, composed(name, {of(info, info.raw_options)}), true, &entry});
 }
 
 void add_modelled(std::vector<ConduitInfo>& all, const ModelledEntry& entry) {
-  const Options common = of_virtual_time(entry);
-  for (const Access& conduit : entry.info.conduits) {
-    Options options = joined(conduit.options, common);
-    options.push_back(neighbourhood("node"));
-    all.push_back(
-        {conduit.name, conduit.summary, entry.info.name, true, sorted(std::move(options)), false, nullptr, &entry});
+  const networks::NetworkInfo& info = entry.info;
+  const Part common = of_virtual_time(entry);
+  for (const Access& conduit : info.conduits) {
+    all.push_back({conduit.name, conduit.summary, info.name, true,
+                   composed(conduit.name, {of(info, conduit.options), common, neighbourhood("node")}), false, nullptr,
+                   &entry});
   }
-  if (entry.info.raw.empty()) return;
-  all.push_back({std::string(kRaw) + entry.info.name, entry.info.summary, entry.info.name, true,
-                 sorted(joined(entry.info.raw_options, common)), true, nullptr, &entry});
+  if (info.raw.empty()) return;
+  const std::string name = std::string(kRaw) + info.name;
+  all.push_back({name, info.summary, info.name, true, composed(name, {of(info, info.raw_options), common}), true,
+                 nullptr, &entry});
 }
 
 void add_over_service(std::vector<ConduitInfo>& all, const ServiceEntry& service, const ModelledEntry& entry) {
   const std::string& words = service.service == Service::messages ? entry.messages : entry.datagrams;
   if (words.empty()) return;
   const std::string name = service.name + "@" + (entry.known_as.empty() ? entry.info.name : entry.known_as);
-  const Options common = joined(of_virtual_time(entry), entry.service_options);
-  Options options = joined(service.options, common);
-  options.push_back(neighbourhood("node"));
-  all.push_back({name, service.summary + " over " + words, entry.info.name, true, sorted(std::move(options)), false,
-                 nullptr, &entry, &service});
+  const std::string whose = service.name + " over services";
+  const Part common = of_virtual_time(entry), added = of(entry.info, entry.service_options);
+  all.push_back({name, service.summary + " over " + words, entry.info.name, true,
+                 composed(name, {{whose, service.options}, common, added, neighbourhood("node")}), false, nullptr,
+                 &entry, &service});
   if (service.raw.empty()) return;
-  all.push_back({std::string(kRaw) + name, service.raw_summary + " over " + words, entry.info.name, true,
-                 sorted(joined(service.raw_options, common)), true, nullptr, &entry, &service});
+  const std::string raw = std::string(kRaw) + name;
+  all.push_back({raw, service.raw_summary + " over " + words, entry.info.name, true,
+                 composed(raw, {{"raw " + whose, service.raw_options}, common, added}), true, nullptr, &entry,
+                 &service});
 }
 
 // Memory first: it is there everywhere.
-std::vector<ConduitInfo> compose(const Registry& registry) {
+std::vector<ConduitInfo> listed(const Registry& registry) {
   std::vector<ConduitInfo> all;
   for (const bool shares : {true, false}) {
     for (const RealEntry& entry : registry.real()) {
@@ -104,17 +129,6 @@ std::vector<ConduitInfo> compose(const Registry& registry) {
   for (const ModelledEntry& entry : registry.modelled()) add_modelled(all, entry);
   for (const ServiceEntry& service : registry.services()) {
     for (const ModelledEntry& entry : registry.modelled()) add_over_service(all, service, entry);
-  }
-  for (const ConduitInfo& conduit : all) {
-    const auto same = [&](const ConduitInfo& other) { return other.name == conduit.name; };
-    if (std::count_if(all.begin(), all.end(), same) > 1) {
-      throw UsageError("conduit '" + conduit.name + "' is registered twice");
-    }
-    for (std::size_t i = 1; i < conduit.options.size(); ++i) {
-      if (conduit.options[i].name == conduit.options[i - 1].name) {
-        throw UsageError("conduit " + conduit.name + ": option '" + conduit.options[i].name + "' is declared twice");
-      }
-    }
   }
   return all;
 }
@@ -128,6 +142,18 @@ bool ConduitInfo::has_raw(const std::string& kernel) const {
                                                                       : real->info.raw;
   return std::any_of(programs.begin(), programs.end(),
                      [&kernel](const networks::RawInfo& program) { return program.kernel == kernel; });
+}
+
+std::vector<ConduitInfo> compose(const Registry& registry) {
+  std::vector<ConduitInfo> all = listed(registry);
+  std::map<std::string, std::string> seen;  // conduits with their networks
+  for (const ConduitInfo& conduit : all) {
+    const auto [place, is_new] = seen.emplace(conduit.name, conduit.network);
+    if (is_new) continue;
+    throw UsageError("conduit '" + conduit.name + "' is registered twice: by network " + place->second +
+                     " and by network " + conduit.network + "; rename one");
+  }
+  return all;
 }
 
 const std::vector<ConduitInfo>& conduits() {

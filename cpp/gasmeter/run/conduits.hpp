@@ -28,6 +28,10 @@ struct ConduitInfo {
 
 [[nodiscard]] const std::vector<ConduitInfo>& conduits();
 
+// What they are composed to. Throws UsageError for a conduit of two networks, and for an option that two declare; it
+// names both. What it returns points into the registry.
+[[nodiscard]] std::vector<ConduitInfo> compose(const networks::Registry& registry);
+
 // Throws UsageError naming the known ones.
 [[nodiscard]] const ConduitInfo& find_conduit(const std::string& name);
 

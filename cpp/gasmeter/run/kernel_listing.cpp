@@ -1,5 +1,6 @@
 #include "gasmeter/run/kernel_listing.hpp"
 
+#include "gasmeter/bench/metrics.hpp"
 #include "gasmeter/run/conduits.hpp"
 
 namespace gasmeter::run {
@@ -19,7 +20,9 @@ void list_option(Fields& fields, const bench::OptionInfo& option) {
 void list_op(Fields& fields, const bench::OpInfo& op) {
   fields.add("op", op.name).add("op.summary", op.summary).add("op.sized", op.sized ? "true" : "false");
   for (const bench::MetricInfo& metric : op.metrics) {
-    fields.add("metric", metric.name).add("metric.unit", metric.unit).add("metric.semantics", metric.semantics);
+    fields.add("metric", metric.name)
+        .add("metric.unit", bench::find_metric(metric.name).unit)
+        .add("metric.semantics", metric.semantics);
     fields.add("metric.in_memory", metric.in_memory);
   }
 }

@@ -194,7 +194,7 @@ class ModelJob::State {
   std::vector<conduit::RankRecord> records_;  // of each rank; empty: nothing is recorded. Conduits write into them
   ModelRanks ranks_;
   sim::Engine& engine_;
-  networks::ModelledNetwork& network_;
+  ComposedNetwork& network_;
   SimTime block_start_;
   bool has_run_ = false;
   std::vector<std::unique_ptr<bench::Program>> programs_;

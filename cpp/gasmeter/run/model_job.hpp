@@ -48,7 +48,7 @@ class ModelJob {
   [[nodiscard]] NodeId node_of(Rank rank) const;
   // What conduits and devices have counted since the job was made, of all ranks.
   [[nodiscard]] conduit::Counts counts() const;
-  // Keys of the machine that nothing has depended on since the job was made; see ModelledNetwork.
+  // Keys of the machine that nothing has depended on since the job was made; see ComposedNetwork.
   [[nodiscard]] std::vector<std::string> unused_keys() const;
   // What options that leave a choice became on rank 0, by their names.
   [[nodiscard]] bench::Resolved resolved() const;

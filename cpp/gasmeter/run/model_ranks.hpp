@@ -33,7 +33,7 @@ class ModelRanks {
   void add_to(conduit::Counts& counts) const;
 
   [[nodiscard]] sim::Engine& engine() { return engine_; }
-  [[nodiscard]] networks::ModelledNetwork& network() { return *network_; }
+  [[nodiscard]] ComposedNetwork& network() { return *network_; }
   [[nodiscard]] Endpoint& endpoint(Rank rank) { return *endpoints_[index(rank)]; }
 
  private:

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from gasmeter.catalogue import Option, catalogue, topologies
+from gasmeter.catalogue import Option, catalogue, declared, topologies
 from gasmeter.cli.common import option, out
 from gasmeter.errors import GasmeterError, UsageError
 from gasmeter.units import format_duration, quantity_text
@@ -114,10 +114,9 @@ def _machines() -> list[Entry]:
 
 def _machine(name: str) -> Entry:
     from gasmeter.machines.named import machine
-    from gasmeter.machines.parameters import PARAMETERS
 
     found = machine(name)
-    summaries = {parameter.key: parameter for parameter in PARAMETERS[found.network]}
+    summaries = {parameter.key: parameter for parameter in declared().networks[found.network].parameters}
     parameters = [
         {"name": key, "kind": summaries[key].kind, "summary": summaries[key].summary,
          **{field: value for field, value in facts.items() if field != "origin"}}

@@ -21,9 +21,6 @@ from gasmeter.sweeps.point import Point
 
 __all__ = ["Kind", "Operation", "Record", "record_point", "recording"]
 
-_HEADER_B = {"fabric": 24, "ideal": 16}
-"""On the wire, before each message, of networks whose machines do not say it."""
-
 
 class Kind(IntEnum):
     """What an operation is; the first four are begun by their rank, the others are the far ends of those."""
@@ -273,7 +270,7 @@ def record_point(point: Point, iterations: int) -> Record:
     finally:
         job.close()
     machine = machine_of(point)
-    header = _HEADER_B.get(conduit.network, 0)
+    header = catalogue().networks[conduit.network].header_bytes
     if machine is not None and "link.header" in machine:
         header = int(machine["link.header"].value)
     title = f"{point.describe()}, {iterations} operations, seed {point.seed}"

@@ -8,10 +8,10 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from gasmeter.catalogue import Parameter, declared
 from gasmeter.errors import UsageError, unknown
 from gasmeter.machines.folder import hosts, machines, read_file
 from gasmeter.machines.machine import WHERE, Machine, Number, number_value
-from gasmeter.machines.parameters import PARAMETERS, Parameter
 
 __all__ = ["Entry", "read_machine"]
 
@@ -77,7 +77,7 @@ def _read(text: str, name: str, above: tuple[str, ...]) -> Machine:
     network = _network(named, below, where)
     if not isinstance(summary, str) or not summary:
         raise UsageError(f"{where}: the summary is missing; allowed: one line of text", name)
-    parameters = {parameter.key: parameter for parameter in PARAMETERS[network]}
+    parameters = {parameter.key: parameter for parameter in _known()[network]}
     own = _entries(content, where, parameters)
     said = {**({} if shared is None else _read_hosts(shared, where)), **own}
     missing = [key for key in parameters if key not in said and (below is None or key not in below)]
@@ -90,11 +90,16 @@ def _read(text: str, name: str, above: tuple[str, ...]) -> Machine:
     return Machine(name, network, summary, tuple(numbers))
 
 
+def _known() -> dict[str, tuple[Parameter, ...]]:
+    """Return the parameters of each network that has some."""
+    return {entry.name: entry.parameters for entry in declared().networks.values() if entry.parameters}
+
+
 def _network(named: object, below: Machine | None, where: str) -> str:
     """Return the network that a file names, or else that of its base."""
     found = below.network if below is not None and named is None else named
-    if not isinstance(found, str) or found not in PARAMETERS:
-        raise unknown(f"network in {where}", str(found), PARAMETERS, "gasmeter list conduits")
+    if not isinstance(found, str) or found not in _known():
+        raise unknown(f"network in {where}", str(found), sorted(_known()), "gasmeter list conduits")
     if below is not None and found != below.network:
         raise UsageError(
             f"{where}: its network is {found}, that of its base {below.name} is {below.network}; allowed: a base of"
@@ -121,7 +126,7 @@ def _read_hosts(name: object, where: str) -> dict[str, _Said]:
     if not isinstance(name, str) or name not in hosts():
         raise unknown(f"hosts in {where}", str(name), hosts(), "python/gasmeter/machines/hosts")
     named = f"machine file hosts/{name}.toml"
-    known = [parameter.key for network in PARAMETERS.values() for parameter in network]
+    known = [parameter.key for network in _known().values() for parameter in network]
     return _entries(_parsed(read_file(name, shared=True), named, name), named, dict.fromkeys(known))
 
 
@@ -137,7 +142,7 @@ def _entries(content: Mapping[str, Any], where: str, known: Collection[str]) -> 
     entries = _flattened(content)
     for key in entries:
         if key not in known:
-            raise unknown(f"parameter in {where}", key, known, "python/gasmeter/machines/parameters.py")
+            raise unknown(f"parameter in {where}", key, known, WHERE)
     return {key: (entry, f"{where}: {key}") for key, entry in entries.items()}
 
 

@@ -15,10 +15,12 @@ from typing import Any, Literal
 
 from gasmeter.errors import UsageError, unknown
 from gasmeter.machines import hardware
-from gasmeter.machines.parameters import TOPOLOGY
 from gasmeter.units import QUANTITIES, parse_quantity, quantity_text
 
-__all__ = ["WHERE", "Machine", "Number", "number_value"]
+__all__ = ["TOPOLOGY", "WHERE", "Machine", "Number", "number_value"]
+
+TOPOLOGY = "topology"
+"""Key and kind of a machine's topology."""
 
 _TOPOLOGY = re.compile(r"[a-z][a-z0-9_-]*(:[^\s+;,]+)?", re.ASCII)
 WHERE = "gasmeter list machines"
@@ -37,7 +39,7 @@ class Number:
     Attributes
     ----------
     key, kind : str
-        Name and kind, as `gasmeter.machines.parameters.PARAMETERS` lists them.
+        Name and kind, as the parameters of its network say.
     text : str
         As written, with its unit.
     value : float or str
@@ -277,7 +279,7 @@ def number_value(given: object, kind: str, what: str) -> float | str:
     given : object
         With its unit.
     kind : str
-        As `gasmeter.machines.parameters.PARAMETERS` lists them.
+        As the parameters of a network say.
     what : str
         What it is, for the message.
 

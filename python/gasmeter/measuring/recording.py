@@ -69,7 +69,7 @@ def record(outcome: GroupOutcome, experiment: str) -> Record:
             counted = values[_usable(entry, kept)]
             summary = statistics.summarise(counted)
             state = _state(outcome, (entry,), summary.interval, summary.interval.median)
-            meaning = metric.meaning(base["network"])
+            meaning = metric.meaning(catalogue().networks[base["network"]])
             result.rows.append({**base, **_quantity(summary, metric), "semantics": meaning, "state": state})
             if entry.blocks:
                 result.samples.append(_samples(entry, metric, values, outcome, kept))
@@ -89,7 +89,7 @@ def _conduit(outcome: Outcome) -> Conduit:
 def _network(outcome: Outcome, conduit: Conduit) -> str:
     """Return what carried the row: ranks of a real job share memory if their neighbourhood is on."""
     shares = not outcome.modelled and str(outcome.point.options.get("neighbourhood", "false")) in ("true", "True", "on")
-    return "shm" if shares else conduit.network
+    return catalogue().shared_memory.name if shares else conduit.network
 
 
 def _base(outcome: Outcome, host_state_ns: float, experiment: str) -> Row:
@@ -213,7 +213,8 @@ def _comparisons(outcome: GroupOutcome, kept: Truths, experiment: str) -> list[R
             interval = overhead_interval(above, below)
             spread = above / below - 1 if below.all() else np.asarray([])
             text = f"{metric.name} / reference - 1, paired blocks"
-            made = _quantity(statistics.summarise(spread), Metric("overhead", "ratio", text))
+            ratio = catalogue().metrics["overhead"]
+            made = _quantity(statistics.summarise(spread), Metric(ratio.name, ratio.unit, text))
             state = _state(outcome, both, interval, interval.median + 1)
             rows.append({**base, **made, **_interval(interval), "state": state})
         if group.compare in {"difference", "both"}:

@@ -18,6 +18,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from gasmeter.catalogue import catalogue
 from gasmeter.errors import ResourceError, UsageError
 from gasmeter.installed import worker_binary
 from gasmeter.measuring.execution import execute
@@ -31,7 +32,6 @@ from gasmeter.stores.result import Result
 __all__ = ["JobFile", "create_job_file", "join", "lead", "read_job_file"]
 
 _SECRET_BYTES = 16
-_NETWORK = "udp"
 
 
 class JobFile(BaseModel):
@@ -169,7 +169,9 @@ def lead(job: JobFile) -> Result:
     BrokenJob
         If a rank is lost.
     """
-    arguments = {"kernel": "ping-pong", "conduit": _NETWORK, **job.measure}
+    networks = [network.name for network in catalogue().networks.values() if network.spans_hosts]
+    allowed = [name for name, conduit in catalogue().conduits.items() if conduit.network in networks]
+    arguments = {"kernel": "ping-pong", "conduit": allowed[0], **job.measure}
     if "ranks" in arguments:
         raise UsageError("measure.ranks: the addresses say how many ranks there are", "ranks")
     try:
@@ -178,8 +180,8 @@ def lead(job: JobFile) -> Result:
         raise UsageError(f"measure: {error}; allowed are the arguments of gasmeter.measure", "measure") from None
     for conduit in (experiment.series[0].conduit, experiment.series[0].reference):
         for name in (conduit,) if isinstance(conduit, str) else conduit or ():
-            if name.rpartition("@")[2] != _NETWORK:
-                raise UsageError(f"conduit {name!r} joins no hosts; allowed: udp, raw@udp", name)
+            if catalogue().conduit(name).network not in networks:
+                raise UsageError(f"conduit {name!r} joins no hosts; allowed: {', '.join(allowed)}", name)
 
     def start(ranks: int, binary: Path | None) -> Pool:
         descriptor = _secret_descriptor(job)

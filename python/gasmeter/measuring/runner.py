@@ -69,7 +69,7 @@ class Outcome:
     links : mapping of str to numpy.ndarray
         What each link carried during the last block; empty where there are no links.
     counters : mapping of str to int
-        What conduits and devices counted while the blocks ran, by the names of `gasmeter.rows.counters.COUNTERS`.
+        What conduits and devices counted while the blocks ran, by the names of `gasmeter.catalogue.Catalogue.counters`.
     unused : tuple of str
         Numbers of a modelled machine that nothing has depended on: with others in their place the same picoseconds
         come out.
@@ -185,8 +185,9 @@ class _Member:
 def mpi_of(point: Point) -> str:
     """Return what names the MPI of a point, if it has one: a job that has begun with one keeps it."""
     text = "/".join(str(point.options[name]) for name in ("mpi", "transport") if name in point.options)
-    if not text and launched() is not None and catalogue().conduit(point.conduit).network == "mpi":
-        return "mpi"  # the launcher's
+    if not text and launched() is not None:
+        chooses = any(option.name == "mpi" for option in catalogue().conduit(point.conduit).options)
+        return "mpi" if chooses else ""  # the launcher's
     return text
 
 

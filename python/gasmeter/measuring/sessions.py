@@ -258,8 +258,8 @@ class RealSession:
         Returns
         -------
         dict of str to int
-            By the names of `gasmeter.rows.counters.COUNTERS`; empty where nothing counts, as on smp, and with a worker
-            that is older than this command.
+            By the names of `gasmeter.catalogue.Catalogue.counters`; empty where nothing counts, as on smp, and with a
+            worker that is older than this command.
         """
         try:
             replies = _ask(self._pool, "counters", {"session": self._session})
@@ -407,7 +407,7 @@ class ModelSession:
         Returns
         -------
         dict of str to int
-            By the names of `gasmeter.rows.counters.COUNTERS`, summed over the ranks.
+            By the names of `gasmeter.catalogue.Catalogue.counters`, summed over the ranks.
         """
         return dict(self._job.counters())
 

@@ -85,7 +85,11 @@ def _options_of(series: Series) -> set[str]:
     """Return what stands in the column ``options`` of a series' rows but its reference, in a full or a quick run."""
     groups = [group for chosen in (series, series.quickened()) for group in plan_series(chosen)]
     points = [point for group in groups for place, point in enumerate(group.points) if place != group.reference]
-    return {options_text(point.options, modelled=modelled) for point in points for modelled in (False, True)}
+    return {
+        options_text(point.options, modelled=modelled)
+        for point in points
+        for modelled in {False, catalogue().conduit(point.conduit).virtual}
+    }
 
 
 def _among(name: str, chosen: tuple[str, ...]) -> bool:

@@ -7,6 +7,7 @@ import textwrap
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter
 
+from gasmeter.catalogue import declared
 from gasmeter.plots.dots import draw_dots, has_one_size
 from gasmeter.plots.looks import KEYS, Looks
 from gasmeter.plots.style import Chart, Drawing, finish, plot_lines, size_axis, time_axis, time_unit
@@ -53,13 +54,11 @@ def draw_latency(chart: Chart) -> Drawing:
 
 def _quantity(chart: Chart) -> str:
     """Name the quantity; where both stand in one figure, which operations have which."""
-    names = {"round_trip": "Round trip", "latency": "Latency"}
+    known = declared().metrics
     ops: dict[str, list[str]] = {}
     for metric, op in sorted({*zip(chart.values["metric"], chart.values["op"], strict=True)}, reverse=True):
         ops.setdefault(metric, []).insert(0, op)
-    parts = [
-        names.get(metric, metric) + (f" of {', '.join(found)}" if len(ops) > 1 else "") for metric, found in ops.items()
-    ]
+    parts = [known[metric].label + (f" of {', '.join(found)}" if len(ops) > 1 else "") for metric, found in ops.items()]
     return ";\n".join(textwrap.fill(part, _SIDE_LETTERS) for part in parts)
 
 

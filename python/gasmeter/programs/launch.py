@@ -134,15 +134,14 @@ def launch(
             program, found, ranks=ranks, segment_bytes=segment_bytes, args=tuple(args), timeout=timeout, options=chosen,
             machine=values, seed=seed,
         )  # fmt: skip
-    if found.name == "smp":
+    if catalogue().networks[found.network].shares_memory:
         _check_shared_memory(segment, segment_bytes, ranks)
     command = pickle.dumps((sys.path, segment_bytes, found.name, chosen, seed, _pickled(program, tuple(args))))
     if not sys.executable:
         raise EnvironmentLacks("launch: this interpreter does not know its own program (sys.executable is empty)")
     worker = worker_binary()
     environment = {"GASMETER_MPI_PLUGINS": str(worker.parent), "GASMETER_MPI_LENDER": str(worker)}
-    own = environment if found.network == "mpi" else {}
-    with WorkerPool(ranks, program=[sys.executable, "-P", "-m", "gasmeter.rank"], environment=own) as pool:
+    with WorkerPool(ranks, program=[sys.executable, "-P", "-m", "gasmeter.rank"], environment=environment) as pool:
         try:
             replies = pool.command_bytes(command, timeout=timeout, on_reply=_check_reply)
         except _Failed as failed:

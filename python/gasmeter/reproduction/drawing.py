@@ -7,7 +7,6 @@ import io
 import math
 import textwrap
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, LogLocator, NullLocator, StrMethodFormatter
 from PIL import Image
 
+from gasmeter.catalogue import KnownMetric, declared
 from gasmeter.plots import draw_point_links
 from gasmeter.plots.looks import COLOURS, MARKERS
 from gasmeter.plots.style import Drawing, styled
@@ -23,38 +23,14 @@ from gasmeter.reproduction.figure import Figure, Line
 from gasmeter.reproduction.planning import GIVEN
 from gasmeter.reproduction.running import Reproduction
 
-__all__ = ["Picture", "Quantity", "draw_figure", "draw_heat_maps", "quantity_of", "save"]
+__all__ = ["Picture", "draw_figure", "draw_heat_maps", "quantity_of", "save"]
 
 _SIDE_IN, _HEIGHT_IN, _OVERHEAD_IN = 4.3, 4.3, 1.9
 _OFFSET = 0.035
 _DPI = 110
 
 
-@dataclass(frozen=True)
-class Quantity:
-    """How a metric is drawn.
-
-    Attributes
-    ----------
-    name, unit, row_unit : str
-        In words; of the plot; of the rows.
-    scale : float
-        From rows to plot.
-    """
-
-    name: str
-    unit: str
-    row_unit: str
-    scale: float = 1.0
-
-
-_QUANTITIES = {
-    "gups": Quantity("Update rate", "GUP/s", "GUP/s"),
-    "round_trip": Quantity("Round trip", "us", "ns", 1e-3),
-}
-
-
-def quantity_of(line: Line) -> Quantity:
+def quantity_of(line: Line) -> KnownMetric:
     """Return how the metric of a line is drawn.
 
     Parameters
@@ -64,10 +40,10 @@ def quantity_of(line: Line) -> Quantity:
 
     Returns
     -------
-    Quantity
-        Name, units, scale.
+    KnownMetric
+        With its label, units, scale.
     """
-    return _QUANTITIES[line.metric]
+    return declared().metrics[line.metric]
 
 
 class Picture:
@@ -158,7 +134,7 @@ def draw_figure(found: Reproduction, figure: Figure, digitised: Iterable[Points]
             if figure.overheads:
                 _overheads(panels[1][column], found, figure, placement)
             panels[-1][column].set_xlabel("Ranks" if figure.axis == "ranks" else "Payload (bytes)")
-        panels[0][0].set_ylabel(f"{quantity.name} ({quantity.unit})")
+        panels[0][0].set_ylabel(f"{quantity.label} ({quantity.shown})")
         if figure.axis == "ranks":
             panels[0][0].set_ylim(bottom=0)
         else:
@@ -170,7 +146,7 @@ def draw_figure(found: Reproduction, figure: Figure, digitised: Iterable[Points]
             panels[1][0].set_ylabel("Overhead (%)")
         _finish(drawing, panels[0][0], found, figure)
     against = "ranks" if figure.axis == "ranks" else "payload"
-    title = f"{figure.title}: {quantity.name.lower()} against {against}"
+    title = f"{figure.title}: {quantity.label.lower()} against {against}"
     return Picture(f"figure_{figure.number}", figure.number, title, drawing)
 
 
@@ -241,7 +217,7 @@ def _panel(axes: Axes, found: Reproduction, figure: Figure, placement: str, own:
         )  # fmt: skip
     for judged in found.judged:
         claim = judged.claim
-        if judged.figure == figure and claim.comparison == "<=" and claim.unit == quantity_of(figure.lines[0]).unit:
+        if judged.figure == figure and claim.comparison == "<=" and claim.unit == quantity_of(figure.lines[0]).shown:
             axes.axhline(float(claim.value), color="0.4", linewidth=0.9, linestyle="-.", zorder=2,
                          label=f"published: at most {claim.published}")  # fmt: skip
     ticks = sorted({x for line in drawn for x in found.values(line, placement)})

@@ -10,9 +10,8 @@ from typing import Any, Literal
 from gasmeter.catalogue import catalogue
 from gasmeter.errors import UsageError
 from gasmeter.machines.bands import bands
-from gasmeter.machines.machine import Machine
+from gasmeter.machines.machine import TOPOLOGY, Machine
 from gasmeter.machines.named import machine
-from gasmeter.machines.parameters import TOPOLOGY
 from gasmeter.measuring.experiment import Experiment
 from gasmeter.reproduction.figure import Effort, Figure, Line, Paper
 from gasmeter.sweeps.point import Point

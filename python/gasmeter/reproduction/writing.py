@@ -259,7 +259,7 @@ def _figure(
             "line": _said(line),
             "placement": placement,
             "cells": [_number(own.get(x, math.nan)) for x in xs],
-            "unit": quantity_of(line).row_unit,
+            "unit": quantity_of(line).unit,
         }
         for line in (*figure.lines, *figure.beside)
         for placement in figure.placements

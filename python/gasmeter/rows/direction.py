@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
+from gasmeter.catalogue import declared
+
 __all__ = ["Direction", "better"]
 
 Direction = Literal["smaller", "bigger", "neither"]
-
-_SMALLER = frozenset({"latency", "round_trip", "overhead", "error_fraction", "memory_per_rank"})
-_BIGGER = frozenset({"bandwidth", "rate", "gups", "speedup"})
 
 
 def better(metric: str, unit: str) -> Direction:
@@ -32,10 +31,8 @@ def better(metric: str, unit: str) -> Direction:
     >>> better("latency", "ns"), better("bandwidth", "B/s"), better("hops", "1")
     ('smaller', 'bigger', 'neither')
     """
-    if metric in _SMALLER:
-        return "smaller"
-    if metric in _BIGGER:
-        return "bigger"
+    if (known := declared().metrics.get(metric)) is not None:
+        return known.better
     if unit in {"ns", "us", "s", "B"}:
         return "smaller"
     return "bigger" if unit.endswith("/s") else "neither"

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from gasmeter.rows.counters import COUNTERS
+from gasmeter.catalogue import declared
 from gasmeter.rows.record import COLUMNS, MIXED, Row, installation
 from gasmeter.sweeps.point import NOT_CHECKED
 from gasmeter.units import format_bytes, format_quantity
@@ -160,14 +160,8 @@ def to_json(rows: Iterable[Row]) -> str:
     return json.dumps([json_value({name: row[name] for name in COLUMNS}) for row in rows], indent=1) + "\n"
 
 
-_OSU_COLUMNS = {
-    "latency": ("Latency (us)", 1e-3),
-    "round_trip": ("Round Trip (us)", 1e-3),
-    "bandwidth": ("Bandwidth (MB/s)", 1e-6),
-    "rate": ("Messages/s", 1.0),
-    "gups": ("GUP/s", 1.0),
-    "overhead": ("Overhead (ratio)", 1.0),
-}
+_OSU_WORDS = {"rate": "Messages/s", "gups": "GUP/s", "overhead": "Overhead (ratio)"}
+"""Heads of columns that the benchmarks have their own words for."""
 _OSU_WIDTH = 20
 _OSU_COARSE = frozenset({"bandwidth", "rate"})
 _OSU_SEED = 1
@@ -207,7 +201,7 @@ def _osu_head(row: Row) -> str:
 
 def _osu_block(head: str, rows: Sequence[Row]) -> str:
     metrics = list(dict.fromkeys((row["metric"], row["unit"]) for row in rows))
-    columns = [_OSU_COLUMNS.get(metric, (f"{metric} ({unit})", 1.0)) for metric, unit in metrics]
+    columns = [_osu_column(metric, unit) for metric, unit in metrics]
     widths = [max(_OSU_WIDTH, len(name) + 2) for name, _ in columns]
     lines = [
         head,
@@ -221,6 +215,14 @@ def _osu_block(head: str, rows: Sequence[Row]) -> str:
         ]
         lines.append(f"{size:<10}" + "".join(cells))
     return "\n".join(lines) + "\n"
+
+
+def _osu_column(metric: str, unit: str) -> tuple[str, float]:
+    """Return the head of a column, and the factor from a row's unit to the column's."""
+    known = declared().metrics.get(metric)
+    if known is not None and known.shown != known.unit:
+        return f"{known.label.title()} ({known.shown})", known.scale
+    return _OSU_WORDS.get(metric, f"{metric} ({unit})"), 1.0
 
 
 def _osu_number(value: float, digits: int) -> str:
@@ -328,7 +330,7 @@ def counters_table(rows: Sequence[Row]) -> str:
     if not rows:
         return "counters: none; what ranks of a node do in the memory they share (smp) is not counted\n"
     seen = {row["counter"] for row in rows if row["value"]}
-    silent = [name for name in COUNTERS if name not in seen and any(row["counter"] == name for row in rows)]
+    silent = [name for name in declared().counters if name not in seen and any(row["counter"] == name for row in rows)]
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     named = any(row["options"] for row in rows)
     heads = ["op", "conduit", "ranks", "size", *(["options"] if named else []), "counter", "all ranks", "per operation"]

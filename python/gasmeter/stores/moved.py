@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from gasmeter.machines.machine import Machine
+from gasmeter.machines.machine import TOPOLOGY, Machine
 from gasmeter.machines.named import machine
-from gasmeter.machines.parameters import TOPOLOGY
+from gasmeter.rows.direction import better
 from gasmeter.rows.record import Row
 from gasmeter.rows.tidy import Tidy
 from gasmeter.units import format_bytes, format_quantity
@@ -27,7 +27,6 @@ MOVED_HEADS = ("what if", "kernel", "conduit", "ranks", "size", "metric", "as it
 """Heads of the table for people."""
 
 _SAME = ("kernel", "op", "variant", "conduit", "ranks", "size_bytes", "options", "metric", "seed", "repetition")
-_LESS_IS_BETTER = frozenset({"latency", "round_trip", "error_fraction", "memory_per_rank"})
 _UNMOVED = 1e-9
 
 
@@ -102,7 +101,7 @@ def _line(what: str, row: Row, own: Row) -> Row:
         "after": row["value"],
         "ratio": 1.0 if still else ratio,
         "apart": _apart(row, own),
-        "better": None if still else (ratio < 1) == (row["metric"] in _LESS_IS_BETTER),
+        "better": None if still else (ratio < 1) == (better(row["metric"], row["unit"]) == "smaller"),
     }
 
 

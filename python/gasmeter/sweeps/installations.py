@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from gasmeter.catalogue import Conduit, catalogue, topologies, topology
 from gasmeter.errors import UsageError, unknown
-from gasmeter.machines.machine import Machine
+from gasmeter.machines.machine import TOPOLOGY, Machine
 from gasmeter.machines.named import machine, machines
-from gasmeter.machines.parameters import TOPOLOGY
 from gasmeter.sweeps.placement import FILL, default_placement, nodes_used
 
 if TYPE_CHECKING:

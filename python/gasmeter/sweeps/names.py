@@ -5,40 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from gasmeter.catalogue import Catalogue, Conduit, Kernel, Option
+from gasmeter.catalogue import Catalogue, Conduit, Kernel, Option, declared
 from gasmeter.errors import UsageError, unknown
 
 __all__ = [
-    "METRICS",
-    "NEUTRAL",
     "check_metric",
     "options_text",
     "parse_assignments",
     "resolve_options",
     "resolve_variant",
 ]
-
-METRICS: Mapping[str, str] = {
-    "latency": "ns",
-    "round_trip": "ns",
-    "train": "ns",
-    "gap": "ns",
-    "send_overhead": "ns",
-    "receive_overhead": "ns",
-    "bandwidth": "B/s",
-    "rate": "1/s",
-    "gups": "GUP/s",
-    "overhead": "ratio",
-    "error_fraction": "ratio",
-    "memory_per_rank": "B",
-    "speedup": "ratio",
-}
-"""Every metric with its unit, as they stand in results.csv."""
-
-
-NEUTRAL = frozenset({"fibres", "sync", "threads"})
-"""Options that never change a result in virtual time; they stand in run.json only."""
-
 
 _NEXT_KEY = re.compile(r",(?=\s*[A-Za-z_]\w*\s*=)")  # a comma inside a value is followed by no key
 
@@ -92,8 +68,9 @@ def check_metric(name: str) -> str:
     UsageError
         If there is no such metric.
     """
-    if name not in METRICS:
-        raise unknown("metric", name, METRICS, "gasmeter list kernels")
+    known = declared().metrics
+    if name not in known:
+        raise unknown("metric", name, known, "gasmeter list kernels")
     return name
 
 
@@ -205,5 +182,5 @@ def options_text(options: Mapping[str, str], *, modelled: bool = False) -> str:
     str
         ``key=value`` sorted by key, joined by ``;``.
     """
-    shown = (key for key in sorted(options) if not (modelled and key in NEUTRAL))
+    shown = (key for key in sorted(options) if not (modelled and key in declared().neutral))
     return ";".join(f"{key}={options[key]}" for key in shown)

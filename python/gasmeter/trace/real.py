@@ -211,8 +211,8 @@ def trace_real_point(point: Point, iterations: int) -> Trace:
         if not session.verify().verified:
             raise CheckFailed(f"{point.describe()}: the data are wrong; nothing is traced")
         session.close()
-    is_mpi = catalogue().conduit(point.conduit).network == "mpi"
-    operations = operations_of(ranks, "two-sided" if is_mpi else "system call")
+    entry = catalogue()
+    operations = operations_of(ranks, entry.networks[entry.conduit(point.conduit).network].calls)
     if not operations:
         raise UsageError(f"{point.describe()} does no operations one by one", point.kernel)
     cost = max(stamps.cost_ps for stamps in ranks)

@@ -30,7 +30,7 @@ struct Shift final : kernels::Program {
 int main(int argc, char** argv) {
   auto registry = kernels::Registry::with_all_kernels();
   registry.add(kernels::kernel_of<Shift>(
-      {"shift", "puts to the right", {{"put", "blocking put", {{"latency", "ns", "the put and the barrier"}}}}, {}, {}},
+      {"shift", "puts to the right", {{"put", "blocking put", {{"latency", "the put and the barrier"}}}}, {}, {}},
       [](const kernels::Settings& settings) { return settings.size; }));  // bytes of each segment
   return run::worker_main(argc, argv, registry);
 }

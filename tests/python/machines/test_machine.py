@@ -8,16 +8,17 @@ from pathlib import Path
 import pytest
 
 import gasmeter as gm
+from gasmeter.catalogue import declared
 from gasmeter.errors import UsageError
 from gasmeter.machines.files import read_machine
 from gasmeter.machines.hardware import facts
-from gasmeter.machines.parameters import PARAMETERS
 from gasmeter.units import QUANTITIES
 
 ROOT = Path(__file__).resolve().parents[3]
 MACHINES = ROOT / "python" / "gasmeter" / "machines"
 ALL = gm.machines()
 KNOWN = ", ".join(ALL)
+PARAMETERS = {name: network.parameters for name, network in declared().networks.items() if network.parameters}
 NUMBERS = [(name, number) for name in ALL for number in gm.machine(name).numbers]
 
 

@@ -190,7 +190,7 @@ def test_text_does_not_overlap_or_leave_the_figure():
 def twice(**settings):
     """A sweep whose reference is measured once beside each of two ways of doing the same."""
     common = {"kernel": "ping-pong", "conduit": "smp", "op": "put", "size": "8:64", "reference": "raw@shm", **settings}
-    series = (gm.Series(**common), gm.Series(options={"am": "reference"}, **common))
+    series = (gm.Series(**common), gm.Series(options={"threads": "true"}, **common))
     return gm.Experiment(name="twice", series=series)
 
 
@@ -207,7 +207,7 @@ def test_a_point_measured_for_two_comparisons_is_two_lines_that_nothing_joins(tm
         assert all(a < b for line in drawn for a, b in pairwise(line.get_xdata()))
         assert len(drawn) == 4
         labels = {text.get_text() for text in figure.legends[0].get_texts()}
-        assert {"raw@shm beside smp", "raw@shm beside smp am=reference"} <= labels
+        assert {"raw@shm beside smp", "raw@shm beside smp threads=true"} <= labels
 
 
 def test_one_size_measured_for_two_comparisons_is_a_dot_for_each():

@@ -15,8 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 import gasmeter as gm
-from fakes import CATALOGUE, Core, ModelJob
-from gasmeter import catalogue
+from fakes import Core, ModelJob
 from gasmeter.cli import cli
 from gasmeter.conformance import Counts, Family, Suite
 from gasmeter.errors import EnvironmentLacks, UsageError
@@ -69,15 +68,7 @@ class Extoll(ModelJob):
 @pytest.fixture
 def extoll(machine, monkeypatch):
     """The fake core with the conduit of the paper, and figures that are run quickly."""
-    options = [
-        {"name": "am", "type": "choice", "default": "2", "unit": "", "choices": ["1", "2"], "summary": ""},
-    ]
-    conduits = [
-        {**entry, "options": options} if entry["name"] == "extoll" else entry for entry in CATALOGUE["conduits"]
-    ]
     monkeypatch.setattr(Core, "ModelJob", Extoll)
-    monkeypatch.setattr(Core, "catalogue", staticmethod(lambda: {**CATALOGUE, "conduits": conduits}))
-    catalogue.catalogue.cache_clear()
     use_efforts(monkeypatch, dataclasses.replace(SMALL, xs=(16, 32, 64, 128, 256, 512)))
     monkeypatch.setattr(running, "conformance_program", lambda: Path("suite"))
     monkeypatch.setattr(running, "run_suite", lambda program, conduits: passing(program, conduits[0]))

@@ -7,9 +7,10 @@ import pytest
 from click.testing import CliRunner
 
 import gasmeter as gm
+from gasmeter.catalogue import declared
 from gasmeter.cli import cli
 from gasmeter.errors import UsageError
-from gasmeter.rows.counters import COUNTER_COLUMNS, COUNTERS
+from gasmeter.rows.counters import COUNTER_COLUMNS
 from gasmeter.stores.store import open_result
 from stored import edit_journal
 
@@ -102,7 +103,7 @@ def test_what_each_conduit_counts(conduit, options, positive):
     result = gm.measure("ping-pong", conduit=conduit, op="am-medium", sizes="64", iterations=200, options=options,
                         time=0.05, placement=placement)  # fmt: skip
     found = by_name(result)
-    assert set(found) <= set(COUNTERS)
+    assert set(found) <= set(declared().counters)
     assert positive <= {name for name, times in found.items() if times}
     # A round trip is a request and a reply of 64 bytes; little comes on top between blocks.
     per_operation = dict(zip(result.counters()["counter"], result.counters()["per_operation"], strict=True))

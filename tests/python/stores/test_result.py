@@ -140,7 +140,7 @@ def test_series_that_differ_in_an_option_have_lines_of_their_own():
         name="two",
         series=(
             gm.Series(**settings, target=gm.Target(line="plain")),
-            gm.Series(**settings, options={"spread": "0.7"}, target=gm.Target(line="other")),
+            gm.Series(**settings, options={"threads": "true"}, target=gm.Target(line="other")),
         ),
     )
     lines = [line[0] for line in speed_lines(experiment, experiment.run())]

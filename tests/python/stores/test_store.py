@@ -163,16 +163,15 @@ def test_each_point_names_what_auto_became_and_where_values_come_from(machine, t
         (row["conduit"], row["options"]): {name: tuple(each.values()) for name, each in journal[row["run_id"]].items()}
         for row in result.rows
     }
-    off, apart = "neighbourhood=false", {"neighbourhood": ("false", "asked")}
     assert found == {
         ("raw@mpi", ""): {"mpi": ("openmpi", "auto")},
         ("mpi", ""): {"mpi": ("openmpi", "auto"), "rma": ("on", "auto")},
         ("mpi", "rma=off"): {"mpi": ("openmpi", "auto"), "rma": ("off", "asked")},
         ("udp", ""): {"algorithm": ("bruck", "auto")},
-        ("ideal", off): {"algorithm": ("pairwise", "auto"), **apart},
-        ("ideal", f"algorithm=pairwise;{off}"): {"algorithm": ("pairwise", "asked"), **apart},
+        ("ideal", ""): {"algorithm": ("pairwise", "auto")},
+        ("ideal", "algorithm=pairwise"): {"algorithm": ("pairwise", "asked")},
     }
-    assert run["runs"][0]["defaults"]["conduit udp"] == {"mtu": "0", "protocol": "window"}
+    assert run["runs"][0]["defaults"]["conduit udp"].items() >= {"mtu": "0", "protocol": "window"}.items()
     assert run["runs"][0]["defaults"]["kernel collective"] == {"algorithm": "auto"}
 
 

@@ -150,12 +150,12 @@ def test_lines_of_several_conduits_name_theirs_and_points_measured_twice_stand_t
             kernel="ping-pong", op="put", size=8, conduit=conduit, options=options, reference="raw@shm",
             target=gm.Target(line="put", at_most=9.0),
         )
-        for conduit, options in ((("smp", "udp"), {}), ("smp", {"am": "reference"}))
+        for conduit, options in ((("smp", "udp"), {}), ("smp", {"threads": "true"}))
     ]  # fmt: skip
     experiment = gm.Experiment(name="several", series=series)
     result = experiment.run()
     assert [line[0] for line in speed_lines(experiment, result)] == [
-        "put (put on smp 8 B)", "put (put on udp 8 B)", "put (put 8 B am=reference)",
+        "put (put on smp 8 B)", "put (put on udp 8 B)", "put (put 8 B threads=true)",
     ]  # fmt: skip
     heads, table = digest(result)
     medians = [line[heads.index("median")] for line in table if "raw@shm" in line[heads.index("conduit")]]

@@ -131,7 +131,7 @@ def test_placement_is_an_axis_that_reaches_the_core():
         ),
         (
             {"placement": "fill", "conduit": "smp"},
-            "smp has no topology; allowed: conduits on a machine with one, extoll",
+            "smp has no topology; allowed: conduits on a machine with one, raw@ethernet, ",
         ),
         ({"topology": "mesh3d:4x4"}, "mesh3d takes 3 numbers"),
         ({"machine": "extoll+topology=tours3d:4x4x4"}, "unknown topology 'tours3d'; did you mean 'torus3d'?"),

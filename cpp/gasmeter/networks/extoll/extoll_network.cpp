@@ -47,11 +47,9 @@ ExtollNetwork::ExtollNetwork(sim::Engine& engine, sim::Topology topology, const 
 }
 
 // Whoever is refused a command has given others before.
-std::vector<std::string> ExtollNetwork::unused_keys() const {
-  const auto has_commanded = [](const ExtollPort& port) { return port.counters().puts + port.counters().gets != 0; };
-  if (std::any_of(ports_.begin(), ports_.end(), has_commanded)) return {};
-  return {"link.packet",   "rma.descriptor", "rma.notification", "rma.requester",
-          "rma.completer", "rma.responder",  "rma.host_read",    "rma.notification_slots"};
+bool ExtollNetwork::has_commanded_rma() const {
+  return std::any_of(ports_.begin(), ports_.end(),
+                     [](const ExtollPort& port) { return port.counters().puts + port.counters().gets != 0; });
 }
 
 SimTime ExtollNetwork::arrived(sim::Packet& packet, SimTime now) {

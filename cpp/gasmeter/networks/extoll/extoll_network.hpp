@@ -31,8 +31,8 @@ class ExtollNetwork final : private sim::FabricSink {
   [[nodiscard]] sim::Engine& engine() const { return engine_; }
   [[nodiscard]] const ExtollParameters& parameters() const { return parameters_; }
   [[nodiscard]] sim::Fabric& fabric() { return fabric_; }
-  // Parameters that nothing has depended on so far: those of units that no rank has given a command.
-  [[nodiscard]] std::vector<std::string> unused_keys() const;
+  // Whether a rank has given the RMA unit a command so far.
+  [[nodiscard]] bool has_commanded_rma() const;
 
   // ---- for cards and ports
   [[nodiscard]] ExtollNic& nic(NodeId node) { return nics_[index(node)]; }

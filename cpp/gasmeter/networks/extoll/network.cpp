@@ -1,5 +1,6 @@
 // EXTOLL to the rest of the library: what it offers, options, parameters, raw programs.
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -101,10 +102,8 @@ class Modelled final : public ModelledNetwork {
     return networks::make_raw(raw::programs(), {network_.port(rank), engine_.host(rank), rank, engine_.ranks()},
                               settings_);
   }
-  std::vector<std::string> unused_keys() const override {
-    std::vector<std::string> keys = conduit::uncharged_host_keys(engine_.charges());
-    for (std::string& key : network_.unused_keys()) keys.push_back(std::move(key));
-    return keys;
+  std::optional<std::vector<std::string>> idle_units() const override {
+    return network_.has_commanded_rma() ? std::vector<std::string>{} : std::vector<std::string>{"rma"};
   }
   void add_to(conduit::Counts& counts) override {
     using conduit::Count;
@@ -156,7 +155,7 @@ class Machine final : public ModelledMachine {
 
 std::vector<ParameterInfo> parameters() {
   static const std::vector<ParameterInfo> own = {
-      {"link.packet", "size", "largest payload of one packet"},
+      {"link.packet", "size", "largest payload of one packet", "rma"},
       {"velo.payload", "size", "payload of one VELO packet"},
       {"velo.mailbox_slots", "count", "slots of a mailbox"},
       {"velo.send_pipeline", "time", "from the store burst to the packet's first byte on the link"},

@@ -78,6 +78,7 @@ void register_fabric(Registry& registry) {
   entry.make = [](const ModelledJob& job) -> std::unique_ptr<ModelledMachine> {
     return std::make_unique<Machine>(job, conduit::MachineValues("fabric", job.machine));
   };
+  entry.header = 24;
   registry.add(std::move(entry));
 }
 

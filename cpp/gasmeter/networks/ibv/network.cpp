@@ -1,5 +1,6 @@
 // InfiniBand to the rest of the library: what it offers, options, parameters, raw programs.
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -54,7 +55,7 @@ class Modelled final : public ModelledNetwork {
     return networks::make_raw(raw::programs(), {network_.context(rank), engine_.host(rank), rank, engine_.ranks()},
                               settings_);
   }
-  std::vector<std::string> unused_keys() const override { return conduit::uncharged_host_keys(engine_.charges()); }
+  std::optional<std::vector<std::string>> idle_units() const override { return std::vector<std::string>{}; }
   void add_to(conduit::Counts& counts) override {
     using conduit::Count;
     for (std::uint32_t rank = 0; rank < engine_.ranks(); ++rank) {
@@ -114,9 +115,11 @@ std::vector<ParameterInfo> parameters() {
       {"hca.descriptor", "size", "a work request as the host writes it"},
       {"hca.inline_limit", "size", "payload that a work request may carry itself"},
       {"hca.not_ready_timer", "time", "until a send goes again that found no receive"},
+  };
+  static const std::vector<ParameterInfo> long_messages = {
       {"mpi.deregistration", "time", "forgetting the memory that a long two-sided message was sent from"},
   };
-  return joined({card_parameters(), own, matching_parameters()});
+  return joined({card_parameters(), own, matching_parameters(), long_messages});
 }
 
 // With the limits of the time, and with ones that are met all the time.

@@ -120,6 +120,7 @@ void register_ideal(Registry& registry) {
   };
   entry.needs_machine = false;
   entry.threads = false;
+  entry.header = 16;
   registry.add(std::move(entry));
 }
 

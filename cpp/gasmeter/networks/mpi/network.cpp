@@ -24,6 +24,7 @@ void register_mpi(Registry& registry) {
                .raw = listed(raw::programs())};
   real.open = [](const RealJob& job) -> std::unique_ptr<RealNetwork> { return std::make_unique<RealMpi>(job); };
   real.finish = &finish_mpi;
+  real.calls = "two-sided";
   registry.add(std::move(real));
 
   ServiceEntry modelled;

@@ -53,6 +53,7 @@ void register_udp(Registry& registry) {
       .raw_options = {},
       .raw = listed(raw::programs())};
   real.open = [](const RealJob& job) -> std::unique_ptr<RealNetwork> { return std::make_unique<RealUdp>(job); };
+  real.spans_hosts = true;
   registry.add(std::move(real));
 
   ServiceEntry modelled;
