@@ -15,7 +15,8 @@ import pytest
 from click.testing import CliRunner
 
 import gasmeter as gm
-from fakes import Core, ModelJob
+from fakes import CATALOGUE, Core, ModelJob
+from gasmeter import catalogue
 from gasmeter.cli import cli
 from gasmeter.conformance import Counts, Family, Suite
 from gasmeter.errors import EnvironmentLacks, UsageError
@@ -65,10 +66,26 @@ class Extoll(ModelJob):
         return {"elapsed_ns": iterations * ranks / rate, "operations": iterations * ranks, "metric.gups": rate}
 
 
+def use_build(monkeypatch, *options):
+    """Let the fake core be of an older build: with no options but these, and without MPI over modelled cards."""
+
+    def older(entry):
+        return {**entry, "options": [option for option in entry["options"] if option["name"] in options]}
+
+    kernels = [{**older(entry), "raw": [name for name in entry["raw"] if "@" not in name]}
+               for entry in CATALOGUE["kernels"]]  # fmt: skip
+    conduits = [older(entry) for entry in CATALOGUE["conduits"] if "mpi@" not in entry["name"]]
+    known = {**CATALOGUE, "kernels": kernels, "conduits": conduits}
+    monkeypatch.setattr(Core, "catalogue", staticmethod(lambda: known))
+    for read in (catalogue.declared, catalogue.catalogue):
+        read.cache_clear()
+
+
 @pytest.fixture
 def extoll(machine, monkeypatch):
     """The fake core with the conduit of the paper, and figures that are run quickly."""
     monkeypatch.setattr(Core, "ModelJob", Extoll)
+    use_build(monkeypatch, "am")
     use_efforts(monkeypatch, dataclasses.replace(SMALL, xs=(16, 32, 64, 128, 256, 512)))
     monkeypatch.setattr(running, "conformance_program", lambda: Path("suite"))
     monkeypatch.setattr(running, "run_suite", lambda program, conduits: passing(program, conduits[0]))
@@ -204,7 +221,8 @@ def test_a_factor_keeps_whole_numbers_whole():
     assert found["link.bandwidth x 2"]["link.bandwidth"].value == 1.25e9
 
 
-def test_what_a_build_cannot_run_is_named(machine):
+def test_what_a_build_cannot_run_is_named(machine, monkeypatch):
+    use_build(monkeypatch)
     plan = plan_reproduction(EXTOLL, figures_of(EXTOLL), quick=True)
     line = figures_of(EXTOLL, ["3"])[0].lines[0]
     assert plan.missing[describe(line)] == "this build of extoll has no option am=1"
