@@ -1,6 +1,7 @@
 // What the library's other parts may reach of an endpoint that clients may not: Endpoint's one friend.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "gasmeter/conduit/am.hpp"
 #include "gasmeter/conduit/conduit.hpp"
 #include "gasmeter/core/checked.hpp"
+#include "gasmeter/core/event.hpp"
 #include "gasmeter/core/wait_report.hpp"
 
 namespace gasmeter::core {
