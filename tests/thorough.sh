@@ -31,6 +31,9 @@ CXX=$clang cmake -S . -B build/fuzz -G Ninja -DGASMETER_TESTS=ON -DGASMETER_FUZZ
 cmake --build build/fuzz --target fuzz_decoder | tail -1
 build/fuzz/tests/cpp/fuzz_decoder -max_total_time=60 -print_final_stats=1 2>&1 | tail -8
 
+step "every header compiles alone"
+ctest --test-dir build/release --output-on-failure --timeout 900 --label-regex '^thorough$'
+
 step "long floods and properties: the C++ tests with ten times the rounds, properties of Python with 2000 examples"
 export GASMETER_TEST_PROFILE=thorough
 ctest --test-dir build/release --output-on-failure --timeout 1800 --parallel 2 --tests-regex '^cpp\.'

@@ -229,10 +229,11 @@ class FetchAdd final : public Call {
   bool taken_ = false;
 };
 
-constexpr Parameter kDomain{.name = "domain",
-                            .type = "AtomicDomain",
-                            .annotation = "AtomicDomain",
-                            .about = "What `gasmeter.programs.atomics.AtomicDomain` is made of, whose methods call this."};
+constexpr Parameter kDomain{
+    .name = "domain",
+    .type = "AtomicDomain",
+    .annotation = "AtomicDomain",
+    .about = "What `gasmeter.programs.atomics.AtomicDomain` is made of, whose methods call this."};
 constexpr Parameter kOperationName{
     .name = "op", .type = "str", .annotation = "str", .about = "Name of one of the domain's operations."};
 constexpr Parameter kAtomicOffset =

@@ -16,8 +16,25 @@
 
 namespace gasmeter::core {
 
-using namespace vis;
 using conduit::OperationId;
+using vis::Implementation;
+using vis::kGetList;
+using vis::kGetShape;
+using vis::kListReply;
+using vis::kMostLevels;
+using vis::kMostPeerCompletion;
+using vis::kPeerCompletion;
+using vis::kPutList;
+using vis::kPutShape;
+using vis::kShapeReply;
+using vis::list_entry_bytes;
+using vis::ListPlace;
+using vis::ListShare;
+using vis::ListSide;
+using vis::padded;
+using vis::shifted;
+using vis::StridedSide;
+using vis::WireList;
 
 namespace {
 
