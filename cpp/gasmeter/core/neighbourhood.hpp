@@ -1,5 +1,5 @@
 // Ranks of one node: each maps the others' segments and exchanges active messages with them through rings, whatever
-// conduit carries the rest. "smp" is a neighbourhood that holds every rank.
+// conduit carries the rest. A conduit may be a neighbourhood that holds every rank.
 #pragma once
 
 #include <algorithm>

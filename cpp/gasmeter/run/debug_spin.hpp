@@ -1,4 +1,4 @@
-// The debug option `debug_spin`: active messages of the smp conduit slowed by a known share.
+// The debug option `debug_spin`: active messages between ranks that share memory slowed by a known share.
 #pragma once
 
 #include <cstdint>

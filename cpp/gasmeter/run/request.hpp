@@ -34,8 +34,8 @@ struct Request {
   [[nodiscard]] bool is_raw() const { return conduit->raw; }
   // Throws UsageError where the kernel has no program on the network's own interface.
   void require_raw() const;
-  // Of real ranks: a neighbourhood holds them all and carries everything. Always on smp, where it is asked for
-  // elsewhere.
+  // Of real ranks: a neighbourhood holds them all and carries everything. Always on a network that shares memory, where
+  // it is asked for elsewhere.
   [[nodiscard]] bool shares_memory() const {
     return (conduit->real != nullptr && conduit->real->shares_memory) ||
            (settings.options.contains("neighbourhood") && settings.flag("neighbourhood"));
