@@ -1,5 +1,6 @@
 """`gasmeter check` and `gasmeter compare` on stores: verdicts, formats, and stores that cannot be used."""
 
+import csv
 import json
 import lzma
 import math
@@ -257,12 +258,13 @@ def cut(name, size):
 def one_picosecond_more(place):
     """Change the last digit of the last figure of a modelled row."""
     path = place / "results.csv"
-    lines = path.read_text().splitlines(keepends=True)
-    at, cells = next((at, line.split(",")) for at, line in enumerate(lines) if ",modelled," in line)
-    value = lines[0].split(",").index("value")
-    cells[value] = f"{float(cells[value]) + 0.001:.12g}"
-    lines[at] = ",".join(cells)
-    path.write_text("".join(lines))
+    with path.open(newline="") as file:
+        rows = list(csv.reader(file))
+    kind, value = rows[0].index("kind"), rows[0].index("value")
+    row = next(row for row in rows if row[kind] == "modelled")
+    row[value] = f"{float(row[value]) + 0.001:.12g}"
+    with path.open("w", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows(rows)
 
 
 def turn_a_byte(name):
