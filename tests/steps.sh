@@ -1,5 +1,5 @@
 # Steps of a tier, for scripts that source this: what each took, printed at the end; a step that grew by a fifth over
-# tests/step_seconds.csv (two cores of the machine in README) says so.
+# tests/step_seconds.tsv (two cores of the machine in README) says so.
 #
 #   tier=quick; . tests/steps.sh; step "name"; ...; step "another"; ...; steps_done
 # shellcheck shell=bash
@@ -21,7 +21,7 @@ steps_report() {
   for ((i = 0; i < count; ++i)); do
     name=${step_names[i]}
     took=$((step_starts[i + 1] - step_starts[i]))
-    usual=$(awk -F, -v tier="$tier" -v name="$name" '$1 == tier && $2 == name { print $3 }' tests/step_seconds.csv)
+    usual=$(awk -F'\t' -v tier="$tier" -v name="$name" '$1 == tier && $2 == name { print $3 }' tests/step_seconds.tsv)
     printf '%8s  %s' "$took" "$name"
     if [ -n "$usual" ] && [ $((took * 5)) -gt $((usual * 6)) ] && [ $((took - usual)) -gt 10 ]; then
       printf ' -- GREW: %s s usually' "$usual"
