@@ -97,7 +97,7 @@ void Endpoint::barrier() {
   std::int32_t round = 0;
   for (std::uint32_t distance = 1; distance < size_; distance *= 2, ++round) {
     const Rank partner{(rank_ + distance) % size_};
-    const run::AnyMessage message{.handler = kBarrierHandler, .arguments = {&round, 1}};
+    const core::Message message{.handler = kBarrierHandler, .arguments = {&round, 1}};
     (void)request(partner, message, core::Flags::none);
     wait_for([&] { return arrivals_->count[static_cast<std::size_t>(round)] >= barriers_; });
   }
@@ -152,7 +152,7 @@ std::uint8_t Endpoint::register_handler(py::function function) {
   return index(chosen);
 }
 
-bool Endpoint::request(Rank to, const run::AnyMessage& message, core::Flags flags) {
+bool Endpoint::request(Rank to, const core::Message& message, core::Flags flags) {
   if (is_virtual() || core::is_immediate(flags)) return any_->request(to, message, flags) == Status::ok;
   wait_for([&] { return any_->request(to, message, core::Flags::immediate) == Status::ok; });
   return true;

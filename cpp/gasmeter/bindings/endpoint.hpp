@@ -127,7 +127,7 @@ class Endpoint {
   // Polls once if the event is not complete yet.
   bool test(core::Event& event);
   // False: an immediate one was refused.
-  bool request(Rank to, const run::AnyMessage& message, core::Flags flags);
+  bool request(Rank to, const core::Message& message, core::Flags flags);
   [[nodiscard]] std::unique_ptr<run::AnyPrepared> prepare(Rank to, const run::AnyPrepare& what, core::Flags flags);
   void barrier();
   void sleep(double ns);

@@ -72,7 +72,7 @@ class Request final : public Call {
  private:
   core::Flags flags_;
   Rank to_;
-  run::AnyMessage message_;
+  core::Message message_;
   Words words_;
   Buffer payload_;
   bool taken_ = false;

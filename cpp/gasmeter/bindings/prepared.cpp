@@ -65,8 +65,8 @@ void Prepared::check(const char* call) const {
   check_views(call);
 }
 
-run::AnyMessage Prepared::message(const char* call, HandlerIndex handler, Bytes bytes,
-                                  std::span<const std::int32_t> words) const {
+core::Message Prepared::message(const char* call, HandlerIndex handler, Bytes bytes,
+                                std::span<const std::int32_t> words) const {
   if (bytes > size_) {
     throw UsageError(std::string(call) + ": " + std::to_string(bytes) + " bytes; 0 to " + std::to_string(size_) +
                      " are prepared");
@@ -205,7 +205,7 @@ class Commit final : public Call {
   Prepared& prepared_;
   py::object kept_;
   Words words_;
-  run::AnyMessage message_;
+  core::Message message_;
   bool taken_ = false;
 };
 

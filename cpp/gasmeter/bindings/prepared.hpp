@@ -33,8 +33,8 @@ class Prepared {
   void check(const char* call) const;
   // Touches nothing of Python's. It is open.
   [[nodiscard]] run::AnyPrepared& get() { return *message_; }
-  [[nodiscard]] run::AnyMessage message(const char* call, HandlerIndex handler, Bytes bytes,
-                                        std::span<const std::int32_t> words) const;
+  [[nodiscard]] core::Message message(const char* call, HandlerIndex handler, Bytes bytes,
+                                      std::span<const std::int32_t> words) const;
   // Cancels it before the endpoint's next operation.
   void drop();
   // After a commit or cancel: with the GIL.

@@ -28,7 +28,7 @@ class Reply final : public Call {
  private:
   core::Flags flags_;
   Token& token_;
-  run::AnyMessage message_;
+  core::Message message_;
   Words words_;
   Buffer payload_;
   bool taken_ = false;

@@ -26,6 +26,7 @@
 #include "gasmeter/core/internals.hpp"
 #include "gasmeter/core/landing_table.hpp"
 #include "gasmeter/core/lock.hpp"
+#include "gasmeter/core/message.hpp"
 #include "gasmeter/core/neighbourhood.hpp"
 #include "gasmeter/core/operation_table.hpp"
 #include "gasmeter/core/segment.hpp"
@@ -148,6 +149,9 @@ class Endpoint final : private conduit::Delivery {
     }
     return request_slow(to, {Category::long_message, handler, from, bytes, destination, words}, flags);
   }
+
+  // Whatever it is, out of line: message.hpp.
+  Status request(Rank to, const Message& message, Flags flags);
 
   // With a choice of local completion (now, group or event) the payload may be sent from where it lies;
   // core/negotiated.hpp has to be included.
@@ -305,15 +309,6 @@ class Endpoint final : private conduit::Delivery {
   friend struct Internals<H>;
 
   enum class Outgoing : std::uint8_t { request, reply };
-  // A message whose arguments and payload stand ready.
-  struct Message {
-    Category category;
-    HandlerIndex handler;
-    const void* from;
-    Bytes bytes;
-    void* destination;
-    std::span<const std::int32_t> arguments;
-  };
 
   // The only loop of the code base that waits. Where nothing happens for long, a report says what `call` waits for.
   template <class Done, class Step>

@@ -13,6 +13,7 @@
 #include "gasmeter/conduit/conduit.hpp"
 #include "gasmeter/core/checked.hpp"
 #include "gasmeter/core/event.hpp"
+#include "gasmeter/core/message.hpp"
 #include "gasmeter/core/wait_report.hpp"
 
 namespace gasmeter::core {
@@ -26,7 +27,6 @@ class Token;
 template <class H>
 struct Internals {
   using Link = typename Endpoint<H>::Link;
-  using Message = typename Endpoint<H>::Message;
   using Outgoing = typename Endpoint<H>::Outgoing;
   using Staging = typename Endpoint<H>::Staging;
 
@@ -62,6 +62,9 @@ struct Internals {
   GASMETER_INLINE bool send_near(Link& link, Outgoing outgoing, HandlerIndex handler, const Words& words,
                                  const void* from, Bytes bytes, void* destination) const {
     return of.template send_near<K>(link, outgoing, handler, words, from, bytes, destination);
+  }
+  bool try_near(Link& link, Outgoing outgoing, const Message& message) const {
+    return of.try_near(link, outgoing, message);
   }
   template <class Words>
   GASMETER_INLINE static void copy_words(std::byte* to, const Words& words) {

@@ -114,7 +114,7 @@ Status Prepared<H>::send(State& s, HandlerIndex handler, Bytes bytes, void* dest
   } else {
     const AmHeader& header = s.buffer.header;
     const void* const from = s.client != nullptr ? s.client : s.buffer.data;
-    const typename Internals<H>::Message message{header.category, handler, from, bytes, destination, arguments};
+    const Message message{header.category, handler, from, bytes, destination, arguments};
     status = s.token == nullptr ? e.request_slow(header.peer, message, flags) : e.reply(*s.token, message, flags);
     if (status == Status::ok) {
       s.local.complete_now();

@@ -66,6 +66,8 @@ class Prepared {
       internals(*s_.endpoint).check_target("commit_long", s_.buffer.header.peer, destination, bytes);
     return slowly([&](State& s) { return send(s, handler, bytes, destination, flags, words); });
   }
+  // Either, out of line: message.hpp. What it is sent from is what was prepared.
+  Status commit(const Message& message, Flags flags);
   // Sends nothing and gives back what prepare took. After the cancel of a reply another reply may be made.
   void cancel() {
     check_use("cancel");

@@ -10,6 +10,7 @@
 #include "gasmeter/conduit/am.hpp"
 #include "gasmeter/conduit/capabilities.hpp"
 #include "gasmeter/core/event.hpp"
+#include "gasmeter/core/message.hpp"
 
 namespace gasmeter::core {
 
@@ -77,6 +78,9 @@ class Token {
   }
   template <std::convertible_to<std::int32_t>... Args>
   Status reply_long(HandlerIndex handler, const void* from, Bytes bytes, void* to, Flags flags, Args... arguments);
+
+  // Whatever it is, out of line: message.hpp.
+  Status reply(const Message& message, Flags flags);
 
   // With a choice of local completion (now or event; not group); core/negotiated.hpp has to be included.
   template <std::convertible_to<std::int32_t>... Args>

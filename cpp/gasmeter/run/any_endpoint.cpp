@@ -1,6 +1,5 @@
 #include "gasmeter/run/any_endpoint.hpp"
 
-#include <string>
 #include <utility>
 
 #include "gasmeter/base/real_host.hpp"
@@ -15,37 +14,13 @@ using conduit::Category;
 using core::Event;
 using core::Flags;
 
-// Calls send(word...) with as many words as there are arguments.
-template <std::size_t N = 0, class Send>
-Status spread(std::span<const std::int32_t> words, Send& send) {
-  if constexpr (N == conduit::kMaxArguments) {
-    if (words.size() != N) {
-      throw UsageError("a message of " + std::to_string(words.size()) + " arguments; at most " +
-                       std::to_string(conduit::kMaxArguments));
-    }
-  }
-  if (words.size() == N) {
-    return
-        [&]<std::size_t... I>(std::index_sequence<I...>) { return send(words[I]...); }(std::make_index_sequence<N>());
-  }
-  if constexpr (N < conduit::kMaxArguments) return spread<N + 1>(words, send);
-  return Status::unsupported;
-}
-
 template <class H>
 class PreparedOf final : public AnyPrepared {
  public:
   explicit PreparedOf(core::Prepared<H> prepared) : prepared_(std::move(prepared)) {}
   [[nodiscard]] std::byte* data() const override { return static_cast<std::byte*>(prepared_.data()); }
   [[nodiscard]] Bytes size() const override { return prepared_.size(); }
-  Status commit(const AnyMessage& message, Flags flags) override {
-    const auto send = [&](auto... words) {
-      return message.category == Category::long_message
-                 ? prepared_.commit_long(message.handler, message.bytes, message.destination, flags, words...)
-                 : prepared_.commit(message.handler, message.bytes, flags, words...);
-    };
-    return spread(message.arguments, send);
-  }
+  Status commit(const core::Message& message, Flags flags) override { return prepared_.commit(message, flags); }
   void cancel() override { prepared_.cancel(); }
 
  private:
@@ -69,20 +44,7 @@ class TokenOf final : public AnyToken {
   [[nodiscard]] std::span<std::byte> payload() const override {
     return {static_cast<std::byte*>(token_.payload()), token_.size()};
   }
-  Status reply(const AnyMessage& message, Flags flags) override {
-    const auto send = [&](auto... words) {
-      switch (message.category) {
-        case Category::short_message:
-          return token_.reply_short(message.handler, flags, words...);
-        case Category::medium:
-          return token_.reply_medium(message.handler, message.from, message.bytes, flags, words...);
-        case Category::long_message:
-          return token_.reply_long(message.handler, message.from, message.bytes, message.destination, flags, words...);
-      }
-      return Status::unsupported;
-    };
-    return spread(message.arguments, send);
-  }
+  Status reply(const core::Message& message, Flags flags) override { return token_.reply(message, flags); }
   [[nodiscard]] std::unique_ptr<AnyPrepared> prepare(const AnyPrepare& what, Flags flags) override {
     const auto now = core::LocalCompletion::now();
     return what.category == Category::long_message
@@ -120,20 +82,8 @@ class EndpointOf final : public AnyEndpoint {
     return entry.index;
   }
 
-  Status request(Rank to, const AnyMessage& message, Flags flags) override {
-    const auto send = [&](auto... words) {
-      switch (message.category) {
-        case Category::short_message:
-          return core_.request_short(to, message.handler, flags, words...);
-        case Category::medium:
-          return core_.request_medium(to, message.handler, message.from, message.bytes, flags, words...);
-        case Category::long_message:
-          return core_.request_long(to, message.handler, message.from, message.bytes, message.destination, flags,
-                                    words...);
-      }
-      return Status::unsupported;
-    };
-    return spread(message.arguments, send);
+  Status request(Rank to, const core::Message& message, Flags flags) override {
+    return core_.request(to, message, flags);
   }
   [[nodiscard]] std::unique_ptr<AnyPrepared> prepare(Rank to, const AnyPrepare& what, Flags flags) override {
     const auto now = core::LocalCompletion::now();

@@ -12,22 +12,13 @@
 #include "gasmeter/core/atomics/domain.hpp"
 #include "gasmeter/core/endpoint.hpp"
 #include "gasmeter/core/event.hpp"
+#include "gasmeter/core/message.hpp"
 #include "gasmeter/core/vis/vis.hpp"
 #include "gasmeter/sim/partition.hpp"
 
 namespace gasmeter::run {
 
 class AnyTeams;  // any_teams.hpp
-
-// A message whose number of arguments is known at run time only. `destination`: of a Long, the owner's address.
-struct AnyMessage {
-  conduit::Category category = conduit::Category::short_message;
-  HandlerIndex handler{};
-  const void* from = nullptr;
-  Bytes bytes = 0;
-  void* destination = nullptr;
-  std::span<const std::int32_t> arguments;
-};
 
 // What a prepare asks for; the payload goes into the library's own buffer.
 struct AnyPrepare {
@@ -49,7 +40,7 @@ class AnyPrepared {
   [[nodiscard]] virtual std::byte* data() const = 0;
   [[nodiscard]] virtual Bytes size() const = 0;
   // Category, handler, bytes, destination and arguments count. A refusal leaves it prepared.
-  virtual Status commit(const AnyMessage& message, core::Flags flags) = 0;
+  virtual Status commit(const core::Message& message, core::Flags flags) = 0;
   virtual void cancel() = 0;
 };
 
@@ -65,7 +56,7 @@ class AnyToken {
   [[nodiscard]] virtual bool is_long() const = 0;
   [[nodiscard]] virtual std::span<const std::int32_t> arguments() const = 0;
   [[nodiscard]] virtual std::span<std::byte> payload() const = 0;
-  virtual Status reply(const AnyMessage& message, core::Flags flags) = 0;
+  virtual Status reply(const core::Message& message, core::Flags flags) = 0;
   // Null: an immediate one was refused.
   [[nodiscard]] virtual std::unique_ptr<AnyPrepared> prepare(const AnyPrepare& what, core::Flags flags) = 0;
 };
@@ -114,7 +105,7 @@ class AnyEndpoint {
   // The handler outlives the endpoint. Index 0: the library chooses.
   virtual HandlerIndex register_handler(AnyHandler& handler, HandlerIndex index, const char* name) = 0;
 
-  virtual Status request(Rank to, const AnyMessage& message, core::Flags flags) = 0;
+  virtual Status request(Rank to, const core::Message& message, core::Flags flags) = 0;
   // Null: an immediate one was refused.
   [[nodiscard]] virtual std::unique_ptr<AnyPrepared> prepare(Rank to, const AnyPrepare& what, core::Flags flags) = 0;
 
