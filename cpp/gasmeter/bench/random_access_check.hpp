@@ -7,7 +7,9 @@
 #include <bit>
 #include <cstdint>
 
+#include "gasmeter/bench/program.hpp"
 #include "gasmeter/bench/random_access_stream.hpp"
+#include "gasmeter/bench/random_access_table.hpp"
 
 namespace gasmeter::bench::random_access {
 
@@ -76,5 +78,26 @@ inline void take_back(std::uint64_t* words, const Distribution& table, std::uint
     if (word < count) words[word] ^= value;
   });
 }
+
+// What a program's verify() does with its rank's share of the table, and how far it has come in the stream.
+class Verifier {
+ public:
+  // `update(count)` runs the program's own loop: of a few updates, where none have run since the last call. `meet()`: a
+  // barrier of all ranks. Leaves the table as it was at first.
+  template <class Update, class Meet>
+  [[nodiscard]] Verification verify(std::uint64_t* words, const Distribution& table, std::uint32_t rank,
+                                    std::uint32_t ranks, const Stream& stream, Update update, Meet meet) {
+    if (stream.position() == verified_) update(std::min(probe_updates(ranks), stream.length()));
+    meet();
+    take_back(words, table, rank, ranks, verified_, stream.position());
+    verified_ = stream.position();
+    const Verification verification = check_and_reset(words, table.first_of(rank), table.count_of(rank));
+    meet();
+    return verification;
+  }
+
+ private:
+  std::uint64_t verified_ = 0;  // updates of the stream
+};
 
 }  // namespace gasmeter::bench::random_access

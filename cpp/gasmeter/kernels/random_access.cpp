@@ -87,13 +87,9 @@ class RandomAccess final : public Program {
   }
 
   Verification verify() override {
-    if (stream_.position() == verified_) update(std::min(probe_updates(endpoint_.ranks()), stream_.length()), variant_);
-    endpoint_.barrier();
-    take_back(local_, table_, index(endpoint_.rank()), endpoint_.ranks(), verified_, stream_.position());
-    verified_ = stream_.position();
-    const Verification verification = check_and_reset(local_, first(), count());
-    endpoint_.barrier();
-    return verification;
+    return verifier_.verify(
+        local_, table_, index(endpoint_.rank()), endpoint_.ranks(), stream_,
+        [this](std::uint64_t count) { update(count, variant_); }, [this] { endpoint_.barrier(); });
   }
 
  private:
@@ -321,7 +317,7 @@ class RandomAccess final : public Program {
   std::uint64_t messages_announced_ = 0;
   std::uint64_t finishes_ = 0;
   std::uint64_t finishes_expected_ = 0;
-  std::uint64_t verified_ = 0;
+  Verifier verifier_;
 };
 
 }  // namespace

@@ -1,11 +1,9 @@
 // A network in virtual time: what it is made of, and what it offers to conduits and programs.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "gasmeter/conduit/charges.hpp"
@@ -126,7 +124,7 @@ struct ServiceEntry {
   std::vector<OptionInfo> options;
   std::string raw_summary;  // of raw@NAME@NETWORK; empty: there is none
   std::vector<OptionInfo> raw_options;
-  std::vector<RawInfo> raw;
+  std::vector<std::string> raw;  // kernels
   using Make = std::unique_ptr<ServiceRanks> (*)(sim::Engine&, ModelledNetwork&, const ModelledMachine&,
                                                  const Settings&);
   Make make = nullptr;

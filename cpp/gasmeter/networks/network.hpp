@@ -27,18 +27,12 @@ struct ParameterInfo {
   [[nodiscard]] std::string of_unit() const { return unit.empty() ? key.substr(0, key.find('.')) : unit; }
 };
 
-// What is measured by name: a conduit, or a network without one. Options of all modelled networks (fibres, sync),
-// of those that simulate on threads, and of all conduits (neighbourhood) are added by whoever lists them.
+// A conduit of the network's own. Options of all modelled networks (fibres, sync), of those that simulate on threads,
+// and of all conduits (neighbourhood) are added by whoever lists them.
 struct Access {
-  std::string name;  // of the conduit; not needed of a network's own interface
+  std::string name;
   std::string summary;
   std::vector<OptionInfo> options;
-};
-
-// A kernel's program on a network's own interface.
-struct RawInfo {
-  std::string kernel;
-  bench::Plan share = nullptr;  // bytes of memory that every rank must offer; null: none
 };
 
 // The raw programs of a network whose programs are made of a Context.
@@ -52,10 +46,10 @@ template <class Context>
 using RawPrograms = std::vector<RawProgram<Context>>;
 
 template <class Context>
-[[nodiscard]] std::vector<RawInfo> listed(const RawPrograms<Context>& programs) {
-  std::vector<RawInfo> all;
-  for (const RawProgram<Context>& program : programs) all.push_back({program.kernel, program.share});
-  return all;
+[[nodiscard]] std::vector<std::string> listed(const RawPrograms<Context>& programs) {
+  std::vector<std::string> kernels;
+  for (const RawProgram<Context>& program : programs) kernels.push_back(program.kernel);
+  return kernels;
 }
 // Null where the kernel has none.
 template <class Context>
@@ -81,7 +75,7 @@ struct NetworkInfo {
   std::string summary;                  // EXTOLL cards in their own words: VELO packets and RMA commands
   std::vector<Access> conduits;         // of its own; may be empty
   std::vector<OptionInfo> raw_options;  // of raw@name
-  std::vector<RawInfo> raw;             // kernels that run on its own interface
+  std::vector<std::string> raw;         // kernels that run on its own interface
 };
 
 }  // namespace gasmeter::networks

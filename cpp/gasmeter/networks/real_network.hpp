@@ -1,8 +1,6 @@
 // A network of this computer and its like: one rank's share of one job.
 #pragma once
 
-#include <functional>
-#include <map>
 #include <memory>
 #include <span>
 #include <string>

@@ -16,8 +16,8 @@ void check(const NetworkInfo& info) {
   }
   bench::check_options(info.raw_options, whose + ", raw@" + info.name);
   std::set<std::string> seen;
-  for (const RawInfo& raw : info.raw) {
-    if (!seen.insert(raw.kernel).second) throw UsageError(whose + " has two raw programs of kernel " + raw.kernel);
+  for (const std::string& kernel : info.raw) {
+    if (!seen.insert(kernel).second) throw UsageError(whose + " has two raw programs of kernel " + kernel);
   }
 }
 

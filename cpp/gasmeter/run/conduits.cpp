@@ -137,11 +137,10 @@ std::vector<ConduitInfo> listed(const Registry& registry) {
 
 bool ConduitInfo::has_raw(const std::string& kernel) const {
   if (!raw) return false;
-  const std::vector<networks::RawInfo>& programs = service != nullptr ? service->raw
-                                                   : on != nullptr    ? on->info.raw
-                                                                      : real->info.raw;
-  return std::any_of(programs.begin(), programs.end(),
-                     [&kernel](const networks::RawInfo& program) { return program.kernel == kernel; });
+  const std::vector<std::string>& kernels = service != nullptr ? service->raw
+                                            : on != nullptr    ? on->info.raw
+                                                               : real->info.raw;
+  return std::find(kernels.begin(), kernels.end(), kernel) != kernels.end();
 }
 
 std::vector<ConduitInfo> compose(const Registry& registry) {

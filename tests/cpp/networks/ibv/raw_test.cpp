@@ -10,71 +10,32 @@
 #include "gasmeter/bench/raw_card_ping_pong.hpp"
 #include "gasmeter/networks/ibv/raw/card.hpp"
 #include "networks/ibv/world.hpp"
+#include "support/raw_trial.hpp"
 
 namespace gasmeter::networks::ibv::raw {
 using namespace bench;
 
 namespace {
 
+using gasmeter::testing::metric;
 using networks::ibv::IbvParameters;
 using networks::ibv::testing::Shape;
 using networks::ibv::testing::World;
 using Make = std::unique_ptr<Program> (*)(Context, const Settings&);
+using Trial = gasmeter::testing::RawTrial<Context>;
 
-struct Trial {
-  Make make;
-  std::string op;
-  Bytes size = 8;
-  std::uint64_t iterations = 20;
-  bool seeds_differ = false;
-};
-
-struct Outcome {
-  Verification found;
-  BlockResult block;  // the last one of rank 0
-  std::uint64_t not_ready = 0;
-  std::vector<std::int64_t> clocks;
+struct Outcome : gasmeter::testing::RawOutcome {
+  std::uint64_t not_ready = 0;  // of all ranks
 };
 
 Outcome attempt(const Trial& trial, const Shape& shape = {}, const IbvParameters& parameters = {}) {
   World world(shape, parameters);
-  std::vector<std::unique_ptr<Program>> programs;
-  std::vector<Verification> found(shape.ranks);
-  Outcome outcome;
-  outcome.clocks.resize(shape.ranks);
-  for (std::uint32_t rank = 0; rank < shape.ranks; ++rank) {
-    Settings settings;
-    settings.kernel = "kernel";
-    settings.op = trial.op;
-    settings.size = trial.size;
-    settings.ranks = shape.ranks;
-    settings.seed = 5 + (trial.seeds_differ ? 100 * rank : 0);
-    programs.push_back(trial.make({world.context(rank), world.host(rank), Rank{rank}, shape.ranks}, settings));
-  }
-  for (std::uint32_t rank = 0; rank < shape.ranks; ++rank) {
-    world.engine.start(Rank{rank}, [&, rank] {
-      for (int block = 0; block < 2; ++block) {
-        const BlockResult result = programs[rank]->run(trial.iterations);
-        if (rank == 0) outcome.block = result;
-      }
-      found[rank] = programs[rank]->verify();
-      outcome.clocks[rank] = world.host(rank).now().ps;
-    });
-  }
-  world.engine.run();
-  for (std::uint32_t rank = 0; rank < shape.ranks; ++rank) {
-    outcome.found.checked += found[rank].checked;
-    outcome.found.errors += found[rank].errors;
+  Outcome outcome{gasmeter::testing::attempt(world, shape.ranks, trial, [&](std::uint32_t rank) {
+    return Context{world.context(rank), world.host(rank), Rank{rank}, shape.ranks};
+  })};
+  for (std::uint32_t rank = 0; rank < shape.ranks; ++rank)
     outcome.not_ready += world.context(rank).counters().not_ready;
-  }
   return outcome;
-}
-
-double metric(const Outcome& outcome, const std::string& name) {
-  for (const auto& [metric, value] : outcome.block.metrics) {
-    if (metric == name) return value;
-  }
-  return 0;
 }
 
 TEST_CASE("raw_ibv_programs_verify") {

@@ -64,13 +64,9 @@ class RandomAccess final : public Program {
 
   Verification verify() override {
     (void)port_.barrier();
-    if (stream_.position() == verified_) update(std::min(probe_updates(ranks_), stream_.length()));
-    (void)port_.barrier();
-    take_back(words_.data(), table_, self_, ranks_, verified_, stream_.position());
-    verified_ = stream_.position();
-    const Verification verification = check_and_reset(words_.data(), first(), words_.size());
-    (void)port_.barrier();
-    return verification;
+    return verifier_.verify(
+        words_.data(), table_, self_, ranks_, stream_, [this](std::uint64_t count) { update(count); },
+        [this] { (void)port_.barrier(); });
   }
 
   void take(const VeloPacket& packet) {
@@ -222,7 +218,7 @@ class RandomAccess final : public Program {
   std::vector<std::uint32_t> owed_;    // peers
   std::vector<std::uint32_t> urgent_;  // peers that may wait for places
   std::vector<std::pair<std::uint32_t, std::uint8_t>> again_;
-  std::uint64_t verified_ = 0;
+  Verifier verifier_;
 };
 
 }  // namespace

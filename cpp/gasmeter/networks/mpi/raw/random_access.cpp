@@ -54,13 +54,9 @@ class RandomAccess final : public Program {
   }
 
   Verification verify() override {
-    if (stream_.position() == verified_) update(std::min(probe_updates(context_.ranks), stream_.length()));
-    context_.messages.barrier();
-    take_back(words_.data(), table_, index(context_.rank), context_.ranks, verified_, stream_.position());
-    verified_ = stream_.position();
-    const Verification verification = check_and_reset(words_.data(), first(), count());
-    context_.messages.barrier();
-    return verification;
+    return verifier_.verify(
+        words_.data(), table_, index(context_.rank), context_.ranks, stream_,
+        [this](std::uint64_t count) { update(count); }, [this] { context_.messages.barrier(); });
   }
 
  private:
@@ -164,7 +160,7 @@ class RandomAccess final : public Program {
   bool is_sending_ = false;
   bool is_receiving_ = false;
   std::uint32_t finished_ = 0;
-  std::uint64_t verified_ = 0;
+  Verifier verifier_;
 };
 
 }  // namespace

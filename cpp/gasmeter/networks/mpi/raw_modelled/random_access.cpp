@@ -144,13 +144,9 @@ class RandomAccess final : public Program {
 
   Verification verify() override {
     mail_.barrier();
-    if (stream_.position() == verified_) update(std::min(probe_updates(ranks_), stream_.length()));
-    mail_.barrier();
-    take_back(words_.data(), table_, self_, ranks_, verified_, stream_.position());
-    verified_ = stream_.position();
-    const Verification verification = check_and_reset(words_.data(), first(), words_.size());
-    mail_.barrier();
-    return verification;
+    return verifier_.verify(
+        words_.data(), table_, self_, ranks_, stream_, [this](std::uint64_t count) { update(count); },
+        [this] { mail_.barrier(); });
   }
 
  private:
@@ -261,7 +257,7 @@ class RandomAccess final : public Program {
   std::uint32_t finishes_ = 0;  // that have come
   std::uint64_t taken_ = 0;     // buckets
   std::uint64_t promised_ = 0;  // likewise, by the finishes
-  std::uint64_t verified_ = 0;
+  Verifier verifier_;
 };
 
 }  // namespace

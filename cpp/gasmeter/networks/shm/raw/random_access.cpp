@@ -42,13 +42,9 @@ class RandomAccess final : public Program {
   }
 
   Verification verify() override {
-    if (stream_.position() == verified_) update(std::min(probe_updates(memory_.ranks()), stream_.length()));
-    memory_.barrier();
-    take_back(local(), table_, index(memory_.rank()), memory_.ranks(), verified_, stream_.position());
-    verified_ = stream_.position();
-    const Verification verification = check_and_reset(local(), first(), count());
-    memory_.barrier();
-    return verification;
+    return verifier_.verify(
+        local(), table_, index(memory_.rank()), memory_.ranks(), stream_,
+        [this](std::uint64_t count) { update(count); }, [this] { memory_.barrier(); });
   }
 
  private:
@@ -61,7 +57,7 @@ class RandomAccess final : public Program {
   Distribution table_;
   Stream stream_;
   std::vector<std::uint64_t*> shares_;
-  std::uint64_t verified_ = 0;
+  Verifier verifier_;
 };
 
 }  // namespace

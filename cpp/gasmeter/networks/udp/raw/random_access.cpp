@@ -54,13 +54,9 @@ class RandomAccess final : public Program {
   }
 
   Verification verify() override {
-    if (stream_.position() == verified_) update(std::min(probe_updates(context_.ranks), stream_.length()));
-    context_.barrier();
-    take_back(words_.data(), table_, index(context_.rank), context_.ranks, verified_, stream_.position());
-    verified_ = stream_.position();
-    const Verification verification = check_and_reset(words_.data(), first(), count());
-    context_.barrier();
-    return verification;
+    return verifier_.verify(
+        words_.data(), table_, index(context_.rank), context_.ranks, stream_,
+        [this](std::uint64_t count) { update(count); }, [this] { context_.barrier(); });
   }
 
  private:
@@ -162,7 +158,7 @@ class RandomAccess final : public Program {
   std::vector<Bucket> buckets_;
   Message arrived_;
   std::uint32_t finished_ = 0;
-  std::uint64_t verified_ = 0;
+  Verifier verifier_;
 };
 
 }  // namespace
