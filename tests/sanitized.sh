@@ -14,7 +14,10 @@ CXX=${CLANG:-clang++-14} cmake -S . -B "$build" -G Ninja -DGASMETER_TESTS=ON -DG
 targets=(gasmeter-tests)
 [ "$conformance" = none ] || targets+=(gasmeter-conformance)
 if [ -z "$folders" ]; then targets=(all); fi
-CCACHE_DISABLE=1 cmake --build "$build" --target "${targets[@]}" | tail -1
+if ! CCACHE_DISABLE=1 cmake --build "$build" --target "${targets[@]}" >"$build/build.log"; then
+  grep -A20 'FAILED\|error' "$build/build.log" | head -60 >&2
+  exit 1
+fi
 run=(ctest --test-dir "$build" --output-on-failure --timeout 600 --parallel 3)
 if [ -z "$folders" ]; then
   # Ranks in virtual time share one thread here: they have no races (tests of sim run engines on several threads).

@@ -6,7 +6,6 @@
 #include "gasmeter/base/real_host.hpp"
 #include "gasmeter/core/endpoint.hpp"
 #include "gasmeter/core/internals.hpp"
-#include "gasmeter/core/negotiated.hpp"
 #include "gasmeter/sim/model_host.hpp"
 
 // Each call does, and in virtual time costs, what the one with as many arguments in the program's text does.
@@ -25,12 +24,6 @@ const char* call_of(const Message& message, bool is_request) {
   return "message";
 }
 
-void check_arguments(const Message& message) {
-  if (message.arguments.size() <= conduit::kMaxArguments) return;
-  throw UsageError("a message of " + std::to_string(message.arguments.size()) + " arguments; at most " +
-                   std::to_string(conduit::kMaxArguments));
-}
-
 template <class H>
 bool fits_near(const Endpoint<H>& endpoint, const Message& message) {
   return message.category == Category::short_message ||
@@ -38,6 +31,12 @@ bool fits_near(const Endpoint<H>& endpoint, const Message& message) {
 }
 
 }  // namespace
+
+void check_arguments(const Message& message) {
+  if (message.arguments.size() <= conduit::kMaxArguments) return;
+  throw UsageError("a message of " + std::to_string(message.arguments.size()) + " arguments; at most " +
+                   std::to_string(conduit::kMaxArguments));
+}
 
 template <class H>
 Status Endpoint<H>::request(Rank to, const Message& message, Flags flags) {
@@ -66,35 +65,11 @@ Status Token<H>::reply(const Message& message, Flags flags) {
   return e.reply(*this, message, flags);
 }
 
-template <class H>
-Status Prepared<H>::commit(const Message& message, Flags flags) {
-  check_arguments(message);
-  const bool is_long = message.category == Category::long_message;
-  const char* const call = is_long ? "commit_long" : "commit";
-  check_commit(call, message.category, message.bytes, message.arguments.size(),
-               is_long ? message.destination : nullptr);
-  if constexpr (kChecked) {
-    if (is_long) {
-      internals(*s_.endpoint).check_target(call, s_.buffer.header.peer, message.destination, message.bytes);
-    }
-  }
-  if (s_.way == Way::ring) {
-    send_record(s_, message.handler, message.bytes, message.arguments);
-    return Status::ok;
-  }
-  return slowly([&](State& s) {
-    return send(s, message.handler, message.bytes, is_long ? message.destination : nullptr, flags, message.arguments);
-  });
-}
-
 template Status Endpoint<RealHost>::request(Rank, const Message&, Flags);
 template Status Endpoint<ThreadedHost>::request(Rank, const Message&, Flags);
 template Status Endpoint<sim::ModelHost>::request(Rank, const Message&, Flags);
 template Status Token<RealHost>::reply(const Message&, Flags);
 template Status Token<ThreadedHost>::reply(const Message&, Flags);
 template Status Token<sim::ModelHost>::reply(const Message&, Flags);
-template Status Prepared<RealHost>::commit(const Message&, Flags);
-template Status Prepared<ThreadedHost>::commit(const Message&, Flags);
-template Status Prepared<sim::ModelHost>::commit(const Message&, Flags);
 
 }  // namespace gasmeter::core

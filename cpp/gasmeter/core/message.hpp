@@ -20,4 +20,7 @@ struct Message {
   std::span<const std::int32_t> arguments;
 };
 
+// Throws UsageError for more than a message can have.
+void check_arguments(const Message& message);
+
 }  // namespace gasmeter::core

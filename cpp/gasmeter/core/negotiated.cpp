@@ -219,6 +219,27 @@ void Prepared<H>::refuse_commit(const char* call, Category category, Bytes bytes
   throw UsageError(text);
 }
 
+template <class H>
+Status Prepared<H>::commit(const Message& message, Flags flags) {
+  check_arguments(message);
+  const bool is_long = message.category == Category::long_message;
+  const char* const call = is_long ? "commit_long" : "commit";
+  check_commit(call, message.category, message.bytes, message.arguments.size(),
+               is_long ? message.destination : nullptr);
+  if constexpr (kChecked) {
+    if (is_long) {
+      internals(*s_.endpoint).check_target(call, s_.buffer.header.peer, message.destination, message.bytes);
+    }
+  }
+  if (s_.way == Way::ring) {
+    send_record(s_, message.handler, message.bytes, message.arguments);
+    return Status::ok;
+  }
+  return slowly([&](State& s) {
+    return send(s, message.handler, message.bytes, is_long ? message.destination : nullptr, flags, message.arguments);
+  });
+}
+
 template class Prepared<RealHost>;
 template class Prepared<ThreadedHost>;
 template class Prepared<sim::ModelHost>;
