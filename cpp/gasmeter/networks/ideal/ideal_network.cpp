@@ -77,7 +77,8 @@ Status IdealNic::try_send(Rank to, std::span<const std::byte> bytes) {
 }
 
 unsigned IdealNic::free_slots() {
-  while (in_flight_ != 0 && leaving_[first_leaving_] <= host_.now()) {
+  const SimTime now = host_.read_clock();
+  while (in_flight_ != 0 && leaving_[first_leaving_] <= now) {
     first_leaving_ = (first_leaving_ + 1) % leaving_.size();
     --in_flight_;
   }
@@ -113,7 +114,8 @@ void IdealNic::send(PacketHandle packet, Rank to, Bytes size) {
   packet->target = to;
   packet->size = size;
   packet->on_the_wire = true;
-  const SimTime left = std::max(host_.now(), send_free_) + network_.on_wire(size);
+  // Posting is over when all that has interrupted it is.
+  const SimTime left = std::max(host_.read_clock(), send_free_) + network_.on_wire(size);
   send_free_ = left + network_.parameters().gap;
   // A slot that is reserved is not in the ring, so there is room.
   --reserved_;
