@@ -206,6 +206,21 @@ TEST_CASE("a_poll_that_finds_nothing_costs_what_the_network_adds") {
   CHECK(end == ns(26));
 }
 
+TEST_CASE("a_rank_that_gets_nothing_for_a_second_costs_no_computer_time") {
+  constexpr SimTime kSecond{1'000'000'000'000};
+  Alone alone(false);
+  alone.wake_at(kSecond);
+  SimTime end;
+  alone.run([&](ModelHost host) {
+    host.price_polls(ns(3));
+    host.idle(kNever);
+    end = host.now();
+  });
+  CHECK(end >= kSecond);
+  CHECK(end - kSecond < ns(13));
+  CHECK(alone.engine.counters().switches == 2);  // 77 million polls
+}
+
 TEST_CASE("what_cannot_be_is_refused_in_one_line") {
   Alone alone(false);
   alone.run([&](ModelHost host) {

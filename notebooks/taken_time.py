@@ -1,0 +1,80 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # What can a network take from a rank that computes?
+#
+# Rank 1 computes for 20 us while rank 0 puts eight words into its segment, then both meet. On a network whose messages
+# wait for a poll the work takes what it takes and the messages wait; where arrivals interrupt the core the work takes
+# longer and the messages do not.
+#
+# Everything here is *modelled*: the toy network `ideal`, whose numbers are round ones that stand for no machine. Each
+# line of `effects` switches one effect on; turn the numbers and run the cell again.
+
+# %%
+import matplotlib.pyplot as plt
+
+import gasmeter as gm
+
+WORK_NS = 20_000
+PUTS = 8
+
+
+# %%
+def program(ep):
+    yield ep.barrier()
+    start = ep.now_ns()
+    if ep.rank == 1:
+        yield ep.compute(WORK_NS)
+    else:
+        for word in range(PUTS):
+            yield ep.put(1, 8 * word, bytes(8))
+    took = ep.now_ns() - start
+    yield ep.barrier()
+    return took
+
+
+effects = {
+    "none": {},
+    "interrupts": {"interrupt": 500},
+    "interrupts, another core": {"interrupt": 500, "interrupts": "other"},
+    "handlers by interrupt": {"interrupt": 500, "handlers": "interrupt"},
+    "a poll costs 200 ns more": {"poll": 200},
+    "a load stalls 400 ns": {"load": 400},
+}
+times = {name: gm.launch(program, conduit="ideal", ranks=2, options=options) for name, options in effects.items()}
+{name: f"puts {puts / 1e3:.1f} us, work {work / 1e3:.1f} us" for name, (puts, work) in times.items()}
+
+# %%
+figure, axes = plt.subplots(figsize=(8, 3.4), layout="constrained")
+places = range(len(times))
+axes.barh([at - 0.2 for at in places], [puts / 1e3 for puts, _ in times.values()], 0.38, label="eight puts, rank 0")
+axes.barh([at + 0.2 for at in places], [work / 1e3 for _, work in times.values()], 0.38, label="20 us of work, rank 1")
+axes.set_yticks(list(places), list(times))
+axes.invert_yaxis()
+axes.set_xlabel("time (us, modelled)")
+axes.set_title("what an effect of the network costs either side", fontsize=10)
+figure.legend(frameon=False, loc="outside lower center", ncols=2)
+plt.show()
+
+# %% [markdown]
+# Without interrupts the first put is answered when the work is done: rank 0 waits for all of it. With interrupts alone
+# the work is longer by what they take, and the puts still wait for a poll. Only handlers that run by interrupt answer
+# at once; the work pays for each of them.
+
+# %%
+assert times["none"][1] == WORK_NS
+assert times["interrupts"][1] > WORK_NS
+assert times["interrupts, another core"][1] == WORK_NS
+assert times["handlers by interrupt"][0] < times["none"][0]
+assert times["handlers by interrupt"][1] > times["interrupts"][1]
