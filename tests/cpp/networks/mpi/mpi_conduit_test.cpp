@@ -55,8 +55,14 @@ struct MemoryWindow final : RemoteWindow {
     const auto* const at = static_cast<const std::byte*>(address);
     return owner == Rank{1} && at >= part.data() && at + bytes <= part.data() + part.size();
   }
-  void put(Rank, void* to, const void* from, Bytes bytes) override { started.push_back({to, from, bytes}); }
-  void get(Rank, void* to, const void* from, Bytes bytes) override { started.push_back({to, from, bytes}); }
+  void put(Rank, void* to, const void* from, Bytes bytes) override { started.push_back({to, from, bytes, true}); }
+  void get(Rank, void* to, const void* from, Bytes bytes) override { started.push_back({to, from, bytes, false}); }
+  void free_sources() override {
+    std::erase_if(started, [](const Copy& copy) {
+      if (copy.is_put) std::memcpy(copy.to, copy.from, copy.bytes);
+      return copy.is_put;
+    });
+  }
   [[nodiscard]] bool does(conduit::AtomicType type, conduit::AtomicOps ops) const override {
     return type == conduit::AtomicType::u64 && ops.is_within({conduit::AtomicOp::fadd});
   }
@@ -78,6 +84,7 @@ struct MemoryWindow final : RemoteWindow {
     void* to;
     const void* from;
     Bytes bytes;
+    bool is_put;
   };
   std::vector<std::byte> part;
   std::vector<Copy> started;
