@@ -16,13 +16,24 @@ namespace {
 
 using conduit::MachineValues;
 
+IdealOptions conduit_options(const Settings& settings) {
+  constexpr std::int64_t kLeast = 512;  // that any library of active messages promises
+  const IdealOptions usual;
+  const std::int64_t medium = settings.integer("medium");
+  if (medium < kLeast || medium > static_cast<std::int64_t>(usual.medium)) {
+    throw UsageError("option 'medium=" + settings.text("medium") + "': allowed are " + std::to_string(kLeast) + " to " +
+                     std::to_string(usual.medium) + " bytes");
+  }
+  return {settings.text("put") == "native", static_cast<Bytes>(medium)};
+}
+
 class Modelled final : public ModelledNetwork {
  public:
   Modelled(sim::Engine& engine, const IdealParameters& parameters, const Settings& settings)
       : engine_(engine), network_(engine, parameters), settings_(settings) {}
 
   std::unique_ptr<conduit::Conduit> make_conduit(sim::ModelHost host) override {
-    return std::make_unique<IdealConduit>(network_, host, host.rank());
+    return std::make_unique<IdealConduit>(network_, host, host.rank(), conduit_options(settings_));
   }
   std::unique_ptr<Program> make_raw(Rank rank) override {
     return networks::make_raw(raw::programs(), {network_.nic(rank), engine_.host(rank), rank, engine_.ranks()},
@@ -83,13 +94,22 @@ class Machine final : public ModelledMachine {
 
 void register_ideal(Registry& registry) {
   using namespace ideal;
+  const OptionInfo medium{"medium", "int", "4096", "B", {}, "largest Medium; a Long has up to 4096"};
+  const OptionInfo put{
+      "put",
+      "choice",
+      "messages",
+      "",
+      {"messages", "native"},
+      "puts are active messages that are answered, or done by the interface, which reads when they leave"};
   const OptionInfo nodes{"nodes", "int", "2", "nodes", {}, "nodes that the ranks are spread over, in rank order"};
   ModelledEntry entry;
-  entry.info = {.name = "ideal",
-                .summary = "the toy network's interface, without a conduit",
-                .conduits = {{"ideal", "a toy modelled network with LogGP costs, in exact virtual time", {nodes}}},
-                .raw_options = {nodes},
-                .raw = listed(raw::programs())};
+  entry.info = {
+      .name = "ideal",
+      .summary = "the toy network's interface, without a conduit",
+      .conduits = {{"ideal", "a toy modelled network with LogGP costs, in exact virtual time", {medium, nodes, put}}},
+      .raw_options = {nodes},
+      .raw = listed(raw::programs())};
   entry.parameters = {
       {"host.call", "time", "entering one operation of the library"},
       {"host.header_build", "time", "packing a message header and its arguments"},
@@ -116,6 +136,16 @@ void register_ideal(Registry& registry) {
       {.trials = {{Trial::plain}}},
       {.family = "faults", .trials = {{Trial::many_refused, {{2, 2}, {5, 3, true}}}}},
       {.family = "faults-in-turn", .trials = {{Trial::each_refused}}},
+      {.name = "native puts",
+       .family = "ideal-native",
+       .options = {{"put", "native"}},
+       .trials = {{Trial::compared, {{3, 3}, {4, 2, true}}}, {Trial::third_refused, {{4, 2}}}},
+       .repeats = true},
+      {.name = "small Mediums",
+       .family = "ideal-native",
+       .options = {{"medium", "512"}},
+       .trials = {{Trial::compared, {{3, 3}}}, {Trial::third_refused, {{4, 2}}}},
+       .repeats = true},
       {.family = "lazy-and-strict", .trials = {{Trial::compared}}, .repeats = true},
   };
   entry.needs_machine = false;
