@@ -414,6 +414,28 @@ TEST_CASE("what_a_window_holds_needs_no_message_and_is_complete_once_flushed") {
   CHECK(window.flushes == 4);  // nothing to flush
 }
 
+TEST_CASE("a put into a window, or of a record, leaves its source free at return") {
+  MemoryMatching network(2, {});
+  MemoryWindow window(64);
+  End a(network, 0, 2, {}, &window);
+  End b(network, 1, 2, {});
+  std::vector<std::byte> elsewhere(64);
+  for (std::byte* const there : {window.part.data(), elsewhere.data()}) {
+    a.done.clear();
+    std::vector<std::byte> source(64);
+    write_pattern(source.data(), source.size(), 3);
+    REQUIRE(a.conduit.put(Rank{1}, there, source.data(), source.size(), OperationId{1}, conduit::kAtReturn) ==
+            Status::ok);
+    std::memset(source.data(), 0xff, source.size());
+    for (int i = 0; i < 20; ++i) {
+      (void)a.poll();
+      (void)b.poll();
+    }
+    CHECK(a.done == std::vector<std::uint32_t>{1});
+    CHECK(has_pattern(there, source.size(), 3));
+  }
+}
+
 TEST_CASE("what_is_faster_as_messages_goes_by_no_window") {
   MpiSettings settings;
   settings.largest_direct = 4096;
