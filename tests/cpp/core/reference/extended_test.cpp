@@ -36,11 +36,12 @@ SimTime time_of_get(Bytes bytes, bool into_segment, bool strict = false) {
   testing::ModelWorldOn<Installation> world({.strict = strict, .ring_bytes = 64 * 1024});
   std::vector<std::byte> elsewhere(bytes);
   SimTime time;
-  bool done = false;
+  const std::uint64_t done = 1;
   testing::write_pattern(world.endpoint(1).segment().address, bytes, 3);
   world.run([&](Endpoint<ModelHost>& endpoint) {
+    std::byte* const flag = endpoint.segment(Rank{1}).address + endpoint.segment(Rank{1}).size - sizeof done;
     if (endpoint.rank() == Rank{1}) {
-      endpoint.wait_until([&] { return done; });
+      endpoint.wait_until([&] { return std::memcmp(flag, &done, sizeof done) == 0; });
       return;
     }
     const SimTime begin = endpoint.host().now();
@@ -48,8 +49,7 @@ SimTime time_of_get(Bytes bytes, bool into_segment, bool strict = false) {
     endpoint.get(Rank{1}, to, endpoint.segment(Rank{1}).address, bytes);
     time = endpoint.host().now() - begin;
     CHECK(testing::has_pattern(to, bytes, 3));
-    done = true;
-    world.engine().wake(Rank{1}, endpoint.host().now());
+    endpoint.put(Rank{1}, flag, &done, sizeof done);
   });
   return time;
 }
