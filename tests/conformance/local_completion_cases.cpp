@@ -1,5 +1,5 @@
-// Local completion of messages with fixed payload: at return, with the implicit group, as an event of its own. The
-// payload is overwritten as soon as that is allowed.
+// Local completion of messages with fixed payload and of puts: at return, with the implicit group, as an event of its
+// own. The payload is overwritten as soon as that is allowed.
 #include <algorithm>
 #include <cstring>
 
@@ -106,6 +106,68 @@ void replies_complete_locally_as_asked(Member<H>& me) {
   }
 }
 
+// The source of a put is overwritten at the very moment that is allowed, wherever it lies and however large it is; what
+// arrives is what it held when the put began. What a group or a region holds is complete at this side no later than as
+// a whole.
+template <class H>
+void puts_complete_locally_as_asked(Member<H>& me) {
+  enum class How : std::uint8_t { now, now_implicit, defer, group, region, event };
+  core::Endpoint<H>& ep = me.endpoint;
+  const Bytes place = ep.segment().size / me.ranks() / 2;  // of each rank one to write to, one to write from
+  const std::uint32_t before = (me.self() + me.ranks() - 1) % me.ranks();
+  std::byte* const there = ep.segment(me.next()).address + me.self() * 2 * place;
+  const std::byte* const here = ep.segment().address + before * 2 * place;
+  std::byte* const own = ep.segment().address + me.self() * 2 * place + place;
+  std::vector<std::byte> elsewhere(place);
+  ep.barrier();
+  std::uint64_t put = 0;
+  for (std::byte* const source : {own, elsewhere.data()}) {
+    for (const Bytes bytes :
+         {Bytes{0}, Bytes{8}, Bytes{300}, std::min(Bytes{9000}, place), std::min(Bytes{70'000}, place)}) {
+      for (const How how : {How::now, How::now_implicit, How::defer, How::group, How::region, How::event}) {
+        write_pattern(source, bytes, seed_of(me.self(), ++put));
+        core::Event root;
+        core::Event leaf = core::Event::no_op();
+        switch (how) {
+          case How::now:
+            root = ep.put_nb(me.next(), there, source, bytes, LocalCompletion::now());
+            break;
+          case How::now_implicit:
+            EXPECT(me, ep.put_nbi(me.next(), there, source, bytes, LocalCompletion::now()) == Status::ok);
+            EXPECT(me, ep.test_nbi(core::EventSet::local));
+            break;
+          case How::defer:
+            root = ep.put_nb(me.next(), there, source, bytes, LocalCompletion::defer());
+            ep.wait(root);
+            break;
+          case How::group:
+            EXPECT(me, ep.put_nbi(me.next(), there, source, bytes, LocalCompletion::group()) == Status::ok);
+            ep.wait_nbi(core::EventSet::local);
+            break;
+          case How::region:
+            ep.begin_access_region();
+            EXPECT(me, ep.put_nbi(me.next(), there, source, bytes, LocalCompletion::group()) == Status::ok);
+            root = ep.end_access_region();
+            leaf = ep.leaf_of(root);
+            ep.wait(leaf);
+            break;
+          case How::event:
+            root = ep.put_nb(me.next(), there, source, bytes, LocalCompletion::event(leaf));
+            EXPECT(me, ep.leaf_of(root) == leaf || root.is_done());
+            ep.wait(leaf);
+            break;
+        }
+        std::memset(source, 0xff, bytes);
+        ep.wait(root);
+        ep.wait_nbi();
+        ep.barrier();
+        EXPECT(me, has_pattern(here, bytes, seed_of(before, put)));
+        ep.barrier();
+      }
+    }
+  }
+}
+
 // Sources of puts in an access region are free when its event's leaf is complete; the event is waited for all the same.
 template <class H>
 void leaf_of_a_region_frees_its_sources(Member<H>& me) {
@@ -140,6 +202,9 @@ template <class H>
 Cases<H> local_completion_cases() {
   return {{"fixed_payload_completes_locally_as_asked", &fixed_payload_completes_locally_as_asked<H>},
           {"replies_complete_locally_as_asked", &replies_complete_locally_as_asked<H>},
+          {.name = "puts_complete_locally_as_asked",
+           .body = &puts_complete_locally_as_asked<H>,
+           .shape = {.segment_bytes = 512 * 1024}},
           {"leaf_of_a_region_frees_its_sources", &leaf_of_a_region_frees_its_sources<H>}};
 }
 

@@ -65,6 +65,35 @@ void blocking_transfers_move_exactly_what_they_name(Member<H>& me) {
   me.endpoint.barrier();
 }
 
+// Into the segment a network may bring the bytes itself, and in larger fragments.
+template <class H>
+void gets_land_in_the_own_segment(Member<H>& me) {
+  core::Endpoint<H>& ep = me.endpoint;
+  const Bytes half = ep.segment().size / 2;  // what others read, and where gets land
+  std::byte* const landing = ep.segment().address + half;
+  write_pattern(ep.segment().address, half, seed_of(me.self()));
+  const std::vector<std::byte> all = [&] {
+    std::vector<std::byte> bytes(half);
+    write_pattern(bytes.data(), half, seed_of(index(me.next())));
+    return bytes;
+  }();
+  ep.barrier();
+  for (const Bytes bytes : {Bytes{8}, Bytes{513}, Bytes{4097}, Bytes{8193}, Bytes{40'001}, Bytes{100'000}}) {
+    for (const Bytes shift : {Bytes{0}, Bytes{3}}) {
+      for (const bool at_end : {false, true}) {
+        std::byte* const to = at_end ? ep.segment().address + ep.segment().size - bytes : landing + kGuard + shift;
+        std::memset(landing, kUntouched, half);
+        Event first = ep.get_nb(me.next(), to, ep.segment(me.next()).address + shift, bytes);
+        ep.wait(first);
+        EXPECT(me, std::memcmp(to, all.data() + shift, bytes) == 0);
+        EXPECT(me, is_filled(landing, static_cast<Bytes>(to - landing), kUntouched));
+        EXPECT(me, is_filled(to + bytes, static_cast<Bytes>(landing + half - to) - bytes, kUntouched));
+      }
+    }
+  }
+  ep.barrier();
+}
+
 // 0 bytes: nothing is touched, whatever the addresses of the local side.
 template <class H>
 void empty_transfers_complete(Member<H>& me) {
@@ -217,6 +246,7 @@ void as_many_operations_as_promised_are_outstanding(Member<H>& me) {
 template <class H>
 Cases<H> rma_cases() {
   return {{"blocking_transfers_move_exactly_what_they_name", &blocking_transfers_move_exactly_what_they_name<H>},
+          {"gets_land_in_the_own_segment", &gets_land_in_the_own_segment<H>},
           {"empty_transfers_complete", &empty_transfers_complete<H>},
           {"explicit_transfers_complete_in_any_order", &explicit_transfers_complete_in_any_order<H>},
           {"implicit_transfers_complete_by_their_set", &implicit_transfers_complete_by_their_set<H>},

@@ -21,6 +21,9 @@ class BufferPool {
 
   [[nodiscard]] std::span<std::byte> memory() const { return {memory_, numbers_.count() * stride_}; }
   [[nodiscard]] std::byte* at(std::uint32_t which) const { return memory_ + which * stride_; }
+  [[nodiscard]] bool holds(const std::byte* address) const {
+    return address >= memory_ && address < memory_ + numbers_.count() * stride_;
+  }
   // Whose memory that is.
   [[nodiscard]] std::uint32_t number_of(const std::byte* address) const {
     return static_cast<std::uint32_t>(static_cast<Bytes>(address - memory_) / stride_);

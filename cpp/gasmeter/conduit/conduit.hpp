@@ -20,6 +20,8 @@ namespace gasmeter::conduit {
 // Names an operation of core's operation table; kNoOperation: nobody wants to hear of it.
 enum class OperationId : std::uint32_t {};
 inline constexpr OperationId kNoOperation{0xffffffffU};
+// In the place of a put's `local`: its source may change as soon as the hook returns, so that there is nothing to tell.
+inline constexpr OperationId kAtReturn{0xfffffffeU};
 
 // Core's sink for what poll() finds. Both calls may run handlers and may call the conduit's reply hooks.
 class Delivery {
@@ -57,7 +59,8 @@ class Conduit {
   virtual Status commit(const AmBuffer& buffer, const AmCommit& message, OperationId local) = 0;
   virtual void cancel(const AmBuffer& buffer) = 0;
 
-  // `root`: completed() when the data is visible at the target; `local`: when the source may change.
+  // `root`: completed() when the data is visible at the target; `local`: when the source may change, at the latest with
+  // the root. kAtReturn comes with at most capabilities().copied_puts bytes alone: what would be read later is copied.
   virtual Status put(Rank peer, void* to, const void* from, Bytes bytes, OperationId root, OperationId local);
   virtual Status get(Rank peer, void* to, const void* from, Bytes bytes, OperationId root);
 

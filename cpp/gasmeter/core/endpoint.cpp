@@ -484,57 +484,65 @@ std::uint32_t Endpoint<H>::native_parts(Bytes bytes) const {
   return static_cast<std::uint32_t>(std::max<Bytes>(1, (bytes + largest - 1) / largest));
 }
 
-// An immediate transfer of several pieces is always refused: it could not take all its resources at once.
+// An immediate transfer of several pieces is always refused: it could not take all its resources at once. A put whose
+// source has to be free at return waits for that if it is too large for the conduit to copy.
 template <class H>
 template <class Start>
-std::optional<OperationId> Endpoint<H>::start_native(OperationKind kind, Rank rank, Bytes bytes, Flags flags,
-                                                     ImplicitGroup* group, bool with_leaf, Start&& start) {
-  const Bytes largest = conduit_->capabilities().max_transfer;
+std::optional<OperationId> Endpoint<H>::start_native(OperationKind kind, Rank rank, Bytes bytes,
+                                                     const LocalCompletion& local, Flags flags, ImplicitGroup* group,
+                                                     Start&& start) {
+  const conduit::Capabilities& can = conduit_->capabilities();
   const std::uint32_t parts = native_parts(bytes);
   if (is_immediate(flags) && parts > 1) return std::nullopt;
+  const char* const call = kind == OperationKind::put ? "put" : "get";
+  const bool is_copied = local.is_now() && bytes <= can.copied_puts;
   OperationId id{};
-  OperationId leaf = conduit::kNoOperation;
+  OperationId of_local = is_copied ? conduit::kAtReturn : conduit::kNoOperation;
   {
     const std::lock_guard guard(operations_lock_);
     id = operations_.start(kind, parts, group);
-    if (with_leaf) leaf = operations_.start_leaf(id, parts);
+    if (!is_copied && !local.is_with_root()) of_local = operations_.start_local(id, parts, local, group);
   }
   for (std::uint32_t part = 0; part < parts; ++part) {
-    const Bytes offset = part * largest;
+    const Bytes offset = part * can.max_transfer;
     const auto try_once = [&] {
       const std::lock_guard guard(conduit_lock_);
-      return start(offset, std::min(largest, bytes - offset), id, leaf) == Status::ok;
+      return start(offset, std::min(can.max_transfer, bytes - offset), id, of_local) == Status::ok;
     };
     if (!is_immediate(flags)) {
-      wait_for(try_once, kind == OperationKind::put ? "put" : "get", {Waiting::For::transfer, rank});
+      wait_for(try_once, call, {Waiting::For::transfer, rank});
     } else if (!try_once()) {
       const std::lock_guard guard(operations_lock_);
-      operations_.withdraw(id);
+      operations_.withdraw(id, is_copied ? conduit::kNoOperation : of_local);
       return std::nullopt;
     }
+  }
+  if (local.leaf() != nullptr) {
+    *local.leaf() = operations_.event_of(of_local);
+  } else if (local.is_now() && !is_copied) {
+    Event leaf = operations_.event_of(of_local);
+    wait_for([&] { return test(leaf); }, call, {Waiting::For::event, {}, leaf.value_});
   }
   return id;
 }
 
+// What neither copies nor may wait goes as messages, which are copies.
 template <class H>
 std::optional<OperationId> Endpoint<H>::start_put(Rank rank, void* to, const void* from, Bytes bytes,
                                                   LocalCompletion local, Flags flags, ImplicitGroup* group) {
   check_rank(rank);  // before an operation is started
-  if (!native_put_ || local.is_now()) {
+  const bool is_native =
+      native_put_ && !(local.is_now() && is_immediate(flags) && bytes > conduit_->capabilities().copied_puts);
+  if (!is_native) {
     const auto id = Reference<H>::put(*this, rank, to, from, bytes, flags, group);
     if (id) local.complete_now();
     return id;
   }
-  OperationId leaf = conduit::kNoOperation;
-  const auto id =
-      start_native(OperationKind::put, rank, bytes, flags, group, local.leaf() != nullptr,
-                   [&](Bytes offset, Bytes size, OperationId root, OperationId of_leaf) {
-                     leaf = of_leaf;
-                     return conduit_->put(rank, static_cast<std::byte*>(to) + offset,
-                                          static_cast<const std::byte*>(from) + offset, size, root, of_leaf);
-                   });
-  if (id && leaf != conduit::kNoOperation) *local.leaf() = operations_.event_of(leaf);
-  return id;
+  return start_native(OperationKind::put, rank, bytes, local, flags, group,
+                      [&](Bytes offset, Bytes size, OperationId root, OperationId of_local) {
+                        return conduit_->put(rank, static_cast<std::byte*>(to) + offset,
+                                             static_cast<const std::byte*>(from) + offset, size, root, of_local);
+                      });
 }
 
 template <class H>
@@ -542,8 +550,8 @@ std::optional<OperationId> Endpoint<H>::start_get(Rank rank, void* to, const voi
                                                   ImplicitGroup* group) {
   check_rank(rank);  // before an operation is started
   if (!native_get_) return Reference<H>::get(*this, rank, to, from, bytes, flags, group);
-  return start_native(OperationKind::get, rank, bytes, flags, group, false,
-                      [&](Bytes offset, Bytes size, OperationId root, OperationId /*leaf*/) {
+  return start_native(OperationKind::get, rank, bytes, LocalCompletion::defer(), flags, group,
+                      [&](Bytes offset, Bytes size, OperationId root, OperationId /*of_local*/) {
                         return conduit_->get(rank, static_cast<std::byte*>(to) + offset,
                                              static_cast<const std::byte*>(from) + offset, size, root);
                       });

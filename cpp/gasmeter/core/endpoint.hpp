@@ -438,10 +438,11 @@ class Endpoint final : private conduit::Delivery {
   std::optional<OperationId> start_put(Rank rank, void* to, const void* from, Bytes bytes, LocalCompletion local,
                                        Flags flags, ImplicitGroup* group);
   [[nodiscard]] std::uint32_t native_parts(Bytes bytes) const;
-  // Through the conduit's own put or get: calls start(piece's offset, its size, operation) until each is taken.
+  // Through the conduit's own put or get: calls start(piece's offset, its size, operation, its local completion) until
+  // each is taken.
   template <class Start>
-  std::optional<OperationId> start_native(OperationKind kind, Rank rank, Bytes bytes, Flags flags, ImplicitGroup* group,
-                                          bool with_leaf, Start&& start);
+  std::optional<OperationId> start_native(OperationKind kind, Rank rank, Bytes bytes, const LocalCompletion& local,
+                                          Flags flags, ImplicitGroup* group, Start&& start);
   std::optional<OperationId> start_get(Rank rank, void* to, const void* from, Bytes bytes, Flags flags,
                                        ImplicitGroup* group);
   void complete(OperationId id);

@@ -54,21 +54,25 @@ enum class Flags : std::uint32_t {
 // event of its own is done. Paths that have copied by the time they return complete all of them then.
 class LocalCompletion {
  public:
-  [[nodiscard]] static constexpr LocalCompletion now() { return {true, nullptr}; }
-  [[nodiscard]] static constexpr LocalCompletion defer() { return {false, nullptr}; }
-  [[nodiscard]] static constexpr LocalCompletion group() { return {false, nullptr}; }
-  [[nodiscard]] static constexpr LocalCompletion event(Event& leaf) { return {false, &leaf}; }
+  [[nodiscard]] static constexpr LocalCompletion now() { return {When::now, nullptr}; }
+  [[nodiscard]] static constexpr LocalCompletion defer() { return {When::with_root, nullptr}; }
+  [[nodiscard]] static constexpr LocalCompletion group() { return {When::with_group, nullptr}; }
+  [[nodiscard]] static constexpr LocalCompletion event(Event& leaf) { return {When::by_event, &leaf}; }
 
   constexpr void complete_now() const {
     if (leaf_ != nullptr) *leaf_ = Event::done();
   }
   // The source must be free when the call returns: somebody has to copy.
-  [[nodiscard]] constexpr bool is_now() const { return now_; }
+  [[nodiscard]] constexpr bool is_now() const { return when_ == When::now; }
+  // Nobody asks before the operation is complete as a whole.
+  [[nodiscard]] constexpr bool is_with_root() const { return when_ == When::with_root; }
+  [[nodiscard]] constexpr bool is_with_group() const { return when_ == When::with_group; }
   [[nodiscard]] constexpr Event* leaf() const { return leaf_; }
 
  private:
-  constexpr LocalCompletion(bool now, Event* leaf) : now_(now), leaf_(leaf) {}
-  bool now_;
+  enum class When : std::uint8_t { now, with_root, with_group, by_event };
+  constexpr LocalCompletion(When when, Event* leaf) : when_(when), leaf_(leaf) {}
+  When when_;
   Event* leaf_;
 };
 

@@ -25,6 +25,11 @@ inline constexpr HandlerIndex kRequest{7};
 inline constexpr HandlerIndex kFetched{8};
 }  // namespace atomics
 
+namespace reference {
+inline constexpr HandlerIndex kGetLong{9};
+inline constexpr HandlerIndex kGetLongReply{10};
+}  // namespace reference
+
 namespace vis {
 inline constexpr HandlerIndex kPutShape{24};
 inline constexpr HandlerIndex kPutList{25};
@@ -44,9 +49,9 @@ inline constexpr HandlerIndex kReady{50};
 // In ascending order, so that the compiler refuses an index that is used twice, or that clients have.
 inline constexpr std::array kLibraryHandlers = {
     reference::kBarrier,  reference::kPutMedium, reference::kPutLong, reference::kAcknowledge, reference::kGetRequest,
-    reference::kGetReply, atomics::kRequest,     atomics::kFetched,   vis::kPutShape,          vis::kPutList,
-    vis::kGetShape,       vis::kGetList,         vis::kShapeReply,    vis::kListReply,         vis::kPeerCompletion,
-    teams::kFirst,        teams::kPiece,         teams::kReady};
+    reference::kGetReply, atomics::kRequest,     atomics::kFetched,   reference::kGetLong,     reference::kGetLongReply,
+    vis::kPutShape,       vis::kPutList,         vis::kGetShape,      vis::kGetList,           vis::kShapeReply,
+    vis::kListReply,      vis::kPeerCompletion,  teams::kFirst,       teams::kPiece,           teams::kReady};
 static_assert([] {
   std::size_t before = 0;
   for (const HandlerIndex handler : kLibraryHandlers) {

@@ -35,6 +35,7 @@ OperationId OperationTable::start(OperationKind kind, std::uint32_t parts, Impli
     slot.region = group->open_region;
     if (slot.region != ImplicitGroup::kNoRegion) {
       ++slots_[slot.region].remaining;
+      hold_source(slot, kind == OperationKind::put || kind == OperationKind::local);
     } else {
       ++group->issued[static_cast<std::size_t>(kind)];
     }
@@ -69,6 +70,7 @@ void OperationTable::complete(OperationId id) {
   if (slot.group == nullptr || slot.is_region) return;
   if (slot.region != ImplicitGroup::kNoRegion) {
     --slots_[slot.region].remaining;
+    hold_source(slot, false);
   } else {
     ++slot.group->completed[static_cast<std::size_t>(slot.kind)];
   }
@@ -76,12 +78,14 @@ void OperationTable::complete(OperationId id) {
   release(index);
 }
 
-void OperationTable::withdraw(OperationId id) {
+void OperationTable::withdraw(OperationId id, OperationId local) {
   const auto index = static_cast<std::uint32_t>(id);
   Slot& slot = slots_[index];
+  if (local != conduit::kNoOperation && static_cast<std::uint32_t>(local) != slot.leaf) withdraw(local);
   if (slot.group != nullptr) {
     if (slot.region != ImplicitGroup::kNoRegion) {
       --slots_[slot.region].remaining;
+      hold_source(slot, false);
     } else {
       --slot.group->issued[static_cast<std::size_t>(slot.kind)];
     }
@@ -96,6 +100,24 @@ OperationId OperationTable::start_leaf(OperationId root, std::uint32_t parts) {
   slots_[index].root = static_cast<std::uint32_t>(root);
   slot(root).leaf = index;
   return OperationId{index};
+}
+
+OperationId OperationTable::start_local(OperationId root, std::uint32_t parts, const LocalCompletion& local,
+                                        ImplicitGroup* group) {
+  if (local.is_with_root() || (local.is_with_group() && group == nullptr)) return conduit::kNoOperation;
+  if (!local.is_with_group()) return start_leaf(root, parts);
+  if (slot(root).region != ImplicitGroup::kNoRegion) hold_source(slot(root), false);
+  return start(OperationKind::local, parts, group);
+}
+
+void OperationTable::hold_source(Slot& slot, bool holds) {
+  if (slot.holds_source == holds) return;
+  slot.holds_source = holds;
+  if (holds) {
+    ++slots_[slot.region].sources;
+  } else {
+    --slots_[slot.region].sources;
+  }
 }
 
 Event OperationTable::leaf_of(const Event& root) {
@@ -123,7 +145,7 @@ const OperationTable::Slot& OperationTable::slot_of(const Event& event) const {
 }
 
 std::string OperationTable::describe(const Event& event) const {
-  static constexpr std::array kNames{"put", "get", "active message", "read-modify-write"};
+  static constexpr std::array kNames{"put", "get", "active message", "read-modify-write", "local completion"};
   if (event.is_done()) return "an event that is complete";
   const Slot& slot = slot_of(event);
   const char* const name = slot.is_region ? "access region" : kNames[static_cast<std::size_t>(slot.kind)];

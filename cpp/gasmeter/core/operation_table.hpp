@@ -15,9 +15,9 @@ namespace gasmeter::core {
 
 using conduit::OperationId;
 
-// The kind of an operation decides which implicit group it counts for.
-enum class OperationKind : std::uint8_t { put, get, am, rmw };
-inline constexpr std::size_t kOperationKinds = 4;
+// The kind of an operation decides which implicit group it counts for; `local`: until the source of a put may change.
+enum class OperationKind : std::uint8_t { put, get, am, rmw, local };
+inline constexpr std::size_t kOperationKinds = 5;
 
 // Implicit operations of one thread that no event names.
 struct ImplicitGroup {
@@ -27,11 +27,7 @@ struct ImplicitGroup {
 
   static constexpr std::uint32_t kNoRegion = 0xffffffffU;
 
-  // Local completion (EventSet::local) comes with the copy or, at the latest, with the put itself.
   [[nodiscard]] bool is_complete(EventSet set) const {
-    if ((static_cast<unsigned>(set) & static_cast<unsigned>(EventSet::local)) != 0) {
-      set = static_cast<EventSet>(static_cast<unsigned>(set) | static_cast<unsigned>(EventSet::put));
-    }
     for (std::size_t kind = 0; kind < kOperationKinds; ++kind) {
       const bool named = ((static_cast<unsigned>(set) >> kind) & 1U) != 0;
       if (named && issued[kind] != completed[kind]) return false;
@@ -54,15 +50,18 @@ class OperationTable {
   [[nodiscard]] bool answered(OperationId id, Rank peer);
   // One part is complete.
   void complete(OperationId id);
-  // Takes back an operation of which nothing was started, and its leaf.
-  void withdraw(OperationId id);
+  // Takes back an operation of which nothing was started, and what start_local() made of it.
+  void withdraw(OperationId id, OperationId local = conduit::kNoOperation);
 
   [[nodiscard]] Event event_of(OperationId id) const { return Event(static_cast<std::uint32_t>(id) + 2); }
   // A put's local completion as an operation of its own. Consuming the root consumes the leaf, too; the leaf counts as
   // complete when the root is.
   OperationId start_leaf(OperationId root, std::uint32_t parts);
+  // A put's local completion as it was asked for: a leaf, or an implicit operation of the root's group that belongs to
+  // EventSet::local and, in an access region, to the region and its leaf. kNoOperation if it comes with the root.
+  OperationId start_local(OperationId root, std::uint32_t parts, const LocalCompletion& local, ImplicitGroup* group);
   // The root's leaf, if it has one that is not consumed; done() otherwise. A query: the same answer until it is
-  // consumed. The sources of an access region's puts are free when the region is complete, so its leaf is then, too.
+  // consumed. An access region's is complete when the sources of all its puts are free.
   [[nodiscard]] Event leaf_of(const Event& root);
   // For reports: what the event is of and how much of it is missing.
   [[nodiscard]] std::string describe(const Event& event) const;
@@ -88,22 +87,28 @@ class OperationTable {
     Rank peer{};
     std::uint32_t next_free = 0;
     std::uint32_t region = ImplicitGroup::kNoRegion;
+    std::uint32_t sources = 0;  // of a region: those of puts that must not change yet
     OperationKind kind = OperationKind::put;
     std::uint32_t leaf = kEnd;  // of a root
     std::uint32_t root = kEnd;  // of a leaf
     bool is_region = false;
     bool is_free = true;
-    bool is_forsaken = false;  // a leaf whose root was consumed first: freed when it completes
-    bool has_leaf = false;     // of a region: was asked for its leaf once
-    bool is_bound = false;     // a leaf that completes with its root and in no other way
+    bool is_forsaken = false;   // a leaf whose root was consumed first: freed when it completes
+    bool has_leaf = false;      // of a region: was asked for its leaf once
+    bool is_bound = false;      // a region's leaf
+    bool holds_source = false;  // in a region: its completion frees one
     ImplicitGroup* group = nullptr;
   };
 
   [[nodiscard]] Slot& slot(OperationId id) { return slots_[static_cast<std::uint32_t>(id)]; }
   [[nodiscard]] bool is_complete(const Slot& slot) const {
-    return (slot.remaining == 0 && !slot.is_bound) || (slot.root != kEnd && slots_[slot.root].remaining == 0);
+    if (slot.root == kEnd) return slot.remaining == 0;
+    const Slot& root = slots_[slot.root];
+    return root.remaining == 0 || (slot.is_bound ? root.sources == 0 : slot.remaining == 0);
   }
   [[nodiscard]] const Slot& slot_of(const Event& event) const;  // throws unless it is outstanding
+  // Of an operation in a region.
+  void hold_source(Slot& slot, bool holds);
   void consume(Event& event);
   std::size_t consume_complete(std::span<Event> events);
   std::uint32_t take();

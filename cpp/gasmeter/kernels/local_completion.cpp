@@ -1,7 +1,8 @@
-// A flood of puts from one private buffer, which is written to again after each put as soon as that is allowed: when
+// A flood of puts from one buffer, which is written to again after each put as soon as that is allowed: when
 // its local completion is an event of its own, when the put returns with it, or when the whole put is complete.
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <vector>
 
 #include "gasmeter/bench/pattern.hpp"
@@ -37,7 +38,9 @@ class LocalCompletion final : public Program {
         op_(completion_op(settings.op)),
         size_(settings.size),
         seed_(settings.seed),
-        source_(size_),
+        private_(size_),
+        source_(settings.text("local") == "segment" ? std::span(endpoint.segment().address, size_)
+                                                    : std::span<std::byte>(private_)),
         roots_(places_of(settings)) {
     require_ranks(settings, 2);
     remote_ = endpoint.segment(Rank{1}).address;
@@ -123,7 +126,8 @@ class LocalCompletion final : public Program {
   CompletionOp op_;
   Bytes size_;
   std::uint64_t seed_;
-  AlignedBuffer source_;
+  AlignedBuffer private_;
+  std::span<std::byte> source_;
   std::vector<core::Event> roots_;  // of the puts under way, by their place
   std::byte* remote_ = nullptr;
   bool checking_ = false;
@@ -136,13 +140,19 @@ void register_local_completion(Registry& registry) {
   const MetricInfo complete{"bandwidth", "payload of puts, until all are remotely complete"};
   Kernel kernel = kernel_of<LocalCompletion>(
       {.name = "local-completion",
-       .summary = "puts from one private buffer that is used again after each: when it may be, and at what rate",
+       .summary = "puts from one buffer that is used again after each: when it may be, and at what rate",
        .ops = {{"event", "the source is used again when an event of its own is complete", {reusable, complete}},
                {"now", "a put returns when its source may be used again", {reusable, complete}},
                {"defer", "the source is used again when the whole put is complete", {reusable, complete}}},
        .variants = {},
        .options =
-           {{"window", "int", "64", "puts", {}, "under way at once at most; fewer of large ones, 8 MiB in all"}}},
+           {{"local",
+             "choice",
+             "outside",
+             "",
+             {"outside", "segment"},
+             "where the buffer lies: in memory of its own, or in the segment, which a card may read by itself"},
+            {"window", "int", "64", "puts", {}, "under way at once at most; fewer of large ones, 8 MiB in all"}}},
       [](const Settings& settings) { return places_of(settings) * settings.size; });
   kernel.check = [](const Settings& settings) {
     const std::int64_t window = settings.integer("window");

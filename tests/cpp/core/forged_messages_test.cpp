@@ -214,6 +214,53 @@ TEST_CASE("a_get_takes_the_reply_that_it_asked_for_and_no_other") {
   CHECK(v.endpoint.outstanding_operations() == 0);
 }
 
+TEST_CASE("a_get_into_the_segment_takes_the_long_reply_that_it_asked_for_and_no_other") {
+  using namespace reference;
+  Victim v;
+  constexpr Bytes kBytes = 6000;
+  const std::vector<std::byte> data(kBytes, std::byte{7});
+  std::byte* const end = v.mine() + v.size();
+  const auto ask = [](const void* from, std::int32_t bytes, const void* to) {
+    return short_request(kGetLong, Words{3} + wide(from) + Words{0, 0, bytes} + wide(to));
+  };
+  v.refuses(kGetLong, "get (Long)",
+            {ask(end - 7, 8, v.theirs.data()), ask(v.mine(), kMany, v.theirs.data()),
+             ask(v.mine(), 8, v.theirs.data() + kSegment - 7), ask(v.mine(), 8, v.mine()), ask(v.mine(), 8, nullptr),
+             short_request(kGetLong, Words{3} + wide(v.mine()) + Words{0, 0, 8}),
+             short_reply(kGetLong, Words{3} + wide(v.mine()) + Words{0, 0, 8} + wide(v.theirs.data()))});
+  std::byte* const to = v.mine() + 16;
+  Event event = v.endpoint.get_nb(Rank{1}, to, v.theirs.data(), kBytes);
+  REQUIRE(v.conduit.sent.size() == 1);
+  const Words asked = v.conduit.sent[0].words;
+  REQUIRE(asked.size() == 8);
+  CHECK(v.conduit.sent[0].handler == kGetLong);
+  const Words right{asked[0], asked[3], asked[4]};
+  const auto reply = [&](const Words& words, Bytes bytes) {
+    return Mail{Category::long_message,
+                false,
+                kGetLongReply,
+                words,
+                {data.begin(), data.begin() + static_cast<std::ptrdiff_t>(bytes)},
+                Rank{1},
+                to};
+  };
+  v.refuses(kGetLongReply, "get reply (Long)",
+            {reply(right, kBytes - 1), reply({right[0] + 1, right[1], right[2]}, kBytes),
+             reply({right[0], right[1] + 1, right[2]}, kBytes), reply({right[0], right[1], right[2] + 1}, kBytes),
+             reply({right[0]}, kBytes), medium_reply(kGetLongReply, right, data), short_reply(kGetLongReply, right)});
+  v.refuses(kGetReply, "get reply", {medium_reply(kGetReply, right, data)});
+  CHECK_FALSE(v.endpoint.test(event));
+  v.deliver(reply(right, kBytes));
+  CHECK(v.endpoint.test(event));
+  v.refuses(kGetLongReply, "get reply (Long)", {reply(right, kBytes)});  // once
+  // Not where it was asked for.
+  event = v.endpoint.get_nb(Rank{1}, to, v.theirs.data(), kBytes);
+  const Words again = v.conduit.sent[1].words;
+  Mail elsewhere = reply({again[0], again[3], again[4]}, kBytes);
+  elsewhere.destination = to + 1;
+  v.refuses(kGetLongReply, "get reply (Long)", {elsewhere});
+}
+
 TEST_CASE("forged_atomics_are_refused") {
   using atomics::kFetched;
   using atomics::kRequest;

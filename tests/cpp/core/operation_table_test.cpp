@@ -45,9 +45,7 @@ struct Model {
     return count;
   }
   [[nodiscard]] bool is_complete(EventSet set) const {
-    auto named = static_cast<unsigned>(set);
-    // A put that copies nothing holds its source until it is complete.
-    if ((named & static_cast<unsigned>(EventSet::local)) != 0) named |= static_cast<unsigned>(EventSet::put);
+    const auto named = static_cast<unsigned>(set);
     for (const Operation& o : operations) {
       const unsigned bit = 1U << static_cast<unsigned>(o.kind);
       if (o.implicit && !o.region && !o.over && (named & bit) != 0) return false;
@@ -319,6 +317,61 @@ TEST_CASE("a root takes its leaf with it") {
   Put refused(table);
   table.withdraw(refused.root);
   CHECK(table.outstanding() == 0);
+}
+
+TEST_CASE("a put of a group is complete at this side before it is complete as a whole") {
+  const auto root_of = [](OperationTable& table, ImplicitGroup& group) {
+    return table.start(OperationKind::put, 2, &group);
+  };
+  OperationTable table;
+  ImplicitGroup group;
+  const OperationId root = root_of(table, group);
+  const OperationId local = table.start_local(root, 2, LocalCompletion::group(), &group);
+  CHECK(table.start_local(root, 2, LocalCompletion::defer(), &group) == conduit::kNoOperation);
+  CHECK(table.start_local(root, 2, LocalCompletion::group(), nullptr) == conduit::kNoOperation);
+  table.complete(local);
+  CHECK_FALSE(group.is_complete(EventSet::local));
+  table.complete(local);
+  CHECK(group.is_complete(EventSet::local));
+  CHECK_FALSE(group.is_complete(EventSet::put));
+  table.complete(root);
+  table.complete(root);
+  CHECK(group.is_complete(EventSet::all));
+
+  const OperationId refused = root_of(table, group);
+  table.withdraw(refused, table.start_local(refused, 2, LocalCompletion::group(), &group));
+  CHECK(group.is_complete(EventSet::all));
+  CHECK(table.outstanding() == 0);
+}
+
+TEST_CASE("a region's leaf is complete when the sources of all its puts are free") {
+  for (const bool with_another : {false, true}) {
+    CAPTURE(with_another);
+    OperationTable table;
+    ImplicitGroup group;
+    table.begin_region(group);
+    const OperationId put = table.start(OperationKind::put, 1, &group);
+    const OperationId local = table.start_local(put, 1, LocalCompletion::group(), &group);
+    OperationId other{};
+    if (with_another) other = table.start(OperationKind::put, 1, &group);  // its source is free with the whole
+    const OperationId get = table.start(OperationKind::get, 1, &group);
+    const OperationId refused = table.start(OperationKind::put, 1, &group);
+    table.withdraw(refused, table.start_local(refused, 1, LocalCompletion::group(), &group));
+    Event region = table.end_region(group);
+    Event leaf = table.leaf_of(region);
+    CHECK_FALSE(table.test(leaf));
+    table.complete(local);
+    if (with_another) {
+      CHECK_FALSE(table.test(leaf));
+      table.complete(other);
+    }
+    CHECK(table.test(leaf));
+    CHECK_FALSE(table.test(region));
+    table.complete(put);
+    table.complete(get);
+    CHECK(table.test(region));
+    CHECK(table.outstanding() == 0);
+  }
 }
 
 TEST_CASE("a region's leaf is complete when the region is, and goes with it") {

@@ -58,6 +58,28 @@ void on_get_reply(Token<H>& token) {
   message.complete_operation();
 }
 
+// Straight to where the other wants it.
+template <class H>
+void on_get_long(Token<H>& token) {
+  const Incoming<H> message(token);
+  message.expect_form(Category::short_message, Incoming<H>::Sent::request, 8);
+  const std::byte* const from = message.address(1);
+  const Bytes bytes = message.word(5);
+  std::byte* const to = message.address(6);
+  message.expect_in_segment(from, bytes);
+  message.expect(bytes <= token.max_reply_long(3), "it asks for more than a reply holds");
+  message.expect(token.endpoint().segment(token.source()).holds(to, bytes), "it names memory outside its own segment");
+  (void)token.reply_long(kGetLongReply, from, bytes, to, token.argument(0), token.argument(3), token.argument(4));
+}
+
+template <class H>
+void on_get_long_reply(Token<H>& token) {
+  const Incoming<H> message(token);
+  message.expect_form(Category::long_message, Incoming<H>::Sent::reply, 3);
+  message.expect(message.claim_landing(token.size()) == token.payload(), "its data is not where it was asked for");
+  message.complete_operation();
+}
+
 }  // namespace
 
 template <class H>
@@ -67,6 +89,8 @@ void Reference<H>::register_handlers(HandlerTable<H>& handlers) {
   handlers.add({kGetRequest, &on_get_request<H>, nullptr, "get"});
   handlers.add({kAcknowledge, &on_acknowledge<H>, nullptr, "acknowledge"});
   handlers.add({kGetReply, &on_get_reply<H>, nullptr, "get reply"});
+  handlers.add({kGetLong, &on_get_long<H>, nullptr, "get (Long)"});
+  handlers.add({kGetLongReply, &on_get_long_reply<H>, nullptr, "get reply (Long)"});
 }
 
 template <class H>
@@ -122,21 +146,28 @@ Status Reference<H>::put_parts(Ep& ep, Rank rank, void* to, const void* from, By
   return Status::ok;
 }
 
+// A Long reply lands in a segment alone: there it takes fewer fragments, and no copy out of a message.
 template <class H>
 Status Reference<H>::get_parts(Ep& ep, Rank rank, void* to, const void* from, Bytes bytes, Flags flags,
                                OperationId id) {
-  const Bytes fragment = ep.max_medium();
+  const bool as_long = bytes > ep.max_medium() && ep.max_long() > ep.max_medium() && ep.segment().holds(to, bytes);
+  const Bytes fragment = as_long ? ep.max_long() : ep.max_medium();
   const auto parts = static_cast<std::uint32_t>(std::max<Bytes>(1, (bytes + fragment - 1) / fragment));
   if (is_immediate(flags) && parts > 1) return Status::no_resource;
   await(ep, rank, id, parts);
+  const auto operation = static_cast<std::int32_t>(id);
   for (std::uint32_t part = 0; part < parts; ++part) {
     const Bytes offset = part * fragment;
     const Bytes size = std::min(fragment, bytes - offset);
+    const auto asked = static_cast<std::int32_t>(size);
     const std::uint64_t source = bits(static_cast<const std::byte*>(from) + offset);
-    AwaitedData<H> landing(ep, {static_cast<std::byte*>(to) + offset, size, id, rank, kGetReply});
+    std::byte* const target = static_cast<std::byte*>(to) + offset;
+    AwaitedData<H> landing(ep, {target, size, id, rank, as_long ? kGetLongReply : kGetReply});
     const Status status =
-        ep.request_short(rank, kGetRequest, flags, static_cast<std::int32_t>(id), low(source), high(source),
-                         landing.place(), landing.generation(), static_cast<std::int32_t>(size));
+        as_long ? ep.request_short(rank, kGetLong, flags, operation, low(source), high(source), landing.place(),
+                                   landing.generation(), asked, low(bits(target)), high(bits(target)))
+                : ep.request_short(rank, kGetRequest, flags, operation, low(source), high(source), landing.place(),
+                                   landing.generation(), asked);
     if (status != Status::ok) return status;
     landing.sent();
   }

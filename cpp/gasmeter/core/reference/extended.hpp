@@ -1,6 +1,8 @@
 // The Extended API over active messages: what makes a conduit complete that only carries messages.
 //   put: a Long (or Medium, as the conduit prefers) request per fragment, each answered by a Short reply
-//   get: a Short request per fragment, each answered by a Medium reply
+//   get: a Short request per fragment, each answered by a Medium reply, or by a Long one into the caller's segment
+//   where
+//        that takes fewer
 #pragma once
 
 #include <cstdint>

@@ -244,21 +244,21 @@ typename Vis<H>::Started Vis<H>::start_parts(Rank rank, const Transfer& transfer
   {
     const std::lock_guard guard(internals(ep_).operations_lock());
     id = internals(ep_).operations().start(call.is_put ? OperationKind::put : OperationKind::get, 1, call.group);
-    if (mechanism == Mechanism::pieces && call.local.leaf() != nullptr)
-      leaf = internals(ep_).operations().start_leaf(id, 1);
+    if (mechanism == Mechanism::pieces && !call.local.is_now())
+      leaf = internals(ep_).operations().start_local(id, 1, call.local, call.group);
   }
   const bool started = mechanism == Mechanism::pieces ? by_pieces(rank, transfer, call, id, leaf)
                        : call.is_put                  ? put_packed(rank, transfer, call, id)
                                                       : get_packed(rank, transfer, call, id);
   if (!started) {
     const std::lock_guard guard(internals(ep_).operations_lock());
-    internals(ep_).operations().withdraw(id);
+    internals(ep_).operations().withdraw(id, leaf);
     return {Result::refused};
   }
   if (leaf == kNoOperation) {
     call.local.complete_now();
   } else {
-    *call.local.leaf() = internals(ep_).operations().event_of(leaf);
+    if (call.local.leaf() != nullptr) *call.local.leaf() = internals(ep_).operations().event_of(leaf);
     internals(ep_).complete(leaf);
   }
   internals(ep_).complete(id);

@@ -13,6 +13,7 @@ struct AmOptions {
   Lock lock = Lock::message;   // what the AM lock is taken for
   bool send_poll = false;      // the mailbox is looked at before each packet that is sent
   unsigned outstanding = 0;    // requests under way to a peer on another node until it has handled some; 0: any number
+  bool rma_puts = false;       // puts are commands of the RMA unit, not messages
   bool node_by_memory = true;  // ranks of a node exchange messages through its memory, not through the card
 
   [[nodiscard]] static constexpr AmOptions early() {

@@ -16,9 +16,12 @@ using conduit::AmBuffer;
 using conduit::AmCommit;
 using conduit::AmHeader;
 using conduit::Category;
+using conduit::OperationId;
 using conduit::SharedPrice;
 
 namespace {
+
+constexpr unsigned kPutCommands = 2;  // a put, and a get behind it
 
 WireHeader wire_header(const AmHeader& header, Bytes size) {
   WireHeader result;
@@ -54,6 +57,11 @@ ExtollConduit::ExtollConduit(ExtollNetwork& network, sim::ModelHost host, Rank r
   capabilities_.medium_puts = kMostMedium;
   port_.hold_when_full();
   port_.register_memory(bounce_.memory());
+  if (!options_.rma_puts) return;
+  capabilities_.native_put = true;
+  capabilities_.max_transfer = kMostLong;
+  capabilities_.copied_puts = kMostLong;
+  port_.register_memory(read_back_.memory());
 }
 
 void ExtollConduit::attach(std::span<std::byte> segment) {
@@ -107,7 +115,7 @@ Status ExtollConduit::commit(const AmBuffer& buffer, const AmCommit& commit, con
   host_.charge(conduit::PrivatePrice::header_build);
   WireHeader header = wire_header(buffer.header, commit.size);
   header.handler = commit.handler;
-  local_done_.add(local);
+  done_.add(local);
   const Rank to = buffer.header.peer;
   if (is_near(to)) {
     commit_near(buffer, commit, header);
@@ -142,10 +150,53 @@ Status ExtollConduit::commit(const AmBuffer& buffer, const AmCommit& commit, con
 
 void ExtollConduit::start_put(const AmBuffer& buffer, const AmCommit& commit) {
   if (options_.lock == AmOptions::Lock::packet) host_.charge(conduit::PrivatePrice::own_lock);
-  if (port_.rma_put(buffer.header.peer, commit.destination, buffer.data, commit.size,
-                    Notify::requester | Notify::completer) != Status::ok) {
-    throw UsageError("extoll: no room in the card for a put, although fewer are under way than it takes");
+  command(port_.rma_put(buffer.header.peer, commit.destination, buffer.data, commit.size,
+                        Notify::requester | Notify::completer));
+}
+
+// ---- puts
+
+// From where the bytes lie, unless the card may not read there or they may change at once. What Longs need is left to
+// them: a command for each buffer.
+Status ExtollConduit::put(Rank peer, void* to, const void* from, Bytes bytes, OperationId root, OperationId local) {
+  const bool at_return = local == conduit::kAtReturn;
+  if (at_return) local = conduit::kNoOperation;
+  if (bytes == 0 || is_near(peer)) {
+    host_.synchronise();  // ranks of the node see either memory
+    if (bytes != 0) host_.copy(to, from, bytes);
+    done_.add(root);
+    done_.add(local);
+    return Status::ok;
   }
+  const bool is_copied = at_return || !port_.is_registered(from, bytes);
+  if (read_back_.free() == 0 || (is_copied && bounce_.free() == 0)) return Status::no_resource;  // notifications wake
+  if (port_.rma_room() < kPutCommands + kBounceBuffers) {
+    port_.wake_on_rma_room();
+    return Status::no_resource;
+  }
+  if (options_.lock != AmOptions::Lock::none) host_.charge(conduit::PrivatePrice::own_lock);
+  if (is_copied) {
+    std::byte* const bounce = bounce_.at(bounce_.take());
+    host_.copy(bounce, from, bytes);
+    from = bounce;
+    done_.add(local);
+    local = conduit::kNoOperation;
+  }
+  const bool is_told = is_copied || local != conduit::kNoOperation;
+  command(port_.rma_put(peer, to, from, bytes, is_told ? Notify::requester : Notify::none));
+  if (local != conduit::kNoOperation) leaves_.push_back(local);
+  // Behind it, as nothing on the way overtakes: what comes back says that the bytes are there.
+  const std::uint32_t which = read_back_.take();
+  roots_[which] = root;
+  const Bytes word = std::min(bytes, kReadBack);
+  command(
+      port_.rma_get(peer, read_back_.at(which), static_cast<std::byte*>(to) + bytes - word, word, Notify::completer));
+  return Status::ok;
+}
+
+void ExtollConduit::command(Status taken) {
+  if (taken == Status::ok) return;
+  throw UsageError("extoll: no room in the card for a command, although fewer are under way than it takes");
 }
 
 // Sends until all packets are gone or the card has no room; whether all are.

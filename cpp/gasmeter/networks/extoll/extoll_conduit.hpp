@@ -1,12 +1,13 @@
-// GASNet's Core API over VELO and RMA: try hooks and nothing else, so that core's reference implementations do the
-// rest.
+// GASNet's Core API over VELO and RMA: try hooks and, if asked for, puts; core's reference implementations do the rest.
 //
 // Shorts and Mediums go through VELO, and so do header and arguments of a Long, whose payload a put of the RMA unit
 // carries. What arrives in several packets is put together per source, since packets of different sources interleave.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -26,7 +27,8 @@ class ExtollNetwork;
 // One rank's. Lives no longer than the network. Has the port to itself.
 class ExtollConduit final : public conduit::Conduit {
  public:
-  static constexpr unsigned kBounceBuffers = 8;  // that Longs are sent from
+  static constexpr unsigned kBounceBuffers = 8;  // that Longs are sent from, and puts whose memory may not be
+  static constexpr unsigned kPutsUnderWay = 64;  // that are not complete
 
   // Throws UsageError for a card whose packets do not hold a header and two arguments.
   ExtollConduit(ExtollNetwork& network, sim::ModelHost host, Rank rank, const AmOptions& options = {});
@@ -37,6 +39,8 @@ class ExtollConduit final : public conduit::Conduit {
                  conduit::AmBuffer& out) override;
   Status commit(const conduit::AmBuffer& buffer, const conduit::AmCommit& message, conduit::OperationId local) override;
   void cancel(const conduit::AmBuffer& buffer) override;
+  Status put(Rank peer, void* to, const void* from, Bytes bytes, conduit::OperationId root,
+             conduit::OperationId local) override;
   unsigned poll(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter) override;
 
   // For tests: messages of which some packets had come, at a time; ranks for which something is kept.
@@ -44,6 +48,8 @@ class ExtollConduit final : public conduit::Conduit {
   [[nodiscard]] std::size_t sources() const { return sources_.size(); }
 
  private:
+  static constexpr Bytes kReadBack = 8;
+
   // A message of which the card has not taken all packets yet.
   struct Outgoing {
     Rank to;
@@ -68,6 +74,7 @@ class ExtollConduit final : public conduit::Conduit {
   void commit_near(const conduit::AmBuffer& buffer, const conduit::AmCommit& commit, const WireHeader& header);
   void give_slot(Inbox& inbox);
   void start_put(const conduit::AmBuffer& buffer, const conduit::AmCommit& commit);
+  static void command(Status taken);
   bool send(Rank to, PacketCutter& cutter);
   bool push_outbox();
   void wait_for_room(unsigned packets);
@@ -76,6 +83,8 @@ class ExtollConduit final : public conduit::Conduit {
 
   // ---- receiving
   void take_notification();
+  void sent_from(const std::byte* address);
+  void put_done(std::uint32_t which);
   void take_credits(const VeloPacket& packet);
   void handled(Rank source);
   void landed(Rank source, void* destination, Bytes size);
@@ -99,10 +108,13 @@ class ExtollConduit final : public conduit::Conduit {
   bool news_ = false;    // something that was refused may be had now
   Bytes per_packet_;
   conduit::Capabilities capabilities_;
-  conduit::LocalCompletions local_done_;
+  conduit::LocalCompletions done_;
   std::vector<Outgoing> outbox_;  // from first_out_ on
   std::size_t first_out_ = 0;
   BufferPool bounce_{"extoll", kBounceBuffers, kMostLong};
+  BufferPool read_back_{"extoll", kPutsUnderWay, kReadBack};  // where the word that is read behind each put goes
+  std::array<conduit::OperationId, kPutsUnderWay> roots_{};   // of those puts
+  std::deque<conduit::OperationId> leaves_;  // of puts from the program's memory, in the order in which that is read
   std::unordered_map<std::uint32_t, Source> sources_;
   std::unordered_map<std::uint32_t, Flow> flows_;
   std::vector<Rank> creditors_;  // are owed so much that they have to be told

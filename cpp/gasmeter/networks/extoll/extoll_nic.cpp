@@ -160,10 +160,11 @@ SimTime ExtollNic::arrived(sim::Packet& packet, SimTime now) {
   return here;
 }
 
+// A read of host memory does not pass the writes before it (HyperTransport's order).
 void ExtollNic::serve_get(RmaPacket& request, SimTime here) {
   network_.port(request.peer).require_registered(request.read_at, request.total, "get", request.owner);
   responder_.accept({PacketKind::response, request.notify, request.peer, request.owner, request.read_at,
-                     request.write_at, request.total, here});
+                     request.write_at, request.total, std::max(here, completer_.written())});
   give(request);
 }
 

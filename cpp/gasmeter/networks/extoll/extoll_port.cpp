@@ -153,21 +153,29 @@ void ExtollPort::forget_memory(std::span<std::byte> memory) {
   registered_.erase(found);
 }
 
-void ExtollPort::require_registered(const void* memory, Bytes bytes, const char* what, Rank by) const {
+bool ExtollPort::is_registered(const void* memory, Bytes bytes) const {
   const auto first = reinterpret_cast<std::uintptr_t>(memory);
-  for (const std::span<const std::byte>& each : registered_) {
+  return std::any_of(registered_.begin(), registered_.end(), [&](const std::span<const std::byte>& each) {
     const auto begin = reinterpret_cast<std::uintptr_t>(each.data());
-    if (first >= begin && first - begin <= each.size() && bytes <= each.size() - (first - begin)) return;
-  }
+    return first >= begin && first - begin <= each.size() && bytes <= each.size() - (first - begin);
+  });
+}
+
+void ExtollPort::require_registered(const void* memory, Bytes bytes, const char* what, Rank by) const {
+  if (is_registered(memory, bytes)) return;
   throw UsageError("extoll: " + text_of(by) + "'s " + what + " of " + std::to_string(bytes) +
                    " bytes reaches memory that " + text_of(rank()) + " has not registered");
 }
 
-bool ExtollPort::take_command() {
+unsigned ExtollPort::rma_room() {
   host_.synchronise();
-  if (commands_ == kRmaCommands) {
+  return kRmaCommands - commands_;
+}
+
+bool ExtollPort::take_command() {
+  if (rma_room() == 0) {
     ++counters_.refused;
-    wants_command_ = true;
+    wake_on_rma_room();
     return false;
   }
   ++commands_;

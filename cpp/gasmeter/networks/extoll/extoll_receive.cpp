@@ -19,12 +19,13 @@ using conduit::PollFilter;
 using conduit::SharedPrice;
 
 unsigned ExtollConduit::poll(Delivery& sink, unsigned budget, PollFilter filter) {
-  unsigned handed = local_done_.report(sink, budget);
+  unsigned handed = done_.report(sink, budget);
   locked_ = false;
   news_ = false;
   if (first_out_ != outbox_.size() && push_outbox()) news_ = true;
   host_.synchronise();
   while (port_.has_notification()) take_notification();
+  handed += done_.report(sink, budget - handed);
   while (handed < budget) {
     if (Message* const ready = next_ready(filter)) {
       deliver(sink, *ready);
@@ -51,11 +52,14 @@ void ExtollConduit::take_notification() {
   const auto notification = port_.notification_next();
   switch (notification->kind) {
     case Notification::Kind::requester:
-      bounce_.give(bounce_.number_of(notification->address));
-      news_ = true;
+      sent_from(notification->address);
       return;
     case Notification::Kind::completer:
-      landed(notification->peer, notification->address, notification->size);
+      if (read_back_.holds(notification->address)) {
+        put_done(read_back_.number_of(notification->address));
+      } else {
+        landed(notification->peer, notification->address, notification->size);
+      }
       return;
     case Notification::Kind::responder:
     case Notification::Kind::dropped:
@@ -63,6 +67,23 @@ void ExtollConduit::take_notification() {
   }
   throw UsageError("extoll: rank " + std::to_string(index(port_.rank())) + " gets a notification of rank " +
                    std::to_string(index(notification->peer)) + " that the conduit has not asked for");
+}
+
+// The card reads what a rank sends in the order of its commands.
+void ExtollConduit::sent_from(const std::byte* address) {
+  news_ = true;
+  if (bounce_.holds(address)) {
+    bounce_.give(bounce_.number_of(address));
+    return;
+  }
+  done_.add(leaves_.front());
+  leaves_.pop_front();
+}
+
+void ExtollConduit::put_done(std::uint32_t which) {
+  done_.add(roots_[which]);
+  read_back_.give(which);
+  news_ = true;
 }
 
 // Puts of a pair arrive in order, and so do headers: the n-th of one belongs to the n-th of the other.

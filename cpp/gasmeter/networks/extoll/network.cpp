@@ -43,6 +43,13 @@ const std::vector<OptionInfo>& options() {
        "messages",
        {},
        "requests under way to a rank of another node until it has handled some; 0: any number, its card holds them"},
+      {"put",
+       "choice",
+       "messages",
+       "",
+       {"messages", "rma"},
+       "puts are active messages that are answered, or commands of the RMA unit that the target's software does not "
+       "see"},
       {"receive",
        "choice",
        "am",
@@ -78,6 +85,7 @@ AmOptions am_options(const Settings& settings) {
                      "': allowed are 1 to 65535 requests, and 0 for any number");
   }
   options.outstanding = static_cast<unsigned>(outstanding);
+  options.rma_puts = settings.text("put") == "rma";
   options.node_by_memory = settings.text("node_local") == "shared";
   const std::string& lock = settings.text("lock");
   if (lock == "none") options.lock = AmOptions::Lock::none;
@@ -180,6 +188,17 @@ std::vector<ConformanceSetup> conformance() {
       {.name = "improved, looped, tiny mailbox", .machine = "tight", .options = {{"node_local", "loop"}}},
       {.name = "improved, looped, four outstanding",
        .options = {{"node_local", "loop"}, {"outstanding", "4"}},
+       .repeats = true},
+      {.name = "puts by RMA",
+       .family = "extoll-rma",
+       .options = {{"put", "rma"}},
+       .trials = {{Trial::compared, {{4, 2}}}, {Trial::third_refused, {{3, 3}}}},
+       .repeats = true},
+      {.name = "puts by RMA, looped, tiny mailbox",
+       .family = "extoll-rma",
+       .machine = "tight",
+       .options = {{"put", "rma"}, {"node_local", "loop"}},
+       .trials = {{Trial::compared, {{4, 2}}}},
        .repeats = true},
       {.name = "early, looped",
        .family = "extoll-early",

@@ -80,7 +80,8 @@ void RmaReader::finish(const RmaPacket& packet, SimTime now) {
 RmaCompleter::RmaCompleter(ExtollNic& nic) : nic_(nic), writing_(nic.engine(), nic.node(), *this) {}
 
 void RmaCompleter::arrived(RmaPacket& packet, SimTime here) {
-  writing_.push(packet, engine_.serve(here, nic_.parameters().completer));
+  written_ = engine_.serve(here, nic_.parameters().completer);
+  writing_.push(packet, written_);
 }
 
 void RmaCompleter::write(RmaPacket& packet, SimTime now) {

@@ -61,12 +61,15 @@ class RmaCompleter {
 
   // All bytes of the packet are in the card at `here`.
   void arrived(RmaPacket& packet, SimTime here);
+  // When all that has arrived is in memory.
+  [[nodiscard]] SimTime written() const { return written_; }
 
  private:
   void write(RmaPacket& packet, SimTime now);
 
   ExtollNic& nic_;
   FifoServer engine_;
+  SimTime written_;
   Pipeline<RmaPacket, RmaCompleter, &RmaCompleter::write> writing_;
 };
 

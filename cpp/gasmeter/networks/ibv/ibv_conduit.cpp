@@ -70,6 +70,7 @@ IbvConduit::IbvConduit(IbvContext& context, sim::ModelHost host, unsigned ranks,
   capabilities_.native_put = true;
   capabilities_.native_get = true;
   capabilities_.max_transfer = kMostLong;
+  capabilities_.copied_puts = kMostLong;
   const unsigned receives = requests_posted_ + requests_left_;
   context_.open({limits.peer_sends, {requests_posted_ + 1, requests_left_ + 1}, limits.all_sends, receives + 1});
   for (const BufferPool* const each : {&small_, &large_, &receives_}) context_.register_memory(each->memory());
@@ -244,8 +245,9 @@ std::byte* IbvConduit::place(std::uint32_t which, Bytes bytes) {
 }
 
 Status IbvConduit::put(Rank peer, void* to, const void* from, Bytes bytes, OperationId root, OperationId local) {
+  const bool at_return = local == conduit::kAtReturn;
   const bool inlined = bytes <= context_.parameters().inline_limit;
-  const bool copied = !inlined && !context_.is_registered(from, bytes);
+  const bool copied = !inlined && (at_return || !context_.is_registered(from, bytes));
   if (!has_room(peer, 1, copied && bytes > kMostMessage, false)) return Status::no_resource;
   const std::uint32_t which = take_buffer(peer, 1, false);
   operations_[which].root = root;
@@ -263,7 +265,7 @@ Status IbvConduit::put(Rank peer, void* to, const void* from, Bytes bytes, Opera
     write.local = bounce;
   }
   if (inlined || copied) {
-    done_.add(local);
+    if (!at_return) done_.add(local);
   } else {
     operations_[which].local = local;
   }

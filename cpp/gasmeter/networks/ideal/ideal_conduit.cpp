@@ -52,13 +52,16 @@ WireHeader header_of(const Packet& packet) {
 
 }  // namespace
 
-IdealConduit::IdealConduit(IdealNetwork& network, sim::ModelHost host, Rank rank)
+IdealConduit::IdealConduit(IdealNetwork& network, sim::ModelHost host, Rank rank, const IdealOptions& options)
     : network_(network), host_(host), nic_(network.nic(rank)) {
-  capabilities_.max_request_medium = kMaxPayload;
-  capabilities_.max_reply_medium = kMaxPayload;
+  capabilities_.max_request_medium = options.medium;
+  capabilities_.max_reply_medium = options.medium;
   capabilities_.max_request_long = kMaxPayload;
   capabilities_.max_reply_long = kMaxPayload;
   capabilities_.handlers_by_interrupt = network.effects().handlers_by_interrupt;
+  capabilities_.native_put = options.native_puts;
+  capabilities_.max_transfer = kMaxPayload;
+  capabilities_.copied_puts = kMaxPayload;
 }
 
 Status IdealConduit::prepare(const AmHeader& header, const void* client, Bytes least, Bytes most, AmBuffer& out) {
@@ -103,14 +106,39 @@ void IdealConduit::cancel(const AmBuffer& buffer) {
   nic_.cancel(packet_of(buffer));
 }
 
+// The NIC reads the bytes when they leave; those that may change before are copied into the packet.
+Status IdealConduit::put(Rank peer, void* to, const void* from, Bytes bytes, conduit::OperationId root,
+                         conduit::OperationId local) {
+  PacketHandle packet = nic_.try_reserve(network_.parameters().reply_slots);
+  if (!packet) return Status::no_resource;
+  if (local == conduit::kAtReturn) {
+    host_.synchronise();  // the source is seen by the ranks of the node
+    if (bytes != 0) host_.copy(packet->bytes.data(), from, bytes);
+    from = nullptr;
+    local = conduit::kNoOperation;
+  }
+  nic_.put(std::move(packet), peer, kArgumentsAt, {bytes != 0 ? from : nullptr, to, bytes, root, local});
+  return Status::ok;
+}
+
 unsigned IdealConduit::poll(conduit::Delivery& sink, unsigned budget, PollFilter filter) {
   unsigned handed = local_done_.report(sink, budget);
+  if (capabilities_.native_put) handed += hand_over_done(sink, budget - handed);
   for (; handed < budget; ++handed) {
     const PacketHandle packet = next_packet(filter);
     if (!packet) break;
     hand_over(sink, *packet);
   }
   return handed;
+}
+
+unsigned IdealConduit::hand_over_done(conduit::Delivery& sink, unsigned budget) {
+  for (unsigned handed = 0; handed < budget; ++handed) {
+    const auto operation = nic_.take_done();
+    if (!operation) return handed;
+    sink.completed(*operation);
+  }
+  return budget;
 }
 
 // Requests that are laid aside do not count: a poll that finds nothing must have seen every reply, or its caller sleeps

@@ -1,4 +1,4 @@
-// The toy network's conduit: try hooks and nothing else, so that core's reference implementations do the rest.
+// The toy network's conduit: try hooks and, if asked for, puts; core's reference implementations do the rest.
 #pragma once
 
 #include <cstddef>
@@ -10,22 +10,30 @@
 
 namespace gasmeter::networks::ideal {
 
+struct IdealOptions {
+  bool native_puts = false;  // the NIC does them, not messages
+  Bytes medium = 4096;       // largest Medium
+};
+
 // One rank's. Every message is one packet: header, arguments, payload; a Long's payload is copied to its destination
 // when it is polled. Lives no longer than the network; messages prepared and not committed are dropped with it.
 class IdealConduit final : public conduit::Conduit {
  public:
-  IdealConduit(IdealNetwork& network, sim::ModelHost host, Rank rank);
+  IdealConduit(IdealNetwork& network, sim::ModelHost host, Rank rank, const IdealOptions& options = {});
 
   [[nodiscard]] const conduit::Capabilities& capabilities() const override { return capabilities_; }
   Status prepare(const conduit::AmHeader& header, const void* client, Bytes least, Bytes most,
                  conduit::AmBuffer& out) override;
   Status commit(const conduit::AmBuffer& buffer, const conduit::AmCommit& message, conduit::OperationId local) override;
   void cancel(const conduit::AmBuffer& buffer) override;
+  Status put(Rank peer, void* to, const void* from, Bytes bytes, conduit::OperationId root,
+             conduit::OperationId local) override;
   unsigned poll(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter) override;
 
  private:
   [[nodiscard]] PacketHandle packet_of(const conduit::AmBuffer& buffer) const;
   [[nodiscard]] PacketHandle next_packet(conduit::PollFilter filter);
+  unsigned hand_over_done(conduit::Delivery& sink, unsigned budget);
   void hand_over(conduit::Delivery& sink, Packet& packet);
 
   IdealNetwork& network_;

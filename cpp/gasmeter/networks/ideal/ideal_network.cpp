@@ -103,17 +103,13 @@ void IdealNic::cancel(PacketHandle packet) {
   --reserved_;
 }
 
-void IdealNic::send(PacketHandle packet, Rank to, Bytes size) {
-  if (index(to) >= network_.engine().ranks()) {
-    cancel(std::move(packet));
-    throw UsageError("ideal: rank " + std::to_string(index(to)) + " does not exist; there are " +
-                     std::to_string(network_.engine().ranks()));
-  }
+SimTime IdealNic::depart(Packet& packet, Rank to, Bytes size) {
   host_.charge_shared(SharedPrice::nic_post, size);
-  packet->source = host_.rank();
-  packet->target = to;
-  packet->size = size;
-  packet->on_the_wire = true;
+  packet.source = host_.rank();
+  packet.target = to;
+  packet.size = size;
+  packet.on_the_wire = true;
+  packet.network = &network_;
   // Posting is over when all that has interrupted it is.
   const SimTime left = std::max(host_.read_clock(), send_free_) + network_.on_wire(size);
   send_free_ = left + network_.parameters().gap;
@@ -123,10 +119,43 @@ void IdealNic::send(PacketHandle packet, Rank to, Bytes size) {
   ++in_flight_;
   ++counters_.sent;
   counters_.bytes_sent += size;
-  packet->network = &network_;
+  return left;
+}
+
+void IdealNic::send(PacketHandle packet, Rank to, Bytes size) {
+  if (index(to) >= network_.engine().ranks()) {
+    cancel(std::move(packet));
+    throw UsageError("ideal: rank " + std::to_string(index(to)) + " does not exist; there are " +
+                     std::to_string(network_.engine().ranks()));
+  }
+  const SimTime left = depart(*packet, to, size);
+  packet->is_put = false;
   packet->becomes(&IdealNetwork::arrive);
   network_.engine().post(host_.node(), network_.engine().node_of(to), left + network_.parameters().latency,
                          *packet.release());
+}
+
+void IdealNic::put(PacketHandle packet, Rank to, Bytes head, const Put& put) {
+  const SimTime left = depart(*packet, to, head + put.bytes);
+  packet->is_put = true;
+  packet->put = put;
+  packet->becomes(&IdealNetwork::read);
+  network_.engine().post(host_.node(), host_.node(), left, *packet.release());
+}
+
+void IdealNic::tell(conduit::OperationId operation, SimTime now) {
+  if (operation == conduit::kNoOperation) return;
+  done_.push_back(operation);
+  network_.engine().wake(host_.rank(), now);
+}
+
+std::optional<conduit::OperationId> IdealNic::take_done() {
+  host_.synchronise();
+  if (done_.empty()) return std::nullopt;
+  const conduit::OperationId operation = done_.front();
+  done_.pop_front();
+  host_.charge_shared(SharedPrice::line_transfer);
+  return operation;
 }
 
 PacketHandle IdealNic::take() {
@@ -153,6 +182,14 @@ SimTime IdealNic::receive(const Packet& packet, SimTime now) {
 }
 
 void IdealNic::deliver(Packet& packet, SimTime now) {
+  if (packet.is_put) {
+    std::memcpy(packet.put.to, packet.bytes.data(), packet.put.bytes);
+    network_.engine().wake(host_.rank(), now);
+    packet.becomes(&IdealNetwork::answer);
+    network_.engine().post(host_.node(), network_.engine().node_of(packet.source), now + network_.parameters().latency,
+                           packet);
+    return;
+  }
   arrived_.push(&packet);
   counters_.deepest_queue = std::max(counters_.deepest_queue, ++waiting_);
   network_.engine().wake(host_.rank(), now);
@@ -208,10 +245,37 @@ void IdealNetwork::name_steps(sim::Tracer& tracer) const {
     const auto& packet = static_cast<const Packet&>(action);
     sim::Tracer::Parts parts;
     // The wait for the sending NIC, or, of one that has arrived, for the receiving one.
-    if (packet.on_the_wire) parts.add(sim::Step::queue, at - parameters_.latency - on_wire(packet.size));
+    if (packet.on_the_wire && !packet.is_put)
+      parts.add(sim::Step::queue, at - parameters_.latency - on_wire(packet.size));
     parts.add(packet.on_the_wire ? sim::Step::wire : sim::Step::queue, at);
     return parts;
   });
+  tracer.name(&IdealNetwork::read, [this](const sim::Action& action, SimTime, SimTime at) {
+    sim::Tracer::Parts parts;
+    parts.add(sim::Step::queue, at - on_wire(static_cast<const Packet&>(action).size));
+    parts.add(sim::Step::wire, at);
+    return parts;
+  });
+  tracer.name(&IdealNetwork::answer, sim::Step::wire);
+}
+
+// What the memory holds when the packet has left is what arrives.
+void IdealNetwork::read(sim::Action& action, SimTime now) {
+  auto& packet = static_cast<Packet&>(action);
+  IdealNetwork& self = *packet.network;
+  IdealNic& nic = self.nics_[index(packet.source)];
+  if (packet.put.from != nullptr) std::memcpy(packet.bytes.data(), packet.put.from, packet.put.bytes);
+  nic.tell(packet.put.local, now);
+  packet.becomes(&IdealNetwork::arrive);
+  self.engine_.post(nic.host_.node(), self.engine_.node_of(packet.target), now + self.parameters_.latency, packet);
+}
+
+// What tells that a put has arrived takes no time of either NIC.
+void IdealNetwork::answer(sim::Action& action, SimTime now) {
+  auto& packet = static_cast<Packet&>(action);
+  IdealNetwork& self = *packet.network;
+  self.nics_[index(packet.source)].tell(packet.put.root, now);
+  const PacketHandle done = self.packets_.own(&packet);
 }
 
 void IdealNetwork::arrive(sim::Action& action, SimTime now) {
@@ -226,7 +290,7 @@ void IdealNetwork::arrive(sim::Action& action, SimTime now) {
       return;
     }
   }
-  if (self.effects_.interrupt.ps != 0) {
+  if (self.effects_.interrupt.ps != 0 && !packet.is_put) {  // the interface puts by itself
     nic.interrupt(packet, now);
   } else {
     nic.deliver(packet, now);

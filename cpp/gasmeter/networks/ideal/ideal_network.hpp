@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -68,6 +69,11 @@ class IdealNic {
   [[nodiscard]] PacketHandle try_reserve(unsigned keep_free = 0);
   void send(PacketHandle packet, Rank to, Bytes size);
   void cancel(PacketHandle packet);
+  // Another way to use what was reserved: the bytes are read when they have left, behind `head` bytes of header, and
+  // written when they have arrived, which the target's software does not see.
+  void put(PacketHandle packet, Rank to, Bytes head, const Put& put);
+  // The next of its operations that this NIC has done: the source has been read, or the target has answered.
+  [[nodiscard]] std::optional<conduit::OperationId> take_done();
 
   // The next packet in order of arrival, or null. Packets of one sender arrive in the order of sending.
   [[nodiscard]] PacketHandle take();
@@ -78,6 +84,9 @@ class IdealNic {
   friend class IdealNetwork;
 
   [[nodiscard]] unsigned free_slots();
+  // When the packet, of so many bytes, has left.
+  [[nodiscard]] SimTime depart(Packet& packet, Rank to, Bytes size);
+  void tell(conduit::OperationId operation, SimTime now);
   [[nodiscard]] SimTime receive(const Packet& packet, SimTime now);
   void deliver(Packet& packet, SimTime now);
   void interrupt(Packet& packet, SimTime now);
@@ -95,6 +104,7 @@ class IdealNic {
   // The receiving side moves with the engine's events.
   SimTime receive_free_;
   PacketList arrived_;
+  std::deque<conduit::OperationId> done_;
   std::uint64_t waiting_ = 0;
   // A load of the core's from the NIC, on its way back.
   struct Load : sim::Action {
@@ -125,8 +135,10 @@ class IdealNetwork {
 
  private:
   friend class IdealNic;
+  static void read(sim::Action& packet, SimTime now);
   static void arrive(sim::Action& packet, SimTime now);
   static void handled(sim::Action& packet, SimTime now);
+  static void answer(sim::Action& packet, SimTime now);
   [[nodiscard]] SimTime on_wire(Bytes bytes) const {
     return {parameters_.gap_per_byte_fs * static_cast<std::int64_t>(bytes) / 1000};
   }

@@ -16,13 +16,24 @@ namespace {
 
 using conduit::MachineValues;
 
+IdealOptions conduit_options(const Settings& settings) {
+  constexpr std::int64_t kLeast = 512;  // that any library of active messages promises
+  const IdealOptions usual;
+  const std::int64_t medium = settings.integer("medium");
+  if (medium < kLeast || medium > static_cast<std::int64_t>(usual.medium)) {
+    throw UsageError("option 'medium=" + settings.text("medium") + "': allowed are " + std::to_string(kLeast) + " to " +
+                     std::to_string(usual.medium) + " bytes");
+  }
+  return {settings.text("put") == "native", static_cast<Bytes>(medium)};
+}
+
 class Modelled final : public ModelledNetwork {
  public:
   Modelled(sim::Engine& engine, const IdealParameters& parameters, const Settings& settings)
       : engine_(engine), network_(engine, parameters, IdealEffects::from(settings)), settings_(settings) {}
 
   std::unique_ptr<conduit::Conduit> make_conduit(sim::ModelHost host) override {
-    return std::make_unique<IdealConduit>(network_, host, host.rank());
+    return std::make_unique<IdealConduit>(network_, host, host.rank(), conduit_options(settings_));
   }
   std::unique_ptr<Program> make_raw(Rank rank) override {
     return networks::make_raw(raw::programs(), {network_.nic(rank), engine_.host(rank), rank, engine_.ranks()},
@@ -83,18 +94,27 @@ class Machine final : public ModelledMachine {
 
 void register_ideal(Registry& registry) {
   using namespace ideal;
-  const std::vector<OptionInfo> options{
+  const std::vector<OptionInfo> raw_options{
       {"nodes", "int", "2", "nodes", {}, "nodes that the ranks are spread over, in rank order"},
       {"interrupt", "float", "0", "ns", {}, "a packet that comes interrupts a core for so long, and can be taken then"},
       {"interrupts", "choice", "rank", "", {"rank", "other"}, "whose core: the rank's, or one that runs no rank"},
       {"handlers", "choice", "poll", "", {"poll", "interrupt"}, "whether a rank that computes handles what comes"},
       {"poll", "float", "0", "ns", {}, "a poll that finds nothing costs so much more"},
       {"load", "float", "0", "ns", {}, "taking a packet stalls the core for so long"}};
+  std::vector<OptionInfo> options = raw_options;
+  options.push_back({"medium", "int", "4096", "B", {}, "largest Medium; a Long has up to 4096"});
+  options.push_back({"put",
+                     "choice",
+                     "messages",
+                     "",
+                     {"messages", "native"},
+                     "puts are active messages that are answered, or done by the interface, which reads when they "
+                     "leave"});
   ModelledEntry entry;
   entry.info = {.name = "ideal",
                 .summary = "the toy network's interface, without a conduit",
                 .conduits = {{"ideal", "a toy modelled network with LogGP costs, in exact virtual time", options}},
-                .raw_options = options,
+                .raw_options = raw_options,
                 .raw = listed(raw::programs())};
   entry.parameters = {
       {"host.call", "time", "entering one operation of the library"},
@@ -122,6 +142,16 @@ void register_ideal(Registry& registry) {
       {.trials = {{Trial::plain}}},
       {.family = "faults", .trials = {{Trial::many_refused, {{2, 2}, {5, 3, true}}}}},
       {.family = "faults-in-turn", .trials = {{Trial::each_refused}}},
+      {.name = "native puts",
+       .family = "ideal-native",
+       .options = {{"put", "native"}},
+       .trials = {{Trial::compared, {{3, 3}, {4, 2, true}}}, {Trial::third_refused, {{4, 2}}}},
+       .repeats = true},
+      {.name = "small Mediums",
+       .family = "ideal-native",
+       .options = {{"medium", "512"}},
+       .trials = {{Trial::compared, {{3, 3}}}, {Trial::third_refused, {{4, 2}}}},
+       .repeats = true},
       {.family = "lazy-and-strict", .trials = {{Trial::compared}}, .repeats = true},
       {.name = "interrupts",
        .family = "effects",

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gasmeter/base/units.hpp"
+#include "gasmeter/conduit/conduit.hpp"
 #include "gasmeter/sim/action.hpp"
 #include "gasmeter/sim/intrusive_queue.hpp"
 
@@ -17,6 +18,15 @@ inline constexpr Bytes kMaxPacketBytes = 4096 + 128;
 
 class IdealNetwork;
 
+// What a NIC does by itself: moves bytes from memory to memory and tells its software of it.
+struct Put {
+  const void* from = nullptr;  // null: they are in the packet already
+  void* to = nullptr;
+  Bytes bytes = 0;
+  conduit::OperationId root = conduit::kNoOperation;
+  conduit::OperationId local = conduit::kNoOperation;
+};
+
 struct Packet : sim::Action {
   Packet() : sim::Action(nullptr) {}
   IdealNetwork* network = nullptr;
@@ -24,6 +34,8 @@ struct Packet : sim::Action {
   Rank target{};
   Bytes size = 0;           // bytes in use, all of which travel
   bool on_the_wire = true;  // false: the receiving NIC is busy with it
+  bool is_put = false;
+  Put put;
   alignas(std::max_align_t) std::array<std::byte, kMaxPacketBytes> bytes;
 };
 

@@ -57,7 +57,8 @@ MpiConduit<H>::MpiConduit(H host, services::TwoSidedService& service, Rank self,
                    .max_reply_long = settings_.max_long,
                    .native_put = true,
                    .native_get = true,
-                   .max_transfer = kMostTransfer};
+                   .max_transfer = kMostTransfer,
+                   .copied_puts = settings_.apart_from - 1};
   for (Peer& peer : peers_) {
     for (Stream& s : peer.streams) s.credits = static_cast<std::uint16_t>(window_);
   }
@@ -378,6 +379,8 @@ bool MpiConduit<H>::is_direct(Rank peer, const void* address, Bytes bytes) const
 
 template <class H>
 Status MpiConduit<H>::put(Rank peer, void* to, const void* from, Bytes bytes, OperationId root, OperationId local) {
+  const bool at_return = local == conduit::kAtReturn;
+  if (at_return) local = kNoOperation;
   if (bytes == 0) {
     counters_.handed.transfer(0);
     completions_.add(root);
@@ -387,6 +390,7 @@ Status MpiConduit<H>::put(Rank peer, void* to, const void* from, Bytes bytes, Op
   if (is_direct(peer, to, bytes)) {
     if (direct_ == settings_.most_direct) return stalled();
     remote_->put(peer, to, from, bytes);
+    if (at_return) remote_->free_sources();
     ++direct_;
     ++counters_.direct;
     counters_.handed.transfer(bytes);

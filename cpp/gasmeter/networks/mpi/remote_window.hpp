@@ -27,6 +27,8 @@ class RemoteWindow {
   virtual void put(Rank owner, void* to, const void* from, Bytes bytes) = 0;
   virtual void get(Rank owner, void* to, const void* from, Bytes bytes) = 0;
   virtual void flush() = 0;
+  // Returns when the sources of all puts since the last flush may change.
+  virtual void free_sources() = 0;
 
   // Whether it does all of `ops`, atomically with each other, and whether faster than messages.
   [[nodiscard]] virtual bool does(conduit::AtomicType, conduit::AtomicOps) const { return false; }

@@ -73,7 +73,8 @@ BasicUdpConduit<Host>::BasicUdpConduit(Host host, services::DatagramService& ser
                    .max_reply_long = kMaxLong,
                    .native_put = true,
                    .native_get = true,
-                   .max_transfer = kMostTransfer};
+                   .max_transfer = kMostTransfer,
+                   .copied_puts = kMostTransfer};
   if (largest_ >= kLargeDatagram) {
     constexpr Bytes kStep = 16;  // records are padded
     const Bytes least = sizeof(Header) + most_record_bytes(RecordKind::request_medium, conduit::kMaxArguments, kStep);
@@ -203,6 +204,8 @@ template <class Host>
 Status BasicUdpConduit<Host>::put(Rank rank, void* to, const void* from, Bytes bytes, OperationId root,
                                   OperationId local) {
   Peer& p = peer(rank);
+  const bool at_return = local == conduit::kAtReturn;
+  if (at_return) local = kNoOperation;
   const auto address = reinterpret_cast<std::uint64_t>(to);
   if (is_copied(bytes)) {
     if (bytes != 0) {
@@ -224,6 +227,12 @@ Status BasicUdpConduit<Host>::put(Rank rank, void* to, const void* from, Bytes b
   transfer->head.address = address;
   transfer->head.total = static_cast<std::uint32_t>(bytes);
   transfer->from = static_cast<const std::byte*>(from);
+  if (at_return) {
+    transfer->copy = pool_.take(bytes);
+    host_.synchronise();  // neighbours may write the source
+    host_.copy(transfer->copy.get(), from, bytes);
+    transfer->from = transfer->copy.get();
+  }
   transfer->root = root;
   transfer->local = local;
   ++p.outstanding_transfers;

@@ -245,6 +245,32 @@ TEST_CASE("ibv_conduit_puts_and_gets_from_any_memory") {
   }
 }
 
+// tests/golden/ibv.md has the sum.
+TEST_CASE("ibv_put_is_complete_at_either_side_in_its_golden_time") {
+  constexpr Bytes kBytes = 600;
+  for (const OperationId local : {OperationId{2}, conduit::kAtReturn}) {
+    const bool at_return = local == conduit::kAtReturn;
+    Job job;
+    const std::vector<std::byte> data = patterned(kBytes, 3);
+    std::byte* const source = job.segments[0].data();
+    std::byte* const there = job.segments[1].data();
+    std::memcpy(source, data.data(), kBytes);
+    job.engine.start(Rank{0}, [&] {
+      Sink sink;
+      const SimTime begin = job.host(0).now();
+      CHECK(job.conduits[0]->put(Rank{1}, there, source, kBytes, OperationId{1}, local) == Status::ok);
+      CHECK((job.host(0).now() - begin).ps == (at_return ? 174'000 : 104'000));
+      if (at_return) std::memset(source, 0, kBytes);
+      wait(*job.conduits[0], job.host(0), sink, [&] { return !sink.done.empty(); });
+      CHECK((job.host(0).now() - begin).ps == (at_return ? 2'564'000 : 2'494'000));
+      CHECK(sink.done.size() == (at_return ? 1U : 2U));
+      CHECK(has_pattern(there, kBytes, 3));
+    });
+    job.engine.start(Rank{1}, [] {});
+    job.engine.run();
+  }
+}
+
 // Through two nodes, one node and the rank's own adapter; results in the segment and in memory that is not registered.
 TEST_CASE("ibv_conduit_atomics_of_the_card") {
   using conduit::AtomicOp;

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <functional>
@@ -25,10 +26,11 @@ using conduit::PollFilter;
 
 // A job whose ranks hold a conduit each.
 struct Job {
-  explicit Job(unsigned ranks, bool strict = false, const IdealParameters& parameters = {})
+  explicit Job(unsigned ranks, bool strict = false, const IdealParameters& parameters = {},
+               const IdealOptions& ways = {})
       : engine(options(ranks, strict)), network(engine, parameters) {
     for (unsigned i = 0; i < ranks; ++i) {
-      conduits.push_back(std::make_unique<IdealConduit>(network, engine.host(Rank{i}), Rank{i}));
+      conduits.push_back(std::make_unique<IdealConduit>(network, engine.host(Rank{i}), Rank{i}, ways));
     }
   }
   static sim::EngineOptions options(unsigned ranks, bool strict) {
@@ -327,6 +329,59 @@ TEST_CASE("exchanges_give_the_same_lazily_and_strictly_with_and_without_faults")
       }
     }
   }
+}
+
+// ---- puts that the interface does
+
+struct PutTimes {
+  std::int64_t returned = 0;
+  std::int64_t leaf = 0;  // 0: nobody asked
+  std::int64_t root = 0;
+  bool operator==(const PutTimes&) const = default;
+};
+
+// From rank 0 to rank 1, which looks at nothing, behind `before` others of 8 bytes; the source is overwritten as soon
+// as it may be.
+PutTimes times_of_put(Bytes bytes, OperationId local, unsigned before = 0, bool strict = false) {
+  Job job(2, strict, {}, {.native_puts = true});
+  std::vector<std::byte> there(bytes + 8);
+  std::vector<std::byte> source(bytes);
+  PutTimes times;
+  job.engine.start(Rank{0}, [&] {
+    sim::ModelHost host = job.engine.host(Rank{0});
+    IdealConduit& conduit = *job.conduits[0];
+    const std::uint64_t word = 0;
+    for (unsigned i = 0; i < before; ++i) {
+      CHECK(conduit.put(Rank{1}, &there[bytes], &word, 8, conduit::kNoOperation, conduit::kNoOperation) == Status::ok);
+    }
+    std::fill(source.begin(), source.end(), std::byte{7});
+    CHECK(conduit.put(Rank{1}, there.data(), source.data(), bytes, OperationId{1}, local) == Status::ok);
+    times.returned = host.now().ps;
+    Sink sink;
+    const auto wait = [&](std::size_t told) {
+      while (sink.done.size() < told) {
+        if (conduit.poll(sink, 16, PollFilter::everything) == 0) host.idle(kNever);
+      }
+      return host.now().ps;
+    };
+    const bool asked = local == OperationId{2};
+    if (asked) times.leaf = wait(1);
+    if (asked || local == conduit::kAtReturn) std::fill(source.begin(), source.end(), std::byte{0xff});
+    times.root = wait(asked ? 2 : 1);
+    CHECK(sink.done.back() == OperationId{1});
+  });
+  job.engine.run();
+  CHECK(std::all_of(there.begin(), there.begin() + static_cast<std::ptrdiff_t>(bytes),
+                    [](std::byte byte) { return byte == std::byte{7}; }));
+  return times;
+}
+
+TEST_CASE("ideal_native_put_is_complete_at_either_side_in_its_golden_time") {
+  CHECK(times_of_put(8, conduit::kNoOperation) == PutTimes{200'000, 0, 2'330'000});
+  CHECK(times_of_put(8, OperationId{2}) == PutTimes{200'000, 330'000, 2'330'000});
+  CHECK(times_of_put(100, conduit::kAtReturn) == PutTimes{220'000, 0, 2'440'000});
+  CHECK(times_of_put(100, OperationId{2}, 2) == PutTimes{600'000, 1'070'000, 3'070'000});
+  CHECK(times_of_put(100, OperationId{2}, 2, true) == times_of_put(100, OperationId{2}, 2));
 }
 
 }  // namespace

@@ -55,8 +55,14 @@ struct MemoryWindow final : RemoteWindow {
     const auto* const at = static_cast<const std::byte*>(address);
     return owner == Rank{1} && at >= part.data() && at + bytes <= part.data() + part.size();
   }
-  void put(Rank, void* to, const void* from, Bytes bytes) override { started.push_back({to, from, bytes}); }
-  void get(Rank, void* to, const void* from, Bytes bytes) override { started.push_back({to, from, bytes}); }
+  void put(Rank, void* to, const void* from, Bytes bytes) override { started.push_back({to, from, bytes, true}); }
+  void get(Rank, void* to, const void* from, Bytes bytes) override { started.push_back({to, from, bytes, false}); }
+  void free_sources() override {
+    std::erase_if(started, [](const Copy& copy) {
+      if (copy.is_put) std::memcpy(copy.to, copy.from, copy.bytes);
+      return copy.is_put;
+    });
+  }
   [[nodiscard]] bool does(conduit::AtomicType type, conduit::AtomicOps ops) const override {
     return type == conduit::AtomicType::u64 && ops.is_within({conduit::AtomicOp::fadd});
   }
@@ -78,6 +84,7 @@ struct MemoryWindow final : RemoteWindow {
     void* to;
     const void* from;
     Bytes bytes;
+    bool is_put;
   };
   std::vector<std::byte> part;
   std::vector<Copy> started;
@@ -405,6 +412,28 @@ TEST_CASE("what_a_window_holds_needs_no_message_and_is_complete_once_flushed") {
   CHECK(a.port.sends == 0);
   CHECK(a.poll() == 0);
   CHECK(window.flushes == 4);  // nothing to flush
+}
+
+TEST_CASE("a put into a window, or of a record, leaves its source free at return") {
+  MemoryMatching network(2, {});
+  MemoryWindow window(64);
+  End a(network, 0, 2, {}, &window);
+  End b(network, 1, 2, {});
+  std::vector<std::byte> elsewhere(64);
+  for (std::byte* const there : {window.part.data(), elsewhere.data()}) {
+    a.done.clear();
+    std::vector<std::byte> source(64);
+    write_pattern(source.data(), source.size(), 3);
+    REQUIRE(a.conduit.put(Rank{1}, there, source.data(), source.size(), OperationId{1}, conduit::kAtReturn) ==
+            Status::ok);
+    std::memset(source.data(), 0xff, source.size());
+    for (int i = 0; i < 20; ++i) {
+      (void)a.poll();
+      (void)b.poll();
+    }
+    CHECK(a.done == std::vector<std::uint32_t>{1});
+    CHECK(has_pattern(there, source.size(), 3));
+  }
 }
 
 TEST_CASE("what_is_faster_as_messages_goes_by_no_window") {

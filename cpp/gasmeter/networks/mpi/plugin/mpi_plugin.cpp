@@ -440,6 +440,7 @@ class Window final : public RemoteWindow {
     check(MPI_Win_flush_all(window_), "MPI_Win_flush_all");
     under_way_.clear();
   }
+  void free_sources() override { check(MPI_Win_flush_local_all(window_), "MPI_Win_flush_local_all"); }
 
   [[nodiscard]] bool does(AtomicType type, AtomicOps ops) const override { return does_atomics(type, ops); }
   // Open MPI does them where the caller is: 65 to 80 ns each, 18 a microsecond, beside 1.3 us and 7 a microsecond by
