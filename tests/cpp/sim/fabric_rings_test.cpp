@@ -87,6 +87,43 @@ TEST_CASE("a_packet_to_itself_has_no_echo") {
   CHECK(script.echoes().empty());
 }
 
+TEST_CASE("a_trace_tells_hops_from_turns") {
+  struct Sink : FabricSink {
+    explicit Sink(Engine& of) : engine(of) {}
+    SimTime arrived(Packet& packet, SimTime now) override {
+      engine.wake(Rank{packet.to}, now);
+      return packet.tail;
+    }
+    void departed(Packet&, SimTime) override {}
+    Engine& engine;
+  };
+  Engine engine(testing::options_for(9, 9));
+  Tracer tracer(9);
+  engine.trace(&tracer);
+  Sink sink(engine);
+  Fabric fabric(engine, Topology::parse("oneway-torus2d:3x3"), rings(), sink);
+  fabric.name_steps(tracer);
+  testing::TestPacket packet;
+  packet.to = 4;
+  packet.bytes = 50;
+  engine.start(Rank{0}, [&] {
+    fabric.inject(packet, {});
+    engine.host(Rank{0}).idle({1'000'000});
+  });
+  SimTime came;
+  engine.start(Rank{4}, [&] {
+    engine.host(Rank{4}).idle(kNever);
+    came = engine.host(Rank{4}).now();
+  });
+  engine.run();
+  CHECK(came == SimTime{290'000});
+  std::string steps;
+  for (const Stretch& each : tracer.way(Rank{4}, {0}, came)) {
+    steps += std::string(name_of(each.step)) + " " + std::to_string(each.end.ps / 1'000) + ", ";
+  }
+  CHECK(steps == "hop 100, wire 150, device 190, hop 290, ");
+}
+
 TEST_CASE("no_train_goes_round_a_one_way_ring") {
   Script script("oneway-ring:3", rings());
   Train train;

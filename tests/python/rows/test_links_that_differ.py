@@ -25,7 +25,7 @@ def test_all_links_of_a_one_way_ring_carry_what_two_ranks_say(tmp_path):
     first = table[table["run_id"] == table["run_id"].iloc[0]]
     assert list(first["port_name"]) == ["+x"] * 8
     assert list(first["to"]) == [1, 2, 3, 4, 5, 6, 7, 0]
-    # 50 times a put of 88 B there and one back, each acknowledged by 24 B: what does not take a link has its echo there.
+    # 50 times a put of 88 B there and one back, each acknowledged by 24 B: a link has each of them, or its echo.
     assert set(first["packets"]) == {50 * 4}
     assert set(first["bytes"]) == {50 * (88 + 24 + 8 + 8)}
     assert (tmp_path / "plots" / "links.png").exists()
