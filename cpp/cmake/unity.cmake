@@ -7,8 +7,8 @@ set(gasmeter_goes_kernels 2)
 set(gasmeter_goes_networks 3)
 set(gasmeter_goes_run 2)
 
-# Every figure rests on it: what is compiled beside it must not move its instructions (tests/instructions.py).
-set(gasmeter_alone core/endpoint.cpp)
+# Every figure rests on them: what is compiled beside them must not move their instructions (tests/instructions.py).
+set(gasmeter_alone core/endpoint.cpp sim/fabric.cpp)
 
 # Sets `group` to the name of what a source belongs to: its layer. Raw programs, which every network has, are one of
 # their own.

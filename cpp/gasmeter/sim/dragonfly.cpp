@@ -84,6 +84,11 @@ std::uint64_t Dragonfly::bisection_links() const {
   return routers_ > 1 ? between_halves(routers_) : hosts_ / 2;
 }
 
+std::uint32_t Dragonfly::port_class(std::uint32_t vertex, std::uint32_t port) const {
+  if (vertex < terminals() || port < hosts_) return 0;
+  return port < first_global_port() ? 1 : 2;
+}
+
 std::string Dragonfly::port_name(std::uint32_t vertex, std::uint32_t port) const {
   if (vertex < terminals()) return "router";
   if (port < hosts_) return "terminal " + std::to_string(port);

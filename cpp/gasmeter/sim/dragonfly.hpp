@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "gasmeter/sim/route.hpp"
 
@@ -36,6 +37,8 @@ class Dragonfly {
   // Between two halves of the groups; of one group, between two halves of its routers; of one router, its terminals.
   [[nodiscard]] std::uint64_t bisection_links() const;
   [[nodiscard]] std::string port_name(std::uint32_t vertex, std::uint32_t port) const;
+  [[nodiscard]] std::vector<std::string> link_classes() const { return {"terminal", "local", "global"}; }
+  [[nodiscard]] std::uint32_t port_class(std::uint32_t vertex, std::uint32_t port) const;
 
  private:
   // A router and the group it is in.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/sim/fabric_rings.hpp"
 #include "gasmeter/sim/fabric_state.hpp"
 #include "gasmeter/sim/fabric_trains.hpp"
 #include "gasmeter/sim/tracer.hpp"
@@ -17,32 +18,74 @@ constexpr std::uint32_t kNoLimit = 1;  // of buffers: as if one were always free
 }  // namespace
 
 Fabric::Fabric(Engine& engine, Topology topology, const LinkParameters& links, FabricSink& sink)
+    : Fabric(engine, std::move(topology), FabricParameters(links), sink) {}
+
+Fabric::Fabric(Engine& engine, Topology topology, const FabricParameters& parameters, FabricSink& sink)
     : engine_(engine),
       topology_(std::move(topology)),
-      parameters_(links),
+      parameters_(parameters),
       sink_(sink),
       channels_(topology_.channels()),
-      // Credits of trains may be there twice for a while (Trains::withdraw).
-      places_(links.buffer != 0 ? CreditReturn::places(links.buffer * channels_ * (links.trains ? 2 : 1)) : 0),
+      arrival_(&Fabric::on_arrival),
       told_(engine.partitions()) {
   const std::uint32_t vertices = topology_.vertices();
   if (engine.nodes() != vertices) {
     throw UsageError("fabric: an engine of " + std::to_string(engine.nodes()) + " nodes for the " +
                      std::to_string(vertices) + " routers of " + topology_.name());
   }
-  if (links.per_byte_fs < 0 || links.latency.ps < 0) {
-    throw UsageError("fabric: a negative cost of a link; 0 or more is allowed");
+  set_classes();
+  set_links();
+  trains_ = std::make_unique<Trains>(*this);
+  if (topology_.one_way()) {
+    rings_ = std::make_unique<Rings>(*this);
+    arrival_ = &Rings::on_arrival;
   }
-  if (vertices > 1) engine.promise_lookahead(links.latency);
+}
+
+// What each class costs, looked up here and never again.
+void Fabric::set_classes() {
+  const std::vector<std::string> names = topology_.link_classes();
+  for (const auto& [name, links] : parameters_.classes) {
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    std::string known;
+    for (const std::string& each : names) known += (known.empty() ? "" : ", ") + each;
+    throw UsageError("fabric: " + topology_.name() + " has no links of class `" + name + "`; its classes are " + known);
+  }
+  std::uint32_t most = 0;
+  for (std::size_t number = 0; number < names.size(); ++number) {
+    const auto found = parameters_.classes.find(names[number]);
+    const LinkParameters& links = found == parameters_.classes.end() ? parameters_.links : found->second;
+    if (links.per_byte_fs < 0 || links.latency.ps < 0) {
+      throw UsageError("fabric: a negative cost of a link; 0 or more is allowed");
+    }
+    if (topology_.vertices() > 1) engine_.promise_lookahead(links.latency);
+    costs_[number] = {links.per_byte_fs, links.latency};
+    buffers_.push_back(links.buffer);
+    most = std::max(most, links.buffer);
+    if ((links.buffer == 0) != (buffers_.front() == 0)) {
+      throw UsageError("fabric: buffers of class `" + names[number] + "` are " +
+                       (links.buffer == 0 ? "without limit" : "limited") + " and those of `" + names.front() +
+                       "` are not; give all classes a limit, or none");
+    }
+  }
+  // Credits of trains may be there twice for a while (Trains::withdraw).
+  places_ = most != 0 ? CreditReturn::places(most * channels_ * (parameters_.links.trains ? 2 : 1)) : 0;
+}
+
+bool Fabric::all_cost_the_same() const {
+  return std::all_of(costs_.begin(), costs_.begin() + static_cast<std::ptrdiff_t>(buffers_.size()),
+                     [this](const LinkCost& cost) { return cost == costs_[0]; });
+}
+
+void Fabric::set_links() {
+  const std::uint32_t vertices = topology_.vertices();
   first_output_.resize(vertices + 1);
   for (std::uint32_t vertex = 0; vertex < vertices; ++vertex) {
     first_output_[vertex + 1] = first_output_[vertex] + topology_.ports(vertex);
   }
   outputs_ = std::vector<Output>(first_output_[vertices]);
-  if (has_limit()) {
-    given_.resize(outputs_.size());
-    credits_.resize(outputs_.size() * places_);
-  }
+  inputs_.resize(outputs_.size());
+  if (has_limit()) credits_.resize(outputs_.size() * places_);
   for (std::uint32_t vertex = 0; vertex < vertices; ++vertex) {
     for (std::uint32_t port = 0; port < topology_.ports(vertex); ++port) {
       const std::uint32_t number = first_output_[vertex] + port;
@@ -51,10 +94,14 @@ Fabric::Fabric(Engine& engine, Topology topology, const LinkParameters& links, F
       if (!end) continue;
       output.to = end->vertex;
       output.far_end = first_output_[end->vertex] + end->port;
-      output.room.fill(parameters_.buffer != 0 ? parameters_.buffer : kNoLimit);
+      output.link_class = topology_.port_class(vertex, port);
+      output.room.fill(has_limit() ? buffers_[output.link_class] : kNoLimit);
+      Output& back = outputs_[output.far_end];
+      back.to = vertex;
+      back.far_end = number;
+      inputs_[output.far_end].latency = cost_of(output).latency;
     }
   }
-  trains_ = std::make_unique<Trains>(*this);
 }
 
 Fabric::~Fabric() {
@@ -68,7 +115,7 @@ void Fabric::inject(Packet& packet, SimTime now) {
   packet.vertex = packet.from;
   packet.link = kNoLink;
   packet.channel = 0;
-  packet.becomes(&Fabric::on_arrival);
+  packet.becomes(arrival_);
   if (packet.from == packet.to) {
     if (packet.watched) sink_.departed(packet, now);
     (void)sink_.arrived(packet, now);
@@ -79,6 +126,7 @@ void Fabric::inject(Packet& packet, SimTime now) {
 }
 
 void Fabric::inject(Train& train, SimTime now, SimTime gap) {
+  if (rings_) throw UsageError("fabric: a train on " + topology_.name() + "; one-way rings carry single packets");
   trains_->inject(train, now, gap);
 }
 
@@ -109,8 +157,9 @@ GASMETER_INLINE void Fabric::route(Packet& packet, SimTime now) {
 // The packet goes as soon as the link is free; a buffer at the far end is its own from now on.
 GASMETER_INLINE void Fabric::send(Output& output, std::uint32_t channel, Packet& packet, SimTime now) {
   const SimTime start = std::max(now, output.free);
+  const LinkCost cost = cost_of(output);
   // The last byte cannot leave before it is here.
-  const SimTime end = std::max(start + on_wire(packet.bytes), packet.tail);
+  const SimTime end = std::max(start + cost.on_wire(packet.bytes), packet.tail);
   output.longest_wait = std::max(output.longest_wait, start - now);
   output.free = end;
   ++output.packets;
@@ -125,8 +174,8 @@ GASMETER_INLINE void Fabric::send(Output& output, std::uint32_t channel, Packet&
   packet.link = output.far_end;
   packet.channel = static_cast<std::uint8_t>(channel);
   packet.vertex = output.to;
-  packet.tail = end + parameters_.latency;
-  engine_.post(here, NodeId{output.to}, start + parameters_.latency, packet);
+  packet.tail = end + cost.latency;
+  engine_.post(here, NodeId{output.to}, start + cost.latency, packet);
 }
 
 void Fabric::route_one(Packet& packet, SimTime now) {
@@ -155,6 +204,15 @@ Shortage& Fabric::shortage_of(std::uint32_t link, std::uint32_t vertex) {
   return *shortage;
 }
 
+// What is found for a channel that packets wait for is theirs at the retry of this very instant: nobody overtakes them.
+GASMETER_INLINE void Fabric::look_for_room(Output& output, SimTime now) {
+  Shortage& shortage = *output.shortage;
+  shortage.returned.take(credits(output.far_end), now, shortage.found);
+  for (std::uint32_t channel = 0; channel < channels_; ++channel) {
+    if (shortage.blocked[channel].empty()) output.room[channel] += std::exchange(shortage.found[channel], 0);
+  }
+}
+
 // Behind those that are blocked already, unless buffers have fallen free unnoticed.
 void Fabric::block(std::uint32_t link, std::uint32_t channel, Packet& packet, SimTime now) {
   Output& output = outputs_[link];
@@ -171,13 +229,8 @@ void Fabric::block(std::uint32_t link, std::uint32_t channel, Packet& packet, Si
   if (first) look_again(shortage, now);
 }
 
-// What is found for a channel that packets wait for is theirs at the retry of this very instant: nobody overtakes them.
-void Fabric::look_for_room(Output& output, SimTime now) {
-  Shortage& shortage = *output.shortage;
-  shortage.returned.take(credits(output.far_end), now, shortage.found);
-  for (std::uint32_t channel = 0; channel < channels_; ++channel) {
-    if (shortage.blocked[channel].empty()) output.room[channel] += std::exchange(shortage.found[channel], 0);
-  }
+void Fabric::look_once(Output& output, SimTime now) {
+  look_for_room(output, now);
 }
 
 void Fabric::on_retry(Action& action, SimTime now) {
@@ -238,7 +291,7 @@ void Fabric::look_again(Shortage& shortage, SimTime now) {
 void Fabric::ask(Shortage& shortage, bool tell, SimTime now) {
   if (shortage.tell == tell || now < shortage.heeded) return;
   const NodeId here{shortage.vertex};
-  const SimTime there = now + parameters_.latency;
+  const SimTime there = now + cost_of(outputs_[shortage.link]).latency;
   shortage.tell = tell;
   shortage.heeded = engine_.window_end(here, there);
   engine_.post(here, NodeId{outputs_[shortage.link].to}, there, static_cast<Wish&>(shortage));
@@ -279,10 +332,10 @@ std::vector<LinkUse> Fabric::use() const {
   for (std::uint32_t vertex = 0; vertex < topology_.vertices(); ++vertex) {
     for (std::uint32_t port = 0; port < topology_.ports(vertex); ++port) {
       const Output& output = outputs_[first_output_[vertex] + port];
-      if (output.to == kNoLink) continue;
+      if (output.link_class == kNoLink) continue;
       const auto [packets, bytes] = trains_->ahead(first_output_[vertex] + port, engine_.now());
       all.push_back({vertex, port, output.to, output.packets - packets, output.bytes - bytes,
-                     on_wire(output.bytes - bytes), output.longest_wait,
+                     cost_of(output).on_wire(output.bytes - bytes), output.longest_wait,
                      output.shortage ? output.shortage->packets : 0});
     }
   }
@@ -290,18 +343,20 @@ std::vector<LinkUse> Fabric::use() const {
 }
 
 void Fabric::name_steps(Tracer& tracer) const {
-  tracer.name(&Fabric::on_arrival, [this](const Action& action, SimTime, SimTime at) {
+  const auto hop = [this](const Action& action, SimTime, SimTime at) {
     const auto& packet = static_cast<const Packet&>(action);
     Tracer::Parts parts;
-    parts.add(Step::queue, at - parameters_.latency);  // for the link
+    parts.add(Step::queue, at - inputs_[packet.link].latency);  // for the link
     parts.add(Step::hop, at);
     if (packet.vertex == packet.to) parts.tail = packet.tail;
     return parts;
-  });
+  };
+  tracer.name(&Fabric::on_arrival, hop);
   tracer.name(&Fabric::on_retry, Step::queue);
   tracer.name(&Fabric::on_wish, Step::queue);
   tracer.name(&Fabric::on_told, Step::queue);
   trains_->name_steps(tracer);
+  if (rings_) rings_->name_steps(tracer, hop);
 }
 
 void Fabric::reset_use() {

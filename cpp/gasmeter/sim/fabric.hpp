@@ -7,12 +7,18 @@
 // that finds no free buffer at the far end lets those of other channels pass. A packet leaves its buffer with its last
 // byte.
 //
+// What a link takes depends on its class, which the topology tells. On one-way rings each ring of a packet's way is
+// followed by an echo over the rest of the ring: fabric_rings.hpp.
+//
 // As long as buffers are free at the far end, a packet's turn is known when it arrives, and so is all that follows: a
 // hop is one event.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "gasmeter/base/platform.hpp"
@@ -27,11 +33,24 @@
 
 namespace gasmeter::sim {
 
+// Of one class of links (Topology::link_classes).
 struct LinkParameters {
   std::int64_t per_byte_fs = 0;  // of one direction
   SimTime latency;               // from leaving a router to leaving the next one, if nothing is in the way
   unsigned buffer = 0;           // packets, per link and channel; 0: no limit
-  bool trains = false;           // a train is one event a hop where nothing meets it; its times are the same without
+  // A train is one event a hop where nothing meets it, of a fabric whose links all cost the same; times do not differ.
+  bool trains = false;
+};
+
+struct FabricParameters {
+  explicit FabricParameters(const LinkParameters& all) : links(all) {}
+
+  LinkParameters links;                           // of all classes that are not named below
+  std::map<std::string, LinkParameters> classes;  // those of other links, by class; `trains` is for the whole fabric
+
+  // Of one-way rings, which have to have an echo.
+  std::uint16_t echo = 0;  // bytes of what goes on to where a packet has entered its ring when it is all there
+  SimTime turn;            // from there to its first look at the link of its next ring
 };
 
 // What a network does at the terminals. Called on the terminal's node.
@@ -49,6 +68,10 @@ class FabricSink {
   virtual SimTime train_arrived(Train& train, std::uint32_t number, const Packet& packet, SimTime now);
   // It is known when the last packet of a watched train has left its first vertex.
   virtual void train_departed(Train& train, SimTime end);
+
+  // On one-way rings: the head of an echo is back at `echo.to`, where a packet entered a ring that it left at
+  // `echo.from`. `echo.kind` is the packet's. Echoes of one ring's end come in the order of the packets.
+  virtual void echoed(const Packet& echo, SimTime now);
 
  protected:
   FabricSink() = default;
@@ -72,18 +95,20 @@ struct LinkUse {
 // Made for one engine, whose nodes are the vertices of the topology; the engine outlives it.
 class Fabric {
  public:
-  // Throws UsageError where the engine has other nodes than the topology vertices, or for negative costs.
+  // Throws UsageError where the engine has other nodes than the topology vertices, for negative costs, for classes that
+  // the topology does not have or that are limited in part, and for one-way rings without an echo.
+  Fabric(Engine& engine, Topology topology, const FabricParameters& parameters, FabricSink& sink);
+  // Links of one class, used both ways.
   Fabric(Engine& engine, Topology topology, const LinkParameters& links, FabricSink& sink);
   Fabric(const Fabric&) = delete;
   Fabric& operator=(const Fabric&) = delete;
   ~Fabric();
 
   [[nodiscard]] const Topology& topology() const { return topology_; }
-  [[nodiscard]] const LinkParameters& links() const { return parameters_; }
+  // Of the links whose class is not named.
+  [[nodiscard]] const LinkParameters& links() const { return parameters_.links; }
   [[nodiscard]] Engine& engine() const { return engine_; }
-  [[nodiscard]] SimTime on_wire(Bytes bytes) const {
-    return {parameters_.per_byte_fs * static_cast<std::int64_t>(bytes) / 1000};
-  }
+  [[nodiscard]] SimTime on_wire(Bytes bytes) const { return LinkCost{links().per_byte_fs, {}}.on_wire(bytes); }
 
   // `packet` (from, to, bytes, kind, watched filled in) enters the router of its terminal now, with all its bytes. The
   // first router's queue has no limit: a NIC that wants one watches its packets. To itself: it arrives at once. A rank
@@ -91,7 +116,7 @@ class Fabric {
   void inject(Packet& packet, SimTime now);
 
   // As if its packets were injected one by one, `gap` after one another; with none they wait at the first router.
-  // Throws UsageError for a train without packets or a negative gap.
+  // Throws UsageError for a train without packets or a negative gap, and on one-way rings.
   void inject(Train& train, SimTime now, SimTime gap = {});
 
   // Since the last reset, of every link that exists.
@@ -104,20 +129,39 @@ class Fabric {
  private:
   struct Output;
   class Trains;
+  class Rings;
+
+  // Of a class, what a hop takes from it.
+  struct LinkCost {
+    std::int64_t per_byte_fs = 0;
+    SimTime latency;
+    bool operator==(const LinkCost&) const = default;
+    [[nodiscard]] SimTime on_wire(Bytes bytes) const { return {per_byte_fs * static_cast<std::int64_t>(bytes) / 1000}; }
+  };
+  // The end of a link, at the vertex where that is, known by the port there.
+  struct Input {
+    CreditReturn::Count given = 0;
+    SimTime latency;  // of the link, and of what the end tells its beginning
+  };
 
   static void on_arrival(Action& packet, SimTime now);
+  void set_classes();
+  void set_links();
+  [[nodiscard]] const LinkCost& cost_of(const Output& output) const;
+  [[nodiscard]] bool all_cost_the_same() const;
   static void on_retry(Action& shortage, SimTime now);
   static void on_wish(Action& wish, SimTime now);
   static void on_told(Action& credit, SimTime now);
   void route(Packet& packet, SimTime now);
   [[nodiscard]] bool has_limit() const { return places_ != 0; }
   void send(Output& output, std::uint32_t channel, Packet& packet, SimTime now);
-  // For trains: those two once more, not inlined.
+  void look_for_room(Output& output, SimTime now);
+  // For trains: those three once more, not inlined.
   void route_one(Packet& packet, SimTime now);
   void send_one(std::uint32_t link, std::uint32_t channel, Packet& packet, SimTime now);
+  void look_once(Output& output, SimTime now);
   void tell_departed(Packet& packet, SimTime end);
   void block(std::uint32_t link, std::uint32_t channel, Packet& packet, SimTime now);
-  void look_for_room(Output& output, SimTime now);
   [[nodiscard]] Shortage& shortage_of(std::uint32_t link, std::uint32_t vertex);
   bool retry(Shortage& shortage, SimTime now);
   [[nodiscard]] Packet& take_blocked(Shortage& shortage, std::uint32_t channel, std::uint32_t count);
@@ -127,26 +171,30 @@ class Fabric {
   // Credits come before all else that the node itself has to do at the instant, whoever tells of them.
   [[nodiscard]] static Tie credit_tie(NodeId vertex) { return event_tie(vertex, 0); }
   [[nodiscard]] CreditReturn credits(std::uint32_t input) {
-    return {&given_[input], &credits_[static_cast<std::size_t>(input) * places_], places_};
+    return {&inputs_[input].given, &credits_[static_cast<std::size_t>(input) * places_], places_};
   }
   GASMETER_INLINE void give_back(std::uint32_t input, std::uint32_t channel, SimTime left) {
     if (!has_limit()) return;
-    const SimTime at = left + parameters_.latency;
+    const SimTime at = left + inputs_[input].latency;
     if (GASMETER_UNLIKELY(credits(input).give(at, channel))) tell(input, at);
   }
 
   Engine& engine_;
   Topology topology_;
-  LinkParameters parameters_;
+  FabricParameters parameters_;
   FabricSink& sink_;
   std::uint32_t channels_;
   std::uint32_t places_;                     // for credits of a link; 0: buffers have no limit
   std::vector<std::uint32_t> first_output_;  // of each vertex
   std::vector<Output> outputs_;              // a link is known by its place here
-  std::vector<CreditReturn::Count> given_;   // at the end of each link, known by the place of the link back
+  std::vector<Input> inputs_;                // known by the place of the link back, whether that exists or not
+  std::array<LinkCost, kMostLinkClasses> costs_;
+  std::vector<std::uint32_t> buffers_;  // of each class
+  Action::Run arrival_;                 // of packets
   std::vector<Credit> credits_;
   PacketPool<ToldCredit> told_;
   std::unique_ptr<Trains> trains_;
+  std::unique_ptr<Rings> rings_;  // null where links go both ways
 };
 
 }  // namespace gasmeter::sim

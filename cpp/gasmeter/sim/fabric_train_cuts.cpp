@@ -55,7 +55,7 @@ void Fabric::Trains::cut(std::uint32_t link, std::uint32_t vertex, std::uint32_t
   OpenTrain& open = open_[link];
   const std::uint32_t taken_back = open.count - kept;
   withdraw(open, vertex, kept, now);
-  output.free = open.start + times(open.start_gap, kept - 1) + fabric_.on_wire(open.train->bytes);
+  output.free = open.start + times(open.start_gap, kept - 1) + cost_.on_wire(open.train->bytes);
   output.packets -= taken_back;
   output.bytes -= bytes_of(*open.train, open.first + kept, taken_back);
   if (fabric_.has_limit()) output.room[open.out_channel] += taken_back;
@@ -70,7 +70,7 @@ void Fabric::Trains::cut(std::uint32_t link, std::uint32_t vertex, std::uint32_t
   // Not before the first packet; where that is there already, before all others of the instant.
   const NodeId here{vertex};
   const Tie tie = now > open.start ? event_tie(here, 0) : fabric_.engine_.next_tie(here);
-  const SimTime at = std::max(now, open.start) + fabric_.parameters_.latency;
+  const SimTime at = std::max(now, open.start) + cost_.latency;
   fabric_.engine_.post(here, NodeId{output.to}, at, notice, tie);
 }
 
@@ -98,9 +98,9 @@ void Fabric::Trains::on_cut(Action& action, SimTime now) {
 // Credits for packets that leave their buffers later than it was said.
 void Fabric::Trains::withdraw(const OpenTrain& open, std::uint32_t vertex, std::uint32_t kept, SimTime now) {
   if (withdrawn_.empty() || open.link == kNoLink) return;
-  const SimTime latency = fabric_.parameters_.latency;
-  const SimTime wire = fabric_.on_wire(open.train->bytes);
-  const SimTime last = fabric_.on_wire(open.train->bytes_of(open.first + open.count - 1));
+  const SimTime latency = cost_.latency;
+  const SimTime wire = cost_.on_wire(open.train->bytes);
+  const SimTime last = cost_.on_wire(open.train->bytes_of(open.first + open.count - 1));
   Notice& notice = *notices_.take(partition(vertex));
   notice.becomes(&Trains::on_withdrawal);
   notice.trains = this;
@@ -178,7 +178,7 @@ void Fabric::Trains::catch_up(std::uint32_t link, SimTime now) {
       fabric_.send_one(link, own, packet, turn);
     } else {
       auto& carriage = static_cast<Carriage&>(packet);
-      const SimTime wire = fabric_.on_wire(carriage.train->bytes);
+      const SimTime wire = cost_.on_wire(carriage.train->bytes);
       SimTime longest_wait;
       for (std::uint32_t each = 0; each < count; ++each) {
         longest_wait = std::max(longest_wait, start + times(wire, each) - credits[next + each]);

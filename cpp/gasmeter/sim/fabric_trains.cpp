@@ -15,9 +15,13 @@ SimTime FabricSink::train_arrived(Train&, std::uint32_t, const Packet&, SimTime)
 void FabricSink::train_departed(Train&, SimTime) {}
 
 Fabric::Trains::Trains(Fabric& fabric)
-    : fabric_(fabric), carriages_(fabric.engine_.partitions()), notices_(fabric.engine_.partitions()) {
+    : fabric_(fabric),
+      cost_(fabric.costs_[0]),
+      together_(fabric.links().trains && fabric.all_cost_the_same()),
+      carriages_(fabric.engine_.partitions()),
+      notices_(fabric.engine_.partitions()) {
   expected_.resize(fabric.topology_.vertices());
-  if (!fabric.parameters_.trains) return;
+  if (!together_) return;
   open_.resize(fabric.outputs_.size());
   if (fabric.has_limit()) withdrawn_.resize(fabric.outputs_.size(), kSettled);
 }
@@ -30,11 +34,11 @@ void Fabric::Trains::name_steps(Tracer& tracer) const {
     if (carriage.again) {
       parts.add(Step::wire, at);
     } else {
-      parts.add(Step::queue, at - fabric_.parameters_.latency);
+      parts.add(Step::queue, at - fabric_.inputs_[carriage.link].latency);
       parts.add(Step::hop, at);
     }
     if (carriage.vertex == carriage.to && carriage.count != 0) {
-      parts.tail = at + fabric_.on_wire(carriage.train->bytes_of(carriage.first));
+      parts.tail = together_ ? at + cost_.on_wire(carriage.train->bytes_of(carriage.first)) : carriage.tail;
     }
     return parts;
   });
@@ -96,14 +100,15 @@ Packet& Fabric::Trains::part(Packet& packet, std::uint32_t count) {
 
 // Whether its packets can stay together. Those that take no time on a wire would all be there at once, everywhere.
 bool Fabric::Trains::even(const Train& train) const {
-  return fabric_.parameters_.trains && fabric_.on_wire(train.bytes).ps > 0 && fabric_.on_wire(train.last_bytes).ps > 0;
+  return together_ && cost_.on_wire(train.bytes).ps > 0 && cost_.on_wire(train.last_bytes).ps > 0;
 }
 
-// A carriage of one packet is a packet.
+// A carriage of one packet is a packet; on its way that always was one where packets do not stay together.
 void Fabric::Trains::set_single(Carriage& carriage) const {
   carriage.bytes = carriage.train->bytes_of(carriage.first);
+  if (carriage.link != kNoLink && !together_) return;
   carriage.tail = carriage.arrival;
-  if (carriage.link != kNoLink) carriage.tail += fabric_.on_wire(carriage.bytes);
+  if (carriage.link != kNoLink) carriage.tail += cost_.on_wire(carriage.bytes);
 }
 
 // In the place of the arrivals that `tie` is of.
@@ -249,7 +254,7 @@ std::uint32_t Fabric::Trains::room(std::uint32_t link, std::uint32_t channel, co
   if (output.shortage && !output.shortage->blocked[channel].empty()) return 0;
   if (output.room[channel] < carriage.count) {
     (void)fabric_.shortage_of(link, carriage.vertex);
-    fabric_.look_for_room(output, now);
+    fabric_.look_once(output, now);
   }
   return std::min(carriage.count, output.room[channel]);
 }
@@ -265,7 +270,7 @@ std::uint32_t Fabric::Trains::promise(std::uint32_t link, const Carriage& carria
   } else if (!withdrawn_.empty() && now <= withdrawn_[carriage.link]) {
     return 1;
   }
-  const SimTime wire = fabric_.on_wire(carriage.train->bytes);
+  const SimTime wire = cost_.on_wire(carriage.train->bytes);
   if (output.free > now && carriage.gap > wire) {
     // They close up until one finds the link free.
     count = std::min(count, (output.free - now).ps / (carriage.gap - wire).ps + 1);
@@ -284,7 +289,7 @@ void Fabric::Trains::start_together(std::uint32_t link, std::uint32_t channel, C
       fabric_.send_one(link, channel, head, now);
     } else {
       const SimTime start = std::max(now, fabric_.outputs_[link].free);
-      send(link, channel, head, now, start + times(fabric_.on_wire(carriage.train->bytes), free - 1) - now);
+      send(link, channel, head, now, start + times(cost_.on_wire(carriage.train->bytes), free - 1) - now);
     }
   }
   if (all) return;
@@ -302,8 +307,8 @@ void Fabric::Trains::send(std::uint32_t link, std::uint32_t channel, Carriage& c
   Output& output = fabric_.outputs_[link];
   const Train& train = *carriage.train;
   const SimTime start = std::max(now, output.free);
-  const SimTime wire = fabric_.on_wire(train.bytes);
-  const SimTime last = fabric_.on_wire(train.bytes_of(carriage.first + carriage.count - 1));
+  const SimTime wire = cost_.on_wire(train.bytes);
+  const SimTime last = cost_.on_wire(train.bytes_of(carriage.first + carriage.count - 1));
   const SimTime gap = start == now ? std::max(carriage.gap, wire) : wire;
   output.free = start + times(gap, carriage.count - 1) + last;
   output.packets += carriage.count;
@@ -328,7 +333,7 @@ void Fabric::Trains::send(std::uint32_t link, std::uint32_t channel, Carriage& c
   carriage.vertex = output.to;
   carriage.gap = gap;
   carriage.tie = fabric_.engine_.next_tie(here);
-  fabric_.engine_.post(here, to, start + fabric_.parameters_.latency, carriage, carriage.tie);
+  fabric_.engine_.post(here, to, start + cost_.latency, carriage, carriage.tie);
 }
 
 void Fabric::Trains::open(std::uint32_t link, const Carriage& carriage, std::uint32_t channel, SimTime start,

@@ -118,6 +118,8 @@ class Fabric::Trains {
   void catch_up(std::uint32_t link, SimTime now);
 
   Fabric& fabric_;
+  const LinkCost cost_;  // of every link where packets stay together
+  const bool together_;  // never where links differ: their packets' times would spread
   PacketPool<Carriage> carriages_;
   PacketPool<Notice> notices_;
   std::vector<std::vector<Carriage*>> expected_;  // at each vertex, later than now

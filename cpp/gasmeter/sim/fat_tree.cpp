@@ -66,6 +66,18 @@ std::uint64_t FatTree::bisection_links() const {
   return std::uint64_t{arity_ / 2} * switches_per_level();
 }
 
+std::vector<std::string> FatTree::link_classes() const {
+  std::vector<std::string> classes{"terminal"};
+  for (std::uint32_t level = 1; level < levels_; ++level) classes.push_back("level-" + std::to_string(level));
+  return classes;
+}
+
+std::uint32_t FatTree::port_class(std::uint32_t vertex, std::uint32_t port) const {
+  if (vertex < terminals()) return 0;
+  const std::uint32_t level = switch_of(vertex).level;
+  return port < arity_ ? level : level + 1;
+}
+
 std::string FatTree::port_name(std::uint32_t vertex, std::uint32_t port) const {
   if (vertex < terminals()) return "up 0";
   return port < arity_ ? "down " + std::to_string(port) : "up " + std::to_string(port - arity_);

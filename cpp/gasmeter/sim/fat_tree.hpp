@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "gasmeter/sim/route.hpp"
 
@@ -35,6 +36,9 @@ class FatTree {
   // The links to the top level of the smaller half of its subtrees: half of the terminals where the arity is even.
   [[nodiscard]] std::uint64_t bisection_links() const;
   [[nodiscard]] std::string port_name(std::uint32_t vertex, std::uint32_t port) const;
+  // A class of links for each level that they lead up to; the first are the terminals'.
+  [[nodiscard]] std::vector<std::string> link_classes() const;
+  [[nodiscard]] std::uint32_t port_class(std::uint32_t vertex, std::uint32_t port) const;
 
  private:
   static constexpr std::uint32_t kMostLevels = 16;

@@ -11,10 +11,11 @@ namespace {
 
 // From coordinate `from` to `to` on a line or ring of `extent`.
 // A way of half a ring goes up from even coordinates, down from odd ones. No branch: none could be predicted.
-GASMETER_INLINE std::uint32_t leg_between(std::uint32_t from, std::uint32_t to, std::uint32_t extent, bool wraps) {
+GASMETER_INLINE std::uint32_t leg_between(std::uint32_t from, std::uint32_t to, std::uint32_t extent, bool wraps,
+                                          std::uint32_t furthest_up) {
   const bool below = to < from;
   const std::uint32_t up = to - from + (below ? extent : 0);
-  const bool shorter_down = 2 * up + (from & 1U) > extent;
+  const bool shorter_down = 2 * up + (from & 1U) > furthest_up;
   const bool down = wraps ? shorter_down : below;
   const std::uint32_t hops = down ? extent - up : up;
   const std::uint32_t behind = down ? extent - to : to + 1;
@@ -26,10 +27,11 @@ GASMETER_INLINE std::uint32_t leg_between(std::uint32_t from, std::uint32_t to, 
 }  // namespace
 
 Grid::Grid(std::span<const std::uint32_t> extents, Wrap wrap)
-    : dimensions_(static_cast<std::uint32_t>(extents.size())) {
+    : one_way_(wrap == Wrap::one_way), dimensions_(static_cast<std::uint32_t>(extents.size())) {
   for (std::size_t i = 0; i < extents.size(); ++i) {
     extents_[i] = extents[i];
-    wraps_[i] = wrap == Wrap::yes && extents[i] > 2;
+    wraps_[i] = wrap != Wrap::no && extents[i] > (one_way_ ? 1 : 2);
+    furthest_up_[i] = one_way_ ? 2 * extents[i] : extents[i];
     vertices_ *= extents[i];
   }
   coordinates_.resize(vertices_);
@@ -45,8 +47,8 @@ Grid::Grid(std::span<const std::uint32_t> extents, Wrap wrap)
 std::optional<LinkEnd> Grid::neighbour(std::uint32_t vertex, std::uint32_t port) const {
   const std::uint32_t dimension = port / 2;
   const bool down = port % 2 != 0;
-  std::uint32_t stride = 1;
-  for (std::uint32_t i = 0; i < dimension; ++i) stride *= extents_[i];
+  if (one_way_ && down) return std::nullopt;
+  const std::uint32_t stride = stride_of(dimension);
   const std::uint32_t last = extents_[dimension] - 1;
   const std::uint32_t at = vertex / stride % extents_[dimension];
   if (at != (down ? 0 : last)) return LinkEnd{down ? vertex - stride : vertex + stride, port ^ 1U};
@@ -58,7 +60,9 @@ Route Grid::route(std::uint32_t from, std::uint32_t to) const {
   const Coordinates& start = coordinates_[from];
   const Coordinates& end = coordinates_[to];
   Route route;
-  for (std::uint32_t i = 0; i < 3; ++i) route.legs[i] = leg_between(start[i], end[i], extents_[i], wraps_[i]);
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    route.legs[i] = leg_between(start[i], end[i], extents_[i], wraps_[i], furthest_up_[i]);
+  }
   return route;
 }
 
@@ -67,6 +71,10 @@ double Grid::mean_hops() const {
   for (std::size_t i = 0; i < extents_.size(); ++i) {
     const double extent = extents_[i];
     const double odd = extents_[i] % 2;
+    if (one_way_) {
+      sum += (extent - 1) / 2;
+      continue;
+    }
     sum += wraps_[i] ? (extent * extent - odd) / (4 * extent) : (extent * extent - 1) / (3 * extent);
   }
   return sum;
@@ -77,9 +85,26 @@ std::uint64_t Grid::bisection_links() const {
   for (std::size_t i = 0; i < extents_.size(); ++i) {
     if (extents_[i] == 1) continue;
     const std::uint64_t lines = vertices_ / extents_[i];
-    worst = std::min(worst, wraps_[i] ? 2 * lines : lines);
+    worst = std::min(worst, wraps_[i] && !one_way_ ? 2 * lines : lines);
   }
   return vertices_ == 1 ? 0 : worst;
+}
+
+std::uint32_t Grid::stride_of(std::uint32_t dimension) const {
+  std::uint32_t stride = 1;
+  for (std::uint32_t i = 0; i < dimension; ++i) stride *= extents_[i];
+  return stride;
+}
+
+std::uint32_t Grid::ring_entry(std::uint32_t from, std::uint32_t vertex, std::uint32_t dimension) const {
+  const std::uint32_t entered = coordinates_[from][dimension];
+  const std::uint32_t left = coordinates_[vertex][dimension];
+  return vertex + (entered - left) * stride_of(dimension);
+}
+
+std::vector<std::string> Grid::link_classes() const {
+  const std::vector<std::string> all = {"x", "y", "z"};
+  return {all.begin(), all.begin() + dimensions_};
 }
 
 std::string Grid::port_name(std::uint32_t, std::uint32_t port) const {

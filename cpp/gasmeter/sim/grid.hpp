@@ -9,6 +9,9 @@
 // of 4k + 2 ties load every second link once more than the others.
 // Wrap links join the last and the first coordinate. Each dimension starts in channel 0 and is in channel 1 from its
 // wrap link on (dateline): no cycle of waiting packets closes.
+//
+// Of one-way rings only the + ports have outputs, and a ring of two is two links; ways go up, however far that is. What
+// the ring still has of links behind the end of a way is the echo's way back.
 #pragma once
 
 #include <array>
@@ -22,12 +25,14 @@
 
 namespace gasmeter::sim {
 
-enum class Wrap : bool { no, yes };
+enum class Wrap : std::uint8_t { no, yes, one_way };
 
 class Grid {
  public:
-  // Up to three extents of at least 1, whose product is at most 65536.
+  // Up to three extents of at least 1, whose product is at most 65536; one-way rings of at most kLongestOneWay.
   Grid(std::span<const std::uint32_t> extents, Wrap wrap);
+
+  static constexpr std::uint32_t kLongestOneWay = 32768;  // what a Route can count behind a wrap link
 
   [[nodiscard]] std::uint32_t terminals() const { return vertices_; }
   [[nodiscard]] std::uint32_t vertices() const { return vertices_; }
@@ -43,12 +48,23 @@ class Grid {
   // The worst cut across the middle of a dimension of more than one.
   [[nodiscard]] std::uint64_t bisection_links() const;
   [[nodiscard]] std::string port_name(std::uint32_t vertex, std::uint32_t port) const;
+  // A class of links for each dimension.
+  [[nodiscard]] std::vector<std::string> link_classes() const;
+  [[nodiscard]] std::uint32_t port_class(std::uint32_t, std::uint32_t port) const { return port / 2; }
+
+  [[nodiscard]] bool one_way() const { return one_way_; }
+  // The vertex at which a packet of `from` has entered the ring of `dimension` through `vertex`, where it leaves it.
+  [[nodiscard]] std::uint32_t ring_entry(std::uint32_t from, std::uint32_t vertex, std::uint32_t dimension) const;
 
  private:
   using Coordinates = std::array<std::uint16_t, 4>;  // x, y, z
 
+  [[nodiscard]] std::uint32_t stride_of(std::uint32_t dimension) const;
+
   std::array<std::uint32_t, 3> extents_{1, 1, 1};
   std::array<bool, 3> wraps_{};
+  std::array<std::uint32_t, 3> furthest_up_{};  // of ways that wrap, twice: those further up go down
+  bool one_way_;
   std::uint32_t dimensions_;
   std::uint32_t vertices_ = 1;
   std::vector<Coordinates> coordinates_;  // of each vertex

@@ -24,7 +24,8 @@ struct Hop {
 
 // The way that is left, dimension by dimension. A word for each: bits 0..15 the hops before the wrap link; 16..30 those
 // from it on, itself included, 0 if this way does not wrap; bit 31: towards smaller coordinates. They fit: only a ring
-// of 65536 has ways of 32768 hops, and none of them starts with the wrap link, given which way ties go (Grid).
+// of 65536 has ways of 32768 hops, and none of them starts with the wrap link, given which way ties go (Grid); one-way
+// rings are shorter.
 struct Route {
   std::array<std::uint32_t, 3> legs{};
 
@@ -50,6 +51,9 @@ struct Route {
     legs[1] = static_cast<std::uint32_t>(left >> 32U);
     return {2 * dimension + static_cast<std::uint32_t>(xy >> (32 * dimension + 31) & 1U), count % 2};
   }
+
+  // Nothing is left in that dimension.
+  [[nodiscard]] bool is_through(std::uint32_t dimension) const { return (legs[dimension] & kCounts) == 0; }
 
   [[nodiscard]] std::uint32_t hops() const {
     std::uint32_t sum = 0;

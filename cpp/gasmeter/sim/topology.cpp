@@ -41,6 +41,7 @@ struct TopologyParser {
   std::uint64_t (*terminals)(const Numbers&);  // exact up to kMostTerminals, else any number above it
   Topology::Shape (*make)(const Numbers&);
   std::uint32_t least_first = 1;  // of the numbers; the others are at least 1
+  std::uint32_t most_each = Topology::kMostTerminals;
 
   template <Wrap wrap>
   static Topology::Shape make_grid(const Numbers& extents) {
@@ -64,6 +65,24 @@ const std::vector<TopologyParser>& TopologyParser::all() {
       {{"mesh3d", "grid of AxBxC nodes", "mesh3d:4x4x4"}, 3, product, make_grid<Wrap::no>},
       {{"torus2d", "grid of AxB nodes whose edges are joined", "torus2d:8x8"}, 2, product, make_grid<Wrap::yes>},
       {{"torus3d", "grid of AxBxC nodes whose faces are joined", "torus3d:8x8x8"}, 3, product, make_grid<Wrap::yes>},
+      {{"oneway-ring", "N nodes in a ring whose links go one way", "oneway-ring:8"},
+       1,
+       product,
+       make_grid<Wrap::one_way>,
+       1,
+       Grid::kLongestOneWay},
+      {{"oneway-torus2d", "grid of AxB nodes, each in two one-way rings", "oneway-torus2d:8x8"},
+       2,
+       product,
+       make_grid<Wrap::one_way>,
+       1,
+       Grid::kLongestOneWay},
+      {{"oneway-torus3d", "grid of AxBxC nodes, each in three one-way rings", "oneway-torus3d:4x4x4"},
+       3,
+       product,
+       make_grid<Wrap::one_way>,
+       1,
+       Grid::kLongestOneWay},
       {{"crossbar", "N nodes at one switch", "crossbar:16"},
        1,
        product,
@@ -123,6 +142,9 @@ Topology TopologyParser::parse(const std::string& text) const {
   const Numbers given = parse_numbers(text);
   if (terminals(given) > Topology::kMostTerminals) {
     throw wrong(text, "too large, at most " + std::to_string(Topology::kMostTerminals) + " nodes are");
+  }
+  if (*std::max_element(given.begin(), given.end()) > most_each) {
+    throw wrong(text, "too long, at most " + std::to_string(most_each) + " nodes are in a ring");
   }
   std::string name = kind.name;
   for (std::size_t i = 0; i < given.size(); ++i) {
@@ -189,6 +211,23 @@ std::span<const std::uint32_t> Topology::extents() const {
 
 std::string Topology::port_name(std::uint32_t vertex, std::uint32_t port) const {
   return std::visit([&](const auto& shape) { return shape.port_name(vertex, port); }, shape_);
+}
+
+std::vector<std::string> Topology::link_classes() const {
+  return std::visit([](const auto& shape) { return shape.link_classes(); }, shape_);
+}
+
+std::uint32_t Topology::port_class(std::uint32_t vertex, std::uint32_t port) const {
+  return std::visit([&](const auto& shape) { return shape.port_class(vertex, port); }, shape_);
+}
+
+bool Topology::one_way() const {
+  const auto* grid = std::get_if<Grid>(&shape_);
+  return grid != nullptr && grid->one_way();
+}
+
+std::uint32_t Topology::ring_entry(std::uint32_t from, std::uint32_t vertex, std::uint32_t dimension) const {
+  return std::get<Grid>(shape_).ring_entry(from, vertex, dimension);
 }
 
 void Topology::require_room(std::uint32_t nodes) const {

@@ -3,6 +3,7 @@
 // dragonfly.hpp.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -16,6 +17,9 @@
 #include "gasmeter/sim/route.hpp"
 
 namespace gasmeter::sim {
+
+// Classes of links of any topology, at most.
+inline constexpr std::size_t kMostLinkClasses = 16;
 
 // Vertices are routers. The first terminals() of them have a NIC (a node of ranks), the others are switches alone.
 // Vertices and ports given to the members have to exist.
@@ -33,7 +37,8 @@ class Topology {
   // Numbers of ports; some of a grid have no link.
   [[nodiscard]] std::uint32_t ports(std::uint32_t vertex) const;
   [[nodiscard]] std::uint32_t max_ports() const;
-  // Where the link of a port ends; nullopt: no link is there, as at the edge of a mesh.
+  // Where the link of a port ends; nullopt: no link begins there, as at the edge of a mesh or where a one-way link
+  // ends.
   [[nodiscard]] std::optional<LinkEnd> neighbour(std::uint32_t vertex, std::uint32_t port) const;
 
   // Between two different terminals.
@@ -52,6 +57,16 @@ class Topology {
   [[nodiscard]] std::span<const std::uint32_t> extents() const;
   // For plots: "+x", "up 3", "global 0".
   [[nodiscard]] std::string port_name(std::uint32_t vertex, std::uint32_t port) const;
+
+  // Links of different classes may differ in what they cost: names, of all that the family has.
+  [[nodiscard]] std::vector<std::string> link_classes() const;
+  // Place there of a port's link, whichever way it leads.
+  [[nodiscard]] std::uint32_t port_class(std::uint32_t vertex, std::uint32_t port) const;
+
+  // Whether it is made of rings whose links go one way.
+  [[nodiscard]] bool one_way() const;
+  // Of those: where a packet of `from` entered the ring of `dimension` that it leaves at `vertex`.
+  [[nodiscard]] std::uint32_t ring_entry(std::uint32_t from, std::uint32_t vertex, std::uint32_t dimension) const;
 
   // Throws UsageError where `nodes` are more than there are terminals.
   void require_room(std::uint32_t nodes) const;

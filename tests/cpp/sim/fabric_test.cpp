@@ -4,7 +4,6 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <string>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "gasmeter/sim/model_host.hpp"
 #include "prices.hpp"
 #include "random_traffic.hpp"
+#include "script.hpp"
 #include "support/effort.hpp"
 
 namespace gasmeter::sim {
@@ -20,94 +20,10 @@ namespace {
 
 using gasmeter::testing::rounds;
 using testing::RandomTraffic;
+using testing::Script;
+using testing::Seen;
 using testing::TestPacket;
 using testing::TrafficOptions;
-
-// All in ns.
-struct Seen {
-  std::int64_t head = -1;
-  std::int64_t tail = -1;
-  std::uint32_t channel = 0;
-  std::int64_t departed = -1;
-};
-
-// Packets sent at given instants, each by a body on its node. 1 ns a byte, 100 ns a link.
-class Script : public FabricSink {
- public:
-  explicit Script(const std::string& topology, unsigned buffer = 0)
-      : engine_(options(Topology::parse(topology))),
-        fabric_(engine_, Topology::parse(topology), {1'000'000, {100'000}, buffer}, *this) {}
-
-  // Numbers them from 0.
-  void send(std::int64_t at, std::uint32_t from, std::uint32_t to, std::uint16_t bytes, bool watched = false) {
-    TestPacket& packet = packets_.emplace_back();
-    packet.from = from;
-    packet.to = to;
-    packet.bytes = bytes;
-    packet.watched = watched;
-    packet.number = static_cast<std::uint32_t>(seen_.size());
-    seen_.emplace_back();
-    plans_[from].push_back({at, &packet});
-  }
-  void stay_after_arrival(std::int64_t time) { stay_ = {time * 1'000}; }
-
-  std::vector<Seen> run() {
-    for (std::uint32_t rank = 0; rank < engine_.ranks(); ++rank) engine_.start(Rank{rank}, [this, rank] { act(rank); });
-    engine_.run();
-    return seen_;
-  }
-  [[nodiscard]] Fabric& fabric() { return fabric_; }
-  [[nodiscard]] LinkUse use(std::uint32_t vertex, std::uint32_t to) const {
-    for (const LinkUse& each : fabric_.use()) {
-      if (each.vertex == vertex && each.to == to) return each;
-    }
-    return {};
-  }
-
- private:
-  struct Plan {
-    std::int64_t at;
-    TestPacket* packet;
-  };
-
-  static EngineOptions options(const Topology& topology) {
-    EngineOptions result = testing::options_for(topology.terminals(), topology.vertices());
-    result.prices[conduit::PrivatePrice::poll_miss].fixed = {1'000};
-    return result;
-  }
-
-  void act(std::uint32_t rank) {
-    ModelHost host = engine_.host(Rank{rank});
-    for (const Plan& plan : plans_[rank]) {
-      if (host.now() < SimTime{plan.at * 1'000}) host.idle({plan.at * 1'000});
-      fabric_.inject(*plan.packet, host.now());
-    }
-    host.idle({100'000'000});
-  }
-
-  SimTime arrived(Packet& packet, SimTime now) override {
-    Seen& seen = seen_[static_cast<TestPacket&>(packet).number];
-    CHECK(seen.head == -1);
-    CHECK(packet.vertex == packet.to);
-    seen.head = now.ps / 1'000;
-    seen.tail = packet.tail.ps / 1'000;
-    seen.channel = packet.channel;
-    return packet.tail + stay_;
-  }
-  void departed(Packet& packet, SimTime end) override {
-    Seen& seen = seen_[static_cast<TestPacket&>(packet).number];
-    CHECK(seen.departed == -1);
-    CHECK(seen.head == -1);
-    seen.departed = end.ps / 1'000;
-  }
-
-  Engine engine_;
-  std::deque<TestPacket> packets_;
-  std::vector<Seen> seen_;
-  std::map<std::uint32_t, std::vector<Plan>> plans_;
-  SimTime stay_;
-  Fabric fabric_;
-};
 
 TEST_CASE("a_packet_crosses_one_link") {
   Script script("mesh2d:2x1");
@@ -302,6 +218,46 @@ TEST_CASE("a_fabric_refuses_what_cannot_be") {
   CHECK_THROWS_AS(Fabric(fourth, pair, {1, {0}, 1}, sink), UsageError);
 }
 
+TEST_CASE("a_fabric_refuses_classes_and_ways_it_does_not_have") {
+  struct Nowhere : FabricSink {
+    SimTime arrived(Packet& packet, SimTime) override { return packet.tail; }
+    void departed(Packet&, SimTime) override {}
+  } sink;
+  const auto error_of = [&](const char* text, FabricParameters parameters) -> std::string {
+    const Topology topology = Topology::parse(text);
+    Engine engine(testing::options_for(topology.terminals(), topology.vertices()));
+    try {
+      const Fabric fabric(engine, topology, parameters, sink);
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const LinkParameters link{1, {1}, 1};
+  FabricParameters parameters(link);
+  CHECK(error_of("torus2d:3x3", parameters).empty());
+  CHECK(error_of("oneway-torus2d:3x3", parameters) ==
+        "fabric: the links of oneway-torus2d:3x3 go one way, and this network uses links both ways; take torus2d:3x3");
+  parameters.echo = 8;
+  CHECK(error_of("oneway-torus2d:3x3", parameters).empty());
+  parameters.turn = {-1};
+  CHECK(error_of("oneway-ring:3", parameters) == "fabric: a negative cost of a turn; 0 or more is allowed");
+  parameters.turn = {};
+  parameters.classes["global"] = link;
+  CHECK(error_of("dragonfly:3x2x2", parameters).empty());
+  CHECK(error_of("torus2d:3x3", parameters) ==
+        "fabric: torus2d:3x3 has no links of class `global`; its classes are x, y");
+  parameters.classes["global"].buffer = 0;
+  CHECK(error_of("dragonfly:3x2x2", parameters) ==
+        "fabric: buffers of class `global` are without limit and those of `terminal` are not; give all classes a "
+        "limit, or none");
+  parameters.classes["global"] = {1, {0}, 1};
+  CHECK(error_of("dragonfly:3x2x2", parameters) ==
+        "sim: a network whose packets take no time between nodes; at least 1 ps is needed");
+  parameters.classes["global"] = {-1, {1}, 1};
+  CHECK(error_of("dragonfly:3x2x2", parameters) == "fabric: a negative cost of a link; 0 or more is allowed");
+}
+
 // What a rank injects after the price of a post must not hold up what comes before.
 TEST_CASE("a_rank_that_runs_ahead_does_not_change_what_comes_before") {
   struct Sink : FabricSink {
@@ -337,6 +293,30 @@ TEST_CASE("a_rank_that_runs_ahead_does_not_change_what_comes_before") {
     engine.run();
     CHECK(sink.heads[0] == 200);
     CHECK(sink.heads[1] == (buffer == 0 ? 300 : 450));
+  }
+}
+
+TEST_CASE("random_traffic_arrives_once_in_order_over_links_that_differ_and_rings_that_go_one_way") {
+  for (const char* topology : {"oneway-ring:5", "oneway-ring:2", "oneway-torus2d:4x4", "oneway-torus3d:3x2x3",
+                               "torus2d:4x4", "fat-tree:3x2", "dragonfly:4x3x2"}) {
+    CAPTURE(topology);
+    const std::vector<std::string> classes = Topology::parse(topology).link_classes();
+    for (const unsigned buffer : {1U, 2U, 8U, 0U}) {
+      CAPTURE(buffer);
+      TrafficOptions options;
+      options.topology = topology;
+      options.buffer = buffer;
+      options.ranks_per_node = 2;
+      options.messages = std::max<std::uint64_t>(10, rounds(60));
+      options.seed = buffer;
+      options.classes[classes.back()] = {800'000, {90'000}, 2 * buffer};
+      if (classes.size() > 1) options.classes[classes.front()] = {5'000'000, {700'000}, (buffer + 1) / 2};
+      RandomTraffic traffic(options);
+      (void)traffic.run();
+      CHECK(traffic.sum(&RandomTraffic::lost) == 0);
+      CHECK(traffic.sum(&RandomTraffic::out_of_order) == 0);
+      CHECK(traffic.sum(&RandomTraffic::astray) == 0);
+    }
   }
 }
 

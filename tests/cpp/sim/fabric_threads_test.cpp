@@ -55,7 +55,8 @@ bool compare(const TrafficOptions& options) {
         CHECK((outcome.arrivals == expected.arrivals));
         CHECK((outcome.ends == expected.ends));
         CHECK((outcome.links == expected.links));
-        CHECK(outcome.events == expected.events);
+        // Where much falls into one instant, links look for credits a few times more or less.
+        if (!options.in_step) CHECK(outcome.events == expected.events);
         CHECK(outcome.end == expected.end);
         if (other.fibres == FibreMaker::thread) continue;  // its ranks are on threads of their own anyway
         if (threads == 1) CHECK_FALSE(traffic.ran_parallel());
@@ -94,6 +95,33 @@ TEST_CASE("every_build_gives_the_same_bytes") {
     options.messages = row.messages;
     CHECK(RandomTraffic(options).run().digest() == row.digest);
   }
+}
+
+// Rings that go one way, and links that differ.
+TEST_CASE("classes_and_echoes_are_the_same_on_any_number_of_threads") {
+  bool parallel = false;
+  for (const char* topology : {"oneway-ring:5", "oneway-torus2d:4x4", "oneway-torus3d:3x2x4", "oneway-torus3d:8x8x4"}) {
+    for (const unsigned buffer : {0U, 1U, 4U}) {
+      TrafficOptions options;
+      options.topology = topology;
+      options.buffer = buffer;
+      options.messages = rounds(options.topology.ends_with("8x8x4") ? 20 : 80);
+      options.classes["x"] = {3'200'000, {200'000}, 2 * buffer};
+      options.in_step = buffer == 4;
+      if (options.in_step) options.latency = {320'000};
+      parallel |= compare(options);
+    }
+  }
+  for (const char* topology : {"dragonfly:5x4x2", "fat-tree:4x2", "torus3d:4x4x4"}) {
+    TrafficOptions options;
+    options.topology = topology;
+    options.buffer = 2;
+    options.messages = rounds(40);
+    const std::string last = Topology::parse(topology).link_classes().back();
+    options.classes[last] = {6'400'000, {900'000}, 7};
+    parallel |= compare(options);
+  }
+  CHECK(parallel);
 }
 
 TEST_CASE("few_ranks_give_the_same_on_any_number_of_threads") {

@@ -22,6 +22,7 @@ namespace gasmeter::sim {
 namespace {
 
 using gasmeter::testing::rounds;
+using testing::LinkTicks;
 using testing::ReferenceRouters;
 using testing::RouterOptions;
 
@@ -75,8 +76,7 @@ class Saturated : public FabricSink {
       : options_(options),
         engine_(testing::options_for(topology.terminals(), topology.vertices())),
         pool_(1),
-        fabric_(engine_, topology, {kTick.ps * options.wire * 1000 / kBytes, kTick * options.latency, options.buffer},
-                *this),
+        fabric_(engine_, topology, parameters(options), *this),
         destinations_(std::move(destinations)) {
     REQUIRE(fabric_.on_wire(kBytes) == kTick * options.wire);
     for (std::uint32_t terminal = 0; terminal < engine_.ranks(); ++terminal) {
@@ -101,6 +101,16 @@ class Saturated : public FabricSink {
   [[nodiscard]] Fabric& fabric() { return fabric_; }
 
  private:
+  static LinkParameters link(const LinkTicks& ticks) {
+    return {kTick.ps * ticks.wire * 1000 / kBytes, kTick * ticks.latency, ticks.buffer};
+  }
+  static FabricParameters parameters(const RouterOptions& options) {
+    FabricParameters parameters(link(options));
+    for (const auto& [name, ticks] : options.classes) parameters.classes[name] = link(ticks);
+    parameters.echo = static_cast<std::uint16_t>(kBytes / options.echo);
+    parameters.turn = kTick * options.turn;
+    return parameters;
+  }
   void send(Carried& packet, std::uint32_t terminal, SimTime now) {
     packet.owner = this;
     packet.from = terminal;
@@ -220,7 +230,7 @@ TEST_CASE("finite_buffers_never_carry_more") {
 // The fabric decides a packet's turn when there is a buffer for it, the reference when the link is free: with two
 // channels now and then another packet is first. At equal instants they differ, too (latency and wire have few in
 // common, so that there are not many). Both are worth a percent; an error of the scheme would be worth more.
-void compare_with_reference(const char* name) {
+void compare_with_reference(const char* name, const RouterOptions& links = {}) {
   const Topology topology = Topology::parse(name);
   for (const auto pattern : {Destinations::Pattern::uniform, Destinations::Pattern::shift}) {
     for (const unsigned window : {8U, 32U}) {
@@ -230,10 +240,11 @@ void compare_with_reference(const char* name) {
         CAPTURE(window);
         CAPTURE(buffer);
         CAPTURE((pattern == Destinations::Pattern::shift));
-        RouterOptions options;
+        RouterOptions options = links;
         options.latency = 13;
         options.window = window;
         options.buffer = buffer;
+        for (auto& [link_class, ticks] : options.classes) ticks.buffer *= buffer;
         const Destinations destinations(topology.terminals(), pattern, 3);
         const std::int64_t end = end_of(14'000);
         Saturated fabric(topology, options, destinations);
@@ -257,6 +268,46 @@ TEST_CASE("a_torus_carries_what_stepped_routers_carry") {
 
 TEST_CASE("a_mesh_carries_what_stepped_routers_carry") {
   compare_with_reference("mesh2d:4x4");
+}
+
+TEST_CASE("links_that_differ_carry_what_stepped_routers_carry") {
+  RouterOptions options;
+  options.classes["y"] = {25, 31, 2};
+  compare_with_reference("torus2d:4x4", options);
+  options.classes = {{"local", {5, 17, 1}}, {"global", {35, 57, 3}}};
+  compare_with_reference("dragonfly:5x2x2", options);
+  options.classes = {{"terminal", {20, 29, 1}}};
+  compare_with_reference("fat-tree:3x2", options);
+}
+
+TEST_CASE("one_way_rings_carry_what_stepped_routers_carry") {
+  RouterOptions options;
+  options.wire = 16;
+  options.turn = 7;
+  compare_with_reference("oneway-ring:8", options);
+  compare_with_reference("oneway-torus2d:4x4", options);
+  options.classes["z"] = {24, 19, 1};
+  compare_with_reference("oneway-torus3d:2x3x3", options);
+}
+
+TEST_CASE("echoes_take_their_share_of_one_way_rings") {
+  for (const char* name : {"oneway-ring:8", "oneway-torus2d:4x4"}) {
+    CAPTURE(name);
+    const Topology topology = Topology::parse(name);
+    RouterOptions options;
+    options.wire = 16;
+    options.latency = 13;
+    options.window = 64;
+    Saturated fabric(topology, options, Destinations(topology.terminals(), Destinations::Pattern::uniform));
+    const double packets = throughput(fabric, topology, options, kWarm, end_of(20'000));
+    // Of a ring of n: from a node to each of its n - 1 others, a packet takes n / 2 links on average and its echo the
+    // other n / 2 with an eighth of the bytes. As many nodes as links: n / 2 times 9 / 8 of a link for each packet.
+    const double extent = topology.extents()[0];
+    const double in_a_ring = (topology.terminals() - topology.terminals() / extent) / (topology.terminals() - 1);
+    const double bound = 1 / (extent / 2 * 9 / 8 * in_a_ring);
+    CHECK(packets / bound < (rounds(100) == 100 ? 1.01 : 1.03));
+    CHECK(packets / bound > 0.95);
+  }
 }
 
 }  // namespace

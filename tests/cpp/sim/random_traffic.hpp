@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <random>
@@ -29,6 +30,7 @@ struct TrafficOptions {
   unsigned outstanding = 16;
   SimTime latency{300'000};
   std::int64_t per_byte_fs = 1'600'000;
+  std::map<std::string, LinkParameters> classes;
   std::uint64_t seed = 1;
   bool traced = false;
   bool hot_spot = false;  // all to rank 0
@@ -66,7 +68,7 @@ class RandomTraffic : public FabricSink {
         topology_(Topology::parse(options.topology)),
         engine_(engine_options()),
         pool_(engine_.partitions()),
-        fabric_(engine_, topology_, {options.per_byte_fs, options.latency, options.buffer}, *this),
+        fabric_(engine_, topology_, parameters(), *this),
         ranks_(engine_.ranks()),
         nodes_(topology_.vertices()) {
     if (options_.traced) trace_.emplace(fabric_);
@@ -137,6 +139,13 @@ class RandomTraffic : public FabricSink {
 
   static std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) { return TrafficOutcome::mixed(hash, value); }
 
+  [[nodiscard]] FabricParameters parameters() const {
+    FabricParameters parameters({options_.per_byte_fs, options_.latency, options_.buffer});
+    parameters.classes = options_.classes;
+    parameters.echo = 8;  // of one-way rings
+    parameters.turn = {70'000};
+    return parameters;
+  }
   [[nodiscard]] EngineOptions engine_options() const {
     EngineOptions options = options_for(topology_.terminals() * options_.ranks_per_node, topology_.vertices());
     options.threads = options_.threads;

@@ -2,24 +2,36 @@
 // tick. Nothing is known ahead; shares the wiring and the ways (Topology) with the fabric, nothing else.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <list>
 #include <map>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "gasmeter/sim/topology.hpp"
 
 namespace gasmeter::sim::testing {
 
-struct RouterOptions {
+struct LinkTicks {
   unsigned wire = 10;     // ticks that a packet's bytes take; all packets are alike
   unsigned latency = 10;  // of a link, and of a credit
   unsigned buffer = 0;    // packets per link and channel; 0: no limit
-  unsigned window = 1;    // packets that a terminal has under way
 };
 
+struct RouterOptions : LinkTicks {
+  unsigned window = 1;                       // packets that a terminal has under way
+  std::map<std::string, LinkTicks> classes;  // of links that differ
+  // On one-way rings:
+  unsigned echo = 8;  // times that an echo is shorter than a packet
+  unsigned turn = 0;  // from the last byte in one ring to the next ring
+};
+
+// Links may differ by class. Each ring of a way over one-way rings has its echo, which says nothing to anybody.
+//
 // Each terminal keeps a window of packets under way; a packet's source learns of its arrival one latency after its last
 // byte, by no link, and sends the next one.
 class ReferenceRouters {
@@ -35,7 +47,9 @@ class ReferenceRouters {
       for (std::uint32_t port = 0; port < topology_.ports(vertex); ++port) {
         if (!topology_.neighbour(vertex, port)) continue;
         Output& output = routers_[vertex].outputs[port];
-        output.credits.assign(topology_.channels(), options_.buffer);
+        const auto found = options_.classes.find(topology_.link_classes()[topology_.port_class(vertex, port)]);
+        output.link = found == options_.classes.end() ? LinkTicks(options_) : found->second;
+        output.credits.assign(topology_.channels(), output.link.buffer);
       }
     }
     for (std::uint32_t terminal = 0; terminal < topology_.terminals(); ++terminal) {
@@ -62,8 +76,11 @@ class ReferenceRouters {
     Route route;
     Place place;
     std::uint32_t channel = 0;  // that it asks for
+    std::int64_t tail = 0;      // tick of its last byte
+    bool echo = false;
   };
   struct Output {
+    LinkTicks link;
     std::list<Waiting> queue;  // in order of arrival
     std::vector<unsigned> credits;
     std::int64_t free_at = 0;
@@ -77,12 +94,14 @@ class ReferenceRouters {
       ++routers_[place.vertex].outputs.at(place.port).credits[place.channel];
     }
     delivered_ += take(complete_).size();
+    for (auto& [vertex, packet] : take(starting_)) ask(vertex, packet);
     for (auto& [vertex, packet] : take(arriving_)) arrive(vertex, packet);
     for (const std::uint32_t terminal : take(acknowledged_)) {
       Waiting packet;
       packet.from = terminal;
       packet.to = next_destination_(terminal);
       packet.route = topology_.route(terminal, packet.to);
+      packet.tail = now_;
       arrive(terminal, packet);
     }
     for (std::uint32_t vertex = 0; vertex < routers_.size(); ++vertex) {
@@ -91,12 +110,41 @@ class ReferenceRouters {
   }
 
   void arrive(std::uint32_t vertex, Waiting& packet) {
+    const bool ends_ring = !packet.echo && topology_.one_way() && packet.place.exists && leaves_ring(vertex, packet);
+    if (ends_ring) send_echo(vertex, packet);
     if (vertex == packet.to) {
-      complete_[now_ + options_.wire].push_back(vertex);
-      give_back(packet.place, now_ + options_.wire);
-      acknowledged_[now_ + options_.wire + options_.latency].push_back(packet.from);
-      return;
+      give_back(packet.place, packet.tail);
+      if (packet.echo) return;
+      complete_[packet.tail].push_back(vertex);
+      acknowledged_[packet.tail + options_.latency].push_back(packet.from);
+    } else if (ends_ring) {
+      starting_[packet.tail + options_.turn].push_back({vertex, packet});
+    } else {
+      ask(vertex, packet);
     }
+  }
+
+  [[nodiscard]] bool leaves_ring(std::uint32_t vertex, const Waiting& packet) const {
+    Route rest = packet.route;
+    return vertex == packet.to || topology_.next(vertex, packet.to, rest).port != packet.place.port;
+  }
+
+  // To the vertex of this ring whose coordinate in its dimension is that of where the packet is from.
+  void send_echo(std::uint32_t vertex, const Waiting& packet) {
+    const std::uint32_t dimension = packet.place.port / 2;
+    std::uint32_t stride = 1;
+    for (std::uint32_t i = 0; i < dimension; ++i) stride *= topology_.extents()[i];
+    const std::uint32_t extent = topology_.extents()[dimension];
+    Waiting echo;
+    echo.echo = true;
+    echo.from = vertex;
+    echo.to = vertex - vertex / stride % extent * stride + packet.from / stride % extent * stride;
+    echo.route = topology_.route(echo.from, echo.to);
+    echo.tail = packet.tail;
+    starting_[packet.tail].push_back({vertex, echo});
+  }
+
+  void ask(std::uint32_t vertex, Waiting& packet) {
     const Hop hop = topology_.next(vertex, packet.to, packet.route);
     packet.channel = hop.channel;
     routers_[vertex].outputs.at(hop.port).queue.push_back(packet);
@@ -106,20 +154,24 @@ class ReferenceRouters {
   void serve(std::uint32_t vertex, std::uint32_t port, Output& output) {
     if (output.free_at > now_) return;
     for (auto each = output.queue.begin(); each != output.queue.end(); ++each) {
-      if (options_.buffer != 0 && output.credits[each->channel] == 0) continue;
+      if (output.link.buffer != 0 && output.credits[each->channel] == 0) continue;
       Waiting packet = *each;
       output.queue.erase(each);
-      output.free_at = now_ + options_.wire;
-      if (options_.buffer != 0) --output.credits[packet.channel];
-      give_back(packet.place, now_ + options_.wire);
+      const unsigned wire = packet.echo ? output.link.wire / options_.echo : output.link.wire;
+      output.free_at = std::max(now_ + wire, packet.tail);
+      if (output.link.buffer != 0) --output.credits[packet.channel];
+      give_back(packet.place, output.free_at);
       packet.place = {vertex, port, packet.channel, true};
-      arriving_[now_ + options_.latency].push_back({topology_.neighbour(vertex, port)->vertex, packet});
+      packet.tail = output.free_at + output.link.latency;
+      arriving_[now_ + output.link.latency].push_back({topology_.neighbour(vertex, port)->vertex, packet});
       return;
     }
   }
 
   void give_back(const Place& place, std::int64_t left) {
-    if (place.exists && options_.buffer != 0) credits_[left + options_.latency].push_back(place);
+    if (!place.exists) return;
+    const LinkTicks& link = routers_[place.vertex].outputs.at(place.port).link;
+    if (link.buffer != 0) credits_[left + link.latency].push_back(place);
   }
 
   template <class T>
@@ -135,6 +187,7 @@ class ReferenceRouters {
   std::function<std::uint32_t(std::uint32_t)> next_destination_;
   std::vector<Router> routers_;
   std::map<std::int64_t, std::vector<std::pair<std::uint32_t, Waiting>>> arriving_;  // heads, by instant
+  std::map<std::int64_t, std::vector<std::pair<std::uint32_t, Waiting>>> starting_;  // echoes, and packets that turn
   std::map<std::int64_t, std::vector<std::uint32_t>> complete_;
   std::map<std::int64_t, std::vector<std::uint32_t>> acknowledged_;
   std::map<std::int64_t, std::vector<Place>> credits_;

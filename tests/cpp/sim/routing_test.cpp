@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -112,12 +113,55 @@ TEST_CASE("half_way_round_an_even_ring_goes_up_from_even_and_down_from_odd_coord
 }
 
 TEST_CASE("uniform_traffic_loads_all_links_of_a_torus_alike") {
-  for (const char* name : {"ring:4", "ring:5", "ring:8", "torus2d:4x4", "torus3d:4x4x4", "torus3d:3x3x3"}) {
+  for (const char* name : {"ring:4", "ring:5", "ring:8", "torus2d:4x4", "torus3d:4x4x4", "torus3d:3x3x3",
+                           "oneway-ring:2", "oneway-ring:7", "oneway-torus2d:4x4", "oneway-torus3d:3x3x3"}) {
     CAPTURE(name);
     const Topology torus = Topology::parse(name);
     const auto load = uniform_load(torus);
-    CHECK(load.size() == torus.vertices() * torus.max_ports());
+    CHECK(load.size() == torus.vertices() * torus.max_ports() / (torus.one_way() ? 2 : 1));
     CHECK(std::all_of(load.begin(), load.end(), [&](const auto& link) { return link.second == load.begin()->second; }));
+  }
+}
+
+// Of a way over one-way rings: those of its echoes, in order.
+std::vector<std::vector<Step>> echoes(const Topology& topology, std::uint32_t from, std::uint32_t to) {
+  std::vector<std::vector<Step>> result;
+  std::uint32_t entry = from;
+  const std::vector<Step> way = walk(topology, from, to);
+  for (std::size_t i = 0; i < way.size(); ++i) {
+    const std::uint32_t end = i + 1 < way.size() ? way[i + 1].vertex : to;
+    if (i + 1 < way.size() && way[i + 1].hop.port == way[i].hop.port) continue;
+    result.push_back(walk(topology, end, entry));
+    entry = end;
+  }
+  return result;
+}
+
+TEST_CASE("a_way_and_its_echoes_take_every_link_of_each_of_its_rings_once") {
+  for (const std::string& name : all_shapes()) {
+    const Topology topology = Topology::parse(name);
+    if (!topology.one_way()) continue;
+    CAPTURE(name);
+    std::uint32_t wrong = 0;
+    for_each_pair(topology, [&](std::uint32_t from, std::uint32_t to) {
+      std::vector<Step> all = walk(topology, from, to);
+      std::uint32_t links = 0;
+      for (std::uint32_t dimension = 0; dimension < topology.extents().size(); ++dimension) {
+        const bool used = coordinates(topology, from)[dimension] != coordinates(topology, to)[dimension];
+        if (used) links += topology.extents()[dimension];
+      }
+      std::uint32_t at = from;
+      for (const std::vector<Step>& echo : echoes(topology, from, to)) {
+        const std::uint32_t dimension = echo.front().hop.port / 2;
+        if (topology.ring_entry(from, echo.front().vertex, dimension) != at) ++wrong;
+        at = echo.front().vertex;
+        all.insert(all.end(), echo.begin(), echo.end());
+      }
+      std::set<std::pair<std::uint32_t, std::uint32_t>> different;
+      for (const auto& [vertex, hop] : all) different.insert({vertex, hop.port});
+      if (all.size() != links || different.size() != links) ++wrong;
+    });
+    CHECK(wrong == 0);
   }
 }
 
@@ -126,11 +170,16 @@ TEST_CASE("waiting_packets_never_form_a_cycle") {
     CAPTURE(name);
     const Topology topology = Topology::parse(name);
     ChannelDependencies dependencies;
-    for_each_pair(topology, [&](std::uint32_t a, std::uint32_t b) { dependencies.add(walk(topology, a, b)); });
+    for_each_pair(topology, [&](std::uint32_t a, std::uint32_t b) {
+      dependencies.add(walk(topology, a, b));
+      if (!topology.one_way()) return;
+      for (const std::vector<Step>& echo : echoes(topology, a, b)) dependencies.add(echo);
+    });
     CHECK(dependencies.acyclic());
   }
   // Control: with one channel for all, these would.
-  for (const char* name : {"ring:5", "ring:8", "torus2d:5x2", "torus3d:2x3x7", "dragonfly:5x2x1", "dragonfly:9x4x2"}) {
+  for (const char* name : {"ring:5", "ring:8", "torus2d:5x2", "torus3d:2x3x7", "dragonfly:5x2x1", "dragonfly:9x4x2",
+                           "oneway-ring:3", "oneway-torus2d:2x5"}) {
     CAPTURE(name);
     const Topology topology = Topology::parse(name);
     ChannelDependencies dependencies;
@@ -143,6 +192,9 @@ TEST_CASE("the_longest_ways_fit_a_route") {
   const Topology line = Topology::parse("mesh2d:65536x1");
   CHECK(walk(line, 0, 65535).size() == 65535);
   CHECK(walk(line, 65535, 0).size() == 65535);
+  const Topology one_way = Topology::parse("oneway-ring:32768");
+  CHECK(walk(one_way, 0, 32767).size() == 32767);
+  CHECK(walk(one_way, 32767, 32766).size() == 32767);
   const Topology ring = Topology::parse("ring:65536");
   for (const std::uint32_t from : {0U, 1U, 32767U, 32768U, 65534U, 65535U}) {
     CAPTURE(from);

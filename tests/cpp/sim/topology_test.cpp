@@ -35,8 +35,9 @@ TEST_CASE("links_lead_back_and_join_all_vertices") {
         const auto end = topology.neighbour(vertex, port);
         if (!end) continue;
         const bool exists = end->vertex < topology.vertices() && end->port < topology.ports(end->vertex);
-        leads_back = leads_back && exists && end->vertex != vertex &&
-                     topology.neighbour(end->vertex, end->port) == LinkEnd{vertex, port};
+        const auto back = exists ? topology.neighbour(end->vertex, end->port) : std::nullopt;
+        const bool returns = topology.one_way() ? !back : back == LinkEnd{vertex, port};
+        leads_back = leads_back && exists && end->vertex != vertex && returns;
       }
     }
     CHECK(leads_back);
@@ -62,6 +63,10 @@ TEST_CASE("only_edges_of_meshes_and_cables_of_short_dimensions_are_missing") {
   CHECK(missing("torus3d:4x2x1") == 8 + 16);
   CHECK(missing("mesh2d:4x3") == 2 * 3 + 2 * 4);
   CHECK(missing("mesh3d:4x4x4") == 6 * 16);
+  // Of one-way rings, all ports that lead down.
+  CHECK(missing("oneway-ring:1") == 2);
+  CHECK(missing("oneway-ring:2") == 2);
+  CHECK(missing("oneway-torus3d:4x3x5") == 3 * 60);
   for (const std::string& name : testing::kSwitched) CHECK(missing(name.c_str()) == 0);
 }
 
@@ -72,6 +77,8 @@ TEST_CASE("channels_are_as_many_as_needed") {
   CHECK(channels("torus3d:2x2x3") == 2);
   CHECK(channels("ring:2") == 1);
   CHECK(channels("ring:5") == 2);
+  CHECK(channels("oneway-ring:1") == 1);
+  CHECK(channels("oneway-ring:2") == 2);
   CHECK(channels("crossbar:4") == 1);
   CHECK(channels("fat-tree:4x3") == 1);
   CHECK(channels("dragonfly:1x4x2") == 1);
@@ -91,6 +98,10 @@ TEST_CASE("mean_hops_and_bisection_are_those_of_the_papers") {
   CHECK(Topology::parse("mesh2d:8x1").bisection_links() == 1);
   CHECK(Topology::parse("ring:8").bisection_links() == 2);
   CHECK(Topology::parse("ring:1").bisection_links() == 0);
+  CHECK(Topology::parse("oneway-ring:8").mean_hops() == 3.5);
+  CHECK(Topology::parse("oneway-ring:8").bisection_links() == 1);
+  CHECK(Topology::parse("oneway-torus3d:8x4x2").mean_hops() == 5.5);  // (7 + 3 + 1) / 2
+  CHECK(Topology::parse("oneway-torus3d:8x4x2").bisection_links() == 8);
   CHECK(Topology::parse("crossbar:16").bisection_links() == 8);
   CHECK(Topology::parse("fat-tree:4x3").bisection_links() == 32);
   CHECK(Topology::parse("fat-tree:3x2").bisection_links() == 3);
@@ -151,6 +162,54 @@ TEST_CASE("ports_have_names") {
   CHECK(Topology::parse("dragonfly:9x4x2").port_name(72, 5) == "global 0");
 }
 
+TEST_CASE("a_link_is_of_one_class_at_both_ends") {
+  for (const std::string& name : testing::all_shapes()) {
+    CAPTURE(name);
+    const Topology topology = Topology::parse(name);
+    const std::vector<std::string> classes = topology.link_classes();
+    CHECK(classes.size() <= kMostLinkClasses);
+    std::uint32_t wrong = 0;
+    for (std::uint32_t vertex = 0; vertex < topology.vertices(); ++vertex) {
+      for (std::uint32_t port = 0; port < topology.ports(vertex); ++port) {
+        const auto end = topology.neighbour(vertex, port);
+        if (!end) continue;
+        const std::uint32_t link_class = topology.port_class(vertex, port);
+        if (link_class >= classes.size() || link_class != topology.port_class(end->vertex, end->port)) ++wrong;
+        // By the names of ports: "+x" is of x, "global 0" of global, and what leads to a terminal of terminal.
+        const std::string port_name = topology.port_name(vertex, port);
+        const std::string& of = classes[link_class];
+        const bool to_terminal = vertex < topology.terminals() || end->vertex < topology.terminals();
+        if (!topology.extents().empty() && port_name.substr(1) != of) ++wrong;
+        if (topology.extents().empty() && to_terminal != (of == "terminal")) ++wrong;
+        if (testing::is_dragonfly(topology) && !to_terminal && !port_name.starts_with(of)) ++wrong;
+      }
+    }
+    CHECK(wrong == 0);
+  }
+  using Names = std::vector<std::string>;
+  CHECK(Topology::parse("ring:4").link_classes() == Names{"x"});
+  CHECK(Topology::parse("oneway-torus2d:4x4").link_classes() == Names{"x", "y"});
+  CHECK(Topology::parse("crossbar:4").link_classes() == Names{"terminal"});
+  CHECK(Topology::parse("dragonfly:9x4x2").link_classes() == Names{"terminal", "local", "global"});
+  const Topology tree = Topology::parse("fat-tree:2x3");
+  CHECK(tree.link_classes() == Names{"terminal", "level-1", "level-2"});
+  CHECK(tree.port_class(8, 2) == 1);   // a switch of level 0, up
+  CHECK(tree.port_class(12, 0) == 1);  // of level 1, down
+  CHECK(tree.port_class(12, 3) == 2);  // and up
+  CHECK(Topology::parse("fat-tree:2x16").link_classes().size() == kMostLinkClasses);
+}
+
+TEST_CASE("a_ring_is_entered_where_the_packet_came_from_or_turned") {
+  const Topology torus = Topology::parse("oneway-torus3d:4x3x2");
+  CHECK(torus.one_way());
+  CHECK_FALSE(Topology::parse("torus3d:4x3x2").one_way());
+  CHECK_FALSE(Topology::parse("crossbar:4").one_way());
+  // From (3, 2, 1) to (1, 0, 0): by (1, 2, 1) and (1, 0, 1).
+  CHECK(torus.ring_entry(23, 21, 0) == 23);
+  CHECK(torus.ring_entry(23, 13, 1) == 21);
+  CHECK(torus.ring_entry(23, 1, 2) == 13);
+}
+
 TEST_CASE("parse_yields_canonical_names_and_extents") {
   CHECK(Topology::parse("torus3d:08x4x2").name() == "torus3d:8x4x2");
   const Topology mesh = Topology::parse("mesh2d:3x5");
@@ -164,7 +223,7 @@ TEST_CASE("parse_yields_canonical_names_and_extents") {
     CHECK(kind.example.starts_with(kind.name + ":"));
     CHECK_FALSE(kind.summary.empty());
   }
-  CHECK(topology_kinds().size() == 8);
+  CHECK(topology_kinds().size() == 11);
 }
 
 TEST_CASE("parse_says_what_is_wrong") {
@@ -175,10 +234,11 @@ TEST_CASE("parse_says_what_is_wrong") {
   CHECK(error_of("ring:4x4") == "topology ring:4x4: ring takes 1 number and was given 2; for example ring:8");
   CHECK(error_of("torus3d:64x64x64") ==
         "topology torus3d:64x64x64: too large, at most 65536 nodes are; for example torus3d:8x8x8");
-  CHECK(
-      error_of("tours2d:4x4") ==
-      "topology tours2d:4x4: no kind is called `tours2d`; there are ring, mesh2d, mesh3d, torus2d, torus3d, crossbar, "
-      "fat-tree, dragonfly; for example torus3d:8x8x8");
+  CHECK(error_of("oneway-torus2d:1x32769") ==
+        "topology oneway-torus2d:1x32769: too long, at most 32768 nodes are in a ring; for example oneway-torus2d:8x8");
+  CHECK(error_of("tours2d:4x4") ==
+        "topology tours2d:4x4: no kind is called `tours2d`; there are ring, mesh2d, mesh3d, torus2d, torus3d, "
+        "oneway-ring, oneway-torus2d, oneway-torus3d, crossbar, fat-tree, dragonfly; for example torus3d:8x8x8");
   const auto contains = [](const std::string& text, const std::string& part) {
     CAPTURE(text);
     const std::string error = error_of(text);

@@ -16,7 +16,8 @@ namespace gasmeter::sim::testing {
 inline std::vector<std::string> grids() {
   std::vector<std::string> names;
   for (int n = 1; n <= 9; ++n) names.push_back("ring:" + std::to_string(n));
-  for (const std::string kind : {"mesh", "torus"}) {
+  for (int n = 1; n <= 9; ++n) names.push_back("oneway-ring:" + std::to_string(n));
+  for (const std::string kind : {"mesh", "torus", "oneway-torus"}) {
     for (int x = 1; x <= 4; ++x) {
       for (int y = 1; y <= 4; ++y) {
         const std::string plane = std::to_string(x) + "x" + std::to_string(y);
@@ -25,7 +26,9 @@ inline std::vector<std::string> grids() {
       }
     }
   }
-  for (const char* name : {"mesh2d:7x5", "torus2d:6x5", "torus2d:8x3", "torus3d:5x2x6"}) names.emplace_back(name);
+  for (const char* name :
+       {"mesh2d:7x5", "torus2d:6x5", "torus2d:8x3", "torus3d:5x2x6", "oneway-torus2d:7x5", "oneway-torus3d:5x2x6"})
+    names.emplace_back(name);
   return names;
 }
 

@@ -18,7 +18,7 @@ BareParameters BareParameters::from(conduit::MachineValues& machine) {
   return parameters;
 }
 
-BareNetwork::BareNetwork(sim::Engine& engine, const sim::Topology& topology, const sim::LinkParameters& links,
+BareNetwork::BareNetwork(sim::Engine& engine, const sim::Topology& topology, const sim::FabricParameters& links,
                          Bytes memory)
     : engine_(engine),
       packets_(engine.partitions()),

@@ -110,7 +110,7 @@ class BarePort {
 class BareNetwork final : public sim::FabricSink {
  public:
   // One port per rank; `memory`: of each.
-  BareNetwork(sim::Engine& engine, const sim::Topology& topology, const sim::LinkParameters& links, Bytes memory);
+  BareNetwork(sim::Engine& engine, const sim::Topology& topology, const sim::FabricParameters& links, Bytes memory);
 
   [[nodiscard]] BarePort& port(Rank rank) { return ports_[index(rank)]; }
   [[nodiscard]] sim::Fabric& fabric() { return fabric_; }

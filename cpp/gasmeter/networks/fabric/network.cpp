@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "gasmeter/networks/fabric/bare_network.hpp"
+#include "gasmeter/networks/fabric/link_options.hpp"
 #include "gasmeter/networks/fabric/raw/programs.hpp"
 #include "gasmeter/networks/installation.hpp"
 #include "gasmeter/networks/registry.hpp"
@@ -16,7 +17,7 @@ using conduit::MachineValues;
 
 class Modelled final : public ModelledNetwork {
  public:
-  Modelled(sim::Engine& engine, const sim::Topology& topology, const sim::LinkParameters& links,
+  Modelled(sim::Engine& engine, const sim::Topology& topology, const sim::FabricParameters& links,
            const Settings& settings)
       : engine_(engine), network_(engine, topology, links, share(raw::programs(), settings)), settings_(settings) {}
 
@@ -38,7 +39,10 @@ class Modelled final : public ModelledNetwork {
 class Machine final : public ModelledMachine {
  public:
   Machine(const ModelledJob& job, MachineValues machine)
-      : settings_(job.settings), installation_(machine, job), parameters_(BareParameters::from(machine)) {
+      : settings_(job.settings),
+        installation_(machine, job),
+        parameters_(BareParameters::from(machine)),
+        links_(with_options(parameters_.links, settings_)) {
     machine.check_all_used();
   }
 
@@ -46,13 +50,14 @@ class Machine final : public ModelledMachine {
     return installation_.engine_options(settings_, parameters_.prices);
   }
   std::unique_ptr<ModelledNetwork> make_network(sim::Engine& engine) const override {
-    return std::make_unique<Modelled>(engine, installation_.topology(), parameters_.links, settings_);
+    return std::make_unique<Modelled>(engine, installation_.topology(), links_, settings_);
   }
 
  private:
   const Settings& settings_;
   Installation installation_;
   BareParameters parameters_;
+  sim::FabricParameters links_;
 };
 
 }  // namespace
@@ -64,7 +69,7 @@ void register_fabric(Registry& registry) {
   entry.info = {.name = "fabric",
                 .summary = "links and routers alone, for the kernel that measures the simulation itself",
                 .conduits = {},
-                .raw_options = {},
+                .raw_options = link_options(),
                 .raw = listed(raw::programs())};
   entry.parameters = {
       {"topology", "topology", "how nodes are connected"},

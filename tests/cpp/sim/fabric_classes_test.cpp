@@ -1,0 +1,94 @@
+// Golden times of links that differ: tests/golden/fabric.md.
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "script.hpp"
+
+namespace gasmeter::sim {
+namespace {
+
+using testing::Script;
+using testing::Seen;
+
+// 1 ns a byte, 100 ns a link; of class y 2 ns and 300 ns.
+FabricParameters slow_columns(unsigned buffer, unsigned buffer_of_y) {
+  FabricParameters parameters({1'000'000, {100'000}, buffer});
+  parameters.classes["y"] = {2'000'000, {300'000}, buffer_of_y};
+  return parameters;
+}
+
+FabricParameters slow_rows() {
+  FabricParameters parameters({1'000'000, {100'000}});
+  parameters.classes["x"] = {2'000'000, {300'000}};
+  return parameters;
+}
+
+TEST_CASE("a_packet_goes_from_a_fast_link_to_a_slow_one") {
+  Script script("mesh2d:2x2", slow_columns(0, 0));
+  script.send(0, 0, 3, 50);
+  const std::vector<Seen> seen = script.run();
+  CHECK(seen[0].head == 400);
+  CHECK(seen[0].tail == 500);
+  CHECK(script.use(0, 1).busy == SimTime{50'000});
+  CHECK(script.use(1, 3).busy == SimTime{100'000});
+}
+
+TEST_CASE("a_packet_from_a_slow_link_keeps_a_fast_one_until_its_last_byte_has_come") {
+  Script script("mesh2d:2x2", slow_rows());
+  script.send(0, 0, 3, 50);
+  script.send(310, 1, 3, 50);
+  const std::vector<Seen> seen = script.run();
+  CHECK(seen[0].head == 400);
+  CHECK(seen[0].tail == 500);
+  CHECK(seen[1].head == 500);
+  CHECK(seen[1].tail == 550);
+}
+
+TEST_CASE("credits_and_buffers_are_those_of_the_class") {
+  Script script("mesh2d:2x2", slow_columns(2, 1));
+  for (int packet = 0; packet < 2; ++packet) script.send(0, 1, 3, 50);
+  for (int packet = 0; packet < 3; ++packet) script.send(0, 0, 1, 50);
+  const std::vector<Seen> seen = script.run();
+  CHECK(seen[0].head == 300);
+  CHECK(seen[1].head == 1000);
+  CHECK(seen[2].head == 100);
+  CHECK(seen[3].head == 150);
+  CHECK(seen[4].head == 350);
+  CHECK(script.use(1, 3).blocked == 1);
+  CHECK(script.use(0, 1).blocked == 1);
+}
+
+TEST_CASE("a_train_over_links_that_differ_goes_packet_by_packet") {
+  struct Sink : FabricSink {
+    std::vector<std::int64_t> heads;
+    std::vector<std::int64_t> tails;
+    SimTime arrived(Packet& packet, SimTime) override { return packet.tail; }
+    void departed(Packet&, SimTime) override {}
+    SimTime train_arrived(Train&, std::uint32_t, const Packet& packet, SimTime now) override {
+      heads.push_back(now.ps / 1'000);
+      tails.push_back(packet.tail.ps / 1'000);
+      return packet.tail;
+    }
+  } sink;
+  FabricParameters parameters = slow_rows();
+  parameters.links.trains = true;
+  Engine engine(testing::options_for(4, 4));
+  Fabric fabric(engine, Topology::parse("mesh2d:2x2"), parameters, sink);
+  Train train;
+  train.to = 3;
+  train.count = 3;
+  train.bytes = 50;
+  train.last_bytes = 20;
+  engine.start(Rank{0}, [&] {
+    fabric.inject(train, {});
+    engine.host(Rank{0}).idle({10'000'000});
+  });
+  engine.run();
+  CHECK(sink.heads == std::vector<std::int64_t>{400, 500, 600});
+  CHECK(sink.tails == std::vector<std::int64_t>{500, 600, 640});
+}
+
+}  // namespace
+}  // namespace gasmeter::sim
