@@ -177,6 +177,7 @@ Status ExtollConduit::put(Rank peer, void* to, const void* from, Bytes bytes, Op
   if (options_.lock != AmOptions::Lock::none) host_.charge(conduit::PrivatePrice::own_lock);
   if (is_copied) {
     std::byte* const bounce = bounce_.at(bounce_.take());
+    host_.synchronise();  // node mates may write the source
     host_.copy(bounce, from, bytes);
     from = bounce;
     done_.add(local);

@@ -72,13 +72,13 @@ class ExtollPort {
   void register_memory(std::span<std::byte> memory);
   // What was registered so; a system call.
   void forget_memory(std::span<std::byte> memory);
+  [[nodiscard]] bool is_registered(const void* memory, Bytes bytes) const;
+  // How many commands it would take now; wakes the rank once when it takes more.
+  [[nodiscard]] unsigned rma_room();
+  void wake_on_rma_room() { wants_command_ = true; }
   // One descriptor. Memory on both sides has to be registered: UsageError, thrown here for one's own and out of the
   // engine's run() for the other's. no_resource as above. Packets of a pair arrive in order, puts and the requests of
   // gets alike.
-  // What rma_put() and rma_get() would take now; wakes the rank once when it is more.
-  [[nodiscard]] unsigned rma_room();
-  void wake_on_rma_room() { wants_command_ = true; }
-  [[nodiscard]] bool is_registered(const void* memory, Bytes bytes) const;
   Status rma_put(Rank to, void* remote, const void* local, Bytes bytes, Notify notify);
   Status rma_get(Rank from, void* local, const void* remote, Bytes bytes, Notify notify);
   // The next notification in the order of their writing.
