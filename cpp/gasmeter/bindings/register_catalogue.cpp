@@ -108,7 +108,12 @@ py::dict catalogue() {
 
 py::list topologies() {
   return list_of(sim::topology_kinds(), [](const sim::TopologyKind& kind) {
-    return py::dict("name"_a = kind.name, "summary"_a = kind.summary, "example"_a = kind.example);
+    std::string classes;
+    for (const std::string& name : sim::Topology::parse(kind.example).link_classes()) {
+      classes += (classes.empty() ? "" : ", ") + name;
+    }
+    return py::dict("name"_a = kind.name, "summary"_a = kind.summary, "example"_a = kind.example,
+                    "link_classes"_a = classes);
   });
 }
 

@@ -261,6 +261,8 @@ def _print(entry: Entry, *, whole: bool) -> None:
             out(f"    {key}: {', '.join(entry[key])}")
     if "example" in entry:
         out(f"    example: {entry['example']}")
+    if "link_classes" in entry:
+        out(f"    classes of links: {entry['link_classes']}")
     for number in entry.get("parameters", ()):
         _print_number(number, whole=whole)
     for item in entry["options"]:

@@ -3,6 +3,7 @@
 import pytest
 
 import gasmeter as gm
+from gasmeter.catalogue import topologies
 from gasmeter.errors import UsageError
 
 pytest.importorskip("gasmeter._core")
@@ -29,6 +30,13 @@ def test_all_links_of_a_one_way_ring_carry_what_two_ranks_say(tmp_path):
     assert set(first["packets"]) == {50 * 4}
     assert set(first["bytes"]) == {50 * (88 + 24 + 8 + 8)}
     assert (tmp_path / "plots" / "links.png").exists()
+
+
+def test_every_topology_tells_the_classes_of_its_links():
+    classes = {entry["name"]: entry["link_classes"] for entry in topologies()}
+    assert classes["oneway-torus2d"] == "x, y"
+    assert classes["fat-tree"] == "terminal, level-1, level-2"
+    assert classes["dragonfly"] == "terminal, local, global"
 
 
 def test_links_of_a_class_take_as_long_as_the_options_say(tmp_path):
