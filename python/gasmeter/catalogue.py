@@ -463,8 +463,8 @@ def topologies() -> list[dict[str, str]]:
     Returns
     -------
     list of dict
-        ``name``, ``summary`` and ``example`` of each, and ``link_classes``, which the links of the example are of; empty
-        if the core does not list them.
+        ``name``, ``summary`` and ``example`` of each, and ``link_classes`` of the example; empty if the core does not
+        list them.
 
     Raises
     ------
