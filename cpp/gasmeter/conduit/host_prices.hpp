@@ -7,10 +7,9 @@
 #include "gasmeter/conduit/charges.hpp"
 #include "gasmeter/conduit/host.hpp"
 #include "gasmeter/conduit/machine_values.hpp"
+#include "gasmeter/conduit/pages.hpp"
 
 namespace gasmeter::conduit {
-
-inline constexpr Bytes kPageBytes = 4096;  // what memory is registered by
 
 // Takes the keys "host.*" of processor and memory: times call, header_build, dispatch, poll_miss, update, copy_start,
 // line_store, line_transfer; bandwidth copy_bandwidth.
