@@ -24,6 +24,11 @@ struct Pages {
   constexpr bool operator==(const Pages&) const = default;
 };
 
+// Of memory that begins where a page does: its bytes in whole pages.
+[[nodiscard]] constexpr Bytes whole_pages(Bytes bytes, Bytes page = kPageBytes) {
+  return (bytes + page - 1) / page * page;
+}
+
 // Those that memory lies in; of no bytes: none.
 [[nodiscard]] constexpr Pages pages_of(std::uint64_t address, Bytes bytes, Bytes page = kPageBytes) {
   if (bytes == 0) return {address / page, 0};
@@ -37,5 +42,8 @@ struct PinLimits {
   std::uint64_t pages = 0;
   std::uint64_t regions = 0;
 };
+
+// Names memory that is pinned, until it is unpinned.
+enum class Pin : std::uint32_t {};
 
 }  // namespace gasmeter::conduit

@@ -85,6 +85,8 @@ class Machine final : public ModelledMachine {
         prices_(conduit::host_prices(machine)),
         parameters_(ibv_parameters(machine, prices_[conduit::SharedPrice::pio_store].per_byte_fs)),
         matching_(services::matching_parameters(machine, prices_)) {
+    // Two-sided messages alone forget memory.
+    prices_[conduit::SharedPrice::deregistration].fixed = machine.time("mpi.deregistration");
     machine.check_all_used();
   }
 

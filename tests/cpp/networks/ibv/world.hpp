@@ -27,6 +27,7 @@ inline conduit::HostPrices round_prices() {
   prices[PrivatePrice::two_sided].fixed = {50'000};
   prices[PrivatePrice::match].per_byte_fs = 2'000'000;
   prices[SharedPrice::pio_store] = {{40'000}, 1'000'000};
+  prices[SharedPrice::deregistration].fixed = {500'000};
   prices.copy = {{10'000}, 100'000};
   return prices;
 }
