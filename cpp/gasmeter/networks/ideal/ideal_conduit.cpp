@@ -52,12 +52,21 @@ WireHeader header_of(const Packet& packet) {
 
 }  // namespace
 
-IdealConduit::IdealConduit(IdealNetwork& network, sim::ModelHost host, Rank rank)
+IdealConduit::IdealConduit(IdealNetwork& network, sim::ModelHost host, Rank rank,
+                           const std::optional<conduit::PinLimits>& pins)
     : network_(network), host_(host), nic_(network.nic(rank)) {
   capabilities_.max_request_medium = kMaxPayload;
   capabilities_.max_reply_medium = kMaxPayload;
   capabilities_.max_request_long = kMaxPayload;
   capabilities_.max_reply_long = kMaxPayload;
+  if (!pins) return;
+  pins_.emplace(host, *pins);
+  capabilities_.native_pin = true;
+  capabilities_.pins = *pins;
+}
+
+void IdealConduit::attach(std::span<std::byte> segment) {
+  if (pins_) pins_->place_segment(segment);
 }
 
 Status IdealConduit::prepare(const AmHeader& header, const void* client, Bytes least, Bytes most, AmBuffer& out) {
@@ -72,13 +81,20 @@ Status IdealConduit::prepare(const AmHeader& header, const void* client, Bytes l
   return Status::ok;
 }
 
+Packet& IdealConduit::prepared(const AmBuffer& buffer) {
+  return *reinterpret_cast<Packet*>(static_cast<std::uintptr_t>(buffer.slot));
+}
+
 PacketHandle IdealConduit::packet_of(const AmBuffer& buffer) const {
-  return network_.packets().own(reinterpret_cast<Packet*>(static_cast<std::uintptr_t>(buffer.slot)));
+  return network_.packets().own(&prepared(buffer));
 }
 
 Status IdealConduit::commit(const AmBuffer& buffer, const AmCommit& message, conduit::OperationId local) {
-  PacketHandle packet = packet_of(buffer);
   const unsigned arguments = buffer.header.arguments;
+  std::byte* const payload = prepared(buffer).bytes.data() + payload_at(arguments);
+  const bool is_elsewhere = message.size != 0 && buffer.data != payload;
+  if (is_elsewhere && reach(buffer.data, message.size) != Status::ok) return Status::no_resource;
+  PacketHandle packet = packet_of(buffer);
   host_.charge(conduit::PrivatePrice::header_build);
   WireHeader header;
   header.category = buffer.header.category;
@@ -91,11 +107,28 @@ Status IdealConduit::commit(const AmBuffer& buffer, const AmCommit& message, con
   if (arguments != 0) {
     std::memcpy(packet->bytes.data() + kArgumentsAt, message.arguments.data(), arguments * sizeof(std::int32_t));
   }
-  std::byte* payload = packet->bytes.data() + payload_at(arguments);
-  if (message.size != 0 && buffer.data != payload) host_.copy(payload, buffer.data, message.size);
+  if (is_elsewhere) host_.copy(payload, buffer.data, message.size);
   nic_.send(std::move(packet), buffer.header.peer, wire_size(arguments, message.size));
   local_done_.add(local);
   return Status::ok;
+}
+
+// The network takes the payload from where it lies, which has to be registered meanwhile.
+Status IdealConduit::reach(const void* payload, Bytes bytes) {
+  if (!pins_ || pins_->is_segment(payload, bytes)) return Status::ok;
+  const services::RegionNumber region = pins_->acquire(payload, bytes);
+  if (region == services::kNoRegion) return Status::no_resource;
+  pins_->release(region);
+  return Status::ok;
+}
+
+Status IdealConduit::pin(std::span<std::byte> memory, conduit::Pin& pinned) {
+  if (!pins_) return Status::unsupported;
+  return pins_->pin(memory, pinned);
+}
+
+void IdealConduit::unpin(conduit::Pin pinned) {
+  pins_ ? pins_->unpin(pinned) : Conduit::unpin(pinned);
 }
 
 void IdealConduit::cancel(const AmBuffer& buffer) {

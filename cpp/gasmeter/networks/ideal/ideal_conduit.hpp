@@ -2,11 +2,14 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "gasmeter/conduit/conduit.hpp"
 #include "gasmeter/conduit/local_completions.hpp"
 #include "gasmeter/networks/ideal/ideal_network.hpp"
+#include "gasmeter/services/modelled_pins.hpp"
 
 namespace gasmeter::networks::ideal {
 
@@ -14,25 +17,34 @@ namespace gasmeter::networks::ideal {
 // when it is polled. Lives no longer than the network; messages prepared and not committed are dropped with it.
 class IdealConduit final : public conduit::Conduit {
  public:
-  IdealConduit(IdealNetwork& network, sim::ModelHost host, Rank rank);
+  // `pins`: what is sent out of memory outside the segment is registered first, and may stay so up to these limits;
+  // none: the network reaches all memory.
+  IdealConduit(IdealNetwork& network, sim::ModelHost host, Rank rank,
+               const std::optional<conduit::PinLimits>& pins = std::nullopt);
 
   [[nodiscard]] const conduit::Capabilities& capabilities() const override { return capabilities_; }
+  void attach(std::span<std::byte> segment) override;
   Status prepare(const conduit::AmHeader& header, const void* client, Bytes least, Bytes most,
                  conduit::AmBuffer& out) override;
   Status commit(const conduit::AmBuffer& buffer, const conduit::AmCommit& message, conduit::OperationId local) override;
   void cancel(const conduit::AmBuffer& buffer) override;
+  Status pin(std::span<std::byte> memory, conduit::Pin& pinned) override;
+  void unpin(conduit::Pin pinned) override;
   unsigned poll(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter) override;
 
  private:
+  [[nodiscard]] static Packet& prepared(const conduit::AmBuffer& buffer);
   [[nodiscard]] PacketHandle packet_of(const conduit::AmBuffer& buffer) const;
   [[nodiscard]] PacketHandle next_packet(conduit::PollFilter filter);
   void hand_over(conduit::Delivery& sink, Packet& packet);
+  [[nodiscard]] Status reach(const void* payload, Bytes bytes);
 
   IdealNetwork& network_;
   sim::ModelHost host_;
   IdealNic& nic_;
   conduit::Capabilities capabilities_;
   conduit::LocalCompletions local_done_;
+  std::optional<services::ModelledPins> pins_;
   PacketList deferred_;  // requests that arrived while only replies were wanted
 };
 

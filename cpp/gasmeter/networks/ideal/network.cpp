@@ -22,7 +22,7 @@ class Modelled final : public ModelledNetwork {
       : engine_(engine), network_(engine, parameters), settings_(settings) {}
 
   std::unique_ptr<conduit::Conduit> make_conduit(sim::ModelHost host) override {
-    return std::make_unique<IdealConduit>(network_, host, host.rank());
+    return std::make_unique<IdealConduit>(network_, host, host.rank(), pin_limits(settings_));
   }
   std::unique_ptr<Program> make_raw(Rank rank) override {
     return networks::make_raw(raw::programs(), {network_.nic(rank), engine_.host(rank), rank, engine_.ranks()},
@@ -84,10 +84,14 @@ class Machine final : public ModelledMachine {
 void register_ideal(Registry& registry) {
   using namespace ideal;
   const OptionInfo nodes{"nodes", "int", "2", "nodes", {}, "nodes that the ranks are spread over, in rank order"};
+  const OptionInfo registration =
+      registration_option("what is sent out of memory outside the segment is registered, and kept so");
   ModelledEntry entry;
   entry.info = {.name = "ideal",
                 .summary = "the toy network's interface, without a conduit",
-                .conduits = {{"ideal", "a toy modelled network with LogGP costs, in exact virtual time", {nodes}}},
+                .conduits = {{"ideal",
+                              "a toy modelled network with LogGP costs, in exact virtual time",
+                              {nodes, registration, pinned_pages_option()}}},
                 .raw_options = {nodes},
                 .raw = listed(raw::programs())};
   entry.parameters = {
@@ -114,6 +118,9 @@ void register_ideal(Registry& registry) {
   // Core meets its refusals here, where a job costs least.
   entry.conformance = {
       {.trials = {{Trial::plain}}},
+      {.family = "registration",
+       .options = {{"registration", "cached"}, {"pinned_pages", "3"}},
+       .trials = {{Trial::compared}, {Trial::third_refused}}},
       {.family = "faults", .trials = {{Trial::many_refused, {{2, 2}, {5, 3, true}}}}},
       {.family = "faults-in-turn", .trials = {{Trial::each_refused}}},
       {.family = "lazy-and-strict", .trials = {{Trial::compared}}, .repeats = true},
