@@ -65,12 +65,16 @@ QueuePair& IbvContext::queue_pair(Rank peer, unsigned number) {
 void IbvContext::register_memory(std::span<std::byte> memory) {
   host_.charge_shared(SharedPrice::registration, conduit::whole_pages(memory.size()));
   host_.synchronise();
-  registered_.push_back(memory);
+  admit(memory);
 }
 
 void IbvContext::forget_memory(std::span<std::byte> memory) {
   host_.charge_shared(SharedPrice::deregistration, conduit::whole_pages(memory.size()));
   host_.synchronise();
+  dismiss(memory);
+}
+
+void IbvContext::dismiss(std::span<std::byte> memory) {
   const auto found = std::find_if(registered_.begin(), registered_.end(), [&](std::span<const std::byte> each) {
     return each.data() == memory.data() && each.size() == memory.size();
   });

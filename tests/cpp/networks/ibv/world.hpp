@@ -38,6 +38,7 @@ struct Shape {
   std::vector<std::uint32_t> node_of = {};  // of each rank; empty: one after the other
   bool strict = false;
   unsigned threads = 1;
+  conduit::Price registration = {};
 };
 
 struct World {
@@ -58,6 +59,7 @@ struct World {
       result.node_of.push_back(rank * topology.terminals() / shape.ranks);
     }
     result.prices = round_prices();
+    result.prices[conduit::SharedPrice::registration] = shape.registration;
     result.strict = shape.strict;
     result.threads = shape.threads;
     return result;
