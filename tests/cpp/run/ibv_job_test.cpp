@@ -76,7 +76,7 @@ TEST_CASE("ibv_jobs_give_the_same_strictly_and_on_two_threads") {
 }
 
 TEST_CASE("ibv_transfers_from_outside_the_segment_are_not_copied_where_it_is_registered") {
-  const Asked asked{.kernel = "flood", .op = "put", .size = 60'000};
+  const Asked asked{.op = "put", .size = 60'000};  // of a flood the copies would hide behind the link
   const Options cached{{"registration", "cached"}};
   CHECK(elapsed(asked, cached) < elapsed(asked));
   CHECK(elapsed(asked, {{"registration", "cached"}, {"sync", "strict"}}) == elapsed(asked, cached));
