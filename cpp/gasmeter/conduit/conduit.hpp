@@ -72,7 +72,8 @@ class Conduit {
   // asking. Costs registration where it is not registered yet. no_resource: what is pinned leaves no room; nothing was
   // charged. Throws UsageError for more pages than capabilities().pins allows. Of every pin that succeeds one unpin().
   virtual Status pin(std::span<std::byte> memory, Pin& pinned);
-  // Costs deregistration at once or, where the conduit keeps a cache, when a later pin() needs the room.
+  // Nothing that names the memory may be under way. Costs deregistration at once or, where the conduit keeps a cache,
+  // when a later pin() needs the room.
   virtual void unpin(Pin pinned);
 
   // Hands at most `budget` arrivals and completions to the sink; returns how many.

@@ -93,6 +93,7 @@ bool IbvConduit::is_outside(const void* memory, Bytes bytes) const {
   return limits_.pins_outside ? !pins_.is_segment(memory, bytes) : !context_.is_registered(memory, bytes);
 }
 
+// Less is copied sooner than it is looked up and registered.
 bool IbvConduit::is_reached(Bytes bytes) const {
   return limits_.pins_outside && bytes > kMostMessage;
 }
