@@ -33,3 +33,5 @@ steps_report() {
   return "$status"
 }
 trap steps_report EXIT
+trap "exit 130" INT  # a script that is stopped has not passed
+trap "exit 143" TERM

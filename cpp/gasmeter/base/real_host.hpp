@@ -24,6 +24,7 @@ class BasicRealHost {
   explicit BasicRealHost(WaitMode mode = WaitMode::spin) : clock_(&Clock::calibrated()), mode_(mode) {}
 
   [[nodiscard]] GASMETER_INLINE SimTime now() const { return clock_->now(); }
+  [[nodiscard]] GASMETER_INLINE SimTime read_clock() const { return now(); }
   GASMETER_INLINE void copy(void* to, const void* from, Bytes bytes) {
     stamp(kStampCopy);
     if (bytes != 0) std::memcpy(to, from, bytes);  // nothing may lie anywhere

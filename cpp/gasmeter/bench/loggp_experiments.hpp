@@ -74,7 +74,7 @@ class Experiments {
   [[nodiscard]] static std::uint64_t answers_to(std::uint64_t iterations) { return iterations * 4; }
 
  private:
-  [[nodiscard]] SimTime now() { return line_.host().now(); }
+  [[nodiscard]] SimTime now() { return line_.host().read_clock(); }
 
   void train(std::uint64_t messages) {
     for (std::uint64_t i = 1; i < messages; ++i) line_.send(false);

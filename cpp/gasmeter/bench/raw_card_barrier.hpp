@@ -20,9 +20,9 @@ class RawCardBarrier final : public Program {
 
   BlockResult run(std::uint64_t iterations) override {
     (void)card_.barrier();
-    const SimTime start = card_.host().now();
+    const SimTime start = card_.host().read_clock();
     for (std::uint64_t i = 0; i < iterations; ++i) (void)barrier(0);
-    BlockResult result{card_.host().now() - start, iterations, {}};
+    BlockResult result{card_.host().read_clock() - start, iterations, {}};
     result.add_time_per_operation("latency");
     return result;
   }

@@ -42,9 +42,9 @@ class RawCardFlood final : public Program {
     pair_.meet();
     BlockResult result;
     if (card_.rank() == Rank{0}) {
-      const SimTime start = card_.host().now();
+      const SimTime start = card_.host().read_clock();
       stream(iterations);
-      result = {card_.host().now() - start, iterations, {}};
+      result = {card_.host().read_clock() - start, iterations, {}};
       if (!is_short_) result.add_bandwidth(size_);
       result.add_rate();
     } else if (card_.rank() == Rank{1} && served_) {

@@ -40,13 +40,13 @@ class RawCardPingPong final : public Program {
   BlockResult run(std::uint64_t iterations) override {
     pair_.meet();
     BlockResult result;
-    const SimTime start = card_.host().now();
+    const SimTime start = card_.host().read_clock();
     if (card_.rank() == Rank{0}) {
       for (std::uint64_t i = 0; i < iterations; ++i) {
         is_get_ ? pair_.get(size_) : send();
         receive();
       }
-      result = {card_.host().now() - start, iterations, {}};
+      result = {card_.host().read_clock() - start, iterations, {}};
       result.add_time_per_operation(is_am_ ? "round_trip" : "latency");
     } else if (card_.rank() == Rank{1} && (is_am_ || (kNotifiesTarget && !is_get_))) {
       for (std::uint64_t i = 0; i < iterations; ++i) {

@@ -38,9 +38,9 @@ class RawDatagramFlood final : public Program {
     const std::uint64_t pieces = (size_ + piece_ - 1) / piece_ * iterations;
     BlockResult result;
     if (context_.rank == Rank{0}) {
-      const SimTime start = socket.host().now();
+      const SimTime start = socket.host().read_clock();
       send(iterations, pieces);
-      result = {socket.host().now() - start, iterations, {}};
+      result = {socket.host().read_clock() - start, iterations, {}};
       if (!is_short_) result.add_bandwidth(size_);
       result.add_rate();
     } else if (context_.rank == Rank{1}) {

@@ -35,12 +35,12 @@ class RawDatagramPingPong final : public Program {
     typename Context::Socket& socket = context_.socket;
     BlockResult result;
     if (context_.rank == Rank{0}) {
-      const SimTime start = socket.host().now();
+      const SimTime start = socket.host().read_clock();
       for (std::uint64_t i = 0; i < iterations; ++i) {
         hand_over(context_, Rank{1}, buffer_.data(), there_);
         arrived_ = socket.receive(buffer_.data(), kLargestDatagram);
       }
-      result = {socket.host().now() - start, iterations, {}};
+      result = {socket.host().read_clock() - start, iterations, {}};
       result.add_time_per_operation(is_am_ ? "round_trip" : "latency");
     } else if (context_.rank == Rank{1}) {
       for (std::uint64_t i = 0; i < iterations; ++i) {

@@ -38,7 +38,7 @@ class RawMessagePingPong final : public Program {
   BlockResult run(std::uint64_t iterations) override {
     line_.barrier();
     BlockResult result;
-    const SimTime start = host_.now();
+    const SimTime start = host_.read_clock();
     if (self_ == Rank{0}) {
       for (std::uint64_t i = 0; i < iterations; ++i) {
         host_.mark(Mark::begin);
@@ -46,7 +46,7 @@ class RawMessagePingPong final : public Program {
         arrived_ = line_.receive();
         host_.mark(Mark::end);
       }
-      result = {host_.now() - start, iterations, {}};
+      result = {host_.read_clock() - start, iterations, {}};
       result.add_time_per_operation(is_am_ ? "round_trip" : "latency");
     } else if (self_ == Rank{1}) {
       for (std::uint64_t i = 0; i < iterations; ++i) {

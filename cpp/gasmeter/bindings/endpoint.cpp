@@ -133,6 +133,20 @@ void Endpoint::sleep(double ns) {
   }
 }
 
+void Endpoint::compute(double ns) {
+  const SimTime work = SimTime::from_ns(ns);
+  if (is_virtual()) {
+    any_->compute(work);
+    return;
+  }
+  constexpr SimTime kSlice = SimTime::from_ns(20e6);  // between two looks for Ctrl-C
+  const SimTime end = any_->now() + work;
+  for (SimTime left = work; left.ps > 0; left = end - any_->now()) {
+    any_->compute(std::min(left, kSlice));
+    if (left > kSlice && PyErr_CheckSignals() != 0) throw py::error_already_set();
+  }
+}
+
 void Endpoint::keep_current_exception() noexcept {
   set_current_exception();
   raised_.emplace();

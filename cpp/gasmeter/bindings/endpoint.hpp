@@ -131,6 +131,7 @@ class Endpoint {
   [[nodiscard]] std::unique_ptr<run::AnyPrepared> prepare(Rank to, const run::AnyPrepare& what, core::Flags flags);
   void barrier();
   void sleep(double ns);
+  void compute(double ns);
   // Calls body() with the GIL where Python may run. What it raises leaves this call.
   template <class Body>
   void with_python(Body body) {

@@ -95,19 +95,22 @@ class WaitUntil final : public Call {
   py::object predicate_;
 };
 
-class Sleep final : public Call {
+class PassTime final : public Call {
  public:
-  explicit Sleep(const Arguments& arguments) : ns_(PyFloat_AsDouble(arguments[0])) {
+  PassTime(const Arguments& arguments, void (Endpoint::*how)(double ns))
+      : how_(how), ns_(PyFloat_AsDouble(arguments[0])) {
     if (ns_ == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
     if (!(ns_ >= 0) || ns_ > kLongest) {
-      throw UsageError("sleep: " + py::repr(arguments[0]).cast<std::string>() + " ns; allowed: 0 to 1e15");
+      throw UsageError(std::string(arguments.call) + ": " + py::repr(arguments[0]).cast<std::string>() +
+                       " ns; allowed: 0 to 1e15");
     }
   }
-  void run(Endpoint& endpoint) override { endpoint.sleep(ns_); }
+  void run(Endpoint& endpoint) override { (endpoint.*how_)(ns_); }
   PyObject* result(PyObject*) override { return Py_NewRef(Py_None); }
 
  private:
   static constexpr double kLongest = 1e15;
+  void (Endpoint::*how_)(double ns);
   double ns_;
 };
 
@@ -153,7 +156,11 @@ constexpr Operation kWaiting[] = {
     {.name = "sleep",
      .parameters = kParameters<kTime>,
      .summary = "Let time pass without polling: messages wait meanwhile.",
-     .parse = &make_call<Sleep>},
+     .parse = &make_call<PassTime, &Endpoint::sleep>},
+    {.name = "compute",
+     .parameters = kParameters<kTime>,
+     .summary = "Keep the core busy without polling; on a modelled conduit what interrupts it makes that longer.",
+     .parse = &make_call<PassTime, &Endpoint::compute>},
 };
 
 }  // namespace

@@ -15,9 +15,10 @@ struct Capabilities {
   Bytes max_reply_long = 0;
   bool native_put = false;  // put() does not answer Status::unsupported
   bool native_get = false;
-  bool native_pin = false;  // pin() does not answer Status::unsupported
-  PinLimits pins{};         // what it can hold at a time
-  Bytes max_transfer = 0;   // largest native put or get
+  bool native_pin = false;             // pin() does not answer Status::unsupported
+  PinLimits pins{};                    // what it can hold at a time
+  bool handlers_by_interrupt = false;  // what comes is handled at once, also while its rank computes
+  Bytes max_transfer = 0;              // largest native put or get
   Bytes packet_medium = 0;  // a Medium of at most so many bytes is cheaper than its part of a larger one; 0: none is
   Bytes medium_puts = 0;    // a put of at most so many bytes is cheaper as Mediums than as Longs
 };

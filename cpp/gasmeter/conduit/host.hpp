@@ -88,6 +88,7 @@ concept Host = requires(H host, const H& view, void* to, const void* from, Bytes
   { H::kModelled } -> std::convertible_to<bool>;
   { H::kThreads } -> std::convertible_to<bool>;  // several threads may call one endpoint
   { view.now() } -> std::same_as<SimTime>;
+  { host.read_clock() } -> std::same_as<SimTime>;    // for a figure: what has been taken from the rank counts
   host.copy(to, from, bytes);                        // memory to memory, at the host's copy price
   host.charge(PrivatePrice::call, bytes);            // own core: the clock moves, nothing else
   host.charge_shared(SharedPrice::nic_post, bytes);  // synchronises, then charges

@@ -289,9 +289,16 @@ class Endpoint final : private conduit::Delivery {
     check_call("poll");
     host_.synchronise();
     const unsigned found = progress();
-    if (found == 0) host_.charge(PrivatePrice::poll_miss);
+    if (found == 0) {
+      host_.charge(PrivatePrice::poll_miss);
+      if constexpr (H::kModelled) host_.pay_poll_price();
+    }
     return found;
   }
+  // Computes for so long, 0 or more, without a poll. A real host is busy until then. In virtual time what interrupts
+  // the core makes it longer; where a conduit's handlers run by interrupt, a message that comes is handled at once, in
+  // between. Not from handlers.
+  void compute(SimTime work);
   // Polls until done() holds. Virtual time jumps to the next arrival and pays for the polls in between.
   template <class Done>
   GASMETER_INLINE void wait_until(Done&& done) {

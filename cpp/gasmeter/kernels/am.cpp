@@ -50,7 +50,7 @@ class Am final : public Program {
 
   BlockResult run(std::uint64_t iterations) override {
     endpoint_.barrier();
-    const SimTime start = endpoint_.host().now();
+    const SimTime start = endpoint_.host().read_clock();
     if (endpoint_.rank() == Rank{0}) {
       for (std::uint64_t i = 0; i < iterations; ++i) {
         const std::uint64_t before = replies_;
@@ -60,7 +60,7 @@ class Am final : public Program {
         endpoint_.host().mark(Mark::end);
       }
     }
-    BlockResult result{endpoint_.host().now() - start, iterations, {}};
+    BlockResult result{endpoint_.host().read_clock() - start, iterations, {}};
     result.add_time_per_operation("round_trip");
     if (size_ != 0) result.add_bandwidth(2 * size_);
     endpoint_.barrier();

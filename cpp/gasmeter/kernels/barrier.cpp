@@ -18,13 +18,13 @@ class Barrier final : public Program {
 
   BlockResult run(std::uint64_t iterations) override {
     endpoint_.barrier();
-    const SimTime start = endpoint_.host().now();
+    const SimTime start = endpoint_.host().read_clock();
     for (std::uint64_t i = 0; i < iterations; ++i) {
       endpoint_.host().mark(Mark::begin);
       one();
       endpoint_.host().mark(Mark::end);
     }
-    BlockResult result{endpoint_.host().now() - start, iterations, {}};
+    BlockResult result{endpoint_.host().read_clock() - start, iterations, {}};
     result.add_time_per_operation("latency");
     return result;
   }

@@ -87,9 +87,9 @@ class CollectiveProgram final : public Program, public Resolves {
     endpoint_.barrier();
     one(0);  // what is found out once, is found out now
     endpoint_.barrier();
-    const SimTime start = endpoint_.host().now();
+    const SimTime start = endpoint_.host().read_clock();
     for (std::uint64_t i = 0; i < iterations; ++i) one(static_cast<std::uint32_t>(i % endpoint_.ranks()));
-    BlockResult result{endpoint_.host().now() - start, iterations, {}};
+    BlockResult result{endpoint_.host().read_clock() - start, iterations, {}};
     result.add_time_per_operation("latency");
     endpoint_.barrier();  // what a conduit still holds goes out while its rank polls
     return result;

@@ -27,7 +27,7 @@ struct ByDomain {
 
   [[nodiscard]] std::uint32_t ranks() const { return endpoint.ranks(); }
   void barrier() { endpoint.barrier(); }
-  [[nodiscard]] SimTime now() const { return endpoint.host().now(); }
+  [[nodiscard]] SimTime now() const { return endpoint.host().read_clock(); }
   void add(std::uint64_t operations) {
     const Rank to = owner;  // as locals: nothing that is stored here may change them
     std::uint64_t* const at = word;
@@ -131,7 +131,7 @@ class FetchAdd final : public Program {
   // With hot-spot the last barrier is part of the time: all have finished.
   BlockResult block(std::uint64_t iterations) {
     endpoint_.barrier();
-    const SimTime start = endpoint_.host().now();
+    const SimTime start = endpoint_.host().read_clock();
     SimTime end = start;
     if (roles_.adds) {
       const Rank owner = roles_.owner;
@@ -148,10 +148,10 @@ class FetchAdd final : public Program {
       } else {
         side_.add(iterations);
       }
-      end = endpoint_.host().now();
+      end = endpoint_.host().read_clock();
     }
     endpoint_.barrier();
-    if (op_ == Op::hot_spot) end = endpoint_.host().now();
+    if (op_ == Op::hot_spot) end = endpoint_.host().read_clock();
     return fetch_add::result_of(op_, end - start, op_ == Op::hot_spot ? iterations * endpoint_.ranks() : iterations);
   }
 

@@ -42,9 +42,9 @@ class Flood final : public Program {
     BlockResult result;
     const Rank self = endpoint_.rank();
     if (self == Rank{0}) {
-      const SimTime start = endpoint_.host().now();
+      const SimTime start = endpoint_.host().read_clock();
       send(iterations);
-      result = {endpoint_.host().now() - start, iterations, {}};
+      result = {endpoint_.host().read_clock() - start, iterations, {}};
       if (size_ != 0) result.add_bandwidth(size_);
       result.add_rate();
     } else if (self == Rank{1} && is_am(op_)) {

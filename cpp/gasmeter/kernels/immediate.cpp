@@ -101,7 +101,7 @@ class Immediate final : public Program {
     received_ = 0;
     expected_ = kUnknown;
     endpoint_.barrier();
-    const SimTime start = endpoint_.host().now();
+    const SimTime start = endpoint_.host().read_clock();
     if (endpoint_.rank() == Rank{0}) {
       send(dynamic, per_receiver);
       finish(per_receiver);
@@ -112,7 +112,7 @@ class Immediate final : public Program {
       }
       (void)endpoint_.request_short(Rank{0}, ended_, core::Flags::none);
     }
-    const SimTime elapsed = endpoint_.host().now() - start;
+    const SimTime elapsed = endpoint_.host().read_clock() - start;
     endpoint_.barrier();
     return elapsed;
   }
@@ -159,7 +159,7 @@ class Immediate final : public Program {
     endpoint_.wait_until([&] { return ended_seen_ == receivers_; });
   }
   // A real host gives its core away, a modelled one looks again soon.
-  [[nodiscard]] SimTime next_look() { return endpoint_.host().now() + SimTime::from_ns(1000); }
+  [[nodiscard]] SimTime next_look() { return endpoint_.host().read_clock() + SimTime::from_ns(1000); }
 
   static Immediate& of(core::Token<H>& token) { return token.template context_as<Immediate>(); }
   static void on_message(core::Token<H>& token) {

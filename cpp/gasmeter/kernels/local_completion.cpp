@@ -48,11 +48,11 @@ class LocalCompletion final : public Program {
     BlockResult result;
     if (endpoint_.rank() == Rank{0}) {
       H& host = endpoint_.host();
-      const SimTime start = host.now();
+      const SimTime start = host.read_clock();
       flood(iterations);
-      const SimTime reusable = host.now() - start;
+      const SimTime reusable = host.read_clock() - start;
       endpoint_.wait_all(roots_);
-      const SimTime complete = host.now() - start;
+      const SimTime complete = host.read_clock() - start;
       const auto count = static_cast<double>(iterations);
       result = {complete, iterations, {}};
       result.metrics.emplace_back("latency", reusable.ns() / count);

@@ -74,7 +74,7 @@ class PingPong final : public Program {
 
   BlockResult initiate(std::uint64_t iterations) {
     H& host = endpoint_.host();
-    const SimTime start = host.now();
+    const SimTime start = host.read_clock();
     switch (op_) {
       case Op::am_short:
         am_round_trips(iterations, [&] { return endpoint_.request_short(Rank{1}, ping_, core::Flags::none); });
@@ -99,7 +99,7 @@ class PingPong final : public Program {
         for (std::uint64_t i = 0; i < iterations; ++i) empty_call(Rank{1}, remote_, buffer_.data(), size_);
         break;
     }
-    BlockResult result{host.now() - start, iterations, {}};
+    BlockResult result{host.read_clock() - start, iterations, {}};
     result.add_time_per_operation(is_am(op_) ? "round_trip" : "latency");
     return result;
   }

@@ -78,10 +78,10 @@ class RandomAccess final : public Program {
 
   BlockResult run(std::uint64_t iterations) override {
     endpoint_.barrier();
-    const SimTime start = endpoint_.host().now();
+    const SimTime start = endpoint_.host().read_clock();
     update(iterations, variant_);
     endpoint_.barrier();
-    BlockResult result{endpoint_.host().now() - start, iterations * endpoint_.ranks(), {}};
+    BlockResult result{endpoint_.host().read_clock() - start, iterations * endpoint_.ranks(), {}};
     add_gups(result);
     return result;
   }

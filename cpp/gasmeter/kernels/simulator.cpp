@@ -43,7 +43,7 @@ class AmSimulator final : public Program {
 
   BlockResult run(std::uint64_t iterations) override {
     endpoint_.barrier();
-    const SimTime start = endpoint_.host().now();
+    const SimTime start = endpoint_.host().read_clock();
     for (std::uint64_t i = 0; i < iterations; ++i) {
       endpoint_.wait_until([&] { return sent_ - replies_ < simulator::kOutstanding; });
       const Rank to{choice_.below(endpoint_.ranks())};
@@ -52,7 +52,7 @@ class AmSimulator final : public Program {
     }
     endpoint_.wait_until([&] { return replies_ == sent_; });
     endpoint_.barrier();
-    return {endpoint_.host().now() - start, iterations * endpoint_.ranks(), {}};
+    return {endpoint_.host().read_clock() - start, iterations * endpoint_.ranks(), {}};
   }
 
   // A reply came for every update, once: their numbers add up to those that were sent.

@@ -57,13 +57,13 @@ class VisKernel final : public Program, public Resolves {
     endpoint_.barrier();
     BlockResult result;
     if (endpoint_.rank() == Rank{0}) {
-      const SimTime start = endpoint_.host().now();
+      const SimTime start = endpoint_.host().read_clock();
       for (std::uint64_t i = 0; i < iterations; ++i) {
         start_one();
         spin_step();
       }
       endpoint_.wait_nbi();
-      result = {endpoint_.host().now() - start, iterations, {}};
+      result = {endpoint_.host().read_clock() - start, iterations, {}};
       result.add_bandwidth(size_);
       result.add_rate();
     }

@@ -122,6 +122,7 @@ class EndpointOf final : public AnyEndpoint {
   [[nodiscard]] std::unique_ptr<AnyTeams> teams() override { return any_teams(core_); }
 
   unsigned poll() override { return core_.poll(); }
+  void compute(SimTime work) override { core_.compute(work); }
   void barrier() override { core_.barrier(); }
 
   void spend([[maybe_unused]] SimTime time) override {

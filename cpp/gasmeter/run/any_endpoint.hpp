@@ -125,6 +125,7 @@ class AnyEndpoint {
   [[nodiscard]] virtual std::unique_ptr<AnyTeams> teams() = 0;
 
   virtual unsigned poll() = 0;
+  virtual void compute(SimTime work) = 0;
   template <class Done>
   void wait_until(Done done) {
     wait_for([](void* asked) { return (*static_cast<Done*>(asked))(); }, &done);

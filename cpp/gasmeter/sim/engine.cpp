@@ -54,7 +54,11 @@ const EngineOptions& Engine::checked(const EngineOptions& options) {
 }
 
 Engine::Engine(const EngineOptions& options)
-    : options_(checked(options)), nodes_(options.nodes), contexts_(options.ranks), waits_for_(options.ranks) {
+    : options_(checked(options)),
+      nodes_(options.nodes),
+      contexts_(options.ranks),
+      taken_(options.ranks),
+      waits_for_(options.ranks) {
   const unsigned partitions = std::min(options.threads, options.nodes);
   for (unsigned i = 0; i < partitions; ++i) partitions_.emplace_back(i, partitions, *this, nodes_, stop_);
   for (unsigned i = 0; i < options.nodes; ++i) {
@@ -196,7 +200,8 @@ void Engine::resume_parked() {
     if (rank.state != RankState::parked) continue;
     ++rank.partition->live;
     rank.state = RankState::ready;
-    rank.partition->post_turn(rank, std::max(rank.clock, reached_));
+    const SimTime busy_until = rank.loses_time ? taken_of(rank).busy_until : SimTime{};
+    rank.partition->post_turn(rank, std::max({rank.clock, reached_, busy_until}));
   }
 }
 
@@ -266,12 +271,12 @@ std::string Engine::deadlock_report() const {
                          [state](const RankContext& r) { return r.state == state; });
   };
   std::string report = "sim: deadlock at " + in_ns(latest()) + ": nothing is under way, " +
-                       std::to_string(count(RankState::idle)) + " of " + std::to_string(contexts_.size()) +
-                       " ranks wait, " + std::to_string(count(RankState::parked)) + " have ended the block, " +
-                       std::to_string(count(RankState::finished)) + " the program";
+                       std::to_string(count(RankState::idle) + count(RankState::stalled)) + " of " +
+                       std::to_string(contexts_.size()) + " ranks wait, " + std::to_string(count(RankState::parked)) +
+                       " have ended the block, " + std::to_string(count(RankState::finished)) + " the program";
   for (const RankContext& rank : contexts_) {
-    if (rank.state != RankState::idle) continue;
-    const char* const what = waits_for_[index(rank.rank)];
+    if (rank.state != RankState::idle && rank.state != RankState::stalled) continue;
+    const char* const what = rank.state == RankState::stalled ? "the end of a stall" : waits_for_[index(rank.rank)];
     report += "\nrank " + std::to_string(index(rank.rank)) + " (node " + std::to_string(index(rank.node)) + ") at " +
               in_ns(rank.clock) + " waits for " + (what != nullptr ? what : "an arrival");
   }
@@ -315,20 +320,13 @@ void Engine::on_wake(Action& self, SimTime) {
   rank.partition->engine->wake_now(rank);
 }
 
-void Engine::wake_now(RankContext& rank) {
+void Engine::wake_now(RankContext& rank, bool by_network) {
   if (GASMETER_UNLIKELY(tracer_ != nullptr)) tracer_->woken(*rank.partition, rank.rank);
   rank.woken = true;
+  if (rank.state == RankState::working && by_network) cut_work(rank);
   if (rank.state != RankState::idle) return;
   rank.fibre->prefetch();
-  rank.partition->post_turn(rank, after_missed_polls(rank, rank.partition->now));
-}
-
-// While a rank idles its clock still shows the instant at which the wait began.
-SimTime Engine::after_missed_polls(const RankContext& rank, SimTime until) const {
-  if (until <= rank.clock) return rank.clock;
-  const std::int64_t miss = options_.prices[conduit::PrivatePrice::poll_miss].fixed.ps;
-  const std::int64_t polls = ((until - rank.clock).ps - 1) / miss + 1;
-  return rank.clock + SimTime{miss} * polls;
+  seek(rank, rank.partition->now);
 }
 
 SimTime Engine::use_memory(NodeId node, SimTime now, Bytes bytes) {
@@ -346,7 +344,7 @@ void Engine::notify(RankContext& from, Rank rank) {
                      ", which is on another node");
   }
   synchronise(from);
-  wake_now(sleeper);
+  wake_now(sleeper, false);
 }
 
 void Engine::idle(RankContext& rank, SimTime deadline) {
@@ -358,12 +356,9 @@ void Engine::idle(RankContext& rank, SimTime deadline) {
   } else {
     rank.state = RankState::idle;
     // A deadline that has passed costs the one poll that sees it: a loop of such waits must make time pass.
-    const SimTime miss = options_.prices[conduit::PrivatePrice::poll_miss].fixed;
-    if (deadline < kNever - miss) {
-      const SimTime until = std::max(deadline, rank.clock + SimTime{1});
-      rank.partition->post_turn(rank, after_missed_polls(rank, until));
-    }
+    if (deadline < kNever - poll_miss(rank)) seek(rank, std::max(deadline, rank.clock + SimTime{1}));
     rank.fibre->suspend();
+    if (GASMETER_UNLIKELY(rank.loses_time)) end_wait(rank);
   }
   rank.idled += rank.clock - since;
   if (GASMETER_UNLIKELY(tracer_ != nullptr)) tracer_->slept(rank.rank, since, rank.clock);

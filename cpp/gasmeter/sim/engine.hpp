@@ -27,6 +27,7 @@
 #include "gasmeter/sim/rank_context.hpp"
 #include "gasmeter/sim/stack_pool.hpp"
 #include "gasmeter/sim/stop_token.hpp"
+#include "gasmeter/sim/taken_time.hpp"
 
 namespace gasmeter::sim {
 
@@ -118,6 +119,19 @@ class Engine {
   }
   // Ends the rank's idle() at `at` or, if the rank does not sleep then, its next one at once. From its own node.
   void wake(Rank rank, SimTime at);
+  // Ends the rank's stall at `at`, not before now; the rank may come to its stall later. From its own node.
+  void resume(Rank rank, SimTime at);
+  // Before the first run(): the rank's core can be interrupted.
+  void take_interrupts(Rank rank) { (void)taken_of(context(rank)); }
+  // Something that has come interrupts the rank's core now, for so long: whatever the rank does goes on that much
+  // later, and `handled`, unless it is null, happens when the core is done with it. Interrupts of one core follow one
+  // another; a stalled core takes them when it goes on. From the rank's own node.
+  void interrupt(Rank rank, SimTime cost, Action* handled);
+  // What interrupts have taken from the rank, ever.
+  [[nodiscard]] SimTime interrupted(Rank rank) const {
+    const TakenTime* const taken = taken_[index(rank)].get();
+    return taken != nullptr ? taken->taken : SimTime{};
+  }
   // What other nodes do before this cannot depend on the node's `now` and the other way round.
   [[nodiscard]] SimTime window_end(NodeId node, SimTime now) const {
     return nodes_[index(node)].partition->window_end(now);
@@ -146,6 +160,10 @@ class Engine {
   }
   void notify(RankContext& from, Rank rank);
   void idle(RankContext& rank, SimTime deadline);
+  void stall(RankContext& rank);
+  [[nodiscard]] SimTime work(RankContext& rank, SimTime amount, bool cut);
+  void price_polls(RankContext& rank, SimTime price);
+  [[nodiscard]] SimTime poll_price(const RankContext& rank) const { return taken_[index(rank.rank)]->poll_price; }
   [[nodiscard]] Tracer* tracer() const { return tracer_; }
 
   // Between runs: what happens from now on is told to the tracer, which outlives the engine or is taken off again
@@ -156,14 +174,22 @@ class Engine {
   static const EngineOptions& checked(const EngineOptions& options);
   void place_ranks();
   [[nodiscard]] RankContext& context(Rank rank);
+  // taken_time.cpp
+  [[nodiscard]] TakenTime& taken_of(RankContext& rank);
   [[nodiscard]] SimTime after_missed_polls(const RankContext& rank, SimTime until) const;
+  [[nodiscard]] SimTime poll_miss(const RankContext& rank) const;
+  void seek(RankContext& rank, SimTime until);
+  void end_wait(RankContext& rank);
+  SimTime handle(const RankContext& rank, SimTime from, const TakenTime::Interrupt& interrupt);
+  static void put_off(RankContext& rank, SimTime until);
+  void cut_work(RankContext& rank);
   [[nodiscard]] std::string deadlock_report() const;
   [[nodiscard]] SimTime latest() const;
   [[nodiscard]] unsigned live() const;
   void give_way(RankContext& rank);
   void prepare_post(Partition& here, SimTime at);
   void trace_post(const Partition& here, NodeId from, NodeId to, SimTime at, Tie tie, const Action& action);
-  void wake_now(RankContext& rank);
+  void wake_now(RankContext& rank, bool by_network = true);
   static void on_wake(Action& self, SimTime now);
   void require_may_wait(const RankContext& rank) const;
   void open_windows();
@@ -179,7 +205,8 @@ class Engine {
   std::vector<Node> nodes_;
   std::deque<Partition> partitions_;
   std::vector<RankContext> contexts_;
-  std::vector<const char*> waits_for_;  // of each rank, for a deadlock report
+  std::vector<std::unique_ptr<TakenTime>> taken_;  // of each rank; null of one that loses none
+  std::vector<const char*> waits_for_;             // of each rank, for a deadlock report
   std::vector<Rank> by_node_;
   std::vector<std::uint32_t> first_of_node_;  // in by_node_; one more at the end
   SimTime lookahead_ = kNever;

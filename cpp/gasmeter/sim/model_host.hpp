@@ -76,6 +76,30 @@ class ModelHost {
   // call. May return early once for a wake that came before the call.
   void idle(SimTime deadline) { engine().idle(*rank_, deadline); }
 
+  // The clock for a figure: what has been taken from the rank until now counts.
+  [[nodiscard]] SimTime read_clock() {
+    synchronise();
+    return rank_->clock;
+  }
+
+  // Stops the core until a device calls Engine::resume(): no poll, no handler, no wake ends it.
+  void stall() { engine().stall(*rank_); }
+  // The core works so long of its own, and so much longer as interrupts take. `cut`: what the network brings ends it
+  // early. Returns what is left of the work.
+  [[nodiscard]] SimTime work(SimTime amount, bool cut) { return engine().work(*rank_, amount, cut); }
+  // A poll that finds nothing costs so much beside poll_miss: other queues, flags of other ranks. From the rank's own
+  // fibre, or before the first run().
+  void price_polls(SimTime price) { engine().price_polls(*rank_, price); }
+  // For one poll that has found nothing.
+  GASMETER_INLINE void pay_poll_price() {
+    if (GASMETER_LIKELY(!rank_->loses_time)) return;
+    if (GASMETER_UNLIKELY(rank_->careful)) {
+      move_carefully(Step::poll, engine().poll_price(*rank_));
+      return;
+    }
+    rank_->clock += engine().poll_price(*rank_);
+  }
+
   // Engine::on_main_stack() for this rank.
   void on_main_stack(MainStep step, void* argument) { engine().on_main_stack(rank_->rank, step, argument); }
 

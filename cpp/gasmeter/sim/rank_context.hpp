@@ -21,6 +21,8 @@ enum class RankState : std::uint8_t {
   ready,     // its turn is posted
   running,   // its fibre is the one that runs
   idle,      // waits for a wake or a deadline
+  stalled,   // a store or load stops its core until a device resumes it
+  working,   // computes until an instant; what interrupts it moves that
   parked,    // waits for the next run()
   finished,  // its body has returned
 };
@@ -46,6 +48,7 @@ struct alignas(kCacheLine) RankContext {
   RankState state = RankState::absent;
   bool woken = false;        // a wake came since the last idle() returned
   bool careful = false;      // strict, or traced: prices take the long way
+  bool loses_time = false;   // the engine keeps a TakenTime of it
   conduit::Charges charges;  // ever
   // A second cache line from here.
   RankAction take_turn;

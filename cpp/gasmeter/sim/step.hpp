@@ -26,6 +26,8 @@ enum class Step : std::uint8_t {
   wire,          // bytes on a wire
   hop,           // a router and its link: the head's latency
   timer,         // until a deadline of the protocol
+  stall,         // a core that waits for its own store or load
+  work,          // the rank's own, which interrupts and messages make longer
   unknown,       // what nobody has told
   count_
 };

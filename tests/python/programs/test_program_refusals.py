@@ -169,6 +169,7 @@ WRONG_CALLS = [
     (of(lambda ep: [ep.put(0, 0, b"", flags=6)]), "put: flags 6 are unknown; allowed: 0 or gasmeter.IMMEDIATE"),
     (of(lambda ep: [ep.request_long(0, 200, b"12345678", 1 << 20)]), "request_long: offset 1048576 and 8 bytes"),
     (of(lambda ep: [ep.sleep(-1)]), "sleep: -1 ns; allowed: 0 to 1e15"),
+    (of(lambda ep: [ep.compute(-1)]), "compute: -1 ns; allowed: 0 to 1e15"),
     (of(lambda ep: [3]), "program yielded 3; it may yield operations"),
     (of(lambda ep: [ep.fetch_add(0, 4, 1)]), "fetch_add: offset 4 is not a multiple of 8"),
     (of(lambda ep: [ep.atomic_domain("int16")]), "atomic_domain: unknown dtype 'int16'; allowed: int32"),

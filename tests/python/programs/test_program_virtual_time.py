@@ -269,3 +269,27 @@ def test_calls_at_once_are_refused_in_virtual_time():
     [errors] = launched(program, conduit="ideal", ranks=1)
     assert len(errors) == 3
     assert all("in virtual time nothing can block here" in error for error in errors)
+
+
+@pytest.mark.parametrize(
+    ("options", "computed"),
+    [
+        ({}, 2000.0),
+        ({"interrupt": 500}, 2500.0),
+        ({"interrupt": 500, "interrupts": "other"}, 2000.0),
+        ({"interrupt": 500, "handlers": "interrupt"}, 2950.8),  # taken 200, dispatched 20, copied 10.8, answered 220
+    ],
+)
+def test_what_comes_while_a_rank_computes_costs_it_what_the_conduit_says(options, computed):
+    def program(ep):
+        begin = ep.now_ns()
+        if ep.rank == 0:
+            yield ep.put_nbi(1, 0, 8 * b"x")
+            yield ep.wait_nbi()
+        else:
+            yield ep.compute(2000)
+        took = ep.now_ns() - begin
+        yield ep.barrier()
+        return took
+
+    assert gm.launch(program, conduit="ideal", ranks=2, options=options)[1] == computed

@@ -59,6 +59,7 @@ IdealConduit::IdealConduit(IdealNetwork& network, sim::ModelHost host, Rank rank
   capabilities_.max_reply_medium = kMaxPayload;
   capabilities_.max_request_long = kMaxPayload;
   capabilities_.max_reply_long = kMaxPayload;
+  capabilities_.handlers_by_interrupt = network.effects().handlers_by_interrupt;
   if (!pins) return;
   pins_.emplace(host, *pins);
   capabilities_.native_pin = true;

@@ -58,6 +58,21 @@ IdealParameters IdealParameters::from(conduit::MachineValues& machine) {
   return parameters;
 }
 
+IdealEffects IdealEffects::from(const bench::Settings& settings) {
+  const auto time = [&settings](const char* name) {
+    const double ns = settings.number(name);
+    if (ns >= 0 && ns <= 1e9) return SimTime::from_ns(ns);
+    throw UsageError("option '" + std::string(name) + "=" + settings.text(name) + "': 0 to 1e9 ns are allowed");
+  };
+  IdealEffects effects;
+  effects.interrupt = time("interrupt");
+  effects.other_core = settings.text("interrupts") == "other";
+  effects.handlers_by_interrupt = settings.text("handlers") == "interrupt";
+  effects.poll = time("poll");
+  effects.load = time("load");
+  return effects;
+}
+
 IdealNic::IdealNic(IdealNetwork& network, sim::ModelHost host)
     : network_(network), host_(host), leaving_(network.parameters().send_slots) {}
 
@@ -74,7 +89,8 @@ Status IdealNic::try_send(Rank to, std::span<const std::byte> bytes) {
 }
 
 unsigned IdealNic::free_slots() {
-  while (in_flight_ != 0 && leaving_[first_leaving_] <= host_.now()) {
+  const SimTime now = host_.read_clock();
+  while (in_flight_ != 0 && leaving_[first_leaving_] <= now) {
     first_leaving_ = (first_leaving_ + 1) % leaving_.size();
     --in_flight_;
   }
@@ -110,7 +126,8 @@ void IdealNic::send(PacketHandle packet, Rank to, Bytes size) {
   packet->target = to;
   packet->size = size;
   packet->on_the_wire = true;
-  const SimTime left = std::max(host_.now(), send_free_) + network_.on_wire(size);
+  // Posting is over when all that has interrupted it is.
+  const SimTime left = std::max(host_.read_clock(), send_free_) + network_.on_wire(size);
   send_free_ = left + network_.parameters().gap;
   // A slot that is reserved is not in the ring, so there is room.
   --reserved_;
@@ -127,6 +144,11 @@ void IdealNic::send(PacketHandle packet, Rank to, Bytes size) {
 PacketHandle IdealNic::take() {
   host_.synchronise();
   if (arrived_.empty()) return network_.packets().own(nullptr);
+  if (network_.effects().load.ps != 0) {
+    sim::Engine& engine = network_.engine();
+    engine.post(host_.node(), host_.node(), host_.now() + network_.effects().load, load_);
+    host_.stall();
+  }
   PacketHandle packet = network_.packets().own(arrived_.pop());
   --waiting_;
   ++counters_.taken;
@@ -148,8 +170,26 @@ void IdealNic::deliver(Packet& packet, SimTime now) {
   network_.engine().wake(host_.rank(), now);
 }
 
-IdealNetwork::IdealNetwork(sim::Engine& engine, const IdealParameters& parameters)
-    : engine_(engine), parameters_(parameters) {
+// The core that runs no rank takes its interrupts one after the other, as every core does.
+void IdealNic::interrupt(Packet& packet, SimTime now) {
+  const IdealEffects& effects = network_.effects_;
+  packet.becomes(&IdealNetwork::handled);
+  if (!effects.other_core) {
+    network_.engine_.interrupt(host_.rank(), effects.interrupt, &packet);
+    return;
+  }
+  SimTime& busy_until = network_.other_core_busy_until_[index(host_.node())];
+  busy_until = std::max(now, busy_until) + effects.interrupt;
+  network_.engine_.post(host_.node(), host_.node(), busy_until, packet);
+}
+
+void IdealNic::loaded(sim::Action& load, SimTime now) {
+  const IdealNic& nic = static_cast<Load&>(load).of;
+  nic.network_.engine_.resume(nic.host_.rank(), now);
+}
+
+IdealNetwork::IdealNetwork(sim::Engine& engine, const IdealParameters& parameters, const IdealEffects& effects)
+    : engine_(engine), parameters_(parameters), effects_(effects), other_core_busy_until_(engine.nodes()) {
   if (parameters.latency.ps < 0 || parameters.gap.ps < 0 || parameters.gap_per_byte_fs < 0) {
     throw UsageError("ideal: a negative cost; latency, gap and gap_per_byte are 0 or more");
   }
@@ -162,7 +202,11 @@ IdealNetwork::IdealNetwork(sim::Engine& engine, const IdealParameters& parameter
     throw UsageError("ideal: runs on one thread; its packets come from one pool");
   }
   if (engine.nodes() > 1) engine.promise_lookahead(parameters.latency);
-  for (unsigned i = 0; i < engine.ranks(); ++i) nics_.emplace_back(*this, engine.host(Rank{i}));
+  for (unsigned i = 0; i < engine.ranks(); ++i) {
+    nics_.emplace_back(*this, engine.host(Rank{i}));
+    if (effects.interrupt.ps != 0 && !effects.other_core) engine.take_interrupts(Rank{i});
+    if (effects.poll.ps != 0) engine.host(Rank{i}).price_polls(effects.poll);
+  }
 }
 
 IdealNic& IdealNetwork::nic(Rank rank) {
@@ -170,6 +214,8 @@ IdealNic& IdealNetwork::nic(Rank rank) {
 }
 
 void IdealNetwork::name_steps(sim::Tracer& tracer) const {
+  tracer.name(&IdealNetwork::handled, sim::Step::driver);
+  tracer.name(&IdealNic::loaded, sim::Step::device);
   tracer.name(&IdealNetwork::arrive, [this](const sim::Action& action, SimTime, SimTime at) {
     const auto& packet = static_cast<const Packet&>(action);
     sim::Tracer::Parts parts;
@@ -192,7 +238,16 @@ void IdealNetwork::arrive(sim::Action& action, SimTime now) {
       return;
     }
   }
-  nic.deliver(packet, now);
+  if (self.effects_.interrupt.ps != 0) {
+    nic.interrupt(packet, now);
+  } else {
+    nic.deliver(packet, now);
+  }
+}
+
+void IdealNetwork::handled(sim::Action& action, SimTime now) {
+  auto& packet = static_cast<Packet&>(action);
+  packet.network->nics_[index(packet.target)].deliver(packet, now);
 }
 
 }  // namespace gasmeter::networks::ideal

@@ -8,6 +8,7 @@
 
 #include "gasmeter/base/status.hpp"
 #include "gasmeter/base/units.hpp"
+#include "gasmeter/bench/settings.hpp"
 #include "gasmeter/conduit/host.hpp"
 #include "gasmeter/conduit/machine_values.hpp"
 #include "gasmeter/networks/ideal/packet.hpp"
@@ -26,6 +27,17 @@ struct IdealParameters {
   unsigned reply_slots = 4;                  // of them, kept for replies by the conduit
   // Takes the keys nic.*.
   static IdealParameters from(conduit::MachineValues& machine);
+};
+
+// What a network can take from the processors of its hosts; nothing, unless it is asked for.
+struct IdealEffects {
+  SimTime interrupt{};                 // an arrival interrupts a core for so long, and can be taken after that
+  bool other_core = false;             // a core of the node that no rank runs on, instead of the target's own
+  bool handlers_by_interrupt = false;  // what has come is handled at once
+  SimTime poll{};                      // a poll that finds nothing costs so much more
+  SimTime load{};                      // the core stalls for so long when it takes a packet from the NIC
+  // Of the options interrupt, interrupts, handlers, poll and load.
+  static IdealEffects from(const bench::Settings& settings);
 };
 
 // Estimate: prices of a toy host, likewise.
@@ -68,6 +80,8 @@ class IdealNic {
   [[nodiscard]] unsigned free_slots();
   [[nodiscard]] SimTime receive(const Packet& packet, SimTime now);
   void deliver(Packet& packet, SimTime now);
+  void interrupt(Packet& packet, SimTime now);
+  static void loaded(sim::Action& load, SimTime now);
 
   IdealNetwork& network_;
   sim::ModelHost host_;
@@ -82,6 +96,12 @@ class IdealNic {
   SimTime receive_free_;
   PacketList arrived_;
   std::uint64_t waiting_ = 0;
+  // A load of the core's from the NIC, on its way back.
+  struct Load : sim::Action {
+    explicit Load(IdealNic& nic) : Action(&IdealNic::loaded), of(nic) {}
+    IdealNic& of;
+  };
+  Load load_{*this};
   NicCounters counters_;
 };
 
@@ -90,13 +110,14 @@ class IdealNic {
 class IdealNetwork {
  public:
   // Throws UsageError for negative costs, no send slot, or none left for requests.
-  explicit IdealNetwork(sim::Engine& engine, const IdealParameters& parameters = {});
+  explicit IdealNetwork(sim::Engine& engine, const IdealParameters& parameters = {}, const IdealEffects& effects = {});
   IdealNetwork(const IdealNetwork&) = delete;
   IdealNetwork& operator=(const IdealNetwork&) = delete;
   ~IdealNetwork() { engine_.cancel(); }
 
   [[nodiscard]] IdealNic& nic(Rank rank);
   [[nodiscard]] const IdealParameters& parameters() const { return parameters_; }
+  [[nodiscard]] const IdealEffects& effects() const { return effects_; }
   [[nodiscard]] sim::Engine& engine() const { return engine_; }
   [[nodiscard]] PacketPool& packets() { return packets_; }
   // Tells a tracer what the network's events are.
@@ -105,12 +126,15 @@ class IdealNetwork {
  private:
   friend class IdealNic;
   static void arrive(sim::Action& packet, SimTime now);
+  static void handled(sim::Action& packet, SimTime now);
   [[nodiscard]] SimTime on_wire(Bytes bytes) const {
     return {parameters_.gap_per_byte_fs * static_cast<std::int64_t>(bytes) / 1000};
   }
 
   sim::Engine& engine_;
   IdealParameters parameters_;
+  IdealEffects effects_;
+  std::vector<SimTime> other_core_busy_until_;  // of each node
   PacketPool packets_;
   std::deque<IdealNic> nics_;
 };

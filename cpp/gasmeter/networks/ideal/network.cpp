@@ -19,7 +19,7 @@ using conduit::MachineValues;
 class Modelled final : public ModelledNetwork {
  public:
   Modelled(sim::Engine& engine, const IdealParameters& parameters, const Settings& settings)
-      : engine_(engine), network_(engine, parameters), settings_(settings) {}
+      : engine_(engine), network_(engine, parameters, IdealEffects::from(settings)), settings_(settings) {}
 
   std::unique_ptr<conduit::Conduit> make_conduit(sim::ModelHost host) override {
     return std::make_unique<IdealConduit>(network_, host, host.rank(), pin_limits(settings_));
@@ -83,16 +83,22 @@ class Machine final : public ModelledMachine {
 
 void register_ideal(Registry& registry) {
   using namespace ideal;
-  const OptionInfo nodes{"nodes", "int", "2", "nodes", {}, "nodes that the ranks are spread over, in rank order"};
-  const OptionInfo registration =
-      registration_option("what is sent out of memory outside the segment is registered, and kept so");
+  const std::vector<OptionInfo> options{
+      {"nodes", "int", "2", "nodes", {}, "nodes that the ranks are spread over, in rank order"},
+      {"interrupt", "float", "0", "ns", {}, "a packet that comes interrupts a core for so long, and can be taken then"},
+      {"interrupts", "choice", "rank", "", {"rank", "other"}, "whose core: the rank's, or one that runs no rank"},
+      {"handlers", "choice", "poll", "", {"poll", "interrupt"}, "whether a rank that computes handles what comes"},
+      {"poll", "float", "0", "ns", {}, "a poll that finds nothing costs so much more"},
+      {"load", "float", "0", "ns", {}, "taking a packet stalls the core for so long"}};
+  std::vector<OptionInfo> of_conduit = options;
+  of_conduit.push_back(
+      registration_option("what is sent out of memory outside the segment is registered, and kept so"));
+  of_conduit.push_back(pinned_pages_option());
   ModelledEntry entry;
   entry.info = {.name = "ideal",
                 .summary = "the toy network's interface, without a conduit",
-                .conduits = {{"ideal",
-                              "a toy modelled network with LogGP costs, in exact virtual time",
-                              {nodes, registration, pinned_pages_option()}}},
-                .raw_options = {nodes},
+                .conduits = {{"ideal", "a toy modelled network with LogGP costs, in exact virtual time", of_conduit}},
+                .raw_options = options,
                 .raw = listed(raw::programs())};
   entry.parameters = {
       {"host.call", "time", "entering one operation of the library"},
@@ -124,6 +130,15 @@ void register_ideal(Registry& registry) {
       {.family = "faults", .trials = {{Trial::many_refused, {{2, 2}, {5, 3, true}}}}},
       {.family = "faults-in-turn", .trials = {{Trial::each_refused}}},
       {.family = "lazy-and-strict", .trials = {{Trial::compared}}, .repeats = true},
+      {.name = "interrupts",
+       .family = "effects",
+       .options = {{"interrupt", "70"}, {"handlers", "interrupt"}, {"poll", "3"}, {"load", "110"}},
+       .trials = {{Trial::compared}, {Trial::third_refused}}},
+      {.name = "another core",
+       .family = "effects",
+       .options = {{"interrupt", "70"}, {"interrupts", "other"}, {"load", "110"}},
+       .trials = {{Trial::compared}},
+       .repeats = true},
   };
   entry.needs_machine = false;
   entry.threads = false;
