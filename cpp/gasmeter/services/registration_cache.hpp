@@ -122,8 +122,7 @@ class RegistrationCache {
     for (const RegionNumber each : table_.held_by(pages)) {
       if (!table_.is_used(each)) unpin(each);
     }
-    while (!fits(table_.page_count() + pages.count, limits_.pages) ||
-           !fits(table_.regions() + 1, limits_.regions)) {
+    while (!fits(table_.page_count() + pages.count, limits_.pages) || !fits(table_.regions() + 1, limits_.regions)) {
       (void)unpin_oldest();
     }
     std::optional<Handle> handle = pinner_.pin(pages);
