@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gasmeter/base/units.hpp"
+#include "gasmeter/conduit/pages.hpp"
 
 namespace gasmeter::conduit {
 
@@ -14,6 +15,8 @@ struct Capabilities {
   Bytes max_reply_long = 0;
   bool native_put = false;  // put() does not answer Status::unsupported
   bool native_get = false;
+  bool native_pin = false;             // pin() does not answer Status::unsupported
+  PinLimits pins{};                    // what it can hold at a time
   bool handlers_by_interrupt = false;  // what comes is handled at once, also while its rank computes
   Bytes max_transfer = 0;              // largest native put or get
   Bytes copied_puts = 0;    // native puts of at most so many bytes leave their source free at return, if asked to

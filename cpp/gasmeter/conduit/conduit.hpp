@@ -14,6 +14,7 @@
 #include "gasmeter/conduit/am.hpp"
 #include "gasmeter/conduit/atomic.hpp"
 #include "gasmeter/conduit/capabilities.hpp"
+#include "gasmeter/conduit/pages.hpp"
 
 namespace gasmeter::conduit {
 
@@ -69,6 +70,14 @@ class Conduit {
   [[nodiscard]] virtual bool offloads(AtomicType /*type*/, AtomicOps /*ops*/) const { return false; }
   // One that it offloads. `root`: completed() when it is done at the target and its result, if it has one, is in place.
   virtual Status atomic(Rank peer, const RemoteAtomic& atomic, OperationId root);
+
+  // Pins the whole pages of this rank's `memory`, 1 byte or more, until unpin(pinned): the network can reach it without
+  // asking. Costs registration where it is not registered yet. no_resource: what is pinned leaves no room; nothing was
+  // charged. Throws UsageError for more pages than capabilities().pins allows. Of every pin that succeeds one unpin().
+  virtual Status pin(std::span<std::byte> memory, Pin& pinned);
+  // Nothing that names the memory may be under way. Costs deregistration at once or, where the conduit keeps a cache,
+  // when a later pin() needs the room.
+  virtual void unpin(Pin pinned);
 
   // Hands at most `budget` arrivals and completions to the sink; returns how many.
   virtual unsigned poll(Delivery& sink, unsigned budget, PollFilter filter) = 0;

@@ -23,6 +23,8 @@ class CountingConduit final : public Conduit, public CountsItself {
   Status get(Rank peer, void* to, const void* from, Bytes bytes, OperationId root) override;
   [[nodiscard]] bool offloads(AtomicType type, AtomicOps ops) const override { return inner_.offloads(type, ops); }
   Status atomic(Rank peer, const RemoteAtomic& atomic, OperationId root) override;
+  Status pin(std::span<std::byte> memory, Pin& pinned) override { return inner_.pin(memory, pinned); }
+  void unpin(Pin pinned) override { inner_.unpin(pinned); }
   unsigned poll(Delivery& sink, unsigned budget, PollFilter filter) override {
     return inner_.poll(sink, budget, filter);
   }

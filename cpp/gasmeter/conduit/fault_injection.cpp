@@ -89,6 +89,12 @@ Status FaultInjectingConduit::atomic(Rank peer, const RemoteAtomic& atomic, Oper
   return counted(inner_.atomic(peer, atomic, root));
 }
 
+Status FaultInjectingConduit::pin(std::span<std::byte> memory, Pin& pinned) {
+  if (!inner_.capabilities().native_pin) return Status::unsupported;
+  if (injects()) return Status::no_resource;
+  return counted(inner_.pin(memory, pinned));
+}
+
 unsigned FaultInjectingConduit::poll(Delivery& sink, unsigned budget, PollFilter filter) {
   ++counters_.polls;
   return inner_.poll(sink, budget, filter);

@@ -9,7 +9,7 @@
 
 namespace gasmeter::conduit {
 
-// Which acquisitions (prepare, commit, put, get, atomic, counted together from 1) answer no_resource.
+// Which acquisitions (prepare, commit, put, get, atomic, pin, counted together from 1) answer no_resource.
 class FaultPlan {
  public:
   [[nodiscard]] static FaultPlan none() { return {Kind::none, 0, 0}; }
@@ -57,6 +57,8 @@ class FaultInjectingConduit final : public Conduit {
   Status get(Rank peer, void* to, const void* from, Bytes bytes, OperationId root) override;
   [[nodiscard]] bool offloads(AtomicType type, AtomicOps ops) const override { return inner_.offloads(type, ops); }
   Status atomic(Rank peer, const RemoteAtomic& atomic, OperationId root) override;
+  Status pin(std::span<std::byte> memory, Pin& pinned) override;
+  void unpin(Pin pinned) override { inner_.unpin(pinned); }
   unsigned poll(Delivery& sink, unsigned budget, PollFilter filter) override;
   // After an injected failure nothing will arrive that ends a wait for the resource: the wait has to end by itself.
   [[nodiscard]] SimTime next_deadline() const override;

@@ -31,14 +31,15 @@ enum class PrivatePrice : std::uint8_t {
 // Prices of what ranks share: NIC, bus, lock, a neighbour's cache line. The host synchronises before it charges them,
 // since a rank that runs ahead must not change its node mates' past.
 enum class SharedPrice : std::uint8_t {
-  line_store,     // storing a cache line that another rank reads
-  line_transfer,  // loading a cache line that another rank wrote
-  nic_post,       // handing one descriptor or packet to the network
-  nic_take,       // taking one arrived packet from the network
-  pio_store,      // one burst of write-combined stores to a device, by its bytes
-  device_read,    // one uncached read of a device
-  lock,           // taking and releasing a lock that nobody holds
-  registration,   // pinning memory and telling a device of it, by its bytes
+  line_store,      // storing a cache line that another rank reads
+  line_transfer,   // loading a cache line that another rank wrote
+  nic_post,        // handing one descriptor or packet to the network
+  nic_take,        // taking one arrived packet from the network
+  pio_store,       // one burst of write-combined stores to a device, by its bytes
+  device_read,     // one uncached read of a device
+  lock,            // taking and releasing a lock that nobody holds
+  registration,    // pinning memory and telling a device of it, by its bytes
+  deregistration,  // undoing that
   count_
 };
 

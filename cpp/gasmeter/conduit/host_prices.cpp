@@ -17,6 +17,11 @@ HostPrices core_prices(MachineValues& machine) {
   return prices;
 }
 
+Price page_price(MachineValues& machine, const std::string& base, const std::string& per_page) {
+  const SimTime page = machine.time(per_page);
+  return {machine.time(base), page.ps * 1000 / static_cast<std::int64_t>(kPageBytes)};
+}
+
 HostPrices host_prices(MachineValues& machine) {
   HostPrices prices = core_prices(machine);
   prices[PrivatePrice::update].cache = machine.bytes("host.cache");
@@ -26,9 +31,7 @@ HostPrices host_prices(MachineValues& machine) {
   prices[SharedPrice::device_read].fixed = machine.time("host.uncached_read");
   prices[SharedPrice::lock].fixed = machine.time("host.lock");
   prices[PrivatePrice::own_lock] = prices[SharedPrice::lock];
-  const SimTime page = machine.time("host.registration_per_page");
-  prices[SharedPrice::registration] = {machine.time("host.registration"),
-                                       page.ps * 1000 / static_cast<std::int64_t>(kPageBytes)};
+  prices[SharedPrice::registration] = page_price(machine, "host.registration", "host.registration_per_page");
   prices.memory_per_byte_fs = machine.per_byte_fs("host.memory_bandwidth");
   return prices;
 }

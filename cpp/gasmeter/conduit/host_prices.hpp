@@ -7,18 +7,21 @@
 #include "gasmeter/conduit/charges.hpp"
 #include "gasmeter/conduit/host.hpp"
 #include "gasmeter/conduit/machine_values.hpp"
+#include "gasmeter/conduit/pages.hpp"
 
 namespace gasmeter::conduit {
-
-inline constexpr Bytes kPageBytes = 4096;  // what memory is registered by
 
 // Takes the keys "host.*" of processor and memory: times call, header_build, dispatch, poll_miss, update, copy_start,
 // line_store, line_transfer; bandwidth copy_bandwidth.
 [[nodiscard]] HostPrices core_prices(MachineValues& machine);
 
+// A price by the page, of two times: by `base` whatever the length, by `per_page` for each page.
+[[nodiscard]] Price page_price(MachineValues& machine, const std::string& base, const std::string& per_page);
+
 // Takes all keys "host.*" of a host with a card: those, the times system_call, pio_start, uncached_read, lock,
 // registration, registration_per_page, update_in_cache (of a table of at most `cache` bytes), and the bandwidths
 // pio_bandwidth and memory_bandwidth (of the whole node). nic_post and nic_take stay 0: devices are made of the others.
+// So does deregistration: how a device undoes a registration is of its own keys, by page_price() or by one time.
 [[nodiscard]] HostPrices host_prices(MachineValues& machine);
 
 // Of host_prices(): the keys that no charge has made use of. Never among them: pio_bandwidth, which devices read, too.

@@ -100,6 +100,8 @@ class RecordingConduit final : public Conduit {
   Status get(Rank peer, void* to, const void* from, Bytes bytes, OperationId root) override;
   [[nodiscard]] bool offloads(AtomicType type, AtomicOps ops) const override { return inner_.offloads(type, ops); }
   Status atomic(Rank peer, const RemoteAtomic& atomic, OperationId root) override;
+  Status pin(std::span<std::byte> memory, Pin& pinned) override { return inner_.pin(memory, pinned); }
+  void unpin(Pin pinned) override { inner_.unpin(pinned); }
   unsigned poll(Delivery& sink, unsigned budget, PollFilter filter) override;
   [[nodiscard]] SimTime next_deadline() const override { return inner_.next_deadline(); }
 

@@ -42,6 +42,26 @@ sim::EngineOptions common_options(const Settings& settings) {
   return options;
 }
 
+OptionInfo registration_option(const std::string& what_cached_does) {
+  return {"registration", "choice", "none", "", {"none", "cached"}, "cached: " + what_cached_does};
+}
+
+OptionInfo pinned_pages_option() {
+  return {
+      "pinned_pages", "int", "0",
+      "pages",        {},    "with registration=cached: most pages that a rank may have registered so (0: no limit)"};
+}
+
+std::optional<conduit::PinLimits> pin_limits(const Settings& settings) {
+  const std::int64_t pages = settings.integer("pinned_pages");
+  if (pages < 0) {
+    throw UsageError("option 'pinned_pages=" + std::to_string(pages) + "': allowed are 0 (no limit) and more");
+  }
+  if (settings.text("registration") == "cached") return conduit::PinLimits{.pages = static_cast<std::uint64_t>(pages)};
+  if (pages != 0) throw UsageError("option 'pinned_pages' limits nothing; it needs option 'registration=cached'");
+  return std::nullopt;
+}
+
 Installation::Installation(MachineValues& machine, const ModelledJob& job)
     : topology_(sim::Topology::parse(machine.text("topology"))),
       node_of_(sim::Placement::parse(take_text(machine, job, "placement", "fill"))

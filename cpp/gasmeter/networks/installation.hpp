@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "gasmeter/conduit/machine_values.hpp"
+#include "gasmeter/conduit/pages.hpp"
 #include "gasmeter/networks/modelled_network.hpp"
 #include "gasmeter/sim/engine.hpp"
 #include "gasmeter/sim/topology.hpp"
@@ -13,6 +16,14 @@ namespace gasmeter::networks {
 
 // Ranks, fibres, seed and strictness as the settings have them. Throws UsageError for too many ranks.
 [[nodiscard]] sim::EngineOptions common_options(const Settings& settings);
+
+// Options of conduits that can have memory registered when it is used: `registration`, `none` or `cached`, and
+// `pinned_pages`.
+[[nodiscard]] OptionInfo registration_option(const std::string& what_cached_does);
+[[nodiscard]] OptionInfo pinned_pages_option();
+// What they say; empty: nothing is registered so. Throws UsageError for a number of pages that cannot be, or that
+// nothing makes use of.
+[[nodiscard]] std::optional<conduit::PinLimits> pin_limits(const Settings& settings);
 
 // Ranks on the nodes of a topology, as many routers as it takes.
 class Installation {

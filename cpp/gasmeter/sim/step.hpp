@@ -70,6 +70,7 @@ enum class Step : std::uint8_t {
     case conduit::SharedPrice::lock:
       return Step::lock;
     case conduit::SharedPrice::registration:
+    case conduit::SharedPrice::deregistration:
       return Step::registration;
     default:
       return Step::unknown;

@@ -109,9 +109,18 @@ TEST_CASE("host_prices_take_every_key_of_the_host") {
   CHECK(prices[SharedPrice::lock].of(0).ps == 35'000);
   CHECK(prices[PrivatePrice::own_lock].of(0).ps == 35'000);
   CHECK(prices[SharedPrice::registration].of(2 * kPageBytes).ps == 3'500'000 + 2 * 409'600);
+  CHECK(prices[SharedPrice::deregistration].of(2 * kPageBytes).ps == 0);  // of a device's own keys
   CHECK(prices.copy.of(1000).ps == 409'000);
   CHECK(prices.memory_per_byte_fs == 50'000);
   CHECK(prices[SharedPrice::nic_post].of(8).ps == 0);
+}
+
+TEST_CASE("what_a_page_costs_is_read_by_two_keys") {
+  MachineValues machine("net", {{"host.deregistration", 2e-6}, {"host.deregistration_per_page", 0.1e-6}});
+  const Price undone = page_price(machine, "host.deregistration", "host.deregistration_per_page");
+  machine.check_all_used();
+  CHECK(undone.fixed.ps == 2'000'000);
+  CHECK(undone.of(3 * kPageBytes).ps == 2'000'000 + 3 * 100'000 - 1);  // femtoseconds a byte are whole ones
 }
 
 }  // namespace

@@ -75,6 +75,29 @@ TEST_CASE("ibv_jobs_give_the_same_strictly_and_on_two_threads") {
   }
 }
 
+TEST_CASE("ibv_transfers_from_outside_the_segment_are_not_copied_where_it_is_registered") {
+  const Asked asked{.op = "put", .size = 60'000};  // of a flood the copies would hide behind the link
+  const Options cached{{"registration", "cached"}};
+  CHECK(elapsed(asked, cached) < elapsed(asked));
+  CHECK(elapsed(asked, {{"registration", "cached"}, {"sync", "strict"}}) == elapsed(asked, cached));
+  CHECK(elapsed(asked, {{"registration", "cached"}, {"threads", "2"}}) == elapsed(asked, cached));
+  const auto failure = [&](const Options& options) -> std::string {
+    try {
+      (void)elapsed(asked, options);
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  CHECK(failure({{"registration", "cached"}, {"pinned_pages", "8"}}) ==
+        "registration cache: 15 pages of 4096 B are to be pinned at once; the device holds at most 8: transfer less at "
+        "a time, or raise the limit");
+  CHECK(failure({{"pinned_pages", "8"}}) ==
+        "option 'pinned_pages' limits nothing; it needs option 'registration=cached'");
+  CHECK(failure({{"registration", "cached"}, {"pinned_pages", "-1"}}) ==
+        "option 'pinned_pages=-1': allowed are 0 (no limit) and more");
+}
+
 // More ranks than the shared receives hold all requests of: those that are refused go again.
 TEST_CASE("ibv_more_ranks_than_receives_lose_nothing") {
   CHECK(elapsed({.kernel = "random-access",

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "gasmeter/base/error.hpp"
-#include "gasmeter/conduit/host_prices.hpp"
+#include "gasmeter/conduit/pages.hpp"
 #include "gasmeter/networks/extoll/extoll_network.hpp"
 
 namespace gasmeter::networks::extoll {
@@ -137,8 +137,7 @@ void ExtollPort::mailbox_free() {
 
 // By whole pages of its length, wherever it lies: the same program costs the same in every process.
 void ExtollPort::register_memory(std::span<std::byte> memory) {
-  const Bytes pages = (memory.size() + conduit::kPageBytes - 1) / conduit::kPageBytes;
-  host_.charge_shared(SharedPrice::registration, pages * conduit::kPageBytes);
+  host_.charge_shared(SharedPrice::registration, conduit::whole_pages(memory.size()));
   host_.synchronise();
   registered_.push_back(memory);
 }

@@ -61,6 +61,7 @@ IbvConduit::IbvConduit(IbvContext& context, sim::ModelHost host, unsigned ranks,
       small_("ibv", limits.all_sends, kBufferStride),
       large_("ibv", limits.large_buffers, kMostLong),
       receives_("ibv", requests_posted_ + requests_left_ + 1, kBufferStride),
+      pins_(host, limits.pins),
       operations_(limits.all_sends) {
   for (Peer& peer : peers_) peer.credits = static_cast<std::uint16_t>(limits.peer_requests);
   capabilities_.max_request_medium = kMostMedium;
@@ -69,6 +70,8 @@ IbvConduit::IbvConduit(IbvContext& context, sim::ModelHost host, unsigned ranks,
   capabilities_.max_reply_long = kMostLong;
   capabilities_.native_put = true;
   capabilities_.native_get = true;
+  capabilities_.native_pin = true;
+  capabilities_.pins = limits.pins;
   capabilities_.max_transfer = kMostLong;
   capabilities_.copied_puts = kMostLong;
   const unsigned receives = requests_posted_ + requests_left_;
@@ -79,7 +82,58 @@ IbvConduit::IbvConduit(IbvContext& context, sim::ModelHost host, unsigned ranks,
 }
 
 void IbvConduit::attach(std::span<std::byte> segment) {
-  if (!segment.empty()) context_.register_memory(segment);
+  if (segment.empty()) return;
+  context_.register_memory(segment);
+  pins_.place_segment(segment);
+}
+
+// ---- memory outside the segment
+
+// What a transfer has had registered will be so no longer when it is done, whoever else finds it registered now.
+bool IbvConduit::is_outside(const void* memory, Bytes bytes) const {
+  return limits_.pins_outside ? !pins_.is_segment(memory, bytes) : !context_.is_registered(memory, bytes);
+}
+
+// Less is copied sooner than it is looked up and registered.
+bool IbvConduit::is_reached(Bytes bytes) const {
+  return limits_.pins_outside && bytes > kMostMessage;
+}
+
+// False: what is registered leaves no room.
+bool IbvConduit::reach(const void* memory, Bytes bytes, Reached& reached) {
+  reached.region = pins_.acquire(memory, bytes);
+  if (reached.region == services::kNoRegion) return false;
+  reached.memory = {static_cast<std::byte*>(const_cast<void*>(memory)), bytes};
+  context_.admit(reached.memory);
+  return true;
+}
+
+void IbvConduit::leave(const Reached& reached) {
+  context_.dismiss(reached.memory);
+  pins_.release(reached.region);
+}
+
+Status IbvConduit::pin(std::span<std::byte> memory, conduit::Pin& pinned) {
+  Reached reached;
+  if (!reach(memory.data(), memory.size(), reached)) return Status::no_resource;
+  const auto free = std::find_if(pinned_.begin(), pinned_.end(),
+                                 [](const Reached& each) { return each.region == services::kNoRegion; });
+  pinned = conduit::Pin{static_cast<std::uint32_t>(free - pinned_.begin())};
+  if (free == pinned_.end()) {
+    pinned_.push_back(reached);
+  } else {
+    *free = reached;
+  }
+  return Status::ok;
+}
+
+void IbvConduit::unpin(conduit::Pin pinned) {
+  const auto which = static_cast<std::size_t>(pinned);
+  if (which >= pinned_.size() || pinned_[which].region == services::kNoRegion) {
+    throw UsageError("ibv: memory " + std::to_string(which) + " is unpinned, which is not pinned; unpin each pin once");
+  }
+  leave(pinned_[which]);
+  pinned_[which] = {};
 }
 
 // ---- what a message takes
@@ -247,10 +301,14 @@ std::byte* IbvConduit::place(std::uint32_t which, Bytes bytes) {
 Status IbvConduit::put(Rank peer, void* to, const void* from, Bytes bytes, OperationId root, OperationId local) {
   const bool at_return = local == conduit::kAtReturn;
   const bool inlined = bytes <= context_.parameters().inline_limit;
-  const bool copied = !inlined && (at_return || !context_.is_registered(from, bytes));
+  const bool outside = !inlined && is_outside(from, bytes);
+  const bool copied = !inlined && (at_return || (outside && !is_reached(bytes)));
   if (!has_room(peer, 1, copied && bytes > kMostMessage, false)) return Status::no_resource;
+  Reached reached;
+  if (outside && !copied && !reach(from, bytes, reached)) return Status::no_resource;
   const std::uint32_t which = take_buffer(peer, 1, false);
   operations_[which].root = root;
+  operations_[which].reached = reached;
   WorkRequest write;
   write.id = which;
   write.opcode = Opcode::write;
@@ -274,10 +332,14 @@ Status IbvConduit::put(Rank peer, void* to, const void* from, Bytes bytes, Opera
 }
 
 Status IbvConduit::get(Rank peer, void* to, const void* from, Bytes bytes, OperationId root) {
-  const bool copied = bytes != 0 && !context_.is_registered(to, bytes);
+  const bool outside = bytes != 0 && is_outside(to, bytes);
+  const bool copied = outside && !is_reached(bytes);
   if (!has_room(peer, 1, copied && bytes > kMostMessage, false)) return Status::no_resource;
+  Reached reached;
+  if (outside && !copied && !reach(to, bytes, reached)) return Status::no_resource;
   const std::uint32_t which = take_buffer(peer, 1, false);
   Operation& operation = operations_[which];
+  operation.reached = reached;
   operation.root = root;
   WorkRequest read;
   read.id = which;
@@ -362,7 +424,7 @@ Status IbvConduit::atomic(Rank peer, const RemoteAtomic& atomic, OperationId roo
   WorkRequest request = instruction_for(atomic);
   request.id = which;
   const bool is_fetching = conduit::fetches(atomic.op);
-  if (is_fetching && context_.is_registered(atomic.result, kAtomicWord)) {
+  if (is_fetching && !is_outside(atomic.result, kAtomicWord)) {
     request.local = atomic.result;
   } else {  // the adapter always returns what was there
     request.local = small_.at(which);

@@ -12,6 +12,7 @@
 #include "gasmeter/conduit/local_completions.hpp"
 #include "gasmeter/networks/ibv/am_wire.hpp"
 #include "gasmeter/networks/ibv/ibv_context.hpp"
+#include "gasmeter/services/modelled_pins.hpp"
 
 namespace gasmeter::networks::ibv {
 
@@ -25,6 +26,8 @@ struct IbvLimits {
   unsigned shared_receives = 1024;  // buffers for requests of all ranks; fewer where credits allow fewer requests
   unsigned large_buffers = 48;      // of 64 KiB, that larger payloads are sent from; with those of 4 KiB, 4 MiB
   bool card_atomics = true;         // adapters do those that they have an instruction for
+  bool pins_outside = false;        // put and get register memory outside the segment instead of copying it
+  conduit::PinLimits pins{};        // what they and pin() may have registered
 };
 
 // One rank's. Lives no longer than the network. Has the context to itself.
@@ -45,11 +48,14 @@ class IbvConduit final : public conduit::Conduit {
   [[nodiscard]] bool offloads(conduit::AtomicType type, conduit::AtomicOps ops) const override;
   // Throws UsageError for one that no adapter has an instruction for.
   Status atomic(Rank peer, const conduit::RemoteAtomic& atomic, conduit::OperationId root) override;
+  Status pin(std::span<std::byte> memory, conduit::Pin& pinned) override;
+  void unpin(conduit::Pin pinned) override;
   unsigned poll(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter) override;
 
   // For tests.
   [[nodiscard]] unsigned credits(Rank peer) const { return peers_[index(peer)].credits; }
   [[nodiscard]] std::uint64_t hidden_replies() const { return hidden_replies_; }
+  [[nodiscard]] const services::CacheCounters& registrations() const { return pins_.counters(); }
 
  private:
   static constexpr std::uint32_t kNone = 0xffffffffU;
@@ -59,6 +65,11 @@ class IbvConduit final : public conduit::Conduit {
     std::uint16_t sends = 0;    // in its send queues
     std::uint16_t banked = 0;   // credits that it gets back with the next message
     bool owed = false;          // in owed_
+  };
+  // Memory that is registered for somebody.
+  struct Reached {
+    services::RegionNumber region = services::kNoRegion;
+    std::span<std::byte> memory{};
   };
   // Whatever a completion will end, known by the number of its buffer.
   struct Operation {
@@ -70,6 +81,7 @@ class IbvConduit final : public conduit::Conduit {
     void* copy_to = nullptr;  // where a get's or an atomic's result goes, if that is not registered
     const std::byte* copy_from = nullptr;
     Bytes bytes = 0;
+    Reached reached{};
   };
 
   // ---- sending
@@ -80,6 +92,10 @@ class IbvConduit final : public conduit::Conduit {
   void send_message(Rank peer, std::uint32_t which, const std::byte* message, Bytes bytes, AmWord word);
   [[nodiscard]] bool send_hidden_reply(Rank peer);
   void push_owed();
+  [[nodiscard]] bool is_outside(const void* memory, Bytes bytes) const;
+  [[nodiscard]] bool is_reached(Bytes bytes) const;
+  [[nodiscard]] bool reach(const void* memory, Bytes bytes, Reached& reached);
+  void leave(const Reached& reached);
   [[nodiscard]] std::byte* place(std::uint32_t which, Bytes bytes);
 
   // ---- receiving
@@ -104,6 +120,8 @@ class IbvConduit final : public conduit::Conduit {
   BufferPool small_;              // that messages are built in: one for each work request that may be under way
   BufferPool large_;
   BufferPool receives_;
+  services::ModelledPins pins_;
+  std::vector<Reached> pinned_;           // by pin(), by number
   std::vector<Operation> operations_;     // by number of its small buffer
   std::uint32_t spare_ = 0;               // receive buffer that is posted in the place of one in use
   std::vector<WorkCompletion> deferred_;  // requests, from first_deferred_ on

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "gasmeter/base/error.hpp"
-#include "gasmeter/conduit/host_prices.hpp"
+#include "gasmeter/conduit/pages.hpp"
 #include "gasmeter/networks/ibv/ibv_network.hpp"
 
 namespace gasmeter::networks::ibv {
@@ -63,15 +63,18 @@ QueuePair& IbvContext::queue_pair(Rank peer, unsigned number) {
 
 // By whole pages of its length, wherever it lies: the same program costs the same in every process.
 void IbvContext::register_memory(std::span<std::byte> memory) {
-  const Bytes pages = (memory.size() + conduit::kPageBytes - 1) / conduit::kPageBytes;
-  host_.charge_shared(SharedPrice::registration, pages * conduit::kPageBytes);
+  host_.charge_shared(SharedPrice::registration, conduit::whole_pages(memory.size()));
   host_.synchronise();
-  registered_.push_back(memory);
+  admit(memory);
 }
 
 void IbvContext::forget_memory(std::span<std::byte> memory) {
-  host_.spend(parameters().deregistration);
+  host_.charge_shared(SharedPrice::deregistration, conduit::whole_pages(memory.size()));
   host_.synchronise();
+  dismiss(memory);
+}
+
+void IbvContext::dismiss(std::span<std::byte> memory) {
   const auto found = std::find_if(registered_.begin(), registered_.end(), [&](std::span<const std::byte> each) {
     return each.data() == memory.data() && each.size() == memory.size();
   });

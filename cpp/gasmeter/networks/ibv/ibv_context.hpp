@@ -57,6 +57,10 @@ class IbvContext {
 
   // All of it may be named by work requests from now on, and by other ranks' writes and reads.
   void register_memory(std::span<std::byte> memory);
+  // The same, registered already: whoever says so has paid for it.
+  void admit(std::span<std::byte> memory) { registered_.push_back(memory); }
+  // Takes that back, once.
+  void dismiss(std::span<std::byte> memory);
   // No work request that names it may be under way. Throws UsageError for what was not registered as one.
   void forget_memory(std::span<std::byte> memory);
   [[nodiscard]] bool is_registered(const void* memory, Bytes bytes) const;

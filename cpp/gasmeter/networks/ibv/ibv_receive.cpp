@@ -65,6 +65,7 @@ void IbvConduit::finish(const WorkCompletion& completion) {
     host_.synchronise();  // neighbours may see it
     host_.copy(operation.copy_to, operation.copy_from, operation.bytes);
   }
+  if (operation.reached.region != services::kNoRegion) leave(operation.reached);
   done_.add(operation.root);
   done_.add(operation.local);
   give_buffer(which);

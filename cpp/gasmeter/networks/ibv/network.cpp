@@ -45,6 +45,9 @@ class Modelled final : public ModelledNetwork {
   std::unique_ptr<conduit::Conduit> make_conduit(sim::ModelHost host) override {
     IbvLimits limits = limits_.conduit;
     limits.card_atomics = settings_.text("atomics") == "card";
+    const std::optional<conduit::PinLimits> pins = pin_limits(settings_);
+    limits.pins_outside = pins.has_value();
+    if (pins) limits.pins = *pins;
     return std::make_unique<IbvConduit>(network_.context(host.rank()), host, engine_.ranks(), limits);
   }
   std::unique_ptr<services::MessageDevice> make_messages(Rank rank) override {
@@ -85,6 +88,8 @@ class Machine final : public ModelledMachine {
         prices_(conduit::host_prices(machine)),
         parameters_(ibv_parameters(machine, prices_[conduit::SharedPrice::pio_store].per_byte_fs)),
         matching_(services::matching_parameters(machine, prices_)) {
+    // Whoever forgets memory; two-sided messages gave it its name.
+    prices_[conduit::SharedPrice::deregistration].fixed = machine.time("mpi.deregistration");
     machine.check_all_used();
   }
 
@@ -127,7 +132,11 @@ std::vector<ConformanceSetup> conformance() {
   const std::vector<TrialPlan> trials = {{Trial::compared, {{2, 2}, {4, 2}, {5, 3, true}}},
                                          {Trial::third_refused, {{4, 2}}}};
   return {{.name = "usual limits", .trials = trials, .repeats = true},
-          {.name = "tight limits", .machine = "tight", .trials = trials}};
+          {.name = "tight limits", .machine = "tight", .trials = trials},
+          {.name = "memory outside the segment is registered",
+           .machine = "tight",
+           .options = {{"registration", "cached"}, {"pinned_pages", "20"}},
+           .trials = {{Trial::compared, {{4, 2}}}, {Trial::third_refused, {{4, 2}}}}}};
 }
 
 std::vector<TrialMachine> trial_machines() {
@@ -164,7 +173,10 @@ void register_ibv(Registry& registry) {
                       "",
                       {"card", "messages"},
                       "card: adapters do atomics of domains that use nothing but get, add, sub, inc, dec and cas (or "
-                      "their fetching forms) on 64-bit integers; messages: a handler of the target's rank does all"}}}},
+                      "their fetching forms) on 64-bit integers; messages: a handler of the target's rank does all"},
+                     registration_option("put and get of more than 4 KiB register memory outside the segment "
+                                         "instead of copying it, and keep it registered"),
+                     pinned_pages_option()}}},
       .raw_options = {},
       .raw = listed(raw::programs())};
   entry.parameters = parameters();

@@ -24,10 +24,9 @@ struct IbvParameters {
   Bytes descriptor = 64;               // of a work request
   Bytes inline_limit = 128;            // payload that a work request may carry itself
   SimTime not_ready_timer{5'000'000};  // a sender waits so long after its target had no receive posted
-  SimTime deregistration{500'000};     // forgetting registered memory, whatever its length
 };
 
-// Takes all keys "link.*" and "hca.*", and "mpi.deregistration": two-sided messages alone forget memory.
+// Takes all keys "link.*" and "hca.*".
 // `host_link_per_byte_fs`: of host.pio_bandwidth, as host_prices() has taken it. Throws UsageError for what the device
 // cannot be.
 [[nodiscard]] IbvParameters ibv_parameters(conduit::MachineValues& machine, std::int64_t host_link_per_byte_fs);

@@ -62,6 +62,14 @@ IdealConduit::IdealConduit(IdealNetwork& network, sim::ModelHost host, Rank rank
   capabilities_.native_put = options.native_puts;
   capabilities_.max_transfer = kMaxPayload;
   capabilities_.copied_puts = kMaxPayload;
+  if (!options.pins) return;
+  pins_.emplace(host, *options.pins);
+  capabilities_.native_pin = true;
+  capabilities_.pins = *options.pins;
+}
+
+void IdealConduit::attach(std::span<std::byte> segment) {
+  if (pins_) pins_->place_segment(segment);
 }
 
 Status IdealConduit::prepare(const AmHeader& header, const void* client, Bytes least, Bytes most, AmBuffer& out) {
@@ -76,13 +84,20 @@ Status IdealConduit::prepare(const AmHeader& header, const void* client, Bytes l
   return Status::ok;
 }
 
+Packet& IdealConduit::prepared(const AmBuffer& buffer) {
+  return *reinterpret_cast<Packet*>(static_cast<std::uintptr_t>(buffer.slot));
+}
+
 PacketHandle IdealConduit::packet_of(const AmBuffer& buffer) const {
-  return network_.packets().own(reinterpret_cast<Packet*>(static_cast<std::uintptr_t>(buffer.slot)));
+  return network_.packets().own(&prepared(buffer));
 }
 
 Status IdealConduit::commit(const AmBuffer& buffer, const AmCommit& message, conduit::OperationId local) {
-  PacketHandle packet = packet_of(buffer);
   const unsigned arguments = buffer.header.arguments;
+  std::byte* const payload = prepared(buffer).bytes.data() + payload_at(arguments);
+  const bool is_elsewhere = message.size != 0 && buffer.data != payload;
+  if (is_elsewhere && reach(buffer.data, message.size) != Status::ok) return Status::no_resource;
+  PacketHandle packet = packet_of(buffer);
   host_.charge(conduit::PrivatePrice::header_build);
   WireHeader header;
   header.category = buffer.header.category;
@@ -95,11 +110,28 @@ Status IdealConduit::commit(const AmBuffer& buffer, const AmCommit& message, con
   if (arguments != 0) {
     std::memcpy(packet->bytes.data() + kArgumentsAt, message.arguments.data(), arguments * sizeof(std::int32_t));
   }
-  std::byte* payload = packet->bytes.data() + payload_at(arguments);
-  if (message.size != 0 && buffer.data != payload) host_.copy(payload, buffer.data, message.size);
+  if (is_elsewhere) host_.copy(payload, buffer.data, message.size);
   nic_.send(std::move(packet), buffer.header.peer, wire_size(arguments, message.size));
   local_done_.add(local);
   return Status::ok;
+}
+
+// The network takes the payload from where it lies, which has to be registered meanwhile.
+Status IdealConduit::reach(const void* payload, Bytes bytes) {
+  if (!pins_ || pins_->is_segment(payload, bytes)) return Status::ok;
+  const services::RegionNumber region = pins_->acquire(payload, bytes);
+  if (region == services::kNoRegion) return Status::no_resource;
+  pins_->release(region);
+  return Status::ok;
+}
+
+Status IdealConduit::pin(std::span<std::byte> memory, conduit::Pin& pinned) {
+  if (!pins_) return Status::unsupported;
+  return pins_->pin(memory, pinned);
+}
+
+void IdealConduit::unpin(conduit::Pin pinned) {
+  pins_ ? pins_->unpin(pinned) : Conduit::unpin(pinned);
 }
 
 void IdealConduit::cancel(const AmBuffer& buffer) {
@@ -116,6 +148,9 @@ Status IdealConduit::put(Rank peer, void* to, const void* from, Bytes bytes, con
     if (bytes != 0) host_.copy(packet->bytes.data(), from, bytes);
     from = nullptr;
     local = conduit::kNoOperation;
+  } else if (bytes != 0 && reach(from, bytes) != Status::ok) {
+    nic_.cancel(std::move(packet));
+    return Status::no_resource;
   }
   nic_.put(std::move(packet), peer, kArgumentsAt, {bytes != 0 ? from : nullptr, to, bytes, root, local});
   return Status::ok;

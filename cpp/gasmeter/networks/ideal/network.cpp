@@ -24,7 +24,7 @@ IdealOptions conduit_options(const Settings& settings) {
     throw UsageError("option 'medium=" + settings.text("medium") + "': allowed are " + std::to_string(kLeast) + " to " +
                      std::to_string(usual.medium) + " bytes");
   }
-  return {settings.text("put") == "native", static_cast<Bytes>(medium)};
+  return {settings.text("put") == "native", static_cast<Bytes>(medium), pin_limits(settings)};
 }
 
 class Modelled final : public ModelledNetwork {
@@ -110,6 +110,8 @@ void register_ideal(Registry& registry) {
                      {"messages", "native"},
                      "puts are active messages that are answered, or done by the interface, which reads when they "
                      "leave"});
+  options.push_back(registration_option("what is sent out of memory outside the segment is registered, and kept so"));
+  options.push_back(pinned_pages_option());
   ModelledEntry entry;
   entry.info = {.name = "ideal",
                 .summary = "the toy network's interface, without a conduit",
@@ -140,6 +142,9 @@ void register_ideal(Registry& registry) {
   // Core meets its refusals here, where a job costs least.
   entry.conformance = {
       {.trials = {{Trial::plain}}},
+      {.family = "registration",
+       .options = {{"registration", "cached"}, {"pinned_pages", "3"}},
+       .trials = {{Trial::compared}, {Trial::third_refused}}},
       {.family = "faults", .trials = {{Trial::many_refused, {{2, 2}, {5, 3, true}}}}},
       {.family = "faults-in-turn", .trials = {{Trial::each_refused}}},
       {.name = "native puts",

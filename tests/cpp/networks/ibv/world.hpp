@@ -27,6 +27,7 @@ inline conduit::HostPrices round_prices() {
   prices[PrivatePrice::two_sided].fixed = {50'000};
   prices[PrivatePrice::match].per_byte_fs = 2'000'000;
   prices[SharedPrice::pio_store] = {{40'000}, 1'000'000};
+  prices[SharedPrice::deregistration].fixed = {500'000};
   prices.copy = {{10'000}, 100'000};
   return prices;
 }
@@ -37,6 +38,7 @@ struct Shape {
   std::vector<std::uint32_t> node_of = {};  // of each rank; empty: one after the other
   bool strict = false;
   unsigned threads = 1;
+  conduit::Price registration = {};
 };
 
 struct World {
@@ -57,6 +59,7 @@ struct World {
       result.node_of.push_back(rank * topology.terminals() / shape.ranks);
     }
     result.prices = round_prices();
+    result.prices[conduit::SharedPrice::registration] = shape.registration;
     result.strict = shape.strict;
     result.threads = shape.threads;
     return result;

@@ -1,0 +1,329 @@
+// The cache against a plain model that looks through all regions, under random programs; its rules one by one.
+#include "gasmeter/services/registration_cache.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <optional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/effort.hpp"
+
+namespace gasmeter::services {
+namespace {
+
+using conduit::Pages;
+using conduit::PinLimits;
+
+// What a device has been told, in order.
+struct Told {
+  bool pin;
+  Pages pages;
+  bool operator==(const Told&) const = default;
+};
+using Log = std::vector<Told>;
+
+// A device that holds so many pages, whatever the cache believes.
+struct Device {
+  std::uint64_t room = ~std::uint64_t{0};
+  std::uint64_t pages = 0;
+  Log log;
+
+  bool pin(const Pages& asked) {
+    if (asked.count > room - pages) return false;
+    pages += asked.count;
+    log.push_back({true, asked});
+    return true;
+  }
+  void unpin(const Pages& gone) {
+    pages -= gone.count;
+    log.push_back({false, gone});
+  }
+};
+
+struct Driver {
+  using Handle = std::uint64_t;  // its first page: whether handles stay with their regions
+  Device* device;
+  std::optional<Handle> pin(const Pages& pages) {
+    if (!device->pin(pages)) return std::nullopt;
+    return pages.first;
+  }
+  void unpin(const Pages& pages, const Handle& handle) {
+    CHECK(handle == pages.first);
+    device->unpin(pages);
+  }
+};
+using Cache = RegistrationCache<Driver>;
+
+// One list of regions, looked through for everything.
+struct Model {
+  struct Region {
+    std::uint64_t name;
+    Pages pages;
+    unsigned uses;
+    bool hidden;
+    std::uint64_t unused_since;
+  };
+  Device* device;
+  PinLimits limits;
+  CachePolicy policy;
+  std::vector<Region> regions;
+  std::uint64_t made = 0;
+  std::uint64_t clock = 0;
+
+  [[nodiscard]] std::uint64_t pages(bool used_only) const {
+    std::uint64_t sum = 0;
+    for (const Region& each : regions) sum += !used_only || each.uses != 0 ? each.pages.count : 0;
+    return sum;
+  }
+  [[nodiscard]] std::uint64_t used() const {
+    return static_cast<std::uint64_t>(
+        std::count_if(regions.begin(), regions.end(), [](const Region& each) { return each.uses != 0; }));
+  }
+  void unpin(std::size_t which) {
+    device->unpin(regions[which].pages);
+    regions.erase(regions.begin() + static_cast<std::ptrdiff_t>(which));
+  }
+  bool unpin_oldest() {
+    std::size_t oldest = regions.size();
+    for (std::size_t i = 0; i < regions.size(); ++i) {
+      if (regions[i].uses != 0) continue;
+      if (oldest == regions.size() || regions[i].unused_since < regions[oldest].unused_since) oldest = i;
+    }
+    if (oldest == regions.size()) return false;
+    unpin(oldest);
+    return true;
+  }
+  // The last in the order of pages first, as the cache has it.
+  template <class Wanted, class Do>
+  void each_found(Wanted wanted, Do act) {
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> found;
+    for (const Region& each : regions) {
+      if (!each.hidden && wanted(each)) found.emplace_back(each.pages.first, each.name);
+    }
+    std::sort(found.rbegin(), found.rend());
+    for (const auto& [first, name] : found) {
+      act(static_cast<std::size_t>(std::find_if(regions.begin(), regions.end(),
+                                                [name = name](const Region& each) { return each.name == name; }) -
+                                   regions.begin()));
+    }
+  }
+  std::optional<std::uint64_t> acquire(const Pages& asked) {
+    Region* hit = nullptr;
+    for (Region& each : regions) {
+      if (each.hidden || !each.pages.holds(asked)) continue;
+      if (hit == nullptr || each.pages.first > hit->pages.first) hit = &each;
+    }
+    if (hit != nullptr) {
+      ++hit->uses;
+      return hit->name;
+    }
+    std::uint64_t first = asked.first;
+    std::uint64_t end = asked.end();
+    for (const Region& each : regions) {
+      if (each.hidden || each.pages.end() < asked.first || each.pages.first > asked.end()) continue;
+      first = std::min(first, each.pages.first);
+      end = std::max(end, each.pages.end());
+    }
+    const Pages joined{first, end - first};
+    if (joined != asked && joined.count <= policy.merged) {
+      if (const auto region = pin(joined)) return region;
+    }
+    return pin(asked);
+  }
+  std::optional<std::uint64_t> pin(const Pages& asked) {
+    if (limits.pages != 0 && pages(true) + asked.count > limits.pages) return std::nullopt;
+    if (limits.regions != 0 && used() + 1 > limits.regions) return std::nullopt;
+    each_found([&](const Region& each) { return each.uses == 0 && asked.holds(each.pages); },
+               [&](std::size_t which) { unpin(which); });
+    while ((limits.pages != 0 && pages(false) + asked.count > limits.pages) ||
+           (limits.regions != 0 && regions.size() + 1 > limits.regions)) {
+      REQUIRE(unpin_oldest());
+    }
+    bool pinned = device->pin(asked);
+    while (!pinned && unpin_oldest()) pinned = device->pin(asked);
+    if (!pinned) return std::nullopt;
+    for (Region& each : regions) each.hidden |= asked.holds(each.pages);
+    regions.push_back({made, asked, 1, false, 0});
+    return made++;
+  }
+  void release(std::uint64_t name) {
+    const auto found =
+        std::find_if(regions.begin(), regions.end(), [&](const Region& each) { return each.name == name; });
+    REQUIRE(found != regions.end());
+    if (--found->uses != 0) return;
+    found->unused_since = ++clock;
+    if (found->hidden) {
+      unpin(static_cast<std::size_t>(found - regions.begin()));
+    } else {
+      while (pages(false) - pages(true) > policy.kept) REQUIRE(unpin_oldest());
+    }
+  }
+  void invalidate(const Pages& gone) {
+    each_found([&](const Region& each) { return each.pages.overlaps(gone); },
+               [&](std::size_t which) {
+                 if (regions[which].uses != 0) {
+                   regions[which].hidden = true;
+                 } else {
+                   unpin(which);
+                 }
+               });
+  }
+};
+
+TEST_CASE("the_cache_agrees_with_a_list_that_is_looked_through_whatever_a_program_uses") {
+  std::uint64_t hits = 0;
+  std::uint64_t refused = 0;
+  std::uint64_t merged = 0;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    CAPTURE(seed);
+    std::mt19937_64 random(seed);
+    const auto below = [&](std::uint64_t end) { return random() % end; };
+    PinLimits limits;
+    if (seed % 3 != 0) limits.pages = 8 + below(60);
+    if (seed % 2 != 0) limits.regions = 1 + below(12);
+    CachePolicy policy;
+    if (seed % 4 >= 2) policy.merged = 2 + below(30);
+    if (seed % 5 == 0) policy.kept = below(20);
+    Device told{seed % 7 == 0 ? 8 + below(30) : ~std::uint64_t{0}, 0, {}};
+    Device expected{told.room, 0, {}};
+    Cache cache(Driver{&told}, limits, policy);
+    Model model{&expected, limits, policy, {}, 0, 0};
+    const std::uint64_t memory = 10 + below(200);
+    const std::uint64_t most_asked = std::min<std::uint64_t>(limits.pages == 0 ? 12 : limits.pages, 1 + below(12));
+    const std::uint64_t most_used = 1 + below(8);
+    std::vector<std::pair<RegionNumber, std::uint64_t>> used;
+    const std::uint64_t steps = testing::rounds(1500);
+    for (std::uint64_t step = 0; step < steps; ++step) {
+      const Pages asked{below(memory), 1 + below(most_asked)};
+      const std::uint64_t what = below(100);
+      if (what < 2) {
+        cache.invalidate(asked);
+        model.invalidate(asked);
+      } else if (what < 50 && used.size() < most_used) {
+        const RegionNumber region = cache.acquire(asked);
+        const std::optional<std::uint64_t> name = model.acquire(asked);
+        REQUIRE((region == kNoRegion) == !name.has_value());
+        if (name) {
+          CHECK(cache.pages(region).holds(asked));
+          CHECK(cache.handle(region) == cache.pages(region).first);
+          used.emplace_back(region, *name);
+        }
+      } else if (!used.empty()) {
+        std::swap(used[below(used.size())], used.back());
+        cache.release(used.back().first);
+        model.release(used.back().second);
+        used.pop_back();
+      }
+      REQUIRE(told.log == expected.log);
+      if (told.log.size() > 1000) {
+        told.log.clear();
+        expected.log.clear();
+      }
+      CHECK(cache.pinned_pages() == told.pages);
+      CHECK(cache.pinned_regions() == model.regions.size());
+      CHECK((limits.pages == 0 || told.pages <= limits.pages));
+      CHECK((limits.regions == 0 || cache.pinned_regions() <= limits.regions));
+    }
+    for (const auto& [region, name] : used) cache.release(region);
+    cache.flush();
+    CHECK(told.pages == 0);
+    CHECK(cache.counters().pins == cache.counters().unpins);
+    hits += cache.counters().hits;
+    refused += cache.counters().refused;
+    merged += policy.merged != 0 ? cache.counters().pins : 0;
+  }
+  CHECK((hits > 1000 && refused > 100 && merged > 1000));  // the programs have met all of it
+}
+
+struct Fixture {
+  Device device;
+  Driver driver{&device};
+  void use(Cache& cache, const Pages& pages) {
+    const RegionNumber region = cache.acquire(pages);
+    REQUIRE(region != kNoRegion);
+    cache.release(region);
+  }
+};
+
+TEST_CASE_FIXTURE(Fixture, "what_has_been_unused_for_longest_makes_room") {
+  Cache cache(driver, {.pages = 3});
+  for (const std::uint64_t page : {10U, 20U, 30U, 10U, 40U}) use(cache, {page, 1});
+  CHECK(device.log == Log{{true, {10, 1}}, {true, {20, 1}}, {true, {30, 1}}, {false, {20, 1}}, {true, {40, 1}}});
+  CHECK(cache.counters() == CacheCounters{.hits = 1, .pins = 4, .pinned_pages = 4, .unpins = 1, .most_pages = 3});
+}
+
+TEST_CASE_FIXTURE(Fixture, "a_miss_joins_what_it_meets_up_to_the_longest_region") {
+  Cache cache(driver, {}, {.merged = 4});
+  use(cache, {10, 2});
+  const RegionNumber used = cache.acquire({12, 1});  // it meets the first: 3 pages
+  CHECK(device.log == Log{{true, {10, 2}}, {false, {10, 2}}, {true, {10, 3}}});
+  device.log.clear();
+  use(cache, {12, 2});  // overlaps it, which is in use: the new one is found from now on, the old one goes with its use
+  CHECK(device.log == Log{{true, {10, 4}}});
+  cache.release(used);
+  CHECK(device.log.back() == Told{false, {10, 3}});
+  device.log.clear();
+  use(cache, {13, 2});  // 5 pages would be too long
+  CHECK(device.log == Log{{true, {13, 2}}});
+}
+
+TEST_CASE_FIXTURE(Fixture, "pages_beyond_the_limit_are_refused_with_nothing_changed") {
+  Cache cache(driver, {.page = 4096, .pages = 4, .regions = 2});
+  use(cache, {1, 1});
+  CHECK_THROWS_WITH_AS((void)cache.acquire({8, 5}),
+                       "registration cache: 5 pages of 4096 B are to be pinned at once; the device holds at most 4: "
+                       "transfer less at a time, or raise the limit",
+                       UsageError);
+  CHECK_THROWS_AS((void)cache.acquire({8, 0}), UsageError);
+  const RegionNumber three = cache.acquire({20, 3});
+  const Log before = device.log;
+  CHECK(cache.acquire({30, 2}) == kNoRegion);  // 3 pages are in use; the fourth, which is not, stays
+  CHECK(device.log == before);
+  const RegionNumber one = cache.acquire({1, 1});
+  CHECK(cache.acquire({40, 1}) == kNoRegion);  // two regions are in use
+  cache.release(one);
+  cache.release(three);
+  CHECK_THROWS_WITH_AS(
+      cache.release(three),
+      ("registration cache: region " + std::to_string(three) + " is released, which nobody uses; release each use once")
+          .c_str(),
+      UsageError);
+}
+
+TEST_CASE_FIXTURE(Fixture, "memory_that_is_freed_is_registered_anew") {
+  Cache cache(driver);
+  const RegionNumber used = cache.acquire({10, 2});
+  use(cache, {20, 2});
+  cache.invalidate({11, 10});
+  CHECK(device.log.back() == Told{false, {20, 2}});
+  use(cache, {10, 1});
+  CHECK(device.log.back() == Told{true, {10, 1}});
+  cache.release(used);
+  CHECK(device.log.back() == Told{false, {10, 2}});
+}
+
+TEST_CASE_FIXTURE(Fixture, "without_kept_pages_every_last_release_unregisters") {
+  Cache cache(driver, {}, {.kept = 0});
+  const RegionNumber first = cache.acquire({10, 2});
+  const RegionNumber second = cache.acquire({11, 1});
+  CHECK(first == second);
+  cache.release(first);
+  CHECK(device.pages == 2);
+  cache.release(second);
+  CHECK(device.pages == 0);
+}
+
+TEST_CASE("memory_lies_in_whole_pages") {
+  CHECK(conduit::pages_of(8192, 1) == Pages{2, 1});
+  CHECK(conduit::pages_of(8191, 2) == Pages{1, 2});
+  CHECK(conduit::pages_of(4096, 8192) == Pages{1, 2});
+  CHECK(conduit::pages_of(4097, 8192) == Pages{1, 3});
+  CHECK(conduit::pages_of(5000, 0).count == 0);
+}
+
+}  // namespace
+}  // namespace gasmeter::services
