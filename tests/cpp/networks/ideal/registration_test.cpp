@@ -22,7 +22,9 @@ using conduit::PinLimits;
 // A rank that sends to itself and looks for nothing.
 struct Sender {
   explicit Sender(const std::optional<PinLimits>& pins, bool strict = false)
-      : engine(options(strict)), network(engine, {}), conduit(network, engine.host(Rank{0}), Rank{0}, pins) {
+      : engine(options(strict)),
+        network(engine, {}),
+        conduit(network, engine.host(Rank{0}), Rank{0}, IdealOptions{.pins = pins}) {
     conduit.attach(segment);
   }
   static sim::EngineOptions options(bool strict) {
