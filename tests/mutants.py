@@ -42,6 +42,8 @@ OPTIONS = {"immediate": {"messages": "64", "sleep": "20"}}
 def out_of_scope(mutant: str, point: dict[str, str]) -> str:
     """Return why a mutant changes nothing in a point; empty if it does."""
     kernel, op, conduit = point["kernel"], point["op"], point["conduit"]
+    if op == "empty":
+        return "polls that find nothing move nothing: their rows say not_checked"
     if op == "call":
         return "an empty call moves nothing: its rows say not_checked"
     barrier = kernel == "barrier" or op in {"barrier", "named-barrier"}
