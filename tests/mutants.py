@@ -47,7 +47,7 @@ def out_of_scope(mutant: str, point: dict[str, str]) -> str:
     if op == "call":
         return "an empty call moves nothing: its rows say not_checked"
     barrier = kernel == "barrier" or op in {"barrier", "named-barrier"}
-    short = op == "am-short" and (not conduit.startswith("raw@") or conduit == "raw@shm")
+    short = op in {"am-short", "found"} and (not conduit.startswith("raw@") or conduit == "raw@shm")
     if mutant in {"misplace", "corrupt"} and (barrier or short):
         return "nothing is carried that could be changed"
     if mutant == "double" and op.startswith("np-"):
