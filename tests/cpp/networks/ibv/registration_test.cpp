@@ -115,6 +115,8 @@ struct End {
 std::vector<End> random_program(std::uint64_t seed, const Shape& shape, std::size_t shift) {
   constexpr std::size_t kObjects = 5;
   constexpr Bytes kObject = 20'000;
+  // In fewer no transfer finds the cache full.
+  const std::uint64_t steps = std::max<std::uint64_t>(40, gasmeter::testing::rounds(60));
   Job job(shape, {.pins_outside = true, .pins = {.pages = 11, .regions = 4}});
   std::vector<std::vector<std::vector<std::byte>>> memory(shape.ranks);
   for (unsigned rank = 0; rank < shape.ranks; ++rank) {
@@ -128,7 +130,7 @@ std::vector<End> random_program(std::uint64_t seed, const Shape& shape, std::siz
       IbvConduit& conduit = *job.conduits[rank];
       Sink sink;
       unsigned begun = 0;
-      for (std::uint64_t step = 0; step < gasmeter::testing::rounds(60); ++step) {
+      for (std::uint64_t step = 0; step < steps; ++step) {
         const std::size_t object = below(kObjects);
         const Bytes offset = below(10'000);
         const Bytes bytes = 4'500 + below(5'000);
