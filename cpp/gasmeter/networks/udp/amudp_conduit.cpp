@@ -17,7 +17,6 @@ using amudp::MessageHead;
 using conduit::AmBuffer;
 using conduit::AmCommit;
 using conduit::AmHeader;
-using conduit::Category;
 using conduit::PollFilter;
 using conduit::PrivatePrice;
 
