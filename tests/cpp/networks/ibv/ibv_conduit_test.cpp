@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "gasmeter/base/error.hpp"
+#include "networks/ibv/conduit_job.hpp"
 #include "support/pattern.hpp"
-#include "world.hpp"
 
 namespace gasmeter::networks::ibv {
 namespace {
@@ -29,19 +29,6 @@ using conduit::OperationId;
 using conduit::PollFilter;
 using gasmeter::testing::has_pattern;
 using gasmeter::testing::write_pattern;
-
-struct Job : World {
-  explicit Job(const Shape& shape = {}, const IbvLimits& limits = {}, const IbvParameters& parameters = {},
-               Bytes bytes = 1U << 18U)
-      : World(shape, parameters, 64), segments(shape.ranks, std::vector<std::byte>(bytes)) {
-    for (unsigned i = 0; i < shape.ranks; ++i) {
-      conduits.push_back(std::make_unique<IbvConduit>(context(i), host(i), shape.ranks, limits));
-      conduits[i]->attach(segments[i]);
-    }
-  }
-  std::vector<std::vector<std::byte>> segments;
-  std::vector<std::unique_ptr<IbvConduit>> conduits;
-};
 
 class Sink final : public conduit::Delivery {
  public:

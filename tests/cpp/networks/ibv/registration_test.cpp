@@ -12,7 +12,7 @@
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/networks/ibv/ibv_conduit.hpp"
-#include "networks/ibv/world.hpp"
+#include "networks/ibv/conduit_job.hpp"
 #include "support/effort.hpp"
 #include "support/pattern.hpp"
 
@@ -26,20 +26,7 @@ using conduit::Pin;
 using gasmeter::testing::has_pattern;
 using gasmeter::testing::write_pattern;
 
-constexpr Bytes kSegment = 1U << 16U;
 constexpr conduit::Price kRegistration{{1'000'000}, 50'000};  // 204.8 ns a page
-
-struct Job : World {
-  Job(const Shape& shape, const IbvLimits& limits) : World(shape, {}, 64), segments(shape.ranks) {
-    for (unsigned i = 0; i < shape.ranks; ++i) {
-      segments[i].resize(kSegment);
-      conduits.push_back(std::make_unique<IbvConduit>(context(i), host(i), shape.ranks, limits));
-      conduits[i]->attach(segments[i]);
-    }
-  }
-  std::vector<std::vector<std::byte>> segments;
-  std::vector<std::unique_ptr<IbvConduit>> conduits;
-};
 
 class Sink final : public conduit::Delivery {
  public:
