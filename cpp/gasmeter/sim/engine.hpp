@@ -122,7 +122,7 @@ class Engine {
   // Ends the rank's stall at `at`, not before now; the rank may come to its stall later. From its own node.
   void resume(Rank rank, SimTime at);
   // Before the first run(): the rank's core can be interrupted.
-  void take_interrupts(Rank rank) { (void)taken_of(context(rank)); }
+  void take_interrupts(Rank rank) { taken_of(context(rank)).takes_interrupts = true; }
   // Something that has come interrupts the rank's core now, for so long: whatever the rank does goes on that much
   // later, and `handled`, unless it is null, happens when the core is done with it. Interrupts of one core follow one
   // another; a stalled core takes them when it goes on. From the rank's own node.

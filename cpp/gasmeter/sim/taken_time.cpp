@@ -108,7 +108,7 @@ void Engine::interrupt(Rank which, SimTime cost, Action* handled) {
   RankContext& rank = context(which);
   Partition& here = *rank.partition;
   if (here.current != nullptr) synchronise(*here.current);
-  if (!rank.loses_time) {
+  if (!rank.loses_time || !taken_of(rank).takes_interrupts) {
     throw UsageError("sim: rank " + std::to_string(index(which)) +
                      " is interrupted; its network has not said that it takes interrupts");
   }

@@ -15,6 +15,7 @@ struct TakenTime {
     SimTime cost;
     Action* handled;
   };
+  bool takes_interrupts = false;
   SimTime poll_price;            // of a poll that finds nothing, beside the host's price for one
   SimTime busy_until;            // when the core is done with what has interrupted it
   SimTime taken;                 // by interrupts, ever

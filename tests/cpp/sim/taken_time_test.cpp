@@ -233,6 +233,7 @@ TEST_CASE("what_cannot_be_is_refused_in_one_line") {
     CHECK_THROWS_WITH_AS(alone.engine.resume(kRank, ns(2)), "sim: rank 0 stalls once and is resumed twice", UsageError);
   });
   Engine other(options_for(1, 1));
+  other.host(kRank).price_polls(ns(1));  // loses time, but by no interrupt
   CHECK_THROWS_WITH_AS(other.interrupt(kRank, ns(1), nullptr),
                        "sim: rank 0 is interrupted; its network has not said that it takes interrupts", UsageError);
 }
