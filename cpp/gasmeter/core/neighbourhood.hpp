@@ -101,6 +101,9 @@ class Neighbourhood {
     return const_cast<std::byte*>(static_cast<const std::byte*>(owner_address)) + deltas_[neighbour];
   }
 
+  // How much further a neighbour's own addresses are here.
+  [[nodiscard]] const std::ptrdiff_t& shift(Rank rank) const { return deltas_[index(rank) - first_]; }
+
   [[nodiscard]] Rank first() const { return Rank{first_}; }
   // Every neighbour's own addresses are good here, too.
   [[nodiscard]] bool is_aligned() const { return aligned_; }

@@ -10,15 +10,16 @@
 #include <span>
 #include <utility>
 
+#include "gasmeter/base/rows.hpp"
 #include "gasmeter/base/units.hpp"
-#include "gasmeter/core/vis/rows.hpp"
 #include "gasmeter/core/vis/shape.hpp"
 
 namespace gasmeter::core::vis {
 
 // Copies at the host's price: by piece where copies have one, in rows where they are the work itself.
 template <class H>
-void copy_plane(H& host, std::byte* to, const std::byte* from, Bytes piece, const Step& inner, const Step& outer = {}) {
+void copy_plane(H& host, std::byte* to, const std::byte* from, Bytes piece, const RowStep& inner,
+                const RowStep& outer = {}) {
   if constexpr (H::kModelled) {
     for (Bytes i = 0; i < outer.count; ++i) {
       for (Bytes j = 0; j < inner.count; ++j) {
@@ -121,8 +122,8 @@ void unpack(H& host, const StridedSide& side, Bytes start, Bytes bytes, const st
   });
 }
 
-[[nodiscard]] inline Step step_of(const Level& level, bool to_peer) {
-  return to_peer ? Step{level.count, level.peer, level.self} : Step{level.count, level.self, level.peer};
+[[nodiscard]] inline RowStep step_of(const Level& level, bool to_peer) {
+  return to_peer ? RowStep{level.count, level.peer, level.self} : RowStep{level.count, level.self, level.peer};
 }
 
 // From one side's pieces to the other's at once.
@@ -130,9 +131,9 @@ template <class H>
 void copy_shape(H& host, const Shape& shape, bool to_peer) {
   std::byte* to = to_peer ? shape.peer : shape.self;
   const std::byte* from = to_peer ? shape.self : shape.peer;
-  const auto step = [&](std::uint32_t i) { return i < shape.levels ? step_of(shape.level[i], to_peer) : Step{}; };
-  const Step inner = step(0);
-  const Step outer = step(1);
+  const auto step = [&](std::uint32_t i) { return i < shape.levels ? step_of(shape.level[i], to_peer) : RowStep{}; };
+  const RowStep inner = step(0);
+  const RowStep outer = step(1);
   if (shape.levels <= 2) {
     copy_plane(host, to, from, shape.element, inner, outer);
     return;
@@ -143,7 +144,7 @@ void copy_shape(H& host, const Shape& shape, bool to_peer) {
     copy_plane(host, to, from, shape.element, inner, outer);
     std::uint32_t i = 2;
     for (; i < shape.levels; ++i) {
-      const Step here = step(i);
+      const RowStep here = step(i);
       to += here.to;
       from += here.from;
       if (++digit[i] < here.count) break;

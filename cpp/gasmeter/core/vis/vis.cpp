@@ -1,8 +1,6 @@
 #include "gasmeter/core/vis/vis.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <cstring>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -10,6 +8,7 @@
 #include "gasmeter/base/real_host.hpp"
 #include "gasmeter/core/incoming.hpp"
 #include "gasmeter/core/reference/extended.hpp"
+#include "gasmeter/core/vis/direct.ipp"
 #include "gasmeter/core/vis/packets.ipp"
 #include "gasmeter/sim/model_host.hpp"
 
@@ -23,31 +22,6 @@ namespace {
 
 std::byte* bytes_at(const void* address) {
   return static_cast<std::byte*>(const_cast<void*>(address));
-}
-
-// One copy per piece, of a size known at run time. A function of its own: inlined into every depth of the nest it came
-// out slower than the plain loops that it stands for.
-template <class H>
-GASMETER_NOINLINE void innermost_loop(H& host, Bytes element, Step step, std::byte* to, const std::byte* from) {
-  for (; step.count != 0; --step.count, to += step.to, from += step.from) {
-    if constexpr (H::kModelled) {
-      host.copy(to, from, element);
-    } else {
-      std::memcpy(to, from, element);
-    }
-  }
-}
-
-// A loop per level as given.
-template <class H>
-void nested_loops(H& host, Bytes element, const Step* steps, std::uint32_t levels, std::byte* to,
-                  const std::byte* from) {
-  if (levels == 0) return host.copy(to, from, element);
-  const Step step = steps[levels - 1];
-  if (levels == 1) return innermost_loop(host, element, step, to, from);
-  for (Bytes i = 0; i < step.count; ++i, to += step.to, from += step.from) {
-    nested_loops(host, element, steps, levels - 1, to, from);
-  }
 }
 
 [[noreturn]] void refuse_totals(Bytes to, Bytes from) {
@@ -263,61 +237,6 @@ typename Vis<H>::Started Vis<H>::start_parts(Rank rank, const Transfer& transfer
   }
   internals(ep_).complete(id);
   return {Result::under_way, id};
-}
-
-template <class H>
-bool Vis<H>::direct(Rank rank, const Transfer& transfer, const Call& call) {
-  H& host = ep_.host();
-  Prepared<H> note;
-  const bool announces = call.is_put && armed_.armed();
-  if (announces) {
-    note = ep_.prepare_medium(rank, nullptr, armed_.bytes, armed_.bytes, 1, LocalCompletion::now(), call.flags);
-    if (!note) return false;
-    if (armed_.bytes != 0) host.copy(note.data(), armed_.payload, armed_.bytes);
-  }
-  host.charge(PrivatePrice::call);
-  host.synchronise();
-  if (transfer.shape != nullptr) {
-    Shape shape = *transfer.shape;
-    shape.peer = static_cast<std::byte*>(internals(ep_).near().map(rank, shape.peer));
-    if (settings_.implementation == Implementation::gasnet1) {
-      std::array<Step, kMostLevels> steps;
-      for (std::uint32_t i = 0; i < shape.levels; ++i) steps[i] = step_of(shape.level[i], call.is_put);
-      nested_loops(host, shape.element, steps.data(), shape.levels, call.is_put ? shape.peer : shape.self,
-                   call.is_put ? shape.self : shape.peer);
-    } else {
-      copy_shape(host, shape, call.is_put);
-    }
-  } else {
-    const ListSide& self = transfer.self;
-    const ListSide& peer = transfer.peer;
-    const bool alike = self.is_uniform() && peer.is_uniform() && self.bytes == peer.bytes;
-    bool done = false;
-    if constexpr (!H::kModelled) {
-      if (alike && settings_.implementation == Implementation::ex) {
-        const std::byte* const base = ep_.segment(rank).address;
-        const Addresses here{self.addresses, 0};
-        const Addresses there{peer.addresses, static_cast<std::byte*>(internals(ep_).near().map(rank, base)) - base};
-        copy_indexed(call.is_put ? there : here, call.is_put ? here : there, self.bytes, self.count);
-        done = true;
-      }
-    }
-    if (!done) {
-      for_pairs(self, peer, [&](std::byte* here, std::byte* there, Bytes bytes) {
-        void* const mapped = internals(ep_).near().map(rank, there);
-        call.is_put ? host.copy(mapped, here, bytes) : host.copy(here, mapped, bytes);
-      });
-    }
-  }
-  std::atomic_thread_fence(std::memory_order_release);
-  if (announces) {
-    if (note.commit(kPeerCompletion, armed_.bytes, call.flags, static_cast<std::int32_t>(index(armed_.handler))) !=
-        Status::ok) {
-      return false;
-    }
-    armed_ = {};
-  }
-  return true;
 }
 
 // ---- a put or get per piece

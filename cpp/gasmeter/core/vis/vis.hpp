@@ -187,6 +187,10 @@ class Vis {
                  conduit::OperationId leaf);
   bool get_piece(Rank rank, void* to, const void* from, Bytes bytes, const Call& call, conduit::OperationId id);
 
+  // Of direct().
+  void direct_shape(Rank rank, const vis::Shape& given, bool is_put);
+  void direct_lists(Rank rank, const Transfer& transfer, bool is_put);
+
   // A Medium made in the library's own buffer, or, as GASNet-1 did, elsewhere and copied: fill(where it goes).
   template <class Fill, class... Args>
   bool send_medium(Rank rank, HandlerIndex handler, Bytes bytes, Flags flags, conduit::OperationId id, Fill&& fill,

@@ -1,7 +1,8 @@
-// Transfers of many pieces by loops of the depth that is given, and one memcpy per piece.
+// Transfers of many pieces by loops of the depth that is given around the copies of elements that the library has, too.
 #include <cstdint>
 #include <vector>
 
+#include "gasmeter/base/rows.hpp"
 #include "gasmeter/bench/mutants.hpp"
 #include "gasmeter/bench/pattern.hpp"
 #include "gasmeter/bench/vis_layout.hpp"
@@ -28,6 +29,9 @@ class Vis final : public Program {
     fill_pattern(here_, seed_);
     there_ = memory_.share(1);
     if (memory_.rank() == Rank{1}) fill_pattern({there_, layout_.extent}, seed_);
+    for (std::size_t i = 0; i < layout_.counts.size(); ++i) {
+      steps_.push_back({layout_.counts[i], layout_.strides[i], layout_.strides[i]});
+    }
     if (form_ == vis::Form::strided) return;
     to_ = layout_.addresses(is_put_ ? there_ : here_.data());
     from_ = layout_.addresses(is_put_ ? here_.data() : there_);
@@ -41,11 +45,7 @@ class Vis final : public Program {
       std::byte* const to = is_put_ ? there_ : here_.data();
       const std::byte* const from = is_put_ ? here_.data() : there_;
       for (std::uint64_t i = 0; i < iterations; ++i) {
-        if (form_ == vis::Form::strided) {
-          loops(layout_.counts.size(), to, from);
-        } else {
-          for (Bytes piece = 0; piece < layout_.pieces; ++piece) mutants::copy(to_[piece], from_[piece], layout_.piece);
-        }
+        move(to, from);
         spin_step();
       }
       result = {memory_.host().now() - start, iterations, {}};
@@ -64,14 +64,23 @@ class Vis final : public Program {
   }
 
  private:
-  void loops(std::size_t levels, std::byte* to, const std::byte* from) const {
-    const Bytes count = layout_.counts[levels - 1];
-    const std::ptrdiff_t stride = layout_.strides[levels - 1];
-    if (levels == 1) {
-      for (Bytes i = 0; i < count; ++i, to += stride, from += stride) mutants::copy(to, from, layout_.piece);
-      return;
+  void move(std::byte* to, const std::byte* from) const {
+    if constexpr (kMutants) return piece_by_piece(to, from);
+    switch (form_) {
+      case vis::Form::strided:
+        return copy_nest(to, from, layout_.piece, steps_);
+      case vis::Form::indexed:
+        return copy_indexed({to_.data()}, {from_.data()}, layout_.piece, layout_.pieces);
+      case vis::Form::vector:
+        return by_address();  // a piece of a size of its own each
     }
-    for (Bytes i = 0; i < count; ++i, to += stride, from += stride) loops(levels - 1, to, from);
+  }
+  void by_address() const {
+    for (Bytes piece = 0; piece < layout_.pieces; ++piece) mutants::copy(to_[piece], from_[piece], layout_.piece);
+  }
+  void piece_by_piece(std::byte* to, const std::byte* from) const {
+    if (form_ != vis::Form::strided) return by_address();
+    layout_.for_pieces([&](std::ptrdiff_t offset) { mutants::copy(to + offset, from + offset, layout_.piece); });
   }
 
   SharedMemory& memory_;
@@ -81,6 +90,7 @@ class Vis final : public Program {
   Bytes size_;
   std::uint64_t seed_;
   AlignedBuffer here_;
+  std::vector<RowStep> steps_;
   std::byte* there_ = nullptr;
   std::vector<void*> to_;
   std::vector<void*> from_;

@@ -1,5 +1,5 @@
 // Copies of many pieces, of every size that is specialised and those between, against copies byte by byte.
-#include "gasmeter/core/vis/rows.hpp"
+#include "gasmeter/base/rows.hpp"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-namespace gasmeter::core::vis {
+namespace gasmeter {
 namespace {
 
 constexpr Bytes kArea = 24 * 1024;
@@ -45,8 +45,8 @@ TEST_CASE("planes_of_every_piece_are_copied") {
         CAPTURE(count);
         CAPTURE(direction);
         const std::ptrdiff_t apart = static_cast<std::ptrdiff_t>(piece) + 3;
-        const Step inner{count, apart, direction * (apart + 4)};
-        const Step outer{3, 10 * apart, 0};  // each row the same again
+        const RowStep inner{count, apart, direction * (apart + 4)};
+        const RowStep outer{3, 10 * apart, 0};  // each row the same again
         Bytearray moved = noise(2);
         Bytearray expected = moved;
         constexpr std::ptrdiff_t kMiddle = kArea / 2;
@@ -60,6 +60,40 @@ TEST_CASE("planes_of_every_piece_are_copied") {
       }
     }
   }
+}
+
+TEST_CASE("nests_of_every_depth_are_copied_as_they_are_given") {
+  const Bytearray source = noise(6);
+  for (const Bytes piece : pieces()) {
+    for (std::size_t levels = 0; levels <= 4; ++levels) {
+      CAPTURE(piece);
+      CAPTURE(levels);
+      const auto apart = static_cast<std::ptrdiff_t>(piece) + 1;
+      std::vector<RowStep> steps;
+      std::ptrdiff_t at = apart;
+      for (const Bytes count : {Bytes{5}, Bytes{1}, Bytes{3}, Bytes{2}}) {
+        if (steps.size() == levels) break;
+        steps.push_back({count, at, -at});
+        at *= static_cast<std::ptrdiff_t>(count);
+      }
+      Bytearray moved = noise(7);
+      Bytearray expected = moved;
+      constexpr std::ptrdiff_t kMiddle = kArea / 2;
+      for (std::ptrdiff_t i = 0; i < at / apart; ++i) {
+        copy_piece(expected, i * apart, source, kMiddle - i * apart, piece);
+      }
+      copy_nest(moved.data(), source.data() + kMiddle, piece, steps);
+      CHECK(moved == expected);
+    }
+  }
+}
+
+TEST_CASE("a_nest_with_a_loop_of_no_turns_copies_nothing") {
+  const Bytearray source = noise(8);
+  Bytearray moved = noise(9);
+  const Bytearray before = moved;
+  copy_nest(moved.data(), source.data(), 8, std::vector<RowStep>{{3, 8, 8}, {0, 24, 24}});
+  CHECK(moved == before);
 }
 
 TEST_CASE("pieces_at_listed_addresses_are_copied") {
@@ -91,4 +125,4 @@ TEST_CASE("pieces_at_listed_addresses_are_copied") {
 }
 
 }  // namespace
-}  // namespace gasmeter::core::vis
+}  // namespace gasmeter

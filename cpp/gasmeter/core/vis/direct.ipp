@@ -1,0 +1,104 @@
+// Vis between neighbours: from where the pieces are to where they go, by this processor.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+
+#include "gasmeter/base/element_copy.hpp"
+#include "gasmeter/core/vis/vis.hpp"
+
+namespace gasmeter::core {
+
+namespace {
+
+// As GASNet-1 did: the peer's address of each piece is looked up in a table, which every store may have changed.
+template <bool to_peer>
+struct LookedUp {
+  GASMETER_INLINE std::byte* to(std::byte* at) const { return to_peer ? at + *shift : at; }
+  GASMETER_INLINE const std::byte* from(const std::byte* at) const { return to_peer ? at : at + *shift; }
+  const std::ptrdiff_t* shift;
+};
+
+// Calls f(copy, place) with what copies a piece of so many bytes, and finds it so.
+template <class F>
+void with_looked_up_piece(Bytes piece, const std::ptrdiff_t* shift, bool to_peer, F&& f) {
+  with_piece(piece, [&](auto copy) { to_peer ? f(copy, LookedUp<true>{shift}) : f(copy, LookedUp<false>{shift}); });
+}
+
+}  // namespace
+
+template <class H>
+bool Vis<H>::direct(Rank rank, const Transfer& transfer, const Call& call) {
+  H& host = ep_.host();
+  Prepared<H> note;
+  const bool announces = call.is_put && armed_.armed();
+  if (announces) {
+    note = ep_.prepare_medium(rank, nullptr, armed_.bytes, armed_.bytes, 1, LocalCompletion::now(), call.flags);
+    if (!note) return false;
+    if (armed_.bytes != 0) host.copy(note.data(), armed_.payload, armed_.bytes);
+  }
+  host.charge(PrivatePrice::call);
+  host.synchronise();
+  if (transfer.shape != nullptr) {
+    direct_shape(rank, *transfer.shape, call.is_put);
+  } else {
+    direct_lists(rank, transfer, call.is_put);
+  }
+  std::atomic_thread_fence(std::memory_order_release);
+  if (announces) {
+    if (note.commit(vis::kPeerCompletion, armed_.bytes, call.flags, static_cast<std::int32_t>(index(armed_.handler))) !=
+        Status::ok) {
+      return false;
+    }
+    armed_ = {};
+  }
+  return true;
+}
+
+// On a modelled host the two implementations differ in the shape alone: GASNet-1's keeps its levels.
+template <class H>
+void Vis<H>::direct_shape(Rank rank, const vis::Shape& given, bool is_put) {
+  H& host = ep_.host();
+  const std::ptrdiff_t& shift = internals(ep_).near().shift(rank);
+  if constexpr (!H::kModelled) {
+    if (settings_.implementation == vis::Implementation::gasnet1) {
+      std::array<RowStep, vis::kMostLevels> steps;
+      for (std::uint32_t i = 0; i < given.levels; ++i) steps[i] = vis::step_of(given.level[i], is_put);
+      with_looked_up_piece(given.element, &shift, is_put, [&](auto copy, auto place) {
+        copy_loops(copy, place, is_put ? given.peer : given.self, is_put ? given.self : given.peer, steps.data(),
+                   given.levels);
+      });
+      return;
+    }
+  }
+  vis::Shape shape = given;
+  shape.peer += shift;
+  vis::copy_shape(host, shape, is_put);
+}
+
+template <class H>
+void Vis<H>::direct_lists(Rank rank, const Transfer& transfer, bool is_put) {
+  H& host = ep_.host();
+  const vis::ListSide& self = transfer.self;
+  const vis::ListSide& peer = transfer.peer;
+  const std::ptrdiff_t& shift = internals(ep_).near().shift(rank);
+  if constexpr (!H::kModelled) {
+    if (self.is_uniform() && peer.is_uniform() && self.bytes == peer.bytes) {
+      void* const* const to = is_put ? peer.addresses : self.addresses;
+      void* const* const from = is_put ? self.addresses : peer.addresses;
+      if (settings_.implementation == vis::Implementation::gasnet1) {
+        with_looked_up_piece(self.bytes, &shift, is_put,
+                             [&](auto copy, auto place) { copy_listed(copy, place, to, from, self.count); });
+      } else {
+        copy_indexed({to, is_put ? shift : 0}, {from, is_put ? 0 : shift}, self.bytes, self.count);
+      }
+      return;
+    }
+  }
+  vis::for_pairs(self, peer, [&](std::byte* here, std::byte* there, Bytes bytes) {
+    is_put ? host.copy(there + shift, here, bytes) : host.copy(here, there + shift, bytes);
+  });
+}
+
+}  // namespace gasmeter::core
