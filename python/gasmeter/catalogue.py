@@ -250,6 +250,8 @@ class Parameter:
     key: str
     kind: str
     summary: str
+    optional: bool = False
+    """Whether a machine may leave it out, and then has no such cost."""
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,6 @@
 
 namespace gasmeter {
 
-// The largest piece that is copied without a call.
-inline constexpr Bytes kElementCopy = 64;
-
 // A size the compiler knows: loads and stores, no call.
 template <Bytes N>
 struct FixedCopy {

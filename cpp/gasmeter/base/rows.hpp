@@ -15,6 +15,9 @@ struct RowStep {
   std::ptrdiff_t from = 0;
 };
 
+// The largest piece that is copied without a call.
+inline constexpr Bytes kElementCopy = 64;
+
 // For each step of `outer` a row of `inner` pieces. Pieces of one call must not overlap at the destination.
 void copy_plane(std::byte* to, const std::byte* from, Bytes piece, const RowStep& inner, const RowStep& outer = {});
 

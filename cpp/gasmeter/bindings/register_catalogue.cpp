@@ -67,7 +67,8 @@ py::dict describe_conduit(const run::ConduitInfo& conduit) {
 }
 
 py::dict describe_parameter(const networks::ParameterInfo& parameter) {
-  return py::dict("key"_a = parameter.key, "kind"_a = parameter.kind, "summary"_a = parameter.summary);
+  return py::dict("key"_a = parameter.key, "kind"_a = parameter.kind, "summary"_a = parameter.summary,
+                  "optional"_a = parameter.optional);
 }
 
 py::dict describe_real(const networks::RealEntry& entry) {

@@ -25,6 +25,10 @@ enum class PrivatePrice : std::uint8_t {
   own_lock,      // taking and releasing a free lock that only threads of the rank's own process know
   two_sided,     // a message of a two-sided layer at one side: request object, envelope, progress
   match,         // its matching, by the list elements that are looked at
+  piece_copy,    // a small piece of a transfer of many, with its bytes, in place of a copy; 0: it is a copy
+  loop_turn,     // by the turns of its loops: counter, bounds, addresses
+  loop_level,    // by how often one of them begins, and ends
+  translation,   // by the addresses of a neighbour that are looked up
   count_
 };
 

@@ -4,6 +4,17 @@
 
 namespace gasmeter::conduit {
 
+void add_piece_prices(HostPrices& prices, const PiecePrices& pieces) {
+  const auto state = [&prices](PrivatePrice which, SimTime time, const Price& price) {
+    if (time.ps != 0) prices[which] = price;
+  };
+  const auto each = [](SimTime time) { return Price{{}, time.ps * 1000}; };
+  state(PrivatePrice::piece_copy, pieces.copy, {pieces.copy, prices.copy.per_byte_fs});
+  state(PrivatePrice::loop_turn, pieces.turn, each(pieces.turn));
+  state(PrivatePrice::loop_level, pieces.level, each(pieces.level));
+  state(PrivatePrice::translation, pieces.translation, each(pieces.translation));
+}
+
 HostPrices core_prices(MachineValues& machine) {
   HostPrices prices;
   prices[PrivatePrice::call].fixed = machine.time("host.call");
@@ -14,6 +25,8 @@ HostPrices core_prices(MachineValues& machine) {
   prices[SharedPrice::line_store].fixed = machine.time("host.line_store");
   prices[SharedPrice::line_transfer].fixed = machine.time("host.line_transfer");
   prices.copy = {machine.time("host.copy_start"), machine.per_byte_fs("host.copy_bandwidth")};
+  add_piece_prices(prices, {machine.time_if_stated("host.piece_copy"), machine.time_if_stated("host.loop_turn"),
+                            machine.time_if_stated("host.loop_level"), machine.time_if_stated("host.translation")});
   return prices;
 }
 
@@ -57,6 +70,10 @@ std::vector<std::string> uncharged_host_keys(const Charges& charges) {
   unless(charges.has(SharedPrice::device_read), {"host.uncached_read"});
   unless(locks, {"host.lock"});
   unless(charges.has(SharedPrice::registration), {"host.registration", "host.registration_per_page"});
+  unless(charges.has(PrivatePrice::piece_copy), {"host.piece_copy"});
+  unless(charges.has(PrivatePrice::loop_turn), {"host.loop_turn"});
+  unless(charges.has(PrivatePrice::loop_level), {"host.loop_level"});
+  unless(charges.has(PrivatePrice::translation), {"host.translation"});
   unless(charges.has_copy(), {"host.copy_start", "host.copy_bandwidth"});
   unless(charges.has_memory(), {"host.memory_bandwidth"});
   return keys;

@@ -11,8 +11,20 @@
 
 namespace gasmeter::conduit {
 
+// What a transfer of many pieces costs beside the bytes.
+struct PiecePrices {
+  SimTime copy{};         // of a piece of at most kElementCopy bytes, in place of the start of a copy
+  SimTime turn{};         // each turn of a loop
+  SimTime level{};        // each time that a loop begins
+  SimTime translation{};  // each address of a neighbour that is looked up
+};
+// Once the price of a copy stands; 0 leaves what is there. A host without costs nothing for them, and a piece is a
+// copy.
+void add_piece_prices(HostPrices& prices, const PiecePrices& pieces);
+
 // Takes the keys "host.*" of processor and memory: times call, header_build, dispatch, poll_miss, update, copy_start,
-// line_store, line_transfer; bandwidth copy_bandwidth.
+// line_store, line_transfer; bandwidth copy_bandwidth; and, where they are there, the times of PiecePrices: piece_copy,
+// loop_turn, loop_level, translation.
 [[nodiscard]] HostPrices core_prices(MachineValues& machine);
 
 // A price by the page, of two times: by `base` whatever the length, by `per_page` for each page.

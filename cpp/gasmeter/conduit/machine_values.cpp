@@ -11,6 +11,7 @@ namespace gasmeter::conduit {
 namespace {
 
 constexpr double kLongestSeconds = 1e6;            // what is left of SimTime's 106 days adds up in a run
+constexpr SimTime kLongestOfMany{1'000'000'000};   // a thousand million of them still fit SimTime in femtoseconds
 constexpr double kLeastBandwidth = 1;              // B/s
 constexpr double kMostBandwidth = 1e15;            // 1 fs a byte
 constexpr double kMostBytes = 9007199254740992.0;  // up to here a double holds every whole number
@@ -60,6 +61,13 @@ SimTime MachineValues::time(const std::string& key) {
     refuse(key, "of " + printed(seconds) + " s; 1e-12.." + printed(kLongestSeconds) + " s are allowed");
   }
   return {std::llround(seconds * 1e12)};
+}
+
+SimTime MachineValues::time_if_stated(const std::string& key) {
+  if (!entries_.contains(key)) return {};
+  const SimTime each = time(key);
+  if (each > kLongestOfMany) refuse(key, "is too long for what there is much of; at most 1 ms is allowed");
+  return each;
 }
 
 std::int64_t MachineValues::per_byte_fs(const std::string& key) {

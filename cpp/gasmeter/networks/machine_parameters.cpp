@@ -2,8 +2,19 @@
 
 namespace gasmeter::networks {
 
-const std::vector<ParameterInfo>& card_parameters() {
+const std::vector<ParameterInfo>& piece_parameters() {
+  const auto time = [](const char* key, const char* summary) { return ParameterInfo{key, "time", summary, {}, true}; };
   static const std::vector<ParameterInfo> all = {
+      time("host.piece_copy", "a piece of up to 64 B of a transfer of many, in place of host.copy_start"),
+      time("host.loop_turn", "a turn of a loop over pieces: counter, bounds, addresses"),
+      time("host.loop_level", "beginning a loop over pieces, and leaving it"),
+      time("host.translation", "looking up where a neighbour's address lies"),
+  };
+  return all;
+}
+
+const std::vector<ParameterInfo>& card_parameters() {
+  static const std::vector<ParameterInfo> host = {
       {"topology", "topology", "how nodes are connected"},
       {"ranks_per_node", "count", "cores of a node, one rank each"},
       {"host.call", "time", "entering one operation of the library"},
@@ -25,11 +36,14 @@ const std::vector<ParameterInfo>& card_parameters() {
       {"host.system_call", "time", "an empty system call"},
       {"host.registration", "time", "registering memory with the card, whatever its length"},
       {"host.registration_per_page", "time", "registering memory with the card, for each page"},
+  };
+  static const std::vector<ParameterInfo> links = {
       {"link.bandwidth", "bandwidth", "one link, in one direction"},
       {"link.latency", "time", "one hop: router and wire"},
       {"link.buffer", "count", "packets held by one input and virtual channel"},
       {"link.header", "bytes", "added to each packet on the wire: framing, header, checksum"},
   };
+  static const std::vector<ParameterInfo> all = joined({host, piece_parameters(), links});
   return all;
 }
 

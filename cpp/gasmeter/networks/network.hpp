@@ -23,6 +23,7 @@ struct ParameterInfo {
   std::string kind;  // what it is and is written in: time, bandwidth, size, bytes, count; topology is text
   std::string summary;
   std::string unit = {};  // of a device that alone depends on it; empty: what stands before the dot of the key
+  bool optional = false;  // a machine that does not state it has no such cost
 
   [[nodiscard]] std::string of_unit() const { return unit.empty() ? key.substr(0, key.find('.')) : unit; }
 };

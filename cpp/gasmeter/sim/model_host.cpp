@@ -11,14 +11,14 @@ void ModelHost::move_carefully(Step step, SimTime time) {
   if (Tracer* const tracer = engine().tracer()) tracer->worked(rank_->rank, step, begin, rank_->clock);
 }
 
-void ModelHost::copy_carefully(void* to, const void* from, Bytes bytes) {
+void ModelHost::copy_carefully(const conduit::Price& price, void* to, const void* from, Bytes bytes) {
   synchronise();
   const SimTime begin = rank_->clock;
   if (bytes != 0) std::memcpy(to, from, bytes);
-  pay_copy(bytes);
+  pay_copy(price, bytes);
   Tracer* const tracer = engine().tracer();
   if (tracer == nullptr) return;
-  const SimTime alone = begin + rank_->prices->copy.of(bytes);
+  const SimTime alone = begin + price.of(bytes);
   tracer->worked(rank_->rank, Step::copy, begin, alone);
   tracer->worked(rank_->rank, Step::queue, alone, rank_->clock);  // for the node's memory
 }

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "gasmeter/base/platform.hpp"
+#include "gasmeter/base/rows.hpp"
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/conduit/host.hpp"
 #include "gasmeter/sim/engine.hpp"
@@ -29,13 +30,13 @@ class ModelHost {
   [[nodiscard]] SimTime idled() const { return rank_->idled; }  // of that, what idle() has taken
 
   // The bytes move at the start of the copy; into memory that others see only after synchronise().
-  GASMETER_INLINE void copy(void* to, const void* from, Bytes bytes) {
-    if (GASMETER_UNLIKELY(rank_->careful)) {
-      copy_carefully(to, from, bytes);
-      return;
-    }
-    if (bytes != 0) std::memcpy(to, from, bytes);
-    pay_copy(bytes);
+  GASMETER_INLINE void copy(void* to, const void* from, Bytes bytes) { copy_at(rank_->prices->copy, to, from, bytes); }
+  // Of one piece of a transfer of many, which costs less than a copy that is called for, where the machine says so.
+  GASMETER_INLINE void copy_piece(void* to, const void* from, Bytes bytes) {
+    const conduit::HostPrices& prices = *rank_->prices;
+    const conduit::Price& piece = prices[conduit::PrivatePrice::piece_copy];
+    if (bytes <= kElementCopy) rank_->charges.add(conduit::PrivatePrice::piece_copy);
+    copy_at(bytes <= kElementCopy && piece.fixed.ps != 0 ? piece : prices.copy, to, from, bytes);
   }
   GASMETER_INLINE void charge(conduit::PrivatePrice price, Bytes bytes = 0) {
     const conduit::Price& paid = (*rank_->prices)[price];
@@ -107,25 +108,32 @@ class ModelHost {
   void describe_wait(const char* what) { engine().describe_wait(rank_->rank, what); }
 
  private:
-  GASMETER_INLINE void pay_copy(Bytes bytes) {
-    const conduit::HostPrices& prices = *rank_->prices;
+  GASMETER_INLINE void copy_at(const conduit::Price& price, void* to, const void* from, Bytes bytes) {
+    if (GASMETER_UNLIKELY(rank_->careful)) {
+      copy_carefully(price, to, from, bytes);
+      return;
+    }
+    if (bytes != 0) std::memcpy(to, from, bytes);
+    pay_copy(price, bytes);
+  }
+  GASMETER_INLINE void pay_copy(const conduit::Price& price, Bytes bytes) {
     rank_->charges.add_copy();
-    rank_->clock += prices.copy.of(bytes);
-    if (GASMETER_UNLIKELY(bytes >= prices.memory_from)) wait_for_memory(bytes);
+    rank_->clock += price.of(bytes);
+    if (GASMETER_UNLIKELY(bytes >= rank_->prices->memory_from)) wait_for_memory(price, bytes);
   }
   // Ranks of a node that copy at once share its memory's bandwidth.
-  void wait_for_memory(Bytes bytes) {
+  void wait_for_memory(const conduit::Price& price, Bytes bytes) {
     rank_->charges.add_memory();
     if (rank_->prices->memory_per_byte_fs == 0) return;
     const SimTime alone = rank_->clock;
-    const SimTime start = alone - rank_->prices->copy.of(bytes);
+    const SimTime start = alone - price.of(bytes);
     rank_->clock = start;
     synchronise();
     rank_->clock = std::max(alone, engine().use_memory(rank_->node, start, bytes));
   }
   // Of a rank that is strict or traced: synchronises before the price (a shared one always does, so that it is early
   // enough for either), and tells the tracer.
-  void copy_carefully(void* to, const void* from, Bytes bytes);
+  void copy_carefully(const conduit::Price& price, void* to, const void* from, Bytes bytes);
   void move_carefully(Step step, SimTime time);
   void mark_carefully(Mark which);
 

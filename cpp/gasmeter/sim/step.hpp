@@ -10,7 +10,7 @@ namespace gasmeter::sim {
 enum class Step : std::uint8_t {
   inject,        // entering the library
   header,        // packing header and arguments
-  copy,          // payload from memory to memory
+  copy,          // payload from memory to memory, and the loops around pieces of it
   doorbell,      // telling the device, or the neighbour's ring
   driver,        // the operating system's share, on the rank's core or beside it
   system_call,   // entering the kernel
@@ -18,6 +18,7 @@ enum class Step : std::uint8_t {
   registration,  // pinning memory
   two_sided,     // request objects and envelopes of a two-sided layer
   match,         // its matching
+  translate,     // looking up where a neighbour's address lies here
   poll,          // looking for what has come, and taking it
   dispatch,      // finding and calling the handler
   handler,       // what a handler does beside its reply
@@ -52,6 +53,12 @@ enum class Step : std::uint8_t {
       return Step::two_sided;
     case conduit::PrivatePrice::match:
       return Step::match;
+    case conduit::PrivatePrice::piece_copy:
+    case conduit::PrivatePrice::loop_turn:
+    case conduit::PrivatePrice::loop_level:
+      return Step::copy;
+    case conduit::PrivatePrice::translation:
+      return Step::translate;
     default:
       return Step::unknown;
   }

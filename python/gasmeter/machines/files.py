@@ -58,7 +58,7 @@ def read_machine(text: str, name: str) -> Machine:
     Returns
     -------
     Machine
-        With every parameter of its network.
+        With every parameter of its network, optional ones if something says them.
 
     Raises
     ------
@@ -80,12 +80,14 @@ def _read(text: str, name: str, above: tuple[str, ...]) -> Machine:
     parameters = {parameter.key: parameter for parameter in _known()[network]}
     own = _entries(content, where, parameters)
     said = {**({} if shared is None else _read_hosts(shared, where)), **own}
-    missing = [key for key in parameters if key not in said and (below is None or key not in below)]
+    absent = {key for key in parameters if key not in said and (below is None or key not in below)}
+    missing = [key for key in parameters if key in absent and not parameters[key].optional]
     if missing:
         raise UsageError(f"{where}: {', '.join(missing)} missing; allowed: every parameter of network {network}", name)
     numbers = [
         below[key] if below is not None and key not in said else _read_number(parameter, *said[key])
         for key, parameter in parameters.items()
+        if key not in absent
     ]
     return Machine(name, network, summary, tuple(numbers))
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from gasmeter.catalogue import declared
 from gasmeter.errors import UsageError, unknown
 from gasmeter.machines import hardware
 from gasmeter.units import QUANTITIES, parse_quantity, quantity_text
@@ -117,7 +118,7 @@ class Machine:
     summary : str
         One line for people.
     numbers : tuple of Number
-        All parameters of the network, in the order they are listed.
+        The parameters of the network, in the order they are listed; optional ones that nothing says are not there.
     """
 
     name: str
@@ -153,7 +154,7 @@ class Machine:
         Returns
         -------
         Machine
-            A new value; this one is unchanged.
+            A new value; this one is unchanged. An optional parameter of its network may be given that it has not.
 
         Raises
         ------
@@ -165,16 +166,20 @@ class Machine:
         >>> machine("extoll").with_(link_bandwidth="1250 MB/s").label
         'extoll+link.bandwidth=1.25 GB/s'
         """
-        keys = {number.key for number in self.numbers}
-        spelt = {key.replace(".", "_"): key for key in keys}
+        said, unsaid = {number.key: number for number in self.numbers}, _unsaid(self.network)
+        known = {**said, **{key: number for key, number in unsaid.items() if key not in said}}
+        spelt = {key.replace(".", "_"): key for key in known}
         wanted: dict[str, Number] = {}
         for name, value in [*(changes or {}).items(), *named.items()]:
-            key = name if name in keys else spelt.get(name, name)
-            number = self[key]
+            key = name if name in known else spelt.get(name, name)
+            if key not in known:
+                raise unknown(f"parameter of machine {self.name}", key, known, WHERE)
             if key in wanted:
                 raise UsageError(f"{key} of machine {self.name} is given twice; allowed: once", str(value))
-            wanted[key] = _override(number, value, f"{key} of machine {self.name}")
-        return replace(self, numbers=tuple(wanted.get(number.key, number) for number in self.numbers))
+            wanted[key] = _override(known[key], value, f"{key} of machine {self.name}")
+        now = {**said, **wanted}
+        order = [parameter.key for parameter in declared().networks[self.network].parameters]
+        return replace(self, numbers=tuple(now[key] for key in order if key in now and now[key] != unsaid.get(key)))
 
     def overrides(self) -> dict[str, str]:
         """Return what differs from the machine's file.
@@ -269,6 +274,15 @@ class Machine:
         """
         numbers = self.numbers if keys is None else [self[key] for key in keys]
         return hardware.tainted_by(name for number in numbers for name in number.hardware)
+
+
+def _unsaid(network: str) -> dict[str, Number]:
+    """Return a network's optional parameters as a machine has them that says nothing of them."""
+    return {
+        parameter.key: Number(parameter.key, parameter.kind, "nothing", 0.0, "no such cost", "high")
+        for parameter in declared().networks[network].parameters
+        if parameter.optional
+    }
 
 
 def number_value(given: object, kind: str, what: str) -> float | str:

@@ -68,7 +68,8 @@ def _apart_from_machine(point: Point) -> dict[str, Any]:
 
 def _moved(own: Machine, base: Machine) -> set[str]:
     """Return the numbers in which two variants of a machine differ."""
-    return {number.key for number, other in zip(own.numbers, base.numbers, strict=True) if number.value != other.value}
+    numbers, others = own.values(), base.values()
+    return {key for key in {**numbers, **others} if numbers.get(key) != others.get(key)}
 
 
 def _is_refused(point: Point) -> bool:

@@ -16,7 +16,7 @@ __all__ = ["draw_steps"]
 _ORDER = (
     "inject", "header", "copy", "doorbell", "system call", "lock", "registration", "two-sided", "match", "driver",
     "device", "queue", "wire", "hop", "timer", "poll", "dispatch", "handler",
-    "stall", "work",
+    "stall", "work", "translate",
 )  # fmt: skip
 _FEW = 0.005  # of any bar: what is less has no colour of its own
 

@@ -41,7 +41,7 @@ TEST_CASE("a_charge_is_of_its_price_alone") {
 TEST_CASE("keys_of_a_host_are_unused_until_something_is_charged_by_them") {
   Charges charges;
   const std::vector<std::string> all = uncharged_host_keys(charges);
-  CHECK(all.size() == 18);
+  CHECK(all.size() == 22);
   CHECK_FALSE(names(all, "host.pio_bandwidth"));  // devices read it, too
   const auto gone = [&] {
     std::vector<std::string> used;
@@ -62,6 +62,14 @@ TEST_CASE("keys_of_a_host_are_unused_until_something_is_charged_by_them") {
   charges = {};
   charges.add(SharedPrice::registration);
   CHECK(gone() == std::vector<std::string>{"host.registration", "host.registration_per_page"});
+  charges = {};
+  charges.add(PrivatePrice::piece_copy);
+  charges.add(PrivatePrice::loop_turn);
+  CHECK(gone() == std::vector<std::string>{"host.piece_copy", "host.loop_turn"});
+  charges = {};
+  charges.add(PrivatePrice::loop_level);
+  charges.add(PrivatePrice::translation);
+  CHECK(gone() == std::vector<std::string>{"host.loop_level", "host.translation"});
   charges = {};
   charges.add_copy();
   charges.add_memory();

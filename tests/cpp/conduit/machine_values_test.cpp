@@ -38,6 +38,16 @@ TEST_CASE("values_are_read_in_the_units_of_the_model") {
   machine.check_all_used();
 }
 
+TEST_CASE("what_a_machine_need_not_state_is_nothing_without_it") {
+  MachineValues machine("toy", {{"turn", 2e-9}, {"long", 1.1e-3}, {"none", 0.0}, {"word", "fast"}});
+  CHECK(machine.time_if_stated("turn").ps == 2'000);
+  CHECK(machine.time_if_stated("level").ps == 0);
+  CHECK(names(refusal([&] { return machine.time_if_stated("long"); }), "long is too long for what there is much of"));
+  CHECK(names(refusal([&] { return machine.time_if_stated("none"); }), "none of 0 s"));
+  CHECK(names(refusal([&] { return machine.time_if_stated("word"); }), "word is 'fast'; a number is needed"));
+  machine.check_all_used();
+}
+
 TEST_CASE("what_is_missing_or_out_of_range_is_named") {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   MachineValues machine("toy", {{"zero", 0.0},
@@ -95,7 +105,11 @@ TEST_CASE("host_prices_take_every_key_of_the_host") {
                                 {"host.lock", 35e-9},
                                 {"host.system_call", 0.15e-6},
                                 {"host.registration", 3.5e-6},
-                                {"host.registration_per_page", 0.4096e-6}});
+                                {"host.registration_per_page", 0.4096e-6},
+                                {"host.piece_copy", 3e-9},
+                                {"host.loop_turn", 2e-9},
+                                {"host.loop_level", 7e-9},
+                                {"host.translation", 11e-9}});
   const HostPrices prices = host_prices(machine);
   machine.check_all_used();
   CHECK(prices[PrivatePrice::poll_miss].of(0).ps == 3'500);
@@ -111,6 +125,10 @@ TEST_CASE("host_prices_take_every_key_of_the_host") {
   CHECK(prices[SharedPrice::registration].of(2 * kPageBytes).ps == 3'500'000 + 2 * 409'600);
   CHECK(prices[SharedPrice::deregistration].of(2 * kPageBytes).ps == 0);  // of a device's own keys
   CHECK(prices.copy.of(1000).ps == 409'000);
+  CHECK(prices[PrivatePrice::piece_copy].of(8).ps == 3'000 + 8 * 400);
+  CHECK(prices[PrivatePrice::loop_turn].of(5).ps == 5 * 2'000);
+  CHECK(prices[PrivatePrice::loop_level].of(3).ps == 3 * 7'000);
+  CHECK(prices[PrivatePrice::translation].of(2).ps == 2 * 11'000);
   CHECK(prices.memory_per_byte_fs == 50'000);
   CHECK(prices[SharedPrice::nic_post].of(8).ps == 0);
 }

@@ -75,7 +75,7 @@ def test_a_machine_is_a_value_of_numbers():
     assert hash(gm.machine("extoll")) == hash(extoll)
     assert extoll.values()["link.bandwidth"] == 625e6
     assert extoll.values()["topology"] == extoll.topology == "mesh3d:4x4x4"
-    assert list(extoll.values()) == [parameter.key for parameter in PARAMETERS["extoll"]]
+    assert list(extoll.values()) == [parameter.key for parameter in PARAMETERS["extoll"] if not parameter.optional]
     assert json.loads(json.dumps(extoll.effective())) == extoll.effective()
     with pytest.raises(AttributeError):
         extoll.name = "other"
@@ -107,6 +107,30 @@ def test_keys_are_spelt_with_dots_or_underscores():
     assert len(set(ways)) == 1
     with pytest.raises(UsageError, match=r"^link.bandwidth of machine extoll is given twice; allowed: once$"):
         extoll.with_({"link.bandwidth": "1 GB/s"}, link_bandwidth="2 GB/s")
+
+
+def test_a_machine_need_not_say_what_is_optional_and_may_be_given_it():
+    extoll = gm.machine("extoll")
+    assert "host.loop_turn" not in extoll
+    turning = extoll.with_(host_loop_turn="2 ns")
+    assert turning.values() == {**extoll.values(), "host.loop_turn": 2e-9}
+    assert turning.label == "extoll+host.loop_turn=2 ns"
+    assert gm.machine(turning.label) == turning
+    assert list(turning.values()) == [key.key for key in PARAMETERS["extoll"] if key.key in turning]
+    assert turning["host.loop_turn"].source == "given; the machine's file says nothing (no such cost)"
+    assert turning.with_(host_loop_turn="3 ns").values()["host.loop_turn"] == 3e-9
+    assert turning.with_(host_loop_turn="0 ns") == extoll
+    with pytest.raises(UsageError, match=r"^host.loop_turn of machine extoll: '2' has no unit; allowed: a time in"):
+        extoll.with_(host_loop_turn=2)
+
+
+def test_a_file_may_say_what_is_optional(tmp_path):
+    entry = 'value = "2 ns"\nlow = "1 ns"\nhigh = "4 ns"\nconfidence = "low"\nsource = "estimate: a round number"\n'
+    text = f'base = "ideal"\nsummary = "a toy"\n[host.loop_turn]\n{entry}'
+    found = read_machine(text, "turning")
+    assert found.values() == {**gm.machine("ideal").values(), "host.loop_turn": 2e-9}
+    (tmp_path / "turning.toml").write_text(text)
+    assert gm.machine(str(tmp_path / "turning.toml"))["host.loop_turn"].estimate
 
 
 @pytest.mark.parametrize("network", sorted(PARAMETERS))

@@ -56,6 +56,12 @@ bool Vis<H>::direct(Rank rank, const Transfer& transfer, const Call& call) {
   return true;
 }
 
+// GASNet-1 looks up each piece's; here one says how far all others are.
+template <class H>
+Bytes Vis<H>::translations(Bytes pieces) const {
+  return settings_.implementation == vis::Implementation::gasnet1 ? pieces : 1;
+}
+
 // On a modelled host the two implementations differ in the shape alone: GASNet-1's keeps its levels.
 template <class H>
 void Vis<H>::direct_shape(Rank rank, const vis::Shape& given, bool is_put) {
@@ -72,6 +78,7 @@ void Vis<H>::direct_shape(Rank rank, const vis::Shape& given, bool is_put) {
       return;
     }
   }
+  vis::charge_translations(host, translations(given.pieces()));
   vis::Shape shape = given;
   shape.peer += shift;
   vis::copy_shape(host, shape, is_put);
@@ -96,9 +103,13 @@ void Vis<H>::direct_lists(Rank rank, const Transfer& transfer, bool is_put) {
       return;
     }
   }
+  Bytes pieces = 0;
   vis::for_pairs(self, peer, [&](std::byte* here, std::byte* there, Bytes bytes) {
-    is_put ? host.copy(there + shift, here, bytes) : host.copy(here, there + shift, bytes);
+    is_put ? vis::copy_piece(host, there + shift, here, bytes) : vis::copy_piece(host, here, there + shift, bytes);
+    ++pieces;
   });
+  vis::charge_loop(host, pieces);
+  vis::charge_translations(host, translations(pieces));
 }
 
 }  // namespace gasmeter::core

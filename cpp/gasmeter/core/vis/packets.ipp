@@ -17,6 +17,8 @@
 namespace gasmeter::core {
 
 using conduit::OperationId;
+using vis::charge_loop;
+using vis::copy_piece;
 using vis::Implementation;
 using vis::kGetList;
 using vis::kGetShape;
@@ -221,11 +223,7 @@ bool Vis<H>::put_lists_packed(Rank rank, const Transfer& transfer, const Call& c
     const auto fill = [&](std::byte* to) {
       if (note.bytes != 0) ep_.host().copy(to, note.payload, note.bytes);
       write_list(ep_.host(), {to + before, share.uniform}, transfer.peer, there, share);
-      std::byte* at = to + before + wire;
-      for_pieces(transfer.self, here, share.data, [&](const std::byte* from, Bytes bytes) {
-        ep_.host().copy(at, from, bytes);
-        at += bytes;
-      });
+      pack(ep_.host(), transfer.self, here, share.data, to + before + wire);
     };
     if (!send_medium(rank, kPutList, before + wire + share.data, call.flags, id, fill, static_cast<std::int32_t>(id),
                      static_cast<std::int32_t>(share.entries), static_cast<std::int32_t>(share.uniform),
@@ -308,8 +306,9 @@ void Vis<H>::on_put_list(Token<H>& token) {
   const std::byte* data = expect_list(message, list, entries, token.size() - padded(note), bytes);
   message.expect(bytes == static_cast<Bytes>(payload + token.size() - data), "its pieces are not what it carries");
   host.synchronise();  // neighbours can see the destination
+  charge_loop(host, entries);
   list.read(entries, [&](std::byte* to, Bytes piece) {
-    host.copy(to, data, piece);
+    copy_piece(host, to, data, piece);
     data += piece;
   });
   if (message.word(3) != 0) complete_at_peer(token, message.word(3), payload, note);
@@ -429,8 +428,9 @@ void Vis<H>::on_get_list(Token<H>& token) {
   message.expect(bytes <= token.max_reply_medium(kReplyArguments), "it asks for more than a reply holds");
   const auto fill = [&](std::byte* to) {
     WireList walk = list;
+    charge_loop(host, entries);
     walk.read(entries, [&](const std::byte* from, Bytes piece) {
-      host.copy(to, from, piece);
+      copy_piece(host, to, from, piece);
       to += piece;
     });
   };
@@ -460,12 +460,8 @@ void Vis<H>::on_list_reply(Token<H>& token) {
   const typename GetState::Hold state(static_cast<GetState*>(message.claim_landing(token.size())));
   ListPlace place{message.wide(3), message.wide(5)};
   message.expect(place.is_before(state->list, token.size()), "it is of pieces that were not asked for");
-  const auto* from = static_cast<const std::byte*>(token.payload());
   host.synchronise();  // neighbours may see the destination
-  for_pieces(state->list, place, token.size(), [&](std::byte* to, Bytes bytes) {
-    host.copy(to, from, bytes);
-    from += bytes;
-  });
+  unpack(host, state->list, place, token.size(), static_cast<const std::byte*>(token.payload()));
   message.complete_operation();
 }
 

@@ -10,11 +10,51 @@
 #include <span>
 #include <utility>
 
+#include "gasmeter/base/platform.hpp"
 #include "gasmeter/base/rows.hpp"
 #include "gasmeter/base/units.hpp"
+#include "gasmeter/conduit/host.hpp"
 #include "gasmeter/core/vis/shape.hpp"
 
 namespace gasmeter::core::vis {
+
+// A copy of one piece.
+template <class H>
+GASMETER_INLINE void copy_piece(H& host, void* to, const void* from, Bytes bytes) {
+  if constexpr (H::kModelled) {
+    host.copy_piece(to, from, bytes);
+  } else {
+    host.copy(to, from, bytes);
+  }
+}
+
+// What the loops take that walk through pieces [first, last] of a nest; level i has count(i) turns, 0 is the innermost.
+// Each turn of a loop, and each of its beginnings: one for every turn of the loop around it.
+template <class H, class Count>
+void charge_loops(H& host, std::uint32_t levels, Bytes first, Bytes last, Count&& count) {
+  if constexpr (H::kModelled) {
+    if (levels == 0) return;
+    const Bytes innermost = last - first + 1;
+    Bytes turns = 0;
+    Bytes below = 1;
+    for (std::uint32_t i = 0; i < levels; ++i) {
+      turns += last / below - first / below + 1;
+      below *= count(i);
+    }
+    host.charge(conduit::PrivatePrice::loop_turn, turns);
+    host.charge(conduit::PrivatePrice::loop_level, turns - innermost + 1);
+  }
+}
+// Of one loop.
+template <class H>
+void charge_loop(H& host, Bytes pieces) {
+  if (pieces != 0) charge_loops(host, 1, 0, pieces - 1, [&](std::uint32_t) { return pieces; });
+}
+// Addresses of a neighbour that are looked up.
+template <class H>
+void charge_translations(H& host, Bytes addresses) {
+  if constexpr (H::kModelled) host.charge(conduit::PrivatePrice::translation, addresses);
+}
 
 // Copies at the host's price: by piece where copies have one, in rows where they are the work itself.
 template <class H>
@@ -25,11 +65,11 @@ void copy_plane(H& host, std::byte* to, const std::byte* from, Bytes piece, cons
       for (Bytes j = 0; j < inner.count; ++j) {
         const auto row = static_cast<std::ptrdiff_t>(i);
         const auto column = static_cast<std::ptrdiff_t>(j);
-        host.copy(to + row * outer.to + column * inner.to, from + row * outer.from + column * inner.from, piece);
+        host.copy_piece(to + row * outer.to + column * inner.to, from + row * outer.from + column * inner.from, piece);
       }
     }
   } else {
-    copy_plane(to, from, piece, inner, outer);
+    gasmeter::copy_plane(to, from, piece, inner, outer);
   }
 }
 
@@ -107,7 +147,15 @@ struct StridedSide {
 };
 
 template <class H>
+void charge_loops(H& host, const StridedSide& side, Bytes start, Bytes bytes) {
+  if (bytes == 0) return;
+  charge_loops(host, side.levels, start / side.element, (start + bytes - 1) / side.element,
+               [&](std::uint32_t i) { return side.level[i].count; });
+}
+
+template <class H>
 void pack(H& host, const StridedSide& side, Bytes start, Bytes bytes, std::byte* to) {
+  charge_loops(host, side, start, bytes);
   side.rows(start, bytes, [&](const std::byte* from, std::ptrdiff_t stride, Bytes count, Bytes piece) {
     copy_plane(host, to, from, piece, {count, static_cast<std::ptrdiff_t>(piece), stride});
     to += count * piece;
@@ -116,6 +164,7 @@ void pack(H& host, const StridedSide& side, Bytes start, Bytes bytes, std::byte*
 
 template <class H>
 void unpack(H& host, const StridedSide& side, Bytes start, Bytes bytes, const std::byte* from) {
+  charge_loops(host, side, start, bytes);
   side.rows(start, bytes, [&](std::byte* to, std::ptrdiff_t stride, Bytes count, Bytes piece) {
     copy_plane(host, to, from, piece, {count, stride, static_cast<std::ptrdiff_t>(piece)});
     from += count * piece;
@@ -129,6 +178,7 @@ void unpack(H& host, const StridedSide& side, Bytes start, Bytes bytes, const st
 // From one side's pieces to the other's at once.
 template <class H>
 void copy_shape(H& host, const Shape& shape, bool to_peer) {
+  charge_loops(host, shape.levels, 0, shape.pieces() - 1, [&](std::uint32_t i) { return shape.level[i].count; });
   std::byte* to = to_peer ? shape.peer : shape.self;
   const std::byte* from = to_peer ? shape.self : shape.peer;
   const auto step = [&](std::uint32_t i) { return i < shape.levels ? step_of(shape.level[i], to_peer) : RowStep{}; };
@@ -215,6 +265,27 @@ void for_pieces(const ListSide& list, ListPlace& place, Bytes bytes, F&& f) {
     place.offset += run;
     bytes -= run;
   }
+}
+
+template <class H>
+void pack(H& host, const ListSide& list, ListPlace& place, Bytes bytes, std::byte* to) {
+  Bytes pieces = 0;
+  for_pieces(list, place, bytes, [&](const std::byte* from, Bytes piece) {
+    copy_piece(host, to, from, piece);
+    to += piece;
+    ++pieces;
+  });
+  charge_loop(host, pieces);
+}
+template <class H>
+void unpack(H& host, const ListSide& list, ListPlace& place, Bytes bytes, const std::byte* from) {
+  Bytes pieces = 0;
+  for_pieces(list, place, bytes, [&](std::byte* to, Bytes piece) {
+    copy_piece(host, to, from, piece);
+    from += piece;
+    ++pieces;
+  });
+  charge_loop(host, pieces);
 }
 
 // f(self's address, peer's address, bytes) for every run that is contiguous at both sides.

@@ -188,6 +188,7 @@ class Vis {
   bool get_piece(Rank rank, void* to, const void* from, Bytes bytes, const Call& call, conduit::OperationId id);
 
   // Of direct().
+  [[nodiscard]] Bytes translations(Bytes pieces) const;
   void direct_shape(Rank rank, const vis::Shape& given, bool is_put);
   void direct_lists(Rank rank, const Transfer& transfer, bool is_put);
 

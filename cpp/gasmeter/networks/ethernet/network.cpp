@@ -11,6 +11,7 @@
 #include "gasmeter/networks/ethernet/invented_machine.hpp"
 #include "gasmeter/networks/ethernet/raw/programs.hpp"
 #include "gasmeter/networks/installation.hpp"
+#include "gasmeter/networks/machine_parameters.hpp"
 #include "gasmeter/networks/registry.hpp"
 
 namespace gasmeter::networks {
@@ -84,7 +85,7 @@ class Machine final : public ModelledMachine {
 };
 
 const std::vector<ParameterInfo>& parameters() {
-  static const std::vector<ParameterInfo> all = {
+  static const std::vector<ParameterInfo> host = {
       {"topology", "topology", "how nodes are connected"},
       {"ranks_per_node", "count", "cores of a node, one rank each"},
       {"host.call", "time", "entering one operation of the library"},
@@ -100,6 +101,8 @@ const std::vector<ParameterInfo>& parameters() {
       {"host.line_store", "time", "storing a cache line that another rank reads"},
       {"host.line_transfer", "time", "loading a cache line that another rank wrote"},
       {"host.caches_off", "count", "so many times as long takes all software with option caches=false"},
+  };
+  static const std::vector<ParameterInfo> own = {
       {"link.bandwidth", "bandwidth", "one link, in one direction"},
       {"link.latency", "time", "one hop: half of a switch, and a cable"},
       {"link.buffer", "count", "packets held by one input of a switch"},
@@ -118,6 +121,7 @@ const std::vector<ParameterInfo>& parameters() {
       {"kernel.send_buffer", "size", "of a socket: bytes that have not left"},
       {"kernel.receive_buffer", "size", "of a socket: datagrams that wait; more are lost"},
   };
+  static const std::vector<ParameterInfo> all = joined({host, piece_parameters(), own});
   return all;
 }
 

@@ -1,6 +1,7 @@
 #include "gasmeter/networks/ideal/ideal_network.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -22,7 +23,21 @@ void add_registration(conduit::HostPrices& prices) {
   prices[SharedPrice::deregistration] = {{500'000}, 25'000};
 }
 
+// In ns, at most ten to the `digits`.
+SimTime time_option(const bench::Settings& settings, const char* name, int digits) {
+  const double ns = settings.number(name);
+  if (ns >= 0 && ns <= std::pow(10.0, digits)) return SimTime::from_ns(ns);
+  throw UsageError("option '" + std::string(name) + "=" + settings.text(name) + "': 0 to 1e" + std::to_string(digits) +
+                   " ns are allowed");
+}
+
 }  // namespace
+
+conduit::HostPrices with_piece_prices(conduit::HostPrices prices, const bench::Settings& settings) {
+  const auto time = [&settings](const char* name) { return time_option(settings, name, 6); };
+  conduit::add_piece_prices(prices, {time("piece_copy"), time("loop_turn"), time("loop_level"), time("translation")});
+  return prices;
+}
 
 conduit::HostPrices ideal_prices() {
   conduit::HostPrices prices;
@@ -59,11 +74,7 @@ IdealParameters IdealParameters::from(conduit::MachineValues& machine) {
 }
 
 IdealEffects IdealEffects::from(const bench::Settings& settings) {
-  const auto time = [&settings](const char* name) {
-    const double ns = settings.number(name);
-    if (ns >= 0 && ns <= 1e9) return SimTime::from_ns(ns);
-    throw UsageError("option '" + std::string(name) + "=" + settings.text(name) + "': 0 to 1e9 ns are allowed");
-  };
+  const auto time = [&settings](const char* name) { return time_option(settings, name, 9); };
   IdealEffects effects;
   effects.interrupt = time("interrupt");
   effects.other_core = settings.text("interrupts") == "other";

@@ -46,6 +46,9 @@ struct IdealEffects {
 // Takes the keys host.*.
 [[nodiscard]] conduit::HostPrices ideal_prices(conduit::MachineValues& machine);
 
+// With the options piece_copy, loop_turn, loop_level and translation; 0 leaves what is there.
+[[nodiscard]] conduit::HostPrices with_piece_prices(conduit::HostPrices prices, const bench::Settings& settings);
+
 struct NicCounters {
   std::uint64_t sent = 0;
   std::uint64_t taken = 0;

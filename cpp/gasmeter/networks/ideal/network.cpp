@@ -8,6 +8,7 @@
 #include "gasmeter/networks/ideal/ideal_conduit.hpp"
 #include "gasmeter/networks/ideal/raw/programs.hpp"
 #include "gasmeter/networks/installation.hpp"
+#include "gasmeter/networks/machine_parameters.hpp"
 #include "gasmeter/networks/registry.hpp"
 
 namespace gasmeter::networks {
@@ -76,7 +77,7 @@ class Machine final : public ModelledMachine {
                        std::to_string(settings_.ranks) + ", the number of ranks");
     }
     options.nodes = static_cast<unsigned>(nodes);
-    options.prices = prices_;
+    options.prices = with_piece_prices(prices_, settings_);
     return options;
   }
   std::unique_ptr<ModelledNetwork> make_network(sim::Engine& engine) const override {
@@ -100,7 +101,11 @@ void register_ideal(Registry& registry) {
       {"interrupts", "choice", "rank", "", {"rank", "other"}, "whose core: the rank's, or one that runs no rank"},
       {"handlers", "choice", "poll", "", {"poll", "interrupt"}, "whether a rank that computes handles what comes"},
       {"poll", "float", "0", "ns", {}, "a poll that finds nothing costs so much more"},
-      {"load", "float", "0", "ns", {}, "taking a packet stalls the core for so long"}};
+      {"load", "float", "0", "ns", {}, "taking a packet stalls the core for so long"},
+      {"piece_copy", "float", "0", "ns", {}, "a piece of up to 64 B of many, in place of a copy's start; 0: that"},
+      {"loop_turn", "float", "0", "ns", {}, "a turn of a loop over pieces"},
+      {"loop_level", "float", "0", "ns", {}, "beginning a loop over pieces"},
+      {"translation", "float", "0", "ns", {}, "looking up where a neighbour's address lies"}};
   std::vector<OptionInfo> options = raw_options;
   options.push_back({"medium", "int", "4096", "B", {}, "largest Medium; a Long has up to 4096"});
   options.push_back({"put",
@@ -118,7 +123,7 @@ void register_ideal(Registry& registry) {
                 .conduits = {{"ideal", "a toy modelled network with LogGP costs, in exact virtual time", options}},
                 .raw_options = raw_options,
                 .raw = listed(raw::programs())};
-  entry.parameters = {
+  const std::vector<ParameterInfo> host = {
       {"host.call", "time", "entering one operation of the library"},
       {"host.header_build", "time", "packing a message header and its arguments"},
       {"host.dispatch", "time", "handler table look-up and the call"},
@@ -130,12 +135,15 @@ void register_ideal(Registry& registry) {
       {"host.line_transfer", "time", "loading a cache line that another rank wrote"},
       {"host.nic_post", "time", "handing one packet to the network (LogGP's o of the sender)"},
       {"host.nic_take", "time", "taking one packet from the network (LogGP's o of the receiver)"},
+  };
+  const std::vector<ParameterInfo> nic = {
       {"nic.latency", "time", "from the last byte's leaving to its arrival (L)"},
       {"nic.gap", "time", "pause of a NIC after a packet, on either side (g)"},
       {"nic.bandwidth", "bandwidth", "bytes on the wire (1 / G)"},
       {"nic.send_slots", "count", "packets of one rank that are prepared or have not left yet"},
       {"nic.reply_slots", "count", "of these, kept for replies"},
   };
+  entry.parameters = joined({host, piece_parameters(), nic});
   entry.make = [](const ModelledJob& job) -> std::unique_ptr<ModelledMachine> {
     return std::make_unique<Machine>(job);
   };
@@ -166,6 +174,11 @@ void register_ideal(Registry& registry) {
        .family = "effects",
        .options = {{"interrupt", "70"}, {"interrupts", "other"}, {"load", "110"}},
        .trials = {{Trial::compared}},
+       .repeats = true},
+      {.name = "pieces, loops and translations",
+       .family = "effects",
+       .options = {{"piece_copy", "3"}, {"loop_turn", "2"}, {"loop_level", "7"}, {"translation", "11"}},
+       .trials = {{Trial::compared}, {Trial::third_refused}},
        .repeats = true},
   };
   entry.needs_machine = false;

@@ -333,7 +333,7 @@ TEST_CASE("rows of every size move those bytes and no other") {
           }
         }
       }
-      copy_plane(to.data(), from.data(), piece, {count, step + 3, 2 * step}, {2, 5000, 4000});
+      gasmeter::copy_plane(to.data(), from.data(), piece, {count, step + 3, 2 * step}, {2, 5000, 4000});
       REQUIRE(to == expected);
       std::vector<void*> at(count);
       std::vector<void*> source(count);
@@ -345,6 +345,45 @@ TEST_CASE("rows of every size move those bytes and no other") {
       copy_indexed({at.data()}, {source.data()}, piece, count);
       REQUIRE(to == expected);
     }
+  }
+}
+
+// Counts what it is charged.
+struct CountingHost {
+  static constexpr bool kModelled = true;
+  void charge(conduit::PrivatePrice price, Bytes times) {
+    (price == conduit::PrivatePrice::loop_turn ? turns : begins) += times;
+  }
+  Bytes turns = 0;
+  Bytes begins = 0;
+};
+
+TEST_CASE("loops are charged as one who steps through them counts") {
+  std::mt19937_64 random(11);
+  for (int round = 0; round < 2000; ++round) {
+    std::array<Bytes, 5> counts;
+    for (Bytes& count : counts) count = 1 + random() % 4;
+    const auto levels = static_cast<std::uint32_t>(random() % 6);
+    Bytes all = 1;
+    for (std::uint32_t i = 0; i < levels; ++i) all *= counts[i];
+    const Bytes first = random() % all;
+    const Bytes last = first + random() % (all - first);
+
+    CountingHost expected;
+    for (Bytes piece = first; piece <= last; ++piece) {
+      bool anew = piece == first;  // the loops that a turn of an outer one begins
+      Bytes below = all;
+      for (std::uint32_t i = levels; i-- > 0;) {
+        if (anew) ++expected.begins;
+        below /= counts[i];
+        anew = anew || piece % below == 0;
+        if (anew) ++expected.turns;
+      }
+    }
+    CountingHost host;
+    charge_loops(host, levels, first, last, [&](std::uint32_t i) { return counts[i]; });
+    REQUIRE(host.turns == expected.turns);
+    REQUIRE(host.begins == expected.begins);
   }
 }
 
