@@ -25,6 +25,8 @@
 import matplotlib.pyplot as plt
 
 import gasmeter as gm
+from gasmeter.trace import trace
+from gasmeter.trace.drawing import draw_steps
 
 WORK_NS = 20_000
 PUTS = 8
@@ -86,3 +88,23 @@ assert times["puts by the interface"][0] < times["handlers by interrupt"][0]
 assert times["puts by the interface"][1] == WORK_NS
 registered = times["... out of registered memory"][0] - times["puts by the interface"][0]
 assert 1000 < registered < 1500
+
+# %% [markdown]
+# ## Where the time of one message goes
+#
+# What the software around an interface pays has its name in a trace: asking whether a packet has gone, a flag
+# behind it, looking through the flags, finding what a message belongs to, making an address of where it goes.
+
+# %%
+prices = {"check": 30, "flag": 110, "scan": 170, "search": 230, "translate": 290}
+traces = trace("am-long", conduit="ideal", sizes="8,512,4096", iterations=1, options=prices)
+draw_steps(traces)
+
+# %% [markdown]
+# The sender's own check and flag are not there: it pays them while its packet is on the way, and nobody waits for them.
+
+# %%
+for traced in traces:
+    paid = {step.name: step.ps / 1000 for step in traced.shown.steps}
+    assert [paid[name] for name in ("scan", "search", "translate")] == [170, 230, 290]
+    assert not paid.keys() & {"check", "flag"}

@@ -58,18 +58,23 @@ IdealParameters IdealParameters::from(conduit::MachineValues& machine) {
   return parameters;
 }
 
+SimTime time_option(const bench::Settings& settings, const char* name) {
+  const double ns = settings.number(name);
+  if (ns >= 0 && ns <= 1e9) return SimTime::from_ns(ns);
+  throw UsageError("option '" + std::string(name) + "=" + settings.text(name) + "': 0 to 1e9 ns are allowed");
+}
+
 IdealEffects IdealEffects::from(const bench::Settings& settings) {
-  const auto time = [&settings](const char* name) {
-    const double ns = settings.number(name);
-    if (ns >= 0 && ns <= 1e9) return SimTime::from_ns(ns);
-    throw UsageError("option '" + std::string(name) + "=" + settings.text(name) + "': 0 to 1e9 ns are allowed");
-  };
+  const auto time = [&settings](const char* name) { return time_option(settings, name); };
   IdealEffects effects;
   effects.interrupt = time("interrupt");
   effects.other_core = settings.text("interrupts") == "other";
   effects.handlers_by_interrupt = settings.text("handlers") == "interrupt";
   effects.poll = time("poll");
   effects.load = time("load");
+  effects.check = time("check");
+  effects.flag = time("flag");
+  effects.scan = time("scan");
   return effects;
 }
 
@@ -145,6 +150,8 @@ void IdealNic::send(PacketHandle packet, Rank to, Bytes size) {
   packet->becomes(&IdealNetwork::arrive);
   network_.engine().post(host_.node(), network_.engine().node_of(to), left + network_.parameters().latency,
                          *packet.release());
+  host_.spend(network_.effects().check, sim::Step::check);
+  host_.spend(network_.effects().flag, sim::Step::flag);
 }
 
 void IdealNic::put(PacketHandle packet, Rank to, Bytes head, const Put& put) {
@@ -181,6 +188,7 @@ PacketHandle IdealNic::take() {
   PacketHandle packet = network_.packets().own(arrived_.pop());
   --waiting_;
   ++counters_.taken;
+  host_.spend(network_.effects().scan, sim::Step::scan);
   host_.charge_shared(SharedPrice::nic_take, packet->size);
   return packet;
 }
