@@ -47,10 +47,11 @@ class ModelHost {
     }
     rank_->clock += paid.of(bytes);
   }
-  // A price that is a network's own, of what the rank's own core does for it. Only moves the clock.
-  GASMETER_INLINE void spend(SimTime time) {
+  // A price that is a network's own, of what the rank's own core does for it; a trace calls it `step`. Only moves the
+  // clock.
+  GASMETER_INLINE void spend(SimTime time, Step step = Step::driver) {
     if (GASMETER_UNLIKELY(rank_->careful)) {
-      move_carefully(Step::driver, time);
+      move_carefully(step, time);
       return;
     }
     rank_->clock += time;
@@ -95,7 +96,7 @@ class ModelHost {
   GASMETER_INLINE void pay_poll_price() {
     if (GASMETER_LIKELY(!rank_->loses_time)) return;
     if (GASMETER_UNLIKELY(rank_->careful)) {
-      move_carefully(Step::poll, engine().poll_price(*rank_));
+      move_carefully(Step::scan, engine().poll_price(*rank_));
       return;
     }
     rank_->clock += engine().poll_price(*rank_);

@@ -18,7 +18,11 @@ enum class Step : std::uint8_t {
   registration,  // pinning memory
   two_sided,     // request objects and envelopes of a two-sided layer
   match,         // its matching
-  translate,     // looking up where a neighbour's address lies here
+  check,         // asking a device whether what was stored has gone
+  flag,          // telling by a word of its own that something is there
+  scan,          // looking through the words by which others tell
+  search,        // finding in a table what something belongs to
+  translate,     // an address of one rank into one of another, or of a device
   poll,          // looking for what has come, and taking it
   dispatch,      // finding and calling the handler
   handler,       // what a handler does beside its reply

@@ -10,9 +10,9 @@ namespace gasmeter::sim {
 
 const char* name_of(Step step) {
   static constexpr std::array<const char*, static_cast<std::size_t>(Step::count_)> kNames{
-      "inject",    "header", "copy",      "doorbell", "driver",   "system call", "lock",   "registration",
-      "two-sided", "match",  "translate", "poll",     "dispatch", "handler",     "device", "queue",
-      "wire",      "hop",    "timer",     "stall",    "work",     "unknown"};
+      "inject", "header", "copy", "doorbell", "driver", "system call", "lock", "registration", "two-sided",
+      "match",  "check",  "flag", "scan",     "search", "translate",   "poll", "dispatch",     "handler",
+      "device", "queue",  "wire", "hop",      "timer",  "stall",       "work", "unknown"};
   return kNames[static_cast<std::size_t>(step)];
 }
 

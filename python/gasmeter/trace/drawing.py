@@ -16,8 +16,11 @@ __all__ = ["draw_steps"]
 _ORDER = (
     "inject", "header", "copy", "doorbell", "system call", "lock", "registration", "two-sided", "match", "driver",
     "device", "queue", "wire", "hop", "timer", "poll", "dispatch", "handler",
-    "stall", "work", "translate",
+    "stall", "work", "check", "flag", "scan", "search", "translate",
 )  # fmt: skip
+_COLOURS = [
+    mpl.colormaps[name](number) for name, step in (("tab20", 1), ("tab20b", 2)) for number in range(0, 20, step)
+]
 _FEW = 0.005  # of any bar: what is less has no colour of its own
 
 
@@ -41,12 +44,11 @@ def draw_steps(traces: Sequence[Trace]) -> Drawing:
     figure = Drawing(figsize=(max(5.2, 1.6 + 0.62 * len(ordered)), 6.2), layout="constrained")
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[1.3, 1])
     across = np.arange(len(ordered), dtype=float)
-    colours = mpl.colormaps["tab20"]
     bottom, shares = np.zeros(len(ordered)), np.zeros(len(ordered))
     sums = np.array([sum(one.values()) for one in totals])
     for place, name in enumerate([*names, "others"] if others else names):
         heights = np.array([_height(one, name, names) for one in totals])
-        colour = colours(_ORDER.index(name) % 20) if name in _ORDER else "0.8"
+        colour = _COLOURS[_ORDER.index(name)] if name in _ORDER else "0.8"
         upper.bar(across, heights, bottom=bottom, color=colour, label=name, width=0.78, zorder=3 + place)
         lower.bar(across, 100 * heights / sums, bottom=shares, color=colour, width=0.78, zorder=3 + place)
         bottom += heights

@@ -58,6 +58,18 @@ def test_golden_steps_of_a_short_message():
     assert taken[-1] == ("completion", "dispatch", 20_000)
 
 
+def test_what_software_around_an_interface_pays_has_names():
+    # tests/golden/taken_time.md: each way 30 and 11 behind the packet, 17, 23 and 29 on its way.
+    prices = {"check": 30, "flag": 11, "scan": 17, "search": 23, "translate": 29}
+    plain = trace("am-long", conduit="ideal", sizes="8", iterations=4)[0].shown
+    named = trace("am-long", conduit="ideal", sizes="8", iterations=4, options=prices)[0].shown
+    assert not {step.name for step in plain.steps} & set(prices)
+    for name in ("scan", "search", "translate"):
+        found = [(step.where, step.ps) for step in named.steps if step.name == name]
+        assert found == [("rank 1", 1000 * prices[name]), ("rank 0", 1000 * prices[name])]
+    assert (plain.ps, named.ps) == (2_981_600, 3_121_600)
+
+
 def test_a_price_that_grows_grows_its_step():
     def copied(size):
         return sum(

@@ -53,7 +53,7 @@ WireHeader header_of(const Packet& packet) {
 }  // namespace
 
 IdealConduit::IdealConduit(IdealNetwork& network, sim::ModelHost host, Rank rank, const IdealOptions& options)
-    : network_(network), host_(host), nic_(network.nic(rank)) {
+    : network_(network), host_(host), nic_(network.nic(rank)), options_(options) {
   capabilities_.max_request_medium = options.medium;
   capabilities_.max_reply_medium = options.medium;
   capabilities_.max_request_long = kMaxPayload;
@@ -189,6 +189,7 @@ PacketHandle IdealConduit::next_packet(PollFilter filter) {
 
 void IdealConduit::hand_over(conduit::Delivery& sink, Packet& packet) {
   const WireHeader header = header_of(packet);
+  host_.spend(options_.search, sim::Step::search);
   std::byte* payload = packet.bytes.data() + payload_at(header.arguments);
   conduit::AmView view;
   view.source = packet.source;
@@ -199,6 +200,7 @@ void IdealConduit::hand_over(conduit::Delivery& sink, Packet& packet) {
   view.size = header.size;
   view.payload = header.category == Category::medium ? payload : nullptr;
   if (header.category == Category::long_message) {
+    host_.spend(options_.translate, sim::Step::translate);
     view.payload = reinterpret_cast<void*>(static_cast<std::uintptr_t>(header.destination));
     if (header.size != 0) {
       host_.synchronise();  // the segment is seen by the ranks of the node

@@ -19,6 +19,8 @@ struct IdealOptions {
   // What is sent out of memory outside the segment is registered first, and may stay so up to these limits; none: the
   // network reaches all memory.
   std::optional<conduit::PinLimits> pins = std::nullopt;
+  SimTime search{};     // finding what a message belongs to
+  SimTime translate{};  // making an address of where a Long belongs
 };
 
 // One rank's. Every message is one packet: header, arguments, payload; a Long's payload is copied to its destination
@@ -50,6 +52,7 @@ class IdealConduit final : public conduit::Conduit {
   IdealNetwork& network_;
   sim::ModelHost host_;
   IdealNic& nic_;
+  IdealOptions options_;
   conduit::Capabilities capabilities_;
   conduit::LocalCompletions local_done_;
   std::optional<services::ModelledPins> pins_;

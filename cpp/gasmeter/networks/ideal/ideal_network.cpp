@@ -23,19 +23,12 @@ void add_registration(conduit::HostPrices& prices) {
   prices[SharedPrice::deregistration] = {{500'000}, 25'000};
 }
 
-// In ns, at most ten to the `digits`.
-SimTime time_option(const bench::Settings& settings, const char* name, int digits) {
-  const double ns = settings.number(name);
-  if (ns >= 0 && ns <= std::pow(10.0, digits)) return SimTime::from_ns(ns);
-  throw UsageError("option '" + std::string(name) + "=" + settings.text(name) + "': 0 to 1e" + std::to_string(digits) +
-                   " ns are allowed");
-}
-
 }  // namespace
 
 conduit::HostPrices with_piece_prices(conduit::HostPrices prices, const bench::Settings& settings) {
   const auto time = [&settings](const char* name) { return time_option(settings, name, 6); };
-  conduit::add_piece_prices(prices, {time("piece_copy"), time("loop_turn"), time("loop_level"), time("translation")});
+  conduit::add_piece_prices(prices,
+                            {time("piece_copy"), time("loop_turn"), time("loop_level"), time("near_translation")});
   return prices;
 }
 
@@ -73,14 +66,24 @@ IdealParameters IdealParameters::from(conduit::MachineValues& machine) {
   return parameters;
 }
 
+SimTime time_option(const bench::Settings& settings, const char* name, int digits) {
+  const double ns = settings.number(name);
+  if (ns >= 0 && ns <= std::pow(10.0, digits)) return SimTime::from_ns(ns);
+  throw UsageError("option '" + std::string(name) + "=" + settings.text(name) + "': 0 to 1e" + std::to_string(digits) +
+                   " ns are allowed");
+}
+
 IdealEffects IdealEffects::from(const bench::Settings& settings) {
-  const auto time = [&settings](const char* name) { return time_option(settings, name, 9); };
+  const auto time = [&settings](const char* name) { return time_option(settings, name); };
   IdealEffects effects;
   effects.interrupt = time("interrupt");
   effects.other_core = settings.text("interrupts") == "other";
   effects.handlers_by_interrupt = settings.text("handlers") == "interrupt";
   effects.poll = time("poll");
   effects.load = time("load");
+  effects.check = time("check");
+  effects.flag = time("flag");
+  effects.scan = time("scan");
   return effects;
 }
 
@@ -156,6 +159,8 @@ void IdealNic::send(PacketHandle packet, Rank to, Bytes size) {
   packet->becomes(&IdealNetwork::arrive);
   network_.engine().post(host_.node(), network_.engine().node_of(to), left + network_.parameters().latency,
                          *packet.release());
+  host_.spend(network_.effects().check, sim::Step::check);
+  host_.spend(network_.effects().flag, sim::Step::flag);
 }
 
 void IdealNic::put(PacketHandle packet, Rank to, Bytes head, const Put& put) {
@@ -192,6 +197,7 @@ PacketHandle IdealNic::take() {
   PacketHandle packet = network_.packets().own(arrived_.pop());
   --waiting_;
   ++counters_.taken;
+  host_.spend(network_.effects().scan, sim::Step::scan);
   host_.charge_shared(SharedPrice::nic_take, packet->size);
   return packet;
 }

@@ -30,6 +30,9 @@ struct IdealParameters {
   static IdealParameters from(conduit::MachineValues& machine);
 };
 
+// An option that is a time in ns. Throws UsageError for a negative one or more than ten to the `digits`.
+[[nodiscard]] SimTime time_option(const bench::Settings& settings, const char* name, int digits = 9);
+
 // What a network can take from the processors of its hosts; nothing, unless it is asked for.
 struct IdealEffects {
   SimTime interrupt{};                 // an arrival interrupts a core for so long, and can be taken after that
@@ -37,7 +40,10 @@ struct IdealEffects {
   bool handlers_by_interrupt = false;  // what has come is handled at once
   SimTime poll{};                      // a poll that finds nothing costs so much more
   SimTime load{};                      // the core stalls for so long when it takes a packet from the NIC
-  // Of the options interrupt, interrupts, handlers, poll and load.
+  SimTime check{};                     // a sender asks whether the packet that it has posted has gone
+  SimTime flag{};                      // ... and sets a flag behind it
+  SimTime scan{};                      // a receiver looks through the flags before it takes a packet
+  // Of the options interrupt, interrupts, handlers and those of the others' names. Throws UsageError.
   static IdealEffects from(const bench::Settings& settings);
 };
 
@@ -46,7 +52,7 @@ struct IdealEffects {
 // Takes the keys host.*.
 [[nodiscard]] conduit::HostPrices ideal_prices(conduit::MachineValues& machine);
 
-// With the options piece_copy, loop_turn, loop_level and translation; 0 leaves what is there.
+// With the options piece_copy, loop_turn, loop_level and near_translation; 0 leaves what is there.
 [[nodiscard]] conduit::HostPrices with_piece_prices(conduit::HostPrices prices, const bench::Settings& settings);
 
 struct NicCounters {

@@ -25,7 +25,8 @@ IdealOptions conduit_options(const Settings& settings) {
     throw UsageError("option 'medium=" + settings.text("medium") + "': allowed are " + std::to_string(kLeast) + " to " +
                      std::to_string(usual.medium) + " bytes");
   }
-  return {settings.text("put") == "native", static_cast<Bytes>(medium), pin_limits(settings)};
+  return {settings.text("put") == "native", static_cast<Bytes>(medium), pin_limits(settings),
+          time_option(settings, "search"), time_option(settings, "translate")};
 }
 
 class Modelled final : public ModelledNetwork {
@@ -102,11 +103,16 @@ void register_ideal(Registry& registry) {
       {"handlers", "choice", "poll", "", {"poll", "interrupt"}, "whether a rank that computes handles what comes"},
       {"poll", "float", "0", "ns", {}, "a poll that finds nothing costs so much more"},
       {"load", "float", "0", "ns", {}, "taking a packet stalls the core for so long"},
+      {"check", "float", "0", "ns", {}, "a sender asks for so long whether its packet has gone"},
+      {"flag", "float", "0", "ns", {}, "... and sets a flag behind it"},
+      {"scan", "float", "0", "ns", {}, "a receiver looks through flags for so long before it takes a packet"},
       {"piece_copy", "float", "0", "ns", {}, "a piece of up to 64 B of many, in place of a copy's start; 0: that"},
       {"loop_turn", "float", "0", "ns", {}, "a turn of a loop over pieces"},
       {"loop_level", "float", "0", "ns", {}, "beginning a loop over pieces"},
-      {"translation", "float", "0", "ns", {}, "looking up where a neighbour's address lies"}};
+      {"near_translation", "float", "0", "ns", {}, "looking up where a neighbour's address lies"}};
   std::vector<OptionInfo> options = raw_options;
+  options.push_back({"search", "float", "0", "ns", {}, "finding what a message belongs to takes so long"});
+  options.push_back({"translate", "float", "0", "ns", {}, "... and making an address of where a Long belongs"});
   options.push_back({"medium", "int", "4096", "B", {}, "largest Medium; a Long has up to 4096"});
   options.push_back({"put",
                      "choice",
@@ -168,7 +174,15 @@ void register_ideal(Registry& registry) {
       {.family = "lazy-and-strict", .trials = {{Trial::compared}}, .repeats = true},
       {.name = "interrupts",
        .family = "effects",
-       .options = {{"interrupt", "70"}, {"handlers", "interrupt"}, {"poll", "3"}, {"load", "110"}},
+       .options = {{"interrupt", "70"},
+                   {"handlers", "interrupt"},
+                   {"poll", "3"},
+                   {"load", "110"},
+                   {"check", "30"},
+                   {"flag", "11"},
+                   {"scan", "17"},
+                   {"search", "23"},
+                   {"translate", "29"}},
        .trials = {{Trial::compared}, {Trial::third_refused}}},
       {.name = "another core",
        .family = "effects",
@@ -177,7 +191,7 @@ void register_ideal(Registry& registry) {
        .repeats = true},
       {.name = "pieces, loops and translations",
        .family = "effects",
-       .options = {{"piece_copy", "3"}, {"loop_turn", "2"}, {"loop_level", "7"}, {"translation", "11"}},
+       .options = {{"piece_copy", "3"}, {"loop_turn", "2"}, {"loop_level", "7"}, {"near_translation", "11"}},
        .trials = {{Trial::compared}, {Trial::third_refused}},
        .repeats = true},
   };

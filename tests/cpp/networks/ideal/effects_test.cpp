@@ -17,6 +17,7 @@ constexpr SimTime ns(std::int64_t time) {
 }
 
 struct Times {
+  SimTime sent;  // the sender's core is done
   SimTime computed;
   SimTime taken;
 };
@@ -33,6 +34,7 @@ Times receive(const IdealEffects& effects, SimTime work, bool strict) {
   engine.start(Rank{0}, [&] {
     const std::array<std::byte, 8> bytes{};
     REQUIRE(network.nic(Rank{0}).try_send(Rank{1}, bytes) == Status::ok);
+    times.sent = engine.host(Rank{0}).now();
   });
   engine.start(Rank{1}, [&] {
     sim::ModelHost host = engine.host(Rank{1});
@@ -64,13 +66,22 @@ TEST_CASE("each_effect_takes_what_the_sum_says") {
   poll.poll = ns(3);
   IdealEffects load;
   load.load = ns(150);
+  IdealEffects behind;
+  behind.check = ns(30);
+  behind.flag = ns(11);
+  IdealEffects scan;
+  scan.scan = ns(40);
   for (const bool strict : {false, true}) {
     CAPTURE(strict);
     CHECK(receive({}, {}, strict).taken == ns(1410));
+    CHECK(receive({}, {}, strict).sent == ns(200));
+    CHECK(receive(behind, {}, strict).sent == ns(241));
+    CHECK(receive(behind, {}, strict).taken == ns(1410));
     CHECK(receive(interrupt, {}, strict).taken == ns(1910));
     CHECK(receive(other, {}, strict).taken == ns(1910));
     CHECK(receive(poll, {}, strict).taken == ns(1409));
     CHECK(receive(load, {}, strict).taken == ns(1560));
+    CHECK(receive(scan, {}, strict).taken == ns(1450));
 
     CHECK(receive({}, ns(2000), strict).computed == ns(2000));
     CHECK(receive(interrupt, ns(2000), strict).computed == ns(2500));
@@ -83,7 +94,8 @@ TEST_CASE("each_effect_takes_what_the_sum_says") {
 
 TEST_CASE("options_of_effects_that_cannot_be_are_refused_in_one_line") {
   bench::Settings settings;
-  settings.options = {{"interrupt", "-1"}, {"interrupts", "rank"}, {"handlers", "poll"}, {"poll", "0"}, {"load", "0"}};
+  settings.options = {{"interrupt", "-1"}, {"interrupts", "rank"}, {"handlers", "poll"}, {"poll", "0"},
+                      {"load", "0"},       {"check", "0"},         {"flag", "0"},        {"scan", "0"}};
   CHECK_THROWS_WITH_AS((void)IdealEffects::from(settings), "option 'interrupt=-1': 0 to 1e9 ns are allowed",
                        UsageError);
 }
