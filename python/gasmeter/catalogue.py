@@ -219,10 +219,10 @@ class Kernel:
         """
         if not name:
             return self.ops[0]
-        found = {op.name: op for op in self.ops}
-        if name not in found:
-            raise unknown(f"op of kernel {self.name}", name, found, "gasmeter list kernels")
-        return found[name]
+        known = {op.name: op for op in self.ops}
+        if name not in known:
+            raise unknown(f"op of kernel {self.name}", name, known, "gasmeter list kernels")
+        return known[name]
 
 
 @dataclass(frozen=True)
@@ -371,8 +371,8 @@ class Catalogue:
         UsageError
             If there is no such conduit, or not on that network, or the kernel has no raw variant on it.
         """
-        found = self._named(text, kernel)
-        return replace(found, kind="measured") if kernel and kernel.measures_simulation else found
+        conduit = self._named(text, kernel)
+        return replace(conduit, kind="measured") if kernel and kernel.measures_simulation else conduit
 
     def _named(self, text: str, kernel: Kernel | None) -> Conduit:
         base, _, network = text.strip().partition("@")

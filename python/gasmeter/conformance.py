@@ -143,8 +143,8 @@ class Suite:
         Counts
             All zero where none was run.
         """
-        found = (family.groups.get(group, Counts()) for family in self.families if family.conduit == conduit)
-        return sum(found, Counts())
+        counts = (family.groups.get(group, Counts()) for family in self.families if family.conduit == conduit)
+        return sum(counts, Counts())
 
 
 def conformance_program() -> Path:
@@ -239,10 +239,10 @@ def run_suite(
 
 def _over_mpis(suite: Suite, network: str, conduit: str, progress: Callable[[str], None] | None) -> None:
     """Run the cases over each library of a network that was found, started by its own launcher: an mpiexec."""
-    folder, found = mpis()
-    if not found:
+    folder, launchers = mpis()
+    if not launchers:
         suite.notes.append(f"{conduit}: no MPI was found when this was built; its matched messages ran in memory alone")
-    for name, launcher in found.items():
+    for name, launcher in launchers.items():
         if not launcher:
             suite.notes.append(f"{conduit}: {name} has no mpiexec here and was not run")
             continue

@@ -137,26 +137,26 @@ def mpis() -> tuple[Path, dict[str, str]]:
         If there is no worker program beside which they could be.
     """
     folder = Path(os.environ.get("GASMETER_MPI_PLUGINS") or worker_binary().parent)
-    found = {path.stem.removeprefix(_PLUGIN): "" for path in sorted(folder.glob(f"{_PLUGIN}*.so"))}
-    for name in found:
+    launchers = {path.stem.removeprefix(_PLUGIN): "" for path in sorted(folder.glob(f"{_PLUGIN}*.so"))}
+    for name in launchers:
         launcher = os.environ.get("GASMETER_MPIEXEC") or shutil.which(f"mpiexec.{name}") or shutil.which("mpiexec")
-        found[name] = launcher or ""
-    return folder, found
+        launchers[name] = launcher or ""
+    return folder, launchers
 
 
 def _mpis() -> Iterator[Finding]:
     try:
-        _, found = mpis()
+        _, launchers = mpis()
     except GasmeterError:
         return
-    if not found:
+    if not launchers:
         remedy = "install openmpi-bin and libopenmpi-dev or mpich and libmpich-dev, then gasmeter again"
         yield Finding("MPI", "missing", "no plug-in: no MPI was found when this was built", {}, remedy=remedy)
         return
-    shown = ", ".join(f"{name} ({launcher or 'no mpiexec'})" for name, launcher in found.items())
-    lacks = [name for name, launcher in found.items() if not launcher]
+    shown = ", ".join(f"{name} ({launcher or 'no mpiexec'})" for name, launcher in launchers.items())
+    lacks = [name for name, launcher in launchers.items() if not launcher]
     remedy = f"install the mpiexec of {', '.join(lacks)}" if lacks else ""
-    yield Finding("MPI", "warning" if lacks else "ok", shown, found, remedy=remedy)
+    yield Finding("MPI", "warning" if lacks else "ok", shown, launchers, remedy=remedy)
 
 
 def _memory() -> Iterator[Finding]:
@@ -259,8 +259,8 @@ def _limits() -> Iterator[Finding]:
 
 
 def _versions() -> Iterator[Finding]:
-    found = context.versions()
-    for name, version in found.items():
+    versions = context.versions()
+    for name, version in versions.items():
         if name.startswith("core"):
             continue
         missing = version == "missing"

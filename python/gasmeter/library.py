@@ -38,8 +38,8 @@ def this_build(worker: Path | None = None, revision: str | None = None) -> dict[
     whole = hashlib.sha256()
     for name, path in sorted(_parts(worker)):
         whole.update(f"{name} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
-    found = build_revision() if revision is None else revision
-    return {"revision": found, "digest": whole.hexdigest()[:_DIGITS]}
+    measured = build_revision() if revision is None else revision
+    return {"revision": measured, "digest": whole.hexdigest()[:_DIGITS]}
 
 
 def _parts(worker: Path | None) -> Iterator[tuple[str, Path]]:

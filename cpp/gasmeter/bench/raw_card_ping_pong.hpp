@@ -62,17 +62,17 @@ class RawCardPingPong final : public Program {
     const std::uint64_t self = index(card_.rank());
     const Bytes checked = watches_ ? size_ - 1 : size_;  // a last byte that is watched is its number, and stays
     const bool told = is_am_ || is_get_ || kNotifiesTarget;
-    Verification found;
+    Verification verification;
     for (std::uint64_t round = 1; round <= kCheckedRounds; ++round) {
       fill_pattern(std::span(pair_.outgoing(), checked), seed_ + 2 * round + self);
       (void)run(1);
       // A put arrives at rank 1 alone, a get at rank 0.
       if (self > 1 || !(is_am_ || self == (is_get_ ? 0 : 1))) continue;
-      found.checked += size_ + 1;
-      found.errors += count_differences(pair_.incoming(), checked, seed_ + 2 * round + 1 - self);
-      found.errors += told && arrived_ != size_ ? 1U : 0U;
+      verification.checked += size_ + 1;
+      verification.errors += count_differences(pair_.incoming(), checked, seed_ + 2 * round + 1 - self);
+      verification.errors += told && arrived_ != size_ ? 1U : 0U;
     }
-    return found;
+    return verification;
   }
 
   void received(const std::byte* data, Bytes bytes) {

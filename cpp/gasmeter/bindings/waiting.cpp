@@ -82,9 +82,9 @@ class WaitUntil final : public Call {
       endpoint.with_python([&] {
         const auto answer = py::reinterpret_steal<py::object>(PyObject_CallNoArgs(predicate_.ptr()));
         if (!answer) throw py::error_already_set();
-        const int found = PyObject_IsTrue(answer.ptr());
-        if (found < 0) throw py::error_already_set();
-        truth = found != 0;
+        const int is_true = PyObject_IsTrue(answer.ptr());
+        if (is_true < 0) throw py::error_already_set();
+        truth = is_true != 0;
       });
       return truth;
     });

@@ -65,19 +65,19 @@ Pages RegionTable::joined(const Pages& pages) const {
 }
 
 std::vector<RegionNumber> RegionTable::held_by(const Pages& pages) const {
-  std::vector<RegionNumber> found = overlapping(pages);
-  std::erase_if(found, [&](RegionNumber each) { return !pages.holds(regions_[each].pages); });
-  return found;
+  std::vector<RegionNumber> held = overlapping(pages);
+  std::erase_if(held, [&](RegionNumber each) { return !pages.holds(regions_[each].pages); });
+  return held;
 }
 
 std::vector<RegionNumber> RegionTable::overlapping(const Pages& pages) const {
-  std::vector<RegionNumber> found;
-  if (pages.count == 0) return found;
+  std::vector<RegionNumber> regions;
+  if (pages.count == 0) return regions;
   for (std::size_t i = not_behind(pages.end() - 1); i != 0; --i) {
     if (!regions_[order_[i - 1]].pages.overlaps(pages)) break;
-    found.push_back(order_[i - 1]);
+    regions.push_back(order_[i - 1]);
   }
-  return found;
+  return regions;
 }
 
 void RegionTable::refuse_release(RegionNumber region) {

@@ -31,9 +31,9 @@ struct Exceptions {
 
   // One look at what the C++ ABI for Itanium (2.2.2) lays down, instead of two calls and a reference count.
   [[nodiscard]] static Exceptions here() {
-    Exceptions found;  // trivial: filled whole below
-    std::memcpy(&found, static_cast<const void*>(abi::__cxa_get_globals()), sizeof found);
-    return found;
+    Exceptions exceptions;  // trivial: filled whole below
+    std::memcpy(&exceptions, static_cast<const void*>(abi::__cxa_get_globals()), sizeof exceptions);
+    return exceptions;
   }
 };
 

@@ -122,8 +122,8 @@ class Program(click.Group):
         """
         from click.shell_completion import CompletionItem
 
-        found = [CompletionItem(name, help=TABLE[name].summary) for name in TABLE if name.startswith(incomplete)]
-        return found + click.Command.shell_complete(self, ctx, incomplete)
+        commands = [CompletionItem(name, help=TABLE[name].summary) for name in TABLE if name.startswith(incomplete)]
+        return commands + click.Command.shell_complete(self, ctx, incomplete)
 
     def _status(self, args: Sequence[str] | None, name: str | None, complete: str | None, extra: dict[str, Any]) -> int:
         try:

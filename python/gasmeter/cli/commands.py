@@ -57,12 +57,12 @@ class Commands(MutableMapping[str, click.Command]):
         self._loaded: dict[str, click.Command | None] = dict.fromkeys(TABLE)
 
     def __getitem__(self, name: str) -> click.Command:
-        found = self._loaded[name]
-        if found is None:
+        command = self._loaded[name]
+        if command is None:
             place = TABLE[name]
-            found = getattr(importlib.import_module(f"gasmeter.cli.{place.module}"), place.attribute)
-            self._loaded[name] = found
-        return found
+            command = getattr(importlib.import_module(f"gasmeter.cli.{place.module}"), place.attribute)
+            self._loaded[name] = command
+        return command
 
     def __setitem__(self, name: str, command: click.Command) -> None:
         self._loaded[name] = command

@@ -246,12 +246,12 @@ def options_with_origin(context: click.Context) -> dict[str, dict[str, object]]:
         ParameterSource.DEFAULT_MAP: "default",
         ParameterSource.PROMPT: "prompt",
     }
-    found: dict[str, dict[str, object]] = {}
+    options: dict[str, dict[str, object]] = {}
     for name, value in context.params.items():
         source = context.get_parameter_source(name)
         plain = str(value) if isinstance(value, Path) else value
-        found[name] = {"value": plain, "origin": names.get(source, "default") if source else "default"}
-    return found
+        options[name] = {"value": plain, "origin": names.get(source, "default") if source else "default"}
+    return options
 
 
 def out(text: str) -> None:

@@ -98,9 +98,9 @@ def _table(suite: Suite, conduits: tuple[str, ...]) -> str:
         table.add_column(conduit, justify="right", no_wrap=True)
     totals = dict.fromkeys(conduits, Counts())
     for group in suite.groups:
-        found = {conduit: suite.counts(group, conduit) for conduit in conduits}
-        totals = {conduit: totals[conduit] + counts for conduit, counts in found.items()}
-        table.add_row(group, *(Text(_cell(counts)) for counts in found.values()))
+        row = {conduit: suite.counts(group, conduit) for conduit in conduits}
+        totals = {conduit: totals[conduit] + counts for conduit, counts in row.items()}
+        table.add_row(group, *(Text(_cell(counts)) for counts in row.values()))
     table.add_section()
     table.add_row("all", *(Text(_cell(counts)) for counts in totals.values()))
     lines = [

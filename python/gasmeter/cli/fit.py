@@ -1,4 +1,4 @@
-"""`gasmeter fit`: models fitted to what was measured."""
+"""`gasmeter fit`: models model to what was measured."""
 
 from __future__ import annotations
 
@@ -60,15 +60,15 @@ def loggp(*, results: Path, conduit: str, op: str, picture: Path | None, form: s
         if picture is not None:
             _draw(one, picture)
     if form == "table":
-        out("\n\n".join(_table(found) for found in fits))
+        out("\n\n".join(_table(model) for model in fits))
         return
-    for found in fits:
-        for line in found.notes:
-            note(f"{found.curves.title}: {line}")
+    for model in fits:
+        for line in model.notes:
+            note(f"{model.curves.title}: {line}")
     if form == "csv":
         out(_csv(fits))
     else:
-        out(json.dumps({name: _plain(found) for name, found in fits[0].parameters.items()}, indent=1))
+        out(json.dumps({name: _plain(parameter) for name, parameter in fits[0].parameters.items()}, indent=1))
 
 
 def _read(results: Path) -> list[Curves]:
@@ -82,7 +82,7 @@ def _read(results: Path) -> list[Curves]:
 
 def _chosen(curves: list[Curves], conduit: str, op: str) -> list[Curves]:
     words = [word for word in (conduit, op) if word]
-    chosen = [found for found in curves if all(word in found.title.split() for word in words)]
+    chosen = [one for one in curves if all(word in one.title.split() for word in words)]
     if not chosen:
         raise UsageError(f"nothing of {' and '.join(words)}; there is {_titles(curves)}")
     return chosen
@@ -90,23 +90,23 @@ def _chosen(curves: list[Curves], conduit: str, op: str) -> list[Curves]:
 
 def _only(fits: list[LogGP]) -> LogGP:
     if len(fits) > 1:
-        titles = _titles([found.curves for found in fits])
+        titles = _titles([model.curves for model in fits])
         raise UsageError(f"{len(fits)} lines of points; allowed: one, chosen by --conduit and --op, of {titles}")
     return fits[0]
 
 
 def _titles(curves: list[Curves]) -> str:
-    return "; ".join(found.title for found in curves)
+    return "; ".join(one.title for one in curves)
 
 
-def _draw(found: LogGP, picture: Path) -> None:
+def _draw(model: LogGP, picture: Path) -> None:
     from gasmeter.plots.loggp import draw_loggp
     from gasmeter.plots.style import styled
 
     if picture.suffix not in {".png", ".svg"}:
         raise UsageError(f"--plot {picture} is neither .png nor .svg", str(picture))
     with styled():
-        figure = draw_loggp(found)
+        figure = draw_loggp(model)
         try:
             figure.savefig(picture, metadata={"Date": None} if picture.suffix == ".svg" else None)
         except OSError as error:
@@ -117,19 +117,19 @@ def _number(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _plain(found: Parameter) -> dict[str, float | None]:
-    return {"value": _number(found.value), "low": _number(found.low), "high": _number(found.high)}
+def _plain(parameter: Parameter) -> dict[str, float | None]:
+    return {"value": _number(parameter.value), "low": _number(parameter.low), "high": _number(parameter.high)}
 
 
 def _digits(value: float) -> str:
     return f"{value:.4g}" if abs(value) < 1000 else f"{value:.0f}"
 
 
-def _table(found: LogGP) -> str:
+def _table(model: LogGP) -> str:
     from gasmeter.loggp.fitting import PARAMETERS
 
-    lines = [f"LogGP of {found.curves.title} ({found.curves.kind}), payload in bytes"]
-    for segment in found.segments:
+    lines = [f"LogGP of {model.curves.title} ({model.curves.kind}), payload in bytes"]
+    for segment in model.segments:
         lines.append(f"  {segment.first} to {segment.last} B")
         for name, one in segment.parameters.items():
             unit = PARAMETERS[name]
@@ -151,12 +151,12 @@ def _csv(fits: list[LogGP]) -> str:
     writer.writerow(
         ("line", "kind", "from_bytes", "to_bytes", "parameter", "value", "unit", "ci_low", "ci_high", "note")
     )
-    for found in fits:
-        for segment in found.segments:
+    for model in fits:
+        for segment in model.segments:
             for name, one in segment.parameters.items():
                 numbers = [repr(value) if math.isfinite(value) else "" for value in (one.value, one.low, one.high)]
                 writer.writerow(
-                    (found.curves.title, found.curves.kind, segment.first, segment.last, name, numbers[0],
+                    (model.curves.title, model.curves.kind, segment.first, segment.last, name, numbers[0],
                      PARAMETERS[name], numbers[1], numbers[2], one.note)
                 )  # fmt: skip
     return file.getvalue()

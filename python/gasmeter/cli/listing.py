@@ -47,7 +47,7 @@ def _kernels() -> list[Entry]:
 
 def _conduits() -> list[Entry]:
     entry = catalogue()
-    found = [
+    entries = [
         {"name": conduit.name, "summary": conduit.summary, "ops": [], "options": _options(conduit.options),
          "network": conduit.network, "kind": conduit.kind}
         for conduit in entry.conduits.values()
@@ -55,7 +55,7 @@ def _conduits() -> list[Entry]:
     for network in entry.raw_networks():
         raw = entry.conduit(f"raw@{network}")
         if raw.name not in entry.conduits:
-            found.append(
+            entries.append(
                 {
                     "name": raw.name,
                     "summary": raw.summary,
@@ -65,7 +65,7 @@ def _conduits() -> list[Entry]:
                     "kind": raw.kind,
                 }
             )
-    return found
+    return entries
 
 
 def _experiments(*, planned: bool = True) -> list[Entry]:
@@ -84,13 +84,13 @@ def _experiment_file(path: Path, *, run: bool = False, planned: bool = True) -> 
 
     entry: Entry = {"name": path.stem, "summary": "", "ops": [], "options": [], "state": "", "file": str(path)}
     try:
-        found = read_declaration(path)
-        if isinstance(found, ProgramFile):
-            return entry | {"summary": found.summary, "state": "program", "command": found.command}
-        entry |= {"name": found.name, "summary": found.title}
-        experiment = load_experiment(path) if run and found.experiment is None else found.experiment
+        declaration = read_declaration(path)
+        if isinstance(declaration, ProgramFile):
+            return entry | {"summary": declaration.summary, "state": "program", "command": declaration.command}
+        entry |= {"name": declaration.name, "summary": declaration.title}
+        experiment = load_experiment(path) if run and declaration.experiment is None else declaration.experiment
         if experiment is None:
-            return entry | {"state": "not read", "ask": f"gasmeter list experiments {found.name}"}
+            return entry | {"state": "not read", "ask": f"gasmeter list experiments {declaration.name}"}
         if not planned:
             return entry | {"state": "ready"}
         groups = experiment.groups()
@@ -115,16 +115,16 @@ def _machines() -> list[Entry]:
 def _machine(name: str) -> Entry:
     from gasmeter.machines.named import machine
 
-    found = machine(name)
-    summaries = {parameter.key: parameter for parameter in declared().networks[found.network].parameters}
+    machine_ = machine(name)
+    summaries = {parameter.key: parameter for parameter in declared().networks[machine_.network].parameters}
     parameters = [
         {"name": key, "kind": summaries[key].kind, "summary": summaries[key].summary,
          **{field: value for field, value in facts.items() if field != "origin"}}
-        for key, facts in found.effective().items()
+        for key, facts in machine_.effective().items()
     ]  # fmt: skip
     return {
-        "name": name, "summary": found.summary, "ops": [], "options": [], "network": found.network,
-        "digest": found.digest, "parameters": parameters,
+        "name": name, "summary": machine_.summary, "ops": [], "options": [], "network": machine_.network,
+        "digest": machine_.digest, "parameters": parameters,
     }  # fmt: skip
 
 
@@ -189,21 +189,21 @@ def list_command(what: str | None, name: str | None, as_json: bool) -> None:
     it is named, which runs that file's top level.
     """
     wanted = [what] if what else list(_SHORT)
-    found = {each: _entries(each, name) for each in wanted if each != "experiments"}
+    lists = {each: _entries(each, name) for each in wanted if each != "experiments"}
     if "experiments" in wanted:
-        found["experiments"] = _experiments(planned=as_json or what is not None)
+        lists["experiments"] = _experiments(planned=as_json or what is not None)
     if what and name:
-        found[what] = [_whole(_named(found[what], what, name))]
+        lists[what] = [_whole(_named(lists[what], what, name))]
     if as_json:
-        entries = [entry if what else {**entry, "list": each} for each in wanted for entry in found[each]]
+        entries = [entry if what else {**entry, "list": each} for each in wanted for entry in lists[each]]
         out(json.dumps(entries, indent=1))
         return
     for each in wanted:
         out(f"{each}:")
-        if not found[each]:
+        if not lists[each]:
             where = " in ./experiments" if each == "experiments" else " in this version of gasmeter"
             out(f"  none{where}")
-        for entry in found[each]:
+        for entry in lists[each]:
             _print(entry, whole=name is not None)
 
 

@@ -79,7 +79,7 @@ def reproduce_command(
     place = folder or Path("out") / f"reproduce_{found_paper.name}"
     try:
         with showing_progress() as progress:
-            found = reproduce(
+            reproduction = reproduce(
                 found_paper, chosen, out=place, quick=quick, jobs=jobs, resume=resume, blind=blind, progress=progress,
                 told=lambda text: note(f"{text} …"), origin=options_with_origin(context),
             )  # fmt: skip
@@ -88,34 +88,39 @@ def reproduce_command(
         raise
     from gasmeter.reproduction.writing import write_reproduction
 
-    write_reproduction(found, place, points)
-    _print(found, place)
-    return 0 if found.result.verified else 1
+    write_reproduction(reproduction, place, points)
+    _print(reproduction, place)
+    return 0 if reproduction.result.verified else 1
 
 
-def _print(found: Reproduction, place: Path) -> None:
+def _print(reproduction: Reproduction, place: Path) -> None:
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
     from gasmeter.rows.formats import render_table
 
-    table = Table(box=box.SIMPLE_HEAD, title=found.result.title, title_justify="left")
+    table = Table(box=box.SIMPLE_HEAD, title=reproduction.result.title, title_justify="left")
     for number, head in enumerate(_HEADS):
         table.add_column(head, justify="right" if number in _NUMBERS else "left", no_wrap=True)
     shown = [
-        entry for entry in found.judged if entry.figure in found.plan.figures or entry.judgement.verdict != "not_run"
+        entry
+        for entry in reproduction.judged
+        if entry.figure in reproduction.plan.figures or entry.judgement.verdict != "not_run"
     ]
     for entry in shown:
         table.add_row(*(Text(cell) for cell in _cells(entry)))
     out(render_table(table))
-    if len(shown) < len(found.judged):
-        out(f"{len(found.judged) - len(shown)} statements of figures that were not run stand in claims.csv\n")
-    for line in [*found.plan.notes, *(f"not run: {key}: {why}" for key, why in found.plan.missing.items())]:
+    if len(shown) < len(reproduction.judged):
+        out(f"{len(reproduction.judged) - len(shown)} statements of figures that were not run stand in claims.csv\n")
+    for line in [
+        *reproduction.plan.notes,
+        *(f"not run: {key}: {why}" for key, why in reproduction.plan.missing.items()),
+    ]:
         note(line)
-    for line in found.result.errors:
+    for line in reproduction.result.errors:
         note(f"Error: {line}")
-    out(f"{len(found.result.rows)} rows in {format_duration(found.seconds)}: {place / 'report.html'}")
+    out(f"{len(reproduction.result.rows)} rows in {format_duration(reproduction.seconds)}: {place / 'report.html'}")
 
 
 def _cells(entry: Judged) -> Sequence[str]:

@@ -56,18 +56,18 @@ def trace_command(
     from gasmeter.sweeps.names import parse_assignments
     from gasmeter.trace import trace, write_traces
 
-    found = trace(what, iterations=iters, options=parse_assignments(options), **settings)
+    traces = trace(what, iterations=iters, options=parse_assignments(options), **settings)
     if folder is not None:
-        for path in write_traces(found, folder):
+        for path in write_traces(traces, folder):
             note(str(path))
-    out(_render(found, form))
+    out(_render(traces, form))
 
 
-def _render(found: list[Trace], form: str) -> str:
+def _render(traces: list[Trace], form: str) -> str:
     from gasmeter.trace import chrome_events, steps_frame, trace_table
 
     if form == "chrome":
-        return json.dumps(chrome_events(found))
+        return json.dumps(chrome_events(traces))
     if form == "csv":
-        return str(steps_frame(found).to_csv(index=False, lineterminator="\n"))
-    return "\n\n".join(trace_table(one) for one in found)
+        return str(steps_frame(traces).to_csv(index=False, lineterminator="\n"))
+    return "\n\n".join(trace_table(one) for one in traces)

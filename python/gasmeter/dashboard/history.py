@@ -153,7 +153,7 @@ def find_stores(places: Sequence[str | Path]) -> list[Path]:
     UsageError
         If a place does not exist or holds none.
     """
-    found: dict[Path, Path] = {}
+    folders: dict[Path, Path] = {}
     for given in places:
         place = Path(given)
         if not place.is_dir():
@@ -170,8 +170,8 @@ def find_stores(places: Sequence[str | Path]) -> list[Path]:
                 " above such", str(place),
             )  # fmt: skip
         for store in stores:
-            found.setdefault(store.resolve(), store)
-    return list(found.values())
+            folders.setdefault(store.resolve(), store)
+    return list(folders.values())
 
 
 def read_history(places: Sequence[str | Path]) -> History:

@@ -58,17 +58,17 @@ def read_samples(history: History, wanted: Sequence[Sequence[int]], notes: list[
     dict of (int, int) to Blocks
         By number of the series and position in it.
     """
-    found = {}
+    blocks = {}
     by_run = _by_run(history, wanted)
     for run, names in sorted(by_run.items()):
         folder = history.runs[run].folder
         try:
             for stored in read_blocks(folder):
                 for owner in names.get((stored.run_id, stored.metric), ()):
-                    found[owner] = _thinned(stored)
+                    blocks[owner] = _thinned(stored)
         except (OSError, ValueError, KeyError, TypeError) as error:
             notes.append(f"{folder}: samples cannot be read and are left out ({str(error).splitlines()[0][:120]})")
-    return found
+    return blocks
 
 
 def read_counters(
@@ -86,7 +86,7 @@ def read_counters(
     dict of (int, int) to dict
         By number of the series and position in it.
     """
-    found: dict[tuple[int, int], Counted] = {}
+    counted: dict[tuple[int, int], Counted] = {}
     for run, names in sorted(_by_run(history, wanted).items()):
         path = history.runs[run].folder / "counters.csv"
         if not path.exists():
@@ -102,8 +102,8 @@ def read_counters(
             notes.append(f"{path}: counters cannot be read and are left out ({str(error).splitlines()[0][:120]})")
             continue
         for (point, _), owners in names.items():
-            found |= {owner: points[point] for owner in owners if point in points}
-    return found
+            counted |= {owner: points[point] for owner in owners if point in points}
+    return counted
 
 
 def _by_run(

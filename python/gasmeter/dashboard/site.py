@@ -150,18 +150,18 @@ def _steps(series: Series, find_steps: FindSteps) -> list[int]:
     values = series.numbers["value"]
     known = np.flatnonzero(np.isfinite(values))
     wanted = exact_steps if series.modelled else find_steps
-    found = wanted(values[known].tolist()) if known.size > 1 else []
-    return [int(known[index]) for index in found if 0 < index < known.size]
+    steps = wanted(values[known].tolist()) if known.size > 1 else []
+    return [int(known[index]) for index in steps if 0 < index < known.size]
 
 
 def _sampled(history: History, steps: Sequence[Sequence[int]], newest: int) -> list[list[int]]:
     """Return the positions in each series of which every block is kept."""
     wanted = []
-    for series, found in zip(history.series, steps, strict=True):
+    for series, changes in zip(history.series, steps, strict=True):
         count = len(series.at)
         positions = {*range(max(0, count - newest), count)}
         if newest:
-            positions |= {position - before for position in found for before in (0, 1)}
+            positions |= {position - before for position in changes for before in (0, 1)}
         wanted.append(sorted(positions))
     return wanted
 
@@ -187,9 +187,9 @@ def _write(
         counted[owner][position] = names
     words: dict[str, int] = {}
     entries = []
-    for number, (series, found) in enumerate(zip(history.series, steps, strict=True)):
+    for number, (series, changes) in enumerate(zip(history.series, steps, strict=True)):
         unit = quantum(series.numbers["value"], exact=series.modelled)
-        entries.append(_entry(series, found, unit, words))
+        entries.append(_entry(series, changes, unit, words))
         content = _columns(series, unit, kept[number], counted[number])
         _script(place / "data" / "series" / f"{series_id(series)}.js", "series", [series_id(series), content])
     hosts = list(dict.fromkeys(run.host_name for run in history.runs))

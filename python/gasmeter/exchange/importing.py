@@ -80,10 +80,12 @@ def import_results(
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} cannot be read: {error}; allowed: the text that {form} printed") from error
-    found = list(read(text, str(path)))
-    if not found:
+    quantities = list(read(text, str(path)))
+    if not quantities:
         raise UsageError(f"{path} holds no result of {form}; allowed: the text that it printed", str(path))
-    rows = list({row["run_id"]: row for row in (_row(form, one, conduit or runs_on, ranks) for one in found)}.values())
+    rows = list(
+        {row["run_id"]: row for row in (_row(form, one, conduit or runs_on, ranks) for one in quantities)}.values()
+    )
     digest = hashlib.sha256(text.encode()).hexdigest()
     run = {
         "started": date or now(),

@@ -51,18 +51,18 @@ def read_perftest(text: str, name: str) -> Iterator[Quantity]:
 
 def _row(title: str, row: dict[str, float]) -> Iterator[Quantity]:
     for head, value in row.items():
-        found: tuple[str, str, float] | None = None
+        known: tuple[str, str, float] | None = None
         if head == "t_typical[usec]" or (head == "t_avg[usec]" and "t_typical[usec]" not in row):
-            found = ("latency", "ns", 1e3)
+            known = ("latency", "ns", 1e3)
         elif head.startswith("BW average"):
-            found = ("bandwidth", "B/s", _BANDWIDTHS.get(head[head.index("[") + 1 : -1], 0.0))
+            known = ("bandwidth", "B/s", _BANDWIDTHS.get(head[head.index("[") + 1 : -1], 0.0))
         elif head == "MsgRate[Mpps]":
-            found = ("rate", "1/s", 1e6)
-        if found is None or not found[2]:
+            known = ("rate", "1/s", 1e6)
+        if known is None or not known[2]:
             continue
-        time = found[0] == "latency"
+        time = known[0] == "latency"
         yield Quantity(
-            op=slug(title), ranks=2, metric=found[0], unit=found[1], value=value * found[2],
+            op=slug(title), ranks=2, metric=known[0], unit=known[1], value=value * known[2],
             semantics=f"{title}: {head}", size_bytes=int(row["#bytes"]), n=int(row.get("#iterations", 0)),
             minimum=row.get("t_min[usec]", math.nan) * 1e3 if time else math.nan,
             p99=row.get("99% percentile[usec]", math.nan) * 1e3 if time else math.nan,

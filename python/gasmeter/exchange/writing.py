@@ -153,7 +153,7 @@ def to_github_action(folder: str | Path) -> dict[str, str]:
         If there is no store or nothing in it.
     """
     rows, run, _ = stored(folder)
-    found: dict[str, list[dict[str, Any]]] = {}
+    by_tool: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         way = better(row["metric"], row["unit"])
         if way == "neither":
@@ -161,8 +161,8 @@ def to_github_action(folder: str | Path) -> dict[str, str]:
         entry = {"name": benchmark_name(row), "unit": row["unit"], "value": row["value"], "extra": _extra(row, run)}
         if math.isfinite(row["ci_low"]) and math.isfinite(row["ci_high"]):
             entry["range"] = f"{row['ci_low']:.6g} to {row['ci_high']:.6g}"
-        found.setdefault(f"custom{way.capitalize()}IsBetter", []).append(entry)
-    return {tool: json.dumps(entries, indent=1) + "\n" for tool, entries in found.items()}
+        by_tool.setdefault(f"custom{way.capitalize()}IsBetter", []).append(entry)
+    return {tool: json.dumps(entries, indent=1) + "\n" for tool, entries in by_tool.items()}
 
 
 def _extra(row: Row, run: Mapping[str, Any]) -> str:
@@ -189,14 +189,14 @@ def to_bencher(folder: str | Path) -> str:
         If there is no store or nothing in it.
     """
     rows, _, _ = stored(folder)
-    found: dict[str, dict[str, dict[str, float]]] = {}
+    benchmarks: dict[str, dict[str, dict[str, float]]] = {}
     for row in rows:
         metric = {"value": row["value"]}
         if math.isfinite(row["ci_low"]) and math.isfinite(row["ci_high"]):
             metric |= {"lower_value": row["ci_low"], "upper_value": row["ci_high"]}
         measure = row["metric"].replace("_", "-")
-        found.setdefault(benchmark_name(row, metric=False), {})[measure] = metric
-    return json.dumps(found, indent=1) + "\n"
+        benchmarks.setdefault(benchmark_name(row, metric=False), {})[measure] = metric
+    return json.dumps(benchmarks, indent=1) + "\n"
 
 
 def to_asv(folder: str | Path) -> dict[str, str]:

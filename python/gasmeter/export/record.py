@@ -243,8 +243,8 @@ def record_point(point: Point, iterations: int) -> Record:
     CheckFailed
         If the data or the record are wrong.
     """
-    found = catalogue()
-    conduit = found.conduit(point.conduit, found.kernel(point.kernel))
+    known = catalogue()
+    conduit = known.conduit(point.conduit, known.kernel(point.kernel))
     if not conduit.virtual:
         raise UsageError(
             f"conduit {point.conduit!r} runs on this host; allowed: modelled ones (see `gasmeter list conduits`)",

@@ -176,12 +176,12 @@ def served(record: Record) -> list[list[Served]]:
         By rank; of each source in order.
     """
     heard, noticed = record.ends(Kind.COMPLETE), record.ends(Kind.ARRIVE)
-    found: list[list[Served]] = [[] for _ in record.ranks]
+    by_rank: list[list[Served]] = [[] for _ in record.ranks]
     for name, operation in record.begun.items():
         rank, sequence = name
         if operation.kind is Kind.SEND or operation.peer == rank:
             continue
-        found[operation.peer].append(
+        by_rank[operation.peer].append(
             Served(
                 source=rank,
                 size_bytes=_there_b(record, operation),
@@ -191,4 +191,4 @@ def served(record: Record) -> list[list[Served]]:
                 noticed=name in noticed,
             )
         )
-    return found
+    return by_rank

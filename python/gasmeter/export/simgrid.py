@@ -96,9 +96,11 @@ def _used_pairs(record: Record) -> list[tuple[int, int]]:
 def _of_topology(record: Record, machine: Machine) -> _Platform:
     nodes = record.node
     pairs = sorted({(nodes[a], nodes[b]) for a, b in _used_pairs(record) if nodes[a] != nodes[b]})
-    found = core().routes(machine.topology, [a for a, _ in pairs], [b for _, b in pairs])
-    names = [f"v{vertex}p{port}" for vertex, port in zip(found["vertex"].tolist(), found["port"].tolist(), strict=True)]
-    first = found["first"].tolist()
+    routes = core().routes(machine.topology, [a for a, _ in pairs], [b for _, b in pairs])
+    names = [
+        f"v{vertex}p{port}" for vertex, port in zip(routes["vertex"].tolist(), routes["port"].tolist(), strict=True)
+    ]
+    first = routes["first"].tolist()
     ways = {
         (f"n{a}", f"n{b}"): names[begin:end] for (a, b), begin, end in zip(pairs, first[:-1], first[1:], strict=True)
     }
@@ -197,10 +199,10 @@ def write_simgrid(record: Record, folder: str | Path, *, machine: Machine | None
     UsageError
         If no machine is known, or it has neither links nor interfaces.
     """
-    found = machine or record.machine
-    if found is None:
+    chosen = machine or record.machine
+    if chosen is None:
         raise UsageError("a SimGrid platform needs a machine, and none is known for this record; allowed: machine=…")
-    platform = _platform(record, found)
+    platform = _platform(record, chosen)
     interfaces = any(op.kind.begins and op.kind is not Kind.SEND and op.peer != rank for rank, op in record.all())
     ranks = len(record.ranks)
     processes = ranks * (2 if interfaces else 1)

@@ -216,10 +216,10 @@ def _both(runner: _TwoBuilds, points: tuple[Point, Point], number: int, name: st
         )
     return [
         record(
-            dataclasses.replace(outcome, group=Group(points=(mine[build],)), outcomes=[found], skipped={}),
+            dataclasses.replace(outcome, group=Group(points=(mine[build],)), outcomes=[own], skipped={}),
             name,
         )
-        for build, found in ((build, outcome.outcomes[runner.order.index(build)]) for build in (0, 1))
+        for build, own in ((build, outcome.outcomes[runner.order.index(build)]) for build in (0, 1))
     ]
 
 

@@ -119,8 +119,8 @@ def _commit(text: str, repository: Path) -> str | None:
         [git, "-C", str(repository), "rev-parse", "--verify", "--quiet", f"{text}^{{commit}}"],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
-    found = done.stdout.strip()
-    return found if done.returncode == 0 and re.fullmatch(r"[0-9a-f]{40,64}", found) else None
+    commit = done.stdout.strip()
+    return commit if done.returncode == 0 and re.fullmatch(r"[0-9a-f]{40,64}", commit) else None
 
 
 def _built(commit: str, repository: Path) -> Path:

@@ -142,8 +142,8 @@ def _proposed(logs: Values, noise: float) -> list[int]:
     penalty = 3 * math.log(logs.size) * scale**2
     # The compiled search with the linear kernel: the same cost as model l2, every place looked at.
     search = ruptures.KernelCPD(kernel="linear", min_size=SHORTEST, jump=1)
-    found = search.fit(logs.reshape(-1, 1)).predict(pen=penalty)
-    return [int(place) for place in found[:-1]]
+    places = search.fit(logs.reshape(-1, 1)).predict(pen=penalty)
+    return [int(place) for place in places[:-1]]
 
 
 def _confirmed(logs: Values, proposed: list[int], relevant: float) -> list[tuple[int, float]]:

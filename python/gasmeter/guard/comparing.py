@@ -129,17 +129,17 @@ def _made(effect: float, error: float, freedom: float, starts: tuple[int, int], 
     return dataclasses.replace(made, verdict=_verdict(made, p), sees=_sees(made, 1))
 
 
-def _sees(found: Comparison, comparisons: int) -> float:
+def _sees(comparison: Comparison, comparisons: int) -> float:
     """Return the change that is found with probability `POWER` where so many figures are compared at once."""
     tail = (1 - CONFIDENCE) / 2 / comparisons
-    reach = float(stats.t.isf(tail, found.freedom) + stats.t.ppf(POWER, found.freedom))
-    return max(found.relevant, math.expm1(min(found.error * reach, _MOST_REACH)))
+    reach = float(stats.t.isf(tail, comparison.freedom) + stats.t.ppf(POWER, comparison.freedom))
+    return max(comparison.relevant, math.expm1(min(comparison.error * reach, _MOST_REACH)))
 
 
-def _verdict(found: Comparison, p: float) -> Verdict:
-    if p >= 1 - CONFIDENCE or abs(math.log(found.ratio)) < math.log1p(found.relevant):
+def _verdict(comparison: Comparison, p: float) -> Verdict:
+    if p >= 1 - CONFIDENCE or abs(math.log(comparison.ratio)) < math.log1p(comparison.relevant):
         return "not significant"
-    return "slower" if found.ratio > 1 else "faster"
+    return "slower" if comparison.ratio > 1 else "faster"
 
 
 def compare_starts(
@@ -231,11 +231,11 @@ def correct(comparisons: Sequence[Comparison]) -> list[Comparison]:
         correction (1979): whatever their number, one alarm or more comes from equal builds in fewer than 5 % of checks.
         ``p`` is the corrected one, and ``sees`` what the strictest of them would have found.
     """
-    decided = [i for i, found in enumerate(comparisons) if found.verdict != "undecided"]
+    decided = [i for i, one in enumerate(comparisons) if one.verdict != "undecided"]
     result = list(comparisons)
     largest = 0.0
     for rank, i in enumerate(sorted(decided, key=lambda i: comparisons[i].p)):
         largest = max(largest, min(1.0, comparisons[i].p * (len(decided) - rank)))
-        found = dataclasses.replace(comparisons[i], p=largest, sees=_sees(comparisons[i], len(decided)))
-        result[i] = dataclasses.replace(found, verdict=_verdict(found, largest))
+        corrected = dataclasses.replace(comparisons[i], p=largest, sees=_sees(comparisons[i], len(decided)))
+        result[i] = dataclasses.replace(corrected, verdict=_verdict(corrected, largest))
     return result

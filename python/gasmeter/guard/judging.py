@@ -133,12 +133,12 @@ class Judgement:
     @property
     def failed(self) -> bool:
         """Whether the check fails."""
-        return any(found.failed for found in self.findings)
+        return any(finding.failed for finding in self.findings)
 
     @property
     def unsettled(self) -> bool:
         """Whether more than a fifth of the measured figures stayed undecided, so that this is no pass."""
-        verdicts = [found.verdict for found in self.findings if found.comparison is not None]
+        verdicts = [finding.verdict for finding in self.findings if finding.comparison is not None]
         return verdicts.count("undecided") > MOST_UNDECIDED * len(verdicts)
 
     @property
@@ -154,7 +154,7 @@ class Judgement:
         str
             For instance ``could have seen changes of 2.0 % (of one figure 6.3 %)``; empty without measured figures.
         """
-        compared = [found.comparison.sees for found in self.findings if found.comparison is not None]
+        compared = [finding.comparison.sees for finding in self.findings if finding.comparison is not None]
         seen = sorted(one for one in compared if math.isfinite(one))
         if not seen:
             return "could have seen no change of a measured figure" if compared else ""
@@ -170,7 +170,7 @@ class Judgement:
             ``passed``, ``FAILED`` or ``UNDECIDED``, how many figures got which verdict, and the least changes that
             could have been seen.
         """
-        counts = Counter(found.verdict for found in self.findings)
+        counts = Counter(finding.verdict for finding in self.findings)
         order = sorted(counts, key=lambda verdict: (verdict not in FAILURES, -counts[verdict], verdict))
         text = ", ".join(f"{counts[verdict]} {verdict}" for verdict in order)
         outcome = {0: "passed", 1: "FAILED", UNSETTLED: "UNDECIDED"}[self.status]
@@ -266,8 +266,8 @@ def _one(
         because = f"; of machine {key.machine} {', '.join(numbers)}" if numbers else ""
         return dataclasses.replace(made, verdict="moved", note=moved + because)
     starts = all(store.starts_are_processes for store in stores)
-    found, note = _compared(before, after, rules, starts=starts, paired=paired)
-    return dataclasses.replace(made, verdict=found.verdict, comparison=found, note=note)
+    comparison, note = _compared(before, after, rules, starts=starts, paired=paired)
+    return dataclasses.replace(made, verdict=comparison.verdict, comparison=comparison, note=note)
 
 
 def _compared(before: Sample, after: Sample, rules: Rules, *, starts: bool, paired: bool) -> tuple[Comparison, str]:
@@ -356,9 +356,11 @@ def _rough(before: Sample, after: Sample, rows: tuple[list[Row], list[Row]], rul
 def _together(findings: list[Finding]) -> list[Finding]:
     """Correct the verdicts for the number of figures that were compared by their process starts."""
     places = [
-        i for i, found in enumerate(findings) if found.comparison is not None and math.isfinite(found.comparison.p)
+        i
+        for i, finding in enumerate(findings)
+        if finding.comparison is not None and math.isfinite(finding.comparison.p)
     ]
-    corrected = correct([found.comparison for i in places if (found := findings[i]).comparison is not None])
+    corrected = correct([finding.comparison for i in places if (finding := findings[i]).comparison is not None])
     result = list(findings)
     for i, comparison in zip(places, corrected, strict=True):
         result[i] = dataclasses.replace(findings[i], comparison=comparison, verdict=comparison.verdict)
@@ -371,5 +373,5 @@ def _median(rows: Sequence[Row]) -> float:
 
 
 def _notes(findings: Sequence[Finding]) -> tuple[str, ...]:
-    undecided = sum(found.verdict == "undecided" for found in findings)
+    undecided = sum(finding.verdict == "undecided" for finding in findings)
     return (f"{undecided} figures undecided: too few process starts that can be compared",) if undecided else ()

@@ -44,11 +44,11 @@ def render_judgement(judgement: Judgement, form: str) -> str:
 
 def _sorted(judgement: Judgement) -> list[Finding]:
     """Failures first, then what changed, then the rest, each in the order of the stores."""
-    return sorted(judgement.findings, key=lambda found: (not found.failed, found.verdict in _QUIET))
+    return sorted(judgement.findings, key=lambda finding: (not finding.failed, finding.verdict in _QUIET))
 
 
-def _cells(found: Finding) -> list[str]:
-    comparison = found.comparison
+def _cells(finding: Finding) -> list[str]:
+    comparison = finding.comparison
     ratio = interval = starts = sees = "-"
     if comparison is not None and math.isfinite(comparison.ratio):
         ratio = f"{comparison.ratio:.4f}"
@@ -57,18 +57,18 @@ def _cells(found: Finding) -> list[str]:
             interval = f"{comparison.low:.4f} … {comparison.high:.4f}"
         if math.isfinite(comparison.sees):
             sees = f"{comparison.sees * 100:.1f} %"
-    verdict = comparison.words() if comparison is not None else found.verdict
-    figures = [format_quantity(value, found.unit, found.key.metric) for value in (found.before, found.after)]
-    told = verdict.upper() if found.failed else verdict
-    return [found.name(), *figures, ratio, interval, starts, sees, told, found.note]
+    verdict = comparison.words() if comparison is not None else finding.verdict
+    figures = [format_quantity(value, finding.unit, finding.key.metric) for value in (finding.before, finding.after)]
+    told = verdict.upper() if finding.failed else verdict
+    return [finding.name(), *figures, ratio, interval, starts, sees, told, finding.note]
 
 
 def _lines(judgement: Judgement) -> tuple[list[list[str]], list[str]]:
     """Cells of the findings that are shown, and what is said below them."""
     findings = _sorted(judgement)
-    quiet = [found for found in findings if found.verdict in _QUIET]
+    quiet = [finding for finding in findings if finding.verdict in _QUIET]
     hidden = len(quiet) - _MOST_QUIET
-    shown = [found for found in findings if found.verdict not in _QUIET] + quiet[:_MOST_QUIET]
+    shown = [finding for finding in findings if finding.verdict not in _QUIET] + quiet[:_MOST_QUIET]
     below = [f"{hidden} more figures, all unchanged"] if hidden > 0 else []
     below += [
         "ratio: above 1 is worse; starts: process starts of either build; could see: the least change for the worse"
@@ -76,7 +76,7 @@ def _lines(judgement: Judgement) -> tuple[list[list[str]], list[str]]:
         *judgement.notes,
         judgement.summary(),
     ]
-    return [_cells(found) for found in shown], below
+    return [_cells(finding) for finding in shown], below
 
 
 def _table(judgement: Judgement) -> str:
@@ -99,19 +99,19 @@ def _markdown(judgement: Judgement) -> str:
 
 
 def _junit(judgement: Judgement) -> str:
-    failures = sum(found.failed for found in judgement.findings)
-    undecided = sum(found.verdict == "undecided" for found in judgement.findings)
+    failures = sum(finding.failed for finding in judgement.findings)
+    undecided = sum(finding.verdict == "undecided" for finding in judgement.findings)
     errors, skipped = (undecided, 0) if judgement.unsettled else (0, undecided)
     suite = ET.Element(
         "testsuite", name="gasmeter check", tests=str(len(judgement.findings)), failures=str(failures),
         errors=str(errors), skipped=str(skipped),
     )  # fmt: skip
-    for found in judgement.findings:
-        case = ET.SubElement(suite, "testcase", classname=f"gasmeter.{found.key.kernel}", name=found.name())
-        text = _sentence(found)
-        if found.failed:
-            ET.SubElement(case, "failure", message=text, type=found.verdict).text = text
-        elif found.verdict == "undecided":
+    for finding in judgement.findings:
+        case = ET.SubElement(suite, "testcase", classname=f"gasmeter.{finding.key.kernel}", name=finding.name())
+        text = _sentence(finding)
+        if finding.failed:
+            ET.SubElement(case, "failure", message=text, type=finding.verdict).text = text
+        elif finding.verdict == "undecided":
             ET.SubElement(case, "error" if judgement.unsettled else "skipped", message=text)
         else:
             ET.SubElement(case, "system-out").text = text
@@ -121,8 +121,8 @@ def _junit(judgement: Judgement) -> str:
     return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def _sentence(found: Finding) -> str:
-    _, before, after, _, interval, starts, sees, verdict, note = _cells(found)
+def _sentence(finding: Finding) -> str:
+    _, before, after, _, interval, starts, sees, verdict, note = _cells(finding)
     text = f"{verdict.lower()}: {before}, now {after}"
     text += f"; ratio {interval} (95 %), {starts} process starts" if interval != "-" else ""
     text += f"; could have seen {sees}" if sees != "-" else ""
@@ -132,17 +132,17 @@ def _sentence(found: Finding) -> str:
 def _json(judgement: Judgement) -> str:
     findings = [
         {
-            **dataclasses.asdict(found.key),
-            "name": found.name(),
-            "verdict": found.verdict,
-            "failed": found.failed,
-            "unit": found.unit,
-            "before": found.before,
-            "after": found.after,
-            "comparison": dataclasses.asdict(found.comparison) if found.comparison is not None else None,
-            "note": found.note,
+            **dataclasses.asdict(finding.key),
+            "name": finding.name(),
+            "verdict": finding.verdict,
+            "failed": finding.failed,
+            "unit": finding.unit,
+            "before": finding.before,
+            "after": finding.after,
+            "comparison": dataclasses.asdict(finding.comparison) if finding.comparison is not None else None,
+            "note": finding.note,
         }
-        for found in judgement.findings
+        for finding in judgement.findings
     ]
     whole = {
         "baseline": judgement.baseline,

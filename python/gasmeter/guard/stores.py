@@ -155,8 +155,8 @@ class Measured:
     @property
     def machines(self) -> dict[str, Mapping[str, Any]]:
         """Effective numbers of modelled machines, by label."""
-        found = (entry for run in self._runs() for entry in run.get("machines", []))
-        return {str(entry.get("machine", entry.get("label", ""))): entry for entry in found}
+        entries = (entry for run in self._runs() for entry in run.get("machines", []))
+        return {str(entry.get("machine", entry.get("label", ""))): entry for entry in entries}
 
     def _runs(self) -> list[dict[str, Any]]:
         return [entry for entry in self.run.get("runs", []) if isinstance(entry, dict)]
@@ -260,10 +260,10 @@ def _from_tables(place: Path) -> tuple[list[Row], dict[tuple[str, str], list[flo
 
 def _usable(blocks: Iterable[Blocks]) -> dict[tuple[str, str], list[float]]:
     """Return the blocks of each point and metric; of one measured again for another comparison the first."""
-    found: dict[tuple[str, str], list[float]] = {}
+    usable: dict[tuple[str, str], list[float]] = {}
     for one in blocks:
-        found.setdefault((one.run_id, one.metric), one.usable())
-    return found
+        usable.setdefault((one.run_id, one.metric), one.usable())
+    return usable
 
 
 def differing_facts(first: Sequence[Mapping[str, Any]], second: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -213,10 +213,10 @@ def _curves(
             continue
         points = lines.setdefault(tuple(row[column] for column in _LINE), {})
         points.setdefault(int(row["size_bytes"]), {})[row["metric"]] = row
-    found = [curve for line, points in lines.items() if (curve := _curve(line, points, samples)) is not None]
-    if not found:
+    curves = [curve for line, points in lines.items() if (curve := _curve(line, points, samples)) is not None]
+    if not curves:
         raise UsageError(f"{name} holds no verified rows of kernel loggp; allowed: what `gasmeter run` stored of it")
-    return found
+    return curves
 
 
 def _curve(

@@ -92,7 +92,9 @@ class LogGP:
         lines = []
         for segment in self.segments:
             where = f"{segment.first} to {segment.last} B: " if len(self.segments) > 1 else ""
-            lines += [f"{where}{name}: {found.note}" for name, found in segment.parameters.items() if found.note]
+            lines += [
+                f"{where}{name}: {parameter.note}" for name, parameter in segment.parameters.items() if parameter.note
+            ]
         return lines
 
 
@@ -135,11 +137,11 @@ def fit_curves(curves: Curves, *, draws: int = 1000, seed: int = 1) -> LogGP:
     # About the medians, as wide as correlated blocks make it.
     drawn = medians + (drawn - medians) * curves.inflation()
     half = medians[0] / 2
-    found = []
+    segments = []
     for begin, end in find_segments(curves.sizes, half, errors[0] / 2):
         place = slice(begin, end)
-        found.append(_segment(curves.sizes[place], medians[:, place], drawn[:, :, place], errors[:, place]))
-    return LogGP(curves, tuple(found))
+        segments.append(_segment(curves.sizes[place], medians[:, place], drawn[:, :, place], errors[:, place]))
+    return LogGP(curves, tuple(segments))
 
 
 def _line(sizes: Values, times: Values, errors: Values) -> tuple[Values, Values]:
@@ -166,29 +168,31 @@ def _segment(sizes: Values, medians: Values, drawn: Values, errors: Values) -> S
     half_draws = _line(sizes, drawn[:, 0] / 2, errors[0] / 2)
     send_draws, receive_draws = (_line(sizes, drawn[:, row], errors[row]) for row in (2, 3))
     few = f"from {sizes.size} sizes: a straight line cannot be told from another curve" if sizes.size < FEWEST else ""
-    found = {
+    parameters = {
         "L": _interval(float(half[0] - send[0] - receive[0]), half_draws[0] - send_draws[0] - receive_draws[0], few),
         "o_s": _positive("o_s", float(send[0]), send_draws[0]),
         "o_r": _positive("o_r", float(receive[0]), receive_draws[0]),
     }
-    latency = found["L"]
+    latency = parameters["L"]
     if latency.value <= 0:
-        found["L"] = Parameter(math.nan, note="the overheads take the whole of half a round trip; L is hidden in them")
+        parameters["L"] = Parameter(
+            math.nan, note="the overheads take the whole of half a round trip; L is hidden in them"
+        )
     elif latency.low <= 0:
-        found["L"] = Parameter(latency.value, latency.low, latency.high, "not told from 0")
-    found["g"], found["G"], gap = _gap(sizes, medians, drawn, errors)
-    if not found["G"].identified:
+        parameters["L"] = Parameter(latency.value, latency.low, latency.high, "not told from 0")
+    parameters["g"], parameters["G"], gap = _gap(sizes, medians, drawn, errors)
+    if not parameters["G"].identified:
         slope = half[1] - send[1] - receive[1]
         slopes = half_draws[1] - send_draws[1] - receive_draws[1]
         # Rounding of equal times is no slope.
         if slope * sizes[-1] > 1e-6 * medians[0, 0]:
             note = "slope of half a round trip less the overheads': gaps do not show it"
-            found["G"] = _interval(float(slope), slopes, note)
+            parameters["G"] = _interval(float(slope), slopes, note)
     lines = {"half_trip": half, "send_overhead": send, "receive_overhead": receive}
     curves = {name: (float(offset), float(rise)) for name, (offset, rise) in lines.items()}
     if gap is not None:
         curves["gap"] = gap
-    return Segment(first, last, {name: found[name] for name in PARAMETERS}, curves)
+    return Segment(first, last, {name: parameters[name] for name in PARAMETERS}, curves)
 
 
 def _positive(name: str, value: float, draws: Values) -> Parameter:
@@ -223,8 +227,8 @@ def _gap(
 def _single(size: int, medians: Values, drawn: Values) -> Segment:
     """Of one size: overheads, and nothing that needs a slope."""
     note = "one size only: bytes cannot be told from messages; measure several (--sizes 8:4K)"
-    found = {name: Parameter(math.nan, note=note) for name in PARAMETERS}
-    found["o_s"] = _positive("o_s", float(medians[2, 0]), drawn[:, 2, 0])
-    found["o_r"] = _positive("o_r", float(medians[3, 0]), drawn[:, 3, 0])
-    found["g"] = Parameter(math.nan, high=float(np.quantile(drawn[:, 1, 0], (1 + CONFIDENCE) / 2)), note=note)
-    return Segment(size, size, found)
+    parameters = {name: Parameter(math.nan, note=note) for name in PARAMETERS}
+    parameters["o_s"] = _positive("o_s", float(medians[2, 0]), drawn[:, 2, 0])
+    parameters["o_r"] = _positive("o_r", float(medians[3, 0]), drawn[:, 3, 0])
+    parameters["g"] = Parameter(math.nan, high=float(np.quantile(drawn[:, 1, 0], (1 + CONFIDENCE) / 2)), note=note)
+    return Segment(size, size, parameters)

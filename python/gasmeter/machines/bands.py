@@ -49,9 +49,9 @@ def bands(
     wanted = list(numbers) if keys is None else list(dict.fromkeys(keys))
     for key in wanted:
         if key not in numbers:
-            found = machine[key]
+            number = machine[key]
             raise UsageError(
-                f"{key} of machine {machine.label} is {'given' if found.origin == 'override' else 'no estimate'};"
+                f"{key} of machine {machine.label} is {'given' if number.origin == 'override' else 'no estimate'};"
                 " allowed: numbers of its file with low and high (see `gasmeter list machines`)",
                 key,
             )
@@ -74,10 +74,10 @@ def _corners(dimensions: int, count: int, seed: int) -> list[int]:
     if dimensions < 63 and count >= 1 << dimensions:
         return list(range(1 << dimensions))
     draw = random.Random(seed)
-    found: dict[int, None] = {}
-    while len(found) < count:
-        found[draw.getrandbits(dimensions)] = None
-    return list(found)
+    corners: dict[int, None] = {}
+    while len(corners) < count:
+        corners[draw.getrandbits(dimensions)] = None
+    return list(corners)
 
 
 def judge(values: Iterable[T], predicate: Callable[[T], bool]) -> Verdict:

@@ -99,16 +99,16 @@ def _known() -> dict[str, tuple[Parameter, ...]]:
 
 def _network(named: object, below: Machine | None, where: str) -> str:
     """Return the network that a file names, or else that of its base."""
-    found = below.network if below is not None and named is None else named
-    if not isinstance(found, str) or found not in _known():
-        raise unknown(f"network in {where}", str(found), sorted(_known()), "gasmeter list conduits")
-    if below is not None and found != below.network:
+    network = below.network if below is not None and named is None else named
+    if not isinstance(network, str) or network not in _known():
+        raise unknown(f"network in {where}", str(network), sorted(_known()), "gasmeter list conduits")
+    if below is not None and network != below.network:
         raise UsageError(
-            f"{where}: its network is {found}, that of its base {below.name} is {below.network}; allowed: a base of"
+            f"{where}: its network is {network}, that of its base {below.name} is {below.network}; allowed: a base of"
             " the same network",
-            found,
+            network,
         )
-    return found
+    return network
 
 
 def _read_base(base: object, where: str, above: tuple[str, ...]) -> Machine:
@@ -150,13 +150,13 @@ def _entries(content: Mapping[str, Any], where: str, known: Collection[str]) -> 
 
 def _flattened(content: Mapping[str, Any], prefix: str = "") -> dict[str, object]:
     """Return the entries by dotted key; a table that holds a value is an entry."""
-    found: dict[str, object] = {}
+    entries: dict[str, object] = {}
     for name, entry in content.items():
         if isinstance(entry, Mapping) and "value" not in entry and entry:
-            found.update(_flattened(entry, f"{prefix}{name}."))
+            entries.update(_flattened(entry, f"{prefix}{name}."))
         else:
-            found[f"{prefix}{name}"] = entry
-    return found
+            entries[f"{prefix}{name}"] = entry
+    return entries
 
 
 def _read_number(parameter: Parameter, entry: object, where: str) -> Number:

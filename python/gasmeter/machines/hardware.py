@@ -82,9 +82,9 @@ def tainted_by(ids: Iterable[str]) -> frozenset[str]:
         If there is no such fact: its taint is unknown.
     """
     known = facts()
-    found: set[str] = set()
+    claims: set[str] = set()
     for name in ids:
         if name not in known:
             raise unknown("hardware fact", name, known, "python/gasmeter/published/hardware.csv")
-        found.update(known[name].tainted_by)
-    return frozenset(found)
+        claims.update(known[name].tainted_by)
+    return frozenset(claims)

@@ -128,10 +128,10 @@ class Machine:
 
     def __getitem__(self, key: str) -> Number:
         """Return a number by its dotted key."""
-        found = {number.key: number for number in self.numbers}
-        if key not in found:
-            raise unknown(f"parameter of machine {self.name}", key, found, WHERE)
-        return found[key]
+        numbers = {number.key: number for number in self.numbers}
+        if key not in numbers:
+            raise unknown(f"parameter of machine {self.name}", key, numbers, WHERE)
+        return numbers[key]
 
     def __contains__(self, key: object) -> bool:
         """Return whether the machine has a parameter."""

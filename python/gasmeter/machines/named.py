@@ -58,20 +58,20 @@ def machine(name: str | Machine) -> Machine:
 def _stamp(path: str) -> tuple[int, ...]:
     """Return what tells that a file was changed since it was read."""
     try:
-        found = Path(path).stat()
+        status = Path(path).stat()
     except OSError as error:
         raise UsageError(
             f"machine file {path}: {error.strerror}; allowed: the path of a file, or one of {', '.join(machines())}"
             f" (see `{WHERE}`)",
             path,
         ) from error
-    return found.st_mtime_ns, found.st_size, found.st_ino
+    return status.st_mtime_ns, status.st_size, status.st_ino
 
 
 @functools.lru_cache(maxsize=1024)
 def _labelled(base: str, changes: tuple[str, ...], stamp: tuple[int, ...]) -> Machine:
     name = "+".join([base, *changes])
-    found: dict[str, object] = {}
+    overrides: dict[str, object] = {}
     for change in changes:
         key, equals, text = (part.strip() for part in change.partition("="))
         if not equals:
@@ -79,10 +79,10 @@ def _labelled(base: str, changes: tuple[str, ...], stamp: tuple[int, ...]) -> Ma
                 f"machine {name!r}: {change!r} is not key=value; allowed: for instance {base}+link.bandwidth=1.25 GB/s",
                 name,
             )
-        if key in found:
+        if key in overrides:
             raise UsageError(f"machine {name!r}: {key} is given twice; allowed: once", name)
-        found[key] = text
-    return _from_file(base, stamp).with_(found)
+        overrides[key] = text
+    return _from_file(base, stamp).with_(overrides)
 
 
 @functools.lru_cache(maxsize=64)

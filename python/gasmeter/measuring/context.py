@@ -68,17 +68,17 @@ def versions() -> dict[str, str]:
     dict of str to str
         gasmeter, python, libraries, and the build of the core where there is one.
     """
-    found = {"gasmeter": package_version(), "python": platform.python_version()}
+    by_name = {"gasmeter": package_version(), "python": platform.python_version()}
     for name in _LIBRARIES:
         try:
-            found[name] = importlib.metadata.version(name)
+            by_name[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
-            found[name] = "missing"
+            by_name[name] = "missing"
     try:
-        found.update({f"core.{key}": str(value) for key, value in build_info().items()})
+        by_name.update({f"core.{key}": str(value) for key, value in build_info().items()})
     except EnvironmentLacks:
-        found["core"] = "missing"
-    return found
+        by_name["core"] = "missing"
+    return by_name
 
 
 def host_facts() -> dict[str, Any]:
@@ -147,8 +147,8 @@ def measured_revision(
     for name in _OF_A_JOB:
         if commit := environment.get(name, "").strip():
             return {"git": commit, "git_from": name}
-    found = git_revision(folder or Path.cwd())
-    return {"git": found, "git_from": "working directory" if found else ""}
+    commit = git_revision(folder or Path.cwd())
+    return {"git": commit, "git_from": "working directory" if commit else ""}
 
 
 def command_line() -> str:

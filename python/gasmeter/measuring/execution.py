@@ -247,11 +247,11 @@ def _records(
     rest: list[Group] = []
     for group in (group for group in virtual if group.id in lent):
         donor = lent[group.id]
-        found = taken_over(group, donor, done[donor.id]) if donor.id in done else None
-        if found is None:
+        taken = taken_over(group, donor, done[donor.id]) if donor.id in done else None
+        if taken is None:
             rest.append(group)
             continue
-        yield found
+        yield taken
         clock.end(group)
     yield from _run_modelled(runner, rest, name, jobs, clock)
 
@@ -336,8 +336,8 @@ class _Clock:
 
 def _machines(groups: Sequence[Group]) -> list[dict[str, Any]]:
     """Return the effective numbers of every machine that points run on, each once."""
-    found = (machine_of(point) for group in groups for point in group.points)
-    return list({entry.label: entry.facts() for entry in found if entry is not None}.values())
+    machines = (machine_of(point) for group in groups for point in group.points)
+    return list({entry.label: entry.facts() for entry in machines if entry is not None}.values())
 
 
 def _open_store(

@@ -81,11 +81,11 @@ def _own_s() -> float:
 
 
 def _of(ranks: Iterable[int]) -> Mapping[int, float]:
-    found: dict[int, float] = {}
+    seconds: dict[int, float] = {}
     for rank in ranks:
         try:
             spent = psutil.Process(rank).cpu_times()
         except psutil.Error:
             continue
-        found[rank] = spent.user + spent.system
-    return found
+        seconds[rank] = spent.user + spent.system
+    return seconds

@@ -28,11 +28,11 @@ def resolved_of(point: Point, chosen: Mapping[str, str]) -> dict[str, dict[str, 
         By option: ``value``, and ``origin``, ``asked`` for what was given and ``auto`` for what was left to the job.
         Options of the kernel and conduit that do not stand here have their default (`defaults_of`).
     """
-    found = {name: {"value": value, "origin": "asked"} for name, value in point.options.items()}
+    resolved = {name: {"value": value, "origin": "asked"} for name, value in point.options.items()}
     for name, value in chosen.items():
-        if name not in found or found[name]["value"] == _AUTO:
-            found[name] = {"value": value, "origin": _AUTO}
-    return found
+        if name not in resolved or resolved[name]["value"] == _AUTO:
+            resolved[name] = {"value": value, "origin": _AUTO}
+    return resolved
 
 
 def defaults_of(points: Iterable[Point]) -> dict[str, dict[str, str]]:

@@ -265,13 +265,13 @@ class RealSession:
             replies = _ask(self._pool, "counters", {"session": self._session})
         except UsageError:
             return {}
-        found: dict[str, int] = {}
+        counts: dict[str, int] = {}
         for reply in replies:
             for key, value in reply.items():
                 if key.startswith(_COUNTER):
                     name = key[len(_COUNTER) :]
-                    found[name] = found.get(name, 0) + int(value)
-        return found
+                    counts[name] = counts.get(name, 0) + int(value)
+        return counts
 
     def resolved(self) -> Mapping[str, str]:
         """Return what options that leave a choice became on rank 0.
@@ -311,9 +311,9 @@ def machine_values(point: Point) -> dict[str, float | str]:
     dict of str to float or str
         In SI base units by key, with ``placement`` if one is asked for; empty for a network without a machine file.
     """
-    found = machine_of(point)
+    machine = machine_of(point)
     placed: dict[str, float | str] = {"placement": point.placement} if point.placement else {}
-    return {**(found.values() if found else {}), **placed}
+    return {**(machine.values() if machine else {}), **placed}
 
 
 class ModelSession:

@@ -53,11 +53,11 @@ def told_apart(result: Tidy) -> pd.DataFrame:
 def _others(row: Row, rows: Sequence[Row]) -> str:
     """Say what else a group measured, by what differs from a row; empty if nothing does."""
     own = set(row["options"].split(";"))
-    found: dict[str, None] = {}
+    others: dict[str, None] = {}
     for other in rows:
         if other["run_id"] != row["run_id"]:
             words = [other[name] for name in ("op", "variant") if other[name] != row[name]]
             options = [text for text in other["options"].split(";") if text not in own]
-            found[" ".join(filter(None, [*words, other["conduit"], *options]))] = None
-    named = list(found)[:_MOST_NAMED]
-    return f"beside {', '.join(named)}{', …' if len(found) > len(named) else ''}" if named else ""
+            others[" ".join(filter(None, [*words, other["conduit"], *options]))] = None
+    named = list(others)[:_MOST_NAMED]
+    return f"beside {', '.join(named)}{', …' if len(others) > len(named) else ''}" if named else ""

@@ -41,13 +41,13 @@ def crossings(pieces: list[float], values: list[float]) -> list[float]:
     list of float
         Sizes in bytes, interpolated on a logarithmic axis.
     """
-    found = []
+    places = []
     known = [(x, y) for x, y in zip(pieces, values, strict=True) if math.isfinite(y)]
     for (x0, y0), (x1, y1) in itertools.pairwise(known):
         if (y0 > 0) != (y1 > 0):
             share = y0 / (y0 - y1)
-            found.append(2 ** (math.log2(x0) + share * (math.log2(x1) - math.log2(x0))))
-    return found
+            places.append(2 ** (math.log2(x0) + share * (math.log2(x1) - math.log2(x0))))
+    return places
 
 
 def _logarithm(overhead: pd.Series) -> pd.Series:
@@ -56,8 +56,8 @@ def _logarithm(overhead: pd.Series) -> pd.Series:
 
 def _end(pieces: list[float], values: list[float], *, falls: bool) -> float:
     """Return where one bound of the ratio crosses the line; the edge of the map, or beyond, where it does not."""
-    if found := crossings(pieces, values):
-        return found[0]
+    if places := crossings(pieces, values):
+        return places[0]
     above = next((value > 0 for value in values if math.isfinite(value)), None)
     if above is None:
         return math.nan

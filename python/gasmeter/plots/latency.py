@@ -58,7 +58,7 @@ def _quantity(chart: Chart) -> str:
     ops: dict[str, list[str]] = {}
     for metric, op in sorted({*zip(chart.values["metric"], chart.values["op"], strict=True)}, reverse=True):
         ops.setdefault(metric, []).insert(0, op)
-    parts = [known[metric].label + (f" of {', '.join(found)}" if len(ops) > 1 else "") for metric, found in ops.items()]
+    parts = [known[metric].label + (f" of {', '.join(names)}" if len(ops) > 1 else "") for metric, names in ops.items()]
     return ";\n".join(textwrap.fill(part, _SIDE_LETTERS) for part in parts)
 
 

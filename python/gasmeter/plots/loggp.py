@@ -20,12 +20,12 @@ _CURVES = (
 )
 
 
-def draw_loggp(found: LogGP) -> Drawing:
+def draw_loggp(model: LogGP) -> Drawing:
     """Draw points with their lines, and below by how much each point is off its line.
 
     Parameters
     ----------
-    found : LogGP
+    model : LogGP
         A fit.
 
     Returns
@@ -35,12 +35,12 @@ def draw_loggp(found: LogGP) -> Drawing:
     """
     figure = Drawing(figsize=(6.3, 6.0), layout="constrained")
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[1.9, 1])
-    curves = found.curves
+    curves = model.curves
     medians = curves.medians()
     for name, row, scale, label, colour, marker in _CURVES:
         times = medians[row] * scale
         upper.plot(curves.sizes, times, marker, color=colour, markersize=4.5, label=label, zorder=4)
-        for segment in found.segments:
+        for segment in model.segments:
             if name not in segment.curves:
                 continue
             offset, slope = segment.curves[name]
@@ -50,15 +50,15 @@ def draw_loggp(found: LogGP) -> Drawing:
             expected = offset + slope * curves.sizes[inside]
             off = times[inside] / expected - 1
             lower.plot(curves.sizes[inside], off, marker, color=colour, markersize=4, zorder=4)
-    for segment in found.segments[1:]:
+    for segment in model.segments[1:]:
         for axes in (upper, lower):
             axes.axvline(segment.first * 0.72, color="0.45", linestyle=":", linewidth=1.0, zorder=2)
-    _axes(upper, lower, found)
+    _axes(upper, lower, model)
     return figure
 
 
-def _axes(upper: Axes, lower: Axes, found: LogGP) -> None:
-    sizes = found.curves.sizes
+def _axes(upper: Axes, lower: Axes, model: LogGP) -> None:
+    sizes = model.curves.sizes
     upper.set_xscale("log", base=2)
     upper.set_yscale("log")
     step = max(1, -(-sizes.size // 8))
@@ -67,9 +67,9 @@ def _axes(upper: Axes, lower: Axes, found: LogGP) -> None:
     upper.set_ylabel("Time (ns)")
     upper.legend(loc="upper left", frameon=False)
     numbers = []
-    for name, one in found.parameters.items():
+    for name, one in model.parameters.items():
         numbers.append(f"{name} {one.value:.4g}" if one.identified else f"{name} -")
-    upper.set_title(f"LogGP of {found.curves.title} ({found.curves.kind})\n{', '.join(numbers)} ns, ns/B", fontsize=9)
+    upper.set_title(f"LogGP of {model.curves.title} ({model.curves.kind})\n{', '.join(numbers)} ns, ns/B", fontsize=9)
     lower.axhline(0, color="0.3", linewidth=0.8, zorder=2)
     lower.set_ylabel("Off the line (%)")
     lower.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value * 100:.3g}"))

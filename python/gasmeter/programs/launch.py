@@ -117,26 +117,27 @@ def launch(
     >>> launch(ring, ranks=3)  # doctest: +SKIP
     [2, 0, 1]
     """
-    found = _conduit(program, conduit, ranks)
+    conduit_ = _conduit(program, conduit, ranks)
     segment_bytes = _segment_bytes(segment)
     chosen = {
-        name: _option(found, name).parse(value, f"conduit {found.name}") for name, value in (options or {}).items()
+        name: _option(conduit_, name).parse(value, f"conduit {conduit_.name}")
+        for name, value in (options or {}).items()
     }
-    for option in found.options:  # fewer ranks than the network has nodes by default
-        if found.virtual and option.name == "nodes" and "nodes" not in chosen and int(option.default) > ranks:
+    for option in conduit_.options:  # fewer ranks than the network has nodes by default
+        if conduit_.virtual and option.name == "nodes" and "nodes" not in chosen and int(option.default) > ranks:
             chosen["nodes"] = str(ranks)
-    values = _machine_values(found, ranks, machine, topology, placement)
-    if found.virtual:
+    values = _machine_values(conduit_, ranks, machine, topology, placement)
+    if conduit_.virtual:
         from gasmeter.programs.program import check_yields  # noqa: PLC0415 - loads the extension
 
-        check_yields(program, found.name)
+        check_yields(program, conduit_.name)
         return _in_virtual_time(
-            program, found, ranks=ranks, segment_bytes=segment_bytes, args=tuple(args), timeout=timeout, options=chosen,
-            machine=values, seed=seed,
+            program, conduit_, ranks=ranks, segment_bytes=segment_bytes, args=tuple(args), timeout=timeout,
+            options=chosen, machine=values, seed=seed,
         )  # fmt: skip
-    if catalogue().networks[found.network].shares_memory:
+    if catalogue().networks[conduit_.network].shares_memory:
         _check_shared_memory(segment, segment_bytes, ranks)
-    command = pickle.dumps((sys.path, segment_bytes, found.name, chosen, seed, _pickled(program, tuple(args))))
+    command = pickle.dumps((sys.path, segment_bytes, conduit_.name, chosen, seed, _pickled(program, tuple(args))))
     if not sys.executable:
         raise EnvironmentLacks("launch: this interpreter does not know its own program (sys.executable is empty)")
     worker = worker_binary()
@@ -211,13 +212,13 @@ def _conduit(program: object, name: str, ranks: int) -> Conduit:
     """Return the conduit; refuse what cannot work before anything is started."""
     if not callable(program):
         raise UsageError(f"program {program!r} is not callable; allowed: a generator function of an endpoint")
-    found = catalogue().conduit(str(name))
-    if found.raw:
-        raise UsageError(f"conduit {found.name} is a network's own interface, without an endpoint for programs", name)
+    conduit = catalogue().conduit(str(name))
+    if conduit.raw:
+        raise UsageError(f"conduit {conduit.name} is a network's own interface, without an endpoint for programs", name)
     if isinstance(ranks, bool) or not isinstance(ranks, int):
         raise UsageError(f"ranks {ranks!r} is not a whole number; allowed: 1 or more", str(ranks))
-    (check_virtual_ranks if found.virtual else check_ranks)(ranks)
-    return found
+    (check_virtual_ranks if conduit.virtual else check_ranks)(ranks)
+    return conduit
 
 
 def _segment_bytes(segment: str | int) -> int:

@@ -71,18 +71,20 @@ def read_digitised(path: Path, figures: Sequence[str]) -> tuple[Points, ...]:
     if not rows or tuple(cell.strip() for cell in rows[0]) != HEADER:
         given = ",".join(rows[0])[:_MOST_NAME] if rows else "nothing"
         raise UsageError(f"{path}: the header is {given!r}; {_ALLOWED}", str(path))
-    found: dict[tuple[str, str], dict[float, float]] = {}
+    by_series: dict[tuple[str, str], dict[float, float]] = {}
     for number, row in enumerate(rows[1:], 2):
         if not any(cell.strip() for cell in row):
             continue
         figure, series, x, y = _row(row, figures, f"{path}: line {number}")
-        points = found.setdefault((figure, series), {})
+        points = by_series.setdefault((figure, series), {})
         if x in points:
             raise UsageError(f"{path}: line {number}: {series!r} has x = {x:g} twice; allowed: once", str(path))
         points[x] = y
-    if not found:
+    if not by_series:
         raise UsageError(f"{path} holds no points; {_ALLOWED}", str(path))
-    return tuple(Points(figure, series, tuple(sorted(points.items()))) for (figure, series), points in found.items())
+    return tuple(
+        Points(figure, series, tuple(sorted(points.items()))) for (figure, series), points in by_series.items()
+    )
 
 
 def _text(path: Path) -> str:

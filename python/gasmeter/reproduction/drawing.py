@@ -100,12 +100,12 @@ def _few_colours(buffer: io.BytesIO) -> bytes:
     return reduced.getvalue()
 
 
-def draw_figure(found: Reproduction, figure: Figure, digitised: Iterable[Points] = ()) -> Picture | None:
+def draw_figure(reproduction: Reproduction, figure: Figure, digitised: Iterable[Points] = ()) -> Picture | None:
     """Draw the lines of a figure, one panel per placement.
 
     Parameters
     ----------
-    found : Reproduction
+    reproduction : Reproduction
         What was run.
     figure : Figure
         Which.
@@ -117,7 +117,7 @@ def draw_figure(found: Reproduction, figure: Figure, digitised: Iterable[Points]
     Picture or None
         None if nothing of it was run.
     """
-    if not _drawn(found, figure):
+    if not _drawn(reproduction, figure):
         return None
     own = [points for points in digitised if points.figure == figure.number]
     quantity = quantity_of(figure.lines[0])
@@ -130,9 +130,9 @@ def draw_figure(found: Reproduction, figure: Figure, digitised: Iterable[Points]
         ratios = [_HEIGHT_IN, _OVERHEAD_IN][:rows]
         panels = drawing.subplots(rows, columns, sharex="col", sharey="row", squeeze=False, height_ratios=ratios)
         for column, placement in enumerate(figure.placements):
-            _panel(panels[0][column], found, figure, placement, own)
+            _panel(panels[0][column], reproduction, figure, placement, own)
             if figure.overheads:
-                _overheads(panels[1][column], found, figure, placement)
+                _overheads(panels[1][column], reproduction, figure, placement)
             panels[-1][column].set_xlabel("Ranks" if figure.axis == "ranks" else "Payload (bytes)")
         panels[0][0].set_ylabel(f"{quantity.label} ({quantity.shown})")
         if figure.axis == "ranks":
@@ -144,15 +144,15 @@ def draw_figure(found: Reproduction, figure: Figure, digitised: Iterable[Points]
             panels[0][0].yaxis.set_minor_locator(NullLocator())
         if figure.overheads:
             panels[1][0].set_ylabel("Overhead (%)")
-        _finish(drawing, panels[0][0], found, figure)
+        _finish(drawing, panels[0][0], reproduction, figure)
     against = "ranks" if figure.axis == "ranks" else "payload"
     title = f"{figure.title}: {quantity.label.lower()} against {against}"
     return Picture(f"figure_{figure.number}", figure.number, title, drawing)
 
 
-def _drawn(found: Reproduction, figure: Figure) -> list[Line]:
+def _drawn(reproduction: Reproduction, figure: Figure) -> list[Line]:
     lines = (*figure.lines, *figure.beside)
-    return [line for line in lines if any(found.values(line, placement) for placement in figure.placements)]
+    return [line for line in lines if any(reproduction.values(line, placement) for placement in figure.placements)]
 
 
 def _label(line: Line, drawn: Sequence[Line]) -> str:
@@ -168,11 +168,11 @@ def _look(line: Line, drawn: Sequence[Line]) -> dict[str, Any]:
     return {"color": COLOURS[number % len(COLOURS)], "marker": MARKERS[number % len(MARKERS)]}
 
 
-def _overheads(axes: Axes, found: Reproduction, figure: Figure, placement: str) -> None:
+def _overheads(axes: Axes, reproduction: Reproduction, figure: Figure, placement: str) -> None:
     """Draw what lines take over others, in percent."""
-    drawn = _drawn(found, figure)
+    drawn = _drawn(reproduction, figure)
     for line, other in figure.overheads:
-        values, base = found.values(line, placement), found.values(other, placement)
+        values, base = reproduction.values(line, placement), reproduction.values(other, placement)
         xs = sorted(values.keys() & base.keys())
         if xs:
             percent = [100 * (values[x] / base[x] - 1) for x in xs]
@@ -186,13 +186,13 @@ def _dashes(line: Line) -> tuple[int, tuple[int, ...]]:
     return (0, (5, 2)) if line.machine else (0, ())
 
 
-def _panel(axes: Axes, found: Reproduction, figure: Figure, placement: str, own: Sequence[Points]) -> None:
-    drawn = _drawn(found, figure)
-    tables = found.tables("band")
+def _panel(axes: Axes, reproduction: Reproduction, figure: Figure, placement: str, own: Sequence[Points]) -> None:
+    drawn = _drawn(reproduction, figure)
+    tables = reproduction.tables("band")
     base = tables.get((GIVEN, placement), {})
     for number, line in enumerate(drawn):
         scale = quantity_of(line).scale
-        values = {x: scale * value for x, value in found.values(line, placement).items()}
+        values = {x: scale * value for x, value in reproduction.values(line, placement).items()}
         look = _look(line, drawn)
         xs = sorted(values)
         axes.plot(
@@ -215,12 +215,12 @@ def _panel(axes: Axes, found: Reproduction, figure: Figure, placement: str, own:
             marker=MARKERS[(number + 3) % len(MARKERS)], label=f"{points.series} (published, taken by the reader)",
             zorder=5,
         )  # fmt: skip
-    for judged in found.judged:
+    for judged in reproduction.judged:
         claim = judged.claim
         if judged.figure == figure and claim.comparison == "<=" and claim.unit == quantity_of(figure.lines[0]).shown:
             axes.axhline(float(claim.value), color="0.4", linewidth=0.9, linestyle="-.", zorder=2,
                          label=f"published: at most {claim.published}")  # fmt: skip
-    ticks = sorted({x for line in drawn for x in found.values(line, placement)})
+    ticks = sorted({x for line in drawn for x in reproduction.values(line, placement)})
     axes.xaxis.set_major_locator(FixedLocator([math.log2(x) for x in ticks]))
     axes.set_xticks([math.log2(x) for x in ticks], [str(x) for x in ticks])
     axes.xaxis.set_minor_locator(NullLocator())
@@ -228,16 +228,20 @@ def _panel(axes: Axes, found: Reproduction, figure: Figure, placement: str, own:
     axes.set_title(f"placement {placement}", fontsize=9, fontweight="normal")
 
 
-def _finish(drawing: Drawing, axes: Axes, found: Reproduction, figure: Figure) -> None:
+def _finish(drawing: Drawing, axes: Axes, reproduction: Reproduction, figure: Figure) -> None:
     handles, labels = axes.get_legend_handles_labels()
     inches = drawing.get_size_inches()[0]
     drawing.legend(
         handles, labels, loc="outside upper left", ncols=2, borderaxespad=0.2, columnspacing=1.4, alignment="left",
         title=f"Figure {figure.number}: {figure.title}", title_fontproperties={"size": 10, "weight": "bold"},
     )  # fmt: skip
-    effort = found.plan.effort(figure)
+    effort = reproduction.plan.effort(figure)
     by_ranks = figure.axis == "ranks"
-    kind = "modelled" if all(line.machine for line in _drawn(found, figure)) else "dashed: modelled, solid: measured"
+    kind = (
+        "modelled"
+        if all(line.machine for line in _drawn(reproduction, figure))
+        else "dashed: modelled, solid: measured"
+    )
     parts = [f"{kind}, {effort.iterations} {'updates per rank' if by_ranks else 'round trips'}, data verified"]
     if effort.band_xs:
         where = f"{', '.join(map(str, effort.band_xs))} {'ranks' if by_ranks else 'bytes'}"
@@ -249,12 +253,12 @@ def _finish(drawing: Drawing, axes: Axes, found: Reproduction, figure: Figure) -
     drawing.supxlabel(text, fontsize=7, color="0.35", x=0.01, ha="left")
 
 
-def draw_heat_maps(found: Reproduction, figure: Figure) -> list[Picture]:
+def draw_heat_maps(reproduction: Reproduction, figure: Figure) -> list[Picture]:
     """Draw how busy each link was at the ranks that a figure names.
 
     Parameters
     ----------
-    found : Reproduction
+    reproduction : Reproduction
         What was run.
     figure : Figure
         Which.
@@ -264,16 +268,16 @@ def draw_heat_maps(found: Reproduction, figure: Figure) -> list[Picture]:
     list of Picture
         One for each line, placement and number of ranks that has links.
     """
-    known = {table["run_id"] for table in found.result.link_tables()}
+    known = {table["run_id"] for table in reproduction.result.link_tables()}
     pictures = []
     for line in figure.heat_lines:
         for placement in figure.placements:
             for ranks in figure.heat_ranks:
-                run_id = found.run_id(line, placement, ranks)
+                run_id = reproduction.run_id(line, placement, ranks)
                 if run_id in known:
                     title = f"{line.label} on {line.topology}, placement {placement}, {ranks} ranks (modelled)"
                     name = f"links_{line.label.lower()}_{line.topology.partition(':')[0]}_{placement}_{ranks}"
-                    drawing = draw_point_links(found.result, run_id, title)
+                    drawing = draw_point_links(reproduction.result, run_id, title)
                     pictures.append(Picture(name, figure.number, title, drawing, "png"))
     return pictures
 

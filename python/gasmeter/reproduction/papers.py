@@ -38,12 +38,12 @@ def paper(name: str) -> Paper:
     return PAPERS[name]
 
 
-def figures_of(found: Paper, numbers: Sequence[str] = ()) -> tuple[Figure, ...]:
+def figures_of(chosen: Paper, numbers: Sequence[str] = ()) -> tuple[Figure, ...]:
     """Return figures of a paper that can be run.
 
     Parameters
     ----------
-    found : Paper
+    chosen : Paper
         Whose.
     numbers : sequence of str, optional
         Which; every one that can be run by default.
@@ -58,13 +58,14 @@ def figures_of(found: Paper, numbers: Sequence[str] = ()) -> tuple[Figure, ...]:
     UsageError
         If there is no such figure, or it cannot be run yet.
     """
-    known = {figure.number: figure for figure in found.figures}
+    known = {figure.number: figure for figure in chosen.figures}
     for number in numbers:
         if number not in known:
-            raise unknown(f"figure of {found.name}", number, known, _WHERE)
+            raise unknown(f"figure of {chosen.name}", number, known, _WHERE)
         if not known[number].lines:
-            ready = ", ".join(figure.number for figure in found.figures if figure.lines)
+            ready = ", ".join(figure.number for figure in chosen.figures if figure.lines)
             raise UsageError(
-                f"figure {number} of {found.name} cannot be run yet: {known[number].left_out}; allowed: {ready}", number
+                f"figure {number} of {chosen.name} cannot be run yet: {known[number].left_out}; allowed: {ready}",
+                number,
             )
-    return tuple(figure for figure in found.figures if figure.lines and (not numbers or figure.number in numbers))
+    return tuple(figure for figure in chosen.figures if figure.lines and (not numbers or figure.number in numbers))

@@ -159,8 +159,8 @@ class Plan:
         list of Line
             In the order of the figures.
         """
-        found = dict.fromkeys(line for figure in self.figures for line in figure.lines)
-        return [line for line in found if describe(line) not in self.missing]
+        lines = dict.fromkeys(line for figure in self.figures for line in figure.lines)
+        return [line for line in lines if describe(line) not in self.missing]
 
 
 def describe(line: Line) -> str:
@@ -197,13 +197,13 @@ def variants(base: Machine, keys: Iterable[str] | None = None) -> Iterator[Varia
     Variant
         As given, each end of each estimate alone, 16 seeded corners.
     """
-    for name, found in bands(base, keys):
+    for name, variant in bands(base, keys):
         if name == GIVEN:
             yield Variant(name, "", "given")
         elif name.startswith("corner "):
-            yield Variant(name, "", "corner", found)
+            yield Variant(name, "", "corner", variant)
         else:
-            yield Variant(name, name.partition("=")[0], "end", found)
+            yield Variant(name, name.partition("=")[0], "end", variant)
 
 
 def factors(base: Machine, keys: Iterable[str] | None = None) -> Iterator[Variant]:
@@ -385,11 +385,11 @@ def _points(series: Series, line: Line, plan: Plan, seen: dict[str, list[Point]]
     if text in seen:
         return seen[text]
     try:
-        found = [point for group in plan_series(series) for point in group.points]
+        points = [point for group in plan_series(series) for point in group.points]
     except UsageError as error:
         plan.missing.setdefault(describe(line), str(error))
-        found = []
+        points = []
     else:
         plan.series.append(series)
-    seen[text] = found
-    return found
+    seen[text] = points
+    return points

@@ -127,9 +127,9 @@ class Reproduction:
     @functools.cached_property
     def unused(self) -> dict[str, set[str]]:
         """Numbers of the machine that nothing depended on, by point."""
-        found = {name: set(keys) for record in self.result.records for name, keys in record.unused.items()}
+        unused = {name: set(keys) for record in self.result.records for name, keys in record.unused.items()}
         rows = {row["run_id"] for row in self.result.rows}
-        return {name: keys for name, keys in found.items() if name in rows}
+        return {name: keys for name, keys in unused.items() if name in rows}
 
     def tables(self, role: Role) -> Mapping[tuple[str, str], Mapping[Line, dict[int, float]]]:
         """Return the values of every line of one run, by variant and placement.
@@ -145,15 +145,15 @@ class Reproduction:
             Of variant and placement to lines to ranks or size to values.
         """
         values = {(row["run_id"], row["metric"]): row["value"] for row in self.result.rows if _counts(row)}
-        found: dict[tuple[str, str], dict[Line, dict[int, float]]] = {}
+        tables: dict[tuple[str, str], dict[Line, dict[int, float]]] = {}
         for planned in self.plan.planned:
             if planned.role != role:
                 continue
-            lines = found.setdefault((planned.variant, planned.placement), {})
+            lines = tables.setdefault((planned.variant, planned.placement), {})
             value = values.get((planned.run_id, planned.line.metric))
             if value is not None:
                 lines.setdefault(planned.line, {})[planned.x] = value
-        return found
+        return tables
 
     def run_id(self, line: Line, placement: str, x: int) -> str:
         """Return the name of a point of a figure.
@@ -261,14 +261,14 @@ def reproduce(
             plan.experiment(), out=out, jobs=jobs, resume=resume, runner=runner, progress=progress, origin=origin,
             bare=True, donors=plan.donors,
         )  # fmt: skip
-    found = Reproduction(plan, result)
+    reproduction = Reproduction(plan, result)
     if not result.rows:
         why = next(iter([*result.notes, *plan.missing.values()]), "no line is left")
         raise UsageError(f"no point of figures {', '.join(figure.number for figure in figures)} could be run: {why}")
-    found.suites = _suites(found.plan, blind, told)
-    found.judged = judge_all(found, blind=blind)
-    found.seconds = time.monotonic() - started
-    return found
+    reproduction.suites = _suites(reproduction.plan, blind, told)
+    reproduction.judged = judge_all(reproduction, blind=blind)
+    reproduction.seconds = time.monotonic() - started
+    return reproduction
 
 
 def _suites(plan: Plan, blind: Blind | None, told: Callable[[str], None] | None) -> dict[str, Suite | str]:
@@ -278,15 +278,15 @@ def _suites(plan: Plan, blind: Blind | None, told: Callable[[str], None] | None)
     wanted = dict.fromkeys(how[name].suite for name in names if name in how and how[name].suite)
     if plan.quick or any(figure.lines and figure not in plan.figures for figure in plan.paper.figures):
         return dict.fromkeys(wanted, "the conformance suite runs with every figure of the paper, and not quickly")
-    found: dict[str, Suite | str] = {}
+    suites: dict[str, Suite | str] = {}
     for conduit in wanted:
         if told is not None:
             told(f"the conformance suite on {conduit}")
         try:
-            found[conduit] = run_suite(conformance_program(), (conduit,))
+            suites[conduit] = run_suite(conformance_program(), (conduit,))
         except (EnvironmentLacks, UsageError) as error:  # what was run before is not lost for it
-            found[conduit] = str(error)
-    return found
+            suites[conduit] = str(error)
+    return suites
 
 
 def _heat_points(plan: Plan) -> set[str]:
@@ -297,12 +297,12 @@ def _heat_points(plan: Plan) -> set[str]:
     }  # fmt: skip
 
 
-def judge_all(found: Reproduction, *, blind: Blind | None = None) -> list[Judged]:
+def judge_all(reproduction: Reproduction, *, blind: Blind | None = None) -> list[Judged]:
     """Judge every result claim of a paper.
 
     Parameters
     ----------
-    found : Reproduction
+    reproduction : Reproduction
         Rows and why they were run.
     blind : {"removed", "tripled"}, optional
         With the paper's results removed or tripled.
@@ -312,28 +312,28 @@ def judge_all(found: Reproduction, *, blind: Blind | None = None) -> list[Judged
     list of Judged
         In the order of the figures; claims of figures that were not run are ``not_run``.
     """
-    known = {claim.id: claim for claim in claims(found.plan.paper.name, kind=RESULT, blind=blind)}
+    known = {claim.id: claim for claim in claims(reproduction.plan.paper.name, kind=RESULT, blind=blind)}
     how = predicates(blind=blind)
-    band, factors = _cases(found, "band"), _cases(found, "factor")
-    trial = Trial(_cases(found, "figure").pop(GIVEN), band.pop(GIVEN), tuple(band.values()), factors.pop(GIVEN),
+    band, factors = _cases(reproduction, "band"), _cases(reproduction, "factor")
+    trial = Trial(_cases(reproduction, "figure").pop(GIVEN), band.pop(GIVEN), tuple(band.values()), factors.pop(GIVEN),
                   tuple(factors.values()))  # fmt: skip
     judged: dict[str, Judged] = {}
-    for figure in found.plan.paper.figures:
+    for figure in reproduction.plan.paper.figures:
         for name in figure.claims:
             if name not in known or name not in how:
                 continue
-            if how[name].suite in found.suites:
-                judgement = _by_suite(found.suites[how[name].suite], how[name].suite)
+            if how[name].suite in reproduction.suites:
+                judgement = _by_suite(reproduction.suites[how[name].suite], how[name].suite)
             else:
-                judgement = _judge(how[name], figure, found.plan, _of(figure, found.plan, trial), judged)
+                judgement = _judge(how[name], figure, reproduction.plan, _of(figure, reproduction.plan, trial), judged)
             ran = figure.lines and not math.isnan(judgement.value)
-            tag = _label(name, figure, found) if ran else ""
+            tag = _label(name, figure, reproduction) if ran else ""
             judged[name] = Judged(known[name], how[name], figure, judgement, tag)
     return list(judged.values())
 
 
-def _by_suite(found: Suite | str, conduit: str) -> Judgement:
-    return Judgement("not_run", notes=[found]) if isinstance(found, str) else judge_suite(found, conduit)
+def _by_suite(outcome: Suite | str, conduit: str) -> Judgement:
+    return Judgement("not_run", notes=[outcome]) if isinstance(outcome, str) else judge_suite(outcome, conduit)
 
 
 def _of(figure: Figure, plan: Plan, trial: Trial) -> Trial:
@@ -356,7 +356,7 @@ def _of(figure: Figure, plan: Plan, trial: Trial) -> Trial:
 
     def those(cases: Iterable[Case], role: Role, xs: tuple[int, ...]) -> tuple[Case, ...]:
         names = plan.moved.get((figure.number, role), set())
-        return tuple(found for case in cases if case.name in names and (found := own(case, xs)) is not None)
+        return tuple(kept for case in cases if case.name in names and (kept := own(case, xs)) is not None)
 
     return replace(
         trial,
@@ -367,9 +367,9 @@ def _of(figure: Figure, plan: Plan, trial: Trial) -> Trial:
     )
 
 
-def _label(claim: str, figure: Figure, found: Reproduction) -> str:
+def _label(claim: str, figure: Figure, reproduction: Reproduction) -> str:
     """Return ``calibrated`` if the claim touched a fact on which a number rests that its figure depended on."""
-    said = {label(base, claim, found.used(figure, base)) for base in map(machine, figure.machines)}
+    said = {label(base, claim, reproduction.used(figure, base)) for base in map(machine, figure.machines)}
     return "calibrated" if "calibrated" in said else "predicted"
 
 
@@ -400,20 +400,20 @@ def _judge(
     return judgement
 
 
-def _cases(found: Reproduction, role: Role) -> dict[str, Case]:
+def _cases(reproduction: Reproduction, role: Role) -> dict[str, Case]:
     """Return what one run found on each variant; the machines as given are always among them.
 
     Lines between two nodes belong to every placement: a claim may need them beside lines of many ranks.
     """
-    pairs = {line for figure in found.plan.figures if figure.axis == "size" for line in figure.lines}
+    pairs = {line for figure in reproduction.plan.figures if figure.axis == "size" for line in figure.lines}
     everywhere: dict[str, dict[SeriesKey, dict[int, float]]] = {}
     tables: dict[str, dict[str, dict[SeriesKey, dict[int, float]]]] = {GIVEN: {}}
-    for (name, placement), lines in found.tables(role).items():
+    for (name, placement), lines in reproduction.tables(role).items():
         tables.setdefault(name, {})[placement] = {line.key: values for line, values in lines.items()}
         both = {line.key: values for line, values in lines.items() if line in pairs}
         everywhere.setdefault(name, {}).update(both)
     for name, by_placement in tables.items():
         for table in by_placement.values():
             table.update(everywhere.get(name, {}))
-    variants = found.plan.variants
+    variants = reproduction.plan.variants
     return {name: Case(name, variants[name].parameter, variants[name].kind, own) for name, own in tables.items()}

@@ -30,7 +30,7 @@ class Step:
         From 128 to 256 ranks, and from 256 to 512.
     ratio : float
         J, the second by the first.
-    found : str
+    kind : str
         ``a rise``, ``a fall`` or ``no jump``, by the intervals of the frozen predicate.
     """
 
@@ -38,7 +38,7 @@ class Step:
     placement: str
     growth: tuple[float, float]
     ratio: float
-    found: str
+    kind: str
 
 
 @dataclass(frozen=True)
@@ -67,12 +67,12 @@ class LinkLoad:
     used: float
 
 
-def steps(found: Reproduction, figure: Figure) -> list[Step]:
+def steps(reproduction: Reproduction, figure: Figure) -> list[Step]:
     """Return J of every line of a figure.
 
     Parameters
     ----------
-    found : Reproduction
+    reproduction : Reproduction
         What was run.
     figure : Figure
         Whose lines.
@@ -88,7 +88,7 @@ def steps(found: Reproduction, figure: Figure) -> list[Step]:
         return result
     for line in figure.lines:
         for placement in figure.placements:
-            values = found.values(line, placement)
+            values = reproduction.values(line, placement)
             if not all(ranks in values for ranks in _POINTS):
                 continue
             first, middle, last = (values[ranks] for ranks in _POINTS)
@@ -99,12 +99,12 @@ def steps(found: Reproduction, figure: Figure) -> list[Step]:
     return result
 
 
-def link_loads(found: Reproduction, figure: Figure) -> list[LinkLoad]:
+def link_loads(reproduction: Reproduction, figure: Figure) -> list[LinkLoad]:
     """Return what the links carried at the ranks whose links are shown.
 
     Parameters
     ----------
-    found : Reproduction
+    reproduction : Reproduction
         What was run.
     figure : Figure
         Whose lines.
@@ -114,12 +114,12 @@ def link_loads(found: Reproduction, figure: Figure) -> list[LinkLoad]:
     list of LinkLoad
         Points that have links.
     """
-    tables: Mapping[str, Mapping[str, object]] = {table["run_id"]: table for table in found.result.link_tables()}
+    tables: Mapping[str, Mapping[str, object]] = {table["run_id"]: table for table in reproduction.result.link_tables()}
     loads = []
     for line in figure.heat_lines:
         for placement in figure.placements:
             for ranks in figure.heat_ranks:
-                packed = tables.get(found.run_id(line, placement, ranks))
+                packed = tables.get(reproduction.run_id(line, placement, ranks))
                 if packed is None:
                     continue
                 table = unpack(packed)

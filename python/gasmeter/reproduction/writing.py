@@ -107,12 +107,12 @@ def claims_csv(judged: Iterable[Judged]) -> str:
     return to_csv(claim_rows(judged), CLAIM_COLUMNS)
 
 
-def write_reproduction(found: Reproduction, folder: Path, digitised: Sequence[Points] = ()) -> list[Path]:
+def write_reproduction(reproduction: Reproduction, folder: Path, digitised: Sequence[Points] = ()) -> list[Path]:
     """Write claims.csv, plots and report.html.
 
     Parameters
     ----------
-    found : Reproduction
+    reproduction : Reproduction
         What came out.
     folder : Path
         Where its store is.
@@ -129,11 +129,14 @@ def write_reproduction(found: Reproduction, folder: Path, digitised: Sequence[Po
     UsageError, ResourceError
         If the folder cannot be written.
     """
-    pictures = _pictures(found, digitised)
+    pictures = _pictures(reproduction, digitised)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         written = [path for picture in pictures.values() for path in save(picture, folder / "plots")]
-        for name, text in (("claims.csv", claims_csv(found.judged)), ("report.html", _html(found, pictures))):
+        for name, text in (
+            ("claims.csv", claims_csv(reproduction.judged)),
+            ("report.html", _html(reproduction, pictures)),
+        ):
             write_atomically(folder / name, text)
             written.append(folder / name)
     except OSError as error:
@@ -141,12 +144,12 @@ def write_reproduction(found: Reproduction, folder: Path, digitised: Sequence[Po
     return written
 
 
-def report_html(found: Reproduction, digitised: Sequence[Points] = ()) -> str:
+def report_html(reproduction: Reproduction, digitised: Sequence[Points] = ()) -> str:
     """Return the report: one file that needs no other.
 
     Parameters
     ----------
-    found : Reproduction
+    reproduction : Reproduction
         What came out.
     digitised : sequence of Points, optional
         A reader's own points.
@@ -156,13 +159,13 @@ def report_html(found: Reproduction, digitised: Sequence[Points] = ()) -> str:
     str
         HTML with its pictures inside.
     """
-    return _html(found, _pictures(found, digitised))
+    return _html(reproduction, _pictures(reproduction, digitised))
 
 
-def _pictures(found: Reproduction, digitised: Sequence[Points]) -> dict[str, Picture]:
+def _pictures(reproduction: Reproduction, digitised: Sequence[Points]) -> dict[str, Picture]:
     """Return every picture by name: plots first, then heat maps."""
-    plots = [draw_figure(found, figure, digitised) for figure in found.plan.figures]
-    heat = [picture for figure in found.plan.figures for picture in draw_heat_maps(found, figure)]
+    plots = [draw_figure(reproduction, figure, digitised) for figure in reproduction.plan.figures]
+    heat = [picture for figure in reproduction.plan.figures for picture in draw_heat_maps(reproduction, figure)]
     return {picture.name: picture for picture in [*plots, *heat] if picture is not None}
 
 
@@ -171,50 +174,50 @@ def _data(picture: Picture) -> dict[str, str]:
     return {"title": picture.title, "data": f"data:image/{_KINDS[picture.ending]};base64,{text}"}
 
 
-def _html(found: Reproduction, pictures: Mapping[str, Picture]) -> str:
+def _html(reproduction: Reproduction, pictures: Mapping[str, Picture]) -> str:
     import jinja2  # noqa: PLC0415 - reports only
 
     template = files("gasmeter.reproduction").joinpath("report.html.j2").read_text(encoding="utf-8")
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined)
-    claims = {entry.claim.id: _claim(entry) for entry in found.judged}
-    shown = {figure.number for figure in found.plan.figures}
+    claims = {entry.claim.id: _claim(entry) for entry in reproduction.judged}
+    shown = {figure.number for figure in reproduction.plan.figures}
     return environment.from_string(template).render(
-        paper=found.plan.paper,
-        quick=found.plan.quick,
-        facts=_facts(found),
-        notes=_notes(found),
-        claims=[claims[entry.claim.id] for entry in found.judged],
-        figures=[_figure(found, figure, pictures, claims) for figure in found.plan.figures],
-        elsewhere=[claims[entry.claim.id] for entry in found.judged if entry.figure.number not in shown],
+        paper=reproduction.plan.paper,
+        quick=reproduction.plan.quick,
+        facts=_facts(reproduction),
+        notes=_notes(reproduction),
+        claims=[claims[entry.claim.id] for entry in reproduction.judged],
+        figures=[_figure(reproduction, figure, pictures, claims) for figure in reproduction.plan.figures],
+        elsewhere=[claims[entry.claim.id] for entry in reproduction.judged if entry.figure.number not in shown],
         machines=[
-            {"name": one.name, "summary": one.summary, "parameters": _parameters(found, one)}
-            for one in found.plan.machines()
+            {"name": one.name, "summary": one.summary, "parameters": _parameters(reproduction, one)}
+            for one in reproduction.plan.machines()
         ],
-        cite=_cite(found),
+        cite=_cite(reproduction),
     )
 
 
-def _facts(found: Reproduction) -> list[tuple[str, str]]:
-    points = len({row["run_id"] for row in found.result.rows})
-    builds = builds_of(found.result.records) or [this_build()]
-    taken = len(taken_points(found.result.records))
+def _facts(reproduction: Reproduction) -> list[tuple[str, str]]:
+    points = len({row["run_id"] for row in reproduction.result.rows})
+    builds = builds_of(reproduction.result.records) or [this_build()]
+    taken = len(taken_points(reproduction.result.records))
     return [
-        ("figures", ", ".join(figure.number for figure in found.plan.figures)),
+        ("figures", ", ".join(figure.number for figure in reproduction.plan.figures)),
         ("written", context.now()),
         ("gasmeter", ", ".join([package_version(), *map(build_text, builds)])),
-        ("machine", "; ".join(f"{one.name}, digest {one.digest}" for one in found.plan.machines())),
+        ("machine", "; ".join(f"{one.name}, digest {one.digest}" for one in reproduction.plan.machines())),
         ("predicates", f"digest {predicates_digest()}"),
-        ("points", f"{points} in {format_duration(found.seconds)}"),
+        ("points", f"{points} in {format_duration(reproduction.seconds)}"),
         ("of them", f"{points - taken} run; {taken} differ in numbers that nothing depended on and take their rows"),
     ]
 
 
-def _notes(found: Reproduction) -> list[str]:
-    missing = [f"Not run: {line}: {why}." for line, why in found.plan.missing.items()]
-    options = [f"{note[0].upper()}{note[1:]}." for note in found.plan.notes]
-    refused_points = [note for note in found.result.notes if note.startswith("not run: ")]
+def _notes(reproduction: Reproduction) -> list[str]:
+    missing = [f"Not run: {line}: {why}." for line, why in reproduction.plan.missing.items()]
+    options = [f"{note[0].upper()}{note[1:]}." for note in reproduction.plan.notes]
+    refused_points = [note for note in reproduction.result.notes if note.startswith("not run: ")]
     more = [f"{len(refused_points)} points were refused; the first: {note}" for note in refused_points[:1]]
-    return [*missing, *options, *more, *(f"Error: {line}" for line in found.result.errors)]
+    return [*missing, *options, *more, *(f"Error: {line}" for line in reproduction.result.errors)]
 
 
 def _claim(entry: Judged) -> dict[str, Any]:
@@ -248,12 +251,12 @@ def _said(line: Line) -> str:
 
 
 def _figure(
-    found: Reproduction, figure: Figure, pictures: Mapping[str, Picture], claims: Mapping[str, Mapping[str, Any]]
+    reproduction: Reproduction, figure: Figure, pictures: Mapping[str, Picture], claims: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Any]:
-    xs = found.plan.effort(figure).xs
+    xs = reproduction.plan.effort(figure).xs
     picture = pictures.get(f"figure_{figure.number}")
     heat = [entry for entry in pictures.values() if entry.figure == figure.number and entry is not picture]
-    longer = _longer(found, figure)
+    longer = _longer(reproduction, figure)
     values = [
         {
             "line": _said(line),
@@ -263,7 +266,7 @@ def _figure(
         }
         for line in (*figure.lines, *figure.beside)
         for placement in figure.placements
-        if (own := found.values(line, placement))
+        if (own := reproduction.values(line, placement))
     ]
     return {
         "number": figure.number,
@@ -280,26 +283,26 @@ def _figure(
         "longer_said": _longer_said([change for *_, change in longer]),
         "steps": [
             {"line": _said(step.line), "placement": step.placement, "before": f"{step.growth[0]:.3f}",
-             "after": f"{step.growth[1]:.3f}", "ratio": f"{step.ratio:.3f}", "found": step.found}
-            for step in steps(found, figure)
+             "after": f"{step.growth[1]:.3f}", "ratio": f"{step.ratio:.3f}", "kind": step.kind}
+            for step in steps(reproduction, figure)
         ],
         "loads": [
             {"line": _said(load.line), "placement": load.placement, "ranks": load.ranks,
              "busiest": f"{load.busiest:.0%}", "mean": f"{load.mean:.0%}", "used": f"{load.used:.0%}"}
-            for load in link_loads(found, figure)
+            for load in link_loads(reproduction, figure)
         ],
         "heat": [_data(entry) for entry in heat],
     }  # fmt: skip
 
 
-def _longer(found: Reproduction, figure: Figure) -> list[tuple[Line, str, int, float]]:
+def _longer(reproduction: Reproduction, figure: Figure) -> list[tuple[Line, str, int, float]]:
     """Return what four times as many updates change."""
     return [
         (line, placement, count, value / short[count] - 1)
         for line in figure.lines
         for placement in figure.placements
-        if (short := found.values(line, placement)) is not None
-        for count, value in sorted(found.values(line, placement, "longer").items())
+        if (short := reproduction.values(line, placement)) is not None
+        for count, value in sorted(reproduction.values(line, placement, "longer").items())
         if count in short
     ]
 
@@ -312,11 +315,11 @@ def _longer_said(changes: Sequence[float]) -> str:
     return f"{LONGER} times as many updates per rank change the rate by {most:+.2%} at most: {word} {_SMALL:.0%}."
 
 
-def _parameters(found: Reproduction, machine: Machine) -> list[dict[str, str]]:
-    by_figure = {figure.number: set(found.used(figure, machine)) for figure in found.plan.figures}
+def _parameters(reproduction: Reproduction, machine: Machine) -> list[dict[str, str]]:
+    by_figure = {figure.number: set(reproduction.used(figure, machine)) for figure in reproduction.plan.figures}
     rows = []
     for number in machine.numbers:
-        used = [figure.number for figure in found.plan.figures if number.key in by_figure[figure.number]]
+        used = [figure.number for figure in reproduction.plan.figures if number.key in by_figure[figure.number]]
         rows.append(
             {
                 "key": number.key,
@@ -331,10 +334,15 @@ def _parameters(found: Reproduction, machine: Machine) -> list[dict[str, str]]:
     return rows
 
 
-def _cite(found: Reproduction) -> list[str]:
+def _cite(reproduction: Reproduction) -> list[str]:
     known = facts()
-    machines = found.plan.machines()
-    used = {(one.name, key) for one in machines for figure in found.plan.figures for key in found.used(figure, one)}
+    machines = reproduction.plan.machines()
+    used = {
+        (one.name, key)
+        for one in machines
+        for figure in reproduction.plan.figures
+        for key in reproduction.used(figure, one)
+    }
     sources = dict.fromkeys(
         known[name].source
         for one in machines
@@ -345,4 +353,4 @@ def _cite(found: Reproduction) -> list[str]:
     )
     said = ", ".join(f"machine {one.name} ({one.digest})" for one in machines)
     own = f"For the modelled numbers: gasmeter {package_version()}, {said}, predicates {predicates_digest()}."
-    return [*found.plan.paper.cite, *(f"For the hardware: {source}." for source in sources), own]
+    return [*reproduction.plan.paper.cite, *(f"For the hardware: {source}." for source in sources), own]

@@ -27,13 +27,13 @@ def builds_of(records: Sequence[Record]) -> list[dict[str, Any]]:
         ``revision`` and ``digest``, and ``points``, the run_ids of its rows, where there are several builds. Empty if
         no record names one, as in a measurement without a store or in an import.
     """
-    found: dict[tuple[str, str], dict[str, None]] = {}
+    by_build: dict[tuple[str, str], dict[str, None]] = {}
     for entry in records:
         if entry.build:
-            found.setdefault((entry.revision, entry.build), {}).update((row["run_id"], None) for row in entry.rows)
-    builds: list[dict[str, Any]] = [{"revision": revision, "digest": digest} for revision, digest in found]
+            by_build.setdefault((entry.revision, entry.build), {}).update((row["run_id"], None) for row in entry.rows)
+    builds: list[dict[str, Any]] = [{"revision": revision, "digest": digest} for revision, digest in by_build]
     if len(builds) > 1:
-        for build, points in zip(builds, found.values(), strict=True):
+        for build, points in zip(builds, by_build.values(), strict=True):
             build["points"] = list(points)
     return builds
 

@@ -234,9 +234,11 @@ def _trouble(folder: Path, name: str, facts: Mapping[str, Any]) -> str:
         return f"cannot be read: {error.strerror}"
     if len(content) < facts["bytes"]:
         return f"is cut off: {len(content)} of {facts['bytes']} bytes"
-    found = _sha256(content)
+    digest = _sha256(content)
     return (
-        "" if found == facts["sha256"] else f"has changed: sha256 {found[:16]}…, its run wrote {facts['sha256'][:16]}…"
+        ""
+        if digest == facts["sha256"]
+        else f"has changed: sha256 {digest[:16]}…, its run wrote {facts['sha256'][:16]}…"
     )
 
 

@@ -158,8 +158,8 @@ class Journal:
         self.path = path
         self._handle = _locked(path)
         try:
-            found = list(_whole_lines(path, path.read_bytes()))
-            self._end = found[-1][1] if found else 0
+            lines = list(_whole_lines(path, path.read_bytes()))
+            self._end = lines[-1][1] if lines else 0
             os.ftruncate(self._handle, self._end)
             os.fsync(self._handle)
             sync_folder(path.parent)
@@ -168,7 +168,7 @@ class Journal:
             if isinstance(error, OSError):
                 raise refused(path, error) from error
             raise
-        self.entries = list({entry["group"]: entry for entry, _ in found}.values())
+        self.entries = list({entry["group"]: entry for entry, _ in lines}.values())
         self._torn = False
 
     def append(self, record: Record) -> None:

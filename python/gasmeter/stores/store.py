@@ -204,7 +204,7 @@ class Store:
                 self._run.update(
                     state=state, groups=len(self.done), errors=result.errors, notes=result.notes,
                     taken=taken_points(result.records), builds=builds_of(result.records),
-                    resolved={point: found for entry in result.records for point, found in entry.resolved.items()},
+                    resolved={point: options for entry in result.records for point, options in entry.resolved.items()},
                     files=digests(self.folder, written),
                 )  # fmt: skip
                 self._write_run()

@@ -92,8 +92,8 @@ class Table:
             places[names.index(name)] = len(self.columns) + number
         pick = itemgetter(*places)  # a history has hundreds of thousands of rows
         for cells in self.cells:
-            found = pick(cells + extra if extra else cells)
-            yield found if len(places) > 1 else (found,)
+            picked = pick(cells + extra if extra else cells)
+            yield picked if len(places) > 1 else (picked,)
 
     def rows(self) -> list[Row]:
         """Return the rows with their numbers as numbers.

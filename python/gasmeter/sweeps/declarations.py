@@ -82,14 +82,14 @@ def read_declaration(path: Path) -> Declared | ProgramFile:
     call = (top or calls)[0]
     summary = program_in(path, tree).summary
     try:
-        found = known.value(call) if top else None
+        experiment = known.value(call) if top else None
     except _WorkedOut:
-        found = None
+        experiment = None
     except GasmeterError as error:
         line = locate(source, error.value, call.lineno) or call.lineno
         raise type(error)(f"{path}:{line}: {error}", error.value) from error
-    if isinstance(found, Experiment):
-        return Declared(path, found.name, found.title, found)
+    if isinstance(experiment, Experiment):
+        return Declared(path, experiment.name, experiment.title, experiment)
     words = {name: known.word(call, name) for name in ("name", "title")}
     return Declared(path, words["name"] or path.stem, words["title"] or summary, None)
 
@@ -144,9 +144,9 @@ class _Names:
             return node.value
         if isinstance(node, ast.Name) and node.id in self._values and self._depth < _DEEPEST:
             self._depth += 1
-            found = self.value(self._values[node.id])
+            value = self.value(self._values[node.id])
             self._depth -= 1
-            return found
+            return value
         if isinstance(node, ast.Tuple | ast.List):
             return tuple(self._each(node.elts))
         if isinstance(node, ast.Dict):
@@ -161,23 +161,23 @@ class _Names:
         raise _WorkedOut
 
     def _each(self, nodes: list[ast.expr]) -> list[Any]:
-        found: list[Any] = []
+        values: list[Any] = []
         for node in nodes:
             if isinstance(node, ast.Starred):
-                found.extend(self.value(node.value))
+                values.extend(self.value(node.value))
             else:
-                found.append(self.value(node))
-        return found
+                values.append(self.value(node))
+        return values
 
     def _mapping(self, items: Any) -> dict[Any, Any]:
-        found: dict[Any, Any] = {}
+        mapping: dict[Any, Any] = {}
         for key, node in items:
             value = self.value(node)
             if key is None:
-                found.update(value if isinstance(value, Mapping) else {})
+                mapping.update(value if isinstance(value, Mapping) else {})
             else:
-                found[self.value(key)] = value
-        return found
+                mapping[self.value(key)] = value
+        return mapping
 
     def _number(self, node: ast.expr) -> int | float:
         value = self.value(node)

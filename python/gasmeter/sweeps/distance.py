@@ -68,10 +68,10 @@ def distance(place: Mapping[str, Any]) -> str:
     str
         ``same node``, ``1 hop``, or ``1 hop to rank 1, 9 at most``; empty where `hops_between` says nothing.
     """
-    found = _hops(place)
-    if found is None:
+    hops = _hops(place)
+    if hops is None:
         return ""
-    return _counted(found.near) + (f" to rank 1, {found.far} at most" if found.far > found.near else "")
+    return _counted(hops.near) + (f" to rank 1, {hops.far} at most" if hops.far > hops.near else "")
 
 
 def distances(places: Iterable[Mapping[str, Any]]) -> str:
@@ -87,9 +87,9 @@ def distances(places: Iterable[Mapping[str, Any]]) -> str:
     str
         ``same node``, ``1 hop``, ``1 to 9 hops``, ``same node, 1 hop``, …; empty where no row has a distance.
     """
-    found = {hops for place in places if (hops := _hops(place)) is not None}
-    together = [_SAME] if Hops(0, 0) in found else []
-    apart = [hop for hops in found for hop in hops if hop > 0]
+    seen = {hops for place in places if (hops := _hops(place)) is not None}
+    together = [_SAME] if Hops(0, 0) in seen else []
+    apart = [hop for hops in seen for hop in hops if hop > 0]
     if not apart:
         return "".join(together)
     low, high = min(apart), max(apart)

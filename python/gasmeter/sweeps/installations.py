@@ -48,16 +48,16 @@ def machine_of(point: Point) -> Machine | None:
     """
     if not point.machine:
         return None
-    found = machine(point.machine)
-    return found.with_({TOPOLOGY: point.topology}) if point.topology else found
+    machine_ = machine(point.machine)
+    return machine_.with_({TOPOLOGY: point.topology}) if point.topology else machine_
 
 
 def _with_topology() -> list[str]:
     """Name the modelled conduits that run on a machine with a topology."""
     entry = catalogue()
     raw = (entry.conduit(f"raw@{network}") for network in entry.raw_networks())
-    found = {conduit.name: conduit for conduit in [*entry.conduits.values(), *raw] if conduit.virtual}
-    hosts = {name: default_machine(conduit.network) for name, conduit in found.items()}
+    modelled = {conduit.name: conduit for conduit in [*entry.conduits.values(), *raw] if conduit.virtual}
+    hosts = {name: default_machine(conduit.network) for name, conduit in modelled.items()}
     return [name for name, host in hosts.items() if host is not None and host.topology]
 
 
@@ -91,15 +91,15 @@ class Installations:
     ) -> None:
         known = list(conduits)
         self._named = {text: machine(text) for text in named if text}
-        self._found: dict[tuple[str, str, str], Machine | None] = {}
+        self._machines: dict[tuple[str, str, str], Machine | None] = {}
         modelled = {conduit.network: conduit for conduit in known if conduit.virtual}
         running = ", ".join(dict.fromkeys(conduit.name for conduit in known))
-        for text, found in self._named.items():
-            if found.network not in modelled:
+        for text, machine_ in self._named.items():
+            if machine_.network not in modelled:
                 raise UsageError(
-                    f"machine {text!r} belongs to network {found.network}, but {running} "
+                    f"machine {text!r} belongs to network {machine_.network}, but {running} "
                     + (f"runs on {', '.join(modelled)}" if modelled else "runs on this host")
-                    + f"; allowed: conduits on {found.network} (see `gasmeter list conduits`)",
+                    + f"; allowed: conduits on {machine_.network} (see `gasmeter list conduits`)",
                     text,
                 )
         self._shapes: dict[str, dict[str, Any]] = {}
@@ -150,21 +150,21 @@ class Installations:
             None on real conduits, and on networks that have no machine file.
         """
         key = (conduit.name, name, topology)
-        if key not in self._found:
+        if key not in self._machines:
             base = self._base(conduit, name)
             text = (topology or base.topology) if base is not None else ""
             if base is not None and base.topology:
                 base = base.with_({TOPOLOGY: text})
                 base = base.with_({TOPOLOGY: self._shape(base.topology)["name"]})
-            self._found[key] = base
-        return self._found[key]
+            self._machines[key] = base
+        return self._machines[key]
 
-    def place(self, found: Machine, placement: str, ranks: int, *, together: bool = False) -> tuple[str, int]:
+    def place(self, machine_: Machine, placement: str, ranks: int, *, together: bool = False) -> tuple[str, int]:
         """Return how ranks are placed on the nodes of a machine.
 
         Parameters
         ----------
-        found : Machine
+        machine_ : Machine
             What `of` returned.
         placement : str
             Value of the axis; empty for the default.
@@ -183,10 +183,10 @@ class Installations:
         UsageError
             If the ranks do not fit.
         """
-        if not found.topology:
+        if not machine_.topology:
             return "", 1
-        per_node = int(found["ranks_per_node"].value)
-        where = f"{found.topology} of machine {found.column}"
-        nodes = int(self._shape(found.topology)["terminals"])
+        per_node = int(machine_["ranks_per_node"].value)
+        where = f"{machine_.topology} of machine {machine_.column}"
+        nodes = int(self._shape(machine_.topology)["terminals"])
         name = placement or (FILL if together else default_placement(ranks, nodes))
         return name, nodes_used(name, ranks, nodes=nodes, per_node=per_node, where=where)

@@ -55,14 +55,14 @@ def load_experiment(path: str | Path) -> Experiment:
         If there is no such file, it has a mistake (with its line), describes no or several experiments, or is a
         program of its own.
     """
-    found = load_file(path)
-    if isinstance(found, ProgramFile):
+    loaded = load_file(path)
+    if isinstance(loaded, ProgramFile):
         raise UsageError(
-            f"{found.path} is a program, not an experiment; run it with `{found.command}` (see `gasmeter list"
+            f"{loaded.path} is a program, not an experiment; run it with `{loaded.command}` (see `gasmeter list"
             " experiments`)",
-            str(found.path),
+            str(loaded.path),
         )
-    return found
+    return loaded
 
 
 def load_file(path: str | Path) -> Experiment | ProgramFile:
@@ -101,13 +101,13 @@ def load_file(path: str | Path) -> Experiment | ProgramFile:
         raise UsageError(
             f"{place}:{line}: {what}; allowed: a Python file with one gasmeter.Experiment that loads", str(place)
         ) from error
-    found = {id(value): value for value in vars(module).values() if isinstance(value, Experiment)}
-    if not found and has_main(tree):
+    experiments = {id(value): value for value in vars(module).values() if isinstance(value, Experiment)}
+    if not experiments and has_main(tree):
         return program_in(place, tree)
-    if len(found) != 1:
-        count = "no experiment" if not found else f"{len(found)} experiments"
+    if len(experiments) != 1:
+        count = "no experiment" if not experiments else f"{len(experiments)} experiments"
         raise UsageError(f"{place} describes {count}; allowed: one gasmeter.Experiment at its top level", str(place))
-    return next(iter(found.values()))
+    return next(iter(experiments.values()))
 
 
 def _read(place: Path) -> str:

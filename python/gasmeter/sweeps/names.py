@@ -39,15 +39,15 @@ def parse_assignments(items: Iterable[str], what: str = "option") -> dict[str, s
     UsageError
         If an item has no ``=``, no key, or repeats a key with another value.
     """
-    found: dict[str, str] = {}
+    assigned: dict[str, str] = {}
     for item in (part for text in items for part in _NEXT_KEY.split(text)):
         key, equals, value = (part.strip() for part in item.partition("="))
         if not equals or not key:
             raise UsageError(f"{what} {item!r} is not key=value; allowed: for instance --{what} name=value", item)
-        if found.get(key, value) != value:
-            raise UsageError(f"{what} {key!r} is given twice, as {found[key]!r} and {value!r}; allowed: once", item)
-        found[key] = value
-    return found
+        if assigned.get(key, value) != value:
+            raise UsageError(f"{what} {key!r} is given twice, as {assigned[key]!r} and {value!r}; allowed: once", item)
+        assigned[key] = value
+    return assigned
 
 
 def check_metric(name: str) -> str:

@@ -40,13 +40,13 @@ def split_placements(text: str) -> list[str]:
     list of str
         ``["fill", "list:0,0,3,1", "round-robin"]`` for instance; not checked.
     """
-    found: list[str] = []
+    placements: list[str] = []
     for part in (word.strip() for word in text.split(",")):
-        if found and found[-1].startswith(_LIST) and part not in _NAMES and not part.startswith(_LIST):
-            found[-1] += f",{part}"
+        if placements and placements[-1].startswith(_LIST) and part not in _NAMES and not part.startswith(_LIST):
+            placements[-1] += f",{part}"
         else:
-            found.append(part)
-    return found
+            placements.append(part)
+    return placements
 
 
 def parse_placement(text: str) -> str:

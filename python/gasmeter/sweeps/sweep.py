@@ -297,7 +297,9 @@ def _option_names(series: Series) -> list[str]:
     entry = catalogue()
     kernel = entry.kernel(series.kernel)
     conduits = [entry.conduit(name, kernel) for name in series.conduit]
-    return [option.name for options in (kernel.options, *(found.options for found in conduits)) for option in options]
+    return [
+        option.name for options in (kernel.options, *(conduit.options for conduit in conduits)) for option in options
+    ]
 
 
 def _takes(series: Series, option: str) -> bool:

@@ -37,8 +37,8 @@ def draw_steps(traces: Sequence[Trace]) -> Drawing:
     Drawing
         Of each point the operation of median length.
     """
-    ordered = sorted(traces, key=lambda found: (found.conduit, found.size_bytes, found.title))
-    totals = [_totals(found) for found in ordered]
+    ordered = sorted(traces, key=lambda trace: (trace.conduit, trace.size_bytes, trace.title))
+    totals = [_totals(trace) for trace in ordered]
     names = [name for name in _ORDER if any(one.get(name, 0.0) > _FEW * sum(one.values()) for one in totals)]
     others = any(set(one) - set(names) for one in totals)
     figure = Drawing(figsize=(max(5.2, 1.6 + 0.62 * len(ordered)), 6.2), layout="constrained")
@@ -61,25 +61,25 @@ def draw_steps(traces: Sequence[Trace]) -> Drawing:
     upper.set_ylabel("One operation (ns)")
     lower.set_ylabel("Share (%)")
     lower.set_ylim(0, 100)
-    several = len({found.conduit for found in ordered}) > 1
-    labels = [format_bytes(found.size_bytes) if found.size_bytes else "none" for found in ordered]
+    several = len({trace.conduit for trace in ordered}) > 1
+    labels = [format_bytes(trace.size_bytes) if trace.size_bytes else "none" for trace in ordered]
     if several:
-        labels = [f"{size}\n{found.conduit}" for size, found in zip(labels, ordered, strict=True)]
+        labels = [f"{size}\n{trace.conduit}" for size, trace in zip(labels, ordered, strict=True)]
     lower.set_xticks(across, labels, rotation=90 if several and len(ordered) > 6 else 0)
     lower.minorticks_off()
     lower.set_xlabel("Payload")
-    kinds = " and ".join(sorted({found.kind for found in ordered}))
-    where = ", ".join(dict.fromkeys(found.conduit for found in ordered))
-    cost = max(found.cost_ps for found in ordered) / 1000
+    kinds = " and ".join(sorted({trace.kind for trace in ordered}))
+    where = ", ".join(dict.fromkeys(trace.conduit for trace in ordered))
+    cost = max(trace.cost_ps for trace in ordered) / 1000
     held = f"\nevery step that a rank wrote down holds what that costs, about {cost:.3g} ns" if cost else ""
     figure.suptitle(f"{ordered[0].title.split(' ')[0]} on {where}: who spends what ({kinds}){held}", fontsize=9)
     figure.legend(loc="outside right center", frameon=False, reverse=True)
     return figure
 
 
-def _totals(found: Trace) -> dict[str, float]:
+def _totals(trace: Trace) -> dict[str, float]:
     sums: dict[str, float] = {}
-    for step in found.shown.steps:
+    for step in trace.shown.steps:
         sums[step.name] = sums.get(step.name, 0.0) + step.ps / 1000
     return sums
 

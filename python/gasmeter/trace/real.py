@@ -109,11 +109,11 @@ def operations_of(ranks: Sequence[Stamps], call: str = "system call") -> tuple[O
     first = ranks[0]
     begins = [at for at, code in zip(first.ps, first.codes, strict=True) if code == _BEGIN]
     ends = [at for at, code in zip(first.ps, first.codes, strict=True) if code == _END]
-    found = []
+    operations = []
     for begin, end in zip(begins, ends, strict=True):
         if end > begin:
-            found.append(_operation(ranks, begin, end, begins[0], call))
-    return tuple(found)
+            operations.append(_operation(ranks, begin, end, begins[0], call))
+    return tuple(operations)
 
 
 def _operation(ranks: Sequence[Stamps], begin: int, end: int, origin: int, call: str) -> Operation:
@@ -146,7 +146,7 @@ def _operation(ranks: Sequence[Stamps], begin: int, end: int, origin: int, call:
 
 def _sent_before(ranks: Sequence[Stamps], waits: int, at: int, begin: int) -> tuple[int, int, int] | None:
     """Return who sent last before an instant, when the send began, and when it was done."""
-    found: tuple[int, int, int] | None = None
+    last: tuple[int, int, int] | None = None
     for other, stamps in enumerate(ranks):
         if other == waits:
             continue
@@ -157,9 +157,9 @@ def _sent_before(ranks: Sequence[Stamps], waits: int, at: int, begin: int) -> tu
             continue
         send = stamps.ps[place]
         done = stamps.ps[place + 1] if stamps.codes[place] == _SEND and place + 1 < len(stamps.ps) else send
-        if found is None or send > found[1]:
-            found = (other, send, done)
-    return found
+        if last is None or send > last[1]:
+            last = (other, send, done)
+    return last
 
 
 def _with_phases(way: Sequence[tuple[str, int, int, int]], origin: int) -> list[Step]:

@@ -131,12 +131,12 @@ def merged(steps: Iterator[Step]) -> tuple[Step, ...]:
     tuple of Step
         Without two alike in a row.
     """
-    found: list[Step] = []
+    joined: list[Step] = []
     for step in steps:
-        if found:
-            last = found[-1]
+        if joined:
+            last = joined[-1]
             if (last.name, last.phase, last.where, last.end_ps) == (step.name, step.phase, step.where, step.begin_ps):
-                found[-1] = Step(last.name, last.phase, last.where, last.begin_ps, step.end_ps)
+                joined[-1] = Step(last.name, last.phase, last.where, last.begin_ps, step.end_ps)
                 continue
-        found.append(step)
-    return tuple(found)
+        joined.append(step)
+    return tuple(joined)

@@ -50,8 +50,8 @@ def trace(what: str, *, iterations: int = 5, **settings: Any) -> list[Trace]:
 
     Examples
     --------
-    >>> found = trace("put", conduit="ideal", sizes="8")  # doctest: +SKIP
-    >>> sum(step.ps for step in found[0].shown.steps) == found[0].shown.ps  # doctest: +SKIP
+    >>> traces = trace("put", conduit="ideal", sizes="8")  # doctest: +SKIP
+    >>> sum(step.ps for step in traces[0].shown.steps) == traces[0].shown.ps  # doctest: +SKIP
     True
     """
     return [trace_point(point, iterations) for point in points_of(what, **settings)]
@@ -77,9 +77,9 @@ def points_of(what: str, **settings: Any) -> list[Point]:
     UsageError
         If nothing has that name.
     """
-    found = catalogue()
+    known = catalogue()
     kernel = what
-    if what not in found.kernels and any(op.name == what for op in found.kernel("ping-pong").ops):
+    if what not in known.kernels and any(op.name == what for op in known.kernel("ping-pong").ops):
         if settings.get("op"):
             raise UsageError(f"{what!r} is an operation already; allowed: a kernel with --op, or an operation", what)
         kernel, settings = "ping-pong", {**settings, "op": what}
@@ -112,8 +112,8 @@ def trace_point(point: Point, iterations: int = 5) -> Trace:
     CheckFailed
         If the steps do not sum up, or the data are wrong.
     """
-    found = catalogue()
-    if not found.conduit(point.conduit, found.kernel(point.kernel)).virtual:
+    known = catalogue()
+    if not known.conduit(point.conduit, known.kernel(point.kernel)).virtual:
         return trace_real_point(point, iterations)
     job = core().ModelJob(
         kernel=point.kernel, op=point.op, conduit=point.conduit,
@@ -150,7 +150,7 @@ def _operations(arrays: Mapping[str, Any]) -> tuple[Operation, ...]:
     begins, ends = arrays["operation_begin_ps"].tolist(), arrays["operation_end_ps"].tolist()
     bounds = np.searchsorted(arrays["operation"], np.arange(len(begins) + 1))
     columns = {name: arrays[name].tolist() for name in ("step", "begin_ps", "end_ps", "on_rank", "from", "to")}
-    found = []
+    operations = []
     for number, (begin, end) in enumerate(zip(begins, ends, strict=True)):
         rows = range(int(bounds[number]), int(bounds[number + 1]))
         phases = _phases(columns, rows, node)
@@ -164,8 +164,8 @@ def _operations(arrays: Mapping[str, Any]) -> tuple[Operation, ...]:
             )
             for row, phase in zip(rows, phases, strict=True)
         )
-        found.append(Operation(begin, end, merged(steps)))
-    return tuple(found)
+        operations.append(Operation(begin, end, merged(steps)))
+    return tuple(operations)
 
 
 def _where(columns: Mapping[str, list[int]], row: int) -> str:

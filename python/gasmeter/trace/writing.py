@@ -30,10 +30,10 @@ def steps_frame(traces: Sequence[Trace]) -> pd.DataFrame:
         ``step``, ``where``, ``begin_ps``, ``end_ps`` (since the block began), ``ps``.
     """
     rows = [
-        (found.title, found.conduit, found.kind, found.size_bytes, number, step.phase, step.name, step.where,
+        (trace.title, trace.conduit, trace.kind, trace.size_bytes, number, step.phase, step.name, step.where,
          step.begin_ps, step.end_ps, step.ps)
-        for found in traces
-        for number, operation in enumerate(found.operations)
+        for trace in traces
+        for number, operation in enumerate(trace.operations)
         for step in operation.steps
     ]  # fmt: skip
     names = [
@@ -56,12 +56,12 @@ def _ns(ps: float) -> str:
     return f"{ps / 1000:.3f}".rstrip("0").rstrip(".")
 
 
-def trace_table(found: Trace) -> str:
+def trace_table(trace: Trace) -> str:
     """Return the steps of one operation, the one of median length, as text.
 
     Parameters
     ----------
-    found : Trace
+    trace : Trace
         Of one point.
 
     Returns
@@ -69,7 +69,7 @@ def trace_table(found: Trace) -> str:
     str
         A line a step, and their sum.
     """
-    shown = found.shown
+    shown = trace.shown
     rows = [
         (
             step.phase,
@@ -91,14 +91,14 @@ def trace_table(found: Trace) -> str:
         ]
         return "  " + "  ".join(cells).rstrip()
 
-    lines = [f"{found.title} ({found.kind})", line(header), *(line(row) for row in rows)]
+    lines = [f"{trace.title} ({trace.kind})", line(header), *(line(row) for row in rows)]
     total = sum(step.ps for step in shown.steps)
-    spans = sorted(operation.ps for operation in found.operations)
+    spans = sorted(operation.ps for operation in trace.operations)
     text = f"  sum of the steps {_ns(total)} ns = the operation's {_ns(shown.ps)} ns"
     if len(spans) > 1:
         text += f"; median of {len(spans)}, {_ns(spans[0])} to {_ns(spans[-1])} ns"
-    if found.cost_ps:
-        text += f"; writing a step down costs {_ns(found.cost_ps)} ns, which stands in the steps"
+    if trace.cost_ps:
+        text += f"; writing a step down costs {_ns(trace.cost_ps)} ns, which stands in the steps"
     return "\n".join([*lines, text])
 
 
@@ -117,12 +117,12 @@ def chrome_events(traces: Sequence[Trace]) -> dict[str, Any]:
         picoseconds.
     """
     events: list[dict[str, Any]] = []
-    for process, found in enumerate(traces, start=1):
-        places = dict.fromkeys(step.where for operation in found.operations for step in operation.steps)
+    for process, trace in enumerate(traces, start=1):
+        places = dict.fromkeys(step.where for operation in trace.operations for step in operation.steps)
         threads = {"operations": 1, **{where: number for number, where in enumerate(sorted(places), start=2)}}
-        events.append(_metadata("process_name", process, 0, f"{found.title} ({found.kind})"))
+        events.append(_metadata("process_name", process, 0, f"{trace.title} ({trace.kind})"))
         events += [_metadata("thread_name", process, thread, where) for where, thread in threads.items()]
-        for number, operation in enumerate(found.operations):
+        for number, operation in enumerate(trace.operations):
             args: dict[str, Any] = {"operation": number, "begin_ps": operation.begin_ps, "end_ps": operation.end_ps}
             events.append(_event(f"operation {number}", "operation", (process, 1), args))
             for step in operation.steps:
@@ -172,7 +172,7 @@ def write_traces(traces: Sequence[Trace], folder: Path) -> list[Path]:
         folder.mkdir(parents=True, exist_ok=True)
         steps_frame(traces).to_csv(paths[0], index=False, lineterminator="\n")
         paths[1].write_text(json.dumps(chrome_events(traces)) + "\n", encoding="utf-8")
-        paths[2].write_text("\n\n".join(trace_table(found) for found in traces) + "\n", encoding="utf-8")
+        paths[2].write_text("\n\n".join(trace_table(trace) for trace in traces) + "\n", encoding="utf-8")
         with styled():
             figure = draw_steps(traces)
             figure.savefig(paths[3], metadata={"Date": None})

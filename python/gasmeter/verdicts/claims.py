@@ -86,12 +86,12 @@ def claims(paper: str | None = None, *, kind: str | None = None, blind: Blind | 
         raise unknown("paper", paper, papers(), "gasmeter list claims")
     if blind not in {None, *BLIND}:
         raise UsageError(f"blind {blind!r} is not allowed; allowed: {', '.join(BLIND)}", str(blind))
-    found = [claim for claim in _table() if paper in {None, claim.paper} and kind in {None, claim.kind}]
+    chosen = [claim for claim in _table() if paper in {None, claim.paper} and kind in {None, claim.kind}]
     if blind == "removed":
-        found = [claim for claim in found if claim.kind != RESULT]
+        chosen = [claim for claim in chosen if claim.kind != RESULT]
     elif blind == "tripled":
-        found = [_tripled(claim) if claim.kind == RESULT else claim for claim in found]
-    return tuple(found)
+        chosen = [_tripled(claim) if claim.kind == RESULT else claim for claim in chosen]
+    return tuple(chosen)
 
 
 def papers() -> tuple[str, ...]:

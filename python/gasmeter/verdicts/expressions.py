@@ -141,7 +141,7 @@ class Expression:
             case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
                 return [*self._check(left), *self._check(right)]
             case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in {*FUNCTIONS, STEP}:
-                return [found for argument in arguments for found in self._check(argument)]
+                return [series for argument in arguments for series in self._check(argument)]
         allowed = ", ".join(["numbers", "series", "+ - * /", *FUNCTIONS, STEP])
         raise UsageError(
             f"quantity {self.text!r}: {ast.unparse(node)!r} is not allowed; allowed: {allowed}",
@@ -167,10 +167,10 @@ class Expression:
             If it has none.
         """
         with np.errstate(all="ignore"):
-            found = self._evaluate(self._tree, series)
-        if found is None or np.ndim(found) or not math.isfinite(float(found)):
+            quantity = self._evaluate(self._tree, series)
+        if quantity is None or np.ndim(quantity) or not math.isfinite(float(quantity)):
             raise NotThere(f"{self.text} is no finite number")
-        return float(found)
+        return float(quantity)
 
     def _evaluate(self, node: ast.expr, series: Mapping[str, Array | None]) -> Value:
         match node:

@@ -153,23 +153,23 @@ def judge_claim(predicate: Predicate, trial: Trial, *, only: Iterable[str] | Non
 
 def _quantities(predicate: Predicate, table: Table, over: Iterable[int]) -> Quantities:
     """Return the quantity of every condition, each over the points that its own series share; `over` among them."""
-    found: dict[str, Mapping[int, float] | None] = {}
+    series: dict[str, Mapping[int, float] | None] = {}
     for name, key in predicate.series.items():
         lines = [values for line, values in table.items() if key.matches(line)]
         if not lines and name not in predicate.optional:
             raise NotThere(f"no line {_said(key)} in what was run")
-        found[name] = lines[0] if lines else None
+        series[name] = lines[0] if lines else None
     return tuple(
-        condition.quantity.value(_shared({name: found[name] for name in condition.quantity.names}, set(over)))
+        condition.quantity.value(_shared({name: series[name] for name in condition.quantity.names}, set(over)))
         for condition in predicate.conditions
     )
 
 
 def _shared(
-    found: Mapping[str, Mapping[int, float] | None], over: set[int]
+    series: Mapping[str, Mapping[int, float] | None], over: set[int]
 ) -> dict[str, npt.NDArray[np.float64] | None]:
     """Return series at the points that all of them have, or at those of `over`, which all must have."""
-    there = [set(values) for values in found.values() if values is not None]
+    there = [set(values) for values in series.values() if values is not None]
     common = set.intersection(*there) if there else set()
     lacking = sorted(over - common)
     if lacking:
@@ -179,7 +179,7 @@ def _shared(
         raise NotThere("no common point")
     return {
         name: None if values is None else np.array([values[x] for x in points], dtype=np.float64)
-        for name, values in found.items()
+        for name, values in series.items()
     }
 
 
@@ -243,7 +243,7 @@ class _Band:
 
 def _judge(predicate: Predicate, nominal: Mapping[str, Quantities], trial: Trial) -> Judgement:
     holds = {placement: _holds(predicate, values) for placement, values in nominal.items()}
-    values = {placement: found[0] for placement, found in nominal.items()}
+    values = {placement: quantities[0] for placement, quantities in nominal.items()}
     shown = _shown(predicate, nominal, holds)
     as_given = _together(predicate, holds)
     said = f"as given it {'holds' if as_given == {True} else 'does not hold'}"
@@ -274,15 +274,15 @@ def _over_band(
     at = nominal[shown][0]
     band = _Band(at, at, set(as_given))
     for variant in trial.band:
-        found = _on(predicate, nominal, trial.band_given, variant)
-        if len(found) < len(nominal):  # what cannot run does not hold
+        quantities = _on(predicate, nominal, trial.band_given, variant)
+        if len(quantities) < len(nominal):  # what cannot run does not hold
             band.refused.append(variant.parameter)
             band.outcomes.add(False)
             continue
-        answers = _together(predicate, {placement: _holds(predicate, one) for placement, one in found.items()})
+        answers = _together(predicate, {placement: _holds(predicate, one) for placement, one in quantities.items()})
         band.outcomes |= answers
-        move = max(abs(one[0] - nominal[placement][0]) for placement, one in found.items())
-        band.low, band.high = min(band.low, found[shown][0]), max(band.high, found[shown][0])
+        move = max(abs(one[0] - nominal[placement][0]) for placement, one in quantities.items())
+        band.low, band.high = min(band.low, quantities[shown][0]), max(band.high, quantities[shown][0])
         if not variant.parameter:
             band.corner_flips |= answers != as_given
             continue
@@ -298,15 +298,15 @@ def _on(
     shifted = {
         placement: _shifted(predicate, values, base, variant, placement) for placement, values in nominal.items()
     }
-    return {placement: found for placement, found in shifted.items() if found is not None}
+    return {placement: quantities for placement, quantities in shifted.items() if quantities is not None}
 
 
 def _nothing_flips(predicate: Predicate, nominal: Mapping[str, Quantities], trial: Trial, as_given: set[bool]) -> bool:
     """Return whether factors were tried, on at least one placement, and none of them changes the answer."""
     tried = 0
     for variant in trial.factors:
-        found = _on(predicate, nominal, trial.factor_given, variant)
-        answers = {_holds(predicate, one) for one in found.values()}
+        quantities = _on(predicate, nominal, trial.factor_given, variant)
+        answers = {_holds(predicate, one) for one in quantities.values()}
         if answers - as_given:
             return False
         tried += bool(answers)

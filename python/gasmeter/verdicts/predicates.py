@@ -238,24 +238,24 @@ def predicates(*, blind: Blind | None = None) -> dict[str, Predicate]:
     if blind == "removed":
         return {}
     if blind == "tripled":
-        return {name: _tripled(found) for name, found in _installed().items()}
+        return {name: _tripled(predicate) for name, predicate in _installed().items()}
     return dict(_installed())
 
 
-def _tripled(found: Predicate) -> Predicate:
+def _tripled(predicate: Predicate) -> Predicate:
     wider = tuple(
         replace(one, holds=tuple((low * _FACTOR, high * _FACTOR) for low, high in one.holds))
-        for one in found.conditions
+        for one in predicate.conditions
     )
-    return replace(found, conditions=wider, tolerance=f"tripled: {found.tolerance}")
+    return replace(predicate, conditions=wider, tolerance=f"tripled: {predicate.tolerance}")
 
 
-def predicates_digest(found: Iterable[Predicate] | None = None) -> str:
+def predicates_digest(installed: Iterable[Predicate] | None = None) -> str:
     """Return the hash of predicates, as it stands in every report.
 
     Parameters
     ----------
-    found : iterable of Predicate, optional
+    installed : iterable of Predicate, optional
         Those of the installed file by default.
 
     Returns
@@ -263,7 +263,7 @@ def predicates_digest(found: Iterable[Predicate] | None = None) -> str:
     str
         16 hexadecimal digits.
     """
-    chosen = _installed().values() if found is None else found
+    chosen = _installed().values() if installed is None else installed
     return _digest({predicate.claim: predicate.digest for predicate in chosen})
 
 
@@ -317,14 +317,14 @@ def frozen(text: str | None = None) -> tuple[Freeze, ...]:
     return tuple(lines)
 
 
-def predicate_problems(lines: Iterable[Freeze], found: Mapping[str, Predicate] | None = None) -> list[str]:
+def predicate_problems(lines: Iterable[Freeze], installed: Mapping[str, Predicate] | None = None) -> list[str]:
     """Return where predicates, their ledger and the claims disagree.
 
     Parameters
     ----------
     lines : iterable of Freeze
         The ledger.
-    found : mapping of str to Predicate, optional
+    installed : mapping of str to Predicate, optional
         The installed predicates by default.
 
     Returns
@@ -332,7 +332,7 @@ def predicate_problems(lines: Iterable[Freeze], found: Mapping[str, Predicate] |
     list of str
         One line each; empty if every predicate is frozen as it stands and every result claim has one.
     """
-    own = _installed() if found is None else found
+    own = _installed() if installed is None else installed
     newest = {line.claim: line.digest for line in lines}
     problems = [
         f"predicate {name} has digest {predicate.digest}, the last line of predicates_ledger.toml"

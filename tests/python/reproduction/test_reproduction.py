@@ -253,7 +253,7 @@ def test_claims_are_judged_by_what_came_out(extoll, tmp_path):
     assert gain.judgement.deciding == "velo.send_engine"
     assert gain.label == "predicted"
     (jump, *_) = steps(found, figures_of(paper("extoll"), ["12"])[0])
-    assert (jump.found, jump.ratio) == ("a rise", pytest.approx(1.5))
+    assert (jump.kind, jump.ratio) == ("a rise", pytest.approx(1.5))
 
 
 def test_a_taint_makes_a_claim_calibrated(extoll, tmp_path, monkeypatch):

@@ -27,12 +27,12 @@ std::string plugin_folder() {
 }
 
 std::vector<std::string> available_mpis() {
-  std::vector<std::string> found;
+  std::vector<std::string> available;
   std::error_code code;
   for (const char* const name : kNames) {
-    if (std::filesystem::exists(file_of(name), code)) found.emplace_back(name);
+    if (std::filesystem::exists(file_of(name), code)) available.emplace_back(name);
   }
-  return found;
+  return available;
 }
 
 Library& load_library(const std::string& name) {
