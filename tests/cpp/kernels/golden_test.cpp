@@ -93,6 +93,16 @@ TEST_CASE("transfers_land_where_the_offset_says") {
   }
 }
 
+TEST_CASE("poll_before_an_injection_costs_a_miss") {
+  const Options polls{{"poll_at_injection", "true"}};
+  CHECK(elapsed("ping-pong", "am-short", 0, {}) == 2'920'000);
+  CHECK(elapsed("ping-pong", "am-short", 0, polls) == 2'930'000);
+  Options native{{"put", "native"}, {"local", "segment"}};
+  CHECK(elapsed("ping-pong", "put", 100, native) == 2'420'000);
+  native.merge(Options(polls));
+  CHECK(elapsed("ping-pong", "put", 100, native) == 2'430'000);
+}
+
 TEST_CASE("options_out_of_range_are_refused") {
   const auto refused = [](const std::string& kernel, const std::string& op, const Options& options,
                           const std::string& text) {

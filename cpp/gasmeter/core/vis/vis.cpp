@@ -368,6 +368,7 @@ bool Vis<H>::put_piece(Rank rank, void* to, const void* from, Bytes bytes, const
                                            std::min(largest, bytes - offset), id, leaf) == Status::ok;
     };
     if (!is_immediate(call.flags)) {
+      internals(ep_).poll_first();
       ep_.wait_until(try_once);
     } else if (!try_once()) {
       return false;
@@ -396,6 +397,7 @@ bool Vis<H>::get_piece(Rank rank, void* to, const void* from, Bytes bytes, const
                                            std::min(largest, bytes - offset), id) == Status::ok;
     };
     if (!is_immediate(call.flags)) {
+      internals(ep_).poll_first();
       ep_.wait_until(try_once);
     } else if (!try_once()) {
       return false;
