@@ -103,6 +103,28 @@ TEST_CASE("poll_before_an_injection_costs_a_miss") {
   CHECK(elapsed("ping-pong", "put", 100, native) == 2'430'000);
 }
 
+TEST_CASE("exchange_ends_with_what_it_was_told_to_end_with") {
+  Options one{{"messages", "1"}, {"payload", "64"}, {"sleep", "20"}};
+  CHECK(elapsed("immediate", "static", 0, one) == 21'896'400);
+  one["finish"] = "barrier";
+  CHECK(elapsed("immediate", "static", 0, one) == 1'481'400);
+}
+
+TEST_CASE("barrier_at_the_end_loses_no_message_of_sleeping_receivers") {
+  for (const char* const op : {"static", "dynamic", "compare"}) {
+    for (const std::uint32_t ranks : {2U, 3U, 5U}) {
+      CAPTURE(op);
+      CAPTURE(ranks);
+      const Options many{{"messages", "200"}, {"sleep", "20"}, {"finish", "barrier"}};
+      Trial trial{.request = asked("immediate", op, 0, many, "ideal", ranks), .iterations = 3};
+      for (const Verification& found : {try_modelled(trial), try_on_threads(trial, trial.request.kernel->make_real)}) {
+        CHECK(found.checked > 0);
+        CHECK(found.errors == 0);
+      }
+    }
+  }
+}
+
 TEST_CASE("options_out_of_range_are_refused") {
   const auto refused = [](const std::string& kernel, const std::string& op, const Options& options,
                           const std::string& text) {
