@@ -125,6 +125,37 @@ TEST_CASE("barrier_at_the_end_loses_no_message_of_sleeping_receivers") {
   }
 }
 
+TEST_CASE("word_of_32_bits_takes_what_the_sum_says_and_fewer_bytes") {
+  const auto bytes_of_one = [](const std::string& type) {
+    run::ModelJob job(asked("fetch-add", "latency", 0, {{"type", type}}));
+    const auto sent = [&](std::uint64_t operations) {
+      const std::uint64_t before = *job.counts().of(conduit::Count::packet_bytes);
+      (void)job.run(operations);
+      return *job.counts().of(conduit::Count::packet_bytes) - before;
+    };
+    const std::uint64_t one = sent(1);
+    return sent(2) - one;
+  };
+  CHECK(elapsed("fetch-add", "latency", 0, {}) == 3'070'000);
+  CHECK(elapsed("fetch-add", "latency", 0, {{"type", "u32"}}) == 3'070'000);
+  CHECK(bytes_of_one("u64") == 48 + 36);
+  CHECK(bytes_of_one("u32") == 44 + 32);
+}
+
+TEST_CASE("word_of_32_bits_verifies_on_every_host_and_raw") {
+  for (const char* const op : {"latency", "rate", "hot-spot"}) {
+    CAPTURE(op);
+    const Options narrow{{"type", "u32"}};
+    const Trial trial{.request = asked("fetch-add", op, 0, narrow)};
+    const Trial raw{.request = asked("fetch-add", op, 0, narrow, "raw@shm")};
+    for (const Verification& found : {try_modelled(trial), try_on_threads(trial, trial.request.kernel->make_real),
+                                      try_on_threads(trial, trial.request.kernel->make_threaded), try_raw(raw)}) {
+      CHECK(found.checked > 0);
+      CHECK(found.errors == 0);
+    }
+  }
+}
+
 TEST_CASE("options_out_of_range_are_refused") {
   const auto refused = [](const std::string& kernel, const std::string& op, const Options& options,
                           const std::string& text) {
