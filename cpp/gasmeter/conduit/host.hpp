@@ -25,6 +25,7 @@ enum class PrivatePrice : std::uint8_t {
   own_lock,      // taking and releasing a free lock that only threads of the rank's own process know
   two_sided,     // a message of a two-sided layer at one side: request object, envelope, progress
   match,         // its matching, by the list elements that are looked at
+  generate,      // a program stores what it makes itself, by its bytes; no price: it costs what copying them does
   count_
 };
 
@@ -48,6 +49,7 @@ struct Price {
   std::int64_t per_byte_fs = 0;  // femtoseconds per byte
   Bytes cache = 0;               // of at most so many bytes (but some): `cached` instead
   SimTime cached{};
+  [[nodiscard]] constexpr bool is_none() const { return fixed.ps == 0 && per_byte_fs == 0; }
   [[nodiscard]] constexpr SimTime of(Bytes bytes) const {
     if (bytes != 0 && bytes <= cache) return cached;
     return fixed + SimTime{per_byte_fs * static_cast<std::int64_t>(bytes) / 1000};

@@ -52,6 +52,8 @@ enum class Step : std::uint8_t {
       return Step::two_sided;
     case conduit::PrivatePrice::match:
       return Step::match;
+    case conduit::PrivatePrice::generate:
+      return Step::work;
     default:
       return Step::unknown;
   }

@@ -156,6 +156,16 @@ TEST_CASE("word_of_32_bits_verifies_on_every_host_and_raw") {
   }
 }
 
+TEST_CASE("generated_payload_has_a_price_of_its_own") {
+  const Options fill{{"generate", "fill"}};
+  Options dear = fill;
+  dear["generate_byte"] = "0.5";
+  CHECK(elapsed("am", "medium", 100, fill) == 3'200'000);
+  CHECK(elapsed("am", "medium", 100, {{"generate", "fill"}, {"generate_byte", "0"}}) == 3'200'000);
+  CHECK(elapsed("am", "medium", 100, dear) == 3'260'000);
+  CHECK(elapsed("am", "medium", 100, {{"generate_byte", "0.5"}}) == elapsed("am", "medium", 100, {}));
+}
+
 TEST_CASE("options_out_of_range_are_refused") {
   const auto refused = [](const std::string& kernel, const std::string& op, const Options& options,
                           const std::string& text) {
