@@ -89,10 +89,10 @@ void expect_balance(std::uint32_t rank, const conduit::FaultCounters& counters, 
 Outcome ModelJob::run(const Case<sim::ModelHost>& test) {
   const run::Request request = request_of(setup_, shape_, strict_);
   const std::unique_ptr<ModelledMachine> machine = machine_of(setup_, request);
-  const ComposedShape shape{
-      {shape_.ranks, shape_.nodes, shape_.neighbourhood, strict_, test.shape.segment_bytes, test.shape.ring_bytes},
-      &request,
-      machine.get()};
+  const ComposedShape shape{{shape_.ranks, shape_.nodes, shape_.neighbourhood, strict_, test.shape.segment_bytes,
+                             test.shape.ring_bytes, request.polls_at_injection()},
+                            &request,
+                            machine.get()};
   std::vector<conduit::FaultInjectingConduit*> faults;
   World world(shape, [&](conduit::Conduit& inner) {
     auto wrapped = std::make_unique<conduit::FaultInjectingConduit>(inner, plan_);

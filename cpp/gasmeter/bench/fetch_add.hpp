@@ -32,6 +32,11 @@ struct Roles {
   bool adds;
 };
 
+// By option `type`: a word of 64 bits, or of 32.
+[[nodiscard]] inline bool is_wide(const Settings& settings) {
+  return settings.text("type") == "u64";
+}
+
 [[nodiscard]] inline BlockResult result_of(Op op, SimTime elapsed, std::uint64_t operations) {
   BlockResult result{elapsed, operations, {}};
   if (op == Op::latency) {
@@ -60,8 +65,9 @@ inline void check_drawn(Verification& verification, std::vector<std::uint64_t> d
 }
 
 // What block after block adds for its n-th operation, n from 0.
-[[nodiscard]] constexpr std::uint64_t added(std::uint64_t n) {
-  return n & 15U;
+template <class Value>
+[[nodiscard]] constexpr Value added(std::uint64_t n) {
+  return static_cast<Value>(n & 15U);
 }
 // In n operations, a multiple of 16.
 [[nodiscard]] constexpr std::uint64_t added_by(std::uint64_t n) {

@@ -4,10 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #include <memory>
 #include <new>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/base/random.hpp"
@@ -67,6 +69,15 @@ inline void require_ranks(const Settings& settings, std::uint32_t least) {
 
 [[noreturn]] inline void refuse_raw_op(const Settings& settings, const std::string& network, const std::string& ops) {
   throw UsageError("kernel " + settings.kernel + " on raw@" + network + ": no op '" + settings.op + "'; it has " + ops);
+}
+// Of options that a raw program does not know: each has its default, which is given with its name.
+inline void require_raw_defaults(const Settings& settings, const std::string& network,
+                                 std::initializer_list<std::pair<const char*, const char*>> unknown) {
+  for (const auto& [name, value] : unknown) {
+    if (settings.text(name) == value) continue;
+    throw UsageError("kernel " + settings.kernel + " on raw@" + network + ", op " + settings.op + ": option '" + name +
+                     "=" + settings.text(name) + "': it has " + name + "=" + value + " alone");
+  }
 }
 
 }  // namespace gasmeter::bench

@@ -1,6 +1,7 @@
 // To and fro between ranks 0 and 1 by messages that are matched to receives: one program for a real MPI and for the
 // modelled layers that stand for one. Active messages are the size both ways (Shorts: 8 bytes), a put is the data one
-// way and 8 bytes back (ping-ack), a get 8 bytes one way and the data back.
+// way and 8 bytes back, a get 8 bytes one way and the data back. With `answer=empty` messages and puts are answered by
+// a message without data (ping-ack).
 #pragma once
 
 #include <algorithm>
@@ -33,6 +34,7 @@ class RawMessagePingPong final : public Program {
         line_(context, Rank{1 - std::min(index(context.rank), 1U)}, incoming()) {
     require_ranks(settings, 2);
     if (settings.op == "call") refuse_raw_op(settings, "mpi", "am-short, am-medium, am-long, put, get");
+    require_raw_defaults(settings, "mpi", {{"local", "outside"}, {"offset", "0"}});
   }
 
   BlockResult run(std::uint64_t iterations) override {
@@ -79,7 +81,10 @@ class RawMessagePingPong final : public Program {
   static constexpr Bytes kApart = 64;  // what goes out shares no cache line with what comes in
 
   [[nodiscard]] Bytes there(const Settings& settings) const { return settings.op == "get" ? kWord : size_; }
-  [[nodiscard]] Bytes back(const Settings& settings) const { return settings.op == "put" ? kWord : size_; }
+  [[nodiscard]] Bytes back(const Settings& settings) const {
+    if (settings.op != "get" && settings.text("answer") == "empty") return 0;
+    return settings.op == "put" ? kWord : size_;
+  }
   [[nodiscard]] std::span<std::byte> outgoing() const { return {memory_.data(), goes_}; }
   [[nodiscard]] std::span<std::byte> incoming() const { return {memory_.data() + half_, comes_}; }
 

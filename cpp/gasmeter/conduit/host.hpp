@@ -29,6 +29,7 @@ enum class PrivatePrice : std::uint8_t {
   loop_turn,     // by the turns of its loops: counter, bounds, addresses
   loop_level,    // by how often one of them begins, and ends
   translation,   // by the addresses of a neighbour that are looked up
+  generate,      // a program stores what it makes itself, by its bytes; no price: it costs what copying them does
   count_
 };
 
@@ -52,6 +53,7 @@ struct Price {
   std::int64_t per_byte_fs = 0;  // femtoseconds per byte
   Bytes cache = 0;               // of at most so many bytes (but some): `cached` instead
   SimTime cached{};
+  [[nodiscard]] constexpr bool is_none() const { return fixed.ps == 0 && per_byte_fs == 0; }
   [[nodiscard]] constexpr SimTime of(Bytes bytes) const {
     if (bytes != 0 && bytes <= cache) return cached;
     return fixed + SimTime{per_byte_fs * static_cast<std::int64_t>(bytes) / 1000};

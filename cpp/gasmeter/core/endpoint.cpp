@@ -223,6 +223,7 @@ Status Endpoint<H>::request_slow(Rank to, const Message& message, Flags flags) {
     return link != nullptr ? try_near(*link, Outgoing::request, message) : try_far(header, message);
   };
   if (is_immediate(flags)) return try_once() ? Status::ok : Status::no_resource;
+  poll_first();
   wait_for(try_once, "request", {Waiting::For::room, to, index(message.handler)});
   return Status::ok;
 }
@@ -510,6 +511,7 @@ std::optional<OperationId> Endpoint<H>::start_native(OperationKind kind, Rank ra
       return start(offset, std::min(can.max_transfer, bytes - offset), id, of_local) == Status::ok;
     };
     if (!is_immediate(flags)) {
+      poll_first();
       wait_for(try_once, call, {Waiting::For::transfer, rank});
     } else if (!try_once()) {
       const std::lock_guard guard(operations_lock_);

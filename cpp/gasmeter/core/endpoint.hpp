@@ -110,7 +110,7 @@ class Endpoint final : private conduit::Delivery {
     static_assert(sizeof...(Args) <= conduit::kMaxArguments);
     check_call("request_short");
     const std::array<std::int32_t, sizeof...(Args)> words{static_cast<std::int32_t>(arguments)...};
-    if (Link* link = near_.link(to)) {
+    if (Link* link = near_.link_at_once(to)) {
       if (GASMETER_LIKELY(
               send_near<ring::Kind::short_message>(*link, Outgoing::request, handler, words, nullptr, 0, nullptr))) {
         return Status::ok;
@@ -125,7 +125,7 @@ class Endpoint final : private conduit::Delivery {
     static_assert(sizeof...(Args) <= conduit::kMaxArguments);
     check_call("request_medium");
     const std::array<std::int32_t, sizeof...(Args)> words{static_cast<std::int32_t>(arguments)...};
-    Link* link = near_.link(to);
+    Link* link = near_.link_at_once(to);
     if (GASMETER_LIKELY(link != nullptr && bytes <= max_medium_) &&
         GASMETER_LIKELY(
             send_near<ring::Kind::medium>(*link, Outgoing::request, handler, words, from, bytes, nullptr))) {
@@ -141,7 +141,7 @@ class Endpoint final : private conduit::Delivery {
     check_call("request_long");
     check_target("request_long", to, destination, bytes);
     const std::array<std::int32_t, sizeof...(Args)> words{static_cast<std::int32_t>(arguments)...};
-    Link* link = near_.link(to);
+    Link* link = near_.link_at_once(to);
     if (GASMETER_LIKELY(link != nullptr && bytes <= max_long_) &&
         GASMETER_LIKELY(
             send_near<ring::Kind::long_message>(*link, Outgoing::request, handler, words, from, bytes, destination))) {
@@ -287,14 +287,12 @@ class Endpoint final : private conduit::Delivery {
   // Polls once; a poll that finds nothing costs a miss. Returns how many messages and completions it handled.
   unsigned poll() {
     check_call("poll");
-    host_.synchronise();
-    const unsigned found = progress();
-    if (found == 0) {
-      host_.charge(PrivatePrice::poll_miss);
-      if constexpr (H::kModelled) host_.pay_poll_price();
-    }
-    return found;
+    return poll_once();
   }
+  // Whether every injection polls once before it, as GASNet-1 does: a request, a transfer or an atomic that leaves by
+  // messages or the conduit. Immediate ones do not, nor do replies, and stores into a neighbour's memory are none.
+  // Handlers run then as in any poll: before the request is on its way, and before its payload has been read.
+  void poll_at_injection(bool on) { near_.poll_first(on); }
   // Computes for so long, 0 or more, without a poll. A real host is busy until then. In virtual time what interrupts
   // the core makes it longer; where a conduit's handlers run by interrupt, a message that comes is handled at once, in
   // between. Not from handlers.
@@ -447,6 +445,19 @@ class Endpoint final : private conduit::Delivery {
                                        ImplicitGroup* group);
   void complete(OperationId id);
 
+  GASMETER_INLINE unsigned poll_once() {
+    host_.synchronise();
+    const unsigned found = progress();
+    if (found == 0) {
+      host_.charge(PrivatePrice::poll_miss);
+      if constexpr (H::kModelled) host_.pay_poll_price();
+    }
+    return found;
+  }
+  // In front of an injection that may wait, and hence poll, anyway.
+  GASMETER_INLINE void poll_first() {
+    if (GASMETER_UNLIKELY(near_.polls_first())) (void)poll_once();
+  }
   unsigned progress();
   unsigned progress_replies();
   unsigned drain(Link& link, RingReceiver& ring, bool requests);

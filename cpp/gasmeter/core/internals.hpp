@@ -89,6 +89,7 @@ struct Internals {
   GASMETER_INLINE void wait_for(Done&& done, const char* call, Waiting waiting) const {
     of.wait_for(std::forward<Done>(done), call, waiting);
   }
+  GASMETER_INLINE void poll_first() const { of.poll_first(); }
   void arrived(const conduit::AmView& message) const { of.arrived(message); }
   unsigned progress_replies() const { return of.progress_replies(); }
   void complete(conduit::OperationId operation) const { of.complete(operation); }

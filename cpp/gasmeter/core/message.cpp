@@ -44,7 +44,7 @@ Status Endpoint<H>::request(Rank to, const Message& message, Flags flags) {
   const char* const call = call_of(message, true);
   check_call(call);
   if (message.category == Category::long_message) check_target(call, to, message.destination, message.bytes);
-  Link* const link = near_.link(to);
+  Link* const link = near_.link_at_once(to);
   if (link != nullptr && fits_near(*this, message) && try_near(*link, Outgoing::request, message)) return Status::ok;
   return request_slow(to, message, flags);
 }

@@ -42,6 +42,7 @@ void Prepared<H>::prepare(State& s, Link* link, Bytes least, Bytes most, Flags f
     e.wait_loop(try_once, [&e] { return e.progress_replies(); }, "prepare", {Waiting::For::prepare, header.peer});
     taken = true;
   } else {
+    e.poll_first();
     e.wait_for(try_once, "prepare", {Waiting::For::prepare, header.peer});
     taken = true;
   }

@@ -108,7 +108,8 @@ class Prepared {
                            Bytes most, void* destination, LocalCompletion local, Flags flags)
       : s_{&endpoint, token, client, destination, {}, local} {
     s_.buffer.header = header;
-    Link* const link = internals(endpoint).near().link(header.peer);
+    auto& near = internals(endpoint).near();
+    Link* const link = token == nullptr ? near.link_at_once(header.peer) : near.link(header.peer);
     const bool is_plain =
         header.category == Category::medium && client == nullptr && local.leaf() == nullptr && least <= most;
     if (GASMETER_LIKELY(link != nullptr && is_plain && most <= endpoint.max_medium() &&
@@ -118,7 +119,7 @@ class Prepared {
       return;
     }
     (void)slowly([&](State& s) {
-      prepare(s, link, least, most, flags);
+      prepare(s, near.link(s.buffer.header.peer), least, most, flags);
       return Status::ok;
     });
   }

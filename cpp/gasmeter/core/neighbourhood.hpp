@@ -63,6 +63,7 @@ class Neighbourhood {
   Neighbourhood(std::byte* block, const NeighbourhoodLayout& layout, Rank first, Rank self)
       : first_(index(first)),
         count_(layout.ranks),
+        at_once_(layout.ranks),
         links_(layout.ranks),
         self_(index(self) - index(first)),
         block_(block),
@@ -91,6 +92,14 @@ class Neighbourhood {
     const std::uint32_t neighbour = index(rank) - first_;
     return GASMETER_LIKELY(neighbour < count_) ? &links_[neighbour] : nullptr;
   }
+
+  // The same of a request that may go at once: null, too, where every injection polls first.
+  [[nodiscard]] GASMETER_INLINE Link* link_at_once(Rank rank) {
+    const std::uint32_t neighbour = index(rank) - first_;
+    return GASMETER_LIKELY(neighbour < at_once_) ? &links_[neighbour] : nullptr;
+  }
+  void poll_first(bool on) { at_once_ = on ? 0 : count_; }
+  [[nodiscard]] GASMETER_INLINE bool polls_first() const { return at_once_ != count_; }
 
   // The neighbour's address as seen here; null for a rank outside.
   [[nodiscard]] GASMETER_INLINE void* map(Rank rank, const void* owner_address) const {
@@ -135,7 +144,8 @@ class Neighbourhood {
   // What every put, get and message looks at, in one cache line.
   alignas(kCacheLine) std::uint32_t first_;
   std::uint32_t count_;
-  bool aligned_ = false;  // every neighbour maps the block where this rank does
+  std::uint32_t at_once_;  // count_, or 0: requests to neighbours take the way on which they poll first
+  bool aligned_ = false;   // every neighbour maps the block where this rank does
   std::vector<Link> links_;
   std::vector<std::ptrdiff_t> deltas_;
 

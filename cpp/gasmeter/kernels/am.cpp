@@ -92,7 +92,7 @@ class Am final : public Program {
     }
     if (generate_ == Generate::none) return;
     if constexpr (H::kModelled) {
-      host.copy(at, source_.data(), size_);  // storing so many bytes costs what copying them does
+      host.generate(at, source_.data(), size_);
     } else {
       // Nothing here is read back through memory, so that the loop is as fast as the stores.
       auto* const bytes = static_cast<std::byte*>(at);

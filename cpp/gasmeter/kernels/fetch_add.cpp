@@ -1,4 +1,4 @@
-// Remote fetch-and-add of 64-bit words: time of one, rate of many, and all ranks at one word.
+// Remote fetch-and-add of a word: time of one, rate of many, and all ranks at one word.
 #include "gasmeter/bench/fetch_add.hpp"
 
 #include <utility>
@@ -17,23 +17,23 @@ namespace {
 
 // What a rank does to the word, and what ranks tell each other in their shares, on every conduit. Telling is fast where
 // all ranks are neighbours; it has a domain of its own, since networks that add may not store.
-template <class H>
+template <class H, class Value>
 struct ByDomain {
   core::Endpoint<H>& endpoint;
-  core::AtomicDomain<H, std::uint64_t>& domain;
+  core::AtomicDomain<H, Value>& domain;
   core::AtomicDomain<H, std::uint64_t>& telling;
   Rank owner;
-  std::uint64_t* word;
+  Value* word;
 
   [[nodiscard]] std::uint32_t ranks() const { return endpoint.ranks(); }
   void barrier() { endpoint.barrier(); }
   [[nodiscard]] SimTime now() const { return endpoint.host().read_clock(); }
   void add(std::uint64_t operations) {
     const Rank to = owner;  // as locals: nothing that is stored here may change them
-    std::uint64_t* const at = word;
-    std::uint64_t before = 0;
+    Value* const at = word;
+    Value before = 0;
     for (std::uint64_t i = 0; i < operations; ++i) {
-      (void)domain.template nbi<core::AtomicOp::fadd>(&before, to, at, mutants::operand(fetch_add::added(i)));
+      (void)domain.template nbi<core::AtomicOp::fadd>(&before, to, at, mutants::operand(fetch_add::added<Value>(i)));
     }
     endpoint.wait_nbi(core::EventSet::rmw);
   }
@@ -56,7 +56,7 @@ struct ByDomain {
 };
 
 // Segment: the word, at its start; what a rank tells of its rounds.
-template <class H>
+template <class H, class Value>
 class FetchAdd final : public Program {
  public:
   FetchAdd(core::Endpoint<H>& endpoint, const Settings& settings)
@@ -65,7 +65,7 @@ class FetchAdd final : public Program {
         telling_(endpoint, {core::AtomicOp::set, core::AtomicOp::get}),
         op_(fetch_add::parse_op(settings.op)),
         roles_(op_, endpoint.rank()),
-        word_(reinterpret_cast<std::uint64_t*>(endpoint.segment(roles_.owner).address)),
+        word_(reinterpret_cast<Value*>(endpoint.segment(roles_.owner).address)),
         side_{endpoint, domain_, telling_, roles_.owner, word_} {
     require_ranks(settings, op_ == Op::hot_spot ? 1 : 2);
   }
@@ -84,20 +84,20 @@ class FetchAdd final : public Program {
     (void)run(fetch_add::kChecked);
     check_word(verification, sum_of_block());
     clear();
-    std::vector<std::uint64_t> drawn(roles_.adds ? fetch_add::kChecked : 0);
-    for (std::uint64_t& each : drawn) {
+    std::vector<Value> drawn(roles_.adds ? fetch_add::kChecked : 0);
+    for (Value& each : drawn) {
       core::Event event = core::Event::done();
       if (op_ == Op::latency) {
-        event = domain_.template nb<core::AtomicOp::fadd>(&each, roles_.owner, word_, std::uint64_t{1});
+        event = domain_.template nb<core::AtomicOp::fadd>(&each, roles_.owner, word_, Value{1});
         if (!event.is_done()) endpoint_.wait(event);
       } else {
-        (void)domain_.template nbi<core::AtomicOp::fadd>(&each, roles_.owner, word_, std::uint64_t{1});
+        (void)domain_.template nbi<core::AtomicOp::fadd>(&each, roles_.owner, word_, Value{1});
       }
     }
     endpoint_.wait_nbi(core::EventSet::rmw);
     endpoint_.barrier();
     const std::uint64_t all = fetch_add::kChecked * (op_ == Op::hot_spot ? endpoint_.ranks() : 1);
-    fetch_add::check_drawn(verification, std::move(drawn), all);
+    fetch_add::check_drawn(verification, {drawn.begin(), drawn.end()}, all);
     check_word(verification, all);
     return verification;
   }
@@ -110,7 +110,7 @@ class FetchAdd final : public Program {
   }
   void clear() {
     if (endpoint_.rank() == roles_.owner) {
-      constexpr std::uint64_t kNone = 0;
+      constexpr Value kNone = 0;
       endpoint_.put(roles_.owner, word_, &kNone, sizeof kNone);
     }
     endpoint_.barrier();
@@ -135,13 +135,13 @@ class FetchAdd final : public Program {
     SimTime end = start;
     if (roles_.adds) {
       const Rank owner = roles_.owner;
-      std::uint64_t* const word = word_;
-      std::uint64_t before = 0;
+      Value* const word = word_;
+      Value before = 0;
       if (op_ == Op::latency) {
         for (std::uint64_t i = 0; i < iterations; ++i) {
           endpoint_.host().mark(Mark::begin);
-          core::Event event =
-              domain_.template nb<core::AtomicOp::fadd>(&before, owner, word, mutants::operand(fetch_add::added(i)));
+          core::Event event = domain_.template nb<core::AtomicOp::fadd>(&before, owner, word,
+                                                                        mutants::operand(fetch_add::added<Value>(i)));
           if (!event.is_done()) endpoint_.wait(event);
           endpoint_.host().mark(Mark::end);
         }
@@ -156,36 +156,51 @@ class FetchAdd final : public Program {
   }
 
   core::Endpoint<H>& endpoint_;
-  core::AtomicDomain<H, std::uint64_t> domain_;
+  core::AtomicDomain<H, Value> domain_;
   core::AtomicDomain<H, std::uint64_t> telling_;
   Op op_;
   fetch_add::Roles roles_;
-  std::uint64_t* word_;
-  ByDomain<H> side_;
+  Value* word_;
+  ByDomain<H, Value> side_;
   std::uint64_t rounds_ = 0;
 };
+
+template <class H>
+std::unique_ptr<Program> make_fetch_add(core::Endpoint<H>& endpoint, const Settings& settings) {
+  if (fetch_add::is_wide(settings)) return std::make_unique<FetchAdd<H, std::uint64_t>>(endpoint, settings);
+  return std::make_unique<FetchAdd<H, std::uint32_t>>(endpoint, settings);
+}
 
 }  // namespace
 
 void register_fetch_add(Registry& registry) {
-  registry.add(kernel_of<FetchAdd>(
-      {.name = "fetch-add",
-       .summary = "remote fetch-and-add of a 64-bit word; raw: the processor's own instruction on a shared word",
-       .ops = {{"latency",
-                "one after the other, from rank 0 to a word of rank 1",
-                {{"latency", "one fetch-and-add, its result at the initiator"}},
-                false},
-               {"rate",
-                "implicit ones from rank 0 to a word of rank 1, synchronised at the end",
-                {{"rate", "operations, all results at the initiator"}},
-                false},
-               {"hot-spot",
-                "all ranks, rank 0 among them, at one word of rank 0; implicit, synchronised at the end",
-                {{"rate", "operations of all ranks together, all results at their initiators"}},
-                false}},
-       .variants = {},
-       .options = {}},
-      &fetch_add::share_of));
+  Kernel kernel;
+  kernel.info = {.name = "fetch-add",
+                 .summary = "remote fetch-and-add of a word; raw: the processor's own instruction on a shared word",
+                 .ops = {{"latency",
+                          "one after the other, from rank 0 to a word of rank 1",
+                          {{"latency", "one fetch-and-add, its result at the initiator"}},
+                          false},
+                         {"rate",
+                          "implicit ones from rank 0 to a word of rank 1, synchronised at the end",
+                          {{"rate", "operations, all results at the initiator"}},
+                          false},
+                         {"hot-spot",
+                          "all ranks, rank 0 among them, at one word of rank 0; implicit, synchronised at the end",
+                          {{"rate", "operations of all ranks together, all results at their initiators"}},
+                          false}},
+                 .variants = {},
+                 .options = {{"type",
+                              "choice",
+                              "u64",
+                              "",
+                              {"u64", "u32"},
+                              "of the word; networks that add by themselves have their types"}}};
+  kernel.plan = &fetch_add::share_of;
+  kernel.make_real = &make_fetch_add<RealHost>;
+  kernel.make_threaded = &make_fetch_add<ThreadedHost>;
+  kernel.make_model = &make_fetch_add<sim::ModelHost>;
+  registry.add(std::move(kernel));
 }
 
 }  // namespace gasmeter::kernels

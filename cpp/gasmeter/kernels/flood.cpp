@@ -6,6 +6,7 @@
 
 #include "gasmeter/base/random.hpp"
 #include "gasmeter/bench/pattern.hpp"
+#include "gasmeter/bench/transfer_memory.hpp"
 #include "gasmeter/bench/transfer_op.hpp"
 #include "gasmeter/kernels/kernel.hpp"
 #include "gasmeter/kernels/operations.hpp"
@@ -16,7 +17,7 @@ using namespace bench;
 
 namespace {
 
-// Segment: `size` bytes that Longs and puts land in and gets are read from.
+// Segment: `size` bytes that Longs and puts land in and gets are read from; behind them the buffer, if it lies there.
 template <class H>
 class Flood final : public Program {
  public:
@@ -24,17 +25,19 @@ class Flood final : public Program {
       : endpoint_(endpoint),
         op_(parse_transfer_op(settings.op)),
         size_(op_ == Op::am_short ? 0 : settings.size),
+        window_(static_cast<std::uint64_t>(settings.integer("window"))),
         seed_(settings.seed),
-        buffer_(size_) {
+        buffer_(settings, endpoint.segment().address + local_at(settings), size_, offset_of(settings)),
+        landing_(endpoint.segment().address + offset_of(settings)) {
     require_ranks(settings, 2);
     require_size(endpoint, settings, op_ == Op::am_medium, op_ == Op::am_long);
     std::array<core::HandlerEntry<H>, 2> entries{{{{}, &on_message, this, "flood"}, {{}, &on_end, this, "flood end"}}};
     endpoint.register_handlers(entries);
     message_ = entries[0].index;
     end_ = entries[1].index;
-    remote_ = endpoint.segment(Rank{1}).address;
+    remote_ = endpoint.segment(Rank{1}).address + offset_of(settings);
     fill_pattern(buffer_, seed_);
-    if (endpoint.rank() == Rank{1}) fill_pattern({endpoint.segment().address, size_}, seed_);
+    if (endpoint.rank() == Rank{1}) fill_pattern({landing_, size_}, seed_);
   }
 
   BlockResult run(std::uint64_t iterations) override {
@@ -43,15 +46,12 @@ class Flood final : public Program {
     const Rank self = endpoint_.rank();
     if (self == Rank{0}) {
       const SimTime start = endpoint_.host().read_clock();
-      send(iterations);
+      for_windows(iterations, [this](std::uint64_t first, std::uint64_t count) { send(first, count); });
       result = {endpoint_.host().read_clock() - start, iterations, {}};
       if (size_ != 0) result.add_bandwidth(size_);
       result.add_rate();
     } else if (self == Rank{1} && is_am(op_)) {
-      const std::uint64_t all = expected_ + iterations;
-      endpoint_.wait_until([&] { return arrived_ >= all; });
-      expected_ = all;
-      (void)endpoint_.request_short(Rank{0}, end_, core::Flags::none);
+      for_windows(iterations, [this](std::uint64_t /*first*/, std::uint64_t count) { receive(count); });
     }
     endpoint_.barrier();
     return result;
@@ -114,16 +114,30 @@ class Flood final : public Program {
     const Rank self = endpoint_.rank();
     for (std::uint64_t round = 1; round <= kCheckedRounds; ++round) {
       if (self == Rank{0} && op_ == Op::put) fill_pattern(buffer_, seed_ + round);
-      if (self == Rank{1} && op_ == Op::get) fill_pattern({endpoint_.segment().address, size_}, seed_ + round);
+      if (self == Rank{1} && op_ == Op::get) fill_pattern({landing_, size_}, seed_ + round);
       (void)run(round == 1 ? kChecked : 1);
       if (self != (op_ == Op::put ? Rank{1} : Rank{0})) continue;
       found_.checked += size_;
-      found_.errors +=
-          count_differences(op_ == Op::put ? endpoint_.segment().address : buffer_.data(), size_, seed_ + round);
+      found_.errors += count_differences(op_ == Op::put ? landing_ : buffer_.data(), size_, seed_ + round);
     }
   }
 
-  void send(std::uint64_t iterations) {
+  // Calls step(first, count) for each window: after that many all are waited for before the next.
+  template <class Step>
+  void for_windows(std::uint64_t iterations, Step step) {
+    const std::uint64_t window = window_ == 0 ? iterations : window_;
+    for (std::uint64_t first = 0; first < iterations; first += window)
+      step(first, std::min(window, iterations - first));
+  }
+
+  void receive(std::uint64_t count) {
+    const std::uint64_t all = expected_ + count;
+    endpoint_.wait_until([&] { return arrived_ >= all; });
+    expected_ = all;
+    (void)endpoint_.request_short(Rank{0}, end_, core::Flags::none);
+  }
+
+  void send(std::uint64_t first, std::uint64_t iterations) {
     constexpr auto kNone = core::Flags::none;
     const bool numbered = checking_;
     switch (op_) {
@@ -132,13 +146,13 @@ class Flood final : public Program {
         break;
       case Op::am_medium:
         for (std::uint64_t i = 0; i < iterations; ++i) {
-          if (GASMETER_UNLIKELY(numbered)) stamp(next_ + i);
+          if (GASMETER_UNLIKELY(numbered)) stamp(next_ + first + i);
           (void)endpoint_.request_medium(Rank{1}, message_, buffer_.data(), size_, kNone);
         }
         break;
       case Op::am_long:
         for (std::uint64_t i = 0; i < iterations; ++i) {
-          if (GASMETER_UNLIKELY(numbered)) stamp(next_ + i);
+          if (GASMETER_UNLIKELY(numbered)) stamp(next_ + first + i);
           (void)endpoint_.request_long(Rank{1}, message_, buffer_.data(), size_, remote_, kNone);
         }
         break;
@@ -177,8 +191,10 @@ class Flood final : public Program {
   Operations<H> endpoint_;
   Op op_;
   Bytes size_;
+  std::uint64_t window_;
   std::uint64_t seed_;
-  AlignedBuffer buffer_;
+  LocalMemory buffer_;
+  std::byte* landing_;
   std::byte* remote_ = nullptr;
   HandlerIndex message_{};
   HandlerIndex end_{};
@@ -192,6 +208,16 @@ class Flood final : public Program {
   Verification found_;
 };
 
+void check_flood(const Settings& settings) {
+  check_offset(settings);
+  constexpr std::int64_t kMost = 1'000'000'000;
+  const std::int64_t window = settings.integer("window");
+  if (window < 0 || window > kMost) {
+    throw UsageError("kernel flood: option 'window=" + settings.text("window") + "': allowed are 0 to " +
+                     std::to_string(kMost) + " operations");
+  }
+}
+
 }  // namespace
 
 void register_flood(Registry& registry) {
@@ -200,17 +226,26 @@ void register_flood(Registry& registry) {
   const MetricInfo put_bandwidth{"bandwidth", "payload of non-blocking puts, all remotely complete"};
   const MetricInfo get_bandwidth{"bandwidth", "payload of non-blocking gets, all at the initiator"};
   const MetricInfo rate{"rate", "operations, all complete"};
-  registry.add(
-      kernel_of<Flood>({.name = "flood",
-                        .summary = "a stream of operations from rank 0 to rank 1: bandwidth and message rate",
-                        .ops = {{"am-short", "Short requests without reply", {am_rate}, false},
-                                {"am-medium", "Medium requests without reply", {am_bandwidth, am_rate}},
-                                {"am-long", "Long requests without reply", {am_bandwidth, am_rate}},
-                                {"put", "non-blocking implicit puts, synchronised at the end", {put_bandwidth, rate}},
-                                {"get", "non-blocking implicit gets, synchronised at the end", {get_bandwidth, rate}}},
-                        .variants = {},
-                        .options = {}},
-                       [](const Settings& settings) { return settings.size; }));
+  Kernel kernel = kernel_of<Flood>(
+      {.name = "flood",
+       .summary = "a stream of operations from rank 0 to rank 1: bandwidth and message rate",
+       .ops = {{"am-short", "Short requests without reply", {am_rate}, false},
+               {"am-medium", "Medium requests without reply", {am_bandwidth, am_rate}},
+               {"am-long", "Long requests without reply", {am_bandwidth, am_rate}},
+               {"put", "non-blocking implicit puts, synchronised at the end", {put_bandwidth, rate}},
+               {"get", "non-blocking implicit gets, synchronised at the end", {get_bandwidth, rate}}},
+       .variants = {},
+       .options = {local_option(),
+                   offset_option(),
+                   {"window",
+                    "int",
+                    "0",
+                    "operations",
+                    {},
+                    "after so many all are waited for before the next, as OSU's tests do; 0: at the end alone"}}},
+      &share_of_transfers);
+  kernel.check = &check_flood;
+  registry.add(std::move(kernel));
 }
 
 }  // namespace gasmeter::kernels

@@ -1,9 +1,11 @@
 // Rank 0 sends Mediums to receivers that sleep most of the time: by a static schedule, in which a message waits until
 // its receiver makes room, and by a dynamic one, in which it is refused then and another receiver has its turn.
+#include <optional>
 #include <vector>
 
 #include "gasmeter/bench/pattern.hpp"
 #include "gasmeter/bench/sleep.hpp"
+#include "gasmeter/core/teams/teams.hpp"
 #include "gasmeter/kernels/kernel.hpp"
 #include "gasmeter/kernels/operations.hpp"
 
@@ -40,6 +42,7 @@ class Immediate final : public Program {
                        " exceeds the largest Medium payload of " + std::to_string(endpoint.max_medium()) + " B here");
     }
     if (block_ == 0) block_ = per_receiver_;
+    if (settings.text("finish") == "barrier") teams_.emplace(endpoint);
     fill_pattern(source_, seed_);
     std::array<core::HandlerEntry<H>, 3> entries{{{{}, &on_message, this, "immediate"},
                                                   {{}, &on_end, this, "immediate end"},
@@ -95,7 +98,7 @@ class Immediate final : public Program {
  private:
   static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
 
-  // One exchange; the time is rank 0's, until every receiver has said that it has handled all.
+  // One exchange; the time is rank 0's, until it knows that it is finished.
   SimTime exchange(bool dynamic, std::uint64_t per_receiver) {
     ended_seen_ = 0;
     received_ = 0;
@@ -104,7 +107,9 @@ class Immediate final : public Program {
     const SimTime start = endpoint_.host().read_clock();
     if (endpoint_.rank() == Rank{0}) {
       send(dynamic, per_receiver);
-      finish(per_receiver);
+      teams_ ? meet() : finish(per_receiver);
+    } else if (teams_) {
+      sleep_until_all_meet();
     } else {
       while (received_ != expected_) {
         sleep(endpoint_.host(), sleep_);
@@ -113,8 +118,24 @@ class Immediate final : public Program {
       (void)endpoint_.request_short(Rank{0}, ended_, core::Flags::none);
     }
     const SimTime elapsed = endpoint_.host().read_clock() - start;
+    if (teams_ && endpoint_.rank() != Rank{0}) {
+      endpoint_.wait_until([&] { return received_ >= per_receiver; });  // who leaves a barrier may lack messages
+    }
     endpoint_.barrier();
     return elapsed;
+  }
+
+  // With finish=barrier: receivers enter it before anything has come, rank 0 when all is sent.
+  void meet() {
+    core::Event all = teams_->world().barrier_nb();
+    if (!all.is_done()) endpoint_.wait(all);
+  }
+  void sleep_until_all_meet() {
+    core::Event all = teams_->world().barrier_nb();
+    while (!endpoint_.test(all)) {
+      sleep(endpoint_.host(), sleep_);
+      (void)endpoint_.poll();
+    }
   }
 
   void send(bool dynamic, std::uint64_t per_receiver) {
@@ -179,6 +200,7 @@ class Immediate final : public Program {
   static void on_ended(core::Token<H>& token) { ++of(token).ended_seen_; }
 
   Operations<H> endpoint_;
+  std::optional<core::Teams<H>> teams_;  // with finish=barrier: what they add to each poll is part of that alone
   ImmediateOp op_;
   bool retries_;
   std::uint32_t receivers_;
@@ -216,8 +238,10 @@ void check_settings(const Settings& settings) {
 
 void register_immediate(Registry& registry) {
   const auto latency = [](const std::string& schedule) {
-    return MetricInfo{"latency", "the whole exchange by the " + schedule +
-                                     " schedule, until every receiver has handled its last message and rank 0 knows"};
+    return MetricInfo{
+        "latency", "the whole exchange by the " + schedule +
+                       " schedule, until rank 0 knows that every receiver has handled its last message, or by option "
+                       "finish that a barrier is over"};
   };
   const auto rate = [](const std::string& schedule) {
     return MetricInfo{"rate", "messages to all receivers together, by the " + schedule + " schedule"};
@@ -240,16 +264,24 @@ void register_immediate(Registry& registry) {
                 {latency("dynamic"), rate("dynamic")},
                 false}},
        .variants = {},
-       .options = {{"block", "int", "0", "messages", {}, "in a row to one receiver before the next; 0: all of them"},
-                   {"messages", "int", "20000", "messages", {}, "of one exchange, to all receivers together"},
-                   {"payload", "size", "4032", "B", {}, "payload of a message"},
-                   {"policy",
-                    "choice",
-                    "retry",
-                    "",
-                    {"retry", "next"},
-                    "after a refusal: poll and try once more, or poll and go to the next receiver"},
-                   {"sleep", "float", "500", "us", {}, "between two polls of a receiver"}}},
+       .options =
+           {{"block", "int", "0", "messages", {}, "in a row to one receiver before the next; 0: all of them"},
+            {"messages", "int", "20000", "messages", {}, "of one exchange, to all receivers together"},
+            {"payload", "size", "4032", "B", {}, "payload of a message"},
+            {"policy",
+             "choice",
+             "retry",
+             "",
+             {"retry", "next"},
+             "after a refusal: poll and try once more, or poll and go to the next receiver"},
+            {"finish",
+             "choice",
+             "messages",
+             "",
+             {"messages", "barrier"},
+             "what ends an exchange: receivers are told how many messages there were, and say when they have "
+             "handled them; or a non-blocking barrier, which receivers enter first, and rank 0 when all is sent"},
+            {"sleep", "float", "500", "us", {}, "between two polls of a receiver"}}},
       [](const Settings&) { return Bytes{64}; });
   kernel.check = &check_settings;
   registry.add(std::move(kernel));

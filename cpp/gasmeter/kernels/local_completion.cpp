@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gasmeter/bench/pattern.hpp"
+#include "gasmeter/bench/transfer_memory.hpp"
 #include "gasmeter/kernels/kernel.hpp"
 #include "gasmeter/kernels/operations.hpp"
 
@@ -38,9 +39,7 @@ class LocalCompletion final : public Program {
         op_(completion_op(settings.op)),
         size_(settings.size),
         seed_(settings.seed),
-        private_(size_),
-        source_(settings.text("local") == "segment" ? std::span(endpoint.segment().address, size_)
-                                                    : std::span<std::byte>(private_)),
+        source_(settings, endpoint.segment().address, size_, 0),
         roots_(places_of(settings)) {
     require_ranks(settings, 2);
     remote_ = endpoint.segment(Rank{1}).address;
@@ -126,8 +125,7 @@ class LocalCompletion final : public Program {
   CompletionOp op_;
   Bytes size_;
   std::uint64_t seed_;
-  AlignedBuffer private_;
-  std::span<std::byte> source_;
+  LocalMemory source_;
   std::vector<core::Event> roots_;  // of the puts under way, by their place
   std::byte* remote_ = nullptr;
   bool checking_ = false;
@@ -146,12 +144,7 @@ void register_local_completion(Registry& registry) {
                {"defer", "the source is used again when the whole put is complete", {reusable, complete}}},
        .variants = {},
        .options =
-           {{"local",
-             "choice",
-             "outside",
-             "",
-             {"outside", "segment"},
-             "where the buffer lies: in memory of its own, or in the segment, which a card may read by itself"},
+           {local_option(),
             {"window", "int", "64", "puts", {}, "under way at once at most; fewer of large ones, 8 MiB in all"}}},
       [](const Settings& settings) { return places_of(settings) * settings.size; });
   kernel.check = [](const Settings& settings) {

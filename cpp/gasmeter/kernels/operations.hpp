@@ -44,6 +44,7 @@ class PlantedEndpoint {
   [[nodiscard]] void* map(Rank rank, const void* address) const { return real_.map(rank, address); }
   unsigned poll() const { return real_.poll(); }
   void barrier() const { real_.barrier(); }
+  [[nodiscard]] bool test(Event& event) const { return real_.test(event); }
   void wait(Event& event) const { real_.wait(event); }
   void wait_all(std::span<Event> events) const { real_.wait_all(events); }
   void wait_nbi(core::EventSet set = core::EventSet::all) const { real_.wait_nbi(set); }

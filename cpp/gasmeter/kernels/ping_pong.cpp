@@ -4,6 +4,7 @@
 
 #include "gasmeter/bench/empty_call.hpp"
 #include "gasmeter/bench/pattern.hpp"
+#include "gasmeter/bench/transfer_memory.hpp"
 #include "gasmeter/bench/transfer_op.hpp"
 #include "gasmeter/kernels/kernel.hpp"
 #include "gasmeter/kernels/operations.hpp"
@@ -14,23 +15,26 @@ using namespace bench;
 
 namespace {
 
-// Segment: a landing zone of `size` bytes for requests, replies, puts, and as the source of gets.
+// Segment: a landing zone of `size` bytes for requests, replies, puts, and as the source of gets; behind it the buffer,
+// if it lies there.
 template <class H>
 class PingPong final : public Program {
  public:
   PingPong(core::Endpoint<H>& endpoint, const Settings& settings)
       : endpoint_(endpoint),
         op_(parse_transfer_op(settings.op)),
+        answers_empty_(settings.text("answer") == "empty"),
         size_(settings.size),
+        offset_(offset_of(settings)),
         seed_(settings.seed),
-        buffer_(size_) {
+        buffer_(settings, endpoint.segment().address + local_at(settings), size_, offset_) {
     require_ranks(settings, 2);
     require_size(endpoint, settings, op_ == Op::am_medium, op_ == Op::am_long);
     std::array<core::HandlerEntry<H>, 2> entries{{{{}, &on_ping, this, "ping"}, {{}, &on_pong, this, "pong"}}};
     endpoint.register_handlers(entries);
     ping_ = entries[0].index;
     pong_ = entries[1].index;
-    remote_ = endpoint.segment(Rank{1}).address;
+    remote_ = landing(Rank{1});
     fill_pattern(buffer_, seed_);
   }
 
@@ -55,10 +59,10 @@ class PingPong final : public Program {
     for (std::uint64_t round = 1; round <= kCheckedRounds; ++round) {
       pattern_ = seed_ + round;
       if (self == Rank{0} && op_ != Op::get) fill_pattern(buffer_, pattern_);
-      if (self == Rank{1} && op_ == Op::get) fill_pattern({endpoint_.segment().address, size_}, pattern_);
+      if (self == Rank{1} && op_ == Op::get) fill_pattern({landing(self), size_}, pattern_);
       (void)run(1);
-      if (self == Rank{1} && op_ == Op::put) check(endpoint_.segment().address, size_);
-      if (self == Rank{0} && op_ == Op::get) check(buffer_.data(), size_);
+      if (self == Rank{1} && op_ == Op::put) check(landing(self), size_, size_);
+      if (self == Rank{0} && op_ == Op::get) check(buffer_.data(), size_, size_);
     }
     checking_ = false;
     // All messages so far have been handled, each once.
@@ -141,8 +145,10 @@ class PingPong final : public Program {
     served_ = end;
   }
 
-  void check(const void* data, Bytes size) {
-    const Bytes expected = op_ == Op::am_short ? 0 : size_;
+  [[nodiscard]] std::byte* landing(Rank rank) const { return endpoint_.segment(rank).address + offset_; }
+
+  // Of a Short there is nothing to compare but that it has no payload.
+  void check(const void* data, Bytes size, Bytes expected) {
     found_.checked += 1 + size;
     found_.errors += (size != expected ? 1U : 0U) + count_differences(data, size, pattern_);
   }
@@ -150,14 +156,15 @@ class PingPong final : public Program {
   static void on_ping(core::Token<H>& token) {
     auto& self = token.template context_as<PingPong>();
     ++self.pings_;
-    if (GASMETER_UNLIKELY(self.checking_)) self.check(token.payload(), token.size());
-    switch (self.op_) {
+    if (GASMETER_UNLIKELY(self.checking_)) {
+      self.check(token.payload(), token.size(), self.op_ == Op::am_short ? 0 : self.size_);
+    }
+    switch (self.answers_empty_ ? Op::am_short : self.op_) {
       case Op::am_medium:
         (void)token.reply_medium(self.pong_, token.payload(), token.size());
         break;
       case Op::am_long:
-        (void)token.reply_long(self.pong_, token.payload(), token.size(),
-                               self.endpoint_.segment(token.source()).address);
+        (void)token.reply_long(self.pong_, token.payload(), token.size(), self.landing(token.source()));
         break;
       default:
         (void)token.reply_short(self.pong_);
@@ -167,14 +174,18 @@ class PingPong final : public Program {
   static void on_pong(core::Token<H>& token) {
     auto& self = token.template context_as<PingPong>();
     ++self.pongs_;
-    if (GASMETER_UNLIKELY(self.checking_)) self.check(token.payload(), token.size());
+    if (GASMETER_UNLIKELY(self.checking_)) {
+      self.check(token.payload(), token.size(), self.op_ == Op::am_short || self.answers_empty_ ? 0 : self.size_);
+    }
   }
 
   Operations<H> endpoint_;
   Op op_;
+  bool answers_empty_;
   Bytes size_;
+  Bytes offset_;
   std::uint64_t seed_;
-  AlignedBuffer buffer_;
+  LocalMemory buffer_;
   std::byte* remote_ = nullptr;
   HandlerIndex ping_{};
   HandlerIndex pong_{};
@@ -194,7 +205,7 @@ void register_ping_pong(Registry& registry) {
   const MetricInfo put{"latency", "one blocking put, remotely complete; target idle",
                        "initiation of one put: the initiator's own time for its stores; target idle"};
   const MetricInfo get{"latency", "one blocking get, data at the initiator; target idle"};
-  registry.add(kernel_of<PingPong>(
+  Kernel kernel = kernel_of<PingPong>(
       {.name = "ping-pong",
        .summary = "round trip of an active message and its reply; latency of one blocking put or get",
        .ops = {{"am-short", "Short request, Short reply, no arguments", {round_trip}, false},
@@ -207,8 +218,18 @@ void register_ping_pong(Registry& registry) {
                 {{"latency", "one call that does nothing"}},
                 false}},
        .variants = {},
-       .options = {}},
-      [](const Settings& settings) { return settings.size; }));
+       .options = {local_option(),
+                   offset_option(),
+                   {"answer",
+                    "choice",
+                    "same",
+                    "",
+                    {"same", "empty"},
+                    "what answers a message: a reply of its payload, or a Short (ping-ack); of raw puts by messages: 8 "
+                    "bytes, or none"}}},
+      &share_of_transfers);
+  kernel.check = &check_offset;
+  registry.add(std::move(kernel));
 }
 
 }  // namespace gasmeter::kernels

@@ -51,6 +51,17 @@ Part neighbourhood(const std::string& where) {
           {{"neighbourhood", "bool", "false", "", {}, "ranks of one " + where + " use shared memory between them"}}};
 }
 
+Part every_endpoint() {
+  return {"every endpoint",
+          {{"poll_at_injection",
+            "bool",
+            "false",
+            "",
+            {},
+            "requests, and puts, gets and atomics that leave by the conduit, poll first, as in GASNet-1; immediate "
+            "ones do not"}}};
+}
+
 // What everything in virtual time has.
 Part of_virtual_time(const ModelledEntry& network) {
   std::vector<std::string> makers{std::string(sim::name(sim::FibreMaker::automatic))};
@@ -79,7 +90,7 @@ Part of(const networks::NetworkInfo& network, const Options& options) {
 void add_real(std::vector<ConduitInfo>& all, const RealEntry& entry) {
   const networks::NetworkInfo& info = entry.info;
   for (const Access& conduit : info.conduits) {
-    std::vector<Part> parts = {of(info, conduit.options)};
+    std::vector<Part> parts = {of(info, conduit.options), every_endpoint()};
     if (!entry.shares_memory) parts.push_back(neighbourhood("host"));
     all.push_back({conduit.name, conduit.summary, info.name, false, composed(conduit.name, parts), false, &entry});
   }
@@ -93,8 +104,8 @@ void add_modelled(std::vector<ConduitInfo>& all, const ModelledEntry& entry) {
   const Part common = of_virtual_time(entry);
   for (const Access& conduit : info.conduits) {
     all.push_back({conduit.name, conduit.summary, info.name, true,
-                   composed(conduit.name, {of(info, conduit.options), common, neighbourhood("node")}), false, nullptr,
-                   &entry});
+                   composed(conduit.name, {of(info, conduit.options), every_endpoint(), common, neighbourhood("node")}),
+                   false, nullptr, &entry});
   }
   if (info.raw.empty()) return;
   const std::string name = std::string(kRaw) + info.name;
@@ -109,8 +120,8 @@ void add_over_service(std::vector<ConduitInfo>& all, const ServiceEntry& service
   const std::string whose = service.name + " over services";
   const Part common = of_virtual_time(entry), added = of(entry.info, entry.service_options);
   all.push_back({name, service.summary + " over " + words, entry.info.name, true,
-                 composed(name, {{whose, service.options}, common, added, neighbourhood("node")}), false, nullptr,
-                 &entry, &service});
+                 composed(name, {{whose, service.options}, every_endpoint(), common, added, neighbourhood("node")}),
+                 false, nullptr, &entry, &service});
   if (service.raw.empty()) return;
   const std::string raw = std::string(kRaw) + name;
   all.push_back({raw, service.raw_summary + " over " + words, entry.info.name, true,

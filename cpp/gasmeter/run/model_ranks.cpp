@@ -74,6 +74,7 @@ void ModelRanks::make_endpoints(Bytes segment_bytes, const Wrap& wrap) {
       conduits_.push_back(std::move(wrapped));
     }
     endpoints_.push_back(std::make_unique<Endpoint>(host, view, conduits_.back().get()));
+    endpoints_.back()->poll_at_injection(request_.polls_at_injection());
   }
 }
 

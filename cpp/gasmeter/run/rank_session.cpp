@@ -62,6 +62,7 @@ void RankSession::make_networked(const Request& request) {
   networked_.emplace(link_, id_, request, request.kernel->plan(request.settings));
   endpoint_ =
       std::make_unique<core::Endpoint<RealHost>>(networked_->host(), networked_->view(), &networked_->conduit());
+  endpoint_->poll_at_injection(request.polls_at_injection());
   program_ = request.kernel->make_real(*endpoint_, request.settings);
 }
 
@@ -75,6 +76,7 @@ void RankSession::make(const Request& request, std::unique_ptr<core::Endpoint<H>
   const std::uint64_t steps = share != 0 ? steps_of_spin<H>(link_, id_ + "-spin", share) : 0;
   job_.emplace(link_, id_, segment_bytes, launch::GiveBack::with_object);
   endpoint = std::make_unique<core::Endpoint<H>>(H(launch::wait_mode(link_)), job_->view());
+  endpoint->poll_at_injection(request.polls_at_injection());
   program_ = maker(*endpoint, request.settings);
   if (steps != 0) slow = std::make_unique<core::SlowHandlers<H>>(*endpoint, steps);
 }

@@ -20,6 +20,7 @@ RealEndpoint::RealEndpoint(launch::RankLink& link, const std::string& id, const 
     ends_with_job_ = request.conduit->real->finish != nullptr;
     endpoint_ = std::make_unique<Core>(networked_->host(), networked_->view(), &networked_->conduit());
   }
+  endpoint_->poll_at_injection(request.polls_at_injection());
 }
 
 void RealEndpoint::close() {

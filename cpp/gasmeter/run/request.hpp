@@ -40,6 +40,10 @@ struct Request {
     return (conduit->real != nullptr && conduit->real->shares_memory) ||
            (settings.options.contains("neighbourhood") && settings.flag("neighbourhood"));
   }
+  // Of each endpoint: Endpoint::poll_at_injection().
+  [[nodiscard]] bool polls_at_injection() const {
+    return settings.options.contains("poll_at_injection") && settings.flag("poll_at_injection");
+  }
 };
 
 }  // namespace gasmeter::run

@@ -38,6 +38,12 @@ class ModelHost {
     if (bytes <= kElementCopy) rank_->charges.add(conduit::PrivatePrice::piece_copy);
     copy_at(bytes <= kElementCopy && piece.fixed.ps != 0 ? piece : prices.copy, to, from, bytes);
   }
+  // A program makes so many bytes itself and stores them; here they are those at `from`.
+  void generate(void* to, const void* from, Bytes bytes) {
+    if ((*rank_->prices)[conduit::PrivatePrice::generate].is_none()) return copy(to, from, bytes);
+    if (bytes != 0) std::memcpy(to, from, bytes);
+    charge(conduit::PrivatePrice::generate, bytes);
+  }
   GASMETER_INLINE void charge(conduit::PrivatePrice price, Bytes bytes = 0) {
     const conduit::Price& paid = (*rank_->prices)[price];
     rank_->charges.add(price, price == conduit::PrivatePrice::update && bytes != 0 && bytes <= paid.cache);

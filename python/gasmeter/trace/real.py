@@ -21,9 +21,9 @@ __all__ = ["Stamps", "operations_of", "read_stamps", "trace_real_point"]
 
 _PRIVATE = (
     "inject", "header", "dispatch", "poll", "handler", "system call", "lock", "two-sided", "match",
-    "copy", "copy", "copy", "translate",
+    "copy", "copy", "copy", "translate", "work",
 )  # fmt: skip
-_SHARED = ("doorbell", "poll", "doorbell", "poll", "doorbell", "poll", "lock", "registration")
+_SHARED = ("doorbell", "poll", "doorbell", "poll", "doorbell", "poll", "lock", "registration", "registration")
 _BEGIN, _END, _HANDLER_BEGIN, _HANDLER_END = range(0x80, 0x84)
 _COPY, _NOTIFY, _IDLE, _SEND, _SENT, _RECEIVE, _RECEIVED = range(0x90, 0x97)
 _NAMES = {

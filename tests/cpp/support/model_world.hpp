@@ -21,6 +21,7 @@ struct ModelShape {
   bool strict = false;
   Bytes segment_bytes = 64 * 1024;
   Bytes ring_bytes = 16 * 1024;
+  bool poll_at_injection = false;
 };
 
 // What a world needs to know of its network.
@@ -72,6 +73,7 @@ class ModelWorldOn {
       conduits_.push_back(network_.conduit(host));
       if (wrap) conduits_.push_back(wrap(*conduits_.back()));
       endpoints_.push_back(std::make_unique<Endpoint>(host, view, conduits_.back().get()));
+      endpoints_.back()->poll_at_injection(shape.poll_at_injection);
     }
   }
   ModelWorldOn(const ModelWorldOn&) = delete;

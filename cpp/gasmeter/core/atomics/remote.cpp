@@ -225,6 +225,7 @@ std::optional<OperationId> RemoteAtomics<H>::start_offloaded(Ep& ep, Rank rank, 
     return internals(ep).conduit()->atomic(rank, atomic, id) == Status::ok;
   };
   if (!is_immediate(flags)) {
+    internals(ep).poll_first();
     internals(ep).wait_for(try_once, "atomic", {Waiting::For::transfer, rank});
   } else if (!try_once()) {
     const std::lock_guard guard(internals(ep).operations_lock());

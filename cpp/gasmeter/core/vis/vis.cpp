@@ -287,6 +287,7 @@ bool Vis<H>::put_piece(Rank rank, void* to, const void* from, Bytes bytes, const
                                            std::min(largest, bytes - offset), id, leaf) == Status::ok;
     };
     if (!is_immediate(call.flags)) {
+      internals(ep_).poll_first();
       ep_.wait_until(try_once);
     } else if (!try_once()) {
       return false;
@@ -315,6 +316,7 @@ bool Vis<H>::get_piece(Rank rank, void* to, const void* from, Bytes bytes, const
                                            std::min(largest, bytes - offset), id) == Status::ok;
     };
     if (!is_immediate(call.flags)) {
+      internals(ep_).poll_first();
       ep_.wait_until(try_once);
     } else if (!try_once()) {
       return false;

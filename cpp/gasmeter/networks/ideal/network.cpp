@@ -1,4 +1,5 @@
 // The toy network to the rest of the library: what it offers, options, parameters, raw programs.
+#include <cmath>
 #include <memory>
 #include <string>
 #include <utility>
@@ -27,6 +28,14 @@ IdealOptions conduit_options(const Settings& settings) {
   }
   return {settings.text("put") == "native", static_cast<Bytes>(medium), pin_limits(settings),
           time_option(settings, "search"), time_option(settings, "translate")};
+}
+
+// No price: as a copy.
+conduit::Price price_of_generating(const Settings& settings) {
+  if (!settings.options.contains("generate_byte")) return {};  // of a raw program
+  const double ns = settings.number("generate_byte");
+  if (ns >= 0 && ns <= 1000) return {{}, std::llround(ns * 1e6)};
+  throw UsageError("option 'generate_byte=" + settings.text("generate_byte") + "': 0 to 1000 ns are allowed");
 }
 
 class Modelled final : public ModelledNetwork {
@@ -79,6 +88,7 @@ class Machine final : public ModelledMachine {
     }
     options.nodes = static_cast<unsigned>(nodes);
     options.prices = with_piece_prices(prices_, settings_);
+    options.prices[conduit::PrivatePrice::generate] = price_of_generating(settings_);
     return options;
   }
   std::unique_ptr<ModelledNetwork> make_network(sim::Engine& engine) const override {
@@ -113,6 +123,12 @@ void register_ideal(Registry& registry) {
   std::vector<OptionInfo> options = raw_options;
   options.push_back({"search", "float", "0", "ns", {}, "finding what a message belongs to takes so long"});
   options.push_back({"translate", "float", "0", "ns", {}, "... and making an address of where a Long belongs"});
+  options.push_back({"generate_byte",
+                     "float",
+                     "0",
+                     "ns",
+                     {},
+                     "storing a byte of payload that a program makes itself costs so long; 0: as much as copying it"});
   options.push_back({"medium", "int", "4096", "B", {}, "largest Medium; a Long has up to 4096"});
   options.push_back({"put",
                      "choice",
@@ -170,6 +186,11 @@ void register_ideal(Registry& registry) {
        .family = "ideal-native",
        .options = {{"medium", "512"}},
        .trials = {{Trial::compared, {{3, 3}}}, {Trial::third_refused, {{4, 2}}}},
+       .repeats = true},
+      {.name = "polls at injection",
+       .family = "effects",
+       .options = {{"poll_at_injection", "true"}},
+       .trials = {{Trial::compared, {{3, 3}, {4, 2, true}}}, {Trial::third_refused}},
        .repeats = true},
       {.family = "lazy-and-strict", .trials = {{Trial::compared}}, .repeats = true},
       {.name = "interrupts",

@@ -1,4 +1,5 @@
-// To and fro between ranks 0 and 1: a packet there, a packet back.
+// To and fro between ranks 0 and 1: a packet there, a packet back, which with `answer=empty` has no bytes.
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -15,9 +16,13 @@ namespace {
 class PingPong final : public Program {
  public:
   PingPong(Context context, const Settings& settings)
-      : context_(context), seed_(settings.seed), packet_(settings.op == "am-short" ? kEmptyPacket : settings.size) {
+      : context_(context),
+        seed_(settings.seed),
+        packet_(settings.op == "am-short" ? kEmptyPacket : settings.size),
+        back_(settings.text("answer") == "empty" ? 0 : packet_.size()) {
     require_ranks(settings, 2);
     if (!settings.op.starts_with("am-")) refuse_raw_op(settings, "ideal", "am-short, am-medium, am-long");
+    require_raw_defaults(settings, "ideal", {{"local", "outside"}, {"offset", "0"}});
     require_packet(settings, packet_.size());
   }
 
@@ -27,14 +32,14 @@ class PingPong final : public Program {
       for (std::uint64_t i = 0; i < iterations; ++i) {
         context_.host.mark(Mark::begin);
         context_.send(Rank{1}, packet_);
-        check(*context_.receive());
+        check(*context_.receive(), back_);
         context_.host.mark(Mark::end);
       }
     } else if (context_.rank == Rank{1}) {
       for (std::uint64_t i = 0; i < iterations; ++i) {
         const auto packet = context_.receive();
-        check(*packet);
-        context_.send(Rank{0}, {packet->bytes.data(), packet->size});
+        check(*packet, packet_.size());
+        context_.send(Rank{0}, {packet->bytes.data(), std::min(packet->size, back_)});
       }
     }
     BlockResult result{context_.host.now() - start, iterations, {}};
@@ -57,16 +62,17 @@ class PingPong final : public Program {
   // The smallest packet: a word, as in the raw ping-pong on memory.
   static constexpr Bytes kEmptyPacket = 8;
 
-  void check(const Packet& packet) {
+  void check(const Packet& packet, Bytes expected) {
     if (!checking_) return;
     found_.checked += 1 + packet.size;
-    found_.errors += packet.size != packet_.size() ? 1U : 0U;
+    found_.errors += packet.size != expected ? 1U : 0U;
     found_.errors += count_differences(packet.bytes.data(), packet.size, pattern_);
   }
 
   Context context_;
   std::uint64_t seed_;
   std::vector<std::byte> packet_;
+  Bytes back_;
   bool checking_ = false;
   std::uint64_t pattern_ = 0;
   Verification found_;

@@ -1,6 +1,8 @@
-// A stream of messages from rank 0 to rank 1, 64 at a time into receives that are posted, each window answered by 8
-// bytes: what the OSU benchmarks do for bandwidth and message rate. 8 bytes each for Shorts, else the size.
+// A stream of messages from rank 0 to rank 1, `window` at a time (64 where none is given) into receives that are
+// posted, each window answered by 8 bytes: what the OSU benchmarks do for bandwidth and message rate. 8 bytes each for
+// Shorts, else the size.
 #include <algorithm>
+#include <string>
 
 #include "gasmeter/bench/mutants.hpp"
 #include "gasmeter/bench/pattern.hpp"
@@ -15,6 +17,16 @@ namespace {
 
 constexpr Bytes kWord = 8;
 constexpr std::uint32_t kWindow = 64;
+constexpr std::int64_t kMostWindow = 65536;
+
+std::uint32_t window_of(const Settings& settings) {
+  const std::int64_t window = settings.integer("window");
+  if (window > kMostWindow) {
+    throw UsageError("kernel flood on raw@mpi: option 'window=" + settings.text("window") + "': it posts at most " +
+                     std::to_string(kMostWindow) + " receives");
+  }
+  return window == 0 ? kWindow : static_cast<std::uint32_t>(window);
+}
 
 class Flood final : public Program {
  public:
@@ -23,9 +35,11 @@ class Flood final : public Program {
         seed_(settings.seed),
         is_short_(settings.op == "am-short"),
         size_(is_short_ ? kWord : settings.size),
+        window_(window_of(settings)),
         buffer_(std::max(size_, kWord)) {
     require_ranks(settings, 2);
     if (settings.op == "get") refuse_raw_op(settings, "mpi", "am-short, am-medium, am-long, put");
+    require_raw_defaults(settings, "mpi", {{"local", "outside"}, {"offset", "0"}});
     fill_pattern({buffer_.data(), size_}, seed_);
   }
 
@@ -63,7 +77,7 @@ class Flood final : public Program {
     RawMessages& mpi = context_.messages;
     std::uint64_t word = 0;
     while (left != 0) {
-      const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>(left, kWindow));
+      const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>(left, window_));
       for (std::uint32_t i = 0; i < count; ++i) {
         sends ? start_send(i) : mpi.start_receive(i, Rank{0}, buffer_.data(), size_, kTag);
       }
@@ -82,6 +96,7 @@ class Flood final : public Program {
   std::uint64_t seed_;
   bool is_short_;
   Bytes size_;
+  std::uint32_t window_;
   AlignedBuffer buffer_;
 };
 

@@ -18,23 +18,25 @@ using namespace bench;
 namespace {
 
 // The result stands in the caller's memory after each operation, as remote atomics leave it there.
-GASMETER_INLINE void keep_in_memory(const std::uint64_t& value) {
+template <class Value>
+GASMETER_INLINE void keep_in_memory(const Value& value) {
   asm volatile("" : : "m"(value) : "memory");
 }
 
 // What a rank does to the word, and what ranks tell each other in their shares; a side of hot_spot::one_round.
+template <class Value>
 struct ByInstruction {
   SharedMemory& memory;
-  std::uint64_t* word;
+  Value* word;
 
   [[nodiscard]] std::uint32_t ranks() const { return memory.ranks(); }
   void barrier() { memory.barrier(); }
   [[nodiscard]] SimTime now() const { return memory.host().now(); }
   void add(std::uint64_t operations) {
-    const std::atomic_ref<std::uint64_t> shared(*word);
-    std::uint64_t before = 0;
+    const std::atomic_ref<Value> shared(*word);
+    Value before = 0;
     for (std::uint64_t i = 0; i < operations; ++i) {
-      before = shared.fetch_add(mutants::operand(fetch_add::added(i)), std::memory_order_acq_rel);
+      before = shared.fetch_add(mutants::operand(fetch_add::added<Value>(i)), std::memory_order_acq_rel);
       keep_in_memory(before);
     }
   }
@@ -53,13 +55,14 @@ struct ByInstruction {
   }
 };
 
+template <class Value>
 class FetchAdd final : public Program {
  public:
   FetchAdd(Context context, const Settings& settings)
       : memory_(context.memory),
         op_(fetch_add::parse_op(settings.op)),
         roles_(op_, memory_.rank()),
-        side_{memory_, reinterpret_cast<std::uint64_t*>(memory_.share(index(roles_.owner)))} {
+        side_{memory_, reinterpret_cast<Value*>(memory_.share(index(roles_.owner)))} {
     require_ranks(settings, op_ == Op::hot_spot ? 1 : 2);
   }
 
@@ -95,7 +98,7 @@ class FetchAdd final : public Program {
  private:
   using Op = fetch_add::Op;
 
-  [[nodiscard]] std::atomic_ref<std::uint64_t> word() const { return std::atomic_ref<std::uint64_t>(*side_.word); }
+  [[nodiscard]] std::atomic_ref<Value> word() const { return std::atomic_ref<Value>(*side_.word); }
   void clear() {
     if (memory_.rank() == roles_.owner) word().store(0, std::memory_order_release);
     memory_.barrier();
@@ -111,14 +114,15 @@ class FetchAdd final : public Program {
   SharedMemory& memory_;
   Op op_;
   fetch_add::Roles roles_;
-  ByInstruction side_;
+  ByInstruction<Value> side_;
   std::uint64_t rounds_ = 0;
 };
 
 }  // namespace
 
 std::unique_ptr<Program> make_fetch_add(Context context, const Settings& settings) {
-  return std::make_unique<FetchAdd>(context, settings);
+  if (fetch_add::is_wide(settings)) return std::make_unique<FetchAdd<std::uint64_t>>(context, settings);
+  return std::make_unique<FetchAdd<std::uint32_t>>(context, settings);
 }
 
 }  // namespace gasmeter::networks::shm::raw

@@ -6,6 +6,7 @@
 
 #include "gasmeter/bench/mutants.hpp"
 #include "gasmeter/bench/pattern.hpp"
+#include "gasmeter/bench/transfer_memory.hpp"
 #include "gasmeter/bench/transfer_op.hpp"
 #include "gasmeter/networks/shm/raw/programs.hpp"
 #include "gasmeter/networks/shm/shared_memory.hpp"
@@ -24,12 +25,14 @@ class Flood final : public Program {
         op_(parse_transfer_op(settings.op)),
         size_(op_ == Op::am_short ? 0 : settings.size),
         seed_(settings.seed),
-        buffer_(size_),
+        buffer_(settings, memory_.share(index(memory_.rank())) + local_at(settings), size_, offset_of(settings)),
+        target_(memory_.share(1) + remote_at(settings)),
         ring_(memory_.share(0)) {
     require_ranks(settings, 2);
     if (op_ == Op::am_medium || op_ == Op::am_long) refuse_raw_op(settings, "shm", "am-short, put, get");
+    require_raw_defaults(settings, "shm", {{"window", "0"}});
     fill_pattern(buffer_, seed_);
-    if (memory_.rank() == Rank{1}) fill_pattern({memory_.share(1), size_}, seed_);
+    if (memory_.rank() == Rank{1}) fill_pattern({target_, size_}, seed_);
   }
 
   BlockResult run(std::uint64_t iterations) override {
@@ -60,7 +63,7 @@ class Flood final : public Program {
     const Rank self = memory_.rank();
     for (std::uint64_t round = 1; round <= kCheckedRounds; ++round) {
       if (self == Rank{0} && op_ == Op::put) fill_pattern(buffer_, seed_ + round);
-      if (self == Rank{1} && op_ == Op::get) fill_pattern({memory_.share(1), size_}, seed_ + round);
+      if (self == Rank{1} && op_ == Op::get) fill_pattern({target_, size_}, seed_ + round);
       (void)run(round == 1 ? kChecked : 1);
       if (op_ == Op::am_short) {
         // What rank 1 says that it has taken is what rank 0 has sent.
@@ -68,8 +71,7 @@ class Flood final : public Program {
         if (self == Rank{0}) ++verification.checked;
       } else if (self == (op_ == Op::put ? Rank{1} : Rank{0})) {
         verification.checked += size_;
-        verification.errors +=
-            count_differences(op_ == Op::put ? memory_.share(1) : buffer_.data(), size_, seed_ + round);
+        verification.errors += count_differences(op_ == Op::put ? target_ : buffer_.data(), size_, seed_ + round);
       }
       memory_.barrier();
     }
@@ -85,13 +87,13 @@ class Flood final : public Program {
     switch (op_) {
       case Op::put:
         for (std::uint64_t i = 0; i < iterations; ++i) {
-          mutants::copy(memory_.share(1), buffer_.data(), size_);
+          mutants::copy(target_, buffer_.data(), size_);
           spin_step();
         }
         break;
       case Op::get:
         for (std::uint64_t i = 0; i < iterations; ++i) {
-          mutants::copy(buffer_.data(), memory_.share(1), size_);
+          mutants::copy(buffer_.data(), target_, size_);
           spin_step();
         }
         break;
@@ -110,7 +112,8 @@ class Flood final : public Program {
   Op op_;
   Bytes size_;
   std::uint64_t seed_;
-  AlignedBuffer buffer_;
+  LocalMemory buffer_;
+  std::byte* target_;
   WordRing ring_;
   std::uint64_t value_ = 0;
 };
@@ -118,7 +121,7 @@ class Flood final : public Program {
 }  // namespace
 
 Bytes share_of_flood(const Settings& settings) {
-  return std::max<Bytes>(WordRing::footprint(), settings.size);
+  return std::max<Bytes>(WordRing::footprint(), share_of_transfers(settings));
 }
 std::unique_ptr<Program> make_flood(Context context, const Settings& settings) {
   return std::make_unique<Flood>(context, settings);

@@ -6,6 +6,7 @@
 #include "gasmeter/bench/empty_call.hpp"
 #include "gasmeter/bench/mutants.hpp"
 #include "gasmeter/bench/pattern.hpp"
+#include "gasmeter/bench/transfer_memory.hpp"
 #include "gasmeter/bench/transfer_op.hpp"
 #include "gasmeter/networks/shm/raw/programs.hpp"
 #include "gasmeter/networks/shm/shared_memory.hpp"
@@ -17,16 +18,19 @@ using namespace bench;
 namespace {
 
 // Share of a rank, for messages: a word that counts, then the payload behind it, so that 8 bytes travel in the same
-// cache line; for put and get: their target, on a page like a segment.
+// cache line; for put and get: their target, and maybe the buffer, where segments have them.
 class PingPong final : public Program {
  public:
   PingPong(Context context, const Settings& settings)
       : memory_(context.memory),
         op_(parse_transfer_op(settings.op)),
+        answers_empty_(settings.text("answer") == "empty"),
         size_(op_ == Op::am_short ? 0 : settings.size),
+        remote_at_(remote_at(settings)),
         seed_(settings.seed),
-        buffer_(size_) {
+        buffer_(settings, memory_.share(index(memory_.rank())) + local_at(settings), size_, offset_of(settings)) {
     require_ranks(settings, 2);
+    if (is_am(op_)) require_raw_defaults(settings, "shm", {{"local", "outside"}, {"offset", "0"}});
     fill_pattern(buffer_, seed_);
   }
 
@@ -79,7 +83,7 @@ class PingPong final : public Program {
   void check_message(Verification& verification, std::uint32_t self, std::uint64_t seed) const {
     ++verification.checked;
     verification.errors += word(1 - self).load(std::memory_order_acquire) != count_ ? 1U : 0U;
-    check(verification, payload(1 - self), seed);
+    if (self == 1 || !answers_empty_) check(verification, payload(1 - self), seed);
   }
 
   GASMETER_INLINE void await(const std::atomic<std::uint64_t>& word, std::uint64_t value) {
@@ -113,7 +117,7 @@ class PingPong final : public Program {
   void echo(std::uint64_t iterations) {
     for (std::uint64_t i = 0; i < iterations; ++i) {
       await(word(0), ++count_);
-      if (size_ != 0) mutants::copy(payload(1), payload(0), size_);
+      if (size_ != 0 && !answers_empty_) mutants::copy(payload(1), payload(0), size_);
       word(1).store(count_, std::memory_order_release);
     }
   }
@@ -132,20 +136,22 @@ class PingPong final : public Program {
       spin_step();
     }
   }
-  [[nodiscard]] std::byte* target() const { return is_am(op_) ? payload(1) : memory_.share(1); }
+  [[nodiscard]] std::byte* target() const { return memory_.share(1) + remote_at_; }
 
   SharedMemory& memory_;
   Op op_;
+  bool answers_empty_;
   Bytes size_;
+  Bytes remote_at_;
   std::uint64_t seed_;
-  AlignedBuffer buffer_;
+  LocalMemory buffer_;
   std::uint64_t count_ = 0;
 };
 
 }  // namespace
 
 Bytes share_of_ping_pong(const Settings& settings) {
-  return kNoSharing + settings.size;
+  return kNoSharing + share_of_transfers(settings);
 }
 std::unique_ptr<Program> make_ping_pong(Context context, const Settings& settings) {
   return std::make_unique<PingPong>(context, settings);

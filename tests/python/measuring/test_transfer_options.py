@@ -1,0 +1,65 @@
+"""Where the memory of ping-pong and flood lies, answers without payload, windows: also what raw programs know of it."""
+
+import pytest
+
+import gasmeter as gm
+
+
+def values(kernel, conduit, op, size, **options):
+    """Return a point's values by metric; everything in it verified."""
+    rows = gm.measure(kernel, conduit=conduit, op=op, sizes=size, options=options, time=0.05).rows
+    assert rows
+    assert all(row["verified"] for row in rows)
+    return {row["metric"]: row["value"] for row in rows}
+
+
+@pytest.mark.parametrize("op", ["put", "get"])
+@pytest.mark.parametrize("kernel", ["ping-pong", "flood"])
+@pytest.mark.parametrize("conduit", ["smp", "raw@shm"])
+def test_transfers_verify_wherever_their_memory_lies(conduit, kernel, op):
+    for local in ("outside", "segment"):
+        values(kernel, conduit, op, 1000, local=local, offset=4095)
+
+
+@pytest.mark.parametrize(("conduit", "op"), [("ideal", "am-medium"), ("ideal", "am-long"), ("extoll", "am-medium"),
+                                             ("raw@mpi@extoll", "am-medium"), ("raw@ideal", "am-long")])  # fmt: skip
+def test_answer_without_payload_is_back_sooner(conduit, op):
+    full, empty = (values("ping-pong", conduit, op, 1000, answer=answer)["round_trip"] for answer in ("same", "empty"))
+    assert empty < full
+
+
+@pytest.mark.parametrize("conduit", ["smp", "raw@shm"])
+def test_answer_without_payload_verifies_in_memory(conduit):
+    values("ping-pong", conduit, "am-medium", 1000, answer="empty")
+
+
+def test_message_that_answers_a_raw_put_may_be_empty():
+    word, nothing = (
+        values("ping-pong", "raw@mpi@extoll", "put", 64, answer=answer)["latency"] for answer in ("same", "empty")
+    )
+    assert nothing <= word
+
+
+def test_smaller_windows_take_longer():
+    rates = [values("flood", "ideal", "put", 64, window=window)["rate"] for window in (1, 8, 0)]
+    assert rates == sorted(rates)
+    assert rates[0] < rates[1]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "conduit", "op", "option"),
+    [
+        ("ping-pong", "raw@udp", "am-medium", {"answer": "empty"}),
+        ("ping-pong", "raw@extoll", "put", {"offset": 8}),
+        ("ping-pong", "raw@shm", "am-medium", {"local": "segment"}),
+        ("ping-pong", "raw@mpi@extoll", "put", {"local": "segment"}),
+        ("flood", "raw@ibv", "put", {"window": 4}),
+        ("flood", "raw@shm", "put", {"window": 4}),
+        ("flood", "raw@ethernet", "put", {"offset": 8}),
+    ],
+)
+def test_raw_programs_refuse_what_they_do_not_know_in_one_line(kernel, conduit, op, option):
+    ((name, value),) = option.items()
+    with pytest.raises(gm.UsageError, match=rf"option '{name}={value}': it has {name}=\w+ alone") as refusal:
+        values(kernel, conduit, op, 64, **option)
+    assert "\n" not in str(refusal.value)
