@@ -17,7 +17,6 @@ using conduit::AmCommit;
 using conduit::AmHeader;
 using conduit::Category;
 using conduit::OperationId;
-using conduit::SharedPrice;
 
 namespace {
 
@@ -43,7 +42,7 @@ ExtollConduit::ExtollConduit(ExtollNetwork& network, sim::ModelHost host, Rank r
       host_(host),
       port_(network.port(rank)),
       store_(network.messages(host.node())),
-      inbox_(network.inbox(rank)),
+      near_(network.near_boxes()),
       options_(options),
       per_packet_(network.parameters().velo_payload) {
   if (per_packet_ < 2 * sizeof(WireHeader)) {
@@ -102,8 +101,7 @@ Status ExtollConduit::prepare(const AmHeader& header, const void* /*client*/, By
 
 void ExtollConduit::cancel(const AmBuffer& buffer) {
   if (is_near(buffer.header.peer)) {
-    host_.synchronise();
-    give_slot(network_.inbox(buffer.header.peer));
+    near_.cancel(host_, buffer.header.peer);
   } else if (buffer.header.category == Category::long_message) {
     bounce_.give(bounce_.number_of(static_cast<const std::byte*>(buffer.data)));
   }
@@ -278,28 +276,11 @@ void ExtollConduit::return_credits() {
 // ---- to ranks of the node
 
 Status ExtollConduit::prepare_near(AmBuffer& out) {
-  host_.synchronise();
-  Inbox& inbox = network_.inbox(out.header.peer);
-  if (inbox.taken == Inbox::kSlots) {
-    if (std::find(inbox.refused.begin(), inbox.refused.end(), port_.rank()) == inbox.refused.end()) {
-      inbox.refused.push_back(port_.rank());
-    }
-    return Status::no_resource;
-  }
-  ++inbox.taken;
+  if (!near_.reserve(host_, out.header.peer)) return Status::no_resource;
   Message& message = store_.take(out.size);
   out.data = message.data();
   out.slot = reinterpret_cast<std::uintptr_t>(&message);
   return Status::ok;
-}
-
-void ExtollConduit::give_slot(Inbox& inbox) {
-  --inbox.taken;
-  while (!inbox.refused.empty()) {
-    const Rank waits = inbox.refused.back();
-    inbox.refused.pop_back();
-    host_.notify(waits);
-  }
 }
 
 void ExtollConduit::commit_near(const AmBuffer& buffer, const AmCommit& commit, const WireHeader& header) {
@@ -314,10 +295,7 @@ void ExtollConduit::commit_near(const AmBuffer& buffer, const AmCommit& commit, 
     host_.synchronise();
     host_.copy(commit.destination, message.data(), header.size);
   }
-  host_.charge_shared(SharedPrice::line_store);
-  host_.synchronise();
-  network_.inbox(buffer.header.peer).messages.push(&message);
-  host_.notify(buffer.header.peer);
+  near_.leave(host_, buffer.header.peer, &message);
 }
 
 }  // namespace gasmeter::networks::extoll

@@ -72,7 +72,6 @@ class ExtollConduit final : public conduit::Conduit {
   [[nodiscard]] bool is_near(Rank rank) const;
   Status prepare_near(conduit::AmBuffer& out);
   void commit_near(const conduit::AmBuffer& buffer, const conduit::AmCommit& commit, const WireHeader& header);
-  void give_slot(Inbox& inbox);
   void start_put(const conduit::AmBuffer& buffer, const conduit::AmCommit& commit);
   static void command(Status taken);
   bool send(Rank to, PacketCutter& cutter);
@@ -88,7 +87,7 @@ class ExtollConduit final : public conduit::Conduit {
   void take_credits(const VeloPacket& packet);
   void handled(Rank source);
   void landed(Rank source, void* destination, Bytes size);
-  bool take_near(conduit::Delivery& sink, conduit::PollFilter filter);
+  bool take_near(Message& message, conduit::Delivery& sink, conduit::PollFilter filter);
   bool take_packet(const VeloPacket& packet, conduit::Delivery* sink, conduit::PollFilter filter);
   void deliver_in_place(conduit::Delivery& sink, const VeloPacket& packet, const WireHeader& header);
   void append(const VeloPacket& packet);
@@ -102,7 +101,7 @@ class ExtollConduit final : public conduit::Conduit {
   sim::ModelHost host_;
   ExtollPort& port_;
   MessageStore& store_;
-  Inbox& inbox_;
+  NearBoxes& near_;
   AmOptions options_;
   bool locked_ = false;  // for what this poll finds
   bool news_ = false;    // something that was refused may be had now

@@ -1,4 +1,4 @@
-// Messages in host memory, and the queues through which ranks of a node hand them to each other.
+// Messages in host memory, and the boxes through which ranks of a node hand them to each other.
 #pragma once
 
 #include <array>
@@ -10,6 +10,7 @@
 #include "gasmeter/base/platform.hpp"
 #include "gasmeter/conduit/capabilities.hpp"
 #include "gasmeter/networks/extoll/wire.hpp"
+#include "gasmeter/services/node_boxes.hpp"
 #include "gasmeter/sim/intrusive_queue.hpp"
 
 namespace gasmeter::networks::extoll {
@@ -58,13 +59,7 @@ class alignas(kNoSharing) MessageStore {
   Bytes held_ = 0;
 };
 
-// What a rank's node mates have for it. Touched on its node only.
-struct Inbox {
-  static constexpr unsigned kSlots = 64;
-
-  MessageQueue messages;
-  unsigned taken = 0;         // slots: messages in the queue or prepared
-  std::vector<Rank> refused;  // wait for a slot
-};
+// Messages for node mates.
+using NearBoxes = services::NodeBoxes<Message*>;
 
 }  // namespace gasmeter::networks::extoll

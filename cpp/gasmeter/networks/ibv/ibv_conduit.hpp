@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "gasmeter/networks/ibv/am_wire.hpp"
 #include "gasmeter/networks/ibv/ibv_context.hpp"
 #include "gasmeter/services/modelled_pins.hpp"
+#include "gasmeter/services/node_ams.hpp"
 
 namespace gasmeter::networks::ibv {
 
@@ -33,8 +35,10 @@ struct IbvLimits {
 // One rank's. Lives no longer than the network. Has the context to itself.
 class IbvConduit final : public conduit::Conduit {
  public:
-  // Throws UsageError for limits that could not carry a message.
-  IbvConduit(IbvContext& context, sim::ModelHost host, unsigned ranks, const IbvLimits& limits = {});
+  // `near`: boxes of the nodes, which carry messages for ranks of the own node; null: the adapter does, too. Throws
+  // UsageError for limits that could not carry a message.
+  IbvConduit(IbvContext& context, sim::ModelHost host, unsigned ranks, const IbvLimits& limits = {},
+             services::AmBoxes* near = nullptr);
 
   [[nodiscard]] const conduit::Capabilities& capabilities() const override { return capabilities_; }
   void attach(std::span<std::byte> segment) override;
@@ -85,6 +89,7 @@ class IbvConduit final : public conduit::Conduit {
   };
 
   // ---- sending
+  [[nodiscard]] bool is_near(Rank rank) const { return near_ && near_->reaches(rank); }
   [[nodiscard]] bool has_room(Rank peer, unsigned sends, bool large, bool is_reply) const;
   std::uint32_t take_buffer(Rank peer, unsigned sends, bool large);
   void give_buffer(std::uint32_t which);
@@ -113,6 +118,7 @@ class IbvConduit final : public conduit::Conduit {
   IbvLimits limits_;
   conduit::Capabilities capabilities_;
   conduit::LocalCompletions done_;
+  std::optional<services::NodeAms> near_;
   std::vector<Peer> peers_;
   unsigned requests_left_ = 0;
   unsigned sends_left_ = 0;

@@ -168,7 +168,7 @@ TEST_CASE("extoll_cancelled_and_shortened_messages_give_back_what_they_took") {
       AmBuffer more;
       CHECK(conduit.prepare(header_to(2, Category::long_message), nullptr, 8, 512, more) == Status::no_resource);
       for (const AmBuffer& buffer : far) conduit.cancel(buffer);
-      std::vector<AmBuffer> near(Inbox::kSlots);
+      std::vector<AmBuffer> near(services::kNodeSlots);
       for (AmBuffer& buffer : near) {
         CHECK(conduit.prepare(header_to(1, Category::medium), nullptr, 8, 512, buffer) == Status::ok);
       }
