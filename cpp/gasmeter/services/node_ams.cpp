@@ -84,4 +84,12 @@ std::unique_ptr<NodeAm> NodeAms::next(PollFilter filter) {
   return nullptr;
 }
 
+Bytes NodeAms::reserved_bytes() const {
+  const auto bytes_of = [](const std::unique_ptr<NodeAm>& message) { return message ? message->bytes() : 0; };
+  Bytes sum = boxes_.reserved_bytes(host_.rank(), bytes_of);
+  for (const auto& message : prepared_) sum += bytes_of(message);
+  for (const auto& message : deferred_) sum += bytes_of(message);
+  return sum;
+}
+
 }  // namespace gasmeter::services

@@ -28,6 +28,9 @@ struct NodeAm {
   std::array<std::int32_t, conduit::kMaxArguments> arguments{};
   std::unique_ptr<std::byte[]> payload;  // aligned for any type
   Bytes room = 0;                        // for it
+
+  // In the memory of the node, but for the line in its slot.
+  [[nodiscard]] Bytes bytes() const { return header.arguments * sizeof(std::int32_t) + room; }
 };
 using AmBoxes = NodeBoxes<std::unique_ptr<NodeAm>>;
 
@@ -47,6 +50,8 @@ class NodeAms {
   void cancel(const conduit::AmBuffer& buffer);
   // Hands over at most `budget`; requests that come while only replies are wanted wait here, and leave their slots.
   unsigned poll(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter);
+  // The rank's box, and messages that lie in it, are prepared or wait.
+  [[nodiscard]] Bytes reserved_bytes() const;
 
  private:
   [[nodiscard]] std::unique_ptr<NodeAm> take_prepared(const conduit::AmBuffer& buffer);
@@ -54,7 +59,7 @@ class NodeAms {
 
   AmBoxes& boxes_;
   sim::ModelHost host_;
-  std::vector<std::unique_ptr<NodeAm>> prepared_;  // by slot of their buffers; null: free
+  std::vector<std::unique_ptr<NodeAm>> prepared_;  // by slot of their buffers; null: none
   std::deque<std::unique_ptr<NodeAm>> deferred_;   // requests
 };
 

@@ -37,6 +37,9 @@ class NodeMessages final : public MessageDevice {
   [[nodiscard]] PutWindow open(Rank from, std::span<std::byte> memory, std::uint32_t receive) override;
   void put(Rank to, const PutWindow& window, std::span<const std::byte> payload, std::uint32_t number) override;
   bool progress(Sink& sink) override;
+  [[nodiscard]] Bytes reserved_bytes() const override {
+    return boxes_.reserved_bytes(host_.rank(), [](const MessageParcel& parcel) { return parcel.payload.size(); });
+  }
 
  private:
   struct Outgoing {

@@ -31,6 +31,12 @@ WireHeader wire_header(const AmHeader& header, Bytes size) {
   return result;
 }
 
+Bytes bytes_of(const MessageQueue& queue) {
+  Bytes sum = 0;
+  for (const Message* each = queue.front(); each != nullptr; each = each->next) sum += MessageStore::bytes_of(*each);
+  return sum;
+}
+
 Message* message_of(const AmBuffer& buffer) {
   return reinterpret_cast<Message*>(static_cast<std::uintptr_t>(buffer.slot));
 }
@@ -65,6 +71,20 @@ ExtollConduit::ExtollConduit(ExtollNetwork& network, sim::ModelHost host, Rank r
 
 void ExtollConduit::attach(std::span<std::byte> segment) {
   if (!segment.empty()) port_.register_memory(segment);
+}
+
+Bytes ExtollConduit::reserved_bytes() const {
+  Bytes sum = port_.reserved_bytes() + bounce_.memory().size() + bytes_of(ready_requests_) + bytes_of(ready_replies_);
+  if (options_.rma_puts) sum += read_back_.memory().size();
+  if (options_.node_by_memory) {
+    sum += near_.reserved_bytes(host_.rank(), [](const Message* message) { return MessageStore::bytes_of(*message); });
+  }
+  for (std::size_t i = first_out_; i != outbox_.size(); ++i) sum += MessageStore::bytes_of(*outbox_[i].message);
+  for (const auto& [rank, source] : sources_) {
+    sum += bytes_of(source.longs) + bytes_of(source.landed);
+    if (source.partial != nullptr) sum += MessageStore::bytes_of(*source.partial);
+  }
+  return sum;
 }
 
 bool ExtollConduit::is_near(Rank rank) const {

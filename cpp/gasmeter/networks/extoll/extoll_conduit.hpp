@@ -15,6 +15,7 @@
 #include "gasmeter/base/buffer_pool.hpp"
 #include "gasmeter/conduit/conduit.hpp"
 #include "gasmeter/conduit/local_completions.hpp"
+#include "gasmeter/conduit/reserves_memory.hpp"
 #include "gasmeter/networks/extoll/am_options.hpp"
 #include "gasmeter/networks/extoll/extoll_port.hpp"
 #include "gasmeter/networks/extoll/message_store.hpp"
@@ -25,7 +26,7 @@ namespace gasmeter::networks::extoll {
 class ExtollNetwork;
 
 // One rank's. Lives no longer than the network. Has the port to itself.
-class ExtollConduit final : public conduit::Conduit {
+class ExtollConduit final : public conduit::Conduit, public conduit::ReservesMemory {
  public:
   static constexpr unsigned kBounceBuffers = 8;  // that Longs are sent from, and puts whose memory may not be
   static constexpr unsigned kPutsUnderWay = 64;  // that are not complete
@@ -42,6 +43,8 @@ class ExtollConduit final : public conduit::Conduit {
   Status put(Rank peer, void* to, const void* from, Bytes bytes, conduit::OperationId root,
              conduit::OperationId local) override;
   unsigned poll(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter) override;
+  // Messages that are prepared count when they are sent.
+  [[nodiscard]] Bytes reserved_bytes() const override;
 
   // For tests: messages of which some packets had come, at a time; ranks for which something is kept.
   [[nodiscard]] std::size_t most_partial() const { return most_partial_; }

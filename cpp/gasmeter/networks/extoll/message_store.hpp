@@ -47,6 +47,10 @@ class alignas(kNoSharing) MessageStore {
     spare_[message.size_class] = &message;
   }
   [[nodiscard]] Bytes held() const { return held_; }
+  // What a message takes: header, arguments and the room for its data.
+  [[nodiscard]] static Bytes bytes_of(const Message& message) {
+    return sizeof message.header + sizeof message.arguments + kRoom[message.size_class];
+  }
 
  private:
   static constexpr std::array<Bytes, 4> kRoom = {sizeof(std::int64_t) * 8, 1024, kMostMedium, kMostLong};

@@ -89,6 +89,12 @@ void IbvConduit::attach(std::span<std::byte> segment) {
   pins_.place_segment(segment);
 }
 
+Bytes IbvConduit::reserved_bytes() const {
+  Bytes sum = context_.reserved_bytes() + (near_ ? near_->reserved_bytes() : 0);
+  for (const BufferPool* const each : {&small_, &large_, &receives_}) sum += each->memory().size();
+  return sum;
+}
+
 // ---- memory outside the segment
 
 // What a transfer has had registered will be so no longer when it is done, whoever else finds it registered now.

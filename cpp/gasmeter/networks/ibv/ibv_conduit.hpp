@@ -11,6 +11,7 @@
 #include "gasmeter/base/buffer_pool.hpp"
 #include "gasmeter/conduit/conduit.hpp"
 #include "gasmeter/conduit/local_completions.hpp"
+#include "gasmeter/conduit/reserves_memory.hpp"
 #include "gasmeter/networks/ibv/am_wire.hpp"
 #include "gasmeter/networks/ibv/ibv_context.hpp"
 #include "gasmeter/services/modelled_pins.hpp"
@@ -33,7 +34,7 @@ struct IbvLimits {
 };
 
 // One rank's. Lives no longer than the network. Has the context to itself.
-class IbvConduit final : public conduit::Conduit {
+class IbvConduit final : public conduit::Conduit, public conduit::ReservesMemory {
  public:
   // `near`: boxes of the nodes, which carry messages for ranks of the own node; null: the adapter does, too. Throws
   // UsageError for limits that could not carry a message.
@@ -55,6 +56,7 @@ class IbvConduit final : public conduit::Conduit {
   Status pin(std::span<std::byte> memory, conduit::Pin& pinned) override;
   void unpin(conduit::Pin pinned) override;
   unsigned poll(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter) override;
+  [[nodiscard]] Bytes reserved_bytes() const override;
 
   // For tests.
   [[nodiscard]] unsigned credits(Rank peer) const { return peers_[index(peer)].credits; }

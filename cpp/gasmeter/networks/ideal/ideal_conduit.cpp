@@ -222,4 +222,12 @@ void IdealConduit::hand_over(conduit::Delivery& sink, Packet& packet) {
   sink.arrived(view);
 }
 
+Bytes IdealConduit::reserved_bytes() const {
+  Bytes sum = nic_.reserved_bytes() + (near_ ? near_->reserved_bytes() : 0);
+  for (const Packet* each = deferred_.front(); each != nullptr; each = static_cast<const Packet*>(each->next)) {
+    sum += each->bytes.size();
+  }
+  return sum;
+}
+
 }  // namespace gasmeter::networks::ideal

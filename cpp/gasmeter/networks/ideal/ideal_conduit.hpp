@@ -8,6 +8,7 @@
 
 #include "gasmeter/conduit/conduit.hpp"
 #include "gasmeter/conduit/local_completions.hpp"
+#include "gasmeter/conduit/reserves_memory.hpp"
 #include "gasmeter/networks/ideal/ideal_network.hpp"
 #include "gasmeter/services/modelled_pins.hpp"
 #include "gasmeter/services/node_ams.hpp"
@@ -24,7 +25,7 @@ struct IdealOptions {
 
 // One rank's. Every message is one packet: header, arguments, payload; a Long's payload is copied to its destination
 // when it is polled. Lives no longer than the network; messages prepared and not committed are dropped with it.
-class IdealConduit final : public conduit::Conduit {
+class IdealConduit final : public conduit::Conduit, public conduit::ReservesMemory {
  public:
   // `near`: boxes of the nodes, which carry messages for ranks of the own node; null: the NIC does, too.
   IdealConduit(IdealNetwork& network, sim::ModelHost host, Rank rank, const IdealOptions& options = {},
@@ -41,6 +42,7 @@ class IdealConduit final : public conduit::Conduit {
   Status pin(std::span<std::byte> memory, conduit::Pin& pinned) override;
   void unpin(conduit::Pin pinned) override;
   unsigned poll(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter) override;
+  [[nodiscard]] Bytes reserved_bytes() const override;
 
  private:
   [[nodiscard]] bool is_near(Rank rank) const { return near_ && near_->reaches(rank); }

@@ -458,5 +458,30 @@ TEST_CASE("payloads_by_node_memory_arrive_in_their_golden_time") {
   }
 }
 
+TEST_CASE("send_slots_what_waits_and_a_box_are_reserved") {
+  Job alone(2);
+  CHECK(alone.conduits[0]->reserved_bytes() == 16 * 4224);
+  services::AmBoxes boxes(2);
+  Job near(2, false, boxes);
+  CHECK(near.conduits[0]->reserved_bytes() == 16 * 4224 + 64 * 64);
+  alone.engine.start(Rank{0}, [&] {
+    for (int i = 0; i < 3; ++i) {
+      CHECK(try_send(*alone.conduits[0], header_to(1, Category::short_message)) == Status::ok);
+    }
+  });
+  alone.engine.start(Rank{1}, [&] {
+    const auto reserved = [&] { return alone.conduits[1]->reserved_bytes(); };
+    sim::ModelHost host = alone.engine.host(Rank{1});
+    while (host.now().ps < 10'000'000) host.idle(SimTime{10'000'000});
+    CHECK(reserved() == (16 + 3) * 4224);
+    Sink sink;
+    CHECK(alone.conduits[1]->poll(sink, 16, PollFilter::replies_only) == 0);
+    CHECK(reserved() == (16 + 3) * 4224);  // laid aside
+    CHECK(alone.conduits[1]->poll(sink, 16, PollFilter::everything) == 3);
+    CHECK(reserved() == 16 * 4224);
+  });
+  alone.engine.run();
+}
+
 }  // namespace
 }  // namespace gasmeter::networks::ideal
