@@ -54,6 +54,7 @@ effects = {
     "handlers by interrupt": {"interrupt": 500, "handlers": "interrupt"},
     "a poll costs 200 ns more": {"poll": 200},
     "a load stalls 400 ns": {"load": 400},
+    "one node, messages by its memory": {"node_local": "shared", "nodes": 1},
     "puts by the interface": {"put": "native"},
     "... out of registered memory": {"put": "native", "registration": "cached"},
 }
@@ -75,8 +76,9 @@ plt.show()
 # %% [markdown]
 # Without interrupts the first put is answered when the work is done: rank 0 waits for all of it. With interrupts alone
 # the work is longer by what they take, and the puts still wait for a poll. Only handlers that run by interrupt answer
-# at once; the work pays for each of them. Puts that the interface does ask nothing of the rank that computes; what they
-# are sent out of may have to be registered, once, and is then found registered.
+# at once; the work pays for each of them. Ranks of one node that leave their messages in its memory need no network,
+# and still a poll. Puts that the interface does ask nothing of the rank that computes; what they are sent out of may
+# have to be registered, once, and is then found registered.
 
 # %%
 assert times["none"][1] == WORK_NS
@@ -84,6 +86,8 @@ assert times["interrupts"][1] > WORK_NS
 assert times["interrupts, another core"][1] == WORK_NS
 assert times["handlers by interrupt"][0] < times["none"][0]
 assert times["handlers by interrupt"][1] > times["interrupts"][1]
+assert WORK_NS < times["one node, messages by its memory"][0] < times["none"][0]
+assert times["one node, messages by its memory"][1] == WORK_NS
 assert times["puts by the interface"][0] < times["handlers by interrupt"][0]
 assert times["puts by the interface"][1] == WORK_NS
 registered = times["... out of registered memory"][0] - times["puts by the interface"][0]

@@ -1,4 +1,5 @@
-// How fast this computer simulates: messages per second of its CPU time, and memory per rank.
+// How fast this computer simulates: messages per second of its CPU time, and memory per rank; of conduits, what the
+// ranks of the modelled machine would spend of theirs.
 //   random-put   64-byte puts with acknowledgement to random ranks, at most 16 outstanding per rank
 //   ping-pong    two ranks put to each other in turn
 //   fetch-add    every rank adds to one word of rank 0, at most 16 outstanding per rank
@@ -99,13 +100,16 @@ void register_simulator(Registry& registry) {
   const std::vector<MetricInfo> metrics = {
       {"rate", "simulated messages per second of this computer's CPU time, all threads"},
       {"memory_per_rank", "private memory that the job took, divided by ranks"}};
+  std::vector<MetricInfo> of_conduits = metrics;
+  of_conduits.push_back({"reserved_bytes", "the modelled machine's memory that conduits hold, divided by ranks"});
   Kernel kernel = kernel_of<AmSimulator>(
       {.name = "simulator",
        .summary = "speed of the simulation itself: messages per CPU second of this computer, memory per rank",
        .ops = {{"random-put", "64-byte puts with acknowledgement to random ranks, 16 outstanding", metrics, false},
                {"ping-pong", "two ranks put to each other in turn; a message is one put", metrics, false},
                {"fetch-add", "every rank adds to one word of rank 0, 16 outstanding", metrics, false},
-               {"am", "active-message request and reply per update to random ranks, 16 outstanding", metrics, false}},
+               {"am", "active-message request and reply per update to random ranks, 16 outstanding", of_conduits,
+                false}},
        .variants = {},
        .options = {}},
       [](const Settings&) { return kSegment; });

@@ -52,6 +52,15 @@ OptionInfo pinned_pages_option() {
       "pages",        {},    "with registration=cached: most pages that a rank may have registered so (0: no limit)"};
 }
 
+OptionInfo node_local_option(const std::string& usual, const std::string& what) {
+  return {"node_local",
+          "choice",
+          usual,
+          "",
+          {"shared", "loop"},
+          what + " between ranks of one node: through its memory, or looped through its card"};
+}
+
 std::optional<conduit::PinLimits> pin_limits(const Settings& settings) {
   const std::int64_t pages = settings.integer("pinned_pages");
   if (pages < 0) {

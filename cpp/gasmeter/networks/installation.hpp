@@ -21,6 +21,8 @@ namespace gasmeter::networks {
 // `pinned_pages`.
 [[nodiscard]] OptionInfo registration_option(const std::string& what_cached_does);
 [[nodiscard]] OptionInfo pinned_pages_option();
+// Option node_local of a conduit that carries messages between ranks of one node either way.
+[[nodiscard]] OptionInfo node_local_option(const std::string& usual, const std::string& what = "active messages");
 // What they say; empty: nothing is registered so. Throws UsageError for a number of pages that cannot be, or that
 // nothing makes use of.
 [[nodiscard]] std::optional<conduit::PinLimits> pin_limits(const Settings& settings);

@@ -148,6 +148,9 @@ class ModelJob::State {
     result.elapsed = SimTime::from_ns(cpu * 1e9);
     result.metrics = {{"rate", static_cast<double>(result.operations) / cpu},
                       {"memory_per_rank", static_cast<double>(grown) / engine_.ranks()}};
+    if (!request_.is_raw()) {
+      result.metrics.emplace_back("reserved_bytes", static_cast<double>(ranks_.reserved_bytes()) / engine_.ranks());
+    }
   }
 
   void make_records() {

@@ -80,11 +80,24 @@ void ModelRanks::make_endpoints(Bytes segment_bytes, const Wrap& wrap) {
 
 // Where a conduit does not count itself, something before it does.
 void ModelRanks::count(conduit::Conduit& made) {
+  reserving_.push_back(dynamic_cast<const conduit::ReservesMemory*>(&made));
   counting_.push_back(dynamic_cast<const conduit::CountsItself*>(&made));
   if (counting_.back() != nullptr) return;
   auto counting = std::make_unique<conduit::CountingConduit>(made);
   counting_.back() = counting.get();
   conduits_.push_back(std::move(counting));
+}
+
+Bytes ModelRanks::reserved_bytes() const {
+  Bytes sum = 0;
+  for (const conduit::ReservesMemory* each : reserving_) {
+    if (each == nullptr) {
+      throw UsageError("conduit " + request_.conduit->name +
+                       " does not say what memory it reserves; let it be a conduit::ReservesMemory");
+    }
+    sum += each->reserved_bytes();
+  }
+  return sum;
 }
 
 void ModelRanks::add_to(conduit::Counts& counts) const {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "gasmeter/conduit/reserves_memory.hpp"
 #include "gasmeter/core/endpoint.hpp"
 #include "gasmeter/run/composed_network.hpp"
 #include "gasmeter/run/request.hpp"
@@ -31,6 +32,9 @@ class ModelRanks {
 
   // Adds what conduits, neighbours and devices have counted, of all ranks; not while the engine runs.
   void add_to(conduit::Counts& counts) const;
+  // What their conduits hold of the modelled machine's memory, all together; likewise. Throws UsageError where one does
+  // not say it.
+  [[nodiscard]] Bytes reserved_bytes() const;
 
   [[nodiscard]] sim::Engine& engine() { return engine_; }
   [[nodiscard]] ComposedNetwork& network() { return *network_; }
@@ -61,7 +65,8 @@ class ModelRanks {
   std::vector<Block> blocks_;
   std::vector<core::Segment> segments_;
   std::vector<std::unique_ptr<conduit::Conduit>> conduits_;
-  std::vector<const conduit::CountsItself*> counting_;  // of them
+  std::vector<const conduit::CountsItself*> counting_;     // of them
+  std::vector<const conduit::ReservesMemory*> reserving_;  // ... those of the network; null: does not say
   std::vector<std::unique_ptr<Endpoint>> endpoints_;
 };
 

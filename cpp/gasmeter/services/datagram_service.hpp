@@ -80,6 +80,9 @@ class DatagramService {
   virtual bool receive(Inbox& inbox) = 0;
   // The next instant at which receive() has work even if nothing arrives; in virtual time somebody has to ask.
   [[nodiscard]] virtual SimTime next_deadline() const { return kNever; }
+
+  // As conduit::ReservesMemory has it; of a modelled provider.
+  [[nodiscard]] virtual Bytes reserved_bytes() const { return 0; }
 };
 
 }  // namespace gasmeter::services

@@ -36,6 +36,8 @@ class ImpairedDatagrams final : public DatagramService {
   unsigned send(Rank to, std::span<const iovec> parts, Bytes segment) override;
   bool receive(Inbox& inbox) override;
   [[nodiscard]] SimTime next_deadline() const override;
+  // What it holds back is on its way.
+  [[nodiscard]] Bytes reserved_bytes() const override { return inner_.reserved_bytes(); }
 
   struct Counters {
     std::uint64_t sent = 0;  // handed to this object

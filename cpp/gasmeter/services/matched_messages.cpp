@@ -113,6 +113,13 @@ unsigned MatchedMessages::test_some(TwoSidedService::Sink& sink, unsigned budget
   return told;
 }
 
+Bytes MatchedMessages::reserved_bytes() const {
+  Bytes sum = network_.reserved_bytes() + (near_ != nullptr ? near_->reserved_bytes() : 0);
+  for (const Unexpected& message : unexpected_) sum += message.payload.size();
+  for (const std::uint32_t spare : spare_) sum -= unexpected_[spare].payload.size();
+  return sum;
+}
+
 // ---- what the device tells of
 
 MessageDevice::Sink::Landing MatchedMessages::begun(Rank source, const MessageHead& head) {

@@ -61,6 +61,8 @@ class MatchedMessages final : public TwoSidedService, private MessageDevice::Sin
   void restart(std::uint32_t slot) override;
   [[nodiscard]] SendState send(std::uint32_t number, Rank to, Tag tag, std::span<const std::byte> bytes) override;
   unsigned test_some(TwoSidedService::Sink& sink, unsigned budget) override;
+  // Messages that nobody has asked for, and the devices'.
+  [[nodiscard]] Bytes reserved_bytes() const override;
 
  private:
   struct Receive {

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "gasmeter/base/units.hpp"
+#include "gasmeter/conduit/reserves_memory.hpp"
 
 namespace gasmeter::services {
 
@@ -41,7 +42,7 @@ static_assert(sizeof(MessageHead) == 32);
 
 // One rank's. What its calls do on the rank's core they charge to its host. They never wait: what the device has no
 // room for goes on in progress().
-class MessageDevice {
+class MessageDevice : public conduit::ReservesMemory {
  public:
   static constexpr std::uint32_t kUntold = ~std::uint32_t{0};  // a number of which nobody wants to hear
 

@@ -1,11 +1,10 @@
 #include "gasmeter/services/node_messages.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace gasmeter::services {
-
-using conduit::SharedPrice;
 
 bool NodeMessages::send(Rank to, const MessageHead& head, std::span<const std::byte> payload, std::uint32_t number) {
   host_.charge(conduit::PrivatePrice::header_build);
@@ -44,29 +43,18 @@ void NodeMessages::push() {
 
 // One parcel; false: its box is full, and the rank will be notified.
 bool NodeMessages::leave(Outgoing& next) {
-  host_.synchronise();
-  NodeBoxes::Box& box = boxes_.of(next.to);
-  if (box.parcels.size() == NodeBoxes::kSlots) {
-    if (std::find(box.refused.begin(), box.refused.end(), host_.rank()) == box.refused.end()) {
-      box.refused.push_back(host_.rank());
-    }
-    return false;
-  }
-  NodeBoxes::Parcel parcel;
+  if (!boxes_.reserve(host_, next.to)) return false;
+  MessageParcel parcel;
   parcel.source = host_.rank();
   parcel.head = next.head;
   parcel.to = next.there;
-  const Bytes bytes =
-      next.there == nullptr ? next.payload.size() : std::min<Bytes>(next.payload.size(), NodeBoxes::kFragment);
+  const Bytes bytes = next.there == nullptr ? next.payload.size() : std::min<Bytes>(next.payload.size(), kFragment);
   parcel.payload.resize(bytes);
   if (bytes != 0) host_.copy(parcel.payload.data(), next.payload.data(), bytes);
   next.payload = next.payload.subspan(bytes);
   if (next.there != nullptr) next.there += bytes;
   parcel.last = next.payload.empty();
-  host_.charge_shared(SharedPrice::line_store);
-  host_.synchronise();
-  box.parcels.push_back(std::move(parcel));
-  host_.notify(next.to);
+  boxes_.leave(host_, next.to, std::move(parcel));
   return true;
 }
 
@@ -78,17 +66,9 @@ bool NodeMessages::progress(Sink& sink) {
     sink.sent(number);
     return true;
   }
-  host_.synchronise();
-  NodeBoxes::Box& box = boxes_.of(host_.rank());
-  if (box.parcels.empty()) return false;
-  const NodeBoxes::Parcel parcel = std::move(box.parcels.front());
-  box.parcels.pop_front();
-  while (!box.refused.empty()) {
-    const Rank waits = box.refused.back();
-    box.refused.pop_back();
-    host_.notify(waits);
-  }
-  host_.charge_shared(SharedPrice::line_transfer);
+  const std::optional<MessageParcel> taken = boxes_.take(host_);
+  if (!taken) return false;
+  const MessageParcel& parcel = *taken;
   if (parcel.to != nullptr) {
     host_.copy(parcel.to, parcel.payload.data(), parcel.payload.size());
     if (parcel.last) sink.landed(parcel.source, parcel.head.window.receive);

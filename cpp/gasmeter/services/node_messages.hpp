@@ -7,52 +7,39 @@
 #include <span>
 #include <vector>
 
-#include "gasmeter/base/platform.hpp"
+#include "gasmeter/base/units.hpp"
 #include "gasmeter/services/message_device.hpp"
-#include "gasmeter/sim/engine.hpp"
+#include "gasmeter/services/node_boxes.hpp"
 #include "gasmeter/sim/model_host.hpp"
 
 namespace gasmeter::services {
 
-// What ranks have for their node mates, of all nodes. Each box is touched on its node only.
-class NodeBoxes {
- public:
-  static constexpr unsigned kSlots = 64;         // parcels of a box. Estimate
-  static constexpr Bytes kFragment = 32 * 1024;  // of a long message that a parcel carries at most. Estimate
-
-  // A message, or a fragment of a put.
-  struct Parcel {
-    Rank source{};
-    MessageHead head;
-    std::byte* to = nullptr;  // a fragment: where it belongs
-    bool last = true;         // ... and whether the put is there with it
-    std::vector<std::byte> payload;
-  };
-  struct alignas(kNoSharing) Box {
-    std::deque<Parcel> parcels;
-    std::vector<Rank> refused;  // wait for a slot
-  };
-
-  explicit NodeBoxes(std::uint32_t ranks) : boxes_(ranks) {}
-  [[nodiscard]] Box& of(Rank rank) { return boxes_[index(rank)]; }
-
- private:
-  std::vector<Box> boxes_;
+// A message, or a fragment of a put.
+struct MessageParcel {
+  Rank source{};
+  MessageHead head;
+  std::byte* to = nullptr;  // a fragment: where it belongs
+  bool last = true;         // ... and whether the put is there with it
+  std::vector<std::byte> payload;
 };
+using MessageBoxes = NodeBoxes<MessageParcel>;
 
 // One rank's.
 class NodeMessages final : public MessageDevice {
  public:
-  NodeMessages(NodeBoxes& boxes, sim::ModelHost host) : boxes_(boxes), host_(host) {}
+  static constexpr Bytes kFragment = 32 * 1024;  // of a put that a parcel carries at most. Estimate
 
-  [[nodiscard]] bool reaches(Rank rank) const {
-    return index(rank) < host_.engine().ranks() && host_.engine().node_of(rank) == host_.node();
-  }
+  NodeMessages(MessageBoxes& boxes, sim::ModelHost host) : boxes_(boxes), host_(host) {}
+
+  [[nodiscard]] bool reaches(Rank rank) const { return are_node_mates(host_, rank); }
 
   bool send(Rank to, const MessageHead& head, std::span<const std::byte> payload, std::uint32_t number) override;
   [[nodiscard]] PutWindow open(Rank from, std::span<std::byte> memory, std::uint32_t receive) override;
   void put(Rank to, const PutWindow& window, std::span<const std::byte> payload, std::uint32_t number) override;
   bool progress(Sink& sink) override;
+  [[nodiscard]] Bytes reserved_bytes() const override {
+    return boxes_.reserved_bytes(host_.rank(), [](const MessageParcel& parcel) { return parcel.payload.size(); });
+  }
 
  private:
   struct Outgoing {
@@ -66,7 +53,7 @@ class NodeMessages final : public MessageDevice {
   void push();
   [[nodiscard]] bool leave(Outgoing& next);
 
-  NodeBoxes& boxes_;
+  MessageBoxes& boxes_;
   sim::ModelHost host_;
   std::deque<Outgoing> outbox_;
   std::deque<std::uint32_t> gone_;  // numbers of which nobody has been told

@@ -62,6 +62,9 @@ class TwoSidedService {
   // Tells of sends and receives that are done, looking no further once it has `budget` of them; never waits. Returns
   // how many. The sink may call none of these functions meanwhile.
   virtual unsigned test_some(Sink& sink, unsigned budget) = 0;
+
+  // As conduit::ReservesMemory has it; of a modelled provider.
+  [[nodiscard]] virtual Bytes reserved_bytes() const { return 0; }
 };
 
 }  // namespace gasmeter::services

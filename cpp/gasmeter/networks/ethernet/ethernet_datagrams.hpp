@@ -19,6 +19,7 @@ class EthernetDatagrams final : public services::DatagramService {
   [[nodiscard]] const services::DatagramLimits& limits() const override { return limits_; }
   unsigned send(Rank to, std::span<const iovec> parts, Bytes segment) override;
   bool receive(services::Inbox& inbox) override;
+  [[nodiscard]] Bytes reserved_bytes() const override { return socket_.reserved_bytes(); }
 
  private:
   EthernetSocket& socket_;

@@ -76,6 +76,13 @@ void EthernetSocket::free_departed(SimTime now) {
   }
 }
 
+Bytes EthernetSocket::reserved_bytes() const {
+  Bytes sum = unsent_ + waiting_bytes_;
+  for (const auto& [end, bytes] : departing_) sum -= end <= host_.now() ? bytes : 0;
+  for (const auto& [key, partial] : partial_) sum += partial.bytes.size();
+  return sum;
+}
+
 bool EthernetSocket::receive(std::vector<std::byte>& datagram) {
   host_.synchronise();
   if (waiting_.empty()) return false;

@@ -38,6 +38,9 @@ class EthernetSocket {
   // in `datagram` and are still to be copied.
   [[nodiscard]] bool receive(std::vector<std::byte>& datagram);
   [[nodiscard]] sim::ModelHost& host() { return host_; }
+  // What its kernel holds for it: datagrams that have not left, wait, or are being put together. Its limits are no
+  // memory.
+  [[nodiscard]] Bytes reserved_bytes() const;
 
   // ---- for the network, on the rank's node
   enum class Input : std::uint8_t {

@@ -17,7 +17,6 @@ using conduit::AmCommit;
 using conduit::AmHeader;
 using conduit::Category;
 using conduit::OperationId;
-using conduit::SharedPrice;
 
 namespace {
 
@@ -32,6 +31,12 @@ WireHeader wire_header(const AmHeader& header, Bytes size) {
   return result;
 }
 
+Bytes bytes_of(const MessageQueue& queue) {
+  Bytes sum = 0;
+  for (const Message* each = queue.front(); each != nullptr; each = each->next) sum += MessageStore::bytes_of(*each);
+  return sum;
+}
+
 Message* message_of(const AmBuffer& buffer) {
   return reinterpret_cast<Message*>(static_cast<std::uintptr_t>(buffer.slot));
 }
@@ -43,7 +48,7 @@ ExtollConduit::ExtollConduit(ExtollNetwork& network, sim::ModelHost host, Rank r
       host_(host),
       port_(network.port(rank)),
       store_(network.messages(host.node())),
-      inbox_(network.inbox(rank)),
+      near_(network.near_boxes()),
       options_(options),
       per_packet_(network.parameters().velo_payload) {
   if (per_packet_ < 2 * sizeof(WireHeader)) {
@@ -66,6 +71,20 @@ ExtollConduit::ExtollConduit(ExtollNetwork& network, sim::ModelHost host, Rank r
 
 void ExtollConduit::attach(std::span<std::byte> segment) {
   if (!segment.empty()) port_.register_memory(segment);
+}
+
+Bytes ExtollConduit::reserved_bytes() const {
+  Bytes sum = port_.reserved_bytes() + bounce_.memory().size() + bytes_of(ready_requests_) + bytes_of(ready_replies_);
+  if (options_.rma_puts) sum += read_back_.memory().size();
+  if (options_.node_by_memory) {
+    sum += near_.reserved_bytes(host_.rank(), [](const Message* message) { return MessageStore::bytes_of(*message); });
+  }
+  for (std::size_t i = first_out_; i != outbox_.size(); ++i) sum += MessageStore::bytes_of(*outbox_[i].message);
+  for (const auto& [rank, source] : sources_) {
+    sum += bytes_of(source.longs) + bytes_of(source.landed);
+    if (source.partial != nullptr) sum += MessageStore::bytes_of(*source.partial);
+  }
+  return sum;
 }
 
 bool ExtollConduit::is_near(Rank rank) const {
@@ -102,8 +121,7 @@ Status ExtollConduit::prepare(const AmHeader& header, const void* /*client*/, By
 
 void ExtollConduit::cancel(const AmBuffer& buffer) {
   if (is_near(buffer.header.peer)) {
-    host_.synchronise();
-    give_slot(network_.inbox(buffer.header.peer));
+    near_.cancel(host_, buffer.header.peer);
   } else if (buffer.header.category == Category::long_message) {
     bounce_.give(bounce_.number_of(static_cast<const std::byte*>(buffer.data)));
   }
@@ -278,28 +296,11 @@ void ExtollConduit::return_credits() {
 // ---- to ranks of the node
 
 Status ExtollConduit::prepare_near(AmBuffer& out) {
-  host_.synchronise();
-  Inbox& inbox = network_.inbox(out.header.peer);
-  if (inbox.taken == Inbox::kSlots) {
-    if (std::find(inbox.refused.begin(), inbox.refused.end(), port_.rank()) == inbox.refused.end()) {
-      inbox.refused.push_back(port_.rank());
-    }
-    return Status::no_resource;
-  }
-  ++inbox.taken;
+  if (!near_.reserve(host_, out.header.peer)) return Status::no_resource;
   Message& message = store_.take(out.size);
   out.data = message.data();
   out.slot = reinterpret_cast<std::uintptr_t>(&message);
   return Status::ok;
-}
-
-void ExtollConduit::give_slot(Inbox& inbox) {
-  --inbox.taken;
-  while (!inbox.refused.empty()) {
-    const Rank waits = inbox.refused.back();
-    inbox.refused.pop_back();
-    host_.notify(waits);
-  }
 }
 
 void ExtollConduit::commit_near(const AmBuffer& buffer, const AmCommit& commit, const WireHeader& header) {
@@ -314,10 +315,7 @@ void ExtollConduit::commit_near(const AmBuffer& buffer, const AmCommit& commit, 
     host_.synchronise();
     host_.copy(commit.destination, message.data(), header.size);
   }
-  host_.charge_shared(SharedPrice::line_store);
-  host_.synchronise();
-  network_.inbox(buffer.header.peer).messages.push(&message);
-  host_.notify(buffer.header.peer);
+  near_.leave(host_, buffer.header.peer, &message);
 }
 
 }  // namespace gasmeter::networks::extoll

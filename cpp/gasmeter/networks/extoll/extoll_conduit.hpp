@@ -15,6 +15,7 @@
 #include "gasmeter/base/buffer_pool.hpp"
 #include "gasmeter/conduit/conduit.hpp"
 #include "gasmeter/conduit/local_completions.hpp"
+#include "gasmeter/conduit/reserves_memory.hpp"
 #include "gasmeter/networks/extoll/am_options.hpp"
 #include "gasmeter/networks/extoll/extoll_port.hpp"
 #include "gasmeter/networks/extoll/message_store.hpp"
@@ -25,7 +26,7 @@ namespace gasmeter::networks::extoll {
 class ExtollNetwork;
 
 // One rank's. Lives no longer than the network. Has the port to itself.
-class ExtollConduit final : public conduit::Conduit {
+class ExtollConduit final : public conduit::Conduit, public conduit::ReservesMemory {
  public:
   static constexpr unsigned kBounceBuffers = 8;  // that Longs are sent from, and puts whose memory may not be
   static constexpr unsigned kPutsUnderWay = 64;  // that are not complete
@@ -42,6 +43,8 @@ class ExtollConduit final : public conduit::Conduit {
   Status put(Rank peer, void* to, const void* from, Bytes bytes, conduit::OperationId root,
              conduit::OperationId local) override;
   unsigned poll(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter) override;
+  // Messages that are prepared count when they are sent.
+  [[nodiscard]] Bytes reserved_bytes() const override;
 
   // For tests: messages of which some packets had come, at a time; ranks for which something is kept.
   [[nodiscard]] std::size_t most_partial() const { return most_partial_; }
@@ -72,7 +75,6 @@ class ExtollConduit final : public conduit::Conduit {
   [[nodiscard]] bool is_near(Rank rank) const;
   Status prepare_near(conduit::AmBuffer& out);
   void commit_near(const conduit::AmBuffer& buffer, const conduit::AmCommit& commit, const WireHeader& header);
-  void give_slot(Inbox& inbox);
   void start_put(const conduit::AmBuffer& buffer, const conduit::AmCommit& commit);
   static void command(Status taken);
   bool send(Rank to, PacketCutter& cutter);
@@ -88,7 +90,7 @@ class ExtollConduit final : public conduit::Conduit {
   void take_credits(const VeloPacket& packet);
   void handled(Rank source);
   void landed(Rank source, void* destination, Bytes size);
-  bool take_near(conduit::Delivery& sink, conduit::PollFilter filter);
+  bool take_near(Message& message, conduit::Delivery& sink, conduit::PollFilter filter);
   bool take_packet(const VeloPacket& packet, conduit::Delivery* sink, conduit::PollFilter filter);
   void deliver_in_place(conduit::Delivery& sink, const VeloPacket& packet, const WireHeader& header);
   void append(const VeloPacket& packet);
@@ -102,7 +104,7 @@ class ExtollConduit final : public conduit::Conduit {
   sim::ModelHost host_;
   ExtollPort& port_;
   MessageStore& store_;
-  Inbox& inbox_;
+  NearBoxes& near_;
   AmOptions options_;
   bool locked_ = false;  // for what this poll finds
   bool news_ = false;    // something that was refused may be had now

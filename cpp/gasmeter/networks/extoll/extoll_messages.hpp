@@ -27,6 +27,7 @@ class ExtollMessages final : public services::MessageDevice {
   void put(Rank to, const services::PutWindow& window, std::span<const std::byte> payload,
            std::uint32_t number) override;
   bool progress(Sink& sink) override;
+  [[nodiscard]] Bytes reserved_bytes() const override { return port_.reserved_bytes(); }
 
  private:
   // A message of which the card has not taken all packets yet.

@@ -26,7 +26,7 @@ ExtollNetwork::ExtollNetwork(sim::Engine& engine, sim::Topology topology, const 
       fabric_(engine, std::move(topology), parameters.link, *this),
       places_(engine.ranks()),
       messages_(engine.partitions()),
-      inboxes_(engine.ranks()) {
+      near_boxes_(engine.ranks()) {
   const std::uint32_t cards = fabric_.topology().terminals();
   for (std::uint32_t node = 0; node < engine.nodes(); ++node) {
     const auto ranks = engine.ranks_of(NodeId{node});

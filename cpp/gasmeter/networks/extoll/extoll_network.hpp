@@ -44,7 +44,7 @@ class ExtollNetwork final : private sim::FabricSink {
 
   // ---- for conduits: host memory
   [[nodiscard]] MessageStore& messages(NodeId node) { return messages_[engine_.partition_of(node)]; }
-  [[nodiscard]] Inbox& inbox(Rank rank) { return inboxes_[index(rank)]; }
+  [[nodiscard]] NearBoxes& near_boxes() { return near_boxes_; }
 
  private:
   struct Place {
@@ -64,7 +64,7 @@ class ExtollNetwork final : private sim::FabricSink {
   std::deque<ExtollNic> nics_;
   std::deque<ExtollPort> ports_;
   std::vector<MessageStore> messages_;
-  std::vector<Inbox> inboxes_;
+  NearBoxes near_boxes_;
 };
 
 }  // namespace gasmeter::networks::extoll

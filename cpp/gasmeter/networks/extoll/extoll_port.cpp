@@ -29,6 +29,11 @@ const ExtollParameters& ExtollPort::parameters() const {
   return network_.parameters();
 }
 
+Bytes ExtollPort::reserved_bytes() const {
+  const ExtollParameters& p = parameters();
+  return p.mailbox_slots * (kVeloPayload + kVeloStatus) + p.notification_slots * p.notification;
+}
+
 unsigned ExtollPort::certain_slots() const {
   return parameters().mailbox_slots - (parameters().read_pointer_update - 1);
 }

@@ -49,6 +49,8 @@ class ExtollPort {
   [[nodiscard]] Rank rank() const { return host_.rank(); }
   [[nodiscard]] const PortCounters& counters() const { return counters_; }
   [[nodiscard]] const ExtollParameters& parameters() const;
+  // Its mailbox and its notification queue, which are host memory.
+  [[nodiscard]] Bytes reserved_bytes() const;
   // Packets that a mailbox takes for certain: the card may not yet know of the last slots that were freed.
   [[nodiscard]] unsigned certain_slots() const;
   // Before any packet comes: what finds the mailbox full stays in the card, in order, until the read pointer has moved;

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstring>
 #include <exception>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -16,7 +17,6 @@ using conduit::AmView;
 using conduit::Category;
 using conduit::Delivery;
 using conduit::PollFilter;
-using conduit::SharedPrice;
 
 unsigned ExtollConduit::poll(Delivery& sink, unsigned budget, PollFilter filter) {
   unsigned handed = done_.report(sink, budget);
@@ -32,9 +32,8 @@ unsigned ExtollConduit::poll(Delivery& sink, unsigned budget, PollFilter filter)
       ++handed;
       continue;
     }
-    host_.synchronise();  // node mates write there
-    if (!inbox_.messages.empty()) {
-      handed += take_near(sink, filter) ? 1U : 0U;
+    if (const std::optional<Message*> message = near_.take(host_)) {
+      handed += take_near(**message, sink, filter) ? 1U : 0U;
       continue;
     }
     const VeloPacket* const packet = port_.mailbox_next();
@@ -221,10 +220,7 @@ Message* ExtollConduit::next_ready(PollFilter filter) {
 // ---- from ranks of the node
 
 // Whether the message was handed over.
-bool ExtollConduit::take_near(Delivery& sink, PollFilter filter) {
-  Message& message = *inbox_.messages.pop();
-  give_slot(inbox_);
-  host_.charge_shared(SharedPrice::line_transfer);
+bool ExtollConduit::take_near(Message& message, Delivery& sink, PollFilter filter) {
   if (filter == PollFilter::replies_only && message.header.is_reply == 0) {
     ready_requests_.push(&message);
     return false;

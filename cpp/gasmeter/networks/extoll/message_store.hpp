@@ -1,4 +1,4 @@
-// Messages in host memory, and the queues through which ranks of a node hand them to each other.
+// Messages in host memory, and the boxes through which ranks of a node hand them to each other.
 #pragma once
 
 #include <array>
@@ -10,6 +10,7 @@
 #include "gasmeter/base/platform.hpp"
 #include "gasmeter/conduit/capabilities.hpp"
 #include "gasmeter/networks/extoll/wire.hpp"
+#include "gasmeter/services/node_boxes.hpp"
 #include "gasmeter/sim/intrusive_queue.hpp"
 
 namespace gasmeter::networks::extoll {
@@ -46,6 +47,10 @@ class alignas(kNoSharing) MessageStore {
     spare_[message.size_class] = &message;
   }
   [[nodiscard]] Bytes held() const { return held_; }
+  // What a message takes: header, arguments and the room for its data.
+  [[nodiscard]] static Bytes bytes_of(const Message& message) {
+    return sizeof message.header + sizeof message.arguments + kRoom[message.size_class];
+  }
 
  private:
   static constexpr std::array<Bytes, 4> kRoom = {sizeof(std::int64_t) * 8, 1024, kMostMedium, kMostLong};
@@ -58,13 +63,7 @@ class alignas(kNoSharing) MessageStore {
   Bytes held_ = 0;
 };
 
-// What a rank's node mates have for it. Touched on its node only.
-struct Inbox {
-  static constexpr unsigned kSlots = 64;
-
-  MessageQueue messages;
-  unsigned taken = 0;         // slots: messages in the queue or prepared
-  std::vector<Rank> refused;  // wait for a slot
-};
+// Messages for node mates.
+using NearBoxes = services::NodeBoxes<Message*>;
 
 }  // namespace gasmeter::networks::extoll

@@ -26,6 +26,7 @@ class CompletionQueue : private sim::Action {
   [[nodiscard]] bool empty() const { return first_ == seen_; }
   [[nodiscard]] WorkCompletion take();
   [[nodiscard]] std::size_t deepest() const { return deepest_; }
+  [[nodiscard]] Bytes reserved_bytes() const { return capacity_ * kCompletionEntry; }
 
  private:
   struct Entry {

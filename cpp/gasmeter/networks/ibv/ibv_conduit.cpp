@@ -50,7 +50,8 @@ const IbvLimits& checked(const IbvLimits& limits) {
 
 }  // namespace
 
-IbvConduit::IbvConduit(IbvContext& context, sim::ModelHost host, unsigned ranks, const IbvLimits& limits)
+IbvConduit::IbvConduit(IbvContext& context, sim::ModelHost host, unsigned ranks, const IbvLimits& limits,
+                       services::AmBoxes* near)
     : context_(context),
       host_(host),
       limits_(checked(limits)),
@@ -63,6 +64,7 @@ IbvConduit::IbvConduit(IbvContext& context, sim::ModelHost host, unsigned ranks,
       receives_("ibv", requests_posted_ + requests_left_ + 1, kBufferStride),
       pins_(host, limits.pins),
       operations_(limits.all_sends) {
+  if (near != nullptr) near_.emplace(*near, host);
   for (Peer& peer : peers_) peer.credits = static_cast<std::uint16_t>(limits.peer_requests);
   capabilities_.max_request_medium = kMostMedium;
   capabilities_.max_reply_medium = kMostMedium;
@@ -85,6 +87,12 @@ void IbvConduit::attach(std::span<std::byte> segment) {
   if (segment.empty()) return;
   context_.register_memory(segment);
   pins_.place_segment(segment);
+}
+
+Bytes IbvConduit::reserved_bytes() const {
+  Bytes sum = context_.reserved_bytes() + (near_ ? near_->reserved_bytes() : 0);
+  for (const BufferPool* const each : {&small_, &large_, &receives_}) sum += each->memory().size();
+  return sum;
 }
 
 // ---- memory outside the segment
@@ -171,6 +179,7 @@ Status IbvConduit::prepare(const AmHeader& header, const void* /*client*/, Bytes
     throw UsageError("ibv: message to rank " + std::to_string(index(header.peer)) + "; ranks are 0.." +
                      std::to_string(peers_.size() - 1));
   }
+  if (is_near(header.peer)) return near_->prepare(header, room, out);
   out.header = header;
   out.size = room;
   out.data = nullptr;
@@ -194,6 +203,10 @@ Status IbvConduit::prepare(const AmHeader& header, const void* /*client*/, Bytes
 }
 
 void IbvConduit::cancel(const AmBuffer& buffer) {
+  if (is_near(buffer.header.peer)) {
+    near_->cancel(buffer);
+    return;
+  }
   give_buffer(static_cast<std::uint32_t>(buffer.slot));
   if (buffer.header.is_reply) return;
   ++peers_[index(buffer.header.peer)].credits;
@@ -212,6 +225,10 @@ Status IbvConduit::commit(const AmBuffer& buffer, const AmCommit& commit, Operat
   const Rank to = header.peer;
   host_.charge(conduit::PrivatePrice::header_build);
   done_.add(local);
+  if (is_near(to)) {
+    near_->commit(buffer, commit);
+    return Status::ok;
+  }
   AmWord word;
   word.category = static_cast<std::uint32_t>(header.category) & 3U;
   word.is_reply = header.is_reply ? 1 : 0;

@@ -4,15 +4,18 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "gasmeter/base/buffer_pool.hpp"
 #include "gasmeter/conduit/conduit.hpp"
 #include "gasmeter/conduit/local_completions.hpp"
+#include "gasmeter/conduit/reserves_memory.hpp"
 #include "gasmeter/networks/ibv/am_wire.hpp"
 #include "gasmeter/networks/ibv/ibv_context.hpp"
 #include "gasmeter/services/modelled_pins.hpp"
+#include "gasmeter/services/node_ams.hpp"
 
 namespace gasmeter::networks::ibv {
 
@@ -31,10 +34,12 @@ struct IbvLimits {
 };
 
 // One rank's. Lives no longer than the network. Has the context to itself.
-class IbvConduit final : public conduit::Conduit {
+class IbvConduit final : public conduit::Conduit, public conduit::ReservesMemory {
  public:
-  // Throws UsageError for limits that could not carry a message.
-  IbvConduit(IbvContext& context, sim::ModelHost host, unsigned ranks, const IbvLimits& limits = {});
+  // `near`: boxes of the nodes, which carry messages for ranks of the own node; null: the adapter does, too. Throws
+  // UsageError for limits that could not carry a message.
+  IbvConduit(IbvContext& context, sim::ModelHost host, unsigned ranks, const IbvLimits& limits = {},
+             services::AmBoxes* near = nullptr);
 
   [[nodiscard]] const conduit::Capabilities& capabilities() const override { return capabilities_; }
   void attach(std::span<std::byte> segment) override;
@@ -51,6 +56,7 @@ class IbvConduit final : public conduit::Conduit {
   Status pin(std::span<std::byte> memory, conduit::Pin& pinned) override;
   void unpin(conduit::Pin pinned) override;
   unsigned poll(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter) override;
+  [[nodiscard]] Bytes reserved_bytes() const override;
 
   // For tests.
   [[nodiscard]] unsigned credits(Rank peer) const { return peers_[index(peer)].credits; }
@@ -85,6 +91,7 @@ class IbvConduit final : public conduit::Conduit {
   };
 
   // ---- sending
+  [[nodiscard]] bool is_near(Rank rank) const { return near_ && near_->reaches(rank); }
   [[nodiscard]] bool has_room(Rank peer, unsigned sends, bool large, bool is_reply) const;
   std::uint32_t take_buffer(Rank peer, unsigned sends, bool large);
   void give_buffer(std::uint32_t which);
@@ -113,6 +120,7 @@ class IbvConduit final : public conduit::Conduit {
   IbvLimits limits_;
   conduit::Capabilities capabilities_;
   conduit::LocalCompletions done_;
+  std::optional<services::NodeAms> near_;
   std::vector<Peer> peers_;
   unsigned requests_left_ = 0;
   unsigned sends_left_ = 0;

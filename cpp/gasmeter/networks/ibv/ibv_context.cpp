@@ -39,6 +39,13 @@ void IbvContext::open(const QueueSizes& sizes) {
   received_.set_capacity(sizes.received);
 }
 
+Bytes IbvContext::reserved_bytes() const {
+  Bytes sum = sent_.reserved_bytes() + received_.reserved_bytes();
+  for (const unsigned entries : sizes_.receive) sum += entries * kReceiveEntry;
+  for (const auto& [number, pair] : pairs_) sum += pair->reserved_bytes();
+  return sum;
+}
+
 void IbvContext::check(Rank peer, unsigned number) const {
   if (index(peer) >= network_.engine().ranks()) {
     throw UsageError("ibv: " + text_of(peer) + " does not exist; there are " +

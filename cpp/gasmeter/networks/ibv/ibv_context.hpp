@@ -51,6 +51,8 @@ class IbvContext {
   [[nodiscard]] Rank rank() const { return host_.rank(); }
   [[nodiscard]] const IbvParameters& parameters() const;
   [[nodiscard]] ContextCounters& counters() { return counters_; }
+  // Its queues, of the queue pairs that are connected.
+  [[nodiscard]] Bytes reserved_bytes() const;
 
   // Before anything else. Throws UsageError for queues without places.
   void open(const QueueSizes& sizes);

@@ -35,6 +35,9 @@ class IbvMessages final : public services::MessageDevice {
   void put(Rank to, const services::PutWindow& window, std::span<const std::byte> payload,
            std::uint32_t number) override;
   bool progress(Sink& sink) override;
+  [[nodiscard]] Bytes reserved_bytes() const override {
+    return context_.reserved_bytes() + sends_.memory().size() + receives_.memory().size();
+  }
 
  private:
   // What has not been posted yet: a message, or a put and the empty send that tells of it.

@@ -32,6 +32,7 @@ unsigned IbvConduit::poll(Delivery& sink, unsigned budget, PollFilter filter) {
   }
   unsigned handed = done_.report(sink, budget);
   push_owed();
+  if (near_) handed += near_->poll(sink, budget - handed, filter);
   while (handed < budget) {
     if (filter == PollFilter::everything && first_deferred_ != deferred_.size()) {
       const WorkCompletion request = deferred_[first_deferred_];

@@ -40,7 +40,12 @@ class Modelled final : public ModelledNetwork {
  public:
   Modelled(sim::Engine& engine, const sim::Topology& topology, const IbvParameters& parameters, Bytes eager,
            const Limits& limits, const Settings& settings)
-      : engine_(engine), network_(engine, topology, parameters), eager_(eager), limits_(limits), settings_(settings) {}
+      : engine_(engine),
+        near_(engine.ranks()),
+        network_(engine, topology, parameters),
+        eager_(eager),
+        limits_(limits),
+        settings_(settings) {}
 
   std::unique_ptr<conduit::Conduit> make_conduit(sim::ModelHost host) override {
     IbvLimits limits = limits_.conduit;
@@ -48,7 +53,8 @@ class Modelled final : public ModelledNetwork {
     const std::optional<conduit::PinLimits> pins = pin_limits(settings_);
     limits.pins_outside = pins.has_value();
     if (pins) limits.pins = *pins;
-    return std::make_unique<IbvConduit>(network_.context(host.rank()), host, engine_.ranks(), limits);
+    return std::make_unique<IbvConduit>(network_.context(host.rank()), host, engine_.ranks(), limits,
+                                        settings_.text("node_local") == "shared" ? &near_ : nullptr);
   }
   std::unique_ptr<services::MessageDevice> make_messages(Rank rank) override {
     return std::make_unique<IbvMessages>(network_.context(rank), engine_.host(rank), engine_.ranks(), eager_,
@@ -73,6 +79,7 @@ class Modelled final : public ModelledNetwork {
 
  private:
   sim::Engine& engine_;
+  services::AmBoxes near_;  // outlive the bodies, which the network's end cancels
   IbvNetwork network_;
   Bytes eager_;  // the longest two-sided message that does not ask
   Limits limits_;
@@ -136,7 +143,15 @@ std::vector<ConformanceSetup> conformance() {
           {.name = "memory outside the segment is registered",
            .machine = "tight",
            .options = {{"registration", "cached"}, {"pinned_pages", "20"}},
-           .trials = {{Trial::compared, {{4, 2}}}, {Trial::third_refused, {{4, 2}}}}}};
+           .trials = {{Trial::compared, {{4, 2}}}, {Trial::third_refused, {{4, 2}}}}},
+          {.name = "node mates through memory",
+           .options = {{"node_local", "shared"}},
+           .trials = {{Trial::compared, {{3, 1}, {4, 2}}}, {Trial::third_refused, {{4, 2}}}}},
+          {.name = "node mates through memory, tight limits",
+           .machine = "tight",
+           .options = {{"node_local", "shared"}},
+           .trials = {{Trial::compared, {{4, 2}}}, {Trial::third_refused, {{4, 2}}}},
+           .repeats = true}};
 }
 
 std::vector<TrialMachine> trial_machines() {
@@ -174,6 +189,7 @@ void register_ibv(Registry& registry) {
                       {"card", "messages"},
                       "card: adapters do atomics of domains that use nothing but get, add, sub, inc, dec and cas (or "
                       "their fetching forms) on 64-bit integers; messages: a handler of the target's rank does all"},
+                     node_local_option("loop"),
                      registration_option("put and get of more than 4 KiB register memory outside the segment "
                                          "instead of copying it, and keep it registered"),
                      pinned_pages_option()}}},

@@ -52,6 +52,10 @@ QueuePair::QueuePair(IbvHca& hca, IbvContext& owner, Rank peer, std::uint8_t num
       timer_(*this),
       answers_(hca.engine(), hca.node(), *this) {}
 
+Bytes QueuePair::reserved_bytes() const {
+  return ring_.size() * owner_.parameters().descriptor;
+}
+
 // ---- sending
 
 void QueuePair::post(const WorkRequest& request, SimTime now) {

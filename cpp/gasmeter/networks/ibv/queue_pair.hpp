@@ -26,6 +26,8 @@ class QueuePair {
   QueuePair& operator=(const QueuePair&) = delete;
 
   [[nodiscard]] Rank peer() const { return peer_; }
+  // Its send queue; the receive queue is others', too.
+  [[nodiscard]] Bytes reserved_bytes() const;
 
   // ---- software's side; the rank is synchronised
   // Work requests that fit the send queue. A place is free again when software has polled the completion of its work

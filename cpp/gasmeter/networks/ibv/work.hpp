@@ -31,6 +31,10 @@ struct WorkRequest {
   bool signaled = true;  // there will be a completion
 };
 
+// In host memory. Estimates: one address, key and length; what ConnectX adapters write.
+inline constexpr Bytes kReceiveEntry = 16;
+inline constexpr Bytes kCompletionEntry = 32;
+
 // For a receive queue.
 struct Receive {
   std::uint64_t id = 0;

@@ -52,7 +52,8 @@ WireHeader header_of(const Packet& packet) {
 
 }  // namespace
 
-IdealConduit::IdealConduit(IdealNetwork& network, sim::ModelHost host, Rank rank, const IdealOptions& options)
+IdealConduit::IdealConduit(IdealNetwork& network, sim::ModelHost host, Rank rank, const IdealOptions& options,
+                           services::AmBoxes* near)
     : network_(network), host_(host), nic_(network.nic(rank)), options_(options) {
   capabilities_.max_request_medium = options.medium;
   capabilities_.max_reply_medium = options.medium;
@@ -62,6 +63,7 @@ IdealConduit::IdealConduit(IdealNetwork& network, sim::ModelHost host, Rank rank
   capabilities_.native_put = options.native_puts;
   capabilities_.max_transfer = kMaxPayload;
   capabilities_.copied_puts = kMaxPayload;
+  if (near != nullptr) near_.emplace(*near, host);
   if (!options.pins) return;
   pins_.emplace(host, *options.pins);
   capabilities_.native_pin = true;
@@ -74,6 +76,7 @@ void IdealConduit::attach(std::span<std::byte> segment) {
 
 Status IdealConduit::prepare(const AmHeader& header, const void* client, Bytes least, Bytes most, AmBuffer& out) {
   const Bytes room = conduit::check_prepare("ideal", capabilities_, header, least, most);
+  if (is_near(header.peer)) return near_->prepare(header, room, out);
   PacketHandle packet = nic_.try_reserve(header.is_reply ? 0 : network_.parameters().reply_slots);
   if (!packet) return Status::no_resource;
   out.header = header;
@@ -93,6 +96,12 @@ PacketHandle IdealConduit::packet_of(const AmBuffer& buffer) const {
 }
 
 Status IdealConduit::commit(const AmBuffer& buffer, const AmCommit& message, conduit::OperationId local) {
+  if (is_near(buffer.header.peer)) {
+    host_.charge(conduit::PrivatePrice::header_build);
+    near_->commit(buffer, message);
+    local_done_.add(local);
+    return Status::ok;
+  }
   const unsigned arguments = buffer.header.arguments;
   std::byte* const payload = prepared(buffer).bytes.data() + payload_at(arguments);
   const bool is_elsewhere = message.size != 0 && buffer.data != payload;
@@ -135,7 +144,11 @@ void IdealConduit::unpin(conduit::Pin pinned) {
 }
 
 void IdealConduit::cancel(const AmBuffer& buffer) {
-  nic_.cancel(packet_of(buffer));
+  if (is_near(buffer.header.peer)) {
+    near_->cancel(buffer);
+  } else {
+    nic_.cancel(packet_of(buffer));
+  }
 }
 
 // The NIC reads the bytes when they leave; those that may change before are copied into the packet.
@@ -159,6 +172,7 @@ Status IdealConduit::put(Rank peer, void* to, const void* from, Bytes bytes, con
 unsigned IdealConduit::poll(conduit::Delivery& sink, unsigned budget, PollFilter filter) {
   unsigned handed = local_done_.report(sink, budget);
   if (capabilities_.native_put) handed += hand_over_done(sink, budget - handed);
+  if (near_) handed += near_->poll(sink, budget - handed, filter);
   for (; handed < budget; ++handed) {
     const PacketHandle packet = next_packet(filter);
     if (!packet) break;
@@ -208,6 +222,14 @@ void IdealConduit::hand_over(conduit::Delivery& sink, Packet& packet) {
     }
   }
   sink.arrived(view);
+}
+
+Bytes IdealConduit::reserved_bytes() const {
+  Bytes sum = nic_.reserved_bytes() + (near_ ? near_->reserved_bytes() : 0);
+  for (const Packet* each = deferred_.front(); each != nullptr; each = static_cast<const Packet*>(each->next)) {
+    sum += each->bytes.size();
+  }
+  return sum;
 }
 
 }  // namespace gasmeter::networks::ideal

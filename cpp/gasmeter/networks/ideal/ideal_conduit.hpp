@@ -8,8 +8,10 @@
 
 #include "gasmeter/conduit/conduit.hpp"
 #include "gasmeter/conduit/local_completions.hpp"
+#include "gasmeter/conduit/reserves_memory.hpp"
 #include "gasmeter/networks/ideal/ideal_network.hpp"
 #include "gasmeter/services/modelled_pins.hpp"
+#include "gasmeter/services/node_ams.hpp"
 
 namespace gasmeter::networks::ideal {
 
@@ -25,9 +27,11 @@ struct IdealOptions {
 
 // One rank's. Every message is one packet: header, arguments, payload; a Long's payload is copied to its destination
 // when it is polled. Lives no longer than the network; messages prepared and not committed are dropped with it.
-class IdealConduit final : public conduit::Conduit {
+class IdealConduit final : public conduit::Conduit, public conduit::ReservesMemory {
  public:
-  IdealConduit(IdealNetwork& network, sim::ModelHost host, Rank rank, const IdealOptions& options = {});
+  // `near`: boxes of the nodes, which carry messages for ranks of the own node; null: the NIC does, too.
+  IdealConduit(IdealNetwork& network, sim::ModelHost host, Rank rank, const IdealOptions& options = {},
+               services::AmBoxes* near = nullptr);
 
   [[nodiscard]] const conduit::Capabilities& capabilities() const override { return capabilities_; }
   void attach(std::span<std::byte> segment) override;
@@ -40,8 +44,10 @@ class IdealConduit final : public conduit::Conduit {
   Status pin(std::span<std::byte> memory, conduit::Pin& pinned) override;
   void unpin(conduit::Pin pinned) override;
   unsigned poll(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter) override;
+  [[nodiscard]] Bytes reserved_bytes() const override;
 
  private:
+  [[nodiscard]] bool is_near(Rank rank) const { return near_ && near_->reaches(rank); }
   [[nodiscard]] static Packet& prepared(const conduit::AmBuffer& buffer);
   [[nodiscard]] PacketHandle packet_of(const conduit::AmBuffer& buffer) const;
   [[nodiscard]] PacketHandle next_packet(conduit::PollFilter filter);
@@ -56,6 +62,7 @@ class IdealConduit final : public conduit::Conduit {
   conduit::Capabilities capabilities_;
   conduit::LocalCompletions local_done_;
   std::optional<services::ModelledPins> pins_;
+  std::optional<services::NodeAms> near_;
   PacketList deferred_;  // requests that arrived while only replies were wanted
 };
 

@@ -88,6 +88,8 @@ class IdealNic {
   [[nodiscard]] PacketHandle take();
 
   [[nodiscard]] const NicCounters& counters() const { return counters_; }
+  // Its slots, and packets that wait to be taken.
+  [[nodiscard]] Bytes reserved_bytes() const { return (leaving_.size() + waiting_) * kMaxPacketBytes; }
 
  private:
   friend class IdealNetwork;

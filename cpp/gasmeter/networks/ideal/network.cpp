@@ -41,10 +41,14 @@ conduit::Price price_of_generating(const Settings& settings) {
 class Modelled final : public ModelledNetwork {
  public:
   Modelled(sim::Engine& engine, const IdealParameters& parameters, const Settings& settings)
-      : engine_(engine), network_(engine, parameters, IdealEffects::from(settings)), settings_(settings) {}
+      : engine_(engine),
+        near_(engine.ranks()),
+        network_(engine, parameters, IdealEffects::from(settings)),
+        settings_(settings) {}
 
   std::unique_ptr<conduit::Conduit> make_conduit(sim::ModelHost host) override {
-    return std::make_unique<IdealConduit>(network_, host, host.rank(), conduit_options(settings_));
+    return std::make_unique<IdealConduit>(network_, host, host.rank(), conduit_options(settings_),
+                                          settings_.text("node_local") == "shared" ? &near_ : nullptr);
   }
   std::unique_ptr<Program> make_raw(Rank rank) override {
     return networks::make_raw(raw::programs(), {network_.nic(rank), engine_.host(rank), rank, engine_.ranks()},
@@ -62,6 +66,7 @@ class Modelled final : public ModelledNetwork {
 
  private:
   sim::Engine& engine_;
+  services::AmBoxes near_;  // outlive the bodies, which the network's end cancels
   IdealNetwork network_;
   const Settings& settings_;
 };
@@ -137,6 +142,7 @@ void register_ideal(Registry& registry) {
                      {"messages", "native"},
                      "puts are active messages that are answered, or done by the interface, which reads when they "
                      "leave"});
+  options.push_back(node_local_option("loop"));
   options.push_back(registration_option("what is sent out of memory outside the segment is registered, and kept so"));
   options.push_back(pinned_pages_option());
   ModelledEntry entry;
@@ -175,6 +181,9 @@ void register_ideal(Registry& registry) {
       {.family = "registration",
        .options = {{"registration", "cached"}, {"pinned_pages", "3"}},
        .trials = {{Trial::compared}, {Trial::third_refused}}},
+      {.family = "node-mates",
+       .options = {{"node_local", "shared"}},
+       .trials = {{Trial::compared}, {Trial::third_refused}, {Trial::many_refused, {{4, 1}}}}},
       {.family = "faults", .trials = {{Trial::many_refused, {{2, 2}, {5, 3, true}}}}},
       {.family = "faults-in-turn", .trials = {{Trial::each_refused}}},
       {.name = "native puts",

@@ -22,14 +22,6 @@ using conduit::OperationId;
 using conduit::PollFilter;
 using services::SendState;
 
-namespace {
-
-std::byte* aligned_memory(Bytes bytes, std::size_t alignment) {
-  return static_cast<std::byte*>(::operator new(std::max<Bytes>(bytes, 1), std::align_val_t{alignment}));
-}
-
-}  // namespace
-
 template <class H>
 MpiConduit<H>::MpiConduit(H host, services::TwoSidedService& service, Rank self, std::uint32_t ranks,
                           const MpiSettings& settings, RemoteWindow* window)
@@ -67,8 +59,8 @@ MpiConduit<H>::MpiConduit(H host, services::TwoSidedService& service, Rank self,
   apart_ = {NumberPool(outgoing_first_, apart), NumberPool(outgoing_first_ + apart, apart)};
   states_.resize(outgoing_first_);
   outgoing_.resize(2 * std::size_t{apart});
-  send_memory_.reset(aligned_memory(outgoing_first_ * message_bytes_, kAlignment));
-  receive_memory_.reset(aligned_memory(2 * receives_ * message_bytes_, kAlignment));
+  send_memory_ = aligned_memory(outgoing_first_ * message_bytes_);
+  receive_memory_ = aligned_memory(2 * receives_ * message_bytes_);
   incoming_first_ = 2 * receives_;
   incoming_slots_ = {NumberPool(incoming_first_, apart), NumberPool(incoming_first_ + apart, apart)};
   const std::uint32_t gets = std::min(settings_.most_gets, kMostApart - 1);
@@ -86,6 +78,12 @@ template <class H>
 MpiConduit<H>::~MpiConduit() = default;
 
 template <class H>
+auto MpiConduit<H>::aligned_memory(Bytes bytes) -> Memory {
+  auto* const memory = static_cast<std::byte*>(::operator new(std::max<Bytes>(bytes, 1), std::align_val_t{kAlignment}));
+  return Memory(memory, AlignedDelete{bytes});
+}
+
+template <class H>
 bool MpiConduit<H>::is_quiet() const {
   return under_way_ == 0 && listed_.empty() && done_.empty() && direct_ == 0;
 }
@@ -97,6 +95,13 @@ void MpiConduit<H>::add_to(conduit::Counts& counts) const {
   counts.add(Count::two_sided_messages, counters_.messages + counters_.apart + counters_.credit_messages);
   counts.add(Count::credits, counters_.credit_messages);
   counts.add(Count::direct, counters_.direct);
+}
+
+template <class H>
+Bytes MpiConduit<H>::reserved_bytes() const {
+  Bytes sum = send_memory_.get_deleter().bytes + receive_memory_.get_deleter().bytes + service_.reserved_bytes();
+  for (const Outgoing& each : outgoing_) sum += each.capacity;
+  return sum;
 }
 
 template <class H>

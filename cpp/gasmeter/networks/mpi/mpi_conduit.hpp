@@ -22,6 +22,7 @@
 #include "gasmeter/conduit/conduit.hpp"
 #include "gasmeter/conduit/counts.hpp"
 #include "gasmeter/conduit/local_completions.hpp"
+#include "gasmeter/conduit/reserves_memory.hpp"
 #include "gasmeter/networks/mpi/remote_window.hpp"
 #include "gasmeter/networks/mpi/wire.hpp"
 #include "gasmeter/services/two_sided_service.hpp"
@@ -55,7 +56,7 @@ struct MpiSettings {
 }
 
 template <class H>
-class MpiConduit final : public conduit::Conduit, public conduit::CountsItself {
+class MpiConduit final : public conduit::Conduit, public conduit::CountsItself, public conduit::ReservesMemory {
  public:
   // `window`: where puts and gets need no message; null: nowhere. Throws UsageError if the network allows too few sends
   // at a time.
@@ -93,6 +94,8 @@ class MpiConduit final : public conduit::Conduit, public conduit::CountsItself {
   };
   [[nodiscard]] const Counters& counters() const { return counters_; }
   void add_to(conduit::Counts& counts) const override;
+  // What it sends from and receives into, copies of what travels apart, and the service's.
+  [[nodiscard]] Bytes reserved_bytes() const override;
 
  private:
   static constexpr std::uint32_t kNone = 0xffffffffU;
@@ -145,10 +148,12 @@ class MpiConduit final : public conduit::Conduit, public conduit::CountsItself {
     std::uint32_t operation;
   };
   struct AlignedDelete {
+    Bytes bytes = 0;
     void operator()(std::byte* memory) const { ::operator delete(memory, std::align_val_t{kAlignment}); }
   };
   static constexpr std::size_t kAlignment = 64;
   using Memory = std::unique_ptr<std::byte, AlignedDelete>;
+  [[nodiscard]] static Memory aligned_memory(Bytes bytes);
 
   // What the network found while it was asked.
   class Found final : public services::TwoSidedService::Sink {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "gasmeter/networks/installation.hpp"
 #include "gasmeter/networks/mpi/raw_modelled/programs.hpp"
 
 namespace gasmeter::networks::mpi {
@@ -50,12 +51,7 @@ void OverMessages::serve(Rank rank) {
 }
 
 std::vector<OptionInfo> OverMessages::options() {
-  return {{"node_local",
-           "choice",
-           "shared",
-           "",
-           {"shared", "loop"},
-           "messages between ranks of one node: through its memory, or looped through its card"}};
+  return {node_local_option("shared", "messages")};
 }
 
 }  // namespace gasmeter::networks::mpi

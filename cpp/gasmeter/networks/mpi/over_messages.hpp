@@ -40,7 +40,7 @@ class OverMessages final : public ServiceRanks {
   ModelledNetwork& network_;
   services::MatchingParameters parameters_;
   const Settings& settings_;
-  services::NodeBoxes boxes_;
+  services::MessageBoxes boxes_;
   std::vector<Member> members_;
 };
 

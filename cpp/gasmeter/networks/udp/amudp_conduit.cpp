@@ -261,6 +261,21 @@ unsigned BasicAmudpConduit<Host>::poll(conduit::Delivery& sink, unsigned budget,
 }
 
 template <class Host>
+Bytes BasicAmudpConduit<Host>::reserved_bytes() const {
+  Bytes sum = service_.reserved_bytes();
+  for (const auto& reader : readers_) sum += reader->inbox.size();
+  for (const std::deque<Stored>* const queue : {&kept_requests_, &kept_replies_}) {
+    for (const Stored& each : *queue) sum += each.payload != nullptr ? each.view.size : 0;
+  }
+  for (const auto& peer : peers_) {
+    if (peer == nullptr) continue;
+    for (const Request& request : peer->requests) sum += request.datagram.room;
+    for (const Answer& answer : peer->answers) sum += answer.datagram.room;
+  }
+  return sum;
+}
+
+template <class Host>
 void BasicAmudpConduit<Host>::serve() {
   const Nesting guard(nesting_);
   for (const auto& reader : readers_) keep_all(*reader);

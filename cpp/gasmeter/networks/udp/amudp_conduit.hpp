@@ -18,6 +18,7 @@
 #include "gasmeter/conduit/conduit.hpp"
 #include "gasmeter/conduit/counts.hpp"
 #include "gasmeter/conduit/host.hpp"
+#include "gasmeter/conduit/reserves_memory.hpp"
 #include "gasmeter/networks/udp/amudp_message.hpp"
 #include "gasmeter/networks/udp/run_settings.hpp"
 #include "gasmeter/services/datagram_service.hpp"
@@ -28,7 +29,7 @@ using conduit::OperationId;
 
 // Over sockets or over a model of them, as BasicUdpConduit.
 template <class Host>
-class BasicAmudpConduit final : public conduit::Conduit, public conduit::CountsItself {
+class BasicAmudpConduit final : public conduit::Conduit, public conduit::CountsItself, public conduit::ReservesMemory {
  public:
   // `service` outlives the conduit and knows the ranks' addresses. `segment`: memory where peers' Longs may go. Throws
   // UsageError for more ranks than the header can name, or datagrams too small for any message.
@@ -55,6 +56,8 @@ class BasicAmudpConduit final : public conduit::Conduit, public conduit::CountsI
     counters_.add_to(counts);
     counts.add(conduit::Count::datagrams, counters_.sent);
   }
+  // Datagrams of requests and answers, of the peers it has, inboxes, messages that are kept, and the service's.
+  [[nodiscard]] Bytes reserved_bytes() const override;
   // Everything that this rank requested has been answered.
   [[nodiscard]] bool is_quiet() const { return outstanding_.empty(); }
 

@@ -75,6 +75,9 @@ class SendWindow {
   // `most_bytes`: on their way to this peer, so that its buffer does not overflow.
   SendWindow(std::uint64_t first_sequence, Bytes most_bytes);
 
+  // Its slots, with the heads of fragments.
+  [[nodiscard]] static constexpr Bytes reserved_bytes() { return kSlots * sizeof(Slot); }
+
   [[nodiscard]] bool has_free_slot() const { return next_ - first_ < kSlots; }
   // The next sequence number and its slot, queued to be sent.
   Slot& append(std::uint64_t& sequence);

@@ -104,6 +104,25 @@ typename BasicUdpConduit<Host>::Peer& BasicUdpConduit<Host>::peer(Rank rank) {
 }
 
 template <class Host>
+Bytes BasicUdpConduit<Host>::reserved_bytes() const {
+  Bytes sum = service_.reserved_bytes();
+  for (const auto& buffer : buffers_) sum += buffer->size();
+  for (const auto& reader : readers_) sum += reader != nullptr ? reader->inbox.size() : 0;
+  for (const std::deque<Stored>* const queue : {&stored_requests_, &stored_replies_}) {
+    for (const Stored& each : *queue) sum += kept_bytes(each.view.category, each.view.size);
+  }
+  for (const auto& peer : peers_) {
+    if (peer == nullptr) continue;
+    sum += SendWindow::reserved_bytes();
+    const auto copied = [](const auto& transfer) { return transfer->copy != nullptr ? transfer->head.total : 0; };
+    for (const auto& transfer : peer->transfers) sum += copied(transfer);
+    for (const auto& transfer : peer->travelling) sum += copied(transfer);
+    for (const auto& [number, incoming] : peer->incoming) sum += incoming.storage != nullptr ? incoming.head.total : 0;
+  }
+  return sum;
+}
+
+template <class Host>
 bool BasicUdpConduit<Host>::is_quiet() const {
   return std::all_of(active_.begin(), active_.end(),
                      [](const Peer* p) { return p->out.is_idle() && p->open == nullptr && p->transfers.empty(); });

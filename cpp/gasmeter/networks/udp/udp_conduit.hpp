@@ -21,6 +21,7 @@
 #include "gasmeter/conduit/conduit.hpp"
 #include "gasmeter/conduit/counts.hpp"
 #include "gasmeter/conduit/host.hpp"
+#include "gasmeter/conduit/reserves_memory.hpp"
 #include "gasmeter/networks/udp/receive_window.hpp"
 #include "gasmeter/networks/udp/request_credit.hpp"
 #include "gasmeter/networks/udp/run_settings.hpp"
@@ -35,7 +36,7 @@ inline constexpr SimTime kAcknowledgementDelay{100'000'000};  // 100 us
 
 // Over sockets or over a model of them: on a model host each step of the protocol pays its price, too.
 template <class Host>
-class BasicUdpConduit final : public conduit::Conduit, public conduit::CountsItself {
+class BasicUdpConduit final : public conduit::Conduit, public conduit::CountsItself, public conduit::ReservesMemory {
  public:
   // `service` outlives the conduit and knows the ranks' addresses. `segment`: memory that peers may put to and get
   // from. Throws UsageError for more ranks than the header can name, or datagrams too small for any message.
@@ -66,6 +67,8 @@ class BasicUdpConduit final : public conduit::Conduit, public conduit::CountsIts
     counters_.add_to(counts);
     counts.add(conduit::Count::datagrams, counters_.sent + counters_.acknowledgements);
   }
+  // Datagrams and windows of the peers it has, messages that are kept or put together, and the service's.
+  [[nodiscard]] Bytes reserved_bytes() const override;
   // Everything that this rank sent has been acknowledged.
   [[nodiscard]] bool is_quiet() const;
 

@@ -168,7 +168,7 @@ TEST_CASE("extoll_cancelled_and_shortened_messages_give_back_what_they_took") {
       AmBuffer more;
       CHECK(conduit.prepare(header_to(2, Category::long_message), nullptr, 8, 512, more) == Status::no_resource);
       for (const AmBuffer& buffer : far) conduit.cancel(buffer);
-      std::vector<AmBuffer> near(Inbox::kSlots);
+      std::vector<AmBuffer> near(services::kNodeSlots);
       for (AmBuffer& buffer : near) {
         CHECK(conduit.prepare(header_to(1, Category::medium), nullptr, 8, 512, buffer) == Status::ok);
       }
@@ -230,6 +230,42 @@ TEST_CASE("extoll_replies_only_leaves_requests_in_order_for_later") {
 
 TEST_CASE("extoll_packets_that_hold_no_header_are_refused") {
   CHECK_THROWS_WITH_AS(Job({}, {.velo_payload = 15}), "extoll: velo.payload of 15; the conduit needs 16", UsageError);
+}
+
+// ---- reserved memory: sums in conduit/README.md
+
+TEST_CASE("extoll_reserves_mailbox_notifications_buffers_and_a_box") {
+  constexpr Bytes kPort = 512 * Bytes{64} + 16 * Bytes{16};
+  constexpr Bytes kBuffers = 8 * Bytes{32768};
+  CHECK(Job({.ranks = 2}).conduits[0]->reserved_bytes() == kPort + kBuffers + 64 * 64);
+  CHECK(Job({.ranks = 2}, kRoomy, {.node_by_memory = false}).conduits[0]->reserved_bytes() == kPort + kBuffers);
+  CHECK(Job({.ranks = 2}, kRoomy, {.rma_puts = true, .node_by_memory = false}).conduits[0]->reserved_bytes() ==
+        kPort + kBuffers + 64 * 8);
+}
+
+TEST_CASE("extoll_reserves_what_waits_in_host_memory_while_it_waits") {
+  Job job({.ranks = 4});
+  const Bytes before = job.conduits[1]->reserved_bytes();
+  const std::vector<std::byte> payload = patterned(100, 3);
+  job.engine.start(Rank{0}, [&] {
+    CHECK(try_send(*job.conduits[0], header_to(1, Category::medium), {}, payload) == Status::ok);
+    CHECK(job.conduits[1]->reserved_bytes() == before + 8 + 64 + 1024);
+    CHECK(job.conduits[0]->reserved_bytes() == before);
+    // 147 packets, of which the card takes 16.
+    const std::vector<std::byte> large = patterned(kMostMedium, 4);
+    CHECK(try_send(*job.conduits[0], header_to(2, Category::medium), {}, large) == Status::ok);
+    CHECK(job.conduits[0]->reserved_bytes() == before + 8 + 64 + kMostMedium);
+    Sink sink;
+    wait(*job.conduits[0], job.host(0), sink, [&] { return job.conduits[0]->reserved_bytes() == before; });
+  });
+  for (const unsigned rank : {1U, 2U}) {
+    job.engine.start(Rank{rank}, [&, rank] {
+      Sink sink;
+      wait(*job.conduits[rank], job.host(rank), sink, [&] { return sink.messages == 1; });
+      CHECK(job.conduits[rank]->reserved_bytes() == before);
+    });
+  }
+  job.engine.run();
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ struct Messages : testing::World {
   Messages(std::uint64_t seed, bool strict, unsigned count)
       : Messages({.ranks = count, .topology = "mesh2d:2x2", .strict = strict},
                  {.mailbox_slots = seed % 2 == 0 ? 4U : 64U, .read_pointer_update = 2}, seed % 3 == 0) {}
-  services::NodeBoxes boxes;
+  services::MessageBoxes boxes;
   std::vector<std::unique_ptr<ExtollMessages>> devices;
   std::vector<std::unique_ptr<services::NodeMessages>> near;
   std::vector<std::unique_ptr<MatchedMessages>> ranks;

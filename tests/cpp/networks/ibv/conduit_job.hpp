@@ -12,13 +12,15 @@ namespace gasmeter::networks::ibv::testing {
 
 struct Job : World {
   explicit Job(const Shape& shape = {}, const IbvLimits& limits = {}, const IbvParameters& parameters = {},
-               Bytes bytes = 1U << 18U)
-      : World(shape, parameters, 64), segments(shape.ranks, std::vector<std::byte>(bytes)) {
+               Bytes bytes = 1U << 18U, bool node_by_memory = false)
+      : World(shape, parameters, 64), boxes(shape.ranks), segments(shape.ranks, std::vector<std::byte>(bytes)) {
     for (unsigned i = 0; i < shape.ranks; ++i) {
-      conduits.push_back(std::make_unique<IbvConduit>(context(i), host(i), shape.ranks, limits));
+      conduits.push_back(
+          std::make_unique<IbvConduit>(context(i), host(i), shape.ranks, limits, node_by_memory ? &boxes : nullptr));
       conduits[i]->attach(segments[i]);
     }
   }
+  services::AmBoxes boxes;
   std::vector<std::vector<std::byte>> segments;
   std::vector<std::unique_ptr<IbvConduit>> conduits;
 };

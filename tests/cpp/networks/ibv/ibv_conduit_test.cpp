@@ -420,5 +420,81 @@ TEST_CASE("ibv_conduit_misuse_is_named") {
   CHECK_THROWS_AS(Job({}, {.peer_requests = 1, .banked = 1}), UsageError);
 }
 
+// ---- ranks of a node
+
+TEST_CASE("ibv_short_by_node_memory_has_its_golden_time_and_meets_no_adapter") {
+  constexpr std::int64_t kBegin = 48 * 20'000;  // receives were posted
+  for (const bool strict : {false, true}) {
+    CAPTURE(strict);
+    Job job({.node_of = {0, 0}, .strict = strict}, {}, {}, 64, true);
+    job.engine.start(Rank{0}, [&] {
+      IbvConduit& conduit = *job.conduits[0];
+      AmBuffer buffer;
+      REQUIRE(conduit.prepare({Rank{1}, Category::short_message, false, 0, 0}, nullptr, 0, 0, buffer) == Status::ok);
+      REQUIRE(conduit.commit(buffer, {HandlerIndex{7}, 0, nullptr, {}}, OperationId{3}) == Status::ok);
+      CHECK(job.host(0).now().ps == kBegin + 40'000);
+      CHECK(conduit.credits(Rank{1}) == 12);
+      Sink sink([&](const AmView& message) {
+        CHECK_FALSE(message.is_request);
+        CHECK(job.host(0).now().ps == kBegin + 280'000);
+      });
+      while (sink.messages == 0) {
+        if (conduit.poll(sink, 16, PollFilter::everything) == 0) job.host(0).idle(kNever);
+      }
+      CHECK(sink.done == std::vector<OperationId>{OperationId{3}});
+      CHECK(job.context(0).counters().posted == 0);
+      // What is no message goes through the adapter.
+      CHECK(conduit.put(Rank{1}, job.segments[1].data(), job.segments[0].data(), 8, OperationId{4},
+                        conduit::kNoOperation) == Status::ok);
+      CHECK(job.context(0).counters().posted == 1);
+    });
+    job.engine.start(Rank{1}, [&] {
+      IbvConduit& conduit = *job.conduits[1];
+      Sink sink([&](const AmView& message) {
+        CHECK(message.source == Rank{0});
+        CHECK(job.host(1).now().ps == kBegin + 140'000);
+        AmBuffer buffer;
+        REQUIRE(conduit.prepare({Rank{0}, Category::short_message, true, 0, 0}, nullptr, 0, 0, buffer) == Status::ok);
+        REQUIRE(conduit.commit(buffer, {HandlerIndex{8}, 0, nullptr, {}}, conduit::kNoOperation) == Status::ok);
+      });
+      while (sink.messages == 0) {
+        if (conduit.poll(sink, 16, PollFilter::everything) == 0) job.host(1).idle(kNever);
+      }
+    });
+    job.engine.run();
+    CHECK(job.conduits[1]->hidden_replies() == 0);
+  }
+}
+
+// ---- reserved memory: sums in conduit/README.md
+
+TEST_CASE("ibv_reserves_buffers_and_queues_that_grow_with_ranks_until_the_limits_stop_them") {
+  const auto reserved = [](unsigned ranks) {
+    Job job({.ranks = ranks}, {}, {}, 64);
+    return job.conduits[0]->reserved_bytes();
+  };
+  constexpr Bytes kSends = 255 * Bytes{4112} + 48 * Bytes{65536} + 255 * Bytes{32};
+  CHECK(reserved(2) == kSends + 49 * (4112 + 32) + 50 * 16);
+  CHECK(reserved(4) == kSends + 97 * (4112 + 32) + 98 * 16);
+  CHECK(reserved(100) == kSends + 1281 * (4112 + 32) + 1282 * 16);
+  CHECK(reserved(120) == reserved(100));
+}
+
+TEST_CASE("ibv_reserves_send_queues_for_peers_that_it_has_and_a_box_for_node_mates") {
+  Job job({.node_of = {0, 0}}, {}, {}, 64, true);
+  const Bytes before = job.conduits[0]->reserved_bytes();
+  CHECK(before == Job({.node_of = {0, 0}}, {}, {}, 64).conduits[0]->reserved_bytes() + 64 * Bytes{64});
+  job.engine.start(Rank{0}, [&] {
+    CHECK(job.conduits[0]->put(Rank{1}, job.segments[1].data(), job.segments[0].data(), 8, OperationId{4},
+                               conduit::kNoOperation) == Status::ok);
+    AmBuffer buffer;
+    CHECK(job.conduits[0]->prepare({Rank{1}, Category::medium, false, 2, 0}, nullptr, 1, 100, buffer) == Status::ok);
+    CHECK(job.conduits[0]->reserved_bytes() == before + 24 * 64 + 100 + 8);
+    job.conduits[0]->cancel(buffer);
+    CHECK(job.conduits[0]->reserved_bytes() == before + 24 * 64);
+  });
+  job.engine.run();
+}
+
 }  // namespace
 }  // namespace gasmeter::networks::ibv

@@ -44,7 +44,7 @@ struct Messages : testing::World {
   Messages(std::uint64_t seed, bool strict, unsigned count)
       : Messages({.ranks = count, .topology = "crossbar:4", .strict = strict}, {.not_ready_timer = {2'000'000}},
                  seed % 2 == 0 ? kScarce : IbvMessageLimits{}, seed % 3 == 0) {}
-  services::NodeBoxes boxes;
+  services::MessageBoxes boxes;
   std::vector<std::unique_ptr<IbvMessages>> devices;
   std::vector<std::unique_ptr<services::NodeMessages>> near;
   std::vector<std::unique_ptr<MatchedMessages>> ranks;

@@ -28,15 +28,20 @@ using conduit::PollFilter;
 struct Job {
   explicit Job(unsigned ranks, bool strict = false, const IdealParameters& parameters = {},
                const IdealOptions& ways = {})
-      : engine(options(ranks, strict)), network(engine, parameters) {
-    for (unsigned i = 0; i < ranks; ++i) {
-      conduits.push_back(std::make_unique<IdealConduit>(network, engine.host(Rank{i}), Rank{i}, ways));
+      : Job(options(ranks, strict), parameters, ways, nullptr) {}
+  // All ranks on one node, their messages by its memory.
+  Job(unsigned ranks, bool strict, services::AmBoxes& near) : Job(options(ranks, strict, 1), {}, {}, &near) {}
+  Job(const sim::EngineOptions& of, const IdealParameters& parameters, const IdealOptions& ways,
+      services::AmBoxes* near)
+      : engine(of), network(engine, parameters) {
+    for (unsigned i = 0; i < of.ranks; ++i) {
+      conduits.push_back(std::make_unique<IdealConduit>(network, engine.host(Rank{i}), Rank{i}, ways, near));
     }
   }
-  static sim::EngineOptions options(unsigned ranks, bool strict) {
+  static sim::EngineOptions options(unsigned ranks, bool strict, unsigned nodes = 0) {
     sim::EngineOptions result;
     result.ranks = ranks;
-    result.nodes = ranks;
+    result.nodes = nodes != 0 ? nodes : ranks;
     result.prices = ideal_prices();
     result.strict = strict;
     return result;
@@ -382,6 +387,100 @@ TEST_CASE("ideal_native_put_is_complete_at_either_side_in_its_golden_time") {
   CHECK(times_of_put(100, conduit::kAtReturn) == PutTimes{220'000, 0, 2'440'000});
   CHECK(times_of_put(100, OperationId{2}, 2) == PutTimes{600'000, 1'070'000, 3'070'000});
   CHECK(times_of_put(100, OperationId{2}, 2, true) == times_of_put(100, OperationId{2}, 2));
+}
+
+// ---- between ranks of a node, by its memory
+
+TEST_CASE("short_round_trip_by_node_memory_has_its_golden_time") {
+  for (const bool strict : {false, true}) {
+    CAPTURE(strict);
+    services::AmBoxes boxes(2);
+    Job job(2, strict, boxes);
+    job.engine.start(Rank{0}, [&] {
+      sim::ModelHost host = job.engine.host(Rank{0});
+      CHECK(try_send(*job.conduits[0], header_to(1, Category::short_message)) == Status::ok);
+      CHECK(host.now().ps == 40'000);
+      Sink sink([&](const AmView& message) { CHECK_FALSE(message.is_request); });
+      wait(*job.conduits[0], host, sink, [&] { return sink.messages == 1; });
+      CHECK(host.now().ps == 280'000);
+    });
+    job.engine.start(Rank{1}, [&] {
+      sim::ModelHost host = job.engine.host(Rank{1});
+      Sink sink([&](const AmView& message) {
+        CHECK(host.now().ps == 140'000);
+        CHECK(message.source == Rank{0});
+        CHECK(message.handler == HandlerIndex{7});
+        CHECK(try_send(*job.conduits[1], header_to(0, Category::short_message, 0, true)) == Status::ok);
+      });
+      wait(*job.conduits[1], host, sink, [&] { return sink.messages == 1; });
+    });
+    job.engine.run();
+    CHECK(job.network.nic(Rank{0}).counters().sent == 0);
+  }
+}
+
+TEST_CASE("payloads_by_node_memory_arrive_in_their_golden_time") {
+  for (const Category category : {Category::medium, Category::long_message}) {
+    const bool is_long = category == Category::long_message;
+    CAPTURE(is_long);
+    services::AmBoxes boxes(2);
+    Job job(2, false, boxes);
+    const std::array<std::byte, 100> payload = hundred_bytes();
+    std::array<std::byte, 100> there{};
+    job.engine.start(Rank{0}, [&] {
+      sim::ModelHost host = job.engine.host(Rank{0});
+      AmBuffer buffer;
+      REQUIRE(job.conduits[0]->prepare(header_to(1, category, 1), nullptr, 1, 4096, buffer) == Status::ok);
+      CHECK(buffer.size == 4096);
+      host.copy(buffer.data, payload.data(), payload.size());  // as core does
+      const std::array<std::int32_t, 1> arguments{-5};
+      CHECK(job.conduits[0]->commit(buffer, {HandlerIndex{7}, payload.size(), there.data(), arguments},
+                                    OperationId{3}) == Status::ok);
+      CHECK(host.now().ps == (is_long ? 80'000 : 60'000));
+      Sink sink;
+      CHECK(job.conduits[0]->poll(sink, 16, PollFilter::everything) == 1);
+      CHECK(sink.done == std::vector<OperationId>{OperationId{3}});
+    });
+    job.engine.start(Rank{1}, [&] {
+      sim::ModelHost host = job.engine.host(Rank{1});
+      Sink sink([&](const AmView& message) {
+        CHECK(host.now().ps == (is_long ? 180'000 : 160'000));
+        CHECK(message.category == category);
+        REQUIRE(message.arguments.size() == 1);
+        CHECK(message.arguments[0] == -5);
+        REQUIRE(message.size == payload.size());
+        CHECK((message.payload == there.data()) == is_long);
+        CHECK(std::memcmp(message.payload, payload.data(), payload.size()) == 0);
+      });
+      wait(*job.conduits[1], host, sink, [&] { return sink.messages == 1; });
+    });
+    job.engine.run();
+  }
+}
+
+TEST_CASE("send_slots_what_waits_and_a_box_are_reserved") {
+  Job alone(2);
+  CHECK(alone.conduits[0]->reserved_bytes() == 16 * 4224);
+  services::AmBoxes boxes(2);
+  Job near(2, false, boxes);
+  CHECK(near.conduits[0]->reserved_bytes() == 16 * 4224 + 64 * 64);
+  alone.engine.start(Rank{0}, [&] {
+    for (int i = 0; i < 3; ++i) {
+      CHECK(try_send(*alone.conduits[0], header_to(1, Category::short_message)) == Status::ok);
+    }
+  });
+  alone.engine.start(Rank{1}, [&] {
+    const auto reserved = [&] { return alone.conduits[1]->reserved_bytes(); };
+    sim::ModelHost host = alone.engine.host(Rank{1});
+    while (host.now().ps < 10'000'000) host.idle(SimTime{10'000'000});
+    CHECK(reserved() == (16 + 3) * 4224);
+    Sink sink;
+    CHECK(alone.conduits[1]->poll(sink, 16, PollFilter::replies_only) == 0);
+    CHECK(reserved() == (16 + 3) * 4224);  // laid aside
+    CHECK(alone.conduits[1]->poll(sink, 16, PollFilter::everything) == 3);
+    CHECK(reserved() == 16 * 4224);
+  });
+  alone.engine.run();
 }
 
 }  // namespace
