@@ -134,6 +134,10 @@ void IdealConduit::unpin(conduit::Pin pinned) {
   pins_ ? pins_->unpin(pinned) : Conduit::unpin(pinned);
 }
 
+void IdealConduit::forget(std::span<const std::byte> memory) {
+  if (pins_) pins_->forget(memory);
+}
+
 void IdealConduit::cancel(const AmBuffer& buffer) {
   nic_.cancel(packet_of(buffer));
 }
