@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "gasmeter/conduit/conduit.hpp"
 #include "gasmeter/core/endpoint.hpp"
 #include "support/effort.hpp"
 #include "support/pattern.hpp"
@@ -44,6 +45,8 @@ class Member {
 
   core::Endpoint<H>& endpoint;
   std::mt19937_64 random;
+  // Where a case may ask it for what no endpoint offers; null: nowhere.
+  conduit::Conduit* conduit = nullptr;
   // What a rank does for its peers while it waits without polling; on most networks nothing.
   std::function<void()> meanwhile;
 

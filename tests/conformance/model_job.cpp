@@ -107,6 +107,7 @@ Outcome ModelJob::run(const Case<sim::ModelHost>& test) {
   try {
     world.run([&](core::Endpoint<sim::ModelHost>& endpoint) {
       Member<sim::ModelHost> member(endpoint, findings, board);
+      member.conduit = faults[member.self()];
       member.meanwhile = [&world, rank = endpoint.rank()] { world.installation().serve(rank); };
       test.body(member);
       outcome.clocks_ps[member.self()] = endpoint.host().now().ps;

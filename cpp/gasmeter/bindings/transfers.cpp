@@ -58,6 +58,12 @@ class Blocking : public Transfer {
   PyObject* result(PyObject*) override { return outcome(core::is_immediate(flags_), taken_); }
 
  protected:
+  // Of a word, which lies in here and goes with it.
+  void run_word(Endpoint& endpoint) {
+    Blocking::run(endpoint);
+    endpoint.any().forget({static_cast<const std::byte*>(memory_), bytes_});
+  }
+
   bool taken_ = false;
 };
 
@@ -101,6 +107,7 @@ class PutValue final : public Blocking {
     memory_ = &value_;
     bytes_ = sizeof value_;
   }
+  void run(Endpoint& endpoint) override { run_word(endpoint); }
 
  private:
   std::int64_t value_;
@@ -113,6 +120,7 @@ class GetValue final : public Blocking {
     memory_ = &value_;
     bytes_ = sizeof value_;
   }
+  void run(Endpoint& endpoint) override { run_word(endpoint); }
   PyObject* result(PyObject*) override { return taken_ ? PyLong_FromLongLong(value_) : Py_NewRef(Py_None); }
 
  private:
@@ -156,6 +164,16 @@ class Implicit final : public Transfer {
   bool taken_ = false;
 };
 
+class Forget final : public Call {
+ public:
+  explicit Forget(const Arguments& arguments) : buffer_(arguments.call, arguments[0], Access::read) {}
+  void run(Endpoint& endpoint) override { endpoint.any().forget({buffer_.data(), buffer_.size()}); }
+  PyObject* result(PyObject*) override { return Py_NewRef(Py_None); }
+
+ private:
+  Buffer buffer_;
+};
+
 // ---- the quick methods
 
 PyObject* put(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* names);
@@ -171,6 +189,7 @@ constexpr Parameter kWordOffset = integer_parameter("offset",
 constexpr Parameter kValue = integer_parameter("value", "-2^63 to 2^63-1, in the machine's byte order.");
 constexpr Parameter kData = buffer_parameter("data", "Contiguous memory of any type; all its bytes are copied.");
 constexpr Parameter kInto = buffer_parameter("into", "Contiguous writable memory to fill.");
+constexpr Parameter kGone = buffer_parameter("memory", "Contiguous memory outside the segments, of any type.");
 constexpr Parameter kSizeOrInto{.name = "into",
                                 .type = "int or buffer",
                                 .annotation = "SupportsIndex",
@@ -241,6 +260,10 @@ constexpr Operation kTransfers[] = {
      .summary = "Begin a `get` into memory that `wait_nbi`, or the access region it is in, waits for.",
      .result = kWhetherBegun,
      .parse = &make_call<Implicit, false>},
+    {.name = "forget",
+     .parameters = kParameters<kGone>,
+     .summary = "Say that memory goes which was put from or got into: no network takes what lies there next for it.",
+     .parse = &make_call<Forget>},
 };
 
 // Eight bytes are a store where the compiler knows that they are eight.

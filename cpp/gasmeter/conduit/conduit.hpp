@@ -78,6 +78,10 @@ class Conduit {
   // Nothing that names the memory may be under way. Costs deregistration at once or, where the conduit keeps a cache,
   // when a later pin() needs the room.
   virtual void unpin(Pin pinned);
+  // This rank's `memory`, outside the segment, has been freed or mapped anew: what has its addresses next is other
+  // memory, of which a cache of registrations may not say that it is registered. Nothing that names it may be under
+  // way.
+  virtual void forget(std::span<const std::byte> /*memory*/) {}
 
   // Hands at most `budget` arrivals and completions to the sink; returns how many.
   virtual unsigned poll(Delivery& sink, unsigned budget, PollFilter filter) = 0;

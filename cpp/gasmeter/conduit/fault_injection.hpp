@@ -59,6 +59,7 @@ class FaultInjectingConduit final : public Conduit {
   Status atomic(Rank peer, const RemoteAtomic& atomic, OperationId root) override;
   Status pin(std::span<std::byte> memory, Pin& pinned) override;
   void unpin(Pin pinned) override { inner_.unpin(pinned); }
+  void forget(std::span<const std::byte> memory) override { inner_.forget(memory); }
   unsigned poll(Delivery& sink, unsigned budget, PollFilter filter) override;
   // After an injected failure nothing will arrive that ends a wait for the resource: the wait has to end by itself.
   [[nodiscard]] SimTime next_deadline() const override;

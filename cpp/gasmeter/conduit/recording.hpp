@@ -102,6 +102,7 @@ class RecordingConduit final : public Conduit {
   Status atomic(Rank peer, const RemoteAtomic& atomic, OperationId root) override;
   Status pin(std::span<std::byte> memory, Pin& pinned) override { return inner_.pin(memory, pinned); }
   void unpin(Pin pinned) override { inner_.unpin(pinned); }
+  void forget(std::span<const std::byte> memory) override { inner_.forget(memory); }
   unsigned poll(Delivery& sink, unsigned budget, PollFilter filter) override;
   [[nodiscard]] SimTime next_deadline() const override { return inner_.next_deadline(); }
 

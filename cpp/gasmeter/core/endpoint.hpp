@@ -297,6 +297,15 @@ class Endpoint final : private conduit::Delivery {
   // the core makes it longer; where a conduit's handlers run by interrupt, a message that comes is handled at once, in
   // between. Not from handlers.
   void compute(SimTime work);
+  // This rank's `memory`, outside the segments, goes: it is freed, or mapped anew. Who has put from it or got into it
+  // says so, or a network that remembers what it has registered takes whatever lies there next for it. Nothing that
+  // names it may be under way. Real networks and those without such a memory do nothing.
+  void forget(std::span<const std::byte> memory) {
+    check_call("forget");
+    if (conduit_ == nullptr) return;
+    const std::lock_guard guard(conduit_lock_);
+    conduit_->forget(memory);
+  }
   // Polls until done() holds. Virtual time jumps to the next arrival and pays for the polls in between.
   template <class Done>
   GASMETER_INLINE void wait_until(Done&& done) {

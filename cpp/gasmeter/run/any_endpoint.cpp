@@ -123,6 +123,7 @@ class EndpointOf final : public AnyEndpoint {
 
   unsigned poll() override { return core_.poll(); }
   void compute(SimTime work) override { core_.compute(work); }
+  void forget(std::span<const std::byte> memory) override { core_.forget(memory); }
   void barrier() override { core_.barrier(); }
 
   void spend([[maybe_unused]] SimTime time) override {

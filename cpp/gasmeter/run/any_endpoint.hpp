@@ -126,6 +126,7 @@ class AnyEndpoint {
 
   virtual unsigned poll() = 0;
   virtual void compute(SimTime work) = 0;
+  virtual void forget(std::span<const std::byte> memory) = 0;
   template <class Done>
   void wait_until(Done done) {
     wait_for([](void* asked) { return (*static_cast<Done*>(asked))(); }, &done);

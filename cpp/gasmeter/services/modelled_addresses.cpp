@@ -60,6 +60,7 @@ std::uint64_t ModelledAddresses::at(const void* memory, Bytes bytes) {
 
 std::vector<ModelledAddresses::Range> ModelledAddresses::forget(std::span<const std::byte> memory) {
   std::vector<Range> gone;
+  if (memory.empty()) return gone;
   const std::uintptr_t begin = number_of(memory.data());
   for (auto each = first_behind(begin); each != objects_.end() && each->first < begin + memory.size();) {
     gone.push_back({each->second.address, each->second.end - each->first});

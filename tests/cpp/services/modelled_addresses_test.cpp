@@ -64,6 +64,7 @@ TEST_CASE("freed_memory_is_of_another_object") {
   (void)addresses.at(real(9'000), 100);
   CHECK(addresses.forget({real(1'050), 4'000}) ==
         std::vector<ModelledAddresses::Range>{{kFirst, 100}, {kFirst + kTib, 100}});
+  CHECK(addresses.forget({real(9'050), 0}).empty());  // nothing has no place
   CHECK(addresses.at(real(1'020), 10) == kFirst + 3 * kTib);
   CHECK(addresses.at(real(9'010), 10) == kFirst + 2 * kTib + 10);
 }

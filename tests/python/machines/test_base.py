@@ -182,7 +182,8 @@ def test_no_machine_file_is_a_copy_of_another():
         ),
         (
             'network = "ideal"\nhosts = "l5530"\nsummary = "s"',
-            "machine file m.toml: host.nic_post, host.nic_take, nic.latency, nic.gap, nic.bandwidth, nic.send_slots,"
+            "machine file m.toml: host.nic_post, host.nic_take, host.registration, host.registration_per_page,"
+            " host.deregistration, host.deregistration_per_page, nic.latency, nic.gap, nic.bandwidth, nic.send_slots,"
             " nic.reply_slots missing; allowed: every parameter of network ideal",
         ),
     ],

@@ -293,3 +293,43 @@ def test_what_comes_while_a_rank_computes_costs_it_what_the_conduit_says(options
         return took
 
     assert gm.launch(program, conduit="ideal", ranks=2, options=options)[1] == computed
+
+
+def test_memory_that_goes_is_not_taken_for_what_lies_there_next():
+    def program(ep):
+        if ep.rank == 1:
+            yield ep.barrier()
+            return []
+        took = []
+        place = bytearray(100)
+        for goes in (False, True, False):
+            begin = ep.now_ns()
+            event = yield ep.put_nb(1, 0, place)
+            took.append(ep.now_ns() - begin)
+            yield event
+            if goes:
+                begin = ep.now_ns()
+                yield ep.forget(memoryview(place)[10:20])
+                took.append(ep.now_ns() - begin)
+        yield ep.barrier()
+        return took
+
+    options = {"put": "native", "registration": "cached"}
+    took = gm.launch(program, conduit="ideal", ranks=2, options=options)[0]
+    assert took == pytest.approx([1404.8, 200, 602.4, 1404.8])  # registered, a hit, undone, registered anew
+
+
+def test_words_that_a_call_holds_go_with_it():
+    def program(ep):
+        took = []
+        for value in range(3):
+            begin = ep.now_ns()
+            yield ep.put_value(1 - ep.rank, 0, value)
+            took.append(ep.now_ns() - begin)
+        yield ep.barrier()
+        return took
+
+    options = {"put": "native", "registration": "cached", "sync": "strict"}
+    took = gm.launch(program, conduit="ideal", ranks=2, options=options)
+    assert all(time > 1404.8 + 602.4 for rank in took for time in rank)
+    assert took == gm.launch(program, conduit="ideal", ranks=2, options={**options, "sync": "lazy"})

@@ -42,6 +42,13 @@ class Background final : public conduit::Conduit {
   Status atomic(Rank peer, const conduit::RemoteAtomic& atomic, conduit::OperationId root) override {
     return inner_->atomic(peer, atomic, root);
   }
+  Status pin(std::span<std::byte> memory, conduit::Pin& pinned) override {
+    return inner_ != nullptr ? inner_->pin(memory, pinned) : Conduit::pin(memory, pinned);
+  }
+  void unpin(conduit::Pin pinned) override { inner_ != nullptr ? inner_->unpin(pinned) : Conduit::unpin(pinned); }
+  void forget(std::span<const std::byte> memory) override {
+    if (inner_ != nullptr) inner_->forget(memory);
+  }
   unsigned poll(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter) override {
     unsigned handled = inner_ != nullptr ? inner_->poll(sink, budget, filter) : 0;
     if (filter == conduit::PollFilter::everything) handled += step_(context_);

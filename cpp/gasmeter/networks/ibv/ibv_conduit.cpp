@@ -144,6 +144,10 @@ void IbvConduit::unpin(conduit::Pin pinned) {
   pinned_[which] = {};
 }
 
+void IbvConduit::forget(std::span<const std::byte> memory) {
+  pins_.forget(memory);
+}
+
 // ---- what a message takes
 
 bool IbvConduit::has_room(Rank peer, unsigned sends, bool large, bool is_reply) const {

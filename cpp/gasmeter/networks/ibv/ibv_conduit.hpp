@@ -55,6 +55,7 @@ class IbvConduit final : public conduit::Conduit, public conduit::ReservesMemory
   Status atomic(Rank peer, const conduit::RemoteAtomic& atomic, conduit::OperationId root) override;
   Status pin(std::span<std::byte> memory, conduit::Pin& pinned) override;
   void unpin(conduit::Pin pinned) override;
+  void forget(std::span<const std::byte> memory) override;
   unsigned poll(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter) override;
   [[nodiscard]] Bytes reserved_bytes() const override;
 

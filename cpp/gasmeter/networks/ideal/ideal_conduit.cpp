@@ -143,6 +143,10 @@ void IdealConduit::unpin(conduit::Pin pinned) {
   pins_ ? pins_->unpin(pinned) : Conduit::unpin(pinned);
 }
 
+void IdealConduit::forget(std::span<const std::byte> memory) {
+  if (pins_) pins_->forget(memory);
+}
+
 void IdealConduit::cancel(const AmBuffer& buffer) {
   if (is_near(buffer.header.peer)) {
     near_->cancel(buffer);

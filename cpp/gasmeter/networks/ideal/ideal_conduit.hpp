@@ -43,6 +43,7 @@ class IdealConduit final : public conduit::Conduit, public conduit::ReservesMemo
              conduit::OperationId local) override;
   Status pin(std::span<std::byte> memory, conduit::Pin& pinned) override;
   void unpin(conduit::Pin pinned) override;
+  void forget(std::span<const std::byte> memory) override;
   unsigned poll(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter) override;
   [[nodiscard]] Bytes reserved_bytes() const override;
 

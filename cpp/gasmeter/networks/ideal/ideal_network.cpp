@@ -15,16 +15,6 @@ namespace gasmeter::networks::ideal {
 using conduit::PrivatePrice;
 using conduit::SharedPrice;
 
-namespace {
-
-// Of the option `registration`; no machine has it. By whole pages: 204.8 ns for each, half of it to undo.
-void add_registration(conduit::HostPrices& prices) {
-  prices[SharedPrice::registration] = {{1'000'000}, 50'000};
-  prices[SharedPrice::deregistration] = {{500'000}, 25'000};
-}
-
-}  // namespace
-
 conduit::HostPrices with_piece_prices(conduit::HostPrices prices, const bench::Settings& settings) {
   const auto time = [&settings](const char* name) { return time_option(settings, name, 6); };
   conduit::add_piece_prices(prices,
@@ -44,7 +34,9 @@ conduit::HostPrices ideal_prices() {
   prices[SharedPrice::nic_post].fixed = {200'000};
   prices[SharedPrice::nic_take].fixed = {200'000};
   prices.copy = {{10'000}, 100'000};  // 10 GB/s
-  add_registration(prices);
+  // By whole pages: 204.8 ns for each, half of it to undo.
+  prices[SharedPrice::registration] = {{1'000'000}, 50'000};
+  prices[SharedPrice::deregistration] = {{500'000}, 25'000};
   return prices;
 }
 
@@ -52,7 +44,9 @@ conduit::HostPrices ideal_prices(conduit::MachineValues& machine) {
   conduit::HostPrices prices = conduit::core_prices(machine);
   prices[SharedPrice::nic_post].fixed = machine.time("host.nic_post");
   prices[SharedPrice::nic_take].fixed = machine.time("host.nic_take");
-  add_registration(prices);
+  prices[SharedPrice::registration] = conduit::page_price(machine, "host.registration", "host.registration_per_page");
+  prices[SharedPrice::deregistration] =
+      conduit::page_price(machine, "host.deregistration", "host.deregistration_per_page");
   return prices;
 }
 

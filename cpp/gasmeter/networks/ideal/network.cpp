@@ -163,6 +163,10 @@ void register_ideal(Registry& registry) {
       {"host.line_transfer", "time", "loading a cache line that another rank wrote"},
       {"host.nic_post", "time", "handing one packet to the network (LogGP's o of the sender)"},
       {"host.nic_take", "time", "taking one packet from the network (LogGP's o of the receiver)"},
+      {"host.registration", "time", "registering memory with the network, whatever its length"},
+      {"host.registration_per_page", "time", "registering memory with the network, for each page"},
+      {"host.deregistration", "time", "undoing that, whatever its length"},
+      {"host.deregistration_per_page", "time", "undoing that, for each page"},
   };
   const std::vector<ParameterInfo> nic = {
       {"nic.latency", "time", "from the last byte's leaving to its arrival (L)"},

@@ -92,6 +92,20 @@ TEST_CASE("ibv_pinned_memory_is_reached_straight_whatever_the_option") {
   job.engine.run();
 }
 
+TEST_CASE("ibv_memory_that_was_freed_is_registered_anew") {
+  Job job({.registration = kRegistration}, {.pins_outside = true});
+  std::vector<std::byte> outside(8'192);
+  job.engine.start(Rank{0}, [&] {
+    const std::int64_t first = put_time(job, outside.data(), outside.size());
+    const SimTime begin = job.host(0).now();
+    job.conduits[0]->forget(outside);
+    CHECK((job.host(0).now() - begin).ps == 500'000);  // undone at once
+    CHECK(put_time(job, outside.data(), outside.size()) == first);
+    CHECK(job.conduits[0]->registrations().hits == 0);
+  });
+  job.engine.run();
+}
+
 // Where each rank ends, and what its cache did: `shift` moves all memory outside segments.
 struct End {
   std::int64_t at;

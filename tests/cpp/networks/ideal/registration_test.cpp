@@ -122,6 +122,25 @@ TEST_CASE("what_is_pinned_stays_so_and_leaves_others_no_room") {
   });
 }
 
+// What lies where freed memory was is not taken for it, whoever asks.
+TEST_CASE("memory_that_was_freed_is_registered_anew") {
+  Sender job(PinLimits{});
+  conduit::FaultInjectingConduit outer(job.conduit, conduit::FaultPlan::none());
+  const std::vector<std::byte> place(100);
+  job.run([&] {
+    CHECK(job.send(place) == Status::ok);
+    CHECK(job.now() == 1'444'800);
+    outer.forget({place.data() + 20, 10});
+    CHECK(job.now() == 1'444'800 + 602'400);
+    CHECK(job.send(place) == Status::ok);
+    CHECK(job.now() == 2'047'200 + 1'444'800);
+    outer.forget({place.data(), 0});
+    outer.forget(job.segment);  // always is registered
+    CHECK(job.send(place) == Status::ok);
+    CHECK(job.now() == 3'492'000 + 240'000);
+  });
+}
+
 TEST_CASE("refusals_by_plan_pin_nothing") {
   Sender job(PinLimits{});
   conduit::FaultInjectingConduit faulty(job.conduit, conduit::FaultPlan::once(1));
