@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from gasmeter.catalogue import declared
+from gasmeter.catalogue import Parameter, declared
 from gasmeter.errors import UsageError, unknown
 from gasmeter.machines import hardware
 from gasmeter.units import QUANTITIES, parse_quantity, quantity_text
@@ -178,8 +178,9 @@ class Machine:
                 raise UsageError(f"{key} of machine {self.name} is given twice; allowed: once", str(value))
             wanted[key] = _override(known[key], value, f"{key} of machine {self.name}")
         now = {**said, **wanted}
-        order = [parameter.key for parameter in declared().networks[self.network].parameters]
-        return replace(self, numbers=tuple(now[key] for key in order if key in now and now[key] != unsaid.get(key)))
+        place = {parameter.key: number for number, parameter in enumerate(_parameters(self.network))}
+        kept = [number for key, number in now.items() if number != unsaid.get(key)]
+        return replace(self, numbers=tuple(sorted(kept, key=lambda number: place.get(number.key, 0))))
 
     def overrides(self) -> dict[str, str]:
         """Return what differs from the machine's file.
@@ -276,11 +277,16 @@ class Machine:
         return hardware.tainted_by(name for number in numbers for name in number.hardware)
 
 
+def _parameters(network: str) -> tuple[Parameter, ...]:
+    found = declared().networks.get(network)
+    return found.parameters if found else ()
+
+
 def _unsaid(network: str) -> dict[str, Number]:
     """Return a network's optional parameters as a machine has them that says nothing of them."""
     return {
         parameter.key: Number(parameter.key, parameter.kind, "nothing", 0.0, "no such cost", "high")
-        for parameter in declared().networks[network].parameters
+        for parameter in _parameters(network)
         if parameter.optional
     }
 
