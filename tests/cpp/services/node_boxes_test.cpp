@@ -137,7 +137,7 @@ Outcome random_program(std::uint32_t seed, bool strict, unsigned threads) {
         const Rank to{first + (rank + left) % kOfNode};
         if (left != kOfEach && boxes.reserve(host, to)) {
           idle = false;
-          for (unsigned i = random() % 200; i != 0; --i) host.charge(PrivatePrice::call);
+          for (std::uint64_t i = random() % 200; i != 0; --i) host.charge(PrivatePrice::call);
           if (random() % 4 == 0) {
             boxes.cancel(host, to);
           } else {
