@@ -111,18 +111,18 @@ TEST_CASE("exchange_ends_with_what_it_was_told_to_end_with") {
 }
 
 TEST_CASE("barrier_at_the_end_loses_no_message_of_sleeping_receivers") {
-  for (const char* const op : {"static", "dynamic", "compare"}) {
-    for (const std::uint32_t ranks : {2U, 3U, 5U}) {
-      CAPTURE(op);
-      CAPTURE(ranks);
-      const Options many{{"messages", "200"}, {"sleep", "20"}, {"finish", "barrier"}};
-      Trial trial{.request = asked("immediate", op, 0, many, "ideal", ranks), .iterations = 3};
-      for (const Verification& found : {try_modelled(trial), try_on_threads(trial, trial.request.kernel->make_real)}) {
-        CHECK(found.checked > 0);
-        CHECK(found.errors == 0);
-      }
-    }
+  const Options few{{"messages", "64"}, {"sleep", "20"}, {"finish", "barrier"}};
+  for (const std::uint32_t ranks : {2U, 5U}) {
+    CAPTURE(ranks);
+    const Trial trial{.request = asked("immediate", "compare", 0, few, "ideal", ranks), .iterations = 1};
+    const Verification found = try_modelled(trial);
+    CHECK(found.checked > 0);
+    CHECK(found.errors == 0);
   }
+  const Trial trial{.request = asked("immediate", "compare", 0, few, "ideal", 3), .iterations = 1};
+  const Verification found = try_on_threads(trial, trial.request.kernel->make_real);
+  CHECK(found.checked > 0);
+  CHECK(found.errors == 0);
 }
 
 TEST_CASE("word_of_32_bits_takes_what_the_sum_says_and_fewer_bytes") {
