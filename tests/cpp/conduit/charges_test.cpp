@@ -63,6 +63,9 @@ TEST_CASE("keys_of_a_host_are_unused_until_something_is_charged_by_them") {
   charges.add(SharedPrice::registration);
   CHECK(gone() == std::vector<std::string>{"host.registration", "host.registration_per_page"});
   charges = {};
+  charges.add(SharedPrice::deregistration);
+  CHECK(gone() == std::vector<std::string>{"host.system_call"});
+  charges = {};
   charges.add_copy();
   charges.add_memory();
   CHECK(gone() == std::vector<std::string>{"host.copy_start", "host.copy_bandwidth", "host.memory_bandwidth"});

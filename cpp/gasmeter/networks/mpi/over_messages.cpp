@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "gasmeter/networks/installation.hpp"
 #include "gasmeter/networks/mpi/raw_modelled/programs.hpp"
 
 namespace gasmeter::networks::mpi {
@@ -21,7 +22,8 @@ services::MatchedMessages& OverMessages::add(Rank rank) {
   if (settings_.text("node_local") == "shared") {
     member.near = std::make_unique<services::NodeMessages>(boxes_, host);
   }
-  member.messages = std::make_unique<services::MatchedMessages>(host, *member.network, member.near.get(), parameters_);
+  member.messages = std::make_unique<services::MatchedMessages>(host, *member.network, member.near.get(), parameters_,
+                                                                settings_.text("registration") == "cached");
   return *member.messages;
 }
 
@@ -55,7 +57,8 @@ std::vector<OptionInfo> OverMessages::options() {
            "shared",
            "",
            {"shared", "loop"},
-           "messages between ranks of one node: through its memory, or looped through its card"}};
+           "messages between ranks of one node: through its memory, or looped through its card"},
+          registration_option("memory of long messages stays registered where it has been once, at no limit")};
 }
 
 }  // namespace gasmeter::networks::mpi
