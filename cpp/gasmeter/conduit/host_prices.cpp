@@ -45,6 +45,7 @@ HostPrices host_prices(MachineValues& machine) {
   prices[SharedPrice::lock].fixed = machine.time("host.lock");
   prices[PrivatePrice::own_lock] = prices[SharedPrice::lock];
   prices[SharedPrice::registration] = page_price(machine, "host.registration", "host.registration_per_page");
+  prices[SharedPrice::deregistration] = prices[PrivatePrice::system_call];
   prices.memory_per_byte_fs = machine.per_byte_fs("host.memory_bandwidth");
   return prices;
 }
@@ -63,7 +64,7 @@ std::vector<std::string> uncharged_host_keys(const Charges& charges) {
   unless(updates, {"host.update"});
   unless(charges.has_cached(), {"host.update_in_cache"});
   unless(updates || charges.has_cached(), {"host.cache"});  // which of the two it is
-  unless(charges.has(PrivatePrice::system_call), {"host.system_call"});
+  unless(charges.has(PrivatePrice::system_call) || charges.has(SharedPrice::deregistration), {"host.system_call"});
   unless(charges.has(SharedPrice::line_store), {"host.line_store"});
   unless(charges.has(SharedPrice::line_transfer), {"host.line_transfer"});
   unless(charges.has(SharedPrice::pio_store), {"host.pio_start"});

@@ -33,7 +33,7 @@ void add_piece_prices(HostPrices& prices, const PiecePrices& pieces);
 // Takes all keys "host.*" of a host with a card: those, the times system_call, pio_start, uncached_read, lock,
 // registration, registration_per_page, update_in_cache (of a table of at most `cache` bytes), and the bandwidths
 // pio_bandwidth and memory_bandwidth (of the whole node). nic_post and nic_take stay 0: devices are made of the others.
-// So does deregistration: how a device undoes a registration is of its own keys, by page_price() or by one time.
+// To undo a registration is to enter the kernel, unless a device has keys of its own for it.
 [[nodiscard]] HostPrices host_prices(MachineValues& machine);
 
 // Of host_prices(): the keys that no charge has made use of. Never among them: pio_bandwidth, which devices read, too.

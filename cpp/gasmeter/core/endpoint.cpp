@@ -485,6 +485,18 @@ std::uint32_t Endpoint<H>::native_parts(Bytes bytes) const {
   return static_cast<std::uint32_t>(std::max<Bytes>(1, (bytes + largest - 1) / largest));
 }
 
+// What neither copies nor may wait goes as messages, which are copies.
+template <class H>
+bool Endpoint<H>::is_native_put(Bytes bytes, const LocalCompletion& local, Flags flags) const {
+  if (!native_put_) return false;
+  return !local.is_now() || !is_immediate(flags) || is_copied_put(bytes, local);
+}
+
+template <class H>
+bool Endpoint<H>::is_copied_put(Bytes bytes, const LocalCompletion& local) const {
+  return local.is_now() && bytes <= conduit_->capabilities().copied_puts;
+}
+
 // An immediate transfer of several pieces is always refused: it could not take all its resources at once. A put whose
 // source has to be free at return waits for that if it is too large for the conduit to copy.
 template <class H>
@@ -496,7 +508,7 @@ std::optional<OperationId> Endpoint<H>::start_native(OperationKind kind, Rank ra
   const std::uint32_t parts = native_parts(bytes);
   if (is_immediate(flags) && parts > 1) return std::nullopt;
   const char* const call = kind == OperationKind::put ? "put" : "get";
-  const bool is_copied = local.is_now() && bytes <= can.copied_puts;
+  const bool is_copied = is_copied_put(bytes, local);
   OperationId id{};
   OperationId of_local = is_copied ? conduit::kAtReturn : conduit::kNoOperation;
   {
@@ -528,14 +540,11 @@ std::optional<OperationId> Endpoint<H>::start_native(OperationKind kind, Rank ra
   return id;
 }
 
-// What neither copies nor may wait goes as messages, which are copies.
 template <class H>
 std::optional<OperationId> Endpoint<H>::start_put(Rank rank, void* to, const void* from, Bytes bytes,
                                                   LocalCompletion local, Flags flags, ImplicitGroup* group) {
   check_rank(rank);  // before an operation is started
-  const bool is_native =
-      native_put_ && !(local.is_now() && is_immediate(flags) && bytes > conduit_->capabilities().copied_puts);
-  if (!is_native) {
+  if (!is_native_put(bytes, local, flags)) {
     const auto id = Reference<H>::put(*this, rank, to, from, bytes, flags, group);
     if (id) local.complete_now();
     return id;

@@ -445,6 +445,10 @@ class Endpoint final : private conduit::Delivery {
   std::optional<OperationId> start_put(Rank rank, void* to, const void* from, Bytes bytes, LocalCompletion local,
                                        Flags flags, ImplicitGroup* group);
   [[nodiscard]] std::uint32_t native_parts(Bytes bytes) const;
+  // Of a put of so many bytes to a rank that is no neighbour: whether the conduit's own put does it; whether that one
+  // leaves the source free at return.
+  [[nodiscard]] bool is_native_put(Bytes bytes, const LocalCompletion& local, Flags flags) const;
+  [[nodiscard]] bool is_copied_put(Bytes bytes, const LocalCompletion& local) const;
   // Through the conduit's own put or get: calls start(piece's offset, its size, operation, its local completion) until
   // each is taken.
   template <class Start>

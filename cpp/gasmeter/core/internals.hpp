@@ -36,7 +36,12 @@ struct Internals {
   [[nodiscard]] GASMETER_INLINE H& host() const { return of.host_; }
   [[nodiscard]] GASMETER_INLINE auto& near() const { return of.near_; }
   [[nodiscard]] GASMETER_INLINE conduit::Conduit*& conduit() const { return of.conduit_; }
-  [[nodiscard]] bool native_put() const { return of.native_put_; }
+  [[nodiscard]] bool is_native_put(Bytes bytes, const LocalCompletion& local, Flags flags) const {
+    return of.is_native_put(bytes, local, flags);
+  }
+  [[nodiscard]] bool is_copied_put(Bytes bytes, const LocalCompletion& local) const {
+    return of.is_copied_put(bytes, local);
+  }
   [[nodiscard]] bool native_get() const { return of.native_get_; }
   [[nodiscard]] std::uint32_t native_parts(Bytes bytes) const { return of.native_parts(bytes); }
   [[nodiscard]] GASMETER_INLINE auto& conduit_lock() const { return of.conduit_lock_; }

@@ -44,8 +44,12 @@ std::vector<std::string> unused_matching_keys(const conduit::Charges& charges, b
 }
 
 MatchedMessages::MatchedMessages(sim::ModelHost host, MessageDevice& network, NodeMessages* near,
-                                 const MatchingParameters& parameters)
-    : host_(host), network_(network), near_(near), limits_{parameters.eager, kMostSends} {}
+                                 const MatchingParameters& parameters, bool is_cached)
+    : host_(host),
+      network_(network),
+      near_(near),
+      memory_(host, network, is_cached),
+      limits_{parameters.eager, kMostSends} {}
 
 // ---- what the rank asks for
 
@@ -53,8 +57,8 @@ void MatchedMessages::post(std::uint32_t slot, std::span<std::byte> buffer, std:
                            std::optional<Tag> tag) {
   if (slot >= receives_.size()) receives_.resize(slot + std::size_t{1});
   Receive& receive = receives_[slot];
-  if (receive.pinned) network_.unpin(receive.buffer);
-  receive = {buffer, source, tag, false, {}, {}, 0};
+  if (receive.pinned) memory_.unpin(receive.buffer, receive.region);
+  receive = {buffer, source, tag, false, kNoRegion, {}, {}, 0};
   restart(slot);
 }
 
@@ -88,8 +92,9 @@ SendState MatchedMessages::send(std::uint32_t number, Rank to, Tag tag, std::spa
   const MessageHead head = head_of(MessageHead::Kind::request, word, bytes.size(), number);
   (void)device_to(to).send(to, head, {}, MessageDevice::kUntold);
   // Devices pin memory without looking what it is for; nothing writes there.
-  asking_[number] = {{const_cast<std::byte*>(bytes.data()), bytes.size()}, !is_near(to)};
-  if (asking_[number].pinned) network_.pin(asking_[number].bytes);
+  Asking& asking = asking_[number];
+  asking = {{const_cast<std::byte*>(bytes.data()), bytes.size()}, !is_near(to), kNoRegion};
+  if (asking.pinned) memory_.pin(asking.bytes, asking.region);
   return SendState::under_way;
 }
 
@@ -161,7 +166,7 @@ void MatchedMessages::ended(Rank /*source*/, std::uint32_t which) {
 
 void MatchedMessages::sent(std::uint32_t number) {
   const Asking asked = std::exchange(asking_[number], {});
-  if (asked.pinned) network_.unpin(asked.bytes);
+  if (asked.pinned) memory_.unpin(asked.bytes, asked.region);
   done_.push_back({number, true});
 }
 
@@ -195,7 +200,7 @@ void MatchedMessages::matched(std::uint32_t slot, Rank source, const MessageHead
   ++counters_.rendezvous;
   MessageHead clear = head_of(MessageHead::Kind::clear, 0, 0, head.number);
   if (!is_near(source) && !receive.pinned) {
-    network_.pin(receive.buffer);
+    memory_.pin(receive.buffer, receive.region);
     receive.pinned = true;
   }
   clear.window = device_to(source).open(source, receive.buffer.first(head.bytes), slot);

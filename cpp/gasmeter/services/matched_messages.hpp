@@ -3,9 +3,9 @@
 //
 // Up to the eager limit a message travels at once and waits at its receiver if nobody has asked for it; a longer one
 // asks, is cleared when its receive has been found, and is put into the receive's memory. That memory is pinned from
-// the first such message to the receive's next post(); a sender pins each such message anew, while it waits to be
-// cleared. What is pinned so depends on what a program does and not on where its memory lies, as a cache of addresses
-// would.
+// the first such message to the receive's next post(); a sender pins each such message, while it waits to be cleared.
+// Each is registered anew then, or what has been registered once is found in a cache over addresses of the model
+// (message_memory.hpp): either way what it costs depends on what a program does and not on where its memory lies.
 #pragma once
 
 #include <cstddef>
@@ -22,6 +22,7 @@
 #include "gasmeter/conduit/machine_values.hpp"
 #include "gasmeter/services/match_lists.hpp"
 #include "gasmeter/services/message_device.hpp"
+#include "gasmeter/services/message_memory.hpp"
 #include "gasmeter/services/node_messages.hpp"
 #include "gasmeter/services/two_sided_service.hpp"
 #include "gasmeter/sim/model_host.hpp"
@@ -49,9 +50,10 @@ struct MatchingCounters {
 // One rank's. The devices outlive it and are used by nobody else.
 class MatchedMessages final : public TwoSidedService, private MessageDevice::Sink {
  public:
-  // `near`: carries what is for ranks of the own node; null: the network does, too.
-  MatchedMessages(sim::ModelHost host, MessageDevice& network, NodeMessages* near,
-                  const MatchingParameters& parameters);
+  // `near`: carries what is for ranks of the own node; null: the network does, too. `is_cached`: memory that was
+  // registered stays so.
+  MatchedMessages(sim::ModelHost host, MessageDevice& network, NodeMessages* near, const MatchingParameters& parameters,
+                  bool is_cached = false);
 
   [[nodiscard]] const TwoSidedLimits& limits() const override { return limits_; }
   [[nodiscard]] const MatchingCounters& counters() const { return counters_; }
@@ -60,6 +62,7 @@ class MatchedMessages final : public TwoSidedService, private MessageDevice::Sin
             std::optional<Tag> tag) override;
   void restart(std::uint32_t slot) override;
   [[nodiscard]] SendState send(std::uint32_t number, Rank to, Tag tag, std::span<const std::byte> bytes) override;
+  void forget(std::span<const std::byte> memory) override { memory_.forget(memory); }
   unsigned test_some(TwoSidedService::Sink& sink, unsigned budget) override;
   // Messages that nobody has asked for, and the devices'.
   [[nodiscard]] Bytes reserved_bytes() const override;
@@ -70,6 +73,7 @@ class MatchedMessages final : public TwoSidedService, private MessageDevice::Sin
     std::optional<Rank> source;
     std::optional<Tag> tag;
     bool pinned = false;  // for the network
+    RegionNumber region = kNoRegion;
     // What it has matched.
     Rank from{};
     Tag with{};
@@ -87,6 +91,7 @@ class MatchedMessages final : public TwoSidedService, private MessageDevice::Sin
   struct Asking {
     std::span<std::byte> bytes;
     bool pinned = false;
+    RegionNumber region = kNoRegion;
   };
   struct Done {
     std::uint32_t which;
@@ -108,6 +113,7 @@ class MatchedMessages final : public TwoSidedService, private MessageDevice::Sin
   sim::ModelHost host_;
   MessageDevice& network_;
   NodeMessages* near_;
+  MessageMemory memory_;  // that the network reaches
   TwoSidedLimits limits_;
   MatchingCounters counters_;
   MatchLists lists_;

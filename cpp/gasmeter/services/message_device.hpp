@@ -74,9 +74,10 @@ class MessageDevice : public conduit::ReservesMemory {
   // Messages to a rank begin to arrive in the order in which they were sent. True: the payload may change already and
   // nobody will be told; else it stays until sent(number).
   virtual bool send(Rank to, const MessageHead& head, std::span<const std::byte> payload, std::uint32_t number) = 0;
-  // Memory that puts read or write is made known to the device before, and may be forgotten after.
-  virtual void pin(std::span<std::byte> /*memory*/) {}
-  virtual void unpin(std::span<std::byte> /*memory*/) {}
+  // Memory that puts read or write is made known to the device before, and may be forgotten after, as often as it was
+  // made known. Whoever does so has paid for it.
+  virtual void admit(std::span<std::byte> /*memory*/) {}
+  virtual void dismiss(std::span<std::byte> /*memory*/) {}
   // Opens such memory for one put of all of it by `from`; windows of a rank are used in the order of the messages
   // that carry them.
   [[nodiscard]] virtual PutWindow open(Rank from, std::span<std::byte> memory, std::uint32_t receive) = 0;

@@ -1,6 +1,7 @@
 #include "gasmeter/services/region_table.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 
 #include "gasmeter/base/error.hpp"
@@ -9,7 +10,7 @@ namespace gasmeter::services {
 
 using conduit::Pages;
 
-RegionTable::RegionTable() : regions_(1) {}
+RegionTable::RegionTable() : regions_(1), hints_(2, kUnused) {}  // the list's ends are found nowhere
 
 std::size_t RegionTable::place_of(RegionNumber region) const {
   return not_behind(regions_[region].pages.first) - 1;  // no two that can be found begin alike
@@ -23,10 +24,13 @@ RegionNumber RegionTable::insert(const Pages& pages) {
     number = spare_.back();
     spare_.pop_back();
   }
-  regions_[number] = {pages, 1, false, kUnused, kUnused};
+  regions_[number] = {pages, kHidden, 1, kUnused, kUnused};
   const auto place = static_cast<std::ptrdiff_t>(not_behind(pages.first));
   firsts_.insert(firsts_.begin() + place, pages.first);
   order_.insert(order_.begin() + place, number);
+  join_at(static_cast<std::size_t>(place));
+  join_at(static_cast<std::size_t>(place) + 1);
+  add_hints();
   ++count_;
   page_count_ += pages.count;
   return number;
@@ -34,11 +38,10 @@ RegionNumber RegionTable::insert(const Pages& pages) {
 
 void RegionTable::hide(RegionNumber region) {
   take_from_order(region);
-  regions_[region].hidden = true;
 }
 
 void RegionTable::erase(RegionNumber region) {
-  if (!regions_[region].hidden) take_from_order(region);
+  if (!is_hidden(region)) take_from_order(region);
   leave_unused(regions_[region]);
   --count_;
   page_count_ -= regions_[region].pages.count;
@@ -49,6 +52,24 @@ void RegionTable::take_from_order(RegionNumber region) {
   const auto place = static_cast<std::ptrdiff_t>(place_of(region));
   firsts_.erase(firsts_.begin() + place);
   order_.erase(order_.begin() + place);
+  join_at(static_cast<std::size_t>(place));
+  regions_[region].next_first = kHidden;
+}
+
+// The regions on both sides of a place in the order.
+void RegionTable::join_at(std::size_t place) {
+  if (place == 0) return;
+  regions_[order_[place - 1]].next_first =
+      place < firsts_.size() ? firsts_[place] : std::numeric_limits<std::uint64_t>::max();
+}
+
+// Some for the pages of each region; old ones stay, right or wrong.
+void RegionTable::add_hints() {
+  constexpr std::size_t kEach = 8;
+  while (hints_.size() < kEach * firsts_.size() && hints_.size() < std::size_t{1} << kMostHintBits) {
+    hints_.resize(2 * hints_.size(), kUnused);
+    --hint_shift_;
+  }
 }
 
 Pages RegionTable::joined(const Pages& pages) const {

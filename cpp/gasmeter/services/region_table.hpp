@@ -20,15 +20,23 @@ inline constexpr RegionNumber kNoRegion = ~RegionNumber{0};
 // Regions may overlap, but none that can be found holds another: in the order of their first pages they stand in that
 // of their ends, too. Hence a range can only lie in the last one that does not begin behind it, or in an earlier one
 // that ends sooner, which does not hold it either.
+//
+// Each region knows where the next one begins, so that one look tells whether it is that last one. A page's hint names
+// the one that was, when somebody asked last: what is used again and again needs no search, and a hint that is wrong
+// costs one.
 class RegionTable {
  public:
   RegionTable();
 
   // The region that holds `asked`: of several the one that begins last. Allocates nothing.
   [[nodiscard]] GASMETER_INLINE RegionNumber find(const conduit::Pages& asked) const {
-    const std::size_t many = not_behind(asked.first);
-    if (many == 0) return kNoRegion;
-    const RegionNumber last = order_[many - 1];
+    RegionNumber& hint = hints_[(asked.first * kScatter) >> hint_shift_];
+    RegionNumber last = hint;
+    if (GASMETER_UNLIKELY(!is_last(regions_[last], asked.first))) {
+      const std::size_t many = not_behind(asked.first);
+      if (many == 0) return kNoRegion;
+      hint = last = order_[many - 1];
+    }
     return regions_[last].pages.end() < asked.end() ? kNoRegion : last;
   }
   GASMETER_INLINE void use(RegionNumber region) {
@@ -53,7 +61,7 @@ class RegionTable {
 
   [[nodiscard]] const conduit::Pages& pages(RegionNumber region) const { return regions_[region].pages; }
   [[nodiscard]] bool is_used(RegionNumber region) const { return regions_[region].uses != 0; }
-  [[nodiscard]] bool is_hidden(RegionNumber region) const { return regions_[region].hidden; }
+  [[nodiscard]] bool is_hidden(RegionNumber region) const { return regions_[region].next_first == kHidden; }
 
   // Unused for longest; kNoRegion: all are used.
   [[nodiscard]] RegionNumber oldest_unused() const {
@@ -74,13 +82,22 @@ class RegionTable {
  private:
   static constexpr RegionNumber kUnused = 0;  // the two ends of the list of those that nobody uses
 
-  struct Region {
+  static constexpr std::uint64_t kHidden = 0;  // no region is behind another there
+  static constexpr std::uint64_t kScatter = 0x9e3779b97f4a7c15U;
+  static constexpr unsigned kMostHintBits = 16;
+
+  // A line of the processor's cache.
+  struct alignas(64) Region {
     conduit::Pages pages;
+    std::uint64_t next_first = kHidden;  // where the next one that can be found begins; or it cannot be found itself
     std::uint32_t uses = 0;
-    bool hidden = false;
     RegionNumber next = kUnused;  // in that list, which begins with the oldest
     RegionNumber previous = kUnused;
   };
+  // Of those that can be found and do not begin behind `page`, the one that begins last.
+  [[nodiscard]] GASMETER_INLINE static bool is_last(const Region& region, std::uint64_t page) {
+    return region.pages.first <= page && page < region.next_first;
+  }
   GASMETER_INLINE void leave_unused(const Region& region) {
     regions_[region.previous].next = region.next;
     regions_[region.next].previous = region.previous;
@@ -110,6 +127,8 @@ class RegionTable {
   }
   [[nodiscard]] std::size_t place_of(RegionNumber region) const;
   void take_from_order(RegionNumber region);
+  void join_at(std::size_t place);
+  void add_hints();
   [[noreturn]] static void refuse_release(RegionNumber region);
 
   std::vector<Region> regions_;  // by number
@@ -117,6 +136,8 @@ class RegionTable {
   // Of those that can be found, in order: their first pages, which searches read, and their numbers.
   std::vector<std::uint64_t> firsts_;
   std::vector<RegionNumber> order_;
+  mutable std::vector<RegionNumber> hints_;  // by pages scattered over them
+  unsigned hint_shift_ = 63;
   std::uint64_t count_ = 0;
   std::uint64_t page_count_ = 0;
   std::uint64_t unused_ = 0;

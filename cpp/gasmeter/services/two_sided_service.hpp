@@ -59,6 +59,9 @@ class TwoSidedService {
   // Starts to send; never waits for the receiver.
   [[nodiscard]] virtual SendState send(std::uint32_t number, Rank to, Tag tag, std::span<const std::byte> bytes) = 0;
 
+  // The memory, which nothing under way names, has been freed: what the service remembers of it is void.
+  virtual void forget(std::span<const std::byte> /*memory*/) {}
+
   // Tells of sends and receives that are done, looking no further once it has `budget` of them; never waits. Returns
   // how many. The sink may call none of these functions meanwhile.
   virtual unsigned test_some(Sink& sink, unsigned budget) = 0;

@@ -71,6 +71,9 @@ TEST_CASE("keys_of_a_host_are_unused_until_something_is_charged_by_them") {
   charges.add(PrivatePrice::translation);
   CHECK(gone() == std::vector<std::string>{"host.loop_level", "host.translation"});
   charges = {};
+  charges.add(SharedPrice::deregistration);
+  CHECK(gone() == std::vector<std::string>{"host.system_call"});
+  charges = {};
   charges.add_copy();
   charges.add_memory();
   CHECK(gone() == std::vector<std::string>{"host.copy_start", "host.copy_bandwidth", "host.memory_bandwidth"});

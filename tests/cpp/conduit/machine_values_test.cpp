@@ -123,7 +123,7 @@ TEST_CASE("host_prices_take_every_key_of_the_host") {
   CHECK(prices[SharedPrice::lock].of(0).ps == 35'000);
   CHECK(prices[PrivatePrice::own_lock].of(0).ps == 35'000);
   CHECK(prices[SharedPrice::registration].of(2 * kPageBytes).ps == 3'500'000 + 2 * 409'600);
-  CHECK(prices[SharedPrice::deregistration].of(2 * kPageBytes).ps == 0);  // of a device's own keys
+  CHECK(prices[SharedPrice::deregistration].of(2 * kPageBytes).ps == 150'000);  // enters the kernel
   CHECK(prices.copy.of(1000).ps == 409'000);
   CHECK(prices[PrivatePrice::piece_copy].of(8).ps == 3'000 + 8 * 400);
   CHECK(prices[PrivatePrice::loop_turn].of(5).ps == 5 * 2'000);

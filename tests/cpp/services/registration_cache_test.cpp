@@ -306,6 +306,23 @@ TEST_CASE_FIXTURE(Fixture, "memory_that_is_freed_is_registered_anew") {
   CHECK(device.log.back() == Told{false, {10, 2}});
 }
 
+TEST_CASE_FIXTURE(Fixture, "a_page_that_was_found_before_is_found_where_regions_have_changed_since") {
+  Cache cache(driver);
+  const RegionNumber first = cache.acquire({0, 10});
+  CHECK(cache.acquire({5, 1}) == first);
+  const RegionNumber second = cache.acquire({4, 12});
+  CHECK(cache.acquire({5, 1}) == second);  // of two the one that begins last
+  cache.invalidate({12, 1});
+  CHECK(cache.acquire({5, 1}) == first);
+  cache.invalidate({0, 1});
+  const RegionNumber third = cache.acquire({5, 1});
+  CHECK(device.log.back() == Told{true, {5, 1}});
+  CHECK(cache.acquire({5, 1}) == third);
+  use(cache, {3, 1});
+  CHECK(device.log.back() == Told{true, {3, 1}});
+  CHECK(cache.acquire({5, 1}) == third);
+}
+
 TEST_CASE_FIXTURE(Fixture, "without_kept_pages_every_last_release_unregisters") {
   Cache cache(driver, {}, {.kept = 0});
   const RegionNumber first = cache.acquire({10, 2});

@@ -68,6 +68,9 @@ class MemoryMatching {
       receives_[slot] = {buffer, source, tag};
       start(slot);
     }
+    void forget(std::span<const std::byte> memory) override {
+      if (!memory.empty()) forgotten.push_back(memory);
+    }
     void restart(std::uint32_t slot) override {
       const std::lock_guard guard(all_.mutex_);
       start(slot);
@@ -124,6 +127,7 @@ class MemoryMatching {
     std::uint64_t sends = 0;
     std::size_t most_unexpected = 0;
     bool refuses = false;
+    std::vector<std::span<const std::byte>> forgotten;
 
    private:
     struct Event {

@@ -166,7 +166,8 @@ Mechanism Vis<H>::choose(Rank rank, const Transfer& transfer, const Call& call) 
   if (near) return Mechanism::direct;
   if (!packable || (transfer.shape != nullptr && transfer.shape->levels == 0)) return Mechanism::pieces;
   const conduit::Capabilities& can = internals(ep_).conduit()->capabilities();
-  const bool native = call.is_put ? internals(ep_).native_put() && !call.local.is_now() : internals(ep_).native_get();
+  const bool native =
+      call.is_put ? internals(ep_).is_native_put(transfer.total, call.local, call.flags) : internals(ep_).native_get();
   const Bytes packet = call.is_put ? can.max_request_medium : can.max_reply_medium;
   const Bytes worth = native ? packet / 4 : std::max(packet, can.medium_puts + 1);
   return transfer.piece >= worth ? Mechanism::pieces : Mechanism::pack;
@@ -218,8 +219,7 @@ typename Vis<H>::Started Vis<H>::start_parts(Rank rank, const Transfer& transfer
   {
     const std::lock_guard guard(internals(ep_).operations_lock());
     id = internals(ep_).operations().start(call.is_put ? OperationKind::put : OperationKind::get, 1, call.group);
-    if (mechanism == Mechanism::pieces && !call.local.is_now())
-      leaf = internals(ep_).operations().start_local(id, 1, call.local, call.group);
+    if (mechanism == Mechanism::pieces) leaf = internals(ep_).operations().start_local(id, 1, call.local, call.group);
   }
   const bool started = mechanism == Mechanism::pieces ? by_pieces(rank, transfer, call, id, leaf)
                        : call.is_put                  ? put_packed(rank, transfer, call, id)
@@ -236,6 +236,11 @@ typename Vis<H>::Started Vis<H>::start_parts(Rank rank, const Transfer& transfer
     internals(ep_).complete(leaf);
   }
   internals(ep_).complete(id);
+  if (leaf != kNoOperation && call.local.is_now()) {
+    // What the conduit has not copied.
+    Event sources = internals(ep_).operations().event_of(leaf);
+    ep_.wait(sources);
+  }
   return {Result::under_way, id};
 }
 
@@ -271,20 +276,21 @@ bool Vis<H>::put_piece(Rank rank, void* to, const void* from, Bytes bytes, const
     internals(ep_).copy_near(here, from, bytes);
     return true;
   }
-  if (!internals(ep_).native_put() || call.local.is_now()) {
+  if (!internals(ep_).is_native_put(bytes, call.local, call.flags)) {
     return Reference<H>::put_parts(ep_, rank, to, from, bytes, call.flags, id) == Status::ok;
   }
   const Bytes largest = internals(ep_).conduit()->capabilities().max_transfer;
   const std::uint32_t parts = internals(ep_).native_parts(bytes);
   if (is_immediate(call.flags) && parts > 1) return false;
+  const OperationId local = internals(ep_).is_copied_put(bytes, call.local) ? conduit::kAtReturn : leaf;
   for (std::uint32_t part = 0; part < parts; ++part) {
     const Bytes offset = part * largest;
     add_part(id);
-    if (leaf != kNoOperation) add_part(leaf);
+    if (local != kNoOperation && local != conduit::kAtReturn) add_part(local);
     const auto try_once = [&] {
       const std::lock_guard guard(internals(ep_).conduit_lock());
       return internals(ep_).conduit()->put(rank, bytes_at(to) + offset, bytes_at(from) + offset,
-                                           std::min(largest, bytes - offset), id, leaf) == Status::ok;
+                                           std::min(largest, bytes - offset), id, local) == Status::ok;
     };
     if (!is_immediate(call.flags)) {
       internals(ep_).poll_first();

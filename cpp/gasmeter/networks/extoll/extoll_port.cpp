@@ -144,12 +144,10 @@ void ExtollPort::mailbox_free() {
 void ExtollPort::register_memory(std::span<std::byte> memory) {
   host_.charge_shared(SharedPrice::registration, conduit::whole_pages(memory.size()));
   host_.synchronise();
-  registered_.push_back(memory);
+  admit(memory);
 }
 
-void ExtollPort::forget_memory(std::span<std::byte> memory) {
-  host_.charge(conduit::PrivatePrice::system_call);
-  host_.synchronise();
+void ExtollPort::dismiss(std::span<std::byte> memory) {
   const auto found = std::find_if(registered_.begin(), registered_.end(), [&](std::span<const std::byte> each) {
     return each.data() == memory.data() && each.size() == memory.size();
   });

@@ -72,8 +72,10 @@ class ExtollPort {
   // ---- RMA
   // Others may read and write it from now on.
   void register_memory(std::span<std::byte> memory);
-  // What was registered so; a system call.
-  void forget_memory(std::span<std::byte> memory);
+  // The same, registered already: whoever says so has paid for it.
+  void admit(std::span<std::byte> memory) { registered_.push_back(memory); }
+  // Takes that back, once; whoever does so has paid for it. Throws UsageError for what was not registered as one.
+  void dismiss(std::span<std::byte> memory);
   [[nodiscard]] bool is_registered(const void* memory, Bytes bytes) const;
   // How many commands it would take now; wakes the rank once when it takes more.
   [[nodiscard]] unsigned rma_room();

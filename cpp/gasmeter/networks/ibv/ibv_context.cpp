@@ -75,12 +75,6 @@ void IbvContext::register_memory(std::span<std::byte> memory) {
   admit(memory);
 }
 
-void IbvContext::forget_memory(std::span<std::byte> memory) {
-  host_.charge_shared(SharedPrice::deregistration, conduit::whole_pages(memory.size()));
-  host_.synchronise();
-  dismiss(memory);
-}
-
 void IbvContext::dismiss(std::span<std::byte> memory) {
   const auto found = std::find_if(registered_.begin(), registered_.end(), [&](std::span<const std::byte> each) {
     return each.data() == memory.data() && each.size() == memory.size();

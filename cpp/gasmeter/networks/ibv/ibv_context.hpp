@@ -61,10 +61,9 @@ class IbvContext {
   void register_memory(std::span<std::byte> memory);
   // The same, registered already: whoever says so has paid for it.
   void admit(std::span<std::byte> memory) { registered_.push_back(memory); }
-  // Takes that back, once.
+  // Takes that back, once; whoever does so has paid for it. No work request that names the memory may be under way.
+  // Throws UsageError for what was not registered as one.
   void dismiss(std::span<std::byte> memory);
-  // No work request that names it may be under way. Throws UsageError for what was not registered as one.
-  void forget_memory(std::span<std::byte> memory);
   [[nodiscard]] bool is_registered(const void* memory, Bytes bytes) const;
 
   // Places in the send queue to `peer`.

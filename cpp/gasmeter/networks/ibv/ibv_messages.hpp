@@ -29,8 +29,8 @@ class IbvMessages final : public services::MessageDevice {
 
   bool send(Rank to, const services::MessageHead& head, std::span<const std::byte> payload,
             std::uint32_t number) override;
-  void pin(std::span<std::byte> memory) override { context_.register_memory(memory); }
-  void unpin(std::span<std::byte> memory) override { context_.forget_memory(memory); }
+  void admit(std::span<std::byte> memory) override { context_.admit(memory); }
+  void dismiss(std::span<std::byte> memory) override { context_.dismiss(memory); }
   [[nodiscard]] services::PutWindow open(Rank from, std::span<std::byte> memory, std::uint32_t receive) override;
   void put(Rank to, const services::PutWindow& window, std::span<const std::byte> payload,
            std::uint32_t number) override;

@@ -243,6 +243,7 @@ template <class H>
 std::byte* MpiConduit<H>::copy_of(std::uint32_t number, Bytes bytes) {
   Outgoing& out = outgoing(number);
   if (out.capacity < bytes || !out.copy) {
+    service_.forget({out.copy.get(), out.copy ? out.capacity : 0});
     out.copy.reset();
     out.copy = std::make_unique_for_overwrite<std::byte[]>(std::max<Bytes>(bytes, 1));
     out.capacity = bytes;

@@ -72,6 +72,7 @@ class MpiConduit final : public conduit::Conduit, public conduit::CountsItself, 
   Status put(Rank peer, void* to, const void* from, Bytes bytes, conduit::OperationId root,
              conduit::OperationId local) override;
   Status get(Rank peer, void* to, const void* from, Bytes bytes, conduit::OperationId root) override;
+  void forget(std::span<const std::byte> memory) override { service_.forget(memory); }
   [[nodiscard]] bool offloads(conduit::AtomicType type, conduit::AtomicOps ops) const override {
     return remote_ != nullptr && settings_.direct_atomics && remote_->does(type, ops);
   }

@@ -42,7 +42,11 @@ void register_mpi(Registry& registry) {
   const std::vector<TrialPlan> trials = {{Trial::compared, {{4, 2}, {4, 2, true}}}, {Trial::third_refused}};
   modelled.conformance = {
       {.name = "memory", .trials = trials},
-      {.name = "looped, tight", .machine = "tight", .options = {{"node_local", "loop"}}, .trials = trials}};
+      {.name = "looped, tight", .machine = "tight", .options = {{"node_local", "loop"}}, .trials = trials},
+      {.name = "memory stays registered",
+       .options = {{"registration", "cached"}, {"node_local", "loop"}},
+       .trials = {{Trial::compared, {{4, 2}}}},
+       .repeats = true}};
   registry.add(std::move(modelled));
 }
 

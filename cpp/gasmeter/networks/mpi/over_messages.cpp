@@ -22,7 +22,8 @@ services::MatchedMessages& OverMessages::add(Rank rank) {
   if (settings_.text("node_local") == "shared") {
     member.near = std::make_unique<services::NodeMessages>(boxes_, host);
   }
-  member.messages = std::make_unique<services::MatchedMessages>(host, *member.network, member.near.get(), parameters_);
+  member.messages = std::make_unique<services::MatchedMessages>(host, *member.network, member.near.get(), parameters_,
+                                                                settings_.text("registration") == "cached");
   return *member.messages;
 }
 
@@ -51,7 +52,8 @@ void OverMessages::serve(Rank rank) {
 }
 
 std::vector<OptionInfo> OverMessages::options() {
-  return {node_local_option("shared", "messages")};
+  return {node_local_option("shared", "messages"),
+          registration_option("memory of long messages stays registered where it has been once, at no limit")};
 }
 
 }  // namespace gasmeter::networks::mpi

@@ -12,6 +12,7 @@
 namespace gasmeter::networks::mpi {
 
 // Option node_local: `shared` carries what is for ranks of the own node through its memory, `loop` through the network.
+// Option registration: `cached` keeps registered what long messages have been sent from and received into.
 class OverMessages final : public ServiceRanks {
  public:
   // All outlive it.

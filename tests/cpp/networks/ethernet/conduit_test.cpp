@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "support/ethernet_installation.hpp"
@@ -51,6 +52,57 @@ TEST_CASE("nothing_is_lost_where_there_is_room") {
   for (const EthernetCounters& seen : {crowd_a_rank<false, Trouble::none>(), crowd_a_rank<true, Trouble::none>()}) {
     CHECK(seen.overflow_drops + seen.ring_drops + seen.incomplete == 0);
     CHECK(seen.datagrams > 3);
+  }
+}
+
+struct PutTimes {
+  std::int64_t returned = 0;  // ps
+  std::int64_t leaf = 0;      // 0: nobody asked
+  std::int64_t root = 0;
+  std::int64_t there = 0;
+  bool operator==(const PutTimes&) const = default;
+};
+
+// Rank 0 puts to rank 1, which looks from 0 on, and overwrites its source as soon as it may.
+PutTimes times_of_put(Bytes bytes, bool is_now, bool strict) {
+  ModelWorldOn<EthernetInstallationOf<false, Trouble::none>> world({.strict = strict});
+  std::vector<std::byte> source(bytes);
+  write_pattern(source.data(), bytes, 5);
+  PutTimes times;
+  world.run([&](Endpoint& endpoint) {
+    const std::byte* const there = endpoint.segment(Rank{1}).address;
+    const auto now = [&] { return endpoint.host().now().ps; };
+    if (endpoint.rank() == Rank{1}) {
+      endpoint.wait_until([&] { return has_pattern(there, bytes, 5); });
+      times.there = now();
+      return;
+    }
+    core::Event leaf = core::Event::no_op();
+    const core::LocalCompletion local = is_now ? core::LocalCompletion::now() : core::LocalCompletion::event(leaf);
+    core::Event root = endpoint.put_nb(Rank{1}, endpoint.segment(Rank{1}).address, source.data(), bytes, local);
+    times.returned = now();
+    if (!is_now) {
+      endpoint.wait(leaf);
+      times.leaf = now();
+    }
+    write_pattern(source.data(), bytes, 6);
+    endpoint.wait(root);
+    times.root = now();
+  });
+  return times;
+}
+
+// tests/golden/ethernet.md has the sum.
+TEST_CASE("udp_put_is_complete_at_either_side_in_its_golden_time") {
+  for (const bool strict : {false, true}) {
+    CHECK(times_of_put(8, false, strict) == PutTimes{2'076'000, 2'576'000, 23'115'600, 14'095'600});
+    CHECK(times_of_put(8, true, strict) == PutTimes{2'076'000, 0, 23'115'600, 14'095'600});
+    // Above 8 KiB the source is read until all of it is acknowledged, or copied.
+    const PutTimes large = times_of_put(9'000, false, strict);
+    const PutTimes copied = times_of_put(9'000, true, strict);
+    CHECK(large.leaf == large.root);
+    CHECK(copied.returned == large.returned + 1'810'000);
+    CHECK(copied.returned < large.leaf);
   }
 }
 

@@ -1,6 +1,9 @@
 // The mpi conduit over two-sided messages on EXTOLL cards. Golden times: tests/golden/extoll.md has the sums.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -13,15 +16,17 @@ namespace gasmeter::networks::extoll {
 namespace {
 
 using namespace testing;
+using conduit::OperationId;
 
 struct MpiWorld : World {
-  MpiWorld() : World({}, kRoomy) {
+  explicit MpiWorld(const mpi::MpiSettings& settings = {}, const services::MatchingParameters& matching = {},
+                    bool strict = false)
+      : World({.strict = strict}, kRoomy) {
     for (unsigned i = 0; i < 2; ++i) {
       devices.push_back(std::make_unique<ExtollMessages>(port(i), host(i)));
-      messages.push_back(std::make_unique<services::MatchedMessages>(host(i), *devices.back(), nullptr,
-                                                                     services::MatchingParameters{}));
-      conduits.push_back(
-          std::make_unique<mpi::MpiConduit<sim::ModelHost>>(host(i), *messages.back(), Rank{i}, engine.ranks()));
+      messages.push_back(std::make_unique<services::MatchedMessages>(host(i), *devices.back(), nullptr, matching));
+      conduits.push_back(std::make_unique<mpi::MpiConduit<sim::ModelHost>>(host(i), *messages.back(), Rank{i},
+                                                                           engine.ranks(), settings));
     }
   }
   std::vector<std::unique_ptr<ExtollMessages>> devices;
@@ -36,6 +41,51 @@ TEST_CASE("mpi_short_round_trip_on_extoll_has_its_golden_time") {
   CHECK(found.handled == 1'123'600);
   CHECK(found.replied == 1'317'600);
   CHECK(found.answered == 2'247'600);
+}
+
+struct PutTimes {
+  std::int64_t returned = 0;  // ps
+  std::int64_t leaf = 0;
+  std::int64_t root = 0;
+  bool operator==(const PutTimes&) const = default;
+};
+
+// From rank 0 to rank 1, which looks from 0 on; the source is overwritten as soon as it may be.
+PutTimes times_of_put(MpiWorld& world, Bytes bytes) {
+  std::vector<std::byte> source(bytes, std::byte{7});
+  std::vector<std::byte> there(bytes);
+  PutTimes times;
+  const SimTime begin = world.host(0).now();
+  const auto now = [&] { return (world.host(0).now() - begin).ps; };
+  world.engine.start(Rank{0}, [&] {
+    mpi::MpiConduit<sim::ModelHost>& conduit = *world.conduits[0];
+    gasmeter::testing::Sink sink;
+    CHECK(conduit.put(Rank{1}, there.data(), source.data(), bytes, OperationId{1}, OperationId{2}) == Status::ok);
+    times.returned = now();
+    gasmeter::testing::wait(conduit, world.host(0), sink, [&] { return sink.done.size() == 1; });
+    times.leaf = now();
+    std::fill(source.begin(), source.end(), std::byte{0xff});
+    gasmeter::testing::wait(conduit, world.host(0), sink, [&] { return sink.done.size() == 2; });
+    times.root = now();
+    CHECK(sink.done == std::vector<OperationId>{OperationId{2}, OperationId{1}});
+  });
+  world.engine.start(Rank{1}, [&] {
+    gasmeter::testing::Sink sink;
+    gasmeter::testing::wait(*world.conduits[1], world.host(1), sink,
+                            [&] { return world.conduits[1]->counters().messages == 1; });  // has answered
+  });
+  world.engine.run();
+  CHECK(std::all_of(there.begin(), there.end(), [](std::byte byte) { return byte == std::byte{7}; }));
+  return times;
+}
+
+TEST_CASE("mpi_put_on_extoll_is_complete_at_either_side_in_its_golden_time") {
+  for (const bool strict : {false, true}) {
+    MpiWorld gathered({}, {}, strict);
+    CHECK(times_of_put(gathered, 8) == PutTimes{204'800, 204'800, 2'318'400});
+    MpiWorld apart({.apart_from = 100}, {.eager = 64}, strict);
+    CHECK(times_of_put(apart, 100) == PutTimes{368'000, 3'182'000, 5'045'600});
+  }
 }
 
 }  // namespace

@@ -515,6 +515,26 @@ TEST_CASE("atomics_that_a_window_does_are_complete_with_its_flush") {
   CHECK_FALSE(b.conduit.offloads(AtomicType::u64, {AtomicOp::fadd}));
 }
 
+// Whoever takes messages may remember where memory lay.
+TEST_CASE("a_copy_that_is_given_up_for_a_larger_one_is_forgotten") {
+  MemoryMatching network(2, {});
+  End a(network, 0, 2, {});
+  const std::byte* first = nullptr;
+  for (const Bytes bytes : {Bytes{10'000}, Bytes{9'000}, Bytes{20'000}}) {
+    AmBuffer buffer;
+    REQUIRE(a.conduit.prepare({Rank{1}, Category::long_message, false, 0, 0}, nullptr, bytes, bytes, buffer) ==
+            Status::ok);
+    REQUIRE(a.port.forgotten.size() == (bytes == 20'000 ? 1U : 0U));
+    if (first == nullptr) first = static_cast<const std::byte*>(buffer.data);
+    a.conduit.cancel(buffer);
+  }
+  CHECK(a.port.forgotten.front().data() == first);
+  CHECK(a.port.forgotten.front().size() == 10'000);
+  std::byte word{};
+  a.conduit.forget({&word, 1});
+  CHECK(a.port.forgotten.back().data() == &word);
+}
+
 TEST_CASE("a_job_without_a_window_offloads_no_atomics") {
   MemoryMatching network(2, {});
   const End a(network, 0, 2, {});
