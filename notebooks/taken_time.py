@@ -126,7 +126,7 @@ PIECES = 512
 
 
 def ns_per_piece(implementation):
-    options = {"nodes": 1, "piece": 8, "levels": (1, 3, 8, 32), "implementation": implementation, **PRICES}
+    options = {"nodes": 1, "neighbourhood": True, "levels": (1, 3, 8, 32), "implementation": implementation, **PRICES}
     result = gm.measure("vis", conduit="ideal", op="strided-put", sizes=8 * PIECES, iterations=10, options=options)
     assert result.verified
     frame = result.frame()

@@ -10,14 +10,14 @@ PRICES = {
     "host_loop_level": "10 ns",
     "host_translation": "5 ns",
 }
-TWO_NODES = "one-per-node"
 
 
-def rate(machine, *, placement=TWO_NODES, op="strided-put", **options):
-    """Return 512 pieces of 8 B in three levels, transfers per second."""
+def rate(machine, *, near=False, op="strided-put", **options):
+    """Return transfers per second of 512 pieces of 8 B in three levels, to another node or a neighbour."""
     result = gm.measure(
-        "vis", conduit="extoll", op=op, sizes=4096, iterations=3, placement=placement, machine=machine,
-        options={"levels": 3, "foldable": "false", **options},
+        "vis", conduit="extoll", op=op, sizes=4096, iterations=3, machine=machine,
+        placement="fill" if near else "one-per-node",
+        options={"levels": 3, "foldable": "false", "neighbourhood": near, **options},
     )  # fmt: skip
     assert result.verified
     frame = result.frame()
@@ -39,15 +39,15 @@ def test_times_do_not_depend_on_threads_or_synchronisation(priced, op):
 def test_loops_cost_wherever_pieces_are_packed_or_stored(key):
     plain = gm.machine("extoll")
     dearer = plain.with_({key: "50 ns"})
-    for placement in (TWO_NODES, "fill"):
-        assert rate(dearer, placement=placement) < rate(plain, placement=placement)
+    for near in (False, True):
+        assert rate(dearer, near=near) < rate(plain, near=near)
 
 
 def test_translations_cost_between_neighbours_alone():
     plain = gm.machine("extoll")
     dearer = plain.with_(host_translation="50 ns")
     assert rate(dearer) == rate(plain)
-    assert rate(dearer, placement="fill") < rate(plain, placement="fill")
+    assert rate(dearer, near=True) < rate(plain, near=True)
 
 
 def test_a_piece_costs_less_than_a_copy_where_the_machine_says_so():
