@@ -308,6 +308,7 @@ TEST_CASE_FIXTURE(Fixture, "memory_that_is_freed_is_registered_anew") {
 
 TEST_CASE_FIXTURE(Fixture, "a_page_that_was_found_before_is_found_where_regions_have_changed_since") {
   Cache cache(driver);
+  for (const std::uint64_t page : {100U, 200U}) use(cache, {page, 1});  // the fourth region needs no more hints
   const RegionNumber first = cache.acquire({0, 10});
   CHECK(cache.acquire({5, 1}) == first);
   const RegionNumber second = cache.acquire({4, 12});
