@@ -1,6 +1,7 @@
 // Traffic over a fabric is the same on any number of threads, lazily and strictly, on every kind of fibre.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -55,8 +56,10 @@ bool compare(const TrafficOptions& options) {
         CHECK((outcome.arrivals == expected.arrivals));
         CHECK((outcome.ends == expected.ends));
         CHECK((outcome.links == expected.links));
-        // Where much falls into one instant, links look for credits a few times more or less.
-        if (!options.in_step) CHECK(outcome.events == expected.events);
+        // What falls into one instant makes links look for credits a few times more or less: often in step, of long
+        // random traffic a few times in 100 000.
+        const auto [fewer, more] = std::minmax(outcome.events, expected.events);
+        if (!options.in_step) CHECK(10'000 * (more - fewer) <= expected.events);
         CHECK(outcome.end == expected.end);
         if (other.fibres == FibreMaker::thread) continue;  // its ranks are on threads of their own anyway
         if (threads == 1) CHECK_FALSE(traffic.ran_parallel());
