@@ -20,6 +20,7 @@ class Device final : public MessageDevice {
   PutWindow open(Rank, std::span<std::byte>, std::uint32_t) override { return {}; }
   void put(Rank, const PutWindow&, std::span<const std::byte>, std::uint32_t) override {}
   bool progress(Sink&) override { return false; }
+  [[nodiscard]] Bytes reserved_bytes() const override { return 0; }
   int known = 0;
 };
 

@@ -15,6 +15,8 @@
 namespace gasmeter::core::vis {
 namespace {
 
+using sim::ModelHost;
+
 TEST_CASE("packed_pieces_take_their_golden_time_on_the_toy_network") {
   for (const bool strict : {false, true}) {
     const Times times = put_four_pieces<testing::ModelWorld>(strict);
