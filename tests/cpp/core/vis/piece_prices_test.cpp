@@ -82,8 +82,8 @@ TEST_CASE("a_list_is_one_loop_whose_addresses_are_looked_up_at_once_or_each") {
 }
 
 TEST_CASE("pieces_that_are_too_large_for_a_load_and_a_store_are_copies") {
-  constexpr std::array<Bytes, 1> kCounts{2};
-  constexpr std::array<std::ptrdiff_t, 1> kStrides{200};
+  static constexpr std::array<Bytes, 1> kCounts{2};
+  static constexpr std::array<std::ptrdiff_t, 1> kStrides{200};
   std::array<std::byte, 512> here{};
   const auto put = [&](Bytes piece) {
     return [&here, piece](Vis<ModelHost>& vis, std::byte* there) {
