@@ -19,7 +19,7 @@ constexpr Bytes kWord = 8;
 constexpr std::uint32_t kWindow = 64;
 constexpr std::int64_t kMostWindow = 65536;
 
-std::uint32_t window_of(const Settings& settings) {
+std::uint32_t receives_of(const Settings& settings) {
   const std::int64_t window = settings.integer("window");
   if (window > kMostWindow) {
     throw UsageError("kernel flood on raw@mpi: option 'window=" + settings.text("window") + "': it posts at most " +
@@ -35,7 +35,7 @@ class Flood final : public Program {
         seed_(settings.seed),
         is_short_(settings.op == "am-short"),
         size_(is_short_ ? kWord : settings.size),
-        window_(window_of(settings)),
+        window_(receives_of(settings)),
         buffer_(std::max(size_, kWord)) {
     require_ranks(settings, 2);
     if (settings.op == "get") refuse_raw_op(settings, "mpi", "am-short, am-medium, am-long, put");
