@@ -234,7 +234,8 @@ def test_a_planted_slow_down_stands_in_the_options_and_makes_no_other_figure(tmp
     assert {found["verdict"] for found in whole["findings"]} <= {
         "slower", "not significant", "undecided", "faster", "shifted",
     }  # fmt: skip
-    assert len(whole["findings"]) == 2  # none is missing, none is new
+    # None is missing, none is new; of the machine itself there is one more where its cores have moved.
+    assert sorted(found["op"] for found in whole["findings"] if found["kernel"] != "probe") == ["am-short", "put"]
 
 
 @pytest.mark.parametrize(("conduit", "value"), [("smp", "-0.1"), ("smp", "11"), ("udp", "4%")])
