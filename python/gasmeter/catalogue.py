@@ -288,6 +288,8 @@ class KnownMetric:
         The unit that papers and other tools write it in.
     scale : float
         From `unit` to `shown`.
+    modelled : bool
+        Of the modelled machine, in kernels that measure this computer, too.
     """
 
     name: str
@@ -296,6 +298,7 @@ class KnownMetric:
     label: str
     shown: str
     scale: float
+    modelled: bool = False
 
 
 @dataclass(frozen=True)

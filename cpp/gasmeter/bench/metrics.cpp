@@ -20,7 +20,7 @@ std::span<const Metric> metrics() {
       Metric{"overhead", "ratio", Better::smaller, "Overhead", "ratio"},  // of a comparison, which Python makes
       Metric{"error_fraction", "ratio", Better::smaller, "Wrong words", "ratio"},
       Metric{"memory_per_rank", "B", Better::smaller, "Memory per rank", "B"},
-      Metric{"reserved_bytes", "B", Better::smaller, "Reserved memory per rank", "B"},
+      Metric{"reserved_bytes", "B", Better::smaller, "Reserved memory per rank", "B", 1, true},
       Metric{"speedup", "ratio", Better::bigger, "Speedup", "ratio"},
   };
   return kMetrics;

@@ -11,12 +11,13 @@ namespace gasmeter::bench {
 enum class Better : std::uint8_t { smaller, bigger };
 
 struct Metric {
-  const char* name;    // as in the column `metric`
-  const char* unit;    // as in the column `unit`
-  Better better;       // which way
-  const char* label;   // in words, for plots
-  const char* shown;   // the unit that papers and other tools write it in
-  double scale = 1.0;  // from `unit` to that
+  const char* name;       // as in the column `metric`
+  const char* unit;       // as in the column `unit`
+  Better better;          // which way
+  const char* label;      // in words, for plots
+  const char* shown;      // the unit that papers and other tools write it in
+  double scale = 1.0;     // from `unit` to that
+  bool modelled = false;  // of the modelled machine, in kernels that measure this computer, too
 };
 
 [[nodiscard]] std::span<const Metric> metrics();

@@ -92,7 +92,7 @@ py::list list_networks(const networks::Registry& registry) {
 py::dict describe(const bench::Metric& metric) {
   return py::dict("name"_a = metric.name, "unit"_a = metric.unit,
                   "better"_a = metric.better == bench::Better::smaller ? "smaller" : "bigger", "label"_a = metric.label,
-                  "shown"_a = metric.shown, "scale"_a = metric.scale);
+                  "shown"_a = metric.shown, "scale"_a = metric.scale, "modelled"_a = metric.modelled);
 }
 
 py::dict describe_count(const conduit::CountInfo& count) {
@@ -177,8 +177,9 @@ dict
     spans_hosts, calls, header_bytes, parameters}``: whether ranks of a real one share all memory and may stand on
     several hosts, what it asks of the computer; of a modelled one bytes before each message on the wire where its
     machine does not say them, and what a machine is made of, each a ``{key, kind, summary}``. ``metrics``: list of
-    ``{name, unit, better, label, shown, scale}`` with better ``smaller`` or ``bigger``, and ``scale`` from the unit of
-    rows to ``shown``, in which papers and other tools write it. ``counters``: list of ``{name, summary, unit}``.
+    ``{name, unit, better, label, shown, scale, modelled}`` with better ``smaller`` or ``bigger``, ``scale`` from the
+    unit of rows to ``shown``, in which papers and other tools write it, and whether it is of the modelled machine where
+    a kernel measures this computer, too. ``counters``: list of ``{name, summary, unit}``.
 )");
   module.def("topologies", &topologies,
              R"(Return the families of topologies.

@@ -23,6 +23,8 @@ __all__ = ["record"]
 
 Values = np.ndarray[tuple[int], np.dtype[np.float64]]
 Truths = np.ndarray[tuple[int], np.dtype[np.bool_]]
+# What a figure of the modelled machine says of itself beside others of a kernel that measures this computer.
+_MODELLED: Row = {"kind": "modelled", "label": "predicted", "host_state_ns": math.nan}
 
 
 def record(outcome: GroupOutcome, experiment: str) -> Record:
@@ -68,9 +70,11 @@ def record(outcome: GroupOutcome, experiment: str) -> Record:
             values = _values(entry, metric.name)
             counted = values[_usable(entry, kept)]
             summary = statistics.summarise(counted)
-            state = _state(outcome, (entry,), summary.interval, summary.interval.median)
+            modelled = catalogue().metrics[metric.name].modelled
+            state = _state(outcome, () if modelled else (entry,), summary.interval, summary.interval.median)
             meaning = metric.meaning(catalogue().networks[base["network"]])
-            result.rows.append({**base, **_quantity(summary, metric), "semantics": meaning, "state": state})
+            kind = _MODELLED if modelled else {}
+            result.rows.append({**base, **kind, **_quantity(summary, metric), "semantics": meaning, "state": state})
             if entry.blocks:
                 result.samples.append(_samples(entry, metric, values, outcome, kept))
     result.rows.extend(_comparisons(outcome, np.asarray(kept, dtype=bool), experiment))
