@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import functools
 import importlib
-import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from typing import Any, Literal, Protocol, cast
 
 from gasmeter.errors import EnvironmentLacks, UsageError, unknown
+from gasmeter.option import Option, options_from
 from gasmeter.own_kernels import own_kernels
-from gasmeter.units import parse_in, units_beside
 
 __all__ = [
     "Catalogue",
@@ -30,7 +27,6 @@ __all__ = [
     "ModelJob",
     "Network",
     "Op",
-    "Option",
     "Parameter",
     "build_info",
     "catalogue",
@@ -81,85 +77,6 @@ class Core(Protocol):
     @property
     def ModelJob(self) -> Any:
         """The class of modelled jobs."""
-
-
-_INTEGER = re.compile(r"^[+-]?(0[xX][0-9a-fA-F]+|[1-9][0-9]*|0)$")
-
-
-@dataclass(frozen=True)
-class Option:
-    """One documented option of a kernel or conduit."""
-
-    name: str
-    type: str
-    default: str
-    unit: str = ""
-    choices: tuple[str, ...] = ()
-    summary: str = ""
-    neutral: bool = False
-    """Whether it never changes a result in virtual time; then it stands in run.json only."""
-
-    def parse(self, value: object, owner: str) -> str:
-        """Return the value in its canonical text.
-
-        Parameters
-        ----------
-        value : object
-            What was given: text, or a Python bool, int or float.
-        owner : str
-            Name of the kernel or conduit, for the message.
-
-        Returns
-        -------
-        str
-            ``true``/``false``, a number without superfluous digits, or one of the choices.
-
-        Raises
-        ------
-        UsageError
-            If the value does not fit the option's type or choices.
-        """
-        text = ("true" if value else "false") if isinstance(value, bool) else str(value).strip()
-        canonical = _canonical(self, text)
-        if canonical is None:
-            unit = f" ({self._units()})" if self.unit else ""
-            allowed = (
-                " | ".join(self.choices)
-                if self.choices
-                else {"bool": "true | false", "int": "a whole number", "float": "a number"}.get(self.type, self.type)
-            )
-            raise UsageError(
-                f"option {self.name}={text!r} of {owner} is not allowed; allowed: {allowed}{unit}"
-                f" (default {self.default}; see `gasmeter list {owner.split(maxsplit=1)[0]}s`)",
-                text,
-            )
-        return canonical
-
-    def _units(self) -> str:
-        beside = (
-            ["K", "M", "G"] if self.unit == "B" else [unit for unit in units_beside(self.unit) if unit != self.unit]
-        )
-        return f"{self.unit}; also {', '.join(beside)}" if beside else self.unit
-
-
-def _canonical(option: Option, text: str) -> str | None:
-    if option.choices:
-        return text if text in option.choices else None
-    try:
-        if option.type == "bool":
-            return {"true": "true", "on": "true", "false": "false", "off": "false"}.get(text.lower())
-        if option.type in {"int", "size"}:
-            return str(int(text, 0)) if _INTEGER.match(text) else _whole(parse_in(text, option.unit))
-        if option.type == "float":
-            value = float(parse_in(text, option.unit))
-            return repr(value) if math.isfinite(value) else None
-    except ValueError:
-        return None
-    return text
-
-
-def _whole(number: Decimal) -> str | None:
-    return str(int(number)) if number == number.to_integral_value() else None
 
 
 @dataclass(frozen=True)
@@ -549,25 +466,6 @@ def catalogue() -> Catalogue:
     return replace(declared(), kernels={**declared().kernels, **own})
 
 
-def _options(entries: Sequence[Mapping[str, Any]]) -> tuple[Option, ...]:
-    return tuple(
-        Option(
-            name=entry["name"],
-            type=entry["type"],
-            default=_text(entry["default"]),
-            unit=entry.get("unit") or "",
-            choices=tuple(entry.get("choices") or ()),
-            summary=entry.get("summary") or "",
-            neutral=bool(entry.get("neutral")),
-        )
-        for entry in entries
-    )
-
-
-def _text(value: object) -> str:
-    return ("true" if value else "false") if isinstance(value, bool) else str(value)
-
-
 def _kernel(entry: Mapping[str, Any]) -> Kernel:
     ops = tuple(
         Op(
@@ -586,7 +484,7 @@ def _kernel(entry: Mapping[str, Any]) -> Kernel:
         raw=tuple(entry["raw"]),
         variants=tuple(entry["variants"]),
         ops=ops,
-        options=_options(entry["options"]),
+        options=options_from(entry["options"]),
         measures_simulation=bool(entry.get("measures_simulation", False)),
     )
 
@@ -594,7 +492,7 @@ def _kernel(entry: Mapping[str, Any]) -> Kernel:
 def _conduit(entry: Mapping[str, Any]) -> Conduit:
     kind = entry["kind"]
     return Conduit(
-        entry["name"], entry["summary"], entry["network"], kind, _options(entry["options"]), kind == "modelled"
+        entry["name"], entry["summary"], entry["network"], kind, options_from(entry["options"]), kind == "modelled"
     )
 
 

@@ -8,7 +8,6 @@ import sys
 import pytest
 
 import gasmeter
-from gasmeter.catalogue import Option
 from gasmeter.errors import (
     BrokenJob,
     Deadlock,
@@ -19,6 +18,7 @@ from gasmeter.errors import (
     error_named,
     unknown,
 )
+from gasmeter.option import Option
 
 # Modules that need the compiled core, and those of the command line.
 _LEFT_OUT = {"gasmeter.rank", "gasmeter.programs.rank", "gasmeter._core"}

@@ -9,9 +9,10 @@ from typing import Any
 
 import click
 
-from gasmeter.catalogue import Option, catalogue, declared, topologies
+from gasmeter.catalogue import catalogue, declared, topologies
 from gasmeter.cli.common import option, out
 from gasmeter.errors import GasmeterError, UsageError
+from gasmeter.option import Option
 from gasmeter.units import format_duration, quantity_text
 
 __all__ = ["list_command"]
@@ -115,16 +116,16 @@ def _machines() -> list[Entry]:
 def _machine(name: str) -> Entry:
     from gasmeter.machines.named import machine
 
-    machine_ = machine(name)
-    summaries = {parameter.key: parameter for parameter in declared().networks[machine_.network].parameters}
+    shown = machine(name)
+    summaries = {parameter.key: parameter for parameter in declared().networks[shown.network].parameters}
     parameters = [
         {"name": key, "kind": summaries[key].kind, "summary": summaries[key].summary,
          **{field: value for field, value in facts.items() if field != "origin"}}
-        for key, facts in machine_.effective().items()
+        for key, facts in shown.effective().items()
     ]  # fmt: skip
     return {
-        "name": name, "summary": machine_.summary, "ops": [], "options": [], "network": machine_.network,
-        "digest": machine_.digest, "parameters": parameters,
+        "name": name, "summary": shown.summary, "ops": [], "options": [], "network": shown.network,
+        "digest": shown.digest, "parameters": parameters,
     }  # fmt: skip
 
 

@@ -13,13 +13,14 @@ from typing import Any, NoReturn
 
 import cloudpickle
 
-from gasmeter.catalogue import Conduit, Option, catalogue
+from gasmeter.catalogue import Conduit, catalogue
 from gasmeter.errors import Deadlock, EnvironmentLacks, GasmeterError, ProgramError, Timeout, UsageError, unknown
 from gasmeter.installed import worker_binary
 from gasmeter.limits import check_ranks, check_virtual_ranks, shared_memory
 from gasmeter.machines.machine import Machine
 from gasmeter.machines.named import machine as machine_named
 from gasmeter.measuring.workers import WorkerPool
+from gasmeter.option import Option
 from gasmeter.sweeps.installations import Installations
 from gasmeter.units import format_bytes, parse_size
 
@@ -117,27 +118,26 @@ def launch(
     >>> launch(ring, ranks=3)  # doctest: +SKIP
     [2, 0, 1]
     """
-    conduit_ = _conduit(program, conduit, ranks)
+    entry = _conduit(program, conduit, ranks)
     segment_bytes = _segment_bytes(segment)
     chosen = {
-        name: _option(conduit_, name).parse(value, f"conduit {conduit_.name}")
-        for name, value in (options or {}).items()
+        name: _option(entry, name).parse(value, f"conduit {entry.name}") for name, value in (options or {}).items()
     }
-    for option in conduit_.options:  # fewer ranks than the network has nodes by default
-        if conduit_.virtual and option.name == "nodes" and "nodes" not in chosen and int(option.default) > ranks:
+    for option in entry.options:  # fewer ranks than the network has nodes by default
+        if entry.virtual and option.name == "nodes" and "nodes" not in chosen and int(option.default) > ranks:
             chosen["nodes"] = str(ranks)
-    values = _machine_values(conduit_, ranks, machine, topology, placement)
-    if conduit_.virtual:
+    values = _machine_values(entry, ranks, machine, topology, placement)
+    if entry.virtual:
         from gasmeter.programs.program import check_yields  # noqa: PLC0415 - loads the extension
 
-        check_yields(program, conduit_.name)
+        check_yields(program, entry.name)
         return _in_virtual_time(
-            program, conduit_, ranks=ranks, segment_bytes=segment_bytes, args=tuple(args), timeout=timeout,
+            program, entry, ranks=ranks, segment_bytes=segment_bytes, args=tuple(args), timeout=timeout,
             options=chosen, machine=values, seed=seed,
         )  # fmt: skip
-    if catalogue().networks[conduit_.network].shares_memory:
+    if catalogue().networks[entry.network].shares_memory:
         _check_shared_memory(segment, segment_bytes, ranks)
-    command = pickle.dumps((sys.path, segment_bytes, conduit_.name, chosen, seed, _pickled(program, tuple(args))))
+    command = pickle.dumps((sys.path, segment_bytes, entry.name, chosen, seed, _pickled(program, tuple(args))))
     if not sys.executable:
         raise EnvironmentLacks("launch: this interpreter does not know its own program (sys.executable is empty)")
     worker = worker_binary()

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from gasmeter.catalogue import Catalogue, Conduit, Kernel, Option, declared
+from gasmeter.catalogue import Catalogue, Conduit, Kernel, declared
 from gasmeter.errors import UsageError, unknown
+from gasmeter.option import Option
 
 __all__ = [
     "check_metric",
