@@ -59,13 +59,13 @@ def _final(test: str, size: int, what: str, cells: list[str], *, name: str, numb
         iterations, _, _, time, _, bandwidth, _, rate = map(float, cells)
     except ValueError:
         raise bad_line(name, number, "Final with something that is not a number") from None
-    metric = "latency" if what == "latency" else "time_per_message"
-    for metric_, unit, value, said in (
-        (metric, "ns", time * 1e3, f"{what} (usec), overall"),
+    timed = "latency" if what == "latency" else "time_per_message"
+    for metric, unit, value, said in (
+        (timed, "ns", time * 1e3, f"{what} (usec), overall"),
         ("bandwidth", "B/s", bandwidth * MIB, "bandwidth (MB/s), overall"),
         ("rate", "1/s", rate, "message rate (msg/s), overall"),
     ):
         yield Quantity(
-            op=slug(test) or "ucx-perftest", metric=metric_, unit=unit, value=value, semantics=f"{test}: {said}",
+            op=slug(test) or "ucx-perftest", metric=metric, unit=unit, value=value, semantics=f"{test}: {said}",
             size_bytes=size, ranks=2, n=int(iterations),
         )  # fmt: skip

@@ -73,11 +73,11 @@ class WholeRuns(ModelSession):
         self._runs += 1
         self._links = run.links()  # before the check makes traffic of its own
         self._counts.update(run.counters())
-        verification, sum_ = run.verify(), self._verification
+        verification, so_far = run.verify(), self._verification
         self._verification = Verification(
-            sum_.verified and verification.verified,
-            sum_.errors + verification.errors,
-            sum_.checked + verification.checked,
+            so_far.verified and verification.verified,
+            so_far.errors + verification.errors,
+            so_far.checked + verification.checked,
         )
         unused = set(run.unused())
         self._unused = unused if self._unused is None else self._unused & unused

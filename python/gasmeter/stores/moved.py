@@ -56,16 +56,16 @@ def moved(result: Tidy) -> pd.DataFrame:
     named = {text: machine(text) for text in {row["machine"] for row in rows}}
     before: dict[tuple[Any, ...], Row] = {}
     for row in rows:
-        machine_ = named[row["machine"]]
-        if not _what_if(row, machine_):
-            before.setdefault((*_key(row, machine_), row["placement"]), row)
-            before.setdefault(_key(row, machine_), row)
+        modelled = named[row["machine"]]
+        if not _what_if(row, modelled):
+            before.setdefault((*_key(row, modelled), row["placement"]), row)
+            before.setdefault(_key(row, modelled), row)
     lines = []
     for row in rows:
-        machine_ = named[row["machine"]]
-        what, own = _what_if(row, machine_), before.get((*_key(row, machine_), row["placement"]))
+        modelled = named[row["machine"]]
+        what, own = _what_if(row, modelled), before.get((*_key(row, modelled), row["placement"]))
         if own is None or not what:
-            own = before.get(_key(row, machine_))
+            own = before.get(_key(row, modelled))
             what = ", ".join(filter(None, [what, _other_placement(row, own)]))
         if what and own is not None and own["value"] > 0 and row["value"] > 0:
             lines.append(_line(what, row, own))
@@ -73,14 +73,14 @@ def moved(result: Tidy) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=pd.Index(MOVED_COLUMNS))
 
 
-def _key(row: Row, machine_: Machine) -> tuple[Any, ...]:
-    return (machine_.name, *(row[name] for name in _SAME))
+def _key(row: Row, modelled: Machine) -> tuple[Any, ...]:
+    return (modelled.name, *(row[name] for name in _SAME))
 
 
-def _what_if(row: Row, machine_: Machine) -> str:
+def _what_if(row: Row, modelled: Machine) -> str:
     """Say what differs from the machine as it is, placement apart; empty if nothing does."""
-    parts = [f"{key} = {text}" for key, text in machine_.overrides().items() if key != TOPOLOGY]
-    if row["topology"] != machine(machine_.name).topology:
+    parts = [f"{key} = {text}" for key, text in modelled.overrides().items() if key != TOPOLOGY]
+    if row["topology"] != machine(modelled.name).topology:
         parts.append(f"{TOPOLOGY} = {row['topology']}")
     return ", ".join(parts)
 

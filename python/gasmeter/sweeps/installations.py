@@ -48,8 +48,8 @@ def machine_of(point: Point) -> Machine | None:
     """
     if not point.machine:
         return None
-    machine_ = machine(point.machine)
-    return machine_.with_({TOPOLOGY: point.topology}) if point.topology else machine_
+    installed = machine(point.machine)
+    return installed.with_({TOPOLOGY: point.topology}) if point.topology else installed
 
 
 def _with_topology() -> list[str]:
@@ -94,12 +94,12 @@ class Installations:
         self._machines: dict[tuple[str, str, str], Machine | None] = {}
         modelled = {conduit.network: conduit for conduit in known if conduit.virtual}
         running = ", ".join(dict.fromkeys(conduit.name for conduit in known))
-        for text, machine_ in self._named.items():
-            if machine_.network not in modelled:
+        for text, installed in self._named.items():
+            if installed.network not in modelled:
                 raise UsageError(
-                    f"machine {text!r} belongs to network {machine_.network}, but {running} "
+                    f"machine {text!r} belongs to network {installed.network}, but {running} "
                     + (f"runs on {', '.join(modelled)}" if modelled else "runs on this host")
-                    + f"; allowed: conduits on {machine_.network} (see `gasmeter list conduits`)",
+                    + f"; allowed: conduits on {installed.network} (see `gasmeter list conduits`)",
                     text,
                 )
         self._shapes: dict[str, dict[str, Any]] = {}
@@ -159,12 +159,12 @@ class Installations:
             self._machines[key] = base
         return self._machines[key]
 
-    def place(self, machine_: Machine, placement: str, ranks: int, *, together: bool = False) -> tuple[str, int]:
+    def place(self, installed: Machine, placement: str, ranks: int, *, together: bool = False) -> tuple[str, int]:
         """Return how ranks are placed on the nodes of a machine.
 
         Parameters
         ----------
-        machine_ : Machine
+        installed : Machine
             What `of` returned.
         placement : str
             Value of the axis; empty for the default.
@@ -183,10 +183,10 @@ class Installations:
         UsageError
             If the ranks do not fit.
         """
-        if not machine_.topology:
+        if not installed.topology:
             return "", 1
-        per_node = int(machine_["ranks_per_node"].value)
-        where = f"{machine_.topology} of machine {machine_.column}"
-        nodes = int(self._shape(machine_.topology)["terminals"])
+        per_node = int(installed["ranks_per_node"].value)
+        where = f"{installed.topology} of machine {installed.column}"
+        nodes = int(self._shape(installed.topology)["terminals"])
         name = placement or (FILL if together else default_placement(ranks, nodes))
         return name, nodes_used(name, ranks, nodes=nodes, per_node=per_node, where=where)
