@@ -19,6 +19,8 @@ _FEW = 10.0
 _ROW_INCHES = 0.27
 _FRAME_INCHES = 1.7
 _LABEL_LETTERS = (34, 26)  # of a line under the left and the right half
+_NAME_LETTERS = 40  # of a row's name that leave both halves as wide as what stands under them
+_LETTER_INCHES = 0.08
 
 
 def has_one_size(chart: Chart) -> bool:
@@ -59,10 +61,13 @@ def draw_dots(chart: Chart, quantity: str, scale: float) -> Drawing:
     rows = [(_look(looks, part), part.iloc[0]) for _, part in groups]
     rows.sort(key=lambda entry: (entry[0].track, entry[0].thin))
     compared = not chart.overhead.empty
-    figure = Drawing(figsize=(8.0 if compared else 6.3, _FRAME_INCHES + _ROW_INCHES * len(rows)), layout="constrained")
+    kinds = sorted({str(kind) for kind in chart.values["kind"]})
+    names = [look.label + (f" ({row['kind']})" if len(kinds) > 1 else "") for look, row in rows]
+    longest = max(map(len, names))
+    wide = (8.0 if compared else 6.3) + _LETTER_INCHES * max(0, longest - _NAME_LETTERS)
+    figure = Drawing(figsize=(wide, _FRAME_INCHES + _ROW_INCHES * len(rows)), layout="constrained")
     panels = figure.subplots(1, 2 if compared else 1, sharey=True, squeeze=False, width_ratios=[1.5, 1][: 1 + compared])
     left = panels[0][0]
-    kinds = sorted({str(kind) for kind in chart.values["kind"]})
     for place, (look, row) in enumerate(rows):
         _dot(left, place, look, row, scale)
         if compared:
@@ -70,9 +75,7 @@ def draw_dots(chart: Chart, quantity: str, scale: float) -> Drawing:
             own = chart.overhead[same]
             for _, overhead in own.iterrows():
                 _dot(panels[0][1], place, look, overhead, 100.0)
-    left.set_yticks(
-        range(len(rows)), [look.label + (f" ({row['kind']})" if len(kinds) > 1 else "") for look, row in rows]
-    )
+    left.set_yticks(range(len(rows)), names)
     left.set_ylim(len(rows) - 0.5, -0.5)
     values = chart.values["value"].to_numpy(float)
     if values.min() > 0 and values.max() / values.min() > _FEW:

@@ -82,6 +82,18 @@ def test_things_of_one_size_have_a_row_each():
     assert tags == {"(measured)", "(modelled)"}
 
 
+def test_long_names_of_rows_leave_what_stands_under_them_whole():
+    common = {"kernel": "vis", "op": "strided-put", "conduit": "smp", "size": "64K"}
+    levels = {"implementation": "gasnet1", "piece": (8, 64), "levels": (1, 32)}
+    first = gm.Series(**common, options=levels, reference="raw@shm")
+    common["op"] = "indexed-put"
+    second = gm.Series(**common, options={**levels, "implementation": "ex"}, reference={"implementation": "gasnet1"})
+    figure = gm.Experiment(name="names", series=(first, second)).run().plot("bandwidth")
+    FigureCanvasAgg(figure).draw()
+    for axes in figure.axes:
+        assert axes.xaxis.label.get_window_extent().width <= axes.get_window_extent().width
+
+
 def test_a_long_legend_makes_room_for_itself():
     sizes = {"kernel": "flood", "sizes": "8:64", "ranks": "2"}
     few = gm.measure(**sizes, conduit="smp", op="put").plot("bandwidth")
