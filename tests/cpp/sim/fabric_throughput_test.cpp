@@ -22,6 +22,7 @@ namespace gasmeter::sim {
 namespace {
 
 using gasmeter::testing::rounds;
+using testing::Chosen;
 using testing::LinkTicks;
 using testing::ReferenceRouters;
 using testing::RouterOptions;
@@ -227,9 +228,8 @@ TEST_CASE("finite_buffers_never_carry_more") {
   }
 }
 
-// The fabric decides a packet's turn when there is a buffer for it, the reference when the link is free: with two
-// channels now and then another packet is first. At equal instants they differ, too (latency and wire have few in
-// common, so that there are not many). Both are worth a percent; an error of the scheme would be worth more.
+// At equal instants they differ (latency and wire have few in common, so that there are not many), and a finite time
+// sees a few packets more or fewer. Of a pattern that repeats the order at such instants is the same again and again.
 void compare_with_reference(const char* name, const RouterOptions& links = {}) {
   const Topology topology = Topology::parse(name);
   for (const auto pattern : {Destinations::Pattern::uniform, Destinations::Pattern::shift}) {
@@ -252,7 +252,8 @@ void compare_with_reference(const char* name, const RouterOptions& links = {}) {
         ReferenceRouters reference(topology, options, [&](std::uint32_t terminal) { return same.next(terminal); });
         const double expected = throughput(reference, topology, options, kWarm, end);
         CHECK(expected > 0);
-        CHECK(throughput(fabric, topology, options, kWarm, end) == doctest::Approx(expected).epsilon(0.03));
+        const double most = pattern == Destinations::Pattern::shift ? 0.07 : rounds(100) < 100 ? 0.04 : 0.025;
+        CHECK(throughput(fabric, topology, options, kWarm, end) == doctest::Approx(expected).epsilon(most).scale(0));
       }
     }
   }
@@ -278,6 +279,12 @@ TEST_CASE("links_that_differ_carry_what_stepped_routers_carry") {
   compare_with_reference("dragonfly:5x2x2", options);
   options.classes = {{"terminal", {20, 29, 1}}};
   compare_with_reference("fat-tree:3x2", options);
+}
+
+TEST_CASE("choosing_when_the_link_is_free_carries_as_much") {
+  RouterOptions options;
+  options.chosen = Chosen::with_link;
+  compare_with_reference("torus2d:4x4", options);
 }
 
 TEST_CASE("one_way_rings_carry_what_stepped_routers_carry") {

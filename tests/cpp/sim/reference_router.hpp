@@ -22,7 +22,12 @@ struct LinkTicks {
   unsigned buffer = 0;    // packets per link and channel; 0: no limit
 };
 
+// When a packet is chosen to go over a link, the oldest for which there is a buffer: as soon as there is one, or when
+// the link falls free.
+enum class Chosen : bool { with_buffer, with_link };
+
 struct RouterOptions : LinkTicks {
+  Chosen chosen = Chosen::with_buffer;
   unsigned window = 1;                       // packets that a terminal has under way
   std::map<std::string, LinkTicks> classes;  // of links that differ
   // On one-way rings:
@@ -81,7 +86,8 @@ class ReferenceRouters {
   };
   struct Output {
     LinkTicks link;
-    std::list<Waiting> queue;  // in order of arrival
+    std::list<Waiting> queue;    // in order of arrival
+    std::deque<Waiting> chosen;  // with a buffer, in the order in which they go
     std::vector<unsigned> credits;
     std::int64_t free_at = 0;
   };
@@ -150,21 +156,31 @@ class ReferenceRouters {
     routers_[vertex].outputs.at(hop.port).queue.push_back(packet);
   }
 
-  // The oldest packet for whose channel there is a buffer.
   void serve(std::uint32_t vertex, std::uint32_t port, Output& output) {
-    if (output.free_at > now_) return;
-    for (auto each = output.queue.begin(); each != output.queue.end(); ++each) {
-      if (output.link.buffer != 0 && output.credits[each->channel] == 0) continue;
-      Waiting packet = *each;
-      output.queue.erase(each);
-      const unsigned wire = packet.echo ? output.link.wire / options_.echo : output.link.wire;
-      output.free_at = std::max(now_ + wire, packet.tail);
-      if (output.link.buffer != 0) --output.credits[packet.channel];
-      give_back(packet.place, output.free_at);
-      packet.place = {vertex, port, packet.channel, true};
-      packet.tail = output.free_at + output.link.latency;
-      arriving_[now_ + output.link.latency].push_back({topology_.neighbour(vertex, port)->vertex, packet});
-      return;
+    const bool is_free = output.free_at <= now_;
+    if (is_free || options_.chosen == Chosen::with_buffer) choose(output);
+    if (!is_free || output.chosen.empty()) return;
+    Waiting packet = output.chosen.front();
+    output.chosen.pop_front();
+    const unsigned wire = packet.echo ? output.link.wire / options_.echo : output.link.wire;
+    output.free_at = std::max(now_ + wire, packet.tail);
+    give_back(packet.place, output.free_at);
+    packet.place = {vertex, port, packet.channel, true};
+    packet.tail = output.free_at + output.link.latency;
+    arriving_[now_ + output.link.latency].push_back({topology_.neighbour(vertex, port)->vertex, packet});
+  }
+
+  // The oldest packet for whose channel there is a buffer, or all such packets.
+  void choose(Output& output) {
+    for (auto each = output.queue.begin(); each != output.queue.end();) {
+      if (output.link.buffer != 0 && output.credits[each->channel] == 0) {
+        ++each;
+        continue;
+      }
+      if (output.link.buffer != 0) --output.credits[each->channel];
+      output.chosen.push_back(*each);
+      each = output.queue.erase(each);
+      if (options_.chosen == Chosen::with_link) return;
     }
   }
 
