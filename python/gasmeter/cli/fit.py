@@ -1,4 +1,4 @@
-"""`gasmeter fit`: models model to what was measured."""
+"""`gasmeter fit`: models fitted to what was measured."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ Bytes ExtollConduit::reserved_bytes() const {
 }
 
 bool ExtollConduit::is_near(Rank rank) const {
-  return options_.node_by_memory && index(rank) < network_.engine().ranks() && network_.node_of(rank) == host_.node();
+  return options_.node_by_memory && services::are_node_mates(host_, rank);
 }
 
 Status ExtollConduit::prepare(const AmHeader& header, const void* /*client*/, Bytes least, Bytes most, AmBuffer& out) {
