@@ -6,6 +6,10 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
 
 #include "gasmeter/bench/program.hpp"
 #include "gasmeter/bench/random_access_stream.hpp"
@@ -79,9 +83,48 @@ inline void take_back(std::uint64_t* words, const Distribution& table, std::uint
   });
 }
 
+// The shares of a job whose ranks all live in this process, as in virtual time: whoever comes first takes back for all,
+// so that the streams are walked once and not by every rank.
+class Shares {
+ public:
+  explicit Shares(std::uint32_t ranks) : words_(ranks) {}
+
+  // Those of a job, which is known by the address of something that lives as long; made for the first who asks.
+  [[nodiscard]] static std::shared_ptr<Shares> of(const void* job, std::uint32_t ranks);
+
+  // Each rank once, before any of them verifies.
+  void add(std::uint32_t rank, std::uint64_t* words) {
+    const std::lock_guard guard(lock_);
+    words_[rank] = words;
+  }
+  // take_back() of the shares of all ranks, unless another has done so. All ranks' updates are applied.
+  void take_back(const Distribution& table, std::uint64_t begin, std::uint64_t end) {
+    const std::lock_guard guard(lock_);
+    if (end <= taken_back_) return;
+    taken_back_ = end;
+    for_every_update(table, static_cast<std::uint32_t>(words_.size()), begin, end, [&](std::uint64_t value) {
+      const std::uint64_t word = value & table.mask();
+      const std::uint32_t owner = table.owner(word);
+      words_[owner][table.offset(word, owner)] ^= value;
+    });
+  }
+
+ private:
+  std::mutex lock_;
+  std::vector<std::uint64_t*> words_;  // by rank
+  std::uint64_t taken_back_ = 0;       // updates of every stream
+};
+
 // What a program's verify() does with its rank's share of the table, and how far it has come in the stream.
 class Verifier {
  public:
+  // Of a rank on its own.
+  Verifier() = default;
+  // Of one whose job's ranks are all here.
+  Verifier(std::shared_ptr<Shares> shares, std::uint32_t rank, std::uint64_t* words) : shares_(std::move(shares)) {
+    shares_->add(rank, words);
+  }
+
   // `update(count)` runs the program's own loop: of a few updates, where none have run since the last call. `meet()`: a
   // barrier of all ranks. Leaves the table as it was at first.
   template <class Update, class Meet>
@@ -89,7 +132,11 @@ class Verifier {
                                     std::uint32_t ranks, const Stream& stream, Update update, Meet meet) {
     if (stream.position() == verified_) update(std::min(probe_updates(ranks), stream.length()));
     meet();
-    take_back(words, table, rank, ranks, verified_, stream.position());
+    if (shares_ != nullptr) {
+      shares_->take_back(table, verified_, stream.position());
+    } else {
+      take_back(words, table, rank, ranks, verified_, stream.position());
+    }
     verified_ = stream.position();
     const Verification verification = check_and_reset(words, table.first_of(rank), table.count_of(rank));
     meet();
@@ -97,7 +144,18 @@ class Verifier {
   }
 
  private:
-  std::uint64_t verified_ = 0;  // updates of the stream
+  std::shared_ptr<Shares> shares_;  // null: alone
+  std::uint64_t verified_ = 0;      // updates of the stream
 };
+
+// Of a rank on a host: where that is modelled, all ranks are here.
+template <class Host>
+[[nodiscard]] Verifier verifier_on(const Host& host, std::uint32_t rank, std::uint32_t ranks, std::uint64_t* words) {
+  if constexpr (Host::kModelled) {
+    return {Shares::of(&host.engine(), ranks), rank, words};
+  } else {
+    return {};
+  }
+}
 
 }  // namespace gasmeter::bench::random_access

@@ -53,7 +53,8 @@ class RandomAccess final : public Program {
         words_per_message_(std::min<std::uint64_t>(kLookAhead, endpoint.max_medium() / sizeof(std::uint64_t))),
         capacity_(capacity_of(endpoint.ranks())),
         buckets_(window_ != 0 ? 0 : endpoint.ranks() * (capacity_ + 1)),
-        messages_(window_ != 0 ? 0 : endpoint.ranks()) {
+        messages_(window_ != 0 ? 0 : endpoint.ranks()),
+        verifier_(verifier_on(endpoint.host(), index(endpoint.rank()), endpoint.ranks(), local_)) {
     if (variant_ == Variant::direct) {
       for (std::uint32_t rank = 0; rank < endpoint.ranks(); ++rank) {
         shares_.push_back(static_cast<std::uint64_t*>(endpoint.map(Rank{rank}, endpoint.segment(Rank{rank}).address)));

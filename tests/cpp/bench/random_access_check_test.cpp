@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <memory>
+#include <numeric>
 #include <random>
 #include <utility>
 #include <vector>
@@ -74,6 +76,79 @@ TEST_CASE("what_is_taken_back_leaves_the_table_as_it_was_and_nothing_less_does")
     }
     CHECK(all.checked == table.words());
     CHECK(all.errors == 1);
+  }
+}
+
+// A rank's own program, applied by hand: in its stream's order, to whoever owns the word.
+struct OfOne {
+  OfOne(const Distribution& table, std::uint32_t rank) : stream(table, rank), words(table.count_of(rank)) {
+    initialise(words.data(), table.first_of(rank), words.size());
+  }
+  Stream stream;
+  std::vector<std::uint64_t> words;
+};
+
+// `lost`: an update of rank 0 that nobody applies. Errors of each rank.
+std::vector<std::uint64_t> errors_of(std::uint32_t ranks, bool shared, std::uint64_t lost) {
+  const Distribution table(256, ranks, 3);
+  std::vector<OfOne> all;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) all.emplace_back(table, rank);
+  std::vector<Verifier> verifiers;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    verifiers.push_back(shared ? Verifier(Shares::of(&all, ranks), rank, all[rank].words.data()) : Verifier());
+  }
+  std::vector<std::uint64_t> errors;
+  for (const std::uint64_t updates : {100U, 37U}) {
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      std::uint64_t number = 0;
+      all[rank].stream.each(updates, [&](std::uint64_t value) {
+        const std::uint32_t owner = table.owner(value & table.mask());
+        if (rank == 0 && ++number == lost) return;
+        all[owner].words[table.offset(value & table.mask(), owner)] ^= value;
+      });
+    }
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      OfOne& one = all[rank];
+      const Verification verification = verifiers[rank].verify(
+          one.words.data(), table, rank, ranks, one.stream, [](std::uint64_t) { FAIL("there were updates"); }, [] {});
+      CHECK(verification.checked == one.words.size());
+      errors.push_back(verification.errors);
+    }
+  }
+  return errors;
+}
+
+TEST_CASE("who_takes_back_for_all_finds_what_each_finds_alone") {
+  for (const std::uint32_t ranks : {1U, 2U, 3U, 7U, 16U}) {
+    CAPTURE(ranks);
+    const std::vector<std::uint64_t> none(2 * ranks, 0);
+    CHECK(errors_of(ranks, false, 0) == none);
+    CHECK(errors_of(ranks, true, 0) == none);
+    const std::vector<std::uint64_t> alone = errors_of(ranks, false, 30);
+    CHECK(std::accumulate(alone.begin(), alone.end(), std::uint64_t{0}) == 2);
+    CHECK(errors_of(ranks, true, 30) == alone);
+  }
+}
+
+TEST_CASE("the_first_takes_back_for_all_and_jobs_have_shares_of_their_own") {
+  const Distribution table(64, 2, 1);
+  std::vector<std::uint64_t> words(64);
+  const auto share = [&](std::uint32_t rank) { return words.data() + table.first_of(rank); };
+  const int one = 0;
+  const int other = 0;
+  for (const int* const job : {&one, &other, &one}) {
+    initialise(words.data(), 0, words.size());
+    for_every_update(table, 2, 0, 50, [&](std::uint64_t value) { words[value & table.mask()] ^= value; });
+    const std::shared_ptr<Shares> shares = Shares::of(job, 2);
+    CHECK(Shares::of(job, 2) == shares);
+    CHECK(Shares::of(&table, 2) != shares);
+    shares->add(0, share(0));
+    shares->add(1, share(1));
+    shares->take_back(table, 0, 50);
+    for (int again = 0; again < 2; ++again) {
+      for (std::uint64_t i = 0; i < words.size(); ++i) REQUIRE(words[i] == i);
+      shares->take_back(table, 0, 50);
+    }
   }
 }
 

@@ -39,7 +39,8 @@ class RandomAccess final : public Program {
         per_packet_(window_of(settings) != 0 ? 1 : kPerPacket),
         priced_(priced_table(settings)),
         words_(table_.count_of(self_)),
-        peers_(ranks_) {
+        peers_(ranks_),
+        verifier_(verifier_on(context.host, self_, ranks_, words_.data())) {
     if (port_.card().parameters().velo_payload < kPerPacket * sizeof(std::uint64_t)) {
       throw UsageError("kernel random-access on raw@extoll: velo.payload of " +
                        std::to_string(port_.card().parameters().velo_payload) + "; 56 is needed");

@@ -118,7 +118,8 @@ class RandomAccess final : public Program {
         sent_(ranks_),
         receives_(ranks_ > kFewRanks ? 4 : 16),
         incoming_(static_cast<std::size_t>(receives_) * kLookAhead),
-        finished_(receives_) {
+        finished_(receives_),
+        verifier_(verifier_on(context.host, self_, ranks_, words_.data())) {
     if (window_of(settings) != 0) {
       throw UsageError("option 'window': kernel random-access on raw@mpi sends buckets of updates; allowed is 0");
     }
