@@ -44,8 +44,7 @@ Message* message_of(const AmBuffer& buffer) {
 }  // namespace
 
 ExtollConduit::ExtollConduit(ExtollNetwork& network, sim::ModelHost host, Rank rank, const AmOptions& options)
-    : network_(network),
-      host_(host),
+    : host_(host),
       port_(network.port(rank)),
       store_(network.messages(host.node())),
       near_(network.near_boxes()),

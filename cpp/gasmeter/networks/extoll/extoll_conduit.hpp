@@ -100,7 +100,6 @@ class ExtollConduit final : public conduit::Conduit, public conduit::ReservesMem
   void hand_over(conduit::Delivery& sink, const WireHeader& header, Rank source, const std::int32_t* arguments,
                  void* payload);
 
-  ExtollNetwork& network_;
   sim::ModelHost host_;
   ExtollPort& port_;
   MessageStore& store_;
