@@ -70,36 +70,6 @@ bool compare(const TrafficOptions& options) {
   return parallel;
 }
 
-// Numbers of one build hold for all: with and without optimisation, of either compiler, with sanitizers. They change
-// only with what the fabric models, or with this traffic.
-TEST_CASE("every_build_gives_the_same_bytes") {
-  struct Row {
-    const char* topology;
-    unsigned buffer;
-    std::uint64_t messages;
-    std::uint64_t digest;
-  };
-  for (const Row& row : {
-           Row{"mesh2d:2x1", 2, 200, 0x3b83a4e683ef361bU},
-           Row{"mesh2d:2x1", 8, 200, 0xe80071cb06d394bcU},
-           Row{"mesh2d:2x1", 1000, 200, 0x976b2ad90e4ecc55U},
-           Row{"torus2d:4x4", 2, 100, 0xc09db6a11500136aU},
-           Row{"torus2d:4x4", 8, 100, 0x59d71cc83f783d44U},
-           Row{"torus2d:4x4", 1000, 100, 0xd6c5b48356630845U},
-           Row{"torus3d:8x8x8", 2, 8, 0x3ebac57a4675f097U},
-           Row{"torus3d:8x8x8", 8, 8, 0xfc89e1cb1c12f888U},
-           Row{"torus3d:8x8x8", 1000, 8, 0x1877c93551e417e7U},
-       }) {
-    CAPTURE(row.topology);
-    CAPTURE(row.buffer);
-    TrafficOptions options;
-    options.topology = row.topology;
-    options.buffer = row.buffer;
-    options.messages = row.messages;
-    CHECK(RandomTraffic(options).run().digest() == row.digest);
-  }
-}
-
 // Rings that go one way, and links that differ.
 TEST_CASE("classes_and_echoes_are_the_same_on_any_number_of_threads") {
   bool parallel = false;

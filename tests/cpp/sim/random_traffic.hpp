@@ -35,6 +35,7 @@ struct TrafficOptions {
   bool traced = false;
   bool hot_spot = false;  // all to rank 0
   bool in_step = false;   // packets of 100 bytes at multiples of their time on a link: much falls into one instant
+  unsigned parks = 0;     // of each rank, with its packets under way: so many blocks more
 };
 
 // What must not depend on threads or on how far ranks run ahead.
@@ -42,6 +43,7 @@ struct TrafficOutcome {
   std::vector<std::uint64_t> arrivals;  // of each node: hash of what arrived when, in order
   std::vector<std::int64_t> ends;       // of each rank's body, ps
   std::vector<std::uint64_t> links;     // hash of the use of each
+  std::vector<std::int64_t> blocks;     // ends of those before the last one, ps
   std::uint64_t events = 0;
   SimTime end;
   bool operator==(const TrafficOutcome&) const = default;
@@ -52,6 +54,7 @@ struct TrafficOutcome {
     for (const std::uint64_t arrival : arrivals) hash = mixed(hash, arrival);
     for (const std::int64_t rank_end : ends) hash = mixed(hash, static_cast<std::uint64_t>(rank_end));
     for (const std::uint64_t link : links) hash = mixed(hash, link);
+    for (const std::int64_t block : blocks) hash = mixed(hash, static_cast<std::uint64_t>(block));
     return hash;
   }
 
@@ -80,8 +83,12 @@ class RandomTraffic : public FabricSink {
   }
 
   TrafficOutcome run() {
-    engine_.run();
     TrafficOutcome outcome;
+    for (unsigned block = 0; block < options_.parks; ++block) {
+      engine_.run();
+      outcome.blocks.push_back(engine_.now().ps);
+    }
+    engine_.run();
     for (const Node& node : nodes_) outcome.arrivals.push_back(node.hash);
     for (const OfRank& rank : ranks_) outcome.ends.push_back(rank.end.ps);
     for (const LinkUse& link : fabric_.use()) {
@@ -168,6 +175,7 @@ class RandomTraffic : public FabricSink {
         host.idle(kNever);
       }
     };
+    unsigned parked = 0;
     for (std::uint64_t message = 0; message < options_.messages; ++message) {
       wait_for_less_than(options_.outstanding);
       for (auto work = random() % 4; work != 0; --work) host.charge(conduit::PrivatePrice::call);
@@ -179,6 +187,11 @@ class RandomTraffic : public FabricSink {
       const auto bytes = static_cast<std::uint16_t>(24 + random() % 200);
       send(rank, options_.hot_spot ? 0 : anyone, request, options_.in_step ? kInStep : bytes, host.now());
       if (random() % 8 == 0) host.idle(host.now() + SimTime{static_cast<std::int64_t>(random() % 500'000)});
+      if (options_.parks != 0 && (message + 1) % (options_.messages / (options_.parks + 1)) == 0 &&
+          parked < options_.parks) {
+        ++parked;
+        engine_.park(Rank{rank});
+      }
     }
     wait_for_less_than(1);
     own.end = host.now();
