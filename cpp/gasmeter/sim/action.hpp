@@ -40,6 +40,11 @@ inline constexpr std::uint32_t kMostNodes = 1U << 22U;
 [[nodiscard]] constexpr Tie event_tie(NodeId poster, std::uint64_t sequence) {
   return (static_cast<Tie>(index(poster)) << kSequenceBits) | sequence;
 }
+// Of what comes express: as if the link's beginning had posted it first of all, behind what that has posted in the
+// place of all others (number 0).
+[[nodiscard]] constexpr Tie express_tie(NodeId from) {
+  return event_tie(from, 1);
+}
 [[nodiscard]] constexpr Tie rank_tie(Rank rank) {
   return (Tie{1} << 63U) | index(rank);
 }

@@ -1,13 +1,9 @@
 // Buffers that fall free at the far end of a link, as the near end learns of it.
 #pragma once
 
-#include <algorithm>
 #include <array>
-#include <atomic>
 #include <bit>
-#include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "gasmeter/base/platform.hpp"
 #include "gasmeter/base/units.hpp"
@@ -17,158 +13,88 @@ namespace gasmeter::sim {
 // Virtual channels of a link, at most, of any topology.
 inline constexpr std::uint32_t kMostChannels = 2;
 
-// One buffer: when it is free for the near end, of which channel, and whether an event tells of it.
-class Credit {
- public:
-  Credit() = default;
-  Credit(SimTime at, std::uint32_t channel, bool told)
-      : word_(static_cast<std::uint64_t>(at.ps) | static_cast<std::uint64_t>(channel) << 62U |
-              static_cast<std::uint64_t>(told) << 63U) {}
-  [[nodiscard]] std::int64_t at() const { return static_cast<std::int64_t>(word_ & ((std::uint64_t{1} << 62U) - 1)); }
-  [[nodiscard]] std::uint32_t channel() const { return static_cast<std::uint32_t>(word_ >> 62U) & 1U; }
-  [[nodiscard]] bool told() const { return (word_ >> 63U) != 0; }
-
- private:
-  std::uint64_t word_ = 0;
-};
-static_assert(kMostChannels == 2 && sizeof(Credit) == 8);
-
-// A ring of credits, written by the node at the far end, read by the one at the near end, possibly on two threads. What
-// is written in a window of time is for later windows: a reader that heeds only instants before the end of its own
-// window sees the same whichever thread is ahead. Kept at the far end: every packet writes, few senders have to read.
+// A ring of credits: when a buffer is free for the near end, and of which channel; in order. Kept with the far end, but
+// written and read by the thread of the near one: every packet writes, few senders have to read.
 //
-// A view. The counts of a node's links lie together, and so do the rings: a packet touches as little as can be.
+// A view. The rings of a node's links lie together: a packet touches as little as can be.
 class CreditReturn {
  public:
-  // How many have been given, ever; and in the highest bit whether the near end wants to be told.
-  using Count = std::uint64_t;
+  using Count = std::uint32_t;  // goes round
+  using Word = std::uint64_t;   // an instant and a channel
   // Places of a ring for no more than so many credits that are out at a time.
   [[nodiscard]] static constexpr std::uint32_t places(unsigned credits) { return std::bit_ceil(credits); }
 
-  CreditReturn(Count* count, Credit* ring, std::uint32_t places) : count_(count), ring_(ring), mask_(places - 1) {}
+  // `given`: how many have come, `read`: how many of them have been taken, ever.
+  CreditReturn(Count& given, Count& read, Word* ring, std::uint32_t places)
+      : given_(given), read_(read), ring_(ring), mask_(places - 1) {}
 
-  // In no particular order. Whether the near end wants to be told.
-  GASMETER_INLINE bool give(SimTime at, std::uint32_t channel) const {
-    const Count count = *count_;
-    const bool told = (count & kTold) != 0;
-    ring_[count & mask_] = Credit(at, channel, told);
-    std::atomic_ref(*count_).store(count + 1, std::memory_order_release);
-    return told;
+  // Not before what the near end has taken. Most often its place is the last one.
+  // `last` is the greatest one given: whoever gives looks there, and need not have read the ring.
+  static GASMETER_INLINE void give(Count& given, Word& last, Word* ring, std::uint32_t places, SimTime at,
+                                   std::uint32_t channel) {
+    const Word credit = word(at, channel);
+    if (GASMETER_LIKELY(credit >= last)) {
+      last = credit;
+      ring[given++ & (places - 1)] = credit;
+    } else {
+      insert(given, ring, places, credit);
+    }
   }
-  // From now on the near end is told, or no longer. By the far end.
-  void tell(bool wanted) const {
-    const Count given = *count_ & ~kTold;
-    std::atomic_ref(*count_).store(given | (wanted ? kTold : 0), std::memory_order_release);
-  }
-
-  [[nodiscard]] Count given() const { return std::atomic_ref(*count_).load(std::memory_order_acquire) & ~kTold; }
-  [[nodiscard]] Credit credit(Count number) const { return ring_[number & mask_]; }
-  [[nodiscard]] std::uint32_t places() const { return mask_ + 1; }
-
- private:
-  static constexpr Count kTold = Count{1} << 63U;
-
-  Count* count_;
-  Credit* ring_;
-  std::uint32_t mask_;
-};
-
-// What the near end has read and not yet used. Buffers hold few packets: no heap is worth its while.
-class CreditsComing {
- public:
   // Adds to `room`, by channel, what has come back by now.
-  void take(const CreditReturn& from, SimTime now, std::array<std::uint32_t, kMostChannels>& room) {
-    Kept kept{coming_.data() + count_, first_, next_, room};
-    if (first_ <= now.ps) {
-      kept.end = coming_.data();
-      kept.first = kNever.ps;
-      kept.next.fill(kNever.ps);
-      for (std::size_t i = 0; i < count_; ++i) kept.add(coming_[i], now.ps);
-    }
-    const CreditReturn::Count given = from.given();
-    for (CreditReturn::Count read = read_; read != given; ++read) {
-      if (GASMETER_UNLIKELY(kept.end == coming_.data() + coming_.size())) kept.end = grow(kept.end);
-      kept.add(from.credit(read), now.ps);
-    }
-    read_ = given;
-    count_ = static_cast<std::size_t>(kept.end - coming_.data());
-    first_ = kept.first;
-    next_ = kept.next;
-    room = kept.room;
+  GASMETER_INLINE void take(SimTime now, std::array<std::uint32_t, kMostChannels>& room) {
+    const Word last = word(now, kMostChannels - 1);
+    Count read = read_;
+    std::uint32_t of_channel_1 = 0;
+    for (; read != given_ && ring_[read & mask_] <= last; ++read) of_channel_1 += channel_of(ring_[read & mask_]);
+    room[0] += read - read_ - of_channel_1;
+    room[1] += of_channel_1;
+    read_ = read;
   }
-  // As take(); each(instant, channel) is told of every one, in no particular order.
+  // each(instant, channel) is told of all that have come back by now, in order.
   template <class Each>
-  void take_each(const CreditReturn& from, SimTime now, Each&& each) {
-    std::array<std::uint32_t, kMostChannels> none{};
-    take(from, SimTime{-1}, none);
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < count_; ++i) {
-      if (coming_[i].at() <= now.ps) {
-        each(SimTime{coming_[i].at()}, coming_[i].channel());
-      } else {
-        coming_[kept++] = coming_[i];
-      }
+  GASMETER_INLINE void take_each(SimTime now, Each&& each) {
+    const Word last = word(now, kMostChannels - 1);
+    for (; read_ != given_; ++read_) {
+      const Word credit = ring_[read_ & mask_];
+      if (credit > last) break;
+      each(instant(credit), channel_of(credit));
     }
-    forget_from(kept);
   }
-  // One that will not come after all, although `from` says so.
-  void withdraw(const CreditReturn& from, SimTime at, std::uint32_t channel) {
-    std::array<std::uint32_t, kMostChannels> none{};
-    take(from, SimTime{-1}, none);
-    const auto end = coming_.begin() + static_cast<std::ptrdiff_t>(count_);
-    const auto place = std::find_if(coming_.begin(), end, [at, channel](Credit credit) {
-      return credit.at() == at.ps && credit.channel() == channel;
-    });
-    *place = coming_[count_ - 1];
-    forget_from(count_ - 1);
+  // The next of a channel's to come; kNever: none is known.
+  [[nodiscard]] SimTime next(std::uint32_t channel) const {
+    for (Count place = read_; place != given_; ++place) {
+      const Word credit = ring_[place & mask_];
+      if (channel_of(credit) == channel) return instant(credit);
+    }
+    return kNever;
   }
-  // The next of a channel's that take() has seen and nobody tells of.
-  [[nodiscard]] SimTime next(std::uint32_t channel) const { return {next_[channel]}; }
+  // One that has been given and will not come after all.
+  void withdraw(SimTime at, std::uint32_t channel) {
+    Count place = read_;
+    while (ring_[place & mask_] != word(at, channel)) ++place;
+    for (--given_; place != given_; ++place) ring_[place & mask_] = ring_[(place + 1) & mask_];
+  }
 
  private:
-  static constexpr std::size_t kFew = 8;
-
-  // Thousands of ranks have such links, and most of them read of a few at a time.
-  GASMETER_NOINLINE Credit* grow(const Credit* end) {
-    const std::ptrdiff_t kept = end - coming_.data();
-    coming_.resize(std::max(kFew, 2 * coming_.size()));
-    return coming_.data() + kept;
-  }
-  void forget_from(std::size_t count) {
-    count_ = count;
-    first_ = kNever.ps;
-    next_.fill(kNever.ps);
-    for (std::size_t i = 0; i < count_; ++i) {
-      const Credit credit = coming_[i];
-      first_ = std::min(first_, credit.at());
-      if (!credit.told()) next_[credit.channel()] = std::min(next_[credit.channel()], credit.at());
+  static_assert(kMostChannels == 2);
+  static GASMETER_NOINLINE void insert(Count& given, Word* ring, std::uint32_t places, Word credit) {
+    Count place = given++;
+    const Count first = given - places;
+    for (; place != first && ring[(place - 1) & (places - 1)] > credit; --place) {
+      ring[place & (places - 1)] = ring[(place - 1) & (places - 1)];
     }
+    ring[place & (places - 1)] = credit;
   }
+  [[nodiscard]] static constexpr Word word(SimTime at, std::uint32_t channel) {
+    return static_cast<Word>(at.ps) << 1U | channel;
+  }
+  [[nodiscard]] static constexpr SimTime instant(Word word) { return {static_cast<std::int64_t>(word >> 1U)}; }
+  [[nodiscard]] static constexpr std::uint32_t channel_of(Word word) { return static_cast<std::uint32_t>(word & 1U); }
 
-  struct Kept {
-    Credit* end;
-    std::int64_t first;
-    std::array<std::int64_t, kMostChannels> next;
-    std::array<std::uint32_t, kMostChannels> room;
-
-    // No branch: which ones are still to come nobody could predict.
-    GASMETER_INLINE void add(Credit credit, std::int64_t now) {
-      *end = credit;
-      const std::uint32_t channel = credit.channel();
-      const bool comes = credit.at() > now;
-      const std::int64_t later = comes ? credit.at() : kNever.ps;
-      end += comes ? 1 : 0;
-      room[channel] += comes ? 0U : 1U;
-      first = std::min(first, later);
-      next[channel] = std::min(next[channel], credit.told() ? kNever.ps : later);
-    }
-  };
-
-  CreditReturn::Count read_ = 0;
-  std::int64_t first_ = kNever.ps;
-  std::array<std::int64_t, kMostChannels> next_{kNever.ps, kNever.ps};
-  std::size_t count_ = 0;
-  std::vector<Credit> coming_;
+  Count& given_;
+  Count& read_;
+  Word* ring_;
+  std::uint32_t mask_;
 };
 
 }  // namespace gasmeter::sim

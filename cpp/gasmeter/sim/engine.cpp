@@ -150,6 +150,12 @@ void Engine::open_windows() {
   started_ = true;
 }
 
+void Engine::set_wiring(Wiring::Carry carry, Wiring& wiring) {
+  if (wiring_ != nullptr) throw UsageError("sim: a second fabric of one engine");
+  for (Partition& partition : partitions_) partition.set_wiring(carry, wiring);
+  wiring_ = &wiring;
+}
+
 void Engine::start(Rank rank, std::function<void()> body) {
   RankContext& self = context(rank);
   if (self.fibre && !self.fibre->finished()) {
@@ -295,6 +301,7 @@ void Engine::prepare_post(Partition& here, SimTime at) {
 void Engine::trace(Tracer* tracer) {
   if (partitions() > 1) throw UsageError("sim: a trace of an engine that runs on several threads");
   tracer_ = tracer;
+  if (wiring_ != nullptr) wiring_->be_traced(tracer != nullptr);
   if (tracer != nullptr) tracer->name(&Engine::on_wake, Step::queue);  // a wake that a device has put off
   for (RankContext& rank : contexts_) rank.careful = options_.strict || tracer != nullptr;
 }

@@ -117,6 +117,10 @@ class Engine {
     Partition& here = *nodes_[index(node)].partition;
     if (here.current != nullptr && !cancelled_) synchronise(*here.current);
   }
+  // By who keeps the links between nodes, before the first run(); an engine has one at most. Throws UsageError for a
+  // second one.
+  void set_wiring(Wiring::Carry carry, Wiring& wiring);
+  [[nodiscard]] Partition& partition(NodeId node) { return *nodes_[index(node)].partition; }
   // Ends the rank's idle() at `at` or, if the rank does not sleep then, its next one at once. From its own node.
   void wake(Rank rank, SimTime at);
   // Ends the rank's stall at `at`, not before now; the rank may come to its stall later. From its own node.
@@ -131,10 +135,6 @@ class Engine {
   [[nodiscard]] SimTime interrupted(Rank rank) const {
     const TakenTime* const taken = taken_[index(rank)].get();
     return taken != nullptr ? taken->taken : SimTime{};
-  }
-  // What other nodes do before this cannot depend on the node's `now` and the other way round.
-  [[nodiscard]] SimTime window_end(NodeId node, SimTime now) const {
-    return nodes_[index(node)].partition->window_end(now);
   }
   // The node's memory moves so many bytes from `now` on, after what was asked of it before: when it has done so.
   // `now`: not before what happens on the node.
@@ -215,6 +215,7 @@ class Engine {
   bool started_ = false;
   bool running_ = false;
   bool cancelled_ = false;
+  Wiring* wiring_ = nullptr;
   StopToken stop_;
 };
 

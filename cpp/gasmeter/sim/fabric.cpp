@@ -27,7 +27,7 @@ Fabric::Fabric(Engine& engine, Topology topology, const FabricParameters& parame
       sink_(sink),
       channels_(topology_.channels()),
       arrival_(&Fabric::on_arrival),
-      told_(engine.partitions()) {
+      one_thread_(engine.partitions() == 1) {
   const std::uint32_t vertices = topology_.vertices();
   if (engine.nodes() != vertices) {
     throw UsageError("fabric: an engine of " + std::to_string(engine.nodes()) + " nodes for the " +
@@ -40,6 +40,20 @@ Fabric::Fabric(Engine& engine, Topology topology, const FabricParameters& parame
     rings_ = std::make_unique<Rings>(*this);
     arrival_ = &Rings::on_arrival;
   }
+  has_express_ = express_ = can_be_express();
+  engine_.set_wiring(&Fabric::on_express, *this);
+}
+
+// Where a train or a slower link may be in front, the last byte is not simply so long behind the head. Links of which
+// several packets come at one instant would need to be told which one is first.
+bool Fabric::can_be_express() {
+  const auto extents = topology_.extents();
+  if (extents.empty() || rings_ || !all_cost_the_same() || parameters_.links.trains || costs_[0].on_wire(1).ps == 0) {
+    return false;
+  }
+  code_ = WayCode(static_cast<std::uint32_t>(extents.size()));
+  ports_ = topology_.max_ports();
+  return std::all_of(extents.begin(), extents.end(), [this](std::uint32_t extent) { return code_.holds(extent); });
 }
 
 // What each class costs, looked up here and never again.
@@ -70,6 +84,7 @@ void Fabric::set_classes() {
   }
   // Credits of trains may be there twice for a while (Trains::withdraw).
   places_ = most != 0 ? CreditReturn::places(most * channels_ * (parameters_.links.trains ? 2 : 1)) : 0;
+  taken_ = has_limit() ? 1 : 0;
 }
 
 bool Fabric::all_cost_the_same() const {
@@ -93,14 +108,39 @@ void Fabric::set_links() {
       const auto end = topology_.neighbour(vertex, port);
       if (!end) continue;
       output.to = end->vertex;
-      output.far_end = first_output_[end->vertex] + end->port;
-      output.link_class = topology_.port_class(vertex, port);
+      output.far_port = static_cast<std::uint16_t>(end->port);
+      output.link_class = static_cast<std::uint8_t>(topology_.port_class(vertex, port));
       output.room.fill(has_limit() ? buffers_[output.link_class] : kNoLimit);
-      Output& back = outputs_[output.far_end];
+      Output& back = outputs_[far_end(output)];
       back.to = vertex;
-      back.far_end = number;
-      inputs_[output.far_end].latency = cost_of(output).latency;
+      back.far_port = static_cast<std::uint16_t>(port);
+      inputs_[far_end(output)].latency = cost_of(output).latency;
     }
+  }
+}
+
+std::uint32_t Fabric::far_end(const Output& output) const {
+  return first_output_[output.to] + output.far_port;
+}
+
+NodeId Fabric::origin(const Posted& express) const {
+  return NodeId{outputs_[input_of(express)].to};
+}
+
+CreditReturn Fabric::credits(Output& output) {
+  const std::uint32_t input = far_end(output);
+  return {inputs_[input].given, output.read, &credits_[static_cast<std::size_t>(input) * places_], places_};
+}
+
+// Ends and beginnings of links are on threads of their own.
+void Fabric::give_apart(std::uint32_t input, std::uint32_t channel, SimTime at) {
+  const Output& back = outputs_[input];
+  const NodeId near{back.to};
+  Partition& here = engine_.partition(NodeId{outputs_[far_end(back)].to});
+  if (here.holds(near)) {
+    give(input, channel, at);
+  } else {
+    here.send_credit(near, input, channel, at);
   }
 }
 
@@ -122,7 +162,11 @@ void Fabric::inject(Packet& packet, SimTime now) {
     return;
   }
   packet.route = topology_.route(packet.from, packet.to);
-  route(packet, now);
+  if (GASMETER_LIKELY(express_ && packet.bytes != 0)) {
+    inject_express(packet, now);
+  } else {
+    route(packet, now);
+  }
 }
 
 void Fabric::inject(Train& train, SimTime now, SimTime gap) {
@@ -154,28 +198,101 @@ GASMETER_INLINE void Fabric::route(Packet& packet, SimTime now) {
   }
 }
 
-// The packet goes as soon as the link is free; a buffer at the far end is its own from now on.
-GASMETER_INLINE void Fabric::send(Output& output, std::uint32_t channel, Packet& packet, SimTime now) {
-  const SimTime start = std::max(now, output.free);
-  const LinkCost cost = cost_of(output);
+// As soon as the link is free; a buffer at the far end is taken from now on. `tail`: when the last byte is here.
+GASMETER_INLINE Fabric::Crossing Fabric::cross(Output& output, const LinkCost& cost, std::uint32_t channel, Bytes bytes,
+                                               SimTime now, SimTime tail) {
+  // No branch: whether the link is free nobody could predict.
+  const std::int64_t busy = (output.free - now).ps;
+  const SimTime wait{busy & ~(busy >> 63)};
+  const SimTime start = now + wait;
   // The last byte cannot leave before it is here.
-  const SimTime end = std::max(start + cost.on_wire(packet.bytes), packet.tail);
-  output.longest_wait = std::max(output.longest_wait, start - now);
+  const SimTime end = std::max(start + cost.on_wire(bytes), tail);
+  if (GASMETER_UNLIKELY(wait > output.longest_wait)) output.longest_wait = wait;
   output.free = end;
   ++output.packets;
-  output.bytes += packet.bytes;
+  output.bytes += bytes;
+  output.room[channel] -= taken_;
+  return {start, end};
+}
+
+GASMETER_INLINE void Fabric::send(Output& output, std::uint32_t channel, Packet& packet, SimTime now) {
+  const LinkCost& cost = cost_of(output);
+  const Crossing crossing = cross(output, cost, channel, packet.bytes, now, packet.tail);
   if (packet.link != kNoLink) {
-    give_back(packet.link, packet.channel, end);
+    give_back(packet.link, packet.channel, crossing.end);
   } else if (packet.watched) {
-    tell_departed(packet, end);
+    tell_departed(packet, crossing.end);
   }
-  if (has_limit()) --output.room[channel];
+  const SimTime at = crossing.start + cost.latency;
   const NodeId here{packet.vertex};
-  packet.link = output.far_end;
+  if (GASMETER_LIKELY(express_ && packet.bytes != 0)) {
+    std::uint64_t way = code_.pack(packet.route);
+    const Hop hop = WayCode::goes_on(way) ? code_.next(way) : Express::kEnd;
+    engine_.partition(here).send(NodeId{output.to}, at, packet,
+                                 Express(output.far_port, channel, hop, way, packet.bytes));
+    return;
+  }
+  packet.link = far_end(output);
   packet.channel = static_cast<std::uint8_t>(channel);
   packet.vertex = output.to;
-  packet.tail = end + cost.latency;
-  engine_.post(here, NodeId{output.to}, start + cost.latency, packet);
+  packet.tail = crossing.end + cost.latency;
+  engine_.post(here, NodeId{output.to}, at, packet);
+}
+
+// What finds a buffer on its way is not touched: it may be far away in memory.
+GASMETER_INLINE void Fabric::inject_express(Packet& packet, SimTime now) {
+  const Hop hop = packet.route.next();
+  const std::uint32_t link = packet.vertex * ports_ + hop.port;
+  if (GASMETER_LIKELY(outputs_[link].room[hop.channel] != 0)) {
+    send(outputs_[link], hop.channel, packet, now);
+  } else {
+    block(link, hop.channel, packet, now);
+  }
+}
+
+void Fabric::on_express(Wiring& wiring, Partition& here, const Posted& entry, const Posted& ahead, SimTime now) {
+  auto& self = static_cast<Fabric&>(wiring);
+  if (GASMETER_LIKELY(ahead.is_express())) self.fetch(ahead);
+  const Express express(entry.express);
+  if (GASMETER_LIKELY(express.goes_on() && self.express_)) {
+    const Hop hop = express.hop();
+    const std::uint32_t first = entry.node() * self.ports_;
+    Output& output = self.outputs_[first + hop.port];
+    if (GASMETER_LIKELY(output.room[hop.channel] != 0 || self.find_room(output, hop.channel, now))) {
+      const LinkCost& cost = self.costs_[0];
+      const Crossing crossing = self.cross(output, cost, hop.channel, express.bytes(), now, now);
+      self.give_back(first + express.port(), express.channel(), crossing.end);
+      std::uint64_t way = express.way();
+      const Hop next = WayCode::goes_on(way) ? self.code_.next(way) : Express::kEnd;
+      here.send(NodeId{output.to}, crossing.start + cost.latency, *entry.action,
+                express.over(output.far_port, hop.channel, next, way));
+      return;
+    }
+  }
+  self.set_down(entry, now);
+  here.now_tie = express_tie(self.origin(entry));
+  (*entry.action)(now);
+}
+
+// What happens next is in memory that nobody has touched for a while.
+GASMETER_INLINE void Fabric::fetch(const Posted& entry) const {
+  const Express express(entry.express);
+  const void* const output = &outputs_[entry.node() * ports_ + express.hop().port];
+  prefetch_write(express.goes_on() ? output : entry.action);
+}
+
+void Fabric::set_down(const Posted& entry, SimTime now) {
+  const Express express(entry.express);
+  auto& packet = static_cast<Packet&>(*entry.action);
+  packet.link = input_of(entry);
+  packet.channel = static_cast<std::uint8_t>(express.channel());
+  packet.vertex = entry.node();
+  packet.tail = now + costs_[0].on_wire(express.bytes());
+  if (express.goes_on()) {
+    std::uint64_t way = express.way();
+    code_.put_back(way, express.hop());
+    packet.route = code_.unpack(way);
+  }
 }
 
 void Fabric::route_one(Packet& packet, SimTime now) {
@@ -197,17 +314,28 @@ void Fabric::tell_departed(Packet& packet, SimTime end) {
 Shortage& Fabric::shortage_of(std::uint32_t link, std::uint32_t vertex) {
   std::unique_ptr<Shortage>& shortage = outputs_[link].shortage;
   if (shortage) return *shortage;
-  shortage = std::make_unique<Shortage>(&Fabric::on_retry, &Fabric::on_wish);
+  shortage = std::make_unique<Shortage>(&Fabric::on_retry);
   shortage->fabric = this;
   shortage->link = link;
   shortage->vertex = vertex;
   return *shortage;
 }
 
+// For who comes where nobody waits: whether a buffer has fallen free that nobody had to know of.
+bool Fabric::find_room(Output& output, std::uint32_t channel, SimTime now) {
+  if (output.is_short) return false;
+  credits(output).take(now, output.room);
+  return output.room[channel] != 0;
+}
+
 // What is found for a channel that packets wait for is theirs at the retry of this very instant: nobody overtakes them.
 GASMETER_INLINE void Fabric::look_for_room(Output& output, SimTime now) {
+  if (!output.is_short) {
+    credits(output).take(now, output.room);
+    return;
+  }
   Shortage& shortage = *output.shortage;
-  shortage.returned.take(credits(output.far_end), now, shortage.found);
+  credits(output).take(now, shortage.found);
   for (std::uint32_t channel = 0; channel < channels_; ++channel) {
     if (shortage.blocked[channel].empty()) output.room[channel] += std::exchange(shortage.found[channel], 0);
   }
@@ -216,13 +344,14 @@ GASMETER_INLINE void Fabric::look_for_room(Output& output, SimTime now) {
 // Behind those that are blocked already, unless buffers have fallen free unnoticed.
 void Fabric::block(std::uint32_t link, std::uint32_t channel, Packet& packet, SimTime now) {
   Output& output = outputs_[link];
+  if (!output.is_short) {
+    credits(output).take(now, output.room);
+    if (output.room[channel] != 0) return send(output, channel, packet, now);
+  }
   Shortage& shortage = shortage_of(link, packet.vertex);
   const bool first = shortage.blocked[channel].empty();
   if (first) look_for_room(output, now);
-  if (first && output.room[channel] != 0) {
-    send(output, channel, packet, now);
-    return;
-  }
+  if (first && output.room[channel] != 0) return send(output, channel, packet, now);
   ++shortage.packets;
   ++shortage.waiting;
   shortage.blocked[channel].push(&packet);
@@ -234,18 +363,24 @@ void Fabric::look_once(Output& output, SimTime now) {
 }
 
 void Fabric::on_retry(Action& action, SimTime now) {
-  auto& shortage = static_cast<Shortage&>(static_cast<Retry&>(action));
-  if (shortage.retry_at != now) return;  // brought forward
-  shortage.retry_at = kNever;
+  auto& shortage = static_cast<Shortage&>(action);
   Fabric& self = *shortage.fabric;
-  if (!self.retry(shortage, now)) self.ask(shortage, true, now);
-  if (shortage.waiting != 0) self.look_again(shortage, now);
+  if (shortage.retry_at != now) {  // brought forward
+    self.engine_.partition(NodeId{shortage.vertex}).uncount();
+    return;
+  }
+  shortage.retry_at = kNever;
+  self.retry(shortage, now);
+  if (shortage.waiting != 0) {
+    self.look_again(shortage, now);
+  } else {
+    self.set_short(self.outputs_[shortage.link], false);
+  }
 }
 
-// Blocked packets for which buffers are free by now are sent, channels in turn. Whether there was one.
-bool Fabric::retry(Shortage& shortage, SimTime now) {
+// Blocked packets for which buffers are free by now are sent, channels in turn.
+void Fabric::retry(Shortage& shortage, SimTime now) {
   Output& output = outputs_[shortage.link];
-  const std::uint64_t sent = output.packets;
   if (now <= output.unsettled) trains_->settle(shortage.link, shortage.vertex, now);
   look_for_room(output, now);
   for (std::uint32_t channel = 0; channel < channels_; ++channel) {
@@ -260,7 +395,6 @@ bool Fabric::retry(Shortage& shortage, SimTime now) {
     }
   }
   output.unsettled = kSettled;
-  return output.packets != sent;
 }
 
 // `count`: of a train, whose packets may wait together.
@@ -271,60 +405,36 @@ Packet& Fabric::take_blocked(Shortage& shortage, std::uint32_t channel, std::uin
   return *shortage.blocked[channel].pop();
 }
 
-// When the next buffer falls free, if that is known, or at the end of the window: what is written there meanwhile is
-// for later.
+// When the next buffer falls free, as far as that is known; from now on the link is told of others.
 void Fabric::look_again(Shortage& shortage, SimTime now) {
-  const NodeId here{shortage.vertex};
-  SimTime at = shortage.is_told(now) ? kNever : engine_.window_end(here, now);
+  SimTime at = kNever;
   for (std::uint32_t channel = 0; channel < channels_; ++channel) {
     if (shortage.blocked[channel].empty()) continue;
-    at = std::min(at, shortage.returned.next(channel));
+    at = std::min(at, credits(outputs_[shortage.link]).next(channel));
     // Found by a packet of the other channel that came in the same instant.
     if (shortage.found[channel] != 0) at = now;
   }
-  at = trains_->put_off(shortage, at);
+  set_short(outputs_[shortage.link], true);
+  retry_at(shortage, trains_->put_off(shortage, at));
+}
+
+void Fabric::set_short(Output& output, bool is_short) {
+  output.is_short = is_short;
+  inputs_[far_end(output)].is_awaited = is_short;
+}
+
+void Fabric::retry_at(Shortage& shortage, SimTime at) {
   if (shortage.retry_at <= at) return;
   shortage.retry_at = at;
-  engine_.post(here, here, at, static_cast<Retry&>(shortage), credit_tie(here));
+  const NodeId there{shortage.vertex};
+  engine_.post(there, there, at, shortage, credit_tie(there));
 }
 
-void Fabric::ask(Shortage& shortage, bool tell, SimTime now) {
-  if (shortage.tell == tell || now < shortage.heeded) return;
-  const NodeId here{shortage.vertex};
-  const SimTime there = now + cost_of(outputs_[shortage.link]).latency;
-  shortage.tell = tell;
-  shortage.heeded = engine_.window_end(here, there);
-  engine_.post(here, NodeId{outputs_[shortage.link].to}, there, static_cast<Wish&>(shortage));
-}
-
-void Fabric::on_wish(Action& action, SimTime) {
-  const auto& shortage = static_cast<const Shortage&>(static_cast<Wish&>(action));
-  Fabric& self = *shortage.fabric;
-  self.credits(self.outputs_[shortage.link].far_end).tell(shortage.tell);
-}
-
-GASMETER_NOINLINE void Fabric::tell(std::uint32_t input, SimTime at) {
-  const Output& back = outputs_[input];
-  const Output& link = outputs_[back.far_end];
-  const NodeId here{link.to};
-  ToldCredit* const credit = told_.take(engine_.partition_of(here));
-  credit->becomes(&Fabric::on_told);
-  credit->of = link.shortage.get();
-  engine_.post(here, NodeId{back.to}, at, *credit, credit_tie(NodeId{back.to}));
-}
-
-void Fabric::on_told(Action& action, SimTime now) {
-  auto& credit = static_cast<ToldCredit&>(action);
-  Shortage& shortage = *credit.of;
-  Fabric& self = *shortage.fabric;
-  self.told_.give(self.engine_.partition_of(NodeId{shortage.vertex}), &credit);
-  if (shortage.waiting == 0) {
-    self.ask(shortage, false, now);
-    return;
-  }
-  if (now < self.outputs_[shortage.link].unsettled) return;  // a train that can wait
-  (void)self.retry(shortage, now);
-  if (shortage.waiting != 0) self.look_again(shortage, now);
+GASMETER_NOINLINE void Fabric::credit_awaited(std::uint32_t input, std::uint32_t channel, SimTime at) {
+  const Output& output = outputs_[far_end(outputs_[input])];
+  if (output.shortage->blocked[channel].empty()) return;
+  if (output.unsettled != kSettled) return;  // a train that waits until the link is free
+  retry_at(*output.shortage, at);
 }
 
 std::vector<LinkUse> Fabric::use() const {
@@ -332,7 +442,7 @@ std::vector<LinkUse> Fabric::use() const {
   for (std::uint32_t vertex = 0; vertex < topology_.vertices(); ++vertex) {
     for (std::uint32_t port = 0; port < topology_.ports(vertex); ++port) {
       const Output& output = outputs_[first_output_[vertex] + port];
-      if (output.link_class == kNoLink) continue;
+      if (output.link_class == Output::kNone) continue;
       const auto [packets, bytes] = trains_->ahead(first_output_[vertex] + port, engine_.now());
       all.push_back({vertex, port, output.to, output.packets - packets, output.bytes - bytes,
                      cost_of(output).on_wire(output.bytes - bytes), output.longest_wait,
@@ -353,8 +463,6 @@ void Fabric::name_steps(Tracer& tracer) const {
   };
   tracer.name(&Fabric::on_arrival, hop);
   tracer.name(&Fabric::on_retry, Step::queue);
-  tracer.name(&Fabric::on_wish, Step::queue);
-  tracer.name(&Fabric::on_told, Step::queue);
   trains_->name_steps(tracer);
   if (rings_) rings_->name_steps(tracer, hop);
 }

@@ -93,7 +93,7 @@ struct LinkUse {
 };
 
 // Made for one engine, whose nodes are the vertices of the topology; the engine outlives it.
-class Fabric {
+class Fabric : private Wiring {
  public:
   // Throws UsageError where the engine has other nodes than the topology vertices, for negative costs, for classes that
   // the topology does not have or that are limited in part, and for one-way rings without an echo.
@@ -125,6 +125,8 @@ class Fabric {
 
   // Tells a tracer what the fabric's events are.
   void name_steps(Tracer& tracer) const;
+  // From now on packets are actions wherever they come, for tests that follow them; nothing comes express.
+  void go_step_by_step() { express_ = has_express_ = false; }
 
  private:
   struct Output;
@@ -136,23 +138,43 @@ class Fabric {
     std::int64_t per_byte_fs = 0;
     SimTime latency;
     bool operator==(const LinkCost&) const = default;
-    [[nodiscard]] SimTime on_wire(Bytes bytes) const { return {per_byte_fs * static_cast<std::int64_t>(bytes) / 1000}; }
+    [[nodiscard]] SimTime on_wire(Bytes bytes) const {
+      return {static_cast<std::int64_t>(static_cast<std::uint64_t>(per_byte_fs) * bytes / 1000)};
+    }
   };
   // The end of a link, at the vertex where that is, known by the port there.
   struct Input {
     CreditReturn::Count given = 0;
-    SimTime latency;  // of the link, and of what the end tells its beginning
+    bool is_awaited = false;      // packets wait for buffers: each that falls free is to be told of
+    CreditReturn::Word last = 0;  // credit
+    SimTime latency;              // of the link, and of what the end tells its beginning
   };
 
   static void on_arrival(Action& packet, SimTime now);
+  static void on_express(Wiring& self, Partition& here, const Posted& entry, const Posted& ahead, SimTime now);
   void set_classes();
   void set_links();
   [[nodiscard]] const LinkCost& cost_of(const Output& output) const;
   [[nodiscard]] bool all_cost_the_same() const;
   static void on_retry(Action& shortage, SimTime now);
-  static void on_wish(Action& wish, SimTime now);
-  static void on_told(Action& credit, SimTime now);
   void route(Packet& packet, SimTime now);
+  // When something crosses a link: its head begins, its last byte has left.
+  struct Crossing {
+    SimTime start;
+    SimTime end;
+  };
+  [[nodiscard]] Crossing cross(Output& output, const LinkCost& cost, std::uint32_t channel, Bytes bytes, SimTime now,
+                               SimTime tail);
+  void fetch(const Posted& entry) const;
+  [[nodiscard]] std::uint32_t input_of(const Posted& entry) const {
+    return entry.node() * ports_ + Express(entry.express).port();
+  }
+  [[nodiscard]] std::uint32_t far_end(const Output& output) const;
+  [[nodiscard]] NodeId origin(const Posted& express) const override;
+  [[nodiscard]] bool can_be_express();
+  void be_traced(bool traced) override { express_ = has_express_ && !traced; }
+  void inject_express(Packet& packet, SimTime now);
+  void set_down(const Posted& entry, SimTime now);
   [[nodiscard]] bool has_limit() const { return places_ != 0; }
   void send(Output& output, std::uint32_t channel, Packet& packet, SimTime now);
   void look_for_room(Output& output, SimTime now);
@@ -163,21 +185,34 @@ class Fabric {
   void tell_departed(Packet& packet, SimTime end);
   void block(std::uint32_t link, std::uint32_t channel, Packet& packet, SimTime now);
   [[nodiscard]] Shortage& shortage_of(std::uint32_t link, std::uint32_t vertex);
-  bool retry(Shortage& shortage, SimTime now);
+  void retry(Shortage& shortage, SimTime now);
   [[nodiscard]] Packet& take_blocked(Shortage& shortage, std::uint32_t channel, std::uint32_t count);
   void look_again(Shortage& shortage, SimTime now);
-  void ask(Shortage& shortage, bool tell, SimTime now);
-  void tell(std::uint32_t input, SimTime at);
+  void retry_at(Shortage& shortage, SimTime at);
+  void set_short(Output& output, bool is_short);
+  [[nodiscard]] bool find_room(Output& output, std::uint32_t channel, SimTime now);
+  void credit(std::uint32_t input, std::uint32_t channel, SimTime at) override { give(input, channel, at); }
   // Credits come before all else that the node itself has to do at the instant, whoever tells of them.
   [[nodiscard]] static Tie credit_tie(NodeId vertex) { return event_tie(vertex, 0); }
-  [[nodiscard]] CreditReturn credits(std::uint32_t input) {
-    return {&inputs_[input].given, &credits_[static_cast<std::size_t>(input) * places_], places_};
-  }
+  // Of a link, as its beginning sees them.
+  [[nodiscard]] CreditReturn credits(Output& output);
   GASMETER_INLINE void give_back(std::uint32_t input, std::uint32_t channel, SimTime left) {
     if (!has_limit()) return;
     const SimTime at = left + inputs_[input].latency;
-    if (GASMETER_UNLIKELY(credits(input).give(at, channel))) tell(input, at);
+    if (GASMETER_LIKELY(one_thread_)) {
+      give(input, channel, at);
+    } else {
+      give_apart(input, channel, at);
+    }
   }
+  GASMETER_INLINE void give(std::uint32_t input, std::uint32_t channel, SimTime at) {
+    Input& self = inputs_[input];
+    CreditReturn::give(self.given, self.last, &credits_[static_cast<std::size_t>(input) * places_], places_, at,
+                       channel);
+    if (GASMETER_UNLIKELY(self.is_awaited)) credit_awaited(input, channel, at);
+  }
+  void give_apart(std::uint32_t input, std::uint32_t channel, SimTime at);
+  void credit_awaited(std::uint32_t input, std::uint32_t channel, SimTime at);
 
   Engine& engine_;
   Topology topology_;
@@ -185,14 +220,19 @@ class Fabric {
   FabricSink& sink_;
   std::uint32_t channels_;
   std::uint32_t places_;                     // for credits of a link; 0: buffers have no limit
+  std::uint32_t taken_ = 0;                  // buffers by a packet, that is 1 where they have a limit
   std::vector<std::uint32_t> first_output_;  // of each vertex
   std::vector<Output> outputs_;              // a link is known by its place here
   std::vector<Input> inputs_;                // known by the place of the link back, whether that exists or not
+  std::uint32_t ports_ = 0;                  // of every vertex, where things come express
   std::array<LinkCost, kMostLinkClasses> costs_;
   std::vector<std::uint32_t> buffers_;  // of each class
   Action::Run arrival_;                 // of packets
-  std::vector<Credit> credits_;
-  PacketPool<ToldCredit> told_;
+  std::vector<CreditReturn::Word> credits_;
+  const bool one_thread_;
+  bool has_express_ = false;  // nothing has to touch a packet before its way ends
+  bool express_ = false;      // and nobody wants to see it there now
+  WayCode code_;              // of what comes express
   std::unique_ptr<Trains> trains_;
   std::unique_ptr<Rings> rings_;  // null where links go both ways
 };

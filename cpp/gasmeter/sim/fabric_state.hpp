@@ -17,13 +17,17 @@ struct alignas(kCacheLine) Fabric::Output {
   SimTime free;                                     // when the last byte of what has been sent has left
   std::array<std::uint32_t, kMostChannels> room{};  // buffers at the far end, as far as is known here
   SimTime unsettled = kSettled;                     // who comes until then has to see to a train first
-  std::uint32_t to = kNoLink;                       // vertex at the other end, also where only a link from there is
-  std::uint32_t far_end = 0;                        // port there, in outputs_
-  std::uint32_t packets = 0;
-  std::uint32_t link_class = kNoLink;  // kNoLink: no link begins here
   std::uint64_t bytes = 0;
   SimTime longest_wait;
   std::unique_ptr<Shortage> shortage;
+  std::uint32_t packets = 0;
+  CreditReturn::Count read = 0;     // credits
+  std::uint32_t to = kNoLink;       // vertex at the other end, also where only a link from there is
+  std::uint16_t far_port = 0;       // there
+  std::uint8_t link_class = kNone;  // kNone: no link begins here
+  bool is_short = false;            // packets wait for buffers
+
+  static constexpr std::uint8_t kNone = 0xff;
 };
 
 GASMETER_INLINE const Fabric::LinkCost& Fabric::cost_of(const Output& output) const {

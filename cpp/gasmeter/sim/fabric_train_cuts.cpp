@@ -105,7 +105,7 @@ void Fabric::Trains::withdraw(const OpenTrain& open, std::uint32_t vertex, std::
   notice.becomes(&Trains::on_withdrawal);
   notice.trains = this;
   notice.vertex = fabric_.outputs_[open.link].to;
-  notice.link = fabric_.outputs_[open.link].far_end;
+  notice.link = fabric_.far_end(fabric_.outputs_[open.link]);
   notice.channel = open.channel;
   notice.count = open.count - kept;
   notice.at = open.start + times(open.start_gap, kept) + wire + latency;
@@ -120,12 +120,11 @@ void Fabric::Trains::on_withdrawal(Action& action, SimTime) {
   auto& notice = static_cast<Notice&>(action);
   Trains& self = *notice.trains;
   Fabric& fabric = self.fabric_;
-  const CreditReturn from = fabric.credits(fabric.outputs_[notice.link].far_end);
-  CreditsComing& coming = fabric.shortage_of(notice.link, notice.vertex).returned;
+  CreditReturn credits = fabric.credits(fabric.outputs_[notice.link]);
   for (std::uint32_t credit = 0; credit + 1 < notice.count; ++credit) {
-    coming.withdraw(from, notice.at + times(notice.gap, credit), notice.channel);
+    credits.withdraw(notice.at + times(notice.gap, credit), notice.channel);
   }
-  coming.withdraw(from, notice.last, notice.channel);
+  credits.withdraw(notice.last, notice.channel);
   self.notices_.give(self.partition(notice.vertex), &notice);
 }
 
@@ -155,7 +154,7 @@ void Fabric::Trains::catch_up(std::uint32_t link, SimTime now) {
   const std::uint32_t own = shortage.blocked[0].empty() ? 1 : 0;
   // A packet of the other channel may have found some of this very instant.
   std::vector<SimTime> credits(std::exchange(shortage.found[own], 0), open_[link].settled);
-  shortage.returned.take_each(fabric_.credits(output.far_end), now, [&](SimTime at, std::uint32_t channel) {
+  fabric_.credits(output).take_each(now, [&](SimTime at, std::uint32_t channel) {
     if (channel == own) {
       credits.push_back(at);
     } else {

@@ -328,7 +328,7 @@ void Fabric::Trains::send(std::uint32_t link, std::uint32_t channel, Carriage& c
   }
   const NodeId here{carriage.vertex};
   const NodeId to{output.to};
-  carriage.link = output.far_end;
+  carriage.link = fabric_.far_end(output);
   carriage.channel = static_cast<std::uint8_t>(channel);
   carriage.vertex = output.to;
   carriage.gap = gap;

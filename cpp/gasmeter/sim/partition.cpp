@@ -15,13 +15,6 @@ constexpr std::int64_t kLongestRun = std::int64_t{1}
 
 constexpr std::size_t kAhead = 4;  // entries whose actions are fetched before their turn
 
-struct Earlier {
-  bool operator()(const Posted& a, const Posted& b) const {
-    return a.place != b.place ? a.place < b.place : a.action->tie < b.action->tie;
-  }
-};
-constexpr Earlier earlier;
-
 }  // namespace
 
 RankContext::RankContext() : take_turn(&Partition::on_turn, this), wake([](Action&, SimTime) {}, this) {}
@@ -39,19 +32,37 @@ void Partition::post_elsewhere(NodeId to, SimTime at, Action& action) {
   if (!has_windows_ && !alone_) {
     throw UsageError("sim: an event is posted before the first run(), when windows have no length yet");
   }
-  Partition& target = *nodes_[index(to)].partition;
-  const Window window = at.ps >> shift_;
-  if (window_ == kClosed) {  // between runs
-    target.queue_.post(window, entry(to, at, action));
-    return;
-  }
-  if (at - now < lookahead_) {
+  if (window_ != kClosed && at - now < lookahead_) {
     throw UsageError("sim: node " + std::to_string(index(node_)) + " reaches node " + std::to_string(index(to)) +
                      " within " + std::to_string((at - now).ps) + " ps; the network promised no less than " +
                      std::to_string(lookahead_.ps));
   }
-  sent_[parity_][target.number_].push_back({window, entry(to, at, action)});
+  put_elsewhere(to, at, entry(to, at, action));
+}
+
+void Partition::put_elsewhere(NodeId to, SimTime at, const Posted& entry) {
+  Partition& target = *nodes_[index(to)].partition;
+  const Window window = at.ps >> shift_;
+  if (window_ == kClosed) {  // between runs
+    target.queue_.post(window, entry);
+    return;
+  }
+  sent_[parity_][target.number_].entries.push_back({window, entry});
   sent_next_[parity_] = std::min(sent_next_[parity_], window);
+}
+
+void Partition::send_credit(NodeId to, std::uint32_t link, std::uint32_t channel, SimTime at) {
+  if (window_ == kClosed) {
+    wiring_->credit(link, channel, at);
+    return;
+  }
+  sent_[parity_][nodes_[index(to)].partition->number_].credits.push_back({link, channel, at});
+  // Somebody may wait for it.
+  sent_next_[parity_] = std::min(sent_next_[parity_], at.ps >> shift_);
+}
+
+GASMETER_NOINLINE bool Partition::is_before(const Posted& a, const Posted& b) const {
+  return tie_of(a) < tie_of(b);
 }
 
 void Partition::post_turn(RankContext& rank, SimTime at) {
@@ -103,7 +114,7 @@ void Partition::take_turn(RankContext& rank, SimTime at) {
 void Partition::go_on(const RankContext& rank) {
   now = rank.clock;
   limit_ = alone_ ? rank.clock.ps + kLongestRun : window_end_;
-  if (cursor_ != cursor_end_) limit_ = std::min(limit_, (window_ << shift_) + cursor_->offset());
+  if (cursor_ != cursor_end_) limit_ = std::min(limit_, time_of(*cursor_));
   if (!pending_.empty()) limit_ = std::min(limit_, pending_.front().at);
 }
 
@@ -111,7 +122,7 @@ bool Partition::must_give_way(const RankContext& rank) const {
   if (!alone_ && rank.clock.ps >= window_end_) return true;
   const Pending own{rank.clock.ps, rank_tie(rank.rank), nullptr};
   if (!pending_.empty() && pending_.front().before(own)) return true;
-  return cursor_ != cursor_end_ && next_entry().before(own);
+  return cursor_ != cursor_end_ && is_before(*cursor_, own);
 }
 
 bool Partition::stop_requested() const {
@@ -148,6 +159,7 @@ Partition::Window Partition::next_window() const {
 // Few entries are sorted as they are; many are first dealt to buckets, several per node and half to all as many as
 // entries, in which little is left to sort.
 void Partition::sort(std::vector<Posted>& entries) {
+  const Earlier earlier{this};
   const std::size_t count = entries.size();
   if (count == 2) {
     if (earlier(entries[1], entries[0])) std::swap(entries[0], entries[1]);
@@ -206,12 +218,19 @@ void Partition::run_node(const Posted* first, const Posted* last) {
   try {
     while (true) {
       if (cursor_ != cursor_end_) {
-        const Pending next = next_entry();
-        if (pending_.empty() || next.before(pending_.front())) {
+        const Posted& next = *cursor_;
+        if (pending_.empty() || is_before(next, pending_.front())) {
           ++cursor_;
           // What happens next is in memory that nobody has touched for a while.
-          if (cursor_ < fetch_end_) prefetch_read(cursor_[kAhead].action);
-          fire(next);
+          const Posted& ahead = cursor_ < fetch_end_ ? cursor_[kAhead] : next;
+          if (GASMETER_LIKELY(next.is_express())) {
+            now = latest = {time_of(next)};
+            ++counters_.events;
+            carry_(*wiring_, *this, next, ahead, now);
+          } else {
+            if (!ahead.is_express()) prefetch_read(ahead.action);
+            fire({time_of(next), next.action->tie, next.action});
+          }
           continue;
         }
       } else if (pending_.empty()) {
@@ -241,9 +260,11 @@ bool Partition::run_alone() {
 }
 
 void Partition::receive_from(Partition& other, unsigned parity) {
-  std::vector<Sent>& sent = other.sent_[parity][number_];
-  for (const Sent& each : sent) queue_.post(each.window, each.entry);
-  sent.clear();
+  Sent& sent = other.sent_[parity][number_];
+  for (const SentEntry& each : sent.entries) queue_.post(each.window, each.entry);
+  for (const SentCredit& each : sent.credits) wiring_->credit(each.link, each.channel, each.at);
+  sent.entries.clear();
+  sent.credits.clear();
 }
 
 void Partition::turn_parity() {

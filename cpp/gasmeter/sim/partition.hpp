@@ -40,8 +40,32 @@ struct Exceptions {
 // What the engine keeps of one node.
 struct Node {
   Partition* partition = nullptr;
-  std::uint64_t posted = 1;  // number of its next event; 0 is for what comes before all others of the instant
+  std::uint64_t posted = 2;  // number of its next event; 0 is for what comes before all others of the instant, 1 for
+                             // what comes express
   SimTime memory_free;       // when its memory has moved what was asked of it
+};
+
+class Partition;
+
+// Who keeps the links between nodes.
+class Wiring {
+ public:
+  // What comes express; over one link nothing else does so at that instant. `ahead`: an entry that comes soon, or this
+  // one.
+  using Carry = void (*)(Wiring& wiring, Partition& here, const Posted& entry, const Posted& ahead, SimTime now);
+
+  // Where the link begins by which it comes.
+  [[nodiscard]] virtual NodeId origin(const Posted& express) const = 0;
+  // From now on what happens is traced, or no longer.
+  virtual void be_traced(bool traced) = 0;
+  // At `at` a buffer falls free at the end of a link. For the node at its beginning, on that one's thread.
+  virtual void credit(std::uint32_t link, std::uint32_t channel, SimTime at) = 0;
+
+ protected:
+  Wiring() = default;
+  Wiring(const Wiring&) = default;
+  Wiring& operator=(const Wiring&) = default;
+  ~Wiring() = default;
 };
 
 struct EngineCounters {
@@ -68,7 +92,13 @@ class alignas(kNoSharing) Partition {
     lookahead_ = lookahead;
   }
 
+  void set_wiring(Wiring::Carry carry, Wiring& wiring) {
+    carry_ = carry;
+    wiring_ = &wiring;
+  }
+
   [[nodiscard]] unsigned number() const { return number_; }
+  [[nodiscard]] GASMETER_INLINE bool holds(NodeId node) const { return only_ || nodes_[index(node)].partition == this; }
 
   // --- called by what runs in it, or between runs
   GASMETER_INLINE void post(NodeId to, SimTime at, Tie tie, Action& action) {
@@ -79,11 +109,24 @@ class alignas(kNoSharing) Partition {
       return;
     }
     if (GASMETER_LIKELY(window_ != kClosed && (to == node_ || at - now >= lookahead_) && holds(to))) {
-      queue_.post(window, entry(to, at, action));
+      queue_.post(window, place(to, at), &action, Express::kNone);
       return;
     }
     post_elsewhere(to, at, action);
   }
+  // Express, over a link; its latency is no less than the lookahead.
+  GASMETER_INLINE void send(NodeId to, SimTime at, Action& what, Express express) {
+    const Window window = at.ps >> shift_;
+    if (GASMETER_LIKELY(window_ != kClosed && holds(to))) {
+      queue_.post(window, place(to, at), &what, express.word());
+    } else {
+      put_elsewhere(to, at, {place(to, at), &what, express.word()});
+    }
+  }
+  // What happens now is void: it was posted for an instant that another posting has taken over.
+  void uncount() { --counters_.events; }
+  // A buffer for the beginning of a link, which another partition holds.
+  void send_credit(NodeId to, std::uint32_t link, std::uint32_t channel, SimTime at);
   void post_turn(RankContext& rank, SimTime at);
   // A rank whose clock is before this need not give way to anything.
   [[nodiscard]] GASMETER_INLINE bool free_to_go_on(const RankContext& rank) const {
@@ -107,7 +150,7 @@ class alignas(kNoSharing) Partition {
   // The engine's view of what runs here.
   Engine* const engine;
   SimTime now;                     // the instant that happens now
-  Tie now_tie = 0;                 // of what happens now
+  Tie now_tie = 0;                 // of what happens now, unless it came express
   SimTime latest;                  // the last one at which something has happened
   RankContext* current = nullptr;  // whose fibre runs
   unsigned live = 0;               // bodies that have neither returned nor parked
@@ -147,13 +190,26 @@ class alignas(kNoSharing) Partition {
   struct Later {
     bool operator()(const Pending& a, const Pending& b) const { return b.before(a); }
   };
-  [[nodiscard]] GASMETER_INLINE bool holds(NodeId node) const { return only_ || nodes_[index(node)].partition == this; }
-  [[nodiscard]] Posted entry(NodeId to, SimTime at, Action& action) const {
-    return {Posted::at(to, at.ps & ((std::int64_t{1} << shift_) - 1)), &action};
+  // Of entries of a window.
+  struct Earlier {
+    const Partition* here;
+    bool operator()(const Posted& a, const Posted& b) const {
+      return a.place != b.place ? a.place < b.place : here->is_before(a, b);
+    }
+  };
+  [[nodiscard]] std::uint64_t place(NodeId node, SimTime at) const {
+    return Posted::at(node, at.ps & ((std::int64_t{1} << shift_) - 1));
   }
-  // The next entry of the node that runs; there is one.
-  [[nodiscard]] Pending next_entry() const {
-    return {(window_ << shift_) + cursor_->offset(), cursor_->action->tie, cursor_->action};
+  [[nodiscard]] Posted entry(NodeId to, SimTime at, Action& action) const { return {place(to, at), &action}; }
+  [[nodiscard]] Tie tie_of(const Posted& entry) const {
+    return entry.is_express() ? express_tie(wiring_->origin(entry)) : entry.action->tie;
+  }
+  [[nodiscard]] bool is_before(const Posted& a, const Posted& b) const;
+  [[nodiscard]] std::int64_t time_of(const Posted& entry) const { return (window_ << shift_) + entry.offset(); }
+  // Of the node that runs.
+  [[nodiscard]] GASMETER_INLINE bool is_before(const Posted& entry, const Pending& pending) const {
+    const std::int64_t at = time_of(entry);
+    return at != pending.at ? at < pending.at : tie_of(entry) < pending.tie;
   }
 
   static constexpr std::int64_t kNobody = std::numeric_limits<std::int64_t>::min();
@@ -161,6 +217,7 @@ class alignas(kNoSharing) Partition {
   static constexpr unsigned kAloneShift = 62;
 
   void post_elsewhere(NodeId to, SimTime at, Action& action);
+  void put_elsewhere(NodeId to, SimTime at, const Posted& entry);
   void sort(std::vector<Posted>& entries);
   void run_node(const Posted* first, const Posted* last);
   void fire(const Pending& event);
@@ -192,12 +249,23 @@ class alignas(kNoSharing) Partition {
   std::vector<Posted> entries_;  // of the open window
   std::vector<Posted> sorted_;
   std::vector<std::uint32_t> buckets_;
-  struct Sent {
+  struct SentEntry {
     Window window;
     Posted entry;
   };
+  struct SentCredit {
+    std::uint32_t link;
+    std::uint32_t channel;
+    SimTime at;
+  };
+  struct Sent {
+    std::vector<SentEntry> entries;
+    std::vector<SentCredit> credits;
+  };
   // To each other partition, of even and of odd windows: written in one, read after its end, while the next is written.
-  std::array<std::vector<std::vector<Sent>>, 2> sent_;
+  std::array<std::vector<Sent>, 2> sent_;
+  Wiring* wiring_ = nullptr;
+  Wiring::Carry carry_ = nullptr;
   std::array<Window, 2> sent_next_{WindowQueue::kNone, WindowQueue::kNone};
   unsigned parity_ = 0;
   Failure failure_;

@@ -11,19 +11,64 @@
 
 #include "gasmeter/base/platform.hpp"
 #include "gasmeter/sim/action.hpp"
+#include "gasmeter/sim/route.hpp"
 
 namespace gasmeter::sim {
 
-// An entry of a window. `place` orders by node, then by time in the window; then the action's tie does.
+// What comes over a link and is not to be touched before its way ends, as a word: it is built in registers, since parts
+// of a word that have just been stored one by one cannot be read as a whole at once.
+class Express {
+ public:
+  static constexpr std::uint64_t kNone = ~std::uint64_t{0};  // an action
+  static constexpr std::uint32_t kMostPorts = 6;             // of a node
+  static constexpr Hop kEnd{7, 1};
+
+  explicit constexpr Express(std::uint64_t word) : word_(word) {}
+  // By which port of the node it comes, over which channel of the link; the output it takes there, or kEnd, and what is
+  // left of its way behind that (WayCode).
+  Express(std::uint32_t port, std::uint32_t channel, const Hop& hop, std::uint64_t way, std::uint16_t bytes)
+      : Express(port, channel, hop, way, std::uint64_t{bytes} << kWayBits, 0) {}
+
+  // The same over another link.
+  [[nodiscard]] Express over(std::uint32_t port, std::uint32_t channel, const Hop& hop, std::uint64_t way) const {
+    return {port, channel, hop, way, word_ & (std::uint64_t{0xffff} << kWayBits), 0};
+  }
+
+  [[nodiscard]] std::uint64_t word() const { return word_; }
+  [[nodiscard]] std::uint64_t way() const { return word_ & ((std::uint64_t{1} << kWayBits) - 1); }
+  [[nodiscard]] std::uint16_t bytes() const { return static_cast<std::uint16_t>(word_ >> kWayBits); }
+  [[nodiscard]] std::uint32_t port() const { return static_cast<std::uint32_t>(word_ >> 56U) & 7U; }
+  [[nodiscard]] std::uint32_t channel() const { return static_cast<std::uint32_t>(word_ >> 59U) & 1U; }
+  [[nodiscard]] Hop hop() const {
+    return {static_cast<std::uint32_t>(word_ >> 60U) & 7U, static_cast<std::uint32_t>(word_ >> 63U)};
+  }
+  [[nodiscard]] bool goes_on() const { return (word_ >> 60U & 7U) != kEnd.port; }
+
+ private:
+  static constexpr unsigned kWayBits = 40;
+  Express(std::uint32_t port, std::uint32_t channel, const Hop& hop, std::uint64_t way, std::uint64_t bytes, int)
+      : word_(way | bytes | std::uint64_t{port} << 56U | std::uint64_t{channel} << 59U |
+              std::uint64_t{hop.port} << 60U | std::uint64_t{hop.channel} << 63U) {}
+
+  std::uint64_t word_;
+};
+
+// An entry of a window. `place` orders by node, then by time in the window; then the tie does.
 struct Posted {
-  std::uint64_t place;
-  Action* action;
+  Posted() = default;
+  Posted(std::uint64_t at_place, Action* what, std::uint64_t as_express = Express::kNone)
+      : place(at_place), action(what), express(as_express) {}
+
+  std::uint64_t place = 0;
+  Action* action = nullptr;  // or what comes express
+  std::uint64_t express = Express::kNone;
 
   [[nodiscard]] static constexpr std::uint64_t at(NodeId node, std::int64_t offset_ps) {
     return (static_cast<std::uint64_t>(index(node)) << 32U) | static_cast<std::uint64_t>(offset_ps);
   }
   [[nodiscard]] constexpr std::uint32_t node() const { return static_cast<std::uint32_t>(place >> 32U); }
   [[nodiscard]] constexpr std::int64_t offset() const { return static_cast<std::int64_t>(place & 0xffffffffU); }
+  [[nodiscard]] constexpr bool is_express() const { return express != Express::kNone; }
 };
 
 // A ring of the next windows, each an unordered list, and a heap for what is further ahead. No order is kept until a
@@ -34,13 +79,14 @@ class WindowQueue {
   static constexpr Window kNone = std::numeric_limits<Window>::max();
 
   // `window` is not before the last one taken.
-  GASMETER_INLINE void post(Window window, const Posted& entry) {
+  GASMETER_INLINE void post(Window window, std::uint64_t place, Action* what, std::uint64_t express) {
     if (GASMETER_LIKELY(window - base_ < kRing)) {
-      put(window, entry);
+      put(window, place, what, express);
     } else {
-      post_far(window, entry);
+      post_far(window, {place, what, express});
     }
   }
+  void post(Window window, const Posted& entry) { post(window, entry.place, entry.action, entry.express); }
 
   // The earliest window that holds something; kNone where nothing does.
   [[nodiscard]] Window next() const {
@@ -87,7 +133,7 @@ class WindowQueue {
     bool operator()(const Far& a, const Far& b) const { return a.window > b.window; }
   };
 
-  GASMETER_INLINE void put(Window window, const Posted& entry) {
+  GASMETER_INLINE void put(Window window, std::uint64_t place, Action* what, std::uint64_t express) {
     const auto slot = static_cast<std::size_t>(window) % kRing;
     std::vector<Posted>& list = ring_[slot];
     if (list.empty()) {
@@ -95,7 +141,7 @@ class WindowQueue {
       ++in_ring_;
     }
     if (GASMETER_UNLIKELY(list.size() == list.capacity())) grow(list);
-    list.push_back(entry);
+    list.emplace_back(place, what, express);  // where it stays: a copy would wait for what has just been stored
   }
 
   // Long lists are few and go round, so that not every window keeps one.
@@ -116,7 +162,8 @@ class WindowQueue {
   }
   GASMETER_NOINLINE void fetch_far() {
     std::pop_heap(far_.begin(), far_.end(), Later{});
-    put(far_.back().window, far_.back().entry);
+    const auto& [window, entry] = far_.back();
+    put(window, entry.place, entry.action, entry.express);
     far_.pop_back();
   }
 

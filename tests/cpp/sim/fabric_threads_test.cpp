@@ -56,10 +56,7 @@ bool compare(const TrafficOptions& options) {
         CHECK((outcome.arrivals == expected.arrivals));
         CHECK((outcome.ends == expected.ends));
         CHECK((outcome.links == expected.links));
-        // What falls into one instant makes links look for credits a few times more or less: often in step, of long
-        // random traffic a few times in 100 000.
-        const auto [fewer, more] = std::minmax(outcome.events, expected.events);
-        if (!options.in_step) CHECK(10'000 * (more - fewer) <= expected.events);
+        CHECK(outcome.events == expected.events);
         CHECK(outcome.end == expected.end);
         if (other.fibres == FibreMaker::thread) continue;  // its ranks are on threads of their own anyway
         if (threads == 1) CHECK_FALSE(traffic.ran_parallel());

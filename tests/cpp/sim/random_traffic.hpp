@@ -33,9 +33,10 @@ struct TrafficOptions {
   std::map<std::string, LinkParameters> classes;
   std::uint64_t seed = 1;
   bool traced = false;
-  bool hot_spot = false;  // all to rank 0
-  bool in_step = false;   // packets of 100 bytes at multiples of their time on a link: much falls into one instant
-  unsigned parks = 0;     // of each rank, with its packets under way: so many blocks more
+  bool step_by_step = false;  // every packet is an action on each of its nodes
+  bool hot_spot = false;      // all to rank 0
+  bool in_step = false;       // packets of 100 bytes at multiples of their time on a link: much falls into one instant
+  unsigned parks = 0;         // of each rank, with its packets under way: so many blocks more
 };
 
 // What must not depend on threads or on how far ranks run ahead.
@@ -74,6 +75,7 @@ class RandomTraffic : public FabricSink {
         fabric_(engine_, topology_, parameters(), *this),
         ranks_(engine_.ranks()),
         nodes_(topology_.vertices()) {
+    if (options_.step_by_step || options_.traced) fabric_.go_step_by_step();
     if (options_.traced) trace_.emplace(fabric_);
     for (std::uint32_t rank = 0; rank < engine_.ranks(); ++rank) {
       ranks_[rank].sent.resize(engine_.ranks());
