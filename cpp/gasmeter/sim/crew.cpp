@@ -31,24 +31,32 @@ std::uint64_t Crew::work_done() const {
   return sum;
 }
 
-Window Crew::next_window() const {
-  Window window = WindowQueue::kNone;
-  for (const Partition& partition : partitions_) window = std::min(window, partition.next_window());
-  return window;
+Crew::State Crew::state() {
+  State all;
+  for (Partition& partition : partitions_) {
+    all.next = std::min(all.next, partition.next_window());
+    all.live += partition.live;
+    all.failed |= partition.failure().what != nullptr;
+    all.holds_back |= partition.holds_back();
+    all.block_end = std::max(all.block_end, partition.block_end());
+  }
+  return all;
 }
 
-bool Crew::goes_on() const {
-  unsigned live = 0;
-  bool failed = false;
-  for (const Partition& partition : partitions_) {
-    live += partition.live;
-    failed |= partition.failure().what != nullptr;
-  }
-  return live != 0 && !failed;
+bool Crew::goes_on(const State& state) const {
+  return !state.failed && state.next != WindowQueue::kNone &&
+         partitions_.front().goes_on(state.live, state.block_end, last_, state.next);
 }
 
 void Crew::run_window(Window window) {
   for (Partition& partition : partitions_) partition.run_window(window);
+  last_ = window;
+  const State all = state();
+  if (all.holds_back) {
+    for (Partition& partition : partitions_) {
+      if (partition.holds_back()) partition.go_on_until(all.live == 0 ? all.block_end : partition.window_end());
+    }
+  }
   for (Partition& to : partitions_) {
     for (Partition& from : partitions_) {
       if (&from != &to) to.receive_from(from, from.parity());
@@ -64,7 +72,7 @@ class Crew::Parallel {
   Parallel(std::deque<Partition>& partitions, const StopToken& stop)
       : partitions_(partitions), stop_(stop), published_(partitions.size()) {}
 
-  // From window `first` on; the last that was run.
+  // From window `first` on; the last one.
   [[nodiscard]] Window run(Window first) {
     const Exceptions outer = partitions_.front().outer;
     std::vector<std::thread> threads;
@@ -81,16 +89,33 @@ class Crew::Parallel {
   }
 
  private:
-  struct Report {
-    Window next = WindowQueue::kNone;
-    unsigned live = 0;
-    bool failed = false;
+  struct Report : State {
     bool stop = false;
     bool idle = false;
   };
   struct alignas(kNoSharing) Published {
-    std::array<Report, 2> of_parity;
+    std::array<Report, 3> reports;  // of even and of odd windows, and once more where nodes were held back
   };
+  static constexpr unsigned kSecond = 2;
+
+  // What all have to say.
+  [[nodiscard]] Report meet_with(unsigned number, unsigned place, const Report& own) {
+    published_[number].reports[place] = own;
+    meet();
+    Report all;
+    all.idle = true;
+    for (const Published& each : published_) {
+      const Report& report = each.reports[place];
+      all.next = std::min(all.next, report.next);
+      all.live += report.live;
+      all.failed |= report.failed;
+      all.stop |= report.stop;
+      all.idle &= report.idle;
+      all.holds_back |= report.holds_back;
+      all.block_end = std::max(all.block_end, report.block_end);
+    }
+    return all;
+  }
 
   Window work(unsigned number, Window window) {
     Partition& own = partitions_[number];
@@ -106,24 +131,24 @@ class Crew::Parallel {
         windows = 0;
       }
       const unsigned parity = own.parity();
-      published_[number].of_parity[parity] = {own.next_window(), own.live, own.failure().what != nullptr,
-                                              number == 0 && stop_.requested(), idle};
-      meet();
-      Report all;
-      bool everyone_idle = true;
-      for (const Published& each : published_) {
-        const Report& report = each.of_parity[parity];
-        all.next = std::min(all.next, report.next);
-        all.live += report.live;
-        all.failed |= report.failed;
-        all.stop |= report.stop;
-        everyone_idle &= report.idle;
+      Report report{{own.next_window(), own.live, own.failure().what != nullptr, own.holds_back(), own.block_end()},
+                    number == 0 && stop_.requested(),
+                    idle};
+      Report all = meet_with(number, parity, report);
+      if (all.holds_back) {
+        if (own.holds_back()) own.go_on_until(all.live == 0 ? all.block_end : own.window_end());
+        report.next = own.next_window();
+        report.failed = own.failure().what != nullptr;
+        all = meet_with(number, kSecond, report);
       }
       for (Partition& other : partitions_) {
         if (&other != &own) own.receive_from(other, parity);
       }
       own.turn_parity();
-      if (all.live == 0 || all.failed || all.stop || everyone_idle || all.next == WindowQueue::kNone) return window;
+      if (all.failed || all.stop || all.idle || all.next == WindowQueue::kNone ||
+          !own.goes_on(all.live, all.block_end, window, all.next)) {
+        return window;
+      }
       window = all.next;
     }
   }
@@ -152,50 +177,37 @@ class Crew::Parallel {
 };
 
 // Windows of two ranks hold next to nothing: what is done between them counts.
-Crew::Outcome Crew::run_only(const StopToken& stop) {
-  Outcome outcome;
+void Crew::run_only(const StopToken& stop) {
   Partition& only = partitions_.front();
-  for (unsigned windows = 1; only.goes_on(); ++windows) {
+  for (unsigned windows = 1; only.failure().what == nullptr; ++windows) {
     const Window window = only.next_window();
-    if (window == WindowQueue::kNone) {
-      outcome.more = false;
-      break;
-    }
-    if (windows % kWindowsPerLook == 0 && stop.requested()) break;
+    if (window == WindowQueue::kNone || !only.goes_on(only.live, only.block_end(), last_, window)) return;
+    if (windows % kWindowsPerLook == 0 && stop.requested()) return;
     only.run_window(window);
-    outcome.last = window;
+    last_ = window;
+    if (GASMETER_UNLIKELY(only.holds_back())) only.go_on_until(only.live == 0 ? only.block_end() : only.window_end());
   }
-  return outcome;
 }
 
-Crew::Outcome Crew::run(const StopToken& stop) {
+void Crew::run(const StopToken& stop) {
   if (partitions_.size() == 1) return run_only(stop);
-  Outcome outcome;
   std::uint64_t work_before = work_done();
   unsigned windows = 0;
-  while (goes_on()) {
-    Window window = next_window();
-    if (window == WindowQueue::kNone) {
-      outcome.more = false;
-      break;
-    }
+  for (State now = state(); goes_on(now); now = state()) {
     if (++windows < kWindowsPerLook) {
-      run_window(window);
-      outcome.last = window;
+      run_window(now.next);
       continue;
     }
-    if (stop.requested()) break;
+    if (stop.requested()) return;
     const std::uint64_t done = work_done();
     if (done - work_before > kWorthwhile * partitions_.size() * windows) {
-      window = Parallel(partitions_, stop).run(window);
+      last_ = Parallel(partitions_, stop).run(now.next);
     } else {
-      run_window(window);
+      run_window(now.next);
     }
-    outcome.last = window;
     work_before = work_done();
     windows = 0;
   }
-  return outcome;
 }
 
 }  // namespace gasmeter::sim

@@ -14,22 +14,28 @@ class Crew {
  public:
   explicit Crew(std::deque<Partition>& partitions) : partitions_(partitions) {}
 
-  struct Outcome {
-    WindowQueue::Window last = -1;  // that was run
-    bool more = true;               // false: nothing is left to happen
-  };
   // Until no body is live, one has failed, nothing is left, or `stop` asks for it.
-  Outcome run(const StopToken& stop);
+  void run(const StopToken& stop);
 
  private:
   class Parallel;
-  Outcome run_only(const StopToken& stop);
-  [[nodiscard]] WindowQueue::Window next_window() const;
+  // Of one partition, or of all.
+  struct State {
+    WindowQueue::Window next = WindowQueue::kNone;
+    unsigned live = 0;
+    bool failed = false;
+    bool holds_back = false;
+    SimTime block_end;
+  };
+
+  [[nodiscard]] State state();
+  [[nodiscard]] bool goes_on(const State& state) const;
+  void run_only(const StopToken& stop);
   void run_window(WindowQueue::Window window);
-  [[nodiscard]] bool goes_on() const;
   [[nodiscard]] std::uint64_t work_done() const;
 
   std::deque<Partition>& partitions_;
+  WindowQueue::Window last_ = -1;  // that was run
 };
 
 }  // namespace gasmeter::sim

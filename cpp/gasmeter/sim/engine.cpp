@@ -144,9 +144,13 @@ void Engine::promise_lookahead(SimTime least) {
 
 void Engine::open_windows() {
   const SimTime longest = lookahead_ == kNever ? kUnpromised : lookahead_;
-  window_shift_ = static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(longest.ps))) - 1;
-  window_shift_ = std::min(window_shift_, kLongestWindowBits);
-  for (Partition& partition : partitions_) partition.set_windows(window_shift_, lookahead_);
+  const auto shift = std::min(static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(longest.ps))) - 1,
+                              kLongestWindowBits);
+  // Nodes without ranks are not held back where a block may end: what passes there until then is counted.
+  const std::int64_t block = std::int64_t{1} << shift;
+  const bool everywhere = std::adjacent_find(first_of_node_.begin(), first_of_node_.end()) == first_of_node_.end();
+  const SimTime length{everywhere ? std::min(longest.ps, std::int64_t{1} << kLongestWindowBits) : block};
+  for (Partition& partition : partitions_) partition.set_windows(length, lookahead_, shift);
   started_ = true;
 }
 
@@ -204,7 +208,7 @@ void Engine::run() {
 void Engine::resume_parked() {
   for (RankContext& rank : contexts_) {
     if (rank.state != RankState::parked) continue;
-    ++rank.partition->live;
+    rank.partition->begin_body(rank);
     rank.state = RankState::ready;
     const SimTime busy_until = rank.loses_time ? taken_of(rank).busy_until : SimTime{};
     rank.partition->post_turn(rank, std::max({rank.clock, reached_, busy_until}));
@@ -222,10 +226,12 @@ void Engine::run_alone() {
 }
 
 void Engine::run_windows() {
-  const Crew::Outcome outcome = Crew(partitions_).run(stop_);
+  Crew(partitions_).run(stop_);
   rethrow_failure();
-  if (outcome.last >= 0) reached_ = std::max(reached_, SimTime{(outcome.last + 1) << window_shift_});
-  if (live() == 0) return;
+  if (live() == 0) {
+    for (const Partition& partition : partitions_) reached_ = std::max(reached_, partition.block_end());
+    return;
+  }
   check_stop();
   throw Deadlock(deadlock_report());
 }
@@ -269,6 +275,7 @@ void Engine::cancel() noexcept {
     rank.state = RankState::finished;
   }
   for (Partition& partition : partitions_) partition.live = 0;
+  for (Node& node : nodes_) node.live = 0;
 }
 
 std::string Engine::deadlock_report() const {
@@ -377,7 +384,7 @@ void Engine::park(Rank rank) {
   require_may_wait(self);
   synchronise(self);
   self.state = RankState::parked;
-  --self.partition->live;
+  self.partition->end_body(self);
   self.fibre->suspend();
 }
 

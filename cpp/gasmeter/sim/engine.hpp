@@ -210,7 +210,6 @@ class Engine {
   std::vector<Rank> by_node_;
   std::vector<std::uint32_t> first_of_node_;  // in by_node_; one more at the end
   SimTime lookahead_ = kNever;
-  unsigned window_shift_ = 0;
   SimTime reached_;
   bool started_ = false;
   bool running_ = false;

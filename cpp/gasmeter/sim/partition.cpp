@@ -22,28 +22,28 @@ RankContext::RankContext() : take_turn(&Partition::on_turn, this), wake([](Actio
 Partition::Partition(unsigned number, unsigned partitions, Engine& of, std::vector<Node>& nodes, const StopToken& stop)
     : engine(&of), alone_(nodes.size() == 1), only_(partitions == 1), number_(number), nodes_(nodes), stop_(stop) {
   if (alone_) {
-    window_ = 0;
-    shift_ = kAloneShift;
+    window_end_ = kNever.ps;
   }
   for (auto& sent : sent_) sent.resize(partitions);
 }
 
 void Partition::post_elsewhere(NodeId to, SimTime at, Action& action) {
-  if (!has_windows_ && !alone_) {
-    throw UsageError("sim: an event is posted before the first run(), when windows have no length yet");
-  }
-  if (window_ != kClosed && at - now < lookahead_) {
+  if (window_end_ != kClosed && to != node_ && at - now < lookahead_) {
     throw UsageError("sim: node " + std::to_string(index(node_)) + " reaches node " + std::to_string(index(to)) +
                      " within " + std::to_string((at - now).ps) + " ps; the network promised no less than " +
                      std::to_string(lookahead_.ps));
   }
-  put_elsewhere(to, at, entry(to, at, action));
+  put_elsewhere(to, at, action, Express::kNone);
 }
 
-void Partition::put_elsewhere(NodeId to, SimTime at, const Posted& entry) {
+void Partition::put_elsewhere(NodeId to, SimTime at, Action& what, std::uint64_t express) {
+  if (length_ == 0) {
+    throw UsageError("sim: an event is posted before the first run(), when windows have no length yet");
+  }
   Partition& target = *nodes_[index(to)].partition;
-  const Window window = at.ps >> shift_;
-  if (window_ == kClosed) {  // between runs
+  const Window window = at.ps / length_;
+  const Posted entry{Posted::at(to, at.ps - window * length_), &what, express};
+  if (&target == this || window_end_ == kClosed) {  // or between runs
     target.queue_.post(window, entry);
     return;
   }
@@ -52,13 +52,13 @@ void Partition::put_elsewhere(NodeId to, SimTime at, const Posted& entry) {
 }
 
 void Partition::send_credit(NodeId to, std::uint32_t link, std::uint32_t channel, SimTime at) {
-  if (window_ == kClosed) {
+  if (window_end_ == kClosed) {
     wiring_->credit(link, channel, at);
     return;
   }
   sent_[parity_][nodes_[index(to)].partition->number_].credits.push_back({link, channel, at});
   // Somebody may wait for it.
-  sent_next_[parity_] = std::min(sent_next_[parity_], at.ps >> shift_);
+  sent_next_[parity_] = std::min(sent_next_[parity_], at.ps / length_);
 }
 
 GASMETER_NOINLINE bool Partition::is_before(const Posted& a, const Posted& b) const {
@@ -108,7 +108,14 @@ void Partition::take_turn(RankContext& rank, SimTime at) {
   if (!rank.fibre->finished()) return;
   rank.state = RankState::finished;
   rank.fibre.reset();
+  end_body(rank);
+}
+
+void Partition::end_body(const RankContext& rank) {
   --live;
+  const SimTime end{alone_ ? now.ps : behind_boundary(now.ps)};
+  block_end_ = std::max(block_end_, end);
+  if (--nodes_[index(rank.node)].live == 0 && !alone_) held_from_ = end.ps;
 }
 
 void Partition::go_on(const RankContext& rank) {
@@ -152,7 +159,7 @@ GASMETER_INLINE void Partition::fire(const Pending& event) {
   (*event.action)(now);
 }
 
-Partition::Window Partition::next_window() const {
+Partition::Window Partition::next_window() {
   return std::min(queue_.next(), sent_next_[parity_]);
 }
 
@@ -169,9 +176,10 @@ void Partition::sort(std::vector<Posted>& entries) {
     std::sort(entries.begin(), entries.end(), earlier);
     return;
   }
-  unsigned fine = 0;  // bits of the time in the window that choose the bucket
-  while (nodes_.size() << (fine + 1) < count && fine < shift_) ++fine;
-  const auto bucket_of = [fine, coarse = shift_ - fine](const Posted& entry) {
+  const auto bits = static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(length_ - 1)));
+  unsigned fine = 0;  // of those of the time in the window, as many as choose the bucket
+  while (nodes_.size() << (fine + 1) < count && fine < bits) ++fine;
+  const auto bucket_of = [fine, coarse = bits - fine](const Posted& entry) {
     return (static_cast<std::size_t>(entry.node()) << fine) + static_cast<std::size_t>(entry.offset() >> coarse);
   };
   buckets_.assign(nodes_.size() << fine, 0);
@@ -198,7 +206,7 @@ void Partition::run_window(Window window) {
   ++counters_.windows;
   if (entries_.size() > 1) sort(entries_);
   window_ = window;
-  window_end_ = (window + 1) << shift_;
+  window_end_ = (window + 1) * length_;
   const Posted* const end = entries_.data() + entries_.size();
   fetch_end_ = end - std::min(entries_.size(), kAhead);
   for (const Posted* first = entries_.data(); first != end;) {
@@ -207,7 +215,11 @@ void Partition::run_window(Window window) {
     run_node(first, last);
     first = last;
   }
-  window_ = kClosed;
+  if (held_.empty()) close();
+}
+
+void Partition::close() {
+  window_end_ = kClosed;
   entries_.clear();
 }
 
@@ -215,37 +227,91 @@ void Partition::run_node(const Posted* first, const Posted* last) {
   node_ = NodeId{first->node()};
   cursor_ = first;
   cursor_end_ = last;
+  const bool is_live = nodes_[index(node_)].live != 0;
+  held_from_ = is_live ? kNever.ps : behind_boundary(window_end_ - length_);
   try {
-    while (true) {
-      if (cursor_ != cursor_end_) {
-        const Posted& next = *cursor_;
-        if (pending_.empty() || is_before(next, pending_.front())) {
-          ++cursor_;
-          // What happens next is in memory that nobody has touched for a while.
-          const Posted& ahead = cursor_ < fetch_end_ ? cursor_[kAhead] : next;
-          if (GASMETER_LIKELY(next.is_express())) {
-            now = latest = {time_of(next)};
-            ++counters_.events;
-            carry_(*wiring_, *this, next, ahead, now);
-          } else {
-            if (!ahead.is_express()) prefetch_read(ahead.action);
-            fire({time_of(next), next.action->tie, next.action});
-          }
-          continue;
-        }
-      } else if (pending_.empty()) {
-        break;
-      }
-      fire(pop_pending());
-    }
+    if (is_live) run_events();
+    if (GASMETER_UNLIKELY(held_from_ != kNever.ps)) run_until(held_from_);
   } catch (...) {
-    // The other nodes finish the window, so that the first failure in virtual time is the one that is told.
-    if (failure_.what == nullptr || now < failure_.at) failure_ = {std::current_exception(), now, node_};
-    current = nullptr;
-    limit_ = kNobody;
-    pending_.clear();
+    fail();
+  }
+  if (GASMETER_UNLIKELY(cursor_ != cursor_end_ || !pending_.empty())) {
+    held_.push_back({node_, cursor_, cursor_end_, std::exchange(pending_, {})});
   }
   cursor_ = cursor_end_ = nullptr;
+}
+
+GASMETER_INLINE void Partition::run_next() {
+  const Posted& next = *cursor_++;
+  // What happens next is in memory that nobody has touched for a while.
+  const Posted& ahead = cursor_ < fetch_end_ ? cursor_[kAhead] : next;
+  if (GASMETER_LIKELY(next.is_express())) {
+    now = latest = {time_of(next)};
+    ++counters_.events;
+    carry_(*wiring_, *this, next, ahead, now);
+  } else {
+    if (!ahead.is_express()) prefetch_read(ahead.action);
+    fire({time_of(next), next.action->tie, next.action});
+  }
+}
+
+// Until nothing is left, or no body of the node is live any more.
+void Partition::run_events() {
+  while (GASMETER_LIKELY(held_from_ == kNever.ps)) {
+    if (cursor_ != cursor_end_ && (pending_.empty() || is_before(*cursor_, pending_.front()))) {
+      run_next();
+    } else if (!pending_.empty()) {
+      fire(pop_pending());
+    } else {
+      return;
+    }
+  }
+}
+
+void Partition::run_until(std::int64_t until) {
+  while (true) {
+    if (cursor_ != cursor_end_ && (pending_.empty() || is_before(*cursor_, pending_.front()))) {
+      if (time_of(*cursor_) >= until) return;
+      run_next();
+    } else if (!pending_.empty() && pending_.front().at < until) {
+      fire(pop_pending());
+    } else {
+      return;
+    }
+  }
+}
+
+// The other nodes finish the window, so that the first failure in virtual time is the one that is told.
+void Partition::fail() {
+  if (failure_.what == nullptr || now < failure_.at) failure_ = {std::current_exception(), now, node_};
+  current = nullptr;
+  limit_ = kNobody;
+  pending_.clear();
+  cursor_ = cursor_end_;
+}
+
+void Partition::go_on_until(SimTime until) {
+  for (Held& held : held_) {
+    node_ = held.node;
+    cursor_ = held.first;
+    cursor_end_ = held.last;
+    pending_ = std::move(held.pending);
+    try {
+      run_until(until.ps);
+    } catch (...) {
+      fail();
+    }
+    const std::int64_t begin = window_end_ - length_;
+    for (; cursor_ != cursor_end_; ++cursor_) queue_.post(window_, *cursor_);
+    for (const Pending& each : pending_) {
+      each.action->tie = each.tie;
+      queue_.post(window_, {Posted::at(node_, each.at - begin), each.action});
+    }
+    pending_.clear();
+  }
+  held_.clear();
+  cursor_ = cursor_end_ = nullptr;
+  close();
 }
 
 bool Partition::run_alone() {

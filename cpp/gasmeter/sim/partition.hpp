@@ -43,6 +43,7 @@ struct Node {
   std::uint64_t posted = 2;  // number of its next event; 0 is for what comes before all others of the instant, 1 for
                              // what comes express
   SimTime memory_free;       // when its memory has moved what was asked of it
+  std::uint32_t live = 0;    // bodies of its ranks that have neither returned nor parked
 };
 
 class Partition;
@@ -84,11 +85,12 @@ class alignas(kNoSharing) Partition {
   // `nodes`: of the whole engine.
   Partition(unsigned number, unsigned partitions, Engine& of, std::vector<Node>& nodes, const StopToken& stop);
 
-  // Window w covers [w << shift, (w + 1) << shift) ps. A single node has but one, which is always open.
-  void set_windows(unsigned shift, SimTime lookahead) {
+  // Window w covers [w * length, (w + 1) * length) ps, no longer than the lookahead, and 1 << 31 at most. A single node
+  // has but one, which is always open. Blocks of bodies end at multiples of 1 << block_shift.
+  void set_windows(SimTime length, SimTime lookahead, unsigned block_shift) {
+    block_shift_ = block_shift;
     if (alone_) return;
-    has_windows_ = true;
-    shift_ = shift;
+    length_ = length.ps;
     lookahead_ = lookahead;
   }
 
@@ -103,24 +105,22 @@ class alignas(kNoSharing) Partition {
   // --- called by what runs in it, or between runs
   GASMETER_INLINE void post(NodeId to, SimTime at, Tie tie, Action& action) {
     action.tie = tie;
-    const Window window = at.ps >> shift_;
-    if (to == node_ && window == window_) {
+    const std::int64_t behind = at.ps - window_end_;
+    if (behind < 0 && to == node_) {
       push_pending({at.ps, tie, &action});
-      return;
+    } else if (GASMETER_LIKELY(behind < length_ && (to == node_ || at - now >= lookahead_) && holds(to))) {
+      queue_.post_next(Posted::at(to, behind), &action, Express::kNone);
+    } else {
+      post_elsewhere(to, at, action);
     }
-    if (GASMETER_LIKELY(window_ != kClosed && (to == node_ || at - now >= lookahead_) && holds(to))) {
-      queue_.post(window, place(to, at), &action, Express::kNone);
-      return;
-    }
-    post_elsewhere(to, at, action);
   }
   // Express, over a link; its latency is no less than the lookahead.
   GASMETER_INLINE void send(NodeId to, SimTime at, Action& what, Express express) {
-    const Window window = at.ps >> shift_;
-    if (GASMETER_LIKELY(window_ != kClosed && holds(to))) {
-      queue_.post(window, place(to, at), &what, express.word());
+    const std::int64_t behind = at.ps - window_end_;
+    if (GASMETER_LIKELY(behind < length_ && holds(to))) {
+      queue_.post_next(Posted::at(to, behind), &what, express.word());
     } else {
-      put_elsewhere(to, at, {place(to, at), &what, express.word()});
+      put_elsewhere(to, at, what, express.word());
     }
   }
   // What happens now is void: it was posted for an instant that another posting has taken over.
@@ -137,7 +137,6 @@ class alignas(kNoSharing) Partition {
   // Looks at the stop token and lets the rank go on.
   void go_on(const RankContext& rank);
   [[nodiscard]] bool stop_requested() const;
-  [[nodiscard]] SimTime window_end(SimTime at) const { return {((at.ps >> shift_) + 1) << shift_}; }
   [[nodiscard]] bool unwinding() const { return Exceptions::here().uncaught > outer.uncaught; }
 
   // For the rank that runs: leaves its fibre, calls step(argument) on the main stack and comes back.
@@ -158,9 +157,22 @@ class alignas(kNoSharing) Partition {
 
   // --- called by the engine's loop
   // The earliest window of this partition and of what it has posted to others.
-  [[nodiscard]] Window next_window() const;
-  // A window in which nothing happens here may be left out.
+  [[nodiscard]] Window next_window();
+  // A window in which nothing happens here may be left out. It stays open where nodes are held back: a block may end in
+  // it as soon as no body of theirs is live, and what they do behind its end is to wait for the next block.
   void run_window(Window window);
+  [[nodiscard]] bool holds_back() const { return !held_.empty(); }
+  // Lets those go on until then; what is left comes again.
+  void go_on_until(SimTime until);
+  [[nodiscard]] SimTime window_end() const { return {window_end_}; }
+  // When a block ends whose last body is the last one here to have returned or parked.
+  [[nodiscard]] SimTime block_end() const { return block_end_; }
+  // A body that runs here, or has come to its end.
+  void begin_body(const RankContext& rank) {
+    ++live;
+    ++nodes_[index(rank.node)].live;
+  }
+  void end_body(const RankContext& rank);
   // The single node, until every body is parked or has returned or the stop token says so. False: nothing is left.
   bool run_alone();
   // After a window: takes over what `other` posted for this one in windows of that parity.
@@ -176,8 +188,10 @@ class alignas(kNoSharing) Partition {
     NodeId node{};
   };
   [[nodiscard]] const Failure& failure() const { return failure_; }
-  // Some body of it still runs, and none has failed.
-  [[nodiscard]] bool goes_on() const { return live != 0 && failure_.what == nullptr; }
+  // Whether `next` is to be run behind `last`: a body is live, or the block whose last one was ends behind that window.
+  [[nodiscard]] bool goes_on(unsigned bodies, SimTime end, Window last, Window next) const {
+    return bodies != 0 || ((last + 1) * length_ < end.ps && next * length_ < end.ps);
+  }
 
  private:
   struct Pending {
@@ -197,15 +211,11 @@ class alignas(kNoSharing) Partition {
       return a.place != b.place ? a.place < b.place : here->is_before(a, b);
     }
   };
-  [[nodiscard]] std::uint64_t place(NodeId node, SimTime at) const {
-    return Posted::at(node, at.ps & ((std::int64_t{1} << shift_) - 1));
-  }
-  [[nodiscard]] Posted entry(NodeId to, SimTime at, Action& action) const { return {place(to, at), &action}; }
   [[nodiscard]] Tie tie_of(const Posted& entry) const {
     return entry.is_express() ? express_tie(wiring_->origin(entry)) : entry.action->tie;
   }
   [[nodiscard]] bool is_before(const Posted& a, const Posted& b) const;
-  [[nodiscard]] std::int64_t time_of(const Posted& entry) const { return (window_ << shift_) + entry.offset(); }
+  [[nodiscard]] std::int64_t time_of(const Posted& entry) const { return window_end_ - length_ + entry.offset(); }
   // Of the node that runs.
   [[nodiscard]] GASMETER_INLINE bool is_before(const Posted& entry, const Pending& pending) const {
     const std::int64_t at = time_of(entry);
@@ -213,13 +223,18 @@ class alignas(kNoSharing) Partition {
   }
 
   static constexpr std::int64_t kNobody = std::numeric_limits<std::int64_t>::min();
-  static constexpr Window kClosed = -1;
-  static constexpr unsigned kAloneShift = 62;
+  static constexpr std::int64_t kClosed = kNobody / 2;  // as the end of a window
 
   void post_elsewhere(NodeId to, SimTime at, Action& action);
-  void put_elsewhere(NodeId to, SimTime at, const Posted& entry);
+  void put_elsewhere(NodeId to, SimTime at, Action& what, std::uint64_t express);
+  [[nodiscard]] std::int64_t behind_boundary(std::int64_t at) const { return ((at >> block_shift_) + 1) << block_shift_; }
   void sort(std::vector<Posted>& entries);
   void run_node(const Posted* first, const Posted* last);
+  void run_events();
+  void run_next();
+  void close();
+  void run_until(std::int64_t until);
+  void fail();
   void fire(const Pending& event);
   void push_pending(const Pending& entry);
   Pending pop_pending();
@@ -230,13 +245,14 @@ class alignas(kNoSharing) Partition {
   std::int64_t limit_ = kNobody;
   MainStep step_ = nullptr;  // asked for by the rank that runs
   void* step_argument_ = nullptr;
-  std::int64_t window_end_ = 0;
-  Window window_ = kClosed;
-  unsigned shift_ = 0;
+  std::int64_t window_end_ = kClosed;
+  std::int64_t length_ = 0;  // of windows; 0: none yet
+  Window window_ = 0;
+  unsigned block_shift_ = 0;
+  std::int64_t held_from_ = kNever.ps;  // the node that runs is not to go on from there
   NodeId node_{};  // the one that runs
   bool alone_;     // with one node
   bool only_;      // without other partitions
-  bool has_windows_ = false;
   const Posted* cursor_ = nullptr;  // of the node that runs: what is left of its part of the window
   const Posted* cursor_end_ = nullptr;
   const Posted* fetch_end_ = nullptr;  // of the window: behind it are too few to fetch one ahead
@@ -249,6 +265,15 @@ class alignas(kNoSharing) Partition {
   std::vector<Posted> entries_;  // of the open window
   std::vector<Posted> sorted_;
   std::vector<std::uint32_t> buckets_;
+  // A node that has not run to the end of the window.
+  struct Held {
+    NodeId node;
+    const Posted* first;
+    const Posted* last;
+    std::vector<Pending> pending;
+  };
+  std::vector<Held> held_;
+  SimTime block_end_;
   struct SentEntry {
     Window window;
     Posted entry;

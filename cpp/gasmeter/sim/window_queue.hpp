@@ -88,8 +88,16 @@ class WindowQueue {
   }
   void post(Window window, const Posted& entry) { post(window, entry.place, entry.action, entry.express); }
 
+  // For the window behind the last one taken.
+  GASMETER_INLINE void post_next(std::uint64_t place, Action* what, std::uint64_t express) {
+    std::vector<Posted>& list = *next_;
+    if (GASMETER_UNLIKELY(list.size() == list.capacity())) grow(list);
+    list.emplace_back(place, what, express);  // where it stays: a copy would wait for what has just been stored
+  }
+
   // The earliest window that holds something; kNone where nothing does.
-  [[nodiscard]] Window next() const {
+  [[nodiscard]] Window next() {
+    settle();
     if (in_ring_ != 0) {
       const auto first = static_cast<std::size_t>(base_) % kRing;
       for (std::size_t word = first / 64, steps = 0; steps <= kWords; ++steps, word = (word + 1) % kWords) {
@@ -107,7 +115,9 @@ class WindowQueue {
   // Moves what `window` holds to `list`, in no order; earlier windows are over. `list` is empty, and is handed back by
   // the next call: its memory goes on with another window.
   void take(Window window, std::vector<Posted>& list) {
+    settle();
     base_ = window;
+    next_ = &ring_[static_cast<std::size_t>(window + 1) % kRing];
     while (GASMETER_UNLIKELY(!far_.empty() && far_.front().window - base_ < kRing)) fetch_far();
     const auto slot = static_cast<std::size_t>(window) % kRing;
     if ((used_[slot / 64] >> (slot % 64) & 1U) == 0) return;
@@ -133,15 +143,24 @@ class WindowQueue {
     bool operator()(const Far& a, const Far& b) const { return a.window > b.window; }
   };
 
+  // The next window's list is not looked at while it grows.
+  void settle() {
+    const auto slot = static_cast<std::size_t>(next_ - ring_.data());
+    const std::uint64_t bit = std::uint64_t{1} << (slot % 64);
+    if (next_->empty() || (used_[slot / 64] & bit) != 0) return;
+    used_[slot / 64] |= bit;
+    ++in_ring_;
+  }
   GASMETER_INLINE void put(Window window, std::uint64_t place, Action* what, std::uint64_t express) {
     const auto slot = static_cast<std::size_t>(window) % kRing;
     std::vector<Posted>& list = ring_[slot];
-    if (list.empty()) {
-      used_[slot / 64] |= std::uint64_t{1} << (slot % 64);
+    const std::uint64_t bit = std::uint64_t{1} << (slot % 64);
+    if ((used_[slot / 64] & bit) == 0) {
+      used_[slot / 64] |= bit;
       ++in_ring_;
     }
     if (GASMETER_UNLIKELY(list.size() == list.capacity())) grow(list);
-    list.emplace_back(place, what, express);  // where it stays: a copy would wait for what has just been stored
+    list.emplace_back(place, what, express);
   }
 
   // Long lists are few and go round, so that not every window keeps one.
@@ -171,6 +190,7 @@ class WindowQueue {
   std::size_t in_ring_ = 0;  // windows that hold something
   std::array<std::uint64_t, kWords> used_{};
   std::array<std::vector<Posted>, kRing> ring_;
+  std::vector<Posted>* next_ = &ring_[1];
   std::vector<Far> far_;
   std::vector<std::vector<Posted>> spare_;
 };
