@@ -415,8 +415,12 @@ void Engine::give_way(RankContext& rank) {
     return;
   }
   require_may_wait(rank);
+  // What is taken from a rank while it waits for its turn puts that off.
+  auto caught = Partition::Caught::not_yet;
+  if (GASMETER_LIKELY(!rank.loses_time && !here.stop_requested())) caught = here.catch_up(rank);
+  if (GASMETER_LIKELY(caught == Partition::Caught::up)) return;
   rank.state = RankState::ready;
-  here.post_turn(rank, rank.clock);
+  if (caught == Partition::Caught::not_yet) here.post_turn(rank, rank.clock);
   rank.fibre->suspend();
 }
 

@@ -53,7 +53,9 @@ bool Fabric::can_be_express() {
   }
   code_ = WayCode(static_cast<std::uint32_t>(extents.size()));
   ports_ = topology_.max_ports();
-  return std::all_of(extents.begin(), extents.end(), [this](std::uint32_t extent) { return code_.holds(extent); });
+  return std::all_of(extents.begin(), extents.end(), [this](std::uint32_t extent) {
+    return code_.holds(channels_ > 1 ? extent / 2 : extent - 1);  // where one dimension wraps all do
+  });
 }
 
 // What each class costs, looked up here and never again.
@@ -277,8 +279,10 @@ void Fabric::on_express(Wiring& wiring, Partition& here, const Posted& entry, co
 // What happens next is in memory that nobody has touched for a while.
 GASMETER_INLINE void Fabric::fetch(const Posted& entry) const {
   const Express express(entry.express);
-  const void* const output = &outputs_[entry.node() * ports_ + express.hop().port];
+  const std::uint32_t first = entry.node() * ports_;
+  const void* const output = &outputs_[first + express.hop().port];
   prefetch_write(express.goes_on() ? output : entry.action);
+  prefetch_write(&inputs_[first + express.port()]);
 }
 
 void Fabric::set_down(const Posted& entry, SimTime now) {

@@ -268,6 +268,38 @@ void Partition::run_events() {
   }
 }
 
+Partition::Caught Partition::catch_up(RankContext& rank) {
+  if (!alone_ && rank.clock.ps >= window_end_) return Caught::not_yet;
+  const Pending own{rank.clock.ps, rank_tie(rank.rank), nullptr};
+  auto caught = Caught::never;
+  current = nullptr;
+  limit_ = kNobody;
+  try {
+    while (caught == Caught::never) {
+      if (cursor_ != cursor_end_ && (pending_.empty() || is_before(*cursor_, pending_.front()))) {
+        if (!is_before(*cursor_, own)) {
+          caught = Caught::up;
+        } else if (!cursor_->is_express() && is_rank(cursor_->action->tie)) {
+          caught = Caught::not_yet;
+        } else {
+          run_next();
+        }
+      } else if (pending_.empty() || !pending_.front().before(own)) {
+        caught = Caught::up;
+      } else if (is_rank(pending_.front().tie)) {
+        caught = Caught::not_yet;
+      } else {
+        fire(pop_pending());
+      }
+    }
+  } catch (...) {
+    fail();
+  }
+  current = &rank;
+  if (caught == Caught::up) go_on(rank);
+  return caught;
+}
+
 void Partition::run_until(std::int64_t until) {
   while (true) {
     if (cursor_ != cursor_end_ && (pending_.empty() || is_before(*cursor_, pending_.front()))) {

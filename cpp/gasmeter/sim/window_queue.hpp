@@ -20,7 +20,6 @@ namespace gasmeter::sim {
 class Express {
  public:
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};  // an action
-  static constexpr std::uint32_t kMostPorts = 6;             // of a node
   static constexpr Hop kEnd{7, 1};
 
   explicit constexpr Express(std::uint64_t word) : word_(word) {}
