@@ -144,8 +144,8 @@ void Engine::promise_lookahead(SimTime least) {
 
 void Engine::open_windows() {
   const SimTime longest = lookahead_ == kNever ? kUnpromised : lookahead_;
-  const auto shift = std::min(static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(longest.ps))) - 1,
-                              kLongestWindowBits);
+  const auto shift =
+      std::min(static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(longest.ps))) - 1, kLongestWindowBits);
   // Nodes without ranks are not held back where a block may end: what passes there until then is counted.
   const std::int64_t block = std::int64_t{1} << shift;
   const bool everywhere = std::adjacent_find(first_of_node_.begin(), first_of_node_.end()) == first_of_node_.end();

@@ -40,22 +40,9 @@ Fabric::Fabric(Engine& engine, Topology topology, const FabricParameters& parame
     rings_ = std::make_unique<Rings>(*this);
     arrival_ = &Rings::on_arrival;
   }
-  has_express_ = express_ = can_be_express();
-  engine_.set_wiring(&Fabric::on_express, *this);
-}
-
-// Where a train or a slower link may be in front, the last byte is not simply so long behind the head. Links of which
-// several packets come at one instant would need to be told which one is first.
-bool Fabric::can_be_express() {
-  const auto extents = topology_.extents();
-  if (extents.empty() || rings_ || !all_cost_the_same() || parameters_.links.trains || costs_[0].on_wire(1).ps == 0) {
-    return false;
-  }
-  code_ = WayCode(static_cast<std::uint32_t>(extents.size()));
-  ports_ = topology_.max_ports();
-  return std::all_of(extents.begin(), extents.end(), [this](std::uint32_t extent) {
-    return code_.holds(channels_ > 1 ? extent / 2 : extent - 1);  // where one dimension wraps all do
-  });
+  through_ = through();
+  express_ = through_.carry != nullptr;
+  engine_.set_wiring(through_.carry, *this);
 }
 
 // What each class costs, looked up here and never again.
@@ -121,19 +108,6 @@ void Fabric::set_links() {
   }
 }
 
-std::uint32_t Fabric::far_end(const Output& output) const {
-  return first_output_[output.to] + output.far_port;
-}
-
-NodeId Fabric::origin(const Posted& express) const {
-  return NodeId{outputs_[input_of(express)].to};
-}
-
-CreditReturn Fabric::credits(Output& output) {
-  const std::uint32_t input = far_end(output);
-  return {inputs_[input].given, output.read, &credits_[static_cast<std::size_t>(input) * places_], places_};
-}
-
 // Ends and beginnings of links are on threads of their own.
 void Fabric::give_apart(std::uint32_t input, std::uint32_t channel, SimTime at) {
   const Output& back = outputs_[input];
@@ -163,10 +137,10 @@ void Fabric::inject(Packet& packet, SimTime now) {
     (void)sink_.arrived(packet, now);
     return;
   }
-  packet.route = topology_.route(packet.from, packet.to);
   if (GASMETER_LIKELY(express_ && packet.bytes != 0)) {
-    inject_express(packet, now);
+    through_.inject(*this, packet, now);
   } else {
+    packet.route = topology_.route(packet.from, packet.to);
     route(packet, now);
   }
 }
@@ -200,23 +174,6 @@ GASMETER_INLINE void Fabric::route(Packet& packet, SimTime now) {
   }
 }
 
-// As soon as the link is free; a buffer at the far end is taken from now on. `tail`: when the last byte is here.
-GASMETER_INLINE Fabric::Crossing Fabric::cross(Output& output, const LinkCost& cost, std::uint32_t channel, Bytes bytes,
-                                               SimTime now, SimTime tail) {
-  // No branch: whether the link is free nobody could predict.
-  const std::int64_t busy = (output.free - now).ps;
-  const SimTime wait{busy & ~(busy >> 63)};
-  const SimTime start = now + wait;
-  // The last byte cannot leave before it is here.
-  const SimTime end = std::max(start + cost.on_wire(bytes), tail);
-  if (GASMETER_UNLIKELY(wait > output.longest_wait)) output.longest_wait = wait;
-  output.free = end;
-  ++output.packets;
-  output.bytes += bytes;
-  output.room[channel] -= taken_;
-  return {start, end};
-}
-
 GASMETER_INLINE void Fabric::send(Output& output, std::uint32_t channel, Packet& packet, SimTime now) {
   const LinkCost& cost = cost_of(output);
   const Crossing crossing = cross(output, cost, channel, packet.bytes, now, packet.tail);
@@ -228,10 +185,7 @@ GASMETER_INLINE void Fabric::send(Output& output, std::uint32_t channel, Packet&
   const SimTime at = crossing.start + cost.latency;
   const NodeId here{packet.vertex};
   if (GASMETER_LIKELY(express_ && packet.bytes != 0)) {
-    std::uint64_t way = code_.pack(packet.route);
-    const Hop hop = WayCode::goes_on(way) ? code_.next(way) : Express::kEnd;
-    engine_.partition(here).send(NodeId{output.to}, at, packet,
-                                 Express(output.far_port, channel, hop, way, packet.bytes));
+    through_.go_on(*this, output, channel, packet, at);
     return;
   }
   packet.link = far_end(output);
@@ -239,64 +193,6 @@ GASMETER_INLINE void Fabric::send(Output& output, std::uint32_t channel, Packet&
   packet.vertex = output.to;
   packet.tail = crossing.end + cost.latency;
   engine_.post(here, NodeId{output.to}, at, packet);
-}
-
-// What finds a buffer on its way is not touched: it may be far away in memory.
-GASMETER_INLINE void Fabric::inject_express(Packet& packet, SimTime now) {
-  const Hop hop = packet.route.next();
-  const std::uint32_t link = packet.vertex * ports_ + hop.port;
-  if (GASMETER_LIKELY(outputs_[link].room[hop.channel] != 0)) {
-    send(outputs_[link], hop.channel, packet, now);
-  } else {
-    block(link, hop.channel, packet, now);
-  }
-}
-
-void Fabric::on_express(Wiring& wiring, Partition& here, const Posted& entry, const Posted& ahead, SimTime now) {
-  auto& self = static_cast<Fabric&>(wiring);
-  if (GASMETER_LIKELY(ahead.is_express())) self.fetch(ahead);
-  const Express express(entry.express);
-  if (GASMETER_LIKELY(express.goes_on() && self.express_)) {
-    const Hop hop = express.hop();
-    const std::uint32_t first = entry.node() * self.ports_;
-    Output& output = self.outputs_[first + hop.port];
-    if (GASMETER_LIKELY(output.room[hop.channel] != 0 || self.find_room(output, hop.channel, now))) {
-      const LinkCost& cost = self.costs_[0];
-      const Crossing crossing = self.cross(output, cost, hop.channel, express.bytes(), now, now);
-      self.give_back(first + express.port(), express.channel(), crossing.end);
-      std::uint64_t way = express.way();
-      const Hop next = WayCode::goes_on(way) ? self.code_.next(way) : Express::kEnd;
-      here.send(NodeId{output.to}, crossing.start + cost.latency, *entry.action,
-                express.over(output.far_port, hop.channel, next, way));
-      return;
-    }
-  }
-  self.set_down(entry, now);
-  here.now_tie = express_tie(self.origin(entry));
-  (*entry.action)(now);
-}
-
-// What happens next is in memory that nobody has touched for a while.
-GASMETER_INLINE void Fabric::fetch(const Posted& entry) const {
-  const Express express(entry.express);
-  const std::uint32_t first = entry.node() * ports_;
-  const void* const output = &outputs_[first + express.hop().port];
-  prefetch_write(express.goes_on() ? output : entry.action);
-  prefetch_write(&inputs_[first + express.port()]);
-}
-
-void Fabric::set_down(const Posted& entry, SimTime now) {
-  const Express express(entry.express);
-  auto& packet = static_cast<Packet&>(*entry.action);
-  packet.link = input_of(entry);
-  packet.channel = static_cast<std::uint8_t>(express.channel());
-  packet.vertex = entry.node();
-  packet.tail = now + costs_[0].on_wire(express.bytes());
-  if (express.goes_on()) {
-    std::uint64_t way = express.way();
-    code_.put_back(way, express.hop());
-    packet.route = code_.unpack(way);
-  }
 }
 
 void Fabric::route_one(Packet& packet, SimTime now) {
@@ -323,13 +219,6 @@ Shortage& Fabric::shortage_of(std::uint32_t link, std::uint32_t vertex) {
   shortage->link = link;
   shortage->vertex = vertex;
   return *shortage;
-}
-
-// For who comes where nobody waits: whether a buffer has fallen free that nobody had to know of.
-bool Fabric::find_room(Output& output, std::uint32_t channel, SimTime now) {
-  if (output.is_short) return false;
-  credits(output).take(now, output.room);
-  return output.room[channel] != 0;
 }
 
 // What is found for a channel that packets wait for is theirs at the retry of this very instant: nobody overtakes them.

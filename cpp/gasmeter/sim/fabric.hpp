@@ -126,12 +126,14 @@ class Fabric : private Wiring {
   // Tells a tracer what the fabric's events are.
   void name_steps(Tracer& tracer) const;
   // From now on packets are actions wherever they come, for tests that follow them; nothing comes express.
-  void go_step_by_step() { express_ = has_express_ = false; }
+  void go_step_by_step() { express_ = may_express_ = false; }
 
  private:
   struct Output;
   class Trains;
   class Rings;
+  template <std::uint32_t kDimensions>
+  class Through;
 
   // Of a class, what a hop takes from it.
   struct LinkCost {
@@ -151,7 +153,6 @@ class Fabric : private Wiring {
   };
 
   static void on_arrival(Action& packet, SimTime now);
-  static void on_express(Wiring& self, Partition& here, const Posted& entry, const Posted& ahead, SimTime now);
   void set_classes();
   void set_links();
   [[nodiscard]] const LinkCost& cost_of(const Output& output) const;
@@ -165,16 +166,19 @@ class Fabric : private Wiring {
   };
   [[nodiscard]] Crossing cross(Output& output, const LinkCost& cost, std::uint32_t channel, Bytes bytes, SimTime now,
                                SimTime tail);
-  void fetch(const Posted& entry) const;
-  [[nodiscard]] std::uint32_t input_of(const Posted& entry) const {
-    return entry.node() * ports_ + Express(entry.express).port();
-  }
   [[nodiscard]] std::uint32_t far_end(const Output& output) const;
   [[nodiscard]] NodeId origin(const Posted& express) const override;
-  [[nodiscard]] bool can_be_express();
-  void be_traced(bool traced) override { express_ = has_express_ && !traced; }
-  void inject_express(Packet& packet, SimTime now);
-  void set_down(const Posted& entry, SimTime now);
+  // How what comes express is carried on grids of so many dimensions; all null where it is not.
+  struct ThroughTraffic {
+    Wiring::Carry carry = nullptr;
+    void (*inject)(Fabric& fabric, Packet& packet, SimTime now) = nullptr;
+    // Of a packet that has waited, and now crosses the link: its head is there at `at`.
+    void (*go_on)(Fabric& fabric, const Output& output, std::uint32_t channel, Packet& packet, SimTime at) = nullptr;
+  };
+  [[nodiscard]] ThroughTraffic through() const;
+  template <std::uint32_t kDimensions>
+  [[nodiscard]] ThroughTraffic through_of() const;
+  void be_traced(bool traced) override { express_ = may_express_ && through_.carry != nullptr && !traced; }
   [[nodiscard]] bool has_limit() const { return places_ != 0; }
   void send(Output& output, std::uint32_t channel, Packet& packet, SimTime now);
   void look_for_room(Output& output, SimTime now);
@@ -224,15 +228,14 @@ class Fabric : private Wiring {
   std::vector<std::uint32_t> first_output_;  // of each vertex
   std::vector<Output> outputs_;              // a link is known by its place here
   std::vector<Input> inputs_;                // known by the place of the link back, whether that exists or not
-  std::uint32_t ports_ = 0;                  // of every vertex, where things come express
   std::array<LinkCost, kMostLinkClasses> costs_;
   std::vector<std::uint32_t> buffers_;  // of each class
   Action::Run arrival_;                 // of packets
   std::vector<CreditReturn::Word> credits_;
   const bool one_thread_;
-  bool has_express_ = false;  // nothing has to touch a packet before its way ends
-  bool express_ = false;      // and nobody wants to see it there now
-  WayCode code_;              // of what comes express
+  ThroughTraffic through_;
+  bool may_express_ = true;
+  bool express_ = false;  // now
   std::unique_ptr<Trains> trains_;
   std::unique_ptr<Rings> rings_;  // null where links go both ways
 };

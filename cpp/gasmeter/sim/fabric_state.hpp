@@ -1,6 +1,7 @@
 // What a fabric keeps of its links. For the sources of Fabric alone.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -32,6 +33,32 @@ struct alignas(kCacheLine) Fabric::Output {
 
 GASMETER_INLINE const Fabric::LinkCost& Fabric::cost_of(const Output& output) const {
   return costs_[output.link_class];
+}
+
+GASMETER_INLINE std::uint32_t Fabric::far_end(const Output& output) const {
+  return first_output_[output.to] + output.far_port;
+}
+
+GASMETER_INLINE CreditReturn Fabric::credits(Output& output) {
+  const std::uint32_t input = far_end(output);
+  return {inputs_[input].given, output.read, &credits_[static_cast<std::size_t>(input) * places_], places_};
+}
+
+// As soon as the link is free; a buffer at the far end is taken from now on. `tail`: when the last byte is here.
+GASMETER_INLINE Fabric::Crossing Fabric::cross(Output& output, const LinkCost& cost, std::uint32_t channel, Bytes bytes,
+                                               SimTime now, SimTime tail) {
+  // No branch: whether the link is free nobody could predict.
+  const std::int64_t busy = (output.free - now).ps;
+  const SimTime wait{busy & ~(busy >> 63)};
+  const SimTime start = now + wait;
+  // The last byte cannot leave before it is here.
+  const SimTime end = std::max(start + cost.on_wire(bytes), tail);
+  if (GASMETER_UNLIKELY(wait > output.longest_wait)) output.longest_wait = wait;
+  output.free = end;
+  ++output.packets;
+  output.bytes += bytes;
+  output.room[channel] -= taken_;
+  return {start, end};
 }
 
 }  // namespace gasmeter::sim

@@ -231,7 +231,9 @@ class alignas(kNoSharing) Partition {
 
   void post_elsewhere(NodeId to, SimTime at, Action& action);
   void put_elsewhere(NodeId to, SimTime at, Action& what, std::uint64_t express);
-  [[nodiscard]] std::int64_t behind_boundary(std::int64_t at) const { return ((at >> block_shift_) + 1) << block_shift_; }
+  [[nodiscard]] std::int64_t behind_boundary(std::int64_t at) const {
+    return ((at >> block_shift_) + 1) << block_shift_;
+  }
   void sort(std::vector<Posted>& entries);
   void run_node(const Posted* first, const Posted* last);
   void run_events();
@@ -254,10 +256,10 @@ class alignas(kNoSharing) Partition {
   Window window_ = 0;
   unsigned block_shift_ = 0;
   std::int64_t held_from_ = kNever.ps;  // the node that runs is not to go on from there
-  NodeId node_{};  // the one that runs
-  bool alone_;     // with one node
-  bool only_;      // without other partitions
-  const Posted* cursor_ = nullptr;  // of the node that runs: what is left of its part of the window
+  NodeId node_{};                       // the one that runs
+  bool alone_;                          // with one node
+  bool only_;                           // without other partitions
+  const Posted* cursor_ = nullptr;      // of the node that runs: what is left of its part of the window
   const Posted* cursor_end_ = nullptr;
   const Posted* fetch_end_ = nullptr;  // of the window: behind it are too few to fetch one ahead
   std::vector<Pending> pending_;       // of the node that runs, posted inside the window

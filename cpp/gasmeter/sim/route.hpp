@@ -67,56 +67,49 @@ struct Route {
 static_assert(sizeof(Route) <= 12 && std::is_trivially_copyable_v<Route>);
 
 // Ways as the low 39 bits of a word: of each dimension the hops before and from the wrap link on, then, of each,
-// whether it goes towards smaller coordinates.
+// whether it goes towards smaller coordinates. Of so many dimensions, since a hop divides by the width of a count.
+template <std::uint32_t kDimensions>
 class WayCode {
  public:
-  WayCode() = default;
-  explicit WayCode(std::uint32_t dimensions)
-      : dimensions_(dimensions), width_(kCountBits / (2 * dimensions)), per_bit_((1U << 16U) / width_ + 1) {}
+  [[nodiscard]] static constexpr bool holds(std::uint32_t hops) { return hops >> kWidth == 0; }  // of one dimension
+  [[nodiscard]] static bool goes_on(std::uint64_t way) { return (way & kCounts) != 0; }
 
-  [[nodiscard]] bool holds(std::uint32_t hops) const { return hops >> width_ == 0; }  // of one dimension
-
-  [[nodiscard]] std::uint64_t pack(const Route& route) const {
+  [[nodiscard]] static std::uint64_t pack(const Route& route) {
     std::uint64_t way = 0;
-    for (std::uint32_t i = 0; i < dimensions_; ++i) {
-      const std::uint32_t leg = route.legs[i];
-      way |= (std::uint64_t{leg & 0xffffU} | std::uint64_t{leg >> 16U & 0x7fffU} << width_) << (2 * width_ * i) |
-             std::uint64_t{leg >> 31U} << (kCountBits + i);
+    for (std::uint32_t i = 0; i < kDimensions; ++i) {
+      const std::uint64_t leg = route.legs[i];
+      way |= ((leg & 0xffffU) | (leg >> 16U & 0x7fffU) << kWidth) << (2 * kWidth * i) | leg >> 31U << (kCountBits + i);
     }
     return way;
   }
-  [[nodiscard]] Route unpack(std::uint64_t way) const {
-    const std::uint32_t most = (1U << width_) - 1;
+  [[nodiscard]] static Route unpack(std::uint64_t way) {
+    constexpr std::uint32_t most = (1U << kWidth) - 1;
     Route route;
-    for (std::uint32_t i = 0; i < dimensions_; ++i) {
-      const std::uint64_t counts = way >> (2 * width_ * i);
+    for (std::uint32_t i = 0; i < kDimensions; ++i) {
+      const std::uint64_t counts = way >> (2 * kWidth * i);
       route.legs[i] =
-          Route::leg(static_cast<std::uint32_t>(counts) & most, static_cast<std::uint32_t>(counts >> width_) & most,
+          Route::leg(static_cast<std::uint32_t>(counts) & most, static_cast<std::uint32_t>(counts >> kWidth) & most,
                      (way >> (kCountBits + i) & 1U) != 0);
     }
     return route;
   }
 
-  [[nodiscard]] static bool goes_on(std::uint64_t way) { return (way & kCounts) != 0; }
   // As Route::next().
-  Hop next(std::uint64_t& way) const {
-    const std::uint32_t count = static_cast<std::uint32_t>(std::countr_zero(way)) * per_bit_ >> 16U;
-    way -= std::uint64_t{1} << (count * width_);
+  static Hop next(std::uint64_t& way) {
+    const std::uint32_t count = static_cast<std::uint32_t>(std::countr_zero(way)) / kWidth;
+    way -= std::uint64_t{1} << (count * kWidth);
     const std::uint32_t dimension = count / 2;
     return {2 * dimension + static_cast<std::uint32_t>(way >> (kCountBits + dimension) & 1U), count % 2};
   }
   // What next() has taken.
-  void put_back(std::uint64_t& way, const Hop& hop) const {
-    way += std::uint64_t{1} << ((hop.port / 2 * 2 + hop.channel) * width_);
+  static void put_back(std::uint64_t& way, const Hop& hop) {
+    way += std::uint64_t{1} << ((hop.port / 2 * 2 + hop.channel) * kWidth);
   }
 
  private:
   static constexpr std::uint32_t kCountBits = 36;
   static constexpr std::uint64_t kCounts = (std::uint64_t{1} << kCountBits) - 1;
-
-  std::uint32_t dimensions_ = 1;
-  std::uint32_t width_ = kCountBits / 2;
-  std::uint32_t per_bit_ = 0;
+  static constexpr std::uint32_t kWidth = kCountBits / (2 * kDimensions);
 };
 
 }  // namespace gasmeter::sim
