@@ -1,0 +1,60 @@
+// Ways in a word are the ways of Route.
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <string>
+
+#include "gasmeter/sim/topology.hpp"
+#include "walk.hpp"
+
+namespace gasmeter::sim {
+namespace {
+
+// Hop by hop, and what is left of it behind each; how often they differ.
+template <std::uint32_t kDimensions>
+int differences(Route route) {
+  using Code = WayCode<kDimensions>;
+  int wrong = 0;
+  std::uint64_t way = Code::pack(route);
+  for (std::uint32_t left = route.hops(); left != 0; --left) {
+    wrong += !Code::goes_on(way);
+    const std::uint64_t before = way;
+    const Hop hop = Code::next(way);
+    wrong += hop != route.next();
+    wrong += Code::unpack(way).legs != route.legs;
+    std::uint64_t again = way;
+    Code::put_back(again, hop);
+    wrong += again != before;
+  }
+  return wrong + Code::goes_on(way);
+}
+
+TEST_CASE("ways_in_a_word_are_those_of_routes") {
+  for (const std::string& name : testing::grids()) {
+    CAPTURE(name);
+    const Topology topology = Topology::parse(name);
+    if (topology.one_way()) continue;
+    int wrong = 0;
+    testing::for_each_pair(topology, [&](std::uint32_t from, std::uint32_t to) {
+      const Route route = topology.route(from, to);
+      const std::size_t dimensions = topology.extents().size();
+      wrong += dimensions == 1 ? differences<1>(route) : dimensions == 2 ? differences<2>(route) : differences<3>(route);
+    });
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("the_longest_ways_fit_in_a_word") {
+  CHECK(WayCode<3>::holds(63));
+  CHECK_FALSE(WayCode<3>::holds(64));
+  CHECK(WayCode<2>::holds(511));
+  CHECK_FALSE(WayCode<2>::holds(512));
+  CHECK(WayCode<1>::holds(65'535));
+  const auto leg = [](std::uint32_t before, std::uint32_t after, bool down) { return Route::leg(before, after, down); };
+  CHECK(differences<3>({{leg(63, 0, true), leg(0, 63, false), leg(1, 62, true)}}) == 0);
+  CHECK(differences<2>({{leg(511, 511, false), leg(0, 511, true), 0}}) == 0);
+  CHECK(differences<1>({{leg(30'000, 2'768, true), 0, 0}}) == 0);
+}
+
+}  // namespace
+}  // namespace gasmeter::sim
