@@ -275,7 +275,6 @@ void Engine::cancel() noexcept {
     rank.state = RankState::finished;
   }
   for (Partition& partition : partitions_) partition.live = 0;
-  for (Node& node : nodes_) node.live = 0;
 }
 
 std::string Engine::deadlock_report() const {

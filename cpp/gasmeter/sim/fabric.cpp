@@ -27,7 +27,8 @@ Fabric::Fabric(Engine& engine, Topology topology, const FabricParameters& parame
       sink_(sink),
       channels_(topology_.channels()),
       arrival_(&Fabric::on_arrival),
-      one_thread_(engine.partitions() == 1) {
+      one_thread_(engine.partitions() == 1),
+      ports_(topology_.max_ports()) {
   const std::uint32_t vertices = topology_.vertices();
   if (engine.nodes() != vertices) {
     throw UsageError("fabric: an engine of " + std::to_string(engine.nodes()) + " nodes for the " +

@@ -234,6 +234,7 @@ class Fabric : private Wiring {
   std::vector<CreditReturn::Word> credits_;
   const bool one_thread_;
   ThroughTraffic through_;
+  std::uint32_t ports_;  // of a vertex of a grid
   bool may_express_ = true;
   bool express_ = false;  // now
   std::unique_ptr<Trains> trains_;

@@ -22,10 +22,21 @@ class Fabric::Through {
         fabric.give_back(first + express.port(), express.channel(), end);
         return;
       }
+      if (entry.action->is() == fabric.arrival_) {
+        Packet& packet = set_down(fabric, entry, now);
+        packet.route = Code::unpack(express.way());
+        fabric.block(first + hop.port, hop.channel, packet, now);
+        return;
+      }
     }
-    set_down(fabric, entry, now);
-    here.now_tie = express_tie(fabric.origin(entry));
-    (*entry.action)(now);
+    Packet& packet = set_down(fabric, entry, now);
+    if (express.goes_on()) {
+      std::uint64_t way = express.way();
+      Code::put_back(way, express.hop());
+      packet.route = Code::unpack(way);
+    }
+    here.now_tie = express_tie(NodeId{fabric.outputs_[packet.link].to});
+    packet(now);
   }
 
   static void inject(Fabric& fabric, Packet& packet, SimTime now) {
@@ -77,17 +88,14 @@ class Fabric::Through {
   }
 
   // As a packet that has come to where it is: it waits there, is to be seen there, or has arrived.
-  static void set_down(const Fabric& fabric, const Posted& entry, SimTime now) {
+  static GASMETER_INLINE Packet& set_down(const Fabric& fabric, const Posted& entry, SimTime now) {
     const Express express(entry.express);
     auto& packet = static_cast<Packet&>(*entry.action);
     packet.link = entry.node() * kPorts + express.port();
     packet.channel = static_cast<std::uint8_t>(express.channel());
     packet.vertex = entry.node();
     packet.tail = now + fabric.costs_[0].on_wire(express.bytes());
-    if (!express.goes_on()) return;
-    std::uint64_t way = express.way();
-    Code::put_back(way, express.hop());
-    packet.route = Code::unpack(way);
+    return packet;
   }
 };
 
@@ -126,7 +134,7 @@ bool Fabric::find_room(Output& output, std::uint32_t channel, SimTime now) {
 }
 
 NodeId Fabric::origin(const Posted& express) const {
-  return NodeId{outputs_[express.node() * topology_.max_ports() + Express(express.express).port()].to};
+  return NodeId{outputs_[express.node() * ports_ + Express(express.express).port()].to};
 }
 
 }  // namespace gasmeter::sim

@@ -115,7 +115,9 @@ void Partition::end_body(const RankContext& rank) {
   --live;
   const SimTime end{alone_ ? now.ps : behind_boundary(now.ps)};
   block_end_ = std::max(block_end_, end);
-  if (--nodes_[index(rank.node)].live == 0 && !alone_) held_from_ = end.ps;
+  if (--nodes_[index(rank.node)].live != 0) return;
+  --live_nodes_;
+  if (may_end_) held_from_ = end.ps;
 }
 
 void Partition::go_on(const RankContext& rank) {
@@ -207,6 +209,8 @@ void Partition::run_window(Window window) {
   if (entries_.size() > 1) sort(entries_);
   window_ = window;
   window_end_ = (window + 1) * length_;
+  // Where nothing happens a body cannot come to its end.
+  may_end_ = entries_.size() >= live_nodes_;
   const Posted* const end = entries_.data() + entries_.size();
   fetch_end_ = end - std::min(entries_.size(), kAhead);
   for (const Posted* first = entries_.data(); first != end;) {
@@ -227,10 +231,9 @@ void Partition::run_node(const Posted* first, const Posted* last) {
   node_ = NodeId{first->node()};
   cursor_ = first;
   cursor_end_ = last;
-  const bool is_live = nodes_[index(node_)].live != 0;
-  held_from_ = is_live ? kNever.ps : behind_boundary(window_end_ - length_);
+  held_from_ = may_end_ && nodes_[index(node_)].live == 0 ? behind_boundary(window_end_ - length_) : kNever.ps;
   try {
-    if (is_live) run_events();
+    run_events();
     if (GASMETER_UNLIKELY(held_from_ != kNever.ps)) run_until(held_from_);
   } catch (...) {
     fail();

@@ -174,7 +174,7 @@ class alignas(kNoSharing) Partition {
   // A body that runs here, or has come to its end.
   void begin_body(const RankContext& rank) {
     ++live;
-    ++nodes_[index(rank.node)].live;
+    if (nodes_[index(rank.node)].live++ == 0) ++live_nodes_;
   }
   void end_body(const RankContext& rank);
   // The single node, until every body is parked or has returned or the stop token says so. False: nothing is left.
@@ -279,6 +279,8 @@ class alignas(kNoSharing) Partition {
     std::vector<Pending> pending;
   };
   std::vector<Held> held_;
+  std::size_t live_nodes_ = 0;  // on which a body is live
+  bool may_end_ = false;        // the block may end in this window
   SimTime block_end_;
   struct SentEntry {
     Window window;

@@ -38,7 +38,9 @@ TEST_CASE("ways_in_a_word_are_those_of_routes") {
     testing::for_each_pair(topology, [&](std::uint32_t from, std::uint32_t to) {
       const Route route = topology.route(from, to);
       const std::size_t dimensions = topology.extents().size();
-      wrong += dimensions == 1 ? differences<1>(route) : dimensions == 2 ? differences<2>(route) : differences<3>(route);
+      wrong += dimensions == 1   ? differences<1>(route)
+               : dimensions == 2 ? differences<2>(route)
+                                 : differences<3>(route);
     });
     CHECK(wrong == 0);
   }
