@@ -60,7 +60,7 @@ Route Grid::route(std::uint32_t from, std::uint32_t to) const {
   const Coordinates& start = coordinates_[from];
   const Coordinates& end = coordinates_[to];
   Route route;
-  for (std::uint32_t i = 0; i < 3; ++i) {
+  for (std::uint32_t i = 0; i < dimensions_; ++i) {
     route.legs[i] = leg_between(start[i], end[i], extents_[i], wraps_[i], furthest_up_[i]);
   }
   return route;
