@@ -120,6 +120,7 @@ class Engine {
   // By who keeps the links between nodes, before the first run(); an engine has one at most. Throws UsageError for a
   // second one.
   void set_wiring(Wiring::Carry carry, Wiring& wiring);
+  void forget_wiring() { wiring_ = nullptr; }  // for who goes before the engine, which does not run again
   [[nodiscard]] Partition& partition(NodeId node) { return *nodes_[index(node)].partition; }
   // Ends the rank's idle() at `at` or, if the rank does not sleep then, its next one at once. From its own node.
   void wake(Rank rank, SimTime at);

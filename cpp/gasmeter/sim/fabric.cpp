@@ -123,6 +123,7 @@ void Fabric::give_apart(std::uint32_t input, std::uint32_t channel, SimTime at) 
 
 Fabric::~Fabric() {
   engine_.cancel();
+  engine_.forget_wiring();
 }
 
 void Fabric::inject(Packet& packet, SimTime now) {

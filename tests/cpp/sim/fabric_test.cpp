@@ -258,6 +258,17 @@ TEST_CASE("a_fabric_refuses_classes_and_ways_it_does_not_have") {
   CHECK(error_of("dragonfly:3x2x2", parameters) == "fabric: a negative cost of a link; 0 or more is allowed");
 }
 
+TEST_CASE("an_engine_has_one_fabric") {
+  struct Sink : FabricSink {
+    SimTime arrived(Packet& packet, SimTime) override { return packet.tail; }
+    void departed(Packet&, SimTime) override {}
+  } sink;
+  Engine engine(testing::options_for(2, 2));
+  const Fabric first(engine, Topology::parse("ring:2"), {1'000, {1'000}, 1}, sink);
+  CHECK_THROWS_WITH_AS(Fabric(engine, Topology::parse("ring:2"), {1'000, {1'000}, 1}, sink),
+                       "sim: a second fabric of one engine", UsageError);
+}
+
 // What a rank injects after the price of a post must not hold up what comes before.
 TEST_CASE("a_rank_that_runs_ahead_does_not_change_what_comes_before") {
   struct Sink : FabricSink {
