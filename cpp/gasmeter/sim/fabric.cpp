@@ -27,7 +27,6 @@ Fabric::Fabric(Engine& engine, Topology topology, const FabricParameters& parame
       sink_(sink),
       channels_(topology_.channels()),
       arrival_(&Fabric::on_arrival),
-      one_thread_(engine.partitions() == 1),
       ports_(topology_.max_ports()) {
   const std::uint32_t vertices = topology_.vertices();
   if (engine.nodes() != vertices) {
@@ -104,21 +103,16 @@ void Fabric::set_links() {
       Output& back = outputs_[far_end(output)];
       back.to = vertex;
       back.far_port = static_cast<std::uint16_t>(port);
-      inputs_[far_end(output)].latency = cost_of(output).latency;
+      Input& input = inputs_[far_end(output)];
+      input.latency = cost_of(output).latency;
+      input.is_apart = engine_.partition_of(NodeId{vertex}) != engine_.partition_of(NodeId{end->vertex});
     }
   }
 }
 
-// Ends and beginnings of links are on threads of their own.
 void Fabric::give_apart(std::uint32_t input, std::uint32_t channel, SimTime at) {
   const Output& back = outputs_[input];
-  const NodeId near{back.to};
-  Partition& here = engine_.partition(NodeId{outputs_[far_end(back)].to});
-  if (here.holds(near)) {
-    give(input, channel, at);
-  } else {
-    here.send_credit(near, input, channel, at);
-  }
+  engine_.partition(NodeId{outputs_[far_end(back)].to}).send_credit(NodeId{back.to}, input, channel, at);
 }
 
 Fabric::~Fabric() {

@@ -148,6 +148,7 @@ class Fabric : private Wiring {
   struct Input {
     CreditReturn::Count given = 0;
     bool is_awaited = false;      // packets wait for buffers: each that falls free is to be told of
+    bool is_apart = false;        // the link begins on a node that another thread may run
     CreditReturn::Word last = 0;  // credit
     SimTime latency;              // of the link, and of what the end tells its beginning
   };
@@ -203,7 +204,7 @@ class Fabric : private Wiring {
   GASMETER_INLINE void give_back(std::uint32_t input, std::uint32_t channel, SimTime left) {
     if (!has_limit()) return;
     const SimTime at = left + inputs_[input].latency;
-    if (GASMETER_LIKELY(one_thread_)) {
+    if (GASMETER_LIKELY(!inputs_[input].is_apart)) {
       give(input, channel, at);
     } else {
       give_apart(input, channel, at);
@@ -232,7 +233,6 @@ class Fabric : private Wiring {
   std::vector<std::uint32_t> buffers_;  // of each class
   Action::Run arrival_;                 // of packets
   std::vector<CreditReturn::Word> credits_;
-  const bool one_thread_;
   ThroughTraffic through_;
   std::uint32_t ports_;  // of a vertex of a grid
   bool may_express_ = true;

@@ -20,7 +20,7 @@ constexpr std::size_t kAhead = 4;  // entries whose actions are fetched before t
 RankContext::RankContext() : take_turn(&Partition::on_turn, this), wake([](Action&, SimTime) {}, this) {}
 
 Partition::Partition(unsigned number, unsigned partitions, Engine& of, std::vector<Node>& nodes, const StopToken& stop)
-    : engine(&of), alone_(nodes.size() == 1), only_(partitions == 1), number_(number), nodes_(nodes), stop_(stop) {
+    : engine(&of), alone_(nodes.size() == 1), number_(number), nodes_(nodes), stop_(stop) {
   if (alone_) {
     window_end_ = kNever.ps;
   }

@@ -100,7 +100,11 @@ class alignas(kNoSharing) Partition {
   }
 
   [[nodiscard]] unsigned number() const { return number_; }
-  [[nodiscard]] GASMETER_INLINE bool holds(NodeId node) const { return only_ || nodes_[index(node)].partition == this; }
+  // One node more: they follow one another.
+  void hold(NodeId node) {
+    if (held_nodes_++ == 0) first_node_ = index(node);
+  }
+  [[nodiscard]] GASMETER_INLINE bool holds(NodeId node) const { return index(node) - first_node_ < held_nodes_; }
 
   // --- called by what runs in it, or between runs
   GASMETER_INLINE void post(NodeId to, SimTime at, Tie tie, Action& action) {
@@ -258,8 +262,9 @@ class alignas(kNoSharing) Partition {
   std::int64_t held_from_ = kNever.ps;  // the node that runs is not to go on from there
   NodeId node_{};                       // the one that runs
   bool alone_;                          // with one node
-  bool only_;                           // without other partitions
-  const Posted* cursor_ = nullptr;      // of the node that runs: what is left of its part of the window
+  std::uint32_t first_node_ = 0;        // that it holds
+  std::uint32_t held_nodes_ = 0;
+  const Posted* cursor_ = nullptr;  // of the node that runs: what is left of its part of the window
   const Posted* cursor_end_ = nullptr;
   const Posted* fetch_end_ = nullptr;  // of the window: behind it are too few to fetch one ahead
   std::vector<Pending> pending_;       // of the node that runs, posted inside the window
