@@ -31,15 +31,22 @@ std::uint64_t Crew::work_done() const {
   return sum;
 }
 
+Crew::State Crew::State::of(Partition& partition) {
+  return {partition.next_window(), partition.live, partition.failure().what != nullptr, partition.holds_back(),
+          partition.block_end()};
+}
+
+void Crew::State::add(const State& other) {
+  next = std::min(next, other.next);
+  live += other.live;
+  failed |= other.failed;
+  holds_back |= other.holds_back;
+  block_end = std::max(block_end, other.block_end);
+}
+
 Crew::State Crew::state() {
   State all;
-  for (Partition& partition : partitions_) {
-    all.next = std::min(all.next, partition.next_window());
-    all.live += partition.live;
-    all.failed |= partition.failure().what != nullptr;
-    all.holds_back |= partition.holds_back();
-    all.block_end = std::max(all.block_end, partition.block_end());
-  }
+  for (Partition& partition : partitions_) all.add(State::of(partition));
   return all;
 }
 
@@ -54,7 +61,7 @@ void Crew::run_window(Window window) {
   const State all = state();
   if (all.holds_back) {
     for (Partition& partition : partitions_) {
-      if (partition.holds_back()) partition.go_on_until(all.live == 0 ? all.block_end : partition.window_end());
+      if (partition.holds_back()) partition.go_on_until(all.held_until(partition.window_end()));
     }
   }
   for (Partition& to : partitions_) {
@@ -106,13 +113,9 @@ class Crew::Parallel {
     all.idle = true;
     for (const Published& each : published_) {
       const Report& report = each.reports[place];
-      all.next = std::min(all.next, report.next);
-      all.live += report.live;
-      all.failed |= report.failed;
+      all.add(report);
       all.stop |= report.stop;
       all.idle &= report.idle;
-      all.holds_back |= report.holds_back;
-      all.block_end = std::max(all.block_end, report.block_end);
     }
     return all;
   }
@@ -131,15 +134,11 @@ class Crew::Parallel {
         windows = 0;
       }
       const unsigned parity = own.parity();
-      Report report{{own.next_window(), own.live, own.failure().what != nullptr, own.holds_back(), own.block_end()},
-                    number == 0 && stop_.requested(),
-                    idle};
+      const Report report{State::of(own), number == 0 && stop_.requested(), idle};
       Report all = meet_with(number, parity, report);
       if (all.holds_back) {
-        if (own.holds_back()) own.go_on_until(all.live == 0 ? all.block_end : own.window_end());
-        report.next = own.next_window();
-        report.failed = own.failure().what != nullptr;
-        all = meet_with(number, kSecond, report);
+        if (own.holds_back()) own.go_on_until(all.held_until(own.window_end()));
+        all = meet_with(number, kSecond, {State::of(own), report.stop, idle});
       }
       for (Partition& other : partitions_) {
         if (&other != &own) own.receive_from(other, parity);
@@ -185,7 +184,7 @@ void Crew::run_only(const StopToken& stop) {
     if (windows % kWindowsPerLook == 0 && stop.requested()) return;
     only.run_window(window);
     last_ = window;
-    if (GASMETER_UNLIKELY(only.holds_back())) only.go_on_until(only.live == 0 ? only.block_end() : only.window_end());
+    if (GASMETER_UNLIKELY(only.holds_back())) only.go_on_until(State::of(only).held_until(only.window_end()));
   }
 }
 

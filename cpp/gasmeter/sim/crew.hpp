@@ -26,6 +26,11 @@ class Crew {
     bool failed = false;
     bool holds_back = false;
     SimTime block_end;
+
+    static State of(Partition& partition);
+    void add(const State& other);
+    // How far a node goes that was held back in the window that has been run.
+    [[nodiscard]] SimTime held_until(SimTime window_end) const { return live == 0 ? block_end : window_end; }
   };
 
   [[nodiscard]] State state();

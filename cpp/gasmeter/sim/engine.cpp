@@ -63,7 +63,7 @@ Engine::Engine(const EngineOptions& options)
   for (unsigned i = 0; i < partitions; ++i) partitions_.emplace_back(i, partitions, *this, nodes_, stop_);
   for (unsigned i = 0; i < options.nodes; ++i) {
     nodes_[i].partition = &partitions_[static_cast<std::size_t>(i) * partitions / options.nodes];
-    nodes_[i].partition->hold(NodeId{i});
+    nodes_[i].partition->own(NodeId{i});
   }
   const Bytes stack = options.stack_bytes != 0 ? options.stack_bytes : Fibre::default_stack_bytes();
   for (unsigned i = 0; i < partitions; ++i) stacks_.emplace_back(stack);

@@ -163,7 +163,7 @@ GASMETER_INLINE void Fabric::route(Packet& packet, SimTime now) {
   const Hop hop = topology_.next(packet.vertex, packet.to, packet.route);
   const std::uint32_t link = first_output_[packet.vertex] + hop.port;
   if (GASMETER_UNLIKELY(now <= outputs_[link].unsettled)) trains_->settle(link, packet.vertex, now);
-  if (GASMETER_LIKELY(outputs_[link].room[hop.channel] != 0)) {
+  if (GASMETER_LIKELY(outputs_[link].room[hop.channel] != 0 || find_room(outputs_[link], hop.channel, now))) {
     send(outputs_[link], hop.channel, packet, now);
   } else {
     block(link, hop.channel, packet, now);
@@ -217,12 +217,16 @@ Shortage& Fabric::shortage_of(std::uint32_t link, std::uint32_t vertex) {
   return *shortage;
 }
 
+// For who comes where nobody waits: whether a buffer has fallen free that nobody had to know of.
+bool Fabric::find_room(Output& output, std::uint32_t channel, SimTime now) {
+  if (output.is_short) return false;
+  credits(output).take(now, output.room);
+  return output.room[channel] != 0;
+}
+
 // What is found for a channel that packets wait for is theirs at the retry of this very instant: nobody overtakes them.
-GASMETER_INLINE void Fabric::look_for_room(Output& output, SimTime now) {
-  if (!output.is_short) {
-    credits(output).take(now, output.room);
-    return;
-  }
+void Fabric::look_for_room(Output& output, SimTime now) {
+  if (!output.is_short) return credits(output).take(now, output.room);
   Shortage& shortage = *output.shortage;
   credits(output).take(now, shortage.found);
   for (std::uint32_t channel = 0; channel < channels_; ++channel) {
@@ -230,25 +234,20 @@ GASMETER_INLINE void Fabric::look_for_room(Output& output, SimTime now) {
   }
 }
 
-// Behind those that are blocked already, unless buffers have fallen free unnoticed.
+// Of one that found no room: behind those of its channel that are blocked already. Where only the other channel's are,
+// buffers may have fallen free unnoticed.
 void Fabric::block(std::uint32_t link, std::uint32_t channel, Packet& packet, SimTime now) {
   Output& output = outputs_[link];
-  if (!output.is_short) {
-    credits(output).take(now, output.room);
-    if (output.room[channel] != 0) return send(output, channel, packet, now);
-  }
   Shortage& shortage = shortage_of(link, packet.vertex);
   const bool first = shortage.blocked[channel].empty();
-  if (first) look_for_room(output, now);
-  if (first && output.room[channel] != 0) return send(output, channel, packet, now);
+  if (first && output.is_short) {
+    look_for_room(output, now);
+    if (output.room[channel] != 0) return send(output, channel, packet, now);
+  }
   ++shortage.packets;
   ++shortage.waiting;
   shortage.blocked[channel].push(&packet);
   if (first) look_again(shortage, now);
-}
-
-void Fabric::look_once(Output& output, SimTime now) {
-  look_for_room(output, now);
 }
 
 void Fabric::on_retry(Action& action, SimTime now) {

@@ -183,10 +183,9 @@ class Fabric : private Wiring {
   [[nodiscard]] bool has_limit() const { return places_ != 0; }
   void send(Output& output, std::uint32_t channel, Packet& packet, SimTime now);
   void look_for_room(Output& output, SimTime now);
-  // For trains: those three once more, not inlined.
+  // For trains: those two once more, not inlined.
   void route_one(Packet& packet, SimTime now);
   void send_one(std::uint32_t link, std::uint32_t channel, Packet& packet, SimTime now);
-  void look_once(Output& output, SimTime now);
   void tell_departed(Packet& packet, SimTime end);
   void block(std::uint32_t link, std::uint32_t channel, Packet& packet, SimTime now);
   [[nodiscard]] Shortage& shortage_of(std::uint32_t link, std::uint32_t vertex);

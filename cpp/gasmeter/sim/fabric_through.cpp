@@ -126,13 +126,6 @@ Fabric::ThroughTraffic Fabric::through() const {
   }
 }
 
-// For who comes where nobody waits: whether a buffer has fallen free that nobody had to know of.
-bool Fabric::find_room(Output& output, std::uint32_t channel, SimTime now) {
-  if (output.is_short) return false;
-  credits(output).take(now, output.room);
-  return output.room[channel] != 0;
-}
-
 NodeId Fabric::origin(const Posted& express) const {
   return NodeId{outputs_[express.node() * ports_ + Express(express.express).port()].to};
 }

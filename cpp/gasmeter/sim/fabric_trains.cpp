@@ -254,7 +254,7 @@ std::uint32_t Fabric::Trains::room(std::uint32_t link, std::uint32_t channel, co
   if (output.shortage && !output.shortage->blocked[channel].empty()) return 0;
   if (output.room[channel] < carriage.count) {
     (void)fabric_.shortage_of(link, carriage.vertex);
-    fabric_.look_once(output, now);
+    fabric_.look_for_room(output, now);
   }
   return std::min(carriage.count, output.room[channel]);
 }

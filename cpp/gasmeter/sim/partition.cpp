@@ -261,7 +261,7 @@ GASMETER_INLINE void Partition::run_next() {
 // Until nothing is left, or no body of the node is live any more.
 void Partition::run_events() {
   while (GASMETER_LIKELY(held_from_ == kNever.ps)) {
-    if (cursor_ != cursor_end_ && (pending_.empty() || is_before(*cursor_, pending_.front()))) {
+    if (entry_is_next()) {
       run_next();
     } else if (!pending_.empty()) {
       fire(pop_pending());
@@ -279,7 +279,7 @@ Partition::Caught Partition::catch_up(RankContext& rank) {
   limit_ = kNobody;
   try {
     while (caught == Caught::never) {
-      if (cursor_ != cursor_end_ && (pending_.empty() || is_before(*cursor_, pending_.front()))) {
+      if (entry_is_next()) {
         if (!is_before(*cursor_, own)) {
           caught = Caught::up;
         } else if (!cursor_->is_express() && is_rank(cursor_->action->tie)) {
@@ -305,7 +305,7 @@ Partition::Caught Partition::catch_up(RankContext& rank) {
 
 void Partition::run_until(std::int64_t until) {
   while (true) {
-    if (cursor_ != cursor_end_ && (pending_.empty() || is_before(*cursor_, pending_.front()))) {
+    if (entry_is_next()) {
       if (time_of(*cursor_) >= until) return;
       run_next();
     } else if (!pending_.empty() && pending_.front().at < until) {

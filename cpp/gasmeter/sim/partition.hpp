@@ -101,10 +101,10 @@ class alignas(kNoSharing) Partition {
 
   [[nodiscard]] unsigned number() const { return number_; }
   // One node more: they follow one another.
-  void hold(NodeId node) {
-    if (held_nodes_++ == 0) first_node_ = index(node);
+  void own(NodeId node) {
+    if (owned_nodes_++ == 0) first_node_ = index(node);
   }
-  [[nodiscard]] GASMETER_INLINE bool holds(NodeId node) const { return index(node) - first_node_ < held_nodes_; }
+  [[nodiscard]] GASMETER_INLINE bool owns(NodeId node) const { return index(node) - first_node_ < owned_nodes_; }
 
   // --- called by what runs in it, or between runs
   GASMETER_INLINE void post(NodeId to, SimTime at, Tie tie, Action& action) {
@@ -112,7 +112,7 @@ class alignas(kNoSharing) Partition {
     const std::int64_t behind = at.ps - window_end_;
     if (behind < 0 && to == node_) {
       push_pending({at.ps, tie, &action});
-    } else if (GASMETER_LIKELY(behind < length_ && (to == node_ || at - now >= lookahead_) && holds(to))) {
+    } else if (GASMETER_LIKELY(behind < length_ && (to == node_ || at - now >= lookahead_) && owns(to))) {
       queue_.post_next(Posted::at(to, behind), &action, Express::kNone);
     } else {
       post_elsewhere(to, at, action);
@@ -121,7 +121,7 @@ class alignas(kNoSharing) Partition {
   // Express, over a link; its latency is no less than the lookahead.
   GASMETER_INLINE void send(NodeId to, SimTime at, Action& what, Express express) {
     const std::int64_t behind = at.ps - window_end_;
-    if (GASMETER_LIKELY(behind < length_ && holds(to))) {
+    if (GASMETER_LIKELY(behind < length_ && owns(to))) {
       queue_.post_next(Posted::at(to, behind), &what, express.word());
     } else {
       put_elsewhere(to, at, what, express.word());
@@ -229,6 +229,10 @@ class alignas(kNoSharing) Partition {
     const std::int64_t at = time_of(entry);
     return at != pending.at ? at < pending.at : tie_of(entry) < pending.tie;
   }
+  // Of what the node that runs has to do: whether an entry of the window is next, not one that is pending.
+  [[nodiscard]] GASMETER_INLINE bool entry_is_next() const {
+    return cursor_ != cursor_end_ && (pending_.empty() || is_before(*cursor_, pending_.front()));
+  }
 
   static constexpr std::int64_t kNobody = std::numeric_limits<std::int64_t>::min();
   static constexpr std::int64_t kClosed = kNobody / 2;  // as the end of a window
@@ -262,8 +266,8 @@ class alignas(kNoSharing) Partition {
   std::int64_t held_from_ = kNever.ps;  // the node that runs is not to go on from there
   NodeId node_{};                       // the one that runs
   bool alone_;                          // with one node
-  std::uint32_t first_node_ = 0;        // that it holds
-  std::uint32_t held_nodes_ = 0;
+  std::uint32_t first_node_ = 0;        // that it owns
+  std::uint32_t owned_nodes_ = 0;
   const Posted* cursor_ = nullptr;  // of the node that runs: what is left of its part of the window
   const Posted* cursor_end_ = nullptr;
   const Posted* fetch_end_ = nullptr;  // of the window: behind it are too few to fetch one ahead

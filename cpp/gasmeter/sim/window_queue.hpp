@@ -26,11 +26,11 @@ class Express {
   // By which port of the node it comes, over which channel of the link; the output it takes there, or kEnd, and what is
   // left of its way behind that (WayCode).
   Express(std::uint32_t port, std::uint32_t channel, const Hop& hop, std::uint64_t way, std::uint16_t bytes)
-      : Express(port, channel, hop, way, std::uint64_t{bytes} << kWayBits, 0) {}
+      : word_(word_of(port, channel, hop, way, std::uint64_t{bytes} << kWayBits)) {}
 
   // The same over another link.
   [[nodiscard]] Express over(std::uint32_t port, std::uint32_t channel, const Hop& hop, std::uint64_t way) const {
-    return {port, channel, hop, way, word_ & (std::uint64_t{0xffff} << kWayBits), 0};
+    return Express(word_of(port, channel, hop, way, word_ & (std::uint64_t{0xffff} << kWayBits)));
   }
 
   [[nodiscard]] std::uint64_t word() const { return word_; }
@@ -45,9 +45,12 @@ class Express {
 
  private:
   static constexpr unsigned kWayBits = 40;
-  Express(std::uint32_t port, std::uint32_t channel, const Hop& hop, std::uint64_t way, std::uint64_t bytes, int)
-      : word_(way | bytes | std::uint64_t{port} << 56U | std::uint64_t{channel} << 59U |
-              std::uint64_t{hop.port} << 60U | std::uint64_t{hop.channel} << 63U) {}
+  // `bytes`: in their place.
+  [[nodiscard]] static std::uint64_t word_of(std::uint32_t port, std::uint32_t channel, const Hop& hop,
+                                             std::uint64_t way, std::uint64_t bytes) {
+    return way | bytes | std::uint64_t{port} << 56U | std::uint64_t{channel} << 59U | std::uint64_t{hop.port} << 60U |
+           std::uint64_t{hop.channel} << 63U;
+  }
 
   std::uint64_t word_;
 };
@@ -144,20 +147,18 @@ class WindowQueue {
 
   // The next window's list is not looked at while it grows.
   void settle() {
-    const auto slot = static_cast<std::size_t>(next_ - ring_.data());
+    if (!next_->empty()) use(static_cast<std::size_t>(next_ - ring_.data()));
+  }
+  GASMETER_INLINE void use(std::size_t slot) {
     const std::uint64_t bit = std::uint64_t{1} << (slot % 64);
-    if (next_->empty() || (used_[slot / 64] & bit) != 0) return;
+    if ((used_[slot / 64] & bit) != 0) return;
     used_[slot / 64] |= bit;
     ++in_ring_;
   }
   GASMETER_INLINE void put(Window window, std::uint64_t place, Action* what, std::uint64_t express) {
     const auto slot = static_cast<std::size_t>(window) % kRing;
     std::vector<Posted>& list = ring_[slot];
-    const std::uint64_t bit = std::uint64_t{1} << (slot % 64);
-    if ((used_[slot / 64] & bit) == 0) {
-      used_[slot / 64] |= bit;
-      ++in_ring_;
-    }
+    use(slot);
     if (GASMETER_UNLIKELY(list.size() == list.capacity())) grow(list);
     list.emplace_back(place, what, express);
   }
