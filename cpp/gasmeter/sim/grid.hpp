@@ -60,6 +60,8 @@ class Grid {
   using Coordinates = std::array<std::uint16_t, 4>;  // x, y, z
 
   [[nodiscard]] std::uint32_t stride_of(std::uint32_t dimension) const;
+  [[nodiscard]] std::uint32_t leg(std::uint32_t dimension, std::uint32_t from, std::uint32_t to) const;
+  void list_legs();
 
   std::array<std::uint32_t, 3> extents_{1, 1, 1};
   std::array<bool, 3> wraps_{};
@@ -68,6 +70,9 @@ class Grid {
   std::uint32_t dimensions_;
   std::uint32_t vertices_ = 1;
   std::vector<Coordinates> coordinates_;  // of each vertex
+  // Of each dimension, from each of its coordinates to each: where that is little, it is looked up.
+  std::vector<std::uint32_t> legs_;
+  std::array<std::uint32_t, 3> first_leg_{};
 };
 
 }  // namespace gasmeter::sim
