@@ -92,7 +92,7 @@ void BareNetwork::finish(Packet& packet, SimTime now) {
   ++port.completed_;
   if (GASMETER_UNLIKELY(port.record_ != nullptr)) port.record_->completed(Rank{packet.target});
   packets_.give(engine_.partition_of(NodeId{packet.to}), &packet);
-  engine_.wake(Rank{packet.source}, now);
+  if (port.hears_completions_) engine_.wake(Rank{packet.source}, now);
 }
 
 // An interface has all of a small packet as soon as its head is there: it asks for no more than the fabric's time.

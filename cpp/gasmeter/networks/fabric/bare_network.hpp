@@ -85,18 +85,21 @@ class BarePort {
   [[nodiscard]] std::span<std::byte> memory() const { return memory_; }
   [[nodiscard]] sim::ModelHost& host() { return host_; }
   // Sleeps until something completes. May return early.
-  void wait_completion() { host_.idle(kNever); }
-  // Sleeps until something completes or arrives. May return early.
-  void wait_arrival() {
-    hears_arrivals_ = true;
-    host_.idle(kNever);
-    hears_arrivals_ = false;
-  }
+  void wait_completion() { wait(hears_completions_); }
+  // Sleeps until something arrives. May return early.
+  void wait_arrival() { wait(hears_arrivals_); }
   // From now on what the rank posts and notices is written down in `record`, which outlives the port.
   void record(conduit::RankRecord& record) { record_ = std::make_unique<PortRecord>(record); }
 
  private:
   friend class BareNetwork;
+  // For what: nothing else wakes the rank.
+  void wait(bool& hears) {
+    hears = true;
+    host_.idle(kNever);
+    hears = false;
+  }
+
   BareNetwork* network_;
   sim::ModelHost host_;
   std::span<std::byte> memory_;
@@ -104,6 +107,7 @@ class BarePort {
   std::uint64_t arrived_ = 0;
   std::uint64_t fetched_ = 0;
   bool hears_arrivals_ = false;
+  bool hears_completions_ = false;
   std::unique_ptr<PortRecord> record_;
 };
 
