@@ -29,6 +29,7 @@ class CountingConduit final : public Conduit, public CountsItself {
   unsigned poll(Delivery& sink, unsigned budget, PollFilter filter) override {
     return inner_.poll(sink, budget, filter);
   }
+  [[nodiscard]] bool polls_in_vain() override { return inner_.polls_in_vain(); }
   [[nodiscard]] SimTime next_deadline() const override { return inner_.next_deadline(); }
 
   void add_to(Counts& counts) const override { counters_.add_to(counts); }

@@ -104,6 +104,7 @@ class RecordingConduit final : public Conduit {
   void unpin(Pin pinned) override { inner_.unpin(pinned); }
   void forget(std::span<const std::byte> memory) override { inner_.forget(memory); }
   unsigned poll(Delivery& sink, unsigned budget, PollFilter filter) override;
+  [[nodiscard]] bool polls_in_vain() override { return inner_.polls_in_vain(); }
   [[nodiscard]] SimTime next_deadline() const override { return inner_.next_deadline(); }
 
  private:

@@ -206,8 +206,10 @@ bool Endpoint<H>::try_far(const AmHeader& header, const Message& message) {
   const std::lock_guard guard(conduit_lock_);
   AmBuffer buffer;
   if (conduit_->prepare(header, nullptr, message.bytes, message.bytes, buffer) != Status::ok) return false;
-  host_.synchronise();  // the payload may lie where neighbours write
-  if (message.bytes != 0) host_.copy(buffer.data, message.from, message.bytes);
+  if (message.bytes != 0) {
+    host_.synchronise();  // the payload may lie where neighbours write
+    host_.copy(buffer.data, message.from, message.bytes);
+  }
   const AmCommit commit{message.handler, message.bytes, message.destination, message.arguments};
   if (conduit_->commit(buffer, commit, conduit::kNoOperation) == Status::ok) return true;
   conduit_->cancel(buffer);

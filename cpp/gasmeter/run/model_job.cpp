@@ -77,6 +77,8 @@ class ModelJob::State {
     return sum;
   }
 
+  sim::EngineCounters engine_counters() const { return engine_.counters(); }
+
   std::span<const conduit::RankRecord> record() {
     if (records_.empty()) throw UsageError("modelled job: no record was asked for");
     if (!has_run_) throw UsageError("modelled job: no block has run that could have been recorded");
@@ -250,6 +252,10 @@ bench::Resolved ModelJob::resolved() const {
 
 conduit::Counts ModelJob::counts() const {
   return state_->counts();
+}
+
+sim::EngineCounters ModelJob::engine_counters() const {
+  return state_->engine_counters();
 }
 
 std::vector<std::string> ModelJob::unused_keys() const {

@@ -11,6 +11,7 @@
 #include "gasmeter/conduit/counts.hpp"
 #include "gasmeter/conduit/recording.hpp"
 #include "gasmeter/run/request.hpp"
+#include "gasmeter/sim/engine.hpp"
 #include "gasmeter/sim/fabric.hpp"
 #include "gasmeter/sim/tracer.hpp"
 
@@ -48,6 +49,8 @@ class ModelJob {
   [[nodiscard]] NodeId node_of(Rank rank) const;
   // What conduits and devices have counted since the job was made, of all ranks.
   [[nodiscard]] conduit::Counts counts() const;
+  // What it has cost to simulate that, likewise.
+  [[nodiscard]] sim::EngineCounters engine_counters() const;
   // Keys of the machine that nothing has depended on since the job was made; see ComposedNetwork.
   [[nodiscard]] std::vector<std::string> unused_keys() const;
   // What options that leave a choice became on rank 0, by their names.

@@ -70,6 +70,9 @@ class NodeBoxes {
     return parcel;
   }
 
+  // Whether something lies in the rank's own box, as far as is known; where the rank is synchronised for certain.
+  [[nodiscard]] bool has(Rank rank) const { return boxes_[index(rank)].count != 0; }
+
   // Of the modelled machine: the slots of a rank's box, and of each parcel in it what `bytes_of` says.
   template <class BytesOf>
   [[nodiscard]] Bytes reserved_bytes(Rank rank, BytesOf bytes_of) const {

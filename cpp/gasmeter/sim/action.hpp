@@ -8,7 +8,8 @@
 namespace gasmeter::sim {
 
 // Equal instants on one node: device events before ranks; events by the node that posted them, then in the order of its
-// posting; ranks by number. Nothing of it depends on how far ranks run ahead, on windows or on threads.
+// posting; ranks by number, what a rank has posted for its own clock before its turn. Nothing of it depends on how far
+// ranks run ahead, on windows or on threads.
 using Tie = std::uint64_t;
 
 // Base of whatever is posted: a packet, a timer, a rank's turn. Must stay alive until it has happened.
@@ -36,6 +37,7 @@ class Action {
 
 inline constexpr unsigned kSequenceBits = 40;
 inline constexpr std::uint32_t kMostNodes = 1U << 22U;
+inline constexpr std::uint32_t kMostRanks = 1U << 22U;
 
 [[nodiscard]] constexpr Tie event_tie(NodeId poster, std::uint64_t sequence) {
   return (static_cast<Tie>(index(poster)) << kSequenceBits) | sequence;
@@ -45,11 +47,20 @@ inline constexpr std::uint32_t kMostNodes = 1U << 22U;
 [[nodiscard]] constexpr Tie express_tie(NodeId from) {
   return event_tie(from, 1);
 }
-[[nodiscard]] constexpr Tie rank_tie(Rank rank) {
-  return (Tie{1} << 63U) | index(rank);
+// Of what a rank has posted for its own clock, as the node's event number `sequence`.
+[[nodiscard]] constexpr Tie own_tie(Rank rank, std::uint64_t sequence) {
+  return (Tie{1} << 63U) | (static_cast<Tie>(index(rank)) << (kSequenceBits + 1)) | (sequence << 1U);
 }
+// Of its turn: behind all of those.
+[[nodiscard]] constexpr Tie turn_tie(Rank rank) {
+  return own_tie(rank, (Tie{1} << kSequenceBits) - 1) | 1U;
+}
+// Whether it is a rank's doing.
 [[nodiscard]] constexpr bool is_rank(Tie tie) {
   return (tie >> 63U) != 0;
+}
+[[nodiscard]] constexpr bool is_turn(Tie tie) {
+  return is_rank(tie) && (tie & 1U) != 0;
 }
 
 }  // namespace gasmeter::sim

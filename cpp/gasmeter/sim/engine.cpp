@@ -36,6 +36,9 @@ const EngineOptions& Engine::checked(const EngineOptions& options) {
   if (options.nodes > kMostNodes) {
     throw UsageError("sim: " + std::to_string(options.nodes) + " nodes; at most " + std::to_string(kMostNodes));
   }
+  if (options.ranks > kMostRanks) {
+    throw UsageError("sim: " + std::to_string(options.ranks) + " ranks; at most " + std::to_string(kMostRanks));
+  }
   if (options.threads == 0) throw UsageError("sim: 0 threads; at least 1 is needed");
   if (!options.node_of.empty() && options.node_of.size() != options.ranks) {
     throw UsageError("sim: places for " + std::to_string(options.node_of.size()) + " of " +
@@ -403,6 +406,17 @@ void Engine::require_may_wait(const RankContext& rank) const {
   // The runtime keeps caught exceptions per thread: another rank would meet this one's.
   if (Exceptions::here().caught != rank.partition->outer.caught && !rank.fibre->cancelled()) {
     refuse("inside a catch block");
+  }
+}
+
+// Strict and traced ranks wait, and so does one whose clock may still be put off by what is taken from it.
+void Engine::act_later(RankContext& rank, Action& action) {
+  Partition& here = *rank.partition;
+  if (here.current != &rank || rank.careful || rank.loses_time || here.unwinding()) {
+    synchronise(rank);
+    action(rank.clock);
+  } else {
+    here.post(rank.node, rank.clock, own_tie(rank.rank, nodes_[index(rank.node)].posted++), action);
   }
 }
 

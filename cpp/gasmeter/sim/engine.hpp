@@ -109,6 +109,16 @@ class Engine {
     if (GASMETER_UNLIKELY(tracer_ != nullptr)) trace_post(here, from, to, at, tie, action);
     here.post(to, at, tie, action);
   }
+  // What the rank does to a device at its clock happens then, in its place among what ranks do, whether or not the rank
+  // waits for that: it may run on. Not counted as an event.
+  GASMETER_INLINE void act(RankContext& rank, Action& action) {
+    if (GASMETER_LIKELY(rank.partition->free_to_go_on(rank))) {
+      rank.partition->now = rank.clock;
+      action(rank.clock);
+    } else {
+      act_later(rank, action);
+    }
+  }
   [[nodiscard]] Tie next_tie(NodeId from) { return event_tie(from, nodes_[index(from)].posted++); }
   // Of what happens on the node now.
   [[nodiscard]] Tie tie_of_now(NodeId node) const { return nodes_[index(node)].partition->now_tie; }
@@ -188,6 +198,7 @@ class Engine {
   [[nodiscard]] SimTime latest() const;
   [[nodiscard]] unsigned live() const;
   void give_way(RankContext& rank);
+  void act_later(RankContext& rank, Action& action);
   void prepare_post(Partition& here, SimTime at);
   void trace_post(const Partition& here, NodeId from, NodeId to, SimTime at, Tie tie, const Action& action);
   void wake_now(RankContext& rank, bool by_network = true);

@@ -108,6 +108,7 @@ class Fabric : private Wiring {
   // Of the links whose class is not named.
   [[nodiscard]] const LinkParameters& links() const { return parameters_.links; }
   [[nodiscard]] Engine& engine() const { return engine_; }
+  [[nodiscard]] FabricSink& sink() const { return sink_; }
   [[nodiscard]] SimTime on_wire(Bytes bytes) const { return LinkCost{links().per_byte_fs, {}}.on_wire(bytes); }
 
   // `packet` (from, to, bytes, kind, watched filled in) enters the router of its terminal now, with all its bytes. The

@@ -71,6 +71,20 @@ class ModelHost {
     synchronise();
     rank_->clock += (*rank_->prices)[price].of(bytes);
   }
+  // A shared price where the rank touches nothing that others may see or change meanwhile: does not synchronise.
+  GASMETER_INLINE void pay(conduit::SharedPrice price, Bytes bytes = 0) {
+    rank_->charges.add(price);
+    if (GASMETER_UNLIKELY(rank_->careful)) {
+      move_carefully(step_of(price), (*rank_->prices)[price].of(bytes));
+      return;
+    }
+    rank_->clock += (*rank_->prices)[price].of(bytes);
+  }
+  // Engine::act() for this rank.
+  GASMETER_INLINE void act(Action& action) { engine().act(*rank_, action); }
+  // Whether it may act on what it knows without being synchronised. Strict and traced ranks look first, and so does one
+  // whose clock what is taken from it may still put off.
+  [[nodiscard]] bool runs_ahead() const { return !rank_->careful && !rank_->loses_time; }
   // For traces; moves no clock.
   GASMETER_INLINE void mark(Mark which) {
     if (GASMETER_UNLIKELY(rank_->careful)) mark_carefully(which);

@@ -71,7 +71,7 @@ void Partition::post_turn(RankContext& rank, SimTime at) {
   if (at >= rank.posted) return;  // that one will see to it
   rank.posted_behind = rank.posted;
   rank.posted = at;
-  post(rank.node, at, rank_tie(rank.rank), rank.take_turn);
+  post(rank.node, at, turn_tie(rank.rank), rank.take_turn);
 }
 
 void Partition::on_turn(Action& self, SimTime now) {
@@ -129,7 +129,7 @@ void Partition::go_on(const RankContext& rank) {
 
 bool Partition::must_give_way(const RankContext& rank) const {
   if (!alone_ && rank.clock.ps >= window_end_) return true;
-  const Pending own{rank.clock.ps, rank_tie(rank.rank), nullptr};
+  const Pending own{rank.clock.ps, turn_tie(rank.rank), nullptr};
   if (!pending_.empty() && pending_.front().before(own)) return true;
   return cursor_ != cursor_end_ && is_before(*cursor_, own);
 }
@@ -154,9 +154,9 @@ Partition::Pending Partition::pop_pending() {
 GASMETER_INLINE void Partition::fire(const Pending& event) {
   now = {event.at};
   now_tie = event.tie;
-  if (!is_rank(event.tie)) {
+  if (!is_turn(event.tie)) {
     latest = now;
-    ++counters_.events;
+    if (!is_rank(event.tie)) ++counters_.events;
   }
   (*event.action)(now);
 }
@@ -273,7 +273,7 @@ void Partition::run_events() {
 
 Partition::Caught Partition::catch_up(RankContext& rank) {
   if (!alone_ && rank.clock.ps >= window_end_) return Caught::not_yet;
-  const Pending own{rank.clock.ps, rank_tie(rank.rank), nullptr};
+  const Pending own{rank.clock.ps, turn_tie(rank.rank), nullptr};
   auto caught = Caught::never;
   current = nullptr;
   limit_ = kNobody;
@@ -282,14 +282,14 @@ Partition::Caught Partition::catch_up(RankContext& rank) {
       if (entry_is_next()) {
         if (!is_before(*cursor_, own)) {
           caught = Caught::up;
-        } else if (!cursor_->is_express() && is_rank(cursor_->action->tie)) {
+        } else if (!cursor_->is_express() && is_turn(cursor_->action->tie)) {
           caught = Caught::not_yet;
         } else {
           run_next();
         }
       } else if (pending_.empty() || !pending_.front().before(own)) {
         caught = Caught::up;
-      } else if (is_rank(pending_.front().tie)) {
+      } else if (is_turn(pending_.front().tie)) {
         caught = Caught::not_yet;
       } else {
         fire(pop_pending());

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/run/model_job.hpp"
 #include "gasmeter/run/request.hpp"
+#include "support/invented_machine.hpp"
 
 namespace gasmeter::kernels {
 namespace {
@@ -68,6 +70,48 @@ TEST_CASE("simulator_takes_the_same_virtual_time_on_any_number_of_threads") {
       CHECK(several.block_length() == one.block_length());
       CHECK(is_right(several.verify()));
     }
+  }
+}
+
+// What it costs to simulate an operation, once all is under way.
+struct Cost {
+  double hops;
+  double events;
+  double switches;
+};
+Cost cost_of(const run::Request& asked, std::uint64_t iterations) {
+  run::ModelJob job(asked);
+  (void)job.run(iterations);
+  const sim::EngineCounters before = job.engine_counters();
+  const auto operations = static_cast<double>(job.run(iterations).operations);
+  const sim::EngineCounters after = job.engine_counters();
+  double hops = 0;
+  for (const sim::LinkUse& link : job.link_use()) hops += static_cast<double>(link.packets);
+  return {hops / operations, static_cast<double>(after.events - before.events) / operations,
+          static_cast<double>(after.switches - before.switches) / operations};
+}
+
+TEST_CASE("a_put_is_an_event_a_hop_and_wakes_its_rank_once") {
+  for (const std::string op : {"random-put", "ping-pong"}) {
+    CAPTURE(op);
+    run::Request asked = request(op, "raw@fabric", 64);
+    asked.machine["ranks_per_node"] = 1.0;
+    const Cost put = cost_of(asked, 200);
+    CHECK(put.events <= put.hops + 3);
+    CHECK(put.switches <= 1.5);
+  }
+}
+
+// Ranks that share a node may see one another's stores: whoever looks at the node's memory has to let the others catch
+// up first.
+TEST_CASE("an_update_by_messages_takes_few_events_and_switches") {
+  for (const auto& [ranks_per_node, most_switches] : {std::pair{1.0, 2.5}, std::pair{8.0, 5.5}}) {
+    run::Request asked = request("am", "extoll", static_cast<std::uint32_t>(64 * ranks_per_node));
+    asked.machine = testing::invented_machine("extoll", "torus3d:4x4x4");
+    asked.machine["ranks_per_node"] = ranks_per_node;
+    const Cost update = cost_of(asked, 100);
+    CHECK(update.events <= update.hops + 6);
+    CHECK(update.switches <= most_switches);
   }
 }
 

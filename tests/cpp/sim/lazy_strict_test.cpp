@@ -6,6 +6,7 @@
 #include <memory>
 #include <random>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "gasmeter/sim/engine.hpp"
@@ -52,7 +53,7 @@ void act(Engine& engine, Outcome& outcome, std::uint32_t self, std::uint64_t ran
   const std::span<const Rank> mates = engine.ranks_of(host.node());
   const Rank mate = mates[(random >> 8) % mates.size()];
   std::uint64_t& word = outcome.memory[index(host.node())][(random >> 20) % 3];
-  switch ((random ^ hash) % 9) {
+  switch ((random ^ hash) % 10) {
     case 0:
       host.charge(PrivatePrice::call);
       host.charge(PrivatePrice::update);
@@ -94,6 +95,13 @@ void act(Engine& engine, Outcome& outcome, std::uint32_t self, std::uint64_t ran
                   *std::make_unique<Meddling>(engine, outcome, peer).release());
       break;
     }
+    case 8:  // up to three at one instant
+      host.pay(SharedPrice::line_store);
+      for (std::uint64_t left = random % 3 + 1; left != 0; --left) {
+        host.act(*std::make_unique<Meddling>(engine, outcome, left == 2 ? Rank{self} : mate).release());
+      }
+      host.charge(PrivatePrice::call);
+      break;
     default:
       for (int polls = 0; polls < 3; ++polls) {
         host.synchronise();
@@ -149,6 +157,52 @@ TEST_CASE("random_programs_give_the_same_on_any_number_of_threads") {
       const Outcome one = play(ranks, nodes, seed, false);
       for (const unsigned threads : {2U, 3U, 4U}) CHECK((one == play(ranks, nodes, seed, seed % 2 == 0, threads)));
     }
+  }
+}
+
+// 1 ns a call: rank 1 acts at 1 ns and runs on to 9 ns; rank 0 acts at 3 ns and, twice, at 5 ns. A timer of the node
+// goes off at 5 ns.
+TEST_CASE("ranks_act_at_their_clocks_behind_the_events_of_the_instant") {
+  for (const bool strict : {false, true}) {
+    Engine engine(options_for(2, 1, strict));
+    std::vector<std::string> order;
+    struct Named : Action {
+      Named(std::vector<std::string>& to, const char* as)
+          : Action([](Action& self, SimTime now) {
+              auto& named = static_cast<Named&>(self);
+              named.into.push_back(named.name + std::to_string(now.ps / 1'000));
+            }),
+            into(to),
+            name(as) {}
+      std::vector<std::string>& into;
+      std::string name;
+    };
+    Named timer(order, "timer ");
+    Named early(order, "1 at ");
+    Named first(order, "0 at ");
+    Named second(order, "0 again at ");
+    Named third(order, "0 once more at ");
+    const auto call = [&engine](std::uint32_t rank, int times) {
+      for (int n = 0; n < times; ++n) engine.host(Rank{rank}).charge(PrivatePrice::call);
+    };
+    engine.start(Rank{0}, [&] {
+      engine.post(NodeId{0}, NodeId{0}, {5'000}, timer);
+      call(0, 3);
+      engine.host(Rank{0}).act(first);
+      call(0, 2);
+      engine.host(Rank{0}).act(second);
+      engine.host(Rank{0}).act(third);
+      call(0, 5);
+    });
+    engine.start(Rank{1}, [&] {
+      call(1, 1);
+      engine.host(Rank{1}).act(early);
+      call(1, 8);
+    });
+    engine.run();
+    CHECK(order == std::vector<std::string>{"1 at 1", "0 at 3", "timer 5", "0 again at 5", "0 once more at 5"});
+    CHECK(engine.counters().events == 1);
+    if (!strict) CHECK(engine.counters().switches <= 4);  // once to start, once to end
   }
 }
 

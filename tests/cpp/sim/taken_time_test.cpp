@@ -88,6 +88,21 @@ TEST_CASE("prices_that_a_rank_pays_ahead_take_as_much_longer") {
   }
 }
 
+TEST_CASE("what_a_rank_does_to_a_device_is_put_off_by_what_interrupts_it_before") {
+  for (const bool strict : {false, true}) {
+    Alone alone(strict);
+    alone.interrupt_at(ns(10), ns(30));
+    SimTime done;
+    Event& deed = alone.events.emplace_back([&done](SimTime now) { done = now; });
+    alone.run([&](ModelHost host) {
+      host.spend(ns(15));
+      host.act(deed);
+      host.spend(ns(5));
+    });
+    CHECK(done == ns(45));
+  }
+}
+
 TEST_CASE("polls_of_a_wait_go_on_where_an_interrupt_found_them") {
   for (const bool strict : {false, true}) {
     Alone alone(strict);

@@ -102,7 +102,7 @@ Status ExtollConduit::prepare(const AmHeader& header, const void* /*client*/, By
   const unsigned packets = packets_of(wire_header(header, out.size), per_packet_, options_.packed);
   if (first_out_ != outbox_.size() && !push_outbox()) return Status::no_resource;
   const unsigned needed = packets <= ExtollPort::kVeloSlots ? packets : ExtollPort::kWorthwhileSlots;
-  if (port_.velo_room() < needed) {
+  if (!port_.has_velo_room(needed)) {
     port_.wake_on_velo_room(needed);
     return Status::no_resource;
   }
@@ -231,7 +231,7 @@ bool ExtollConduit::send(Rank to, PacketCutter& cutter) {
         host_.charge(conduit::PrivatePrice::poll_miss);
       }
     }
-    if (port_.velo_room() == 0) return false;
+    if (!port_.has_velo_room(1)) return false;
     const PacketCutter::Cut cut = cutter.next(packet);
     (void)port_.velo_send(to, cut.bytes, static_cast<std::uint8_t>(cut.section));
   }
@@ -246,7 +246,7 @@ void ExtollConduit::wait_for_room(unsigned packets) {
 bool ExtollConduit::push_outbox() {
   while (first_out_ != outbox_.size()) {
     Outgoing& next = outbox_[first_out_];
-    if (port_.velo_room() == 0 || !send(next.to, next.cutter)) {
+    if (!port_.has_velo_room(1) || !send(next.to, next.cutter)) {
       wait_for_room(next.cutter.packets_left());
       return false;
     }
@@ -274,7 +274,7 @@ void ExtollConduit::handled(Rank source) {
 // One packet each; what the card has no room for follows in polls.
 void ExtollConduit::return_credits() {
   while (!creditors_.empty()) {
-    if (port_.velo_room() == 0) {
+    if (!port_.has_velo_room(1)) {
       port_.wake_on_velo_room(1);
       return;
     }

@@ -43,6 +43,7 @@ class ExtollConduit final : public conduit::Conduit, public conduit::ReservesMem
   Status put(Rank peer, void* to, const void* from, Bytes bytes, conduit::OperationId root,
              conduit::OperationId local) override;
   unsigned poll(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter) override;
+  [[nodiscard]] bool polls_in_vain() override;
   // Messages that are prepared count when they are sent.
   [[nodiscard]] Bytes reserved_bytes() const override;
 

@@ -44,7 +44,7 @@ void ExtollMessages::push_messages() {
   while (!outbox_.empty()) {
     Outgoing& message = outbox_.front();
     while (message.left() != 0) {
-      if (port_.velo_room() == 0) {
+      if (!port_.has_velo_room(1)) {
         const Bytes packets = (message.left() + per_packet_ - 1) / per_packet_;
         port_.wake_on_velo_room(static_cast<unsigned>(std::min<Bytes>(packets, ExtollPort::kWorthwhileSlots)));
         return;

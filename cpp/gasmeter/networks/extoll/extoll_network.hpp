@@ -35,6 +35,10 @@ class ExtollNetwork final : private sim::FabricSink {
   [[nodiscard]] bool has_commanded_rma() const;
 
   // ---- for cards and ports
+  // Of a packet that knows its fabric.
+  [[nodiscard]] static ExtollNetwork& of(const sim::Packet& packet) {
+    return static_cast<ExtollNetwork&>(packet.fabric->sink());
+  }
   [[nodiscard]] ExtollNic& nic(NodeId node) { return nics_[index(node)]; }
   // Its node, and which of the node's ranks it is.
   [[nodiscard]] NodeId node_of(Rank rank) const { return places_[index(rank)].node; }

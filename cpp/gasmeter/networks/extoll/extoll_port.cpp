@@ -47,9 +47,10 @@ void ExtollPort::check_rank(Rank peer) const {
 
 // ---- VELO
 
-unsigned ExtollPort::velo_room() {
-  host_.synchronise();
-  return in_card_ < kVeloSlots ? kVeloSlots - in_card_ : 0;
+// Until its clock there can only be more of it: nobody waits for what there is already.
+bool ExtollPort::has_velo_room(unsigned packets) {
+  if (sends_home_ || in_card_ + packets > kVeloSlots || !host_.runs_ahead()) host_.synchronise();
+  return in_card_ + packets <= kVeloSlots;
 }
 
 void ExtollPort::wake_on_velo_room(unsigned wanted) {
@@ -63,7 +64,7 @@ Status ExtollPort::velo_send(Rank to, std::span<const std::byte> payload, std::u
     throw UsageError("extoll: VELO packet of " + std::to_string(payload.size()) + " bytes; at most " +
                      std::to_string(p.velo_payload) + " fit");
   }
-  if (velo_room() == 0) {
+  if (!has_velo_room(1)) {
     ++counters_.refused;
     wake_on_velo_room(1);
     return Status::no_resource;
@@ -71,16 +72,23 @@ Status ExtollPort::velo_send(Rank to, std::span<const std::byte> payload, std::u
   VeloPacket& packet = nic_.take_velo();
   if (!payload.empty()) std::memcpy(packet.payload.data(), payload.data(), payload.size());
   packet.status = {rank(), network_.process_of(to), tag, static_cast<std::uint8_t>(payload.size())};
+  packet.fabric = &network_.fabric();
   packet.from = index(host_.node());
   packet.to = index(network_.node_of(to));
   packet.kind = static_cast<std::uint8_t>(PacketKind::velo) & 0x7fU;
   packet.bytes = static_cast<std::uint16_t>(p.header + kVeloStatus + (payload.size() + 7) / 8 * 8);
+  sends_home_ |= packet.from == packet.to;
   ++in_card_;
   ++counters_.velo_sent;
-  host_.charge_shared(SharedPrice::pio_store, p.velo_payload + kVeloStatus);
-  host_.synchronise();  // bursts of the node's ranks reach the card in order of time
-  nic_.velo().stored(packet, host_.now());
+  host_.pay(SharedPrice::pio_store, p.velo_payload + kVeloStatus);
+  packet.becomes(&ExtollPort::on_stored);
+  host_.act(packet);  // bursts of the node's ranks reach the card in order of time
   return Status::ok;
+}
+
+void ExtollPort::on_stored(sim::Action& action, SimTime now) {
+  auto& packet = static_cast<VeloPacket&>(action);
+  ExtollNetwork::of(packet).nic(NodeId{packet.from}).velo().stored(packet, now);
 }
 
 void ExtollPort::velo_left(SimTime now) {
@@ -113,12 +121,13 @@ void ExtollPort::write_slot(VeloPacket& packet) {
   counters_.deepest_mailbox = std::max<std::uint64_t>(counters_.deepest_mailbox, ++occupied_);
 }
 
+// What has come is the next one, whatever else comes until the rank's clock.
 const VeloPacket* ExtollPort::mailbox_next() {
-  host_.synchronise();
+  if (unread_.empty() || !host_.runs_ahead()) host_.synchronise();
   if (unread_.empty()) return nullptr;
   sim::Packet* const packet = unread_.pop();
   taken_.push(packet);
-  host_.charge_shared(SharedPrice::line_transfer, kVeloPayload + kVeloStatus);
+  host_.pay(SharedPrice::line_transfer, kVeloPayload + kVeloStatus);
   return static_cast<const VeloPacket*>(packet);
 }
 

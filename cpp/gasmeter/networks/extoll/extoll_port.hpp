@@ -61,13 +61,15 @@ class ExtollPort {
   // One burst of stores. no_resource: nothing was charged, and the rank is woken when there is room. Packets of a pair
   // that find a slot arrive in order. Throws UsageError for more payload than a packet holds.
   Status velo_send(Rank to, std::span<const std::byte> payload, std::uint8_t tag);
-  // How many packets velo_send() would take now; wakes the rank once when it takes `wanted` of them (or the least that
-  // was asked for since the last wake).
-  [[nodiscard]] unsigned velo_room();
+  // Whether velo_send() would take so many packets now.
+  [[nodiscard]] bool has_velo_room(unsigned packets);
+  // Wakes the rank once when it takes `wanted` of them (or the least that was asked for since the last wake).
   void wake_on_velo_room(unsigned wanted);
   // The next packet in order of arrival, or null. It stays where it is until it is freed; freed in the same order.
   [[nodiscard]] const VeloPacket* mailbox_next();
   void mailbox_free();
+  // Whether one has come, as far as is known; of a rank that is synchronised for certain.
+  [[nodiscard]] bool has_mail() const { return !unread_.empty(); }
 
   // ---- RMA
   // Others may read and write it from now on.
@@ -87,7 +89,7 @@ class ExtollPort {
   Status rma_get(Rank from, void* local, const void* remote, Bytes bytes, Notify notify);
   // The next notification in the order of their writing.
   [[nodiscard]] std::optional<Notification> notification_next();
-  // Of a rank that is synchronised: whether there is one.
+  // Likewise: whether there is one.
   [[nodiscard]] bool has_notification() const { return first_notification_ != notifications_.size(); }
 
   // ---- for the card
@@ -99,6 +101,7 @@ class ExtollPort {
   void require_registered(const void* memory, Bytes bytes, const char* what, Rank by) const;
 
  private:
+  static void on_stored(sim::Action& packet, SimTime now);
   void check_rank(Rank peer) const;
   void write_slot(VeloPacket& packet);
   [[nodiscard]] bool take_command();
@@ -108,8 +111,9 @@ class ExtollPort {
   sim::ModelHost host_;
   PortCounters counters_;
   // VELO
-  unsigned in_card_ = 0;  // packets
-  unsigned wanted_ = 0;   // room that the rank waits for; 0: it does not
+  unsigned in_card_ = 0;     // packets
+  unsigned wanted_ = 0;      // room that the rank waits for; 0: it does not
+  bool sends_home_ = false;  // has sent to its own card, where packets may take room again
   sim::PacketQueue unread_;
   sim::PacketQueue taken_;
   sim::PacketQueue held_;  // in the card

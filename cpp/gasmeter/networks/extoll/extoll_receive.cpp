@@ -45,6 +45,15 @@ unsigned ExtollConduit::poll(Delivery& sink, unsigned budget, PollFilter filter)
   return handed == 0 && news_ ? 1 : handed;
 }
 
+bool ExtollConduit::polls_in_vain() {
+  if (!host_.runs_ahead() || port_.has_mail() || port_.has_notification() || near_.has(host_.rank())) return false;
+  if (!done_.empty() || first_out_ != outbox_.size() || !creditors_.empty()) return false;
+  if (!ready_requests_.empty() || !ready_replies_.empty()) return false;
+  locked_ = false;
+  news_ = false;
+  return true;
+}
+
 // ---- payloads of Longs
 
 void ExtollConduit::take_notification() {
