@@ -1,5 +1,8 @@
 """How fast this computer simulates, and in how much memory: `python experiments/engine_speed.py [--quick] [--out DIR]`.
 
+`--against PYTHON`: how many times as fast as another build, which that interpreter has installed. Both take turns, one
+process each a turn; printed are the median of the turns' ratios and its 95 % interval.
+
 Every line runs in a process of its own. A rate is simulated messages per second of CPU time on one thread, packets with
 finite buffers, credits, contention and statistics, as the median of blocks with the 95 % interval of the median; the
 line of two threads compares wall clock of blocks that alternate. Memory is private resident memory that the job added.
@@ -9,11 +12,15 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import json
 import math
 import multiprocessing
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import gasmeter as gm
 from gasmeter import statistics
@@ -26,6 +33,8 @@ from gasmeter.stores.result import Result
 from gasmeter.stores.store import Store
 
 NAME = "engine_speed"
+OUTSTANDING = 16
+"""Of the kernel: puts of a rank under way at a time."""
 FABRIC = ("raw@fabric", "fabric")
 EXTOLL = ("extoll", "extoll")
 
@@ -43,9 +52,12 @@ class Job:
         threads: int = 1,
         per_node: int = 1,
         kernel: str = "simulator",
+        buffers: int | None = None,
     ) -> None:
         conduit, name = on
         machine = gm.machine(name).with_(topology=topology, ranks_per_node=f"{per_node} ranks")
+        if buffers is not None:
+            machine = machine.with_(**{"link.buffer": str(buffers)})
         self.ranks = ranks
         started = time.process_time()
         self._job = core().ModelJob(
@@ -86,9 +98,9 @@ def rate(job: Job, messages: int, blocks: int) -> tuple[float, float, float]:
 
 
 def memory(ranks: int, topology: str) -> tuple[float, float, float]:
-    """Return bytes per rank once every rank has communicated."""
+    """Return bytes per rank once every rank has had all the puts outstanding that it may have."""
     job = Job("random-put", ranks, topology)
-    value = job.block(2)["metric.memory_per_rank"]
+    value = job.block(2 * OUTSTANDING)["metric.memory_per_rank"]
     job.verify()
     return value, value, value
 
@@ -126,49 +138,74 @@ def _rate(
     return measured
 
 
-LINES: Sequence[tuple[str, str, str, float, Callable[[int, int], tuple[float, float, float]]]] = (
-    (
+class Line(NamedTuple):
+    """What is measured, its unit, what is asked in that (`-`: nothing), and its figure's factor for it."""
+
+    what: str
+    unit: str
+    asked: str
+    scale: float
+    measured: Callable[[int, int], tuple[float, float, float]]
+
+
+LINES: Sequence[Line] = (
+    Line(
         "random 64 B puts, 512 ranks, torus3d:8x8x8",
         "M/s",
         ">= 1.5",
         1e-6,
         _rate("random-put", 512, "torus3d:8x8x8", 300_000),
     ),
-    ("... 2048 ranks, torus3d:16x16x8", "M/s", ">= 0.8", 1e-6, _rate("random-put", 2048, "torus3d:16x16x8", 300_000)),
-    (
+    Line(
+        "... with buffers of 2 packets", "M/s", "-", 1e-6, _rate("random-put", 512, "torus3d:8x8x8", 200_000, buffers=2)
+    ),
+    Line(
+        "... 2048 ranks, torus3d:16x16x8", "M/s", ">= 0.8", 1e-6, _rate("random-put", 2048, "torus3d:16x16x8", 300_000)
+    ),
+    Line(
         "... 8192 ranks, torus3d:32x16x16",
         "M/s",
         ">= 0.35",
         1e-6,
         _rate("random-put", 8192, "torus3d:32x16x16", 300_000),
     ),
-    ("2-rank ping-pong", "M/s", ">= 5", 1e-6, _rate("ping-pong", 2, "ring:2", 400_000)),
-    ("hot-spot fetch-add, 512 ranks", "M/s", ">= 0.7", 1e-6, _rate("fetch-add", 512, "torus3d:8x8x8", 100_000)),
-    (
+    Line(
+        "... 65536 ranks, torus3d:64x32x32", "M/s", "-", 1e-6, _rate("random-put", 65536, "torus3d:64x32x32", 300_000)
+    ),
+    Line("2-rank ping-pong", "M/s", ">= 5", 1e-6, _rate("ping-pong", 2, "ring:2", 400_000)),
+    Line("hot-spot fetch-add, 512 ranks", "M/s", ">= 0.7", 1e-6, _rate("fetch-add", 512, "torus3d:8x8x8", 100_000)),
+    Line(
         "AM request and reply through the core on EXTOLL, 64 nodes x 8 ranks, torus3d:4x4x4",
         "M/s",
         ">= 0.5",
         1e-6,
         _rate("am", 512, "torus3d:4x4x4", 100_000, on=EXTOLL, per_node=8),
     ),
-    ("private memory of a raw rank, 8192 ranks", "KiB", "<= 8", 1 / 1024, lambda *_: memory(8192, "torus3d:32x16x16")),
-    ("... 65536 ranks", "KiB", "<= 8", 1 / 1024, lambda *_: memory(65536, "torus3d:64x32x32")),
-    ("start of 8192 ranks", "s", "<= 0.1", 1.0, lambda *_: start(8192, "torus3d:32x16x16")),
-    (
+    Line("... 64 nodes x 1 rank", "M/s", "-", 1e-6, _rate("am", 64, "torus3d:4x4x4", 100_000, on=EXTOLL)),
+    Line(
+        "private memory of a raw rank with 16 puts outstanding, 8192 ranks",
+        "KiB",
+        "<= 8",
+        1 / 1024,
+        lambda *_: memory(8192, "torus3d:32x16x16"),
+    ),
+    Line("... 65536 ranks", "KiB", "<= 8", 1 / 1024, lambda *_: memory(65536, "torus3d:64x32x32")),
+    Line("start of 8192 ranks", "s", "<= 0.1", 1.0, lambda *_: start(8192, "torus3d:32x16x16")),
+    Line(
         "one barrier of 8192 ranks, a message in each of 13 rounds, on EXTOLL, torus3d:16x16x32",
         "s",
         "<= 0.5",
         1.0,
         lambda _, blocks: barrier(8192, "torus3d:16x16x32", blocks),
     ),
-    (
+    Line(
         "two threads over one, wall clock, 512 ranks",
         "x",
         ">= 1.5",
         1.0,
         lambda share, blocks: threads(512, "torus3d:8x8x8", 300_000 // share, blocks),
     ),
-    (
+    Line(
         "... 2048 ranks",
         "x",
         ">= 1.5",
@@ -185,8 +222,8 @@ METRICS = {"M/s": ("rate", "1/s", 1.0), "KiB": ("memory_per_rank", "B", 1.0), "s
 
 def row_of(number: int, figure: tuple[float, float, float], blocks: int) -> dict[str, object]:
     """Return a line as a row of results.csv."""
-    what, unit, _, _, _ = LINES[number]
-    metric, rows_unit, factor = METRICS[unit]
+    what = LINES[number].what
+    metric, rows_unit, factor = METRICS[LINES[number].unit]
     value, low, high = (factor * part for part in figure)
     named: dict[str, object] = {
         "experiment": NAME, "kernel": "simulator", "op": f"line {number}", "kind": "measured", "label": "measured",
@@ -210,36 +247,80 @@ def publish(place: Path, table: Sequence[str], rows: Sequence[dict[str, object]]
     store.finish(Result(list(store.done.values()), name=NAME), "complete", text, plots=False)
 
 
-def _line(number: int, share: int, blocks: int) -> tuple[str, dict[str, object]]:
-    what, unit, asked, scale, measured = LINES[number]
-    figure = measured(share, blocks)
-    value, low, high = (scale * part for part in figure)
-    bound = {"at_least" if asked.startswith(">=") else "at_most": float(asked.split()[1])}
-    reached = verdict(gm.Target(line=what, **bound), value, low, high)
-    said = {"yes": "", "no": ", missed"}.get(reached, f", {reached}")
+def _figure(number: int, share: int, blocks: int) -> tuple[float, float, float]:
+    return LINES[number].measured(share, blocks)
+
+
+def _told_as(line: Line, figure: tuple[float, float, float]) -> str:
+    value, low, high = (line.scale * part for part in figure)
+    said = ""
+    if line.asked != "-":
+        bound = {"at_least" if line.asked.startswith(">=") else "at_most": float(line.asked.split()[1])}
+        reached = verdict(gm.Target(line=line.what, **bound), value, low, high)
+        said = {"yes": "", "no": ", missed"}.get(reached, f", {reached}")
     interval = f"{low:.3g} to {high:.3g}" if low != high else ""
-    return f"| {what} | {asked} {unit} | {value:.3g}{said} | {interval} |", row_of(number, figure, blocks)
+    return f"| {line.what} | {line.asked} {line.unit} | {value:.3g}{said} | {interval} |"
+
+
+def _alone(number: int, share: int, blocks: int) -> tuple[float, float, float]:
+    """Return the figure of a line, measured in a process of its own."""
+    with multiprocessing.get_context("spawn").Pool(1) as process:
+        found: tuple[float, float, float] = process.apply(_figure, (number, share, blocks))
+    return found
+
+
+def measure(share: int, blocks: int, out: Path | None) -> None:
+    """Print every line; write the store."""
+    table = ["| simulation | asked | measured | 95 % interval |", "|---|---|---|---|"]
+    print("\n".join(table), flush=True)
+    rows = []
+    for number, line in enumerate(LINES):
+        figure = _alone(number, share, blocks)
+        table.append(_told_as(line, figure))
+        rows.append(row_of(number, figure, blocks))
+        print(table[-1], flush=True)
+    if out:
+        publish(out, table, rows)
+
+
+def compare(other: str, share: int, turns: int) -> None:
+    """Print of every line but memory and threads how many times as fast it is as with the other interpreter's build."""
+
+    def taken(python: str, number: int) -> float:
+        command = [python, __file__, "--line", str(number), "--share", str(share)]
+        found: float = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+        return found
+
+    print("| simulation | times as fast | 95 % interval |\n|---|---|---|", flush=True)
+    for number, line in enumerate(LINES):
+        if line.unit not in ("M/s", "s"):
+            continue
+        ratios = []
+        for turn in range(turns):
+            order = (sys.executable, other) if turn % 2 else (other, sys.executable)
+            figures = {python: taken(python, number) for python in order}
+            own, others = figures[sys.executable], figures[other]
+            ratios.append(own / others if line.unit == "M/s" else others / own)
+        value, low, high = _told(ratios)
+        print(f"| {line.what} | {value:.3g} | {low:.3g} to {high:.3g} |", flush=True)
 
 
 def main() -> None:
-    """Measure every line and print the table."""
+    """Measure every line and print the table, or compare with another build."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="a tenth of the messages, six blocks")
+    parser.add_argument("--quick", action="store_true", help="a tenth of the messages, six blocks or turns")
     parser.add_argument("--out", type=Path, help="folder of the store: results.csv, run.json, summary.md")
+    parser.add_argument("--against", metavar="PYTHON", help="the interpreter of another build to compare with")
+    parser.add_argument("--line", type=int, help=argparse.SUPPRESS)  # of compare(): one line's median, in its unit
+    parser.add_argument("--share", type=int, default=1, help=argparse.SUPPRESS)
     given = parser.parse_args()
     share, blocks = (10, 6) if given.quick else (1, 11)
-    table = ["| simulation | asked | measured | 95 % interval |", "|---|---|---|---|"]
-    print("\n".join(table), flush=True)
-    spawn = multiprocessing.get_context("spawn")
-    rows = []
-    for number in range(len(LINES)):
-        with spawn.Pool(1) as process:
-            line, row = process.apply(_line, (number, share, blocks))
-        table.append(line)
-        rows.append(row)
-        print(line, flush=True)
-    if given.out:
-        publish(given.out, table, rows)
+    if given.line is not None:
+        print(json.dumps(_figure(given.line, given.share, statistics.FEWEST_BLOCKS)[0]))
+    elif given.against:
+        compare(given.against, share, blocks)
+    else:
+        measure(share, blocks, given.out)
 
 
 if __name__ == "__main__":
