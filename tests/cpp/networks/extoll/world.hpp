@@ -37,6 +37,7 @@ struct Shape {
   std::string topology = "mesh2d:2x1";
   bool strict = false;
   unsigned threads = 1;
+  unsigned ranks_per_node = 0;  // 0: as many as nodes and switches have to have
 };
 
 struct World {
@@ -50,6 +51,9 @@ struct World {
     result.prices = round_prices();
     result.strict = shape.strict;
     result.threads = shape.threads;
+    for (unsigned rank = 0; shape.ranks_per_node != 0 && rank < shape.ranks; ++rank) {
+      result.node_of.push_back(rank / shape.ranks_per_node);
+    }
     return result;
   }
   ExtollPort& port(unsigned rank) { return network.port(Rank{rank}); }
