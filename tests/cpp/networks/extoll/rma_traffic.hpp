@@ -22,6 +22,7 @@ struct RmaTrafficOptions {
   unsigned operations = 12;  // of each rank, in each of two blocks
   Bytes largest = 1U << 20U;
   unsigned pauses = 1;  // how often, in eighths, a rank does nothing for a while: 0 to 8
+  bool fast_forward = true;
   unsigned active = 0;  // ranks that begin anything; 0: all
   std::uint64_t seed = 1;
 };
@@ -132,6 +133,7 @@ class RmaTraffic {
     result.strict = options.strict;
     result.threads = options.threads;
     result.ranks_per_node = options.ranks_per_node;
+    result.fast_forward = options.fast_forward;
     return result;
   }
   [[nodiscard]] Bytes room() const { return options_.largest + 4096; }
@@ -173,7 +175,7 @@ class RmaTraffic {
     }
     if (last) {
       wait_for_less_than(rank, 1);
-      sleep_until(host, host.now() + SimTime{std::int64_t{200'000'000'000}});
+      rest_until(host, host.now() + SimTime{std::int64_t{200'000'000'000}});
       drain(rank);
     }
     own.end = host.now();
@@ -183,7 +185,7 @@ class RmaTraffic {
     OfRank& own = ranks_[rank];
     sim::ModelHost host = world_.host(rank);
     const std::int64_t longest = own.random() % 2 == 0 ? 20'000'000 : 2'000'000'000;
-    sleep_until(host, host.now() + SimTime{static_cast<std::int64_t>(own.random()) % longest});
+    rest_until(host, host.now() + SimTime{static_cast<std::int64_t>(own.random()) % longest});
   }
 
   void transfer(std::uint32_t rank, std::uint32_t peer, bool is_put) {
@@ -226,7 +228,11 @@ class RmaTraffic {
     }
   }
   // Of a rank that looks at its mailbox and its notifications alone.
-  static void wait_for_news(sim::ModelHost host) { host.idle(kNever); }
+  static void wait_for_news(sim::ModelHost host) { host.idle(kNever, {.at_polls_alone = true}); }
+
+  static void rest_until(sim::ModelHost host, SimTime end) {
+    while (host.now() < end) host.idle(end, {.at_polls_alone = true});
+  }
 
   // Takes all that has come.
   void drain(std::uint32_t rank) {
