@@ -93,10 +93,11 @@ class CardBase {
   [[nodiscard]] Rank rank() const { return rank_; }
   [[nodiscard]] std::uint32_t ranks() const { return ranks_; }
 
+  // `looks`: what done() looks at.
   template <class Done>
-  void wait_until(Done done) {
+  void wait_until(Done done, const sim::Looks& looks = {.at_polls_alone = true}) {
     while (!done()) {
-      if (!self().step()) host_.idle(kNever);
+      if (!self().step()) host_.idle(kNever, looks);
     }
   }
 

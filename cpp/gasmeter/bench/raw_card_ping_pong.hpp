@@ -108,10 +108,11 @@ class RawCardPingPong final : public Program {
   }
   void watch() {
     const volatile std::byte* const last = pair_.incoming() + size_ - 1;
-    card_.wait_until([&] {
+    const auto is_there = [&] {
       card_.host().synchronise();
       return *last == static_cast<std::byte>(expected_);
-    });
+    };
+    card_.wait_until(is_there, {.at_polls_alone = true, .memory = pair_.incoming() + size_ - 1, .bytes = 1});
     card_.host().charge_shared(conduit::SharedPrice::line_transfer);
     arrived_ = size_;
   }

@@ -333,12 +333,14 @@ class Endpoint final : private conduit::Delivery {
         watch.progressed();
         continue;
       }
+      const SimTime deadline = conduit_ != nullptr ? conduit_->next_deadline() : kNever;
       if constexpr (H::kModelled) {
         host_.describe_wait(in_few_words(waiting.what));  // if nothing ever happens the engine reports it
-      } else if (watch.missed()) {
-        report_wait(watch, call, waiting);
+        host_.idle(deadline, {.at_polls_alone = ends_by_polls(waiting.what)});
+      } else {
+        if (watch.missed()) report_wait(watch, call, waiting);
+        host_.idle(deadline);
       }
-      host_.idle(conduit_ != nullptr ? conduit_->next_deadline() : kNever);
     }
     if constexpr (H::kModelled) host_.describe_wait(nullptr);
   }

@@ -33,6 +33,12 @@ struct Waiting {
   std::uint32_t number = 0;
 };
 
+// Of waits that end by what polls find and by nothing else: not by bytes that appear in memory, not by trying again.
+[[nodiscard]] constexpr bool ends_by_polls(Waiting::For what) {
+  return what == Waiting::For::event || what == Waiting::For::events || what == Waiting::For::implicit ||
+         what == Waiting::For::barrier;
+}
+
 // The same in few words, for a report of a deadlock in virtual time.
 [[nodiscard]] constexpr const char* in_few_words(Waiting::For what) {
   switch (what) {

@@ -68,12 +68,26 @@ class CreditReturn {
     }
     return kNever;
   }
+  // each(instant, channel) is told of all that have not been taken, in order, and says when they come instead.
+  template <class Each>
+  void each(Each&& each) {
+    for (Count place = read_; place != given_; ++place) {
+      Word& credit = ring_[place & mask_];
+      credit = word(each(instant(credit), channel_of(credit)), channel_of(credit));
+    }
+  }
   // One that has been given and will not come after all.
   void withdraw(SimTime at, std::uint32_t channel) {
     Count place = read_;
     while (ring_[place & mask_] != word(at, channel)) ++place;
     for (--given_; place != given_; ++place) ring_[place & mask_] = ring_[(place + 1) & mask_];
   }
+
+  [[nodiscard]] static constexpr Word word(SimTime at, std::uint32_t channel) {
+    return static_cast<Word>(at.ps) << 1U | channel;
+  }
+  [[nodiscard]] static constexpr SimTime instant(Word word) { return {static_cast<std::int64_t>(word >> 1U)}; }
+  [[nodiscard]] static constexpr std::uint32_t channel_of(Word word) { return static_cast<std::uint32_t>(word & 1U); }
 
  private:
   static_assert(kMostChannels == 2);
@@ -85,12 +99,6 @@ class CreditReturn {
     }
     ring[place & (places - 1)] = credit;
   }
-  [[nodiscard]] static constexpr Word word(SimTime at, std::uint32_t channel) {
-    return static_cast<Word>(at.ps) << 1U | channel;
-  }
-  [[nodiscard]] static constexpr SimTime instant(Word word) { return {static_cast<std::int64_t>(word >> 1U)}; }
-  [[nodiscard]] static constexpr std::uint32_t channel_of(Word word) { return static_cast<std::uint32_t>(word & 1U); }
-
   Count& given_;
   Count& read_;
   Word* ring_;

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "gasmeter/base/platform.hpp"
+#include "gasmeter/sim/engine.hpp"
+#include "gasmeter/sim/fast_forward.hpp"
 
 namespace gasmeter::sim {
 namespace {
@@ -178,7 +180,9 @@ class Crew::Parallel {
 // Windows of two ranks hold next to nothing: what is done between them counts.
 void Crew::run_only(const StopToken& stop) {
   Partition& only = partitions_.front();
+  FastForward& fast_forward = only.engine->fast_forward();
   for (unsigned windows = 1; only.failure().what == nullptr; ++windows) {
+    if (GASMETER_UNLIKELY(fast_forward.has_long()) && only.live != 0 && fast_forward.run()) continue;
     const Window window = only.next_window();
     if (window == WindowQueue::kNone || !only.goes_on(only.live, only.block_end(), last_, window)) return;
     if (windows % kWindowsPerLook == 0 && stop.requested()) return;
@@ -192,7 +196,9 @@ void Crew::run(const StopToken& stop) {
   if (partitions_.size() == 1) return run_only(stop);
   std::uint64_t work_before = work_done();
   unsigned windows = 0;
+  FastForward& fast_forward = partitions_.front().engine->fast_forward();
   for (State now = state(); goes_on(now); now = state()) {
+    if (GASMETER_UNLIKELY(fast_forward.has_long()) && now.live != 0 && fast_forward.run()) continue;
     if (++windows < kWindowsPerLook) {
       run_window(now.next);
       continue;

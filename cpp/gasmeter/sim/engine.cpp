@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "gasmeter/sim/crew.hpp"
+#include "gasmeter/sim/fast_forward.hpp"
 #include "gasmeter/sim/model_host.hpp"
 #include "gasmeter/sim/tracer.hpp"
 
@@ -61,13 +62,15 @@ Engine::Engine(const EngineOptions& options)
       nodes_(options.nodes),
       contexts_(options.ranks),
       taken_(options.ranks),
-      waits_for_(options.ranks) {
+      waits_(options.ranks),
+      fast_forward_(std::make_unique<FastForward>(nodes_, partitions_)) {
   const unsigned partitions = std::min(options.threads, options.nodes);
   for (unsigned i = 0; i < partitions; ++i) partitions_.emplace_back(i, partitions, *this, nodes_, stop_);
   for (unsigned i = 0; i < options.nodes; ++i) {
     nodes_[i].partition = &partitions_[static_cast<std::size_t>(i) * partitions / options.nodes];
     nodes_[i].partition->own(NodeId{i});
   }
+  fast_forward_->allow(options.fast_forward);
   const Bytes stack = options.stack_bytes != 0 ? options.stack_bytes : Fibre::default_stack_bytes();
   for (unsigned i = 0; i < partitions; ++i) stacks_.emplace_back(stack);
   place_ranks();
@@ -178,7 +181,7 @@ void Engine::start(Rank rank, std::function<void()> body) {
       options_.fibres);
   self.state = RankState::parked;
   self.woken = false;
-  waits_for_[index(rank)] = nullptr;
+  waits_[index(rank)] = {};
 }
 
 void Engine::run() {
@@ -292,7 +295,7 @@ std::string Engine::deadlock_report() const {
                        " have ended the block, " + std::to_string(count(RankState::finished)) + " the program";
   for (const RankContext& rank : contexts_) {
     if (rank.state != RankState::idle && rank.state != RankState::stalled) continue;
-    const char* const what = rank.state == RankState::stalled ? "the end of a stall" : waits_for_[index(rank.rank)];
+    const char* const what = rank.state == RankState::stalled ? "the end of a stall" : waits_[index(rank.rank)].what;
     report += "\nrank " + std::to_string(index(rank.rank)) + " (node " + std::to_string(index(rank.node)) + ") at " +
               in_ns(rank.clock) + " waits for " + (what != nullptr ? what : "an arrival");
   }
@@ -312,6 +315,7 @@ void Engine::trace(Tracer* tracer) {
   if (partitions() > 1) throw UsageError("sim: a trace of an engine that runs on several threads");
   tracer_ = tracer;
   if (wiring_ != nullptr) wiring_->be_traced(tracer != nullptr);
+  fast_forward_->allow(options_.fast_forward && tracer == nullptr);
   if (tracer != nullptr) tracer->name(&Engine::on_wake, Step::queue);  // a wake that a device has put off
   for (RankContext& rank : contexts_) rank.careful = options_.strict || tracer != nullptr;
 }
@@ -344,6 +348,38 @@ void Engine::wake_now(RankContext& rank, bool by_network) {
   if (rank.state != RankState::idle) return;
   rank.fibre->prefetch();
   seek(rank, rank.partition->now);
+}
+
+// What it has done since it last slept so was to look and find nothing.
+void Engine::idle(RankContext& rank, SimTime deadline, const Looks& looks) {
+  Wait& wait = waits_[index(rank.rank)];
+  const SimTime worked = rank.clock - rank.idled;
+  wait.costs_nothing = worked == wait.worked;
+  wait.worked = worked;
+  wait.memory = looks.memory;
+  wait.bytes = looks.bytes;
+  wait.at_polls_alone = looks.at_polls_alone;
+  idle(rank, deadline);
+  wait.at_polls_alone = false;
+}
+
+WakeEffect Engine::effect_of_write(Rank which, const std::byte* memory, Bytes bytes) const {
+  const RankContext& rank = contexts_[index(which)];
+  if (rank.state == RankState::working) return taken_[index(which)]->cut ? WakeEffect::unknown : WakeEffect::none;
+  if (rank.state != RankState::idle) return WakeEffect::none;
+  const Wait& wait = waits_[index(which)];
+  const bool is_seen = first_look_in(which, memory, bytes) != bytes;
+  const bool sleeps = !rank.woken && !rank.loses_time;  // to its deadline, if it has one
+  return sleeps && wait.at_polls_alone && wait.costs_nothing && !is_seen ? WakeEffect::one_poll : WakeEffect::unknown;
+}
+
+Bytes Engine::first_look_in(Rank rank, const std::byte* memory, Bytes bytes) const {
+  const Wait& wait = waits_[index(rank)];
+  if (contexts_[index(rank)].state != RankState::idle || wait.bytes == 0) return bytes;
+  const auto first = reinterpret_cast<std::uintptr_t>(memory);
+  const auto look = reinterpret_cast<std::uintptr_t>(wait.memory);
+  if (look >= first + bytes || look + wait.bytes <= first) return bytes;
+  return look <= first ? 0 : look - first;
 }
 
 SimTime Engine::use_memory(NodeId node, SimTime now, Bytes bytes) {

@@ -31,6 +31,7 @@
 
 namespace gasmeter::sim {
 
+class FastForward;
 class ModelHost;
 class Tracer;
 
@@ -44,6 +45,21 @@ struct EngineOptions {
   FibreMaker fibres = FibreMaker::automatic;
   Bytes stack_bytes = 0;  // 0: Fibre::default_stack_bytes()
   std::uint64_t seed = 1;
+  bool fast_forward = true;  // long transfers that nothing disturbs pass at once; off: event by event, to the same end
+};
+
+// What a rank that waits looks at when it is woken.
+struct Looks {
+  bool at_polls_alone = false;        // what its polls find, and `memory`
+  const std::byte* memory = nullptr;  // of this node
+  Bytes bytes = 0;
+};
+
+// What a wake that says nothing but that a card has written memory does to a rank.
+enum class WakeEffect : std::uint8_t {
+  none,      // it does not sleep
+  one_poll,  // which finds nothing and costs nothing, as the last one did
+  unknown,
 };
 
 // One modelled job. Several may live in a process; each is used by one thread at a time. Not copyable.
@@ -158,7 +174,13 @@ class Engine {
   // rank runs in between. The step must not call what waits or charges shared prices: those want the rank's own stack.
   void on_main_stack(Rank rank, MainStep step, void* argument);
   // What a deadlock report shall say of the rank's wait; a literal or null.
-  void describe_wait(Rank rank, const char* what) { waits_for_[index(rank)] = what; }
+  void describe_wait(Rank rank, const char* what) { waits_[index(rank)].what = what; }
+  // Of a write to the node's memory at [memory, memory + bytes).
+  [[nodiscard]] WakeEffect effect_of_write(Rank rank, const std::byte* memory, Bytes bytes) const;
+  // Where the looks of a rank that sleeps begin in [memory, memory + bytes); `bytes`: nowhere.
+  [[nodiscard]] Bytes first_look_in(Rank rank, const std::byte* memory, Bytes bytes) const;
+  // A network's long transfers pass at once where they may.
+  [[nodiscard]] FastForward& fast_forward() { return *fast_forward_; }
 
   // --- for ModelHost
   // Free where nothing is pending on the node that comes before the rank's clock.
@@ -171,6 +193,7 @@ class Engine {
   }
   void notify(RankContext& from, Rank rank);
   void idle(RankContext& rank, SimTime deadline);
+  void idle(RankContext& rank, SimTime deadline, const Looks& looks);
   void stall(RankContext& rank);
   [[nodiscard]] SimTime work(RankContext& rank, SimTime amount, bool cut);
   void price_polls(RankContext& rank, SimTime price);
@@ -218,7 +241,15 @@ class Engine {
   std::deque<Partition> partitions_;
   std::vector<RankContext> contexts_;
   std::vector<std::unique_ptr<TakenTime>> taken_;  // of each rank; null of one that loses none
-  std::vector<const char*> waits_for_;             // of each rank, for a deadlock report
+  struct Wait {
+    const char* what = nullptr;  // for a deadlock report
+    SimTime worked{-1};          // the rank's clock less what it has slept, when it last began to sleep so
+    const std::byte* memory = nullptr;
+    Bytes bytes = 0;
+    bool at_polls_alone = false;
+    bool costs_nothing = false;  // what it has done between two sleeps
+  };
+  std::vector<Wait> waits_;  // of each rank
   std::vector<Rank> by_node_;
   std::vector<std::uint32_t> first_of_node_;  // in by_node_; one more at the end
   SimTime lookahead_ = kNever;
@@ -227,6 +258,7 @@ class Engine {
   bool running_ = false;
   bool cancelled_ = false;
   Wiring* wiring_ = nullptr;
+  std::unique_ptr<FastForward> fast_forward_;
   StopToken stop_;
 };
 

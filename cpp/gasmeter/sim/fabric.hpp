@@ -16,6 +16,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -32,6 +33,8 @@
 #include "gasmeter/sim/train.hpp"
 
 namespace gasmeter::sim {
+
+class StateWalk;
 
 // Of one class of links (Topology::link_classes).
 struct LinkParameters {
@@ -124,6 +127,23 @@ class Fabric : private Wiring {
   [[nodiscard]] std::vector<LinkUse> use() const;
   void reset_use();
 
+  // --- for a network's SteadyTraffic
+  // Adds the links of a packet's way. False: it passes links whose traffic does not come round (one-way rings).
+  [[nodiscard]] bool add_way(std::uint32_t from, std::uint32_t to, std::vector<std::uint32_t>& links) const;
+  // The state of a link, as who is between two events of the whole fabric sees it. `packet` sees to what is the
+  // network's own of those that wait for a buffer.
+  void walk(std::uint32_t link, StateWalk& walk, const std::function<void(Packet&)>& packet);
+  // Of a packet that goes over links.
+  void walk(const Posted& entry, StateWalk& walk) const;
+  [[nodiscard]] bool is_packet(const Posted& entry) const {
+    return entry.is_express() || entry.action->is() == arrival_;
+  }
+  // Which link looks for buffers then; kNoLink: it is something else.
+  [[nodiscard]] std::uint32_t link_of_retry(const Posted& entry) const {
+    const bool is_retry = !entry.is_express() && entry.action->is() == &Fabric::on_retry;
+    return is_retry ? static_cast<const Shortage*>(entry.action)->link : kNoLink;
+  }
+
   // Tells a tracer what the fabric's events are.
   void name_steps(Tracer& tracer) const;
   // From now on packets are actions wherever they come, for tests that follow them; nothing comes express.
@@ -155,6 +175,7 @@ class Fabric : private Wiring {
   };
 
   static void on_arrival(Action& packet, SimTime now);
+  static void walk_way(const Packet& packet, StateWalk& walk);
   void set_classes();
   void set_links();
   [[nodiscard]] const LinkCost& cost_of(const Output& output) const;

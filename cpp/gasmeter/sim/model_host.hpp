@@ -97,6 +97,8 @@ class ModelHost {
   // Sleeps to the next wake or to the deadline; the clock then stands after a whole number of missed polls since the
   // call. May return early once for a wake that came before the call.
   void idle(SimTime deadline) { engine().idle(*rank_, deadline); }
+  // The same, of a rank that says what it looks at when it is woken: a card that writes other memory need not wake it.
+  void idle(SimTime deadline, const Looks& looks) { engine().idle(*rank_, deadline, looks); }
 
   // The clock for a figure: what has been taken from the rank until now counts. Of most ranks nothing can be taken.
   [[nodiscard]] GASMETER_INLINE SimTime read_clock() {

@@ -43,6 +43,10 @@ void Partition::put_elsewhere(NodeId to, SimTime at, Action& what, std::uint64_t
   Partition& target = *nodes_[index(to)].partition;
   const Window window = at.ps / length_;
   const Posted entry{Posted::at(to, at.ps - window * length_), &what, express};
+  if (gathered_ != nullptr) {
+    gathered_->push_back({at, tie_of(entry), entry});
+    return;
+  }
   if (&target == this || window_end_ == kClosed) {  // or between runs
     target.queue_.post(window, entry);
     return;
@@ -255,6 +259,18 @@ GASMETER_INLINE void Partition::run_next() {
   } else {
     if (!ahead.is_express()) prefetch_read(ahead.action);
     fire({time_of(next), next.action->tie, next.action});
+  }
+}
+
+void Partition::happen(const Loose& loose) {
+  node_ = NodeId{loose.entry.node()};
+  try {
+    if (!loose.entry.is_express()) return fire({loose.at.ps, loose.tie, loose.entry.action});
+    now = latest = loose.at;
+    ++counters_.events;
+    carry_(*wiring_, *this, loose.entry, loose.entry, now);
+  } catch (...) {
+    fail();
   }
 }
 

@@ -37,13 +37,15 @@ struct Exceptions {
   }
 };
 
+inline constexpr std::uint64_t kFirstPosted = 2;
+
 // What the engine keeps of one node.
 struct Node {
   Partition* partition = nullptr;
-  std::uint64_t posted = 2;  // number of its next event; 0 is for what comes before all others of the instant, 1 for
-                             // what comes express
-  SimTime memory_free;       // when its memory has moved what was asked of it
-  std::uint32_t live = 0;    // bodies of its ranks that have neither returned nor parked
+  // Number of its next event; 0 is for what comes before all others of the instant, 1 for what comes express.
+  std::uint64_t posted = kFirstPosted;
+  SimTime memory_free;     // when its memory has moved what was asked of it
+  std::uint32_t live = 0;  // bodies of its ranks that have neither returned nor parked
 };
 
 class Partition;
@@ -188,6 +190,35 @@ class alignas(kNoSharing) Partition {
   [[nodiscard]] unsigned parity() const { return parity_; }
   void turn_parity();
 
+  // --- between windows, for who takes what is posted out of them (FastForward)
+  // Something that is posted, by itself.
+  struct Loose {
+    SimTime at;
+    Tie tie = 0;
+    Posted entry;
+  };
+  using Sift = WindowQueue::Sift;
+  // Nothing is posted here for before that.
+  [[nodiscard]] SimTime posted_from() {
+    const Window window = queue_.next();
+    return window == WindowQueue::kNone ? kNever : SimTime{window * length_};
+  }
+  // Shows each(loose) all that is posted here, which says what becomes of it.
+  template <class Each>
+  void sift(Each&& each) {
+    queue_.sift([&](Window window, const Posted& entry) {
+      return each(Loose{{window * length_ + entry.offset()}, tie_of(entry), entry});
+    });
+  }
+  // What is posted from now on goes there; null: to windows again.
+  void gather(std::vector<Loose>* loose) { gathered_ = loose; }
+  void put(const Loose& loose) {
+    const Window window = loose.at.ps / length_;
+    queue_.post(window, {Posted::at(NodeId{loose.entry.node()}, loose.at.ps - window * length_), loose.entry.action,
+                         loose.entry.express});
+  }
+  void happen(const Loose& loose);
+
   [[nodiscard]] const EngineCounters& counters() const { return counters_; }
   // The first failure of the last window, in virtual time; null if there is none.
   struct Failure {
@@ -312,6 +343,7 @@ class alignas(kNoSharing) Partition {
   unsigned parity_ = 0;
   Failure failure_;
   EngineCounters counters_;
+  std::vector<Loose>* gathered_ = nullptr;
 };
 
 }  // namespace gasmeter::sim

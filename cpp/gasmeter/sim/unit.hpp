@@ -7,6 +7,7 @@
 #include "gasmeter/sim/action.hpp"
 #include "gasmeter/sim/engine.hpp"
 #include "gasmeter/sim/packet.hpp"
+#include "gasmeter/sim/steady.hpp"
 
 namespace gasmeter::sim {
 
@@ -18,6 +19,7 @@ class FifoServer {
     free_ = std::max(ready, free_) + work;
     return free_;
   }
+  void walk(StateWalk& walk) { walk.free_from(free_); }
 
  private:
   SimTime free_;
@@ -37,6 +39,19 @@ class Pipeline : private Action {
     const bool first = inside_.empty();
     inside_.push(&packet);
     if (first) engine_.post(node_, node_, last_, *this);
+  }
+  // What happens when its first packet comes out.
+  [[nodiscard]] const Action& action() const { return *this; }
+  // each(packet) sees to what is the packet's own.
+  template <class Each>
+  void walk(StateWalk& walk, Each&& each) {
+    walk.free_from(last_);
+    for (Action* inside = inside_.front(); inside != nullptr; inside = inside->next) {
+      auto& packet = static_cast<Packet&>(*inside);
+      walk.due(packet.tail);
+      each(packet);
+    }
+    walk.word(0);  // the last one
   }
 
  private:

@@ -114,6 +114,41 @@ class WindowQueue {
     return far_.empty() ? kNone : far_.front().window;
   }
 
+  // Shows all that is posted, earlier windows first in the ring, those further ahead behind it in no order:
+  // each(window, entry) says what becomes of it.
+  enum class Sift : std::uint8_t { keep, take, stop };
+  template <class Each>
+  void sift(Each&& show) {
+    settle();
+    const auto sifted = [&show](auto& list, auto&& window_of, auto&& entry_of) {
+      std::size_t kept = 0;
+      bool stopped = false;
+      for (std::size_t i = 0; i < list.size(); ++i) {
+        const Sift what = stopped ? Sift::keep : show(window_of(list[i]), entry_of(list[i]));
+        stopped |= what == Sift::stop;
+        if (what != Sift::take) list[kept++] = list[i];
+      }
+      list.resize(kept);
+      return !stopped;
+    };
+    for (Window window = base_; in_ring_ != 0 && window < base_ + kRing; ++window) {
+      const auto slot = static_cast<std::size_t>(window) % kRing;
+      std::uint64_t& word = used_[slot / 64];
+      const std::uint64_t bit = std::uint64_t{1} << (slot % 64);
+      if ((word & bit) == 0) continue;
+      const bool goes_on =
+          sifted(ring_[slot], [window](const Posted&) { return window; }, [](const Posted& entry) { return entry; });
+      if (ring_[slot].empty()) {
+        word &= ~bit;
+        --in_ring_;
+      }
+      if (!goes_on) return;
+    }
+    const std::size_t far = far_.size();
+    (void)sifted(far_, [](const Far& each) { return each.window; }, [](const Far& each) { return each.entry; });
+    if (far_.size() != far) std::make_heap(far_.begin(), far_.end(), Later{});
+  }
+
   // Moves what `window` holds to `list`, in no order; earlier windows are over. `list` is empty, and is handed back by
   // the next call: its memory goes on with another window.
   void take(Window window, std::vector<Posted>& list) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/sim/fast_forward.hpp"
 
 namespace gasmeter::networks::extoll {
 
@@ -24,6 +25,7 @@ ExtollNetwork::ExtollNetwork(sim::Engine& engine, sim::Topology topology, const 
       velo_packets_(engine.partitions()),
       rma_packets_(engine.partitions()),
       fabric_(engine, std::move(topology), parameters.link, *this),
+      streams_(*this),
       places_(engine.ranks()),
       messages_(engine.partitions()),
       near_boxes_(engine.ranks()) {
@@ -44,6 +46,12 @@ ExtollNetwork::ExtollNetwork(sim::Engine& engine, sim::Topology topology, const 
     if (node < cards) nics_.emplace_back(*this, NodeId{node});
   }
   for (std::uint32_t rank = 0; rank < engine.ranks(); ++rank) ports_.emplace_back(*this, engine.host(Rank{rank}));
+  engine.fast_forward().set_traffic(&streams_);
+}
+
+ExtollNetwork::~ExtollNetwork() {
+  engine_.cancel();
+  engine_.fast_forward().set_traffic(nullptr);
 }
 
 // Whoever is refused a command has given others before.

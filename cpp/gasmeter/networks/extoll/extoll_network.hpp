@@ -11,6 +11,7 @@
 #include "gasmeter/networks/extoll/message_store.hpp"
 #include "gasmeter/networks/extoll/packet.hpp"
 #include "gasmeter/networks/extoll/parameters.hpp"
+#include "gasmeter/networks/extoll/rma_streams.hpp"
 #include "gasmeter/sim/engine.hpp"
 #include "gasmeter/sim/fabric.hpp"
 #include "gasmeter/sim/packet_pool.hpp"
@@ -25,12 +26,13 @@ class ExtollNetwork final : private sim::FabricSink {
   ExtollNetwork(sim::Engine& engine, sim::Topology topology, const ExtollParameters& parameters = {});
   ExtollNetwork(const ExtollNetwork&) = delete;
   ExtollNetwork& operator=(const ExtollNetwork&) = delete;
-  ~ExtollNetwork() { engine_.cancel(); }
+  ~ExtollNetwork();
 
   [[nodiscard]] ExtollPort& port(Rank rank) { return ports_[index(rank)]; }
   [[nodiscard]] sim::Engine& engine() const { return engine_; }
   [[nodiscard]] const ExtollParameters& parameters() const { return parameters_; }
   [[nodiscard]] sim::Fabric& fabric() { return fabric_; }
+  [[nodiscard]] const sim::Fabric& fabric() const { return fabric_; }
   // Whether a rank has given the RMA unit a command so far.
   [[nodiscard]] bool has_commanded_rma() const;
 
@@ -43,6 +45,8 @@ class ExtollNetwork final : private sim::FabricSink {
   // Its node, and which of the node's ranks it is.
   [[nodiscard]] NodeId node_of(Rank rank) const { return places_[index(rank)].node; }
   [[nodiscard]] std::uint16_t process_of(Rank rank) const { return places_[index(rank)].process; }
+  [[nodiscard]] RmaStreams& streams() { return streams_; }
+  [[nodiscard]] const RmaStreams& streams() const { return streams_; }
   [[nodiscard]] sim::PacketPool<VeloPacket>& velo_packets() { return velo_packets_; }
   [[nodiscard]] sim::PacketPool<RmaPacket>& rma_packets() { return rma_packets_; }
 
@@ -64,6 +68,7 @@ class ExtollNetwork final : private sim::FabricSink {
   sim::PacketPool<VeloPacket> velo_packets_;
   sim::PacketPool<RmaPacket> rma_packets_;
   sim::Fabric fabric_;
+  RmaStreams streams_;
   std::vector<Place> places_;  // of ranks: two words where the engine has lines
   std::deque<ExtollNic> nics_;
   std::deque<ExtollPort> ports_;

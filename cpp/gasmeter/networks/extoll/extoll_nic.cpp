@@ -116,6 +116,11 @@ void ExtollNic::give(RmaPacket& packet) {
   network_.rma_packets().give(partition_, &packet);
 }
 
+void ExtollNic::walk_arrivals(sim::StateWalk& walk) {
+  from_router_.walk(walk);
+  completer_.walk(walk);
+}
+
 void ExtollNic::inject(sim::Packet& packet, SimTime now) {
   if (kind_of(packet) == PacketKind::velo) {
     network_.port(static_cast<VeloPacket&>(packet).status.source).velo_left(now);

@@ -28,6 +28,9 @@ class alignas(kNoSharing) ExtollNic {
   [[nodiscard]] const ExtollParameters& parameters() const;
   [[nodiscard]] Velo& velo() { return velo_; }
   [[nodiscard]] RmaReader& requester() { return requester_; }
+  [[nodiscard]] RmaCompleter& completer() { return completer_; }
+  // The state of what takes packets in.
+  void walk_arrivals(sim::StateWalk& walk);
   [[nodiscard]] NotificationWriter& notifications() { return notifications_; }
   [[nodiscard]] ExtollPort& port_of(unsigned process) const;
 

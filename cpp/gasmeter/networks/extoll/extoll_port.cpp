@@ -222,11 +222,18 @@ void ExtollPort::command_done(SimTime now) {
   network_.engine().wake(rank(), now);
 }
 
+// A rank that has been refused something may try again whenever it is woken.
+sim::WakeEffect ExtollPort::effect_of_write(const std::byte* memory, Bytes bytes) const {
+  const sim::WakeEffect effect = network_.engine().effect_of_write(rank(), memory, bytes);
+  const bool tries_again = wanted_ != 0 || wants_command_;
+  return effect == sim::WakeEffect::one_poll && tries_again ? sim::WakeEffect::unknown : effect;
+}
+
 // Software may be watching the memory itself.
 void ExtollPort::written(const RmaPacket& packet, SimTime now) {
   require_registered(packet.write_at, packet.size, "transfer", packet.owner);
   if (packet.size != 0) std::memcpy(packet.write_at, packet.payload.data(), packet.size);
-  network_.engine().wake(rank(), now);
+  if (!network_.streams().is_unheard(packet)) network_.engine().wake(rank(), now);
 }
 
 void ExtollPort::notify(const Notification& notification, SimTime now) {

@@ -92,6 +92,10 @@ class ExtollPort {
   // Likewise: whether there is one.
   [[nodiscard]] bool has_notification() const { return first_notification_ != notifications_.size(); }
 
+  // ---- for RmaStreams
+  // A write to the rank's memory: what it does to the rank, beside the bytes.
+  [[nodiscard]] sim::WakeEffect effect_of_write(const std::byte* memory, Bytes bytes) const;
+
   // ---- for the card
   [[nodiscard]] bool deliver(VeloPacket& packet, SimTime now);  // false: dropped
   void velo_left(SimTime now);

@@ -1,11 +1,13 @@
 // One unit's way into its node's router.
 #pragma once
 
+#include <algorithm>
 #include <array>
 
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/sim/action.hpp"
 #include "gasmeter/sim/packet.hpp"
+#include "gasmeter/sim/steady.hpp"
 
 namespace gasmeter::sim {
 class Tracer;
@@ -24,6 +26,18 @@ class Outlet : private sim::Action {
   void submit(sim::Packet& packet, SimTime now);
   // It is known when one of its packets leaves the router: its last byte does so at `end`.
   void departed(SimTime end);
+
+  [[nodiscard]] const sim::Action& action() const { return *this; }
+  // each(packet) sees to those that wait in the unit.
+  template <class Each>
+  void walk(sim::StateWalk& walk, Each&& each) {
+    for (sim::Action* waiting = waiting_.front(); waiting != nullptr; waiting = waiting->next) {
+      each(static_cast<sim::Packet&>(*waiting));
+    }
+    std::sort(places_.begin(), places_.end());  // either may be the next one's
+    for (SimTime& place : places_) walk.free_from(place);
+    walk.due(feeds_at_);
+  }
 
   // What its events are, for a tracer.
   static void name_steps(sim::Tracer& tracer);

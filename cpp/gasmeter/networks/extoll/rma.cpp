@@ -50,13 +50,38 @@ void RmaReader::begin(SimTime now) {
     }
     ++under_way_;
     reading_.push(packet, due);
-    if (!packet.last) continue;
-    sent_ = 0;
-    if (++first_ == transfers_.size()) {
-      transfers_.clear();
-      first_ = 0;
+    if (packet.last) {
+      sent_ = 0;
+      if (++first_ == transfers_.size()) {
+        transfers_.clear();
+        first_ = 0;
+      }
     }
+    tell_length();
   }
+}
+
+void RmaReader::tell_length() {
+  const Bytes left = transfers_.empty() || transfer().kind == PacketKind::get_request ? 0 : transfer().bytes - sent_;
+  const bool is_long = left >= RmaStreams::kLong * nic_.parameters().packet;
+  if (is_long == is_long_) return;
+  is_long_ = is_long;
+  is_long ? nic_.network().streams().add(*this) : nic_.network().streams().remove(*this);
+}
+
+NodeId RmaReader::node() const {
+  return nic_.node();
+}
+
+void RmaReader::walk(sim::StateWalk& walk, Bytes limit) {
+  RmaStreams& streams = nic_.network().streams();
+  engine_.walk(walk);
+  host_link_.walk(walk);
+  walk.word(transfers_.size() - first_);
+  walk.counter(sent_, limit);
+  walk.word(under_way_);
+  reading_.walk(walk, [&](RmaPacket& packet) { streams.walk(packet, false, walk); });
+  outlet_.walk(walk, [&](sim::Packet& packet) { streams.walk(static_cast<RmaPacket&>(packet), true, walk); });
 }
 
 // What the memory holds now is what arrives.
@@ -82,6 +107,13 @@ RmaCompleter::RmaCompleter(ExtollNic& nic) : nic_(nic), writing_(nic.engine(), n
 void RmaCompleter::arrived(RmaPacket& packet, SimTime here) {
   written_ = engine_.serve(here, nic_.parameters().completer);
   writing_.push(packet, written_);
+}
+
+void RmaCompleter::walk(sim::StateWalk& walk) {
+  RmaStreams& streams = nic_.network().streams();
+  engine_.walk(walk);
+  walk.free_from(written_);
+  writing_.walk(walk, [&](RmaPacket& packet) { streams.walk(packet, true, walk); });
 }
 
 void RmaCompleter::write(RmaPacket& packet, SimTime now) {

@@ -11,6 +11,7 @@
 namespace gasmeter::networks::extoll {
 
 class ExtollNic;
+class RmaStreams;
 
 // What a requester or a responder has to send.
 struct RmaTransfer {
@@ -33,10 +34,21 @@ class RmaReader {
   void accept(const RmaTransfer& transfer);
   void departed(SimTime end);
 
+  // --- for RmaStreams
+  [[nodiscard]] NodeId node() const;
+  // That it sends now, and how much of it has been begun.
+  [[nodiscard]] const RmaTransfer& transfer() const { return transfers_[first_]; }
+  [[nodiscard]] bool has_transfer() const { return first_ != transfers_.size(); }
+  [[nodiscard]] Bytes sent() const { return sent_; }
+  [[nodiscard]] const sim::Action& reading() const { return reading_.action(); }
+  [[nodiscard]] const sim::Action& outlet() const { return outlet_.action(); }
+  void walk(sim::StateWalk& walk, Bytes limit);
+
  private:
   static constexpr unsigned kAhead = 8;  // packets begun whose last byte has not left the node
 
   void begin(SimTime now);
+  void tell_length();
   void read(RmaPacket& packet, SimTime now);
   void finish(const RmaPacket& packet, SimTime now);
 
@@ -50,6 +62,7 @@ class RmaReader {
   std::size_t first_ = 0;
   Bytes sent_ = 0;  // of the first one
   unsigned under_way_ = 0;
+  bool is_long_ = false;  // much is left of the first one
   Pipeline<RmaPacket, RmaReader, &RmaReader::read> reading_;
   Outlet outlet_;
 };
@@ -63,6 +76,10 @@ class RmaCompleter {
   void arrived(RmaPacket& packet, SimTime here);
   // When all that has arrived is in memory.
   [[nodiscard]] SimTime written() const { return written_; }
+
+  // --- for RmaStreams
+  [[nodiscard]] const sim::Action& writing() const { return writing_.action(); }
+  void walk(sim::StateWalk& walk);
 
  private:
   void write(RmaPacket& packet, SimTime now);

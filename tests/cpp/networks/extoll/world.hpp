@@ -37,6 +37,8 @@ struct Shape {
   std::string topology = "mesh2d:2x1";
   bool strict = false;
   unsigned threads = 1;
+  bool fast_forward = true;
+  unsigned ranks_per_node = 0;  // 0: as many as nodes and switches have to have
 };
 
 struct World {
@@ -50,6 +52,10 @@ struct World {
     result.prices = round_prices();
     result.strict = shape.strict;
     result.threads = shape.threads;
+    result.fast_forward = shape.fast_forward;
+    for (unsigned rank = 0; shape.ranks_per_node != 0 && rank < shape.ranks; ++rank) {
+      result.node_of.push_back(rank / shape.ranks_per_node);
+    }
     return result;
   }
   ExtollPort& port(unsigned rank) { return network.port(Rank{rank}); }
@@ -69,7 +75,7 @@ inline const VeloPacket& wait_for_packet(ExtollPort& port, sim::ModelHost host) 
 inline Notification wait_for_notification(ExtollPort& port, sim::ModelHost host) {
   for (;;) {
     if (const std::optional<Notification> notification = port.notification_next()) return *notification;
-    host.idle(kNever);
+    host.idle(kNever, {.at_polls_alone = true});
   }
 }
 

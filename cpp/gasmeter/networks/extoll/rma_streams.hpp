@@ -1,0 +1,75 @@
+// The long transfers of a network's RMA units: what of the cards and links they keep changing (sim/steady.hpp).
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "gasmeter/base/units.hpp"
+#include "gasmeter/networks/extoll/packet.hpp"
+#include "gasmeter/networks/extoll/rma.hpp"
+#include "gasmeter/sim/steady.hpp"
+#include "gasmeter/sim/window_queue.hpp"
+
+namespace gasmeter::networks::extoll {
+
+class ExtollNetwork;
+class ExtollNic;
+
+class RmaStreams final : public sim::SteadyTraffic {
+ public:
+  static constexpr unsigned kLong = 40;  // packets that a transfer has to have left
+
+  explicit RmaStreams(ExtollNetwork& network);
+
+  // --- for readers, on their nodes
+  // It has a long transfer from now on, or no longer.
+  void add(RmaReader& reader);
+  void remove(RmaReader& reader);
+
+  // --- for ports, while transfers pass
+  // Nobody need be told of this packet's bytes.
+  [[nodiscard]] bool is_unheard(const RmaPacket& packet) const;
+
+  // --- for readers and completers, which are asked for their state
+  void walk(RmaPacket& packet, bool is_read, sim::StateWalk& walk);
+
+  // --- SteadyTraffic
+  bool begin() override;
+  void end() override;
+  SimTime worthwhile() const override;
+  bool is_part(const sim::Posted& entry) const override;
+  bool is_beat(const sim::Posted& entry) const override;
+  void walk(sim::StateWalk& walk) override;
+  void walk(const sim::Posted& entry, sim::StateWalk& walk) override;
+  void moved() override;
+
+ private:
+  struct Stream {
+    RmaReader* reader = nullptr;
+    RmaTransfer transfer;
+    std::uint32_t node = 0;  // from here
+    std::uint32_t to = 0;    // to there
+    Bytes limit = 0;         // of what has been sent: the packets behind it are told of one by one
+    // The first byte under way, before the state moves and after that.
+    Bytes moved_from = std::numeric_limits<Bytes>::max();
+    Bytes oldest = std::numeric_limits<Bytes>::max();
+  };
+
+  void walk(sim::Packet& packet, sim::StateWalk& walk);
+  [[nodiscard]] Stream* stream_of(const RmaPacket& packet) const;
+  [[nodiscard]] bool add_stream(RmaReader& reader);
+  [[nodiscard]] bool disturb_one_another() const;
+
+  ExtollNetwork& network_;
+  std::vector<std::vector<RmaReader*>> long_;  // of each partition
+  bool is_open_ = false;
+  std::vector<Stream> streams_;
+  std::vector<std::uint32_t> links_;
+  std::vector<std::uint32_t> targets_;             // nodes
+  std::vector<const sim::Action*> units_;          // whose events are theirs
+  std::vector<std::int32_t> stream_of_requester_;  // of each node; -1: none
+  std::vector<std::int32_t> stream_of_responder_;
+};
+
+}  // namespace gasmeter::networks::extoll

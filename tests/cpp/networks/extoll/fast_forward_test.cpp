@@ -1,0 +1,334 @@
+// Long transfers that pass at once come to what they come to packet by packet.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "gasmeter/base/error.hpp"
+#include "gasmeter/sim/tracer.hpp"
+#include "rma_traffic.hpp"
+#include "support/pattern.hpp"
+
+namespace gasmeter::networks::extoll {
+namespace {
+
+using namespace testing;
+using gasmeter::testing::has_pattern;
+using gasmeter::testing::write_pattern;
+
+constexpr Bytes kMiB = 1U << 20U;
+
+// The links and cards of a machine whose packets take no round time anywhere.
+ExtollParameters uneven() {
+  ExtollParameters p;
+  p.link = {1'600'000, {270'000}, 16};
+  p.header = 28;
+  p.host_link_per_byte_fs = 625'000;
+  p.host_read = {350'000};
+  p.notification_slots = 512;
+  return p;
+}
+
+TEST_CASE("random_traffic_comes_to_the_same_as_packet_by_packet") {
+  std::uint64_t events = 0;
+  std::uint64_t events_one_by_one = 0;
+  for (const char* topology : {"mesh2d:2x1", "mesh2d:3x3", "torus3d:4x2x2", "crossbar:5", "fat-tree:2x2"}) {
+    CAPTURE(topology);
+    for (std::uint64_t seed = 100; seed < 108; ++seed) {
+      CAPTURE(seed);
+      RmaTrafficOptions options;
+      options.topology = topology;
+      options.seed = seed;
+      options.ranks_per_node = 1 + static_cast<unsigned>(seed % 2);
+      options.active = 1 + static_cast<unsigned>(seed % 4);
+      options.pauses = static_cast<unsigned>(seed % 3) * 3;
+      if (seed % 3 != 0) options.parameters = uneven();
+      options.parameters.link.buffer = std::array{16U, 3U, 0U, 5U}[seed % 4];
+      options.threads = 1 + static_cast<unsigned>(seed % 3);
+      RmaTrafficOptions one_by_one = options;
+      one_by_one.fast_forward = false;
+      const RmaTrafficOutcome outcome = RmaTraffic(options).run();
+      const RmaTrafficOutcome expected = RmaTraffic(one_by_one).run();
+      CHECK(outcome.ends == expected.ends);
+      CHECK(outcome.logs == expected.logs);
+      CHECK(outcome.memories == expected.memories);
+      CHECK(outcome.counters == expected.counters);
+      CHECK(outcome.links == expected.links);
+      CHECK(outcome.blocks == expected.blocks);
+      events += outcome.events;
+      events_one_by_one += expected.events;
+    }
+  }
+  MESSAGE(events << " events instead of " << events_one_by_one);
+  CHECK(events < events_one_by_one * 3 / 5);
+}
+
+// Memory of some ranks, registered at no price.
+struct LongWorld : World {
+  LongWorld(const Shape& shape, Bytes bytes, const ExtollParameters& parameters = uneven())
+      : World(shape, parameters), memory(shape.ranks, std::vector<std::byte>(bytes)) {
+    for (unsigned rank = 0; rank < shape.ranks; ++rank) port(rank).register_memory(memory[rank]);
+  }
+  std::byte* at(unsigned rank, Bytes offset = 0) { return memory[rank].data() + offset; }
+  // When it is over at both sides.
+  void put(unsigned from, unsigned to, Bytes bytes) {
+    CHECK(port(from).rma_put(Rank{to}, at(to), at(from), bytes, Notify::requester | Notify::completer) == Status::ok);
+  }
+  [[nodiscard]] std::vector<std::uint64_t> use() {
+    std::vector<std::uint64_t> all;
+    for (const sim::LinkUse& link : network.fabric().use()) {
+      for (const std::uint64_t value :
+           {link.packets, link.bytes, static_cast<std::uint64_t>(link.longest_wait.ps), link.blocked}) {
+        all.push_back(value);
+      }
+    }
+    return all;
+  }
+  std::vector<std::vector<std::byte>> memory;
+};
+
+TEST_CASE("events_of_a_long_put_do_not_grow_with_its_length") {
+  const auto events_of = [](Bytes bytes, bool fast_forward) {
+    LongWorld world({.ranks = 64, .topology = "mesh3d:4x4x4", .fast_forward = fast_forward}, bytes);
+    write_pattern(world.at(0), bytes, 1);
+    world.engine.start(Rank{0}, [&] {
+      world.put(0, 63, bytes);
+      (void)wait_for_notification(world.port(0), world.host(0));
+    });
+    world.engine.start(Rank{63}, [&] { (void)wait_for_notification(world.port(63), world.host(63)); });
+    world.engine.run();
+    CHECK(has_pattern(world.at(63), bytes, 1));
+    return world.engine.counters().events;
+  };
+  CHECK(events_of(kMiB, false) >= 12 * 4096);
+  CHECK(events_of(kMiB, true) < 400);
+  CHECK(events_of(4 * kMiB, true) < 400);
+}
+
+struct Seen {
+  std::vector<std::int64_t> times;
+  std::vector<std::uint64_t> use;
+  std::uint64_t events = 0;
+  [[nodiscard]] bool is_as(const Seen& other) const { return times == other.times && use == other.use; }
+};
+
+// A small message to the target, another one over a link of the way, and a get of the target's, which all leave at
+// some time while a put is under way.
+TEST_CASE("what_disturbs_a_put_comes_to_the_same_at_every_instant") {
+  constexpr Bytes kBytes = 128 * 1024;
+  const auto run = [](bool fast_forward, std::int64_t at) {
+    LongWorld world({.ranks = 4, .topology = "mesh2d:4x1", .fast_forward = fast_forward}, 2 * kBytes);
+    Seen seen;
+    world.engine.start(Rank{0}, [&] {
+      world.put(0, 2, kBytes);
+      (void)wait_for_notification(world.port(0), world.host(0));
+      seen.times.push_back(world.host(0).now().ps);
+    });
+    world.engine.start(Rank{1}, [&] {
+      sleep_until(world.host(1), {at});
+      send(world.port(1), world.host(1), 2, std::span(world.memory[1]).first(8));
+      send(world.port(1), world.host(1), 3, std::span(world.memory[1]).first(16));
+    });
+    world.engine.start(Rank{2}, [&] {
+      for (int taken = 0; taken < 2;) {
+        if (world.port(2).mailbox_next() != nullptr) {
+          world.port(2).mailbox_free();
+          ++taken;
+        } else if (world.port(2).notification_next()) {
+          ++taken;
+        } else {
+          world.host(2).idle(kNever, {.at_polls_alone = true});
+          continue;
+        }
+        seen.times.push_back(world.host(2).now().ps);
+      }
+    });
+    world.engine.start(Rank{3}, [&] {
+      (void)wait_for_packet(world.port(3), world.host(3));
+      seen.times.push_back(world.host(3).now().ps);
+      CHECK(world.port(3).rma_get(Rank{2}, world.at(3), world.at(2, kBytes), 4096, Notify::completer) == Status::ok);
+      (void)wait_for_notification(world.port(3), world.host(3));
+      seen.times.push_back(world.host(3).now().ps);
+    });
+    world.engine.run();
+    seen.use = world.use();
+    seen.events = world.engine.counters().events;
+    return seen;
+  };
+  // Over more than a packet's time in odd steps, early, in the middle and near the end.
+  for (const std::int64_t begin : {0, 3'000'000, 120'000'000, 225'000'000}) {
+    for (std::int64_t at = begin; at < begin + 1'000'000; at += 45'433) {
+      CAPTURE(at);
+      const Seen one_by_one = run(false, at);
+      const Seen seen = run(true, at);
+      CHECK(seen.is_as(one_by_one));
+      CHECK(seen.events < one_by_one.events);
+    }
+  }
+}
+
+TEST_CASE("transfers_that_share_links_cards_and_nodes_pass_at_once_together") {
+  constexpr Bytes kBytes = 512 * 1024;
+  const auto run = [](bool fast_forward, unsigned buffer, unsigned kind) {
+    ExtollParameters parameters = uneven();
+    parameters.link.buffer = buffer;
+    LongWorld world({.ranks = 6, .topology = "ring:6", .fast_forward = fast_forward}, kBytes * 6, parameters);
+    Seen seen;
+    for (unsigned from = 0; from < 6; ++from) {
+      const unsigned to = kind == 0 ? (from + 1) % 6 : kind == 1 ? 5 - from : 5;
+      const bool gets = kind == 3;
+      if (from == to || (kind == 3 && from % 2 != 0)) continue;
+      write_pattern(world.at(from), kBytes, from);
+      world.engine.start(Rank{from}, [&world, &seen, from, to, gets] {
+        std::byte* const there = world.at(to, kBytes * from);
+        if (gets) {
+          CHECK(world.port(from).rma_get(Rank{to}, world.at(from), there, kBytes, Notify::completer) == Status::ok);
+        } else {
+          CHECK(world.port(from).rma_put(Rank{to}, there + (from == 0 ? kBytes : 0), world.at(from), kBytes,
+                                         Notify::requester) == Status::ok);
+        }
+        (void)wait_for_notification(world.port(from), world.host(from));
+        seen.times.push_back(world.host(from).now().ps);
+      });
+    }
+    world.engine.run();
+    std::sort(seen.times.begin(), seen.times.end());
+    seen.use = world.use();
+    seen.events = world.engine.counters().events;
+    return seen;
+  };
+  for (unsigned kind = 0; kind < 4; ++kind) {
+    CAPTURE(kind);
+    for (const unsigned buffer : {0U, 2U, 16U}) {
+      CAPTURE(buffer);
+      const Seen one_by_one = run(false, buffer, kind);
+      const Seen seen = run(true, buffer, kind);
+      CHECK(seen.is_as(one_by_one));
+      // Without a limit queues grow as long as more comes than goes; nothing comes round until that is over.
+      const bool comes_round = kind != 2 && (buffer != 0 || kind == 0);
+      CHECK(seen.events < (comes_round ? one_by_one.events / 3 : one_by_one.events + 1));
+    }
+  }
+}
+
+// Memory that is read is as it is at that time, whoever changes it against the rules; and so is what has arrived.
+TEST_CASE("who_looks_or_writes_in_between_finds_what_is_there") {
+  constexpr Bytes kBytes = 256 * 1024;
+  const auto run = [](bool fast_forward, std::int64_t at) {
+    LongWorld world({.fast_forward = fast_forward}, kBytes);
+    Seen seen;
+    write_pattern(world.at(0), kBytes, 7);
+    world.engine.start(Rank{0}, [&] {
+      world.put(0, 1, kBytes);
+      sleep_until(world.host(0), {at});
+      world.host(0).synchronise();
+      std::fill(world.memory[0].begin(), world.memory[0].end(), std::byte{0xff});
+    });
+    world.engine.start(Rank{1}, [&] {
+      sleep_until(world.host(1), {at + 100'000'000});
+      world.host(1).synchronise();
+      seen.times.push_back(std::count(world.memory[1].begin(), world.memory[1].end(), std::byte{0}));
+      (void)wait_for_notification(world.port(1), world.host(1));
+      seen.times.push_back(world.host(1).now().ps);
+      seen.times.push_back(std::count(world.memory[1].begin(), world.memory[1].end(), std::byte{0xff}));
+    });
+    world.engine.run();
+    seen.events = world.engine.counters().events;
+    return seen;
+  };
+  for (std::int64_t at = 50'000'000; at < 250'000'000; at += 13'333'333) {
+    CAPTURE(at);
+    const Seen one_by_one = run(false, at);
+    const Seen seen = run(true, at);
+    CHECK(seen.is_as(one_by_one));
+    CHECK(seen.events < one_by_one.events);
+  }
+}
+
+// A rank that says nothing is woken by each packet; one that names memory, by what is written there.
+TEST_CASE("ranks_that_watch_memory_are_woken_in_time") {
+  constexpr Bytes kBytes = 256 * 1024;
+  const auto run = [](bool fast_forward, const sim::Looks& looks, Bytes watched) {
+    LongWorld world({.fast_forward = fast_forward}, kBytes);
+    Seen seen;
+    write_pattern(world.at(0), kBytes, 3);
+    *world.at(0, watched) = std::byte{0xa5};
+    world.engine.start(Rank{0}, [&] { world.put(0, 1, kBytes); });
+    world.engine.start(Rank{1}, [&] {
+      sim::Looks own = looks;
+      if (own.bytes != 0) own.memory = world.at(1, watched);
+      while (*world.at(1, watched) != std::byte{0xa5}) world.host(1).idle(kNever, own);
+      seen.times.push_back(world.host(1).now().ps);
+    });
+    world.engine.run();
+    seen.events = world.engine.counters().events;
+    return seen;
+  };
+  for (const Bytes watched : {Bytes{100}, kBytes / 2, kBytes / 2 + 255, kBytes - 1}) {
+    CAPTURE(watched);
+    const Seen one_by_one = run(false, {}, watched);
+    const Seen unnamed = run(true, {}, watched);
+    CHECK(unnamed.is_as(one_by_one));
+    CHECK(run(true, {.at_polls_alone = true, .bytes = 1}, watched).is_as(one_by_one));
+  }
+  CHECK(run(true, {.at_polls_alone = true, .bytes = 1}, kBytes - 1).events < run(true, {}, kBytes - 1).events / 3);
+}
+
+TEST_CASE("a_rank_that_computes_meets_what_it_would_have_met") {
+  constexpr Bytes kBytes = 256 * 1024;
+  const auto run = [](bool fast_forward) {
+    LongWorld world({.fast_forward = fast_forward}, kBytes);
+    Seen seen;
+    world.engine.start(Rank{0}, [&] { world.put(0, 1, kBytes); });
+    world.engine.start(Rank{1}, [&] {
+      sim::ModelHost host = world.host(1);
+      (void)host.work({40'000'000}, false);
+      host.idle(kNever);  // it has been woken meanwhile
+      seen.times.push_back(host.now().ps);
+      (void)wait_for_notification(world.port(1), host);
+      seen.times.push_back(host.now().ps);
+      host.idle(host.now() + SimTime{1'000'000});
+      seen.times.push_back(host.now().ps);
+    });
+    world.engine.run();
+    seen.use = world.use();
+    return seen;
+  };
+  CHECK(run(true).is_as(run(false)));
+}
+
+TEST_CASE("what_is_traced_happens_event_by_event") {
+  const auto events = [](bool traced) {
+    LongWorld world({}, kMiB);
+    sim::Tracer tracer(2);
+    if (traced) world.engine.trace(&tracer);
+    world.engine.start(Rank{0}, [&] {
+      world.put(0, 1, kMiB);
+      (void)wait_for_notification(world.port(0), world.host(0));
+    });
+    world.engine.run();
+    world.engine.trace(nullptr);
+    return world.engine.counters().events;
+  };
+  CHECK(events(true) > 16'000);
+  CHECK(events(false) < 400);
+}
+
+TEST_CASE("a_put_beyond_registered_memory_is_refused_where_it_gets_there") {
+  for (const bool fast_forward : {false, true}) {
+    LongWorld world({.fast_forward = fast_forward}, kMiB);
+    world.engine.start(Rank{0}, [&] {
+      CHECK(world.port(0).rma_put(Rank{1}, world.at(1, 128), world.at(0), kMiB, Notify::none) == Status::ok);
+      sleep_until(world.host(0), {5'000'000'000});
+    });
+    CHECK_THROWS_WITH_AS(world.engine.run(),
+                         "extoll: rank 0's transfer of 256 bytes reaches memory that rank 1 has not registered",
+                         UsageError);
+  }
+}
+
+}  // namespace
+}  // namespace gasmeter::networks::extoll

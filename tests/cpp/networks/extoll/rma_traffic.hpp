@@ -1,0 +1,272 @@
+// Ranks of an EXTOLL installation that put, get and send at random: all of it in numbers.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "gasmeter/base/random.hpp"
+#include "world.hpp"
+
+namespace gasmeter::networks::extoll::testing {
+
+struct RmaTrafficOptions {
+  std::string topology;
+  unsigned ranks_per_node = 1;
+  unsigned threads = 1;
+  bool strict = false;
+  ExtollParameters parameters;
+  unsigned operations = 12;  // of each rank, in each of two blocks
+  Bytes largest = 1U << 20U;
+  unsigned pauses = 1;  // how often, in eighths, a rank does nothing for a while: 0 to 8
+  bool fast_forward = true;
+  unsigned active = 0;  // ranks that begin anything; 0: all
+  std::uint64_t seed = 1;
+};
+
+// What must not depend on how it is simulated.
+struct RmaTrafficOutcome {
+  std::vector<std::int64_t> ends;       // of each rank's bodies, ps
+  std::vector<std::uint64_t> logs;      // of each rank: hash of what it saw when
+  std::vector<std::uint64_t> memories;  // of each rank: hash of its bytes
+  std::vector<std::uint64_t> counters;  // of each rank
+  std::vector<std::uint64_t> links;     // of each link, after each block
+  std::vector<std::int64_t> blocks;     // ends, ps
+  std::uint64_t events = 0;
+  bool operator==(const RmaTrafficOutcome&) const = default;
+
+  static std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) {
+    hash = (hash ^ value) * kGoldenGamma;
+    return hash ^ (hash >> 29U);
+  }
+  // Of all that is modelled.
+  [[nodiscard]] std::uint64_t digest() const {
+    std::uint64_t hash = 1;
+    const auto add = [&hash](const auto& values) {
+      for (const auto value : values) hash = mixed(hash, static_cast<std::uint64_t>(value));
+    };
+    add(ends);
+    add(logs);
+    add(memories);
+    add(counters);
+    add(links);
+    add(blocks);
+    return hash;
+  }
+};
+
+class RmaTraffic {
+ public:
+  explicit RmaTraffic(const RmaTrafficOptions& options)
+      : options_(options), world_(shape(options), options.parameters), ranks_(world_.engine.ranks()) {
+    for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
+      OfRank& own = ranks_[rank];
+      own.memory.resize(3 * room());
+      std::uint64_t word = splitmix64(options.seed * 1000 + rank);
+      for (Bytes at = 0; at < room(); at += sizeof word) {
+        word = splitmix64(word);
+        std::memcpy(own.memory.data() + at, &word, sizeof word);
+      }
+      own.random.seed(static_cast<std::minstd_rand::result_type>(options.seed * 7919 + rank + 1));
+      world_.port(rank).register_memory(own.memory);
+    }
+  }
+
+  RmaTrafficOutcome run() {
+    RmaTrafficOutcome outcome;
+    for (int block = 0; block < 2; ++block) {
+      for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
+        world_.engine.start(Rank{rank}, [this, rank, block] { live(rank, block == 1); });
+      }
+      world_.engine.run();
+      outcome.blocks.push_back(world_.engine.now().ps);
+      for (const OfRank& rank : ranks_) outcome.ends.push_back(rank.end.ps);
+      for (const sim::LinkUse& link : world_.network.fabric().use()) {
+        for (const std::uint64_t value : {link.packets, link.bytes, static_cast<std::uint64_t>(link.longest_wait.ps),
+                                          static_cast<std::uint64_t>(link.busy.ps), link.blocked}) {
+          outcome.links.push_back(value);
+        }
+      }
+      world_.network.fabric().reset_use();
+    }
+    for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
+      outcome.logs.push_back(ranks_[rank].log);
+      std::uint64_t hash = 1;
+      for (Bytes at = 0; at < ranks_[rank].memory.size(); at += sizeof hash) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, ranks_[rank].memory.data() + at, sizeof word);
+        hash = RmaTrafficOutcome::mixed(hash, word);
+      }
+      outcome.memories.push_back(hash);
+      const PortCounters& seen = world_.port(rank).counters();
+      for (const std::uint64_t value :
+           {seen.velo_sent, seen.velo_received, seen.velo_dropped, seen.velo_held, seen.most_held, seen.deepest_mailbox,
+            seen.puts, seen.gets, seen.refused, seen.notifications, seen.held_back}) {
+        outcome.counters.push_back(value);
+      }
+    }
+    outcome.events = world_.engine.counters().events;
+    return outcome;
+  }
+
+  World& world() { return world_; }
+
+ private:
+  static constexpr unsigned kMostOutstanding = 4;
+
+  struct OfRank {
+    std::vector<std::byte> memory;  // what it sends; where others write; where it gets to
+    std::minstd_rand random;
+    unsigned outstanding = 0;
+    std::uint64_t log = 1;
+    SimTime end;
+  };
+
+  static Shape shape(const RmaTrafficOptions& options) {
+    const sim::Topology topology = sim::Topology::parse(options.topology);
+    Shape result;
+    result.ranks = topology.terminals() * options.ranks_per_node;
+    result.topology = options.topology;
+    result.strict = options.strict;
+    result.threads = options.threads;
+    result.ranks_per_node = options.ranks_per_node;
+    result.fast_forward = options.fast_forward;
+    return result;
+  }
+  [[nodiscard]] Bytes room() const { return options_.largest + 4096; }
+
+  void live(std::uint32_t rank, bool last) {
+    OfRank& own = ranks_[rank];
+    sim::ModelHost host = world_.host(rank);
+    const bool acts = options_.active == 0 || rank < options_.active;
+    for (unsigned i = 0; i < options_.operations && acts; ++i) {
+      if (own.random() % 8 < options_.pauses) pause(rank);
+      const auto peer = static_cast<std::uint32_t>(own.random() % ranks_.size());
+      switch (own.random() % 8) {
+        case 0:
+        case 1:
+        case 2:
+        case 3:
+          transfer(rank, peer, true);
+          break;
+        case 4:
+        case 5:
+          transfer(rank, peer, false);
+          break;
+        case 6:
+          for (auto packets = own.random() % 20 + 1; packets != 0; --packets) {
+            send(world_.port(rank), host, peer,
+                 std::span(own.memory)
+                     .subspan(own.random() % 512, own.random() % (options_.parameters.velo_payload + 1)),
+                 static_cast<std::uint8_t>(i));
+          }
+          break;
+        case 7:
+          // Whoever reads it now gets what is there now.
+          host.synchronise();
+          std::fill_n(own.memory.begin() + static_cast<std::ptrdiff_t>(own.random() % options_.largest), 4096,
+                      static_cast<std::byte>(own.random() % 256));
+          break;
+      }
+      drain(rank);
+    }
+    if (last) {
+      wait_for_less_than(rank, 1);
+      rest_until(host, host.now() + SimTime{std::int64_t{200'000'000'000}});
+      drain(rank);
+    }
+    own.end = host.now();
+  }
+
+  void pause(std::uint32_t rank) {
+    OfRank& own = ranks_[rank];
+    sim::ModelHost host = world_.host(rank);
+    const std::int64_t longest = own.random() % 2 == 0 ? 20'000'000 : 2'000'000'000;
+    rest_until(host, host.now() + SimTime{static_cast<std::int64_t>(own.random()) % longest});
+  }
+
+  void transfer(std::uint32_t rank, std::uint32_t peer, bool is_put) {
+    OfRank& own = ranks_[rank];
+    wait_for_less_than(rank, own.random() % kMostOutstanding + 1);
+    const unsigned class_of_size = static_cast<unsigned>(own.random()) % 4;
+    const Bytes most = class_of_size == 0   ? 256
+                       : class_of_size == 1 ? std::min<Bytes>(16384, options_.largest)
+                                            : options_.largest;
+    const Bytes size = class_of_size == 3 ? most : own.random() % most + 1;
+    const Bytes here = own.random() % (room() - size + 1);
+    const Bytes there = own.random() % (room() - size + 1);
+    Notify notify = is_put ? Notify::requester : Notify::completer;
+    if (own.random() % 2 == 0) notify = notify | (is_put ? Notify::completer : Notify::responder);
+    ExtollPort& port = world_.port(rank);
+    sim::ModelHost host = world_.host(rank);
+    std::byte* const far = ranks_[peer].memory.data();
+    while ((is_put ? port.rma_put(Rank{peer}, far + room() + there, own.memory.data() + here, size, notify)
+                   : port.rma_get(Rank{peer}, own.memory.data() + 2 * room() + here, far + there, size, notify)) !=
+           Status::ok) {
+      host.idle(kNever);
+    }
+    ++own.outstanding;
+  }
+
+  void wait_for_less_than(std::uint32_t rank, unsigned outstanding) {
+    OfRank& own = ranks_[rank];
+    sim::ModelHost host = world_.host(rank);
+    const bool looks_at_memory = own.random() % 4 == 0;
+    while (true) {
+      drain(rank);
+      if (own.outstanding < outstanding) return;
+      if (looks_at_memory) {
+        host.idle(kNever);
+        log(rank, static_cast<std::uint64_t>(host.now().ps));
+        log(rank, static_cast<std::uint64_t>(own.memory[room() + own.random() % room()]));
+      } else {
+        wait_for_news(host);
+      }
+    }
+  }
+  // Of a rank that looks at its mailbox and its notifications alone.
+  static void wait_for_news(sim::ModelHost host) { host.idle(kNever, {.at_polls_alone = true}); }
+
+  static void rest_until(sim::ModelHost host, SimTime end) {
+    while (host.now() < end) host.idle(end, {.at_polls_alone = true});
+  }
+
+  // Takes all that has come.
+  void drain(std::uint32_t rank) {
+    ExtollPort& port = world_.port(rank);
+    sim::ModelHost host = world_.host(rank);
+    OfRank& own = ranks_[rank];
+    while (true) {
+      if (const auto notification = port.notification_next()) {
+        if (notification->kind == Notification::Kind::requester ||
+            (notification->kind == Notification::Kind::completer &&
+             notification->address >= own.memory.data() + 2 * room())) {
+          --own.outstanding;
+        }
+        log(rank, static_cast<std::uint64_t>(host.now().ps));
+        log(rank, static_cast<std::uint64_t>(notification->kind) << 32U | index(notification->peer));
+        log(rank, notification->size);
+        continue;
+      }
+      const VeloPacket* const packet = port.mailbox_next();
+      if (packet == nullptr) return;
+      log(rank, static_cast<std::uint64_t>(host.now().ps));
+      log(rank, index(packet->status.source));
+      for (unsigned i = 0; i < packet->status.size; ++i) log(rank, static_cast<std::uint64_t>(packet->payload[i]));
+      port.mailbox_free();
+    }
+  }
+
+  void log(std::uint32_t rank, std::uint64_t value) {
+    ranks_[rank].log = RmaTrafficOutcome::mixed(ranks_[rank].log, value);
+  }
+
+  RmaTrafficOptions options_;
+  World world_;
+  std::vector<OfRank> ranks_;
+};
+
+}  // namespace gasmeter::networks::extoll::testing
