@@ -52,7 +52,7 @@ struct EngineOptions {
 struct Looks {
   bool at_polls_alone = false;        // what its polls find, and `memory`
   const std::byte* memory = nullptr;  // of this node
-  Bytes bytes = 0;
+  std::uint32_t bytes = 0;
 };
 
 // What a wake that says nothing but that a card has written memory does to a rank.
@@ -245,7 +245,7 @@ class Engine {
     const char* what = nullptr;  // for a deadlock report
     SimTime worked{-1};          // the rank's clock less what it has slept, when it last began to sleep so
     const std::byte* memory = nullptr;
-    Bytes bytes = 0;
+    std::uint32_t bytes = 0;
     bool at_polls_alone = false;
     bool costs_nothing = false;  // what it has done between two sleeps
   };

@@ -12,8 +12,11 @@ constexpr Tie kNumbers = (Tie{1} << kSequenceBits) - 1;
 bool FastForward::run() {
   if (++windows_ < patience_) return false;
   windows_ = 0;
+  if (!traffic_->begin()) {
+    if (patience_ < kShortPatience) patience_ *= 2;
+    return false;
+  }
   patience_ = std::min(2 * patience_, kLongestPatience);
-  if (!traffic_->begin()) return false;
   const bool alone = is_alone();
   bool happened = false;
   if (alone) {

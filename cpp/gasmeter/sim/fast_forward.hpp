@@ -39,9 +39,11 @@ class FastForward {
 
  private:
   static constexpr std::size_t kLongestPeriod = 8;   // beats
-  static constexpr unsigned kMostBeats = 256;        // without a period, and windows take over again
+  static constexpr unsigned kMostBeats = 128;        // without a period, and windows take over again
   static constexpr std::size_t kMostEntries = 4096;  // of transfers, at a time
-  static constexpr unsigned kLongestPatience = 256;  // windows between two looks
+  // Windows between two looks: a look at transfers alone costs next to nothing, one in which they happen is dear.
+  static constexpr unsigned kLongestPatience = 1024;
+  static constexpr unsigned kShortPatience = 64;
 
   struct Later {
     bool operator()(const Partition::Loose& a, const Partition::Loose& b) const { return before(b, a); }
