@@ -11,6 +11,7 @@ import os
 import re
 import shlex
 import subprocess
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,7 +22,7 @@ from gasmeter.doctor import mpis
 from gasmeter.errors import EnvironmentLacks, GasmeterError, UsageError
 from gasmeter.installed import worker_binary
 
-__all__ = ["PROGRAM", "Broken", "Counts", "Family", "Suite", "conformance_program", "run_suite"]
+__all__ = ["PROGRAM", "Broken", "Counts", "Family", "Part", "Suite", "conformance_program", "plan_suite", "run_suite"]
 
 PROGRAM = "gasmeter-conformance"
 
@@ -30,6 +31,7 @@ _MPI_FLAGS = {"openmpi": ("--oversubscribe", "--bind-to", "none")}
 _ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 _CASE = re.compile(r"(?:FAILED: out of time in .*: |FAILED )(\w+)")
 _ASK_S = 30
+_S_PER_RUN = 0.03
 
 
 @dataclass
@@ -188,10 +190,91 @@ def conformance_program() -> Path:
     return found[0]
 
 
-def run_suite(
-    program: Path, conduits: Sequence[str] | None = None, progress: Callable[[str], None] | None = None
-) -> Suite:
-    """Run the families of some conduits.
+class Part:
+    """A process of the suite: a family, or a share of its runs.
+
+    Parameters
+    ----------
+    family : Family
+        Which.
+    command : sequence of str
+        What to start.
+    more : mapping of str to str, optional
+        Of the environment.
+    share : tuple of int, default (1, 1)
+        Which part, of how many.
+    runs : int, default 0
+        Of cases, as far as the program tells.
+    """
+
+    def __init__(
+        self, family: Family, command: Sequence[str], more: Mapping[str, str] | None = None,
+        share: tuple[int, int] = (1, 1), runs: int = 0,
+    ) -> None:  # fmt: skip
+        self.family = family
+        self.share = share
+        self._command, self._more = tuple(command), dict(more or {})
+        self.seconds = runs * _S_PER_RUN
+        self._guard = threading.Lock()
+        self._process: subprocess.Popen[str] | None = None
+        self._stopped = False
+        self._done: subprocess.CompletedProcess[str] | None = None
+
+    @property
+    def label(self) -> str:
+        """What it is, for people."""
+        number, of = self.share
+        return f"the conformance suite, {self.family.name}{f' ({number} of {of})' if of > 1 else ''}"
+
+    def run(self) -> None:
+        """Run it and keep what it says; one that was stopped is not begun."""
+        try:
+            with self._guard:
+                if self._stopped:
+                    return
+                self._process = subprocess.Popen(
+                    self._command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
+                    env={**os.environ, **self._more},
+                )  # fmt: skip
+        except OSError as error:  # it has answered before: a failure of this run, not of what runs beside it
+            self._done = subprocess.CompletedProcess(self._command, 126, "", str(error))
+            return
+        with self._process as process:
+            try:
+                out, err = process.communicate()
+            except BaseException:
+                process.kill()
+                raise
+        self._done = subprocess.CompletedProcess(self._command, process.returncode, out, err)
+
+    def stop(self) -> None:
+        """End it; another thread runs it, or would."""
+        with self._guard:
+            self._stopped = True
+            if self._process is not None and self._process.poll() is None:
+                self._process.terminate()
+
+    def tell(self, suite: Suite) -> None:
+        """Add what it said to a suite; nothing of a part that has not run.
+
+        Parameters
+        ----------
+        suite : Suite
+            Of which it is a part.
+        """
+        if self._done is None:
+            return
+        before = len(suite.broken)
+        for entry in _entries(self._done.stdout):
+            _add(suite, self.family, entry)
+        if self._done.returncode != 0 and len(suite.broken) == before:
+            _died(suite, self.family, self._done)
+
+
+def plan_suite(
+    program: Path, conduits: Sequence[str] | None = None, *, most_runs: int | None = None
+) -> tuple[Suite, list[Part]]:
+    """Return what is to be run of some conduits, and a suite to which its parts tell what they found.
 
     Parameters
     ----------
@@ -200,13 +283,16 @@ def run_suite(
     conduits : sequence of str, optional
         Which; all that the program knows if it is empty, and without it those of a network of their own
         (not ``CONDUIT@NETWORK``).
-    progress : callable, optional
-        Told the name of each family before it runs.
+    most_runs : int, optional
+        Families in virtual time with more runs are shared among as many processes as it takes. Others are a process
+        each, since their ranks need the processors.
 
     Returns
     -------
-    Suite
-        A program that dies or hangs on its way has failed; what it ran before counts.
+    suite : Suite
+        Of no runs yet.
+    parts : list of Part
+        In the order in which they are told.
 
     Raises
     ------
@@ -227,21 +313,64 @@ def run_suite(
         case = json.loads(line)
         suite.cases[case["case"]] = case["group"]
     wanted = [entry for entry in listed if entry["conduit"] in conduits or not conduits]
-    for entry in wanted:
-        if "family" in entry:
-            family = Family(entry["family"], entry["conduit"])
-            _run(suite, family, [str(program), "--json", family.name], {}, progress)
+    parts = [part for entry in wanted if "family" in entry for part in _shares(program, entry, most_runs)]
     for entry in wanted:
         if "launched" in entry:
-            _over_mpis(suite, entry["launched"], entry["conduit"], progress)
+            parts += _over_mpis(suite, entry["launched"], entry["conduit"])
+    suite.families = list({id(part.family): part.family for part in parts}.values())
+    return suite, parts
+
+
+def run_suite(
+    program: Path, conduits: Sequence[str] | None = None, progress: Callable[[str], None] | None = None
+) -> Suite:
+    """Run the families of some conduits, one after the other.
+
+    Parameters
+    ----------
+    program, conduits
+        As `plan_suite` takes them.
+    progress : callable, optional
+        Told the name of each family before it runs.
+
+    Returns
+    -------
+    Suite
+        A program that dies or hangs on its way has failed; what it ran before counts.
+
+    Raises
+    ------
+    UsageError, EnvironmentLacks
+        As `plan_suite`.
+    """
+    suite, parts = plan_suite(program, conduits)
+    for part in parts:
+        if progress is not None:
+            progress(part.family.name)
+        part.run()
+        part.tell(suite)
     return suite
 
 
-def _over_mpis(suite: Suite, network: str, conduit: str, progress: Callable[[str], None] | None) -> None:
-    """Run the cases over each library of a network that was found, started by its own launcher: an mpiexec."""
+def _shares(program: Path, entry: Mapping[str, Any], most_runs: int | None) -> list[Part]:
+    """Return the processes of a family."""
+    family, runs = Family(str(entry["family"]), str(entry["conduit"])), int(entry["runs"])
+    of = max(1, -(-runs // most_runs)) if most_runs is not None and entry["kind"] == "virtual" else 1
+    if of == 1:
+        return [Part(family, [str(program), "--json", family.name], runs=runs)]
+    return [
+        Part(family, [str(program), "--json", "--part", f"{number}/{of}", family.name], share=(number, of),
+             runs=runs // of)
+        for number in range(1, of + 1)
+    ]  # fmt: skip
+
+
+def _over_mpis(suite: Suite, network: str, conduit: str) -> list[Part]:
+    """Return the cases over each library of a network that was found, started by its own launcher: an mpiexec."""
     folder, launchers = mpis()
     if not launchers:
         suite.notes.append(f"{conduit}: no MPI was found when this was built; its matched messages ran in memory alone")
+    parts = []
     for name, launcher in launchers.items():
         if not launcher:
             suite.notes.append(f"{conduit}: {name} has no mpiexec here and was not run")
@@ -251,7 +380,8 @@ def _over_mpis(suite: Suite, network: str, conduit: str, progress: Callable[[str
         family = Family(f"{network}-{name}", conduit)
         for ranks in _MPI_RANKS:
             command = [*words, "-n", str(ranks), str(suite.program), "--json", f"--{network}", name]
-            _run(suite, family, command, {"GASMETER_MPI_PLUGINS": str(folder), **_ROOT}, progress)
+            parts.append(Part(family, command, {"GASMETER_MPI_PLUGINS": str(folder), **_ROOT}))
+    return parts
 
 
 def _ask(program: Path, *words: str) -> str:
@@ -262,28 +392,6 @@ def _ask(program: Path, *words: str) -> str:
     if done.returncode != 0:
         raise EnvironmentLacks(f"{program} {' '.join(words)} ended with status {done.returncode}; is it a {PROGRAM}?")
     return done.stdout
-
-
-def _run(
-    suite: Suite,
-    family: Family,
-    command: Sequence[str],
-    more: Mapping[str, str],
-    progress: Callable[[str], None] | None,
-) -> None:
-    """Run one family and add what it says."""
-    if progress is not None:
-        progress(family.name)
-    if family not in suite.families:
-        suite.families.append(family)
-    done = subprocess.run(
-        command, capture_output=True, text=True, errors="replace", env={**os.environ, **more}, check=False
-    )
-    before = len(suite.broken)
-    for entry in _entries(done.stdout):
-        _add(suite, family, entry)
-    if done.returncode != 0 and len(suite.broken) == before:
-        _died(suite, family, done)
 
 
 def _entries(text: str) -> Iterator[dict[str, Any]]:

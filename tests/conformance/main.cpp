@@ -1,5 +1,5 @@
-// Runs the conformance cases over every kind of job: gasmeter-conformance [--json] [FAMILY [CASE]] | --list |
-// --list-cases | --version, or as one of the ranks that a network's own launcher has started: LAUNCHER
+// Runs the conformance cases over every kind of job: gasmeter-conformance [--json] [--part I/N] [FAMILY [CASE]] |
+// --list | --list-cases | --version, or as one of the ranks that a network's own launcher has started: LAUNCHER
 // gasmeter-conformance [--json] --NETWORK LIBRARY [CASE]
 #include <signal.h>
 #include <unistd.h>
@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "gasmeter/base/error.hpp"
 #include "report.hpp"
 #include "suite.hpp"
 
@@ -30,12 +31,33 @@ void out_of_time(int /*signal*/) {
   ::_exit(1);
 }
 
-int run_family(Form form, const Family& family, std::string_view filter) {
+// Of the runs that are asked for: each `of`th, from the `first`th on, so that processes side by side share a family.
+struct Part {
+  unsigned first = 0;
+  unsigned of = 1;
+};
+
+// Takes "I/N", I from 1 to N.
+Part part_of(const std::string& text) {
+  unsigned number = 0;
+  Part part;
+  int read = 0;
+  if (std::sscanf(text.c_str(), "%9u/%9u%n", &number, &part.of, &read) != 2 || text.size() != std::size_t(read) ||
+      number == 0 || number > part.of) {
+    throw UsageError("part '" + text + "' is not allowed; allowed: I/N, I from 1 to N");
+  }
+  part.first = number - 1;
+  return part;
+}
+
+int run_family(Form form, const Family& family, std::string_view filter, const Part& part) {
   const std::string& name = family.name;
   unsigned failed = 0;
   unsigned done = 0;
+  unsigned asked_for = 0;
   for (const Run& run : family.runs()) {
     if (run.test.find(filter) == std::string::npos && run.job.find(filter) == std::string::npos) continue;
+    if (asked_for++ % part.of != part.first) continue;
     Report report{.family = name, .job = run.job, .test = run.test, .state = State::skipped, .failures = {}};
     if (rule_of(run.test).applies()) {
       std::snprintf(running.data(), running.size(), "%s, %s: %s", name.c_str(), run.job.c_str(), run.test.c_str());
@@ -58,8 +80,8 @@ int run_family(Form form, const Family& family, std::string_view filter) {
   return failed == 0 ? 0 : 1;
 }
 
-// `words`: what follows --json.
-int run(Form form, const std::vector<std::string>& words) {
+// `words`: what follows --json and --part.
+int run(Form form, const std::vector<std::string>& words, const Part& part) {
   const std::string& family = words[0];
   const Suite& suite = Suite::all();
   if (family == "--list") {
@@ -84,7 +106,7 @@ int run(Form form, const std::vector<std::string>& words) {
   }
   int status = 0;
   for (const Family& each : suite.families()) {
-    if (family.empty() || each.name == family) status |= run_family(form, each, words[1]);
+    if (family.empty() || each.name == family) status |= run_family(form, each, words[1], part);
   }
   return status;
 }
@@ -98,9 +120,14 @@ int main(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   const bool json = !words.empty() && words.front() == "--json";
   if (json) words.erase(words.begin());
-  words.resize(3);
   try {
-    return run(json ? Form::json : Form::text, words);
+    Part part;
+    if (words.size() > 1 && words.front() == "--part") {
+      part = part_of(words[1]);
+      words.erase(words.begin(), words.begin() + 2);
+    }
+    words.resize(3);
+    return run(json ? Form::json : Form::text, words, part);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 2;

@@ -2,13 +2,15 @@
 
 import json
 import sys
+import threading
+import time
 
 import pytest
 from click.testing import CliRunner
 
 from gasmeter import conformance
 from gasmeter.cli.app import cli
-from gasmeter.conformance import Counts, conformance_program, run_suite
+from gasmeter.conformance import Counts, Part, conformance_program, plan_suite, run_suite
 from gasmeter.errors import EnvironmentLacks, UsageError
 
 CASES = {"a_put_arrives": "rma", "two_replies_are_refused": "misuse", "calls_are_diagnosed": "restricted"}
@@ -22,7 +24,8 @@ words = sys.argv[1:]
 cases, conduits, families, checked = {cases}, {conduits}, {families}, {checked}
 if words == ["--json", "--list"]:
     for name in families:
-        print(json.dumps(dict(family=name, conduit=conduits.get(name, name), kind="threads", repeats=False, runs=3)))
+        kind = "virtual" if conduits.get(name, name) == "ideal" else "threads"
+        print(json.dumps(dict(family=name, conduit=conduits.get(name, name), kind=kind, repeats=False, runs=3)))
     print(json.dumps(dict(launched="mpi", conduit="mpi")))
 elif words == ["--json", "--version"]:
     print(json.dumps(dict(version="9.9", compiler="GNU 99", build_type="Release", sanitizers="", checked=checked)))
@@ -30,8 +33,12 @@ elif words == ["--json", "--list-cases"]:
     for name, group in cases.items():
         print(json.dumps(dict(group=group, case=name, applies=True)))
 else:
+    status, share, of = 0, 1, 1
+    if words[1] == "--part":
+        share, of = map(int, words[2].split("/"))
+        del words[1:3]
     name = f"mpi-{{words[2]}}" if words[1] == "--mpi" else words[1]
-    for case, group in cases.items():
+    for case, group in list(cases.items())[share - 1 :: of]:
         if families.get(name) == "dies" and group == "misuse":
             print("FAILED: out of time in %s, 2 ranks: %s" % (name, case), file=sys.stderr)
             sys.exit(1)
@@ -43,7 +50,8 @@ else:
         for rank in range(2 if state == "failed" else 1):
             print(json.dumps(dict(family=name, job="2 ranks", group=group, case=case, state=state, ms=1.5,
                                   failures=["rank 1: 3 != 4"] if state == "failed" else [])), flush=True)
-    sys.exit(1 if families.get(name) == "fails" else 0)
+        status = 1 if state == "failed" else status
+    sys.exit(status)
 """
 
 
@@ -116,6 +124,51 @@ def test_a_program_that_ends_on_its_way_has_failed_and_keeps_what_it_ran(program
     assert suite.counts(case, "smp") == Counts(failed=1)
     assert said in suite.broken[0].said[0]
     assert call("--conduit", "smp").exit_code == 1
+
+
+def test_families_in_virtual_time_are_shared_among_processes_and_come_to_the_same(program):
+    path = program({"smp": "passes", "faults": "fails"})
+    suite, parts = plan_suite(path, ("smp", "ideal"), most_runs=2)
+    labels = ("smp", "faults (1 of 2)", "faults (2 of 2)")
+    assert [part.label for part in parts] == [f"the conformance suite, {label}" for label in labels]
+    assert [family.name for family in suite.families] == ["smp", "faults"]
+    assert parts[1].seconds > 0
+    for part in reversed(parts):  # whichever ends first
+        part.run()
+    for part in parts:
+        part.tell(suite)
+    whole = run_suite(path, ("smp", "ideal"))
+    assert [(each.family, each.job, each.case, each.said) for each in suite.broken] == [
+        (each.family, each.job, each.case, each.said) for each in whole.broken
+    ]  # fmt: skip
+    for own, other in zip(suite.families, whole.families, strict=True):
+        assert (own.name, own.jobs, own.groups) == (other.name, other.jobs, other.groups)
+    assert whole.counts("rma", "ideal") == Counts(failed=1)
+
+
+def test_a_part_that_is_stopped_ends_at_once_and_one_that_was_stopped_does_not_begin(program, tmp_path):
+    suite, (part,) = plan_suite(program({"smp": "passes"}), ("smp",))
+    part.stop()
+    part.run()
+    part.tell(suite)
+    assert suite.groups == ["misuse", "restricted", "rma"]  # of its cases: nothing was run
+    assert not suite.failed
+    part = Part(suite.families[0], ["sleep", "60"])
+    began = time.monotonic()
+    worker = threading.Thread(target=part.run)
+    worker.start()
+    while worker.is_alive():
+        part.stop()
+        worker.join(0.05)
+    assert time.monotonic() - began < 30
+
+
+def test_a_part_that_cannot_be_started_has_failed(program, tmp_path):
+    suite, _ = plan_suite(program({"smp": "passes"}), ("smp",))
+    part = Part(suite.families[0], [str(tmp_path / "none")])
+    part.run()
+    part.tell(suite)
+    assert "No such file" in " ".join(suite.broken[0].said)
 
 
 def test_each_mpi_runs_under_its_own_launcher(program, tmp_path, monkeypatch):

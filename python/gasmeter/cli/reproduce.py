@@ -62,7 +62,8 @@ def reproduce_command(
     """Run the figures of PAPER again and judge its statements.
 
     Writes results.csv (rows), claims.csv (verdicts), report.html (one file that needs no other), run.json and plots to
-    a folder. Every finished point is kept at once: after Ctrl-C, --resume runs only what is missing. Statements are
+    a folder. Every finished point is kept at once: after Ctrl-C, --resume runs only what is missing. All figures
+    together bring the conformance suite, which runs between the points. Statements are
     judged by predicates that were frozen before; a miss is reported as a miss and is no error.
     """
     from gasmeter.cli.progress import showing_progress
@@ -81,7 +82,7 @@ def reproduce_command(
         with showing_progress() as progress:
             reproduction = reproduce(
                 found_paper, chosen, out=place, quick=quick, jobs=jobs, resume=resume, blind=blind, progress=progress,
-                told=lambda text: note(f"{text} …"), origin=options_with_origin(context),
+                origin=options_with_origin(context),
             )  # fmt: skip
     except KeyboardInterrupt:
         note(f"what was run is kept in {place}; continue with --resume")

@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from gasmeter import library
 from gasmeter.catalogue import catalogue
@@ -31,7 +31,7 @@ from gasmeter.sweeps.installations import machine_of
 from gasmeter.sweeps.point import Group
 from gasmeter.sweeps.sweep import estimated_seconds
 
-__all__ = ["Progress", "execute"]
+__all__ = ["Beside", "Progress", "execute"]
 
 _STOP_AGAIN_S = 0.05
 
@@ -56,6 +56,24 @@ class Progress:
     label: str
 
 
+class Beside(Protocol):
+    """Work that is no point and is done by the workers of modelled groups, between them."""
+
+    @property
+    def label(self) -> str:
+        """What it is, for people."""
+
+    @property
+    def seconds(self) -> float:
+        """About how long it takes."""
+
+    def run(self) -> None:
+        """Do it; what it raises ends the sweep."""
+
+    def stop(self) -> None:
+        """End it early, or let it not begin."""
+
+
 def execute(
     experiment: Experiment,
     *,
@@ -71,6 +89,7 @@ def execute(
     starts: int = 0,
     revision: str = "",
     donors: Mapping[str, str] | None = None,
+    beside: Sequence[Beside] = (),
 ) -> Result:
     """Measure an experiment; see `gasmeter.Experiment.run`.
 
@@ -105,6 +124,8 @@ def execute(
         By the identity of modelled points, that of the same point on another variant of the machine, whose rows it
         takes where `gasmeter.measuring.taking_over` finds that it may; it is run otherwise. Donors have none
         themselves.
+    beside : sequence of Beside, optional
+        What else the workers of modelled groups do, once no real one is measured.
 
     Returns
     -------
@@ -138,7 +159,9 @@ def execute(
             missing = [group for group in groups if group.id not in done or group.id in stale]
             lent = _lent(groups, donors or {})
             with closing(
-                _records(own, missing, experiment.name, jobs, progress, fresh=starts > 0, lent=lent, done=done)
+                _records(
+                    own, missing, experiment.name, jobs, progress, fresh=starts > 0, lent=lent, done=done, beside=beside
+                )
             ) as records:
                 for entry in records:
                     _bound_links(entry, done.values())
@@ -226,26 +249,88 @@ def _result(experiment: Experiment, groups: Sequence[Group], done: Mapping[str, 
 
 def _records(
     runner: Runner, groups: Sequence[Group], name: str, jobs: int, progress: Callable[[Progress], None] | None,
-    *, fresh: bool = False, lent: Mapping[str, Group], done: Mapping[str, Record],
+    *, fresh: bool = False, lent: Mapping[str, Group], done: Mapping[str, Record], beside: Sequence[Beside],
 ) -> Generator[Record]:  # fmt: skip
     """Measure real groups one after the other, then modelled ones side by side; yield each as it is done.
 
     `done` holds every record that was yielded; those that may lend their rows are measured before those that take them.
     """
-    clock = _Clock(groups, progress)
+    clock = _Clock(groups, beside, progress)
     real = [group for group in groups if not _modelled(group)]
     rounds = 0
     for group in real:
         if fresh and group.points[0].repetition != rounds:
             runner.pools.drop()
             rounds = group.points[0].repetition
-        clock.begin(group)
+        clock.begin(_label(group))
         yield record(runner.measure(group), name)
         clock.end(group)
     virtual = [group for group in groups if _modelled(group)]
-    yield from _run_modelled(runner, [group for group in virtual if group.id not in lent], name, jobs, clock)
+    with closing(_modelled_records(runner, virtual, name, jobs, clock, lent=lent, done=done, beside=beside)) as records:
+        yield from records
+
+
+def _modelled_records(
+    runner: Runner, groups: Sequence[Group], name: str, jobs: int, clock: _Clock,
+    *, lent: Mapping[str, Group], done: Mapping[str, Record], beside: Sequence[Beside],
+) -> Generator[Record]:  # fmt: skip
+    """Measure modelled groups in threads, those that may lend their rows first.
+
+    They are yielded in the order in which they were begun, so that the journal is the same whichever is done first.
+    What is done beside them stands between the two: workers have it while rows are taken over, and no long piece comes
+    last.
+    Ctrl-C or an error ends what is under way; what was done out of order is yielded before it is raised again.
+    """
+    with ThreadPoolExecutor(max_workers=jobs) as workers:
+        waiting: deque[_Begun] = deque()
+
+        def begin(those: Sequence[Group]) -> None:
+            # Side by side the longest first, so that workers end at about the same time.
+            order = sorted(those, key=_length, reverse=True) if jobs > 1 else those
+            waiting.extend(_Begun(group, workers.submit(runner.measure, group)) for group in order)
+
+        try:
+            begin([group for group in groups if group.id not in lent])
+            lenders = len(waiting)
+            waiting.extend(_Begun(task, workers.submit(task.run)) for task in beside)
+            yield from _finished(waiting, name, clock, lenders)
+            begin((yield from _taken_over(groups, lent, done, clock)))
+            yield from _finished(waiting, name, clock, len(waiting))
+        except GeneratorExit:
+            _stop(runner, waiting)
+            raise
+        except BaseException:
+            _stop(runner, waiting)
+            yield from (record(outcome, name) for outcome in map(_outcome, waiting) if outcome is not None)
+            raise
+
+
+@dataclass(frozen=True)
+class _Begun:
+    """What a worker has been given."""
+
+    what: Group | Beside
+    future: Future[Any]  # a GroupOutcome where it is a group
+
+
+def _finished(waiting: deque[_Begun], name: str, clock: _Clock, count: int) -> Generator[Record]:
+    """Wait for the next so many; yield the records of those that are groups."""
+    for _ in range(count):
+        first = waiting[0]
+        clock.begin(_label(first.what))
+        outcome = first.future.result()
+        waiting.popleft()
+        if outcome is not None:
+            yield record(outcome, name)
+        clock.end(first.what)
+
+
+def _taken_over(
+    groups: Sequence[Group], lent: Mapping[str, Group], done: Mapping[str, Record], clock: _Clock
+) -> Generator[Record, None, list[Group]]:
+    """Yield the records of groups that may take the rows of others; return the groups that have to be run."""
     rest: list[Group] = []
-    for group in (group for group in virtual if group.id in lent):
+    for group in (group for group in groups if group.id in lent):
         donor = lent[group.id]
         taken = taken_over(group, donor, done[donor.id]) if donor.id in done else None
         if taken is None:
@@ -253,53 +338,33 @@ def _records(
             continue
         yield taken
         clock.end(group)
-    yield from _run_modelled(runner, rest, name, jobs, clock)
-
-
-def _run_modelled(
-    runner: Runner, groups: Sequence[Group], name: str, jobs: int, clock: _Clock
-) -> Generator[Record]:  # fmt: skip
-    """Measure modelled groups; side by side the longest first, so that workers end at about the same time."""
-    order = sorted(groups, key=_length, reverse=True) if jobs > 1 else groups
-    with closing(_side_by_side(runner, order, jobs)) as outcomes:
-        for outcome in outcomes:
-            clock.begin(outcome.group)
-            yield record(outcome, name)
-            clock.end(outcome.group)
+    return rest
 
 
 def _length(group: Group) -> tuple[float, int]:
     return estimated_seconds([group]), sum(point.ranks for point in group.points)
 
 
-def _side_by_side(runner: Runner, groups: Sequence[Group], jobs: int) -> Generator[GroupOutcome]:
-    """Measure modelled groups in threads.
-
-    They are yielded in the order given, so that the journal is the same whichever is done first. Ctrl-C or an
-    error ends those under way; what was done out of order is yielded before it is raised again.
-    """
-    with ThreadPoolExecutor(max_workers=jobs) as workers:
-        waiting = deque(workers.submit(runner.measure, group) for group in groups)
-        try:
-            while waiting:
-                outcome = waiting[0].result()
-                waiting.popleft()
-                yield outcome
-        except GeneratorExit:
-            _stop(runner, waiting)
-            raise
-        except BaseException:
-            _stop(runner, waiting)
-            yield from (future.result() for future in waiting if not future.cancelled() and not future.exception())
-            raise
+def _label(what: Group | Beside) -> str:
+    return what.points[-1].describe() if isinstance(what, Group) else what.label
 
 
-def _stop(runner: Runner, futures: Iterable[Future[GroupOutcome]]) -> None:
+def _outcome(begun: _Begun) -> GroupOutcome | None:
+    """Return the outcome of a group that was measured before everything was stopped."""
+    future: Future[GroupOutcome | None] = begun.future
+    return None if future.cancelled() or future.exception() else future.result()
+
+
+def _stop(runner: Runner, begun: Iterable[_Begun]) -> None:
     """Begin nothing more, end what is under way."""
-    running = [future for future in futures if not future.cancel()]
-    while wait(running, timeout=0).not_done:
+    running = [each for each in begun if not each.future.cancel()]
+    futures = [each.future for each in running]
+    while wait(futures, timeout=0).not_done:
         runner.stop()
-        wait(running, timeout=_STOP_AGAIN_S)
+        for each in running:
+            if not isinstance(each.what, Group):
+                each.what.stop()
+        wait(futures, timeout=_STOP_AGAIN_S)
 
 
 def _modelled(group: Group) -> bool:
@@ -310,28 +375,30 @@ def _modelled(group: Group) -> bool:
 class _Clock:
     """Estimates the time left from the plan, corrected by what has passed."""
 
-    def __init__(self, groups: Sequence[Group], tell: Callable[[Progress], None] | None) -> None:
+    def __init__(
+        self, groups: Sequence[Group], beside: Sequence[Beside], tell: Callable[[Progress], None] | None
+    ) -> None:
         self._tell = tell
         self._total = sum(len(group.points) for group in groups)
-        self._left_s = estimated_seconds(groups)
+        self._left_s = estimated_seconds(groups) + sum(task.seconds for task in beside)
         self._planned_s = self._done = 0.0
         self._started = time.monotonic()
 
-    def begin(self, group: Group) -> None:
-        self._report(group)
+    def begin(self, label: str) -> None:
+        self._report(label)
 
-    def end(self, group: Group) -> None:
-        seconds = estimated_seconds([group])
+    def end(self, what: Group | Beside) -> None:
+        seconds = estimated_seconds([what]) if isinstance(what, Group) else what.seconds
         self._left_s, self._planned_s = self._left_s - seconds, self._planned_s + seconds
-        self._done += len(group.points)
-        self._report(group)
+        self._done += len(what.points) if isinstance(what, Group) else 0
+        self._report(_label(what))
 
-    def _report(self, group: Group) -> None:
+    def _report(self, label: str) -> None:
         if self._tell is None:
             return
         passed = time.monotonic() - self._started
         pace = passed / self._planned_s if self._planned_s > 0 else 1.0
-        self._tell(Progress(int(self._done), self._total, max(self._left_s, 0.0) * pace, group.points[-1].describe()))
+        self._tell(Progress(int(self._done), self._total, max(self._left_s, 0.0) * pace, label))
 
 
 def _machines(groups: Sequence[Group]) -> list[dict[str, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from gasmeter.choices import Blind
-from gasmeter.conformance import Suite, conformance_program, run_suite
+from gasmeter.conformance import Part, Suite, conformance_program, plan_suite
 from gasmeter.errors import EnvironmentLacks, UsageError
 from gasmeter.machines.machine import Machine
 from gasmeter.machines.named import machine
@@ -20,8 +21,10 @@ from gasmeter.measuring.execution import Progress, execute
 from gasmeter.measuring.runner import GroupOutcome, Runner
 from gasmeter.reproduction.figure import Figure, Line, Paper
 from gasmeter.reproduction.planning import GIVEN, Plan, Planned, Role, describe, plan_reproduction
+from gasmeter.reproduction.timing import Stage, Took, seconds_facts, took
 from gasmeter.rows.record import Row
 from gasmeter.stores.result import Result
+from gasmeter.stores.store import add_to_run
 from gasmeter.sweeps.point import Group
 from gasmeter.verdicts.claims import RESULT, Claim, claims
 from gasmeter.verdicts.judging import Case, Judgement, Trial, judge_claim
@@ -29,6 +32,9 @@ from gasmeter.verdicts.predicates import Predicate, SeriesKey, predicates
 from gasmeter.verdicts.suites import judge_suite
 
 __all__ = ["Judged", "Reproduction", "judge_all", "reproduce"]
+
+_MOST_RUNS = 200
+"""Of cases in a process of the conformance suite: a few seconds, so that no worker waits long for the last."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +76,12 @@ class Reproduction:
         Every result claim of the paper, in the order of its figures.
     seconds : float
         What the run took.
+    processor_seconds : float
+        Of processors meanwhile: user and system, with its children.
+    jobs : int
+        Points that ran at the same time.
+    took : list of Took
+        What each part of it took, the slowest first.
     suites : dict of str to Suite or str
         What the conformance suite found, by conduit, or why it was not run there.
     """
@@ -78,6 +90,9 @@ class Reproduction:
     result: Result
     judged: list[Judged] = field(default_factory=list)
     seconds: float = 0.0
+    processor_seconds: float = 0.0
+    jobs: int = 1
+    took: list[Took] = field(default_factory=list)
     suites: dict[str, Suite | str] = field(default_factory=dict)
 
     def values(self, line: Line, placement: str, role: Role = "figure", variant: str = GIVEN) -> dict[int, float]:
@@ -144,12 +159,15 @@ class Reproduction:
         mapping
             Of variant and placement to lines to ranks or size to values.
         """
+        return self._tables.get(role, {})
+
+    @functools.cached_property
+    def _tables(self) -> dict[Role, dict[tuple[str, str], dict[Line, dict[int, float]]]]:
+        """Values by role: reports ask for them line by line."""
         values = {(row["run_id"], row["metric"]): row["value"] for row in self.result.rows if _counts(row)}
-        tables: dict[tuple[str, str], dict[Line, dict[int, float]]] = {}
+        tables: dict[Role, dict[tuple[str, str], dict[Line, dict[int, float]]]] = {}
         for planned in self.plan.planned:
-            if planned.role != role:
-                continue
-            lines = tables.setdefault((planned.variant, planned.placement), {})
+            lines = tables.setdefault(planned.role, {}).setdefault((planned.variant, planned.placement), {})
             value = values.get((planned.run_id, planned.line.metric))
             if value is not None:
                 lines.setdefault(planned.line, {})[planned.x] = value
@@ -214,7 +232,6 @@ def reproduce(
     resume: bool = False,
     blind: Blind | None = None,
     progress: Callable[[Progress], None] | None = None,
-    told: Callable[[str], None] | None = None,
     origin: Mapping[str, Any] | None = None,
 ) -> Reproduction:
     """Run figures of a paper and judge its claims.
@@ -226,19 +243,17 @@ def reproduce(
     figures : sequence of Figure
         Which; see `gasmeter.reproduction.papers.figures_of`.
     out : str or Path, optional
-        Folder of the store: rows, samples, links, run.json.
+        Folder of the store: rows, samples, links, run.json, which says what each line took.
     quick : bool, default False
         Fewer updates and no bands: nothing is decided.
     jobs : int, default 1
-        Points that run at the same time.
+        Points that run at the same time; a run of every figure has the conformance suite among them.
     resume : bool, default False
         Continue what the folder holds.
     blind : {"removed", "tripled"}, optional
         Judge with the paper's results removed or tripled; the rows must be the same.
     progress : callable, optional
-        Told before and after every point.
-    told : callable, optional
-        Told what takes a while after the last point: the conformance suite, of a run of every figure.
+        Told before and after every point, and every part of the suite.
     origin : mapping, optional
         Where options came from, for run.json.
 
@@ -254,39 +269,64 @@ def reproduce(
     KeyboardInterrupt
         On Ctrl-C; the store keeps what is done.
     """
-    started = time.monotonic()
+    started, processor = time.monotonic(), _processor_s()
     plan = plan_reproduction(paper, figures, quick=quick)
+    suites = _planned_suites(plan, blind)
+    parts = [part for suite in suites.values() if not isinstance(suite, str) for part in suite[1]]
+    once: dict[Stage, float] = {"planning": time.monotonic() - started}
     with _Tolerant(_heat_points(plan)) as runner:
         result = execute(
             plan.experiment(), out=out, jobs=jobs, resume=resume, runner=runner, progress=progress, origin=origin,
-            bare=True, donors=plan.donors,
+            bare=True, donors=plan.donors, beside=parts,
         )  # fmt: skip
-    reproduction = Reproduction(plan, result)
+    reproduction = Reproduction(plan, result, jobs=jobs)
     if not result.rows:
         why = next(iter([*result.notes, *plan.missing.values()]), "no line is left")
         raise UsageError(f"no point of figures {', '.join(figure.number for figure in figures)} could be run: {why}")
-    reproduction.suites = _suites(reproduction.plan, blind, told)
+    ran = time.monotonic()
+    reproduction.suites = {conduit: _told(suite) for conduit, suite in suites.items()}
     reproduction.judged = judge_all(reproduction, blind=blind)
-    reproduction.seconds = time.monotonic() - started
+    once["judging"] = time.monotonic() - ran
+    reproduction.took = took(plan, result, reproduction.suites, once)
+    reproduction.seconds, reproduction.processor_seconds = time.monotonic() - started, _processor_s() - processor
+    if out is not None:
+        facts = seconds_facts(
+            reproduction.took, wall=reproduction.seconds, processor=reproduction.processor_seconds, jobs=jobs
+        )
+        add_to_run(Path(out), {"seconds": facts})
     return reproduction
 
 
-def _suites(plan: Plan, blind: Blind | None, told: Callable[[str], None] | None) -> dict[str, Suite | str]:
-    """Run the conformance suite on the conduits that statements of a paper call for."""
+def _processor_s() -> float:
+    """Return the seconds that processors have spent on this process and its children that have ended."""
+    spent = os.times()
+    return spent.user + spent.system + spent.children_user + spent.children_system
+
+
+def _planned_suites(plan: Plan, blind: Blind | None) -> dict[str, tuple[Suite, list[Part]] | str]:
+    """Return what is run of the conformance suite on the conduits that statements of a paper call for, or why not."""
     how = predicates(blind=blind)
     names = (name for figure in plan.paper.figures for name in figure.claims)
     wanted = dict.fromkeys(how[name].suite for name in names if name in how and how[name].suite)
     if plan.quick or any(figure.lines and figure not in plan.figures for figure in plan.paper.figures):
         return dict.fromkeys(wanted, "the conformance suite runs with every figure of the paper, and not quickly")
-    suites: dict[str, Suite | str] = {}
+    suites: dict[str, tuple[Suite, list[Part]] | str] = {}
     for conduit in wanted:
-        if told is not None:
-            told(f"the conformance suite on {conduit}")
         try:
-            suites[conduit] = run_suite(conformance_program(), (conduit,))
-        except (EnvironmentLacks, UsageError) as error:  # what was run before is not lost for it
+            suites[conduit] = plan_suite(conformance_program(), (conduit,), most_runs=_MOST_RUNS)
+        except (EnvironmentLacks, UsageError) as error:  # figures are run without it
             suites[conduit] = str(error)
     return suites
+
+
+def _told(planned: tuple[Suite, list[Part]] | str) -> Suite | str:
+    """Return what a suite found, all its parts having ended."""
+    if isinstance(planned, str):
+        return planned
+    suite, parts = planned
+    for part in parts:
+        part.tell(suite)
+    return suite
 
 
 def _heat_points(plan: Plan) -> set[str]:

@@ -19,6 +19,7 @@ from gasmeter.reproduction.figure import Figure, Line
 from gasmeter.reproduction.planning import LONGER
 from gasmeter.reproduction.running import Judged, Reproduction
 from gasmeter.reproduction.steps import link_loads, steps
+from gasmeter.reproduction.timing import Stage
 from gasmeter.rows.formats import to_csv
 from gasmeter.rows.record import taken_points
 from gasmeter.stores.builds import build_text, builds_of
@@ -40,6 +41,12 @@ _WORDS = {
     "not_decidable": "not judgeable",
     "no_band": "no band",
     "not_run": "not run",
+}
+_STAGES: Mapping[Stage, str] = {
+    "line": "{}",
+    "suite": "the conformance suite on {} (runs of cases)",
+    "planning": "planning",
+    "judging": "judging",
 }
 _SMALL = 0.02
 _MOST_MOVES = 3
@@ -193,6 +200,7 @@ def _html(reproduction: Reproduction, pictures: Mapping[str, Picture]) -> str:
             {"name": one.name, "summary": one.summary, "parameters": _parameters(reproduction, one)}
             for one in reproduction.plan.machines()
         ],
+        seconds=_seconds(reproduction),
         cite=_cite(reproduction),
     )
 
@@ -332,6 +340,20 @@ def _parameters(reproduction: Reproduction, machine: Machine) -> list[dict[str, 
             }
         )
     return rows
+
+
+def _seconds(reproduction: Reproduction) -> dict[str, Any]:
+    whole = sum(part.seconds for part in reproduction.took) or 1.0
+    return {
+        "jobs": reproduction.jobs,
+        "wall": f"{reproduction.seconds:.1f}",
+        "processor": f"{reproduction.processor_seconds:.1f}",
+        "parts": [
+            {"what": _STAGES[part.stage].format(part.what), "count": part.count or "", "taken": part.taken or "",
+             "seconds": f"{part.seconds:.2f}", "share": f"{part.seconds / whole:.1%}"}
+            for part in reproduction.took
+        ],
+    }  # fmt: skip
 
 
 def _cite(reproduction: Reproduction) -> list[str]:

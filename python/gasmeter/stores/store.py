@@ -42,6 +42,7 @@ __all__ = [
     "Blocks",
     "Store",
     "Table",
+    "add_to_run",
     "blocks_of",
     "merge_stores",
     "open_result",
@@ -222,7 +223,7 @@ class Store:
 
     def _write_run(self) -> None:
         content = portable(json_value(self._run), self.folder)
-        write_atomically(self.folder / RUN, json.dumps(content, indent=1, default=str) + "\n")
+        write_atomically(self.folder / RUN, _run_text(content))
 
     def _write_tables(self, result: Result) -> list[str]:
         """Write what is made of the journal; return the names of the files."""
@@ -241,6 +242,34 @@ class Store:
         from gasmeter.plots import save_all  # noqa: PLC0415 - loads matplotlib
 
         return save_all(result, self.folder / "plots")
+
+
+def add_to_run(folder: Path, facts: Mapping[str, Any]) -> None:
+    """Add what became known after a run has ended to its run.json.
+
+    Parameters
+    ----------
+    folder : Path
+        Of a store that is finished.
+    facts : mapping of str to object
+        By key, in place of what stands there.
+
+    Raises
+    ------
+    UsageError
+        If the folder holds no run.json that can be read.
+    ResourceError
+        If it cannot be written; the old one stays.
+    """
+    run = read_run(folder)
+    if run is None:
+        raise UsageError(f"{folder} holds no run.json; allowed: a folder written by `gasmeter run`", str(folder))
+    with _writing(folder):
+        write_atomically(folder / RUN, _run_text({**run, **portable(json_value(facts), folder)}))
+
+
+def _run_text(content: object) -> str:
+    return json.dumps(content, indent=1, default=str) + "\n"
 
 
 def open_result(folder: str | Path) -> Result:

@@ -6,6 +6,7 @@ import importlib.util
 import io
 import json
 import re
+import threading
 import time
 from contextlib import closing
 from html.parser import HTMLParser
@@ -88,14 +89,37 @@ def extoll(machine, monkeypatch):
     use_build(monkeypatch, "am")
     use_efforts(monkeypatch, dataclasses.replace(SMALL, xs=(16, 32, 64, 128, 256, 512)))
     monkeypatch.setattr(running, "conformance_program", lambda: Path("suite"))
-    monkeypatch.setattr(running, "run_suite", lambda program, conduits: passing(program, conduits[0]))
+    monkeypatch.setattr(running, "plan_suite", lambda program, conduits, most_runs: passing(program, conduits[0]))
     return machine
 
 
+class Share:
+    """A part of the conformance suite; every third run is told by it."""
+
+    seconds = 1.0
+
+    def __init__(self, family, number):
+        self.label = f"the conformance suite, {family.name} ({number} of 3)"
+        self.family = family
+        self.threads = set()
+
+    def run(self):
+        self.threads.add(threading.get_ident())
+
+    def stop(self):
+        raise AssertionError("nothing is stopped")
+
+    def tell(self, suite):
+        assert suite.families == [self.family]
+        self.family.groups["rma"] = self.family.groups.get("rma", Counts()) + Counts(passed=len(self.threads))
+        self.family.seconds += 2.5
+
+
 def passing(program, conduit):
-    """Return what the conformance suite says where everything passes."""
+    """Return what is to be run of a conformance suite where everything passes."""
     build = {"version": "1", "compiler": "a compiler", "build_type": "Release"}
-    return Suite(program, build, {}, [Family(conduit, conduit, ["2 ranks"], {"rma": Counts(3, 0, 0)})])
+    family = Family(conduit, conduit, ["2 ranks"])
+    return Suite(program, build, {}, [family]), [Share(family, number) for number in (1, 2, 3)]
 
 
 def use_efforts(monkeypatch, full, **changes):
@@ -286,9 +310,15 @@ def test_figures_that_were_not_asked_for_are_not_run(extoll, tmp_path):
 
 def test_the_whole_paper_runs_the_conformance_suite(extoll, tmp_path, monkeypatch):
     told = []
-    found = run(tmp_path, told=told.append)
+    found = run(tmp_path, jobs=2, progress=told.append)
     assert verdicts(found)["extoll-tests-pass"] == "within"
-    assert told == ["the conformance suite on extoll"]
+    labels = list(dict.fromkeys(at.label for at in told))
+    parts = [f"the conformance suite, extoll ({number} of 3)" for number in (1, 2, 3)]
+    assert [label for label in labels if label in parts] == parts
+    assert labels[0] not in parts  # between those that lend their rows and those that take them
+    assert labels[-1] not in parts
+    assert told[-1].done == told[-1].total == len(found.result.records)
+    assert told[-1].seconds_left == pytest.approx(0.0, abs=1e-6)
     writing.write_reproduction(found, tmp_path / "out")
     page = (tmp_path / "out" / "report.html").read_text()
     assert "3 runs of cases passed, 0 failed" in page
@@ -301,6 +331,81 @@ def test_the_whole_paper_runs_the_conformance_suite(extoll, tmp_path, monkeypatc
     found = run(tmp_path, resume=True)
     (entry,) = [entry for entry in found.judged if entry.claim.id == "extoll-tests-pass"]
     assert (entry.judgement.verdict, entry.judgement.notes) == ("not_run", ["no suite; install it"])
+
+
+def test_ctrl_c_ends_the_suite_and_keeps_what_was_run(extoll, tmp_path, monkeypatch):
+    class Endless(Share):
+        def __init__(self, family, number):
+            super().__init__(family, number)
+            self.began, self.stopped = threading.Event(), threading.Event()
+
+        def run(self):
+            self.began.set()
+            assert self.stopped.wait(60)
+
+        def stop(self):
+            self.stopped.set()
+
+    family = Family("extoll", "extoll")
+    parts = [Endless(family, number) for number in (1, 2, 3)]
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            running, "plan_suite", lambda program, conduits, most_runs: (passing(program, "extoll")[0], parts)
+        )
+
+        def interrupt(at):
+            if at.label == parts[0].label:
+                assert parts[0].began.wait(60)
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            run(tmp_path, jobs=2, progress=interrupt)
+    assert parts[0].stopped.is_set()
+    assert not parts[2].began.is_set()
+    kept = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert kept["state"] == "interrupted"
+    assert kept["groups"] > 0
+    found = run(tmp_path, jobs=2, resume=True)
+    assert verdicts(found)["extoll-tests-pass"] == "within"
+    assert len(found.result.records) > kept["groups"]
+
+
+def test_what_each_line_took_stands_in_run_json_and_in_the_report(extoll, tmp_path):
+    found = run(tmp_path, jobs=2)
+    told = json.loads((tmp_path / "out" / "run.json").read_text())["seconds"]
+    assert (told["kind"], told["unit"], told["jobs"]) == ("measured", "s", 2)
+    assert told["wall"] > 0
+    assert told["processor"] > 0
+    parts = {(part["stage"], part["what"]): part for part in told["parts"]}
+    assert {what for stage, what in parts if stage == "line"} == {
+        describe(line) for line in found.plan.lines()
+    }  # fmt: skip
+    assert parts["suite", "extoll"] == {
+        "stage": "suite", "what": "extoll", "seconds": 7.5, "count": 3, "taken": 0,
+    }  # fmt: skip
+    assert {stage for stage, _ in parts} == {"line", "suite", "planning", "judging"}
+    assert [part["seconds"] for part in told["parts"]] == sorted((p["seconds"] for p in told["parts"]), reverse=True)
+    records = found.result.records
+    lines = [part for part in told["parts"] if part["stage"] == "line"]
+    assert sum(part["count"] for part in lines) == sum(not record.taken_from for record in records)
+    assert sum(part["taken"] for part in lines) == sum(bool(record.taken_from) for record in records) > 0
+    total = sum(record.seconds for record in records)
+    assert sum(part["seconds"] for part in lines) == pytest.approx(total, abs=1e-3 * len(lines))
+    page = Page()
+    page.feed(writing.report_html(found))
+    words = " ".join(page.words)
+    table = words[words.index("What it took, by line") :]
+    assert "Measured" in table
+    assert "the conformance suite on extoll" in table
+    for part in told["parts"]:
+        assert part["what"] in table
+        assert f"{part['seconds']:.1f}"[:-1] in table
+
+
+def test_seconds_of_an_earlier_run_are_kept_with_its_points(extoll, tmp_path):
+    first = {(part.stage, part.what): part for part in run(tmp_path, "3").took if part.stage == "line"}
+    again = {(part.stage, part.what): part for part in run(tmp_path, "3", resume=True).took if part.stage == "line"}
+    assert again == first
 
 
 def test_a_part_of_the_paper_or_a_quick_look_runs_no_suite(extoll, tmp_path):

@@ -1,0 +1,104 @@
+"""What a reproduction took of this computer, by line: measured seconds, beside its modelled figures."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from gasmeter.conformance import Suite
+from gasmeter.reproduction.planning import Plan, describe
+from gasmeter.stores.result import Result
+
+__all__ = ["Stage", "Took", "seconds_facts", "took"]
+
+Stage = Literal["line", "suite", "planning", "judging"]
+"""What took time: points of a line, the conformance suite on a conduit, or what is done once by one thread."""
+
+
+@dataclass(frozen=True)
+class Took:
+    """What one part of a reproduction took.
+
+    Attributes
+    ----------
+    stage : {"line", "suite", "planning", "judging"}
+        Which kind of part.
+    what : str
+        A line as `gasmeter.reproduction.planning.describe` names it, a conduit, or empty.
+    seconds : float
+        Wall clock of this computer, summed over its points or runs: those of several workers overlap.
+    count : int
+        Points that were run, or runs of cases; 0 of what has none.
+    taken : int
+        Points whose rows were taken from others: they took nothing here.
+    """
+
+    stage: Stage
+    what: str
+    seconds: float
+    count: int = 0
+    taken: int = 0
+
+
+def took(plan: Plan, result: Result, suites: Mapping[str, Suite | str], once: Mapping[Stage, float]) -> list[Took]:
+    """Return what each part of a reproduction took.
+
+    Parameters
+    ----------
+    plan : Plan
+        What was run and why; a point that serves several lines counts for the first.
+    result : Result
+        Records of the points, also those that an earlier run of the store has measured.
+    suites : mapping of str to Suite or str
+        By conduit, as `gasmeter.reproduction.running.Reproduction.suites`.
+    once : mapping of str to float
+        Seconds of planning and judging.
+
+    Returns
+    -------
+    list of Took
+        The slowest first.
+    """
+    lines: dict[str, str] = {}
+    for planned in plan.planned:
+        lines.setdefault(planned.run_id, describe(planned.line))
+    seconds = dict.fromkeys(lines.values(), 0.0)
+    ran, taken = Counter[str](), Counter[str]()
+    for record in result.records:
+        line = lines.get(record.rows[0]["run_id"]) if record.rows else None
+        if line is None:  # refused, or of an earlier run with other figures
+            continue
+        seconds[line] += record.seconds
+        (taken if record.taken_from else ran)[line] += 1
+    parts = [Took("line", line, seconds[line], ran[line], taken[line]) for line in seconds]
+    for conduit, suite in suites.items():
+        if isinstance(suite, Suite):
+            runs = sum(count.passed + count.failed for family in suite.families for count in family.groups.values())
+            parts.append(Took("suite", conduit, sum(family.seconds for family in suite.families), runs))
+    parts += [Took(stage, "", value) for stage, value in once.items()]
+    return sorted(parts, key=lambda part: -part.seconds)
+
+
+def seconds_facts(parts: list[Took], *, wall: float, processor: float, jobs: int) -> dict[str, Any]:
+    """Return what run.json says of it.
+
+    Parameters
+    ----------
+    parts : list of Took
+        As `took` returns them.
+    wall, processor : float
+        Seconds of the whole run: on the clock, and of processors (user and system, with its children).
+    jobs : int
+        Points that ran at the same time.
+
+    Returns
+    -------
+    dict
+        ``kind`` (measured), ``unit``, ``wall``, ``processor``, ``jobs`` and ``parts``, the slowest first.
+    """
+    return {
+        "kind": "measured", "unit": "s", "wall": round(wall, 3), "processor": round(processor, 3), "jobs": jobs,
+        "parts": [{**asdict(part), "seconds": round(part.seconds, 3)} for part in parts],
+    }  # fmt: skip
