@@ -171,7 +171,7 @@ Partition::Window Partition::next_window() {
 
 // Few entries are sorted as they are; many are first dealt to buckets, several per node and half to all as many as
 // entries, in which little is left to sort.
-void Partition::sort(std::vector<Posted>& entries) {
+void Partition::sort(PostedList& entries) {
   const Earlier earlier{this};
   const std::size_t count = entries.size();
   if (count == 2) {
@@ -192,9 +192,12 @@ void Partition::sort(std::vector<Posted>& entries) {
   for (const Posted& entry : entries) ++buckets_[bucket_of(entry)];
   std::uint32_t before = 0;
   for (std::uint32_t& bucket : buckets_) before += std::exchange(bucket, before);
-  sorted_.resize(count);
-  for (const Posted& entry : entries) sorted_[buckets_[bucket_of(entry)]++] = entry;
-  entries.swap(sorted_);
+  PostedList sorted = queue_.take_spare();
+  sorted.clear();
+  sorted.resize(count);
+  for (const Posted& entry : entries) sorted[buckets_[bucket_of(entry)]++] = entry;
+  entries.swap(sorted);
+  queue_.give_spare(std::move(sorted));  // for the next window: what has just been read is in the cache
   for (std::size_t i = 1; i < count; ++i) {
     if (!earlier(entries[i], entries[i - 1])) continue;
     const Posted entry = entries[i];
@@ -215,9 +218,9 @@ void Partition::run_window(Window window) {
   window_end_ = (window + 1) * length_;
   // Where nothing happens a body cannot come to its end.
   may_end_ = entries_.size() >= live_nodes_;
-  const Posted* const end = entries_.data() + entries_.size();
+  const Posted* const end = entries_.end();
   fetch_end_ = end - std::min(entries_.size(), kAhead);
-  for (const Posted* first = entries_.data(); first != end;) {
+  for (const Posted* first = entries_.begin(); first != end;) {
     const Posted* last = first + 1;
     while (last != end && last->node() == first->node()) ++last;
     run_node(first, last);

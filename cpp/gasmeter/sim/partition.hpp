@@ -16,6 +16,7 @@
 #include "gasmeter/base/platform.hpp"
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/sim/action.hpp"
+#include "gasmeter/sim/posted.hpp"
 #include "gasmeter/sim/rank_context.hpp"
 #include "gasmeter/sim/window_queue.hpp"
 
@@ -273,7 +274,7 @@ class alignas(kNoSharing) Partition {
   [[nodiscard]] std::int64_t behind_boundary(std::int64_t at) const {
     return ((at >> block_shift_) + 1) << block_shift_;
   }
-  void sort(std::vector<Posted>& entries);
+  void sort(PostedList& entries);
   void run_node(const Posted* first, const Posted* last);
   void run_events();
   void run_next();
@@ -308,8 +309,7 @@ class alignas(kNoSharing) Partition {
   std::vector<Node>& nodes_;
   const StopToken& stop_;
   WindowQueue queue_;
-  std::vector<Posted> entries_;  // of the open window
-  std::vector<Posted> sorted_;
+  PostedList entries_;  // of the open window
   std::vector<std::uint32_t> buckets_;
   // A node that has not run to the end of the window.
   struct Held {

@@ -11,67 +11,9 @@
 
 #include "gasmeter/base/platform.hpp"
 #include "gasmeter/sim/action.hpp"
-#include "gasmeter/sim/route.hpp"
+#include "gasmeter/sim/posted.hpp"
 
 namespace gasmeter::sim {
-
-// What comes over a link and is not to be touched before its way ends, as a word: it is built in registers, since parts
-// of a word that have just been stored one by one cannot be read as a whole at once.
-class Express {
- public:
-  static constexpr std::uint64_t kNone = ~std::uint64_t{0};  // an action
-  static constexpr Hop kEnd{7, 1};
-
-  explicit constexpr Express(std::uint64_t word) : word_(word) {}
-  // By which port of the node it comes, over which channel of the link; the output it takes there, or kEnd, and what is
-  // left of its way behind that (WayCode).
-  Express(std::uint32_t port, std::uint32_t channel, const Hop& hop, std::uint64_t way, std::uint16_t bytes)
-      : word_(word_of(port, channel, hop, way, std::uint64_t{bytes} << kWayBits)) {}
-
-  // The same over another link.
-  [[nodiscard]] Express over(std::uint32_t port, std::uint32_t channel, const Hop& hop, std::uint64_t way) const {
-    return Express(word_of(port, channel, hop, way, word_ & (std::uint64_t{0xffff} << kWayBits)));
-  }
-
-  [[nodiscard]] std::uint64_t word() const { return word_; }
-  [[nodiscard]] std::uint64_t way() const { return word_ & ((std::uint64_t{1} << kWayBits) - 1); }
-  [[nodiscard]] std::uint16_t bytes() const { return static_cast<std::uint16_t>(word_ >> kWayBits); }
-  [[nodiscard]] std::uint32_t port() const { return static_cast<std::uint32_t>(word_ >> 56U) & 7U; }
-  [[nodiscard]] std::uint32_t channel() const { return static_cast<std::uint32_t>(word_ >> 59U) & 1U; }
-  [[nodiscard]] Hop hop() const {
-    return {static_cast<std::uint32_t>(word_ >> 60U) & 7U, static_cast<std::uint32_t>(word_ >> 63U)};
-  }
-  [[nodiscard]] bool goes_on() const { return (word_ >> 60U & 7U) != kEnd.port; }
-
- private:
-  static constexpr unsigned kWayBits = 40;
-  // `bytes`: in their place.
-  [[nodiscard]] static std::uint64_t word_of(std::uint32_t port, std::uint32_t channel, const Hop& hop,
-                                             std::uint64_t way, std::uint64_t bytes) {
-    return way | bytes | std::uint64_t{port} << 56U | std::uint64_t{channel} << 59U | std::uint64_t{hop.port} << 60U |
-           std::uint64_t{hop.channel} << 63U;
-  }
-
-  std::uint64_t word_;
-};
-
-// An entry of a window. `place` orders by node, then by time in the window; then the tie does.
-struct Posted {
-  Posted() = default;
-  Posted(std::uint64_t at_place, Action* what, std::uint64_t as_express = Express::kNone)
-      : place(at_place), action(what), express(as_express) {}
-
-  std::uint64_t place = 0;
-  Action* action = nullptr;  // or what comes express
-  std::uint64_t express = Express::kNone;
-
-  [[nodiscard]] static constexpr std::uint64_t at(NodeId node, std::int64_t offset_ps) {
-    return (static_cast<std::uint64_t>(index(node)) << 32U) | static_cast<std::uint64_t>(offset_ps);
-  }
-  [[nodiscard]] constexpr std::uint32_t node() const { return static_cast<std::uint32_t>(place >> 32U); }
-  [[nodiscard]] constexpr std::int64_t offset() const { return static_cast<std::int64_t>(place & 0xffffffffU); }
-  [[nodiscard]] constexpr bool is_express() const { return express != Express::kNone; }
-};
 
 // A ring of the next windows, each an unordered list, and a heap for what is further ahead. No order is kept until a
 // window opens: most of the cost of a priority queue is never paid.
@@ -92,9 +34,9 @@ class WindowQueue {
 
   // For the window behind the last one taken.
   GASMETER_INLINE void post_next(std::uint64_t place, Action* what, std::uint64_t express) {
-    std::vector<Posted>& list = *next_;
+    PostedList& list = *next_;
     if (GASMETER_UNLIKELY(list.size() == list.capacity())) grow(list);
-    list.emplace_back(place, what, express);  // where it stays: a copy would wait for what has just been stored
+    list.append(place, what, express);
   }
 
   // The earliest window that holds something; kNone where nothing does.
@@ -151,7 +93,7 @@ class WindowQueue {
 
   // Moves what `window` holds to `list`, in no order; earlier windows are over. `list` is empty, and is handed back by
   // the next call: its memory goes on with another window.
-  void take(Window window, std::vector<Posted>& list) {
+  void take(Window window, PostedList& list) {
     settle();
     base_ = window;
     next_ = &ring_[static_cast<std::size_t>(window + 1) % kRing];
@@ -160,12 +102,17 @@ class WindowQueue {
     if ((used_[slot / 64] >> (slot % 64) & 1U) == 0) return;
     used_[slot / 64] &= ~(std::uint64_t{1} << (slot % 64));
     --in_ring_;
-    if (GASMETER_UNLIKELY(list.capacity() > kSmall)) {
-      spare_.push_back(std::move(list));
-      list = {};
-    }
+    if (GASMETER_UNLIKELY(list.capacity() > kSmall)) give_spare(std::exchange(list, {}));
     list.swap(ring_[slot]);
   }
+  // A list that nobody needs, whatever it holds.
+  [[nodiscard]] PostedList take_spare() {
+    if (spare_.empty()) return {};
+    PostedList list = std::move(spare_.back());
+    spare_.pop_back();
+    return list;
+  }
+  void give_spare(PostedList list) { spare_.push_back(std::move(list)); }
 
  private:
   static constexpr Window kRing = 1024;
@@ -192,21 +139,19 @@ class WindowQueue {
   }
   GASMETER_INLINE void put(Window window, std::uint64_t place, Action* what, std::uint64_t express) {
     const auto slot = static_cast<std::size_t>(window) % kRing;
-    std::vector<Posted>& list = ring_[slot];
+    PostedList& list = ring_[slot];
     use(slot);
     if (GASMETER_UNLIKELY(list.size() == list.capacity())) grow(list);
-    list.emplace_back(place, what, express);
+    list.append(place, what, express);
   }
 
   // Long lists are few and go round, so that not every window keeps one.
-  GASMETER_NOINLINE void grow(std::vector<Posted>& list) {
+  GASMETER_NOINLINE void grow(PostedList& list) {
     if (list.size() < kSmall || spare_.empty() || spare_.back().capacity() <= list.size()) {
       list.reserve(std::max<std::size_t>(8, 2 * list.size()));
       return;
     }
-    std::vector<Posted>& longer = spare_.back();
-    longer.assign(list.begin(), list.end());
-    list = std::move(longer);
+    list.move_to(spare_.back());
     spare_.pop_back();
   }
 
@@ -224,10 +169,10 @@ class WindowQueue {
   Window base_ = 0;
   std::size_t in_ring_ = 0;  // windows that hold something
   std::array<std::uint64_t, kWords> used_{};
-  std::array<std::vector<Posted>, kRing> ring_;
-  std::vector<Posted>* next_ = &ring_[1];
+  std::array<PostedList, kRing> ring_;
+  PostedList* next_ = &ring_[1];
   std::vector<Far> far_;
-  std::vector<std::vector<Posted>> spare_;
+  std::vector<PostedList> spare_;
 };
 
 }  // namespace gasmeter::sim

@@ -40,7 +40,7 @@ TEST_CASE("window_queue_gives_back_every_entry_in_its_window") {
   WindowQueue queue;
   std::mt19937_64 random(7);
   std::multimap<WindowQueue::Window, std::uint64_t> model;
-  std::vector<Posted> list;
+  PostedList list;
   WindowQueue::Window now = 0;
   std::uint64_t next = 0;
   for (int step = 0; step < 20'000; ++step) {

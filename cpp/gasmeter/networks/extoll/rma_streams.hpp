@@ -9,7 +9,7 @@
 #include "gasmeter/networks/extoll/packet.hpp"
 #include "gasmeter/networks/extoll/rma.hpp"
 #include "gasmeter/sim/steady.hpp"
-#include "gasmeter/sim/window_queue.hpp"
+#include "gasmeter/sim/posted.hpp"
 
 namespace gasmeter::networks::extoll {
 
