@@ -8,8 +8,8 @@
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/networks/extoll/packet.hpp"
 #include "gasmeter/networks/extoll/rma.hpp"
-#include "gasmeter/sim/steady.hpp"
 #include "gasmeter/sim/posted.hpp"
+#include "gasmeter/sim/steady.hpp"
 
 namespace gasmeter::networks::extoll {
 
