@@ -31,6 +31,7 @@
 #include "gasmeter/sim/shortage.hpp"
 #include "gasmeter/sim/topology.hpp"
 #include "gasmeter/sim/train.hpp"
+#include "gasmeter/sim/way_table.hpp"
 
 namespace gasmeter::sim {
 
@@ -197,6 +198,7 @@ class Fabric : private Wiring {
     void (*inject)(Fabric& fabric, Packet& packet, SimTime now) = nullptr;
     // Of a packet that has waited, and now crosses the link: its head is there at `at`.
     void (*go_on)(Fabric& fabric, const Output& output, std::uint32_t channel, Packet& packet, SimTime at) = nullptr;
+    WayTable ways;
   };
   [[nodiscard]] ThroughTraffic through() const;
   template <std::uint32_t kDimensions>

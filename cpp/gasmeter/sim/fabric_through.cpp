@@ -40,7 +40,9 @@ class Fabric::Through {
   }
 
   static void inject(Fabric& fabric, Packet& packet, SimTime now) {
-    std::uint64_t way = Code::pack(fabric.topology_.route(packet.from, packet.to));
+    std::uint64_t way = GASMETER_LIKELY(!fabric.through_.ways.empty())
+                            ? fabric.through_.ways.way(packet.from, packet.to)
+                            : Code::pack(fabric.topology_.route(packet.from, packet.to));
     const Hop hop = Code::next(way);
     const std::uint32_t link = packet.from * kPorts + hop.port;
     Output& output = fabric.outputs_[link];
@@ -107,7 +109,7 @@ Fabric::ThroughTraffic Fabric::through_of() const {
   const auto extents = topology_.extents();
   if (!std::all_of(extents.begin(), extents.end(), is_held)) return {};
   using Of = Through<kDimensions>;
-  return {&Of::carry, &Of::inject, &Of::go_on};
+  return {&Of::carry, &Of::inject, &Of::go_on, WayTable::of<kDimensions>(topology_)};
 }
 
 // Where a train or a slower link may be in front, the last byte is not simply so long behind the head. Links of which

@@ -9,8 +9,6 @@ namespace gasmeter::sim {
 
 namespace {
 
-constexpr std::uint32_t kLongestListed = 64;  // extent of a dimension: 16 KiB of legs
-
 // From coordinate `from` to `to` on a line or ring of `extent`.
 // A way of half a ring goes up from even coordinates, down from odd ones. No branch: none could be predicted.
 GASMETER_INLINE std::uint32_t leg_between(std::uint32_t from, std::uint32_t to, std::uint32_t extent, bool wraps,
@@ -44,21 +42,6 @@ Grid::Grid(std::span<const std::uint32_t> extents, Wrap wrap)
       rest /= extents_[i];
     }
   }
-  list_legs();
-}
-
-std::uint32_t Grid::leg(std::uint32_t dimension, std::uint32_t from, std::uint32_t to) const {
-  return leg_between(from, to, extents_[dimension], wraps_[dimension], furthest_up_[dimension]);
-}
-
-void Grid::list_legs() {
-  if (*std::max_element(extents_.begin(), extents_.end()) > kLongestListed) return;
-  for (std::uint32_t i = 0; i < extents_.size(); ++i) {
-    first_leg_[i] = static_cast<std::uint32_t>(legs_.size());
-    for (std::uint32_t from = 0; from < extents_[i]; ++from) {
-      for (std::uint32_t to = 0; to < extents_[i]; ++to) legs_.push_back(leg(i, from, to));
-    }
-  }
 }
 
 std::optional<LinkEnd> Grid::neighbour(std::uint32_t vertex, std::uint32_t port) const {
@@ -77,10 +60,8 @@ Route Grid::route(std::uint32_t from, std::uint32_t to) const {
   const Coordinates& start = coordinates_[from];
   const Coordinates& end = coordinates_[to];
   Route route;
-  if (GASMETER_LIKELY(!legs_.empty())) {
-    for (std::uint32_t i = 0; i < 3; ++i) route.legs[i] = legs_[first_leg_[i] + start[i] * extents_[i] + end[i]];
-  } else {
-    for (std::uint32_t i = 0; i < dimensions_; ++i) route.legs[i] = leg(i, start[i], end[i]);
+  for (std::uint32_t i = 0; i < dimensions_; ++i) {
+    route.legs[i] = leg_between(start[i], end[i], extents_[i], wraps_[i], furthest_up_[i]);
   }
   return route;
 }

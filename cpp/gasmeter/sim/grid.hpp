@@ -32,6 +32,8 @@ class Grid {
   // Up to three extents of at least 1, whose product is at most 65536; one-way rings of at most kLongestOneWay.
   Grid(std::span<const std::uint32_t> extents, Wrap wrap);
 
+  using Coordinates = std::array<std::uint16_t, 4>;  // x, y, z
+
   static constexpr std::uint32_t kLongestOneWay = 32768;  // what a Route can count behind a wrap link
 
   [[nodiscard]] std::uint32_t terminals() const { return vertices_; }
@@ -40,6 +42,8 @@ class Grid {
   [[nodiscard]] std::uint32_t ports(std::uint32_t) const { return max_ports(); }
   [[nodiscard]] std::uint32_t max_ports() const { return 2 * dimensions_; }
   [[nodiscard]] std::span<const std::uint32_t> extents() const { return std::span(extents_).first(dimensions_); }
+
+  [[nodiscard]] std::span<const Coordinates> coordinates() const { return coordinates_; }  // of vertices
 
   [[nodiscard]] std::optional<LinkEnd> neighbour(std::uint32_t vertex, std::uint32_t port) const;
   [[nodiscard]] Route route(std::uint32_t from, std::uint32_t to) const;
@@ -57,11 +61,7 @@ class Grid {
   [[nodiscard]] std::uint32_t ring_entry(std::uint32_t from, std::uint32_t vertex, std::uint32_t dimension) const;
 
  private:
-  using Coordinates = std::array<std::uint16_t, 4>;  // x, y, z
-
   [[nodiscard]] std::uint32_t stride_of(std::uint32_t dimension) const;
-  [[nodiscard]] std::uint32_t leg(std::uint32_t dimension, std::uint32_t from, std::uint32_t to) const;
-  void list_legs();
 
   std::array<std::uint32_t, 3> extents_{1, 1, 1};
   std::array<bool, 3> wraps_{};
@@ -70,9 +70,6 @@ class Grid {
   std::uint32_t dimensions_;
   std::uint32_t vertices_ = 1;
   std::vector<Coordinates> coordinates_;  // of each vertex
-  // Of each dimension, from each of its coordinates to each: where that is little, it is looked up.
-  std::vector<std::uint32_t> legs_;
-  std::array<std::uint32_t, 3> first_leg_{};
 };
 
 }  // namespace gasmeter::sim

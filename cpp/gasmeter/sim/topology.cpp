@@ -209,6 +209,11 @@ std::span<const std::uint32_t> Topology::extents() const {
   return grid == nullptr ? std::span<const std::uint32_t>{} : grid->extents();
 }
 
+std::span<const Grid::Coordinates> Topology::coordinates() const {
+  const auto* grid = std::get_if<Grid>(&shape_);
+  return grid == nullptr ? std::span<const Grid::Coordinates>{} : grid->coordinates();
+}
+
 std::string Topology::port_name(std::uint32_t vertex, std::uint32_t port) const {
   return std::visit([&](const auto& shape) { return shape.port_name(vertex, port); }, shape_);
 }

@@ -55,6 +55,8 @@ class Topology {
 
   // For plots: of grids, else empty.
   [[nodiscard]] std::span<const std::uint32_t> extents() const;
+  // Of grids, each vertex's; else empty.
+  [[nodiscard]] std::span<const Grid::Coordinates> coordinates() const;
   // For plots: "+x", "up 3", "global 0".
   [[nodiscard]] std::string port_name(std::uint32_t vertex, std::uint32_t port) const;
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "gasmeter/sim/topology.hpp"
+#include "gasmeter/sim/way_table.hpp"
 #include "walk.hpp"
 
 namespace gasmeter::sim {
@@ -44,6 +45,31 @@ TEST_CASE("ways_in_a_word_are_those_of_routes") {
     });
     CHECK(wrong == 0);
   }
+}
+
+template <std::uint32_t kDimensions>
+int wrong_ways(const Topology& topology) {
+  const WayTable table = WayTable::of<kDimensions>(topology);
+  int wrong = table.empty() ? 1 : 0;
+  if (table.empty()) return wrong;
+  testing::for_each_pair(topology, [&](std::uint32_t from, std::uint32_t to) {
+    wrong += table.way(from, to) != WayCode<kDimensions>::pack(topology.route(from, to));
+  });
+  return wrong;
+}
+
+TEST_CASE("ways_that_are_looked_up_are_those_that_are_worked_out") {
+  for (const std::string& name : testing::grids()) {
+    CAPTURE(name);
+    const Topology topology = Topology::parse(name);
+    if (topology.one_way()) continue;
+    const std::size_t dimensions = topology.extents().size();
+    CHECK((dimensions == 1   ? wrong_ways<1>(topology)
+           : dimensions == 2 ? wrong_ways<2>(topology)
+                             : wrong_ways<3>(topology)) == 0);
+  }
+  CHECK_FALSE(WayTable::of<1>(Topology::parse("ring:64")).empty());
+  CHECK(WayTable::of<1>(Topology::parse("ring:65")).empty());
 }
 
 TEST_CASE("the_longest_ways_fit_in_a_word") {

@@ -1,0 +1,62 @@
+// Ways between the vertices of a grid, as WayCode has them: looked up dimension by dimension.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "gasmeter/base/platform.hpp"
+#include "gasmeter/sim/topology.hpp"
+
+namespace gasmeter::sim {
+
+class WayTable {
+ public:
+  // Knows no way.
+  WayTable() = default;
+  // None either where a dimension is so long that the table would be. The topology, a grid that outlives it, has
+  // kDimensions.
+  template <std::uint32_t kDimensions>
+  [[nodiscard]] static WayTable of(const Topology& topology);
+
+  [[nodiscard]] bool empty() const { return legs_.empty(); }
+  [[nodiscard]] GASMETER_INLINE std::uint64_t way(std::uint32_t from, std::uint32_t to) const {
+    const Grid::Coordinates& start = places_[from];
+    const Grid::Coordinates& end = places_[to];
+    std::uint64_t way = 0;
+    for (std::size_t i = 0; i < 3; ++i) way |= legs_[first_leg_[i] + start[i] * extents_[i] + end[i]];
+    return way;
+  }
+
+ private:
+  static constexpr std::uint32_t kLongest = 64;  // extent of a dimension: 32 KiB
+
+  std::span<const Grid::Coordinates> places_;  // of vertices
+  // Of each dimension, from each of its coordinates to each. Those that are not there have one.
+  std::vector<std::uint64_t> legs_;
+  std::array<std::uint32_t, 3> first_leg_{};
+  std::array<std::uint32_t, 3> extents_{1, 1, 1};
+};
+
+template <std::uint32_t kDimensions>
+WayTable WayTable::of(const Topology& topology) {
+  WayTable table;
+  std::uint32_t stride = 1;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const std::uint32_t extent = i < kDimensions ? topology.extents()[i] : 1;
+    if (extent > kLongest) return {};
+    table.extents_[i] = extent;
+    table.first_leg_[i] = static_cast<std::uint32_t>(table.legs_.size());
+    for (std::uint32_t from = 0; from < extent; ++from) {
+      for (std::uint32_t to = 0; to < extent; ++to) {
+        table.legs_.push_back(WayCode<kDimensions>::pack(topology.route(from * stride, to * stride)));
+      }
+    }
+    stride *= extent;
+  }
+  table.places_ = topology.coordinates();
+  return table;
+}
+
+}  // namespace gasmeter::sim
