@@ -288,7 +288,14 @@ def compare(other: str, share: int, turns: int) -> None:
 
     def taken(python: str, number: int) -> float:
         command = [python, __file__, "--line", str(number), "--share", str(share)]
-        found: float = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+        try:
+            done = subprocess.run(command, check=True, capture_output=True, text=True)
+        except OSError as error:
+            raise SystemExit(f"--against {python}: {error.strerror}") from None
+        except subprocess.CalledProcessError as error:
+            said = error.stderr.strip().splitlines() or [f"ended with {error.returncode}"]
+            raise SystemExit(f"{python} does not measure {LINES[number].what}: {said[-1]}") from None
+        found: float = json.loads(done.stdout)
         return found
 
     print("| simulation | times as fast | 95 % interval |\n|---|---|---|", flush=True)
