@@ -19,6 +19,8 @@ class FifoServer {
     free_ = std::max(ready, free_) + work;
     return free_;
   }
+  // When all that it has begun is done.
+  [[nodiscard]] SimTime free() const { return free_; }
   void walk(StateWalk& walk) { walk.free_from(free_); }
 
  private:

@@ -105,14 +105,12 @@ void RmaReader::finish(const RmaPacket& packet, SimTime now) {
 RmaCompleter::RmaCompleter(ExtollNic& nic) : nic_(nic), writing_(nic.engine(), nic.node(), *this) {}
 
 void RmaCompleter::arrived(RmaPacket& packet, SimTime here) {
-  written_ = engine_.serve(here, nic_.parameters().completer);
-  writing_.push(packet, written_);
+  writing_.push(packet, engine_.serve(here, nic_.parameters().completer));
 }
 
 void RmaCompleter::walk(sim::StateWalk& walk) {
   RmaStreams& streams = nic_.network().streams();
   engine_.walk(walk);
-  walk.free_from(written_);
   writing_.walk(walk, [&](RmaPacket& packet) { streams.walk(packet, true, walk); });
 }
 

@@ -75,7 +75,7 @@ class RmaCompleter {
   // All bytes of the packet are in the card at `here`.
   void arrived(RmaPacket& packet, SimTime here);
   // When all that has arrived is in memory.
-  [[nodiscard]] SimTime written() const { return written_; }
+  [[nodiscard]] SimTime written() const { return engine_.free(); }
 
   // --- for RmaStreams
   [[nodiscard]] const sim::Action& writing() const { return writing_.action(); }
@@ -86,7 +86,6 @@ class RmaCompleter {
 
   ExtollNic& nic_;
   FifoServer engine_;
-  SimTime written_;
   Pipeline<RmaPacket, RmaCompleter, &RmaCompleter::write> writing_;
 };
 

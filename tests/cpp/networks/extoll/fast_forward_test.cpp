@@ -4,12 +4,16 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/networks/extoll/extoll_conduit.hpp"
 #include "gasmeter/sim/tracer.hpp"
 #include "rma_traffic.hpp"
+#include "support/model_world.hpp"
 #include "support/pattern.hpp"
 
 namespace gasmeter::networks::extoll {
@@ -105,6 +109,11 @@ TEST_CASE("events_of_a_long_put_do_not_grow_with_its_length") {
   CHECK(events_of(kMiB, false) >= 12 * 4096);
   CHECK(events_of(kMiB, true) < 400);
   CHECK(events_of(4 * kMiB, true) < 400);
+}
+
+// Woken by what its polls find alone.
+void rest_until(sim::ModelHost host, SimTime end) {
+  while (host.now() < end) host.idle(end, {.at_polls_alone = true});
 }
 
 struct Seen {
@@ -274,6 +283,239 @@ TEST_CASE("ranks_that_watch_memory_are_woken_in_time") {
     CHECK(run(true, {.at_polls_alone = true, .bytes = 1}, watched).is_as(one_by_one));
   }
   CHECK(run(true, {.at_polls_alone = true, .bytes = 1}, kBytes - 1).events < run(true, {}, kBytes - 1).events / 3);
+}
+
+// Whatever is slowest; of a get, too.
+TEST_CASE("each_unit_may_be_the_slowest_and_comes_to_the_same") {
+  constexpr Bytes kBytes = 256 * 1024;
+  std::vector<ExtollParameters> machines(6, uneven());
+  machines[1].host_link_per_byte_fs = 2'500'001;
+  machines[2].requester = machines[2].responder = {730'001};
+  machines[3].completer = {450'001};
+  machines[4].link.per_byte_fs = 3'100'001;
+  machines[5].link.buffer = 2;
+  machines[5].link.latency = {900'000};
+  const auto run = [](bool fast_forward, const ExtollParameters& machine, bool is_put) {
+    LongWorld world({.topology = "mesh2d:2x1", .fast_forward = fast_forward}, kBytes, machine);
+    Seen seen;
+    write_pattern(world.at(is_put ? 0 : 1), kBytes, 9);
+    world.engine.start(Rank{0}, [&] {
+      if (is_put) {
+        world.put(0, 1, kBytes);
+      } else {
+        CHECK(world.port(0).rma_get(Rank{1}, world.at(0), world.at(1), kBytes, Notify::completer) == Status::ok);
+      }
+      (void)wait_for_notification(world.port(0), world.host(0));
+      seen.times.push_back(world.host(0).now().ps);
+    });
+    world.engine.start(Rank{1}, [&] {
+      if (is_put) (void)wait_for_notification(world.port(1), world.host(1));
+    });
+    world.engine.run();
+    CHECK(has_pattern(world.at(is_put ? 1 : 0), kBytes, 9));
+    seen.use = world.use();
+    seen.events = world.engine.counters().events;
+    return seen;
+  };
+  for (std::size_t machine = 0; machine < machines.size(); ++machine) {
+    CAPTURE(machine);
+    for (const bool is_put : {true, false}) {
+      CAPTURE(is_put);
+      const Seen one_by_one = run(false, machines[machine], is_put);
+      const Seen seen = run(true, machines[machine], is_put);
+      CHECK(seen.is_as(one_by_one));
+      CHECK(seen.events < one_by_one.events / 3);
+    }
+  }
+}
+
+// A get passes no write that has come before it: of a node's own memory it is there before the next packet is.
+TEST_CASE("a_get_behind_packets_that_have_passed_at_once_waits_for_their_writes") {
+  constexpr Bytes kBytes = kMiB;
+  ExtollParameters machine = uneven();
+  machine.packet = 512;
+  machine.completer = {863'000};  // as long as a packet takes on the link
+  // When in a period of the sender's the packets get there.
+  const auto run = [&machine](bool fast_forward, std::int64_t at) {
+    LongWorld world({.ranks = 3, .topology = "mesh2d:2x1", .fast_forward = fast_forward, .ranks_per_node = 2}, kBytes,
+                    machine);
+    Seen seen;
+    world.engine.start(Rank{2}, [&] { world.put(2, 0, kBytes); });
+    world.engine.start(Rank{1}, [&] {
+      sleep_until(world.host(1), {at});
+      CHECK(world.port(1).rma_get(Rank{0}, world.at(1), world.at(0), 64, Notify::completer) == Status::ok);
+      (void)wait_for_notification(world.port(1), world.host(1));
+      seen.times.push_back(world.host(1).now().ps);
+    });
+    world.engine.run();
+    seen.use = world.use();
+    seen.events = world.engine.counters().events;
+    return seen;
+  };
+  for (const std::int64_t latency : {270'000, 490'000, 710'000}) {
+    CAPTURE(latency);
+    machine.link.latency = {latency};
+    for (std::int64_t at = 800'000'000; at < 800'900'000; at += 40'007) {
+      CAPTURE(at);
+      const Seen one_by_one = run(false, at);
+      const Seen seen = run(true, at);
+      CHECK(seen.is_as(one_by_one));
+      CHECK(seen.events < one_by_one.events);
+    }
+  }
+}
+
+TEST_CASE("transfers_read_and_write_shared_memory_in_their_order") {
+  constexpr Bytes kBytes = 256 * 1024;
+  // What rank 0 writes to rank 1 is sent on by that one, or written by rank 2 as well, further on.
+  const auto run = [](bool fast_forward, bool sent_on, std::int64_t at) {
+    LongWorld world({.ranks = 3, .topology = "ring:3", .fast_forward = fast_forward}, kBytes);
+    std::fill(world.memory[0].begin(), world.memory[0].end(), std::byte{0xaa});
+    std::fill(world.memory[2].begin(), world.memory[2].end(), std::byte{0x55});
+    world.engine.start(Rank{0}, [&] { world.put(0, 1, kBytes); });
+    const unsigned other = sent_on ? 1 : 2;
+    world.engine.start(Rank{other}, [&] {
+      rest_until(world.host(other), {at});
+      if (sent_on) {
+        world.put(1, 2, kBytes);
+      } else {
+        CHECK(world.port(2).rma_put(Rank{1}, world.at(1, kBytes / 8), world.at(2), kBytes / 8 * 7, Notify::none) ==
+              Status::ok);
+      }
+      rest_until(world.host(other), {2'000'000'000});
+    });
+    world.engine.run();
+    return world.memory;
+  };
+  for (const bool sent_on : {true, false}) {
+    CAPTURE(sent_on);
+    for (const std::int64_t at : {0, 700'000, 5'000'000, 40'000'000}) {
+      CAPTURE(at);
+      CHECK(run(true, sent_on, at) == run(false, sent_on, at));
+    }
+  }
+}
+
+TEST_CASE("a_rank_whose_looks_cost_something_is_woken_by_every_packet") {
+  constexpr Bytes kBytes = 256 * 1024;
+  const auto run = [](bool fast_forward) {
+    LongWorld world({.fast_forward = fast_forward}, kBytes);
+    Seen seen;
+    unsigned looks = 0;
+    world.engine.start(Rank{0}, [&] { world.put(0, 1, kBytes); });
+    world.engine.start(Rank{1}, [&] {
+      sim::ModelHost host = world.host(1);
+      for (; !world.port(1).notification_next(); ++looks) {
+        host.charge(conduit::PrivatePrice::call);
+        host.idle(kNever, {.at_polls_alone = true});
+      }
+      seen.times = {host.now().ps, looks};
+    });
+    world.engine.run();
+    return seen;
+  };
+  const Seen seen = run(true);
+  CHECK(seen.is_as(run(false)));
+  CHECK(seen.times[1] > 500);
+}
+
+// What a card refuses is counted, and tried again at every wake.
+TEST_CASE("a_rank_that_has_been_refused_something_tries_again_at_every_packet") {
+  constexpr Bytes kBytes = 256 * 1024;
+  const auto commands = [](bool fast_forward) {
+    LongWorld world({.ranks = 3, .topology = "ring:3", .fast_forward = fast_forward}, 2 * kBytes);
+    world.engine.start(Rank{0}, [&] { world.put(0, 1, kBytes); });
+    Seen seen;
+    world.engine.start(Rank{1}, [&] {
+      for (unsigned i = 0; i < ExtollPort::kRmaCommands + 1; ++i) {
+        while (world.port(1).rma_put(Rank{2}, world.at(2), world.at(1, kBytes), kBytes, Notify::none) != Status::ok) {
+          world.host(1).idle(kNever, {.at_polls_alone = true});
+        }
+      }
+      seen.times = {world.host(1).now().ps, static_cast<std::int64_t>(world.port(1).counters().refused)};
+    });
+    world.engine.run();
+    return seen;
+  };
+  const Seen refused = commands(true);
+  CHECK(refused.is_as(commands(false)));
+  CHECK(refused.times[1] > 500);
+
+  // A neighbour's mailbox is full, and what it has no room for stays in the card.
+  const auto packets = [](bool fast_forward) {
+    LongWorld world({.ranks = 4, .fast_forward = fast_forward, .ranks_per_node = 2}, kBytes);
+    constexpr unsigned kPackets = 100;
+    world.port(3).hold_when_full();
+    Seen seen;
+    world.engine.start(Rank{0}, [&] { world.put(0, 2, kBytes); });
+    world.engine.start(Rank{2}, [&] {
+      for (unsigned i = 0; i < kPackets; ++i) {
+        while (world.port(2).velo_send(Rank{3}, {}, 0) != Status::ok) {
+          world.host(2).idle(kNever, {.at_polls_alone = true});
+        }
+      }
+      seen.times = {world.host(2).now().ps, static_cast<std::int64_t>(world.port(2).counters().refused)};
+    });
+    world.engine.start(Rank{3}, [&] {
+      rest_until(world.host(3), {300'000'000});
+      for (unsigned i = 0; i < kPackets; ++i) {
+        (void)wait_for_packet(world.port(3), world.host(3));
+        world.port(3).mailbox_free();
+      }
+    });
+    world.engine.run();
+    return seen;
+  };
+  const Seen full = packets(true);
+  CHECK(full.is_as(packets(false)));
+  CHECK(full.times[1] > 500);
+}
+
+// Programs over the library: their puts are commands of the RMA unit.
+struct PutShape : gasmeter::testing::ModelShape {
+  bool fast_forward = true;
+};
+class PutInstallation {
+ public:
+  static sim::EngineOptions options(const PutShape& shape) {
+    return World::options({.ranks = shape.ranks, .fast_forward = shape.fast_forward});
+  }
+  PutInstallation(sim::Engine& engine, const PutShape& /*shape*/)
+      : network_(engine, sim::Topology::parse("mesh2d:2x1"), uneven()) {}
+  [[nodiscard]] std::unique_ptr<conduit::Conduit> conduit(sim::ModelHost host) {
+    AmOptions options;
+    options.rma_puts = true;
+    return std::make_unique<ExtollConduit>(network_, host, host.rank(), options);
+  }
+
+ private:
+  ExtollNetwork network_;
+};
+
+TEST_CASE("a_program_that_waits_for_bytes_sees_them_in_time_and_one_that_waits_for_an_event_lets_them_pass") {
+  constexpr Bytes kBytes = 256 * 1024;
+  const auto run = [](bool fast_forward, bool looks) {
+    PutShape shape;
+    shape.segment_bytes = kBytes;
+    shape.fast_forward = fast_forward;
+    gasmeter::testing::ModelWorldOn<PutInstallation, PutShape> world(shape);
+    const std::vector<std::byte> source(kBytes, std::byte{0xa5});
+    Seen seen;
+    world.run([&](auto& endpoint) {
+      if (endpoint.rank() == Rank{0}) {
+        endpoint.put(Rank{1}, endpoint.segment(Rank{1}).address, source.data(), kBytes);
+      } else if (looks) {
+        const volatile std::byte* const last = static_cast<const std::byte*>(endpoint.segment().address) + kBytes / 2;
+        endpoint.wait_until([last] { return *last == std::byte{0xa5}; });
+      }
+      seen.times.push_back(world.engine().host(endpoint.rank()).now().ps);
+    });
+    std::sort(seen.times.begin(), seen.times.end());
+    seen.events = world.engine().counters().events;
+    return seen;
+  };
+  for (const bool looks : {true, false}) CHECK(run(true, looks).is_as(run(false, looks)));
+  CHECK(run(true, false).events < run(false, false).events / 3);
 }
 
 TEST_CASE("a_rank_that_computes_meets_what_it_would_have_met") {

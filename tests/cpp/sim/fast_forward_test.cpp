@@ -1,0 +1,205 @@
+// What happens at the very instants at which traffic that repeats itself does something, and behind its last period.
+#include "gasmeter/sim/fast_forward.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <vector>
+
+#include "gasmeter/sim/engine.hpp"
+#include "gasmeter/sim/model_host.hpp"
+#include "prices.hpp"
+
+namespace gasmeter::sim {
+namespace {
+
+using testing::options_for;
+
+constexpr NodeId kHere{0};
+constexpr SimTime kPeriod{100};
+
+// A unit of one node that does something every 100 ps, so many times, and has each of them followed up much later.
+class Toy final : public SteadyTraffic {
+ public:
+  Toy(Engine& engine, std::uint64_t ticks)
+      : engine_(engine), ticks_left_at_(ticks), tick_(*this, &Toy::on_tick), half_way_(*this, &Toy::on_half_way) {
+    engine.promise_lookahead({1'000});
+    engine.fast_forward().set_traffic(this);
+    engine.fast_forward().count_long(1);
+  }
+  void begin_at(SimTime at) { engine_.post(kHere, kHere, at, tick_); }
+  // After so many ticks something else is posted at each, which happens some while later.
+  void post_others_after(std::uint64_t ticks) { others_after_ = ticks; }
+
+  // At that tick nothing is done half-way; instead it is to look at `at`.
+  void look_instead(std::uint64_t tick, SimTime at) {
+    instead_at_ = tick;
+    instead_ = at;
+  }
+
+  // At `at`: writes down how far it has come by then.
+  void look_at(SimTime at) { engine_.post(kHere, kHere, at, make(&Toy::on_look)); }
+  // At `at`: has it looked at at `then`.
+  void look_later(SimTime at, SimTime then) {
+    Own& own = make(&Toy::on_look_later);
+    own.then = then;
+    engine_.post(kHere, kHere, at, own);
+  }
+  struct Look {
+    std::int64_t at;
+    std::uint64_t ticks;
+    std::uint64_t followed;
+    bool operator==(const Look&) const = default;
+  };
+  [[nodiscard]] const std::vector<Look>& looks() const { return looks_; }
+
+  bool begin() override { return ticks_ + 40 < ticks_left_at_; }
+  void end() override {}
+  SimTime worthwhile() const override { return {2'000}; }
+  bool is_part(const Posted& entry) const override {
+    const auto is_it = [&entry](const Own& own) { return &own == entry.action && own.is_part; };
+    return is_beat(entry) || entry.action == &half_way_ || std::any_of(made_.begin(), made_.end(), is_it);
+  }
+  bool is_beat(const Posted& entry) const override { return entry.action == &tick_; }
+  void walk(StateWalk& walk) override {
+    std::uint64_t limit = ticks_left_at_;
+    if (others_after_ != 0) limit = others_after_;
+    if (ticks_ < instead_at_) limit = instead_at_;
+    walk.counter(ticks_, limit - 1);
+    walk.counter(followed_);
+  }
+  void walk(const Posted& entry, StateWalk& walk) override { walk.word(entry.action == &tick_ ? 1 : 0); }
+  void moved() override { ++moves_; }
+  [[nodiscard]] unsigned moves() const { return moves_; }
+
+ private:
+  struct Own : Action {
+    Own(Toy& of, void (*happen)(Action& self, SimTime now)) : Action(happen), toy(of) {}
+    Toy& toy;
+    SimTime then;
+    bool is_part = false;
+  };
+  Own& make(void (*happen)(Action& self, SimTime now)) { return made_.emplace_back(*this, happen); }
+
+  static void on_tick(Action& self, SimTime now) {
+    Toy& toy = static_cast<Own&>(self).toy;
+    if (++toy.ticks_ < toy.ticks_left_at_) toy.engine_.post(kHere, kHere, now + kPeriod, toy.tick_);
+    if (toy.free_.empty()) toy.free_.push_back(&toy.make(&Toy::on_follow));
+    Own& follow = *toy.free_.back();
+    toy.free_.pop_back();
+    follow.is_part = true;
+    toy.engine_.post(kHere, kHere, now + SimTime{20'000}, follow);
+    if (toy.ticks_ == toy.instead_at_) {
+      toy.look_at(toy.instead_);
+    } else {
+      toy.engine_.post(kHere, kHere, now + SimTime{50}, toy.half_way_);
+    }
+    if (toy.others_after_ != 0 && toy.ticks_ >= toy.others_after_) toy.look_at(now + SimTime{350});
+  }
+  static void on_follow(Action& self, SimTime) {
+    auto& own = static_cast<Own&>(self);
+    ++own.toy.followed_;
+    own.toy.free_.push_back(&own);
+  }
+  static void on_half_way(Action&, SimTime) {}
+  static void on_look(Action& self, SimTime now) {
+    Toy& toy = static_cast<Own&>(self).toy;
+    toy.looks_.push_back({now.ps, toy.ticks_, toy.followed_});
+  }
+  static void on_look_later(Action& self, SimTime) {
+    auto& own = static_cast<Own&>(self);
+    own.toy.look_at(own.then);
+  }
+
+  Engine& engine_;
+  std::uint64_t ticks_left_at_;
+  std::uint64_t others_after_ = 0;
+  std::uint64_t instead_at_ = 0;
+  SimTime instead_;
+  Own tick_;
+  Own half_way_;
+  std::deque<Own> made_;
+  std::vector<Own*> free_;
+  std::uint64_t ticks_ = 0;
+  std::uint64_t followed_ = 0;
+  unsigned moves_ = 0;
+  std::vector<Look> looks_;
+};
+
+struct Outcome {
+  std::vector<Toy::Look> looks;
+  std::uint64_t events = 0;
+  unsigned moves = 0;
+};
+
+Outcome outcome(bool fast_forward, std::uint64_t ticks, const std::function<void(Toy& toy)>& others) {
+  EngineOptions options = options_for(2, 2);
+  options.fast_forward = fast_forward;
+  Engine engine(options);
+  Toy toy(engine, ticks);
+  engine.start(Rank{0}, [&] {
+    toy.begin_at({500});
+    others(toy);
+    engine.host(Rank{0}).idle({1'000'000});
+  });
+  engine.run();
+  engine.fast_forward().set_traffic(nullptr);
+  return {toy.looks(), engine.counters().events, toy.moves()};
+}
+
+void check_same(std::uint64_t ticks, const std::function<void(Toy& toy)>& others) {
+  const Outcome one_by_one = outcome(false, ticks, others);
+  const Outcome seen = outcome(true, ticks, others);
+  CHECK(seen.looks == one_by_one.looks);
+  CHECK(one_by_one.moves == 0);
+  CHECK(seen.moves > 0);
+  CHECK(seen.events < one_by_one.events / 2);
+}
+
+// One that has been posted before the traffic has moved on, at an instant of the traffic's own: what has been posted
+// since comes behind it, and what was posted earlier before it.
+TEST_CASE("what_is_posted_keeps_its_place_at_equal_instants") {
+  for (std::int64_t at = 90'000; at < 90'400; at += 50) {
+    CAPTURE(at);
+    check_same(5'000, [at](Toy& toy) { toy.look_later({40'000}, {at}); });
+    check_same(5'000, [at](Toy& toy) { toy.look_later({40'040}, {at}); });
+    check_same(5'000, [at](Toy& toy) { toy.look_at({at}); });
+    check_same(5'000, [at](Toy& toy) { toy.look_later({at - 19'950}, {at}); });
+  }
+}
+
+// As many are posted as at any other tick, so that the state says nothing of it: only the numbers that have moved on
+// tell that it has been posted before what happens then.
+TEST_CASE("numbers_of_what_has_moved_on_are_behind_those_of_what_was_posted_before") {
+  for (std::uint64_t tick = 280; tick < 290; ++tick) {
+    CAPTURE(tick);
+    check_same(5'000, [tick](Toy& toy) { toy.look_instead(tick, {90'000}); });
+  }
+}
+
+TEST_CASE("nothing_passes_at_once_that_comes_behind_anything_else") {
+  check_same(2'000, [](Toy& toy) {
+    for (std::int64_t at = 7'003; at < 260'000; at += 9'973) toy.look_at({at});
+  });
+}
+
+TEST_CASE("traffic_stops_where_its_limit_is") {
+  for (const std::uint64_t ticks : {600U, 601U, 777U}) {
+    CAPTURE(ticks);
+    check_same(ticks, [](Toy& toy) { toy.look_at({500'000}); });
+  }
+}
+
+// What the traffic itself posts for others.
+TEST_CASE("what_traffic_has_others_do_is_waited_for") {
+  for (const std::uint64_t after : {800U, 801U}) {
+    CAPTURE(after);
+    check_same(950, [after](Toy& toy) { toy.post_others_after(after); });
+  }
+}
+
+}  // namespace
+}  // namespace gasmeter::sim
