@@ -242,7 +242,7 @@ using Sift = WindowQueue::Sift;
 // What is left, window by window, in the order of its numbers.
 std::vector<std::pair<Window, std::uint64_t>> emptied(WindowQueue& queue) {
   std::vector<std::pair<Window, std::uint64_t>> all;
-  std::vector<Posted> list;
+  PostedList list;
   for (Window window = queue.next(); window != WindowQueue::kNone; window = queue.next()) {
     list.clear();
     queue.take(window, list);
@@ -328,7 +328,7 @@ TEST_CASE("what_is_sifted_at_random_leaves_what_a_list_has_left") {
     const Window first = model.empty() ? WindowQueue::kNone : model.begin()->first;
     CHECK(queue.next() == first);
     if (model.empty() || random() % 4 == 0) continue;
-    std::vector<Posted> list;
+    PostedList list;
     now = first;
     queue.take(now, list);
     Left found;
