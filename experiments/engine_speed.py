@@ -259,7 +259,8 @@ def _told_as(line: Line, figure: tuple[float, float, float]) -> str:
         reached = verdict(gm.Target(line=line.what, **bound), value, low, high)
         said = {"yes": "", "no": ", missed"}.get(reached, f", {reached}")
     interval = f"{low:.3g} to {high:.3g}" if low != high else ""
-    return f"| {line.what} | {line.asked} {line.unit} | {value:.3g}{said} | {interval} |"
+    asked = "-" if line.asked == "-" else f"{line.asked} {line.unit}"
+    return f"| {line.what} | {asked} | {value:.3g} {line.unit}{said} | {interval} |"
 
 
 def _alone(number: int, share: int, blocks: int) -> tuple[float, float, float]:

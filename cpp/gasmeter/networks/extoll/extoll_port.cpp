@@ -47,9 +47,11 @@ void ExtollPort::check_rank(Rank peer) const {
 
 // ---- VELO
 
-// Until its clock there can only be more of it: nobody waits for what there is already.
+// Until its clock there can only be more of it: nobody waits for what there is already. While a wake is asked for, what
+// the rank sends has a say in when that comes, and has to be sent in its turn.
 bool ExtollPort::has_velo_room(unsigned packets) {
-  if (sends_home_ || in_card_ + packets > kVeloSlots || !host_.runs_ahead()) host_.synchronise();
+  const bool only_grows = !sends_home_ && wanted_ == 0 && host_.runs_ahead();
+  if (!only_grows || in_card_ + packets > kVeloSlots) host_.synchronise();
   return in_card_ + packets <= kVeloSlots;
 }
 

@@ -235,6 +235,25 @@ TEST_CASE("without_room_in_the_card_a_packet_is_refused_and_the_rank_woken") {
   world.engine.run();
 }
 
+// A packet leaves every 10 us: at 25 us two of 14 have, which is the room that the rank has asked for. What it sends then
+// comes too late to take that away, however far it has run ahead.
+TEST_CASE("what_is_sent_behind_a_wake_does_not_put_it_off") {
+  for (const bool strict : {false, true}) {
+    World world({.strict = strict}, {.velo_send_pipeline = {10'000'000}, .velo_send_engine = {10'000'000}});
+    world.engine.start(Rank{0}, [&] {
+      sim::ModelHost host = world.host(0);
+      for (unsigned i = 0; i < 14; ++i) CHECK(world.port(0).velo_send(Rank{1}, kWord, 0) == Status::ok);
+      world.port(0).wake_on_velo_room(4);
+      host.spend({25'000'000});
+      CHECK(world.port(0).velo_send(Rank{1}, kWord, 0) == Status::ok);
+      const SimTime before = host.now();
+      host.idle(kNever);
+      CHECK(host.now() == before);
+    });
+    world.engine.run();
+  }
+}
+
 TEST_CASE("misuse_of_velo_is_named") {
   World world({.ranks = 1, .topology = "mesh2d:1x1"}, {.velo_payload = 48});
   world.engine.start(Rank{0}, [&] {
