@@ -1,7 +1,8 @@
 """How fast this computer simulates, and in how much memory: `python experiments/engine_speed.py [--quick] [--out DIR]`.
 
 `--against PYTHON`: how many times as fast as another build, which that interpreter has installed. Both take turns, one
-process each a turn; printed are the median of the turns' ratios and its 95 % interval.
+process each a turn; printed are the median of the turns' ratios and its 95 % interval. Older builds have fewer modules:
+what only a table or a store needs is imported there.
 
 Every line runs in a process of its own. A rate is simulated messages per second of CPU time on one thread, packets with
 finite buffers, credits, contention and statistics, as the median of blocks with the 95 % interval of the median; the
@@ -25,12 +26,6 @@ from typing import NamedTuple
 import gasmeter as gm
 from gasmeter import statistics
 from gasmeter.catalogue import core
-from gasmeter.library import this_build
-from gasmeter.measuring import context
-from gasmeter.measuring.summary import verdict
-from gasmeter.rows.record import COLUMNS, Record
-from gasmeter.stores.result import Result
-from gasmeter.stores.store import Store
 
 NAME = "engine_speed"
 OUTSTANDING = 16
@@ -222,6 +217,8 @@ METRICS = {"M/s": ("rate", "1/s", 1.0), "KiB": ("memory_per_rank", "B", 1.0), "s
 
 def row_of(number: int, figure: tuple[float, float, float], blocks: int) -> dict[str, object]:
     """Return a line as a row of results.csv."""
+    from gasmeter.rows.record import COLUMNS
+
     what = LINES[number].what
     metric, rows_unit, factor = METRICS[LINES[number].unit]
     value, low, high = (factor * part for part in figure)
@@ -237,6 +234,12 @@ def row_of(number: int, figure: tuple[float, float, float], blocks: int) -> dict
 
 def publish(place: Path, table: Sequence[str], rows: Sequence[dict[str, object]]) -> None:
     """Write a store: rows, facts of this machine and build, and the table."""
+    from gasmeter.library import this_build
+    from gasmeter.measuring import context
+    from gasmeter.rows.record import Record
+    from gasmeter.stores.result import Result
+    from gasmeter.stores.store import Store
+
     facts = {
         "started": context.now(), "command": context.command_line(), **context.measured_revision(""),
         "library": this_build(), "host": context.host_facts(), "versions": context.versions(),
@@ -252,6 +255,8 @@ def _figure(number: int, share: int, blocks: int) -> tuple[float, float, float]:
 
 
 def _told_as(line: Line, figure: tuple[float, float, float]) -> str:
+    from gasmeter.measuring.summary import verdict
+
     value, low, high = (line.scale * part for part in figure)
     said = ""
     if line.asked != "-":
