@@ -235,8 +235,8 @@ TEST_CASE("without_room_in_the_card_a_packet_is_refused_and_the_rank_woken") {
   world.engine.run();
 }
 
-// A packet leaves every 10 us: at 25 us two of 14 have, which is the room that the rank has asked for. What it sends then
-// comes too late to take that away, however far it has run ahead.
+// A packet leaves every 10 us: at 25 us two of 14 have, which is the room that the rank has asked for. What it sends
+// then comes too late to take that away, however far it has run ahead.
 TEST_CASE("what_is_sent_behind_a_wake_does_not_put_it_off") {
   for (const bool strict : {false, true}) {
     World world({.strict = strict}, {.velo_send_pipeline = {10'000'000}, .velo_send_engine = {10'000'000}});
