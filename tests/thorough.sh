@@ -41,5 +41,11 @@ ctest --test-dir build/release --output-on-failure --timeout 1800 --parallel 2 -
   tests/python/test_statistics.py tests/python/test_units.py tests/python/programs/test_strided.py
 unset GASMETER_TEST_PROFILE
 
+step "every modelled figure of a paper is the published one"
+reproduced=$(mktemp -d)
+"$python" -m gasmeter reproduce extoll --out "$reproduced" >/dev/null
+"$python" tests/modelled_rows.py "$reproduced" results/extoll
+rm -r "$reproduced"
+
 step "faults planted in what is timed come out unverified"
 "$python" tests/mutants.py
