@@ -8,6 +8,7 @@
 #include "gasmeter/core/atomics/remote.hpp"
 #include "gasmeter/core/barrier.ipp"
 #include "gasmeter/core/incoming.hpp"
+#include "gasmeter/core/progress.ipp"
 #include "gasmeter/core/reference/extended.hpp"
 #include "gasmeter/core/vis/vis.hpp"
 #include "gasmeter/core/wait_report.ipp"
@@ -15,11 +16,6 @@
 
 namespace gasmeter::core {
 namespace {
-
-using ring::Header;
-
-// Messages handled per ring and poll: bounds the time of one poll, large enough to amortise it.
-constexpr unsigned kPollBudget = 64;
 
 const char* category_name(Category category) {
   switch (category) {
@@ -31,10 +27,6 @@ const char* category_name(Category category) {
       return "Long";
   }
   return "?";
-}
-
-[[maybe_unused]] Whereabouts place_of(const AmView& message) {
-  return {message.is_request ? Place::request_handler : Place::reply_handler, message.handler};
 }
 
 }  // namespace
@@ -254,140 +246,6 @@ void Endpoint<H>::unregistered(Token<H>& token) {
   throw UsageError("rank " + std::to_string(index(token.endpoint().rank())) + ": message from rank " +
                    std::to_string(index(token.source())) + " for handler index " +
                    std::to_string(index(token.handler())) + ", which is not registered");
-}
-
-// ---- progress
-
-template <class H>
-void Endpoint<H>::arrived(const AmView& message) {
-  host_.charge(PrivatePrice::dispatch);
-  if constexpr (kChecked) check_registration(message);
-  const auto& row = handlers_[message.handler];
-  Token<H> token(*this, message, row.context);
-  const Stay<H::kThreads, kChecked> stay(whereabouts_, place_of(message));
-  host_.mark(Mark::handler_begin);
-  row.function(token);
-  host_.mark(Mark::handler_end);
-  if constexpr (kChecked) check_locks(message.handler);
-}
-
-// The ring's state stays in registers while handlers run: a handler can reach other rings of this rank, never the one
-// it is called from. One token serves all messages of the ring.
-template <class H>
-unsigned Endpoint<H>::drain(Link& link, RingReceiver& shared_ring, bool requests) {
-  RingReceiver ring = shared_ring;
-  AmView message;
-  message.source = link.rank;
-  message.is_request = requests;
-  Token<H> token(*this, message, nullptr);
-  unsigned handled = 0;
-  std::exception_ptr failure;
-  try {
-    while (handled < kPollBudget) {
-      host_.synchronise();
-      const std::uint64_t word = ring.peek();
-      if (word == 0) break;
-      std::byte* const record = ring.record();
-      if (GASMETER_LIKELY(Header::is_bare(word))) {
-        // The step is a constant here: in a stream of such messages the load of the next header word need not wait for
-        // the length in this one. The barrier keeps the compiler from merging the branches.
-        asm volatile("");
-        ring.advance(ring::kGranule);
-        message.arguments = {};
-        run_handler(token, message, Header::handler_of(word));
-        ++handled;
-        announce(link, ring);
-        continue;
-      }
-      ring.advance(Header::length_of(word));
-      if (Header::kind_of(word) == ring::Kind::short_message) {
-        message.arguments = {reinterpret_cast<const std::int32_t*>(record + 8), Header::arguments_of(word)};
-        run_handler(token, message, Header::handler_of(word));
-        ++handled;
-      } else if (Header::kind_of(word) != ring::Kind::pad) {
-        describe(record, Header::unpack(word), message);
-        run_handler(token, message, Header::handler_of(word));
-        message.category = Category::short_message;
-        message.payload = nullptr;
-        message.size = 0;
-        ++handled;
-      }
-      announce(link, ring);
-    }
-  } catch (...) {
-    failure = std::current_exception();
-  }
-  ring.count(handled);
-  if (GASMETER_UNLIKELY(failure != nullptr)) {
-    announce(link, ring);  // the message is delivered, once, whatever its handler did
-    shared_ring = ring;
-    std::rethrow_exception(failure);
-  }
-  shared_ring = ring;
-  return handled;
-}
-
-// The neighbour may be waiting for the room that this makes.
-template <class H>
-GASMETER_INLINE void Endpoint<H>::announce(Link& link, RingReceiver& ring) {
-  if (GASMETER_LIKELY(!ring.owes_announcement())) return;
-  host_.synchronise();
-  ring.announce();
-  host_.notify(link.rank);
-}
-
-template <class H>
-GASMETER_INLINE void Endpoint<H>::run_handler(Token<H>& token, AmView& message, HandlerIndex handler) {
-  message.handler = handler;
-  host_.charge_shared(SharedPrice::line_transfer);
-  host_.charge(PrivatePrice::dispatch);
-  if constexpr (kChecked) check_registration(message);
-  const auto& row = handlers_[handler];
-  token.context_ = row.context;
-  token.replied_ = false;
-  const Stay<H::kThreads, kChecked> stay(whereabouts_, place_of(message));
-  host_.mark(Mark::handler_begin);
-  row.function(token);
-  host_.mark(Mark::handler_end);
-  if constexpr (kChecked) check_locks(handler);
-}
-
-// What a Medium or Long has and a Short has not.
-template <class H>
-void Endpoint<H>::describe(std::byte* record, const ring::Header& header, AmView& message) {
-  message.size = header.size;
-  if (header.kind == ring::Kind::medium) {
-    message.category = Category::medium;
-    message.payload = ring::payload_of(record, header.arguments);
-    message.arguments = {reinterpret_cast<const std::int32_t*>(record + 8), header.arguments};
-  } else {
-    message.category = Category::long_message;
-    std::memcpy(&message.payload, record + 8, sizeof message.payload);
-    message.arguments = {reinterpret_cast<const std::int32_t*>(record + 16), header.arguments};
-  }
-}
-
-template <class H>
-unsigned Endpoint<H>::progress() {
-  if (!progress_lock_.try_lock()) return 0;  // another thread is at it
-  const std::unique_lock guard(progress_lock_, std::adopt_lock);
-  unsigned handled = 0;
-  for (Link& link : near_.links()) {
-    host_.synchronise();
-    if (link.replies_in.peek() != 0) handled += drain(link, link.replies_in, false);
-    host_.synchronise();
-    if (link.requests_in.peek() != 0) handled += drain(link, link.requests_in, true);
-  }
-  if (conduit_ != nullptr) handled += conduit_->poll(*this, kPollBudget, PollFilter::everything);
-  return handled;
-}
-
-template <class H>
-unsigned Endpoint<H>::progress_replies() {
-  unsigned handled = 0;
-  for (Link& link : near_.links()) handled += drain(link, link.replies_in, false);
-  if (conduit_ != nullptr) handled += conduit_->poll(*this, kPollBudget, PollFilter::replies_only);
-  return handled;
 }
 
 // ---- events

@@ -1,0 +1,150 @@
+// How an endpoint gets on: what lies in its rings and what its conduit has found, handed to handlers.
+#pragma once
+
+#include <cstring>
+#include <exception>
+
+#include "gasmeter/core/endpoint.hpp"
+
+namespace gasmeter::core {
+
+// Messages handled per ring and poll: bounds the time of one poll, large enough to amortise it.
+inline constexpr unsigned kPollBudget = 64;
+
+[[nodiscard, maybe_unused]] inline Whereabouts place_of(const AmView& message) {
+  return {message.is_request ? Place::request_handler : Place::reply_handler, message.handler};
+}
+
+template <class H>
+void Endpoint<H>::arrived(const AmView& message) {
+  host_.charge(PrivatePrice::dispatch);
+  if constexpr (kChecked) check_registration(message);
+  const auto& row = handlers_[message.handler];
+  Token<H> token(*this, message, row.context);
+  const Stay<H::kThreads, kChecked> stay(whereabouts_, place_of(message));
+  host_.mark(Mark::handler_begin);
+  row.function(token);
+  host_.mark(Mark::handler_end);
+  if constexpr (kChecked) check_locks(message.handler);
+}
+
+// The ring's state stays in registers while handlers run: a handler can reach other rings of this rank, never the one
+// it is called from. One token serves all messages of the ring.
+template <class H>
+unsigned Endpoint<H>::drain(Link& link, RingReceiver& shared_ring, bool requests) {
+  RingReceiver ring = shared_ring;
+  AmView message;
+  message.source = link.rank;
+  message.is_request = requests;
+  Token<H> token(*this, message, nullptr);
+  unsigned handled = 0;
+  std::exception_ptr failure;
+  try {
+    while (handled < kPollBudget) {
+      host_.synchronise();
+      const std::uint64_t word = ring.peek();
+      if (word == 0) break;
+      std::byte* const record = ring.record();
+      if (GASMETER_LIKELY(ring::Header::is_bare(word))) {
+        // The step is a constant here: in a stream of such messages the load of the next header word need not wait for
+        // the length in this one. The barrier keeps the compiler from merging the branches.
+        asm volatile("");
+        ring.advance(ring::kGranule);
+        message.arguments = {};
+        run_handler(token, message, ring::Header::handler_of(word));
+        ++handled;
+        announce(link, ring);
+        continue;
+      }
+      ring.advance(ring::Header::length_of(word));
+      if (ring::Header::kind_of(word) == ring::Kind::short_message) {
+        message.arguments = {reinterpret_cast<const std::int32_t*>(record + 8), ring::Header::arguments_of(word)};
+        run_handler(token, message, ring::Header::handler_of(word));
+        ++handled;
+      } else if (ring::Header::kind_of(word) != ring::Kind::pad) {
+        describe(record, ring::Header::unpack(word), message);
+        run_handler(token, message, ring::Header::handler_of(word));
+        message.category = Category::short_message;
+        message.payload = nullptr;
+        message.size = 0;
+        ++handled;
+      }
+      announce(link, ring);
+    }
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  ring.count(handled);
+  if (GASMETER_UNLIKELY(failure != nullptr)) {
+    announce(link, ring);  // the message is delivered, once, whatever its handler did
+    shared_ring = ring;
+    std::rethrow_exception(failure);
+  }
+  shared_ring = ring;
+  return handled;
+}
+
+// The neighbour may be waiting for the room that this makes.
+template <class H>
+GASMETER_INLINE void Endpoint<H>::announce(Link& link, RingReceiver& ring) {
+  if (GASMETER_LIKELY(!ring.owes_announcement())) return;
+  host_.synchronise();
+  ring.announce();
+  host_.notify(link.rank);
+}
+
+template <class H>
+GASMETER_INLINE void Endpoint<H>::run_handler(Token<H>& token, AmView& message, HandlerIndex handler) {
+  message.handler = handler;
+  host_.charge_shared(SharedPrice::line_transfer);
+  host_.charge(PrivatePrice::dispatch);
+  if constexpr (kChecked) check_registration(message);
+  const auto& row = handlers_[handler];
+  token.context_ = row.context;
+  token.replied_ = false;
+  const Stay<H::kThreads, kChecked> stay(whereabouts_, place_of(message));
+  host_.mark(Mark::handler_begin);
+  row.function(token);
+  host_.mark(Mark::handler_end);
+  if constexpr (kChecked) check_locks(handler);
+}
+
+// What a Medium or Long has and a Short has not.
+template <class H>
+void Endpoint<H>::describe(std::byte* record, const ring::Header& header, AmView& message) {
+  message.size = header.size;
+  if (header.kind == ring::Kind::medium) {
+    message.category = Category::medium;
+    message.payload = ring::payload_of(record, header.arguments);
+    message.arguments = {reinterpret_cast<const std::int32_t*>(record + 8), header.arguments};
+  } else {
+    message.category = Category::long_message;
+    std::memcpy(&message.payload, record + 8, sizeof message.payload);
+    message.arguments = {reinterpret_cast<const std::int32_t*>(record + 16), header.arguments};
+  }
+}
+
+template <class H>
+unsigned Endpoint<H>::progress() {
+  if (!progress_lock_.try_lock()) return 0;  // another thread is at it
+  const std::unique_lock guard(progress_lock_, std::adopt_lock);
+  unsigned handled = 0;
+  for (Link& link : near_.links()) {
+    host_.synchronise();
+    if (link.replies_in.peek() != 0) handled += drain(link, link.replies_in, false);
+    host_.synchronise();
+    if (link.requests_in.peek() != 0) handled += drain(link, link.requests_in, true);
+  }
+  if (conduit_ != nullptr) handled += conduit_->poll(*this, kPollBudget, PollFilter::everything);
+  return handled;
+}
+
+template <class H>
+unsigned Endpoint<H>::progress_replies() {
+  unsigned handled = 0;
+  for (Link& link : near_.links()) handled += drain(link, link.replies_in, false);
+  if (conduit_ != nullptr) handled += conduit_->poll(*this, kPollBudget, PollFilter::replies_only);
+  return handled;
+}
+
+}  // namespace gasmeter::core
