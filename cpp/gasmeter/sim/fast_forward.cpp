@@ -100,6 +100,7 @@ bool FastForward::has_come_round() {
 void FastForward::walk(StateWalk& walk) {
   numbers_.clear();
   walk.word(loose_.size());
+  walk.word(others_.size());  // what a period has others do would be left out with it
   for (Partition::Loose& loose : loose_) {
     walk.word(loose.entry.node());
     walk.due(loose.at);

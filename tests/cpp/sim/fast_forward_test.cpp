@@ -34,6 +34,9 @@ class Toy final : public SteadyTraffic {
   // After so many ticks something else is posted at each, which happens some while later.
   void post_others_after(std::uint64_t ticks) { others_after_ = ticks; }
 
+  // Something else is posted at each tick, for much later, which the traffic does not say.
+  void post_others_unsaid() { posts_unsaid_ = true; }
+
   // At that tick nothing is done half-way; instead it is to look at `at`.
   void look_instead(std::uint64_t tick, SimTime at) {
     instead_at_ = tick;
@@ -97,6 +100,7 @@ class Toy final : public SteadyTraffic {
     } else {
       toy.engine_.post(kHere, kHere, now + SimTime{50}, toy.half_way_);
     }
+    if (toy.posts_unsaid_) toy.look_at(now + SimTime{30'000});
     if (toy.others_after_ != 0 && toy.ticks_ >= toy.others_after_) toy.look_at(now + SimTime{350});
   }
   static void on_follow(Action& self, SimTime) {
@@ -117,6 +121,7 @@ class Toy final : public SteadyTraffic {
   Engine& engine_;
   std::uint64_t ticks_left_at_;
   std::uint64_t others_after_ = 0;
+  bool posts_unsaid_ = false;
   std::uint64_t instead_at_ = 0;
   SimTime instead_;
   Own tick_;
@@ -199,6 +204,15 @@ TEST_CASE("what_traffic_has_others_do_is_waited_for") {
     CAPTURE(after);
     check_same(950, [after](Toy& toy) { toy.post_others_after(after); });
   }
+}
+
+TEST_CASE("traffic_that_has_others_do_something_in_each_period_does_not_pass_at_once") {
+  const auto others = [](Toy& toy) { toy.post_others_unsaid(); };
+  const Outcome one_by_one = outcome(false, 600, others);
+  const Outcome seen = outcome(true, 600, others);
+  CHECK(seen.looks == one_by_one.looks);
+  CHECK(seen.looks.size() == 600);
+  CHECK(seen.moves == 0);
 }
 
 }  // namespace
