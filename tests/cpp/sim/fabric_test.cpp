@@ -10,6 +10,7 @@
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/sim/model_host.hpp"
+#include "nowhere.hpp"
 #include "prices.hpp"
 #include "random_traffic.hpp"
 #include "script.hpp"
@@ -259,10 +260,7 @@ TEST_CASE("a_fabric_refuses_classes_and_ways_it_does_not_have") {
 }
 
 TEST_CASE("an_engine_has_one_fabric") {
-  struct Sink : FabricSink {
-    SimTime arrived(Packet& packet, SimTime) override { return packet.tail; }
-    void departed(Packet&, SimTime) override {}
-  } sink;
+  testing::Nowhere sink;
   Engine engine(testing::options_for(2, 2));
   const Fabric first(engine, Topology::parse("ring:2"), {1'000, {1'000}, 1}, sink);
   CHECK_THROWS_WITH_AS(Fabric(engine, Topology::parse("ring:2"), {1'000, {1'000}, 1}, sink),

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "gasmeter/base/error.hpp"
+#include "nowhere.hpp"
 #include "support/effort.hpp"
 #include "train_traffic.hpp"
 
@@ -252,10 +253,7 @@ TEST_CASE("a_train_to_itself_comes_as_it_is_sent") {
 }
 
 TEST_CASE("a_fabric_refuses_trains_that_cannot_be") {
-  struct Nowhere : FabricSink {
-    SimTime arrived(Packet& packet, SimTime) override { return packet.tail; }
-    void departed(Packet&, SimTime) override {}
-  } sink;
+  testing::Nowhere sink;
   Engine engine(testing::options_for(2, 2));
   Fabric fabric(engine, Topology::parse("mesh2d:2x1"), {1'000, {1'000}, 0, true}, sink);
   Train train;

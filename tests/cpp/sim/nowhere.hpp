@@ -1,0 +1,13 @@
+// A network of which nothing is seen, for tests of what a fabric refuses.
+#pragma once
+
+#include "gasmeter/sim/fabric.hpp"
+
+namespace gasmeter::sim::testing {
+
+struct Nowhere : FabricSink {
+  SimTime arrived(Packet& packet, SimTime) override { return packet.tail; }
+  void departed(Packet&, SimTime) override {}
+};
+
+}  // namespace gasmeter::sim::testing
