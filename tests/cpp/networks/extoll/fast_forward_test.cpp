@@ -492,6 +492,7 @@ class PutInstallation {
 
 TEST_CASE("a_program_that_waits_for_bytes_sees_them_in_time_and_one_that_waits_for_an_event_lets_them_pass") {
   constexpr Bytes kBytes = 256 * 1024;
+  constexpr Bytes kWatched = kBytes / 2 + kMostLong / 2;  // in the middle of a command's
   const auto run = [](bool fast_forward, bool looks) {
     PutShape shape;
     shape.segment_bytes = kBytes;
@@ -503,8 +504,8 @@ TEST_CASE("a_program_that_waits_for_bytes_sees_them_in_time_and_one_that_waits_f
       if (endpoint.rank() == Rank{0}) {
         endpoint.put(Rank{1}, endpoint.segment(Rank{1}).address, source.data(), kBytes);
       } else if (looks) {
-        const volatile std::byte* const last = static_cast<const std::byte*>(endpoint.segment().address) + kBytes / 2;
-        endpoint.wait_until([last] { return *last == std::byte{0xa5}; });
+        const volatile std::byte* const byte = static_cast<const std::byte*>(endpoint.segment().address) + kWatched;
+        endpoint.wait_until([byte] { return *byte == std::byte{0xa5}; });
       }
       seen.times.push_back(world.engine().host(endpoint.rank()).now().ps);
     });
