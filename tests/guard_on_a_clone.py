@@ -28,7 +28,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 WORKFLOW = ROOT / "python" / "gasmeter" / "guard" / "workflows" / "github-actions.yml"
 BASE = "${{ github.event.pull_request.base.sha }}"
-SOURCE = "cpp/gasmeter/core/endpoint.cpp"
+SOURCE = "cpp/gasmeter/core/progress.ipp"
 PLACE = "  message.handler = handler;\n"
 PLANTED = '  for (int step = 0; step < 150; ++step) asm volatile("");\n'
 HARMLESS = "  // What the handler is told of its message.\n"
