@@ -134,8 +134,8 @@ def _topologies() -> list[Entry]:
 
 
 def _figures() -> list[Entry]:
-    from gasmeter.reproduction.papers import PAPERS
-    from gasmeter.reproduction.planning import describe
+    from gasmeter.papers.registry import PAPERS
+    from gasmeter.reproduction.figure import describe
 
     return [
         {"name": f"{paper.name} {figure.number}", "summary": figure.title, "ops": [], "options": [],

@@ -68,7 +68,7 @@ def reproduce_command(
     """
     from gasmeter.cli.progress import showing_progress
     from gasmeter.reproduction.digitised import read_digitised
-    from gasmeter.reproduction.papers import figures_of, paper
+    from gasmeter.papers.registry import figures_of, paper
     from gasmeter.reproduction.running import reproduce
 
     found_paper = paper(name)

@@ -1,16 +1,19 @@
-"""What a figure of a paper consists of, as data: lines, axes, how its band is run."""
+"""What a figure or table of a paper consists of, as data: lines, axes, how long its points are run."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
-from gasmeter.verdicts.predicates import SeriesKey
+from gasmeter.units import format_bytes
+from gasmeter.verdicts.expressions import Expression
+from gasmeter.verdicts.series import SeriesKey, X
 
-__all__ = ["Axis", "Effort", "Figure", "Line", "Paper"]
+__all__ = ["RANKS", "SIZE", "Derived", "Effort", "Extra", "Figure", "Line", "Paper", "Without", "describe"]
 
-Axis = Literal["ranks", "size"]
-"""What is on the x axis: ranks, or bytes of payload between two of them."""
+RANKS, SIZE = "ranks", "size"
+"""Axes that every kernel has; any other name is an option."""
 
 
 @dataclass(frozen=True)
@@ -32,13 +35,18 @@ class Line:
     op : str
         Of the kernel; empty for its first.
     metric : str
-        What is plotted.
+        What is plotted: a metric of the catalogue, or ``counter:NAME``, that counter per operation.
     options : tuple of tuple of str
         What the conduit or kernel is asked for; without one of them the line is not run.
     overrides : tuple of tuple of str
         Numbers of the machine that are others than in its file.
     wanted : tuple of tuple of str
         What it is asked for where this build knows it; the report says which are missing.
+    ranks, size : int
+        Of every point, where the axis does not say; 0 B takes what the operation takes.
+    marginal : bool
+        A rate of the operations that a run of four times the length has more, over the time it takes longer: what
+        starting and ending cost once is not in it.
     """
 
     label: str
@@ -52,11 +60,60 @@ class Line:
     overrides: tuple[tuple[str, str], ...] = ()
     options: tuple[tuple[str, str], ...] = ()
     wanted: tuple[tuple[str, str], ...] = ()
+    ranks: int = 2
+    size: int = 0
+    marginal: bool = False
 
     @property
     def key(self) -> SeriesKey:
         """What predicates know it by."""
-        return SeriesKey(self.metric, self.kernel, self.conduit, self.variant, self.topology, self.options)
+        return SeriesKey(
+            self.metric, self.kernel, self.conduit, self.op, self.variant, self.machine, self.topology, size=self.size,
+            ranks=self.ranks, overrides=self.overrides, options=tuple(sorted({*self.options, *self.wanted})),
+        )  # fmt: skip
+
+
+def describe(line: Line) -> str:
+    """Return a line in words, which name it in files.
+
+    Parameters
+    ----------
+    line : Line
+        Which.
+
+    Returns
+    -------
+    str
+        For instance ``random-access put-get on extoll, mesh3d:4x4x4 (am=1)``.
+    """
+    options = ";".join(f"{name}={value}" for name, value in (*line.overrides, *line.options, *line.wanted))
+    size = f"{line.ranks} ranks" if line.ranks != 2 else ""
+    words = " ".join(word for word in (line.kernel, line.op, line.variant, "on", line.conduit) if word)
+    where = ", ".join(word for word in (line.machine or "measured", line.topology, size) if word)
+    return f"{words}, {where}{f' ({options})' if options else ''}"
+
+
+@dataclass(frozen=True)
+class Derived:
+    """A line that is made of others, drawn and tabulated beside them.
+
+    Attributes
+    ----------
+    label : str
+        In legends.
+    formula : Expression
+        Of the lines by name, for instance ``100 * (conduit / raw - 1)``.
+    lines : tuple of tuple of str and Line
+        What the names mean.
+    label_y, unit : str
+        Of what comes out.
+    """
+
+    label: str
+    formula: Expression
+    lines: tuple[tuple[str, Line], ...]
+    label_y: str = "Overhead"
+    unit: str = "%"
 
 
 @dataclass(frozen=True)
@@ -65,31 +122,44 @@ class Effort:
 
     Attributes
     ----------
-    xs : tuple of int
-        Of the figure: ranks or sizes, as its axis says.
-    iterations : int
-        Updates of each rank, or round trips.
-    band_xs : tuple of int
-        Of the machine's variants; empty for no band.
-    band_iterations : int
-        Updates of each rank there, or round trips.
-    factor_xs : tuple of int
-        Where every parameter is tried at half and at twice its value, too, on the last placement.
-    longer : tuple of int
-        Where four times as much is run, to show what that changes; empty for none.
+    xs : tuple of X or str
+        On the axis: ranks, bytes, or what the option is set to.
+    length : int
+        Operations of each rank, at first.
+    longest : int
+        And at most: a run is four times as long, and again, until that moves the value by less than 2 %.
+    drawn : tuple of X or str
+        Those that are run on draws of the machines' estimates; empty for all.
     """
 
-    xs: tuple[int, ...]
-    iterations: int
-    band_xs: tuple[int, ...] = ()
-    band_iterations: int = 0
-    factor_xs: tuple[int, ...] = ()
-    longer: tuple[int, ...] = ()
+    xs: tuple[X | str, ...]
+    length: int
+    longest: int = 0
+    drawn: tuple[X | str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Extra:
+    """A table of a paper's own below a figure.
+
+    Attributes
+    ----------
+    title : str
+        Above it.
+    heads : tuple of str
+        Of its columns.
+    rows : list of tuple of str
+        As they are shown.
+    """
+
+    title: str
+    heads: tuple[str, ...]
+    rows: list[tuple[str, ...]]
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of a paper.
+    """A figure or table of a paper.
 
     Attributes
     ----------
@@ -106,7 +176,7 @@ class Figure:
     seconds, quick_seconds : float
         About how long that takes on two cores.
     bytes_per_rank : int
-        Table of a rank.
+        Of kernels whose size is a table of all ranks: a rank's share.
     heat_ranks : tuple of int
         Ranks whose links are shown.
     heat_lines : tuple of Line
@@ -116,11 +186,19 @@ class Figure:
     left_out : str
         What the paper shows and this does not, and why.
     placements : tuple of str
-        Declared, since the paper says nothing of it: all of them are run.
-    axis : {"ranks", "size"}
-        What is on the x axis; with sizes two ranks run.
-    overheads : tuple of tuple of Line
-        Lines whose overhead over another is drawn below, each with the other.
+        Those that the paper leaves open: all are run as given, and each draw has one of them.
+    axis : str
+        What is on the x axis: ``ranks``, ``size`` or an option.
+    derived : tuple of Derived
+        Lines made of others, below the figure.
+    table : bool
+        Whether the paper has a table: a row for each x, a column for each line.
+    extras : callable, optional
+        Further tables of the paper's own, made of the `gasmeter.reproduction.running.Reproduction` and the figure.
+    says : str
+        What to see in it, in a sentence or two.
+    beyond : tuple of str
+        Numbers of the figures whose lines its claims read, too: they are run with it.
     """
 
     number: str
@@ -131,14 +209,18 @@ class Figure:
     quick: Effort = Effort((), 0)
     seconds: float = 0.0
     quick_seconds: float = 0.0
-    bytes_per_rank: int = 1 << 14
+    bytes_per_rank: int = 0
     heat_ranks: tuple[int, ...] = ()
     heat_lines: tuple[Line, ...] = ()
     beside: tuple[Line, ...] = ()
     left_out: str = ""
-    placements: tuple[str, ...] = ()
-    axis: Axis = "ranks"
-    overheads: tuple[tuple[Line, Line], ...] = ()
+    placements: tuple[str, ...] = ("one-per-node",)
+    axis: str = RANKS
+    derived: tuple[Derived, ...] = ()
+    table: bool = False
+    extras: Callable[[Any, Figure], Sequence[Extra]] | None = None
+    says: str = ""
+    beyond: tuple[str, ...] = ()
 
     @property
     def machines(self) -> tuple[str, ...]:
@@ -149,6 +231,73 @@ class Figure:
     def state(self) -> Literal["ready", "not yet"]:
         """Whether it can be run."""
         return "ready" if self.lines else "not yet"
+
+    def x_of(self, given: X | str, effort: Effort) -> X:
+        """Return the number by which predicates know a value on the axis.
+
+        Parameters
+        ----------
+        given : X or str
+            One of the effort's values.
+        effort : Effort
+            Whose.
+
+        Returns
+        -------
+        X
+            The number itself; of words their place, the first being 1.
+        """
+        if isinstance(given, int | float):
+            return given
+        try:
+            return float(given) if "." in given else int(given)
+        except ValueError:
+            return effort.xs.index(given) + 1
+
+    def x_text(self, x: X, effort: Effort) -> str:
+        """Return how a value on the axis is written.
+
+        Parameters
+        ----------
+        x : X
+            As `x_of` returns it.
+        effort : Effort
+            Whose values there are.
+
+        Returns
+        -------
+        str
+            With its unit.
+        """
+        if self.axis == RANKS:
+            return f"{x} ranks"
+        if self.axis == SIZE:
+            return format_bytes(int(x))
+        given = next((given for given in effort.xs if self.x_of(given, effort) == x), x)
+        return f"{self.axis}={given}"
+
+
+@dataclass(frozen=True)
+class Without:
+    """A mechanism that is taken away, to see which statements hold without it: by construction.
+
+    Attributes
+    ----------
+    name : str
+        As predicates name it.
+    takes_away : str
+        What, in words, behind "without".
+    lines : tuple of Line
+        The lines that are run without it; the others stay as they are.
+    machine, options : tuple of tuple of str
+        Numbers of their machines, and options, that are others then.
+    """
+
+    name: str
+    takes_away: str
+    lines: tuple[Line, ...]
+    machine: tuple[tuple[str, str], ...] = ()
+    options: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -167,6 +316,12 @@ class Paper:
         What to cite for its statements.
     figures : tuple of Figure
         In the order of the paper.
+    module : str
+        Name of the Python module that says all this: part of what decides.
+    without : tuple of Without
+        Mechanisms that are taken away.
+    native : tuple of tuple of str
+        How lines whose conduit has no such option go, by conduit, option and value: what a card does by itself.
     """
 
     name: str
@@ -174,3 +329,6 @@ class Paper:
     machine: str
     cite: tuple[str, ...]
     figures: tuple[Figure, ...] = field(default_factory=tuple)
+    module: str = ""
+    without: tuple[Without, ...] = ()
+    native: tuple[tuple[str, str, str], ...] = ()

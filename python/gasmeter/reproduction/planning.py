@@ -1,77 +1,74 @@
-"""From figures to points: the machine as given, its variants, longer runs, and what this build cannot run."""
+"""From figures to points: lengths tried on the machines as given, then draws, and what this build cannot run."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from gasmeter.catalogue import catalogue
 from gasmeter.errors import UsageError
-from gasmeter.machines.bands import bands
-from gasmeter.machines.machine import TOPOLOGY, Machine
+from gasmeter.machines.machine import Machine
 from gasmeter.machines.named import machine
 from gasmeter.measuring.experiment import Experiment
-from gasmeter.reproduction.figure import Effort, Figure, Line, Paper
+from gasmeter.reproduction.cases import RunCase
+from gasmeter.reproduction.figure import RANKS, SIZE, Effort, Figure, Line, Paper, describe
 from gasmeter.sweeps.point import Point
 from gasmeter.sweeps.series import Series
 from gasmeter.sweeps.sweep import plan_series
-from gasmeter.units import quantity_text
+from gasmeter.verdicts.series import X
 
-__all__ = [
-    "GIVEN", "LONGER", "SEED", "Plan", "Planned", "Role", "Variant", "describe", "factors", "plan_reproduction",
-    "variants",
-]  # fmt: skip
+__all__ = ["LONGER", "SEED", "Plan", "Planned", "Role", "Spot", "new_plan", "plan_cases", "plan_given", "spots_of"]
 
-GIVEN = "as given"
-"""The case of a machine as its file describes it."""
 LONGER = 4
-"""How many times as many updates a longer run has."""
+"""How many times as long a run has to be that shows whether a value still moves."""
 
 SEED = 2
 """Seed of the stream of updates: HPC Challenge's own (1) loads the first ranks most until all updates are made."""
 
-_FACTOR = 2.0
-_WHOLE = {"bytes", "size", "count"}
-_S_PER_UPDATE = 4e-6
+_S_PER_OPERATION = 4e-6
 _S_PER_RANK = 2e-4
-_PAIR = 2
 
-Role = Literal["figure", "longer", "band", "factor"]
+Role = Literal["figure", "beside", "given", "draw", "null", "ablation"]
 
 
 @dataclass(frozen=True)
-class Variant:
-    """A variant of a machine.
+class Spot:
+    """A line at one x."""
 
-    Attributes
-    ----------
-    name : str
-        ``as given``, ``link.latency=0.25 us``, ``corner 3``, ``link.bandwidth x 2``.
-    parameter : str
-        The one that differs, or empty; of a machine that is not the first of the paper's, with the machine's name.
-    kind : {"given", "end", "corner", "factor"}
-        As in `gasmeter.verdicts.judging.Case`.
-    machine : Machine or None
-        The one that differs, with its overrides; None as given.
-    """
-
-    name: str
-    parameter: str
-    kind: Literal["given", "end", "corner", "factor"]
-    machine: Machine | None = None
+    line: Line
+    x: X
 
 
 @dataclass(frozen=True)
 class Planned:
-    """Why a point is run."""
+    """Why a point is run.
+
+    Attributes
+    ----------
+    role : {"figure", "beside", "draw", "null", "ablation"}
+        On which kind of case; beside: shown and not judged.
+    case : str
+        Name of the case.
+    line : Line
+        Which line.
+    placement : str
+        Where its ranks stand.
+    x : X
+        Where on the axis.
+    length : int
+        Operations of each rank.
+    run_id : str
+        As rows name the point.
+    """
 
     role: Role
+    case: str
     line: Line
     placement: str
-    x: int
-    variant: str
+    x: X
+    length: int
     run_id: str
 
 
@@ -87,17 +84,16 @@ class Plan:
         Which.
     quick : bool
         Whether efforts are the quick ones.
+    options : dict of Line to dict
+        What each line asks for in this build.
     series : list of Series
         What is run, in order.
     planned : list of Planned
         Every point and why; a point may serve several.
-    variants : dict of str to Variant
+    cases : dict of str to RunCase
         By name.
-    moved : dict of tuple of str to set of str
-        Names of the variants of a figure's number and role.
-    donors : dict of str to str
-        Points on variants of a machine, by identity, and the same point on the machine as given, whose rows are taken
-        where the variant moves nothing that they depended on.
+    refused : dict of str to str
+        Cases that a machine refuses already when they are planned, and why.
     missing : dict of str to str
         Lines this build cannot run, and why.
     notes : list of str
@@ -107,16 +103,22 @@ class Plan:
     paper: Paper
     figures: tuple[Figure, ...]
     quick: bool
+    options: dict[Line, dict[str, Any]] = field(default_factory=dict)
     series: list[Series] = field(default_factory=list)
     planned: list[Planned] = field(default_factory=list)
-    variants: dict[str, Variant] = field(default_factory=dict)
-    moved: dict[tuple[str, Role], set[str]] = field(default_factory=dict)
-    donors: dict[str, str] = field(default_factory=dict)
+    cases: dict[str, RunCase] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    _seen: dict[str, list[Point]] = field(default_factory=dict)
 
-    def experiment(self) -> Experiment:
+    def experiment(self, series: Sequence[Series] | None = None) -> Experiment:
         """Return it as a sweep.
+
+        Parameters
+        ----------
+        series : sequence of Series, optional
+            A part of it; all by default.
 
         Returns
         -------
@@ -124,7 +126,8 @@ class Plan:
             With a name of its own for each paper.
         """
         title = f"Figures {', '.join(figure.number for figure in self.figures)} of the {self.paper.name} paper"
-        return Experiment(name=f"reproduce_{self.paper.name}", title=title, series=tuple(self.series))
+        own = self.series if series is None else series
+        return Experiment(name=f"reproduce_{self.paper.name}", title=title, series=tuple(own))
 
     def machines(self) -> tuple[Machine, ...]:
         """Return the machines that its lines run on.
@@ -152,7 +155,7 @@ class Plan:
         return figure.quick if self.quick else figure.full
 
     def lines(self) -> list[Line]:
-        """Return the lines that are run, each once.
+        """Return the lines that are judged and can be run, each once.
 
         Returns
         -------
@@ -160,89 +163,11 @@ class Plan:
             In the order of the figures.
         """
         lines = dict.fromkeys(line for figure in self.figures for line in figure.lines)
-        return [line for line in lines if describe(line) not in self.missing]
+        return [line for line in lines if line in self.options]
 
 
-def describe(line: Line) -> str:
-    """Return a line in words.
-
-    Parameters
-    ----------
-    line : Line
-        Which.
-
-    Returns
-    -------
-    str
-        For instance ``random-access put-get on extoll, mesh3d:4x4x4 (am=1)``.
-    """
-    options = ";".join(f"{name}={value}" for name, value in line.options)
-    words = " ".join(word for word in (line.kernel, line.op, line.variant, "on", line.conduit) if word)
-    where = line.topology or ("" if line.machine else "measured")
-    return f"{words}{f', {where}' if where else ''}{f' ({options})' if options else ''}"
-
-
-def variants(base: Machine, keys: Iterable[str] | None = None) -> Iterator[Variant]:
-    """Yield the machine, then the variants of its band.
-
-    Parameters
-    ----------
-    base : Machine
-        As given.
-    keys : iterable of str, optional
-        The estimates that are moved; all by default.
-
-    Yields
-    ------
-    Variant
-        As given, each end of each estimate alone, 16 seeded corners.
-    """
-    for name, variant in bands(base, keys):
-        if name == GIVEN:
-            yield Variant(name, "", "given")
-        elif name.startswith("corner "):
-            yield Variant(name, "", "corner", variant)
-        else:
-            yield Variant(name, name.partition("=")[0], "end", variant)
-
-
-def factors(base: Machine, keys: Iterable[str] | None = None) -> Iterator[Variant]:
-    """Yield the machine, then each parameter at half and at twice its value, whatever its range.
-
-    Parameters
-    ----------
-    base : Machine
-        As given.
-    keys : iterable of str, optional
-        The parameters that are moved; all by default.
-
-    Yields
-    ------
-    Variant
-        As given, then two for each parameter that can have these values.
-    """
-    yield Variant(GIVEN, "", "given")
-    for key in [number.key for number in base.numbers] if keys is None else keys:
-        if key != TOPOLOGY:
-            yield from _factors(base, key)
-
-
-def _factors(base: Machine, key: str) -> Iterator[Variant]:
-    """Yield a parameter at half and at twice its value, where it can have it."""
-    number = base[key]
-    if not isinstance(number.value, float) or number.value == 0:
-        return
-    for factor, said in ((1 / _FACTOR, "/ 2"), (_FACTOR, "x 2")):
-        value = number.value * factor
-        text = quantity_text(round(value) if number.kind in _WHOLE else value, number.kind)
-        try:
-            yield Variant(f"{key} {said}", key, "factor", base.with_({key: text}))
-        except UsageError:
-            continue
-
-
-def plan_reproduction(paper: Paper, figures: Sequence[Figure], *, quick: bool = False) -> Plan:
-    """Return what a reproduction runs.
+def new_plan(paper: Paper, figures: Sequence[Figure], *, quick: bool = False) -> Plan:
+    """Return a plan that runs nothing yet.
 
     Parameters
     ----------
@@ -256,37 +181,27 @@ def plan_reproduction(paper: Paper, figures: Sequence[Figure], *, quick: bool = 
     Returns
     -------
     Plan
-        Points in the order they are run; lines that this build cannot run stand in `Plan.missing`.
+        Lines that this build cannot run stand in `Plan.missing`.
     """
     plan = Plan(paper, tuple(figures), quick)
-    known = _Known({}, {})
     for line in dict.fromkeys(line for figure in figures for line in (*figure.lines, *figure.beside)):
         try:
-            known.options[line] = _options(line, plan)
+            plan.options[line] = _options(line, plan)
         except UsageError as error:
             plan.missing[describe(line)] = str(error)
-    roles: tuple[Role, ...] = ("figure", "longer", "band", "factor")
-    for role in roles:
-        for figure in figures:
-            _plan_figure(plan, figure, role, known)
-    plan.planned = list(dict.fromkeys(plan.planned))
     return plan
 
 
-@dataclass(frozen=True)
-class _Known:
-    """Options of the lines that can be run, and points of the series so far."""
-
-    options: dict[Line, dict[str, Any]]
-    points: dict[str, list[Point]]
+def _known(line: Line) -> set[str]:
+    """Return the options that a line's kernel and conduit have."""
+    entry = catalogue()
+    kernel = entry.kernel(line.kernel)
+    return {option.name for option in (*kernel.options, *entry.conduit(line.conduit, kernel).options)}
 
 
 def _options(line: Line, plan: Plan) -> dict[str, Any]:
     """Return what a line asks for in this build."""
-    entry = catalogue()
-    kernel = entry.kernel(line.kernel)
-    conduit = entry.conduit(line.conduit, kernel)
-    there = {option.name for option in (*kernel.options, *conduit.options)}
+    there = _known(line)
     for name, value in line.options:
         if name not in there:
             raise UsageError(f"this build of {line.conduit} has no option {name}={value}", name)
@@ -297,99 +212,179 @@ def _options(line: Line, plan: Plan) -> dict[str, Any]:
     return {name: value for name, value in (*line.options, *line.wanted) if name in there}
 
 
-def _chosen(plan: Plan, figure: Figure, role: Role) -> Iterator[Variant]:
-    """Yield the machines as given, then each variant of each: the others stay as they are meanwhile."""
-    yield Variant(GIVEN, "", "given")
-    if role not in {"band", "factor"}:
-        return
-    first = plan.paper.machine
-    for name in figure.machines:
-        base = machine(name)
-        where = "" if name == first else f"{name}: "
-        for variant in variants(base) if role == "band" else factors(base):
-            if variant.kind != "given":
-                parameter = f"{where}{variant.parameter}" if variant.parameter else ""
-                yield replace(variant, name=f"{where}{variant.name}", parameter=parameter)
+def spots_of(plan: Plan, figure: Figure, lines: Iterable[Line], *, drawn: bool = False) -> list[Spot]:
+    """Return every line at every x of a figure.
 
+    Parameters
+    ----------
+    plan : Plan
+        Which knows what can be run.
+    figure : Figure
+        Whose axis.
+    lines : iterable of Line
+        Some of its lines.
+    drawn : bool, default False
+        Only at the x that are run on draws.
 
-def _plan_figure(plan: Plan, figure: Figure, role: Role, known: _Known) -> None:
+    Returns
+    -------
+    list of Spot
+        Lines in order, each from left to right.
+    """
     effort = plan.effort(figure)
-    xs, updates = {
-        "figure": (effort.xs, effort.iterations),
-        "longer": (effort.longer, LONGER * effort.iterations),
-        "band": (effort.band_xs, effort.band_iterations),
-        "factor": (effort.factor_xs, effort.band_iterations),
-    }[role]
-    if not xs:
-        return
-    placements = figure.placements[-1:] if role == "factor" else figure.placements
-    beside = figure.beside if role == "figure" and not plan.quick else ()
-    given: dict[tuple[str, Line], list[Point]] = {}
-    for variant in _chosen(plan, figure, role):
-        plan.variants[variant.name] = variant
-        plan.moved.setdefault((figure.number, role), set()).add(variant.name)
-        for placement, line in itertools.product(placements, (*figure.lines, *beside)):
-            if line not in known.options:
-                continue
-            series = Series(
-                **_machine(line, variant.machine, placement),
-                **_axes(line, figure, xs),
-                **_budget(line, xs if figure.axis == "ranks" else (_PAIR,), updates),
-                options=dict(known.options[line]),
-            )
-            points = _points(series, line, plan, known.points)
-            for point, donor in zip(points, given.setdefault((placement, line), points), strict=False):
-                if point.id != donor.id:
-                    plan.donors[point.id] = donor.id
-            for point in points:
-                x = point.ranks if figure.axis == "ranks" else point.size_bytes
-                plan.planned.append(Planned(role, line, placement, x, variant.name, point.id))
+    xs = (effort.drawn or effort.xs) if drawn else effort.xs
+    return [Spot(line, figure.x_of(x, effort)) for line in lines if line in plan.options for x in xs]
 
 
-def _machine(line: Line, variant: Machine | None, placement: str) -> dict[str, Any]:
-    """Return the machine a line runs on: a variant of it, or it stays as it is meanwhile."""
+def plan_given(plan: Plan, lengths: Mapping[tuple[str, Spot], int]) -> list[Series]:
+    """Plan the machines as given: every line of every figure at the lengths that are to be tried now.
+
+    Parameters
+    ----------
+    plan : Plan
+        To which points are added.
+    lengths : mapping of tuple to int
+        By placement and spot: operations of each rank.
+
+    Returns
+    -------
+    list of Series
+        What is new of it.
+    """
+    series: list[Series] = []
+    given = RunCase()
+    for figure in plan.figures:
+        beside = () if plan.quick else figure.beside
+        for placement, line in itertools.product(figure.placements, (*figure.lines, *beside)):
+            role: Role = "figure" if line in figure.lines else "beside"
+            wanted = {spot.x: lengths[placement, spot] for spot in spots_of(plan, figure, [line])
+                      if (placement, spot) in lengths}  # fmt: skip
+            series += _plan_line(plan, figure, line, given, placement, role, wanted)
+    return series
+
+
+def plan_cases(plan: Plan, cases: Sequence[RunCase], lengths: Mapping[Spot, int]) -> list[Series]:
+    """Plan whole figures on draws, and lines without a mechanism.
+
+    Nothing here knows what papers state: what is run is the same whether anybody judges it or not.
+
+    Parameters
+    ----------
+    plan : Plan
+        To which points are added.
+    cases : sequence of RunCase
+        Draws, draws of the null model, mechanisms taken away.
+    lengths : mapping of Spot to int
+        Operations of each rank, of every line at every x.
+
+    Returns
+    -------
+    list of Series
+        What is new of it.
+    """
+    series: list[Series] = []
+    for case in cases:
+        plan.cases[case.name] = case
+        for figure in plan.figures:
+            lines = figure.lines if case.without is None else [one for one in case.without.lines if one in figure.lines]
+            for placement, line in itertools.product(_placements(figure, case), lines):
+                spots = spots_of(plan, figure, [line], drawn=case.without is None)
+                wanted = {spot.x: lengths[spot] for spot in spots if spot in lengths}
+                series += _plan_line(plan, figure, line, case, placement, case.kind, wanted)
+    return series
+
+
+def _placements(figure: Figure, case: RunCase) -> tuple[str, ...]:
+    """Return the placement of a draw; a mechanism is taken away on all of them."""
+    return figure.placements if case.without else (figure.placements[case.number % len(figure.placements)],)
+
+
+def _plan_line(
+    plan: Plan, figure: Figure, line: Line, case: RunCase, placement: str, role: Role, wanted: Mapping[X, int]
+) -> list[Series]:
+    """Plan a line at some x, each with its length; points of one length share a series."""
+    if line not in plan.options or case.name in plan.refused or describe(line) in plan.missing:
+        return []
+    new: list[Series] = []
+    try:
+        options = {**plan.options[line], **case.options(line, _known(line))}
+        where = _machine(line, case, placement)
+    except UsageError as error:
+        _refuse(plan, line, case, error)
+        return []
+    by_length: dict[int, list[X]] = {}
+    for x, length in wanted.items():
+        for own in (length, LONGER * length) if line.marginal else (length,):
+            by_length.setdefault(own, []).append(x)
+    for length, xs in by_length.items():
+        series = Series(
+            **where, **_axes(line, figure, xs, plan.effort(figure)), **_budget(line, figure, xs, length),
+            options={**options, **_option_axis(figure, xs, plan.effort(figure))},
+        )  # fmt: skip
+        text = series.model_dump_json()
+        if text not in plan._seen:
+            try:
+                plan._seen[text] = [point for group in plan_series(series) for point in group.points]
+            except UsageError as error:
+                plan._seen[text] = []
+                _refuse(plan, line, case, error)
+            else:
+                new.append(series)
+        for x, point in zip(xs, plan._seen[text], strict=False):
+            plan.planned.append(Planned(role, case.name, line, placement, x, length, point.id))
+    plan.series += new
+    return new
+
+
+def _refuse(plan: Plan, line: Line, case: RunCase, error: UsageError) -> None:
+    """Keep why something cannot be planned: a case that its machine refuses, or a line that this build has not."""
+    if case.kind in {"draw", "null"}:
+        plan.refused.setdefault(case.name, str(error))
+    elif case.kind == "ablation":
+        plan.notes.append(str(error))
+    else:
+        plan.missing.setdefault(describe(line), str(error))
+
+
+def _machine(line: Line, case: RunCase, placement: str) -> dict[str, Any]:
     if not line.machine:
         return {}
-    moved = variant.overrides() if variant is not None and variant.name == line.machine else {}
-    own = machine(line.machine).with_({**dict(line.overrides), **moved})
     topology = {"topology": (line.topology,)} if line.topology else {}
-    return {"machine": (own.label,), "placement": (placement,), **topology}
+    return {"machine": (case.machine(line).label,), "placement": (placement,), **topology}
 
 
-def _axes(line: Line, figure: Figure, xs: tuple[int, ...]) -> dict[str, Any]:
-    axes = {
+def _axes(line: Line, figure: Figure, xs: Sequence[X], effort: Effort) -> dict[str, Any]:
+    axes: dict[str, Any] = {
         "kernel": line.kernel,
         "op": (line.op,) if line.op else (),
         "conduit": (line.conduit,),
         "variant": (line.variant,) if line.variant else (),
         "seeds": (SEED,),
     }
-    if figure.axis == "size":
-        return {**axes, "ranks": (_PAIR,), "size": xs}
-    sizes = tuple(figure.bytes_per_rank * count for count in xs)
-    return {**axes, "ranks": xs, "size": sizes, "zip": (("size", "ranks"),)}
+    sized = {"size": (line.size,)} if line.size else {}
+    if figure.axis == SIZE:
+        return {**axes, "ranks": (line.ranks,), "size": tuple(int(x) for x in xs)}
+    if figure.axis != RANKS:
+        return {**axes, "ranks": (line.ranks,), **sized}
+    ranks = tuple(int(x) for x in xs)
+    if not figure.bytes_per_rank:
+        return {**axes, "ranks": ranks, **sized}
+    sizes = tuple(figure.bytes_per_rank * count for count in ranks)
+    return {**axes, "ranks": ranks, "size": sizes, "zip": (("size", "ranks"),)}
 
 
-def _budget(line: Line, ranks: tuple[int, ...], updates: int) -> dict[str, Any]:
+def _option_axis(figure: Figure, xs: Sequence[X], effort: Effort) -> dict[str, Any]:
+    """Return the option that is the axis, as it was given."""
+    if figure.axis in {RANKS, SIZE}:
+        return {}
+    return {figure.axis: tuple(given for given in effort.xs if figure.x_of(given, effort) in set(xs))}
+
+
+def _budget(line: Line, figure: Figure, xs: Sequence[X], length: int) -> dict[str, Any]:
     """Return one block, with the time it is expected to take so that progress knows what is left."""
     if not line.machine:
         return {}  # measured: as long as any measurement
+    ranks = [int(x) for x in xs] if figure.axis == RANKS else [line.ranks]
     mean = sum(ranks) / len(ranks)
-    seconds = round(mean * (_S_PER_RANK + updates * _S_PER_UPDATE), 3)
-    return {"iterations": updates, "blocks": 1, "time_s": max(seconds, 0.001)}
-
-
-def _points(series: Series, line: Line, plan: Plan, seen: dict[str, list[Point]]) -> list[Point]:
-    """Return the points of a series; if it is refused, the line is missing."""
-    text = series.model_dump_json()
-    if text in seen:
-        return seen[text]
-    try:
-        points = [point for group in plan_series(series) for point in group.points]
-    except UsageError as error:
-        plan.missing.setdefault(describe(line), str(error))
-        points = []
-    else:
-        plan.series.append(series)
-    seen[text] = points
-    return points
+    seconds = round(mean * (_S_PER_RANK + length * _S_PER_OPERATION), 3)
+    return {"iterations": length, "blocks": 1, "time_s": max(seconds, 0.001)}

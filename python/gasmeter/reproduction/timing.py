@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from gasmeter.conformance import Suite
-from gasmeter.reproduction.planning import Plan, describe
+from gasmeter.reproduction.figure import describe
+from gasmeter.reproduction.planning import Plan
 from gasmeter.stores.result import Result
 
 __all__ = ["Stage", "Took", "seconds_facts", "took"]

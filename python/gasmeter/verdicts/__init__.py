@@ -1,7 +1,11 @@
-"""Judging statements of papers: claims, frozen predicates, bands, labels. Nothing here runs a benchmark."""
+"""Judging statements of papers: claims, frozen predicates, draws, verdicts. Nothing here runs a benchmark."""
 
 from gasmeter.verdicts.claims import Claim, claims
-from gasmeter.verdicts.judging import Case, Judgement, Trial, judge_claim
-from gasmeter.verdicts.predicates import Predicate, predicates
+from gasmeter.verdicts.evidence import Case, Evidence
+from gasmeter.verdicts.judging import Judgement, judge_predicate, judge_reading
+from gasmeter.verdicts.predicates import Predicate, Reading, predicates
 
-__all__ = ["Case", "Claim", "Judgement", "Predicate", "Trial", "claims", "judge_claim", "predicates"]
+__all__ = [
+    "Case", "Claim", "Evidence", "Judgement", "Predicate", "Reading", "claims", "judge_predicate", "judge_reading",
+    "predicates",
+]  # fmt: skip

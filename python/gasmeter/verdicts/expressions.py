@@ -1,6 +1,6 @@
 """Quantities of predicates: arithmetic over series, with a few functions and nothing else.
 
-A series is an array over the x values it was run at; the functions below make numbers of them.
+A series is an array over the x values it was run at; the functions below make numbers, or arrays, of them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from gasmeter.errors import UsageError
 
-__all__ = ["FUNCTIONS", "Expression"]
+__all__ = ["FUNCTIONS", "Array", "Expression", "NotThere"]
 
 Array = npt.NDArray[np.float64]
 Value = float | Array | None
@@ -64,47 +64,143 @@ def _farthest(value: Value) -> float:
 def _inside(value: Value, low: Value, high: Value) -> float:
     """Return the share of elements in an interval."""
     array = _flat([value])
-    (least, most) = _scalars([low, high])
+    least, most = _scalars([low, high])
     return float(np.mean((array >= least) & (array <= most)))
+
+
+def _extreme(function: Callable[[Any, Any], Any]) -> Callable[..., Value]:
+    def of(*values: Value) -> Value:
+        there = [value for value in values if value is not None]
+        if not there:
+            raise NotThere("no series")
+        result: Value = there[0]
+        for value in there[1:]:
+            result = function(result, value)
+        return result
+
+    return of
 
 
 def _elementwise(function: Callable[[Any], Any]) -> Callable[..., Value]:
     return lambda value: None if value is None else function(value)
 
 
+def _steps(value: Value, fewest: int = 2) -> Array:
+    array = _flat([value])
+    if array.size < fewest:
+        raise NotThere(f"{fewest} points are needed")
+    return array
+
+
+def _step(value: Value) -> Value:
+    """Return how the last growth differs from the one before: (last / middle) / (middle / first)."""
+    if value is None:
+        return None
+    first, middle, last = _steps(value, 3)[-3:]
+    return float((last / middle) / (middle / first))
+
+
+def _share(holds: Callable[[Array], npt.NDArray[np.bool_]]) -> Callable[..., Value]:
+    return lambda value: float(np.mean(holds(np.diff(_steps(value)))))
+
+
 FUNCTIONS: Mapping[str, Callable[..., Value]] = {
     "max": lambda *values: float(np.max(_flat(values))),
     "min": lambda *values: float(np.min(_flat(values))),
     "mean": lambda *values: float(np.mean(_flat(values))),
+    "geomean": lambda *values: float(np.exp(np.mean(np.log(_flat(values))))),
     "median": lambda *values: float(np.median(_flat(values))),
     "abs": _elementwise(np.abs),
     "ln": _elementwise(np.log),
+    "lower": _extreme(np.minimum),
+    "higher": _extreme(np.maximum),
     "inside": _inside,
     "farthest": _farthest,
     "agree": _agree,
     "widest": _widest,
+    "step": _step,
+    "rising": _share(lambda steps: steps >= 0),
+    "falling": _share(lambda steps: steps <= 0),
 }
-"""What an expression may call, besides ``step``."""
+"""What an expression may call on values alone."""
 
-STEP = "step"
-_STEP_POINTS = 3
+
+def _argmax(xs: Array, value: Value) -> float:
+    return float(xs[int(np.argmax(_flat([value])))])
+
+
+def _argmin(xs: Array, value: Value) -> float:
+    return float(xs[int(np.argmin(_flat([value])))])
+
+
+def _at(xs: Array, value: Value, x: Value) -> float:
+    (wanted,) = _scalars([x])
+    where = np.flatnonzero(xs == wanted)
+    if not where.size:
+        raise NotThere(f"not run at {wanted:g}")
+    return float(_flat([value])[where[0]])
+
+
+def _slope(xs: Array, value: Value) -> float:
+    return float(np.polyfit(xs, _steps(value), 1)[0])
+
+
+def _elasticity(xs: Array, value: Value) -> float:
+    return float(np.polyfit(np.log(xs), np.log(_steps(value)), 1)[0])
+
+
+def _knee(xs: Array, value: Value) -> float:
+    """Return the x at which two straight pieces of ln y over ln x that meet there leave the least squares."""
+    ys = np.log(_steps(value, 4))
+    logs = np.log(xs)
+
+    def left(knee: float) -> float:
+        basis = np.stack([np.ones_like(logs), logs, np.maximum(logs - knee, 0.0)], axis=1)
+        fitted = basis @ np.linalg.lstsq(basis, ys, rcond=None)[0]
+        return float(np.sum((ys - fitted) ** 2))
+
+    return float(xs[1 + int(np.argmin([left(knee) for knee in logs[1:-1]]))])
+
+
+def _crossover(xs: Array, first: Value, second: Value) -> float:
+    """Return the least x from which on the first is no longer on the side of the second where it began.
+
+    Between two points the x at which straight lines over ln x meet; infinite if they never do.
+    """
+    gap = _flat([first]) - _flat([second])
+    for at in range(1, gap.size):
+        if gap[0] * gap[at] <= 0 and gap[0] != 0:
+            before, after = gap[at - 1], gap[at]
+            share = before / (before - after)
+            return float(np.exp(np.log(xs[at - 1]) + share * (np.log(xs[at]) - np.log(xs[at - 1]))))
+    return math.inf
+
+
+def _first_below(xs: Array, value: Value, bound: Value) -> float:
+    (least,) = _scalars([bound])
+    below = np.flatnonzero(_flat([value]) < least)
+    return float(xs[below[0]]) if below.size else math.inf
+
+
+OVER_X: Mapping[str, Callable[..., float]] = {
+    "argmax": _argmax,
+    "argmin": _argmin,
+    "at": _at,
+    "slope": _slope,
+    "elasticity": _elasticity,
+    "knee": _knee,
+    "crossover": _crossover,
+    "first_below": _first_below,
+}
+"""What an expression may call on values and the x they stand at."""
+
+_MAY_BE_INFINITE = {"crossover", "first_below"}
 _OPERATORS: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: lambda a, b: a + b,
     ast.Sub: lambda a, b: a - b,
     ast.Mult: lambda a, b: a * b,
     ast.Div: lambda a, b: a / b,
 }
-
-
-def _step(value: Value) -> Value:
-    """Return how the last doubling differs from the one before: (last / middle) / (middle / first)."""
-    if value is None:
-        return None
-    array = _flat([value])
-    if array.size < _STEP_POINTS:
-        raise NotThere("three points are needed")
-    first, middle, last = array[-_STEP_POINTS:]
-    return float((last / middle) / (middle / first))
 
 
 class Expression:
@@ -128,6 +224,7 @@ class Expression:
         except SyntaxError as error:
             raise UsageError(f"quantity {text!r} is no expression ({error.msg})", text) from error
         self.names = tuple(dict.fromkeys(self._check(self._tree)))
+        self._infinite = any(f"{name}(" in text for name in _MAY_BE_INFINITE)
 
     def _check(self, node: ast.expr) -> list[str]:
         """Return the series a part names; refuse what is not allowed."""
@@ -140,51 +237,81 @@ class Expression:
                 return self._check(operand)
             case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
                 return [*self._check(left), *self._check(right)]
-            case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in {*FUNCTIONS, STEP}:
+            case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in {*FUNCTIONS, *OVER_X}:
                 return [series for argument in arguments for series in self._check(argument)]
-        allowed = ", ".join(["numbers", "series", "+ - * /", *FUNCTIONS, STEP])
+        allowed = ", ".join(["numbers", "series", "+ - * /", *FUNCTIONS, *OVER_X])
         raise UsageError(
             f"quantity {self.text!r}: {ast.unparse(node)!r} is not allowed; allowed: {allowed}",
             self.text,
         )
 
-    def value(self, series: Mapping[str, Array | None]) -> float:
+    def value(self, series: Mapping[str, Array | None], xs: Array | None = None) -> float:
         """Return the quantity.
 
         Parameters
         ----------
         series : mapping of str to array or None
             Values over the same x values; None for an optional one that is missing.
+        xs : array, optional
+            These x values, ascending; 1, 2, 3, … by default.
 
         Returns
         -------
         float
-            A finite number.
+            A finite number; where it is an x that may not be there (``crossover``, ``first_below``) also infinite.
 
         Raises
         ------
         NotThere
             If it has none.
         """
+        count = next((value.size for value in series.values() if value is not None), 0)
+        own = np.arange(1.0, count + 1) if xs is None else xs
         with np.errstate(all="ignore"):
-            quantity = self._evaluate(self._tree, series)
-        if quantity is None or np.ndim(quantity) or not math.isfinite(float(quantity)):
+            quantity = self._evaluate(self._tree, series, own)
+        if quantity is None or np.ndim(quantity) or math.isnan(float(quantity)):
+            raise NotThere(f"{self.text} is no finite number")
+        if math.isinf(float(quantity)) and not self._infinite:
             raise NotThere(f"{self.text} is no finite number")
         return float(quantity)
 
-    def _evaluate(self, node: ast.expr, series: Mapping[str, Array | None]) -> Value:
+    def curve(self, series: Mapping[str, Array | None]) -> Array:
+        """Return the quantity at every x: what a line that is made of others comes to.
+
+        Parameters
+        ----------
+        series : mapping of str to array or None
+            Values over the same x values.
+
+        Returns
+        -------
+        array of float
+            One for each x.
+
+        Raises
+        ------
+        NotThere
+            If it is no array.
+        """
+        with np.errstate(all="ignore"):
+            quantity = self._evaluate(self._tree, series, np.empty(0))
+        if quantity is None or np.ndim(quantity) != 1:
+            raise NotThere(f"{self.text} is no line")
+        return np.asarray(quantity, dtype=np.float64)
+
+    def _evaluate(self, node: ast.expr, series: Mapping[str, Array | None], xs: Array) -> Value:
         match node:
             case ast.Constant(value=value):
                 return float(value)  # type: ignore[arg-type]
             case ast.Name(id=name):
                 return series[name]
             case ast.UnaryOp(operand=operand):
-                inner = self._evaluate(operand, series)
+                inner = self._evaluate(operand, series, xs)
                 return None if inner is None else -inner
             case ast.BinOp(left=left, op=op, right=right):
-                a, b = self._evaluate(left, series), self._evaluate(right, series)
+                a, b = self._evaluate(left, series, xs), self._evaluate(right, series, xs)
                 return None if a is None or b is None else _OPERATORS[type(op)](np.float64(1) * a, b)
             case ast.Call(func=ast.Name(id=name), args=arguments):
-                values = [self._evaluate(argument, series) for argument in arguments]
-                return _step(values[0]) if name == STEP else FUNCTIONS[name](*values)
+                values = [self._evaluate(argument, series, xs) for argument in arguments]
+                return OVER_X[name](xs, *values) if name in OVER_X else FUNCTIONS[name](*values)
         raise NotThere(self.text)  # not reached: _check refused it

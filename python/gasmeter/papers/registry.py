@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from gasmeter.errors import UsageError, unknown
-from gasmeter.reproduction.extoll import EXTOLL
+from gasmeter.papers.extoll import EXTOLL
 from gasmeter.reproduction.figure import Figure, Paper
 
 __all__ = ["PAPERS", "figures_of", "paper"]
@@ -51,7 +51,7 @@ def figures_of(chosen: Paper, numbers: Sequence[str] = ()) -> tuple[Figure, ...]
     Returns
     -------
     tuple of Figure
-        In the order of the paper.
+        In the order of the paper, with those whose lines their claims read.
 
     Raises
     ------
@@ -68,4 +68,5 @@ def figures_of(chosen: Paper, numbers: Sequence[str] = ()) -> tuple[Figure, ...]
                 f"figure {number} of {chosen.name} cannot be run yet: {known[number].left_out}; allowed: {ready}",
                 number,
             )
-    return tuple(figure for figure in chosen.figures if figure.lines and (not numbers or figure.number in numbers))
+    wanted = {*numbers, *(other for number in numbers for other in known[number].beyond)}
+    return tuple(figure for figure in chosen.figures if figure.lines and (not numbers or figure.number in wanted))

@@ -1,0 +1,1 @@
+"""The papers whose figures are run again: a module each, and what of them is published in published/."""

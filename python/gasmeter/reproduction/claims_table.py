@@ -1,0 +1,117 @@
+"""claims.csv: one row per reading of every claim, the primary one first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from gasmeter.reproduction.judged import Judged
+from gasmeter.rows.formats import to_csv
+from gasmeter.verdicts.judging import Judgement
+from gasmeter.verdicts.predicates import Reading
+
+__all__ = ["CLAIM_COLUMNS", "claim_rows", "claims_csv", "deciding_text", "interval_text"]
+
+CLAIM_COLUMNS = (
+    "id", "paper", "figure", "what", "published", "reproduced", "unit", "tolerance", "label", "verdict",
+    "deciding_parameter", "note", "reading", "direction", "p_prior", "p_conditioned", "margin", "quantity",
+)  # fmt: skip
+"""Columns of claims.csv, in order."""
+
+
+def interval_text(judgement: Judgement) -> str:
+    """Return the band of a quantity: where 90 % of the draws' weight lies.
+
+    Parameters
+    ----------
+    judgement : Judgement
+        Of one reading.
+
+    Returns
+    -------
+    str
+        For instance ``1.2 to 3.4``; empty without draws.
+    """
+    return "" if math.isnan(judgement.low) else f"{judgement.low:.4g} to {judgement.high:.4g}"
+
+
+def deciding_text(judgement: Judgement) -> str:
+    """Return what a quantity goes with.
+
+    Parameters
+    ----------
+    judgement : Judgement
+        Of one reading.
+
+    Returns
+    -------
+    str
+        Estimates with their rank correlations, for instance ``extoll: link.buffer (+0.61)``; empty without draws.
+    """
+    return ", ".join(f"{name} ({by:+.2f})" for name, by in judgement.deciding)
+
+
+def claim_rows(judged: Iterable[Judged]) -> list[dict[str, Any]]:
+    """Return the rows of claims.csv.
+
+    Parameters
+    ----------
+    judged : iterable of Judged
+        Claims and what became of them.
+
+    Returns
+    -------
+    list of dict
+        By the names of `CLAIM_COLUMNS`.
+    """
+    rows = []
+    for entry in judged:
+        readings = {one.name: one for one in entry.predicate.readings}
+        rows += [_row(entry, one, readings.get(one.reading)) for one in entry.readings]
+    return rows
+
+
+def _row(entry: Judged, own: Judgement, reading: Reading | None) -> dict[str, Any]:
+    there = not math.isnan(own.value)
+    notes = [f"band {interval_text(own)}" if interval_text(own) else ""]
+    if len(own.by_placement) > 1:
+        notes.append(", ".join(f"{name} {value:.4g}" for name, value in own.by_placement.items()))
+    if own.draws:
+        notes.append(f"{own.draws} draws, worth {own.effective:.0f}")
+    return {
+        "id": entry.claim.id,
+        "paper": entry.claim.paper,
+        "figure": entry.claim.figure,
+        "what": entry.claim.statement,
+        "published": entry.claim.published,
+        "reproduced": own.value,
+        "unit": entry.predicate.unit if there else "",
+        "tolerance": reading.tolerance if reading else "",
+        "label": entry.label if there else "",
+        "verdict": own.verdict,
+        "deciding_parameter": deciding_text(own),
+        "note": "; ".join(note for note in [*notes, *own.notes] if note),
+        "reading": own.reading,
+        "direction": own.direction,
+        "p_prior": own.p_prior,
+        "p_conditioned": own.p_conditioned,
+        "margin": own.margin,
+        "quantity": entry.predicate.on,
+    }
+
+
+def claims_csv(judged: Iterable[Judged]) -> str:
+    """Return claims.csv.
+
+    Parameters
+    ----------
+    judged : iterable of Judged
+        Claims and what became of them.
+
+    Returns
+    -------
+    str
+        With a header.
+    """
+    return to_csv(claim_rows(judged), CLAIM_COLUMNS)

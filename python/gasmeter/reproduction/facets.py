@@ -1,0 +1,107 @@
+"""What program a line is: two lines are compared only if the same one ran on both, or a reading says why not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gasmeter.catalogue import catalogue
+from gasmeter.errors import UsageError
+from gasmeter.reproduction.figure import Figure, Line, Paper, describe
+from gasmeter.verdicts.predicates import Predicate, Reading
+from gasmeter.verdicts.series import SeriesKey, pick, said
+
+__all__ = ["check_predicates", "facets"]
+
+_OF_CONDUITS = frozenset({"node_local"})
+"""Options of conduits that change the program, too: the way between ranks of a node."""
+
+
+def facets(line: Line, paper: Paper) -> dict[str, str]:
+    """Return what decides which program a line runs.
+
+    Parameters
+    ----------
+    line : Line
+        Which.
+    paper : Paper
+        Which may say what a conduit without an option does.
+
+    Returns
+    -------
+    dict of str to str
+        The operation, every option of the kernel, and the way between ranks of a node where the conduit has several.
+    """
+    entry = catalogue()
+    kernel = entry.kernel(line.kernel)
+    conduit = entry.conduit(line.conduit, kernel)
+    asked = dict((*line.options, *line.wanted))
+    known = {option.name: option.default for option in kernel.options}
+    known |= {option.name: option.default for option in conduit.options if option.name in _OF_CONDUITS}
+    known |= {option: value for name, option, value in paper.native if name == line.conduit}
+    return {"kernel": line.kernel, "op": line.op or kernel.ops[0].name,
+            **{name: asked.get(name, default) for name, default in known.items()}}  # fmt: skip
+
+
+def check_predicates(paper: Paper, predicates: Mapping[str, Predicate]) -> None:
+    """Refuse a predicate that asks for what is not run, or compares programs that differ without a word of the paper.
+
+    Parameters
+    ----------
+    paper : Paper
+        Whose figures.
+    predicates : mapping of str to Predicate
+        By claim.
+
+    Raises
+    ------
+    UsageError
+        One line, of the first that is wrong.
+    """
+    lines = {line.key: line for figure in paper.figures for line in figure.lines}
+    for figure in paper.figures:
+        for claim in figure.claims:
+            for reading in predicates[claim].readings if claim in predicates else ():
+                _check(f"claim {claim}, reading {reading.name!r}", reading, figure, paper, lines)
+                if reading.ablation and reading.ablation not in {one.name for one in paper.without}:
+                    raise UsageError(
+                        f"claim {claim}, reading {reading.name!r}: {paper.name} has no mechanism {reading.ablation!r};"
+                        f" allowed: {', '.join(one.name for one in paper.without) or 'none'}",
+                        reading.ablation,
+                    )
+                if reading.needs and reading.needs not in predicates:
+                    raise UsageError(
+                        f"claim {claim}, reading {reading.name!r} needs {reading.needs}, which has no predicate",
+                        reading.needs,
+                    )
+
+
+def _check(where: str, reading: Reading, figure: Figure, paper: Paper, lines: Mapping[SeriesKey, Line]) -> None:
+    if not figure.lines:
+        return
+    chosen: dict[str, Line] = {}
+    for name, key in reading.series.items():
+        line = pick(key, lines)
+        if line is None and name not in reading.optional:
+            raise UsageError(
+                f"{where}: series {name} ({said(key)}) is not run; allowed: a line of a figure of {paper.name}", name
+            )
+        if line is not None:
+            chosen[name] = lines[line]
+    excused = {facet for facet, _ in reading.differs}
+    for condition in reading.every_condition:
+        own = [chosen[name] for name in condition.quantity.names if name in chosen]
+        for first, second in zip(own, own[1:], strict=False):
+            _check_pair(where, first, second, paper, excused)
+
+
+def _check_pair(where: str, first: Line, second: Line, paper: Paper, excused: set[str]) -> None:
+    if first.kernel != second.kernel:
+        return  # no ratio is made of a latency and a rate
+    one, other = facets(first, paper), facets(second, paper)
+    for name in one.keys() & other.keys() - excused:
+        if one[name] != other[name]:
+            raise UsageError(
+                f"{where} compares {describe(first)} with {describe(second)}, of which {name} is {one[name]} and"
+                f" {other[name]}; allowed: the same program, or differs = {{ {name} = \"the paper's words\" }}",
+                name,
+            )

@@ -1,0 +1,170 @@
+"""Every claim of a paper judged by what was gathered: readings, labels, scores."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from gasmeter.choices import Blind
+from gasmeter.conformance import Suite
+from gasmeter.machines.named import machine
+from gasmeter.machines.provenance import label
+from gasmeter.reproduction.figure import Figure, Paper
+from gasmeter.verdicts.claims import RESULT, Claim, claims
+from gasmeter.verdicts.evidence import Evidence
+from gasmeter.verdicts.judging import Judgement, Verdict, judge_predicate
+from gasmeter.verdicts.predicates import Predicate, predicates
+from gasmeter.verdicts.scoring import Score, score
+from gasmeter.verdicts.suites import judge_suite
+
+__all__ = ["Judged", "Used", "judge_figures", "null_score", "own_score"]
+
+Used = Mapping[str, Mapping[str, Sequence[str]]]
+"""Numbers of machines that a figure's lines depended on, by number of the figure and name of the machine."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A claim and what became of it.
+
+    Attributes
+    ----------
+    claim : Claim
+        What the paper states.
+    predicate : Predicate
+        How it is judged.
+    figure : Figure
+        The figure that carries it.
+    readings : tuple of Judgement
+        The primary one first.
+    label : str
+        ``calibrated``, ``predicted`` or ``measured``: computed from what the machines' numbers know; empty where nothing
+        was run.
+    null : str
+        The verdict on the null model; empty where none was run.
+    """
+
+    claim: Claim
+    predicate: Predicate
+    figure: Figure
+    readings: tuple[Judgement, ...]
+    label: str
+    null: Verdict | str = ""
+
+    @property
+    def judgement(self) -> Judgement:
+        """The primary reading's, which is the claim's."""
+        return self.readings[0]
+
+
+def judge_figures(
+    paper: Paper, ran: Sequence[Figure], seen: Mapping[str, Evidence], *, used: Used,
+    suites: Mapping[str, Suite | str], failing: Mapping[str, Sequence[str]], blind: Blind | None = None,
+) -> list[Judged]:  # fmt: skip
+    """Judge every result claim of a paper.
+
+    Parameters
+    ----------
+    paper : Paper
+        Whose claims.
+    ran : sequence of Figure
+        Figures that were run.
+    seen : mapping of str to Evidence
+        By number of a figure that was run.
+    used : mapping
+        Numbers that each figure depended on.
+    suites : mapping of str to Suite or str
+        What the conformance suite found, by conduit, or why it was not run there.
+    failing : mapping of str to sequence of str
+        By machine, check rows that it does not meet as given: said beside each verdict that they touch.
+    blind : {"removed", "tripled"}, optional
+        With the paper's results removed or tripled.
+
+    Returns
+    -------
+    list of Judged
+        In the order of the figures; claims of figures that were not run are ``not_run``.
+    """
+    known = {claim.id: claim for claim in claims(paper.name, kind=RESULT, blind=blind)}
+    how = predicates(blind=blind)
+    first = {name: one.readings[0] for name, one in how.items() if one.readings}
+    judged: list[Judged] = []
+    for figure in paper.figures:
+        for name in figure.claims:
+            if name not in known or name not in how:
+                continue
+            predicate = how[name]
+            if predicate.suite in suites:
+                own = [_by_suite(suites[predicate.suite], predicate.suite)]
+            elif predicate.undecidable or predicate.suite:
+                own = judge_predicate(predicate, Evidence({}))
+            elif figure not in ran:
+                why = f"figure {figure.number} was not asked for" if figure.lines else figure.left_out
+                own = [Judgement("not_run", reading.name, notes=[why]) for reading in predicate.readings]
+            else:
+                own = [_with_machines(one, figure, failing) for one in judge_predicate(predicate, seen[figure.number], first)]
+            there = figure in ran and any(not math.isnan(one.value) for one in own)
+            tag = _label(name, figure, used) if there else ""
+            null = _on_null(predicate, seen[figure.number], first) if figure in ran and predicate.readings else ""
+            judged.append(Judged(known[name], predicate, figure, tuple(own), tag, null))
+    return judged
+
+
+def _by_suite(outcome: Suite | str, conduit: str) -> Judgement:
+    return Judgement("not_run", notes=[outcome]) if isinstance(outcome, str) else judge_suite(outcome, conduit)
+
+
+def _with_machines(judgement: Judgement, figure: Figure, failing: Mapping[str, Sequence[str]]) -> Judgement:
+    """Add the check rows that the figure's machines do not meet as given."""
+    said = [f"machine {name} as given does not meet {', '.join(failing[name])}" for name in figure.machines if failing.get(name)]
+    return replace(judgement, notes=[*judgement.notes, *said]) if judgement.verdict != "not_run" else judgement
+
+
+def _label(claim: str, figure: Figure, used: Used) -> str:
+    """Return ``calibrated`` if the claim touched a fact on which a number rests that its figure depended on."""
+    if not figure.machines:
+        return "measured"
+    keys = used.get(figure.number, {})
+    said = {label(machine(name), claim, keys.get(name, ())) for name in figure.machines}
+    return "calibrated" if "calibrated" in said else "predicted"
+
+
+def _on_null(predicate: Predicate, seen: Evidence, first: Mapping[str, object]) -> Verdict | str:
+    """Return the verdict of the primary reading on the null model: the prior alone, all else alike."""
+    if not seen.nulls:
+        return ""
+    alone = replace(seen, draws={number: replace(case, weight=1.0) for number, case in seen.nulls.items()})
+    return judge_predicate(predicate, alone, first)[0].verdict  # type: ignore[arg-type]
+
+
+def own_score(judged: Sequence[Judged]) -> Score:
+    """Return the score of a reproduction, by independent quantity.
+
+    Parameters
+    ----------
+    judged : sequence of Judged
+        Every claim.
+
+    Returns
+    -------
+    Score
+        Of the primary readings.
+    """
+    return score((entry.predicate.on, entry.judgement.verdict) for entry in judged)
+
+
+def null_score(judged: Sequence[Judged]) -> Score:
+    """Return the score of the null model.
+
+    Parameters
+    ----------
+    judged : sequence of Judged
+        Every claim.
+
+    Returns
+    -------
+    Score
+        Of the primary readings, on software whose every price is off by a factor of 0.5 to 2.
+    """
+    return score((entry.predicate.on, entry.null) for entry in judged if entry.null)  # type: ignore[misc]

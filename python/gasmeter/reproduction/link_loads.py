@@ -1,0 +1,43 @@
+"""What the links of a modelled network carried, as a table below a figure that shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gasmeter.reproduction.figure import Extra, Figure
+from gasmeter.reproduction.running import Reproduction
+from gasmeter.rows.links import unpack
+
+__all__ = ["link_loads"]
+
+
+def link_loads(reproduction: Reproduction, figure: Figure) -> list[Extra]:
+    """Return what the links carried at the ranks whose links are shown.
+
+    Parameters
+    ----------
+    reproduction : Reproduction
+        What was run.
+    figure : Figure
+        Whose lines.
+
+    Returns
+    -------
+    list of Extra
+        One table, or none where no point has links: shares of the time that the busiest link was busy and that all
+        were on average, and of the links that carried anything.
+    """
+    tables: Mapping[str, Mapping[str, object]] = {table["run_id"]: table for table in reproduction.result.link_tables()}
+    rows = []
+    for line in figure.heat_lines:
+        for placement in figure.placements:
+            for ranks in figure.heat_ranks:
+                packed = tables.get(reproduction.run_id(line, placement, ranks))
+                if packed is None:
+                    continue
+                table = unpack(packed)
+                busy, used = table["busy"], float((table["packets"] > 0).mean())
+                shares = (f"{share:.0%}" for share in (float(busy.max()), float(busy.mean()), used))
+                rows.append((line.label, line.topology, placement, str(ranks), *shares))
+    heads = ("line", "topology", "placement", "ranks", "busiest link", "mean", "links used")
+    return [Extra("What the links carried", heads, rows)] if rows else []

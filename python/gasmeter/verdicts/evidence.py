@@ -1,0 +1,63 @@
+"""What a claim is judged by: values of lines on the machines as given, on draws of their estimates, and without mechanisms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from gasmeter.verdicts.series import SeriesKey, Table, X
+
+__all__ = ["Case", "Evidence"]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A whole figure on one draw of the estimates of its machines, and on one placement.
+
+    Attributes
+    ----------
+    placement : str
+        How ranks were put on nodes: drawn like an estimate, since papers do not tell.
+    table : Table
+        Values of the lines.
+    weight : float
+        How well the draw meets the check rows of the figure's machines; 1 where they have none.
+    estimates : mapping of str to float
+        What each estimate is in the draw, by ``machine: key``.
+    """
+
+    placement: str
+    table: Table
+    weight: float = 1.0
+    estimates: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Everything that one figure's claims are judged by.
+
+    Attributes
+    ----------
+    given : mapping of str to Table
+        On the machines as their files stand, by placement.
+    draws : mapping of int to Case
+        On draws of all estimates together, by number; without those that a machine refuses.
+    nulls : mapping of int to Case
+        Likewise of the null model.
+    ablations : mapping of str to mapping of str to Table
+        As given, but without a mechanism, by its name and by placement.
+    takes_away : mapping of str to str
+        What each of these is, in words.
+    refused : tuple of str
+        Draws that were left out, each with what refused it.
+    unsteady : frozenset of tuple
+        Line, placement and x at which four times the work moves the value by 2 % or more.
+    """
+
+    given: Mapping[str, Table]
+    draws: Mapping[int, Case] = field(default_factory=dict)
+    nulls: Mapping[int, Case] = field(default_factory=dict)
+    ablations: Mapping[str, Mapping[str, Table]] = field(default_factory=dict)
+    takes_away: Mapping[str, str] = field(default_factory=dict)
+    refused: tuple[str, ...] = ()
+    unsteady: frozenset[tuple[SeriesKey, str, X]] = frozenset()
