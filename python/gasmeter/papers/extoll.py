@@ -113,6 +113,7 @@ _HERE = (
     _ping("sockets, loopback, caches on", "raw@udp", ""),
 )
 
+
 def _pace(reproduction: Reproduction, figure: Figure) -> Sequence[Extra]:
     """Return how the rates of each line grow over the last two doublings, and what the links carried."""
     rows = [
@@ -159,7 +160,7 @@ EXTOLL = Paper(
                 "extoll-fig3-magnitude"),
                Effort(_RANKS, 16, 1024), Effort(_RANKS, 8), 330, 10, bytes_per_rank=_BYTES_PER_RANK,
                placements=_PLACEMENTS, beside=(*_CANDIDATES, _SHARED),
-               says="Each update waits for a get and a put in turn; what the first implementation was, nobody published."),
+               says="Each update waits for a get and then a put; what the first implementation was nobody published."),
         Figure("8", "Ping-pong of plain sockets against GASNet, caches off",
                (_SLOW_UDP, _SLOW_SOCKETS, _SLOW_UDP_ASKED), ("extoll-fig8-overhead", "extoll-fig8-order"), *_trips(7),
                20, 5, axis=SIZE, beside=_HERE,

@@ -1,4 +1,4 @@
-"""The machines that a figure runs on: as their files stand, on draws of their estimates, of the null model, or without a mechanism."""
+"""The machines that a figure runs on: as their files stand, as draws, as the null model, or without a mechanism."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 
 from gasmeter.catalogue import catalogue
@@ -90,7 +91,7 @@ def _check(where: str, reading: Reading, figure: Figure, paper: Paper, lines: Ma
     excused = {facet for facet, _ in reading.differs}
     for condition in reading.every_condition:
         own = [chosen[name] for name in condition.quantity.names if name in chosen]
-        for first, second in zip(own, own[1:], strict=False):
+        for first, second in itertools.pairwise(own):
             _check_pair(where, first, second, paper, excused)
 
 
@@ -102,6 +103,6 @@ def _check_pair(where: str, first: Line, second: Line, paper: Paper, excused: se
         if one[name] != other[name]:
             raise UsageError(
                 f"{where} compares {describe(first)} with {describe(second)}, of which {name} is {one[name]} and"
-                f" {other[name]}; allowed: the same program, or differs = {{ {name} = \"the paper's words\" }}",
+                f' {other[name]}; allowed: the same program, or differs = {{ {name} = "the paper\'s words" }}',
                 name,
             )

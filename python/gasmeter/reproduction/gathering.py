@@ -156,7 +156,7 @@ def _settled(by_length: Mapping[int, float]) -> tuple[int, float, float | None]:
 
 
 def evidence(
-    paper: Paper, figure: Figure, gathered: Gathered, cases: Mapping[str, RunCase], drawn: Mapping[str, Case],
+    paper: Paper, figure: Figure, gathered: Gathered, *, cases: Mapping[str, RunCase], drawn: Mapping[str, Case],
     refused: Mapping[str, str],
 ) -> Evidence:  # fmt: skip
     """Return what the claims of a figure are judged by.

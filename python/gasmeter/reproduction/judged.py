@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gasmeter.choices import Blind
-from gasmeter.conformance import Suite
 from gasmeter.machines.named import machine
 from gasmeter.machines.provenance import label
 from gasmeter.reproduction.figure import Figure, Paper
@@ -16,7 +15,6 @@ from gasmeter.verdicts.evidence import Evidence
 from gasmeter.verdicts.judging import Judgement, Verdict, judge_predicate
 from gasmeter.verdicts.predicates import Predicate, predicates
 from gasmeter.verdicts.scoring import Score, score
-from gasmeter.verdicts.suites import judge_suite
 
 __all__ = ["Judged", "Used", "judge_figures", "null_score", "own_score"]
 
@@ -39,8 +37,8 @@ class Judged:
     readings : tuple of Judgement
         The primary one first.
     label : str
-        ``calibrated``, ``predicted`` or ``measured``: computed from what the machines' numbers know; empty where nothing
-        was run.
+        ``calibrated``, ``predicted`` or ``measured``: computed from what the machines' numbers know; empty where
+        nothing was run.
     null : str
         The verdict on the null model; empty where none was run.
     """
@@ -60,7 +58,7 @@ class Judged:
 
 def judge_figures(
     paper: Paper, ran: Sequence[Figure], seen: Mapping[str, Evidence], *, used: Used,
-    suites: Mapping[str, Suite | str], failing: Mapping[str, Sequence[str]], blind: Blind | None = None,
+    suites: Mapping[str, Judgement], failing: Mapping[str, Sequence[str]], blind: Blind | None = None,
 ) -> list[Judged]:  # fmt: skip
     """Judge every result claim of a paper.
 
@@ -74,8 +72,8 @@ def judge_figures(
         By number of a figure that was run.
     used : mapping
         Numbers that each figure depended on.
-    suites : mapping of str to Suite or str
-        What the conformance suite found, by conduit, or why it was not run there.
+    suites : mapping of str to Judgement
+        What became of the conformance suite, by conduit.
     failing : mapping of str to sequence of str
         By machine, check rows that it does not meet as given: said beside each verdict that they touch.
     blind : {"removed", "tripled"}, optional
@@ -96,14 +94,17 @@ def judge_figures(
                 continue
             predicate = how[name]
             if predicate.suite in suites:
-                own = [_by_suite(suites[predicate.suite], predicate.suite)]
+                own = [suites[predicate.suite]]
             elif predicate.undecidable or predicate.suite:
                 own = judge_predicate(predicate, Evidence({}))
             elif figure not in ran:
                 why = f"figure {figure.number} was not asked for" if figure.lines else figure.left_out
                 own = [Judgement("not_run", reading.name, notes=[why]) for reading in predicate.readings]
             else:
-                own = [_with_machines(one, figure, failing) for one in judge_predicate(predicate, seen[figure.number], first)]
+                own = [
+                    _with_machines(one, figure, failing)
+                    for one in judge_predicate(predicate, seen[figure.number], first)
+                ]
             there = figure in ran and any(not math.isnan(one.value) for one in own)
             tag = _label(name, figure, used) if there else ""
             null = _on_null(predicate, seen[figure.number], first) if figure in ran and predicate.readings else ""
@@ -111,13 +112,13 @@ def judge_figures(
     return judged
 
 
-def _by_suite(outcome: Suite | str, conduit: str) -> Judgement:
-    return Judgement("not_run", notes=[outcome]) if isinstance(outcome, str) else judge_suite(outcome, conduit)
-
-
 def _with_machines(judgement: Judgement, figure: Figure, failing: Mapping[str, Sequence[str]]) -> Judgement:
     """Add the check rows that the figure's machines do not meet as given."""
-    said = [f"machine {name} as given does not meet {', '.join(failing[name])}" for name in figure.machines if failing.get(name)]
+    said = [
+        f"machine {name} as given does not meet {', '.join(failing[name])}"
+        for name in figure.machines
+        if failing.get(name)
+    ]
     return replace(judgement, notes=[*judgement.notes, *said]) if judgement.verdict != "not_run" else judgement
 
 

@@ -259,7 +259,7 @@ def plan_given(plan: Plan, lengths: Mapping[tuple[str, Spot], int]) -> list[Seri
             role: Role = "figure" if line in figure.lines else "beside"
             wanted = {spot.x: lengths[placement, spot] for spot in spots_of(plan, figure, [line])
                       if (placement, spot) in lengths}  # fmt: skip
-            series += _plan_line(plan, figure, line, given, placement, role, wanted)
+            series += _plan_line(plan, figure, line, case=given, placement=placement, role=role, wanted=wanted)
     return series
 
 
@@ -290,7 +290,7 @@ def plan_cases(plan: Plan, cases: Sequence[RunCase], lengths: Mapping[Spot, int]
             for placement, line in itertools.product(_placements(figure, case), lines):
                 spots = spots_of(plan, figure, [line], drawn=case.without is None)
                 wanted = {spot.x: lengths[spot] for spot in spots if spot in lengths}
-                series += _plan_line(plan, figure, line, case, placement, case.kind, wanted)
+                series += _plan_line(plan, figure, line, case=case, placement=placement, role=case.kind, wanted=wanted)
     return series
 
 
@@ -300,7 +300,7 @@ def _placements(figure: Figure, case: RunCase) -> tuple[str, ...]:
 
 
 def _plan_line(
-    plan: Plan, figure: Figure, line: Line, case: RunCase, placement: str, role: Role, wanted: Mapping[X, int]
+    plan: Plan, figure: Figure, line: Line, *, case: RunCase, placement: str, role: Role, wanted: Mapping[X, int]
 ) -> list[Series]:
     """Plan a line at some x, each with its length; points of one length share a series."""
     if line not in plan.options or case.name in plan.refused or describe(line) in plan.missing:

@@ -1,4 +1,4 @@
-"""Runs the figures of a paper: lengths on the machines as given, then draws; judges its claims; keeps all in one folder."""
+"""Runs the figures of a paper, first as given, then on draws; judges its claims; keeps everything in one folder."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import functools
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,29 +19,32 @@ from gasmeter.machines.machine import Machine
 from gasmeter.measuring.execution import Progress, execute
 from gasmeter.measuring.runner import GroupOutcome, Runner
 from gasmeter.reproduction.cases import GIVEN, RunCase, every_draw, every_null
-from gasmeter.reproduction.checked import Checks, run_checks
+from gasmeter.reproduction.checked import Checks, check_series
 from gasmeter.reproduction.facets import check_predicates
 from gasmeter.reproduction.figure import Figure, Line, Paper
-from gasmeter.reproduction.gathering import Gathered, evidence, gather, values_of
-from gasmeter.reproduction.judged import Judged, judge_figures
+from gasmeter.reproduction.folder import write_evidence
+from gasmeter.reproduction.frozen import method_digest
+from gasmeter.reproduction.gathering import Gathered, gather, values_of
+from gasmeter.reproduction.judged import Judged
 from gasmeter.reproduction.planning import (
     LONGER,
     Plan,
-    Planned,
     Spot,
     new_plan,
     plan_cases,
     plan_given,
     spots_of,
 )
+from gasmeter.reproduction.seen import Seen, refused_cases
 from gasmeter.reproduction.timing import Stage, Took, seconds_facts, took
 from gasmeter.stores.result import Result
 from gasmeter.stores.store import add_to_run
 from gasmeter.sweeps.point import Group
-from gasmeter.sweeps.series import Series
+from gasmeter.verdicts.judging import Judgement
 from gasmeter.verdicts.predicates import Predicate, predicates
+from gasmeter.verdicts.suites import judge_suite
 
-__all__ = ["Reproduction", "judge_all", "reproduce"]
+__all__ = ["Reproduction", "reproduce"]
 
 _MOST_RUNS = 200
 """Of cases in a process of the conformance suite: a few seconds, so that no worker waits long for the last."""
@@ -57,10 +60,6 @@ class Reproduction:
         What was run and why.
     result : Result
         Rows of every point.
-    gathered : Gathered
-        Values of every line.
-    checks : Checks
-        Check rows of the machines, as given and on the draws.
     judged : list of Judged
         Every result claim of the paper, in the order of its figures.
     seconds : float
@@ -71,20 +70,46 @@ class Reproduction:
         Points that ran at the same time.
     took : list of Took
         What each part of it took, the slowest first.
-    suites : dict of str to Suite or str
-        What the conformance suite found, by conduit, or why it was not run there.
+    suites : dict of str to Judgement
+        What became of the conformance suite, by conduit.
+    method : str
+        Digest of all that decides.
     """
 
     plan: Plan
     result: Result
-    gathered: Gathered = field(default_factory=Gathered)
-    checks: Checks = field(default_factory=Checks)
     judged: list[Judged] = field(default_factory=list)
     seconds: float = 0.0
     processor_seconds: float = 0.0
     jobs: int = 1
     took: list[Took] = field(default_factory=list)
-    suites: dict[str, Suite | str] = field(default_factory=dict)
+    suites: dict[str, Judgement] = field(default_factory=dict)
+    method: str = ""
+
+    @functools.cached_property
+    def seen(self) -> Seen:
+        """What verdicts are made of."""
+        rows, plan = self.result.rows, self.plan
+        refused = {**plan.refused, **refused_cases(plan.planned, rows, self.result.notes)}
+        used = {
+            figure.number: {base.name: self.used(figure, base) for base in plan.machines()
+                            if base.name in figure.machines}
+            for figure in plan.figures
+        }  # fmt: skip
+        return Seen(
+            plan.paper, plan.figures, plan.planned, plan.cases, rows, self.result.counter_rows(), refused, used,
+            self.suites,
+        )  # fmt: skip
+
+    @property
+    def gathered(self) -> Gathered:
+        """Values of every line."""
+        return self.seen.gathered
+
+    @property
+    def checks(self) -> Checks:
+        """Check rows of the machines, as given and on the draws."""
+        return self.seen.checks
 
     def values(self, line: Line, placement: str, case: str = GIVEN) -> dict[int | float, float]:
         """Return what a line came to.
@@ -246,19 +271,20 @@ def reproduce(
             raise UsageError(
                 f"no point of figures {', '.join(figure.number for figure in figures)} could be run: {why}"
             )
-        reproduction.checks = run_checks(plan, jobs=jobs)
         ran = time.monotonic()
-        reproduction.suites = {conduit: _told(suite) for conduit, suite in suites.items()}
-        reproduction.gathered = gather(plan.planned, values_of(result.rows, result.counter_rows()))
-        reproduction.judged = judge_all(reproduction, blind=blind)
+        told = {conduit: _told(suite) for conduit, suite in suites.items()}
+        reproduction.suites = {conduit: _of_suite(suite, conduit) for conduit, suite in told.items()}
+        reproduction.method = method_digest(paper)
+        reproduction.judged = reproduction.seen.judge(blind)
         once["judging"] = time.monotonic() - ran
-        reproduction.took = took(plan, result, reproduction.suites, once)
+        reproduction.took = took(plan, result, told, once)
         reproduction.seconds, reproduction.processor_seconds = time.monotonic() - started, _processor_s() - processor
         if out is not None:
             facts = seconds_facts(
                 reproduction.took, wall=reproduction.seconds, processor=reproduction.processor_seconds, jobs=jobs
             )
             add_to_run(Path(out), {"seconds": facts})
+            write_evidence(reproduction.seen, Path(out), quick=quick, method=reproduction.method)
     return reproduction
 
 
@@ -286,9 +312,11 @@ def _run_given(plan: Plan, sweep: Callable[..., Result], *, resume: bool) -> Res
         for spot in spots_of(plan, figure, (*figure.lines, *figure.beside))
     }
     result = Result([], name="")
-    trying = dict(lengths)
+    trying = lengths
     while trying:
         new = plan_given(plan, trying)
+        if trying is lengths:
+            new += check_series(plan.machines(), [RunCase()])
         if not plan.quick:
             new += plan_given(plan, {key: LONGER * length for key, length in trying.items() if key[1].line.machine})
         result = sweep(plan.experiment(new), resume=resume)
@@ -312,6 +340,7 @@ def _run_draws(plan: Plan, given: Result, sweep: Callable[..., Result], parts: S
         lengths[spot] = max(length, lengths.get(spot, 0))
     ablations = [RunCase("ablation", without=one) for one in plan.paper.without]
     plan_cases(plan, [*ablations, *every_draw(), *every_null()], lengths)
+    plan.series += check_series(plan.machines(), every_draw())
     return sweep(plan.experiment(), resume=True, beside=parts)
 
 
@@ -346,54 +375,10 @@ def _told(planned: tuple[Suite, list[Part]] | str) -> Suite | str:
     return suite
 
 
+def _of_suite(outcome: Suite | str, conduit: str) -> Judgement:
+    return Judgement("not_run", notes=[outcome]) if isinstance(outcome, str) else judge_suite(outcome, conduit)
+
+
 def _heat_points(plan: Plan) -> set[str]:
     wanted = {(line, ranks) for figure in plan.figures for line in figure.heat_lines for ranks in figure.heat_ranks}
     return {one.run_id for one in plan.planned if one.case == GIVEN and (one.line, one.x) in wanted}
-
-
-def judge_all(reproduction: Reproduction, *, blind: Blind | None = None) -> list[Judged]:
-    """Judge every result claim of a paper.
-
-    Parameters
-    ----------
-    reproduction : Reproduction
-        Rows and why they were run.
-    blind : {"removed", "tripled"}, optional
-        With the paper's results removed or tripled.
-
-    Returns
-    -------
-    list of Judged
-        In the order of the figures; claims of figures that were not run are ``not_run``.
-    """
-    plan, checks = reproduction.plan, reproduction.checks
-    refused = {**plan.refused, **_refused(plan.planned, reproduction.result)}
-    seen = {
-        figure.number: evidence(
-            plan.paper, figure, reproduction.gathered, plan.cases, checks.drawn(plan.cases, _machines_of(plan, figure)), refused
-        )
-        for figure in plan.figures
-    }  # fmt: skip
-    used = {
-        figure.number: {base.name: reproduction.used(figure, base) for base in plan.machines() if base.name in figure.machines}
-        for figure in plan.figures
-    }  # fmt: skip
-    return judge_figures(
-        plan.paper, plan.figures, seen, used=used, suites=reproduction.suites, failing=checks.failing(), blind=blind
-    )
-
-
-def _machines_of(plan: Plan, figure: Figure) -> tuple[str, ...]:
-    """Return the machines of the lines that a figure's claims read, the figure's own first."""
-    return tuple(dict.fromkeys([*figure.machines]))
-
-
-def _refused(planned: Iterable[Planned], result: Result) -> dict[str, str]:
-    """Return the draws of which a point could not be run, and why."""
-    there = {row["run_id"] for row in result.rows}
-    why = {note for note in result.notes if note.startswith("not run: ")}
-    absent = {one.case for one in planned if one.run_id not in there and one.case.startswith(("draw ", "null "))}
-    return {
-        case: next((note.rpartition(": ")[2] for note in sorted(why) if f"+{case.replace(' ', '=')}," in note), "not run")
-        for case in absent
-    }  # fmt: skip

@@ -1,4 +1,4 @@
-"""What a claim is judged by: values of lines on the machines as given, on draws of their estimates, and without mechanisms."""
+"""What a claim is judged by: values of lines on machines as given, on draws of them, and without mechanisms."""
 
 from __future__ import annotations
 

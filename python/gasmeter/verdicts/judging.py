@@ -31,7 +31,7 @@ WITHIN, OUTSIDE = 0.9, 0.1
 """P from which on a statement holds, and up to which it does not."""
 
 FEWEST_EFFECTIVE = 20.0
-"""Draws that have to count, or the check rows have left too few to say anything: the prior decides then, and it is said."""
+"""Draws that have to count; if the check rows leave fewer the prior decides, and it is said."""
 
 PLACEMENT = "placement"
 """Name of the placement of ranks among what decides."""
@@ -240,7 +240,9 @@ def _over_draws(reading: Reading, cases: Sequence[_Drawn], first: Judgement) -> 
     )  # fmt: skip
 
 
-def _deciding(cases: Sequence[_Drawn], holds: Sequence[bool], weights: Sequence[float]) -> tuple[tuple[str, float], ...]:
+def _deciding(
+    cases: Sequence[_Drawn], holds: Sequence[bool], weights: Sequence[float]
+) -> tuple[tuple[str, float], ...]:
     """Return what the quantity goes with, the placement among it where the answer differs by it."""
     estimates = [one.case.estimates for one in cases]
     found = list(rank_correlations(estimates, [one.own[0] for one in cases], weights).items())

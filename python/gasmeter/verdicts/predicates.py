@@ -29,8 +29,8 @@ MOST_READINGS = 3
 
 _FIELDS = {"on", "unit", "withheld", "undecidable", "suite", "reading"}
 _READING_FIELDS = {
-    "name", "quote", "rule", "tolerance", "quantity", "holds", "over", "between", "and", "direction", "needs", "differs",
-    "ablation", "series",
+    "name", "quote", "rule", "tolerance", "quantity", "holds", "over", "between", "and", "direction", "needs",
+    "differs", "ablation", "series",
 }  # fmt: skip
 _CONDITION_FIELDS = {"quantity", "holds", "over", "between"}
 _SERIES_FIELDS = {
@@ -265,8 +265,8 @@ def _series(spec: Mapping[str, Any], where: str) -> SeriesKey:
     texts = {key: spec[key] for key in ("op", "variant", "machine", "topology", "placement") if key in spec}
     numbers = {key: int(spec[key]) for key in ("size", "ranks") if key in spec}
     return SeriesKey(
-        spec["metric"], spec["kernel"], spec["conduit"], **texts, **numbers, overrides=_pairs(spec.get("overrides", {})),
-        options=_pairs(spec.get("options", {})),
+        spec["metric"], spec["kernel"], spec["conduit"], **texts, **numbers,
+        overrides=_pairs(spec.get("overrides", {})), options=_pairs(spec.get("options", {})),
     )  # fmt: skip
 
 

@@ -98,7 +98,9 @@ def pick(key: SeriesKey, lines: Iterable[SeriesKey]) -> SeriesKey | None:
     """
     matching = sorted({line for line in lines if key.matches(line)}, key=lambda line: len(line.options))
     if len(matching) > 1 and len(matching[0].options) == len(matching[1].options):
-        raise UsageError(f"series {said(key)} means {said(matching[0])} as well as {said(matching[1])}; name more of it")
+        raise UsageError(
+            f"series {said(key)} means {said(matching[0])} as well as {said(matching[1])}; name more of it"
+        )
     return matching[0] if matching else None
 
 

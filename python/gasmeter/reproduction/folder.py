@@ -1,0 +1,196 @@
+"""The files of a reproduction from which a reader judges again: results.csv, points.csv, draws.csv, run.json."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, cast
+
+from gasmeter.errors import UsageError
+from gasmeter.machines.named import machine
+from gasmeter.reproduction.cases import RunCase
+from gasmeter.reproduction.figure import Figure, Line, Paper, describe
+from gasmeter.reproduction.planning import Planned, Role
+from gasmeter.reproduction.seen import Seen
+from gasmeter.rows.formats import to_csv
+from gasmeter.stores.files import digests, is_there, read_content, write_atomically
+from gasmeter.stores.store import add_to_run
+from gasmeter.stores.tables import read_run, read_table
+from gasmeter.verdicts.judging import Judgement
+
+__all__ = ["DRAWS_FILE", "EVIDENCE", "POINTS_FILE", "draws_csv", "points_csv", "seen_in", "write_evidence"]
+
+POINTS_FILE, DRAWS_FILE = "points.csv", "draws.csv"
+EVIDENCE = "reproduction"
+"""Key of run.json under which a reproduction says what its verdicts rest on."""
+
+_POINT_COLUMNS = ("run_id", "role", "case", "line", "placement", "x", "length")
+_DRAW_COLUMNS = ("machine", "case", "key", "value", "unit")
+_COUNTERS = "counters.csv"
+
+
+def points_csv(planned: Iterable[Planned]) -> str:
+    """Return why each point was run.
+
+    Parameters
+    ----------
+    planned : iterable of Planned
+        Every point; one that serves several purposes has a row for each.
+
+    Returns
+    -------
+    str
+        With a header: the row of results.csv, the role and case it was run for, the line, its placement, x and length.
+    """
+    rows = (
+        dict(zip(_POINT_COLUMNS, (one.run_id, one.role, one.case, describe(one.line), one.placement, one.x, one.length),
+                 strict=True))
+        for one in dict.fromkeys(planned)
+    )  # fmt: skip
+    return to_csv(rows, _POINT_COLUMNS)
+
+
+def draws_csv(seen: Seen) -> str:
+    """Return every estimate of every draw, for readers without gasmeter.
+
+    Parameters
+    ----------
+    seen : Seen
+        What was run.
+
+    Returns
+    -------
+    str
+        With a header: machine, draw, key, value in SI units, unit.
+    """
+    units = {name: {number.key: number.unit for number in machine(name).numbers} for name, _ in seen.checks.estimates}
+    rows = (
+        dict(zip(_DRAW_COLUMNS, (name, case, key, value, units[name][key]), strict=True))
+        for (name, case), own in seen.checks.estimates.items()
+        for key, value in own.items()
+    )
+    return to_csv(rows, _DRAW_COLUMNS)
+
+
+def write_evidence(seen: Seen, folder: Path, *, quick: bool, method: str) -> None:
+    """Write what verdicts rest on beside the rows.
+
+    Parameters
+    ----------
+    seen : Seen
+        What was run.
+    folder : Path
+        Of its store.
+    quick : bool
+        Whether it was a quick run.
+    method : str
+        Digest of all that decides.
+
+    Raises
+    ------
+    UsageError, ResourceError
+        If the folder cannot be written.
+    """
+    write_atomically(folder / POINTS_FILE, points_csv(seen.planned))
+    write_atomically(folder / DRAWS_FILE, draws_csv(seen))
+    facts = {
+        "paper": seen.paper.name,
+        "figures": [figure.number for figure in seen.figures],
+        "quick": quick,
+        "method": method,
+        "machines": {name: machine(name).digest for figure in seen.figures for name in figure.machines},
+        "refused": dict(seen.refused),
+        "used": {figure: {name: list(keys) for name, keys in own.items()} for figure, own in seen.used.items()},
+        "suites": {name: {key: value for key, value in asdict(one).items() if key in {"verdict", "value", "notes"}}
+                   for name, one in seen.suites.items()},
+        "files": digests(folder, [POINTS_FILE, DRAWS_FILE]),
+    }  # fmt: skip
+    add_to_run(folder, {EVIDENCE: facts})
+
+
+def seen_in(folder: Path, papers: Mapping[str, Paper]) -> tuple[Seen, dict[str, Any]]:
+    """Return what a folder holds of a reproduction.
+
+    Parameters
+    ----------
+    folder : Path
+        Written by `gasmeter reproduce`.
+    papers : mapping of str to Paper
+        Those that are known, by name.
+
+    Returns
+    -------
+    tuple of Seen and dict
+        What its verdicts are made of, and what run.json says of them.
+
+    Raises
+    ------
+    UsageError
+        If it is no such folder, a file is missing or has changed, or a point belongs to a line that is gone.
+    """
+    run = read_run(folder)
+    if run is None or EVIDENCE not in run:
+        raise UsageError(
+            f"{folder} holds no reproduction; allowed: a folder written by `gasmeter reproduce`", str(folder)
+        )
+    said: dict[str, Any] = run[EVIDENCE]
+    if said["paper"] not in papers:
+        raise UsageError(f"{folder}: paper {said['paper']!r} is not known; allowed: {', '.join(papers)}", said["paper"])
+    paper = papers[said["paper"]]
+    figures = tuple(figure for figure in paper.figures if figure.number in said["figures"])
+    for name, facts in said["files"].items():
+        if digests(folder, [name]).get(name) != facts:
+            raise UsageError(f"{folder / name} is missing or not as it was written; run the reproduction again", name)
+    planned = list(_points(folder, figures))
+    counters = [
+        {**row, "per_operation": float(row["per_operation"] or "nan")} for row in _rows(folder, _COUNTERS)
+    ] if is_there(folder, _COUNTERS) else []  # fmt: skip
+    suites = {
+        name: Judgement(
+            one["verdict"], value=float("nan") if one["value"] is None else one["value"], notes=one["notes"]
+        )
+        for name, one in said["suites"].items()
+    }
+    seen = Seen(
+        paper, figures, planned, _cases(paper, planned), read_table(folder).rows(), counters, said["refused"],
+        said["used"], suites,
+    )  # fmt: skip
+    return seen, said
+
+
+def _rows(folder: Path, name: str) -> list[dict[str, str]]:
+    try:
+        return list(csv.DictReader(io.StringIO(read_content(folder, name).decode())))
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{folder / name} cannot be read: {error}", name) from error
+
+
+def _points(folder: Path, figures: Iterable[Figure]) -> Iterable[Planned]:
+    lines: dict[str, Line] = {describe(line): line for one in figures for line in (*one.lines, *one.beside)}
+    for number, row in enumerate(_rows(folder, POINTS_FILE), 2):
+        if row["line"] not in lines:
+            raise UsageError(
+                f"{folder / POINTS_FILE}:{number}: {row['line']!r} is no line of the paper any more; allowed: a folder"
+                " of this version", row["line"],
+            )  # fmt: skip
+        x = float(row["x"])
+        yield Planned(
+            cast(Role, row["role"]), row["case"], lines[row["line"]], row["placement"], int(x) if x.is_integer() else x,
+            int(row["length"]), row["run_id"],
+        )  # fmt: skip
+
+
+def _cases(paper: Paper, planned: Iterable[Planned]) -> dict[str, RunCase]:
+    """Return the cases that points were run on, by name."""
+    known = {RunCase("ablation", without=one).name: RunCase("ablation", without=one) for one in paper.without}
+    cases: dict[str, RunCase] = {}
+    for name in dict.fromkeys(one.case for one in planned):
+        kind, _, number = name.partition(" ")
+        if name in known:
+            cases[name] = known[name]
+        elif kind in {"draw", "null"}:
+            cases[name] = RunCase(kind, int(number))  # type: ignore[arg-type]
+    return cases
