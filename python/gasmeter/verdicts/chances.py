@@ -1,4 +1,4 @@
-"""Draws and their weights: shares, quantiles, how many draws really count, what decides."""
+"""Draws: which are chosen by their weights, shares, quantiles, how many really count, what decides."""
 
 from __future__ import annotations
 
@@ -8,30 +8,28 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-__all__ = ["effective", "interval", "rank_correlations", "share"]
+__all__ = ["choose", "effective", "interval", "rank_correlations", "share"]
 
 Array = npt.NDArray[np.float64]
 
 
-def share(holds: Sequence[bool], weights: Sequence[float]) -> float:
-    """Return the weight of the draws on which something holds, of all.
+def share(holds: Sequence[bool]) -> float:
+    """Return the share of the draws on which something holds.
 
     Parameters
     ----------
     holds : sequence of bool
-        By draw.
-    weights : sequence of float
-        Likewise, 0 or more, not all 0.
+        By draw; at least one.
 
     Returns
     -------
     float
         0 to 1.
     """
-    return float(np.average(np.asarray(holds, dtype=np.float64), weights=np.asarray(weights)))
+    return sum(holds) / len(holds)
 
 
-def effective(weights: Sequence[float]) -> float:
+def effective(weights: Sequence[float] | Array) -> float:
     """Return how many equally weighted draws would say as much (Kish).
 
     Parameters
@@ -49,33 +47,52 @@ def effective(weights: Sequence[float]) -> float:
     return float(np.sum(array) ** 2 / square) if square > 0 else 0.0
 
 
-def interval(values: Sequence[float], weights: Sequence[float], coverage: float = 0.9) -> tuple[float, float, float]:
-    """Return the middle and the ends of what most of the weight lies in.
+def choose(weights: Sequence[float] | Array, count: int, seed: int) -> list[int]:
+    """Choose draws, each as often as its weight asks for (systematic resampling), in an order of no meaning.
 
     Parameters
     ----------
-    values, weights : sequence of float
+    weights : sequence of float
+        0 or more, by candidate, not all 0.
+    count : int
+        How many.
+    seed : int
+        Of the offset and of the order.
+
+    Returns
+    -------
+    list of int
+        Numbers of candidates: of each its share of the weight, rounded up or down.
+    """
+    generator = np.random.default_rng(seed)
+    edges = np.cumsum(np.asarray(weights, dtype=np.float64))
+    at = (generator.random() + np.arange(count)) / count * edges[-1]
+    chosen = np.searchsorted(edges, at, side="right")
+    return [int(one) for one in generator.permutation(np.minimum(chosen, edges.size - 1))]
+
+
+def interval(values: Sequence[float], coverage: float = 0.9) -> tuple[float, float, float]:
+    """Return the middle and the ends of what most draws lie in.
+
+    Parameters
+    ----------
+    values : sequence of float
         By draw.
     coverage : float, default 0.9
-        How much of the weight lies between the ends.
+        How much of them lies between the ends.
 
     Returns
     -------
     tuple of float
-        Median, low, high: weighted quantiles, each draw standing for the middle of its own weight.
+        Median, low, high.
     """
-    order = np.argsort(values)
-    ordered, own = np.asarray(values)[order], np.asarray(weights)[order]
-    middle = (np.cumsum(own) - own / 2) / np.sum(own)
     wanted = (0.5, (1 - coverage) / 2, (1 + coverage) / 2)
-    median, low, high = np.interp(wanted, middle, ordered)
+    median, low, high = np.quantile(np.asarray(values, dtype=np.float64), wanted, method="hazen")
     return float(median), float(low), float(high)
 
 
-def rank_correlations(
-    estimates: Sequence[Mapping[str, float]], values: Sequence[float], weights: Sequence[float]
-) -> dict[str, float]:
-    """Return how strongly each estimate and a quantity rise together (Spearman, weighted).
+def rank_correlations(estimates: Sequence[Mapping[str, float]], values: Sequence[float]) -> dict[str, float]:
+    """Return how strongly each estimate and a quantity rise together (Spearman).
 
     Parameters
     ----------
@@ -83,8 +100,6 @@ def rank_correlations(
         By draw: what each estimate is.
     values : sequence of float
         By draw: the quantity.
-    weights : sequence of float
-        Of the draws.
 
     Returns
     -------
@@ -92,20 +107,17 @@ def rank_correlations(
         -1 to 1 by estimate, the strongest first; none where nothing moves.
     """
     names = sorted(set.intersection(*(set(one) for one in estimates))) if estimates else []
-    own = np.asarray(weights, dtype=np.float64)
-    target = _standard(stats.rankdata(values), own)
-    if target is None:
-        return {}
+    target = _standard(values)
     found: dict[str, float] = {}
-    for name in names:
-        ranks = _standard(stats.rankdata([one[name] for one in estimates]), own)
+    for name in names if target is not None else ():
+        ranks = _standard([one[name] for one in estimates])
         if ranks is not None:
-            found[name] = float(np.average(ranks * target, weights=own))
+            found[name] = float(np.mean(ranks * target))
     return dict(sorted(found.items(), key=lambda item: -abs(item[1])))
 
 
-def _standard(ranks: Array, weights: Array) -> Array | None:
-    """Return ranks with mean 0 and variance 1 under the weights; None if they are all the same."""
-    centred = ranks - np.average(ranks, weights=weights)
-    variance = float(np.average(centred**2, weights=weights))
-    return centred / np.sqrt(variance) if variance > 0 else None
+def _standard(values: Sequence[float]) -> Array | None:
+    """Return ranks with mean 0 and variance 1; None if they are all the same."""
+    ranks: Array = stats.rankdata(values)
+    spread = float(np.std(ranks))
+    return (ranks - np.mean(ranks)) / spread if spread > 0 else None

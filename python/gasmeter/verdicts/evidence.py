@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -20,15 +21,12 @@ class Case:
         How ranks were put on nodes: drawn like an estimate, since papers do not tell.
     table : Table
         Values of the lines.
-    weight : float
-        How well the draw meets the check rows of the figure's machines; 1 where they have none.
     estimates : mapping of str to float
         What each estimate is in the draw, by ``machine: key``.
     """
 
     placement: str
     table: Table
-    weight: float = 1.0
     estimates: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -40,8 +38,12 @@ class Evidence:
     ----------
     given : mapping of str to Table
         On the machines as their files stand, by placement.
+    prior : mapping of int to Case
+        On draws of all estimates together from their ranges, by number; without those that a machine refuses.
     draws : mapping of int to Case
-        On draws of all estimates together, by number; without those that a machine refuses.
+        On draws as likely as the check rows of the machines make them: conditioned.
+    effective : float
+        How many equally likely draws those that could be had were worth; infinite where no check row says anything.
     nulls : mapping of int to Case
         Likewise of the null model.
     ablations : mapping of str to mapping of str to Table
@@ -55,7 +57,9 @@ class Evidence:
     """
 
     given: Mapping[str, Table]
+    prior: Mapping[int, Case] = field(default_factory=dict)
     draws: Mapping[int, Case] = field(default_factory=dict)
+    effective: float = math.inf
     nulls: Mapping[int, Case] = field(default_factory=dict)
     ablations: Mapping[str, Mapping[str, Table]] = field(default_factory=dict)
     takes_away: Mapping[str, str] = field(default_factory=dict)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from gasmeter.verdicts.chances import effective, interval, rank_correlations, share
+from gasmeter.verdicts.chances import interval, rank_correlations, share
 from gasmeter.verdicts.evidence import Case, Evidence
 from gasmeter.verdicts.expressions import NotThere
 from gasmeter.verdicts.predicates import Condition, Predicate, Reading
@@ -31,7 +31,7 @@ WITHIN, OUTSIDE = 0.9, 0.1
 """P from which on a statement holds, and up to which it does not."""
 
 FEWEST_EFFECTIVE = 20.0
-"""Draws that have to count; if the check rows leave fewer the prior decides, and it is said."""
+"""Draws that the check rows have to leave; if they leave fewer the prior decides, and it is said."""
 
 PLACEMENT = "placement"
 """Name of the placement of ranks among what decides."""
@@ -61,11 +61,12 @@ class Judgement:
     holds : dict of str to bool
         Whether the reading holds as given on each placement.
     p_prior, p_conditioned : float
-        Share of the draws on which it holds; weighted by the check rows. NaN without draws.
+        Share of the draws on which it holds: of those from the ranges alone, of those that the check rows make likely.
+        NaN without draws.
     effective : float
-        How many equally weighted draws the weighted ones are worth.
+        How many equally likely draws the check rows left to choose from.
     draws : int
-        How many draws there were.
+        How many draws decide.
     margin : float
         How far the quantity lies inside what is allowed with the mechanism taken away (below 0: outside); NaN where
         nothing is named that could be.
@@ -160,14 +161,18 @@ def judge_reading(reading: Reading, evidence: Evidence, needed: Mapping[str, Rea
         value=next(iter(nominal.values()))[0],
         by_placement={placement: own[0] for placement, own in nominal.items()},
         holds={placement: _holds(reading, own) for placement, own in nominal.items()},
-        notes=list(dict.fromkeys(missing)),
+        notes=list(dict.fromkeys(missing)), effective=evidence.effective,
     )  # fmt: skip
+    prior, first = _cases(reading, evidence.prior, needed or {}, first, tell=False)
     cases, first = _cases(reading, evidence.draws, needed or {}, first)
-    if not cases:
+    if first.verdict == "not_run":
+        return first
+    if not cases and not prior:
         first.notes.append(_as_given(first))
         return first
-    judgement = _over_draws(reading, cases, first)
-    judgement.notes.extend(_left_out(evidence, len(evidence.draws) - len(cases), reading))
+    judgement = _over_draws(reading, prior, cases, first)
+    unmade = len(evidence.draws) + len(evidence.prior) - len(cases) - len(prior)
+    judgement.notes.extend(_left_out(evidence, unmade, reading))
     judgement = _ablated(reading, evidence, judgement)
     return _converged(reading, evidence, judgement)
 
@@ -181,7 +186,7 @@ class _Drawn:
 
 
 def _cases(
-    reading: Reading, draws: Mapping[int, Case], needed: Mapping[str, Reading], first: Judgement
+    reading: Reading, draws: Mapping[int, Case], needed: Mapping[str, Reading], first: Judgement, *, tell: bool = True
 ) -> tuple[list[_Drawn], Judgement]:
     """Return the draws on which the quantities are there, and on which the claim that has to hold first does."""
     drawn: list[_Drawn] = []
@@ -199,6 +204,8 @@ def _cases(
     if before is None or not unmet:
         return drawn, first
     left = len(drawn) / (len(drawn) + unmet)
+    if not tell:
+        return (drawn if left > OUTSIDE else []), first
     said_so = f"judged on the {left:.0%} of the draws on which {reading.needs} holds"
     if left <= OUTSIDE:
         why = f"{reading.needs} holds on {left:.0%} of the draws: nothing is left to judge this by"
@@ -218,41 +225,35 @@ def _name(p: float) -> Verdict:
     return "within" if p >= WITHIN else "outside" if p <= OUTSIDE else "depends"
 
 
-def _over_draws(reading: Reading, cases: Sequence[_Drawn], first: Judgement) -> Judgement:
+def _over_draws(reading: Reading, prior: Sequence[_Drawn], cases: Sequence[_Drawn], first: Judgement) -> Judgement:
+    """Judge by the conditioned draws, or by the prior where the check rows leave too few."""
     notes = list(first.notes)
-    weights = [one.case.weight for one in cases]
-    count = effective(weights)
-    holds = [_holds(reading, one.own) for one in cases]
-    directed = [_directed(reading, one.own) for one in cases]
-    even = [1.0] * len(cases)
-    p_prior = share(holds, even)
-    p_conditioned = share(holds, weights) if count else math.nan
-    used = weights
-    if count < min(FEWEST_EFFECTIVE, len(cases)):
-        used = even
-        notes.append(f"the check rows leave only {count:.1f} of {len(cases)} draws: the prior decides")
-    median, low, high = interval([one.own[0] for one in cases], used)
-    deciding = _deciding(cases, holds, used)
+    used = cases
+    if first.effective < FEWEST_EFFECTIVE or not cases:
+        used = prior
+        notes.append(f"the check rows leave only {first.effective:.1f} draws' worth: the prior decides")
+    holds = [_holds(reading, one.own) for one in used]
+    median, low, high = interval([one.own[0] for one in used])
     return replace(
-        first, verdict=_name(share(holds, used)), direction=_name(share(directed, used)), median=median, low=low,
-        high=high, p_prior=p_prior, p_conditioned=p_conditioned, effective=count, draws=len(cases), deciding=deciding,
-        notes=notes,
+        first, verdict=_name(share(holds)), direction=_name(share([_directed(reading, one.own) for one in used])),
+        median=median, low=low, high=high, p_prior=_share(reading, prior), p_conditioned=_share(reading, cases),
+        draws=len(used), deciding=_deciding(used, holds), notes=notes,
     )  # fmt: skip
 
 
-def _deciding(
-    cases: Sequence[_Drawn], holds: Sequence[bool], weights: Sequence[float]
-) -> tuple[tuple[str, float], ...]:
+def _share(reading: Reading, cases: Sequence[_Drawn]) -> float:
+    return share([_holds(reading, one.own) for one in cases]) if cases else math.nan
+
+
+def _deciding(cases: Sequence[_Drawn], holds: Sequence[bool]) -> tuple[tuple[str, float], ...]:
     """Return what the quantity goes with, the placement among it where the answer differs by it."""
-    estimates = [one.case.estimates for one in cases]
-    found = list(rank_correlations(estimates, [one.own[0] for one in cases], weights).items())
+    found = list(rank_correlations([one.case.estimates for one in cases], [one.own[0] for one in cases]).items())
     places = sorted({one.case.placement for one in cases})
     if len(places) > 1 and len(set(holds)) > 1:
         shares = [
-            share([flag for flag, own in zip(holds, cases, strict=True) if own.case.placement == place],
-                  [weight for weight, own in zip(weights, cases, strict=True) if own.case.placement == place])
+            share([flag for flag, own in zip(holds, cases, strict=True) if own.case.placement == place])
             for place in places
-        ]  # fmt: skip
+        ]
         found.append((PLACEMENT, max(shares) - min(shares)))
     strongest = sorted(found, key=lambda item: -abs(item[1]))
     strong = [item for item in strongest if abs(item[1]) >= _STRONG] or strongest[:1]

@@ -13,15 +13,9 @@ from gasmeter.errors import UsageError
 from gasmeter.machines import hardware
 from gasmeter.verdicts.claims import RESULT, claims, papers
 from gasmeter.verdicts.expressions import Expression, NotThere
-from gasmeter.verdicts.judging import PLACEMENT, TOGETHER, Case, Trial, judge_claim
-from gasmeter.verdicts.predicates import (
-    SeriesKey,
-    frozen,
-    predicate_problems,
-    predicates,
-    predicates_digest,
-    read_predicates,
-)
+from gasmeter.verdicts.freezing import METHOD, frozen, method_problems, predicate_problems
+from gasmeter.verdicts.predicates import MOST_READINGS, predicates, predicates_digest, read_predicates
+from gasmeter.verdicts.series import SeriesKey, pick
 from gasmeter.verdicts.suites import judge_suite
 
 # ---- claims
@@ -49,7 +43,7 @@ def test_only_what_judges_reads_what_papers_state():
         path.relative_to(package).as_posix() for path in package.rglob("*.py") if pattern.search(path.read_text())
     }
     assert readers == {
-        "cli/listing.py", "reproduction/running.py", "verdicts/__init__.py", "verdicts/predicates.py",
+        "cli/listing.py", "reproduction/judged.py", "verdicts/__init__.py", "verdicts/freezing.py",
     }  # fmt: skip
 
 
@@ -61,7 +55,9 @@ def test_a_blind_run_sees_no_result_or_three_times_as_much():
     assert tripled["extoll-fig3-order"] == "am=2 > am=1"
     assert tripled["extoll-hw-nodes"] == "64"
     assert predicates(blind="removed") == {}
-    assert predicates(blind="tripled")["extoll-fig3-am2-gain"].conditions[0].holds == ((0.43 * 3, 0.63 * 3),)
+    assert predicates(blind="tripled")["extoll-fig3-am2-gain"].readings[0].conditions[0].holds == (
+        (0.43 * 3, 0.63 * 3),
+    )
     with pytest.raises(UsageError, match="blind 'doubled' is not allowed; allowed: removed, tripled"):
         claims(blind="doubled")
     with pytest.raises(UsageError, match="unknown paper 'exstoll'; did you mean 'extoll'"):
@@ -94,10 +90,40 @@ A, B = np.array([1.0, 2.0, 4.0]), np.array([2.0, 2.0, 2.0])
         ("agree(1.5, 1.2, missing)", 1.2),
         ("widest(1.2, 0.8)", 0.8),
         ("2 * 3 - 4 / 8", 5.5),
+        ("geomean(a)", 2.0),
+        ("max(lower(a, b))", 2.0),
+        ("min(higher(a, b))", 2.0),
+        ("rising(a)", 1.0),
+        ("falling(a)", 0.0),
+        ("falling(b)", 1.0),
+        ("argmax(a)", 64.0),
+        ("argmin(a)", 16.0),
+        ("at(a, 32)", 2.0),
+        ("slope(a)", 1 / 16),
+        ("elasticity(a)", 1.0),
+        ("crossover(a, b + 1)", 32 * 2**0.5),
+        ("crossover(a, 5 * b)", math.inf),
+        ("first_below(5 - a, 3.5)", 32.0),
+        ("first_below(a, 0.5)", math.inf),
     ],
 )
 def test_a_quantity_is_arithmetic_over_series(text, value):
-    assert Expression(text).value({"a": A, "b": B, "missing": None}) == pytest.approx(value)
+    series = {"a": A, "b": B, "missing": None}
+    assert Expression(text).value(series, np.array([16.0, 32.0, 64.0])) == pytest.approx(value)
+
+
+def test_the_knee_is_where_two_straight_pieces_meet():
+    xs = np.array([64.0, 128, 256, 512, 1024, 2048, 4096, 8192])
+    ys = np.where(xs <= 512, xs, 512 * (xs / 512) ** 0.2)
+    assert Expression("knee(a)").value({"a": ys}, xs) == 512
+    with pytest.raises(NotThere, match="4 points are needed"):
+        Expression("knee(a)").value({"a": ys[:3]}, xs[:3])
+
+
+def test_a_line_is_made_of_others():
+    assert Expression("100 * (a / b - 1)").curve({"a": A, "b": B}).tolist() == [-50.0, 0.0, 100.0]
+    with pytest.raises(NotThere, match="is no line"):
+        Expression("max(a)").curve({"a": A})
 
 
 @pytest.mark.parametrize(
@@ -125,36 +151,44 @@ def test_every_predicate_is_frozen_and_every_result_has_one():
 
 def test_predicates_do_not_disagree_with_what_they_say():
     for name, predicate in predicates().items():
-        judged = [bool(predicate.conditions), bool(predicate.undecidable), bool(predicate.suite)]
+        judged = [bool(predicate.readings), bool(predicate.undecidable), bool(predicate.suite)]
         assert sum(judged) == 1, name
-        for condition in predicate.conditions:
-            assert all(low <= high for low, high in condition.holds), name
-        assert not predicate.needs or predicate.needs in predicates(), name
+        for reading in predicate.readings:
+            assert reading.quote, name
+            assert not reading.needs or reading.needs in predicates(), name
 
 
 TOML = """
 [extoll-fig3-am2-gain]
-tolerance = "[{low},0.63]"
+on = "fig3"
+{claim}
+[[extoll-fig3-am2-gain.reading]]
+name = "first"
+quote = "hasta un 53%"
 rule = "r"
+tolerance = "[{low},0.63]"
 quantity = "max(am2 / am1) - 1"
 holds = [[{low}, 0.63]]
 over = [16, 32]
 {more}
-[extoll-fig3-am2-gain.series]
+[extoll-fig3-am2-gain.reading.series]
 am1 = {{ metric = "gups", kernel = "random-access", conduit = "extoll", options = {{ am = "1" }} }}
 am2 = {{ metric = "gups", kernel = "random-access", conduit = "extoll", options = {{ am = "2" }} }}
 """
 
 
-def predicate(low=0.43, more=""):
-    return read_predicates(TOML.format(low=low, more=more))["extoll-fig3-am2-gain"]
+def predicate(low=0.43, more="", claim=""):
+    return read_predicates(TOML.format(low=low, more=more, claim=claim))["extoll-fig3-am2-gain"]
 
 
 def test_a_changed_predicate_needs_a_line_in_the_ledger():
     before, after = predicate(), predicate(low=0.3)
     assert before.digest != after.digest
     assert predicates_digest([before]) != predicates_digest([after])
-    line = '[[line]]\nclaim = "extoll-fig3-am2-gain"\ndate = 2026-11-21\ndigest = "{}"\nreason = "r"\nverdicts = []\n'
+    line = (
+        '[[line]]\nclaim = "extoll-fig3-am2-gain"\ndate = 2026-11-21\ndigest = "{}"\nresult = "before"\nreason = "r"\n'
+        "verdicts = []\n"
+    )
     ledger = frozen(line.format(before.digest))
     own = {"extoll-fig3-am2-gain": before}
     assert not [text for text in predicate_problems(ledger, own) if "digest" in text]
@@ -164,133 +198,72 @@ def test_a_changed_predicate_needs_a_line_in_the_ledger():
     assert not [text for text in predicate_problems(both, {"extoll-fig3-am2-gain": after}) if "digest" in text]
     with pytest.raises(UsageError, match="line 1 lacks or does not know reason"):
         frozen(line.replace('reason = "r"\n', ""))
+    with pytest.raises(UsageError, match="line 1: result 'during'; allowed: before, after"):
+        frozen(line.replace('"before"', '"during"'))
+
+
+def test_what_decides_a_paper_needs_a_line_in_the_ledger():
+    rest = 'date = 2026-11-24\ndigest = "a1"\nresult = "before"\nreason = "r"\nverdicts = []\n'
+    line = f'[[line]]\nclaim = "{METHOD}extoll"\n{rest}'
+    assert method_problems(frozen(line), {"extoll": "a1"}) == []
+    (problem,) = method_problems(frozen(line), {"extoll": "b2"})
+    assert "what decides paper extoll has digest b2, the last line of predicates_ledger.toml a1" in problem
 
 
 @pytest.mark.parametrize(
-    ("more", "message"),
+    ("more", "claim", "message"),
     [
-        ('colour = "red"', "extoll-fig3-am2-gain: it has colour"),
-        ('placements = "some"', "placements 'some' is not allowed; allowed: every, any"),
-        ('undecidable = "u"', "one of quantity, undecidable and suite"),
+        ("", 'colour = "red"', "extoll-fig3-am2-gain: it has colour"),
+        ("", 'undecidable = "u"', "one of reading, undecidable and suite"),
+        ('colour = "red"', "", "reading 'first': colour; allowed: ablation"),
+        ('differs = { window = " " }', "", "differs in window without words of the paper"),
+        ('direction = { quantity = "max(am2)", holds = [[2, 1]] }', "", r"allowed: holds = \[\[low, high\]\]"),
+        ('direction = { quantity = "max(am2)", holds = [[1, 2]], tint = 1 }', "", "a condition has holds, .*tint"),
     ],
 )
-def test_a_wrong_predicate_is_named(more, message):
+def test_a_wrong_predicate_is_named(more, claim, message):
     with pytest.raises(UsageError, match=message):
-        predicate(more=more)
+        predicate(more=more, claim=claim)
 
 
-def test_a_predicate_names_series_that_are_there():
-    with pytest.raises(UsageError, match="there is no series 'am3'"):
-        read_predicates(TOML.format(low=0.4, more="").replace("max(am2", "max(am3"))
-    with pytest.raises(UsageError, match=r"allowed: holds = \[\[low, high\]\]"):
-        read_predicates(TOML.format(low=0.4, more="").replace("holds = [[0.4, 0.63]]", ""))
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('quote = "hasta un 53%"', "", "reading 'first': no quote"),
+        ('quote = "hasta un 53%"', 'quote = " "', "its quote is empty; allowed: the paper's own words"),
+        ("max(am2", "max(am3", "there is no series 'am3'"),
+        ("holds = [[0.4, 0.63]]", "holds = []", "has no interval"),
+        ('kernel = "random-access", ', "", "series am1 has conduit, metric, options"),
+    ],
+)
+def test_a_reading_says_everything(old, new, message):
+    with pytest.raises(UsageError, match=message):
+        read_predicates(TOML.format(low=0.4, more="", claim="").replace(old, new))
 
 
-# ---- judging
-
-AM1, AM2 = (SeriesKey("gups", "random-access", "extoll", "put-get", "mesh", (("am", key),)) for key in "12")
-
-
-def table(gain, ranks=(16, 32)):
-    return {AM1: dict.fromkeys(ranks, 1.0), AM2: dict.fromkeys(ranks, 1.0 + gain)}
-
-
-def case(gain, parameter="", kind="given", other=None, ranks=(16, 32)):
-    tables = {"fill": table(gain, ranks), "round-robin": table(gain if other is None else other, ranks)}
-    return Case(parameter or kind, parameter, kind, tables)
+def test_a_claim_has_three_readings_at_most():
+    one = TOML.format(low=0.4, more="", claim="")
+    head, _, body = one.partition("[[")
+    several = head + "".join("[[" + body.replace('"first"', f'"r{number}"') for number in range(MOST_READINGS + 1))
+    with pytest.raises(UsageError, match=r"4 readings \(r0, r1, r2, r3\); allowed: 1 to 3"):
+        read_predicates(several)
 
 
-def judge(given, *band, factors=(), other=None, found=None):
-    base = case(given, other=other)
-    return judge_claim(found or predicate(), Trial(base, base, band, base, factors))
-
-
-def test_within_is_within_over_the_whole_band():
-    result = judge(0.5, case(0.48, "link.latency", "end"), case(0.6, "link.header", "end"), case(0.61, kind="corner"))
-    assert (result.verdict, result.deciding) == ("within", "link.header")
-    assert (result.value, result.low, result.high) == pytest.approx((0.5, 0.48, 0.61))
-    assert list(result.moves) == ["link.header", "link.latency"]
-
-
-def test_outside_is_outside_everywhere():
-    result = judge(0.9, case(0.7, "link.latency", "end"), case(1.2, kind="corner"))
-    assert (result.verdict, result.deciding) == ("outside", "link.latency")
-
-
-def test_a_parameter_that_flips_decides_even_if_another_moves_more():
-    result = judge(0.45, case(0.40, "link.latency", "end"), case(0.62, "link.header", "end"))
-    assert (result.verdict, result.deciding) == ("depends", "link.latency")
-    assert "as given it holds" in result.notes
-    missed = judge(0.9, case(0.6, "link.latency", "end"))
-    assert (missed.verdict, missed.deciding) == ("depends", "link.latency")
-    assert "as given it does not hold" in missed.notes
-
-
-def test_several_together_may_flip_what_none_does_alone():
-    result = judge(0.5, case(0.48, "link.latency", "end"), case(0.2, kind="corner"))
-    assert (result.verdict, result.deciding) == ("depends", TOGETHER)
-
-
-def test_the_placement_is_an_estimate_too():
-    result = judge(0.5, case(0.5, "link.latency", "end", other=0.9), other=0.9)
-    assert (result.verdict, result.deciding) == ("depends", PLACEMENT)
-    assert result.holds == {"fill": True, "round-robin": False}
-    assert result.value == pytest.approx(0.9)  # the one that fails is shown
-    one = predicate(more='placements = "any"')
-    enough = judge(0.5, case(0.5, "link.latency", "end", other=0.9), other=0.9, found=one)
-    assert enough.verdict == "within"
-    assert enough.value == pytest.approx(0.5)
-
-
-def test_what_no_factor_of_two_flips_is_so_by_construction():
-    band = (case(0.5, "link.latency", "end"),)
-    still = judge(0.5, *band, factors=(case(0.55, "link.latency", "factor"),))
-    assert still.verdict == "by_construction"
-    moved = judge(0.5, *band, factors=(case(0.9, "link.latency", "factor"),))
-    assert moved.verdict == "within"
-    assert (moved.low, moved.high) == pytest.approx((0.5, 0.5))  # beyond the ranges is no part of the band
-    assert judge(0.9, *band, case(0.9, kind="corner"), factors=(case(0.9, "x", "factor"),)).verdict != "by_construction"
-
-
-def test_a_band_on_fewer_points_moves_what_was_found_on_all():
-    given = Case("as given", "", "given", {"fill": {AM1: {16: 1.0, 32: 1.0}, AM2: {16: 1.2, 32: 1.5}}})
-    base, end = (Case(name, name, "end", {"fill": table(gain, (16,))}) for name, gain in (("", 0.2), ("k", 0.25)))
-    result = judge_claim(predicate(), Trial(given, base, (end,)))
-    assert (result.value, result.high) == pytest.approx((0.5, 0.55))
-
-
-def test_without_a_band_nothing_is_decided():
-    result = judge_claim(predicate(), Trial(case(0.5)))
-    assert (result.verdict, result.notes) == ("no_band", ["no band was run: as given it holds"])
-    assert result.value == pytest.approx(0.5)
-    nothing = judge(0.5, Case("k", "k", "end", {}))
-    assert (nothing.verdict, nothing.notes) == (
-        "no_band", ["no variant of the machine could be run: as given it holds"],
-    )  # fmt: skip
-
-
-def test_a_variant_that_cannot_run_is_no_support():
-    result = judge(0.5, case(0.5, "link.latency", "end"), Case("s", "velo.mailbox_slots", "end", {}))
-    assert (result.verdict, result.deciding) == ("depends", "velo.mailbox_slots")
-    assert "1 of 2 variants cannot run it (velo.mailbox_slots)" in result.notes
-
-
-def test_missing_points_and_lines_are_named():
-    assert judge_claim(predicate(), Trial(case(0.5, ranks=(16,)))).notes == ["not run at 32"]
-    empty = Case("as given", "", "given", {"fill": {AM1: {16: 1.0, 32: 1.0}}})
-    assert judge_claim(predicate(), Trial(empty)).notes == ["no line random-access on extoll am=2 in what was run"]
-    assert judge_claim(predicate(), Trial(Case("as given", "", "given", {}))).notes == ["no placement was run"]
-
-
-def test_all_conditions_have_to_hold():
-    more = 'and = [{ quantity = "min(am1)", holds = [[2, 3]] }]'
-    assert judge(0.5, case(0.5, "k", "end"), found=predicate(more=more)).verdict == "outside"
-
-
-def test_some_claims_nobody_can_judge():
-    nothing = Trial(Case("as given", "", "given", {}))
-    assert judge_claim(predicates()["extoll-udp-unfit"], nothing).verdict == "not_decidable"
-    assert judge_claim(predicates()["extoll-tests-pass"], nothing).verdict == "not_run"
+def test_a_series_means_the_plainest_line_that_fits():
+    key = SeriesKey("gups", "random-access", "extoll", options=(("am", "2"),))
+    plain = SeriesKey("gups", "random-access", "extoll", "", "put-get", "extoll", options=(("am", "2"),))
+    other = SeriesKey(
+        "gups", "random-access", "extoll", "", "put-get", "extoll", options=(("am", "2"), ("lock", "none"))
+    )
+    assert pick(key, [other, plain]) == plain
+    assert pick(key, []) is None
+    endless = SeriesKey("gups", "random-access", "extoll", overrides=(("link.bandwidth", "1 TB/s"),))
+    assert pick(endless, [plain, other]) is None
+    with pytest.raises(UsageError, match=r"means .* as well as"):
+        pick(
+            SeriesKey("gups", "random-access", "extoll"),
+            [plain, SeriesKey("gups", "random-access", "extoll", options=(("am", "1"),))],
+        )
 
 
 def ended(passed: int, failed: int) -> Suite:
@@ -310,19 +283,3 @@ def test_a_conduit_passes_its_tests_if_nothing_failed_and_something_passed():
     assert (judged.verdict, judged.value) == ("outside", 2)
     assert judged.notes[1] == "a_reply_comes failed on 4 ranks: it did not"
     assert judge_suite(ended(0, 0), "extoll").verdict == "not_run"
-
-
-def test_the_jump_needs_two_series_on_one_side():
-    jump = predicates()["extoll-fig12-14-jump"]
-    velo, conduit = jump.series["velo"], jump.series["extoll"]
-
-    def found(last_velo, last_conduit):
-        values = {velo: {128: 1.0, 256: 2.0, 512: last_velo}, conduit: {128: 1.0, 256: 2.0, 512: last_conduit}}
-        return judge_claim(jump, Trial(Case("as given", "", "given", {"fill": values})))
-
-    assert found(5.0, 4.8).value == pytest.approx(1.2)
-    assert found(5.0, 4.8).holds == {"fill": True}
-    assert found(3.0, 2.0).value == pytest.approx(0.75)
-    assert found(3.0, 2.0).holds == {"fill": True}
-    assert found(5.0, 2.0).value == 1.0
-    assert found(5.0, 2.0).holds == {"fill": False}

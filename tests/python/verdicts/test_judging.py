@@ -1,0 +1,192 @@
+"""Readings judged on made-up draws: shares, weights, directions, ablations, what is left out."""
+
+
+import pytest
+
+from gasmeter.verdicts import chances
+from gasmeter.verdicts.evidence import Case, Evidence
+from gasmeter.verdicts.judging import PLACEMENT, judge_predicate, judge_reading
+from gasmeter.verdicts.predicates import predicates, read_predicates
+from gasmeter.verdicts.scoring import score
+from gasmeter.verdicts.series import SeriesKey
+
+TOML = """
+[claim]
+{claim}
+[[claim.reading]]
+name = "first"
+quote = "q"
+rule = "r"
+tolerance = "[0.4,0.6]"
+quantity = "max(fast / slow) - 1"
+holds = [[0.4, 0.6]]
+direction = {{ quantity = "max(fast / slow) - 1", holds = [[0.000000001, inf]] }}
+over = [16, 32]
+{more}
+[claim.reading.series]
+slow = {{ metric = "gups", kernel = "random-access", conduit = "raw@a" }}
+fast = {{ metric = "gups", kernel = "random-access", conduit = "a" }}
+"""
+SLOW, FAST = (SeriesKey("gups", "random-access", name, machine="m") for name in ("raw@a", "a"))
+
+
+def predicate(more="", claim=""):
+    return read_predicates(TOML.format(more=more, claim=claim))["claim"]
+
+
+def table(gain, xs=(16, 32)):
+    return {SLOW: dict.fromkeys(xs, 1.0), FAST: dict.fromkeys(xs, 1.0 + gain)}
+
+
+def drawn(gains, places=("fill",)):
+    return {
+        number: Case(places[number % len(places)], table(gain),
+                     {"m: link.latency": gain, "m: host.lock": float(number % 7)})
+        for number, gain in enumerate(gains)
+    }  # fmt: skip
+
+
+def judge(gains, *, prior=None, more="", claim="", given=0.5, places=("fill",), **evidence):
+    before = drawn(gains if prior is None else prior, places)
+    seen = Evidence({place: table(given) for place in places}, before, drawn(gains, places), **evidence)
+    return judge_predicate(predicate(more, claim), seen)[0]
+
+
+def test_what_holds_on_nine_tenths_of_the_draws_is_within():
+    found = judge([0.5] * 90 + [0.9] * 10)
+    assert (found.verdict, found.direction) == ("within", "within")
+    assert (found.p_prior, found.p_conditioned, found.draws) == (0.9, 0.9, 100)
+    assert judge([0.5] * 89 + [0.9] * 11).verdict == "depends"
+    assert judge([0.5] * 10 + [0.9] * 90).verdict == "outside"
+    assert judge([0.5] * 11 + [0.9] * 89).verdict == "depends"
+
+
+def test_direction_and_magnitude_are_two_verdicts():
+    found = judge([0.9] * 100)
+    assert (found.verdict, found.direction) == ("outside", "within")
+    assert judge([-0.5] * 100).direction == "outside"
+
+
+def test_check_rows_move_the_answer_and_both_are_told():
+    found = judge([0.5] * 95 + [0.9] * 5, prior=[0.5] * 50 + [0.9] * 50, effective=40.0)
+    assert (found.p_prior, found.p_conditioned, found.verdict) == (0.5, 0.95, "within")
+
+
+def test_the_prior_decides_where_the_check_rows_leave_too_few_draws():
+    found = judge([0.5] * 100, prior=[0.5] * 50 + [0.9] * 50, effective=3.0)
+    assert (found.verdict, found.p_conditioned) == ("depends", 1.0)
+    assert "the check rows leave only 3.0 draws' worth: the prior decides" in found.notes
+
+
+def test_draws_are_chosen_as_often_as_their_weights_ask_for():
+    chosen = chances.choose([0.0, 3.0, 1.0, 0.0], 8, seed=3)
+    assert sorted(chosen) == [1] * 6 + [2] * 2
+    assert chosen != sorted(chosen)
+    assert chances.choose([1.0] * 10, 10, seed=3) != list(range(10))
+    assert sorted(chances.choose([1.0] * 10, 10, seed=3)) == list(range(10))
+    assert chances.effective([1.0, 1.0, 0.0]) == 2.0
+    assert chances.effective([0.0]) == 0.0
+
+
+def test_what_decides_is_what_the_quantity_goes_with():
+    found = judge([0.3 + 0.004 * number for number in range(100)])
+    assert found.verdict == "depends"
+    assert found.deciding[0] == ("m: link.latency", pytest.approx(1.0))
+    places = judge([0.5, 0.9] * 50, places=("fill", "round-robin"))
+    assert places.verdict == "depends"
+    assert (PLACEMENT, 1.0) in places.deciding
+
+
+def test_the_band_is_where_nine_tenths_of_the_weight_lies():
+    found = judge([number / 100 for number in range(101)])
+    assert (found.low, found.median, found.high) == pytest.approx((0.05, 0.5, 0.95), abs=0.006)
+
+
+def test_what_holds_without_its_mechanism_holds_by_construction():
+    still = {"the gain": {"fill": table(0.5)}}
+    words = {"the gain": "what makes it fast"}
+    found = judge([0.5] * 100, more='ablation = "the gain"', ablations=still, takes_away=words)
+    assert (found.verdict, found.margin) == ("by_construction", pytest.approx(0.1))
+    assert "without what makes it fast it still holds (0.5)" in found.notes
+    gone = judge([0.5] * 100, more='ablation = "the gain"', ablations={"the gain": {"fill": table(0.0)}})
+    assert (gone.verdict, gone.margin) == ("within", pytest.approx(-0.4))
+    missed = judge([0.9] * 100, more='ablation = "the gain"', ablations=still)
+    assert missed.verdict == "outside"  # what does not hold needs no mechanism
+
+
+def test_values_that_still_move_decide_nothing():
+    found = judge([0.5] * 100, unsteady=frozenset({(FAST, "fill", 32)}))
+    assert (found.verdict, found.direction) == ("not_converged", "not_converged")
+    assert "as run it would be within" in found.notes
+    assert judge([0.5] * 100, unsteady=frozenset({(FAST, "fill", 64)})).verdict == "within"  # it reads no such point
+
+
+def test_a_program_that_nobody_published_decides_nothing():
+    found = judge([0.5] * 100, claim='withheld = "the early program"')
+    assert (found.verdict, found.value) == ("underdetermined", 0.5)
+    assert found.notes[:2] == ["the paper withholds the early program", "as run here it would be within"]
+
+
+def test_a_claim_is_judged_where_the_one_before_it_holds():
+    before = predicate().readings[0]
+    more = 'needs = "other"'
+    reading = predicate(more).readings[0]
+
+    def found(gains):
+        return judge_reading(reading, Evidence({"fill": table(0.5)}, drawn(gains), drawn(gains)), {"other": before})
+
+    assert found([0.5] * 50 + [0.9] * 50).verdict == "within"
+    assert "judged on the 50% of the draws on which other holds" in found([0.5] * 50 + [0.9] * 50).notes
+    assert found([0.5] * 5 + [0.9] * 95).verdict == "not_run"
+
+
+def test_draws_that_cannot_be_run_are_left_out_and_named():
+    draws = drawn([0.5] * 99) | {99: Case("fill", {SLOW: {16: 1.0, 32: 1.0}})}
+    seen = Evidence({"fill": table(0.5)}, drawn([0.5]), draws, refused=("draw 7 (no room)",))
+    found = judge_predicate(predicate(), seen)[0]
+    assert (found.verdict, found.draws) == ("within", 99)
+    assert "1 draws are refused and left out: draw 7 (no room)" in found.notes
+    assert "1 draws have no such quantity and are left out" in found.notes
+
+
+def test_without_draws_nothing_is_decided():
+    found = judge([])
+    assert (found.verdict, found.value) == ("no_band", 0.5)
+    assert "as given it holds" in found.notes
+    two = judge_predicate(predicate(), Evidence({"fill": table(0.5), "round-robin": table(0.9)}))[0]
+    assert two.by_placement == {"fill": 0.5, "round-robin": pytest.approx(0.9)}
+    assert "as given it holds on fill only" in two.notes
+
+
+def test_missing_points_and_lines_are_named():
+    def notes(given):
+        return judge_predicate(predicate(), Evidence(given))[0].notes
+
+    assert notes({"fill": table(0.5, (16,))}) == ["not run at 32"]
+    assert notes({"fill": {SLOW: {16: 1.0, 32: 1.0}}}) == ["no line gups of random-access on a in what was run"]
+    assert notes({}) == ["no placement was run"]
+
+
+def test_all_conditions_have_to_hold():
+    more = 'and = [{ quantity = "min(slow)", holds = [[2, 3]] }]'
+    assert judge([0.5] * 50, more=more).verdict == "outside"
+
+
+def test_a_condition_counts_in_its_own_range():
+    more = 'and = [{ quantity = "min(fast)", holds = [[1.4, 1.6]], over = [16], between = [0, 20] }]'
+    assert judge([0.5] * 50, more=more).verdict == "within"
+
+
+def test_some_claims_nobody_can_judge():
+    nothing = Evidence({})
+    assert judge_predicate(predicates()["extoll-udp-unfit"], nothing)[0].verdict == "not_decidable"
+    assert judge_predicate(predicates()["extoll-tests-pass"], nothing)[0].verdict == "not_run"
+
+
+def test_a_score_counts_quantities_and_nothing_that_holds_by_construction():
+    found = score([
+        ("a", "within"), ("a", "within"), ("b", "within"), ("b", "outside"), ("c", "depends"), ("c", "by_construction"),
+        ("d", "by_construction"), ("e", "not_run"),
+    ])  # fmt: skip
+    assert (found.within, found.outside, found.depends, found.unjudged) == (1, 1, 1, 2)
+    assert str(found) == "1 of 3 within, 1 outside, 1 open"
