@@ -169,6 +169,12 @@ class Parameter:
     summary: str
     optional: bool = False
     """Whether a machine may leave it out, and then has no such cost."""
+    software: bool = False
+    """Whether it is time that passes on a core: of library, kernel program, operating system or MPI."""
+    at_most: str = ""
+    """Key of the number that it may not exceed, or the network refuses the machine; empty if there is none."""
+    below: str = ""
+    """Likewise, of the number that it may not even reach."""
 
 
 @dataclass(frozen=True)

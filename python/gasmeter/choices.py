@@ -6,6 +6,7 @@ from typing import Literal
 
 __all__ = [
     "BLIND",
+    "CHECK_FORMATS",
     "FEWEST_STARTS",
     "FORMATS",
     "IMPORT_FORMATS",
@@ -19,6 +20,9 @@ FORMATS = ("table", "csv", "json", "osu")
 
 REPORT_FORMATS = ("table", "markdown", "junit", "json")
 """Forms of a judgement: `gasmeter.guard.reports.render_judgement`."""
+
+CHECK_FORMATS = ("table", "csv", "json")
+"""Forms of a machine's check rows."""
 
 IMPORT_FORMATS = ("osu", "imb", "perftest", "ucx_perftest", "gasnet")
 """Other tools whose output is read: `gasmeter.exchange.import_results`."""

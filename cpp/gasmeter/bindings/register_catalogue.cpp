@@ -68,7 +68,8 @@ py::dict describe_conduit(const run::ConduitInfo& conduit) {
 
 py::dict describe_parameter(const networks::ParameterInfo& parameter) {
   return py::dict("key"_a = parameter.key, "kind"_a = parameter.kind, "summary"_a = parameter.summary,
-                  "optional"_a = parameter.optional);
+                  "optional"_a = parameter.optional, "software"_a = parameter.software, "at_most"_a = parameter.at_most,
+                  "below"_a = parameter.below);
 }
 
 py::dict describe_real(const networks::RealEntry& entry) {

@@ -2,8 +2,16 @@
 
 namespace gasmeter::networks {
 
+ParameterInfo software_time(const char* key, const char* summary) {
+  return {.key = key, .kind = "time", .summary = summary, .software = true};
+}
+
 const std::vector<ParameterInfo>& piece_parameters() {
-  const auto time = [](const char* key, const char* summary) { return ParameterInfo{key, "time", summary, {}, true}; };
+  const auto time = [](const char* key, const char* summary) {
+    ParameterInfo parameter = software_time(key, summary);
+    parameter.optional = true;
+    return parameter;
+  };
   static const std::vector<ParameterInfo> all = {
       time("host.piece_copy", "a piece of up to 64 B of a transfer of many, in place of host.copy_start"),
       time("host.loop_turn", "a turn of a loop over pieces: counter, bounds, addresses"),
@@ -17,25 +25,25 @@ const std::vector<ParameterInfo>& card_parameters() {
   static const std::vector<ParameterInfo> host = {
       {"topology", "topology", "how nodes are connected"},
       {"ranks_per_node", "count", "cores of a node, one rank each"},
-      {"host.call", "time", "entering one operation of the library"},
-      {"host.header_build", "time", "packing a message header and its arguments"},
-      {"host.dispatch", "time", "handler table look-up and the call"},
-      {"host.poll_miss", "time", "a poll that finds nothing"},
-      {"host.update", "time", "one read-modify-write of a kernel on a random word of a table in memory"},
-      {"host.update_in_cache", "time", "likewise, of a table of at most host.cache"},
+      software_time("host.call", "entering one operation of the library"),
+      software_time("host.header_build", "packing a message header and its arguments"),
+      software_time("host.dispatch", "handler table look-up and the call"),
+      software_time("host.poll_miss", "a poll that finds nothing"),
+      software_time("host.update", "one read-modify-write of a kernel on a random word of a table in memory"),
+      software_time("host.update_in_cache", "likewise, of a table of at most host.cache"),
       {"host.cache", "size", "of the caches that one core has for itself"},
-      {"host.copy_start", "time", "a copy from memory to memory, whatever its length"},
+      software_time("host.copy_start", "a copy from memory to memory, whatever its length"),
       {"host.copy_bandwidth", "bandwidth", "a copy from memory to memory by one core"},
       {"host.memory_bandwidth", "bandwidth", "memory of a whole node, shared by its cores"},
-      {"host.line_store", "time", "storing a cache line that another rank reads"},
-      {"host.line_transfer", "time", "loading a cache line that another rank or a device wrote"},
-      {"host.pio_start", "time", "a burst of write-combined stores to the card, whatever its length"},
+      software_time("host.line_store", "storing a cache line that another rank reads"),
+      software_time("host.line_transfer", "loading a cache line that another rank or a device wrote"),
+      software_time("host.pio_start", "a burst of write-combined stores to the card, whatever its length"),
       {"host.pio_bandwidth", "bandwidth", "write-combined stores to the card"},
-      {"host.uncached_read", "time", "an uncached read of a register of the card"},
-      {"host.lock", "time", "taking and releasing a lock that is free"},
-      {"host.system_call", "time", "an empty system call"},
-      {"host.registration", "time", "registering memory with the card, whatever its length"},
-      {"host.registration_per_page", "time", "registering memory with the card, for each page"},
+      software_time("host.uncached_read", "an uncached read of a register of the card"),
+      software_time("host.lock", "taking and releasing a lock that is free"),
+      software_time("host.system_call", "an empty system call"),
+      software_time("host.registration", "registering memory with the card, whatever its length"),
+      software_time("host.registration_per_page", "registering memory with the card, for each page"),
   };
   static const std::vector<ParameterInfo> links = {
       {"link.bandwidth", "bandwidth", "one link, in one direction"},
@@ -50,8 +58,8 @@ const std::vector<ParameterInfo>& card_parameters() {
 const std::vector<ParameterInfo>& matching_parameters() {
   static const std::vector<ParameterInfo> all = {
       {"mpi.eager", "size", "two-sided messages of more bytes wait for their receive"},
-      {"mpi.software", "time", "a two-sided message at one side: request object, envelope, matching, progress"},
-      {"mpi.match_element", "time", "each element of a list that matching looks at"},
+      software_time("mpi.software", "a two-sided message at one side: request object, envelope, matching, progress"),
+      software_time("mpi.match_element", "each element of a list that matching looks at"),
   };
   return all;
 }

@@ -8,6 +8,10 @@
 
 namespace gasmeter::networks {
 
+// A time that passes on a core of the host: of library, kernel program, operating system and MPI, what they wait for a
+// line or a register included. What cards, links and memory do by themselves is none, and neither is a bandwidth.
+[[nodiscard]] ParameterInfo software_time(const char* key, const char* summary);
+
 // Of a host, what transfers of many pieces cost: what conduit::core_prices() takes, each if the machine states it.
 [[nodiscard]] const std::vector<ParameterInfo>& piece_parameters();
 // Of hosts with a card, and of the links between them: what conduit::host_prices() takes, and the fabric.

@@ -22,8 +22,11 @@ struct ParameterInfo {
   std::string key;   // host.copy_start
   std::string kind;  // what it is and is written in: time, bandwidth, size, bytes, count; topology is text
   std::string summary;
-  std::string unit = {};  // of a device that alone depends on it; empty: what stands before the dot of the key
-  bool optional = false;  // a machine that does not state it has no such cost
+  std::string unit = {};     // of a device that alone depends on it; empty: what stands before the dot of the key
+  bool optional = false;     // a machine that does not state it has no such cost
+  bool software = false;     // as networks::software_time() says
+  std::string at_most = {};  // key of the number that it may not exceed; a network refuses such a machine
+  std::string below = {};    // likewise, of one that it may not even reach
 
   [[nodiscard]] std::string of_unit() const { return unit.empty() ? key.substr(0, key.find('.')) : unit; }
 };

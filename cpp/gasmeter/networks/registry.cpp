@@ -1,7 +1,10 @@
 #include "gasmeter/networks/registry.hpp"
 
+#include <algorithm>
 #include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/bench/declared_once.hpp"
@@ -18,6 +21,23 @@ void check(const NetworkInfo& info) {
   std::set<std::string> seen;
   for (const std::string& kernel : info.raw) {
     if (!seen.insert(kernel).second) throw UsageError(whose + " has two raw programs of kernel " + kernel);
+  }
+}
+
+// A bound is another number of the same machine.
+void check_bounds(const std::vector<ParameterInfo>& parameters, const std::string& whose) {
+  const auto is_known = [&parameters](const ParameterInfo& bounded, const std::string& key) {
+    return std::any_of(parameters.begin(), parameters.end(), [&](const ParameterInfo& other) {
+      return other.key == key && other.key != bounded.key && other.kind != "topology";
+    });
+  };
+  for (const ParameterInfo& parameter : parameters) {
+    for (const std::string& key : {parameter.at_most, parameter.below}) {
+      if (!key.empty() && !is_known(parameter, key)) {
+        throw UsageError(whose + ": parameter '" + parameter.key + "' is bounded by '" + key +
+                         "', which is no other number of it");
+      }
+    }
   }
 }
 
@@ -43,6 +63,7 @@ void Registry::add(ModelledEntry entry) {
   claim("network '" + entry.info.name + "'");
   check(entry.info);
   bench::check_once(entry.parameters, "network " + entry.info.name + ": parameter", &ParameterInfo::key);
+  check_bounds(entry.parameters, "network " + entry.info.name);
   bench::check_options(entry.service_options, "network " + entry.info.name + ", conduits over its services");
   modelled_.push_back(std::move(entry));
 }

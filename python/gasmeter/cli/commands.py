@@ -21,6 +21,10 @@ class Place(NamedTuple):
 
 TABLE = {
     "check": Place("check", "check", "Hold the store NEW against a baseline."),
+    "check-machine": Place(
+        "check_machine", "check_machine",
+        "Hold the machine NAME against every independent measurement of its hardware.",
+    ),
     "compare": Place(
         "compare", "compare",
         "Compare A with B; exit status 1 if B is slower, moved, or wrong, 5 if more than a fifth stayed undecided.",

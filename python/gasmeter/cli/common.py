@@ -209,8 +209,9 @@ def point_options(function: Any) -> Any:
             "--machine",
             default="",
             metavar="M[,M…]",
-            help='Machine of modelled conduits, e.g. extoll or "extoll+link.bandwidth=1.25 GB/s"; see'
-            " `gasmeter list machines`.  [default: the network's own]",
+            help='Machine of modelled conduits, e.g. extoll, "extoll+link.bandwidth=1.25 GB/s", extoll+draw=17 (its'
+            " estimates drawn from their ranges, 0 to 199) or extoll+null=17 (and software's times by arbitrary"
+            " factors); see `gasmeter list machines`.  [default: the network's own]",
         ),
         option(
             "--topology",

@@ -185,9 +185,9 @@ def list_command(what: str | None, name: str | None, as_json: bool) -> None:
     """List what exists, with options, units and defaults.
 
     Without an argument: kernels, conduits and the experiments in ./experiments, whose points and times `list
-    experiments` tells. With a NAME: that one alone, of a machine, which may be the path of a machine file, with the
-    sources of its numbers, too. Experiments are read, not run: what a file works out by code of its own is listed when
-    it is named, which runs that file's top level.
+    experiments` tells. With a NAME: that one alone, of a machine, which may be the path of a machine file, a label with
+    overrides, or a draw of its estimates (extoll+draw=17), with the sources of its numbers, too. Experiments are read,
+    not run: what a file works out by code of its own is listed when it is named, which runs that file's top level.
     """
     wanted = [what] if what else list(_SHORT)
     lists = {each: _entries(each, name) for each in wanted if each != "experiments"}
@@ -209,10 +209,10 @@ def list_command(what: str | None, name: str | None, as_json: bool) -> None:
 
 
 def _entries(what: str, name: str | None) -> list[Entry]:
-    """Return what a list holds; a machine that is asked for by the path of its file is in none."""
+    """Return what a list holds; a machine that is asked for by the path of its file, or by a label, is in none."""
     from gasmeter.machines.named import is_file
 
-    return [_machine(name)] if what == "machines" and name and is_file(name) else _LISTS[what]()
+    return [_machine(name)] if what == "machines" and name and (is_file(name) or "+" in name) else _LISTS[what]()
 
 
 def _named(entries: list[Entry], what: str, name: str) -> Entry:
@@ -277,6 +277,8 @@ def _print_number(number: Entry, *, whole: bool) -> None:
     bounded = number["low"] is not None
     bounds = (quantity_text(number[end], kind) for end in ("low", "high")) if bounded else ()
     between = f" ({' to '.join(bounds)})" if bounded else ""
+    if "share" in number:
+        between = f" ({number['share']} of {number['of']})"
     out(f"    {number['name']} = {number['text']}{between}  {number['summary']}")
     if whole:
         out(f"      {number['confidence']} confidence: {number['source']}")

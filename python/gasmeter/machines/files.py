@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Collection, Mapping
+from dataclasses import replace
+from fractions import Fraction
 from typing import Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from gasmeter.catalogue import Parameter, declared
 from gasmeter.errors import UsageError, unknown
+from gasmeter.machines.bounds import check_bounds
 from gasmeter.machines.folder import hosts, machines, read_file
-from gasmeter.machines.machine import WHERE, Machine, Number, number_value
+from gasmeter.machines.machine import WHERE, Machine
+from gasmeter.machines.number import TOPOLOGY, Number, number_value, share_of
+from gasmeter.units import quantity_text
 
 __all__ = ["Entry", "read_machine"]
+
+_SHARE = re.compile(r"[1-9]\d{0,5}(/[1-9]\d{0,5})?", re.ASCII)
 
 _Said: TypeAlias = tuple[object, str]
 """An entry and where it stands, for messages."""
 
 
 class Entry(BaseModel):
-    """One number: value with unit, source, confidence, the facts it rests on, and its range if it is an estimate."""
+    """One number: value with unit, source, confidence, the facts it rests on, and its range if it is an estimate.
+
+    Or ``share`` and ``of`` instead of a range, for a number that is that share of another one, and follows it.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -30,16 +41,31 @@ class Entry(BaseModel):
     hardware: tuple[str, ...] = ()
     low: str = ""
     high: str = ""
+    share: str = ""
+    of: str = ""
 
     @model_validator(mode="after")
     def _accounted_for(self) -> Entry:
         if bool(self.low) != bool(self.high):
             raise ValueError("a range needs both low and high")
+        if bool(self.share) != bool(self.of):
+            raise ValueError("what follows another number needs both share and of")
+        if self.share:
+            return self._followed()
         # A shape may be a choice, which has no range.
         if not self.low and not self.hardware and not self.source.startswith("choice: "):
             raise ValueError("it names no hardware; a number without is an estimate with low and high")
         if not self.low and self.confidence == "low":
             raise ValueError("confidence is low; such a number is an estimate with low and high")
+        return self
+
+    def _followed(self) -> Entry:
+        if not _SHARE.fullmatch(self.share):
+            raise ValueError(f"share {self.share!r} is none; allowed: a fraction of whole numbers above 0, such as 1/4")
+        if self.low:
+            raise ValueError("it has a share of another number and a range; allowed: one of both")
+        if not self.hardware:
+            raise ValueError("it names no hardware; what says that it is such a share")
         return self
 
 
@@ -63,8 +89,8 @@ def read_machine(text: str, name: str) -> Machine:
     Raises
     ------
     UsageError
-        If the file is no TOML, a parameter is missing or unknown, a number is not as its kind demands, its base or
-        hosts do not exist, or bases lead back to a file that is based on them.
+        If the file is no TOML, a parameter is missing or unknown, a number is not as its kind demands or may contradict
+        another one, its base or hosts do not exist, or bases lead back to a file that is based on them.
     """
     return _read(text, name, ())
 
@@ -84,12 +110,32 @@ def _read(text: str, name: str, above: tuple[str, ...]) -> Machine:
     missing = [key for key in parameters if key in absent and not parameters[key].optional]
     if missing:
         raise UsageError(f"{where}: {', '.join(missing)} missing; allowed: every parameter of network {network}", name)
-    numbers = [
-        below[key] if below is not None and key not in said else _read_number(parameter, *said[key])
+    numbers = {
+        key: below[key] if below is not None and key not in said else _read_number(parameter, *said[key])
         for key, parameter in parameters.items()
         if key not in absent
-    ]
-    return Machine(name, network, summary, tuple(numbers))
+    }
+    for key, number in numbers.items():
+        if number.share is not None:
+            numbers[key] = _followed(number, numbers, said[key][1] if key in said else f"{where}: {key}", key in said)
+    check_bounds(parameters.values(), numbers, where)
+    return Machine(name, network, summary, tuple(numbers.values()))
+
+
+def _followed(number: Number, numbers: Mapping[str, Number], where: str, is_said: bool) -> Number:
+    """Return a number that is a share of another; what a base says of it may have moved with that."""
+    other = numbers.get(number.of)
+    if other is None or other.share is not None or TOPOLOGY in {other.kind, number.kind}:
+        raise UsageError(
+            f"{where}: of: {number.of!r} is nothing to have a share of; allowed: another number of the machine that"
+            " has no share itself",
+            number.of,
+        )
+    value = share_of(number, other)
+    text = quantity_text(value, number.kind)
+    if is_said and value != number.value:
+        raise UsageError(f"{where}: {number.text} is not {number.share} of {number.of}; allowed: {text}", number.text)
+    return number if value == number.value else replace(number, value=value, text=text)
 
 
 def _known() -> dict[str, tuple[Parameter, ...]]:
@@ -180,5 +226,5 @@ def _read_number(parameter: Parameter, entry: object, where: str) -> Number:
             )
     return Number(
         parameter.key, parameter.kind, read.value, value, read.source, read.confidence, read.hardware, read.low,
-        read.high,
+        read.high, share=Fraction(read.share) if read.share else None, of=read.of,
     )  # fmt: skip

@@ -10,7 +10,10 @@ from pathlib import Path
 
 from gasmeter.errors import unknown
 
-__all__ = ["Fact", "facts", "tainted_by"]
+__all__ = ["TABLE", "Fact", "facts", "tainted_by"]
+
+TABLE = "python/gasmeter/published/hardware.csv"
+"""Where they stand, for messages."""
 
 _TABLE = Path(__file__).resolve().parent.parent / "published" / "hardware.csv"
 
@@ -85,6 +88,6 @@ def tainted_by(ids: Iterable[str]) -> frozenset[str]:
     claims: set[str] = set()
     for name in ids:
         if name not in known:
-            raise unknown("hardware fact", name, known, "python/gasmeter/published/hardware.csv")
+            raise unknown("hardware fact", name, known, TABLE)
         claims.update(known[name].tainted_by)
     return frozenset(claims)

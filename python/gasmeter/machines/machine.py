@@ -8,22 +8,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 from gasmeter.catalogue import Parameter, declared
 from gasmeter.errors import UsageError, unknown
 from gasmeter.machines import hardware
-from gasmeter.units import QUANTITIES, parse_quantity, quantity_text
+from gasmeter.machines.number import TOPOLOGY, Number, number_value
 
-__all__ = ["TOPOLOGY", "WHERE", "Machine", "Number", "number_value"]
+__all__ = ["DRAW_SEED", "TOPOLOGY", "WHERE", "Drawn", "Machine", "Number", "number_value"]
 
-TOPOLOGY = "topology"
-"""Key and kind of a machine's topology."""
+DRAW_SEED = 21
+"""Seed of the draws that a label names."""
 
-_TOPOLOGY = re.compile(r"[a-z][a-z0-9_-]*(:[^\s+;,]+)?", re.ASCII)
 WHERE = "gasmeter list machines"
 """What lists them, for messages."""
 
@@ -34,75 +32,26 @@ def _digest(content: object) -> str:
 
 
 @dataclass(frozen=True)
-class Number:
-    """One number of a machine, or its topology.
+class Drawn:
+    """Which draw a machine is: everything but what is given.
 
     Attributes
     ----------
-    key, kind : str
-        Name and kind, as the parameters of its network say.
-    text : str
-        As written, with its unit.
-    value : float or str
-        In SI base units; a topology is text.
-    source : str
-        Where it was published, or how it was estimated.
-    confidence : {"high", "medium", "low", "given"}
-        Of the source; ``given`` for what `Machine.with_` replaced.
-    hardware : tuple of str
-        Facts it rests on, ids of published/hardware.csv.
-    low, high : str
-        Range of an estimate, as written; empty otherwise.
-    filed : Number or None
-        What the machine's file says, if this replaces it.
+    number : int
+        From 0 on.
+    null : bool
+        Whether software's times are doubted besides (`gasmeter.machines.draws.null`).
+    seed : int
+        Of the sequence; the label says it where it is not `DRAW_SEED`.
     """
 
-    key: str
-    kind: str
-    text: str
-    value: float | str
-    source: str
-    confidence: str
-    hardware: tuple[str, ...] = ()
-    low: str = ""
-    high: str = ""
-    filed: Number | None = None
+    number: int
+    null: bool = False
+    seed: int = DRAW_SEED
 
-    @property
-    def unit(self) -> str:
-        """SI unit of the value; empty for counts and topologies."""
-        return QUANTITIES[self.kind].unit if self.kind in QUANTITIES else ""
-
-    @property
-    def origin(self) -> Literal["file", "override"]:
-        """Who says so."""
-        return "override" if self.filed else "file"
-
-    @property
-    def estimate(self) -> bool:
-        """Whether it is declared to lie anywhere in a range."""
-        return bool(self.low)
-
-    def facts(self) -> dict[str, Any]:
-        """Return everything about it.
-
-        Returns
-        -------
-        dict
-            JSON-able; ``low`` and ``high`` are null unless it is an estimate.
-        """
-        bounds = [number_value(text, self.kind, self.key) if text else None for text in (self.low, self.high)]
-        return {
-            "value": self.value,
-            "unit": self.unit,
-            "text": self.text,
-            "source": self.source,
-            "confidence": self.confidence,
-            "hardware": list(self.hardware),
-            "low": bounds[0],
-            "high": bounds[1],
-            "origin": self.origin,
-        }
+    def __str__(self) -> str:
+        """Return it as it stands in a label, for instance ``draw=17``."""
+        return f"{'null' if self.null else 'draw'}={self.number}{'' if self.seed == DRAW_SEED else f'@{self.seed}'}"
 
 
 @dataclass(frozen=True)
@@ -119,12 +68,15 @@ class Machine:
         One line for people.
     numbers : tuple of Number
         The parameters of the network, in the order they are listed; optional ones that nothing says are not there.
+    drawn : Drawn or None
+        Which draw it is (`gasmeter.machines.draws`); None for the machine as its file says.
     """
 
     name: str
     network: str
     summary: str
     numbers: tuple[Number, ...]
+    drawn: Drawn | None = None
 
     def __getitem__(self, key: str) -> Number:
         """Return a number by its dotted key."""
@@ -154,7 +106,8 @@ class Machine:
         Returns
         -------
         Machine
-            A new value; this one is unchanged. An optional parameter of its network may be given that it has not.
+            A new value; this one is unchanged. An optional parameter of its network may be given that it has not. What
+            is a share of a number that changes follows it, unless it is given itself.
 
         Raises
         ------
@@ -176,33 +129,48 @@ class Machine:
                 raise unknown(f"parameter of machine {self.name}", key, known, WHERE)
             if key in wanted:
                 raise UsageError(f"{key} of machine {self.name} is given twice; allowed: once", str(value))
-            wanted[key] = _override(known[key], value, f"{key} of machine {self.name}")
+            wanted[key] = known[key].given(value, f"{key} of machine {self.name}")
         now = {**said, **wanted}
+        now |= {key: number.following(now[number.of]) for key, number in now.items() if number.share is not None}
         place = {parameter.key: number for number, parameter in enumerate(_parameters(self.network))}
         kept = [number for key, number in now.items() if number != unsaid.get(key)]
         return replace(self, numbers=tuple(sorted(kept, key=lambda number: place.get(number.key, 0))))
 
     def overrides(self) -> dict[str, str]:
-        """Return what differs from the machine's file.
+        """Return what was given: what differs from the machine's file, or from its draw.
 
         Returns
         -------
         dict of str to str
-            Values in their one spelling by key, sorted.
+            Values in their one spelling by key, sorted; not what was drawn, nor what follows another number.
         """
         changed = [number for number in self.numbers if number.origin == "override"]
         return {number.key: number.text for number in sorted(changed, key=lambda number: number.key)}
 
     @property
     def label(self) -> str:
-        """Name and overrides, for instance ``extoll+link.bandwidth=1.25 GB/s``; `machine` reads it back."""
-        return "+".join([self.name, *(f"{key}={text}" for key, text in self.overrides().items())])
+        """Name, draw and overrides, for instance ``extoll+draw=17+link.bandwidth=1 GB/s``; `machine` reads it back."""
+        return "+".join([self._drawn_name, *(f"{key}={text}" for key, text in self.overrides().items())])
 
     @property
     def column(self) -> str:
         """The label as it stands in the column ``machine``: without the topology, which has a column of its own."""
         changed = ((key, text) for key, text in self.overrides().items() if key != TOPOLOGY)
-        return "+".join([self.name, *(f"{key}={text}" for key, text in changed)])
+        return "+".join([self._drawn_name, *(f"{key}={text}" for key, text in changed)])
+
+    @property
+    def _drawn_name(self) -> str:
+        return self.name if self.drawn is None else f"{self.name}+{self.drawn}"
+
+    @property
+    def draw(self) -> int | None:
+        """Number of the draw of its estimates; None if they are not drawn, and of the null model's."""
+        return self.drawn.number if self.drawn is not None and not self.drawn.null else None
+
+    @property
+    def null(self) -> int | None:
+        """Number of the null model's draw; None if it is none."""
+        return self.drawn.number if self.drawn is not None and self.drawn.null else None
 
     @property
     def topology(self) -> str:
@@ -289,52 +257,3 @@ def _unsaid(network: str) -> dict[str, Number]:
         for parameter in _parameters(network)
         if parameter.optional
     }
-
-
-def number_value(given: object, kind: str, what: str) -> float | str:
-    """Return a value in SI base units; a topology stays text.
-
-    Parameters
-    ----------
-    given : object
-        With its unit.
-    kind : str
-        As the parameters of a network say.
-    what : str
-        What it is, for the message.
-
-    Returns
-    -------
-    float or str
-        The value.
-
-    Raises
-    ------
-    UsageError
-        If it does not fit its kind.
-    """
-    if kind != TOPOLOGY:
-        return parse_quantity(given, kind, what)
-    text = str(given).strip()
-    if not _TOPOLOGY.fullmatch(text):
-        raise UsageError(
-            f"{what}: {text!r} is not a topology; allowed: a name and its extents, for instance torus3d:4x4x4"
-            " (see `gasmeter list topologies`)",
-            text,
-        )
-    return text
-
-
-def _override(now: Number, given: object, what: str) -> Number:
-    filed = now.filed or now
-    value = number_value(given, now.kind, what)
-    if value == filed.value:
-        return filed
-    return replace(
-        filed,
-        text=value if isinstance(value, str) else quantity_text(value, now.kind),
-        value=value,
-        source=f"given; the machine's file says {filed.text} ({filed.source})",
-        confidence="given",
-        filed=filed,
-    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from pathlib import Path
 
 from gasmeter.errors import UsageError, unknown
@@ -12,6 +13,8 @@ from gasmeter.machines.machine import WHERE, Machine
 __all__ = ["is_file", "machine", "machines"]
 
 _FILE = ".toml"
+_DRAWS = ("draw", "null")
+_DRAW = re.compile(r"(\d{1,9})(?:@(\d{1,9}))?", re.ASCII)
 
 
 def is_file(name: str) -> bool:
@@ -37,7 +40,8 @@ def machine(name: str | Machine) -> Machine:
     ----------
     name : str or Machine
         Name of a machine, path of a machine file, which ends in ``.toml``, or a label with overrides such as
-        ``"extoll+link.bandwidth=1.25 GB/s"``.
+        ``"extoll+link.bandwidth=1.25 GB/s"``, with a draw of the machine's estimates such as ``"extoll+draw=17"``, or
+        with one of the null model such as ``"extoll+null=17"`` (`gasmeter.machines.draws`).
 
     Returns
     -------
@@ -47,7 +51,7 @@ def machine(name: str | Machine) -> Machine:
     Raises
     ------
     UsageError
-        If there is no such machine, its file has a mistake, or an override is not allowed.
+        If there is no such machine or draw, its file has a mistake, or an override is not allowed.
     """
     if isinstance(name, Machine):
         return name
@@ -68,7 +72,7 @@ def _stamp(path: str) -> tuple[int, ...]:
     return status.st_mtime_ns, status.st_size, status.st_ino
 
 
-@functools.lru_cache(maxsize=1024)
+@functools.lru_cache(maxsize=4096)
 def _labelled(base: str, changes: tuple[str, ...], stamp: tuple[int, ...]) -> Machine:
     name = "+".join([base, *changes])
     overrides: dict[str, object] = {}
@@ -82,7 +86,26 @@ def _labelled(base: str, changes: tuple[str, ...], stamp: tuple[int, ...]) -> Ma
         if key in overrides:
             raise UsageError(f"machine {name!r}: {key} is given twice; allowed: once", name)
         overrides[key] = text
-    return _from_file(base, stamp).with_(overrides)
+    drawn = [key for key in _DRAWS if key in overrides]
+    if len(drawn) > 1:
+        raise UsageError(f"machine {name!r} is a draw and the null model's; allowed: one of both", name)
+    found = _from_file(base, stamp)
+    for key in drawn:
+        found = _draw(found, key, str(overrides.pop(key)), name)
+    return found.with_(overrides)
+
+
+def _draw(found: Machine, key: str, text: str, name: str) -> Machine:
+    """Return a draw by its number, behind which a seed may stand."""
+    from gasmeter.machines import draws  # noqa: PLC0415 - loads NumPy and SciPy, which other machines do without
+
+    said = _DRAW.fullmatch(text)
+    if said is None:
+        raise UsageError(
+            f"machine {name!r}: {key}={text} is no draw; allowed: a whole number from 0 to {draws.DRAWS - 1}", name
+        )
+    take = draws.null if key == "null" else draws.draw
+    return take(found, int(said[1]), seed=draws.DRAW_SEED if said[2] is None else int(said[2]))
 
 
 @functools.lru_cache(maxsize=64)

@@ -134,5 +134,22 @@ TEST_CASE("a_parameter_belongs_to_the_unit_before_its_dot_unless_it_says_another
   CHECK(ParameterInfo{"link.packet", "size", "", "rma"}.of_unit() == "rma");
 }
 
+TEST_CASE("a_bound_names_another_number_of_its_network") {
+  const auto bounded_by = [](const char* key) {
+    ModelledEntry entry = modelled("wire");
+    entry.parameters = {{"topology", "topology", ""},
+                        {"wire.slots", "count", ""},
+                        {.key = "wire.kept", .kind = "count", .summary = "", .at_most = key}};
+    Registry registry;
+    registry.add(std::move(entry));
+  };
+  CHECK_NOTHROW(bounded_by("wire.slots"));
+  CHECK_THROWS_WITH_AS(bounded_by("wire.slot"),
+                       "network wire: parameter 'wire.kept' is bounded by 'wire.slot', which is no other number of it",
+                       UsageError);
+  CHECK_THROWS_AS(bounded_by("wire.kept"), UsageError);
+  CHECK_THROWS_AS(bounded_by("topology"), UsageError);
+}
+
 }  // namespace
 }  // namespace gasmeter::networks

@@ -4,6 +4,7 @@ import gasmeter as gm
 from gasmeter.errors import UsageError
 from gasmeter.machines import hardware
 from gasmeter.machines.bands import bands, judge
+from gasmeter.machines.checks import checks
 from gasmeter.machines.hardware import Fact, facts
 from gasmeter.machines.machine import Machine, Number
 from gasmeter.machines.provenance import label, ledger, ledger_digest, ledger_problems
@@ -20,9 +21,11 @@ def test_facts_have_an_id_a_source_and_a_confidence():
         assert fact.confidence in {"high", "medium", "low"}
 
 
-def test_every_fact_that_is_shipped_is_used():
+def test_every_fact_that_is_shipped_is_used_or_known_to_decide_nothing():
     used = {fact for name in ALL for number in gm.machine(name).numbers for fact in number.hardware}
-    assert used == set(facts())
+    checked = {entry.hardware for entry in checks().checks}
+    assert used | checked | set(checks().left_out) == set(facts())
+    assert not (used | checked) & set(checks().left_out)
 
 
 def test_an_unknown_fact_is_named():

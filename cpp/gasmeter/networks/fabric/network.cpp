@@ -7,6 +7,7 @@
 #include "gasmeter/networks/fabric/link_options.hpp"
 #include "gasmeter/networks/fabric/raw/programs.hpp"
 #include "gasmeter/networks/installation.hpp"
+#include "gasmeter/networks/machine_parameters.hpp"
 #include "gasmeter/networks/registry.hpp"
 
 namespace gasmeter::networks {
@@ -74,8 +75,8 @@ void register_fabric(Registry& registry) {
   entry.parameters = {
       {"topology", "topology", "how nodes are connected"},
       {"ranks_per_node", "count", "ranks of a node"},
-      {"host.post", "time", "handing a put or fetch-and-add to the network interface"},
-      {"host.poll_miss", "time", "a poll that finds nothing"},
+      software_time("host.post", "handing a put or fetch-and-add to the network interface"),
+      software_time("host.poll_miss", "a poll that finds nothing"),
       {"link.bandwidth", "bandwidth", "one link, in one direction"},
       {"link.latency", "time", "one hop: router and wire"},
       {"link.buffer", "count", "packets held by one input and virtual channel"},

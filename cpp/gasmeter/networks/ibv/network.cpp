@@ -125,11 +125,14 @@ std::vector<ParameterInfo> parameters() {
       {"hca.receive_completion", "time", "from a send's bytes at its target to the completion of its receive"},
       {"hca.host_read", "time", "a read of host memory by the adapter"},
       {"hca.descriptor", "size", "a work request as the host writes it"},
-      {"hca.inline_limit", "size", "payload that a work request may carry itself"},
+      {.key = "hca.inline_limit",
+       .kind = "size",
+       .summary = "payload that a work request may carry itself",
+       .at_most = "link.mtu"},
       {"hca.not_ready_timer", "time", "until a send goes again that found no receive"},
   };
   static const std::vector<ParameterInfo> long_messages = {
-      {"mpi.deregistration", "time", "forgetting the memory that a long two-sided message was sent from"},
+      software_time("mpi.deregistration", "forgetting the memory that a long two-sided message was sent from"),
   };
   return joined({card_parameters(), own, matching_parameters(), long_messages});
 }

@@ -152,28 +152,28 @@ void register_ideal(Registry& registry) {
                 .raw_options = raw_options,
                 .raw = listed(raw::programs())};
   const std::vector<ParameterInfo> host = {
-      {"host.call", "time", "entering one operation of the library"},
-      {"host.header_build", "time", "packing a message header and its arguments"},
-      {"host.dispatch", "time", "handler table look-up and the call"},
-      {"host.poll_miss", "time", "a poll that finds nothing"},
-      {"host.update", "time", "one read-modify-write of a kernel on a word of its own"},
-      {"host.copy_start", "time", "a copy from memory to memory, whatever its length"},
+      software_time("host.call", "entering one operation of the library"),
+      software_time("host.header_build", "packing a message header and its arguments"),
+      software_time("host.dispatch", "handler table look-up and the call"),
+      software_time("host.poll_miss", "a poll that finds nothing"),
+      software_time("host.update", "one read-modify-write of a kernel on a word of its own"),
+      software_time("host.copy_start", "a copy from memory to memory, whatever its length"),
       {"host.copy_bandwidth", "bandwidth", "a copy from memory to memory"},
-      {"host.line_store", "time", "storing a cache line that another rank reads"},
-      {"host.line_transfer", "time", "loading a cache line that another rank wrote"},
-      {"host.nic_post", "time", "handing one packet to the network (LogGP's o of the sender)"},
-      {"host.nic_take", "time", "taking one packet from the network (LogGP's o of the receiver)"},
-      {"host.registration", "time", "registering memory with the network, whatever its length"},
-      {"host.registration_per_page", "time", "registering memory with the network, for each page"},
-      {"host.deregistration", "time", "undoing that, whatever its length"},
-      {"host.deregistration_per_page", "time", "undoing that, for each page"},
+      software_time("host.line_store", "storing a cache line that another rank reads"),
+      software_time("host.line_transfer", "loading a cache line that another rank wrote"),
+      software_time("host.nic_post", "handing one packet to the network (LogGP's o of the sender)"),
+      software_time("host.nic_take", "taking one packet from the network (LogGP's o of the receiver)"),
+      software_time("host.registration", "registering memory with the network, whatever its length"),
+      software_time("host.registration_per_page", "registering memory with the network, for each page"),
+      software_time("host.deregistration", "undoing that, whatever its length"),
+      software_time("host.deregistration_per_page", "undoing that, for each page"),
   };
   const std::vector<ParameterInfo> nic = {
       {"nic.latency", "time", "from the last byte's leaving to its arrival (L)"},
       {"nic.gap", "time", "pause of a NIC after a packet, on either side (g)"},
       {"nic.bandwidth", "bandwidth", "bytes on the wire (1 / G)"},
       {"nic.send_slots", "count", "packets of one rank that are prepared or have not left yet"},
-      {"nic.reply_slots", "count", "of these, kept for replies"},
+      {.key = "nic.reply_slots", .kind = "count", .summary = "of these, kept for replies", .below = "nic.send_slots"},
   };
   entry.parameters = joined({host, piece_parameters(), nic});
   entry.make = [](const ModelledJob& job) -> std::unique_ptr<ModelledMachine> {

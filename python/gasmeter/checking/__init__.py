@@ -1,0 +1,9 @@
+"""Machines held against independent measurements of their hardware: check rows run, and what nobody has used.
+
+`points` says what is run for the check rows of a machine and makes their values of the rows; `checked` runs it.
+"""
+
+from gasmeter.checking.checked import Checked, Finding, check, findings
+from gasmeter.checking.points import check_points, modelled
+
+__all__ = ["Checked", "Finding", "check", "check_points", "findings", "modelled"]

@@ -1,0 +1,160 @@
+"""A machine against every independent measurement of its hardware."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from gasmeter.catalogue import topology
+from gasmeter.checking.points import check_points, checks_of, modelled
+from gasmeter.errors import CheckFailed, UsageError
+from gasmeter.machines.check_row import Check, in_si
+from gasmeter.machines.checks import checks
+from gasmeter.machines.hardware import Fact, facts
+from gasmeter.machines.machine import TOPOLOGY, Machine
+from gasmeter.machines.named import machine, machines
+from gasmeter.measuring.execution import execute
+from gasmeter.measuring.experiment import Experiment
+from gasmeter.measuring.runner import Runner
+
+__all__ = ["Checked", "Finding", "check", "findings"]
+
+
+@dataclass(frozen=True)
+class Checked:
+    """One check row, and what the machine has instead.
+
+    Attributes
+    ----------
+    check : Check
+        The row.
+    modelled : float
+        In SI units.
+    """
+
+    check: Check
+    modelled: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether it is as near as the row's accuracy."""
+        return self.check.holds(self.modelled)
+
+    @property
+    def ratio(self) -> float:
+        """Modelled over published; of a range, over its geometric middle."""
+        return self.check.ratio(self.modelled)
+
+    @property
+    def shown(self) -> float:
+        """Modelled, in the unit of the published value."""
+        return self.modelled / in_si(self.check.fact.unit)[1]
+
+    def facts(self) -> dict[str, Any]:
+        """Return everything about it.
+
+        Returns
+        -------
+        dict
+            JSON-able; ``modelled`` is in the unit of the published value.
+        """
+        row = self.check.fact
+        return {
+            "machine": self.check.machine,
+            "hardware": row.id,
+            "parameter": row.parameter,
+            "source": row.source,
+            "confidence": row.confidence,
+            "accuracy": self.check.accuracy,
+            "kind": self.check.kind,
+            "published": row.value,
+            "modelled": self.shown,
+            "unit": row.unit,
+            "ratio": self.ratio,
+            "likelihood": self.check.likelihood(self.modelled),
+            "holds": self.holds,
+            "how": self.check.modelled,
+            "note": self.check.note,
+        }
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A row of high confidence about a machine that no number of any machine and no check row uses.
+
+    Attributes
+    ----------
+    fact : Fact
+        The row.
+    why : str
+        Why it decides nothing, if checks.toml says so; empty if nobody has thought of it.
+    """
+
+    fact: Fact
+    why: str
+
+
+def check(installed: str | Machine, *, runner: Runner | None = None) -> list[Checked]:
+    """Hold a machine against every independent measurement of its hardware.
+
+    Parameters
+    ----------
+    installed : str or Machine
+        The machine, also with overrides or as a draw.
+    runner : Runner, optional
+        What runs the points; by default a new one.
+
+    Returns
+    -------
+    list of Checked
+        In the order of published/checks.toml.
+
+    Raises
+    ------
+    UsageError
+        If there is no such machine, nothing was measured of it, or a network refuses it.
+    CheckFailed
+        If data arrived wrong.
+    """
+    found = machine(installed)
+    own = checks_of(found.name)
+    if not own:
+        known = ", ".join(name for name in machines() if checks_of(name))
+        raise UsageError(
+            f"machine {found.label} has no check rows: nobody measured such hardware; allowed: {known}", found.label
+        )
+    if found.topology:
+        found = found.with_({TOPOLOGY: topology(found.topology)["name"]})
+    series = check_points(found)
+    rows = []
+    if series:
+        result = execute(Experiment(name="check-machine", series=tuple(series)), runner=runner, bare=True)
+        if result.errors:
+            raise CheckFailed(result.errors[0])
+        rows = result.rows
+    values = modelled(rows, found)
+    return [Checked(entry, values[entry.hardware]) for entry in own]
+
+
+def findings(name: str) -> list[Finding]:
+    """Return the rows of high confidence about a machine that nothing uses.
+
+    Parameters
+    ----------
+    name : str
+        Of the machine, without overrides.
+
+    Returns
+    -------
+    list of Finding
+        In the order of published/hardware.csv.
+    """
+    said = checks()
+    used = {row for other in machines() for number in machine(other).numbers for row in number.hardware}
+    used |= {entry.hardware for entry in said.checks}
+    begins = said.describes.get(name, ())
+    return [
+        Finding(fact, said.left_out.get(fact.id, ""))
+        for fact in facts().values()
+        if fact.confidence == "high" and begins and fact.id.startswith(begins) and fact.id not in used
+    ]

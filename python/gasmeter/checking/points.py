@@ -1,0 +1,130 @@
+"""What is run for the check rows of a machine, and what it comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from gasmeter.errors import UsageError
+from gasmeter.machines.check_row import Check, CheckPoint, in_si
+from gasmeter.machines.checks import checks
+from gasmeter.machines.machine import Machine
+from gasmeter.machines.named import machine
+from gasmeter.sweeps.series import Series
+
+__all__ = ["check_points", "checks_of", "modelled"]
+
+_SECONDS = 0.01
+"""About what a point takes, for progress."""
+
+
+def checks_of(name: str) -> tuple[Check, ...]:
+    """Return the check rows of a machine.
+
+    Parameters
+    ----------
+    name : str
+        Of the machine, without overrides.
+
+    Returns
+    -------
+    tuple of Check
+        In order; none of a machine that nothing was measured of.
+    """
+    return tuple(entry for entry in checks().checks if entry.machine == name)
+
+
+def check_points(installed: str | Machine) -> list[Series]:
+    """Return what has to be run so that a machine's check rows have values.
+
+    Parameters
+    ----------
+    installed : str or Machine
+        The machine, by its label for instance ``extoll+draw=17``.
+
+    Returns
+    -------
+    list of Series
+        One for each point, each once, as a part of any experiment; none where arithmetic does.
+
+    Raises
+    ------
+    UsageError
+        If there is no such machine.
+    """
+    found = machine(installed)
+    wanted: dict[str, Series] = {}
+    for entry in checks_of(found.name):
+        for point in entry.points.values():
+            series = _series(point, found)
+            wanted.setdefault(series.model_dump_json(), series)
+    return list(wanted.values())
+
+
+def _series(point: CheckPoint, installed: Machine) -> Series:
+    return Series(
+        kernel=point.kernel,
+        op=(point.op,),
+        conduit=(point.conduit,),
+        size=None if point.size is None else (point.size,),
+        ranks=(point.ranks,),
+        placement=(point.placement,),
+        options=dict(point.options),
+        machine=(installed.label,),
+        iterations=point.iterations,
+        blocks=1,
+        time_s=_SECONDS,
+    )
+
+
+def modelled(rows: Iterable[Mapping[str, Any]], installed: str | Machine) -> dict[str, float]:
+    """Return what a machine has where its check rows have published values.
+
+    Parameters
+    ----------
+    rows : iterable of mapping
+        By the names of `gasmeter.rows.record.COLUMNS`, as results or as results.csv has them: those of `check_points`,
+        among any others.
+    installed : str or Machine
+        The machine, as for `check_points`.
+
+    Returns
+    -------
+    dict of str to float
+        In SI units by hardware id, for `gasmeter.machines.checks.weight`.
+
+    Raises
+    ------
+    UsageError
+        If a row is missing, or a parameter that a check row names.
+    """
+    found = machine(installed)
+    values: dict[tuple[object, ...], float] = {}
+    for row in rows:
+        if row["machine"] == found.column and row["topology"] == found.topology and not row["reference"]:
+            key = (
+                row["kernel"], row["op"], row["conduit"], row["metric"], int(row["size_bytes"]), int(row["ranks"]),
+                row["placement"], row["options"],
+            )  # fmt: skip
+            values.setdefault(key, float(row["value"]) * in_si(row["unit"])[1])
+    parameters = found.values()
+    return {
+        entry.hardware: entry.value(
+            {name: _value(point, values, entry, found) for name, point in entry.points.items()}, parameters
+        )
+        for entry in checks_of(found.name)
+    }
+
+
+def _value(point: CheckPoint, values: Mapping[tuple[object, ...], float], entry: Check, found: Machine) -> float:
+    options = ";".join(f"{key}={value}" for key, value in sorted(point.options.items()))
+    key = (
+        point.kernel, point.op, point.conduit, point.metric, point.size or 0, point.ranks, point.placement, options,
+    )  # fmt: skip
+    if key not in values:
+        raise UsageError(
+            f"machine {found.label}: no row of {point.kernel} {point.op} on {point.conduit} for check row"
+            f" {entry.hardware}; run what gasmeter.checking.check_points says",
+            entry.hardware,
+        )
+    return values[key]

@@ -1,0 +1,111 @@
+"""`gasmeter check-machine`: a machine against every independent measurement of its hardware."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gasmeter.choices import CHECK_FORMATS
+from gasmeter.cli.common import note, option, out
+
+if TYPE_CHECKING:
+    from gasmeter.checking import Checked, Finding
+
+__all__ = ["check_machine"]
+
+_EXAMPLES = """\b
+Examples:
+  gasmeter check-machine extoll
+  gasmeter check-machine "extoll+link.latency=0.5 us" --format json
+  gasmeter check-machine extoll+draw=17       (one of the 200 draws of its estimates)
+"""
+
+_HEADS = ("row", "confidence", "published", "modelled", "ratio", "", "source")
+_NUMBERS = {2, 3, 4}
+_SAYS = {"equals": "", "range": "", "at_least": "at least ", "at_most": "at most "}
+_COLUMNS = (
+    "machine", "hardware", "parameter", "confidence", "accuracy", "kind", "published", "modelled", "unit", "ratio",
+    "likelihood", "holds", "how", "note", "source",
+)  # fmt: skip
+
+
+@click.command(epilog=_EXAMPLES)
+@click.argument("name", metavar="NAME")
+@option(
+    "--format", "form", type=click.Choice(CHECK_FORMATS), default="table", show_default=True, help="Form of the output."
+)
+def check_machine(*, name: str, form: str) -> int:
+    """Hold the machine NAME against every independent measurement of its hardware.
+
+    NAME is a machine of `gasmeter list machines`, the path of a machine file, or a label with overrides. What was
+    published about its hardware besides figures of papers (published/checks.toml) is run on it or worked out; a row is
+    in if the modelled value is as near as its confidence lets expect: 5 % of the published value, range or bound for
+    high, 10 % for medium, 25 % for low.
+
+    Then it names the rows of high confidence about this hardware that nothing uses. With csv and json nothing else is
+    written to standard output (with csv these rows go to standard error). Exit status 1 if a row is out.
+    """
+    from gasmeter.checking import check, findings
+    from gasmeter.machines.named import machine
+
+    found = machine(name)
+    checked, unused = check(found), findings(found.name)
+    if form == "table":
+        _print(found.label, checked, unused)
+    elif form == "csv":
+        from gasmeter.rows.formats import to_csv
+
+        out(to_csv([entry.facts() for entry in checked], _COLUMNS))
+        for finding in unused:
+            note(_unused(finding))
+    else:
+        out(json.dumps(_content(found.label, found.digest, checked, unused), indent=1, ensure_ascii=False))
+    return 0 if all(entry.holds for entry in checked) else 1
+
+
+def _content(label: str, digest: str, checked: list[Checked], unused: list[Finding]) -> dict[str, Any]:
+    from gasmeter.machines.checks import checks_digest
+
+    return {
+        "machine": label,
+        "digest": digest,
+        "checks_digest": checks_digest(),
+        "checks": [entry.facts() for entry in checked],
+        "unused": [
+            {"hardware": entry.fact.id, "parameter": entry.fact.parameter, "value": entry.fact.value,
+             "unit": entry.fact.unit, "source": entry.fact.source, "why": entry.why}
+            for entry in unused
+        ],
+    }  # fmt: skip
+
+
+def _print(label: str, checked: list[Checked], unused: list[Finding]) -> None:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from gasmeter.rows.formats import render_table
+
+    table = Table(box=box.SIMPLE_HEAD, title=f"machine {label}", title_justify="left")
+    for number, head in enumerate(_HEADS):
+        table.add_column(head, justify="right" if number in _NUMBERS else "left", no_wrap=True)
+    for entry in checked:
+        row = entry.check.fact
+        cells = (
+            row.id, row.confidence, f"{_SAYS[entry.check.kind]}{row.value} {row.unit}", f"{entry.shown:.4g} {row.unit}",
+            f"{entry.ratio:.3f}", "in" if entry.holds else "OUT", row.source,
+        )  # fmt: skip
+        table.add_row(*(Text(cell) for cell in cells))
+    out(render_table(table))
+    off = [entry for entry in checked if not entry.holds]
+    out(f"{len(checked) - len(off)} of {len(checked)} in; ratio of a range: over its geometric middle")
+    for finding in unused:
+        out(_unused(finding))
+
+
+def _unused(finding: Finding) -> str:
+    fact = finding.fact
+    value = f"{fact.value} {fact.unit}".strip()
+    return f"unused: {fact.id}: {fact.parameter} {value} ({finding.why or 'nobody says why'})"

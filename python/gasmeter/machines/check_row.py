@@ -1,0 +1,255 @@
+"""One check row of a machine: what was published, what the machine has instead, and how likely that is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from gasmeter.errors import UsageError, unknown
+from gasmeter.machines.arithmetic import Arithmetic
+from gasmeter.machines.hardware import TABLE, Fact, facts
+
+__all__ = ["ACCURACY", "Check", "CheckPoint", "in_si"]
+
+ACCURACY: Mapping[str, float] = {"high": 0.05, "medium": 0.10, "low": 0.25}
+"""How far a value may be off that was measured and published, by the confidence of its row: a share of it, one standard
+deviation of its logarithm."""
+
+_UNITS: Mapping[str, tuple[str, float]] = {
+    "s": ("s", 1.0), "ms": ("s", 1e-3), "us": ("s", 1e-6), "ns": ("s", 1e-9),
+    "B/s": ("B/s", 1.0), "MB/s": ("B/s", 1e6), "GB/s": ("B/s", 1e9), "Gbit/s": ("B/s", 1e9 / 8),
+    "Gb/s": ("B/s", 1e9 / 8), "1/s": ("1/s", 1.0), "M/s": ("1/s", 1e6),
+}  # fmt: skip
+
+
+def in_si(unit: str) -> tuple[str, float]:
+    """Return what a unit of rows and published facts is.
+
+    Parameters
+    ----------
+    unit : str
+        For instance ``us``, ``Gbit/s``, ``M/s``.
+
+    Returns
+    -------
+    tuple of str and float
+        The SI unit, ``s``, ``B/s`` or ``1/s``, and how many of it one is.
+
+    Raises
+    ------
+    UsageError
+        If it is none of those.
+    """
+    if unit not in _UNITS:
+        raise unknown("unit of a check", unit, _UNITS, "python/gasmeter/published/checks.toml")
+    return _UNITS[unit]
+
+
+class CheckPoint(BaseModel):
+    """One point that is run for a check.
+
+    Attributes
+    ----------
+    kernel, op, conduit, metric : str
+        What is run, and which of its rows counts.
+    size : int or None
+        Bytes; None where the operation has none.
+    ranks : int
+        Ranks of the job.
+    placement : str
+        Which node each is on.
+    options : dict of str to str
+        Options of kernel and conduit.
+    iterations : int
+        Operations of the one block: enough that four times as many come to the same.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kernel: str
+    op: str
+    conduit: str
+    metric: str
+    size: int | None = Field(default=None, ge=0)
+    ranks: int = Field(default=2, ge=2)
+    placement: str = "one-per-node"
+    options: dict[str, str] = Field(default_factory=dict)
+    iterations: int = Field(ge=1)
+
+
+class Check(BaseModel):
+    """One check row of a machine.
+
+    Attributes
+    ----------
+    machine : str
+        Its name.
+    hardware : str
+        Id of the row of published/hardware.csv.
+    published : str
+        Value and unit, as they stand there.
+    kind : {"equals", "range", "at_least", "at_most"}
+        What the row says of the value.
+    modelled : str
+        Arithmetic over points and over parameters of the machine, in SI units.
+    points : dict of str to CheckPoint
+        What is run for it, by the names in `modelled`.
+    note : str
+        Why this is what the row says.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    machine: str
+    hardware: str
+    published: str
+    kind: Literal["equals", "range", "at_least", "at_most"]
+    modelled: str
+    points: dict[str, CheckPoint] = Field(default_factory=dict)
+    note: str = ""
+
+    @model_validator(mode="after")
+    def _meant(self) -> Check:
+        row = self.fact
+        if row.tainted_by:
+            raise ValueError(
+                f"{row.id} was touched by {', '.join(row.tainted_by)}; allowed: rows that no result of a paper touched"
+            )
+        said = f"{row.value} {row.unit}".strip()
+        if self.published != said:
+            raise ValueError(f"published: {self.published!r} is not what {TABLE} says; allowed: {said!r}")
+        if (".." in row.value) != (self.kind == "range"):
+            raise ValueError(f"kind {self.kind!r} does not fit {said!r}; allowed: range for a..b, the others for a")
+        if not 0 < self.low <= self.high:
+            raise ValueError(f"published: {said!r} is no value above 0, or no range")
+        idle = set(self.points) - set(Arithmetic(self.modelled).names)
+        if idle:
+            raise ValueError(f"points: {', '.join(sorted(idle))} stands in none of {self.modelled!r}")
+        return self
+
+    @property
+    def fact(self) -> Fact:
+        """The row itself."""
+        if self.hardware not in facts():
+            raise UsageError(
+                f"{self.hardware!r} is no row of {TABLE}; allowed: independent measurements of hardware, which"
+                " results of papers never are",
+                self.hardware,
+            )
+        return facts()[self.hardware]
+
+    @property
+    def low(self) -> float:
+        """The value, or the lower end of its range, in SI units."""
+        return self._ends()[0]
+
+    @property
+    def high(self) -> float:
+        """The value, or the upper end of its range, in SI units."""
+        return self._ends()[1]
+
+    def _ends(self) -> tuple[float, float]:
+        parts = self.fact.value.split("..")
+        try:
+            numbers = [float(part) for part in parts]
+        except ValueError:
+            raise UsageError(f"{self.hardware}: {self.fact.value!r} is no number and no range", self.hardware) from None
+        scale = in_si(self.fact.unit)[1]
+        return numbers[0] * scale, numbers[-1] * scale
+
+    @property
+    def accuracy(self) -> float:
+        """How far off it may be, as a share: `ACCURACY` of the row's confidence."""
+        return ACCURACY[self.fact.confidence]
+
+    def value(self, points: Mapping[str, float], parameters: Mapping[str, float | str]) -> float:
+        """Return what the machine has.
+
+        Parameters
+        ----------
+        points : mapping of str to float
+            What each point came to, in SI units, by its name.
+        parameters : mapping of str to float or str
+            Of the machine, in SI units.
+
+        Returns
+        -------
+        float
+            In SI units.
+
+        Raises
+        ------
+        UsageError
+            If a point or a parameter is missing.
+        """
+        numbers = {key: value for key, value in parameters.items() if isinstance(value, float)}
+        return Arithmetic(self.modelled).value({**numbers, **points})
+
+    def deviation(self, modelled: float) -> float:
+        """Return how far a value is from the published one.
+
+        Parameters
+        ----------
+        modelled : float
+            In SI units.
+
+        Returns
+        -------
+        float
+            The logarithm of its ratio to the value, or to the end of the range or the bound that it is beyond; 0
+            inside, minus infinity for what is no value above 0.
+        """
+        if not (modelled > 0 and math.isfinite(modelled)):
+            return -math.inf
+        if modelled < self.low:
+            return math.log(modelled / self.low) if self.kind != "at_most" else 0.0
+        return math.log(modelled / self.high) if modelled > self.high and self.kind != "at_least" else 0.0
+
+    def holds(self, modelled: float) -> bool:
+        """Return whether a value is as near as the row's accuracy.
+
+        Parameters
+        ----------
+        modelled : float
+            In SI units.
+
+        Returns
+        -------
+        bool
+            Whether it is off by one standard deviation at most.
+        """
+        return abs(self.deviation(modelled)) <= math.log1p(self.accuracy)
+
+    def ratio(self, modelled: float) -> float:
+        """Return a value over the published one.
+
+        Parameters
+        ----------
+        modelled : float
+            In SI units.
+
+        Returns
+        -------
+        float
+            Of a range, over its geometric middle.
+        """
+        return modelled / math.sqrt(self.low * self.high)
+
+    def likelihood(self, modelled: float) -> float:
+        """Return how likely the row is for a machine that has a value.
+
+        Parameters
+        ----------
+        modelled : float
+            In SI units.
+
+        Returns
+        -------
+        float
+            1 at the value, in the range or beyond the bound, and log-normal outside.
+        """
+        deviations = self.deviation(modelled) / math.log1p(self.accuracy)
+        return math.exp(-(deviations**2) / 2)

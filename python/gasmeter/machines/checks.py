@@ -1,0 +1,165 @@
+"""What a machine is held against: independent measurements of its hardware, frozen in published/checks.toml.
+
+A check row is no result of a paper, and no result had touched it: a machine may be conditioned on it and still predict
+what the paper found. `weight` says how likely a draw of the machine is by all of its check rows; what is run for them
+stands in `gasmeter.checking`, above.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import math
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from gasmeter.errors import UsageError, unknown
+from gasmeter.machines.arithmetic import Arithmetic
+from gasmeter.machines.check_row import ACCURACY, Check
+from gasmeter.machines.hardware import TABLE, facts
+from gasmeter.machines.named import machine
+
+__all__ = ["Checks", "checks", "checks_digest", "read_checks", "weight"]
+
+_FILE = Path(__file__).resolve().parent.parent / "published" / "checks.toml"
+
+
+class Checks(BaseModel):
+    """Everything that published/checks.toml says.
+
+    Attributes
+    ----------
+    checks : tuple of Check
+        In order.
+    describes : dict of str to tuple of str
+        By machine, how ids of the rows begin that are about it.
+    left_out : dict of str to str
+        Rows of high confidence that decide nothing, and why.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    checks: tuple[Check, ...]
+    describes: dict[str, tuple[str, ...]]
+    left_out: dict[str, str]
+
+
+def read_checks(text: str) -> Checks:
+    """Return what a file of check rows says.
+
+    Parameters
+    ----------
+    text : str
+        TOML, as published/checks.toml.
+
+    Returns
+    -------
+    Checks
+        Each check against a machine that is installed.
+
+    Raises
+    ------
+    UsageError
+        If a row is a result of a paper or was touched by one, differs from hardware.csv, or names something that does
+        not exist.
+    """
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"checks.toml is not TOML ({error})") from error
+    found = tuple(_check(entry, number) for number, entry in enumerate(content.pop("check", []), 1))
+    describes = {name: tuple(entry["describes"]) for name, entry in content.pop("machines", {}).items()}
+    left_out = {entry["hardware"]: entry["why"] for entry in content.pop("left_out", [])}
+    if content:
+        raise UsageError(f"checks.toml: unknown {', '.join(content)}; allowed: machines, check, left_out")
+    for row in left_out:
+        if row not in facts():
+            raise unknown("hardware fact that is left out in checks.toml", row, facts(), TABLE)
+    seen: set[tuple[str, str]] = set()
+    for entry in found:
+        where = f"checks.toml: {entry.hardware} of machine {entry.machine}"
+        if (entry.machine, entry.hardware) in seen:
+            raise UsageError(f"{where} stands there twice; allowed: once", entry.hardware)
+        seen.add((entry.machine, entry.hardware))
+        if entry.machine not in describes:
+            raise UsageError(f"{where}: [machines.{entry.machine}] does not say what describes it", entry.machine)
+        for name in Arithmetic(entry.modelled).names:
+            if name not in entry.points and name not in machine(entry.machine):
+                raise UsageError(f"{where}: {name} is neither one of its points nor a parameter", name)
+    return Checks(checks=found, describes=describes, left_out=left_out)
+
+
+def _check(entry: Mapping[str, Any], number: int) -> Check:
+    where = f"checks.toml: check {number}"
+    try:
+        return Check.model_validate(entry)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(map(str, first["loc"]))
+        message = first["msg"].removeprefix("Value error, ")
+        raise UsageError(f"{where}{f': {field}' if field else ''}: {message}", str(entry.get("hardware"))) from None
+    except UsageError as error:
+        raise UsageError(f"{where}: {error}", error.value) from None
+
+
+@functools.cache
+def checks() -> Checks:
+    """Return what the installed published/checks.toml says.
+
+    Returns
+    -------
+    Checks
+        See `read_checks`.
+    """
+    return read_checks(_FILE.read_text(encoding="utf-8"))
+
+
+def checks_digest(found: Checks | None = None) -> str:
+    """Return the hash of check rows and of what weighs them: published values, accuracies, points.
+
+    Parameters
+    ----------
+    found : Checks, optional
+        Those installed by default.
+
+    Returns
+    -------
+    str
+        16 hexadecimal digits.
+    """
+    said = (checks() if found is None else found).checks
+    content = [[entry.model_dump(exclude={"note"}), entry.fact.confidence] for entry in said]
+    text = json.dumps([dict(ACCURACY), content], sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def weight(name: str, modelled: Mapping[str, float]) -> float:
+    """Return how likely a draw of a machine is by its check rows.
+
+    Parameters
+    ----------
+    name : str
+        Of the machine.
+    modelled : mapping of str to float
+        What the draw has, in SI units, by the hardware id of each check row.
+
+    Returns
+    -------
+    float
+        The product of the rows' likelihoods, 0 to 1; 1 of a machine without check rows.
+
+    Raises
+    ------
+    UsageError
+        If a check row of the machine has no value.
+    """
+    own = [entry for entry in checks().checks if entry.machine == name]
+    missing = [entry.hardware for entry in own if entry.hardware not in modelled]
+    if missing:
+        raise UsageError(f"machine {name}: check row {', '.join(missing)} has no value", missing[0])
+    return math.prod(entry.likelihood(modelled[entry.hardware]) for entry in own)

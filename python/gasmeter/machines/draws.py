@@ -1,0 +1,181 @@
+"""Draws of a machine: every estimate somewhere in its range, all of them together, the same everywhere and always.
+
+``machine("extoll+draw=17")`` is one of `DRAWS` draws: a scrambled Sobol sequence over all estimates of the machine's
+file, log-uniform between low and high. ``machine("extoll+null=17")`` is the null model's: the same estimates, and every
+time of software multiplied by a factor of its own between 1/2 and 2. Overrides hold in either:
+``extoll+draw=17+link.bandwidth=1 TB/s``.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from gasmeter.catalogue import declared
+from gasmeter.errors import UsageError
+from gasmeter.machines.machine import DRAW_SEED, Drawn, Machine
+from gasmeter.machines.number import Number, share_of
+from gasmeter.units import QUANTITIES, quantity_text
+
+__all__ = ["DRAWS", "DRAW_SEED", "NULL_FACTOR", "draw", "draws_digest", "null"]
+
+DRAWS = 200
+"""Draws of a machine: numbers 0 to 199."""
+
+NULL_FACTOR = 2.0
+"""The null model's factors lie between this and its inverse, log-uniform."""
+
+_POWER = 8
+"""As many points as 2 to the power of this are made, of which the first `DRAWS` are used: Sobol's are balanced so."""
+
+_DIGITS = 6
+"""Significant digits of a drawn number: the last bits of a power are not the same on every computer."""
+
+
+def draw(machine: Machine, number: int, *, seed: int = DRAW_SEED) -> Machine:
+    """Return a machine with every estimate drawn from its range.
+
+    Parameters
+    ----------
+    machine : Machine
+        Its estimates as its file has them are drawn; what it overrides stays as given.
+    number : int
+        Which draw, 0 to `DRAWS` - 1.
+    seed : int, default DRAW_SEED
+        Of the sequence.
+
+    Returns
+    -------
+    Machine
+        Sizes and counts are whole numbers; what is a share of a drawn number follows it.
+
+    Raises
+    ------
+    UsageError
+        If there is no such draw, or a range begins at 0.
+
+    Examples
+    --------
+    >>> draw(machine("extoll"), 17).label
+    'extoll+draw=17'
+    """
+    return _varied(machine, Drawn(number, null=False, seed=seed))
+
+
+def null(machine: Machine, number: int, *, seed: int = DRAW_SEED) -> Machine:
+    """Return a draw of the null model: estimates as `draw` has them, software's times wrong by an arbitrary factor.
+
+    Parameters
+    ----------
+    machine : Machine
+        As for `draw`.
+    number : int
+        Which draw, 0 to `DRAWS` - 1.
+    seed : int, default DRAW_SEED
+        Of the sequence, and of the factors.
+
+    Returns
+    -------
+    Machine
+        The parameters that `gasmeter.catalogue.Parameter.software` marks are multiplied, estimates or not.
+
+    Raises
+    ------
+    UsageError
+        As `draw`.
+    """
+    return _varied(machine, Drawn(number, null=True, seed=seed))
+
+
+def draws_digest(machine: Machine, *, seed: int = DRAW_SEED) -> str:
+    """Return the hash of all draws of a machine, the null model's among them.
+
+    Parameters
+    ----------
+    machine : Machine
+        With its overrides, if it has some.
+    seed : int, default DRAW_SEED
+        Of the sequence.
+
+    Returns
+    -------
+    str
+        16 hexadecimal digits.
+    """
+    made = [_varied(machine, Drawn(number, null, seed)) for null in (False, True) for number in range(DRAWS)]
+    text = json.dumps([one.values() for one in made], sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _varied(machine: Machine, drawn: Drawn) -> Machine:
+    if not 0 <= drawn.number < DRAWS:
+        raise UsageError(
+            f"{drawn} of machine {machine.name} does not exist; allowed: whole numbers from 0 to {DRAWS - 1}",
+            str(drawn.number),
+        )
+    filed = {number.key: number.in_file for number in machine.numbers}
+    estimates = [number for number in filed.values() if number.estimate]
+    point = _points(len(estimates), drawn.seed)[drawn.number] if estimates else ()
+    values = {number.key: _between(number, part) for number, part in zip(estimates, point, strict=True)}
+    if drawn.null:
+        values |= _doubted(machine, filed, values, drawn)
+    now = {key: _drawn(number, values[key], drawn) if key in values else number for key, number in filed.items()}
+    now |= {
+        key: _drawn(number, share_of(number, now[number.of]), drawn)
+        for key, number in now.items()
+        if number.share is not None
+    }
+    return replace(machine, numbers=tuple(now.values()), drawn=drawn).with_(machine.overrides())
+
+
+@functools.lru_cache(maxsize=32)
+def _points(dimensions: int, seed: int) -> Sequence[Sequence[float]]:
+    """Return the points of the unit cube that the draws are."""
+    from scipy.stats import qmc  # noqa: PLC0415 - most machines are none
+
+    points: list[list[float]] = qmc.Sobol(dimensions, scramble=True, rng=seed).random_base2(_POWER).tolist()
+    return points[:DRAWS]
+
+
+def _between(number: Number, part: float) -> float:
+    """Return the value of an estimate at a part of its range, by its logarithm."""
+    low, high = number.ends()
+    if low == 0:
+        raise UsageError(
+            f"{number.key}: its range begins at {number.low}; allowed: above 0, as draws are even in its logarithm",
+            number.low,
+        )
+    return min(max(_rounded(low * (high / low) ** part, number.kind), low), high)
+
+
+def _rounded(value: float, kind: str) -> float:
+    return float(max(1, round(value))) if QUANTITIES[kind].whole else float(f"{value:.{_DIGITS - 1}e}")
+
+
+def _doubted(
+    machine: Machine, filed: Mapping[str, Number], values: Mapping[str, float], drawn: Drawn
+) -> dict[str, float]:
+    """Return the times of software, each with a factor of its own: none depends on which others there are."""
+    doubted = {}
+    for parameter in declared().networks[machine.network].parameters:
+        if parameter.software and parameter.key in filed:
+            value = values.get(parameter.key, float(filed[parameter.key].value))
+            part = random.Random(f"{drawn.seed} {drawn.number} {parameter.key}").random()
+            if value != 0:
+                doubted[parameter.key] = _rounded(value * NULL_FACTOR ** (2 * part - 1), parameter.kind)
+    return doubted
+
+
+def _drawn(number: Number, value: float, drawn: Drawn) -> Number:
+    return replace(
+        number,
+        text=quantity_text(value, number.kind),
+        value=value,
+        source=f"{drawn}; the machine's file says {number.text} ({number.source})",
+        filed=number,
+        origin="draw",
+    )

@@ -1,0 +1,236 @@
+"""One number of a machine: what its file says, and what holds instead where it is given, drawn or follows another."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Literal
+
+from gasmeter.errors import UsageError
+from gasmeter.units import QUANTITIES, parse_quantity, quantity_text
+
+__all__ = ["TOPOLOGY", "Number", "Origin", "number_value", "share_of"]
+
+TOPOLOGY = "topology"
+"""Key and kind of a machine's topology."""
+
+Origin = Literal["file", "override", "draw", "derived"]
+"""Who says a number: the machine's file, whoever changed it, a draw, or the number that it is a share of."""
+
+_TOPOLOGY = re.compile(r"[a-z][a-z0-9_-]*(:[^\s+;,]+)?", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Number:
+    """One number of a machine, or its topology.
+
+    Attributes
+    ----------
+    key, kind : str
+        Name and kind, as the parameters of its network say.
+    text : str
+        As written, with its unit.
+    value : float or str
+        In SI base units; a topology is text.
+    source : str
+        Where it was published, or how it was estimated.
+    confidence : {"high", "medium", "low", "given"}
+        Of the source; ``given`` for what `Machine.with_` replaced, and what follows from that.
+    hardware : tuple of str
+        Facts it rests on, ids of published/hardware.csv.
+    low, high : str
+        Range of an estimate, as written; empty otherwise.
+    filed : Number or None
+        What the machine says otherwise, if this replaces it: its draw, if it is one, or its file.
+    origin : {"file", "override", "draw", "derived"}
+        Who says so; ``derived`` if it moved with the number that it is a share of.
+    share : Fraction or None
+        Of the number `of`, which it follows; None of a number of its own.
+    of : str
+        Key of that number; empty otherwise.
+    """
+
+    key: str
+    kind: str
+    text: str
+    value: float | str
+    source: str
+    confidence: str
+    hardware: tuple[str, ...] = ()
+    low: str = ""
+    high: str = ""
+    filed: Number | None = None
+    origin: Origin = "file"
+    share: Fraction | None = None
+    of: str = ""
+
+    @property
+    def unit(self) -> str:
+        """SI unit of the value; empty for counts and topologies."""
+        return QUANTITIES[self.kind].unit if self.kind in QUANTITIES else ""
+
+    @property
+    def estimate(self) -> bool:
+        """Whether it is declared to lie anywhere in a range."""
+        return bool(self.low)
+
+    @property
+    def base(self) -> Number:
+        """What holds without overrides: of a draw what it drew, else what the file says."""
+        return self.filed if self.filed is not None and self.origin in {"override", "derived"} else self
+
+    @property
+    def in_file(self) -> Number:
+        """What the machine's file says."""
+        number = self
+        while number.filed is not None:
+            number = number.filed
+        return number
+
+    def ends(self) -> tuple[float, float]:
+        """Return the least and the largest value it may have, in SI base units.
+
+        Returns
+        -------
+        tuple of float
+            The value twice, if it is no estimate; not for topologies.
+        """
+        if not self.estimate:
+            return float(self.value), float(self.value)
+        return float(number_value(self.low, self.kind, self.key)), float(number_value(self.high, self.kind, self.key))
+
+    def facts(self) -> dict[str, Any]:
+        """Return everything about it.
+
+        Returns
+        -------
+        dict
+            JSON-able; ``low`` and ``high`` are null unless it is an estimate, ``share`` and ``of`` are there if it
+            follows another number.
+        """
+        low, high = self.ends() if self.estimate else (None, None)
+        return {
+            "value": self.value,
+            "unit": self.unit,
+            "text": self.text,
+            "source": self.source,
+            "confidence": self.confidence,
+            "hardware": list(self.hardware),
+            "low": low,
+            "high": high,
+            "origin": self.origin,
+            **({"share": str(self.share), "of": self.of} if self.share is not None else {}),
+        }
+
+    def given(self, given: object, what: str) -> Number:
+        """Return the number as somebody gives it.
+
+        Parameters
+        ----------
+        given : object
+            The value with its unit.
+        what : str
+            What it is, for the message.
+
+        Returns
+        -------
+        Number
+            What holds without, if that is the same; a number that follows another is given all the same.
+
+        Raises
+        ------
+        UsageError
+            If the value does not fit its kind.
+        """
+        base = self.base
+        value = number_value(given, self.kind, what)
+        if value == base.value and base.share is None:
+            return base
+        return replace(
+            base,
+            text=_text(value, self.kind),
+            value=value,
+            source=f"given; the machine's file says {base.in_file.text} ({base.in_file.source})",
+            confidence="given",
+            filed=base,
+            origin="override",
+        )
+
+    def following(self, other: Number) -> Number:
+        """Return the number as it follows from the one that it is a share of.
+
+        Parameters
+        ----------
+        other : Number
+            The number named by `of`, as it now is.
+
+        Returns
+        -------
+        Number
+            What holds without overrides, if that is the same; this one, if it was given another value.
+        """
+        base, value = self.base, share_of(self, other)
+        if value == base.value:
+            followed = base
+        else:
+            text = _text(value, self.kind)
+            followed = replace(base, text=text, value=value, confidence="given", filed=base, origin="derived")
+        return self if self.origin == "override" and self.value != value else followed
+
+
+def _text(value: float | str, kind: str) -> str:
+    return value if isinstance(value, str) else quantity_text(value, kind)
+
+
+def share_of(number: Number, other: Number) -> float:
+    """Return what a number comes to that is a share of another.
+
+    Parameters
+    ----------
+    number : Number
+        With its `share`.
+    other : Number
+        What it is a share of; no topology.
+
+    Returns
+    -------
+    float
+        In SI base units; whole, and at least 1, where the number's kind is.
+    """
+    value = float(other.value) * float(number.share or 0)
+    return float(max(1, round(value))) if QUANTITIES[number.kind].whole else value
+
+
+def number_value(given: object, kind: str, what: str) -> float | str:
+    """Return a value in SI base units; a topology stays text.
+
+    Parameters
+    ----------
+    given : object
+        With its unit.
+    kind : str
+        As the parameters of a network say.
+    what : str
+        What it is, for the message.
+
+    Returns
+    -------
+    float or str
+        The value.
+
+    Raises
+    ------
+    UsageError
+        If it does not fit its kind.
+    """
+    if kind != TOPOLOGY:
+        return parse_quantity(given, kind, what)
+    text = str(given).strip()
+    if not _TOPOLOGY.fullmatch(text):
+        raise UsageError(
+            f"{what}: {text!r} is not a topology; allowed: a name and its extents, for instance torus3d:4x4x4"
+            " (see `gasmeter list topologies`)",
+            text,
+        )
+    return text

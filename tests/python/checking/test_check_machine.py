@@ -1,0 +1,224 @@
+"""`gasmeter check-machine`: a machine of numbers against rows that nobody published, and EXTOLL for real."""
+
+import csv
+import io
+import json
+import math
+
+import pytest
+from click.testing import CliRunner
+
+import gasmeter as gm
+from gasmeter.checking import check, check_points, checked, findings, modelled, points
+from gasmeter.cli import cli
+from gasmeter.errors import CheckFailed, UsageError
+from gasmeter.machines import check_row, checks, hardware
+from gasmeter.machines.checks import read_checks, weight
+from gasmeter.machines.hardware import Fact, facts
+
+ROWS = {
+    "hw.a.trip": Fact("hw.a.trip", "n", "half a trip", "1.5", "us", "a source, with commas", "high", ()),
+    "hw.a.extra": Fact("hw.a.extra", "n", "what a conduit adds", "0.5..2", "us", "s", "low", ()),
+    "hw.a.links": Fact("hw.a.links", "n", "links", "45", "Gbit/s", "s", "high", ()),
+    "hw.a.clock": Fact("hw.a.clock", "n", "clock", "2.0", "GHz", "s", "high", ()),
+    "hw.a.word": Fact("hw.a.word", "n", "word", "64", "B", "s", "high", ()),
+    "hw.a.guess": Fact("hw.a.guess", "n", "guess", "1", "us", "s", "low", ()),
+    "hw.b.clock": Fact("hw.b.clock", "n", "clock", "2.0", "GHz", "s", "high", ()),
+}
+TEXT = """
+[machines.extoll]
+describes = ["hw.a."]
+[[check]]
+machine = "extoll"
+hardware = "hw.a.trip"
+published = "1.5 us"
+kind = "equals"
+modelled = "trip / 2"
+[check.points.trip]
+kernel = "ping-pong"
+op = "am-medium"
+conduit = "raw@extoll"
+metric = "round_trip"
+size = 8
+iterations = 10
+[[check]]
+machine = "extoll"
+hardware = "hw.a.extra"
+published = "0.5..2 us"
+kind = "range"
+modelled = "conduit - card"
+[check.points.conduit]
+kernel = "ping-pong"
+op = "am-short"
+conduit = "extoll"
+metric = "round_trip"
+options = { am = "1" }
+iterations = 10
+[check.points.card]
+kernel = "ping-pong"
+op = "am-medium"
+conduit = "raw@extoll"
+metric = "round_trip"
+size = 8
+iterations = 10
+[[check]]
+machine = "extoll"
+hardware = "hw.a.links"
+published = "45 Gbit/s"
+kind = "at_least"
+modelled = "12 * link.bandwidth"
+[[left_out]]
+hardware = "hw.a.clock"
+why = "prices rest on instructions"
+"""
+TRIP_NS, CONDUIT_NS = 2900.0, 4000.0
+
+
+@pytest.fixture
+def invented(machine, monkeypatch):
+    """The fake machine takes times of its own, and is held against rows that nobody published."""
+    for module in (hardware, check_row, checks, checked):
+        monkeypatch.setattr(module, "facts", lambda: ROWS)
+    found = read_checks(TEXT)
+
+    for place in (checks, points, checked):
+        monkeypatch.setattr(place, "checks", lambda: found)
+    monkeypatch.setattr(
+        "fakes.cost_ns", lambda kernel, op, conduit, size: CONDUIT_NS if conduit == "extoll" else TRIP_NS
+    )
+    return machine
+
+
+def call(*words):
+    return CliRunner().invoke(cli, ["check-machine", *words])
+
+
+def test_every_row_is_run_once_and_held_against_its_value(invented):
+    series = check_points("extoll")
+    assert [(one.kernel, one.op, one.conduit, one.size) for one in series] == [
+        ("ping-pong", ("am-medium",), ("raw@extoll",), (8,)), ("ping-pong", ("am-short",), ("extoll",), None),
+    ]  # fmt: skip
+    assert {one.machine for one in check_points("extoll+draw=3")} == {("extoll+draw=3",)}
+    trip, extra, links = check("extoll")
+    assert trip.modelled == pytest.approx(TRIP_NS / 2 * 1e-9)
+    assert (trip.shown, trip.ratio) == (pytest.approx(1.45), pytest.approx(1.45 / 1.5))
+    assert extra.modelled == pytest.approx((CONDUIT_NS - TRIP_NS) * 1e-9)
+    assert links.modelled == 12 * 625e6
+    assert [entry.holds for entry in (trip, extra, links)] == [True, True, True]
+
+
+def test_rows_of_several_draws_are_told_apart(invented):
+    experiment = gm.Experiment(
+        name="e", series=(*check_points("extoll"), *check_points("extoll+draw=3+link.bandwidth=1 GB/s"))
+    )
+    rows = experiment.run().rows
+    rows = [row if row["machine"] == "extoll" else {**row, "value": 2 * row["value"]} for row in rows]
+    own, drawn = modelled(rows, "extoll"), modelled(rows, "extoll+draw=3+link.bandwidth=1 GB/s")
+    assert drawn["hw.a.trip"] == 2 * own["hw.a.trip"]
+    assert (own["hw.a.links"], drawn["hw.a.links"]) == (7.5e9, 12e9)
+    assert weight("extoll", own) == pytest.approx(math.exp(-((math.log(1.5 / 1.45) / math.log(1.05)) ** 2) / 2))
+    written = list(csv.DictReader(io.StringIO(_csv(rows))))
+    assert modelled(written, "extoll") == pytest.approx(own)
+    with pytest.raises(
+        UsageError, match=r"^machine extoll\+draw=4: no row of ping-pong am-medium on raw@extoll for check"
+    ):
+        modelled(rows, "extoll+draw=4")
+
+
+def _csv(rows):
+    from gasmeter.rows.formats import to_csv
+
+    return to_csv(rows)
+
+
+def test_what_nobody_uses_is_found(invented):
+    assert [(entry.fact.id, entry.why) for entry in findings("extoll")] == [
+        ("hw.a.clock", "prices rest on instructions"), ("hw.a.word", ""),
+    ]  # fmt: skip
+    assert findings("ideal") == []
+
+
+def test_the_table_says_row_source_confidence_values_and_whether_it_is_in(invented):
+    found = call("extoll")
+    assert (found.exit_code, found.stderr) == (0, "")
+    lines = found.stdout.splitlines()
+    (trip,) = (line for line in lines if "hw.a.trip" in line)
+    assert trip.split()[:8] == ["hw.a.trip", "high", "1.5", "us", "1.45", "us", "0.967", "in"]
+    assert "a source, with commas" in trip
+    (links,) = (line for line in lines if "hw.a.links" in line)
+    assert "at least 45 Gbit/s" in links
+    assert "60 Gbit/s" in links
+    assert "3 of 3 in; ratio of a range: over its geometric middle" in lines
+    assert "unused: hw.a.clock: clock 2.0 GHz (prices rest on instructions)" in lines
+    assert "unused: hw.a.word: word 64 B (nobody says why)" in lines
+
+
+def test_a_row_that_is_out_is_exit_status_one(invented):
+    found = call("extoll+link.bandwidth=400 MB/s")
+    assert found.exit_code == 1
+    assert "machine extoll+link.bandwidth=400 MB/s" in found.stdout
+    assert "OUT" in next(line for line in found.stdout.splitlines() if "hw.a.links" in line)
+    assert "2 of 3 in" in found.stdout
+
+
+def test_csv_and_json_hold_the_same(invented):
+    found = call("extoll", "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(found.stdout)))
+    assert [row["hardware"] for row in rows] == ["hw.a.trip", "hw.a.extra", "hw.a.links"]
+    assert (rows[0]["unit"], rows[0]["holds"]) == ("us", "true")
+    assert float(rows[0]["modelled"]) == pytest.approx(1.45)
+    assert len(found.stderr.splitlines()) == 2
+    said = json.loads(call("extoll", "--format", "json").stdout)
+    assert (said["machine"], said["digest"]) == ("extoll", gm.machine("extoll").digest)
+    assert [entry["ratio"] for entry in said["checks"]] == pytest.approx([float(row["ratio"]) for row in rows])
+    assert [entry["hardware"] for entry in said["unused"]] == ["hw.a.clock", "hw.a.word"]
+    assert call("extoll", "--format", "json").stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("extol", "unknown machine 'extol'; did you mean 'extoll'?"),
+        ("ideal", "machine ideal has no check rows: nobody measured such hardware; allowed: extoll"),
+        ("extoll+draw=200", "draw=200 of machine extoll does not exist; allowed: whole numbers from 0 to 199"),
+    ],
+)
+def test_a_machine_that_cannot_be_checked_is_one_line_and_status_two(invented, name, message):
+    found = call(name)
+    assert (found.exit_code, found.stdout) == (2, "")
+    assert found.stderr.startswith(f"Error: {message}")
+    assert len(found.stderr.splitlines()) == 1
+
+
+def test_data_that_arrive_wrong_are_no_check(invented, monkeypatch):
+    monkeypatch.setattr("fakes.ModelJob.verify", lambda _: {"verified": False, "errors": 3, "checked": 8})
+    with pytest.raises(CheckFailed):
+        check("extoll")
+
+
+# ---- for real
+
+
+def test_extoll_has_a_value_for_every_row():
+    found = call("extoll", "--format", "json")
+    assert found.exit_code in {0, 1}
+    said = json.loads(found.stdout)
+    assert [entry["hardware"] for entry in said["checks"]] == [
+        entry.hardware for entry in checks.checks().checks if entry.machine == "extoll"
+    ]
+    assert all(entry["modelled"] > 0 for entry in said["checks"])
+    assert {entry["hardware"] for entry in said["unused"]} <= set(facts())
+    assert call("extoll", "--format", "json").stdout == found.stdout
+
+
+@pytest.mark.parametrize("name", ["extoll", "ibv", "ipoib", "ethernet"])
+def test_four_times_the_work_moves_no_check_row(name, monkeypatch):
+    before = {entry.check.hardware: entry.modelled for entry in check(name)}
+    text = (checks._FILE).read_text()
+    longer = read_checks(
+        text.replace("iterations = 100 ", "iterations = 400 ").replace("iterations = 4000 ", "iterations = 16000 ")
+    )
+    monkeypatch.setattr("gasmeter.checking.points.checks", lambda: longer)
+    after = {entry.check.hardware: entry.modelled for entry in check(name)}
+    for row, value in before.items():
+        assert abs(after[row] / value - 1) < 0.02, row

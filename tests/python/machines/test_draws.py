@@ -1,0 +1,183 @@
+"""Draws of a machine's estimates, those of the null model too."""
+
+import math
+import subprocess
+import sys
+
+import pytest
+
+import gasmeter as gm
+from fakes import ModelJob
+from gasmeter.catalogue import declared
+from gasmeter.errors import UsageError
+from gasmeter.machines import draws
+from gasmeter.machines.draws import DRAWS, draw, draws_digest, null
+from gasmeter.machines.files import read_machine
+
+ALL = gm.machines()
+EXTOLL = gm.machine("extoll")
+SOFTWARE = {
+    name: {one.key for one in network.parameters if one.software} for name, network in declared().networks.items()
+}
+WHOLE = {"bytes", "size", "count"}
+
+
+def test_a_draw_has_every_estimate_in_its_range_and_nothing_else_moved():
+    for name in ALL:
+        machine = gm.machine(name)
+        for which in (0, 17, DRAWS - 1):
+            drawn = draw(machine, which)
+            for number in drawn.numbers:
+                filed = machine[number.key]
+                if filed.estimate:
+                    low, high = filed.ends()
+                    assert low <= number.value <= high
+                    assert number.kind not in WHOLE or number.value == int(number.value)
+                    assert (number.origin, number.base, number.in_file) == ("draw", number, filed)
+                elif filed.share is None:
+                    assert number == filed
+            assert drawn.digest != machine.digest
+
+
+def test_draws_are_even_in_the_logarithm_and_no_two_are_alike():
+    drawn = [draw(EXTOLL, which) for which in range(DRAWS)]
+    assert len({one.digest for one in drawn}) == DRAWS
+    for number in EXTOLL.estimates():
+        if number.kind in WHOLE:
+            continue
+        low, high = number.ends()
+        parts = sorted(math.log(one[number.key].value / low) / math.log(high / low) for one in drawn)
+        # The largest distance from an even distribution: of 200 chance numbers it would be 0.096 one time in twenty.
+        assert max(abs(part - (i + 0.5) / DRAWS) for i, part in enumerate(parts)) < 0.05, number.key
+    times = [[math.log(one[key].value) for one in drawn] for key in ("host.lock", "link.latency")]
+    means = [sum(row) / DRAWS for row in times]
+    products = [sum((a - means[i]) * (b - means[j]) for a, b in zip(times[i], times[j], strict=True))
+                for i, j in ((0, 1), (0, 0), (1, 1))]  # fmt: skip
+    assert abs(products[0]) < 0.15 * math.sqrt(products[1] * products[2])
+
+
+def test_draws_are_the_same_in_every_process():
+    code = (
+        "from gasmeter.machines.named import machine; from gasmeter.machines.draws import draws_digest;"
+        " print(draws_digest(machine('ibv')))"
+    )
+    other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert other.stdout.strip() == draws_digest(gm.machine("ibv"))
+    assert draws_digest(gm.machine("ibv"), seed=3) != draws_digest(gm.machine("ibv"))
+    assert draws_digest(gm.machine("ibv").with_(link_bandwidth="1 GB/s")) != draws_digest(gm.machine("ibv"))
+
+
+def test_a_label_names_a_draw_and_overrides_hold_in_it():
+    drawn = gm.machine("extoll+draw=17")
+    assert drawn == draw(EXTOLL, 17)
+    assert (drawn.label, drawn.column, drawn.draw, drawn.null, drawn.overrides()) == (
+        "extoll+draw=17", "extoll+draw=17", 17, None, {},
+    )  # fmt: skip
+    wide = gm.machine("extoll+draw=17+link.bandwidth=1000 GB/s")
+    assert wide == drawn.with_(link_bandwidth="1000 GB/s") == draw(EXTOLL.with_(link_bandwidth="1000 GB/s"), 17)
+    assert wide == gm.machine("extoll+link.bandwidth=1000 GB/s+draw=17")
+    assert wide.label == "extoll+draw=17+link.bandwidth=1000 GB/s"
+    assert {key for key, value in wide.values().items() if value != drawn.values()[key]} == {"link.bandwidth"}
+    # What is given is not drawn, nor is what the file says then no override.
+    given = drawn.with_(link_latency=EXTOLL["link.latency"].text)
+    assert given.label == "extoll+draw=17+link.latency=270 ns"
+    assert given.with_(link_latency=drawn["link.latency"].text) == drawn
+    assert given["link.latency"].source.startswith("given; the machine's file says 0.27 us (estimate: 20-30 pipeline")
+    assert drawn.with_(topology="torus3d:2x2x2").column == "extoll+draw=17"
+    assert gm.machine("extoll+draw=17@3") == draw(EXTOLL, 17, seed=3) != drawn
+    assert draw(EXTOLL, 17, seed=3).label == "extoll+draw=17@3"
+    assert draw(drawn, 18) == draw(EXTOLL, 18)
+    assert (EXTOLL.draw, EXTOLL.null) == (None, None)
+
+
+def test_run_json_has_every_number_of_a_draw():
+    effective = gm.machine("extoll+draw=17").facts()["parameters"]
+    assert set(effective) == set(EXTOLL.effective())
+    latency = effective["link.latency"]
+    assert (latency["origin"], latency["confidence"]) == ("draw", "low")
+    assert latency["source"].startswith("draw=17; the machine's file says 0.27 us (estimate:")
+    assert [latency["low"], latency["high"]] == [250e-9, 350e-9]
+    assert effective["link.bandwidth"]["origin"] == "file"
+    assert gm.machine("extoll+draw=17").tainted_by() == EXTOLL.tainted_by()
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("extoll+draw=200", "draw=200 of machine extoll does not exist; allowed: whole numbers from 0 to 199"),
+        ("extoll+null=200", "null=200 of machine extoll does not exist; allowed: whole numbers from 0 to 199"),
+        ("extoll+draw=-1", "machine 'extoll+draw=-1': draw=-1 is no draw; allowed: a whole number from 0 to 199"),
+        ("extoll+draw=two", "machine 'extoll+draw=two': draw=two is no draw; allowed: a whole number from 0 to 199"),
+        ("extoll+draw=", "machine 'extoll+draw=': draw= is no draw; allowed: a whole number from 0 to 199"),
+        ("extoll+draw=1+draw=1", "machine 'extoll+draw=1+draw=1': draw is given twice; allowed: once"),
+        ("extoll+draw=1+null=1", "machine 'extoll+draw=1+null=1' is a draw and the null model's; allowed: one of both"),
+    ],
+)
+def test_a_draw_that_there_is_not_is_one_line(name, message):
+    with pytest.raises(UsageError) as caught:
+        gm.machine(name)
+    assert str(caught.value) == message
+
+
+def test_a_range_from_nothing_on_is_not_drawn():
+    entry = 'value = "2 ns"\nlow = "0 ns"\nhigh = "4 ns"\nconfidence = "low"\nsource = "estimate: a round number"\n'
+    machine = read_machine(f'base = "ideal"\nsummary = "s"\n[nic.gap]\n{entry}', "m")
+    with pytest.raises(UsageError, match=r"^nic.gap: its range begins at 0 ns; allowed: above 0, as draws are even in"):
+        draw(machine, 1)
+
+
+def test_a_machine_without_estimates_is_each_of_its_draws():
+    numbers = tuple(number for number in EXTOLL.numbers if not number.estimate and number.share is None)
+    bare = type(EXTOLL)("bare", "extoll", "s", numbers)
+    assert draw(bare, 3).values() == bare.values()
+    assert draw(bare, 3).label == "bare+draw=3"
+
+
+# ---- the null model
+
+
+@pytest.mark.parametrize("network", sorted(SOFTWARE))
+def test_software_is_what_a_core_spends_time_on(network):
+    """The rule, by the names of parameters: times of host, kernel and MPI; a network that adds one has to say which."""
+    for parameter in declared().networks[network].parameters:
+        by_rule = parameter.kind == "time" and parameter.key.startswith(("host.", "kernel.", "mpi."))
+        assert parameter.software == by_rule, parameter.key
+
+
+def test_the_null_model_is_the_draw_with_software_wrong_by_factors_of_its_own():
+    factors = {}
+    for which in range(DRAWS):
+        drawn, doubted = gm.machine(f"extoll+draw={which}"), gm.machine(f"extoll+null={which}")
+        assert (doubted.null, doubted.draw, doubted.label) == (which, None, f"extoll+null={which}")
+        for key, value in drawn.values().items():
+            if key in SOFTWARE["extoll"]:
+                factors.setdefault(key, []).append(doubted[key].value / value)
+            else:
+                assert doubted[key].value == value, key
+    assert set(factors) == SOFTWARE["extoll"] & set(EXTOLL.values())
+    for key, found in factors.items():
+        assert 0.499 < min(found) < 0.55, key
+        assert 1.8 < max(found) < 2.001, key
+        assert abs(sum(math.log2(factor) for factor in found) / DRAWS) < 0.15, key
+    assert len({tuple(found) for found in factors.values()}) == len(factors)
+
+
+def test_the_null_model_moves_software_that_is_no_estimate_too():
+    numbers = tuple(number.in_file for number in EXTOLL.numbers if number.key != "host.lock")
+    fixed = type(EXTOLL["host.lock"])("host.lock", "time", "35 ns", 35e-9, "s", "high")
+    machine = type(EXTOLL)("extoll", "extoll", "s", (*numbers, fixed))
+    assert draw(machine, 5)["host.lock"].value == 35e-9
+    assert null(machine, 5)["host.lock"].value != 35e-9
+    # Its factor does not depend on which other parameters there are.
+    alone = type(EXTOLL)("extoll", "extoll", "s", (fixed,))
+    assert null(alone, 5)["host.lock"].value == null(machine, 5)["host.lock"].value
+
+
+def test_a_modelled_point_runs_on_a_draw(machine):
+    result = gm.measure(
+        "ping-pong", conduit="extoll", op="am-short", machine="extoll+draw=17,extoll+null=3", iterations=5
+    )
+    assert {row["machine"] for row in result.rows} == {"extoll+draw=17", "extoll+null=3"}
+    for label in ("extoll+draw=17", "extoll+null=3"):
+        assert {**gm.machine(label).values(), "placement": "one-per-node"} in ModelJob.machines
+    assert draws.DRAW_SEED == 21  # of the labels in every store that has draws
