@@ -1,16 +1,16 @@
 """Draws of a machine: every estimate somewhere in its range, all of them together, the same everywhere and always.
 
-``machine("extoll+draw=17")`` is one of `DRAWS` draws: a scrambled Sobol sequence over all estimates of the machine's
-file, log-uniform between low and high. ``machine("extoll+null=17")`` is the null model's: the same estimates, and every
-time of software multiplied by a factor of its own between 1/2 and 2. Overrides hold in either:
-``extoll+draw=17+link.bandwidth=1 TB/s``.
+``machine("extoll+draw=17")`` is one of `DRAWS` draws: a scrambled Sobol sequence over all estimates of each file that
+the machine is made of, log-uniform between low and high, in an order of the file's own. Machines that share a file of
+hosts so have the same hosts in a draw, and a new machine changes none of another's. ``machine("extoll+null=17")`` is
+the null model's: the same estimates, and every time of software multiplied by a factor of its own between 1/2 and 2.
+Overrides hold in either: ``extoll+draw=17+link.bandwidth=1 TB/s``.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
-import json
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -21,16 +21,15 @@ from gasmeter.machines.machine import DRAW_SEED, Drawn, Machine
 from gasmeter.machines.number import Number, share_of
 from gasmeter.units import QUANTITIES, quantity_text
 
-__all__ = ["DRAWS", "DRAW_SEED", "NULL_FACTOR", "draw", "draws_digest", "null"]
+__all__ = ["DRAWS", "DRAW_SEED", "NULL_FACTOR", "draw", "null"]
 
-DRAWS = 200
-"""Draws of a machine: numbers 0 to 199."""
+_POWER = 12
+
+DRAWS = 1 << _POWER
+"""Draws of a machine: so many that some hundred meet what was measured of it; Sobol's are balanced in powers of 2."""
 
 NULL_FACTOR = 2.0
 """The null model's factors lie between this and its inverse, log-uniform."""
-
-_POWER = 8
-"""As many points as 2 to the power of this are made, of which the first `DRAWS` are used: Sobol's are balanced so."""
 
 _DIGITS = 6
 """Significant digits of a drawn number: the last bits of a power are not the same on every computer."""
@@ -91,26 +90,6 @@ def null(machine: Machine, number: int, *, seed: int = DRAW_SEED) -> Machine:
     return _varied(machine, Drawn(number, null=True, seed=seed))
 
 
-def draws_digest(machine: Machine, *, seed: int = DRAW_SEED) -> str:
-    """Return the hash of all draws of a machine, the null model's among them.
-
-    Parameters
-    ----------
-    machine : Machine
-        With its overrides, if it has some.
-    seed : int, default DRAW_SEED
-        Of the sequence.
-
-    Returns
-    -------
-    str
-        16 hexadecimal digits.
-    """
-    made = [_varied(machine, Drawn(number, null, seed)) for null in (False, True) for number in range(DRAWS)]
-    text = json.dumps([one.values() for one in made], sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
 def _varied(machine: Machine, drawn: Drawn) -> Machine:
     if not 0 <= drawn.number < DRAWS:
         raise UsageError(
@@ -118,9 +97,11 @@ def _varied(machine: Machine, drawn: Drawn) -> Machine:
             str(drawn.number),
         )
     filed = {number.key: number.in_file for number in machine.numbers}
-    estimates = [number for number in filed.values() if number.estimate]
-    point = _points(len(estimates), drawn.seed)[drawn.number] if estimates else ()
-    values = {number.key: _between(number, part) for number, part in zip(estimates, point, strict=True)}
+    values = {
+        number.key: _between(number, _point(number.place.file, number.place.entries, drawn)[number.place.entry])
+        for number in filed.values()
+        if number.estimate
+    }
     if drawn.null:
         values |= _doubted(machine, filed, values, drawn)
     now = {key: _drawn(number, values[key], drawn) if key in values else number for key, number in filed.items()}
@@ -132,13 +113,24 @@ def _varied(machine: Machine, drawn: Drawn) -> Machine:
     return replace(machine, numbers=tuple(now.values()), drawn=drawn).with_(machine.overrides())
 
 
-@functools.lru_cache(maxsize=32)
-def _points(dimensions: int, seed: int) -> Sequence[Sequence[float]]:
-    """Return the points of the unit cube that the draws are."""
-    from scipy.stats import qmc  # noqa: PLC0415 - most machines are none
+def _point(file: str, entries: int, drawn: Drawn) -> Sequence[float]:
+    """Return the point of the unit cube that a draw of one file is: a coordinate for each of its entries."""
+    points, order = _points(file, entries, drawn.seed)
+    return points[order[drawn.number]]
 
-    points: list[list[float]] = qmc.Sobol(dimensions, scramble=True, rng=seed).random_base2(_POWER).tolist()
-    return points[:DRAWS]
+
+@functools.lru_cache(maxsize=32)
+def _points(place: str, dimensions: int, seed: int) -> tuple[Sequence[Sequence[float]], Sequence[int]]:
+    """Return the points of the unit cube that the draws of one file are, and their order.
+
+    Two sequences in their own order would rise and fall together, as each fills its cube the same way.
+    """
+    import numpy as np  # noqa: PLC0415 - most machines are none
+    from scipy.stats import qmc  # noqa: PLC0415 - likewise
+
+    own = int.from_bytes(hashlib.sha256(f"{seed} {place}".encode()).digest()[:8], "little")
+    points: Sequence[Sequence[float]] = qmc.Sobol(dimensions, scramble=True, rng=own).random_base2(_POWER)
+    return points, np.random.default_rng(own).permutation(DRAWS)
 
 
 def _between(number: Number, part: float) -> float:

@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -16,15 +16,20 @@ from gasmeter.errors import UsageError, unknown
 from gasmeter.machines.bounds import check_bounds
 from gasmeter.machines.folder import hosts, machines, read_file
 from gasmeter.machines.machine import WHERE, Machine
-from gasmeter.machines.number import TOPOLOGY, Number, number_value, share_of
+from gasmeter.machines.number import TOPOLOGY, Number, Place, number_value, share_of
 from gasmeter.units import quantity_text
 
 __all__ = ["Entry", "read_machine"]
 
 _SHARE = re.compile(r"[1-9]\d{0,5}(/[1-9]\d{0,5})?", re.ASCII)
 
-_Said: TypeAlias = tuple[object, str]
-"""An entry and where it stands, for messages."""
+
+class _Said(NamedTuple):
+    """An entry, where it stands, for messages, and its place in its file."""
+
+    entry: object
+    where: str
+    place: Place
 
 
 class Entry(BaseModel):
@@ -117,7 +122,9 @@ def _read(text: str, name: str, above: tuple[str, ...]) -> Machine:
     }
     for key, number in numbers.items():
         if number.share is not None:
-            numbers[key] = _followed(number, numbers, said[key][1] if key in said else f"{where}: {key}", key in said)
+            numbers[key] = _followed(
+                number, numbers, said[key].where if key in said else f"{where}: {key}", key in said
+            )
     check_bounds(parameters.values(), numbers, where)
     return Machine(name, network, summary, tuple(numbers.values()))
 
@@ -191,7 +198,11 @@ def _entries(content: Mapping[str, Any], where: str, known: Collection[str]) -> 
     for key in entries:
         if key not in known:
             raise unknown(f"parameter in {where}", key, known, WHERE)
-    return {key: (entry, f"{where}: {key}") for key, entry in entries.items()}
+    at = {key: number for number, key in enumerate(sorted(entries))}  # the order of lines does not matter
+    return {
+        key: _Said(entry, f"{where}: {key}", Place(where.removeprefix("machine file "), at[key], len(entries)))
+        for key, entry in entries.items()
+    }
 
 
 def _flattened(content: Mapping[str, Any], prefix: str = "") -> dict[str, object]:
@@ -205,7 +216,7 @@ def _flattened(content: Mapping[str, Any], prefix: str = "") -> dict[str, object
     return entries
 
 
-def _read_number(parameter: Parameter, entry: object, where: str) -> Number:
+def _read_number(parameter: Parameter, entry: object, where: str, place: Place) -> Number:
     try:
         read = Entry.model_validate(entry)
     except ValidationError as error:
@@ -226,5 +237,5 @@ def _read_number(parameter: Parameter, entry: object, where: str) -> Number:
             )
     return Number(
         parameter.key, parameter.kind, read.value, value, read.source, read.confidence, read.hardware, read.low,
-        read.high, share=Fraction(read.share) if read.share else None, of=read.of,
+        read.high, share=Fraction(read.share) if read.share else None, of=read.of, place=place,
     )  # fmt: skip

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from gasmeter.errors import UsageError
 from gasmeter.units import QUANTITIES, parse_quantity, quantity_text
 
-__all__ = ["TOPOLOGY", "Number", "Origin", "number_value", "share_of"]
+__all__ = ["TOPOLOGY", "Number", "Origin", "Place", "number_value", "share_of"]
 
 TOPOLOGY = "topology"
 """Key and kind of a machine's topology."""
@@ -19,6 +19,17 @@ Origin = Literal["file", "override", "draw", "derived"]
 """Who says a number: the machine's file, whoever changed it, a draw, or the number that it is a share of."""
 
 _TOPOLOGY = re.compile(r"[a-z][a-z0-9_-]*(:[^\s+;,]+)?", re.ASCII)
+
+
+class Place(NamedTuple):
+    """Where a number stands: the file, its position among the file's entries, and how many there are."""
+
+    file: str
+    entry: int
+    entries: int
+
+
+_NOWHERE = Place("", 0, 1)
 
 
 @dataclass(frozen=True)
@@ -49,6 +60,8 @@ class Number:
         Of the number `of`, which it follows; None of a number of its own.
     of : str
         Key of that number; empty otherwise.
+    place : Place
+        Where it stands, in a file that several machines may share.
     """
 
     key: str
@@ -64,6 +77,7 @@ class Number:
     origin: Origin = "file"
     share: Fraction | None = None
     of: str = ""
+    place: Place = field(default=_NOWHERE, compare=False)
 
     @property
     def unit(self) -> str:

@@ -180,7 +180,7 @@ def test_csv_and_json_hold_the_same(invented):
     [
         ("extol", "unknown machine 'extol'; did you mean 'extoll'?"),
         ("ideal", "machine ideal has no check rows: nobody measured such hardware; allowed: extoll"),
-        ("extoll+draw=200", "draw=200 of machine extoll does not exist; allowed: whole numbers from 0 to 199"),
+        ("extoll+draw=4096", "draw=4096 of machine extoll does not exist; allowed: whole numbers from 0 to 4095"),
     ],
 )
 def test_a_machine_that_cannot_be_checked_is_one_line_and_status_two(invented, name, message):

@@ -11,7 +11,7 @@ from fakes import ModelJob
 from gasmeter.catalogue import declared
 from gasmeter.errors import UsageError
 from gasmeter.machines import draws
-from gasmeter.machines.draws import DRAWS, draw, draws_digest, null
+from gasmeter.machines.draws import DRAWS, draw, null
 from gasmeter.machines.files import read_machine
 
 ALL = gm.machines()
@@ -47,24 +47,42 @@ def test_draws_are_even_in_the_logarithm_and_no_two_are_alike():
             continue
         low, high = number.ends()
         parts = sorted(math.log(one[number.key].value / low) / math.log(high / low) for one in drawn)
-        # The largest distance from an even distribution: of 200 chance numbers it would be 0.096 one time in twenty.
-        assert max(abs(part - (i + 0.5) / DRAWS) for i, part in enumerate(parts)) < 0.05, number.key
+        # The largest distance from an even distribution: of as many chance numbers it would be 0.02 one time in twenty.
+        assert max(abs(part - (i + 0.5) / DRAWS) for i, part in enumerate(parts)) < 0.002, number.key
     times = [[math.log(one[key].value) for one in drawn] for key in ("host.lock", "link.latency")]
-    means = [sum(row) / DRAWS for row in times]
-    products = [sum((a - means[i]) * (b - means[j]) for a, b in zip(times[i], times[j], strict=True))
-                for i, j in ((0, 1), (0, 0), (1, 1))]  # fmt: skip
-    assert abs(products[0]) < 0.15 * math.sqrt(products[1] * products[2])
+    assert abs(correlation(*times)) < 0.05
+
+
+def correlation(first, second):
+    means = [sum(row) / len(row) for row in (first, second)]
+    away = [[one - mean for one in row] for row, mean in zip((first, second), means, strict=True)]
+    both, own, other = (sum(a * b for a, b in zip(away[i], away[j], strict=True)) for i, j in ((0, 1), (0, 0), (1, 1)))
+    return both / math.sqrt(own * other)
+
+
+def test_machines_with_the_same_hosts_have_them_in_every_draw():
+    ethernet, ipoib = gm.machine("ethernet"), gm.machine("ipoib")
+    shared = [
+        number.key for number in ethernet.estimates() if number.key in ipoib and ipoib[number.key].place == number.place
+    ]
+    assert shared
+    for which in range(0, DRAWS, 97):
+        one, other = draw(ethernet, which), draw(ipoib, which)
+        assert [one[key].value for key in shared] == [other[key].value for key in shared]
+    own = next(number.key for number in ipoib.estimates() if number.place.file == "ipoib.toml")
+    rows = [[math.log(draw(ipoib, which)[key].value) for which in range(0, DRAWS, 8)] for key in (own, shared[0])]
+    assert abs(correlation(*rows)) < 0.15  # files draw on their own
 
 
 def test_draws_are_the_same_in_every_process():
     code = (
-        "from gasmeter.machines.named import machine; from gasmeter.machines.draws import draws_digest;"
-        " print(draws_digest(machine('ibv')))"
+        "from gasmeter.machines.named import machine;"
+        " print([machine(f'ibv+draw={number}').digest for number in (0, 17, 4095)])"
     )
     other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert other.stdout.strip() == draws_digest(gm.machine("ibv"))
-    assert draws_digest(gm.machine("ibv"), seed=3) != draws_digest(gm.machine("ibv"))
-    assert draws_digest(gm.machine("ibv").with_(link_bandwidth="1 GB/s")) != draws_digest(gm.machine("ibv"))
+    assert other.stdout.strip() == str([draw(gm.machine("ibv"), number).digest for number in (0, 17, 4095)])
+    assert draw(gm.machine("ibv"), 17, seed=3).digest != draw(gm.machine("ibv"), 17).digest
+    assert draw(gm.machine("ibv").with_(link_bandwidth="1 GB/s"), 17).digest != draw(gm.machine("ibv"), 17).digest
 
 
 def test_a_label_names_a_draw_and_overrides_hold_in_it():
@@ -104,11 +122,11 @@ def test_run_json_has_every_number_of_a_draw():
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("extoll+draw=200", "draw=200 of machine extoll does not exist; allowed: whole numbers from 0 to 199"),
-        ("extoll+null=200", "null=200 of machine extoll does not exist; allowed: whole numbers from 0 to 199"),
-        ("extoll+draw=-1", "machine 'extoll+draw=-1': draw=-1 is no draw; allowed: a whole number from 0 to 199"),
-        ("extoll+draw=two", "machine 'extoll+draw=two': draw=two is no draw; allowed: a whole number from 0 to 199"),
-        ("extoll+draw=", "machine 'extoll+draw=': draw= is no draw; allowed: a whole number from 0 to 199"),
+        ("extoll+draw=4096", "draw=4096 of machine extoll does not exist; allowed: whole numbers from 0 to 4095"),
+        ("extoll+null=4096", "null=4096 of machine extoll does not exist; allowed: whole numbers from 0 to 4095"),
+        ("extoll+draw=-1", "machine 'extoll+draw=-1': draw=-1 is no draw; allowed: a whole number from 0 to 4095"),
+        ("extoll+draw=two", "machine 'extoll+draw=two': draw=two is no draw; allowed: a whole number from 0 to 4095"),
+        ("extoll+draw=", "machine 'extoll+draw=': draw= is no draw; allowed: a whole number from 0 to 4095"),
         ("extoll+draw=1+draw=1", "machine 'extoll+draw=1+draw=1': draw is given twice; allowed: once"),
         ("extoll+draw=1+null=1", "machine 'extoll+draw=1+null=1' is a draw and the null model's; allowed: one of both"),
     ],
