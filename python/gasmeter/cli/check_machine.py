@@ -22,7 +22,7 @@ Examples:
   gasmeter check-machine extoll+draw=17       (one of the 200 draws of its estimates)
 """
 
-_HEADS = ("row", "confidence", "published", "modelled", "ratio", "", "source")
+_HEADS = ("row", "confidence", "published", "modelled", "ratio", "")
 _NUMBERS = {2, 3, 4}
 _SAYS = {"equals": "", "range": "", "at_least": "at least ", "at_most": "at most "}
 _COLUMNS = (
@@ -95,12 +95,14 @@ def _print(label: str, checked: list[Checked], unused: list[Finding]) -> None:
         row = entry.check.fact
         cells = (
             row.id, row.confidence, f"{_SAYS[entry.check.kind]}{row.value} {row.unit}", f"{entry.shown:.4g} {row.unit}",
-            f"{entry.ratio:.3f}", "in" if entry.holds else "OUT", row.source,
+            f"{entry.ratio:.3f}", "in" if entry.holds else "OUT",
         )  # fmt: skip
         table.add_row(*(Text(cell) for cell in cells))
     out(render_table(table))
     off = [entry for entry in checked if not entry.holds]
-    out(f"{len(checked) - len(off)} of {len(checked)} in; ratio of a range: over its geometric middle")
+    out(f"{len(checked) - len(off)} of {len(checked)} in; ratio of a range: over its geometric middle\n")
+    for entry in checked:
+        out(f"source: {entry.check.hardware}: {entry.check.fact.source}")
     for finding in unused:
         out(_unused(finding))
 

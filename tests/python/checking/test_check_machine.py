@@ -16,8 +16,9 @@ from gasmeter.machines import check_row, checks, hardware
 from gasmeter.machines.checks import read_checks, weight
 from gasmeter.machines.hardware import Fact, facts
 
+LONG = "a source, with commas, whose title is so long that no table has room for it " * 5
 ROWS = {
-    "hw.a.trip": Fact("hw.a.trip", "n", "half a trip", "1.5", "us", "a source, with commas", "high", ()),
+    "hw.a.trip": Fact("hw.a.trip", "n", "half a trip", "1.5", "us", LONG, "high", ()),
     "hw.a.extra": Fact("hw.a.extra", "n", "what a conduit adds", "0.5..2", "us", "s", "low", ()),
     "hw.a.links": Fact("hw.a.links", "n", "links", "45", "Gbit/s", "s", "high", ()),
     "hw.a.clock": Fact("hw.a.clock", "n", "clock", "2.0", "GHz", "s", "high", ()),
@@ -142,10 +143,10 @@ def test_the_table_says_row_source_confidence_values_and_whether_it_is_in(invent
     found = call("extoll")
     assert (found.exit_code, found.stderr) == (0, "")
     lines = found.stdout.splitlines()
-    (trip,) = (line for line in lines if "hw.a.trip" in line)
+    trip, source = (line for line in lines if "hw.a.trip" in line)
     assert trip.split()[:8] == ["hw.a.trip", "high", "1.5", "us", "1.45", "us", "0.967", "in"]
-    assert "a source, with commas" in trip
-    (links,) = (line for line in lines if "hw.a.links" in line)
+    assert source == f"source: hw.a.trip: {LONG}"
+    links = next(line for line in lines if "hw.a.links" in line)
     assert "at least 45 Gbit/s" in links
     assert "60 Gbit/s" in links
     assert "3 of 3 in; ratio of a range: over its geometric middle" in lines
