@@ -6,4 +6,4 @@
 from gasmeter.checking.checked import Checked, Finding, check, findings
 from gasmeter.checking.points import check_points, modelled
 
-__all__ = ["Checked", "Finding", "check", "check_points", "findings", "modelled"]
+__all__ = ["Checked", "Finding", "check", "check_draws", "check_points", "findings", "modelled"]

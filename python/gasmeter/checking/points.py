@@ -10,9 +10,11 @@ from gasmeter.machines.check_row import Check, CheckPoint, in_si
 from gasmeter.machines.checks import checks
 from gasmeter.machines.machine import Machine
 from gasmeter.machines.named import machine
+from gasmeter.sweeps.point import Point
 from gasmeter.sweeps.series import Series
+from gasmeter.sweeps.sweep import plan_series
 
-__all__ = ["check_points", "checks_of", "modelled"]
+__all__ = ["check_points", "checks_of", "modelled", "point_of"]
 
 _SECONDS = 0.01
 """About what a point takes, for progress."""
@@ -59,6 +61,24 @@ def check_points(installed: str | Machine) -> list[Series]:
             series = _series(point, found)
             wanted.setdefault(series.model_dump_json(), series)
     return list(wanted.values())
+
+
+def point_of(point: CheckPoint, installed: Machine) -> Point:
+    """Return one point of a check row as a sweep has it.
+
+    Parameters
+    ----------
+    point : CheckPoint
+        Which.
+    installed : Machine
+        On which machine.
+
+    Returns
+    -------
+    Point
+        Resolved.
+    """
+    return plan_series(_series(point, installed))[0].points[0]
 
 
 def _series(point: CheckPoint, installed: Machine) -> Series:

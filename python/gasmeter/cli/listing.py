@@ -154,10 +154,18 @@ def _claims() -> list[Entry]:
     return [
         {"name": claim.id, "summary": claim.statement, "ops": [], "options": [], "kind": claim.kind,
          "paper": claim.paper, "figure": claim.figure, "published": claim.published,
-         **({"tolerance": known[claim.id].tolerance, "rule": known[claim.id].rule, "digest": known[claim.id].digest}
-            if claim.id in known else {})}
+         **(_judged_by(known[claim.id]) if claim.id in known else {})}
         for claim in claims()
     ]  # fmt: skip
+
+
+def _judged_by(predicate: Predicate) -> Entry:
+    """Return how a claim is judged: of its primary reading, and the names of all."""
+    first = predicate.readings[0] if predicate.readings else None
+    return {
+        "tolerance": first.tolerance if first else "", "rule": first.rule if first else predicate.undecidable,
+        "readings": [one.name for one in predicate.readings], "digest": predicate.digest,
+    }  # fmt: skip
 
 
 _LISTS: dict[str, Callable[[], list[Entry]]] = {

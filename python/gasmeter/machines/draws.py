@@ -21,7 +21,7 @@ from gasmeter.machines.machine import DRAW_SEED, Drawn, Machine
 from gasmeter.machines.number import Number, share_of
 from gasmeter.units import QUANTITIES, quantity_text
 
-__all__ = ["DRAWS", "DRAW_SEED", "NULL_FACTOR", "draw", "null"]
+__all__ = ["DRAWS", "DRAW_SEED", "NULL_FACTOR", "draw", "drawn_values", "null"]
 
 _POWER = 12
 
@@ -90,7 +90,43 @@ def null(machine: Machine, number: int, *, seed: int = DRAW_SEED) -> Machine:
     return _varied(machine, Drawn(number, null=True, seed=seed))
 
 
+def drawn_values(machine: Machine, number: int) -> dict[str, float | str]:
+    """Return the numbers of a draw as the compiled core takes them: what `draw` says, for thousands of draws.
+
+    Parameters
+    ----------
+    machine : Machine
+        As for `draw`.
+    number : int
+        Which draw, 0 to `DRAWS` - 1.
+
+    Returns
+    -------
+    dict of str to float or str
+        In SI base units by key.
+
+    Raises
+    ------
+    UsageError
+        As `draw`.
+    """
+    given = {key: number.value for key, number in _by_key(machine).items() if number.origin == "override"}
+    return {**machine.values(), **_values(machine, Drawn(number, null=False, seed=DRAW_SEED)), **given}
+
+
+def _by_key(machine: Machine) -> dict[str, Number]:
+    return {number.key: number for number in machine.numbers}
+
+
 def _varied(machine: Machine, drawn: Drawn) -> Machine:
+    values = _values(machine, drawn)
+    filed = {number.key: number.in_file for number in machine.numbers}
+    now = {key: _drawn(number, values[key], drawn) if key in values else number for key, number in filed.items()}
+    return replace(machine, numbers=tuple(now.values()), drawn=drawn).with_(machine.overrides())
+
+
+def _values(machine: Machine, drawn: Drawn) -> dict[str, float]:
+    """Return what a draw says of a machine's file: its estimates, times of software in the null model, and shares."""
     if not 0 <= drawn.number < DRAWS:
         raise UsageError(
             f"{drawn} of machine {machine.name} does not exist; allowed: whole numbers from 0 to {DRAWS - 1}",
@@ -104,13 +140,11 @@ def _varied(machine: Machine, drawn: Drawn) -> Machine:
     }
     if drawn.null:
         values |= _doubted(machine, filed, values, drawn)
-    now = {key: _drawn(number, values[key], drawn) if key in values else number for key, number in filed.items()}
-    now |= {
-        key: _drawn(number, share_of(number, now[number.of]), drawn)
-        for key, number in now.items()
-        if number.share is not None
-    }
-    return replace(machine, numbers=tuple(now.values()), drawn=drawn).with_(machine.overrides())
+    for key, number in filed.items():
+        if number.share is not None:
+            whole = filed[number.of]
+            values[key] = share_of(number, replace(whole, value=values.get(number.of, float(whole.value))))
+    return values
 
 
 def _point(file: str, entries: int, drawn: Drawn) -> Sequence[float]:
@@ -129,8 +163,9 @@ def _points(place: str, dimensions: int, seed: int) -> tuple[Sequence[Sequence[f
     from scipy.stats import qmc  # noqa: PLC0415 - likewise
 
     own = int.from_bytes(hashlib.sha256(f"{seed} {place}".encode()).digest()[:8], "little")
-    points: Sequence[Sequence[float]] = qmc.Sobol(dimensions, scramble=True, rng=own).random_base2(_POWER)
-    return points, np.random.default_rng(own).permutation(DRAWS)
+    points: Sequence[Sequence[float]] = qmc.Sobol(dimensions, scramble=True, rng=own).random_base2(_POWER).tolist()
+    order: list[int] = np.random.default_rng(own).permutation(DRAWS).tolist()
+    return points, order
 
 
 def _between(number: Number, part: float) -> float:

@@ -331,7 +331,7 @@ class ModelSession:
     """
 
     def __init__(self, point: Point) -> None:
-        self._job = _catalogue.core().ModelJob(**_job_settings(point))
+        self._job = _catalogue.core().ModelJob(**job_settings(point))
 
     @staticmethod
     def check(point: Point) -> None:
@@ -347,7 +347,7 @@ class ModelSession:
         GasmeterError
             What the core reports.
         """
-        _catalogue.core().ModelJob.check(**_job_settings(point))
+        _catalogue.core().ModelJob.check(**job_settings(point))
 
     def unused(self) -> tuple[str, ...]:
         """Return the numbers of the machine that nothing has depended on so far.
@@ -430,7 +430,19 @@ class ModelSession:
         self._job.close()
 
 
-def _job_settings(point: Point) -> dict[str, Any]:
+def job_settings(point: Point) -> dict[str, Any]:
+    """Return what the core is told to open a point.
+
+    Parameters
+    ----------
+    point : Point
+        On a modelled conduit.
+
+    Returns
+    -------
+    dict of str to object
+        Arguments of `gasmeter.catalogue.Core.ModelJob`.
+    """
     return {
         "kernel": point.kernel,
         "op": point.op,

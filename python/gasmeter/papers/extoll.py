@@ -44,11 +44,10 @@ def _upc(label: str, *, local: str = "loop", **options: str) -> Line:
     )
 
 
-def _ping(label: str, conduit: str, on: str, *, overrides: Pairs = (), **options: str) -> Line:
+def _ping(label: str, conduit: str, on: str, **options: str) -> Line:
     """Return round trips of Mediums between two nodes; without a conduit, of what the network itself has for them."""
     return Line(
-        label, "ping-pong", conduit, on, op="am-medium", metric="round_trip", options=tuple(sorted(options.items())),
-        overrides=overrides,
+        label, "ping-pong", conduit, on, op="am-medium", metric="round_trip", options=tuple(sorted(options.items()))
     )  # fmt: skip
 
 

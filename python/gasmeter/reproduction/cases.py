@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 from gasmeter.errors import UsageError
-from gasmeter.machines.draws import DRAWS
 from gasmeter.machines.machine import Machine
 from gasmeter.machines.named import machine
+from gasmeter.reproduction.choosing import PRIOR, Choice
 from gasmeter.reproduction.figure import Line, Without
 
-__all__ = ["GIVEN", "NULLS", "CaseKind", "RunCase", "drawn", "every_draw", "every_null"]
+__all__ = ["DRAWN", "GIVEN", "NULLS", "CaseKind", "RunCase", "conditioned_draws", "null_draws", "prior_draws"]
 
 GIVEN = "as given"
 """The case of machines as their files describe them."""
@@ -19,7 +20,10 @@ GIVEN = "as given"
 NULLS = 40
 """Draws of the null model: enough to tell a share of 0.9 from one of 0.7."""
 
-CaseKind = Literal["given", "draw", "null", "ablation"]
+CaseKind = Literal["given", "prior", "draw", "null", "ablation"]
+
+DRAWN: tuple[CaseKind, ...] = ("prior", "draw", "null")
+"""Kinds of cases that are draws."""
 
 
 @dataclass(frozen=True)
@@ -28,24 +32,45 @@ class RunCase:
 
     Attributes
     ----------
-    kind : {"given", "draw", "null", "ablation"}
-        The files as they stand, a draw of all estimates, one of the null model, or a mechanism taken away.
+    kind : {"given", "prior", "draw", "null", "ablation"}
+        The files as they stand, a draw of all estimates from their ranges, one as the check rows make it likely, one of
+        the null model, or a mechanism taken away.
     number : int
         Of the draw.
+    chosen : tuple of tuple of str and int
+        Of a conditioned draw the number of each machine's own.
     without : Without or None
         The mechanism that is taken away.
     """
 
     kind: CaseKind = "given"
     number: int = 0
+    chosen: tuple[tuple[str, int], ...] = ()
     without: Without | None = None
 
     @property
     def name(self) -> str:
-        """As files name it: ``as given``, ``draw 17``, ``null 3``, ``without NAME``."""
+        """As files name it: ``as given``, ``prior 17``, ``draw 17``, ``null 3``, ``without NAME``."""
         if self.kind == "given":
             return GIVEN
         return f"without {self.without.name}" if self.without else f"{self.kind} {self.number}"
+
+    def label(self, name: str) -> str:
+        """Return what a machine is called in this case.
+
+        Parameters
+        ----------
+        name : str
+            Of the machine.
+
+        Returns
+        -------
+        str
+            For instance ``extoll+draw=3127``.
+        """
+        if self.kind == "draw":
+            return f"{name}+draw={dict(self.chosen)[name]}"
+        return f"{name}+{'draw' if self.kind == 'prior' else 'null'}={self.number}" if self.kind in DRAWN else name
 
     def machine(self, line: Line) -> Machine:
         """Return the machine that a line runs on.
@@ -60,10 +85,7 @@ class RunCase:
         Machine
             With the line's overrides, and without the mechanism where one is taken away.
         """
-        label = line.machine
-        if self.kind in {"draw", "null"}:
-            label = f"{label}+{self.kind}={self.number}"
-        own = machine(label).with_(dict(line.overrides))
+        own = machine(self.label(line.machine)).with_(dict(line.overrides))
         if self.without is None:
             return own
         return own.with_({key: value for key, value in self.without.machine if key in own})
@@ -99,41 +121,43 @@ class RunCase:
         return replaced
 
 
-def drawn(kind: Literal["draw", "null"], count: int) -> tuple[RunCase, ...]:
-    """Return so many draws of one kind.
+def prior_draws() -> tuple[RunCase, ...]:
+    """Return the draws of the ranges alone.
+
+    Returns
+    -------
+    tuple of RunCase
+        The first ones of the machines' own.
+    """
+    return tuple(RunCase("prior", number) for number in range(PRIOR))
+
+
+def conditioned_draws(choice: Choice) -> tuple[RunCase, ...]:
+    """Return the draws that the check rows make likely.
 
     Parameters
     ----------
-    kind : {"draw", "null"}
-        Of the machine, or of the null model.
-    count : int
-        How many.
+    choice : Choice
+        Which.
 
     Returns
     -------
     tuple of RunCase
-        By number, from 0.
+        In its order.
     """
-    return tuple(RunCase(kind, number) for number in range(count))
+    return tuple(RunCase("draw", number, _pairs(one.items())) for number, one in enumerate(choice.drawn))
 
 
-def every_draw() -> tuple[RunCase, ...]:
-    """Return every draw of the estimates.
-
-    Returns
-    -------
-    tuple of RunCase
-        `gasmeter.machines.draws.DRAWS` of them.
-    """
-    return drawn("draw", DRAWS)
+def _pairs(items: Iterable[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted(items))
 
 
-def every_null() -> tuple[RunCase, ...]:
-    """Return every draw of the null model.
+def null_draws() -> tuple[RunCase, ...]:
+    """Return the draws of the null model.
 
     Returns
     -------
     tuple of RunCase
         `NULLS` of them.
     """
-    return drawn("null", NULLS)
+    return tuple(RunCase("null", number) for number in range(NULLS))

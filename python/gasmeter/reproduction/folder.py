@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -11,7 +12,8 @@ from typing import Any, cast
 
 from gasmeter.errors import UsageError
 from gasmeter.machines.named import machine
-from gasmeter.reproduction.cases import RunCase
+from gasmeter.reproduction.cases import DRAWN, RunCase, conditioned_draws, null_draws, prior_draws
+from gasmeter.reproduction.choosing import Candidates, Choice, candidates_csv, choose_draws, read_candidates
 from gasmeter.reproduction.figure import Figure, Line, Paper, describe
 from gasmeter.reproduction.planning import Planned, Role
 from gasmeter.reproduction.seen import Seen
@@ -23,12 +25,12 @@ from gasmeter.verdicts.judging import Judgement
 
 __all__ = ["DRAWS_FILE", "EVIDENCE", "POINTS_FILE", "draws_csv", "points_csv", "seen_in", "write_evidence"]
 
-POINTS_FILE, DRAWS_FILE = "points.csv", "draws.csv"
+POINTS_FILE, DRAWS_FILE, CANDIDATES_FILE = "points.csv", "draws.csv", "candidates.csv"
 EVIDENCE = "reproduction"
 """Key of run.json under which a reproduction says what its verdicts rest on."""
 
 _POINT_COLUMNS = ("run_id", "role", "case", "line", "placement", "x", "length")
-_DRAW_COLUMNS = ("machine", "case", "key", "value", "unit")
+_DRAW_COLUMNS = ("case", "machine", "key", "value", "unit")
 _COUNTERS = "counters.csv"
 
 
@@ -64,18 +66,20 @@ def draws_csv(seen: Seen) -> str:
     Returns
     -------
     str
-        With a header: machine, draw, key, value in SI units, unit.
+        With a header: the case, the machine as its label names it, key, value in SI units, unit.
     """
-    units = {name: {number.key: number.unit for number in machine(name).numbers} for name, _ in seen.checks.estimates}
+    names = list(dict.fromkeys(name for figure in seen.figures for name in figure.machines))
     rows = (
-        dict(zip(_DRAW_COLUMNS, (name, case, key, value, units[name][key]), strict=True))
-        for (name, case), own in seen.checks.estimates.items()
-        for key, value in own.items()
+        dict(zip(_DRAW_COLUMNS, (case.name, own.label, number.key, own[number.key].value, number.unit), strict=True))
+        for case in seen.cases.values()
+        if case.kind in DRAWN
+        for own in (machine(case.label(name)) for name in names)
+        for number in machine(own.name).estimates()
     )
     return to_csv(rows, _DRAW_COLUMNS)
 
 
-def write_evidence(seen: Seen, folder: Path, *, quick: bool, method: str) -> None:
+def write_evidence(seen: Seen, folder: Path, candidates: Candidates, *, quick: bool, method: str) -> None:
     """Write what verdicts rest on beside the rows.
 
     Parameters
@@ -84,6 +88,8 @@ def write_evidence(seen: Seen, folder: Path, *, quick: bool, method: str) -> Non
         What was run.
     folder : Path
         Of its store.
+    candidates : mapping
+        Check rows of every draw that could have been run.
     quick : bool
         Whether it was a quick run.
     method : str
@@ -96,6 +102,7 @@ def write_evidence(seen: Seen, folder: Path, *, quick: bool, method: str) -> Non
     """
     write_atomically(folder / POINTS_FILE, points_csv(seen.planned))
     write_atomically(folder / DRAWS_FILE, draws_csv(seen))
+    write_atomically(folder / CANDIDATES_FILE, candidates_csv(candidates))
     facts = {
         "paper": seen.paper.name,
         "figures": [figure.number for figure in seen.figures],
@@ -106,7 +113,7 @@ def write_evidence(seen: Seen, folder: Path, *, quick: bool, method: str) -> Non
         "used": {figure: {name: list(keys) for name, keys in own.items()} for figure, own in seen.used.items()},
         "suites": {name: {key: value for key, value in asdict(one).items() if key in {"verdict", "value", "notes"}}
                    for name, one in seen.suites.items()},
-        "files": digests(folder, [POINTS_FILE, DRAWS_FILE]),
+        "files": digests(folder, [POINTS_FILE, DRAWS_FILE, CANDIDATES_FILE]),
     }  # fmt: skip
     add_to_run(folder, {EVIDENCE: facts})
 
@@ -149,23 +156,30 @@ def seen_in(folder: Path, papers: Mapping[str, Paper]) -> tuple[Seen, dict[str, 
         {**row, "per_operation": float(row["per_operation"] or "nan")} for row in _rows(folder, _COUNTERS)
     ] if is_there(folder, _COUNTERS) else []  # fmt: skip
     suites = {
-        name: Judgement(
-            one["verdict"], value=float("nan") if one["value"] is None else one["value"], notes=one["notes"]
-        )
+        name: Judgement(one["verdict"], value=math.nan if one["value"] is None else one["value"], notes=one["notes"])
         for name, one in said["suites"].items()
     }
+    machines = [machine(name) for name in dict.fromkeys(name for figure in figures for name in figure.machines)]
+    text = _text(folder, CANDIDATES_FILE)
+    choice = (
+        Choice() if said["quick"] else choose_draws(machines, read_candidates(text, [one.name for one in machines]))
+    )
     seen = Seen(
-        paper, figures, planned, _cases(paper, planned), read_table(folder).rows(), counters, said["refused"],
-        said["used"], suites,
+        paper, figures, planned, _cases(paper, planned, choice), read_table(folder).rows(), counters, said["refused"],
+        said["used"], suites, choice,
     )  # fmt: skip
     return seen, said
 
 
-def _rows(folder: Path, name: str) -> list[dict[str, str]]:
+def _text(folder: Path, name: str) -> str:
     try:
-        return list(csv.DictReader(io.StringIO(read_content(folder, name).decode())))
+        return read_content(folder, name).decode()
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{folder / name} cannot be read: {error}", name) from error
+
+
+def _rows(folder: Path, name: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(_text(folder, name))))
 
 
 def _points(folder: Path, figures: Iterable[Figure]) -> Iterable[Planned]:
@@ -183,14 +197,11 @@ def _points(folder: Path, figures: Iterable[Figure]) -> Iterable[Planned]:
         )  # fmt: skip
 
 
-def _cases(paper: Paper, planned: Iterable[Planned]) -> dict[str, RunCase]:
+def _cases(paper: Paper, planned: Iterable[Planned], choice: Choice) -> dict[str, RunCase]:
     """Return the cases that points were run on, by name."""
-    known = {RunCase("ablation", without=one).name: RunCase("ablation", without=one) for one in paper.without}
-    cases: dict[str, RunCase] = {}
-    for name in dict.fromkeys(one.case for one in planned):
-        kind, _, number = name.partition(" ")
-        if name in known:
-            cases[name] = known[name]
-        elif kind in {"draw", "null"}:
-            cases[name] = RunCase(kind, int(number))  # type: ignore[arg-type]
-    return cases
+    every = [
+        *(RunCase("ablation", without=one) for one in paper.without), *prior_draws(), *conditioned_draws(choice),
+        *null_draws(),
+    ]  # fmt: skip
+    ran = {one.case for one in planned}
+    return {case.name: case for case in every if case.name in ran}

@@ -15,7 +15,7 @@ from gasmeter.verdicts.predicates import predicates, predicates_digest
 __all__ = ["method_digest", "method_parts"]
 
 _PACKAGE = Path(__file__).resolve().parent.parent
-_JUDGING = ("cases", "checked", "facets", "figure", "gathering", "judged", "planning", "seen")
+_JUDGING = ("cases", "checked", "choosing", "facets", "figure", "gathering", "judged", "planning", "seen")
 _PROGRAMS = "programs.txt"
 
 

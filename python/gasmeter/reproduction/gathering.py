@@ -6,12 +6,12 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from gasmeter.reproduction.cases import GIVEN, RunCase
+from gasmeter.reproduction.cases import DRAWN, GIVEN, RunCase
 from gasmeter.reproduction.figure import Figure, Line, Paper
 from gasmeter.reproduction.planning import LONGER, Planned, Role, Spot
 from gasmeter.rows.record import Row
 from gasmeter.verdicts.evidence import Case, Evidence
-from gasmeter.verdicts.series import COUNTER, SeriesKey, X
+from gasmeter.verdicts.series import COUNTER, SeriesKey, Table, X
 
 __all__ = ["STEADY", "Gathered", "Values", "evidence", "gather", "values_of"]
 
@@ -54,7 +54,7 @@ class Gathered:
             On which placement.
         case : str
             On which case.
-        role : {"figure", "beside", "draw", "null", "ablation"}
+        role : {"figure", "beside", "prior", "draw", "null", "ablation"}
             In which role.
 
         Returns
@@ -156,8 +156,8 @@ def _settled(by_length: Mapping[int, float]) -> tuple[int, float, float | None]:
 
 
 def evidence(
-    paper: Paper, figure: Figure, gathered: Gathered, *, cases: Mapping[str, RunCase], drawn: Mapping[str, Case],
-    refused: Mapping[str, str],
+    paper: Paper, figure: Figure, gathered: Gathered, *, cases: Mapping[str, RunCase],
+    estimates: Mapping[str, Mapping[str, float]], effective: float, refused: Mapping[str, str],
 ) -> Evidence:  # fmt: skip
     """Return what the claims of a figure are judged by.
 
@@ -171,8 +171,10 @@ def evidence(
         Values of all lines.
     cases : mapping of str to RunCase
         By name.
-    drawn : mapping of str to Case
-        By name of a draw, its weight and estimates; placements and tables are filled in here.
+    estimates : mapping of str to mapping of str to float
+        What each estimate is in every draw.
+    effective : float
+        How many equally likely draws there are for the figure's machines.
     refused : mapping of str to str
         Draws that a machine refuses, and why.
 
@@ -181,42 +183,49 @@ def evidence(
     Evidence
         Lines that have other placements than the figure's stand in every table: those of two ranks have one.
     """
-    where = {line: other for other in paper.figures for line in other.lines}
+    tables = _Tables(paper, gathered)
+    given = {placement: tables.of("figure", GIVEN, placement, 0) for placement in figure.placements}
+    drawn: dict[str, dict[int, Case]] = {kind: {} for kind in DRAWN}
+    ablations: dict[str, dict[str, Table]] = {}
+    for name, case in cases.items():
+        if case.kind in DRAWN:
+            place = figure.placements[case.number % len(figure.placements)]
+            table = tables.of(case.kind, name, place, case.number)
+            if table and name not in refused:
+                drawn[case.kind][case.number] = Case(place, table, estimates.get(name, {}))
+        elif case.without is not None:
+            for placement in figure.placements:
+                if own := tables.of("ablation", name, placement, 0):
+                    ablations.setdefault(case.without.name, {})[placement] = {**given[placement], **own}
+    return Evidence(
+        given, drawn["prior"], drawn["draw"], effective, drawn["null"], ablations,
+        {one.name: one.takes_away for one in paper.without},
+        tuple(f"{name} ({why})" for name, why in refused.items() if cases[name].kind != "null"),
+        _unsteady(gathered, figure),
+    )  # fmt: skip
 
-    def table(role: Role, name: str, placement: str, number: int) -> dict[SeriesKey, dict[X, float]]:
+
+class _Tables:
+    """Values of all lines of a paper, on one case and placement."""
+
+    def __init__(self, paper: Paper, gathered: Gathered) -> None:
+        self._where = {line: figure for figure in paper.figures for line in figure.lines}
+        self._gathered = gathered
+
+    def of(self, role: Role, case: str, placement: str, number: int) -> dict[SeriesKey, dict[X, float]]:
+        """Return them; of a figure with other placements those of its own."""
         merged: dict[SeriesKey, dict[X, float]] = {}
-        for line, owner in where.items():
-            own = placement
-            if placement not in owner.placements:
-                own = owner.placements[number % len(owner.placements)]
-            curve = gathered.values(line, own, name, role)
-            if curve:
+        for line, figure in self._where.items():
+            own = placement if placement in figure.placements else figure.placements[number % len(figure.placements)]
+            if curve := self._gathered.values(line, own, case, role):
                 merged[line.key] = curve
         return merged
 
-    given = {placement: table("figure", GIVEN, placement, 0) for placement in figure.placements}
-    draws: dict[int, Case] = {}
-    nulls: dict[int, Case] = {}
-    for name, own in drawn.items():
-        run_case = cases[name]
-        place = figure.placements[run_case.number % len(figure.placements)]
-        role: Role = "draw" if run_case.kind == "draw" else "null"
-        values = table(role, name, place, run_case.number)
-        if values and name not in refused:
-            whole = draws if run_case.kind == "draw" else nulls
-            whole[run_case.number] = Case(place, values, own.weight, own.estimates)
-    ablations: dict[str, dict[str, dict[SeriesKey, dict[X, float]]]] = {}
-    for name, run_case in cases.items():
-        if run_case.without is None:
-            continue
-        for placement in figure.placements:
-            if own := table("ablation", name, placement, 0):
-                ablations.setdefault(run_case.without.name, {})[placement] = {**given[placement], **own}
-    words = {one.name: one.takes_away for one in paper.without}
-    unsteady = {(spot.line.key, placement, spot.x) for placement, spot in gathered.unsteady}
-    unsteady |= {
-        (key, placement, x) for key, own, x in list(unsteady) for placement in figure.placements
-        if own not in figure.placements
-    }  # fmt: skip
-    said = tuple(f"{name} ({why})" for name, why in refused.items() if cases[name].kind == "draw")
-    return Evidence(given, draws, nulls, ablations, words, said, frozenset(unsteady))
+
+def _unsteady(gathered: Gathered, figure: Figure) -> frozenset[tuple[SeriesKey, str, X]]:
+    """Return where values still move; what runs on another placement than the figure's does so on all of them."""
+    return frozenset(
+        (spot.line.key, placement, spot.x)
+        for own, spot in gathered.unsteady
+        for placement in ((own,) if own in figure.placements else figure.placements)
+    )

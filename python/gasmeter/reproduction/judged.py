@@ -13,7 +13,7 @@ from gasmeter.reproduction.figure import Figure, Paper
 from gasmeter.verdicts.claims import RESULT, Claim, claims
 from gasmeter.verdicts.evidence import Evidence
 from gasmeter.verdicts.judging import Judgement, Verdict, judge_predicate
-from gasmeter.verdicts.predicates import Predicate, predicates
+from gasmeter.verdicts.predicates import Predicate, Reading, predicates
 from gasmeter.verdicts.scoring import Score, score
 
 __all__ = ["Judged", "Used", "judge_figures", "null_score", "own_score"]
@@ -131,12 +131,12 @@ def _label(claim: str, figure: Figure, used: Used) -> str:
     return "calibrated" if "calibrated" in said else "predicted"
 
 
-def _on_null(predicate: Predicate, seen: Evidence, first: Mapping[str, object]) -> Verdict | str:
+def _on_null(predicate: Predicate, seen: Evidence, first: Mapping[str, Reading]) -> Verdict | str:
     """Return the verdict of the primary reading on the null model: the prior alone, all else alike."""
     if not seen.nulls:
         return ""
-    alone = replace(seen, draws={number: replace(case, weight=1.0) for number, case in seen.nulls.items()})
-    return judge_predicate(predicate, alone, first)[0].verdict  # type: ignore[arg-type]
+    alone = replace(seen, prior=seen.nulls, draws={}, effective=0.0)
+    return judge_predicate(predicate, alone, first)[0].verdict
 
 
 def own_score(judged: Sequence[Judged]) -> Score:

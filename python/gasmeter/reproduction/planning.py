@@ -12,7 +12,7 @@ from gasmeter.errors import UsageError
 from gasmeter.machines.machine import Machine
 from gasmeter.machines.named import machine
 from gasmeter.measuring.experiment import Experiment
-from gasmeter.reproduction.cases import RunCase
+from gasmeter.reproduction.cases import DRAWN, RunCase
 from gasmeter.reproduction.figure import RANKS, SIZE, Effort, Figure, Line, Paper, describe
 from gasmeter.sweeps.point import Point
 from gasmeter.sweeps.series import Series
@@ -30,7 +30,7 @@ SEED = 2
 _S_PER_OPERATION = 4e-6
 _S_PER_RANK = 2e-4
 
-Role = Literal["figure", "beside", "given", "draw", "null", "ablation"]
+Role = Literal["figure", "beside", "given", "prior", "draw", "null", "ablation"]
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Planned:
 
     Attributes
     ----------
-    role : {"figure", "beside", "draw", "null", "ablation"}
+    role : {"figure", "beside", "prior", "draw", "null", "ablation"}
         On which kind of case; beside: shown and not judged.
     case : str
         Name of the case.
@@ -338,7 +338,7 @@ def _plan_line(
 
 def _refuse(plan: Plan, line: Line, case: RunCase, error: UsageError) -> None:
     """Keep why something cannot be planned: a case that its machine refuses, or a line that this build has not."""
-    if case.kind in {"draw", "null"}:
+    if case.kind in DRAWN:
         plan.refused.setdefault(case.name, str(error))
     elif case.kind == "ablation":
         plan.notes.append(str(error))

@@ -12,14 +12,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from gasmeter.checking import check_draws
 from gasmeter.choices import Blind
 from gasmeter.conformance import Part, Suite, conformance_program, plan_suite
 from gasmeter.errors import EnvironmentLacks, UsageError
 from gasmeter.machines.machine import Machine
 from gasmeter.measuring.execution import Progress, execute
 from gasmeter.measuring.runner import GroupOutcome, Runner
-from gasmeter.reproduction.cases import GIVEN, RunCase, every_draw, every_null
+from gasmeter.reproduction.cases import GIVEN, RunCase, conditioned_draws, null_draws, prior_draws
 from gasmeter.reproduction.checked import Checks, check_series
+from gasmeter.reproduction.choosing import Candidates, Choice, choose_draws
 from gasmeter.reproduction.facets import check_predicates
 from gasmeter.reproduction.figure import Figure, Line, Paper
 from gasmeter.reproduction.folder import write_evidence
@@ -44,7 +46,10 @@ from gasmeter.verdicts.judging import Judgement
 from gasmeter.verdicts.predicates import Predicate, predicates
 from gasmeter.verdicts.suites import judge_suite
 
-__all__ = ["Reproduction", "reproduce"]
+__all__ = ["NOT_RUN", "Reproduction", "reproduce"]
+
+NOT_RUN = "not run: "
+"""How a note begins that says why a point was not run: its run_id, what it is, why."""
 
 _MOST_RUNS = 200
 """Of cases in a process of the conformance suite: a few seconds, so that no worker waits long for the last."""
@@ -72,6 +77,10 @@ class Reproduction:
         What each part of it took, the slowest first.
     suites : dict of str to Judgement
         What became of the conformance suite, by conduit.
+    candidates : mapping
+        Check rows of every draw of each machine.
+    choice : Choice
+        The draws that were run.
     method : str
         Digest of all that decides.
     """
@@ -84,13 +93,16 @@ class Reproduction:
     jobs: int = 1
     took: list[Took] = field(default_factory=list)
     suites: dict[str, Judgement] = field(default_factory=dict)
+    candidates: Candidates = field(default_factory=dict)
+    choice: Choice = field(default_factory=Choice)
     method: str = ""
 
     @functools.cached_property
     def seen(self) -> Seen:
         """What verdicts are made of."""
         rows, plan = self.result.rows, self.plan
-        refused = {**plan.refused, **refused_cases(plan.planned, rows, self.result.notes)}
+        said = [note.removeprefix(NOT_RUN).split(": ", 1) for note in self.result.notes if note.startswith(NOT_RUN)]
+        refused = {**plan.refused, **refused_cases(plan.planned, rows, {one[0]: one[-1] for one in said})}
         used = {
             figure.number: {base.name: self.used(figure, base) for base in plan.machines()
                             if base.name in figure.machines}
@@ -98,7 +110,7 @@ class Reproduction:
         }  # fmt: skip
         return Seen(
             plan.paper, plan.figures, plan.planned, plan.cases, rows, self.result.counter_rows(), refused, used,
-            self.suites,
+            self.suites, self.choice,
         )  # fmt: skip
 
     @property
@@ -129,7 +141,7 @@ class Reproduction:
             Empty if it was not run.
         """
         if case != GIVEN:
-            return self.gathered.values(line, placement, case, self.plan.cases[case].kind)  # type: ignore[arg-type]
+            return self.gathered.values(line, placement, case, self.plan.cases[case].kind)
         own = self.gathered.values(line, placement)
         return own or self.gathered.values(line, placement, GIVEN, "beside")
 
@@ -195,7 +207,8 @@ class _Tolerant(Runner):
         try:
             outcome = super().measure(group)
         except UsageError as error:
-            return GroupOutcome(group, [], notes=[f"not run: {group.points[0].describe()}: {error}"])
+            point = group.points[0]
+            return GroupOutcome(group, [], notes=[f"{NOT_RUN}{point.id}: {point.describe()}: {error}"])
         shown = _heat_points(self._plan)
         for entry in outcome.outcomes:
             if entry.point.id not in shown:
@@ -263,9 +276,13 @@ def reproduce(
             execute, out=folder, jobs=jobs, runner=runner, progress=progress, origin=origin, bare=True
         )
         result = _run_given(plan, sweep, resume=resume)
-        if not quick:
-            result = _run_draws(plan, result, sweep, parts)
         reproduction = Reproduction(plan, result, jobs=jobs)
+        if not quick:
+            began = time.monotonic()
+            reproduction.candidates = {one.name: check_draws(one.name, jobs=jobs) for one in plan.machines()}
+            reproduction.choice = choose_draws(plan.machines(), reproduction.candidates)
+            once["draws"] = time.monotonic() - began
+            result = reproduction.result = _run_draws(plan, reproduction.choice, result, sweep, parts)
         if not result.rows:
             why = next(iter([*result.notes, *plan.missing.values()]), "no line is left")
             raise UsageError(
@@ -284,7 +301,9 @@ def reproduce(
                 reproduction.took, wall=reproduction.seconds, processor=reproduction.processor_seconds, jobs=jobs
             )
             add_to_run(Path(out), {"seconds": facts})
-            write_evidence(reproduction.seen, Path(out), quick=quick, method=reproduction.method)
+            write_evidence(
+                reproduction.seen, Path(out), reproduction.candidates, quick=quick, method=reproduction.method
+            )
     return reproduction
 
 
@@ -316,7 +335,7 @@ def _run_given(plan: Plan, sweep: Callable[..., Result], *, resume: bool) -> Res
     while trying:
         new = plan_given(plan, trying)
         if trying is lengths:
-            new += check_series(plan.machines(), [RunCase()])
+            new += check_series(plan.machines())
         if not plan.quick:
             new += plan_given(plan, {key: LONGER * length for key, length in trying.items() if key[1].line.machine})
         result = sweep(plan.experiment(new), resume=resume)
@@ -332,15 +351,16 @@ def _run_given(plan: Plan, sweep: Callable[..., Result], *, resume: bool) -> Res
     return result
 
 
-def _run_draws(plan: Plan, given: Result, sweep: Callable[..., Result], parts: Sequence[Part]) -> Result:
+def _run_draws(
+    plan: Plan, choice: Choice, given: Result, sweep: Callable[..., Result], parts: Sequence[Part]
+) -> Result:
     """Run whole figures on every draw, at the lengths that were found as given, and mechanisms taken away."""
     gathered = gather(plan.planned, values_of(given.rows, given.counter_rows()))
     lengths: dict[Spot, int] = {}
     for (_, spot), length in gathered.lengths.items():
         lengths[spot] = max(length, lengths.get(spot, 0))
     ablations = [RunCase("ablation", without=one) for one in plan.paper.without]
-    plan_cases(plan, [*ablations, *every_draw(), *every_null()], lengths)
-    plan.series += check_series(plan.machines(), every_draw())
+    plan_cases(plan, [*ablations, *prior_draws(), *conditioned_draws(choice), *null_draws()], lengths)
     return sweep(plan.experiment(), resume=True, beside=parts)
 
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 from gasmeter.choices import Blind
 from gasmeter.machines.named import machine
-from gasmeter.reproduction.cases import RunCase
-from gasmeter.reproduction.checked import Checks, checked
+from gasmeter.reproduction.cases import DRAWN, RunCase
+from gasmeter.reproduction.checked import Checks, checked, estimates_of
+from gasmeter.reproduction.choosing import Choice
 from gasmeter.reproduction.figure import Figure, Paper
 from gasmeter.reproduction.gathering import Gathered, evidence, gather, values_of
 from gasmeter.reproduction.judged import Judged, Used, judge_figures
@@ -41,6 +42,8 @@ class Seen:
         Numbers that each figure depended on.
     suites : dict of str to Judgement
         What became of the conformance suite, by conduit.
+    choice : Choice
+        Which draws were run.
     gathered : Gathered
         Values of every line; made of the rows.
     checks : Checks
@@ -56,13 +59,14 @@ class Seen:
     refused: Mapping[str, str]
     used: Used
     suites: Mapping[str, Judgement]
+    choice: Choice = field(default_factory=Choice)
     gathered: Gathered = field(init=False)
     checks: Checks = field(init=False)
 
     def __post_init__(self) -> None:
         names = dict.fromkeys(name for figure in self.figures for name in figure.machines)
         self.gathered = gather(self.planned, values_of(self.rows, self.counters))
-        self.checks = checked([machine(name) for name in names], self.cases, self.rows)
+        self.checks = checked([machine(name) for name in names], self.rows)
 
     def judge(self, blind: Blind | None = None) -> list[Judged]:
         """Judge every result claim of the paper.
@@ -77,13 +81,13 @@ class Seen:
         list of Judged
             In the order of the figures; claims of figures that were not run are ``not_run``.
         """
-        seen = {
-            figure.number: evidence(
-                self.paper, figure, self.gathered, cases=self.cases,
-                drawn=self.checks.drawn(self.cases, _machines(figure, self.figures)), refused=self.refused,
-            )
-            for figure in self.figures
-        }  # fmt: skip
+        seen = {}
+        for figure in self.figures:
+            names = _machines(figure, self.figures)
+            seen[figure.number] = evidence(
+                self.paper, figure, self.gathered, cases=self.cases, estimates=estimates_of(self.cases, names),
+                effective=self.choice.worth(names), refused=self.refused,
+            )  # fmt: skip
         return judge_figures(
             self.paper, self.figures, seen, used=self.used, suites=self.suites, failing=self.checks.failing(),
             blind=blind,
@@ -96,7 +100,7 @@ def _machines(figure: Figure, ran: Iterable[Figure]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for one in (figure, *beyond) for name in one.machines))
 
 
-def refused_cases(planned: Iterable[Planned], rows: Iterable[Row], notes: Iterable[str]) -> dict[str, str]:
+def refused_cases(planned: Iterable[Planned], rows: Iterable[Row], said: Mapping[str, str]) -> dict[str, str]:
     """Return the draws of which a point could not be run, and why.
 
     Parameters
@@ -105,8 +109,8 @@ def refused_cases(planned: Iterable[Planned], rows: Iterable[Row], notes: Iterab
         Every point and why.
     rows : iterable of dict
         What came out.
-    notes : iterable of str
-        What was said of points that were refused.
+    said : mapping of str to str
+        By point, why it was refused.
 
     Returns
     -------
@@ -114,13 +118,8 @@ def refused_cases(planned: Iterable[Planned], rows: Iterable[Row], notes: Iterab
         By name of the draw.
     """
     there = {row["run_id"] for row in rows}
-    absent = sorted(
-        {one.case for one in planned if one.run_id not in there and one.case.startswith(("draw ", "null "))}
-    )
-    said = sorted(note for note in notes if note.startswith("not run: "))
-    return {case: next((note.rpartition(": ")[2] for note in said if _about(case, note)), "not run") for case in absent}
-
-
-def _about(case: str, note: str) -> bool:
-    kind, _, number = case.partition(" ")
-    return any(f"+{kind}={number}{end}" in note for end in (",", "+", " "))
+    absent: dict[str, str] = {}
+    for one in planned:
+        if one.case not in absent and one.run_id not in there and one.case.split()[0] in DRAWN:
+            absent[one.case] = said.get(one.run_id, "not run")
+    return absent

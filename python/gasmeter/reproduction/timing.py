@@ -14,8 +14,8 @@ from gasmeter.stores.result import Result
 
 __all__ = ["Stage", "Took", "seconds_facts", "took"]
 
-Stage = Literal["line", "suite", "planning", "judging"]
-"""What took time: points of a line, the conformance suite on a conduit, or what is done once by one thread."""
+Stage = Literal["line", "suite", "planning", "draws", "judging"]
+"""What took time: points of a line, the conformance suite on a conduit, or what is done once."""
 
 
 @dataclass(frozen=True)

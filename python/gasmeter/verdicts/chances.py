@@ -109,7 +109,9 @@ def rank_correlations(estimates: Sequence[Mapping[str, float]], values: Sequence
     names = sorted(set.intersection(*(set(one) for one in estimates))) if estimates else []
     target = _standard(values)
     found: dict[str, float] = {}
-    for name in names if target is not None else ():
+    if target is None:
+        return found
+    for name in names:
         ranks = _standard([one[name] for one in estimates])
         if ranks is not None:
             found[name] = float(np.mean(ranks * target))

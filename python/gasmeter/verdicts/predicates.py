@@ -229,7 +229,7 @@ def _reading(entry: Mapping[str, Any], where: str) -> Reading:
         raise UsageError(f"{there}: its quote is empty; allowed: the paper's own words", "quote")
     series = {key: _series(spec, f"{there}: series {key}") for key, spec in entry["series"].items()}
     own = {key: part for key, part in entry.items() if key in _CONDITION_FIELDS}
-    shared = {key: own[key] for key in ("over", "between") if key in own}
+    shared: dict[str, Any] = {key: own[key] for key in ("over", "between") if key in own}
     conditions = tuple(_condition({**shared, **part}, there) for part in (own, *entry.get("and", [])))
     direction = _condition({**shared, **entry["direction"]}, there) if "direction" in entry else None
     reading = Reading(
@@ -262,10 +262,12 @@ def _condition(part: Mapping[str, Any], where: str) -> Condition:
 def _series(spec: Mapping[str, Any], where: str) -> SeriesKey:
     if set(spec) - _SERIES_FIELDS or not {"metric", "kernel", "conduit"} <= set(spec):
         raise UsageError(f"{where} has {', '.join(sorted(spec))}; allowed: {', '.join(sorted(_SERIES_FIELDS))}")
-    texts = {key: spec[key] for key in ("op", "variant", "machine", "topology", "placement") if key in spec}
-    numbers = {key: int(spec[key]) for key in ("size", "ranks") if key in spec}
+    given: dict[str, Any] = {
+        key: spec[key] for key in ("op", "variant", "machine", "topology", "placement") if key in spec
+    }
+    given |= {key: int(spec[key]) for key in ("size", "ranks") if key in spec}
     return SeriesKey(
-        spec["metric"], spec["kernel"], spec["conduit"], **texts, **numbers,
+        spec["metric"], spec["kernel"], spec["conduit"], **given,
         overrides=_pairs(spec.get("overrides", {})), options=_pairs(spec.get("options", {})),
     )  # fmt: skip
 

@@ -11,7 +11,7 @@ from fakes import ModelJob
 from gasmeter.catalogue import declared
 from gasmeter.errors import UsageError
 from gasmeter.machines import draws
-from gasmeter.machines.draws import DRAWS, draw, null
+from gasmeter.machines.draws import DRAWS, draw, drawn_values, null
 from gasmeter.machines.files import read_machine
 
 ALL = gm.machines()
@@ -40,17 +40,23 @@ def test_a_draw_has_every_estimate_in_its_range_and_nothing_else_moved():
 
 
 def test_draws_are_even_in_the_logarithm_and_no_two_are_alike():
-    drawn = [draw(EXTOLL, which) for which in range(DRAWS)]
-    assert len({one.digest for one in drawn}) == DRAWS
+    drawn = [drawn_values(EXTOLL, which) for which in range(DRAWS)]
+    assert len({str(one) for one in drawn}) == DRAWS
     for number in EXTOLL.estimates():
         if number.kind in WHOLE:
             continue
         low, high = number.ends()
-        parts = sorted(math.log(one[number.key].value / low) / math.log(high / low) for one in drawn)
+        parts = sorted(math.log(one[number.key] / low) / math.log(high / low) for one in drawn)
         # The largest distance from an even distribution: of as many chance numbers it would be 0.02 one time in twenty.
         assert max(abs(part - (i + 0.5) / DRAWS) for i, part in enumerate(parts)) < 0.002, number.key
-    times = [[math.log(one[key].value) for one in drawn] for key in ("host.lock", "link.latency")]
+    times = [[math.log(one[key]) for one in drawn] for key in ("host.lock", "link.latency")]
     assert abs(correlation(*times)) < 0.05
+
+
+def test_many_draws_are_told_as_one_is():
+    for name in ("extoll", "ibv+link.latency=1 us", "ethernet"):
+        for which in (0, 17, DRAWS - 1):
+            assert drawn_values(gm.machine(name), which) == draw(gm.machine(name), which).values()
 
 
 def correlation(first, second):

@@ -1,0 +1,89 @@
+"""The check rows of thousands of draws of a machine: as `check_points` and `modelled` have them, run bare."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Mapping
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any
+
+from gasmeter.catalogue import core, declared
+from gasmeter.checking.points import checks_of, point_of
+from gasmeter.errors import GasmeterError
+from gasmeter.machines.check_row import CheckPoint, in_si
+from gasmeter.machines.draws import DRAWS, drawn_values
+from gasmeter.machines.machine import Machine
+from gasmeter.machines.named import machine
+from gasmeter.measuring.sessions import job_settings
+
+__all__ = ["check_draws"]
+
+_SHARES = 16
+"""Pieces of the work for each process: they end at about the same time."""
+
+
+def check_draws(name: str, *, jobs: int = 1) -> list[dict[str, float] | None]:
+    """Return what every draw of a machine has where its check rows have published values.
+
+    Parameters
+    ----------
+    name : str
+        Of the machine.
+    jobs : int, default 1
+        Processes that share the work.
+
+    Returns
+    -------
+    list of dict of str to float or None
+        By number of the draw, in SI units by hardware id; None where a network refuses the draw, empty of a machine
+        without check rows.
+
+    Raises
+    ------
+    UsageError
+        If there is no such machine.
+    """
+    found = machine(name)
+    if not checks_of(found.name):
+        return [{} for _ in range(DRAWS)]
+    if jobs == 1:
+        return _some(name, 0, DRAWS)
+    step = max(1, DRAWS // (jobs * _SHARES))
+    starts = range(0, DRAWS, step)
+    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as workers:
+        parts = workers.map(_some, [name] * len(starts), starts, [min(at + step, DRAWS) for at in starts])
+        return [one for part in parts for one in part]
+
+
+def _some(name: str, first: int, last: int) -> list[dict[str, float] | None]:
+    """Return the draws from one number on, up to another."""
+    found = machine(name)
+    points = {_key(point): point for entry in checks_of(found.name) for point in entry.points.values()}
+    settings = {key: job_settings(point_of(point, found)) for key, point in points.items()}
+    return [_one(found, points, settings, number) for number in range(first, last)]
+
+
+def _key(point: CheckPoint) -> str:
+    return point.model_dump_json()
+
+
+def _one(
+    found: Machine, points: Mapping[str, CheckPoint], settings: Mapping[str, dict[str, Any]], number: int
+) -> dict[str, float] | None:
+    """Return the values of one draw."""
+    drawn = drawn_values(found, number)
+    came: dict[str, float] = {}
+    for key, point in points.items():
+        own = settings[key]
+        try:
+            job = core().ModelJob(**{**own, "machine": {**own["machine"], **drawn}})
+            value = float(job.block(point.iterations)[f"metric.{point.metric}"])
+            job.close()
+        except GasmeterError:
+            return None
+        came[key] = value * in_si(declared().metrics[point.metric].unit)[1]
+    numbers = {key: value for key, value in drawn.items() if isinstance(value, float)}
+    return {
+        entry.hardware: entry.value({name: came[_key(point)] for name, point in entry.points.items()}, numbers)
+        for entry in checks_of(found.name)
+    }
