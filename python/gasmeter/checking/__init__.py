@@ -3,6 +3,7 @@
 `points` says what is run for the check rows of a machine and makes their values of the rows; `checked` runs it.
 """
 
+from gasmeter.checking.candidates import check_draws
 from gasmeter.checking.checked import Checked, Finding, check, findings
 from gasmeter.checking.points import check_points, modelled
 

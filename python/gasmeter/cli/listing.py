@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,6 +14,9 @@ from gasmeter.cli.common import option, out
 from gasmeter.errors import GasmeterError, UsageError
 from gasmeter.option import Option
 from gasmeter.units import format_duration, quantity_text
+
+if TYPE_CHECKING:
+    from gasmeter.verdicts.predicates import Predicate
 
 __all__ = ["list_command"]
 

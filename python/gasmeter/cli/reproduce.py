@@ -67,8 +67,8 @@ def reproduce_command(
     judged by predicates that were frozen before; a miss is reported as a miss and is no error.
     """
     from gasmeter.cli.progress import showing_progress
-    from gasmeter.reproduction.digitised import read_digitised
     from gasmeter.papers.registry import figures_of, paper
+    from gasmeter.reproduction.digitised import read_digitised
     from gasmeter.reproduction.running import reproduce
 
     found_paper = paper(name)
