@@ -8,13 +8,14 @@ from collections.abc import Mapping
 from gasmeter.catalogue import catalogue
 from gasmeter.errors import UsageError
 from gasmeter.reproduction.figure import Figure, Line, Paper, describe
+from gasmeter.sweeps.placement import ONE_PER_NODE
 from gasmeter.verdicts.predicates import Predicate, Reading
 from gasmeter.verdicts.series import SeriesKey, pick, said
 
 __all__ = ["check_predicates", "facets"]
 
 _OF_CONDUITS = frozenset({"node_local"})
-"""Options of conduits that change the program, too: the way between ranks of a node."""
+"""Options of conduits that change the program, too: the way between ranks of a node, where there are several."""
 
 
 def facets(line: Line, paper: Paper) -> dict[str, str]:
@@ -37,8 +38,9 @@ def facets(line: Line, paper: Paper) -> dict[str, str]:
     conduit = entry.conduit(line.conduit, kernel)
     asked = dict((*line.options, *line.wanted))
     known = {option.name: option.default for option in kernel.options}
-    known |= {option.name: option.default for option in conduit.options if option.name in _OF_CONDUITS}
-    known |= {option: value for name, option, value in paper.native if name == line.conduit}
+    if any(figure.placements != (ONE_PER_NODE,) for figure in paper.figures if line in figure.lines):
+        known |= {option.name: option.default for option in conduit.options if option.name in _OF_CONDUITS}
+        known |= {option: value for name, option, value in paper.native if name == line.conduit}
     return {"kernel": line.kernel, "op": line.op or kernel.ops[0].name,
             **{name: asked.get(name, default) for name, default in known.items()}}  # fmt: skip
 
