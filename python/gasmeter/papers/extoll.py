@@ -140,7 +140,7 @@ EXTOLL = Paper(
     native=(("raw@extoll", "node_local", "loop"),),
     without=(
         Without("datagrams' kernel", "the price of the kernel's datagram calls and interrupts", (_UDP, _UDP_ASKED),
-                machine=(("kernel.send", "1 ns"), ("kernel.receive", "1 ns"), ("kernel.wake_up", "1 ns"))),
+                machine=tuple((f"kernel.{name}", "1 ns") for name in ("send", "receive", "input", "interrupt", "wake_up"))),
         Without("the conduit's software", "the price of the conduit's own instructions",
                 (_CONDUIT, _IBV, _SLOW_UDP, _SLOW_UDP_ASKED, _CONDUIT_3D, _CONDUIT_BUCKETS),
                 machine=(("host.call", "0 ns"), ("host.header_build", "0 ns"), ("host.dispatch", "0 ns"),

@@ -6,7 +6,9 @@ import itertools
 from collections.abc import Mapping
 
 from gasmeter.catalogue import catalogue
-from gasmeter.errors import UsageError
+from gasmeter.errors import UsageError, unknown
+from gasmeter.machines.machine import WHERE
+from gasmeter.machines.named import machine
 from gasmeter.reproduction.figure import Figure, Line, Paper, describe
 from gasmeter.sweeps.placement import ONE_PER_NODE
 from gasmeter.verdicts.predicates import Predicate, Reading
@@ -61,6 +63,10 @@ def check_predicates(paper: Paper, predicates: Mapping[str, Predicate]) -> None:
         One line, of the first that is wrong.
     """
     lines = {line.key: line for figure in paper.figures for line in figure.lines}
+    for one in paper.without:
+        known = {key for line in one.lines for key in (number.key for number in machine(line.machine).numbers)}
+        for key in dict(one.machine).keys() - known:
+            raise unknown(f"parameter of the mechanism {one.name!r} of {paper.name}", key, known, WHERE)
     for figure in paper.figures:
         for claim in figure.claims:
             for reading in predicates[claim].readings if claim in predicates else ():

@@ -1,0 +1,89 @@
+"""`gasmeter judge`: the verdicts of a reproduction again, from its folder's files alone."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from gasmeter.cli.common import FOLDER, note, option, out
+from gasmeter.errors import UsageError
+
+if TYPE_CHECKING:
+    from gasmeter.reproduction.judged import Judged
+
+__all__ = ["judge"]
+
+_EXAMPLES = """\b
+Examples:
+  gasmeter judge results/extoll
+  gasmeter judge out/extoll --format csv
+"""
+_COMPARED = ("id", "reading", "verdict", "direction", "reproduced", "p_prior", "p_conditioned", "margin")
+_CLAIMS = "claims.csv"
+
+
+@click.command("judge", epilog=_EXAMPLES)
+@click.argument("folder", type=FOLDER, metavar="FOLDER")
+@option(
+    "--format", "form", type=click.Choice(("table", "csv", "json")), default="table", show_default=True,
+    help="How the verdicts are printed.",
+)  # fmt: skip
+def judge(*, folder: Path, form: str) -> int:
+    """Make the verdicts of a folder that `gasmeter reproduce` wrote again, from its files alone.
+
+    Nothing is run. Reads results.csv, points.csv, candidates.csv and run.json (also packed, NAME.xz); prints every verdict
+    and says where one differs from the folder's claims.csv: exit status 1. Says, too, if what decides has changed since.
+    """
+    from gasmeter.papers.registry import PAPERS
+    from gasmeter.reproduction.claims_table import claim_rows, claims_csv
+    from gasmeter.reproduction.folder import seen_in
+    from gasmeter.reproduction.frozen import method_digest
+    from gasmeter.rows.formats import to_json
+
+    seen, said = seen_in(folder, PAPERS)
+    judged = seen.judge()
+    if form == "table":
+        _print(judged)
+    else:
+        out(claims_csv(judged) if form == "csv" else to_json(claim_rows(judged)))
+    now = method_digest(seen.paper)
+    if now != said["method"]:
+        note(f"what decides has changed: the folder was judged by {said['method']}, this is {now}")
+    differing = _differing(folder, claims_csv(judged))
+    for line in differing:
+        note(line)
+    if form == "table" and not differing:
+        out(f"{len(judged)} claims: every verdict is the one in {folder / _CLAIMS}")
+    return 1 if differing else 0
+
+
+def _print(judged: list[Judged]) -> None:
+    from gasmeter.reproduction.printing import print_verdicts
+
+    print_verdicts(judged)
+
+
+def _differing(folder: Path, text: str) -> list[str]:
+    """Return the readings whose verdict or figures are not those that the folder has."""
+    from gasmeter.stores.files import read_content
+
+    try:
+        before = _read(read_content(folder, _CLAIMS).decode())
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{folder / _CLAIMS} cannot be read: {error}", str(folder)) from error
+    now = _read(text)
+    return [
+        f"{' / '.join(key)}: {name} was {before.get(key, {}).get(name, 'not there')!r}, now"
+        f" {now.get(key, {}).get(name, 'not there')!r}"
+        for key in dict.fromkeys([*before, *now])
+        for name in _COMPARED
+        if before.get(key, {}).get(name) != now.get(key, {}).get(name)
+    ]
+
+
+def _read(text: str) -> dict[tuple[str, str], dict[str, str]]:
+    return {(row["id"], row["reading"]): row for row in csv.DictReader(io.StringIO(text))}
