@@ -119,32 +119,35 @@ def modelled(rows: Iterable[Mapping[str, Any]], installed: str | Machine) -> dic
         If a row is missing, or a parameter that a check row names.
     """
     found = machine(installed)
-    values: dict[tuple[object, ...], float] = {}
+    known: dict[tuple[object, ...], Mapping[str, Any]] = {}
     for row in rows:
         if row["machine"] == found.column and row["topology"] == found.topology and not row["reference"]:
             key = (
                 row["kernel"], row["op"], row["conduit"], row["metric"], int(row["size_bytes"]), int(row["ranks"]),
                 row["placement"], row["options"],
             )  # fmt: skip
-            values.setdefault(key, float(row["value"]) * in_si(row["unit"])[1])
+            known.setdefault(key, row)
     parameters = found.values()
     return {
         entry.hardware: entry.value(
-            {name: _value(point, values, entry, found) for name, point in entry.points.items()}, parameters
+            {name: _value(point, known, entry, found) for name, point in entry.points.items()}, parameters
         )
         for entry in checks_of(found.name)
     }
 
 
-def _value(point: CheckPoint, values: Mapping[tuple[object, ...], float], entry: Check, found: Machine) -> float:
+def _value(
+    point: CheckPoint, known: Mapping[tuple[object, ...], Mapping[str, Any]], entry: Check, found: Machine
+) -> float:
+    """Return what a point came to, in SI units."""
     options = ";".join(f"{key}={value}" for key, value in sorted(point.options.items()))
     key = (
         point.kernel, point.op, point.conduit, point.metric, point.size or 0, point.ranks, point.placement, options,
     )  # fmt: skip
-    if key not in values:
+    if key not in known:
         raise UsageError(
             f"machine {found.label}: no row of {point.kernel} {point.op} on {point.conduit} for check row"
             f" {entry.hardware}; run what gasmeter.checking.check_points says",
             entry.hardware,
         )
-    return values[key]
+    return float(known[key]["value"]) * in_si(known[key]["unit"])[1]

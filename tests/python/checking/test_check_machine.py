@@ -114,6 +114,9 @@ def test_rows_of_several_draws_are_told_apart(invented):
     )
     rows = experiment.run().rows
     rows = [row if row["machine"] == "extoll" else {**row, "value": 2 * row["value"]} for row in rows]
+    trip = next(row for row in rows if row["conduit"] == "raw@extoll" and row["metric"] == "round_trip")
+    others = [{**trip, "value": 7.0, "reference": "smp"}, {**trip, "metric": "gups", "unit": "GUP/s"}]
+    rows = [*others, *rows]  # a difference to something else, and what no check row asks for
     own, drawn = modelled(rows, "extoll"), modelled(rows, "extoll+draw=3+link.bandwidth=1 GB/s")
     assert drawn["hw.a.trip"] == 2 * own["hw.a.trip"]
     assert (own["hw.a.links"], drawn["hw.a.links"]) == (7.5e9, 12e9)

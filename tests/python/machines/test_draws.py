@@ -183,7 +183,9 @@ def test_the_null_model_is_the_draw_with_software_wrong_by_factors_of_its_own():
         assert 0.499 < min(found) < 0.55, key
         assert 1.8 < max(found) < 2.001, key
         assert abs(sum(math.log2(factor) for factor in found) / DRAWS) < 0.15, key
-    assert len({tuple(found) for found in factors.values()}) == len(factors)
+    one, *others = factors.values()
+    for other in others:
+        assert max(abs(math.log2(a / b)) for a, b in zip(one, other, strict=True)) > 1
 
 
 def test_the_null_model_moves_software_that_is_no_estimate_too():
