@@ -73,6 +73,7 @@ class Checked:
             "ratio": self.ratio,
             "likelihood": self.check.likelihood(self.modelled),
             "holds": self.holds,
+            "weighs": self.check.weighs,
             "how": self.check.modelled,
             "note": self.check.note,
         }

@@ -142,6 +142,16 @@ class Check(BaseModel):
         return facts()[self.hardware]
 
     @property
+    def weighs(self) -> bool:
+        """Whether a draw counts by it: somebody has measured it. A row that is an estimate is shown and weighs nothing."""
+        return not self.fact.source.startswith("estimate")
+
+    @property
+    def quantity(self) -> str:
+        """What it is about: rows that are modelled by the same arithmetic over the same points are about one quantity."""
+        return self.model_dump_json(include={"modelled", "points"})
+
+    @property
     def low(self) -> float:
         """The value, or the lower end of its range, in SI units."""
         return self._ends()[0]

@@ -151,7 +151,8 @@ def weight(name: str, modelled: Mapping[str, float]) -> float:
     Returns
     -------
     float
-        The product of the rows' likelihoods, 0 to 1; 1 of a machine without check rows.
+        The product of the likelihoods of rows that somebody measured, 0 to 1; 1 of a machine without. Rows that say
+        the same of one quantity count once between them; rows that are themselves estimates count for nothing.
 
     Raises
     ------
@@ -162,4 +163,8 @@ def weight(name: str, modelled: Mapping[str, float]) -> float:
     missing = [entry.hardware for entry in own if entry.hardware not in modelled]
     if missing:
         raise UsageError(f"machine {name}: check row {', '.join(missing)} has no value", missing[0])
-    return math.prod(entry.likelihood(modelled[entry.hardware]) for entry in own)
+    by_quantity: dict[str, list[float]] = {}
+    for entry in own:
+        if entry.weighs:
+            by_quantity.setdefault(entry.quantity, []).append(entry.likelihood(modelled[entry.hardware]))
+    return math.prod(math.prod(likely) ** (1 / len(likely)) for likely in by_quantity.values())

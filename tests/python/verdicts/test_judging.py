@@ -1,6 +1,5 @@
 """Readings judged on made-up draws: shares, weights, directions, ablations, what is left out."""
 
-
 import pytest
 
 from gasmeter.verdicts import chances

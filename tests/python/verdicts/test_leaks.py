@@ -1,0 +1,139 @@
+"""No figure knows what papers state: no constant of a claim is in what is run, every figure follows its machine."""
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+import gasmeter as gm
+from gasmeter.catalogue import core
+from gasmeter.machines import draws
+from gasmeter.machines.machine import TOPOLOGY
+from gasmeter.machines.provenance import ledger, ledger_problems
+from gasmeter.verdicts.claims import RESULT, claims
+
+ROOT = Path(__file__).resolve().parents[3]
+RUN = (
+    *(f"cpp/gasmeter/{room}" for room in ("kernels", "bench", "networks", "services", "core")),
+    "python/gasmeter/machines", "python/gasmeter/papers",
+)  # fmt: skip
+NUMBER = re.compile(r"(?<![\w.#])(\d+\.?\d*(?:e[-+]?\d+)?)(?![\w.])")
+NEEDS_CORE = pytest.mark.skipif(importlib.util.find_spec("gasmeter._core") is None, reason="needs the compiled core")
+
+
+def telling(paper=None):
+    """The numbers of results that say something by themselves, in the forms in which a program could have them."""
+    found = {}
+    for claim in claims(paper, kind=RESULT):
+        for text in claim.value.split(".."):
+            try:
+                value = float(text)
+            except ValueError:
+                continue
+            forms = [1 + value / 100, value / 100] if claim.unit == "%" else [value]  # nothing that is run counts in per cent
+            for form in forms:
+                if len(f"{form:.6g}".replace(".", "").strip("0")) > 1:  # 100 or 0.5 tell nothing
+                    found[f"{form:.6g}"] = claim.id
+    return found
+
+
+def literals(text):
+    """Numbers of a source, without those in comments."""
+    code = re.sub(
+        r"//[^\n]*|/\*.*?\*/|^\s*#[^\n]*|source = \"[^\"]*\"|summary = \"[^\"]*\"", "", text, flags=re.S | re.M
+    )
+    return {f"{float(number):.6g}" for number in NUMBER.findall(code)}
+
+
+def leaks(texts):
+    known = telling()
+    return [
+        (name, number, known[number]) for name, text in texts.items() for number in sorted(literals(text) & set(known))
+    ]
+
+
+def sources():
+    paths = (path for folder in RUN for path in sorted((ROOT / folder).rglob("*"))
+             if path.suffix in {".cpp", ".hpp", ".ipp", ".toml", ".py"} and path.name != "ledger.toml")  # fmt: skip
+    return {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in paths}
+
+
+def test_claims_have_numbers_that_would_tell():
+    assert {"1.53", "0.53", "0.035", "0.028"} <= set(telling("extoll"))
+
+
+def test_no_constant_of_a_claim_stands_in_what_is_run():
+    assert leaks(sources()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "planted"),
+    [
+        ("cpp/gasmeter/kernels/random_access.cpp", "  result.elapsed /= 1.53;\n"),
+        ("python/gasmeter/machines/extoll.toml", '[host.leak]\nvalue = "0.035 us"\n'),
+    ],
+)
+def test_a_planted_constant_is_found(name, planted):
+    ((where, _, claim),) = leaks({name: sources()[name] + planted})
+    assert where == name
+    assert claim.startswith("extoll-fig3")
+
+
+def test_a_number_that_changes_without_a_line_is_found():
+    extoll = gm.machine("extoll")
+    assert ledger_problems(ledger(), [extoll]) == []
+    planted = gm.machine("extoll").with_(host_lock="35.3 ns")
+    assert ledger_problems(ledger(), [planted]) != []
+
+
+# ---- every figure follows its machine: twice the times are twice the time
+
+POINTS = (
+    ("ping-pong", "am-medium", "extoll", "extoll", 2, 512, {}),
+    ("ping-pong", "am-medium", "raw@extoll", "extoll", 2, 512, {}),
+    ("ping-pong", "am-medium", "raw@mpi@extoll", "extoll", 2, 512, {}),
+    ("ping-pong", "am-medium", "ibv", "ibv", 2, 512, {}),
+    ("ping-pong", "am-medium", "raw@ibv", "ibv", 2, 512, {}),
+    ("ping-pong", "am-medium", "udp@ibv", "ipoib", 2, 256, {"protocol": "amudp"}),
+    ("ping-pong", "am-medium", "udp@ethernet", "ethernet", 2, 256, {"protocol": "amudp", "caches": "false"}),
+    ("random-access", "update", "extoll", "extoll", 16, 16 << 10, {"window": "16"}),
+    ("random-access", "update", "raw@extoll", "extoll", 16, 16 << 10, {"window": "16"}),
+    ("random-access", "update", "raw@mpi@extoll", "extoll", 16, 16 << 10, {}),
+)
+SLOWER = 2.0
+
+
+def slowed(machine):
+    """A machine on which everything takes twice as long."""
+    kinds = {number.key: number.kind for number in machine.numbers}
+    values = dict(machine.values())
+    for key, value in values.items():
+        if key != TOPOLOGY and kinds[key] in {"time", "bandwidth", "rate"}:
+            values[key] = value * SLOWER if kinds[key] == "time" else value / SLOWER
+    return values
+
+
+def elapsed(point, values, leak=0.0):
+    kernel, op, conduit, _, ranks, size, options = point
+    job = core().ModelJob(kernel=kernel, op=op, conduit=conduit, variant="", size_bytes=size, seed=2, ranks=ranks,
+                          options=options, machine=values)  # fmt: skip
+    found = job.block(200)["elapsed_ns"] + leak
+    job.close()
+    return found
+
+
+@NEEDS_CORE
+@pytest.mark.parametrize("point", POINTS, ids=lambda point: f"{point[0]}-{point[2]}")
+def test_twice_the_times_are_twice_the_time(point):
+    machine = draws.draw(gm.machine(point[3]), 17)
+    once, twice = elapsed(point, machine.values()), elapsed(point, slowed(machine))
+    assert twice == pytest.approx(SLOWER * once, rel=2e-3)  # whole picoseconds are rounded
+
+
+@NEEDS_CORE
+def test_a_time_that_is_no_price_of_the_machine_is_found():
+    machine = draws.draw(gm.machine("extoll"), 17)
+    once = elapsed(POINTS[0], machine.values(), leak=53_000.0)
+    twice = elapsed(POINTS[0], slowed(machine), leak=53_000.0)
+    assert twice != pytest.approx(SLOWER * once, rel=2e-3)
