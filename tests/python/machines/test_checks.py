@@ -20,6 +20,8 @@ ROWS = {
     "hw.a.latency": Fact("hw.a.latency", "n", "latency", "2", "us", "s", "high", ()),
     "hw.a.rate": Fact("hw.a.rate", "n", "rate", "4", "M/s", "s", "medium", ()),
     "hw.a.trip": Fact("hw.a.trip", "n", "trip", "3..6", "us", "s", "low", ()),
+    "hw.a.again": Fact("hw.a.again", "n", "latency", "2.2", "us", "s", "high", ()),
+    "hw.a.guess": Fact("hw.a.guess", "n", "gap", "9", "us", "estimate: of nobody", "low", ()),
     "hw.a.word": Fact("hw.a.word", "n", "word", "much", "us", "s", "high", ()),
     "hw.a.seen": Fact("hw.a.seen", "n", "seen", "1", "us", "s", "high", ("fig1-gain", "fig2-order")),
 }
@@ -169,6 +171,16 @@ def test_the_weight_of_a_draw_is_the_product_of_its_rows(invented, monkeypatch):
     assert weight("ibv", {}) == 1
     with pytest.raises(UsageError, match=r"^machine ideal: check row hw.a.rate, hw.a.trip has no value$"):
         weight("ideal", {"hw.a.latency": 2e-6})
+
+
+def test_two_rows_of_one_quantity_count_as_one_and_an_estimate_for_nothing(invented, monkeypatch):
+    again, guess = row("hw.a.again", "2.2 us", "equals"), row("hw.a.guess", "9 us", "equals", "nic.gap")
+    found = read_checks(HEAD + LATENCY + again + guess)
+    monkeypatch.setattr(checks, "checks", lambda: found)
+    values = {"hw.a.latency": 2e-6 * 1.05, "hw.a.again": 2e-6 * 1.05, "hw.a.guess": 1e-6}
+    alone, other = found.checks[0].likelihood(2.1e-6), found.checks[1].likelihood(2.1e-6)
+    assert weight("ideal", values) == pytest.approx(math.sqrt(alone * other))
+    assert [entry.weighs for entry in found.checks] == [True, True, False]
 
 
 def test_accuracy_follows_from_confidence_alone():
