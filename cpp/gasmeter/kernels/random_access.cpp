@@ -13,7 +13,8 @@
 // which the fullest leaves; packed=false: each leaves at once, a message of its own. At the end each rank tells every
 // other how many messages it has sent it, and waits for as many as it has been told of.
 //
-// After every 256 updates (a part of the look-ahead) a rank polls.
+// After every 256 updates (a part of the look-ahead) a rank polls: once, or until nothing is left of what travels
+// alone.
 //
 // Verification takes everything out again, made from the streams alone and by none of these ways; the table must come
 // back to T[i] = i except for 1 % of its words.
@@ -238,7 +239,8 @@ class RandomAccess final : public Program {
                                       static_cast<std::int32_t>(values[i] & 0xffffffffU),
                                       static_cast<std::int32_t>(values[i] >> 32U));
       }
-      if (window_ == 0) endpoint_.poll();
+      while (window_ == 0 && endpoint_.poll() != 0) {
+      }
       updates -= count;
     }
     if (window_ != 0) {

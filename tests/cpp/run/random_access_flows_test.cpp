@@ -136,7 +136,7 @@ TEST_CASE("window_of_one_waits_for_every_update_in_every_program") {
 // n and 7 n of them lie on one line, and a block that follows a longer one takes what it took before. A block has each
 // rank's stream once, four and seven times: the same updates, which are more than a rank holds back.
 TEST_CASE("blocks_of_a_job_differ_by_their_updates_alone") {
-  constexpr std::uint32_t kRanks = 16;
+  constexpr std::uint32_t kRanks = 4;
   constexpr std::uint64_t kStream = 4 * kTable / sizeof(std::uint64_t) / kRanks;
   static_assert(kStream > bench::random_access::kLookAhead);
   for (const std::string& conduit : kPrograms) {
@@ -144,19 +144,20 @@ TEST_CASE("blocks_of_a_job_differ_by_their_updates_alone") {
          {Options{}, Options{{"packed", "false"}}, Options{{"window", "1"}}, Options{{"window", "4"}}}) {
       CAPTURE(conduit);
       CAPTURE((options.empty() ? "packed" : options.begin()->first + "=" + options.begin()->second));
-      ModelJob job(request(conduit, "mesh3d:2x2x1", kRanks, options, "round-robin"));
+      ModelJob job(request(conduit, "mesh2d:2x2", kRanks, options));
       const auto elapsed = [&](std::uint64_t streams) {
         return static_cast<double>(job.run(streams * kStream).elapsed.ps);
       };
+      (void)elapsed(4);  // long messages are received into memory that is registered once
       const double one = elapsed(1);
       const double four = elapsed(4);
       const double seven = elapsed(7);
       const double again = elapsed(1);
       const double stream = (four - one) / 3;
-      MESSAGE(conduit, " ", one / stream, " ", four / stream, " ", (seven - four) / 3 / stream, " ", again / one);
+      const double tolerance = options.empty() ? 0.03 : 0.01;  // of few long messages each counts
       CHECK(stream > 0);
-      CHECK((seven - four) / 3 == doctest::Approx(stream).epsilon(0.01));
-      CHECK(again == doctest::Approx(one).epsilon(0.01));
+      CHECK((seven - four) / 3 == doctest::Approx(stream).epsilon(tolerance));
+      CHECK(again == doctest::Approx(one).epsilon(tolerance));
       check_verified(job);
     }
   }
