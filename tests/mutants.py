@@ -12,6 +12,7 @@ out of scope and why; status 1 if anything wrong came out as verified. Needs a C
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import signal
@@ -37,6 +38,9 @@ LIMIT_S = 4.0
 """After which a point counts as hung; ten times that without a mutant."""
 OPTIONS = {"immediate": {"messages": "64", "sleep": "20"}}
 """As given, an exchange takes seconds."""
+
+FLOWS: tuple[dict[str, str], ...] = ({}, {"window": "4"}, {"packed": "false"})
+"""Of random-access by messages; a raw program that has not one of them refuses it, and the point is left out."""
 
 
 def out_of_scope(mutant: str, point: dict[str, str]) -> str:
@@ -85,18 +89,18 @@ def points() -> Iterator[tuple[dict[str, str], Any]]:
             raw = conduit.startswith("raw@")
             for op in kernel.ops:
                 for variant in ("",) if raw or not kernel.variants else kernel.variants:
-                    sizes = (
-                        (TABLES.get(variant, 4096),) if kernel.name == "random-access" else SIZES if op.sized else (0,)
-                    )
-                    for size in sizes:
+                    updates = kernel.name == "random-access"
+                    sizes = (TABLES.get(variant, 4096),) if updates else SIZES if op.sized else (0,)
+                    flows = FLOWS if updates and variant in {"", "am"} else ({},)
+                    for size, flow in itertools.product(sizes, flows):
                         name = {"kernel": kernel.name, "op": op.name, "variant": variant, "conduit": conduit,
-                                "size": str(size)}  # fmt: skip
+                                "size": str(size), "flow": ",".join(f"{key}={flow[key]}" for key in flow)}  # fmt: skip
                         try:
                             given = {"variant": variant} if variant else {}
                             given |= {"size": str(size)} if size else {}
                             series = gm.Series(
-                                kernel=kernel.name, conduit=conduit, op=op.name, options=OPTIONS.get(kernel.name, {}),
-                                **given,
+                                kernel=kernel.name, conduit=conduit, op=op.name,
+                                options=OPTIONS.get(kernel.name, {}) | flow, **given,
                             )  # fmt: skip
                             found = plan_series(series)
                         except UsageError:
@@ -215,7 +219,7 @@ def report(plain: dict[str, str], found: dict[str, dict[str, str]]) -> int:
     """Print the table; return how many wrong ones came out as verified."""
     reasons: dict[str, set[str]] = defaultdict(set)
     missed = 0
-    print(f"\n{'kernel op variant':34} {'conduit':12} {'size':>6} " + " ".join(f"{each:11}" for each in MUTANTS))
+    print(f"\n{'kernel op variant':38} {'conduit':12} {'size':>6} " + " ".join(f"{each:11}" for each in MUTANTS))
     for key in plain:
         name = json.loads(key)
         cells = []
@@ -230,8 +234,8 @@ def report(plain: dict[str, str], found: dict[str, dict[str, str]]) -> int:
             else:
                 missed += 1
                 cells.append(outcome.upper())
-        what = " ".join(filter(None, (name["kernel"], name["op"], name["variant"])))
-        print(f"{what:34} {name['conduit']:12} {name['size']:>6} " + " ".join(f"{cell:11}" for cell in cells))
+        what = " ".join(filter(None, (name["kernel"], name["op"], name["variant"], name["flow"])))
+        print(f"{what:38} {name['conduit']:12} {name['size']:>6} " + " ".join(f"{cell:11}" for cell in cells))
     print("\n-: out of scope")
     for reason, pairs in sorted(reasons.items()):
         print(f"  {reason}: {', '.join(sorted(pairs))}")

@@ -38,13 +38,14 @@ each_mpi = pytest.mark.parametrize("mpi", AVAILABLE)
 
 
 def open_session(
-    pool, kernel, op, conduit="mpi", size=0, variant="", mpi="auto", session="1", transport="auto", rma=None
+    pool, kernel, op, conduit="mpi", size=0, variant="", mpi="auto", session="1", transport="auto", rma=None, **options
 ):
     return pool.command(
         {
             "verb": "open", "session": session, "kernel": kernel, "op": op, "conduit": conduit, "variant": variant,
             "size_bytes": str(size), "seed": "7", "ranks": str(pool.ranks), "option.mpi": mpi,
             "option.transport": transport, **({} if rma is None else {"option.rma": rma}),
+            **{f"option.{name}": value for name, value in options.items()},
         },
         timeout=120,
     )  # fmt: skip
@@ -75,6 +76,18 @@ def test_every_kernel_runs_and_verifies_beside_its_raw_variant(mpi):
                 assert all(reply["status"] == "ok" for reply in replies), replies
                 run_and_verify(pool, iterations)
                 pool.command({"verb": "close", "session": "1"}, timeout=60)
+
+
+@each_mpi
+@pytest.mark.parametrize("flow", [{"window": "1"}, {"window": "16"}, {"packed": "false"}], ids=str)
+def test_random_access_verifies_in_every_flow(mpi, flow):
+    with WorkerPool(3) as pool:
+        for conduit, variant in (("raw@mpi", ""), ("mpi", "am")):
+            replies = open_session(pool, "random-access", "update", conduit, 1 << 16, variant, mpi, **flow)
+            assert all(reply["status"] == "ok" for reply in replies), replies
+            for iterations in (500, 2000):
+                run_and_verify(pool, iterations)
+            pool.command({"verb": "close", "session": "1"}, timeout=60)
 
 
 @each_mpi

@@ -28,10 +28,25 @@ inline void check_table(const Settings& settings) {
   }
 }
 
-// How many updates of a rank may be on their way, each a message of its own; 0: they travel together.
+// How many updates of a rank may be on their way, each a message of its own that is acknowledged; 0: any number, and
+// nothing is acknowledged.
 inline std::uint64_t window_of(const Settings& settings) {
   const auto found = settings.options.find("window");
   return found == settings.options.end() ? 0 : static_cast<std::uint64_t>(settings.integer("window"));
+}
+
+// Whether every update is a message of its own; else they travel together.
+inline bool travels_alone(const Settings& settings) {
+  return window_of(settings) != 0 || (settings.options.contains("packed") && !settings.flag("packed"));
+}
+
+// For raw programs that send no update alone.
+inline void require_packed(const Settings& settings, const std::string& network) {
+  if (!travels_alone(settings)) return;
+  const bool by_window = window_of(settings) != 0;
+  throw UsageError("kernel random-access on raw@" + network + ": option '" +
+                   (by_window ? "window=" + settings.text("window") : "packed=false") +
+                   "': no update is a message of its own; allowed is " + (by_window ? "window=0" : "packed=true"));
 }
 
 inline void check_options(const Settings& settings) {
@@ -41,6 +56,10 @@ inline void check_options(const Settings& settings) {
   }
   if (window != 0 && !settings.variant.empty() && settings.variant != "am") {
     throw UsageError("option 'window=" + std::to_string(window) + "': variant " + settings.variant +
+                     " sends no updates; it belongs to variant am");
+  }
+  if (!settings.flag("packed") && !settings.variant.empty() && settings.variant != "am") {
+    throw UsageError("option 'packed=false': variant " + settings.variant +
                      " sends no updates; it belongs to variant am");
   }
   if (settings.integer("priced_table_bytes") < 0) {

@@ -101,14 +101,12 @@ class CardBase {
     }
   }
 
-  // Every rank gives a number and learns the smallest of all. Where words may be dropped a second one has to follow,
-  // without other traffic: a rank that has left repeats nothing.
+  // Every rank gives a number and learns the smallest of all.
   std::uint32_t barrier(std::uint32_t number = 0) {
     ++epoch_;
     CardWord word{.epoch = epoch_, .least = number};
     disseminate(rank_, ranks_, [&](std::uint32_t round, Rank ahead, Rank /*behind*/) {
       word.kind = round;
-      sent_[round][epoch_ % 2] = word;
       self().tell(ahead, word);
       const CardWord& here = arrived_[round][epoch_ % 2];
       wait_until([&] { return here.epoch == epoch_; });
@@ -127,8 +125,6 @@ class CardBase {
     if (word.epoch > known.epoch) known = word;
     return true;
   }
-  // The last word of a round in even or odd epochs, for a card that has to repeat it; epoch 0: there was none.
-  [[nodiscard]] const CardWord& sent(unsigned round, unsigned parity) const { return sent_[round][parity]; }
 
  private:
   using Words = std::array<std::array<CardWord, 2>, kMostDisseminationRounds>;  // by round and epoch
@@ -139,7 +135,6 @@ class CardBase {
   Rank rank_;
   std::uint32_t ranks_;
   std::uint32_t epoch_ = 0;
-  Words sent_{};
   Words arrived_{};
 };
 

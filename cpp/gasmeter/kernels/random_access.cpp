@@ -1,10 +1,23 @@
 // HPC Challenge RandomAccess: T[R mod N] ^= R for a pseudo-random stream R over a table spread over all ranks.
-//   am       updates travel in buckets as Medium payload and are applied by their owner (HPCC's bucket rule); with a
-//            window each is a Short of its own, answered by a Short, and so many of a rank are on their way
+//   am       updates are applied by their owner: buckets travel as Mediums, what travels alone is a Short, and so is
+//            what acknowledges it
 //   put-get  one blocking get and one blocking put per update (what plain UPC does); concurrent updates may be lost
 //   direct   atomic exclusive-or on the neighbour's mapped memory
-// A rank never holds back more than 1024 updates. Verification takes everything out again, made from the streams alone
-// and by none of these ways; the table must come back to T[i] = i except for 1 % of its words.
+//
+// With a window every update for another rank is a message of its own, and at most so many of a rank's are on their
+// way: sent and not acknowledged. Its owner applies it and acknowledges it at once, by one message of its own; nothing
+// is acknowledged together. A rank takes what has come while it waits, for its window or for its network, and is done
+// when all of its own have been acknowledged; the others it serves in the barrier that ends a block.
+//
+// Without a window nothing is acknowledged. A rank holds back at most 1024 updates in buckets, one for each owner, of
+// which the fullest leaves; packed=false: each leaves at once, a message of its own. At the end each rank tells every
+// other how many messages it has sent it, and waits for as many as it has been told of.
+//
+// After every 256 updates (a part of the look-ahead) a rank polls: once, or until nothing is left of what travels
+// alone.
+//
+// Verification takes everything out again, made from the streams alone and by none of these ways; the table must come
+// back to T[i] = i except for 1 % of its words.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -47,13 +60,14 @@ class RandomAccess final : public Program {
         table_(distribution_of(settings)),
         stream_(table_, index(endpoint.rank())),
         window_(window_of(settings)),
+        alone_(travels_alone(settings)),
         priced_(priced_table(settings)),
         local_(reinterpret_cast<std::uint64_t*>(endpoint.segment().address)),
         own_(local_, table_, index(endpoint.rank())),
         words_per_message_(std::min<std::uint64_t>(kLookAhead, endpoint.max_medium() / sizeof(std::uint64_t))),
         capacity_(capacity_of(endpoint.ranks())),
-        buckets_(window_ != 0 ? 0 : endpoint.ranks() * (capacity_ + 1)),
-        messages_(window_ != 0 ? 0 : endpoint.ranks()),
+        buckets_(alone_ ? 0 : endpoint.ranks() * (capacity_ + 1)),
+        messages_(endpoint.ranks()),
         verifier_(verifier_on(endpoint.host(), index(endpoint.rank()), endpoint.ranks(), local_)) {
     if (variant_ == Variant::direct) {
       for (std::uint32_t rank = 0; rank < endpoint.ranks(); ++rank) {
@@ -109,10 +123,10 @@ class RandomAccess final : public Program {
   void update(std::uint64_t updates, Variant variant) {
     switch (variant) {
       case Variant::am:
-        if (window_ != 0) {
-          update_by_requests(updates, window_);
+        if (alone_) {
+          update_alone(updates);
         } else {
-          update_by_messages(updates);
+          update_by_buckets(updates);
         }
         break;
       case Variant::put_get:
@@ -135,7 +149,7 @@ class RandomAccess final : public Program {
   // Sorting into buckets that cannot fill up has no branch that depends on the stream: this rank's own updates are a
   // bucket like the others, emptied after every batch; the fullest of the others is sent while another batch could
   // exceed the look-ahead.
-  void update_by_messages(std::uint64_t updates) {
+  void update_by_buckets(std::uint64_t updates) {
     const std::uint32_t self = index(endpoint_.rank());
     std::uint64_t pending = 0;
     while (updates != 0) {
@@ -207,8 +221,8 @@ class RandomAccess final : public Program {
     return words;
   }
 
-  // Returns when all have been applied.
-  void update_by_requests(std::uint64_t updates, std::uint64_t window) {
+  // Every update a message of its own.
+  void update_alone(std::uint64_t updates) {
     std::array<std::uint64_t, kBatch> values;
     while (updates != 0) {
       const std::uint64_t count = std::min(updates, kBatch);
@@ -219,15 +233,21 @@ class RandomAccess final : public Program {
           apply_now(values[i]);
           continue;
         }
-        endpoint_.wait_until([&] { return on_their_way_ < window; });
-        ++on_their_way_;
+        if (window_ != 0) endpoint_.wait_until([&] { return on_their_way_ < window_; });
+        ++(window_ != 0 ? on_their_way_ : messages_[index(owner)]);
         (void)endpoint_.request_short(owner, update_handler_, core::Flags::none,
                                       static_cast<std::int32_t>(values[i] & 0xffffffffU),
                                       static_cast<std::int32_t>(values[i] >> 32U));
       }
+      while (window_ == 0 && endpoint_.poll() != 0) {
+      }
       updates -= count;
     }
-    endpoint_.wait_until([&] { return on_their_way_ == 0; });
+    if (window_ != 0) {
+      endpoint_.wait_until([&] { return on_their_way_ == 0; });
+    } else {
+      finish();
+    }
   }
 
   // Tells every other rank how many messages it was sent, and waits until all of one's own have arrived.
@@ -287,7 +307,11 @@ class RandomAccess final : public Program {
     const std::uint64_t value = static_cast<std::uint64_t>(static_cast<std::uint32_t>(token.argument(0))) |
                                 static_cast<std::uint64_t>(static_cast<std::uint32_t>(token.argument(1))) << 32U;
     self.apply_now(value);
-    (void)token.reply_short(self.applied_handler_);
+    if (self.window_ != 0) {
+      (void)token.reply_short(self.applied_handler_);
+    } else {
+      ++self.messages_arrived_;
+    }
   }
   static void on_applied(core::Token<H>& token) { --token.template context_as<RandomAccess>().on_their_way_; }
   static void on_finished(core::Token<H>& token) {
@@ -301,6 +325,7 @@ class RandomAccess final : public Program {
   Distribution table_;
   Stream stream_;
   std::uint64_t window_;
+  bool alone_;
   Bytes priced_;
   std::uint64_t* local_;
   OwnWords own_;
@@ -344,7 +369,10 @@ void register_random_access(Registry& registry) {
              "0",
              "updates",
              {},
-             "variant am: every update a message of its own, so many of a rank on their way; 0: in buckets"}}},
+             "variant am: every update a message of its own that is acknowledged, so many of a rank on their way; 0: "
+             "no "
+             "acknowledgements"},
+            {"packed", "bool", "true", "", {}, "variant am without a window: updates in buckets; false: each alone"}}},
       &share_of);
   kernel.check = [](const Settings& settings) {
     check_table(settings);

@@ -32,13 +32,14 @@ class MatchLists {
  private:
   static constexpr std::uint32_t kEnd = ~std::uint32_t{0};
 
-  // Source and tag, and which of their bits matter: none of what is a wildcard.
+  // Source and tag in one word, and which of its bits matter: none of what is a wildcard.
   struct Key {
-    std::uint32_t source = 0;
-    std::uint32_t tag = 0;
-    std::uint32_t source_mask = ~std::uint32_t{0};
-    std::uint32_t tag_mask = ~std::uint32_t{0};
+    std::uint64_t word = 0;
+    std::uint64_t mask = ~std::uint64_t{0};
   };
+  [[nodiscard]] static std::uint64_t word_of(std::uint32_t source, std::uint32_t tag) {
+    return std::uint64_t{source} << 32U | tag;
+  }
   struct Element {
     Key key;
     std::uint32_t next = kEnd;

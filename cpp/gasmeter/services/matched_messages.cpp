@@ -133,11 +133,11 @@ MessageDevice::Sink::Landing MatchedMessages::begun(Rank source, const MessageHe
     device_to(source).put(source, head.window, asking_[head.number].bytes, head.number);
     return {nullptr, kControl};
   }
-  const std::uint32_t candidate = take_unexpected();
+  const std::uint32_t candidate = spare_.empty() ? static_cast<std::uint32_t>(unexpected_.size()) : spare_.back();
   const MatchLists::Found found = lists_.arrive(candidate, source, Tag{head.tag});
+  if (!found.which) take_unexpected();
   search(found);
   if (found.which) {
-    spare_.push_back(candidate);
     matched(*found.which, source, head);
     if (head.kind == MessageHead::Kind::request) return {nullptr, kControl};
     return {receives_[*found.which].buffer.data(), *found.which};
@@ -214,14 +214,13 @@ void MatchedMessages::hand_over(std::uint32_t slot, std::uint32_t message) {
   done_.push_back({slot, false});
 }
 
-std::uint32_t MatchedMessages::take_unexpected() {
+// The one that begun() has named.
+void MatchedMessages::take_unexpected() {
   if (spare_.empty()) {
     unexpected_.emplace_back();
-    return static_cast<std::uint32_t>(unexpected_.size() - 1);
+  } else {
+    spare_.pop_back();
   }
-  const std::uint32_t number = spare_.back();
-  spare_.pop_back();
-  return number;
 }
 
 }  // namespace gasmeter::services

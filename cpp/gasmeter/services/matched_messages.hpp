@@ -108,7 +108,7 @@ class MatchedMessages final : public TwoSidedService, private MessageDevice::Sin
   void search(const MatchLists::Found& found);
   void matched(std::uint32_t slot, Rank source, const MessageHead& head);
   void hand_over(std::uint32_t slot, std::uint32_t message);
-  [[nodiscard]] std::uint32_t take_unexpected();
+  void take_unexpected();
 
   sim::ModelHost host_;
   MessageDevice& network_;

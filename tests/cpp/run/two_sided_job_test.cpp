@@ -160,7 +160,7 @@ TEST_CASE("two_sided_messages_refuse_what_they_have_not") {
   };
   refused({.kernel = "ping-pong", .op = "call", .conduit = "raw@mpi@extoll"}, {});
   refused({.kernel = "barrier", .op = "barrier", .conduit = "raw@mpi@extoll"}, {});
-  refused({.kernel = "random-access", .op = "update", .conduit = "raw@mpi@extoll", .size = 1024}, {{"window", "4"}});
+  refused({.kernel = "random-access", .op = "update", .conduit = "raw@mpi@extoll", .size = 1024}, {{"window", "1025"}});
   refused({.kernel = "ping-pong", .op = "am-short", .conduit = "mpi@extoll"}, {{"am", "1"}});
 }
 

@@ -1,7 +1,8 @@
-// The life of a raw program on modelled cards: two blocks on every rank, then the verification.
+// The life of a raw program on modelled cards: blocks on every rank, then the verification.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,7 +18,13 @@ struct RawTrial {
   Bytes size = 8;
   std::uint64_t iterations = 20;
   bool seeds_differ = false;
+  int blocks = 2;
+  std::uint64_t seed = 5;
+  std::map<std::string, std::string> options{};  // beside the defaults
 };
+
+// A seed with which of two ranks with eight words the first update of both belongs to rank 1.
+inline constexpr std::uint64_t kOneCrosses = 3;
 
 struct RawOutcome {
   bench::Verification found;  // of all ranks
@@ -38,13 +45,14 @@ RawOutcome attempt(World& world, std::uint32_t ranks, const RawTrial<Context>& t
     settings.op = trial.op;
     settings.size = trial.size;
     settings.ranks = ranks;
-    settings.seed = 5 + (trial.seeds_differ ? 100 * rank : 0);
-    settings.options = {{"local", "outside"}, {"offset", "0"}, {"answer", "same"}, {"window", "0"}};
+    settings.seed = trial.seed + (trial.seeds_differ ? 100 * rank : 0);
+    settings.options = trial.options;
+    settings.options.insert({{"local", "outside"}, {"offset", "0"}, {"answer", "same"}, {"window", "0"}});
     programs.push_back(trial.make(context_of(rank), settings));
   }
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     world.engine.start(Rank{rank}, [&, rank] {
-      for (int block = 0; block < 2; ++block) {
+      for (int block = 0; block < trial.blocks; ++block) {
         const bench::BlockResult result = programs[rank]->run(trial.iterations);
         if (rank == 0) outcome.block = result;
       }

@@ -31,6 +31,11 @@ ExtollMessages::ExtollMessages(ExtollPort& port, sim::ModelHost host)
 
 bool ExtollMessages::send(Rank to, const MessageHead& head, std::span<const std::byte> payload, std::uint32_t number) {
   host_.charge(conduit::PrivatePrice::header_build);
+  if (outbox_.empty() && head.size() + payload.size() <= per_packet_ && port_.has_velo_room(1)) {
+    Outgoing message{to, number, head, payload};
+    store_packet(message);
+    return true;
+  }
   outbox_.push_back({to, number, head, payload});
   push_messages();
   // What has gone at once is the last of all: of others that have gone with it somebody is still to be told.

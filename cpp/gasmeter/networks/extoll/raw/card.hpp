@@ -1,5 +1,5 @@
-// An EXTOLL card as raw programs use it: whatever waits takes what arrives, and packets that were dropped are sent
-// again.
+// An EXTOLL card as raw programs use it: whatever waits takes what arrives. None of them overruns a mailbox, or it has
+// the card hold back what finds it full.
 #pragma once
 
 #include <bit>
@@ -19,9 +19,8 @@ inline constexpr std::uint8_t kFirstTag = bench::kMostDisseminationRounds;
 
 // Packets, notifications and barriers.
 //
-// `Owner` has take(const VeloPacket&), take(const Notification&) (of its RMA) and dropped(Rank to, tag), for packets
-// and tags of its own; and may have push(bool idle), which sends one thing that it owes others (not idle: only what
-// cannot wait) and says whether it did. None of them may wait.
+// `Owner` has take(const VeloPacket&) and take(const Notification&) (of its RMA), for packets of tags of its own; and
+// may have push(), which sends one thing that it owes others and says whether it did. None of them may wait.
 template <class Owner>
 class Port : public bench::CardBase<Port<Owner>> {
   using Base = bench::CardBase<Port>;
@@ -43,11 +42,10 @@ class Port : public bench::CardBase<Port<Owner>> {
   [[nodiscard]] unsigned barrier_words() const { return 2 * static_cast<unsigned>(std::bit_width(this->ranks() - 1)); }
 
   bool step() {
-    if constexpr (requires { owner_.push(true); }) {
-      return owner_.push(false) || progress() || owner_.push(true);
-    } else {
-      return progress();
+    if constexpr (requires { owner_.push(); }) {
+      if (owner_.push()) return true;
     }
+    return progress();
   }
   void post(Rank to, std::span<const std::byte> payload, std::uint8_t tag) {
     this->wait_until([&] { return card().velo_send(to, payload, tag) == Status::ok; });
@@ -55,18 +53,13 @@ class Port : public bench::CardBase<Port<Owner>> {
   void tell(Rank to, const bench::CardWord& word) { post(to, word.content(), static_cast<std::uint8_t>(word.kind)); }
 
  private:
-  // Takes one packet or notification, or sends one word of a barrier again; whether there was one.
+  // Takes one packet or notification; whether there was one.
   bool progress() {
-    if (repeats_ != 0 && repeat_word()) return true;
     if (const auto notification = card().notification_next()) {
-      if (notification->kind != Notification::Kind::dropped) {
-        owner_.take(*notification);
-      } else if (notification->tag < kFirstTag) {
-        repeats_ |=
-            std::uint64_t{3} << 2 * notification->tag;  // of which of the last two epochs, the card does not say
-      } else {
-        owner_.dropped(notification->peer, notification->tag);
+      if (notification->kind == Notification::Kind::dropped) {
+        throw UsageError("raw@extoll: a packet met a full mailbox: it is too small");
       }
+      owner_.take(*notification);
       return true;
     }
     const VeloPacket* const packet = card().mailbox_next();
@@ -79,20 +72,9 @@ class Port : public bench::CardBase<Port<Owner>> {
     card().mailbox_free();
     return true;
   }
-  bool repeat_word() {
-    const auto first = static_cast<unsigned>(std::countr_zero(repeats_));
-    const bench::CardWord& word = this->sent(first / 2, first % 2);
-    const Rank to = bench::rank_ahead(this->rank(), this->ranks(), std::uint64_t{1} << first / 2);
-    if (word.epoch != 0 && card().velo_send(to, word.content(), static_cast<std::uint8_t>(word.kind)) != Status::ok) {
-      return false;
-    }
-    repeats_ &= repeats_ - 1;
-    return true;
-  }
 
   ExtollPort& port_;
   Owner& owner_;
-  std::uint64_t repeats_ = 0;  // two bits a round
 };
 
 // What the programs of bench have of it. Messages and words are VELO packets, whose tags are kinds of words.
@@ -134,9 +116,6 @@ class Card : public Port<Card<Owner>> {
     }
   }
   void take(const Notification& notification) { owner_.notified(notification.size); }
-  [[noreturn]] void dropped(Rank /*to*/, std::uint8_t /*tag*/) const {
-    throw UsageError("raw@extoll: a packet met a full mailbox: it is too small");
-  }
 
  private:
   static constexpr std::uint8_t kMessage = bench::CardWord::kKinds;

@@ -1,12 +1,26 @@
-// RandomAccess with up to seven updates in a VELO packet (with a window: one), applied by their owner. A rank keeps
-// what it has sent in a few places per peer until the peer has acknowledged it; with more ranks than a mailbox has
-// slots packets may find it full, and what the card says was dropped is sent again.
+// RandomAccess in VELO packets of up to seven updates, applied by their owner.
+//
+// With a window every update for another rank is a message of its own, and at most so many of a rank's are on their
+// way: sent and not acknowledged. Its owner applies it and acknowledges it at once, by one message of its own; nothing
+// is acknowledged together. A rank takes what has come while it waits, for its window or for its network, and is done
+// when all of its own have been acknowledged; the others it serves in the barrier that ends a block.
+//
+// Without a window nothing is acknowledged. A rank holds back at most 1024 updates in buckets, one for each owner, of
+// which the fullest leaves; packed=false: each leaves at once, a message of its own. At the end each rank tells every
+// other how many messages it has sent it, and waits for as many as it has been told of.
+//
+// A packet has up to seven updates and leaves when it is full. After every 256 updates (a part of the look-ahead) a
+// rank takes what has come. The card holds back what finds a mailbox full, as the conduit and the messages have it do:
+// nothing is sent twice.
 #include <array>
-#include <bit>
+#include <cstring>
+#include <deque>
+#include <span>
 #include <vector>
 
 #include "gasmeter/bench/mutants.hpp"
 #include "gasmeter/bench/pattern.hpp"
+#include "gasmeter/bench/random_access_buckets.hpp"
 #include "gasmeter/bench/random_access_check.hpp"
 #include "gasmeter/bench/random_access_table.hpp"
 #include "gasmeter/networks/extoll/raw/card.hpp"
@@ -20,12 +34,10 @@ namespace {
 using namespace random_access;
 
 constexpr std::uint64_t kBatch = 256;
-constexpr std::uint64_t kPerPacket = 7;
-constexpr std::uint64_t kNoWindow = ~std::uint64_t{0};
-constexpr unsigned kMostPlaces = 7;
-constexpr std::uint8_t kUpdates = kFirstTag;     // and the place
-constexpr std::uint8_t kAcknowledgement = 0x80;  // and a bit for each place: a dropped one can be repeated from its tag
-constexpr unsigned kOthers = 4;                  // packets of a peer that are no updates: acknowledgements, barriers
+constexpr std::uint32_t kPerPacket = 7;
+constexpr std::uint8_t kUpdates = kFirstTag;
+constexpr std::uint8_t kApplied = kFirstTag + 1;   // one, by the packet's source
+constexpr std::uint8_t kFinished = kFirstTag + 2;  // with how many packets of updates there were
 
 class RandomAccess final : public Program {
  public:
@@ -35,20 +47,19 @@ class RandomAccess final : public Program {
         ranks_(context.ranks),
         table_(distribution_of(settings)),
         stream_(table_, self_),
-        window_(window_of(settings) != 0 ? window_of(settings) : kNoWindow),
-        per_packet_(window_of(settings) != 0 ? 1 : kPerPacket),
+        window_(window_of(settings)),
+        per_packet_(travels_alone(settings) ? 1 : kPerPacket),
         priced_(priced_table(settings)),
         words_(table_.count_of(self_)),
-        peers_(ranks_),
+        buckets_(ranks_),
+        sent_(ranks_),
         verifier_(verifier_on(context.host, self_, ranks_, words_.data())) {
-    if (port_.card().parameters().velo_payload < kPerPacket * sizeof(std::uint64_t)) {
+    if (port_.card().parameters().velo_payload < per_packet_ * sizeof(std::uint64_t)) {
       throw UsageError("kernel random-access on raw@extoll: velo.payload of " +
-                       std::to_string(port_.card().parameters().velo_payload) + "; 56 is needed");
+                       std::to_string(port_.card().parameters().velo_payload) + "; " +
+                       std::to_string(per_packet_ * sizeof(std::uint64_t)) + " is needed");
     }
-    const unsigned share = port_.card().certain_slots() / ranks_;
-    may_drop_ = share < kOthers + 2;
-    places_ = may_drop_ ? 1 : std::min(share - kOthers, kMostPlaces);
-    kept_.resize(static_cast<std::size_t>(ranks_) * places_);
+    port_.card().hold_when_full();
     initialise(words_.data(), first(), words_.size());
   }
 
@@ -59,7 +70,6 @@ class RandomAccess final : public Program {
     (void)port_.barrier();
     BlockResult result{port_.host().now() - start, iterations * ranks_, {}};
     add_gups(result);
-    if (may_drop_) (void)port_.barrier();
     return result;
   }
 
@@ -71,59 +81,34 @@ class RandomAccess final : public Program {
   }
 
   void take(const VeloPacket& packet) {
-    const std::uint32_t source = index(packet.status.source);
-    Peer& peer = peers_[source];
-    const std::uint8_t tag = packet.status.tag;
-    if ((tag & kAcknowledgement) != 0) {
-      peer.kept &= static_cast<std::uint8_t>(~tag);
-      outstanding_ -= static_cast<unsigned>(std::popcount(static_cast<std::uint8_t>(tag & ~kAcknowledgement)));
+    if (packet.status.tag == kApplied) {
+      --on_their_way_;
       return;
     }
     std::array<std::uint64_t, kPerPacket> values;
     std::memcpy(values.data(), packet.payload.data(), packet.status.size);
+    if (packet.status.tag == kFinished) {
+      ++finishes_;
+      promised_ += values[0];
+      return;
+    }
     apply(values.data(), packet.status.size / sizeof(std::uint64_t));
-    peer.owed |= static_cast<std::uint8_t>(1U << (tag - kUpdates));
-    if (2 * static_cast<unsigned>(std::popcount(peer.owed)) >= places_) {
-      urgent_.push_back(source);
-    } else if (!peer.listed) {
-      peer.listed = true;
-      owed_.push_back(source);
+    ++taken_;
+    if (window_ != 0 && (!owed_.empty() || !acknowledge(packet.status.source))) {
+      owed_.push_back(packet.status.source);
     }
   }
   void take(const Notification& /*notification*/) {}
-  void dropped(Rank to, std::uint8_t tag) { again_.emplace_back(index(to), tag); }
-  // Acknowledgements wait for more, unless half of a peer's places are free again or there is nothing else to do.
-  bool push(bool idle) {
-    if (!again_.empty()) {
-      const auto [to, tag] = again_.back();
-      const bool sent = (tag & kAcknowledgement) != 0 ? port_.card().velo_send(Rank{to}, {}, tag) == Status::ok
-                                                      : post(to, tag - kUpdates);
-      if (sent) again_.pop_back();
-      return sent;
-    }
-    return acknowledge_one_of(urgent_) || (idle && acknowledge_one_of(owed_));
+  // An acknowledgement that the card had no room for.
+  bool push() {
+    if (owed_.empty() || !acknowledge(owed_.front())) return false;
+    owed_.pop_front();
+    return true;
   }
 
  private:
-  // Updates for one owner: those that wait, and places with those that are on their way.
-  struct Peer {
-    std::uint8_t count = 0;
-    std::uint8_t kept = 0;  // a bit for each place
-    std::uint8_t owed = 0;  // what came from it and was not acknowledged, likewise
-    bool listed = false;    // in owed_
-    std::array<std::uint64_t, kPerPacket> values;
-  };
-  struct Packet {
-    std::uint8_t count = 0;
-    std::array<std::uint64_t, kPerPacket> values;
-  };
-
   [[nodiscard]] std::uint64_t first() const { return table_.first_of(self_); }
-  [[nodiscard]] Packet& kept(std::uint32_t rank, unsigned place) {
-    return kept_[static_cast<std::size_t>(rank) * places_ + place];
-  }
 
-  // Returns when all that was sent has been applied.
   void update(std::uint64_t updates) {
     std::array<std::uint64_t, kBatch> values;
     while (updates != 0) {
@@ -133,70 +118,56 @@ class RandomAccess final : public Program {
         const std::uint32_t owner = table_.owner(values[i] & table_.mask());
         if (owner == self_) {
           apply(&values[i], 1);
-          continue;
+        } else if (per_packet_ == 1) {
+          send(owner, std::span(&values[i], 1));
+        } else if (buckets_.add(owner, values[i]) == per_packet_) {
+          send_bucket(owner);
         }
-        Peer& peer = peers_[owner];
-        peer.values[peer.count++] = values[i];
-        ++pending_;
-        if (peer.count == per_packet_) send(owner);
       }
-      while (pending_ > kLookAhead - kBatch) send_next();
-      while (port_.step()) {
+      while (buckets_.size() > kLookAhead - kBatch) send_bucket(buckets_.fullest());
+      while (window_ == 0 && port_.step()) {
       }
       updates -= taken;
     }
-    while (pending_ != 0) send_next();
-    port_.wait_until([&] { return outstanding_ == 0; });
-  }
-
-  void send_next() {
-    while (peers_[next_].count == 0) next_ = (next_ + 1) % ranks_;
-    send(next_);
-  }
-
-  void send(std::uint32_t owner) {
-    Peer& peer = peers_[owner];
-    const auto all = static_cast<std::uint8_t>((1U << places_) - 1);
-    port_.wait_until([&] { return peer.kept != all && outstanding_ < window_; });
-    const auto place = static_cast<unsigned>(std::countr_one(peer.kept));
-    peer.kept |= static_cast<std::uint8_t>(1U << place);
-    ++outstanding_;
-    Packet& packet = kept(owner, place);
-    packet = {peer.count, peer.values};
-    pending_ -= peer.count;
-    peer.count = 0;
-    port_.wait_until([&] { return post(owner, place); });
-  }
-  bool post(std::uint32_t owner, unsigned place) {
-    const Packet& packet = kept(owner, place);
-    return port_.card().velo_send(Rank{owner}, std::as_bytes(std::span(packet.values).first(packet.count)),
-                                  static_cast<std::uint8_t>(kUpdates + place)) == Status::ok;
-  }
-
-  bool acknowledge(std::uint32_t rank) {
-    Peer& peer = peers_[rank];
-    const auto tag = static_cast<std::uint8_t>(kAcknowledgement | peer.owed);
-    if (port_.card().velo_send(Rank{rank}, {}, tag) != Status::ok) return false;
-    peer.owed = 0;
-    return true;
-  }
-  // Those that have been served meanwhile are left out.
-  bool acknowledge_one_of(std::vector<std::uint32_t>& ranks) {
-    while (!ranks.empty()) {
-      const std::uint32_t rank = ranks.back();
-      const bool owes = peers_[rank].owed != 0;
-      if (owes && !acknowledge(rank)) return false;
-      ranks.pop_back();
-      if (&ranks == &owed_) peers_[rank].listed = false;
-      if (owes) return true;
+    while (buckets_.size() != 0) send_bucket(buckets_.fullest());
+    if (window_ != 0) {
+      port_.wait_until([&] { return on_their_way_ == 0; });
+    } else {
+      finish();
     }
-    return false;
+  }
+
+  void send_bucket(std::uint32_t owner) {
+    std::array<std::uint64_t, kPerPacket> values;
+    const std::uint32_t count = buckets_.take(owner, values.data());
+    send(owner, std::span(values).first(count));
+  }
+  void send(std::uint32_t owner, std::span<const std::uint64_t> values) {
+    if (window_ != 0) port_.wait_until([&] { return on_their_way_ < window_; });
+    ++(window_ != 0 ? on_their_way_ : sent_[owner]);
+    const auto bytes = std::as_bytes(values);
+    mutants::message(bytes.data(), bytes.size(), [&](const void* data) {
+      port_.post(Rank{owner}, {static_cast<const std::byte*>(data), bytes.size()}, kUpdates);
+    });
+  }
+  [[nodiscard]] bool acknowledge(Rank sender) { return port_.card().velo_send(sender, {}, kApplied) == Status::ok; }
+
+  // Returns when all that was sent to this rank has been applied.
+  void finish() {
+    for (std::uint32_t i = 1; i < ranks_; ++i) {
+      const std::uint32_t to = (self_ + i) % ranks_;
+      port_.post(Rank{to}, std::as_bytes(std::span(&sent_[to], 1)), kFinished);
+      sent_[to] = 0;
+    }
+    port_.wait_until([&] { return finishes_ == ranks_ - 1 && taken_ == promised_; });
+    finishes_ = 0;
+    taken_ = promised_ = 0;
   }
 
   void apply(const std::uint64_t* values, std::uint64_t count) {
     for (std::uint64_t i = 0; i < count; ++i) {
       port_.host().charge(conduit::PrivatePrice::update, priced_);
-      words_[(values[i] & table_.mask()) - first()] ^= mutants::operand(values[i]);
+      words_[(values[i] & table_.mask()) - first()] ^= values[i];
     }
   }
 
@@ -205,20 +176,17 @@ class RandomAccess final : public Program {
   std::uint32_t ranks_;
   Distribution table_;
   Stream stream_;
-  std::uint64_t window_;  // packets that may wait for their acknowledgement
-  std::uint64_t per_packet_;
+  std::uint64_t window_;
+  std::uint32_t per_packet_;
   Bytes priced_;
   std::vector<std::uint64_t> words_;
-  std::vector<Peer> peers_;
-  std::vector<Packet> kept_;
-  unsigned places_ = 1;  // of each peer
-  bool may_drop_ = false;
-  std::uint32_t next_ = 0;
-  std::uint64_t pending_ = 0;          // updates that wait
-  std::uint64_t outstanding_ = 0;      // packets that are not acknowledged
-  std::vector<std::uint32_t> owed_;    // peers
-  std::vector<std::uint32_t> urgent_;  // peers that may wait for places
-  std::vector<std::pair<std::uint32_t, std::uint8_t>> again_;
+  Buckets buckets_;
+  std::vector<std::uint64_t> sent_;  // packets of updates, by owner
+  std::uint64_t on_their_way_ = 0;
+  std::deque<Rank> owed_;
+  std::uint32_t finishes_ = 0;  // that have come
+  std::uint64_t taken_ = 0;     // packets of updates
+  std::uint64_t promised_ = 0;  // likewise, by the finishes
   Verifier verifier_;
 };
 

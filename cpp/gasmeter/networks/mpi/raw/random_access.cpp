@@ -1,5 +1,16 @@
-// RandomAccess with buckets as the HPCC benchmark sends them: the fullest bucket leaves when 1024 updates wait, one
-// send is on its way at a time, one receive from anybody is posted.
+// RandomAccess with the MPI's own sends and receives: with buckets as HPC Challenge sends them.
+//
+// With a window every update for another rank is a message of its own, and at most so many of a rank's are on their
+// way: sent and not acknowledged. Its owner applies it and acknowledges it at once, by one message of its own; nothing
+// is acknowledged together. A rank takes what has come while it waits, for its window or for its network, and is done
+// when all of its own have been acknowledged; the others it serves until each has told it that it is done, too.
+//
+// Without a window nothing is acknowledged. A rank holds back at most 1024 updates in buckets, one for each owner, of
+// which the fullest leaves; packed=false: each leaves at once, a message of its own. At the end each rank tells every
+// other that it has sent all; nothing overtakes that.
+//
+// One send is on its way at a time, one receive from anybody is posted. After every 256 updates a rank looks once for
+// what has come.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -24,8 +35,10 @@ using namespace random_access;
 constexpr std::uint64_t kBatch = 256;
 constexpr std::uint32_t kReceive = 0;  // requests
 constexpr std::uint32_t kSend = 1;
+constexpr std::uint32_t kAnswer = 2;
 constexpr std::uint32_t kUpdates = 1;  // tags
 constexpr std::uint32_t kFinished = 2;
+constexpr std::uint32_t kApplied = 3;
 
 using Words = std::array<std::uint64_t, kLookAhead>;
 
@@ -35,11 +48,12 @@ class RandomAccess final : public Program {
       : context_(context),
         table_(distribution_of(settings)),
         stream_(table_, index(context_.rank)),
+        window_(window_of(settings)),
+        alone_(travels_alone(settings)),
         words_(count()),
         own_(words_.data(), table_, index(context_.rank)),
-        buckets_(context_.ranks) {
+        buckets_(alone_ ? 0 : context_.ranks) {
     if (context_.ranks < 2) throw UsageError("kernel random-access on raw@mpi: at least 2 ranks");
-    if (window_of(settings) != 0) throw UsageError("kernel random-access on raw@mpi: updates travel in buckets only");
     initialise(words_.data(), first(), count());
   }
 
@@ -69,10 +83,43 @@ class RandomAccess final : public Program {
   [[nodiscard]] std::uint64_t count() const { return table_.count_of(index(context_.rank)); }
 
   void update(std::uint64_t updates) {
+    post();
+    if (alone_) {
+      update_alone(updates);
+    } else {
+      update_by_buckets(updates);
+    }
+    finish();
+    own_.finish();
+  }
+
+  // Every update a message of its own.
+  void update_alone(std::uint64_t updates) {
+    std::array<std::uint64_t, kBatch> values;
+    while (updates != 0) {
+      const std::uint64_t taken = std::min(updates, kBatch);
+      stream_.take(values.data(), taken);
+      for (std::uint64_t i = 0; i < taken; ++i) {
+        const std::uint32_t owner = table_.owner(values[i] & table_.mask());
+        if (owner == index(context_.rank)) {
+          own_.apply_now(values[i]);
+          continue;
+        }
+        while (!send_is_done() || (window_ != 0 && on_their_way_ == window_)) take_or_idle();
+        outgoing_[0] = values[i];
+        if (window_ != 0) ++on_their_way_;
+        start_send(owner, 1, kUpdates);
+      }
+      if (window_ == 0) (void)take_one();
+      updates -= taken;
+    }
+    while (on_their_way_ != 0) take_or_idle();
+  }
+
+  void update_by_buckets(std::uint64_t updates) {
     std::array<std::uint64_t, kBatch> values;
     const std::uint32_t self = index(context_.rank);
     std::uint64_t pending = 0;
-    post();
     while (updates != 0) {
       const std::uint64_t taken = std::min(updates, kBatch);
       stream_.take(values.data(), taken);
@@ -89,8 +136,11 @@ class RandomAccess final : public Program {
       updates -= taken;
     }
     while (pending != 0) pending -= send_fullest();
+  }
+
+  void finish() {
     for (std::uint32_t rank = 0; rank < context_.ranks; ++rank) {
-      if (rank == self) continue;
+      if (rank == index(context_.rank)) continue;
       while (!send_is_done()) take_or_idle();
       start_send(rank, 0, kFinished);
     }
@@ -98,7 +148,7 @@ class RandomAccess final : public Program {
     while (finished_ < context_.ranks - 1) take_or_idle();
     while (!send_is_done()) context_.host.idle(kNever);
     finished_ -= context_.ranks - 1;
-    own_.finish();
+    if (std::exchange(is_receiving_, false)) context_.messages.withdraw(kReceive);
   }
 
   std::uint64_t send_fullest() {
@@ -141,17 +191,27 @@ class RandomAccess final : public Program {
     is_receiving_ = false;
     if (arrived.tag == kFinished) {
       ++finished_;
+    } else if (arrived.tag == kApplied) {
+      --on_their_way_;
     } else {
       own_.apply(incoming_.data(), arrived.bytes / sizeof(std::uint64_t));
+      if (window_ != 0) acknowledge(arrived.source);
     }
-    // After the last word of everybody nothing comes until the next run.
-    if (finished_ < context_.ranks - 1) post();
+    // After the last word of everybody nothing comes until the next run, but acknowledgements.
+    if (window_ != 0 || finished_ < context_.ranks - 1) post();
     return true;
+  }
+  void acknowledge(Rank sender) {
+    context_.messages.start_send(kAnswer, sender, nullptr, 0, kApplied);
+    RawMessages::Arrived ignored;
+    while (!context_.messages.test(kAnswer, ignored)) context_.host.idle(kNever);
   }
 
   Context context_;
   Distribution table_;
   Stream stream_;
+  std::uint64_t window_;
+  bool alone_;
   std::vector<std::uint64_t> words_;
   OwnWords own_;
   std::vector<Bucket> buckets_;
@@ -160,6 +220,7 @@ class RandomAccess final : public Program {
   bool is_sending_ = false;
   bool is_receiving_ = false;
   std::uint32_t finished_ = 0;
+  std::uint64_t on_their_way_ = 0;
   Verifier verifier_;
 };
 

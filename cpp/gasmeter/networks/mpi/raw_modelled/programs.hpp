@@ -86,7 +86,13 @@ class Mail final : private services::TwoSidedService::Sink {
   }
   template <class Done>
   void wait_until(Done done) {
+    wait_until(done, [] {});
+  }
+  // `serve()` before each look: for what has arrived and cannot wait. It may send.
+  template <class Done, class Serve>
+  void wait_until(Done done, Serve serve) {
     while (!done()) {
+      serve();
       if (look() == 0 && !done()) context_.host.idle(kNever);
     }
   }
@@ -97,15 +103,19 @@ class Mail final : private services::TwoSidedService::Sink {
   }
 
   // By messages of no bytes, whose receives are posted as each round begins. The last thing it waits for is that they
-  // are gone.
+  // are gone. `serve` as above: of ranks that have not entered.
   void barrier() {
+    barrier([] {});
+  }
+  template <class Serve>
+  void barrier(Serve serve) {
     bench::disseminate(context_.rank, context_.ranks, [&](std::uint32_t round, Rank ahead, Rank behind) {
       post(round, {}, behind, Tag{round});
       start(round, ahead, Tag{round}, {});
-      wait_until([&] { return entered_[round]; });
+      wait_until([&] { return entered_[round]; }, serve);
       entered_[round] = false;
     });
-    wait_until([&] { return all_done(); });
+    wait_until([&] { return all_done(); }, serve);
   }
 
  private:

@@ -1,6 +1,16 @@
-// RandomAccess as HPC Challenge's program for MPI has it: at most 1024 updates of a rank wait in buckets, one for each
-// other rank; when so many wait the largest bucket is sent, one at a time. Before every update a rank looks for what
-// has arrived. At the end each tells every other how many buckets it has sent it.
+// RandomAccess by two-sided messages: with buckets, HPC Challenge's program for MPI.
+//
+// With a window every update for another rank is a message of its own, and at most so many of a rank's are on their
+// way: sent and not acknowledged. Its owner applies it and acknowledges it at once, by one message of its own; nothing
+// is acknowledged together. A rank takes what has come while it waits, for its window or for its network, and is done
+// when all of its own have been acknowledged; the others it serves in the barrier that ends a block.
+//
+// Without a window nothing is acknowledged. A rank holds back at most 1024 updates in buckets, one for each owner, of
+// which the fullest leaves; packed=false: each leaves at once, a message of its own. At the end each rank tells every
+// other how many messages it has sent it, and waits for as many as it has been told of.
+//
+// HPC Challenge's program looks for what has arrived before every update and has one bucket on its way at a time. What
+// travels alone is handed over one at a time, too; without a window a rank looks after every 256 updates.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -8,6 +18,7 @@
 
 #include "gasmeter/bench/mutants.hpp"
 #include "gasmeter/bench/pattern.hpp"
+#include "gasmeter/bench/random_access_buckets.hpp"
 #include "gasmeter/bench/random_access_check.hpp"
 #include "gasmeter/bench/random_access_table.hpp"
 #include "gasmeter/conduit/host.hpp"
@@ -24,84 +35,11 @@ using namespace random_access;
 constexpr std::uint64_t kBatch = 256;
 constexpr Tag kUpdates{kFirstTag};
 constexpr Tag kFinished{kFirstTag + 1};
-constexpr std::uint32_t kBucketNumber = kFirstSlot;  // of the one that is on its way
+constexpr Tag kApplied{kFirstTag + 2};
+constexpr std::uint32_t kUpdatesNumber = kFirstSlot;  // of what is on its way
 constexpr std::uint32_t kFinishedNumber = kFirstSlot + 1;
+constexpr std::uint32_t kAppliedNumber = kFirstSlot + 2;
 constexpr std::uint32_t kFewRanks = 4;  // so many have 16 receives posted, more of them have 4
-
-// Values by owner, and which owner has most of them: owners with equally many are in one list.
-class Buckets {
- public:
-  explicit Buckets(std::uint32_t owners) : owners_(owners), with_(kLookAhead + 1, kNone) {
-    for (std::uint32_t i = 0; i < kLookAhead; ++i) values_[i].next = i + 1;
-  }
-
-  [[nodiscard]] std::uint64_t size() const { return size_; }
-  void add(std::uint32_t owner, std::uint64_t value) {
-    const std::uint32_t at = spare_;
-    spare_ = values_[at].next;
-    Owner& its = owners_[owner];
-    values_[at] = {value, its.first};
-    its.first = at;
-    if (its.count != 0) unlink(owner);
-    ++its.count;
-    link(owner);
-    most_ = std::max(most_, its.count);
-    ++size_;
-  }
-  [[nodiscard]] std::uint32_t largest() {
-    while (with_[most_] == kNone) --most_;
-    return with_[most_];
-  }
-  // Empties a bucket into `to`; returns how many there were.
-  std::uint32_t take(std::uint32_t owner, std::uint64_t* to) {
-    Owner& its = owners_[owner];
-    unlink(owner);
-    const std::uint32_t count = its.count;
-    for (std::uint32_t i = count; i != 0; --i) {
-      const std::uint32_t at = its.first;
-      to[i - 1] = values_[at].value;  // in the order in which they came
-      its.first = values_[at].next;
-      values_[at].next = spare_;
-      spare_ = at;
-    }
-    its.count = 0;
-    size_ -= count;
-    return count;
-  }
-
- private:
-  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
-  struct Value {
-    std::uint64_t value = 0;
-    std::uint32_t next = 0;
-  };
-  struct Owner {
-    std::uint32_t first = 0;
-    std::uint32_t count = 0;
-    std::uint32_t before = kNone;  // in the list of those with as many
-    std::uint32_t after = kNone;
-  };
-
-  void link(std::uint32_t owner) {
-    Owner& its = owners_[owner];
-    its.before = kNone;
-    its.after = with_[its.count];
-    if (its.after != kNone) owners_[its.after].before = owner;
-    with_[its.count] = owner;
-  }
-  void unlink(std::uint32_t owner) {
-    const Owner& its = owners_[owner];
-    (its.before == kNone ? with_[its.count] : owners_[its.before].after) = its.after;
-    if (its.after != kNone) owners_[its.after].before = its.before;
-  }
-
-  std::array<Value, kLookAhead> values_;
-  std::vector<Owner> owners_;
-  std::vector<std::uint32_t> with_;  // by count: the first owner that has so many
-  std::uint32_t spare_ = 0;
-  std::uint32_t most_ = 0;  // nobody has more
-  std::uint64_t size_ = 0;
-};
 
 template <class H>
 class RandomAccess final : public Program {
@@ -112,82 +50,130 @@ class RandomAccess final : public Program {
         ranks_(context.ranks),
         table_(distribution_of(settings)),
         stream_(table_, self_),
+        window_(window_of(settings)),
+        most_words_(travels_alone(settings) ? 1 : kLookAhead),
         priced_(priced_table(settings)),
         words_(table_.count_of(self_)),
         buckets_(ranks_),
         sent_(ranks_),
         receives_(ranks_ > kFewRanks ? 4 : 16),
-        incoming_(static_cast<std::size_t>(receives_) * kLookAhead),
+        incoming_(receives_ * most_words_),
         finished_(receives_),
         verifier_(verifier_on(context.host, self_, ranks_, words_.data())) {
-    if (window_of(settings) != 0) {
-      throw UsageError("option 'window': kernel random-access on raw@mpi sends buckets of updates; allowed is 0");
-    }
     initialise(words_.data(), first(), words_.size());
     for (std::uint32_t i = 0; i < receives_; ++i) {
-      mail_.post(kFirstSlot + i, std::as_writable_bytes(std::span(bucket(i), kLookAhead)), std::nullopt, kUpdates);
+      mail_.post(kFirstSlot + i, std::as_writable_bytes(std::span(received(i), most_words_)), std::nullopt, kUpdates);
     }
-    for (std::uint32_t i = 0; i < receives_; ++i) {
-      mail_.post(kFirstSlot + receives_ + i, std::as_writable_bytes(std::span(&finished_[i], 1)), std::nullopt,
-                 kFinished);
+    const auto others =
+        static_cast<std::uint32_t>(window_ != 0 ? std::min<std::uint64_t>(window_, receives_) : receives_);
+    for (std::uint32_t i = 0; i < others; ++i) {
+      const std::uint32_t slot = kFirstSlot + receives_ + i;
+      if (window_ != 0) {
+        mail_.post(slot, {}, std::nullopt, kApplied);
+      } else {
+        mail_.post(slot, std::as_writable_bytes(std::span(&finished_[i], 1)), std::nullopt, kFinished);
+      }
     }
   }
 
   BlockResult run(std::uint64_t iterations) override {
-    mail_.barrier();
+    barrier();
     const SimTime start = mail_.host().now();
     update(iterations);
-    mail_.barrier();
+    barrier();
     BlockResult result{mail_.host().now() - start, iterations * ranks_, {}};
     add_gups(result);
     return result;
   }
 
   Verification verify() override {
-    mail_.barrier();
+    barrier();
     return verifier_.verify(
         words_.data(), table_, self_, ranks_, stream_, [this](std::uint64_t count) { update(count); },
-        [this] { mail_.barrier(); });
+        [this] { barrier(); });
   }
 
  private:
   [[nodiscard]] std::uint64_t first() const { return table_.first_of(self_); }
-  [[nodiscard]] std::uint64_t* bucket(std::uint32_t receive) {
-    return incoming_.data() + static_cast<std::size_t>(receive) * kLookAhead;
+  [[nodiscard]] std::uint64_t* received(std::uint32_t receive) { return incoming_.data() + receive * most_words_; }
+
+  // HPC Challenge's ranks leave what comes meanwhile until they have left.
+  void barrier() {
+    mail_.barrier([this] {
+      if (window_ != 0) take_arrivals();
+    });
   }
 
-  // Returns when all that was sent to this rank has been applied.
   void update(std::uint64_t updates) {
+    if (most_words_ == 1) {
+      update_alone(updates);
+    } else {
+      update_by_buckets(updates);
+    }
+    if (window_ != 0) {
+      wait_until([&] { return on_their_way_ == 0; });
+    } else {
+      finish();
+    }
+  }
+
+  // Every update a message of its own.
+  void update_alone(std::uint64_t updates) {
     std::array<std::uint64_t, kBatch> values;
     while (updates != 0) {
       const std::uint64_t taken = std::min(updates, kBatch);
       stream_.take(values.data(), taken);
       for (std::uint64_t i = 0; i < taken; ++i) {
-        look();
         const std::uint32_t owner = table_.owner(values[i] & table_.mask());
         if (owner == self_) {
           apply(&values[i], 1);
           continue;
         }
-        buckets_.add(owner, values[i]);
-        while (buckets_.size() == kLookAhead) send_largest();
+        wait_until([&] { return (window_ == 0 || on_their_way_ < window_) && mail_.done(kUpdatesNumber); });
+        outgoing_[0] = values[i];
+        send(owner, 1);
+      }
+      while (window_ == 0 && look() != 0) {
       }
       updates -= taken;
     }
-    while (buckets_.size() != 0) send_largest();
-    finish();
   }
 
-  void look() {
-    if (mail_.look() == 0) mail_.host().charge(conduit::PrivatePrice::poll_miss);
+  void update_by_buckets(std::uint64_t updates) {
+    std::array<std::uint64_t, kBatch> values;
+    while (updates != 0) {
+      const std::uint64_t taken = std::min(updates, kBatch);
+      stream_.take(values.data(), taken);
+      for (std::uint64_t i = 0; i < taken; ++i) {
+        (void)look();
+        const std::uint32_t owner = table_.owner(values[i] & table_.mask());
+        if (owner == self_) {
+          apply(&values[i], 1);
+          continue;
+        }
+        (void)buckets_.add(owner, values[i]);
+        while (buckets_.size() == kLookAhead) send_fullest();
+      }
+      updates -= taken;
+    }
+    while (buckets_.size() != 0) send_fullest();
+  }
+
+  unsigned look() {
+    const unsigned found = mail_.look();
+    if (found == 0) mail_.host().charge(conduit::PrivatePrice::poll_miss);
     take_arrivals();
+    return found;
   }
   void take_arrivals() {
     while (const auto message = mail_.next()) {
       const std::uint32_t receive = message->slot - kFirstSlot;
       if (receive < receives_) {
         ++taken_;
-        apply(bucket(receive), message->bytes / sizeof(std::uint64_t));
+        apply(received(receive), message->bytes / sizeof(std::uint64_t));
+        if (window_ != 0) acknowledge(message->source);
+      } else if (window_ != 0) {
+        --on_their_way_;
       } else {
         ++finishes_;
         promised_ += finished_[receive - receives_];
@@ -205,20 +191,30 @@ class RandomAccess final : public Program {
   }
 
   // Waits for the one before.
-  void send_largest() {
-    wait_until([&] { return mail_.done(kBucketNumber); });
-    const std::uint32_t owner = buckets_.largest();
+  void send_fullest() {
+    wait_until([&] { return mail_.done(kUpdatesNumber); });
+    const std::uint32_t owner = buckets_.fullest();
     const std::uint32_t count = buckets_.take(owner, waiting_.data());
     // Out of the bucket's list into one piece.
     mail_.host().copy(outgoing_.data(), waiting_.data(), count * sizeof(std::uint64_t));
-    ++sent_[owner];
+    send(owner, count);
+  }
+  // What is in outgoing_.
+  void send(std::uint32_t owner, std::uint32_t count) {
+    ++(window_ != 0 ? on_their_way_ : sent_[owner]);
     const auto bytes = std::as_bytes(std::span(outgoing_).first(count));
     mutants::message(bytes.data(), bytes.size(), [&](const void* data) {
-      wait_until([&] { return mail_.done(kBucketNumber); });
-      mail_.start(kBucketNumber, Rank{owner}, kUpdates, {static_cast<const std::byte*>(data), bytes.size()});
+      wait_until([&] { return mail_.done(kUpdatesNumber); });
+      mail_.start(kUpdatesNumber, Rank{owner}, kUpdates, {static_cast<const std::byte*>(data), bytes.size()});
     });
   }
+  // What comes while it waits for the one before is taken later.
+  void acknowledge(Rank sender) {
+    mail_.wait_until([&] { return mail_.done(kAppliedNumber); });
+    mail_.start(kAppliedNumber, sender, kApplied, {});
+  }
 
+  // Returns when all that was sent to this rank has been applied.
   void finish() {
     for (std::uint32_t i = 1; i < ranks_; ++i) {
       const std::uint32_t to = (self_ + i) % ranks_;
@@ -226,7 +222,7 @@ class RandomAccess final : public Program {
       last_ = sent_[to];
       sent_[to] = 0;
       mail_.start(kFinishedNumber, Rank{to}, kFinished, std::as_bytes(std::span(&last_, 1)));
-      look();
+      (void)look();
     }
     wait_until([&] { return mail_.all_done() && finishes_ == ranks_ - 1 && taken_ == promised_; });
     finishes_ = 0;
@@ -245,19 +241,22 @@ class RandomAccess final : public Program {
   std::uint32_t ranks_;
   Distribution table_;
   Stream stream_;
+  std::uint64_t window_;
+  std::uint64_t most_words_;  // of a message
   Bytes priced_;
   std::vector<std::uint64_t> words_;
   Buckets buckets_;
-  std::vector<std::uint64_t> sent_;  // buckets, by owner
-  std::uint32_t receives_;           // of buckets, and as many of finishes
+  std::vector<std::uint64_t> sent_;  // messages, by owner
+  std::uint32_t receives_;           // of updates, and of what else comes at most as many
   std::vector<std::uint64_t> incoming_;
   std::vector<std::uint64_t> finished_;
   std::array<std::uint64_t, kLookAhead> waiting_;
   std::array<std::uint64_t, kLookAhead> outgoing_;
   std::uint64_t last_ = 0;      // what a finish says
   std::uint32_t finishes_ = 0;  // that have come
-  std::uint64_t taken_ = 0;     // buckets
+  std::uint64_t taken_ = 0;     // messages with updates
   std::uint64_t promised_ = 0;  // likewise, by the finishes
+  std::uint64_t on_their_way_ = 0;
   Verifier verifier_;
 };
 

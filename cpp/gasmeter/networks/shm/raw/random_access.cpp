@@ -24,7 +24,7 @@ class RandomAccess final : public Program {
  public:
   RandomAccess(Context context, const Settings& settings)
       : memory_(context.memory), table_(distribution_of(settings)), stream_(table_, index(memory_.rank())) {
-    if (window_of(settings) != 0) throw UsageError("kernel random-access on raw@shm: no messages, hence no window");
+    require_packed(settings, "shm");
     for (std::uint32_t rank = 0; rank < memory_.ranks(); ++rank) {
       shares_.push_back(reinterpret_cast<std::uint64_t*>(memory_.share(rank)));
     }

@@ -39,7 +39,7 @@ class RandomAccess final : public Program {
         own_(words_.data(), table_, index(context_.rank)),
         buckets_(context_.ranks) {
     if (context_.ranks < 2) throw UsageError("kernel random-access on raw@udp: at least 2 ranks");
-    if (window_of(settings) != 0) throw UsageError("kernel random-access on raw@udp: updates travel in buckets only");
+    require_packed(settings, "udp");
     initialise(words_.data(), first(), count());
   }
 

@@ -1,0 +1,184 @@
+// RandomAccess by a conduit, by a card and by two-sided messages is the same program: as many messages for as many
+// updates, and blocks of a job that differ by their updates alone.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "gasmeter/base/error.hpp"
+#include "gasmeter/bench/random_access_table.hpp"
+#include "gasmeter/run/model_job.hpp"
+#include "support/invented_machine.hpp"
+
+namespace gasmeter::run {
+namespace {
+
+using Options = std::map<std::string, std::string>;
+
+constexpr Bytes kTable = 64 * 1024;
+constexpr std::uint64_t kSeed = 7;  // of 1 the first updates of all ranks are for few owners (kernels/README.md)
+const std::vector<std::string> kPrograms = {"extoll", "raw@extoll", "raw@mpi@extoll"};
+
+Request request(const std::string& conduit, const std::string& topology, std::uint32_t ranks, const Options& options,
+                const std::string& placement = "one-per-node") {
+  static const kernels::Registry registry = kernels::Registry::with_all_kernels();
+  Request result = Request::check(registry, "random-access", "update", conduit, conduit.starts_with("raw") ? "" : "am",
+                                  kTable, kSeed, ranks, options);
+  result.machine = testing::invented_machine(conduit.ends_with("ibv") ? "ibv" : "extoll", topology, placement);
+  return result;
+}
+
+void check_verified(ModelJob& job) {
+  const kernels::Verification found = job.verify();
+  CHECK(found.checked > 0);
+  CHECK(found.errors == 0);
+}
+
+std::uint64_t packets_of(ModelJob& job, std::uint64_t iterations) {
+  (void)job.run(iterations);
+  std::uint64_t sum = 0;
+  for (const sim::LinkUse& link : job.link_use()) sum += link.packets;
+  return sum;
+}
+
+// Updates `begin`..`end` - 1 of all ranks' streams that belong to others.
+std::uint64_t remote_updates(std::uint32_t ranks, std::uint64_t begin, std::uint64_t end) {
+  using namespace bench::random_access;
+  const Distribution table(kTable / sizeof(std::uint64_t), ranks, kSeed);
+  std::uint64_t remote = 0;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    Stream stream(table, rank);
+    stream.seek(begin);
+    stream.each(end - begin,
+                [&](std::uint64_t value) { remote += table.owner(value & table.mask()) != rank ? 1U : 0U; });
+  }
+  return remote;
+}
+
+// Two nodes: a packet crosses one link. What a block has beside updates is the same in each.
+TEST_CASE("update_that_travels_alone_is_one_message_and_with_a_window_one_acknowledgement") {
+  constexpr std::uint64_t kFew = 300;
+  constexpr std::uint64_t kMany = 1200;
+  const auto few = static_cast<std::int64_t>(remote_updates(2, 0, kFew));
+  const auto many = static_cast<std::int64_t>(remote_updates(2, kFew, kFew + kMany));
+  REQUIRE(few > 0);
+  for (const std::string& conduit : kPrograms) {
+    const auto difference = [&](const Options& options) {
+      ModelJob job(request(conduit, "mesh2d:2x1", 2, options));
+      const std::uint64_t of_few = packets_of(job, kFew);
+      const std::uint64_t of_many = packets_of(job, kMany);
+      check_verified(job);
+      return static_cast<std::int64_t>(of_many) - static_cast<std::int64_t>(of_few);
+    };
+    CAPTURE(conduit);
+    for (const char* window : {"1", "4", "16", "1024"}) {
+      CAPTURE(window);
+      CHECK(difference({{"window", window}}) == 2 * (many - few));
+    }
+    CHECK(difference({{"packed", "false"}}) == many - few);
+    CHECK(difference({}) < (many - few) / 2);
+  }
+}
+
+TEST_CASE("full_packets_of_a_card_have_seven_updates") {
+  ModelJob job(request("raw@extoll", "mesh2d:2x1", 2, {}));
+  const std::uint64_t few = packets_of(job, 2000);
+  const std::uint64_t many = packets_of(job, 8000);
+  const double remote = static_cast<double>(remote_updates(2, 2000, 10'000) - remote_updates(2, 0, 2000));
+  CHECK(static_cast<double>(many - few) == doctest::Approx(remote / 7).epsilon(0.002));
+}
+
+TEST_CASE("random_access_verifies_in_every_flow_and_gives_the_same_strictly_and_on_two_threads") {
+  for (const std::string conduit : {"extoll", "raw@extoll", "raw@mpi@extoll", "mpi@extoll", "raw@mpi@ibv"}) {
+    const bool ibv = conduit.ends_with("ibv");
+    for (const std::string placement : {"fill", "round-robin"}) {
+      for (const std::string node_local : {"loop", "shared"}) {
+        if (conduit == "raw@extoll" && node_local == "shared") continue;
+        for (Options options : {Options{{"window", "1"}}, Options{{"window", "16"}}, Options{{"packed", "false"}}}) {
+          CAPTURE(conduit);
+          CAPTURE(placement);
+          CAPTURE(node_local);
+          CAPTURE(options.begin()->second);
+          if (conduit != "raw@extoll") options["node_local"] = node_local;
+          const auto elapsed = [&](const std::string& option, const std::string& value) {
+            Options all = options;
+            all[option] = value;
+            ModelJob job(request(conduit, ibv ? "crossbar:4" : "mesh3d:2x2x1", 12, all, placement));
+            (void)job.run(60);
+            const std::int64_t ps = job.run(200).elapsed.ps;
+            check_verified(job);
+            return ps;
+          };
+          const std::int64_t lazy = elapsed("sync", "lazy");
+          CHECK(lazy == elapsed("sync", "strict"));
+          CHECK(lazy == elapsed("threads", "2"));
+        }
+      }
+    }
+  }
+}
+
+// A smaller window waits more often; of one update nothing overlaps.
+TEST_CASE("window_of_one_waits_for_every_update_in_every_program") {
+  for (const std::string& conduit : kPrograms) {
+    CAPTURE(conduit);
+    const auto elapsed = [&](const std::string& window) {
+      return ModelJob(request(conduit, "mesh3d:2x2x1", 4, {{"window", window}})).run(200).elapsed.ps;
+    };
+    CHECK(2 * elapsed("1") > 3 * elapsed("16"));
+  }
+}
+
+// What begins and ends a block costs the same in each, so that the difference of two is the cost of their updates: n, 4
+// n and 7 n of them lie on one line, and a block that follows a longer one takes what it took before. A block has each
+// rank's stream once, four and seven times: the same updates, which are more than a rank holds back.
+TEST_CASE("blocks_of_a_job_differ_by_their_updates_alone") {
+  constexpr std::uint32_t kRanks = 4;
+  constexpr std::uint64_t kStream = 4 * kTable / sizeof(std::uint64_t) / kRanks;
+  static_assert(kStream > bench::random_access::kLookAhead);
+  for (const std::string& conduit : kPrograms) {
+    for (const Options& options :
+         {Options{}, Options{{"packed", "false"}}, Options{{"window", "1"}}, Options{{"window", "4"}}}) {
+      CAPTURE(conduit);
+      CAPTURE((options.empty() ? "packed" : options.begin()->first + "=" + options.begin()->second));
+      ModelJob job(request(conduit, "mesh2d:2x2", kRanks, options));
+      const auto elapsed = [&](std::uint64_t streams) {
+        return static_cast<double>(job.run(streams * kStream).elapsed.ps);
+      };
+      (void)elapsed(4);  // long messages are received into memory that is registered once
+      const double one = elapsed(1);
+      const double four = elapsed(4);
+      const double seven = elapsed(7);
+      const double again = elapsed(1);
+      const double stream = (four - one) / 3;
+      const double tolerance = options.empty() ? 0.03 : 0.01;  // of few long messages each counts
+      CHECK(stream > 0);
+      CHECK((seven - four) / 3 == doctest::Approx(stream).epsilon(tolerance));
+      CHECK(again == doctest::Approx(one).epsilon(tolerance));
+      check_verified(job);
+    }
+  }
+}
+
+TEST_CASE("flows_that_a_program_of_random_access_has_not_are_refused_with_what_it_has") {
+  static const kernels::Registry registry = kernels::Registry::with_all_kernels();
+  const auto refusal = [](const std::string& conduit, const std::string& variant, const Options& options) {
+    try {
+      const Request asked =
+          Request::check(registry, "random-access", "update", conduit, variant, kTable, 1, 2, options);
+      (void)asked;
+    } catch (const UsageError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  CHECK(refusal("extoll", "put-get", {{"packed", "false"}}).find("it belongs to variant am") != std::string::npos);
+  CHECK(refusal("extoll", "am", {{"packed", "maybe"}}).find("packed") != std::string::npos);
+  CHECK(refusal("extoll", "am", {{"packed", "false"}, {"window", "4"}}).empty());
+}
+
+}  // namespace
+}  // namespace gasmeter::run
