@@ -39,7 +39,7 @@ RawOutcome attempt(World& world, std::uint32_t ranks, const RawTrial<Context>& t
     settings.size = trial.size;
     settings.ranks = ranks;
     settings.seed = 5 + (trial.seeds_differ ? 100 * rank : 0);
-    settings.options = {{"local", "outside"}, {"offset", "0"}, {"answer", "same"}, {"window", "0"}};
+    settings.options = {{"local", "outside"}, {"offset", "0"}, {"answer", "same"}, {"pong", "reply"}, {"window", "0"}};
     programs.push_back(trial.make(context_of(rank), settings));
   }
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
