@@ -21,7 +21,8 @@ struct Capabilities {
   Bytes max_transfer = 0;              // largest native put or get
   Bytes copied_puts = 0;    // native puts of at most so many bytes leave their source free at return, if asked to
   Bytes packet_medium = 0;  // a Medium of at most so many bytes is cheaper than its part of a larger one; 0: none is
-  Bytes medium_puts = 0;    // a put of at most so many bytes is cheaper as Mediums than as Longs
+  bool polls_at_injection = false;  // requests poll once before they leave, as Endpoint::poll_at_injection() has it
+  Bytes medium_puts = 0;            // a put of at most so many bytes is cheaper as Mediums than as Longs
 };
 
 }  // namespace gasmeter::conduit

@@ -29,6 +29,7 @@ enum class PrivatePrice : std::uint8_t {
   loop_turn,     // by the turns of its loops: counter, bounds, addresses
   loop_level,    // by how often one of them begins, and ends
   translation,   // by the addresses of a neighbour that are looked up
+  clock_read,    // a library asks for the time, for its timers
   generate,      // a program stores what it makes itself, by its bytes; no price: it costs what copying them does
   count_
 };

@@ -58,6 +58,7 @@ std::vector<std::string> uncharged_host_keys(const Charges& charges) {
   const bool updates = charges.has(PrivatePrice::update);
   const bool locks = charges.has(SharedPrice::lock) || charges.has(PrivatePrice::own_lock);
   unless(charges.has(PrivatePrice::call), {"host.call"});
+  unless(charges.has(PrivatePrice::clock_read), {"host.clock_read"});
   unless(charges.has(PrivatePrice::header_build), {"host.header_build"});
   unless(charges.has(PrivatePrice::dispatch), {"host.dispatch"});
   unless(charges.has(PrivatePrice::poll_miss), {"host.poll_miss"});

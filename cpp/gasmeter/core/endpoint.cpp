@@ -57,6 +57,7 @@ Endpoint<H>::Endpoint(H host, const JobView& job, conduit::Conduit* conduit)
     native_get_ = can.native_get;
     conduit->attach({segment().address, segment().size});
   }
+  poll_at_injection(false);
   Reference<H>::register_handlers(handlers_);
   RemoteAtomics<H>::register_handlers(handlers_);
   Vis<H>::register_handlers(handlers_);

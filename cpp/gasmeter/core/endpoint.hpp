@@ -292,7 +292,10 @@ class Endpoint final : private conduit::Delivery {
   // Whether every injection polls once before it, as GASNet-1 does: a request, a transfer or an atomic that leaves by
   // messages or the conduit. Immediate ones do not, nor do replies, and stores into a neighbour's memory are none.
   // Handlers run then as in any poll: before the request is on its way, and before its payload has been read.
-  void poll_at_injection(bool on) { near_.poll_first(on); }
+  // Over a conduit whose own requests do (Capabilities::polls_at_injection) they do in any case.
+  void poll_at_injection(bool on) {
+    near_.poll_first(on || (conduit_ != nullptr && conduit_->capabilities().polls_at_injection));
+  }
   // Computes for so long, 0 or more, without a poll. A real host is busy until then. In virtual time what interrupts
   // the core makes it longer; where a conduit's handlers run by interrupt, a message that comes is handled at once, in
   // between. Not from handlers.

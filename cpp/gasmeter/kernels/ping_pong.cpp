@@ -1,6 +1,8 @@
 // Ping-pong between ranks 0 and 1: the round trip of an active message and its reply, the latency of one blocking put
 // or get.
+#include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "gasmeter/bench/empty_call.hpp"
 #include "gasmeter/bench/pattern.hpp"
@@ -24,12 +26,16 @@ class PingPong final : public Program {
       : endpoint_(endpoint),
         op_(parse_transfer_op(settings.op)),
         answers_empty_(settings.text("answer") == "empty"),
+        answers_by_request_(settings.text("pong") == "request"),
         size_(settings.size),
         offset_(offset_of(settings)),
         seed_(settings.seed),
         buffer_(settings, endpoint.segment().address + local_at(settings), size_, offset_) {
     require_ranks(settings, 2);
     require_size(endpoint, settings, op_ == Op::am_medium, op_ == Op::am_long);
+    if (answers_by_request_ && !is_am(op_)) {
+      throw UsageError("kernel ping-pong, op " + settings.op + ": option 'pong=request': it is for ops am-*");
+    }
     std::array<core::HandlerEntry<H>, 2> entries{{{{}, &on_ping, this, "ping"}, {{}, &on_pong, this, "pong"}}};
     endpoint.register_handlers(entries);
     ping_ = entries[0].index;
@@ -141,9 +147,33 @@ class PingPong final : public Program {
 
   void serve(std::uint64_t iterations) {
     const std::uint64_t end = served_ + iterations;
-    endpoint_.wait_until([&] { return pings_ >= end; });
-    served_ = end;
+    if (answers_by_request_) {
+      while (served_ < end) {
+        endpoint_.wait_until([&] { return pings_ > served_; });
+        ++served_;
+        request_pong();
+      }
+    } else {
+      endpoint_.wait_until([&] { return pings_ >= end; });
+      served_ = end;
+    }
   }
+
+  // What answers is what a reply would be; a Medium's payload is gone by now, and what is sent is this rank's own.
+  void request_pong() {
+    switch (answer_op()) {
+      case Op::am_medium:
+        (void)endpoint_.request_medium(Rank{0}, pong_, buffer_.data(), size_, core::Flags::none);
+        break;
+      case Op::am_long:
+        (void)endpoint_.request_long(Rank{0}, pong_, landing(endpoint_.rank()), size_, landing(Rank{0}),
+                                     core::Flags::none);
+        break;
+      default:
+        (void)endpoint_.request_short(Rank{0}, pong_, core::Flags::none);
+    }
+  }
+  [[nodiscard]] Op answer_op() const { return answers_empty_ ? Op::am_short : op_; }
 
   [[nodiscard]] std::byte* landing(Rank rank) const { return endpoint_.segment(rank).address + offset_; }
 
@@ -159,7 +189,14 @@ class PingPong final : public Program {
     if (GASMETER_UNLIKELY(self.checking_)) {
       self.check(token.payload(), token.size(), self.op_ == Op::am_short ? 0 : self.size_);
     }
-    switch (self.answers_empty_ ? Op::am_short : self.op_) {
+    if (self.answers_by_request_) {
+      // Round after round another one is checked.
+      if (GASMETER_UNLIKELY(self.checking_) && self.op_ == Op::am_medium) {
+        std::memcpy(self.buffer_.data(), token.payload(), std::min(token.size(), self.size_));
+      }
+      return;
+    }
+    switch (self.answer_op()) {
       case Op::am_medium:
         (void)token.reply_medium(self.pong_, token.payload(), token.size());
         break;
@@ -182,6 +219,7 @@ class PingPong final : public Program {
   Operations<H> endpoint_;
   Op op_;
   bool answers_empty_;
+  bool answers_by_request_;
   Bytes size_;
   Bytes offset_;
   std::uint64_t seed_;
@@ -218,15 +256,23 @@ void register_ping_pong(Registry& registry) {
                 {{"latency", "one call that does nothing"}},
                 false}},
        .variants = {},
-       .options = {local_option(),
-                   offset_option(),
-                   {"answer",
-                    "choice",
-                    "same",
-                    "",
-                    {"same", "empty"},
-                    "what answers a message: a reply of its payload, or a Short (ping-ack); of raw puts by messages: 8 "
-                    "bytes, or none"}}},
+       .options =
+           {local_option(),
+            offset_option(),
+            {"answer",
+             "choice",
+             "same",
+             "",
+             {"same", "empty"},
+             "what answers a message: a reply of its payload, or a Short (ping-ack); of raw puts by messages: 8 "
+             "bytes, or none"},
+            {"pong",
+             "choice",
+             "reply",
+             "",
+             {"reply", "request"},
+             "how a message is answered: by a reply from its handler, or by a request that rank 1 sends when it has "
+             "polled"}}},
       &share_of_transfers);
   kernel.check = &check_offset;
   registry.add(std::move(kernel));

@@ -78,6 +78,11 @@ class DatagramService {
   virtual unsigned send(Rank to, std::span<const iovec> parts, Bytes segment) = 0;
   // Fills inbox.datagrams with what has arrived, never waits; false: nothing there.
   virtual bool receive(Inbox& inbox) = 0;
+  // FIONREAD, for programs that take datagrams one by one: bytes of the datagram that receive() would hand over next;
+  // 0: nothing is there. In virtual time a look that sees one is charged; who sees none pays look_price(), or a poll
+  // that finds nothing. Who cannot tell says the most that may come.
+  [[nodiscard]] virtual Bytes bytes_waiting() { return limits().largest; }
+  [[nodiscard]] virtual SimTime look_price() const { return {}; }
   // The next instant at which receive() has work even if nothing arrives; in virtual time somebody has to ask.
   [[nodiscard]] virtual SimTime next_deadline() const { return kNever; }
 

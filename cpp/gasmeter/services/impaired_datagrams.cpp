@@ -86,6 +86,11 @@ bool ImpairedDatagrams::receive(Inbox& inbox) {
   return inner_.receive(inbox);
 }
 
+Bytes ImpairedDatagrams::bytes_waiting() {
+  release();
+  return inner_.bytes_waiting();
+}
+
 SimTime ImpairedDatagrams::next_deadline() const {
   SimTime first = inner_.next_deadline();
   for (const Held& held : held_) first = std::min(first, held.leaves());

@@ -35,6 +35,8 @@ class ImpairedDatagrams final : public DatagramService {
   [[nodiscard]] const DatagramLimits& limits() const override { return inner_.limits(); }
   unsigned send(Rank to, std::span<const iovec> parts, Bytes segment) override;
   bool receive(Inbox& inbox) override;
+  [[nodiscard]] Bytes bytes_waiting() override;
+  [[nodiscard]] SimTime look_price() const override { return inner_.look_price(); }
   [[nodiscard]] SimTime next_deadline() const override;
   // What it holds back is on its way.
   [[nodiscard]] Bytes reserved_bytes() const override { return inner_.reserved_bytes(); }

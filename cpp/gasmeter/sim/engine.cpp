@@ -61,6 +61,7 @@ Engine::Engine(const EngineOptions& options)
     : options_(checked(options)),
       nodes_(options.nodes),
       contexts_(options.ranks),
+      own_prices_(options.ranks),
       taken_(options.ranks),
       waits_(options.ranks),
       fast_forward_(std::make_unique<FastForward>(nodes_, partitions_)) {

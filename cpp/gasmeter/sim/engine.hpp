@@ -35,6 +35,13 @@ class FastForward;
 class ModelHost;
 class Tracer;
 
+// Where the poll that finds what a rank waits for falls, beside what it finds; of all ranks.
+enum class Waits : std::uint8_t {
+  by_polls,  // at a whole number of polls from where the wait began: polls are short beside what is timed
+  mid_poll,  // half a poll later: the mean over polls that fall anyhow. As many polls are paid, and one at least
+  asleep,    // at once: the rank sleeps in the kernel, after the one call that found nothing, until that wakes it
+};
+
 struct EngineOptions {
   unsigned ranks = 2;
   unsigned nodes = 2;                  // with ranks or without (switches)
@@ -45,6 +52,7 @@ struct EngineOptions {
   FibreMaker fibres = FibreMaker::automatic;
   Bytes stack_bytes = 0;  // 0: Fibre::default_stack_bytes()
   std::uint64_t seed = 1;
+  Waits waits = Waits::by_polls;
   bool fast_forward = true;  // long transfers that nothing disturbs pass at once; off: event by event, to the same end
 };
 
@@ -197,6 +205,7 @@ class Engine {
   void stall(RankContext& rank);
   [[nodiscard]] SimTime work(RankContext& rank, SimTime amount, bool cut);
   void price_polls(RankContext& rank, SimTime price);
+  void price_misses(RankContext& rank, SimTime price);
   [[nodiscard]] SimTime poll_price(const RankContext& rank) const { return taken_[index(rank.rank)]->poll_price; }
   [[nodiscard]] Tracer* tracer() const { return tracer_; }
 
@@ -240,7 +249,8 @@ class Engine {
   std::vector<Node> nodes_;
   std::deque<Partition> partitions_;
   std::vector<RankContext> contexts_;
-  std::vector<std::unique_ptr<TakenTime>> taken_;  // of each rank; null of one that loses none
+  std::vector<std::unique_ptr<conduit::HostPrices>> own_prices_;  // of each rank; null of one that pays the host's
+  std::vector<std::unique_ptr<TakenTime>> taken_;                 // of each rank; null of one that loses none
   struct Wait {
     const char* what = nullptr;  // for a deadlock report
     SimTime worked{-1};          // the rank's clock less what it has slept, when it last began to sleep so

@@ -114,6 +114,10 @@ class ModelHost {
   // A poll that finds nothing costs so much beside poll_miss: other queues, flags of other ranks. From the rank's own
   // fibre, or before the first run().
   void price_polls(SimTime price) { engine().price_polls(*rank_, price); }
+  // From now on a poll that finds nothing costs so much in place of the host's poll_miss: this rank's library asks its
+  // network in a way of its own. From the rank's own fibre, or before the first run().
+  void price_misses(SimTime price) { engine().price_misses(*rank_, price); }
+  [[nodiscard]] const conduit::HostPrices& prices() const { return *rank_->prices; }
   // For one poll that has found nothing.
   GASMETER_INLINE void pay_poll_price() {
     if (GASMETER_LIKELY(!rank_->loses_time)) return;

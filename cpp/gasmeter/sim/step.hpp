@@ -63,6 +63,8 @@ enum class Step : std::uint8_t {
       return Step::copy;
     case conduit::PrivatePrice::translation:
       return Step::translate;
+    case conduit::PrivatePrice::clock_read:
+      return Step::timer;
     case conduit::PrivatePrice::generate:
       return Step::work;
     default:

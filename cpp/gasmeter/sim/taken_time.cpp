@@ -24,6 +24,16 @@ void Engine::price_polls(RankContext& rank, SimTime price) {
   taken_of(rank).poll_price = price;
 }
 
+void Engine::price_misses(RankContext& rank, SimTime price) {
+  if (price.ps <= 0) {
+    throw UsageError("sim: a poll that finds nothing for " + std::to_string(price.ps) + " ps; 1 or more is allowed");
+  }
+  std::unique_ptr<conduit::HostPrices>& own = own_prices_[index(rank.rank)];
+  if (own == nullptr) own = std::make_unique<conduit::HostPrices>(options_.prices);
+  (*own)[conduit::PrivatePrice::poll_miss].fixed = price;
+  rank.prices = own.get();
+}
+
 // While a rank idles its clock still shows the instant at which the wait began. Between two polls an interrupt moves
 // all that come: the loop of polls goes on where it was.
 SimTime Engine::after_missed_polls(const RankContext& rank, SimTime until) const {
@@ -34,12 +44,14 @@ SimTime Engine::after_missed_polls(const RankContext& rank, SimTime until) const
   }
   if (until <= from) return from;
   const SimTime miss = poll_miss(rank);
+  if (options_.waits == Waits::mid_poll) return std::max(from + miss, until + SimTime{miss.ps / 2});
+  if (options_.waits == Waits::asleep) return std::max(from + miss, until);
   const std::int64_t polls = ((until - from).ps - 1) / miss.ps + 1;
   return from + miss * polls;
 }
 
 SimTime Engine::poll_miss(const RankContext& rank) const {
-  const SimTime host = options_.prices[conduit::PrivatePrice::poll_miss].fixed;
+  const SimTime host = (*rank.prices)[conduit::PrivatePrice::poll_miss].fixed;
   return rank.loses_time ? host + poll_price(rank) : host;
 }
 

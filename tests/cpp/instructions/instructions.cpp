@@ -3,8 +3,9 @@
 //
 //   instructions CASE COUNT
 //
-// put-smp: 8-byte puts to a neighbour; short-smp, short-udp: round trips of a Short, its handler and its reply, between
-// two ranks that are polled in turn; put-model: 64-byte puts to random ranks by 512 ranks in virtual time, COUNT each.
+// put-smp: 8-byte puts to a neighbour; short-smp, short-udp, short-amudp: round trips of a Short, its handler and its
+// reply, between two ranks that are polled in turn; put-model: 64-byte puts to random ranks by 512 ranks in virtual
+// time, COUNT each.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -18,6 +19,7 @@
 #include "gasmeter/base/real_host.hpp"
 #include "gasmeter/core/endpoint.hpp"
 #include "gasmeter/kernels/kernel.hpp"
+#include "gasmeter/networks/udp/amudp_conduit.hpp"
 #include "gasmeter/networks/udp/socket_datagrams.hpp"
 #include "gasmeter/networks/udp/udp_conduit.hpp"
 #include "gasmeter/run/model_job.hpp"
@@ -63,6 +65,7 @@ void on_smp(const std::string& which, std::uint64_t count) {
   for (std::uint64_t i = 0; i < count; ++i) here.put(Rank{1}, there.segment().address, &word, sizeof word);
 }
 
+template <class Conduit>
 void on_udp(std::uint64_t count) {
   const core::NeighbourhoodLayout layout = layout_of(1, Bytes{64} * 1024, 4096);
   const RealHost host(WaitMode::spin);
@@ -79,15 +82,15 @@ void on_udp(std::uint64_t count) {
         networks::udp::SocketOptions{.bind = "127.0.0.1:0", .mtu = 0, .offload = false}));
     addresses.push_back(sockets.back()->address());
   }
-  std::vector<std::unique_ptr<networks::udp::UdpConduit>> conduits;
+  std::vector<std::unique_ptr<Conduit>> conduits;
   std::vector<std::unique_ptr<Endpoint>> endpoints;
   for (std::uint32_t rank = 0; rank < 2; ++rank) {
     sockets[rank]->set_peers(addresses, sockets[rank]->limits().largest);
     networks::udp::UdpSettings settings;
     settings.key = {1, 2};
     settings.session = 3;
-    conduits.push_back(std::make_unique<networks::udp::UdpConduit>(
-        host, *sockets[rank], Rank{rank}, 2, std::span(segments[rank].address, segments[rank].size), settings));
+    conduits.push_back(std::make_unique<Conduit>(host, *sockets[rank], Rank{rank}, 2,
+                                                 std::span(segments[rank].address, segments[rank].size), settings));
     const core::JobView view{Rank{rank}, 2, Rank{rank}, layout, blocks[rank], segments};
     endpoints.push_back(std::make_unique<Endpoint>(host, view, conduits[rank].get()));
   }
@@ -112,11 +115,13 @@ int measured(const std::string& which, std::uint64_t count) {
   if (which == "put-smp" || which == "short-smp") {
     on_smp(which, count);
   } else if (which == "short-udp") {
-    on_udp(count);
+    on_udp<networks::udp::UdpConduit>(count);
+  } else if (which == "short-amudp") {
+    on_udp<networks::udp::AmudpConduit>(count);
   } else if (which == "put-model") {
     in_virtual_time(count);
   } else {
-    throw UsageError("case '" + which + "'; allowed: put-smp, short-smp, short-udp, put-model");
+    throw UsageError("case '" + which + "'; allowed: put-smp, short-smp, short-udp, short-amudp, put-model");
   }
   return 0;
 }
@@ -126,7 +131,7 @@ int measured(const std::string& which, std::uint64_t count) {
 
 int main(int argc, char** argv) {
   if (argc != 3) {
-    std::fprintf(stderr, "usage: instructions put-smp|short-smp|short-udp|put-model COUNT\n");
+    std::fprintf(stderr, "usage: instructions put-smp|short-smp|short-udp|short-amudp|put-model COUNT\n");
     return 2;
   }
   try {

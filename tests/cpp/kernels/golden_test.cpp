@@ -44,6 +44,14 @@ TEST_CASE("answer_without_payload_takes_what_the_sum_says") {
   CHECK(elapsed("ping-pong", "am-medium", 100, {{"answer", "empty"}}, 1, "raw@ideal") == 2'900'000);
 }
 
+// Each request is a message, as the reply is, and no poll is in between.
+TEST_CASE("message_that_is_answered_by_a_request_takes_as_long_where_replies_cost_the_same") {
+  CHECK(elapsed("ping-pong", "am-medium", 100, {{"pong", "request"}}) == 3'160'000);
+  CHECK(elapsed("ping-pong", "am-medium", 100, {{"pong", "request"}, {"answer", "empty"}}) == 3'040'000);
+  CHECK_THROWS_AS((void)elapsed("ping-pong", "put", 8, {{"pong", "request"}}), UsageError);
+  CHECK_THROWS_AS((void)elapsed("ping-pong", "am-medium", 8, {{"pong", "request"}}, 1, "raw@ideal"), UsageError);
+}
+
 TEST_CASE("buffer_outside_the_segment_is_registered_at_its_first_use") {
   const Options native{{"put", "native"}, {"registration", "cached"}};
   Options inside = native;

@@ -43,12 +43,14 @@ class EthernetInstallationOf {
     settings.first_sequence = ~std::uint64_t{0} - 20;  // wraps around soon
     auto made =
         std::make_unique<Conduit>(host, service, host.rank(), host.engine().ranks(), std::span<std::byte>{}, settings);
+    conduits_.push_back(made.get());
     settle_[index(host.rank())] = [host, conduit = made.get()] {
       networks::udp::settle(*conduit, host, Classic ? networks::udp::kClassicSilence : networks::udp::kWindowSilence);
     };
     return made;
   }
   void settle(Rank rank) { settle_[index(rank)](); }
+  [[nodiscard]] const Conduit& conduit_of(Rank rank) const { return *conduits_[index(rank)]; }
   [[nodiscard]] networks::ethernet::EthernetNetwork& network() { return network_; }
 
  private:
@@ -66,6 +68,7 @@ class EthernetInstallationOf {
   networks::ethernet::EthernetNetwork network_;
   std::deque<networks::ethernet::EthernetDatagrams> sockets_;
   std::vector<std::function<void()>> settle_;
+  std::vector<const Conduit*> conduits_;  // in the order of ranks
 };
 
 }  // namespace gasmeter::testing

@@ -33,6 +33,25 @@ def test_answer_without_payload_verifies_in_memory(conduit):
     values("ping-pong", conduit, "am-medium", 1000, answer="empty")
 
 
+@pytest.mark.parametrize("op", ["am-short", "am-medium", "am-long"])
+@pytest.mark.parametrize("conduit", ["smp", "udp", "ideal", "extoll", "ibv", "mpi@extoll", "udp@ethernet"])
+def test_messages_may_be_answered_by_requests(conduit, op):
+    values("ping-pong", conduit, op, 500, pong="request")
+
+
+def test_request_that_answers_is_acknowledged_by_the_classic_scheme_and_takes_longer():
+    reply, request = (
+        values("ping-pong", "udp@ethernet", "am-medium", 500, pong=pong, protocol="amudp")["round_trip"]
+        for pong in ("reply", "request")
+    )
+    assert reply < request
+
+
+def test_puts_are_answered_by_nothing():
+    with pytest.raises(gm.UsageError, match=r"option 'pong=request': it is for ops am-\*"):
+        values("ping-pong", "ideal", "put", 8, pong="request")
+
+
 def test_message_that_answers_a_raw_put_may_be_empty():
     word, nothing = (
         values("ping-pong", "raw@mpi@extoll", "put", 64, answer=answer)["latency"] for answer in ("same", "empty")
@@ -51,6 +70,8 @@ def test_smaller_windows_take_longer():
     [
         ("ping-pong", "raw@udp", "am-medium", {"answer": "empty"}),
         ("ping-pong", "raw@extoll", "put", {"offset": 8}),
+        ("ping-pong", "raw@shm", "am-medium", {"pong": "request"}),
+        ("ping-pong", "raw@ethernet", "am-medium", {"pong": "request"}),
         ("ping-pong", "raw@shm", "am-medium", {"local": "segment"}),
         ("ping-pong", "raw@mpi@extoll", "put", {"local": "segment"}),
         ("flood", "raw@ibv", "put", {"window": 4}),

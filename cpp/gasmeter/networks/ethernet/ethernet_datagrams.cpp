@@ -9,7 +9,7 @@
 namespace gasmeter::networks::ethernet {
 
 EthernetDatagrams::EthernetDatagrams(EthernetNetwork& network, Rank self, Bytes largest)
-    : socket_(network.socket(self)) {
+    : socket_(network.socket(self)), look_price_(network.parameters().ioctl) {
   if (largest > services::kLargestDatagram) {
     throw UsageError("ethernet: datagrams of " + std::to_string(largest) + " bytes; at most " +
                      std::to_string(services::kLargestDatagram));

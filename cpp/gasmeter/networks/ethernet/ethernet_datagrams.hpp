@@ -19,11 +19,14 @@ class EthernetDatagrams final : public services::DatagramService {
   [[nodiscard]] const services::DatagramLimits& limits() const override { return limits_; }
   unsigned send(Rank to, std::span<const iovec> parts, Bytes segment) override;
   bool receive(services::Inbox& inbox) override;
+  [[nodiscard]] Bytes bytes_waiting() override { return socket_.bytes_waiting(); }
+  [[nodiscard]] SimTime look_price() const override { return look_price_; }
   [[nodiscard]] Bytes reserved_bytes() const override { return socket_.reserved_bytes(); }
 
  private:
   EthernetSocket& socket_;
   services::DatagramLimits limits_;
+  SimTime look_price_;
   std::vector<std::byte> arrived_;
 };
 

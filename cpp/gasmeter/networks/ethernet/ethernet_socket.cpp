@@ -93,6 +93,14 @@ bool EthernetSocket::receive(std::vector<std::byte>& datagram) {
   return true;
 }
 
+Bytes EthernetSocket::bytes_waiting() {
+  host_.synchronise();
+  if (waiting_.empty()) return 0;
+  const Bytes bytes = waiting_.front().size();
+  host_.spend(network_.parameters().ioctl);
+  return bytes;
+}
+
 EthernetSocket::Input EthernetSocket::take_in(IpPacket& packet, SimTime now) {
   if (packet.packets == 1) return queue(std::move(packet.payload), now);
   const auto entry = partial_.try_emplace({packet.source, packet.datagram}).first;

@@ -37,6 +37,8 @@ class EthernetSocket {
   // The next datagram that waits. False: there is none; who looks without need charges a missed poll. Its bytes stand
   // in `datagram` and are still to be copied.
   [[nodiscard]] bool receive(std::vector<std::byte>& datagram);
+  // Bytes of that datagram. 0: there is none, and nothing was charged: who looks without need pays for it.
+  [[nodiscard]] Bytes bytes_waiting();
   [[nodiscard]] sim::ModelHost& host() { return host_; }
   // What its kernel holds for it: datagrams that have not left, wait, or are being put together. Its limits are no
   // memory.

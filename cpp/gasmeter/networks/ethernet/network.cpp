@@ -10,6 +10,7 @@
 #include "gasmeter/networks/ethernet/ethernet_network.hpp"
 #include "gasmeter/networks/ethernet/invented_machine.hpp"
 #include "gasmeter/networks/ethernet/raw/programs.hpp"
+#include "gasmeter/networks/ethernet/uncached.hpp"
 #include "gasmeter/networks/installation.hpp"
 #include "gasmeter/networks/machine_parameters.hpp"
 #include "gasmeter/networks/registry.hpp"
@@ -67,12 +68,18 @@ class Machine final : public ModelledMachine {
         installation_(machine, job),
         prices_(socket_host_prices(machine)),
         parameters_(ethernet_parameters(machine)) {
-    const unsigned factor = machine.count("host.caches_off");
-    if (!settings_.flag("caches")) switch_caches_off(factor, prices_, parameters_);
+    const UncachedHost uncached = uncached_host(machine);
+    if (!settings_.flag("caches")) switch_caches_off(uncached, prices_, parameters_);
     machine.check_all_used();
   }
 
-  sim::EngineOptions engine_options() const override { return installation_.engine_options(settings_, prices_); }
+  // A look at a socket is a system call, long enough beside a message for its phase to be seen in figures; on a machine
+  // that phase is anybody's.
+  sim::EngineOptions engine_options() const override {
+    sim::EngineOptions options = installation_.engine_options(settings_, prices_);
+    options.waits = settings_.text("wait") == "sleep" ? sim::Waits::asleep : sim::Waits::mid_poll;
+    return options;
+  }
   std::unique_ptr<ModelledNetwork> make_network(sim::Engine& engine) const override {
     return std::make_unique<Modelled>(engine, installation_.topology(), parameters_, settings_);
   }
@@ -100,7 +107,18 @@ const std::vector<ParameterInfo>& parameters() {
       {"host.memory_bandwidth", "bandwidth", "memory of a whole node, shared by its cores"},
       software_time("host.line_store", "storing a cache line that another rank reads"),
       software_time("host.line_transfer", "loading a cache line that another rank wrote"),
-      {"host.caches_off", "count", "so many times as long takes all software with option caches=false"},
+      software_time("host.clock_read", "asking for the time, as libraries do for their timers"),
+      software_time("host.uncached_instruction", "one instruction and its fetch, with option caches=false"),
+      software_time("host.uncached_access", "one load or store, beside that, with option caches=false"),
+      {"host.uncached_accesses", "count", "loads and stores of 100 instructions"},
+      {"host.uncached_copy", "size", "moved by each load and store of a copy, with option caches=false"},
+      {"host.call_instructions", "count", "instructions of host.call"},
+      {"host.header_build_instructions", "count", "instructions of host.header_build"},
+      {"host.dispatch_instructions", "count", "instructions of host.dispatch"},
+      {"host.copy_start_instructions", "count", "instructions of host.copy_start"},
+      {"host.update_instructions", "count", "instructions of host.update"},
+      {"host.clock_read_instructions", "count", "instructions of host.clock_read"},
+      {"host.poll_miss_instructions", "count", "instructions of host.poll_miss"},
   };
   static const std::vector<ParameterInfo> own = {
       {"link.bandwidth", "bandwidth", "one link, in one direction"},
@@ -118,6 +136,14 @@ const std::vector<ParameterInfo>& parameters() {
       software_time("kernel.input", "protocol input of one packet"),
       software_time("kernel.wake_up", "waking a rank that sleeps in recvfrom, with option wait=sleep"),
       software_time("kernel.receive", "recvfrom of a datagram that waits, copy apart"),
+      software_time("kernel.ioctl", "FIONREAD: asking a socket how many bytes wait"),
+      {"kernel.send_instructions", "count", "instructions of kernel.send"},
+      {"kernel.fragment_instructions", "count", "instructions of kernel.fragment"},
+      {"kernel.interrupt_instructions", "count", "instructions of kernel.interrupt"},
+      {"kernel.input_instructions", "count", "instructions of kernel.input"},
+      {"kernel.wake_up_instructions", "count", "instructions of kernel.wake_up"},
+      {"kernel.receive_instructions", "count", "instructions of kernel.receive"},
+      {"kernel.ioctl_instructions", "count", "instructions of kernel.ioctl"},
       {"kernel.send_buffer", "size", "of a socket: bytes that have not left"},
       {"kernel.receive_buffer", "size", "of a socket: datagrams that wait; more are lost"},
   };

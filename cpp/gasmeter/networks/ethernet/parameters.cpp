@@ -25,6 +25,7 @@ EthernetParameters ethernet_parameters(conduit::MachineValues& machine) {
   result.input = machine.time("kernel.input");
   result.wake_up = machine.time("kernel.wake_up");
   result.receive = machine.time("kernel.receive");
+  result.ioctl = machine.time("kernel.ioctl");
   result.send_buffer = machine.bytes("kernel.send_buffer");
   result.receive_buffer = machine.bytes("kernel.receive_buffer");
   check(result);
@@ -36,22 +37,9 @@ conduit::HostPrices socket_host_prices(conduit::MachineValues& machine) {
   conduit::HostPrices prices = conduit::core_prices(machine);
   prices[PrivatePrice::update].cache = machine.bytes("host.cache");
   prices[PrivatePrice::update].cached = machine.time("host.update_in_cache");
+  prices[PrivatePrice::clock_read].fixed = machine.time("host.clock_read");
   prices.memory_per_byte_fs = machine.per_byte_fs("host.memory_bandwidth");
   return prices;
-}
-
-void switch_caches_off(unsigned factor, conduit::HostPrices& prices, EthernetParameters& parameters) {
-  const auto slow = [factor](conduit::Price& price) {
-    // Where nothing is cached, a small table is like a large one.
-    price = {price.fixed * factor, price.per_byte_fs * factor};
-  };
-  for (conduit::Price& price : prices.on_own_core) slow(price);
-  for (conduit::Price& price : prices.on_shared) slow(price);
-  slow(prices.copy);
-  for (SimTime* time : {&parameters.send, &parameters.fragment, &parameters.interrupt, &parameters.input,
-                        &parameters.wake_up, &parameters.receive}) {
-    *time = *time * factor;
-  }
 }
 
 void check(const EthernetParameters& parameters) {

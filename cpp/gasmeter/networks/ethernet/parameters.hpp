@@ -28,6 +28,7 @@ struct EthernetParameters {
   SimTime input{1'000'000};      // of one packet, up to the socket
   SimTime wake_up{3'000'000};    // of a rank that sleeps in recvfrom
   SimTime receive{1'000'000};    // recvfrom of a datagram that waits
+  SimTime ioctl{300'000};        // FIONREAD: asking how many bytes wait
   Bytes send_buffer = 256 * 1024;
   Bytes receive_buffer = 4 * 1024 * 1024;
 };
@@ -37,10 +38,6 @@ struct EthernetParameters {
 
 // The host's prices without those that no socket asks for.
 [[nodiscard]] conduit::HostPrices socket_host_prices(conduit::MachineValues& machine);
-
-// As if the processors' caches were switched off: everything that software does takes `factor` times as long, cards and
-// wires do not.
-void switch_caches_off(unsigned factor, conduit::HostPrices& prices, EthernetParameters& parameters);
 
 // Throws UsageError for sizes that packets cannot have.
 void check(const EthernetParameters& parameters);

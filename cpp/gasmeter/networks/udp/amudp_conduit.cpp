@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/conduit/prepare_check.hpp"
@@ -39,8 +40,12 @@ BasicAmudpConduit<Host>::BasicAmudpConduit(Host host, services::DatagramService&
   capabilities_ = {.max_request_medium = max_medium,
                    .max_reply_medium = max_medium,
                    .max_request_long = max_long,
-                   .max_reply_long = max_long};
-  inbox_bytes_ = std::max<Bytes>(80 * 1024, 2 * largest);
+                   .max_reply_long = max_long,
+                   .polls_at_injection = true};
+  largest_message_ = amudp::kMostHead + std::max(max_medium, max_long);
+  // All that its peers may have under way, and what comes again.
+  most_arrived_ = std::max<std::size_t>(kMostLooks, std::size_t{2} * amudp::kDepth * ranks);
+  price_misses();
 }
 
 template <class Host>
@@ -129,11 +134,12 @@ Status BasicAmudpConduit<Host>::commit(const AmBuffer& buffer, const AmCommit& m
     answer->sent = true;
   } else {
     request->state = Request::State::in_flight;
-    request->first_sent = host_.now();
+    request->first_sent = read_clock();
     request->timeout = amudp::first_timeout(datagram.bytes);
     request->due = request->first_sent + request->timeout;
     request->place = outstanding_.size();
     outstanding_.push_back(request);
+    if (outstanding_.size() == 1) price_misses();
   }
   counters_.handed.message(message.size);
   if (local != conduit::kNoOperation) completions_.push_back(local);  // the payload has been copied
@@ -170,6 +176,7 @@ void BasicAmudpConduit<Host>::seal(Datagram& datagram, Rank to, std::uint64_t se
 template <class Host>
 bool BasicAmudpConduit<Host>::send(const Datagram& datagram, Rank to) {
   const iovec part{datagram.data.get(), datagram.bytes};
+  ++calls_.sends;
   if (service_.send(to, {&part, 1}, datagram.bytes) == 0) return false;
   ++counters_.sent;
   return true;
@@ -197,6 +204,7 @@ void BasicAmudpConduit<Host>::release(Request& request) {
   outstanding_[request.place] = outstanding_.back();
   outstanding_[request.place]->place = request.place;
   outstanding_.pop_back();
+  if (outstanding_.empty()) price_misses();
 }
 
 // ---- timers
@@ -213,7 +221,7 @@ void BasicAmudpConduit<Host>::check_timer(SimTime now) {
   if (now < request.due || !send(request.datagram, request.peer)) return;
   ++counters_.retransmitted;
   request.timeout = std::min(request.timeout * amudp::kBackOff, amudp::kMostTimeout);
-  request.due = now + request.timeout;
+  request.due = read_clock() + request.timeout;
 }
 
 template <class Host>
@@ -225,48 +233,74 @@ SimTime BasicAmudpConduit<Host>::next_deadline() const {
   return first;
 }
 
+// ---- what it asks, and pays
+
+template <class Host>
+SimTime BasicAmudpConduit<Host>::read_clock() {
+  ++calls_.clock_reads;
+  host_.charge(PrivatePrice::clock_read);
+  clock_ = host_.now();
+  return clock_;
+}
+
+// A poll that finds nothing is charged by who polls, or by the wait that skips it: it enters the library, looks at the
+// socket and, if a request has a timer, at the clock.
+template <class Host>
+void BasicAmudpConduit<Host>::price_misses() {
+  if constexpr (Host::kModelled) {
+    SimTime price = host_.prices()[PrivatePrice::call].fixed + service_.look_price();
+    if (!outstanding_.empty()) price += host_.prices()[PrivatePrice::clock_read].fixed;
+    if (price.ps > 0) host_.price_misses(price);
+  }
+}
+
+// For one that found nothing behind others that did.
+template <class Host>
+void BasicAmudpConduit<Host>::pay_for_look() {
+  if constexpr (Host::kModelled) host_.spend(service_.look_price());
+}
+
 // ---- progress
 
 template <class Host>
 unsigned BasicAmudpConduit<Host>::poll(conduit::Delivery& sink, unsigned budget, PollFilter filter) {
-  const Nesting guard(nesting_);
-  Reader& reader = reader_of(nesting_);
-  for (const auto& other : readers_) {
-    if (other.get() != &reader) keep_all(*other);  // this poll must see the replies among them
-  }
   const unsigned reported = report_completions(sink, budget);
+  const bool missed = drain();
+  const bool found = reported != 0 || !arrived_.empty() || keeps(filter);
+  if (missed && found) pay_for_look();
+  if (missed && !found) ++calls_.vain_polls;
   const unsigned most = std::min(budget - reported, amudp::kServedPerPoll);
   unsigned served = 0;
-  bool missed = false;
   while (served < most) {
     if (!deliver_kept(sink, filter)) {
-      services::Inbox::Datagram* const datagram = next_datagram(reader);
-      missed = datagram == nullptr;
-      if (missed) break;
-      conduit::AmView view;
-      if (accept(*datagram, view)) {
-        if (view.is_request && filter == PollFilter::replies_only) {
-          keep(view);
+      if (arrived_.empty()) break;
+      Message message;
+      if (accept_next(message)) {
+        if (message.view.is_request && filter == PollFilter::replies_only) {
+          keep(std::move(message));
           continue;  // does not count: a poll that finds nothing must have seen every reply
         }
-        deliver(sink, view);
+        deliver(sink, message.view);
       }
     }
     ++served;
   }
-  if (!outstanding_.empty()) check_timer(host_.now());
-  // A poll that finds nothing at all is charged by who polls.
-  if (missed && reported + served != 0) host_.charge(PrivatePrice::poll_miss);
+  if (!outstanding_.empty()) {
+    if (found) {
+      (void)read_clock();
+    } else {
+      ++calls_.clock_reads;
+      clock_ = host_.now();
+    }
+    check_timer(clock_);
+  }
   return reported + served;
 }
 
 template <class Host>
 Bytes BasicAmudpConduit<Host>::reserved_bytes() const {
   Bytes sum = service_.reserved_bytes();
-  for (const auto& reader : readers_) sum += reader->inbox.size();
-  for (const std::deque<Stored>* const queue : {&kept_requests_, &kept_replies_}) {
-    for (const Stored& each : *queue) sum += each.payload != nullptr ? each.view.size : 0;
-  }
+  for (const Buffer& buffer : buffers_) sum += buffer->size();
   for (const auto& peer : peers_) {
     if (peer == nullptr) continue;
     for (const Request& request : peer->requests) sum += request.datagram.room;
@@ -277,14 +311,10 @@ Bytes BasicAmudpConduit<Host>::reserved_bytes() const {
 
 template <class Host>
 void BasicAmudpConduit<Host>::serve() {
-  const Nesting guard(nesting_);
-  for (const auto& reader : readers_) keep_all(*reader);
-  Reader& reader = reader_of(nesting_);
-  for (unsigned looks = 0; looks < kMostLooks && service_.receive(reader.inbox); ++looks) {
-    reader.next = 0;
-    keep_all(reader);
-  }
-  const SimTime now = host_.now();
+  if (drain() && !arrived_.empty()) pay_for_look();
+  keep_all();
+  if (outstanding_.empty()) return;
+  const SimTime now = read_clock();
   for (std::size_t timers = outstanding_.size(); timers != 0; --timers) check_timer(now);
 }
 

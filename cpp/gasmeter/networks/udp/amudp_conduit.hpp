@@ -1,5 +1,7 @@
 // The classic scheme of GASNet's AMUDP over the same datagrams: what the udp conduit is compared with.
 //
+// - A poll takes all datagrams that wait out of the socket, one by one, asks before each how many bytes there are, and
+//   then handles some of them. Requests poll before they leave.
 // - Every message is a datagram of its own, every request is answered, and the reply is its acknowledgement. A handler
 //   that does not reply has an empty reply sent for it.
 // - A request occupies one of its peer's few slots until its reply has come, and is sent again when a fixed timer runs
@@ -50,13 +52,15 @@ class BasicAmudpConduit final : public conduit::Conduit, public conduit::CountsI
 
   // Between measurements: takes in replies, sends again what was lost, keeps messages for the next poll.
   void serve();
+  // What it has asked of its network and host, since it was made; polls that a wait in virtual time skips are not made.
+  [[nodiscard]] const amudp::Calls& calls() const { return calls_; }
   // `retransmitted` counts kept replies that were sent again, too; `acknowledgements` the empty replies.
   [[nodiscard]] const UdpCounters& counters() const { return counters_; }
   void add_to(conduit::Counts& counts) const override {
     counters_.add_to(counts);
     counts.add(conduit::Count::datagrams, counters_.sent);
   }
-  // Datagrams of requests and answers, of the peers it has, inboxes, messages that are kept, and the service's.
+  // Datagrams of requests and answers, of the peers it has, buffers of what has come, and the service's.
   [[nodiscard]] Bytes reserved_bytes() const override;
   // Everything that this rank requested has been answered.
   [[nodiscard]] bool is_quiet() const { return outstanding_.empty(); }
@@ -89,25 +93,15 @@ class BasicAmudpConduit final : public conduit::Conduit, public conduit::CountsI
     std::array<Answer, amudp::kDepth> answers;
     SimTime heard;
   };
-  // A message that is kept for a later poll.
-  struct Stored {
-    conduit::AmView view;  // but for its arguments
-    std::size_t count = 0;
-    std::array<std::int32_t, conduit::kMaxArguments> arguments{};
-    std::unique_ptr<std::byte[]> payload;
+  // What has come lies in a buffer until its handler has returned; a handler may poll, and need others, meanwhile.
+  using Buffer = std::shared_ptr<services::Inbox>;
+  struct Arrival {
+    Buffer buffer;
+    services::Inbox::Datagram datagram;
   };
-  struct Reader {
-    explicit Reader(Bytes bytes) : inbox(bytes) {}
-    services::Inbox inbox;
-    std::size_t next = 0;  // datagram of the inbox
-  };
-  // Polls that are running, one inside a handler of the other.
-  struct Nesting {
-    explicit Nesting(std::size_t& d) : depth(d) { ++depth; }
-    ~Nesting() { --depth; }
-    Nesting(const Nesting&) = delete;
-    Nesting& operator=(const Nesting&) = delete;
-    std::size_t& depth;
+  struct Message {
+    Buffer buffer;
+    conduit::AmView view;
   };
 
   // ---- sending
@@ -122,17 +116,23 @@ class BasicAmudpConduit final : public conduit::Conduit, public conduit::CountsI
   void acknowledge_if_unanswered(Rank rank, std::uint64_t cookie);
   void release(Request& request);
   void check_timer(SimTime now);
+  [[nodiscard]] SimTime read_clock();
+  void price_misses();
+  void pay_for_look();
 
   // ---- receiving
-  [[nodiscard]] Reader& reader_of(std::size_t depth);
-  [[nodiscard]] services::Inbox::Datagram* next_datagram(Reader& reader);
-  // Judges a datagram and takes in what it says; true if `view` is a message to hand over.
-  [[nodiscard]] bool accept(services::Inbox::Datagram& datagram, conduit::AmView& view);
+  // Takes what waits out of the socket. True if its last look found nothing, which has not been paid for.
+  [[nodiscard]] bool drain();
+  [[nodiscard]] Buffer buffer_for(Bytes bytes);
+  // Judges the next datagram and takes in what it says; true if it is a message to hand over.
+  [[nodiscard]] bool accept_next(Message& message);
+  [[nodiscard]] bool accept(const services::Inbox::Datagram& datagram, conduit::AmView& view);
   [[nodiscard]] bool accept_request(Peer& p, const amudp::MessageHead& head, std::uint64_t sequence);
   [[nodiscard]] bool accept_reply(Peer& p, const amudp::MessageHead& head, std::uint64_t sequence);
   [[nodiscard]] bool in_segment(const amudp::MessageHead& head) const;
-  void keep(const conduit::AmView& view);
-  void keep_all(Reader& reader);
+  void keep(Message&& message);
+  void keep_all();
+  [[nodiscard]] bool keeps(conduit::PollFilter filter) const;
   [[nodiscard]] bool deliver_kept(conduit::Delivery& sink, conduit::PollFilter filter);
   void deliver(conduit::Delivery& sink, const conduit::AmView& view);
   [[nodiscard]] unsigned report_completions(conduit::Delivery& sink, unsigned budget);
@@ -145,16 +145,20 @@ class BasicAmudpConduit final : public conduit::Conduit, public conduit::CountsI
   UdpSettings settings_;
   TagKey key_;
   conduit::Capabilities capabilities_;
-  Bytes inbox_bytes_;
+  Bytes largest_message_;
+  std::size_t most_arrived_;
   std::vector<std::unique_ptr<Peer>> peers_;  // by rank; null until used
   std::vector<Request*> outstanding_;
   std::size_t turn_ = 0;  // whose timer was looked at last
   std::deque<OperationId> completions_;
-  std::deque<Stored> kept_requests_;
-  std::deque<Stored> kept_replies_;
-  std::vector<std::unique_ptr<Reader>> readers_;  // by nesting: a handler may still look at a datagram of the outer one
-  std::size_t nesting_ = 0;
+  std::vector<Buffer> buffers_;  // all; one that nobody else holds is free
+  std::size_t last_buffer_ = 0;
+  std::deque<Arrival> arrived_;        // nobody has looked at
+  std::deque<Message> kept_requests_;  // for a later poll
+  std::deque<Message> kept_replies_;
+  SimTime clock_;  // as it was read last
   UdpCounters counters_;
+  amudp::Calls calls_;
 };
 
 using AmudpConduit = BasicAmudpConduit<RealHost>;

@@ -36,6 +36,18 @@ constexpr SimTime first_timeout(Bytes bytes) {
 static_assert(first_timeout(10'000) == kFirstTimeout);
 static_assert(first_timeout(kMaxLong) == kFirstTimeout * 8);
 
+// Datagrams of up to so many bytes share buffers: the largest Medium's.
+inline constexpr Bytes kSmallBuffer = 1024;
+
+// What it asks of the operating system.
+struct Calls {
+  std::uint64_t sends = 0;       // sendto, what was refused included
+  std::uint64_t receives = 0;    // recvfrom
+  std::uint64_t looks = 0;       // ioctl, FIONREAD
+  std::uint64_t vain_polls = 0;  // polls whose one look found nothing: of waits, and most in front of requests
+  std::uint64_t clock_reads = 0;
+};
+
 enum class Kind : std::uint8_t {
   request,
   reply,
@@ -67,6 +79,7 @@ constexpr Bytes message_bytes(unsigned arguments, Bytes size) {
   return size == 0 ? kArgumentsAt + 4 * Bytes{arguments} : payload_at(arguments) + size;
 }
 inline constexpr Bytes kMostHead = payload_at(conduit::kMaxArguments);
+static_assert(kMostHead + kMaxMedium <= kSmallBuffer);
 
 // One datagram that may have to be sent again. Its memory grows to what its slot once held and stays.
 struct Datagram {

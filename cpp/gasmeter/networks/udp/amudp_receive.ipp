@@ -28,27 +28,43 @@ inline bool read_head(std::span<const std::byte> datagram, const conduit::Capabi
 
 }  // namespace amudp
 
+// One that nobody else holds, looked for from the last one on.
 template <class Host>
-typename BasicAmudpConduit<Host>::Reader& BasicAmudpConduit<Host>::reader_of(std::size_t depth) {
-  while (readers_.size() < depth) readers_.push_back(std::make_unique<Reader>(inbox_bytes_));
-  return *readers_[depth - 1];
-}
-
-template <class Host>
-services::Inbox::Datagram* BasicAmudpConduit<Host>::next_datagram(Reader& reader) {
-  auto& datagrams = reader.inbox.datagrams;
-  if (reader.next >= datagrams.size()) {
-    reader.next = 0;
-    if (!service_.receive(reader.inbox)) {
-      datagrams.clear();
-      return nullptr;
-    }
+typename BasicAmudpConduit<Host>::Buffer BasicAmudpConduit<Host>::buffer_for(Bytes bytes) {
+  const Bytes size = bytes <= amudp::kSmallBuffer ? amudp::kSmallBuffer : round_up(largest_message_, 64);
+  for (std::size_t tried = 0; tried < buffers_.size(); ++tried) {
+    if (++last_buffer_ >= buffers_.size()) last_buffer_ = 0;
+    const Buffer& buffer = buffers_[last_buffer_];
+    if (buffer.use_count() == 1 && buffer->size() == size) return buffer;
   }
-  return reader.next < datagrams.size() ? &datagrams[reader.next++] : nullptr;
+  return buffers_.emplace_back(std::make_shared<services::Inbox>(size));
+}
+
+// What is larger than any message is cut, and then makes no sense.
+template <class Host>
+bool BasicAmudpConduit<Host>::drain() {
+  for (unsigned taken = 0; taken < kMostLooks && arrived_.size() < most_arrived_; ++taken) {
+    ++calls_.looks;
+    const Bytes bytes = service_.bytes_waiting();
+    if (bytes == 0) return true;
+    const Buffer buffer = buffer_for(std::min(bytes, largest_message_));
+    ++calls_.receives;
+    if (!service_.receive(*buffer)) return false;
+    for (const services::Inbox::Datagram& datagram : buffer->datagrams) arrived_.push_back({buffer, datagram});
+  }
+  return false;
 }
 
 template <class Host>
-bool BasicAmudpConduit<Host>::accept(services::Inbox::Datagram& datagram, conduit::AmView& view) {
+bool BasicAmudpConduit<Host>::accept_next(Message& message) {
+  Arrival arrival = std::move(arrived_.front());
+  arrived_.pop_front();
+  message.buffer = std::move(arrival.buffer);
+  return accept(arrival.datagram, message.view);
+}
+
+template <class Host>
+bool BasicAmudpConduit<Host>::accept(const services::Inbox::Datagram& datagram, conduit::AmView& view) {
   ++counters_.received;
   host_.charge(conduit::PrivatePrice::header_build);  // reading one costs what writing it does
   Header header;
@@ -63,7 +79,7 @@ bool BasicAmudpConduit<Host>::accept(services::Inbox::Datagram& datagram, condui
   Peer& p = peer(Rank{header.source});
   const bool is_request = head.kind == amudp::Kind::request;
   if (!(is_request ? accept_request(p, head, header.sequence) : accept_reply(p, head, header.sequence))) return false;
-  p.heard = host_.now();  // what comes again may be anybody's replay
+  p.heard = clock_;  // what comes again may be anybody's replay
   if (head.kind == amudp::Kind::acknowledgement) return false;
   std::byte* const payload = datagram.data + amudp::payload_at(head.arguments);
   view.source = p.rank;
@@ -133,37 +149,30 @@ bool BasicAmudpConduit<Host>::in_segment(const amudp::MessageHead& head) const {
 // ---- handing over
 
 template <class Host>
-void BasicAmudpConduit<Host>::keep(const conduit::AmView& view) {
-  Stored stored;
-  stored.view = view;
-  stored.count = view.arguments.size();
-  std::copy(view.arguments.begin(), view.arguments.end(), stored.arguments.begin());
-  if (view.category == conduit::Category::medium) {
-    stored.payload = std::make_unique_for_overwrite<std::byte[]>(view.size);
-    host_.copy(stored.payload.get(), view.payload, view.size);
-    stored.view.payload = stored.payload.get();
-  }
-  (view.is_request ? kept_requests_ : kept_replies_).push_back(std::move(stored));
+void BasicAmudpConduit<Host>::keep(Message&& message) {
+  (message.view.is_request ? kept_requests_ : kept_replies_).push_back(std::move(message));
 }
 
-// What a reader holds and has not looked at.
 template <class Host>
-void BasicAmudpConduit<Host>::keep_all(Reader& reader) {
-  while (reader.next < reader.inbox.datagrams.size()) {
-    conduit::AmView view;
-    if (accept(reader.inbox.datagrams[reader.next++], view)) keep(view);
+void BasicAmudpConduit<Host>::keep_all() {
+  while (!arrived_.empty()) {
+    Message message;
+    if (accept_next(message)) keep(std::move(message));
   }
+}
+
+template <class Host>
+bool BasicAmudpConduit<Host>::keeps(conduit::PollFilter filter) const {
+  return !kept_replies_.empty() || (filter == conduit::PollFilter::everything && !kept_requests_.empty());
 }
 
 template <class Host>
 bool BasicAmudpConduit<Host>::deliver_kept(conduit::Delivery& sink, conduit::PollFilter filter) {
-  auto* queue = &kept_replies_;
-  if (queue->empty() && filter == conduit::PollFilter::everything) queue = &kept_requests_;
-  if (queue->empty()) return false;
-  Stored stored = std::move(queue->front());
-  queue->pop_front();
-  stored.view.arguments = {stored.arguments.data(), stored.count};
-  deliver(sink, stored.view);
+  if (!keeps(filter)) return false;
+  auto& queue = kept_replies_.empty() ? kept_requests_ : kept_replies_;
+  const Message message = std::move(queue.front());
+  queue.pop_front();
+  deliver(sink, message.view);
   return true;
 }
 

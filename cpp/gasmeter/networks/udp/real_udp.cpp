@@ -130,7 +130,8 @@ void RealUdp::open() {
   const std::int64_t mtu = settings_.integer("mtu");
   if (mtu < 0) throw UsageError("option mtu=" + std::to_string(mtu) + ": bytes, or 0 for that of the interface");
   options.mtu = static_cast<Bytes>(mtu);
-  options.offload = settings_.flag("offload");
+  // The classic scheme asks and takes one datagram at a time.
+  options.offload = settings_.flag("offload") && settings_.text("protocol") != "amudp";
   socket_ = std::make_unique<SocketDatagrams>(options);
 }
 

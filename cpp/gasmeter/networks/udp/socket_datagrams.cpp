@@ -30,6 +30,7 @@ constexpr Bytes kAlignment = 16;
 constexpr Bytes kSmallestMtu = 576;              // that every IPv4 network carries (RFC 791)
 constexpr unsigned kMostSegments = 64;           // of one UDP_SEGMENT call (UDP_MAX_SEGMENTS of Linux 4.18)
 constexpr unsigned kMostPerBatch = 16;           // of one sendmmsg or recvmmsg
+constexpr unsigned kVainLooksPerPeek = 64;       // of FIONREAD that say 0
 constexpr Bytes kOffloadWorthwhile = 32 * 1024;  // larger datagrams fill a buffer alone
 
 Bytes ip_header(int family) {
@@ -219,6 +220,25 @@ bool SocketDatagrams::receive(Inbox& inbox) {
     }
     return false;
   });
+}
+
+Bytes SocketDatagrams::next_bytes() const {
+  int bytes = 0;
+  return ::ioctl(fd_, FIONREAD, &bytes) == 0 && bytes > 0 ? static_cast<Bytes>(bytes) : 0;
+}
+
+// An empty datagram says 0 bytes, too, and would keep what is behind it for ever: some of the looks that see nothing
+// make sure, and take it.
+Bytes SocketDatagrams::bytes_waiting() {
+  for (;;) {
+    if (const Bytes bytes = next_bytes(); bytes != 0) return bytes;
+    if (++vain_looks_ % kVainLooksPerPeek != 0) return 0;
+    std::byte none{};
+    if (::recv(fd_, &none, 0, MSG_DONTWAIT | MSG_PEEK) < 0) return 0;
+    if (const Bytes bytes = next_bytes(); bytes != 0) return bytes;  // it has come meanwhile
+    (void)::recv(fd_, &none, sizeof none, MSG_DONTWAIT);
+    vain_looks_ -= 1;  // there may be another one
+  }
 }
 
 bool SocketDatagrams::receive_one(Inbox& inbox) {

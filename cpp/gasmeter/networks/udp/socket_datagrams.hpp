@@ -37,6 +37,7 @@ class SocketDatagrams final : public services::DatagramService {
   [[nodiscard]] const services::DatagramLimits& limits() const override { return limits_; }
   unsigned send(Rank to, std::span<const iovec> parts, Bytes segment) override;
   bool receive(services::Inbox& inbox) override;
+  [[nodiscard]] Bytes bytes_waiting() override;
 
  private:
   struct Peer {
@@ -51,6 +52,7 @@ class SocketDatagrams final : public services::DatagramService {
   [[nodiscard]] bool receive_one(services::Inbox& inbox);
   [[nodiscard]] bool receive_offloaded(services::Inbox& inbox);
   [[nodiscard]] bool receive_batch(services::Inbox& inbox);
+  [[nodiscard]] Bytes next_bytes() const;
 
   // How receive() calls the kernel: a lone message pays for nothing but itself until full datagrams come.
   enum class Mode : std::uint8_t { plain, batch, offload };
@@ -59,6 +61,7 @@ class SocketDatagrams final : public services::DatagramService {
   int fd_ = -1;
   services::DatagramLimits limits_;
   Mode mode_ = Mode::plain;
+  unsigned vain_looks_ = 0;
   std::vector<Peer> peers_;
 };
 

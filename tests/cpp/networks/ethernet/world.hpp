@@ -19,6 +19,7 @@ inline conduit::HostPrices round_prices() {
   prices[PrivatePrice::dispatch].fixed = {20'000};
   prices[PrivatePrice::poll_miss].fixed = {500'000};
   prices[PrivatePrice::update].fixed = {5'000};
+  prices[PrivatePrice::clock_read].fixed = {30'000};
   prices[SharedPrice::line_store].fixed = {20'000};
   prices[SharedPrice::line_transfer].fixed = {100'000};
   prices.copy = {{10'000}, 200'000};
@@ -34,9 +35,9 @@ struct Shape {
 
 struct World {
   explicit World(const Shape& shape = {}, const EthernetParameters& parameters = {}, Waiting waiting = Waiting::spin)
-      : engine(options(shape)), network(engine, sim::Topology::parse(shape.topology), parameters, waiting) {}
+      : engine(options(shape, waiting)), network(engine, sim::Topology::parse(shape.topology), parameters, waiting) {}
 
-  static sim::EngineOptions options(const Shape& shape) {
+  static sim::EngineOptions options(const Shape& shape, Waiting waiting = Waiting::spin) {
     const sim::Topology topology = sim::Topology::parse(shape.topology);
     sim::EngineOptions result;
     result.ranks = shape.ranks;
@@ -46,6 +47,7 @@ struct World {
     result.prices = round_prices();
     result.strict = shape.strict;
     result.threads = shape.threads;
+    result.waits = waiting == Waiting::sleep ? sim::Waits::asleep : sim::Waits::mid_poll;
     return result;
   }
   sim::ModelHost host(unsigned rank) { return engine.host(Rank{rank}); }

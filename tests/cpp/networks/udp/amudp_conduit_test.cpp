@@ -50,7 +50,14 @@ class Line final : public services::DatagramService {
     return !inbox.datagrams.empty();
   }
 
+  Bytes bytes_waiting() override {
+    ++looks;
+    if (waiting.empty() && flood) waiting.push_back(flood());
+    return waiting.empty() ? 0 : waiting.front().size();
+  }
+
   std::function<Packet()> flood;  // what arrives when nothing else does
+  unsigned looks = 0;
   bool is_full = false;
   bool loses = false;
   std::size_t batch = 1;
@@ -144,6 +151,7 @@ TEST_CASE("limits are those of the classic scheme, and smaller where datagrams a
   CHECK(wide.a.capabilities().max_reply_long == 65000);
   CHECK(!wide.a.capabilities().native_put);
   CHECK(!wide.a.capabilities().native_get);
+  CHECK(wide.a.capabilities().polls_at_injection);
   const Pair narrow(settings_of_test(), 1472);
   CHECK(narrow.a.capabilities().max_request_medium == 512);
   CHECK(narrow.a.capabilities().max_request_long == 1472 - 128);
@@ -383,6 +391,7 @@ TEST_CASE("datagrams that are nobody's or make no sense are counted and dropped"
   inject(offsetof(Header, sequence), 0x01, true);  // far from what is awaited: old
   pair.line_b.waiting.emplace_back(20);
   while (!pair.line_b.waiting.empty()) pair.poll_b();
+  pair.poll_b();  // ten a poll, out of all that it has taken
   const UdpCounters& seen = pair.b.counters();
   CHECK(seen.foreign == 1);
   CHECK(seen.stale == 1);
@@ -404,8 +413,43 @@ TEST_CASE("a poll serves ten messages") {
     for (std::size_t k = 0; k < 4; ++k) pair.line_b.waiting.push_back(pair.line_a.sent[k]);
   }
   CHECK(pair.b.poll(pair.sink_b, 64, PollFilter::everything) == 10);
-  CHECK(pair.line_b.waiting.size() == 6);
+  CHECK(pair.line_b.waiting.empty());  // it takes all out of the socket
   CHECK(pair.b.poll(pair.sink_b, 2, PollFilter::everything) == 2);
+  CHECK(pair.b.poll(pair.sink_b, 64, PollFilter::everything) == 4);
+  CHECK(pair.b.poll(pair.sink_b, 64, PollFilter::everything) == 0);
+}
+
+TEST_CASE("a poll looks before each datagram and behind the last, and at the clock for what waits for an answer") {
+  Pair pair;
+  CHECK(pair.b.poll(pair.sink_b, 64, PollFilter::everything) == 0);
+  CHECK(pair.b.calls().looks == 1);
+  CHECK(pair.b.calls().clock_reads == 0);
+  for (std::int32_t i = 0; i < 3; ++i) CHECK(request(pair.a, i) == Status::ok);
+  CHECK(pair.a.calls().sends == 3);
+  CHECK(pair.a.calls().clock_reads == 3);
+  pair.poll_b();
+  CHECK(pair.b.calls().looks == 1 + 4);
+  CHECK(pair.line_b.looks == 1 + 4);
+  CHECK(pair.b.calls().receives == 3);
+  CHECK(pair.b.calls().sends == 3);  // replies that no handler made
+  CHECK(pair.b.calls().clock_reads == 0);
+  pair.line_a.waiting.pop_back();
+  pair.poll_a();
+  CHECK(pair.a.calls().looks == 3);
+  CHECK(pair.a.calls().clock_reads == 3 + 1);  // one request is still under way
+}
+
+TEST_CASE("what is taken out of the socket before a handler runs is behind it") {
+  Pair pair;
+  std::size_t waiting = 99;
+  pair.sink_b.handler = [&](const AmView&) { waiting = pair.line_b.waiting.size(); };
+  CHECK(request(pair.a, 0) == Status::ok);
+  CHECK(request(pair.a, 1) == Status::ok);
+  CHECK(pair.b.poll(pair.sink_b, 1, PollFilter::everything) == 1);
+  CHECK(waiting == 0);
+  CHECK(pair.sink_b.arguments.size() == 1);
+  pair.poll_b();
+  CHECK(pair.sink_b.arguments.size() == 2);
 }
 
 TEST_CASE("a peer that answers nothing ends the job") {

@@ -95,6 +95,38 @@ void exchange(Pair& pair, Bytes segment, unsigned count) {
   CHECK_FALSE(pair.b.receive(inbox));
 }
 
+TEST_CASE("bytes of the next datagram are told, and an empty one keeps nobody") {
+  Pair pair({.offload = false});
+  Inbox inbox(kInboxBytes);
+  CHECK(pair.b.bytes_waiting() == 0);
+  std::vector<std::byte> data(200);
+  const auto send = [&](Bytes bytes) {
+    const iovec part{data.data(), bytes};
+    CHECK(pair.a.send(Rank{1}, {&part, 1}, std::max<Bytes>(bytes, 1)) == 1);
+  };
+  const auto wait_for_bytes = [&] {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    Bytes bytes = 0;
+    while (bytes == 0 && std::chrono::steady_clock::now() < end) bytes = pair.b.bytes_waiting();
+    return bytes;
+  };
+  send(100);
+  send(200);
+  CHECK(wait_for_bytes() == 100);
+  CHECK(pair.b.bytes_waiting() == 100);  // still there
+  REQUIRE(pair.b.receive(inbox));
+  CHECK(inbox.datagrams[0].bytes == 100);
+  CHECK(wait_for_bytes() == 200);
+  REQUIRE(pair.b.receive(inbox));
+  CHECK(pair.b.bytes_waiting() == 0);
+  send(0);
+  send(0);
+  send(50);
+  CHECK(wait_for_bytes() == 50);
+  REQUIRE(pair.b.receive(inbox));
+  CHECK(inbox.datagrams[0].bytes == 50);
+}
+
 TEST_CASE("datagrams_arrive_with_and_without_offload") {
   for (const bool offload : {true, false}) {
     CAPTURE(offload);

@@ -1,0 +1,65 @@
+#include "gasmeter/networks/ethernet/uncached.hpp"
+
+#include "gasmeter/base/error.hpp"
+
+namespace gasmeter::networks::ethernet {
+
+using conduit::PrivatePrice;
+using conduit::SharedPrice;
+
+UncachedHost uncached_host(conduit::MachineValues& machine) {
+  UncachedHost host;
+  host.instruction = machine.time("host.uncached_instruction");
+  host.access = machine.time("host.uncached_access");
+  host.accesses = machine.count("host.uncached_accesses");
+  host.copied_at_a_time = machine.bytes("host.uncached_copy");
+  Instructions& of = host.instructions;
+  of.call = machine.count("host.call_instructions");
+  of.header_build = machine.count("host.header_build_instructions");
+  of.dispatch = machine.count("host.dispatch_instructions");
+  of.copy_start = machine.count("host.copy_start_instructions");
+  of.update = machine.count("host.update_instructions");
+  of.clock_read = machine.count("host.clock_read_instructions");
+  of.poll_miss = machine.count("host.poll_miss_instructions");
+  of.send = machine.count("kernel.send_instructions");
+  of.fragment = machine.count("kernel.fragment_instructions");
+  of.interrupt = machine.count("kernel.interrupt_instructions");
+  of.input = machine.count("kernel.input_instructions");
+  of.wake_up = machine.count("kernel.wake_up_instructions");
+  of.receive = machine.count("kernel.receive_instructions");
+  of.ioctl = machine.count("kernel.ioctl_instructions");
+  return host;
+}
+
+void switch_caches_off(const UncachedHost& host, conduit::HostPrices& prices, EthernetParameters& parameters) {
+  for (const PrivatePrice unknown :
+       {PrivatePrice::piece_copy, PrivatePrice::loop_turn, PrivatePrice::loop_level, PrivatePrice::translation}) {
+    if (prices[unknown].is_none()) continue;
+    throw UsageError(
+        "ethernet: option caches=false: a machine that says what pieces of a transfer cost (host.piece_copy, "
+        "host.loop_turn, host.loop_level, host.translation) does not say of how many instructions");
+  }
+  const Instructions& of = host.instructions;
+  // Where nothing is cached, a small table is like a large one.
+  const auto price = [&host](unsigned instructions) { return conduit::Price{host.time_of(instructions)}; };
+  prices[PrivatePrice::call] = price(of.call);
+  prices[PrivatePrice::header_build] = price(of.header_build);
+  prices[PrivatePrice::dispatch] = price(of.dispatch);
+  prices[PrivatePrice::update] = price(of.update);
+  prices[PrivatePrice::clock_read] = price(of.clock_read);
+  prices[PrivatePrice::poll_miss] = price(of.poll_miss);
+  // A line of another rank is a word of memory, as all are.
+  prices[SharedPrice::line_store] = {host.access};
+  prices[SharedPrice::line_transfer] = {host.access};
+  const std::int64_t load_and_store_fs = 2 * host.access.ps * 1000;
+  prices.copy = {host.time_of(of.copy_start), load_and_store_fs / static_cast<std::int64_t>(host.copied_at_a_time)};
+  parameters.send = host.time_of(of.send);
+  parameters.fragment = host.time_of(of.fragment);
+  parameters.interrupt = host.time_of(of.interrupt);
+  parameters.input = host.time_of(of.input);
+  parameters.wake_up = host.time_of(of.wake_up);
+  parameters.receive = host.time_of(of.receive);
+  parameters.ioctl = host.time_of(of.ioctl);
+}
+
+}  // namespace gasmeter::networks::ethernet

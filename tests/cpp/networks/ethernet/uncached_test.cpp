@@ -1,0 +1,120 @@
+// Caches off: software by its instructions. Golden time: tests/golden/ethernet.md has the sum.
+#include "gasmeter/networks/ethernet/uncached.hpp"
+
+#include <doctest/doctest.h>
+
+#include "gasmeter/base/error.hpp"
+#include "gasmeter/networks/ethernet/raw_socket.hpp"
+#include "world.hpp"
+
+namespace gasmeter::networks::ethernet {
+namespace {
+
+using conduit::PrivatePrice;
+using conduit::SharedPrice;
+
+// An instruction 20 ns, a load or store 50 ns, 40 of them in 100 instructions: 40 ns an instruction.
+UncachedHost host_of_test() {
+  UncachedHost host;
+  host.instruction = {20'000};
+  host.access = {50'000};
+  host.accesses = 40;
+  host.copied_at_a_time = 10;
+  host.instructions = {.call = 10,
+                       .header_build = 20,
+                       .dispatch = 30,
+                       .copy_start = 5,
+                       .update = 15,
+                       .clock_read = 7,
+                       .poll_miss = 100,
+                       .send = 400,
+                       .fragment = 200,
+                       .interrupt = 300,
+                       .input = 250,
+                       .wake_up = 500,
+                       .receive = 150,
+                       .ioctl = 60};
+  return host;
+}
+
+TEST_CASE("caches_off_price_software_by_what_it_does_and_nothing_else") {
+  const EthernetParameters fast;
+  EthernetParameters slow;
+  conduit::HostPrices prices = testing::round_prices();
+  switch_caches_off(host_of_test(), prices, slow);
+  CHECK(prices[PrivatePrice::call].fixed.ps == 400'000);
+  CHECK(prices[PrivatePrice::header_build].fixed.ps == 800'000);
+  CHECK(prices[PrivatePrice::dispatch].fixed.ps == 1'200'000);
+  CHECK(prices[PrivatePrice::update].fixed.ps == 600'000);
+  CHECK(prices[PrivatePrice::update].of(8).ps == 600'000);  // no table is small
+  CHECK(prices[PrivatePrice::clock_read].fixed.ps == 280'000);
+  CHECK(prices[PrivatePrice::poll_miss].fixed.ps == 4'000'000);
+  CHECK(prices[SharedPrice::line_store].fixed.ps == 50'000);
+  CHECK(prices[SharedPrice::line_transfer].fixed.ps == 50'000);
+  CHECK(prices.copy.of(0).ps == 200'000);
+  CHECK(prices.copy.of(30).ps == 200'000 + 3 * 2 * 50'000);
+  CHECK(slow.send.ps == 16'000'000);
+  CHECK(slow.fragment.ps == 8'000'000);
+  CHECK(slow.interrupt.ps == 12'000'000);
+  CHECK(slow.input.ps == 10'000'000);
+  CHECK(slow.wake_up.ps == 20'000'000);
+  CHECK(slow.receive.ps == 6'000'000);
+  CHECK(slow.ioctl.ps == 2'400'000);
+  CHECK(slow.nic_pipeline == fast.nic_pipeline);
+  CHECK(slow.moderation == fast.moderation);
+  CHECK(slow.link.per_byte_fs == fast.link.per_byte_fs);
+  CHECK(slow.link.latency == fast.link.latency);
+  CHECK(prices.memory_per_byte_fs == testing::round_prices().memory_per_byte_fs);
+}
+
+// What software takes without caches does not follow from what it takes with them.
+TEST_CASE("price_with_caches_is_no_part_of_the_price_without") {
+  EthernetParameters one;
+  EthernetParameters other;
+  other.send = {99'000'000};
+  conduit::HostPrices prices = testing::round_prices();
+  conduit::HostPrices dearer = prices;
+  dearer[PrivatePrice::dispatch].fixed = {77'000};
+  dearer.copy = {{5'000}, 9'000};
+  switch_caches_off(host_of_test(), prices, one);
+  switch_caches_off(host_of_test(), dearer, other);
+  CHECK(one.send == other.send);
+  CHECK(prices[PrivatePrice::dispatch].fixed == dearer[PrivatePrice::dispatch].fixed);
+  CHECK(prices.copy.of(1000) == dearer.copy.of(1000));
+}
+
+TEST_CASE("prices_without_a_number_of_instructions_are_refused") {
+  EthernetParameters parameters;
+  conduit::HostPrices prices = testing::round_prices();
+  prices[PrivatePrice::loop_turn].fixed = {1'000};
+  CHECK_THROWS_AS(switch_caches_off(host_of_test(), prices, parameters), UsageError);
+}
+
+TEST_CASE("ping_pong_without_caches_has_its_golden_time") {
+  for (const bool strict : {false, true}) {
+    EthernetParameters parameters;
+    sim::EngineOptions options = testing::World::options({.strict = strict});
+    switch_caches_off(host_of_test(), options.prices, parameters);
+    sim::Engine engine(options);
+    EthernetNetwork network(engine, sim::Topology::parse("crossbar:2"), parameters);
+    RawSocket zero(network, Rank{0}, 2);
+    RawSocket one(network, Rank{1}, 2);
+    engine.start(Rank{0}, [&] {
+      std::uint64_t word = 1;
+      zero.send(Rank{1}, &word, sizeof word);
+      CHECK(zero.host().now().ps == 16'280'000);
+      CHECK(zero.receive(&word, sizeof word) == sizeof word);
+      CHECK(zero.host().now().ps == 102'466'000);
+    });
+    engine.start(Rank{1}, [&] {
+      std::uint64_t word = 0;
+      CHECK(one.receive(&word, sizeof word) == sizeof word);
+      CHECK(one.host().now().ps == 51'233'000);
+      one.send(Rank{0}, &word, sizeof word);
+    });
+    engine.run();
+  }
+}
+
+}  // namespace
+}  // namespace gasmeter::networks::ethernet
