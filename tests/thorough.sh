@@ -41,11 +41,15 @@ ctest --test-dir build/release --output-on-failure --timeout 1800 --parallel 2 -
   tests/python/test_statistics.py tests/python/test_units.py tests/python/programs/test_strided.py
 unset GASMETER_TEST_PROFILE
 
-step "every modelled figure of a paper is the published one"
+step "every modelled figure of a paper is the published one, and judged as it is published"
 reproduced=$(mktemp -d)
 "$python" -m gasmeter reproduce extoll --out "$reproduced" >/dev/null
 "$python" tests/modelled_rows.py "$reproduced" results/extoll
+"$python" -m gasmeter judge results/extoll
 rm -r "$reproduced"
+
+step "blind run of every figure: rows do not know what papers state"
+"$python" tests/blind_install.py extoll
 
 step "faults planted in what is timed come out unverified"
 "$python" tests/mutants.py

@@ -35,16 +35,12 @@ def method_parts(paper: Paper) -> dict[str, str]:
     """
     claims = [name for figure in paper.figures for name in figure.claims]
     own = [one for name, one in predicates().items() if name in claims]
-    judging = [
-        *sorted((_PACKAGE / "verdicts").glob("*.py")),
-        *(_PACKAGE / "reproduction" / f"{name}.py" for name in _JUDGING),
-    ]
     return {
         "paper": _of_files([_module(paper)]),
         "predicates": predicates_digest(own),
-        "checks": checks.checks_digest(),
+        "checks": _checks(paper),
         "draws": _of_files([Path(draws.__file__)]),
-        "judging": _of_files(judging),
+        "judging": _judging(),
         "programs": _programs(paper),
     }  # fmt: skip
 
@@ -63,6 +59,20 @@ def method_digest(paper: Paper) -> str:
         16 hexadecimal digits.
     """
     return _digest(json.dumps(method_parts(paper), sort_keys=True).encode())
+
+
+def _checks(paper: Paper) -> str:
+    """Return the hash of the check rows of a paper's machines."""
+    names = {line.machine for figure in paper.figures for line in figure.lines}
+    every = checks.checks()
+    own = tuple(check for check in every.checks if check.machine in names)
+    return checks.checks_digest(every.model_copy(update={"checks": own}))
+
+
+def _judging() -> str:
+    """Return the hash of the sources that judge."""
+    own = (_PACKAGE / "reproduction" / f"{name}.py" for name in _JUDGING)
+    return _of_files([*sorted((_PACKAGE / "verdicts").glob("*.py")), *own])
 
 
 def _module(paper: Paper) -> Path:
