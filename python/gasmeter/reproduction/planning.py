@@ -94,6 +94,9 @@ class Plan:
         By name.
     refused : dict of str to str
         Cases that a machine refuses already when they are planned, and why.
+    donors : dict of str to str
+        Points without a mechanism, by identity, and the same point with it, whose rows are taken where nothing that the
+        mechanism moves counted there.
     missing : dict of str to str
         Lines this build cannot run, and why.
     notes : list of str
@@ -108,9 +111,11 @@ class Plan:
     planned: list[Planned] = field(default_factory=list)
     cases: dict[str, RunCase] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
+    donors: dict[str, str] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     _seen: dict[str, list[Point]] = field(default_factory=dict)
+    _given: dict[tuple[Line, str, X, int], str] = field(default_factory=dict)
 
     def experiment(self, series: Sequence[Series] | None = None) -> Experiment:
         """Return it as a sweep.
@@ -331,6 +336,10 @@ def _plan_line(
             else:
                 new.append(series)
         for x, point in zip(xs, plan._seen[text], strict=False):
+            if case.kind == "given":
+                plan._given[line, placement, x, length] = point.id
+            elif case.without is not None and (donor := plan._given.get((line, placement, x, length))):
+                plan.donors[point.id] = donor
             plan.planned.append(Planned(role, case.name, line, placement, x, length, point.id))
     plan.series += new
     return new

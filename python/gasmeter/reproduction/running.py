@@ -361,7 +361,7 @@ def _run_draws(
         lengths[spot] = max(length, lengths.get(spot, 0))
     ablations = [RunCase("ablation", without=one) for one in plan.paper.without]
     plan_cases(plan, [*ablations, *prior_draws(), *conditioned_draws(choice), *null_draws()], lengths)
-    return sweep(plan.experiment(), resume=True, beside=parts)
+    return sweep(plan.experiment(), resume=True, beside=parts, donors=plan.donors)
 
 
 def _processor_s() -> float:
