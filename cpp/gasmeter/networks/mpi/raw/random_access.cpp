@@ -9,8 +9,8 @@
 // which the fullest leaves; packed=false: each leaves at once, a message of its own. At the end each rank tells every
 // other that it has sent all; nothing overtakes that.
 //
-// One send is on its way at a time, one receive from anybody is posted. After every 256 updates a rank looks once for
-// what has come.
+// One send is on its way at a time, one receive from anybody is posted. After every 256 updates a rank takes a message
+// that has come, or all of what travels alone.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -110,7 +110,8 @@ class RandomAccess final : public Program {
         if (window_ != 0) ++on_their_way_;
         start_send(owner, 1, kUpdates);
       }
-      if (window_ == 0) (void)take_one();
+      while (window_ == 0 && take_one()) {
+      }
       updates -= taken;
     }
     while (on_their_way_ != 0) take_or_idle();
