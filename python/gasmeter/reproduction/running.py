@@ -102,7 +102,8 @@ class Reproduction:
         """What verdicts are made of."""
         rows, plan = self.result.rows, self.plan
         said = [note.removeprefix(NOT_RUN).split(": ", 1) for note in self.result.notes if note.startswith(NOT_RUN)]
-        refused = {**plan.refused, **refused_cases(plan.planned, rows, {one[0]: one[-1] for one in said})}
+        why = {point: text.rpartition(": ")[2] for point, text in said}
+        refused = {**plan.refused, **refused_cases(plan.planned, rows, why)}
         used = {
             figure.number: {base.name: self.used(figure, base) for base in plan.machines()
                             if base.name in figure.machines}

@@ -284,7 +284,8 @@ def test_each_draw_is_a_whole_figure_on_one_placement(world, tmp_path):
     assert {(one.line, one.x) for one in first} == {(line, x) for line in (CONDUIT, CARD) for x in RANKS} | {
         (line, x) for line in (PUT, GET) for x in (8, 64, 512)} | {(TRIP, 8), (TRIP, 64)}  # fmt: skip
     labels = {row["machine"] for row in ran.result.rows}
-    assert {"extoll", "extoll+draw=1", "extoll+null=3", "extoll+host.lock=0 ns"} <= labels
+    assert {"extoll", "extoll+draw=1", "extoll+null=3"} <= labels
+    assert any(label.startswith("extoll+host.lock=0") for label in labels)
     drawn = [dict(one.chosen)["extoll"] for name, one in ran.plan.cases.items() if name.startswith("draw ")]
     assert all(number % 4 == 0 for number in drawn)
     assert ran.choice.effective["extoll"] == pytest.approx(draws.DRAWS / 4, rel=0.01)
@@ -315,7 +316,9 @@ def test_draws_that_a_machine_refuses_are_left_out_and_named(world, tmp_path, mo
 
 def test_a_quick_run_decides_nothing(world, tmp_path):
     ran = run(tmp_path, quick=True)
-    assert {entry.judgement.verdict for entry in ran.judged} == {"no_band"}
+    assert {entry.claim.id: entry.judgement.verdict for entry in ran.judged} == {
+        "p-rate": "no_band", "p-pieces": "no_band", "p-table": "not_run",  # it reads a point that a quick run leaves out
+    }  # fmt: skip
     assert {one.case for one in ran.plan.planned} == {"as given"}
 
 
@@ -392,8 +395,7 @@ def test_ctrl_c_keeps_what_is_done_and_resume_runs_the_rest(world, tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path, progress=stop)
-    kept = len(json.loads((tmp_path / "out" / "run.json").read_text())["groups"] or [])
-    assert kept >= 0
+    assert json.loads((tmp_path / "out" / "run.json").read_text())["groups"] > 10
     again = []
     resumed = run(tmp_path, resume=True, progress=again.append)
     whole = run(tmp_path / "whole")
