@@ -1,22 +1,21 @@
-"""Where 90 % of the draws' weight lies, of lines and of what is made of lines: one band for tables and pictures."""
+"""Where 90 % of the draws lie, of lines and of what is made of lines: one band for tables and pictures."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gasmeter.reproduction.figure import Derived, Line
-from gasmeter.verdicts.chances import effective, interval
+from gasmeter.verdicts.chances import interval
 from gasmeter.verdicts.expressions import Array, NotThere
-from gasmeter.verdicts.judging import FEWEST_EFFECTIVE
 from gasmeter.verdicts.series import Curve, X
 
 if TYPE_CHECKING:
     from gasmeter.reproduction.running import Reproduction
 
-__all__ = ["Band", "band", "bands", "derived_bands", "derived_values", "enough_weight"]
+__all__ = ["Band", "band", "bands", "derived_bands", "derived_values"]
 
 Band = tuple[float, float, float]
 """Median, low, high."""
@@ -37,10 +36,9 @@ def bands(reproduction: Reproduction, line: Line, placement: str) -> dict[X, Ban
     Returns
     -------
     dict of X to tuple of float
-        Median, low and high of its values, weighted as verdicts are; no x at which no draw was run.
+        Median, low and high of its values; no x at which no draw was run.
     """
-    drawn = [(weight, lines[line]) for weight, lines in _draws(reproduction, placement, [line]) if line in lines]
-    return _over(drawn)
+    return _over([lines[line] for lines in _draws(reproduction, placement) if line in lines])
 
 
 def band(reproduction: Reproduction, line: Line, placement: str, x: X) -> Band | None:
@@ -102,45 +100,20 @@ def derived_bands(reproduction: Reproduction, derived: Derived, placement: str) 
     dict of X to tuple of float
         Median, low and high.
     """
-    lines = [line for _, line in derived.lines]
-    return _over([(weight, _derive(derived, table)) for weight, table in _draws(reproduction, placement, lines)])
+    return _over([_derive(derived, table) for table in _draws(reproduction, placement)])
 
 
-def enough_weight(weights: Iterable[float]) -> bool:
-    """Return whether the check rows leave enough draws to weight by; the prior counts otherwise, as in verdicts.
-
-    Parameters
-    ----------
-    weights : iterable of float
-        Of the draws.
-
-    Returns
-    -------
-    bool
-        Whether they are worth `gasmeter.verdicts.judging.FEWEST_EFFECTIVE` draws, or all that there are.
-    """
-    own = list(weights)
-    return effective(own) >= min(FEWEST_EFFECTIVE, len(own)) * (1 - 1e-9)
-
-
-def _draws(
-    reproduction: Reproduction, placement: str, lines: Iterable[Line]
-) -> Iterator[tuple[float, Mapping[Line, Curve]]]:
-    """Give each draw on a placement with its weight for some lines; none that a machine refuses."""
-    machines = tuple(dict.fromkeys(line.machine for line in lines if line.machine))
+def _draws(reproduction: Reproduction, placement: str) -> Iterator[Mapping[Line, Curve]]:
+    """Give the lines of each draw that decides on a placement; of none that a machine refuses."""
     refused = reproduction.seen.refused
     for (role, case, where), table in reproduction.gathered.tables.items():
         if role == "draw" and where == placement and case not in refused:
-            yield reproduction.checks.weight(case, machines), table
+            yield table
 
 
-def _over(drawn: list[tuple[float, Mapping[X, float]]]) -> dict[X, Band]:
-    found: dict[X, Band] = {}
-    for x in sorted({x for _, curve in drawn for x in curve}):
-        values = [curve[x] for _, curve in drawn if x in curve]
-        weights = [weight for weight, curve in drawn if x in curve]
-        found[x] = interval(values, weights if enough_weight(weights) else [1.0] * len(values))
-    return found
+def _over(drawn: Sequence[Mapping[X, float]]) -> dict[X, Band]:
+    xs = sorted({x for curve in drawn for x in curve})
+    return {x: interval([curve[x] for curve in drawn if x in curve]) for x in xs}
 
 
 def _derive(derived: Derived, table: Mapping[Line, Curve]) -> dict[X, float]:

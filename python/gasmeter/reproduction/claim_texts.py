@@ -14,7 +14,7 @@ from gasmeter.verdicts.predicates import Reading
 
 __all__ = [
     "VERDICT_WORDS", "as_given", "asked_text", "band_text", "chance_text", "number", "quick_text", "reading_of",
-    "reproduced_text", "score_sentences", "unit_of", "worst",
+    "reproduced_text", "score_line", "score_sentences", "unit_of", "worst",
 ]  # fmt: skip
 
 VERDICT_WORDS: Mapping[str, str] = {
@@ -125,7 +125,7 @@ def reproduced_text(entry: Judged, judgement: Judgement) -> str:
 
 
 def band_text(entry: Judged, judgement: Judgement) -> str:
-    """Return where 90 % of the draws' weight lies, in the published unit.
+    """Return where 90 % of the draws lie, in the published unit.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ def chance_text(judgement: Judgement) -> str:
     Returns
     -------
     str
-        Conditioned on the check rows, the prior in brackets, for instance ``0.97 (0.88)``; empty without draws.
+        Of those that the check rows make likely, those from the ranges alone in brackets, for instance ``0.97 (0.88)``; empty without draws.
     """
     if math.isnan(judgement.p_prior):
         return ""
@@ -252,13 +252,38 @@ def score_sentences(judged: Sequence[Judged]) -> tuple[str, str]:
     """
     own = own_score(judged)
     first = (
-        f"{own.within} of {own.judged} independent quantities are within what the paper states; {own.outside} are outside,"
-        f" {own.depends} depend on estimates that nobody published."
+        f"{own.within} of {own.judged} independent quantities {_verb(own.within, 'are', 'is')} within what the paper"
+        f" states; {own.outside} {_verb(own.outside, 'are', 'is')} outside, {own.depends}"
+        f" {_verb(own.depends, 'depend', 'depends')} on estimates that nobody published."
     )
     if not any(entry.null for entry in judged):
         return first, ""
     null = null_score(judged)
     return first, f"A model that knows nothing of its software: {null.within} of {null.judged} within."
+
+
+def score_line(judged: Sequence[Judged]) -> str:
+    """Return the score and the null model's in a line.
+
+    Parameters
+    ----------
+    judged : sequence of Judged
+        Every claim.
+
+    Returns
+    -------
+    str
+        For instance ``score: 7 of 13 within, 3 outside, 3 open; a model that knows nothing of its software: 4 of 13``.
+    """
+    line = f"score of independent quantities: {own_score(judged)}"
+    if not any(entry.null for entry in judged):
+        return line
+    null = null_score(judged)
+    return f"{line}; a model that knows nothing of its software: {null.within} of {null.judged}"
+
+
+def _verb(count: int, several: str, one: str) -> str:
+    return one if count == 1 else several
 
 
 def quick_text(judged: Sequence[Judged]) -> str:
@@ -274,5 +299,5 @@ def quick_text(judged: Sequence[Judged]) -> str:
     str
         A sentence.
     """
-    answers = [as_given(entry.judgement) for entry in judged if entry.judgement.holds]
+    answers = [as_given(entry.judgement) for entry in judged if entry.judgement.verdict == "no_band"]
     return f"As given {answers.count('holds')} of {len(answers)} statements hold; without draws nothing is decided."

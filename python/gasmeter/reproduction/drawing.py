@@ -20,7 +20,7 @@ from gasmeter.plots.style import Drawing, styled
 from gasmeter.reproduction.digitised import Points
 from gasmeter.reproduction.figure import RANKS, SIZE, Figure
 from gasmeter.reproduction.looks import looks
-from gasmeter.reproduction.panels import BEHIND, Across, Panel, draw_panel, panels_of
+from gasmeter.reproduction.panels import BEHIND, Across, Panel, draw_panel, panels_of, scale_panel
 
 if TYPE_CHECKING:
     from gasmeter.reproduction.running import Reproduction
@@ -138,7 +138,8 @@ def _laid_out(
     rows_in = [head + places_in + box + _AXIS_IN for head, box in zip(heads, boxes, strict=True)]
     top_in, foot_in = 0.1 + 0.19 * len(title), 0.08 + 0.14 * len(foot)
     height = top_in + sum(rows_in) + foot_in
-    drawing = Drawing(figsize=(width, height), layout="none")
+    drawing = Drawing(figsize=(width, height))
+    drawing.set_layout_engine("none")  # stays so: a figure that begins with none gets the style's once it is saved
     drawing.text(0.1 / width, 1 - 0.08 / height, "\n".join(title), va="top", size=10, weight="bold")
     drawing.text(0.1 / width, 0.06 / height, "\n".join(foot), va="bottom", size=7.5, color="0.3", linespacing=1.2)
     at = height - top_in
@@ -158,6 +159,7 @@ def _laid_out(
             axes.set_xlabel(across.label, labelpad=2)
             first = first or axes
         assert first is not None
+        scale_panel(first, panel)
         first.set_ylabel(panel.label)
         _legend(drawing, first, panel, legends[number][1], (0.1 / width, (at - 0.02) / height))
         at -= rows_in[number]
@@ -176,6 +178,9 @@ def _legend_rows(panel: Panel, own: Sequence[Points], width: float) -> tuple[int
 
 def _legend(drawing: Drawing, axes: Axes, panel: Panel, columns: int, corner: tuple[float, float]) -> None:
     handles, labels = axes.get_legend_handles_labels()
+    last = {mark.label for mark in panel.marks}
+    order = sorted(range(len(labels)), key=lambda number: labels[number] in last)
+    handles, labels = [handles[number] for number in order], [labels[number] for number in order]
     if panel.behind:
         handles.append(Line2D([], [], color=BEHIND, linewidth=1.0))
         labels.append(_BEHIND)
@@ -210,9 +215,7 @@ def _foot(reproduction: Reproduction, figure: Figure, panels: Sequence[Panel]) -
         kind = "measured on this computer"
     parts = [f"{kind}, data verified"]
     if any(curve.bands for panel in panels for curve in panel.curves):
-        parts.append(
-            "shaded: where 90 % of the weight of the draws of all estimates lies; lines: the machines as given"
-        )
+        parts.append("shaded: where 90 % of the draws of all estimates lie; lines: the machines as given")
     if any(panel.marks for panel in panels):
         parts.append("grey: published")
     return " \N{MIDDLE DOT} ".join(parts)

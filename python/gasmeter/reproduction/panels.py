@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeVar
 
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, LogLocator, NullLocator, StrMethodFormatter
@@ -21,7 +21,7 @@ from gasmeter.verdicts.series import COUNTER, Curve, X
 if TYPE_CHECKING:
     from gasmeter.reproduction.running import Reproduction
 
-__all__ = ["BEHIND", "Across", "Drawn", "Panel", "draw_panel", "panels_of", "quantity_of", "said"]
+__all__ = ["BEHIND", "Across", "Drawn", "Panel", "draw_panel", "panels_of", "quantity_of", "said", "scale_panel"]
 
 MOST_LINES = 3
 """In a panel whose curves coincide."""
@@ -30,6 +30,9 @@ _LIKENESS = 0.1
 _LOG_FROM = 40.0
 _MOST_TICKS = 13
 _KIB, _MIB = 1 << 10, 1 << 20
+_JUDGED = "judged"
+_T = TypeVar("_T")
+
 BEHIND = "0.72"
 """Colour of curves that another panel shows."""
 
@@ -92,14 +95,15 @@ class Drawn:
         By placement.
     bands : dict of str to dict of X to tuple of float
         Likewise: median, low and high.
-    dashed : bool
-        Whether it is modelled in a figure where not all lines are.
+    measured, dashed : bool
+        Whether it is measured here; modelled in a figure where not all lines are.
     """
 
     label: str
     look: Look
     values: Mapping[str, Curve]
     bands: Mapping[str, Mapping[X, Band]]
+    measured: bool = False
     dashed: bool = False
 
 
@@ -201,73 +205,90 @@ def panels_of(reproduction: Reproduction, figure: Figure, look: Mapping[Line, Lo
     list of Panel
         None without values; at most `MOST_LINES` curves where they coincide.
     """
-    every = [line for line in (*figure.lines, *figure.beside) if _there(reproduction, figure, line)]
+    every = [line for line in (*figure.lines, *figure.beside)
+             if any(_values(reproduction, figure, line, place) for place in figure.placements)]  # fmt: skip
     mixed = len({bool(line.machine) for line in every}) > 1
     top: list[Panel] = []
-    for lines, title in ((figure.lines, "judged"), (figure.beside, "beside, not judged")):
+    for lines, title in ((figure.lines, _JUDGED), (figure.beside, "beside, not judged")):
         own = [line for line in lines if line in every]
         for metric in dict.fromkeys(line.metric for line in own):
-            alike = [_curve(reproduction, figure, line, look[line], every, mixed) for line in own if line.metric == metric]
-            for part in _split([line for line in own if line.metric == metric], alike, figure):
-                top.append(_panel(reproduction, figure, metric, title, part, top))
-    return [*_titled(top), *_derived_panels(reproduction, figure, look)]
+            alike = {line: _curve(reproduction, figure, line, look[line], every) for line in own if line.metric == metric}
+            top += [
+                _panel(reproduction, figure, quantity_of(next(iter(alike))), (title, name), part, top)
+                for name, part in _split(alike, figure)
+            ]
+    if len(top) == 1:
+        top = [replace(top[0], title="")]
+    made = _derived_panels(reproduction, figure, look)
+    return [_dashed(panel) if mixed else panel for panel in (*top, *made)]
 
 
-def _there(reproduction: Reproduction, figure: Figure, line: Line) -> bool:
-    return any(reproduction.values(line, placement) for placement in figure.placements)
+def _values(reproduction: Reproduction, figure: Figure, line: Line, placement: str) -> dict[X, float]:
+    """Return what a line came to at the x of a figure: another one may show more of it."""
+    return _of_figure(reproduction, figure, reproduction.values(line, placement))
 
 
-def _curve(
-    reproduction: Reproduction, figure: Figure, line: Line, look: Look, every: Sequence[Line], mixed: bool
-) -> Drawn:
+def _of_figure(reproduction: Reproduction, figure: Figure, own: Mapping[X, _T]) -> dict[X, _T]:
+    effort = reproduction.plan.effort(figure)
+    xs = {figure.x_of(x, effort) for x in effort.xs}
+    return {x: value for x, value in own.items() if x in xs}
+
+
+def _curve(reproduction: Reproduction, figure: Figure, line: Line, look: Look, every: Sequence[Line]) -> Drawn:
     scale = quantity_of(line).scale
-    values = {place: {x: scale * y for x, y in reproduction.values(line, place).items()} for place in figure.placements}
-    own = {
-        place: {x: (scale * mid, scale * low, scale * high) for x, (mid, low, high) in found.items()}
+    values = {
+        place: {x: scale * y for x, y in _values(reproduction, figure, line, place).items()}
         for place in figure.placements
-        if (found := bands(reproduction, line, place))
     }
-    return Drawn(said(line, every), look, values, own, dashed=mixed and bool(line.machine))
+    own = {
+        place: {
+            x: (scale * middle, scale * low, scale * high)
+            for x, (middle, low, high) in _of_figure(reproduction, figure, bands(reproduction, line, place)).items()
+        }
+        for place in figure.placements
+    }
+    return Drawn(said(line, every), look, values, own, measured=not line.machine)
 
 
 def _panel(
-    reproduction: Reproduction, figure: Figure, metric: str, title: str, curves: Sequence[Drawn], before: Sequence[Panel]
-) -> Panel:
-    line = next(line for line in (*figure.lines, *figure.beside) if line.metric == metric)
-    quantity = quantity_of(line)
+    reproduction: Reproduction, figure: Figure, quantity: KnownMetric, title: tuple[str, str], curves: Sequence[Drawn],
+    before: Sequence[Panel],
+) -> Panel:  # fmt: skip
     unit = unit_text(quantity.shown)
     label = f"{quantity.label} ({unit})" if unit else quantity.label
-    judged = title == "judged"
+    judged = title[0] == _JUDGED
     own = tuple(marks(reproduction.judged, figure, quantity.shown)) if judged else ()
-    # Curves of the judged lines show where those beside them stand; not where both kinds would share one scale.
-    kinds = {curve.dashed for curve in curves}
+    # The judged curves show where those beside them stand, but not where one scale would hold both kinds.
+    kinds = {curve.measured for curve in curves}
     behind = tuple(
         curve for panel in before[:1] if not judged and panel.label == label for curve in panel.curves
-        if curve.dashed in kinds
+        if curve.measured in kinds
     )  # fmt: skip
-    return Panel(title, label, tuple(curves), own, behind, logarithmic=figure.axis == SIZE)
+    return Panel(": ".join(filter(None, title)), label, tuple(curves), own, behind, logarithmic=figure.axis == SIZE)
 
 
-def _titled(panels: Sequence[Panel]) -> list[Panel]:
-    """Return panels with titles where there are several."""
-    if len(panels) == 1:
-        return [Panel(**{**vars(panels[0]), "title": ""})]
-    return list(panels)
+def _dashed(panel: Panel) -> Panel:
+    """Return a panel of a figure that shows both kinds: what is modelled is dashed."""
+    return replace(panel, curves=tuple(replace(curve, dashed=not curve.measured) for curve in panel.curves))
 
 
-def _split(lines: Sequence[Line], curves: Sequence[Drawn], figure: Figure) -> list[list[Drawn]]:
-    """Return curves in panels of few: by what was run on, where that makes several; else in order."""
-    if len(curves) <= MOST_LINES or (len(curves) == MOST_LINES + 1 and not _coincide(curves, figure)):
-        return [list(curves)]
-    for key in (lambda line: line.overrides, lambda line: line.machine, lambda line: line.topology):
-        groups: dict[Any, list[Drawn]] = {}
-        for line, curve in zip(lines, curves, strict=True):
+def _split(curves: Mapping[Line, Drawn], figure: Figure) -> list[tuple[str, list[Drawn]]]:
+    """Return curves in panels of few, with their names: by what was run on, where that makes several; else in order."""
+    every = list(curves.values())
+    if len(every) <= MOST_LINES or (len(every) == MOST_LINES + 1 and not _coincide(every, figure)):
+        return [("", every)]
+    for key in (_overridden, lambda line: f"machine {line.machine}", lambda line: line.topology):
+        groups: dict[str, list[Drawn]] = {}
+        for line, curve in curves.items():
             groups.setdefault(key(line), []).append(curve)
         if len(groups) > 1 and all(len(own) <= MOST_LINES for own in groups.values()):
-            return list(groups.values())
-    count = math.ceil(len(curves) / MOST_LINES)
-    size = math.ceil(len(curves) / count)
-    return [list(curves[first : first + size]) for first in range(0, len(curves), size)]
+            return list(groups.items())
+    size = math.ceil(len(every) / math.ceil(len(every) / MOST_LINES))
+    return [("", every[first : first + size]) for first in range(0, len(every), size)]
+
+
+def _overridden(line: Line) -> str:
+    return ", ".join(f"{key}={value}" for key, value in line.overrides) or "machines as given"
 
 
 def _coincide(curves: Sequence[Drawn], figure: Figure) -> bool:
@@ -308,11 +329,18 @@ def _derived_panels(reproduction: Reproduction, figure: Figure, look: Mapping[Li
 def _derived_curve(
     reproduction: Reproduction, figure: Figure, derived: Derived, look: Mapping[Line, Look]
 ) -> Drawn | None:
-    values = {place: derived_values(reproduction, derived, place) for place in figure.placements}
+    values = {
+        place: _of_figure(reproduction, figure, derived_values(reproduction, derived, place))
+        for place in figure.placements
+    }
     if not any(values.values()):
         return None
-    own = {place: derived_bands(reproduction, derived, place) for place in figure.placements}
-    return Drawn(derived.label, look[derived.lines[0][1]], values, {place: found for place, found in own.items() if found})
+    own = {
+        place: _of_figure(reproduction, figure, derived_bands(reproduction, derived, place))
+        for place in figure.placements
+    }
+    measured = not any(line.machine for _, line in derived.lines)
+    return Drawn(derived.label, look[derived.lines[0][1]], values, own, measured)
 
 
 def _told_apart(curves: Sequence[Drawn]) -> Iterator[Drawn]:
@@ -323,7 +351,7 @@ def _told_apart(curves: Sequence[Drawn]) -> Iterator[Drawn]:
         while look in seen:
             look = Look(look.colour, {"o": "s", "s": "^", "^": "D"}.get(look.marker, "o"), not look.filled)
         seen.append(look)
-        yield Drawn(curve.label, look, curve.values, curve.bands, curve.dashed)
+        yield replace(curve, look=look)
 
 
 def _decades(curves: Sequence[Drawn], own: Sequence[Mark]) -> bool:
@@ -357,16 +385,35 @@ def draw_panel(axes: Axes, panel: Panel, across: Across, placement: str) -> None
         axes.plot([across.place(x) for x in xs], ys, color=BEHIND, linewidth=1.0, marker="", zorder=2)
     for curve in panel.curves:
         _draw_curve(axes, curve, across, placement)
+    if not panel.logarithmic and _least(panel) < 0:
+        axes.axhline(0, color="0.4", linewidth=0.8)
+    across.dress(axes)
+
+
+def scale_panel(axes: Axes, panel: Panel) -> None:
+    """Give a panel its y scale, once the curves of all placements are in it.
+
+    Parameters
+    ----------
+    axes : Axes
+        One of those that share it.
+    panel : Panel
+        What was drawn.
+    """
     if panel.logarithmic:
         axes.set_yscale("log")
         axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
         axes.yaxis.set_minor_locator(NullLocator())
-    elif any(y < 0 for curve in panel.curves for own in curve.values.values() for y in own.values()):
-        axes.axhline(0, color="0.4", linewidth=0.8)
-    else:
+    elif _least(panel) >= 0:
         axes.set_ylim(bottom=0)
-    across.dress(axes)
+
+
+def _least(panel: Panel) -> float:
+    """Return the lowest value or end of a band."""
+    values = [y for curve in panel.curves for own in curve.values.values() for y in own.values()]
+    lows = [low for curve in panel.curves for own in curve.bands.values() for _, low, _ in own.values()]
+    return min((*values, *lows), default=0.0)
 
 
 def _draw_curve(axes: Axes, curve: Drawn, across: Across, placement: str) -> None:
@@ -380,6 +427,9 @@ def _draw_curve(axes: Axes, curve: Drawn, across: Across, placement: str) -> Non
     there = [x for x in xs if x in own]
     low, high = [own[x][1] for x in there], [own[x][2] for x in there]
     if len(there) > 1:
-        axes.fill_between([across.place(x) for x in there], low, high, color=curve.look.colour, alpha=0.17, lw=0, zorder=3)
+        at = [across.place(x) for x in there]
+        axes.fill_between(at, low, high, color=curve.look.colour, alpha=0.1, lw=0, zorder=2)
+        for end in (low, high):  # fills of several curves hide each other's ends
+            axes.plot(at, end, color=curve.look.colour, alpha=0.75, linewidth=0.7, marker="", zorder=3)
     elif there:
         axes.vlines([across.place(x) for x in there], low, high, color=curve.look.colour, lw=3, alpha=0.35, zorder=3)

@@ -160,7 +160,7 @@ def _figure(
         "left_out": figure.left_out,
         "picture": _data(picture) if picture else None,
         "claims": [claims[name] for name in figure.claims if name in claims],
-        "values": values_of_figure(reproduction, figure),
+        "table": values_of_figure(reproduction, figure),
         "lengths": lengths_of(reproduction, figure),
         "extras": extras_of(reproduction, figure),
         "heat": [_data(entry) for entry in heat],

@@ -71,14 +71,17 @@ def claim_entry(reproduction: Reproduction, entry: Judged) -> dict[str, Any]:
         "direction_words": VERDICT_WORDS.get(own.direction, ""),
         "label": entry.label,
         "deciding": _deciding(own.deciding),
-        "failing": [name for name in entry.figure.machines if failing.get(name)],
+        "failing": [
+            name for name in entry.figure.machines
+            if failing.get(name) and own.verdict not in {"not_run", "not_decidable"}
+        ],
         "digest": entry.predicate.digest,
         "quantity": entry.predicate.on,
         "withheld": entry.predicate.withheld,
         "null": VERDICT_WORDS.get(entry.null, ""),
         "why": "; ".join(own.notes),
         "readings": [_reading(reproduction, entry, one) for one in entry.readings],
-    }
+    }  # fmt: skip
 
 
 def _deciding(deciding: Iterable[tuple[str, float]]) -> list[str]:
@@ -103,7 +106,7 @@ def _reading(reproduction: Reproduction, entry: Judged, own: Judgement) -> dict[
         ],
         "band": band_text(entry, own),
         "chance": chance_text(own),
-        "draws": f"{own.draws} draws, worth {own.effective:.0f}" if own.draws else "",
+        "draws": _draws(own),
         "as_given": as_given(own),
         "margin": margin,
         "verdict": own.verdict,
@@ -113,6 +116,13 @@ def _reading(reproduction: Reproduction, entry: Judged, own: Judgement) -> dict[
         "steady": steadiness(reproduction, reading) if reading else "",
         "notes": own.notes,
     }  # fmt: skip
+
+
+def _draws(own: Judgement) -> str:
+    if not own.draws:
+        return ""
+    worth = f", chosen from {own.effective:.0f} draws' worth" if math.isfinite(own.effective) else ""
+    return f"{own.draws} draws{worth}"
 
 
 def steadiness(reproduction: Reproduction, reading: Reading) -> str:
