@@ -16,7 +16,8 @@ from gasmeter.errors import UsageError
 from gasmeter.units import format_duration
 
 if TYPE_CHECKING:
-    from gasmeter.reproduction.running import Judged, Reproduction
+    from gasmeter.reproduction.judged import Judged
+    from gasmeter.reproduction.running import Reproduction
 
 __all__ = ["reproduce_command"]
 
@@ -107,7 +108,11 @@ def _print(reproduction: Reproduction, place: Path) -> None:
     from gasmeter.reproduction.claim_texts import quick_text, score_line
 
     table = Table(
-        box=box.SIMPLE_HEAD, title=reproduction.result.title, title_justify="left", pad_edge=False, collapse_padding=True
+        box=box.SIMPLE_HEAD,
+        title=reproduction.result.title,
+        title_justify="left",
+        pad_edge=False,
+        collapse_padding=True,
     )
     for head in _HEADS:
         table.add_column(head, overflow="fold", max_width=_WIDEST.get(head), min_width=_LEAST.get(head))

@@ -190,7 +190,8 @@ def chance_text(judgement: Judgement) -> str:
     Returns
     -------
     str
-        Of those that the check rows make likely, those from the ranges alone in brackets, for instance ``0.97 (0.88)``; empty without draws.
+        Of those that the check rows make likely, those from the ranges alone in brackets:
+        ``0.97 (0.88)``; empty without draws.
     """
     if math.isnan(judgement.p_prior):
         return ""

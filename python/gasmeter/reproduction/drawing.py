@@ -20,7 +20,8 @@ from gasmeter.plots.style import Drawing, styled
 from gasmeter.reproduction.digitised import Points
 from gasmeter.reproduction.figure import RANKS, SIZE, Figure
 from gasmeter.reproduction.looks import looks
-from gasmeter.reproduction.panels import BEHIND, Across, Panel, draw_panel, panels_of, scale_panel
+from gasmeter.reproduction.panel_axes import BEHIND, Across, draw_panel, scale_panel
+from gasmeter.reproduction.panels import Panel, panels_of
 
 if TYPE_CHECKING:
     from gasmeter.reproduction.running import Reproduction

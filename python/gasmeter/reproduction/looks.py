@@ -97,4 +97,5 @@ def _tone(colour: str, tone: int) -> str:
     red, green, blue = to_rgb(colour)
     dark = 0.3 * red + 0.6 * green + 0.1 * blue < _DIM / 2
     end, share = [(0.0, 0.0), (1.0, _LIGHT), (1.0, 0.7) if dark else (0.0, _DARK)][tone]
-    return str(to_hex([part + share * (end - part) for part in (red, green, blue)]))
+    mixed = (red + share * (end - red), green + share * (end - green), blue + share * (end - blue))
+    return str(to_hex(mixed))

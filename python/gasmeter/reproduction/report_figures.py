@@ -73,7 +73,11 @@ def _turned(figure: Figure, heads: Sequence[str], rows: Sequence[Mapping[str, An
     """Return a table of the paper's kind: a row for each x, a column for each line."""
     several = len(figure.placements) > 1
     columns = [
-        {"line": f"{row['line']}, {row['placement']}" if several else row["line"], "kind": row["kind"], "unit": row["unit"]}
+        {
+            "line": f"{row['line']}, {row['placement']}" if several else row["line"],
+            "kind": row["kind"],
+            "unit": row["unit"],
+        }
         for row in rows
     ]
     turned = [{"line": head, "cells": [row["cells"][at] for row in rows]} for at, head in enumerate(heads)]
@@ -91,9 +95,7 @@ def _published_unit(reproduction: Reproduction, figure: Figure, line: Line) -> t
     return unit_text(quantity.shown), quantity.scale
 
 
-def _cells(
-    xs: Sequence[X], values: Mapping[X, float], own: Mapping[X, Band], factor: float
-) -> list[dict[str, str]]:
+def _cells(xs: Sequence[X], values: Mapping[X, float], own: Mapping[X, Band], factor: float) -> list[dict[str, str]]:
     return [
         {
             "value": number(factor * values.get(x, math.nan)),
