@@ -167,7 +167,10 @@ def made(paper=PAPER, *, quick=False, draws=10, judged=JUDGED, value=value_of, f
                     drawn = {x: value(line, x, placement, 1 + (number + 1) / 100) for x in xs}
                     table[line] = {**table.get(line, {}), **drawn}
     found = Made(plan, Result([], name="", title="Figures of an invented paper"))
-    found.gathered, found.seen = gathered, SimpleNamespace(refused={})
+    found.gathered, found.seen = (
+        gathered,
+        SimpleNamespace(refused={}, choice=SimpleNamespace(worth=lambda machines: 150.0)),
+    )
     rows = [{**FAILED}] if failing else []
     found.checks = SimpleNamespace(rows=lambda: rows, failing=lambda: {"extoll": list(failing)})
     found.method = "0123456789abcdef"

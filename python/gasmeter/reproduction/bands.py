@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from gasmeter.reproduction.figure import Derived, Line
 from gasmeter.verdicts.chances import interval
 from gasmeter.verdicts.expressions import Array, NotThere
+from gasmeter.verdicts.judging import FEWEST_EFFECTIVE
 from gasmeter.verdicts.series import Curve, X
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def bands(reproduction: Reproduction, line: Line, placement: str) -> dict[X, Ban
     dict of X to tuple of float
         Median, low and high of its values; no x at which no draw was run.
     """
-    return _over([lines[line] for lines in _draws(reproduction, placement) if line in lines])
+    return _over([lines[line] for lines in _draws(reproduction, placement, [line]) if line in lines])
 
 
 def band(reproduction: Reproduction, line: Line, placement: str, x: X) -> Band | None:
@@ -100,14 +101,18 @@ def derived_bands(reproduction: Reproduction, derived: Derived, placement: str) 
     dict of X to tuple of float
         Median, low and high.
     """
-    return _over([_derive(derived, table) for table in _draws(reproduction, placement)])
+    lines = [line for _, line in derived.lines]
+    return _over([_derive(derived, table) for table in _draws(reproduction, placement, lines)])
 
 
-def _draws(reproduction: Reproduction, placement: str) -> Iterator[Mapping[Line, Curve]]:
-    """Give the lines of each draw that decides on a placement; of none that a machine refuses."""
-    refused = reproduction.seen.refused
-    for (role, case, where), table in reproduction.gathered.tables.items():
-        if role == "draw" and where == placement and case not in refused:
+def _draws(reproduction: Reproduction, placement: str, lines: Iterable[Line]) -> Iterator[Mapping[Line, Curve]]:
+    """Give the draws on a placement that decide for some lines, as verdicts have it; none that a machine refuses."""
+    machines = tuple(dict.fromkeys(line.machine for line in lines if line.machine))
+    seen, tables = reproduction.seen, reproduction.gathered.tables
+    conditioned = any(role == "draw" for role, _, _ in tables) and seen.choice.worth(machines) >= FEWEST_EFFECTIVE
+    deciding = "draw" if conditioned else "prior"
+    for (role, case, where), table in tables.items():
+        if role == deciding and where == placement and case not in seen.refused:
             yield table
 
 

@@ -124,8 +124,11 @@ def _facts(reproduction: Reproduction) -> list[tuple[str, str]]:
     builds = builds_of(reproduction.result.records) or [this_build()]
     taken = len(taken_points(reproduction.result.records))
     kinds = [case.kind for case in reproduction.plan.cases.values()]
-    refused = [name for name in reproduction.seen.refused if name.startswith("draw ")]
-    drawn = f"{kinds.count('draw')} of the estimates, {len(refused)} of them refused by a machine and left out"
+    refused = [name for name in reproduction.seen.refused if not name.startswith("null ")]
+    drawn = (
+        f"{kinds.count('draw')} as likely as the check rows make them, {kinds.count('prior')} from the ranges alone,"
+        f" {kinds.count('null')} of the null model; {len(refused)} were refused by a machine and left out"
+    )
     return [
         ("figures", ", ".join(figure.number for figure in reproduction.plan.figures)),
         ("written", context.now()),
@@ -133,7 +136,7 @@ def _facts(reproduction: Reproduction) -> list[tuple[str, str]]:
         ("machines", "; ".join(f"{one.name}, digest {one.digest}" for one in reproduction.plan.machines())),
         ("method", f"digest {reproduction.method}" if reproduction.method else ""),
         ("predicates", f"digest {predicates_digest()}"),
-        ("draws", f"{drawn}; {kinds.count('null')} of the null model" if "draw" in kinds else "none"),
+        ("draws", drawn if "prior" in kinds or "draw" in kinds else "none"),
         ("points", f"{points} in {format_duration(reproduction.seconds)}"),
         ("of them", f"{points - taken} run; {taken} differ in numbers that nothing depended on and take their rows"),
     ]

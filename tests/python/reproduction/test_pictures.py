@@ -62,6 +62,17 @@ def test_draws_that_a_machine_refuses_are_in_no_band(core):
     assert band(found, PUT, "one-per-node", 8)[1] > whole[0]
 
 
+def test_the_prior_makes_the_band_where_the_check_rows_leave_too_few_draws(core):
+    found = made(draws=10)
+    tables = found.gathered.tables
+    tables["prior", "prior 0", "one-per-node"] = {PUT: {8: 7e9}}
+    assert band(found, PUT, "one-per-node", 8)[0] < 2e9
+    asked = []
+    found.seen.choice.worth = lambda machines: asked.append(machines) or 19.9
+    assert band(found, PUT, "one-per-node", 8) == (7e9, 7e9, 7e9)
+    assert asked == [("extoll",)]
+
+
 def test_the_band_of_a_ratio_is_made_of_each_draws_own_lines(core):
     """All lines of a draw are faster alike: their ratio never moves, however wide both bands are."""
     found = made(draws=50)
