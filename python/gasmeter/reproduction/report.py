@@ -16,6 +16,7 @@ from gasmeter.reproduction.claim_texts import number, quick_text, score_sentence
 from gasmeter.reproduction.digitised import Points
 from gasmeter.reproduction.drawing import Picture, draw_figure, draw_heat_maps
 from gasmeter.reproduction.figure import Figure
+from gasmeter.reproduction.marks import unit_text
 from gasmeter.reproduction.report_claims import claim_entry
 from gasmeter.reproduction.report_figures import extras_of, lengths_of, values_of_figure
 from gasmeter.reproduction.timing import Stage
@@ -171,7 +172,7 @@ def _figure(
 
 
 def _check(row: Mapping[str, Any]) -> dict[str, Any]:
-    unit = row.get("unit", "")
+    unit = unit_text(str(row.get("unit", "")))
     before = {"at_least": "at least ", "at_most": "at most "}.get(str(row.get("kind", "")), "")
     published = " to ".join(str(row["published"]).split(".."))
     return {

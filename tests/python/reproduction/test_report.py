@@ -172,7 +172,7 @@ def test_a_value_that_still_moves_is_told_with_the_reading(core):
 def test_check_rows_stand_in_a_table_and_beside_the_verdicts(core):
     words = Page(report.report_html(made(failing=("card-latency",)))).text
     assert words.count("machine extoll fails a check row") == 3  # not of the claim that no number could decide
-    assert "card-latency half round trip extoll at most 1.2 us 1.33 us 1.109 out high A. Card, 2009" in words
+    assert "card-latency half round trip extoll at most 1.2 µs 1.33 µs 1.109 out high A. Card, 2009" in words
     assert "fails a check row" not in Page(report.report_html(made())).text
 
 
