@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import os
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +16,8 @@ from gasmeter.errors import UsageError
 from gasmeter.units import format_duration
 
 if TYPE_CHECKING:
-    from gasmeter.reproduction.running import Judged, Reproduction
+    from gasmeter.reproduction.judged import Judged
+    from gasmeter.reproduction.running import Reproduction
 
 __all__ = ["reproduce_command"]
 
@@ -26,8 +27,10 @@ Examples:
   gasmeter reproduce extoll --figures 12,15 --out out/extoll
   gasmeter reproduce extoll --digitised my_points.csv
 """
-_HEADS = ("claim", "published", "reproduced", "band", "asked", "label", "verdict", "deciding parameter")
-_NUMBERS = (2, 3)
+_HEADS = ("claim", "published", "reproduced", "P (prior)", "verdict", "what decides")
+_WIDEST = {"published": 20, "verdict": 24}
+_LEAST = {"verdict": 15, "P (prior)": 11}
+_NARROWEST, _UNKNOWN_WIDTH = 60, 132
 
 
 @click.command("reproduce", epilog=_EXAMPLES)
@@ -95,15 +98,24 @@ def reproduce_command(
 
 
 def _print(reproduction: Reproduction, place: Path) -> None:
+    import io
+
     from rich import box
+    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    from gasmeter.rows.formats import render_table
+    from gasmeter.reproduction.claim_texts import quick_text, score_line
 
-    table = Table(box=box.SIMPLE_HEAD, title=reproduction.result.title, title_justify="left")
-    for number, head in enumerate(_HEADS):
-        table.add_column(head, justify="right" if number in _NUMBERS else "left", no_wrap=True)
+    table = Table(
+        box=box.SIMPLE_HEAD,
+        title=reproduction.result.title,
+        title_justify="left",
+        pad_edge=False,
+        collapse_padding=True,
+    )
+    for head in _HEADS:
+        table.add_column(head, overflow="fold", max_width=_WIDEST.get(head), min_width=_LEAST.get(head))
     shown = [
         entry
         for entry in reproduction.judged
@@ -111,9 +123,17 @@ def _print(reproduction: Reproduction, place: Path) -> None:
     ]
     for entry in shown:
         table.add_row(*(Text(cell) for cell in _cells(entry)))
-    out(render_table(table))
+    text = io.StringIO()
+    width = max(_NARROWEST, shutil.get_terminal_size((_UNKNOWN_WIDTH, 0)).columns)
+    Console(file=text, width=width, no_color=True, highlight=False, legacy_windows=False).print(table)
+    out("\n".join(line.rstrip() for line in text.getvalue().splitlines()))
     if len(shown) < len(reproduction.judged):
-        out(f"{len(reproduction.judged) - len(shown)} statements of figures that were not run stand in claims.csv\n")
+        out(f"in claims.csv, but not run: {len(reproduction.judged) - len(shown)} more")
+    if reproduction.judged:
+        out(quick_text(reproduction.judged) if reproduction.plan.quick else score_line(reproduction.judged))
+    for name, rows in reproduction.checks.failing().items():
+        if rows:
+            out(f"machine {name} as given does not meet {', '.join(rows)}")
     for line in [
         *reproduction.plan.notes,
         *(f"not run: {key}: {why}" for key, why in reproduction.plan.missing.items()),
@@ -125,10 +145,13 @@ def _print(reproduction: Reproduction, place: Path) -> None:
 
 
 def _cells(entry: Judged) -> Sequence[str]:
+    from gasmeter.reproduction.claim_texts import VERDICT_WORDS, as_given, chance_text, reproduced_text
+    from gasmeter.reproduction.claims_table import deciding_text
+    from gasmeter.reproduction.marks import published_text
+
     own = entry.judgement
-    there, banded = math.isfinite(own.value), math.isfinite(own.low)
-    band = f"{own.low:.4g} to {own.high:.4g}" if banded else "-"
+    verdict = f"as given: {as_given(own)}" if own.verdict == "no_band" else VERDICT_WORDS[own.verdict]
     return (
-        entry.claim.id, entry.claim.published, f"{own.value:.4g}" if there else "-", band, entry.predicate.tolerance,
-        entry.label or "-", own.verdict, own.deciding or "-",
+        entry.claim.id, published_text(entry.claim), reproduced_text(entry, own) or "-", chance_text(own) or "-",
+        verdict, deciding_text(own) or "-",
     )  # fmt: skip

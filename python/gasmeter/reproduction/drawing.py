@@ -1,49 +1,40 @@
-"""Plots of a reproduced figure: its lines with their bands, a reader's own points, links as heat maps."""
+"""Plots of a reproduced figure: its panels, a reader's own points, links as heat maps."""
 
 from __future__ import annotations
 
 import functools
 import io
-import math
+import re
 import textwrap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from matplotlib.axes import Axes
-from matplotlib.ticker import FixedLocator, LogLocator, NullLocator, StrMethodFormatter
+from matplotlib.lines import Line2D
 from PIL import Image
 
-from gasmeter.catalogue import KnownMetric, declared
 from gasmeter.plots import draw_point_links
-from gasmeter.plots.looks import COLOURS, MARKERS
+from gasmeter.plots.looks import MARKERS
 from gasmeter.plots.style import Drawing, styled
 from gasmeter.reproduction.digitised import Points
-from gasmeter.reproduction.figure import Figure, Line
-from gasmeter.reproduction.planning import GIVEN
-from gasmeter.reproduction.running import Reproduction
+from gasmeter.reproduction.figure import RANKS, SIZE, Figure
+from gasmeter.reproduction.looks import looks
+from gasmeter.reproduction.panel_axes import BEHIND, Across, draw_panel, scale_panel
+from gasmeter.reproduction.panels import Panel, panels_of
 
-__all__ = ["Picture", "draw_figure", "draw_heat_maps", "quantity_of", "save"]
+if TYPE_CHECKING:
+    from gasmeter.reproduction.running import Reproduction
 
-_SIDE_IN, _HEIGHT_IN, _OVERHEAD_IN = 4.3, 4.3, 1.9
-_OFFSET = 0.035
+__all__ = ["Picture", "draw_figure", "draw_heat_maps", "save"]
+
 _DPI = 110
-
-
-def quantity_of(line: Line) -> KnownMetric:
-    """Return how the metric of a line is drawn.
-
-    Parameters
-    ----------
-    line : Line
-        Which.
-
-    Returns
-    -------
-    KnownMetric
-        With its label, units, scale.
-    """
-    return declared().metrics[line.metric]
+_WIDTH_IN, _WIDE_IN = 6.2, 9.0
+_HEIGHT_IN, _DERIVED_IN = 2.7, 1.9
+# Room of texts in inches: letters of 9 points are 1/17 wide, lines of them 0.17 high.
+_LETTERS_PER_INCH, _LINE_IN, _HANDLE_IN = 15.5, 0.175, 0.6
+_LEFT_IN, _RIGHT_IN, _GAP_IN, _AXIS_IN, _PLACE_IN, _EDGE_IN = 0.78, 0.15, 0.75, 0.48, 0.22, 0.08
+_BEHIND = "judged lines, as above"
 
 
 class Picture:
@@ -63,7 +54,7 @@ class Picture:
 
     def __init__(self, name: str, figure: str, title: str, drawing: Drawing, ending: str = "svg") -> None:
         self.name, self.figure, self.title, self.ending = name, figure, title, ending
-        self._drawing = drawing
+        self.drawing = drawing
 
     @functools.cached_property
     def content(self) -> bytes:
@@ -86,9 +77,9 @@ class Picture:
         buffer = io.BytesIO()
         with styled():
             if ending == "svg":
-                self._drawing.savefig(buffer, format="svg", metadata={"Date": None})
+                self.drawing.savefig(buffer, format="svg", metadata={"Date": None})
             else:
-                self._drawing.savefig(buffer, format="png", dpi=_DPI)
+                self.drawing.savefig(buffer, format="png", dpi=_DPI)
                 return _few_colours(buffer)
         return buffer.getvalue()
 
@@ -101,7 +92,7 @@ def _few_colours(buffer: io.BytesIO) -> bytes:
 
 
 def draw_figure(reproduction: Reproduction, figure: Figure, digitised: Iterable[Points] = ()) -> Picture | None:
-    """Draw the lines of a figure, one panel per placement.
+    """Draw the lines of a figure: a row of panels for what is judged, beside it and made of it.
 
     Parameters
     ----------
@@ -115,142 +106,120 @@ def draw_figure(reproduction: Reproduction, figure: Figure, digitised: Iterable[
     Returns
     -------
     Picture or None
-        None if nothing of it was run.
+        None if nothing of it was run, or if it is a table.
     """
-    if not _drawn(reproduction, figure):
+    if figure.table:
+        return None
+    panels = panels_of(reproduction, figure, looks(reproduction.plan.paper))
+    if not panels:
         return None
     own = [points for points in digitised if points.figure == figure.number]
-    quantity = quantity_of(figure.lines[0])
-    columns = len(figure.placements)
+    effort = reproduction.plan.effort(figure)
+    xs = sorted({x for panel in panels for curve in panel.curves for values in curve.values.values() for x in values})
+    across = Across(figure, xs, {x: figure.x_text(x, effort) for x in xs})
     with styled():
-        rows = 2 if figure.overheads else 1
-        # A single panel is as wide as its legend and footnote need.
-        size = (max(_SIDE_IN * columns, 1.45 * _SIDE_IN), _HEIGHT_IN + _OVERHEAD_IN * (rows - 1))
-        drawing = Drawing(figsize=size, layout="constrained")
-        ratios = [_HEIGHT_IN, _OVERHEAD_IN][:rows]
-        panels = drawing.subplots(rows, columns, sharex="col", sharey="row", squeeze=False, height_ratios=ratios)
-        for column, placement in enumerate(figure.placements):
-            _panel(panels[0][column], reproduction, figure, placement, own)
-            if figure.overheads:
-                _overheads(panels[1][column], reproduction, figure, placement)
-            panels[-1][column].set_xlabel("Ranks" if figure.axis == "ranks" else "Payload (bytes)")
-        panels[0][0].set_ylabel(f"{quantity.label} ({quantity.shown})")
-        if figure.axis == "ranks":
-            panels[0][0].set_ylim(bottom=0)
-        else:
-            panels[0][0].set_yscale("log")
-            panels[0][0].yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-            panels[0][0].yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-            panels[0][0].yaxis.set_minor_locator(NullLocator())
-        if figure.overheads:
-            panels[1][0].set_ylabel("Overhead (%)")
-        _finish(drawing, panels[0][0], reproduction, figure)
-    against = "ranks" if figure.axis == "ranks" else "payload"
-    title = f"{figure.title}: {quantity.label.lower()} against {against}"
+        drawing = _laid_out(reproduction, figure, panels, across, own)
+    against = {RANKS: "ranks", SIZE: "payload"}.get(figure.axis, figure.axis)
+    title = f"{figure.title}: {panels[0].label} against {against}"
     return Picture(f"figure_{figure.number}", figure.number, title, drawing)
 
 
-def _drawn(reproduction: Reproduction, figure: Figure) -> list[Line]:
-    lines = (*figure.lines, *figure.beside)
-    return [line for line in lines if any(reproduction.values(line, placement) for placement in figure.placements)]
+def _laid_out(
+    reproduction: Reproduction, figure: Figure, panels: Sequence[Panel], across: Across, own: Sequence[Points]
+) -> Drawing:
+    """Return the drawing: everything has its place in inches, so that no text meets another."""
+    columns = len(figure.placements)
+    width = _WIDTH_IN if columns == 1 else _WIDE_IN
+    title = textwrap.wrap(f"Figure {figure.number}: {figure.title}", int((width - 0.2) * 13))
+    foot = textwrap.wrap(_foot(reproduction, figure, panels), int((width - 0.2) * 18))
+    legends = [_legend_rows(panel, own if number == 0 else (), width) for number, panel in enumerate(panels)]
+    heads = [_LINE_IN * (rows + bool(panel.title)) + _EDGE_IN for panel, (rows, _) in zip(panels, legends, strict=True)]
+    places_in = _PLACE_IN if columns > 1 else 0.0
+    boxes = [_DERIVED_IN if panel.derived else _HEIGHT_IN for panel in panels]
+    rows_in = [head + places_in + box + _AXIS_IN for head, box in zip(heads, boxes, strict=True)]
+    top_in, foot_in = 0.1 + 0.19 * len(title), 0.08 + 0.14 * len(foot)
+    height = top_in + sum(rows_in) + foot_in
+    drawing = Drawing(figsize=(width, height))
+    drawing.set_layout_engine("none")  # stays so: a figure that begins with none gets the style's once it is saved
+    drawing.text(0.1 / width, 1 - 0.08 / height, "\n".join(title), va="top", size=10, weight="bold")
+    drawing.text(0.1 / width, 0.06 / height, "\n".join(foot), va="bottom", size=7.5, color="0.3", linespacing=1.2)
+    at = height - top_in
+    box_width = (width - _LEFT_IN - _RIGHT_IN - (columns - 1) * _GAP_IN) / columns
+    for number, panel in enumerate(panels):
+        bottom = at - rows_in[number] + _AXIS_IN
+        first: Axes | None = None
+        for column, placement in enumerate(figure.placements):
+            left = _LEFT_IN + column * (box_width + _GAP_IN)
+            place = (left / width, bottom / height, box_width / width, boxes[number] / height)
+            axes = drawing.add_axes(place, sharey=first)
+            draw_panel(axes, panel, across, placement)
+            if number == 0:
+                _draw_own(axes, own, across)
+            if columns > 1:
+                axes.set_title(f"placement {placement}", fontsize=8.5, fontweight="normal", pad=4)
+            axes.set_xlabel(across.label, labelpad=2)
+            first = first or axes
+        assert first is not None
+        scale_panel(first, panel)
+        first.set_ylabel(panel.label)
+        _legend(drawing, first, panel, legends[number][1], (0.1 / width, (at - 0.02) / height))
+        at -= rows_in[number]
+    return drawing
 
 
-def _label(line: Line, drawn: Sequence[Line]) -> str:
-    """Return a line's name in the legend, with its kind."""
-    several = len({other.topology for other in drawn if other.topology}) > 1
-    said = f"{line.label}, {line.topology}" if several and line.topology else line.label
-    return f"{said} ({'modelled' if line.machine else 'measured here'})"
+def _legend_rows(panel: Panel, own: Sequence[Points], width: float) -> tuple[int, int]:
+    """Return how many rows and columns a panel's legend has."""
+    labels = [_own_label(points) for points in own]
+    labels += [*(curve.label for curve in panel.curves), *(mark.label for mark in panel.marks)]
+    labels += [_BEHIND] if panel.behind else []
+    widest = max(map(len, labels)) / _LETTERS_PER_INCH + _HANDLE_IN
+    columns = max(1, min(len(labels), int((width - 0.3) / widest)))
+    return -(-len(labels) // columns), columns
 
 
-def _look(line: Line, drawn: Sequence[Line]) -> dict[str, Any]:
-    """Return colour and marker."""
-    number = list(drawn).index(line)
-    return {"color": COLOURS[number % len(COLOURS)], "marker": MARKERS[number % len(MARKERS)]}
-
-
-def _overheads(axes: Axes, reproduction: Reproduction, figure: Figure, placement: str) -> None:
-    """Draw what lines take over others, in percent."""
-    drawn = _drawn(reproduction, figure)
-    for line, other in figure.overheads:
-        values, base = reproduction.values(line, placement), reproduction.values(other, placement)
-        xs = sorted(values.keys() & base.keys())
-        if xs:
-            percent = [100 * (values[x] / base[x] - 1) for x in xs]
-            axes.plot([math.log2(x) for x in xs], percent, linestyle=_dashes(line), linewidth=1.4, **_look(line, drawn))
-    axes.axhline(0, color="0.4", linewidth=0.8)
-    axes.margins(x=0.06)
-
-
-def _dashes(line: Line) -> tuple[int, tuple[int, ...]]:
-    """Modelled lines are dashed, measured ones solid."""
-    return (0, (5, 2)) if line.machine else (0, ())
-
-
-def _panel(axes: Axes, reproduction: Reproduction, figure: Figure, placement: str, own: Sequence[Points]) -> None:
-    drawn = _drawn(reproduction, figure)
-    tables = reproduction.tables("band")
-    base = tables.get((GIVEN, placement), {})
-    for number, line in enumerate(drawn):
-        scale = quantity_of(line).scale
-        values = {x: scale * value for x, value in reproduction.values(line, placement).items()}
-        look = _look(line, drawn)
-        xs = sorted(values)
-        axes.plot(
-            [math.log2(x) for x in xs], [values[x] for x in xs], linestyle=_dashes(line),
-            linewidth=0.9 if line in figure.beside else 1.6, label=_label(line, drawn), zorder=4, **look,
-        )  # fmt: skip
-        for x, before in base.get(line, {}).items():
-            there = [
-                lines[line][x] for (name, where), lines in tables.items()
-                if where == placement and name != GIVEN and x in lines.get(line, {})
-            ]  # fmt: skip
-            if x in values and there:
-                low, high = (values[x] * end / before for end in (min(there), max(there)))
-                at = math.log2(x) + _OFFSET * (number - (len(drawn) - 1) / 2)
-                axes.vlines(at, low, high, color=look["color"], linewidth=2.4, alpha=0.45, zorder=3)
-    for number, points in enumerate(own):
-        xs_own, ys_own = zip(*points.points, strict=True)
-        axes.plot(
-            [math.log2(x) for x in xs_own], ys_own, color="0.25", linestyle=":", linewidth=1.2, markerfacecolor="white",
-            marker=MARKERS[(number + 3) % len(MARKERS)], label=f"{points.series} (published, taken by the reader)",
-            zorder=5,
-        )  # fmt: skip
-    for judged in reproduction.judged:
-        claim = judged.claim
-        if judged.figure == figure and claim.comparison == "<=" and claim.unit == quantity_of(figure.lines[0]).shown:
-            axes.axhline(float(claim.value), color="0.4", linewidth=0.9, linestyle="-.", zorder=2,
-                         label=f"published: at most {claim.published}")  # fmt: skip
-    ticks = sorted({x for line in drawn for x in reproduction.values(line, placement)})
-    axes.xaxis.set_major_locator(FixedLocator([math.log2(x) for x in ticks]))
-    axes.set_xticks([math.log2(x) for x in ticks], [str(x) for x in ticks])
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.margins(x=0.06)
-    axes.set_title(f"placement {placement}", fontsize=9, fontweight="normal")
-
-
-def _finish(drawing: Drawing, axes: Axes, reproduction: Reproduction, figure: Figure) -> None:
+def _legend(drawing: Drawing, axes: Axes, panel: Panel, columns: int, corner: tuple[float, float]) -> None:
     handles, labels = axes.get_legend_handles_labels()
-    inches = drawing.get_size_inches()[0]
+    last = {mark.label for mark in panel.marks}
+    order = sorted(range(len(labels)), key=lambda number: labels[number] in last)
+    handles, labels = [handles[number] for number in order], [labels[number] for number in order]
+    if panel.behind:
+        handles.append(Line2D([], [], color=BEHIND, linewidth=1.0))
+        labels.append(_BEHIND)
     drawing.legend(
-        handles, labels, loc="outside upper left", ncols=2, borderaxespad=0.2, columnspacing=1.4, alignment="left",
-        title=f"Figure {figure.number}: {figure.title}", title_fontproperties={"size": 10, "weight": "bold"},
+        handles, labels, loc="upper left", bbox_to_anchor=corner, ncols=columns, borderaxespad=0, borderpad=0,
+        columnspacing=1.6, labelspacing=0.35, alignment="left", title=panel.title or None,
+        title_fontproperties={"size": 8.5, "style": "italic"},
     )  # fmt: skip
-    effort = reproduction.plan.effort(figure)
-    by_ranks = figure.axis == "ranks"
-    kind = (
-        "modelled"
-        if all(line.machine for line in _drawn(reproduction, figure))
-        else "dashed: modelled, solid: measured"
-    )
-    parts = [f"{kind}, {effort.iterations} {'updates per rank' if by_ranks else 'round trips'}, data verified"]
-    if effort.band_xs:
-        where = f"{', '.join(map(str, effort.band_xs))} {'ranks' if by_ranks else 'bytes'}"
-        scaled = f"{effort.band_iterations} {'updates per rank' if by_ranks else 'round trips'}, scaled to the line"
-        parts.append(
-            f"bars: the whole band of the machines' estimates, each alone and 16 corners, at {where} ({scaled})"
-        )
-    text = "\n".join(textwrap.wrap(" · ".join(parts), int(inches * 17)))
-    drawing.supxlabel(text, fontsize=7, color="0.35", x=0.01, ha="left")
+
+
+def _own_label(points: Points) -> str:
+    return f"{points.series} (published, taken by the reader)"
+
+
+def _draw_own(axes: Axes, own: Sequence[Points], across: Across) -> None:
+    for number, points in enumerate(own):
+        xs, ys = zip(*points.points, strict=True)
+        axes.plot(
+            [across.place(x) for x in xs], ys, color="0.25", linestyle=":", linewidth=1.2, markerfacecolor="white",
+            marker=MARKERS[(number + 3) % len(MARKERS)], label=_own_label(points), zorder=5,
+        )  # fmt: skip
+
+
+def _foot(reproduction: Reproduction, figure: Figure, panels: Sequence[Panel]) -> str:
+    lines = [line for line in (*figure.lines, *figure.beside) if any(map(functools.partial(
+        reproduction.values, line), figure.placements))]  # fmt: skip
+    if all(line.machine for line in lines):
+        kind = "all lines modelled (exact virtual time)"
+    elif any(line.machine for line in lines):
+        kind = "dashed: modelled (exact virtual time); solid: measured on this computer"
+    else:
+        kind = "measured on this computer"
+    parts = [f"{kind}, data verified"]
+    if any(curve.bands for panel in panels for curve in panel.curves):
+        parts.append("shaded: where 90 % of the draws of all estimates lie; lines: the machines as given")
+    if any(panel.marks for panel in panels):
+        parts.append("grey: published")
+    return " \N{MIDDLE DOT} ".join(parts)
 
 
 def draw_heat_maps(reproduction: Reproduction, figure: Figure) -> list[Picture]:
@@ -268,6 +237,8 @@ def draw_heat_maps(reproduction: Reproduction, figure: Figure) -> list[Picture]:
     list of Picture
         One for each line, placement and number of ranks that has links.
     """
+    if not figure.heat_lines:
+        return []
     known = {table["run_id"] for table in reproduction.result.link_tables()}
     pictures = []
     for line in figure.heat_lines:
@@ -276,7 +247,8 @@ def draw_heat_maps(reproduction: Reproduction, figure: Figure) -> list[Picture]:
                 run_id = reproduction.run_id(line, placement, ranks)
                 if run_id in known:
                     title = f"{line.label} on {line.topology}, placement {placement}, {ranks} ranks (modelled)"
-                    name = f"links_{line.label.lower()}_{line.topology.partition(':')[0]}_{placement}_{ranks}"
+                    words = (line.label.lower(), line.topology.partition(":")[0], placement, str(ranks))
+                    name = "_".join(["links", *(re.sub(r"[^a-z0-9.-]+", "-", word) for word in words)])
                     drawing = draw_point_links(reproduction.result, run_id, title)
                     pictures.append(Picture(name, figure.number, title, drawing, "png"))
     return pictures

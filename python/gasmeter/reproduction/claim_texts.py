@@ -1,0 +1,304 @@
+"""What became of a claim, in words and in the published unit: for the report and for the terminal."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+
+from gasmeter.reproduction.judged import Judged, null_score, own_score
+from gasmeter.reproduction.marks import unit_text
+from gasmeter.units import units_beside
+from gasmeter.verdicts.judging import Judgement, Verdict
+from gasmeter.verdicts.predicates import Reading
+
+__all__ = [
+    "VERDICT_WORDS", "as_given", "asked_text", "band_text", "chance_text", "number", "quick_text", "reading_of",
+    "reproduced_text", "score_line", "score_sentences", "unit_of", "worst",
+]  # fmt: skip
+
+VERDICT_WORDS: Mapping[str, str] = {
+    "within": "within",
+    "outside": "outside",
+    "depends": "depends",
+    "by_construction": "by construction",
+    "not_converged": "not converged",
+    "underdetermined": "underdetermined",
+    "not_decidable": "not decidable",
+    "no_band": "no band",
+    "not_run": "not run",
+}
+"""Verdicts as people read them."""
+
+_FROM_BAD: tuple[Verdict, ...] = (
+    "outside", "depends", "not_converged", "underdetermined", "not_run", "no_band", "not_decidable", "by_construction",
+    "within",
+)  # fmt: skip
+_UNIT_BEHIND = re.compile(r"[\])]\s*([^\s\[\](),]+)$")
+_TINY = 1e-8
+
+
+def number(value: float) -> str:
+    """Return a number for people.
+
+    Parameters
+    ----------
+    value : float
+        Any.
+
+    Returns
+    -------
+    str
+        Three digits, or all of a large whole number; empty for NaN.
+    """
+    if math.isnan(value):
+        return ""
+    return f"{value:.0f}" if 1000 <= abs(value) < 1e6 else f"{value:.3g}"
+
+
+def reading_of(entry: Judged, judgement: Judgement) -> Reading | None:
+    """Return the reading that a judgement is of.
+
+    Parameters
+    ----------
+    entry : Judged
+        The claim.
+    judgement : Judgement
+        One of its.
+
+    Returns
+    -------
+    Reading or None
+        None of a claim that has none.
+    """
+    return next((one for one in entry.predicate.readings if one.name == judgement.reading), None)
+
+
+def unit_of(entry: Judged, reading: Reading | None) -> tuple[float, str]:
+    """Return what a quantity is multiplied by so that it stands in the published unit.
+
+    Parameters
+    ----------
+    entry : Judged
+        The claim.
+    reading : Reading or None
+        One of its; a unit behind its tolerance is the one its quantity has.
+
+    Returns
+    -------
+    tuple of float and str
+        The factor and the unit; a bare number where the paper states none.
+    """
+    own, published = entry.predicate.unit, entry.claim.unit
+    named = _UNIT_BEHIND.search(reading.tolerance) if reading else None
+    if named is not None:
+        own = named.group(1)
+    beside = units_beside(own)
+    if published in beside and own in beside and published != own:
+        return float(beside[own] / beside[published]), published
+    if own == "ratio" and published == "x":
+        return 1.0, published
+    return 1.0, "" if own == "ratio" else own
+
+
+def _with(text: str, unit: str) -> str:
+    return f"{text} {unit_text(unit)}".strip() if text else ""
+
+
+def reproduced_text(entry: Judged, judgement: Judgement) -> str:
+    """Return a quantity as given, in the published unit.
+
+    Parameters
+    ----------
+    entry : Judged
+        The claim.
+    judgement : Judgement
+        Of one reading.
+
+    Returns
+    -------
+    str
+        For instance ``53 %``; empty if there is none.
+    """
+    factor, unit = unit_of(entry, reading_of(entry, judgement))
+    return _with(number(factor * judgement.value), unit)
+
+
+def band_text(entry: Judged, judgement: Judgement) -> str:
+    """Return where 90 % of the draws lie, in the published unit.
+
+    Parameters
+    ----------
+    entry : Judged
+        The claim.
+    judgement : Judgement
+        Of one reading.
+
+    Returns
+    -------
+    str
+        For instance ``48 to 61 %``; empty without draws.
+    """
+    if math.isnan(judgement.low):
+        return ""
+    factor, unit = unit_of(entry, reading_of(entry, judgement))
+    return _with(f"{number(factor * judgement.low)} to {number(factor * judgement.high)}", unit)
+
+
+def asked_text(entry: Judged, reading: Reading) -> str:
+    """Return what is asked of a reading's quantity, in the published unit.
+
+    Parameters
+    ----------
+    entry : Judged
+        The claim.
+    reading : Reading
+        One of its.
+
+    Returns
+    -------
+    str
+        For instance ``43 to 63 %``, ``above 1``.
+    """
+    factor, unit = unit_of(entry, reading)
+    first, *more = reading.conditions
+    said = " or ".join(_interval(low, high, factor, unit) for low, high in first.holds)
+    return f"{said}, and {len(more)} further condition{'s' if len(more) > 1 else ''}" if more else said
+
+
+def _interval(low: float, high: float, factor: float, unit: str) -> str:
+    """Return an interval in words; an end that a billionth moves off a round number means the open one."""
+    open_low, open_high = (abs(end - round(end, 6)) < _TINY and end != round(end, 6) for end in (low, high))
+    ends = [number(factor * (round(end, 6) if math.isfinite(end) else end)) for end in (low, high)]
+    if math.isinf(high):
+        return _with(f"{'above' if open_low else 'at least'} {ends[0]}", unit)
+    if math.isinf(low) or (open_high and low == 0):
+        return _with(f"{'below' if open_high else 'at most'} {ends[1]}", unit)
+    if open_low and round(low, 6) == 0:
+        return _with(f"above 0, at most {ends[1]}", unit)
+    return _with(f"{ends[0]} to {ends[1]}", unit)
+
+
+def chance_text(judgement: Judgement) -> str:
+    """Return the share of the draws on which a reading holds.
+
+    Parameters
+    ----------
+    judgement : Judgement
+        Of one reading.
+
+    Returns
+    -------
+    str
+        Of those that the check rows make likely, those from the ranges alone in brackets:
+        ``0.97 (0.88)``; empty without draws.
+    """
+    if math.isnan(judgement.p_prior):
+        return ""
+    prior = f"{judgement.p_prior:.2f}"
+    return f"{judgement.p_conditioned:.2f} ({prior})" if not math.isnan(judgement.p_conditioned) else f"- ({prior})"
+
+
+def worst(entry: Judged) -> Judgement | None:
+    """Return the reading that a claim fares worst by.
+
+    Parameters
+    ----------
+    entry : Judged
+        The claim.
+
+    Returns
+    -------
+    Judgement or None
+        None if it has a single reading, or none fares worse than the primary one.
+    """
+    found = min(entry.readings, key=lambda one: _FROM_BAD.index(one.verdict))
+    return found if _FROM_BAD.index(found.verdict) < _FROM_BAD.index(entry.judgement.verdict) else None
+
+
+def as_given(judgement: Judgement) -> str:
+    """Return whether a reading holds on the machines as given.
+
+    Parameters
+    ----------
+    judgement : Judgement
+        Of one reading.
+
+    Returns
+    -------
+    str
+        ``holds``, ``does not hold``, or on which placements alone it does; empty if it was not run.
+    """
+    if not judgement.holds:
+        return ""
+    answers = set(judgement.holds.values())
+    if len(answers) > 1:
+        return "holds on " + ", ".join(name for name, holds in judgement.holds.items() if holds) + " only"
+    return "holds" if answers == {True} else "does not hold"
+
+
+def score_sentences(judged: Sequence[Judged]) -> tuple[str, str]:
+    """Return how many independent quantities came out, beside a null model: two sentences.
+
+    Parameters
+    ----------
+    judged : sequence of Judged
+        Every claim.
+
+    Returns
+    -------
+    tuple of str
+        What was reproduced; what a model that knows nothing of its software would. The second is empty if there were no
+        draws of it.
+    """
+    own = own_score(judged)
+    first = (
+        f"{own.within} of {own.judged} independent quantities {_verb(own.within, 'are', 'is')} within what the paper"
+        f" states; {own.outside} {_verb(own.outside, 'are', 'is')} outside, {own.depends}"
+        f" {_verb(own.depends, 'depend', 'depends')} on estimates that nobody published."
+    )
+    if not any(entry.null for entry in judged):
+        return first, ""
+    null = null_score(judged)
+    return first, f"A model that knows nothing of its software: {null.within} of {null.judged} within."
+
+
+def score_line(judged: Sequence[Judged]) -> str:
+    """Return the score and the null model's in a line.
+
+    Parameters
+    ----------
+    judged : sequence of Judged
+        Every claim.
+
+    Returns
+    -------
+    str
+        For instance ``score: 7 of 13 within, 3 outside, 3 open; a model that knows nothing of its software: 4 of 13``.
+    """
+    line = f"score of independent quantities: {own_score(judged)}"
+    if not any(entry.null for entry in judged):
+        return line
+    null = null_score(judged)
+    return f"{line}; a model that knows nothing of its software: {null.within} of {null.judged}"
+
+
+def _verb(count: int, several: str, one: str) -> str:
+    return one if count == 1 else several
+
+
+def quick_text(judged: Sequence[Judged]) -> str:
+    """Return how many claims hold on the machines as given, which decides nothing.
+
+    Parameters
+    ----------
+    judged : sequence of Judged
+        Every claim.
+
+    Returns
+    -------
+    str
+        A sentence.
+    """
+    answers = [as_given(entry.judgement) for entry in judged if entry.judgement.verdict == "no_band"]
+    return f"As given {answers.count('holds')} of {len(answers)} statements hold; without draws nothing is decided."

@@ -1,0 +1,114 @@
+"""Published numbers as they are drawn into pictures: a line at a value, a stripe over a range."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from gasmeter.reproduction.figure import Figure
+from gasmeter.reproduction.judged import Judged
+from gasmeter.units import units_beside
+from gasmeter.verdicts.claims import Claim
+
+__all__ = ["Mark", "marks", "numbers_of", "published_text", "unit_text"]
+
+_BEFORE = {"<=": "up to ", ">=": "at least "}
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A published number.
+
+    Attributes
+    ----------
+    low, high : float
+        In the unit of the axis; the same unless it is a range.
+    label : str
+        In legends.
+    """
+
+    low: float
+    high: float
+    label: str
+
+
+def unit_text(unit: str) -> str:
+    """Return a unit as people write it.
+
+    Parameters
+    ----------
+    unit : str
+        Of rows, claims or metrics.
+
+    Returns
+    -------
+    str
+        For instance ``µs``; empty for what is a bare number.
+    """
+    return {"us": "µs", "ratio": "", "1": ""}.get(unit, unit)
+
+
+def numbers_of(claim: Claim) -> tuple[float, float] | None:
+    """Return what a claim states in numbers.
+
+    Parameters
+    ----------
+    claim : Claim
+        Which.
+
+    Returns
+    -------
+    tuple of float or None
+        Both ends, the same of one number; None if it is stated in words.
+    """
+    try:
+        ends = [float(end) for end in claim.value.split("..")]
+    except ValueError:
+        return None
+    return min(ends), max(ends)
+
+
+def published_text(claim: Claim) -> str:
+    """Return what a claim states, for people.
+
+    Parameters
+    ----------
+    claim : Claim
+        Which.
+
+    Returns
+    -------
+    str
+        For instance ``up to 53 %``, ``100 to 1000 x``, ``raw < conduit``.
+    """
+    if numbers_of(claim) is None:
+        return claim.value
+    said = " to ".join(claim.value.split(".."))
+    return f"{_BEFORE.get(claim.comparison, '')}{said} {unit_text(claim.unit)}".strip()
+
+
+def marks(judged: Iterable[Judged], figure: Figure, unit: str) -> list[Mark]:
+    """Return the published numbers that a panel of a figure shows.
+
+    Parameters
+    ----------
+    judged : iterable of Judged
+        Claims, those of other figures among them.
+    figure : Figure
+        Whose picture it is.
+    unit : str
+        Of the panel's y axis.
+
+    Returns
+    -------
+    list of Mark
+        Each once; none of claims in words, or in a unit that is no other way to write this one.
+    """
+    beside = units_beside(unit)
+    found: list[Mark] = []
+    for entry in judged:
+        ends = numbers_of(entry.claim)
+        if entry.figure.number == figure.number and ends is not None and entry.claim.unit in beside and unit in beside:
+            factor = float(beside[entry.claim.unit] / beside[unit])
+            found.append(Mark(factor * ends[0], factor * ends[1], f"published: {published_text(entry.claim)}"))
+    return list(dict.fromkeys(found))

@@ -1,0 +1,148 @@
+"""How a panel of a reproduced figure is drawn: its x axis, its curves with their bands, its scale."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.ticker import FixedLocator, LogLocator, NullLocator, StrMethodFormatter
+
+from gasmeter.reproduction.figure import RANKS, SIZE, Figure
+from gasmeter.reproduction.panels import Drawn, Panel
+from gasmeter.verdicts.series import X
+
+__all__ = ["BEHIND", "Across", "draw_panel", "scale_panel"]
+
+BEHIND = "0.72"
+"""Colour of curves that another panel shows."""
+
+_MOST_TICKS = 13
+_KIB, _MIB = 1 << 10, 1 << 20
+
+
+class Across:
+    """The x axis of a figure.
+
+    Parameters
+    ----------
+    figure : Figure
+        Ranks and sizes are spaced by their logarithms, what an option is set to evenly.
+    xs : sequence of X
+        Every x that is shown, ascending.
+    text : callable
+        Returns how an x is written.
+    """
+
+    def __init__(self, figure: Figure, xs: Sequence[X], text: Mapping[X, str]) -> None:
+        self.figure, self.xs, self._text = figure, tuple(xs), text
+        self._even = figure.axis not in {RANKS, SIZE}
+
+    def place(self, x: float) -> float:
+        """Return where an x stands; NaN where it has no place."""
+        if not self._even:
+            return math.log2(x) if x > 0 else -1.0
+        return float(self.xs.index(x)) if x in self.xs else math.nan
+
+    @property
+    def label(self) -> str:
+        """Under the axis."""
+        if self.figure.axis == RANKS:
+            return "Ranks"
+        if self.figure.axis == SIZE:
+            return "Payload (bytes; K = 1024)" if self.xs and self.xs[-1] >= _KIB else "Payload (bytes)"
+        return self.figure.axis.replace("_", " ").capitalize()
+
+    def tick(self, x: X) -> str:
+        """Return what stands at an x."""
+        if self.figure.axis == RANKS:
+            return f"{x:g}"
+        if self.figure.axis == SIZE:
+            whole = int(x)
+            if whole >= _MIB and whole % _MIB == 0:
+                return f"{whole // _MIB}M"
+            return f"{whole // _KIB}K" if whole >= _KIB and whole % _KIB == 0 else str(whole)
+        return self._text[x].partition("=")[2] or self._text[x]
+
+    def dress(self, axes: Axes) -> None:
+        """Give axes their ticks."""
+        shown = self.xs[:: 1 + (len(self.xs) - 1) // _MOST_TICKS]
+        axes.xaxis.set_major_locator(FixedLocator([self.place(x) for x in shown]))
+        axes.set_xticks([self.place(x) for x in shown], [self.tick(x) for x in shown])
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.margins(x=0.06)
+
+
+def draw_panel(axes: Axes, panel: Panel, across: Across, placement: str) -> None:
+    """Draw one panel for one placement.
+
+    Parameters
+    ----------
+    axes : Axes
+        Where.
+    panel : Panel
+        What.
+    across : Across
+        The x axis.
+    placement : str
+        Whose values.
+    """
+    for mark in panel.marks:
+        if mark.low == mark.high:
+            axes.axhline(mark.low, color="0.25", linewidth=1.1, linestyle=(0, (6, 2, 1, 2)), zorder=2, label=mark.label)
+        else:
+            axes.axhspan(mark.low, mark.high, color="0.45", alpha=0.16, lw=0, zorder=1, label=mark.label)
+    for curve in panel.behind:
+        xs = sorted(curve.values.get(placement, {}))
+        ys = [curve.values[placement][x] for x in xs]
+        axes.plot([across.place(x) for x in xs], ys, color=BEHIND, linewidth=1.0, marker="", zorder=2)
+    for curve in panel.curves:
+        _draw_curve(axes, curve, across, placement)
+    if not panel.logarithmic and _least(panel) < 0:
+        axes.axhline(0, color="0.4", linewidth=0.8)
+    across.dress(axes)
+
+
+def scale_panel(axes: Axes, panel: Panel) -> None:
+    """Give a panel its y scale, once the curves of all placements are in it.
+
+    Parameters
+    ----------
+    axes : Axes
+        One of those that share it.
+    panel : Panel
+        What was drawn.
+    """
+    if panel.logarithmic:
+        axes.set_yscale("log")
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+        axes.yaxis.set_minor_locator(NullLocator())
+    elif _least(panel) >= 0:
+        axes.set_ylim(bottom=0)
+
+
+def _least(panel: Panel) -> float:
+    """Return the lowest value or end of a band."""
+    values = [y for curve in panel.curves for own in curve.values.values() for y in own.values()]
+    lows = [low for curve in panel.curves for own in curve.bands.values() for _, low, _ in own.values()]
+    return min((*values, *lows), default=0.0)
+
+
+def _draw_curve(axes: Axes, curve: Drawn, across: Across, placement: str) -> None:
+    values = curve.values.get(placement, {})
+    xs = sorted(values)
+    dashes = (0, (5, 2)) if curve.dashed else "-"
+    places = [across.place(x) for x in xs]
+    axes.plot(places, [values[x] for x in xs], linestyle=dashes, linewidth=1.6, label=curve.label, zorder=4,
+              **curve.look.arguments)  # fmt: skip
+    own = curve.bands.get(placement, {})
+    there = [x for x in xs if x in own]
+    low, high = [own[x][1] for x in there], [own[x][2] for x in there]
+    if len(there) > 1:
+        at = [across.place(x) for x in there]
+        axes.fill_between(at, low, high, color=curve.look.colour, alpha=0.1, lw=0, zorder=2)
+        for end in (low, high):  # fills of several curves hide each other's ends
+            axes.plot(at, end, color=curve.look.colour, alpha=0.75, linewidth=0.7, marker="", zorder=3)
+    elif there:
+        axes.vlines([across.place(x) for x in there], low, high, color=curve.look.colour, lw=3, alpha=0.35, zorder=3)

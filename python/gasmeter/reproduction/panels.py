@@ -1,0 +1,304 @@
+"""The panels of a reproduced figure: which curves and published numbers stand in which."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeVar
+
+from gasmeter.catalogue import KnownMetric, declared
+from gasmeter.reproduction.bands import Band, bands, derived_bands, derived_values
+from gasmeter.reproduction.figure import SIZE, Derived, Figure, Line
+from gasmeter.reproduction.looks import Look
+from gasmeter.reproduction.marks import Mark, marks, unit_text
+from gasmeter.verdicts.series import COUNTER, Curve, X
+
+if TYPE_CHECKING:
+    from gasmeter.reproduction.running import Reproduction
+
+__all__ = ["MOST_LINES", "Drawn", "Panel", "panels_of", "quantity_of", "said"]
+
+MOST_LINES = 3
+"""In a panel whose curves coincide."""
+
+_LIKENESS = 0.1
+_LOG_FROM = 40.0
+_JUDGED = "judged"
+_T = TypeVar("_T")
+
+
+def quantity_of(line: Line) -> KnownMetric:
+    """Return how the metric of a line is shown.
+
+    Parameters
+    ----------
+    line : Line
+        Which.
+
+    Returns
+    -------
+    KnownMetric
+        With its label, units, scale; of a counter per operation.
+    """
+    if not line.metric.startswith(COUNTER):
+        return declared().metrics[line.metric]
+    name = line.metric.removeprefix(COUNTER)
+    counter = declared().counters.get(name)
+    unit = counter.unit if counter else "1"
+    label = f"{name.replace('_', ' ').capitalize()} per operation"
+    return KnownMetric(line.metric, unit, "smaller", label, unit, 1.0)
+
+
+def said(line: Line, among: Iterable[Line] = ()) -> str:
+    """Return a line's name in a legend.
+
+    Parameters
+    ----------
+    line : Line
+        Which.
+    among : iterable of Line
+        What it is told apart from: topologies and kinds are named where they differ, and what is measured always is.
+
+    Returns
+    -------
+    str
+        For instance ``VELO, mesh3d:4x4x4``, ``sockets (measured here)``.
+    """
+    others = list(among)
+    several = len({other.topology for other in others if other.topology}) > 1
+    mixed = len({bool(other.machine) for other in others}) > 1
+    name = f"{line.label}, {line.topology}" if several and line.topology else line.label
+    return name if line.machine and not mixed else f"{name} ({'modelled' if line.machine else 'measured here'})"
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A curve in a panel.
+
+    Attributes
+    ----------
+    label : str
+        In the legend.
+    look : Look
+        Of its line.
+    values : dict of str to dict of X to float
+        By placement.
+    bands : dict of str to dict of X to tuple of float
+        Likewise: median, low and high.
+    measured, dashed : bool
+        Whether it is measured here; modelled in a figure where not all lines are.
+    """
+
+    label: str
+    look: Look
+    values: Mapping[str, Curve]
+    bands: Mapping[str, Mapping[X, Band]]
+    measured: bool = False
+    dashed: bool = False
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Curves over one y axis.
+
+    Attributes
+    ----------
+    title : str
+        What is in it, where a figure has several.
+    label : str
+        Of the y axis, with the unit.
+    curves : tuple of Drawn
+        Those that it shows.
+    marks : tuple of Mark
+        Published numbers.
+    behind : tuple of Drawn
+        Curves of another panel, thin and grey.
+    logarithmic, derived : bool
+        The scale; whether its curves are made of others.
+    """
+
+    title: str
+    label: str
+    curves: tuple[Drawn, ...]
+    marks: tuple[Mark, ...] = ()
+    behind: tuple[Drawn, ...] = ()
+    logarithmic: bool = False
+    derived: bool = False
+
+
+def panels_of(reproduction: Reproduction, figure: Figure, look: Mapping[Line, Look]) -> list[Panel]:
+    """Return the panels of a figure: judged lines, lines beside them, what is made of lines.
+
+    Parameters
+    ----------
+    reproduction : Reproduction
+        What was run.
+    figure : Figure
+        Which.
+    look : mapping of Line to Look
+        As `gasmeter.reproduction.looks.looks` returns them.
+
+    Returns
+    -------
+    list of Panel
+        None without values; at most `MOST_LINES` curves where they coincide.
+    """
+    every = [line for line in (*figure.lines, *figure.beside)
+             if any(_values(reproduction, figure, line, place) for place in figure.placements)]  # fmt: skip
+    mixed = len({bool(line.machine) for line in every}) > 1
+    top: list[Panel] = []
+    for lines, title in ((figure.lines, _JUDGED), (figure.beside, "beside, not judged")):
+        own = [line for line in lines if line in every]
+        for metric in dict.fromkeys(line.metric for line in own):
+            alike = {
+                line: _curve(reproduction, figure, line, look[line], every) for line in own if line.metric == metric
+            }
+            top += [
+                _panel(reproduction, figure, (title, name), (next(iter(alike)), part), top)
+                for name, part in _split(alike, figure)
+            ]
+    if len(top) == 1:
+        top = [replace(top[0], title="")]
+    made = _derived_panels(reproduction, figure, look)
+    return [_dashed(panel) if mixed else panel for panel in (*top, *made)]
+
+
+def _values(reproduction: Reproduction, figure: Figure, line: Line, placement: str) -> dict[X, float]:
+    """Return what a line came to at the x of a figure: another one may show more of it."""
+    return _of_figure(reproduction, figure, reproduction.values(line, placement))
+
+
+def _of_figure(reproduction: Reproduction, figure: Figure, own: Mapping[X, _T]) -> dict[X, _T]:
+    effort = reproduction.plan.effort(figure)
+    xs = {figure.x_of(x, effort) for x in effort.xs}
+    return {x: value for x, value in own.items() if x in xs}
+
+
+def _curve(reproduction: Reproduction, figure: Figure, line: Line, look: Look, every: Sequence[Line]) -> Drawn:
+    scale = quantity_of(line).scale
+    values = {
+        place: {x: scale * y for x, y in _values(reproduction, figure, line, place).items()}
+        for place in figure.placements
+    }
+    own = {
+        place: {
+            x: (scale * middle, scale * low, scale * high)
+            for x, (middle, low, high) in _of_figure(reproduction, figure, bands(reproduction, line, place)).items()
+        }
+        for place in figure.placements
+    }
+    return Drawn(said(line, every), look, values, own, measured=not line.machine)
+
+
+def _panel(
+    reproduction: Reproduction, figure: Figure, title: tuple[str, str], shown: tuple[Line, Sequence[Drawn]],
+    before: Sequence[Panel],
+) -> Panel:  # fmt: skip
+    line, curves = shown
+    quantity = quantity_of(line)
+    unit = unit_text(quantity.shown)
+    label = f"{quantity.label} ({unit})" if unit else quantity.label
+    judged = title[0] == _JUDGED
+    own = tuple(marks(reproduction.judged, figure, quantity.shown)) if judged else ()
+    # The judged curves show where those beside them stand, but not where one scale would hold both kinds.
+    kinds = {curve.measured for curve in curves}
+    behind = tuple(
+        curve for panel in before[:1] if not judged and panel.label == label for curve in panel.curves
+        if curve.measured in kinds
+    )  # fmt: skip
+    return Panel(": ".join(filter(None, title)), label, tuple(curves), own, behind, logarithmic=figure.axis == SIZE)
+
+
+def _dashed(panel: Panel) -> Panel:
+    """Return a panel of a figure that shows both kinds: what is modelled is dashed."""
+    return replace(panel, curves=tuple(replace(curve, dashed=not curve.measured) for curve in panel.curves))
+
+
+def _split(curves: Mapping[Line, Drawn], figure: Figure) -> list[tuple[str, list[Drawn]]]:
+    """Return curves in panels of few, with their names: by what was run on, where that makes several; else in order."""
+    every = list(curves.values())
+    if len(every) <= MOST_LINES or (len(every) == MOST_LINES + 1 and not _coincide(every, figure)):
+        return [("", every)]
+    for key in (_overridden, lambda line: f"machine {line.machine}", lambda line: line.topology):
+        groups: dict[str, list[Drawn]] = {}
+        for line, curve in curves.items():
+            groups.setdefault(key(line), []).append(curve)
+        if len(groups) > 1 and all(len(own) <= MOST_LINES for own in groups.values()):
+            return list(groups.items())
+    size = math.ceil(len(every) / math.ceil(len(every) / MOST_LINES))
+    return [("", every[first : first + size]) for first in range(0, len(every), size)]
+
+
+def _overridden(line: Line) -> str:
+    return ", ".join(f"{key}={value}" for key, value in line.overrides) or "machines as given"
+
+
+def _coincide(curves: Sequence[Drawn], figure: Figure) -> bool:
+    """Return whether more curves than a panel may have lie within a tenth of its height somewhere."""
+    for place in figure.placements:
+        scaled = [
+            {x: math.log(y) if figure.axis == SIZE else y for x, y in curve.values.get(place, {}).items() if y > 0}
+            for curve in curves
+        ]
+        every = [y for own in scaled for y in own.values()]
+        if not every:
+            continue
+        least = min(every) if figure.axis == SIZE else 0.0
+        near = _LIKENESS * (max(every) - least)
+        for x in {x for own in scaled for x in own}:
+            ys = sorted(own[x] for own in scaled if x in own)
+            if any(ys[at + MOST_LINES] - ys[at] <= near for at in range(len(ys) - MOST_LINES)):
+                return True
+    return False
+
+
+def _derived_panels(reproduction: Reproduction, figure: Figure, look: Mapping[Line, Look]) -> list[Panel]:
+    found: list[Panel] = []
+    for (name, unit), group in itertools.groupby(figure.derived, key=lambda derived: (derived.label_y, derived.unit)):
+        curves = [drawn for derived in group if (drawn := _derived_curve(reproduction, figure, derived, look))]
+        if not curves:
+            continue
+        own = tuple(marks(reproduction.judged, figure, unit))
+        label = f"{name} ({unit_text(unit)})" if unit_text(unit) else name
+        parts = [curves[first : first + MOST_LINES] for first in range(0, len(curves), MOST_LINES)]
+        found += [
+            Panel("", label, tuple(_told_apart(part)), own, logarithmic=_decades(part, own), derived=True)
+            for part in parts
+        ]
+    return found
+
+
+def _derived_curve(
+    reproduction: Reproduction, figure: Figure, derived: Derived, look: Mapping[Line, Look]
+) -> Drawn | None:
+    values = {
+        place: _of_figure(reproduction, figure, derived_values(reproduction, derived, place))
+        for place in figure.placements
+    }
+    if not any(values.values()):
+        return None
+    own = {
+        place: _of_figure(reproduction, figure, derived_bands(reproduction, derived, place))
+        for place in figure.placements
+    }
+    measured = not any(line.machine for _, line in derived.lines)
+    return Drawn(derived.label, look[derived.lines[0][1]], values, own, measured)
+
+
+def _told_apart(curves: Sequence[Drawn]) -> Iterator[Drawn]:
+    """Give curves that are made of the same first line markers and fills of their own."""
+    seen: list[Look] = []
+    for curve in curves:
+        look = curve.look
+        while look in seen:
+            look = Look(look.colour, {"o": "s", "s": "^", "^": "D"}.get(look.marker, "o"), not look.filled)
+        seen.append(look)
+        yield replace(curve, look=look)
+
+
+def _decades(curves: Sequence[Drawn], own: Sequence[Mark]) -> bool:
+    every = [y for curve in curves for values in curve.values.values() for y in values.values()]
+    every += [end for mark in own for end in (mark.low, mark.high)]
+    return min(every) > 0 and max(every) > _LOG_FROM * min(every)

@@ -1,0 +1,255 @@
+"""report.html of a reproduction: what came out, first in two sentences, and all that it rests on."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from gasmeter.checking import findings
+from gasmeter.library import this_build
+from gasmeter.machines.hardware import facts
+from gasmeter.machines.machine import Machine
+from gasmeter.measuring import context
+from gasmeter.reproduction.claim_texts import number, quick_text, score_sentences
+from gasmeter.reproduction.digitised import Points
+from gasmeter.reproduction.drawing import Picture, draw_figure, draw_heat_maps
+from gasmeter.reproduction.figure import Figure
+from gasmeter.reproduction.marks import unit_text
+from gasmeter.reproduction.report_claims import claim_entry
+from gasmeter.reproduction.report_figures import extras_of, lengths_of, values_of_figure
+from gasmeter.reproduction.timing import Stage
+from gasmeter.rows.record import taken_points
+from gasmeter.stores.builds import build_text, builds_of
+from gasmeter.units import format_duration
+from gasmeter.verdicts.predicates import predicates_digest
+from gasmeter.version import package_version
+
+if TYPE_CHECKING:
+    from gasmeter.reproduction.running import Reproduction
+
+__all__ = ["pictures_of", "report_html"]
+
+_STAGES: Mapping[Stage, str] = {
+    "line": "{}",
+    "suite": "the conformance suite on {} (runs of cases)",
+    "planning": "planning",
+    "judging": "judging",
+}
+_KINDS = {"svg": "svg+xml", "png": "png"}
+
+
+def report_html(
+    reproduction: Reproduction, digitised: Sequence[Points] = (), *, pictures: Mapping[str, Picture] | None = None
+) -> str:
+    """Return the report: one file that needs no other.
+
+    Parameters
+    ----------
+    reproduction : Reproduction
+        What came out.
+    digitised : sequence of Points, optional
+        A reader's own points.
+    pictures : mapping of str to Picture, optional
+        As `pictures_of` returns them, where they are drawn already.
+
+    Returns
+    -------
+    str
+        HTML with its pictures inside and without scripts.
+    """
+    import jinja2  # noqa: PLC0415 - reports only
+
+    drawn = pictures_of(reproduction, digitised) if pictures is None else pictures
+    template = files("gasmeter.reproduction").joinpath("report.html.j2").read_text(encoding="utf-8")
+    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True,
+                                     undefined=jinja2.StrictUndefined)  # fmt: skip
+    claims = {entry.claim.id: claim_entry(reproduction, entry) for entry in reproduction.judged}
+    shown = {figure.number for figure in reproduction.plan.figures}
+    return environment.from_string(template).render(
+        paper=reproduction.plan.paper,
+        quick=reproduction.plan.quick,
+        sentences=_sentences(reproduction),
+        facts=_facts(reproduction),
+        notes=_notes(reproduction),
+        claims=list(claims.values()),
+        figures=[_figure(reproduction, figure, drawn, claims) for figure in reproduction.plan.figures],
+        elsewhere=[claims[entry.claim.id] for entry in reproduction.judged if entry.figure.number not in shown],
+        checks=[_check(row) for row in reproduction.checks.rows()],
+        findings=_findings(reproduction),
+        machines=[
+            {"name": one.name, "summary": one.summary, "parameters": _parameters(reproduction, one)}
+            for one in reproduction.plan.machines()
+        ],
+        seconds=_seconds(reproduction),
+        cite=_cite(reproduction),
+    )
+
+
+def pictures_of(reproduction: Reproduction, digitised: Sequence[Points] = ()) -> dict[str, Picture]:
+    """Return every picture of a reproduction.
+
+    Parameters
+    ----------
+    reproduction : Reproduction
+        What came out.
+    digitised : sequence of Points, optional
+        A reader's own points.
+
+    Returns
+    -------
+    dict of str to Picture
+        By name: plots first, then heat maps.
+    """
+    plots = [draw_figure(reproduction, figure, digitised) for figure in reproduction.plan.figures]
+    heat = [picture for figure in reproduction.plan.figures for picture in draw_heat_maps(reproduction, figure)]
+    return {picture.name: picture for picture in [*plots, *heat] if picture is not None}
+
+
+def _data(picture: Picture) -> dict[str, str]:
+    text = base64.b64encode(picture.content).decode()
+    return {"title": picture.title, "data": f"data:image/{_KINDS[picture.ending]};base64,{text}"}
+
+
+def _sentences(reproduction: Reproduction) -> list[str]:
+    if not reproduction.judged:
+        return []
+    if reproduction.plan.quick:
+        return [quick_text(reproduction.judged)]
+    return [sentence for sentence in score_sentences(reproduction.judged) if sentence]
+
+
+def _facts(reproduction: Reproduction) -> list[tuple[str, str]]:
+    points = len({row["run_id"] for row in reproduction.result.rows})
+    builds = builds_of(reproduction.result.records) or [this_build()]
+    taken = len(taken_points(reproduction.result.records))
+    kinds = [case.kind for case in reproduction.plan.cases.values()]
+    refused = [name for name in reproduction.seen.refused if not name.startswith("null ")]
+    drawn = (
+        f"{kinds.count('draw')} as likely as the check rows make them, {kinds.count('prior')} from the ranges alone,"
+        f" {kinds.count('null')} of the null model; {len(refused)} were refused by a machine and left out"
+    )
+    return [
+        ("figures", ", ".join(figure.number for figure in reproduction.plan.figures)),
+        ("written", context.now()),
+        ("gasmeter", ", ".join([package_version(), *map(build_text, builds)])),
+        ("machines", "; ".join(f"{one.name}, digest {one.digest}" for one in reproduction.plan.machines())),
+        ("method", f"digest {reproduction.method}" if reproduction.method else ""),
+        ("predicates", f"digest {predicates_digest()}"),
+        ("draws", drawn if "prior" in kinds or "draw" in kinds else "none"),
+        ("points", f"{points} in {format_duration(reproduction.seconds)}"),
+        ("of them", f"{points - taken} run; {taken} differ in numbers that nothing depended on and take their rows"),
+    ]
+
+
+def _notes(reproduction: Reproduction) -> list[str]:
+    missing = [f"Not run: {line}: {why}." for line, why in reproduction.plan.missing.items()]
+    options = [f"{note[0].upper()}{note[1:]}." for note in reproduction.plan.notes]
+    refused_points = [note for note in reproduction.result.notes if note.startswith("not run: ")]
+    more = [f"{len(refused_points)} points were refused; the first: {note}" for note in refused_points[:1]]
+    return [*missing, *options, *more, *(f"Error: {line}" for line in reproduction.result.errors)]
+
+
+def _figure(
+    reproduction: Reproduction, figure: Figure, pictures: Mapping[str, Picture], claims: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Any]:
+    picture = pictures.get(f"figure_{figure.number}")
+    heat = [entry for entry in pictures.values() if entry.figure == figure.number and entry is not picture]
+    return {
+        "number": figure.number,
+        "title": figure.title,
+        "what": "Table" if figure.table else "Figure",
+        "says": figure.says,
+        "left_out": figure.left_out,
+        "picture": _data(picture) if picture else None,
+        "claims": [claims[name] for name in figure.claims if name in claims],
+        "table": values_of_figure(reproduction, figure),
+        "lengths": lengths_of(reproduction, figure),
+        "extras": extras_of(reproduction, figure),
+        "heat": [_data(entry) for entry in heat],
+    }
+
+
+def _check(row: Mapping[str, Any]) -> dict[str, Any]:
+    unit = unit_text(str(row.get("unit", "")))
+    before = {"at_least": "at least ", "at_most": "at most "}.get(str(row.get("kind", "")), "")
+    published = " to ".join(str(row["published"]).split(".."))
+    return {
+        "machine": row["machine"],
+        "hardware": row["hardware"],
+        "parameter": row.get("parameter", ""),
+        "source": row["source"],
+        "confidence": row["confidence"],
+        "published": f"{before}{published} {unit}".strip(),
+        "modelled": f"{number(float(row['modelled']))} {unit}".strip(),
+        "ratio": f"{float(row['ratio']):.3f}",
+        "holds": bool(row["holds"]),
+        "note": row.get("note", ""),
+    }
+
+
+def _findings(reproduction: Reproduction) -> list[str]:
+    """Return the rows of high confidence that no number and no check row of a machine uses."""
+    return [
+        f"{one.name}: {finding.fact.id}, {finding.fact.parameter} {finding.fact.value} {finding.fact.unit}"
+        f" ({finding.why or 'nobody says why'})"
+        for one in reproduction.plan.machines()
+        for finding in findings(one.name)
+    ]
+
+
+def _parameters(reproduction: Reproduction, machine: Machine) -> list[dict[str, str]]:
+    by_figure = {figure.number: set(reproduction.used(figure, machine)) for figure in reproduction.plan.figures}
+    rows = []
+    for own in machine.numbers:
+        used = [figure.number for figure in reproduction.plan.figures if own.key in by_figure[figure.number]]
+        rows.append(
+            {
+                "key": own.key,
+                "value": own.text,
+                "range": f"{own.low} to {own.high}" if own.estimate else "",
+                "used": ", ".join(used) or "none",
+                "confidence": own.confidence,
+                "source": own.source,
+                "facts": ", ".join(own.hardware),
+            }
+        )
+    return rows
+
+
+def _seconds(reproduction: Reproduction) -> dict[str, Any]:
+    whole = sum(part.seconds for part in reproduction.took) or 1.0
+    return {
+        "jobs": reproduction.jobs,
+        "wall": f"{reproduction.seconds:.1f}",
+        "processor": f"{reproduction.processor_seconds:.1f}",
+        "parts": [
+            {"what": _STAGES[part.stage].format(part.what), "count": part.count or "", "taken": part.taken or "",
+             "seconds": f"{part.seconds:.2f}", "share": f"{part.seconds / whole:.1%}"}
+            for part in reproduction.took
+        ],
+    }  # fmt: skip
+
+
+def _cite(reproduction: Reproduction) -> list[str]:
+    known = facts()
+    machines = reproduction.plan.machines()
+    used = {
+        (one.name, key)
+        for one in machines
+        for figure in reproduction.plan.figures
+        for key in reproduction.used(figure, one)
+    }
+    sources = dict.fromkeys(
+        known[name].source
+        for one in machines
+        for own in one.numbers
+        if (one.name, own.key) in used
+        for name in own.hardware
+        if name in known and not known[name].source.startswith(("estimate", "seed:", "recalled"))
+    )
+    named = ", ".join(f"machine {one.name} ({one.digest})" for one in machines)
+    method = f", method {reproduction.method}" if reproduction.method else ""
+    last = f"For the modelled numbers: gasmeter {package_version()}, {named}, predicates {predicates_digest()}{method}."
+    return [*reproduction.plan.paper.cite, *(f"For the hardware: {source}." for source in sources), last]

@@ -1,0 +1,163 @@
+"""Claims as the report shows them: a line of the first table, and every reading below its figure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from gasmeter.reproduction.claim_texts import (
+    VERDICT_WORDS,
+    as_given,
+    asked_text,
+    band_text,
+    chance_text,
+    number,
+    reading_of,
+    reproduced_text,
+    unit_of,
+    worst,
+)
+from gasmeter.reproduction.claims_table import deciding_text
+from gasmeter.reproduction.figure import Line, describe
+from gasmeter.reproduction.gathering import STEADY
+from gasmeter.reproduction.judged import Judged
+from gasmeter.reproduction.marks import published_text, unit_text
+from gasmeter.verdicts.judging import Judgement
+from gasmeter.verdicts.predicates import Reading
+from gasmeter.verdicts.quantities import points_of
+from gasmeter.verdicts.series import SeriesKey, X
+
+if TYPE_CHECKING:
+    from gasmeter.reproduction.running import Reproduction
+
+__all__ = ["claim_entry", "steadiness"]
+
+
+def claim_entry(reproduction: Reproduction, entry: Judged) -> dict[str, Any]:
+    """Return everything that the report shows of a claim.
+
+    Parameters
+    ----------
+    reproduction : Reproduction
+        What was run.
+    entry : Judged
+        What became of the claim.
+
+    Returns
+    -------
+    dict
+        As the template names it.
+    """
+    own = entry.judgement
+    other = worst(entry)
+    failing = reproduction.checks.failing()
+    return {
+        "id": entry.claim.id,
+        "figure": entry.figure.number,
+        "where": entry.claim.figure,
+        "statement": entry.claim.statement,
+        "published": published_text(entry.claim),
+        "reproduced": reproduced_text(entry, own),
+        "band": band_text(entry, own),
+        "chance": chance_text(own),
+        "verdict": own.verdict,
+        "verdict_words": VERDICT_WORDS[own.verdict],
+        "as_given": as_given(own) if own.verdict == "no_band" else "",
+        "worst": other.verdict if other else "",
+        "worst_words": f"{VERDICT_WORDS[other.verdict]}, read as: {other.reading}" if other else "",
+        "alike": len(entry.readings) if len(entry.readings) > 1 and other is None else 0,
+        "direction": own.direction,
+        "direction_words": VERDICT_WORDS.get(own.direction, ""),
+        "label": entry.label,
+        "deciding": _deciding(own.deciding),
+        "failing": [
+            name for name in entry.figure.machines
+            if failing.get(name) and own.verdict not in {"not_run", "not_decidable"}
+        ],
+        "digest": entry.predicate.digest,
+        "quantity": entry.predicate.on,
+        "withheld": entry.predicate.withheld,
+        "null": VERDICT_WORDS.get(entry.null, ""),
+        "why": "; ".join(own.notes),
+        "readings": [_reading(reproduction, entry, one) for one in entry.readings],
+    }  # fmt: skip
+
+
+def _deciding(deciding: Iterable[tuple[str, float]]) -> list[str]:
+    return [f"{name} ({by:+.2f})" for name, by in deciding]
+
+
+def _reading(reproduction: Reproduction, entry: Judged, own: Judgement) -> dict[str, Any]:
+    reading = reading_of(entry, own)
+    factor, unit = unit_of(entry, reading)
+    several = len(own.by_placement) > 1
+    margin = f"{number(factor * own.margin)} {unit_text(unit)}".strip() if not math.isnan(own.margin) else ""
+    return {
+        "name": own.reading,
+        "quote": reading.quote if reading else "",
+        "rule": reading.rule if reading else "",
+        "tolerance": reading.tolerance if reading else "",
+        "asked": asked_text(entry, reading) if reading else "",
+        "differs": [f"{facet}: {words}" for facet, words in reading.differs] if reading else [],
+        "reproduced": reproduced_text(entry, own),
+        "by_placement": [
+            f"{name} {number(factor * value)}" for name, value in own.by_placement.items() if several
+        ],
+        "band": band_text(entry, own),
+        "chance": chance_text(own),
+        "draws": _draws(own),
+        "as_given": as_given(own),
+        "margin": margin,
+        "verdict": own.verdict,
+        "verdict_words": VERDICT_WORDS[own.verdict],
+        "direction_words": VERDICT_WORDS.get(own.direction, ""),
+        "deciding": deciding_text(own),
+        "steady": steadiness(reproduction, reading) if reading else "",
+        "notes": own.notes,
+    }  # fmt: skip
+
+
+def _draws(own: Judgement) -> str:
+    if not own.draws:
+        return ""
+    worth = f", chosen from {own.effective:.0f} draws' worth" if math.isfinite(own.effective) else ""
+    return f"{own.draws} draws{worth}"
+
+
+def steadiness(reproduction: Reproduction, reading: Reading) -> str:
+    """Return whether the values that a reading rests on still move with the length of the run.
+
+    Parameters
+    ----------
+    reproduction : Reproduction
+        What was run.
+    reading : Reading
+        Which.
+
+    Returns
+    -------
+    str
+        In words, with the value that moves most; empty where no length was tried.
+    """
+    gathered = reproduction.gathered
+    lines: dict[SeriesKey, Line] = {}
+    table: dict[SeriesKey, dict[X, float]] = {}
+    for (role, _, _), own in gathered.tables.items():
+        for line, curve in own.items() if role == "figure" else ():
+            lines[line.key] = line
+            table.setdefault(line.key, {}).update(curve)
+    asked = points_of(reading, table)
+    moves = [
+        (abs(moved), spot.line, spot.x, placement) for (placement, spot), moved in gathered.moves.items()
+        if (spot.line.key, spot.x) in asked
+    ]  # fmt: skip
+    if not moves:
+        return ""
+    most, line, x, placement = max(moves, key=lambda one: (one[0], str(one[1:])))
+    word = "converged" if _none_unsteady(moves) else "not converged"
+    return f"{word}: four times the work moves its values by {most:.2%} at most ({describe(line)} at {x}, {placement})"
+
+
+def _none_unsteady(moves: Sequence[tuple[float, Line, X, str]]) -> bool:
+    return all(moved < STEADY for moved, *_ in moves)

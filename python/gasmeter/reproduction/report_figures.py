@@ -1,0 +1,163 @@
+"""Figures as the report shows them: values with their bands, how long they were run, the paper's own tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from gasmeter.reproduction.bands import Band, bands, derived_bands, derived_values
+from gasmeter.reproduction.claim_texts import number
+from gasmeter.reproduction.figure import Figure, Line
+from gasmeter.reproduction.gathering import STEADY
+from gasmeter.reproduction.marks import numbers_of, unit_text
+from gasmeter.reproduction.panels import quantity_of, said
+from gasmeter.reproduction.planning import Spot
+from gasmeter.units import units_beside
+from gasmeter.verdicts.series import X
+
+if TYPE_CHECKING:
+    from gasmeter.reproduction.running import Reproduction
+
+__all__ = ["extras_of", "lengths_of", "values_of_figure"]
+
+
+def values_of_figure(reproduction: Reproduction, figure: Figure) -> dict[str, Any]:
+    """Return the table of a figure's values.
+
+    Parameters
+    ----------
+    reproduction : Reproduction
+        What was run.
+    figure : Figure
+        Which.
+
+    Returns
+    -------
+    dict
+        ``heads`` and ``rows``, each row of a line; of a table of the paper each row of an x. Cells hold ``value`` and
+        ``band``.
+    """
+    effort = reproduction.plan.effort(figure)
+    xs: Sequence[X] = [figure.x_of(x, effort) for x in effort.xs]
+    heads = [figure.x_text(x, effort) for x in xs]
+    rows = []
+    every = (*figure.lines, *figure.beside)
+    for line in every:
+        unit, factor = _published_unit(reproduction, figure, line)
+        for placement in figure.placements:
+            own = reproduction.values(line, placement)
+            if own:
+                cells = _cells(xs, own, bands(reproduction, line, placement), factor)
+                kind = "modelled" if line.machine else "measured"
+                name = said(line, [other for other in every if other.machine == line.machine])
+                rows.append(_row(name.removesuffix(" (measured here)"), placement, kind, unit, cells))
+    for derived in figure.derived:
+        kind = "modelled" if any(line.machine for _, line in derived.lines) else "measured"
+        for placement in figure.placements:
+            own = derived_values(reproduction, derived, placement)
+            if own:
+                cells = _cells(xs, own, derived_bands(reproduction, derived, placement), 1.0)
+                name = f"{derived.label_y}: {derived.label}"
+                rows.append(_row(name, placement, kind, unit_text(derived.unit), cells))
+    if figure.table:
+        return _turned(figure, heads, rows)
+    return {"turned": False, "heads": heads, "rows": rows}
+
+
+def _row(line: str, placement: str, kind: str, unit: str, cells: list[dict[str, str]]) -> dict[str, Any]:
+    return {"line": line, "placement": placement, "kind": kind, "unit": unit, "cells": cells}
+
+
+def _turned(figure: Figure, heads: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return a table of the paper's kind: a row for each x, a column for each line."""
+    several = len(figure.placements) > 1
+    columns = [
+        {
+            "line": f"{row['line']}, {row['placement']}" if several else row["line"],
+            "kind": row["kind"],
+            "unit": row["unit"],
+        }
+        for row in rows
+    ]
+    turned = [{"line": head, "cells": [row["cells"][at] for row in rows]} for at, head in enumerate(heads)]
+    return {"turned": True, "axis": figure.axis.replace("_", " "), "heads": columns, "rows": turned if rows else []}
+
+
+def _published_unit(reproduction: Reproduction, figure: Figure, line: Line) -> tuple[str, float]:
+    """Return the unit in which the paper states what a line shows, and the factor to it; else the metric's own."""
+    quantity = quantity_of(line)
+    beside = units_beside(quantity.shown)
+    for entry in reproduction.judged:
+        stated = entry.claim.unit
+        if entry.figure == figure and numbers_of(entry.claim) and stated in beside and quantity.shown in beside:
+            return unit_text(stated), quantity.scale * float(beside[quantity.shown] / beside[stated])
+    return unit_text(quantity.shown), quantity.scale
+
+
+def _cells(xs: Sequence[X], values: Mapping[X, float], own: Mapping[X, Band], factor: float) -> list[dict[str, str]]:
+    return [
+        {
+            "value": number(factor * values.get(x, math.nan)),
+            "band": f"{number(factor * own[x][1])} to {number(factor * own[x][2])}" if x in own else "",
+        }
+        for x in xs
+    ]
+
+
+def lengths_of(reproduction: Reproduction, figure: Figure) -> list[dict[str, str]]:
+    """Return how long each line was run, and what four times the work moves it by.
+
+    Parameters
+    ----------
+    reproduction : Reproduction
+        What was run.
+    figure : Figure
+        Whose lines.
+
+    Returns
+    -------
+    list of dict
+        A row for each line and placement of which the length is known.
+    """
+    effort, gathered = reproduction.plan.effort(figure), reproduction.gathered
+    every = (*figure.lines, *figure.beside)
+    xs = [figure.x_of(x, effort) for x in effort.xs]
+    rows = []
+    for line in every:
+        for placement in figure.placements:
+            keys = [(placement, Spot(line, x)) for x in xs]
+            lengths = [gathered.lengths[key] for key in keys if key in gathered.lengths]
+            moves = [(abs(gathered.moves[key]), key[1].x) for key in keys if key in gathered.moves]
+            if not lengths or not line.machine:
+                continue
+            most, x = max(moves, default=(math.nan, 0))
+            rows.append(
+                {
+                    "line": said(line, every),
+                    "placement": placement,
+                    "length": str(lengths[0]) if len(set(lengths)) == 1 else f"{min(lengths)} to {max(lengths)}",
+                    "moved": f"{most:.2%} at {figure.x_text(x, effort)}" if moves else "",
+                    "steady": ("yes" if most < STEADY else "no") if moves else "not tried",
+                }
+            )
+    return rows
+
+
+def extras_of(reproduction: Reproduction, figure: Figure) -> list[dict[str, Any]]:
+    """Return the paper's own tables below a figure.
+
+    Parameters
+    ----------
+    reproduction : Reproduction
+        What was run.
+    figure : Figure
+        Which.
+
+    Returns
+    -------
+    list of dict
+        ``title``, ``heads`` and ``rows``.
+    """
+    made = figure.extras(reproduction, figure) if figure.extras else ()
+    return [{"title": extra.title, "heads": extra.heads, "rows": extra.rows} for extra in made]

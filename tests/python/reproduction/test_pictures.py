@@ -1,0 +1,259 @@
+"""Pictures of reproduced figures, and their bands, of an invented paper: nothing here was run."""
+
+import dataclasses
+import itertools
+
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+from gasmeter.papers.extoll import EXTOLL
+from gasmeter.plots.style import styled
+from gasmeter.reproduction import marks, report
+from gasmeter.reproduction.bands import band, bands, derived_bands, derived_values
+from gasmeter.reproduction.drawing import draw_figure
+from gasmeter.reproduction.figure import Effort
+from gasmeter.reproduction.looks import looks
+from gasmeter.reproduction.panels import MOST_LINES, panels_of, quantity_of
+from gasmeter.verdicts.expressions import Expression
+from invented import (
+    AS_TABLE,
+    BARE,
+    BY_OPTION,
+    BY_RANKS,
+    COUNTED,
+    GET,
+    HERE,
+    MIXED,
+    PAPER,
+    PUT,
+    RATE,
+    RATIO,
+    made,
+    value_of,
+)
+
+
+@pytest.fixture
+def core(machine):
+    """The catalogue without the compiled core."""
+    return machine
+
+
+def panels(found, figure):
+    return panels_of(found, figure, looks(found.plan.paper))
+
+
+# ---- bands
+
+
+def test_a_band_is_where_90_percent_of_the_draws_of_a_placement_lie(core):
+    found = made(draws=200)
+    median, low, high = band(found, RATE, "fill", 8)  # draws 0, 2, 4, …: factors 1.01, 1.03, … 2.99
+    assert (median, low, high) == pytest.approx((8.8e-3 * 2.0, 8.8e-3 * 1.1, 8.8e-3 * 2.9), rel=2e-3)
+    assert band(found, RATE, "round-robin", 8)[0] == pytest.approx(8e-3 * 2.01, rel=2e-3)
+    assert band(found, RATE, "fill", 16) is None
+    assert bands(found, HERE, "one-per-node") == {}
+
+
+def test_draws_that_a_machine_refuses_are_in_no_band(core):
+    found = made(draws=10)
+    whole = band(found, PUT, "one-per-node", 8)
+    found.seen.refused = {f"draw {number}": "why" for number in range(5)}
+    assert band(found, PUT, "one-per-node", 8)[1] > whole[0]
+
+
+def test_the_prior_makes_the_band_where_the_check_rows_leave_too_few_draws(core):
+    found = made(draws=10)
+    tables = found.gathered.tables
+    tables["prior", "prior 0", "one-per-node"] = {PUT: {8: 7e9}}
+    assert band(found, PUT, "one-per-node", 8)[0] < 2e9
+    asked = []
+    found.seen.choice.worth = lambda machines: asked.append(machines) or 19.9
+    assert band(found, PUT, "one-per-node", 8) == (7e9, 7e9, 7e9)
+    assert asked == [("extoll",)]
+
+
+def test_the_band_of_a_ratio_is_made_of_each_draws_own_lines(core):
+    """All lines of a draw are faster alike: their ratio never moves, however wide both bands are."""
+    found = made(draws=50)
+    assert band(found, GET, "one-per-node", 1)[2] > 1.4 * band(found, GET, "one-per-node", 1)[1]
+    assert derived_bands(found, RATIO, "one-per-node")[1] == pytest.approx((1.5, 1.5, 1.5))
+    assert derived_values(found, RATIO, "one-per-node") == pytest.approx({1: 1.5, 2: 1.5, 3: 1.5})
+    assert derived_values(found, RATIO, "elsewhere") == {}
+
+
+# ---- looks and panels
+
+
+def test_a_conduit_has_one_colour_and_a_line_one_look():
+    look = looks(EXTOLL)
+    hue = {}
+    for line, own in look.items():
+        hue.setdefault(line.conduit, []).append(own)
+    for figure in EXTOLL.figures:
+        own = [look[line] for line in figure.lines]
+        assert len({(one.colour, one.marker, one.filled) for one in own}) == len(own), figure.number
+        plain = {line.conduit: look[line].colour for line in reversed(figure.lines)}
+        assert len(set(plain.values())) == len(plain), figure.number
+    velo = [own for line, own in look.items() if line.label == "VELO"]
+    assert len(velo) == 3
+    assert len(set(velo)) == 1
+
+
+def test_an_option_is_an_axis_with_words_at_its_ticks(core):
+    found = made()
+    top, below = panels(found, BY_OPTION)
+    assert (top.label, below.label) == ("Bandwidth (MB/s)", "Ratio (x)")
+    assert top.curves[0].values["one-per-node"] == pytest.approx({1: 1001, 2: 1002, 3: 1003})
+    drawing = draw_figure(found, BY_OPTION).drawing
+    assert [tick.get_text() for tick in drawing.axes[0].get_xticklabels()] == ["off", "auto", "on"]
+    assert drawing.axes[0].get_xlabel() == "Rma"
+    assert drawing.axes[0].get_yscale() == "linear"
+
+
+def test_published_numbers_are_drawn_where_their_unit_is(core):
+    found = made()
+    top, below = panels(found, BY_OPTION)
+    assert [(mark.low, mark.high, mark.label) for mark in top.marks] == [
+        (1200, 1900, "published: 1.2 to 1.9 GB/s")  # on an axis in MB/s
+    ]
+    assert below.marks == ()  # 53 % is no factor
+    percent = dataclasses.replace(RATIO, formula=Expression("100 * (get / put - 1)"), unit="%")
+    figure = dataclasses.replace(BY_OPTION, derived=(percent,))
+    paper = dataclasses.replace(PAPER, figures=(figure,))
+    found = made(paper)
+    top, below = panels(found, figure)
+    assert [(mark.low, mark.high, mark.label) for mark in below.marks] == [(53, 53, "published: up to 53 %")]
+    legend = [text.get_text() for legend in draw_figure(found, figure).drawing.legends for text in legend.get_texts()]
+    assert "published: up to 53 %" in legend
+    assert legend[:3] == ["put", "get", "published: 1.2 to 1.9 GB/s"]
+    assert marks.marks(found.judged, AS_TABLE, "MB/s") == []
+    found.judged = []  # an installation without published values
+    assert all(not panel.marks for panel in panels(found, figure))
+
+
+def test_modelled_lines_are_dashed_only_beside_measured_ones(core):
+    found = made()
+    assert not any(curve.dashed for panel in panels(found, BY_OPTION) for curve in panel.curves)
+    judged, beside = panels(found, MIXED)
+    assert [(curve.label, curve.dashed) for curve in judged.curves] == [
+        ("put (modelled)", True),
+        ("card (modelled)", True),
+    ]
+    assert [(curve.label, curve.dashed) for curve in beside.curves] == [("memory (measured here)", False)]
+    assert judged.logarithmic
+    assert beside.behind == ()  # what is modelled is no context of what is measured
+
+
+def test_a_counter_is_shown_per_operation(core):
+    quantity = quantity_of(COUNTED)
+    assert (quantity.label, quantity.unit, quantity.scale) == ("Messages per operation", "1", 1.0)
+
+
+def crowd(count, **more):
+    lines = tuple(
+        dataclasses.replace(PUT, label=f"line {number}", options=(("n", str(number)),)) for number in range(count)
+    )
+    return dataclasses.replace(MIXED, lines=lines, beside=(), **more)
+
+
+@pytest.mark.parametrize(("count", "sizes"), [(3, [3]), (4, [2, 2]), (5, [3, 2]), (7, [3, 3, 1])])
+def test_curves_that_coincide_stand_three_to_a_panel(core, count, sizes):
+    figure = crowd(count)
+    found = made(dataclasses.replace(PAPER, figures=(figure,)), judged={})
+    assert [len(panel.curves) for panel in panels(found, figure)] == sizes
+    assert max(sizes) <= MOST_LINES
+
+
+def test_four_curves_that_are_apart_share_a_panel(core):
+    def apart(line, x, placement="", factor=1.0):
+        return 10.0 ** int(line.label[-1]) * x * factor * 1e6
+
+    found = made(dataclasses.replace(PAPER, figures=(crowd(4),)), judged={}, value=apart)
+    assert [len(panel.curves) for panel in panels(found, crowd(4))] == [4]
+
+
+def test_a_figure_shows_its_own_x_alone_though_another_runs_more_of_a_line(core):
+    wide = dataclasses.replace(MIXED, number="e", full=Effort((8, 64, 4096, 65536), 10), claims=())
+    found = made(dataclasses.replace(PAPER, figures=(MIXED, wide)))
+    (curve, *_) = panels(found, MIXED)[0].curves
+    assert sorted(curve.values["one-per-node"]) == [8, 64, 4096]
+    assert sorted(curve.bands["one-per-node"]) == [8, 64, 4096]
+    assert [tick.get_text() for tick in draw_figure(found, wide).drawing.axes[0].get_xticklabels()] == [
+        "8",
+        "64",
+        "4K",
+        "64K",
+    ]
+
+
+def test_both_placements_share_a_scale_that_holds_both(core):
+    found = made(draws=200)
+    drawing = draw_figure(found, BY_RANKS).drawing
+    first, second = drawing.axes
+    assert first.get_ylim() == second.get_ylim()
+    assert first.get_ylim()[0] == 0
+    assert first.get_ylim()[1] >= max(bands(found, BARE, "fill")[8][2], 0.03)  # the published value is in sight
+    assert [axes.get_title(loc="left") for axes in drawing.axes] == ["placement fill", "placement round-robin"]
+
+
+def texts_of(drawing):
+    """Return every text that is drawn: not those of ticks beyond the ends of their axis."""
+    yield from drawing.texts
+    for legend in drawing.legends:
+        yield from (legend.get_title(), *legend.get_texts())
+    for axes in drawing.axes:
+        yield from (axes.xaxis.label, axes.yaxis.label, axes.title, axes._left_title)
+        for axis in (axes.xaxis, axes.yaxis):
+            low, high = sorted(axis.get_view_interval())
+            yield from (tick.label1 for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high)
+
+
+def overlaps(drawing):
+    """Return pairs of texts of a drawing that lie on each other, and texts that leave it."""
+    FigureCanvasAgg(drawing).draw()
+    boxes = [(text.get_text(), text.get_window_extent()) for text in texts_of(drawing) if text.get_text().strip()]
+    pairs = [(one, two) for (one, a), (two, b) in itertools.combinations(boxes, 2) if a.overlaps(b)]
+    width, height = drawing.bbox.width, drawing.bbox.height
+    left = [text for text, box in boxes if box.x0 < 0 or box.y0 < 0 or box.x1 > width or box.y1 > height]
+    return pairs, left
+
+
+def test_no_text_of_a_picture_meets_another(core):
+    def invented(line, x, placement="", factor=1.0):
+        return (4e6 + 100 * x if line.metric == "round_trip" else 1e-4 * x) * factor * (1 + len(line.label) / 50)
+
+    for paper, value in ((PAPER, value_of), (EXTOLL, invented)):
+        found = made(paper, value=value)
+        for figure in found.plan.figures:
+            picture = draw_figure(found, figure)
+            if picture is None:
+                continue
+            with styled():
+                assert overlaps(picture.drawing) == ([], []), figure.number
+
+
+def test_a_table_has_no_picture(core):
+    found = made()
+    assert draw_figure(found, AS_TABLE) is None
+    table = report.values_of_figure(found, AS_TABLE)
+    assert [head["line"] for head in table["heads"]] == ["put", "messages of a put"]
+    assert [head["unit"] for head in table["heads"]] == ["MB/s", ""]
+    assert [row["line"] for row in table["rows"]] == ["8 B", "64 B", "4 KiB"]
+    assert table["rows"][0]["cells"][0]["value"] == "1008"
+    assert table["rows"][0]["cells"][0]["band"] == "1018 to 1109"  # of 1008.008, 1.01 to 1.10 times
+
+
+def test_values_stand_in_the_published_unit_with_the_band_of_the_picture(core):
+    found = made()
+    rows = report.values_of_figure(found, BY_OPTION)["rows"]
+    assert [(row["line"], row["unit"]) for row in rows] == [
+        ("put", "GB/s"),
+        ("get", "GB/s"),
+        ("Ratio: get over put", "x"),
+    ]
+    assert rows[0]["cells"][0] == {"value": "1", "band": "1.01 to 1.1"}
+    (curve, *_) = panels(found, BY_OPTION)[0].curves
+    assert [1e-3 * end for end in curve.bands["one-per-node"][1]][1:] == pytest.approx([1.01, 1.10], abs=0.01)
+    measured = next(row for row in report.values_of_figure(found, MIXED)["rows"] if row["kind"] == "measured")
+    assert measured["line"] == "memory"

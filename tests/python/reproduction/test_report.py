@@ -1,0 +1,247 @@
+"""What a reproduction says, in its report and in the terminal, of an invented paper: nothing here was run."""
+
+import dataclasses
+import math
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from gasmeter.cli import reproduce as command
+from gasmeter.reproduction import claim_texts, marks, report
+from gasmeter.reproduction.judged import Judged
+from gasmeter.reproduction.planning import Spot
+from gasmeter.reproduction.writing import write_reproduction
+from gasmeter.verdicts.judging import Judgement
+from invented import BY_RANKS, CLAIMS, GET, JUDGED, PREDICATES, made
+
+
+@pytest.fixture
+def core(machine):
+    """The catalogue without the compiled core."""
+    return machine
+
+
+# ---- words
+
+
+def entry(name, found=None):
+    return next(one for one in (found or made()).judged if one.claim.id == name)
+
+
+def test_what_came_out_is_said_in_the_published_unit(core):
+    gain = entry("p-ratio")
+    first, second = gain.readings
+    reading = gain.predicate.readings
+    assert marks.published_text(gain.claim) == "up to 53 %"
+    assert claim_texts.reproduced_text(gain, first) == "53 %"
+    assert claim_texts.band_text(gain, first) == "48 to 61 %"
+    assert claim_texts.asked_text(gain, reading[0]) == "43 to 63 %"
+    assert claim_texts.reproduced_text(gain, second) == "153 %"  # per cent already, as its tolerance says
+    assert claim_texts.asked_text(gain, reading[1]) == "100 to 153 %"
+    order, rate = entry("p-order"), entry("p-rate")
+    assert claim_texts.reproduced_text(order, order.judgement) == "1.25"
+    assert claim_texts.asked_text(order, order.predicate.readings[0]) == "above 1"
+    assert claim_texts.reproduced_text(rate, rate.judgement) == "0.0123 GUP/s"
+    assert claim_texts.asked_text(rate, rate.predicate.readings[0]) == "above 0, at most 0.03 GUP/s"
+    assert claim_texts.chance_text(first) == "0.97 (0.88)"
+    assert claim_texts.chance_text(Judgement("not_run")) == ""
+    assert marks.published_text(CLAIMS["p-order"]) == "conduit < card"
+
+
+def test_a_range_may_stand_in_another_unit_than_the_predicates(core):
+    claim = dataclasses.replace(CLAIMS["p-rate"], unit="us")
+    predicate = dataclasses.replace(PREDICATES["p-rate"], unit="ns", readings=())
+    own = Judged(claim, predicate, BY_RANKS, (Judgement("no_band", value=1234.0),), "")
+    assert claim_texts.reproduced_text(own, own.judgement) == "1.23 µs"
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "worst"),
+    [
+        (("within",), None),
+        (("within", "depends", "outside"), "outside"),
+        (("outside", "within"), None),
+        (("by_construction", "within"), None),
+        (("within", "by_construction"), "by_construction"),
+        (("depends", "not_converged"), None),
+    ],
+)
+def test_the_worst_reading_is_told_where_it_is_worse(core, verdicts, worst):
+    readings = tuple(Judgement(verdict, str(number)) for number, verdict in enumerate(verdicts))
+    found = claim_texts.worst(dataclasses.replace(entry("p-ratio"), readings=readings))
+    assert (found.verdict if found else None) == worst
+
+
+def test_the_score_counts_quantities_beside_the_null_models(core):
+    first, second = claim_texts.score_sentences(made().judged)
+    assert first.startswith("1 of 2 independent quantities is within what the paper states; 0 are outside, 1 depends")
+    assert second == "A model that knows nothing of its software: 0 of 4 within."
+    assert claim_texts.score_line(made().judged) == (
+        "score of independent quantities: 1 of 2 within, 0 outside, 1 open; a model that knows nothing of its software:"
+        " 0 of 4"
+    )
+    without = [dataclasses.replace(one, null="") for one in made().judged]
+    assert claim_texts.score_sentences(without)[1] == ""
+
+
+def test_a_quick_look_says_what_holds_as_given(core):
+    quick = [
+        dataclasses.replace(one, readings=(Judgement("no_band", holds={"fill": flag, "other": True}),))
+        for one, flag in zip(made().judged, (True, False, True, True), strict=True)
+    ]
+    assert claim_texts.quick_text(quick) == "As given 3 of 4 statements hold; without draws nothing is decided."
+    assert claim_texts.as_given(quick[1].judgement) == "holds on other only"
+    assert claim_texts.as_given(Judgement("no_band", holds={"fill": False})) == "does not hold"
+    assert claim_texts.as_given(Judgement("not_run")) == ""
+
+
+# ---- the page
+
+
+class Page(HTMLParser):
+    """What a page refers to, its text, its heads of tables without a scope."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.sources, self.words, self.unscoped, self.tags = [], [], 0, []
+        self.feed(text)
+        self.text = re.sub(r"\s+", " ", " ".join(self.words))
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.sources += [value for name, value in attrs if name in {"src", "href"}]
+        self.unscoped += tag == "th" and "scope" not in dict(attrs)
+
+    def handle_data(self, data):
+        if "style" not in self.tags[-1:]:
+            self.words.append(data)
+
+
+def test_the_report_begins_with_what_came_out(core):
+    page = Page(report.report_html(made()))
+    score, table = page.text.index("1 of 2 independent quantities"), page.text.index("Gets are <53 %> faster")
+    assert page.text.index("A model that knows nothing of its software: 0 of 4") < table
+    assert score < table < page.text.index("Bandwidth by what a conduit is told")
+    row = page.text[table:][:400]
+    for words in ("up to 53 %", "53 %", "48 to 61 %", "0.97 (0.88)", "within", "worst: outside, read as: in per cent",
+                  "predicted", "extoll: host.lock (-0.71), placement (+0.40)"):  # fmt: skip
+        assert words in row
+    for word in ("not converged", "not decidable", "depends"):
+        assert word in page.text
+
+
+def test_the_report_is_one_file_without_scripts(core):
+    text = report.report_html(made(failing=("card-latency",)))
+    page = Page(text)
+    assert page.unscoped == 0
+    assert "script" not in page.tags
+    assert not re.search(r"https?://", text)
+    assert {source.split(",")[0] for source in page.sources if not source.startswith("#")} == {
+        "data:image/svg+xml;base64"
+    }
+    assert "prefers-color-scheme: dark" in text
+    named = set(re.findall(r'id="([^"]+)"', text))
+    assert {source[1:] for source in page.sources if source.startswith("#")} <= named
+
+
+def test_every_reading_stands_below_its_figure(core):
+    words = Page(report.report_html(made())).text
+    for reading in ("Primary reading: all of it", "Another reading: in per cent"):
+        assert reading in words
+    for said in ("hasta un 53%", "largest of get / put - 1", "as frozen: [0.43,0.63]", "op: one reads", "a note",
+                 "margin without its mechanism -20 %", "200 draws, chosen from 150 draws' worth",
+                 "converged: four times the work moves its values by 0.40% at most", "Both rise.", "0123456789abcdef",
+                 "Made by the paper", PREDICATES["p-ratio"].digest, "What to cite",
+                 "For the statements: nobody."):  # fmt: skip
+        assert said in words, said
+
+
+def test_a_value_that_still_moves_is_told_with_the_reading(core):
+    found = made()
+    found.gathered.moves["one-per-node", Spot(GET, 3)] = 0.031
+    words = Page(report.report_html(found)).text
+    assert (
+        "not converged: four times the work moves its values by 3.10% at most (ping-pong get on extoll, extoll at 3"
+        in words
+    )
+    assert "3.10% at rma=on no" in words
+
+
+def test_check_rows_stand_in_a_table_and_beside_the_verdicts(core):
+    words = Page(report.report_html(made(failing=("card-latency",)))).text
+    assert words.count("machine extoll fails a check row") == 3  # not of the claim that no number could decide
+    assert "card-latency half round trip extoll at most 1.2 µs 1.33 µs 1.109 out high A. Card, 2009" in words
+    assert "fails a check row" not in Page(report.report_html(made())).text
+
+
+def test_a_report_hides_nothing_in_markup(core):
+    found = made()
+    found.plan.notes.append("<script>alert(1)</script>")
+    text = report.report_html(found)
+    assert "<script>" not in text
+    assert "&lt;script&gt;" in text
+    assert "&lt;b&gt;" in text  # of the paper's own table
+
+
+def test_a_quick_report_decides_nothing(core):
+    quick = {name: (dataclasses.replace(own[0], verdict="no_band", p_prior=math.nan, low=math.nan, deciding=()),)
+             for name, own in JUDGED.items() if own[0].draws}  # fmt: skip
+    words = Page(report.report_html(made(quick=True, judged=quick))).text
+    assert "As given 3 of 3 statements hold; without draws nothing is decided." in words
+    assert "no band as given: holds" in words
+
+
+def test_a_blind_run_has_a_report_without_claims(core):
+    words = Page(report.report_html(made(judged={}))).text
+    assert "independent quantities" not in words
+    assert "published:" not in words
+    assert "By ranks, on two placements" in words
+
+
+def test_all_is_written_to_the_folder(core, tmp_path):
+    written = write_reproduction(made(), tmp_path)
+    names = {path.name for path in written}
+    assert {"claims.csv", "report.html"} < names
+    assert {f"figure_{number}.{ending}" for number in "acd" for ending in ("svg", "png")} <= names
+    assert "figure_b.svg" not in names
+    assert all(path.exists() for path in written)
+    again = write_reproduction(made(), tmp_path / "again")
+    svg = [path.name for path in again if path.suffix == ".svg"]
+    assert all(
+        (tmp_path / "plots" / name).read_bytes() == (tmp_path / "again/plots" / name).read_bytes() for name in svg
+    )
+
+
+# ---- the terminal
+
+
+@pytest.mark.parametrize("columns", [80, 132])
+def test_the_table_fits_the_terminal(core, monkeypatch, capsys, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    command._print(made(failing=("card-latency",)), Path("out"))
+    lines = capsys.readouterr().out.splitlines()
+    assert max(len(line) for line in lines if not line.startswith("score")) <= columns
+    assert any(line.startswith("score of independent quantities: 1 of 2 within") for line in lines)
+    text = " ".join(lines)
+    for words in (
+        "p-ratio",
+        "up to 53 %",
+        "0.97 (0.88)",
+        "within",
+        "machine extoll as given does not meet card-latency",
+    ):
+        assert words in text
+    assert "report.html" in lines[-1]
+
+
+def test_a_quick_table_says_as_given(core, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "132")
+    quick = {"p-ratio": (Judgement("no_band", "all of it", value=0.2, holds={"one-per-node": False}),)}
+    command._print(made(quick=True, judged=quick), Path("out"))
+    text = capsys.readouterr().out
+    assert "as given: does not hold" in text
+    assert "20 %" in text
+    assert "As given 0 of 1 statements hold" in text
+    assert "score" not in text
