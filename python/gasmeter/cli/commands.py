@@ -38,7 +38,7 @@ TABLE = {
     "export": Place("export", "export", "Write a run down for other simulators, or a store for other tools."),
     "fit": Place("fit", "fit", "Fit a model to stored results."),
     "import": Place("importing", "import_command", "Write a store with what another tool printed."),
-    "judge": Place("judge", "judge", "Make the verdicts of a folder that `gasmeter reproduce` wrote again, from its files alone."),
+    "judge": Place("judge", "judge", "Make the verdicts of a reproduction again, from its folder's files alone."),
     "list": Place("listing", "list_command", "List what exists, with options, units and defaults."),
     "measure": Place("measure", "measure", "Measure KERNEL on a conduit and print one table."),
     "rank": Place("rank", "rank", "Be one rank of a job whose ranks stand on several hosts."),

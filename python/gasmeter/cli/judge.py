@@ -5,15 +5,11 @@ from __future__ import annotations
 import csv
 import io
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from gasmeter.cli.common import FOLDER, note, option, out
 from gasmeter.errors import UsageError
-
-if TYPE_CHECKING:
-    from gasmeter.reproduction.judged import Judged
 
 __all__ = ["judge"]
 
@@ -33,12 +29,15 @@ _CLAIMS = "claims.csv"
     help="How the verdicts are printed.",
 )  # fmt: skip
 def judge(*, folder: Path, form: str) -> int:
-    """Make the verdicts of a folder that `gasmeter reproduce` wrote again, from its files alone.
+    """Make the verdicts of a reproduction again, from its folder's files alone.
 
-    Nothing is run. Reads results.csv, points.csv, candidates.csv and run.json (also packed, NAME.xz); prints every verdict
-    and says where one differs from the folder's claims.csv: exit status 1. Says, too, if what decides has changed since.
+    Nothing is run. Reads results.csv, points.csv, candidates.csv and run.json (also packed, NAME.xz); prints every
+    verdict and says where one differs from the folder's claims.csv: exit status 1. Says, too, if what decides has
+    changed since.
     """
+    from gasmeter.cli.verdict_table import verdict_table
     from gasmeter.papers.registry import PAPERS
+    from gasmeter.reproduction.claim_texts import score_line
     from gasmeter.reproduction.claims_table import claim_rows, claims_csv
     from gasmeter.reproduction.folder import seen_in
     from gasmeter.reproduction.frozen import method_digest
@@ -47,7 +46,8 @@ def judge(*, folder: Path, form: str) -> int:
     seen, said = seen_in(folder, PAPERS)
     judged = seen.judge()
     if form == "table":
-        _print(judged)
+        out(verdict_table(judged, f"{seen.paper.name}, from the files of {folder}"))
+        out(score_line(judged))
     else:
         out(claims_csv(judged) if form == "csv" else to_json(claim_rows(judged)))
     now = method_digest(seen.paper)
@@ -59,12 +59,6 @@ def judge(*, folder: Path, form: str) -> int:
     if form == "table" and not differing:
         out(f"{len(judged)} claims: every verdict is the one in {folder / _CLAIMS}")
     return 1 if differing else 0
-
-
-def _print(judged: list[Judged]) -> None:
-    from gasmeter.reproduction.printing import print_verdicts
-
-    print_verdicts(judged)
 
 
 def _differing(folder: Path, text: str) -> list[str]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +14,6 @@ from gasmeter.errors import UsageError
 from gasmeter.units import format_duration
 
 if TYPE_CHECKING:
-    from gasmeter.reproduction.judged import Judged
     from gasmeter.reproduction.running import Reproduction
 
 __all__ = ["reproduce_command"]
@@ -27,10 +24,6 @@ Examples:
   gasmeter reproduce extoll --figures 12,15 --out out/extoll
   gasmeter reproduce extoll --digitised my_points.csv
 """
-_HEADS = ("claim", "published", "reproduced", "P (prior)", "verdict", "what decides")
-_WIDEST = {"published": 20, "verdict": 24}
-_LEAST = {"verdict": 15, "P (prior)": 11}
-_NARROWEST, _UNKNOWN_WIDTH = 60, 132
 
 
 @click.command("reproduce", epilog=_EXAMPLES)
@@ -98,35 +91,15 @@ def reproduce_command(
 
 
 def _print(reproduction: Reproduction, place: Path) -> None:
-    import io
-
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
+    from gasmeter.cli.verdict_table import verdict_table
     from gasmeter.reproduction.claim_texts import quick_text, score_line
 
-    table = Table(
-        box=box.SIMPLE_HEAD,
-        title=reproduction.result.title,
-        title_justify="left",
-        pad_edge=False,
-        collapse_padding=True,
-    )
-    for head in _HEADS:
-        table.add_column(head, overflow="fold", max_width=_WIDEST.get(head), min_width=_LEAST.get(head))
     shown = [
         entry
         for entry in reproduction.judged
         if entry.figure in reproduction.plan.figures or entry.judgement.verdict != "not_run"
     ]
-    for entry in shown:
-        table.add_row(*(Text(cell) for cell in _cells(entry)))
-    text = io.StringIO()
-    width = max(_NARROWEST, shutil.get_terminal_size((_UNKNOWN_WIDTH, 0)).columns)
-    Console(file=text, width=width, no_color=True, highlight=False, legacy_windows=False).print(table)
-    out("\n".join(line.rstrip() for line in text.getvalue().splitlines()))
+    out(verdict_table(shown, reproduction.result.title))
     if len(shown) < len(reproduction.judged):
         out(f"in claims.csv, but not run: {len(reproduction.judged) - len(shown)} more")
     if reproduction.judged:
@@ -142,16 +115,3 @@ def _print(reproduction: Reproduction, place: Path) -> None:
     for line in reproduction.result.errors:
         note(f"Error: {line}")
     out(f"{len(reproduction.result.rows)} rows in {format_duration(reproduction.seconds)}: {place / 'report.html'}")
-
-
-def _cells(entry: Judged) -> Sequence[str]:
-    from gasmeter.reproduction.claim_texts import VERDICT_WORDS, as_given, chance_text, reproduced_text
-    from gasmeter.reproduction.claims_table import deciding_text
-    from gasmeter.reproduction.marks import published_text
-
-    own = entry.judgement
-    verdict = f"as given: {as_given(own)}" if own.verdict == "no_band" else VERDICT_WORDS[own.verdict]
-    return (
-        entry.claim.id, published_text(entry.claim), reproduced_text(entry, own) or "-", chance_text(own) or "-",
-        verdict, deciding_text(own) or "-",
-    )  # fmt: skip

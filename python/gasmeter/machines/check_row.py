@@ -143,12 +143,12 @@ class Check(BaseModel):
 
     @property
     def weighs(self) -> bool:
-        """Whether a draw counts by it: somebody has measured it. A row that is an estimate is shown and weighs nothing."""
+        """Whether a draw counts by it: somebody has measured it. An estimate is shown and weighs nothing."""
         return not self.fact.source.startswith("estimate")
 
     @property
     def quantity(self) -> str:
-        """What it is about: rows that are modelled by the same arithmetic over the same points are about one quantity."""
+        """What it is about: rows modelled by the same arithmetic over the same points are about one."""
         return self.model_dump_json(include={"modelled", "points"})
 
     @property

@@ -113,6 +113,9 @@ _HERE = (
 )
 
 
+_DATAGRAM_CALLS = ("send", "receive", "input", "interrupt", "wake_up", "ioctl")
+
+
 def _pace(reproduction: Reproduction, figure: Figure) -> Sequence[Extra]:
     """Return how the rates of each line grow over the last two doublings, and what the links carried."""
     rows = [
@@ -140,7 +143,7 @@ EXTOLL = Paper(
     native=(("raw@extoll", "node_local", "loop"),),
     without=(
         Without("datagrams' kernel", "the price of the kernel's datagram calls and interrupts", (_UDP, _UDP_ASKED),
-                machine=tuple((f"kernel.{name}", "1 ns") for name in ("send", "receive", "input", "interrupt", "wake_up"))),
+                machine=tuple((f"kernel.{name}", "1 ns") for name in _DATAGRAM_CALLS)),
         Without("the conduit's software", "the price of the conduit's own instructions",
                 (_CONDUIT, _IBV, _SLOW_UDP, _SLOW_UDP_ASKED, _CONDUIT_3D, _CONDUIT_BUCKETS),
                 machine=(("host.call", "0 ns"), ("host.header_build", "0 ns"), ("host.dispatch", "0 ns"),

@@ -26,7 +26,8 @@ from gasmeter.verdicts.freezing import frozen
 from gasmeter.verdicts.predicates import predicates, read_predicates
 
 # The package has functions of these names.
-claims_module, predicates_module = (importlib.import_module(f"gasmeter.verdicts.{name}") for name in ("claims", "predicates"))
+claims_module = importlib.import_module("gasmeter.verdicts.claims")
+predicates_module = importlib.import_module("gasmeter.verdicts.predicates")
 RANKS = (16, 32)
 PLACES = ("fill", "round-robin")
 CONDUIT = Line(
@@ -317,7 +318,7 @@ def test_draws_that_a_machine_refuses_are_left_out_and_named(world, tmp_path, mo
 def test_a_quick_run_decides_nothing(world, tmp_path):
     ran = run(tmp_path, quick=True)
     assert {entry.claim.id: entry.judgement.verdict for entry in ran.judged} == {
-        "p-rate": "no_band", "p-pieces": "no_band", "p-table": "not_run",  # it reads a point that a quick run leaves out
+        "p-rate": "no_band", "p-pieces": "no_band", "p-table": "not_run",  # a quick run lacks its point
     }  # fmt: skip
     assert {one.case for one in ran.plan.planned} == {"as given"}
 

@@ -31,7 +31,8 @@ def telling(paper=None):
                 value = float(text)
             except ValueError:
                 continue
-            forms = [1 + value / 100, value / 100] if claim.unit == "%" else [value]  # nothing that is run counts in per cent
+            # Nothing that is run counts in per cent.
+            forms = [1 + value / 100, value / 100] if claim.unit == "%" else [value]
             for form in forms:
                 if len(f"{form:.6g}".replace(".", "").strip("0")) > 1:  # 100 or 0.5 tell nothing
                     found[f"{form:.6g}"] = claim.id
