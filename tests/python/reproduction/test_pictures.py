@@ -8,7 +8,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from gasmeter.papers.extoll import EXTOLL
 from gasmeter.plots.style import styled
-from gasmeter.reproduction import marks, report
+from gasmeter.reproduction import marks
 from gasmeter.reproduction.bands import band, bands, derived_bands, derived_values
 from gasmeter.reproduction.drawing import draw_figure
 from gasmeter.reproduction.figure import Effort
@@ -231,29 +231,3 @@ def test_no_text_of_a_picture_meets_another(core):
                 continue
             with styled():
                 assert overlaps(picture.drawing) == ([], []), figure.number
-
-
-def test_a_table_has_no_picture(core):
-    found = made()
-    assert draw_figure(found, AS_TABLE) is None
-    table = report.values_of_figure(found, AS_TABLE)
-    assert [head["line"] for head in table["heads"]] == ["put", "messages of a put"]
-    assert [head["unit"] for head in table["heads"]] == ["MB/s", ""]
-    assert [row["line"] for row in table["rows"]] == ["8 B", "64 B", "4 KiB"]
-    assert table["rows"][0]["cells"][0]["value"] == "1008"
-    assert table["rows"][0]["cells"][0]["band"] == "1018 to 1109"  # of 1008.008, 1.01 to 1.10 times
-
-
-def test_values_stand_in_the_published_unit_with_the_band_of_the_picture(core):
-    found = made()
-    rows = report.values_of_figure(found, BY_OPTION)["rows"]
-    assert [(row["line"], row["unit"]) for row in rows] == [
-        ("put", "GB/s"),
-        ("get", "GB/s"),
-        ("Ratio: get over put", "x"),
-    ]
-    assert rows[0]["cells"][0] == {"value": "1", "band": "1.01 to 1.1"}
-    (curve, *_) = panels(found, BY_OPTION)[0].curves
-    assert [1e-3 * end for end in curve.bands["one-per-node"][1]][1:] == pytest.approx([1.01, 1.10], abs=0.01)
-    measured = next(row for row in report.values_of_figure(found, MIXED)["rows"] if row["kind"] == "measured")
-    assert measured["line"] == "memory"

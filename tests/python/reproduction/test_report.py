@@ -10,17 +10,50 @@ import pytest
 
 from gasmeter.cli import reproduce as command
 from gasmeter.reproduction import claim_texts, marks, report
+from gasmeter.reproduction.drawing import draw_figure
 from gasmeter.reproduction.judged import Judged
+from gasmeter.reproduction.looks import looks
+from gasmeter.reproduction.panels import panels_of
 from gasmeter.reproduction.planning import Spot
+from gasmeter.reproduction.report_figures import values_of_figure
 from gasmeter.reproduction.writing import write_reproduction
 from gasmeter.verdicts.judging import Judgement
-from invented import BY_RANKS, CLAIMS, GET, JUDGED, PREDICATES, made
+from invented import AS_TABLE, BY_OPTION, BY_RANKS, CLAIMS, GET, JUDGED, MIXED, PREDICATES, made
 
 
 @pytest.fixture
 def core(machine):
     """The catalogue without the compiled core."""
     return machine
+
+
+# ---- values
+
+
+def test_a_table_has_no_picture(core):
+    found = made()
+    assert draw_figure(found, AS_TABLE) is None
+    table = values_of_figure(found, AS_TABLE)
+    assert [head["line"] for head in table["heads"]] == ["put", "messages of a put"]
+    assert [head["unit"] for head in table["heads"]] == ["MB/s", ""]
+    assert [row["line"] for row in table["rows"]] == ["8 B", "64 B", "4 KiB"]
+    assert table["rows"][0]["cells"][0]["value"] == "1008"
+    assert table["rows"][0]["cells"][0]["band"] == "1018 to 1109"  # of 1008.008, 1.01 to 1.10 times
+
+
+def test_values_stand_in_the_published_unit_with_the_band_of_the_picture(core):
+    found = made()
+    rows = values_of_figure(found, BY_OPTION)["rows"]
+    assert [(row["line"], row["unit"]) for row in rows] == [
+        ("put", "GB/s"),
+        ("get", "GB/s"),
+        ("Ratio: get over put", "x"),
+    ]
+    assert rows[0]["cells"][0] == {"value": "1", "band": "1.01 to 1.1"}
+    (curve, *_) = panels_of(found, BY_OPTION, looks(found.plan.paper))[0].curves
+    assert [1e-3 * end for end in curve.bands["one-per-node"][1]][1:] == pytest.approx([1.01, 1.10], abs=0.01)
+    measured = next(row for row in values_of_figure(found, MIXED)["rows"] if row["kind"] == "measured")
+    assert measured["line"] == "memory"
 
 
 # ---- words
