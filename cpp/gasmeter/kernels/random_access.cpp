@@ -1,7 +1,8 @@
 // HPC Challenge RandomAccess: T[R mod N] ^= R for a pseudo-random stream R over a table spread over all ranks.
 //   am       updates travel in buckets as Medium payload and are applied by their owner (HPCC's bucket rule); with a
 //            window each is a Short of its own, answered by a Short, and so many of a rank are on their way
-//   put-get  one blocking get and one blocking put per update (what plain UPC does); concurrent updates may be lost
+//   put-get  one blocking get and one blocking put per update (what plain UPC does), each behind what a compiler's run
+//            time does (price shared_access); concurrent updates may be lost
 //   direct   atomic exclusive-or on the neighbour's mapped memory
 // A rank never holds back more than 1024 updates. Verification takes everything out again, made from the streams alone
 // and by none of these ways; the table must come back to T[i] = i except for 1 % of its words.
@@ -254,13 +255,20 @@ class RandomAccess final : public Program {
         std::byte* remote =
             endpoint_.segment(owner).address + table_.offset(word, index(owner)) * sizeof(std::uint64_t);
         std::uint64_t value = 0;
+        find_shared();
         endpoint_.get(owner, &value, remote, sizeof value);
         value ^= values[i];
         endpoint_.host().charge(PrivatePrice::update, priced_);
+        find_shared();
         endpoint_.put(owner, remote, &value, sizeof value);
       }
       updates -= count;
     }
+  }
+
+  // What UPC's run time does before each access, to a rank's own words as to those of others.
+  void find_shared() {
+    if constexpr (H::kModelled) endpoint_.host().charge(PrivatePrice::shared_access);
   }
 
   // In virtual time there is no cache to wait for.

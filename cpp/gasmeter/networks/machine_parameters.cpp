@@ -2,13 +2,14 @@
 
 namespace gasmeter::networks {
 
-const std::vector<ParameterInfo>& piece_parameters() {
+const std::vector<ParameterInfo>& optional_parameters() {
   const auto time = [](const char* key, const char* summary) { return ParameterInfo{key, "time", summary, {}, true}; };
   static const std::vector<ParameterInfo> all = {
       time("host.piece_copy", "a piece of up to 64 B of a transfer of many, in place of host.copy_start"),
       time("host.loop_turn", "a turn of a loop over pieces: counter, bounds, addresses"),
       time("host.loop_level", "beginning a loop over pieces, and leaving it"),
       time("host.translation", "looking up where a neighbour's address lies"),
+      time("host.shared_access", "what a compiler's run time adds to each access to shared data"),
   };
   return all;
 }
@@ -43,7 +44,7 @@ const std::vector<ParameterInfo>& card_parameters() {
       {"link.buffer", "count", "packets held by one input and virtual channel"},
       {"link.header", "bytes", "added to each packet on the wire: framing, header, checksum"},
   };
-  static const std::vector<ParameterInfo> all = joined({host, piece_parameters(), links});
+  static const std::vector<ParameterInfo> all = joined({host, optional_parameters(), links});
   return all;
 }
 

@@ -41,7 +41,7 @@ TEST_CASE("a_charge_is_of_its_price_alone") {
 TEST_CASE("keys_of_a_host_are_unused_until_something_is_charged_by_them") {
   Charges charges;
   const std::vector<std::string> all = uncharged_host_keys(charges);
-  CHECK(all.size() == 22);
+  CHECK(all.size() == 23);
   CHECK_FALSE(names(all, "host.pio_bandwidth"));  // devices read it, too
   const auto gone = [&] {
     std::vector<std::string> used;
@@ -70,6 +70,9 @@ TEST_CASE("keys_of_a_host_are_unused_until_something_is_charged_by_them") {
   charges.add(PrivatePrice::loop_level);
   charges.add(PrivatePrice::translation);
   CHECK(gone() == std::vector<std::string>{"host.loop_level", "host.translation"});
+  charges = {};
+  charges.add(PrivatePrice::shared_access);
+  CHECK(gone() == std::vector<std::string>{"host.shared_access"});
   charges = {};
   charges.add(SharedPrice::deregistration);
   CHECK(gone() == std::vector<std::string>{"host.system_call"});
