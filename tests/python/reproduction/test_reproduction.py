@@ -61,7 +61,7 @@ class Extoll(ModelJob):
         rate = 1e-4 * ranks * (0.27e-6 / self.given["link.latency"]) ** (0.2 if conduit == "raw@extoll" else 0.1)
         rate *= {"raw": 1.0, "am": 0.95, "put-get": 0.3}[variant or "raw"]
         if variant == "put-get" and self.am == "1":
-            rate /= 1 + 0.5 * max(1.0, self.given["velo.send_engine"] / 0.1e-6) ** 0.4
+            rate /= 1 + 0.5 * max(1.0, self.given["velo.send_engine"] / 40.5e-9) ** 0.4
         if ranks == 512 and self.given["topology"].startswith("mesh3d"):
             rate *= 1.5
         return {"elapsed_ns": iterations * ranks / rate, "operations": iterations * ranks, "metric.gups": rate}
