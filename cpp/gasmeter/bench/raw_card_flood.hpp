@@ -26,7 +26,7 @@ class RawCardFlood final : public Program {
         size_(is_short_ ? kWord : settings.size),
         card_(context, *this, settings.op == "am-medium" ? size_ : kWord),
         pair_(card_, std::max(size_, kWord), 0),
-        by_message_(is_short_ || (settings.op == "am-medium" && card_.fits(size_))),
+        by_message_(is_am() && settings.op != "am-long" && card_.fits(size_)),
         credited_(by_message_ || (is_am() && !kNotifiesTarget)),
         served_(is_am() || (is_put_ && kNotifiesTarget)),
         grant_(card_.most_waiting() / 2) {

@@ -16,21 +16,22 @@ namespace gasmeter::conduit {
 
 // Prices of work on the rank's own core. They only advance the rank's clock.
 enum class PrivatePrice : std::uint8_t {
-  call,          // entering one operation of the library
-  header_build,  // packing a message header and its arguments
-  dispatch,      // handler table look-up and the call
-  poll_miss,     // a poll that finds nothing
-  update,        // one read-modify-write of a kernel on a table, by the table's bytes (0: a large one)
-  system_call,   // entering the kernel and returning
-  own_lock,      // taking and releasing a free lock that only threads of the rank's own process know
-  two_sided,     // a message of a two-sided layer at one side: request object, envelope, progress
-  match,         // its matching, by the list elements that are looked at
-  piece_copy,    // a small piece of a transfer of many, with its bytes, in place of a copy; 0: it is a copy
-  loop_turn,     // by the turns of its loops: counter, bounds, addresses
-  loop_level,    // by how often one of them begins, and ends
-  translation,   // by the addresses of a neighbour that are looked up
-  clock_read,    // a library asks for the time, for its timers
-  generate,      // a program stores what it makes itself, by its bytes; no price: it costs what copying them does
+  call,           // entering one operation of the library
+  header_build,   // packing a message header and its arguments
+  dispatch,       // handler table look-up and the call
+  poll_miss,      // a poll that finds nothing
+  update,         // one read-modify-write of a kernel on a table, by the table's bytes (0: a large one)
+  system_call,    // entering the kernel and returning
+  own_lock,       // taking and releasing a free lock that only threads of the rank's own process know
+  two_sided,      // a message of a two-sided layer at one side: request object, envelope, progress
+  match,          // its matching, by the list elements that are looked at
+  piece_copy,     // a small piece of a transfer of many, with its bytes, in place of a copy; 0: it is a copy
+  loop_turn,      // by the turns of its loops: counter, bounds, addresses
+  loop_level,     // by how often one of them begins, and ends
+  translation,    // by the addresses of a neighbour that are looked up
+  clock_read,     // a library asks for the time, for its timers
+  generate,       // a program stores what it makes itself, by its bytes; no price: it costs what copying them does
+  shared_access,  // a compiler's run time does one access to shared data: owner, phase and address, and a call into it
   count_
 };
 

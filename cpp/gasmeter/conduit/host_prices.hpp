@@ -24,7 +24,7 @@ void add_piece_prices(HostPrices& prices, const PiecePrices& pieces);
 
 // Takes the keys "host.*" of processor and memory: times call, header_build, dispatch, poll_miss, update, copy_start,
 // line_store, line_transfer; bandwidth copy_bandwidth; and, where they are there, the times of PiecePrices: piece_copy,
-// loop_turn, loop_level, translation.
+// loop_turn, loop_level, translation; and shared_access.
 [[nodiscard]] HostPrices core_prices(MachineValues& machine);
 
 // A price by the page, of two times: by `base` whatever the length, by `per_page` for each page.

@@ -1,7 +1,8 @@
 // HPC Challenge RandomAccess: T[R mod N] ^= R for a pseudo-random stream R over a table spread over all ranks.
 //   am       updates are applied by their owner: buckets travel as Mediums, what travels alone is a Short, and so is
 //            what acknowledges it
-//   put-get  one blocking get and one blocking put per update (what plain UPC does); concurrent updates may be lost
+//   put-get  one blocking get and one blocking put per update (what plain UPC does), each behind what a compiler's run
+//            time does (price shared_access); concurrent updates may be lost
 //   direct   atomic exclusive-or on the neighbour's mapped memory
 //
 // With a window every update for another rank is a message of its own, and at most so many of a rank's are on their
@@ -274,13 +275,20 @@ class RandomAccess final : public Program {
         std::byte* remote =
             endpoint_.segment(owner).address + table_.offset(word, index(owner)) * sizeof(std::uint64_t);
         std::uint64_t value = 0;
+        find_shared();
         endpoint_.get(owner, &value, remote, sizeof value);
         value ^= values[i];
         endpoint_.host().charge(PrivatePrice::update, priced_);
+        find_shared();
         endpoint_.put(owner, remote, &value, sizeof value);
       }
       updates -= count;
     }
+  }
+
+  // What UPC's run time does before each access, to a rank's own words as to those of others.
+  void find_shared() {
+    if constexpr (H::kModelled) endpoint_.host().charge(PrivatePrice::shared_access);
   }
 
   // In virtual time there is no cache to wait for.

@@ -6,7 +6,7 @@ ParameterInfo software_time(const char* key, const char* summary) {
   return {.key = key, .kind = "time", .summary = summary, .software = true};
 }
 
-const std::vector<ParameterInfo>& piece_parameters() {
+const std::vector<ParameterInfo>& optional_parameters() {
   const auto time = [](const char* key, const char* summary) {
     ParameterInfo parameter = software_time(key, summary);
     parameter.optional = true;
@@ -17,6 +17,7 @@ const std::vector<ParameterInfo>& piece_parameters() {
       time("host.loop_turn", "a turn of a loop over pieces: counter, bounds, addresses"),
       time("host.loop_level", "beginning a loop over pieces, and leaving it"),
       time("host.translation", "looking up where a neighbour's address lies"),
+      time("host.shared_access", "what a compiler's run time adds to each access to shared data"),
   };
   return all;
 }
@@ -51,7 +52,7 @@ const std::vector<ParameterInfo>& card_parameters() {
       {"link.buffer", "count", "packets held by one input and virtual channel"},
       {"link.header", "bytes", "added to each packet on the wire: framing, header, checksum"},
   };
-  static const std::vector<ParameterInfo> all = joined({host, piece_parameters(), links});
+  static const std::vector<ParameterInfo> all = joined({host, optional_parameters(), links});
   return all;
 }
 

@@ -12,8 +12,9 @@ namespace gasmeter::networks {
 // line or a register included. What cards, links and memory do by themselves is none, and neither is a bandwidth.
 [[nodiscard]] ParameterInfo software_time(const char* key, const char* summary);
 
-// Of a host, what transfers of many pieces cost: what conduit::core_prices() takes, each if the machine states it.
-[[nodiscard]] const std::vector<ParameterInfo>& piece_parameters();
+// Of a host, what conduit::core_prices() takes if the machine states it: transfers of many pieces, accesses to shared
+// data.
+[[nodiscard]] const std::vector<ParameterInfo>& optional_parameters();
 // Of hosts with a card, and of the links between them: what conduit::host_prices() takes, and the fabric.
 [[nodiscard]] const std::vector<ParameterInfo>& card_parameters();
 // Of two-sided messages over a card: what services::matching_parameters() takes.

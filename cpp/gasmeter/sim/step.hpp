@@ -62,6 +62,7 @@ enum class Step : std::uint8_t {
     case conduit::PrivatePrice::loop_level:
       return Step::copy;
     case conduit::PrivatePrice::translation:
+    case conduit::PrivatePrice::shared_access:
       return Step::translate;
     case conduit::PrivatePrice::clock_read:
       return Step::timer;

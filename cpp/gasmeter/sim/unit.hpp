@@ -42,6 +42,7 @@ class Pipeline : private Action {
     inside_.push(&packet);
     if (first) engine_.post(node_, node_, last_, *this);
   }
+  [[nodiscard]] bool empty() const { return inside_.empty(); }
   // What happens when its first packet comes out.
   [[nodiscard]] const Action& action() const { return *this; }
   // each(packet) sees to what is the packet's own.

@@ -71,6 +71,9 @@ TEST_CASE("keys_of_a_host_are_unused_until_something_is_charged_by_them") {
   charges.add(PrivatePrice::translation);
   CHECK(gone() == std::vector<std::string>{"host.loop_level", "host.translation"});
   charges = {};
+  charges.add(PrivatePrice::shared_access);
+  CHECK(gone() == std::vector<std::string>{"host.shared_access"});
+  charges = {};
   charges.add(SharedPrice::deregistration);
   CHECK(gone() == std::vector<std::string>{"host.system_call"});
   charges = {};

@@ -109,7 +109,8 @@ TEST_CASE("host_prices_take_every_key_of_the_host") {
                                 {"host.piece_copy", 3e-9},
                                 {"host.loop_turn", 2e-9},
                                 {"host.loop_level", 7e-9},
-                                {"host.translation", 11e-9}});
+                                {"host.translation", 11e-9},
+                                {"host.shared_access", 25e-9}});
   const HostPrices prices = host_prices(machine);
   machine.check_all_used();
   CHECK(prices[PrivatePrice::poll_miss].of(0).ps == 3'500);
@@ -129,6 +130,7 @@ TEST_CASE("host_prices_take_every_key_of_the_host") {
   CHECK(prices[PrivatePrice::loop_turn].of(5).ps == 5 * 2'000);
   CHECK(prices[PrivatePrice::loop_level].of(3).ps == 3 * 7'000);
   CHECK(prices[PrivatePrice::translation].of(2).ps == 2 * 11'000);
+  CHECK(prices[PrivatePrice::shared_access].of(0).ps == 25'000);
   CHECK(prices.memory_per_byte_fs == 50'000);
   CHECK(prices[SharedPrice::nic_post].of(8).ps == 0);
 }

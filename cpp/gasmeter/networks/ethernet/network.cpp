@@ -147,7 +147,7 @@ const std::vector<ParameterInfo>& parameters() {
       {"kernel.send_buffer", "size", "of a socket: bytes that have not left"},
       {"kernel.receive_buffer", "size", "of a socket: datagrams that wait; more are lost"},
   };
-  static const std::vector<ParameterInfo> all = joined({host, piece_parameters(), own});
+  static const std::vector<ParameterInfo> all = joined({host, optional_parameters(), own});
   return all;
 }
 

@@ -40,40 +40,33 @@ void Outlet::on_room(sim::Action& self, SimTime now) {
 
 void Outlet::feed(SimTime now) {
   feeding_ = true;
-  while (!waiting_.empty()) {
+  while (!waiting_.empty() && free_ <= now) {
     const auto place = std::min_element(places_.begin(), places_.end());
     if (*place > now) break;
     *place = kNever;
-    nic_.inject(*waiting_.pop(), now);  // departed() may come at once
+    auto& packet = static_cast<sim::Packet&>(*waiting_.pop());
+    free_ = now + nic_.on_path(packet);
+    nic_.inject(packet, now);  // departed() may come at once
   }
   feeding_ = false;
   if (!waiting_.empty()) feed_later();
 }
 
 void Outlet::feed_later() {
-  const SimTime at = *std::min_element(places_.begin(), places_.end());
+  const SimTime at = std::max(free_, *std::min_element(places_.begin(), places_.end()));
   if (feeds_at_ <= at) return;
   feeds_at_ = at;
   nic_.engine().post(nic_.node(), nic_.node(), at, *this);
 }
 
+NotificationWriter::NotificationWriter(ExtollNic& nic) : nic_(nic), passage_(nic.engine(), nic.node(), *this) {}
+
 void NotificationWriter::write(Rank to, const Notification& notification, SimTime now) {
-  const ExtollParameters& p = nic_.parameters();
-  const SimTime at = now + SimTime{p.host_link_per_byte_fs * static_cast<std::int64_t>(p.notification) / 1000};
-  pending_.push_back({at, to, notification});
-  if (pending_.size() - first_ == 1) nic_.engine().post(nic_.node(), nic_.node(), at, *this);
+  passage_.push({to, notification}, nic_.to_host().begin(nic_.parameters().notification, now), now);
 }
 
-void NotificationWriter::on_written(sim::Action& self, SimTime now) {
-  auto& writer = static_cast<NotificationWriter&>(self);
-  const Pending written = writer.pending_[writer.first_];
-  if (++writer.first_ == writer.pending_.size()) {
-    writer.pending_.clear();
-    writer.first_ = 0;
-  } else {
-    writer.nic_.engine().post(writer.nic_.node(), writer.nic_.node(), writer.pending_[writer.first_].at, writer);
-  }
-  writer.nic_.network().port(written.to).notify(written.notification, now);
+void NotificationWriter::tell(const Written& written, SimTime now) {
+  nic_.network().port(written.to).notify(written.notification, now);
 }
 
 // ---- the card
@@ -82,6 +75,8 @@ ExtollNic::ExtollNic(ExtollNetwork& network, NodeId node)
     : network_(network),
       node_(node),
       partition_(network.engine().partition_of(node)),
+      to_card_(network.parameters().host_link_per_byte_fs),
+      to_host_(network.parameters().host_link_per_byte_fs),
       notifications_(*this),
       velo_(*this),
       requester_(*this, network.parameters().requester, Notification::Kind::requester, Notify::requester),
@@ -118,7 +113,12 @@ void ExtollNic::give(RmaPacket& packet) {
 
 void ExtollNic::walk_arrivals(sim::StateWalk& walk) {
   from_router_.walk(walk);
+  to_host_.walk(walk);
   completer_.walk(walk);
+}
+
+SimTime ExtollNic::on_path(const sim::Packet& packet) const {
+  return network_.fabric().on_wire(packet.bytes - parameters().header);
 }
 
 void ExtollNic::inject(sim::Packet& packet, SimTime now) {
@@ -159,17 +159,16 @@ SimTime ExtollNic::arrived(sim::Packet& packet, SimTime now) {
       completer_.arrived(static_cast<RmaPacket&>(packet), here);
       break;
     case PacketKind::get_request:
-      serve_get(static_cast<RmaPacket&>(packet), here);
+      completer_.passed_by(static_cast<RmaPacket&>(packet), here);
       break;
   }
   return here;
 }
 
-// A read of host memory does not pass the writes before it (HyperTransport's order).
-void ExtollNic::serve_get(RmaPacket& request, SimTime here) {
+void ExtollNic::serve_get(RmaPacket& request, SimTime now) {
   network_.port(request.peer).require_registered(request.read_at, request.total, "get", request.owner);
   responder_.accept({PacketKind::response, request.notify, request.peer, request.owner, request.read_at,
-                     request.write_at, request.total, std::max(here, completer_.written())});
+                     request.write_at, request.total, now});
   give(request);
 }
 

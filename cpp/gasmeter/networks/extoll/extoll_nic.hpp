@@ -5,6 +5,7 @@
 #include <span>
 
 #include "gasmeter/base/platform.hpp"
+#include "gasmeter/networks/extoll/host_link.hpp"
 #include "gasmeter/networks/extoll/notification.hpp"
 #include "gasmeter/networks/extoll/parameters.hpp"
 #include "gasmeter/networks/extoll/rma.hpp"
@@ -31,6 +32,9 @@ class alignas(kNoSharing) ExtollNic {
   [[nodiscard]] RmaCompleter& completer() { return completer_; }
   // The state of what takes packets in.
   void walk_arrivals(sim::StateWalk& walk);
+  // HyperTransport, each way.
+  [[nodiscard]] HostLink& to_card() { return to_card_; }
+  [[nodiscard]] HostLink& to_host() { return to_host_; }
   [[nodiscard]] NotificationWriter& notifications() { return notifications_; }
   [[nodiscard]] ExtollPort& port_of(unsigned process) const;
 
@@ -40,16 +44,21 @@ class alignas(kNoSharing) ExtollNic {
   void give(RmaPacket& packet);
 
   // --- the router's side
+  // How long a packet takes over a unit's own path, which is as wide as a link: all of it that a link's header is not.
+  [[nodiscard]] SimTime on_path(const sim::Packet& packet) const;
   void inject(sim::Packet& packet, SimTime now);
   SimTime arrived(sim::Packet& packet, SimTime now);
   void departed(const sim::Packet& packet, SimTime end);
 
- private:
-  void serve_get(RmaPacket& request, SimTime here);
+  // All that came before the request is in memory.
+  void serve_get(RmaPacket& request, SimTime now);
 
+ private:
   ExtollNetwork& network_;
   NodeId node_;
   unsigned partition_;
+  HostLink to_card_;
+  HostLink to_host_;
   FifoServer from_router_;
   NotificationWriter notifications_;
   Velo velo_;

@@ -14,8 +14,6 @@ using conduit::SharedPrice;
 
 namespace {
 
-constexpr Bytes kReadPointer = 8;  // a word of the card
-
 std::string text_of(Rank rank) {
   return "rank " + std::to_string(index(rank));
 }
@@ -100,27 +98,30 @@ void ExtollPort::velo_left(SimTime now) {
   network_.engine().wake(rank(), now);
 }
 
-bool ExtollPort::deliver(VeloPacket& packet, SimTime now) {
-  if (occupied_ == parameters().mailbox_slots) {
-    if (!holds_) {
-      ++counters_.velo_dropped;
-      return false;
-    }
-    held_.push(&packet);
-    if (packet.from == packet.to) ++network_.port(packet.status.source).in_card_;  // again: it is the same card
-    ++counters_.velo_held;
-    counters_.most_held = std::max<std::uint64_t>(counters_.most_held, ++held_count_);
-    return true;
+Mailed ExtollPort::deliver(VeloPacket& packet) {
+  if (occupied_ != parameters().mailbox_slots) {
+    take_slot();
+    return Mailed::to_slot;
   }
-  write_slot(packet);
-  network_.engine().wake(rank(), now);
-  return true;
+  if (!holds_) {
+    ++counters_.velo_dropped;
+    return Mailed::dropped;
+  }
+  held_.push(&packet);
+  if (packet.from == packet.to) ++network_.port(packet.status.source).in_card_;  // again: it is the same card
+  ++counters_.velo_held;
+  counters_.most_held = std::max<std::uint64_t>(counters_.most_held, ++held_count_);
+  return Mailed::held;
 }
 
-void ExtollPort::write_slot(VeloPacket& packet) {
-  unread_.push(&packet);
+void ExtollPort::take_slot() {
   ++counters_.velo_received;
   counters_.deepest_mailbox = std::max<std::uint64_t>(counters_.deepest_mailbox, ++occupied_);
+}
+
+void ExtollPort::written(VeloPacket& packet, SimTime now) {
+  unread_.push(&packet);
+  network_.engine().wake(rank(), now);
 }
 
 // What has come is the next one, whatever else comes until the rank's clock.
@@ -138,14 +139,20 @@ void ExtollPort::mailbox_free() {
   if (++freed_ < parameters().read_pointer_update) return;
   const unsigned freed = freed_;
   freed_ = 0;
-  host_.charge_shared(SharedPrice::pio_store, kReadPointer);
+  host_.charge_shared(SharedPrice::pio_store, Velo::kReadPointer);
   host_.synchronise();
-  occupied_ -= freed;
+  nic_.velo().read_pointer({this, freed}, host_.now());
+}
+
+// Of what is held back, whatever finds a slot now.
+void ExtollPort::slots_freed(unsigned slots, SimTime now) {
+  occupied_ -= slots;
   while (held_count_ != 0 && occupied_ != parameters().mailbox_slots) {
     auto& packet = static_cast<VeloPacket&>(*held_.pop());
     --held_count_;
-    write_slot(packet);
-    if (packet.from == packet.to) network_.port(packet.status.source).velo_left(host_.now());
+    take_slot();
+    nic_.velo().write_held(packet, now);
+    if (packet.from == packet.to) network_.port(packet.status.source).velo_left(now);
   }
 }
 
@@ -197,13 +204,18 @@ bool ExtollPort::take_command() {
   return true;
 }
 
+// When the descriptor that has just been stored is in the card.
+SimTime ExtollPort::command_there() {
+  return nic_.to_card().end(parameters().descriptor, host_.now());
+}
+
 Status ExtollPort::rma_put(Rank to, void* remote, const void* local, Bytes bytes, Notify notify) {
   check_rank(to);
   require_registered(local, bytes, "put", rank());
   if (!take_command()) return Status::no_resource;
   ++counters_.puts;
   nic_.requester().accept({PacketKind::put, notify, rank(), to, static_cast<const std::byte*>(local),
-                           static_cast<std::byte*>(remote), bytes, host_.now()});
+                           static_cast<std::byte*>(remote), bytes, command_there()});
   return Status::ok;
 }
 
@@ -213,7 +225,7 @@ Status ExtollPort::rma_get(Rank from, void* local, const void* remote, Bytes byt
   if (!take_command()) return Status::no_resource;
   ++counters_.gets;
   nic_.requester().accept({PacketKind::get_request, notify, rank(), from, static_cast<const std::byte*>(remote),
-                           static_cast<std::byte*>(local), bytes, host_.now()});
+                           static_cast<std::byte*>(local), bytes, command_there()});
   return Status::ok;
 }
 

@@ -20,7 +20,7 @@ class ExtollNic;
 
 struct PortCounters {
   std::uint64_t velo_sent = 0;
-  std::uint64_t velo_received = 0;  // written into the mailbox
+  std::uint64_t velo_received = 0;  // given a slot of the mailbox
   std::uint64_t velo_dropped = 0;   // came when the mailbox was full; each is told to its sender
   std::uint64_t velo_held = 0;      // likewise, but held back
   std::uint64_t most_held = 0;      // at a time
@@ -31,6 +31,9 @@ struct PortCounters {
   std::uint64_t notifications = 0;  // written
   std::uint64_t held_back = 0;      // of them, later, since the queue was full
 };
+
+// What becomes of a packet for a mailbox.
+enum class Mailed : std::uint8_t { to_slot, held, dropped };
 
 // Its calls are made on the rank's own fibre (or before ranks run). What a call charges is the rank's time; the card
 // works on by itself.
@@ -97,7 +100,9 @@ class ExtollPort {
   [[nodiscard]] sim::WakeEffect effect_of_write(const std::byte* memory, Bytes bytes) const;
 
   // ---- for the card
-  [[nodiscard]] bool deliver(VeloPacket& packet, SimTime now);  // false: dropped
+  [[nodiscard]] Mailed deliver(VeloPacket& packet);  // to a slot: which is its own now
+  void written(VeloPacket& packet, SimTime now);     // into its slot
+  void slots_freed(unsigned slots, SimTime now);     // the read pointer has come
   void velo_left(SimTime now);
   void written(const RmaPacket& packet, SimTime now);
   void command_done(SimTime now);
@@ -107,8 +112,9 @@ class ExtollPort {
  private:
   static void on_stored(sim::Action& packet, SimTime now);
   void check_rank(Rank peer) const;
-  void write_slot(VeloPacket& packet);
+  void take_slot();
   [[nodiscard]] bool take_command();
+  [[nodiscard]] SimTime command_there();
 
   ExtollNetwork& network_;
   ExtollNic& nic_;
@@ -123,7 +129,7 @@ class ExtollPort {
   sim::PacketQueue held_;  // in the card
   unsigned held_count_ = 0;
   bool holds_ = false;
-  unsigned occupied_ = 0;  // slots, as the card knows
+  unsigned occupied_ = 0;  // slots, as the card knows; of packets on their way into them, too
   unsigned freed_ = 0;     // slots of which the card has not been told
   // RMA
   unsigned commands_ = 0;

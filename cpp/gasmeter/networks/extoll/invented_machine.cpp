@@ -35,7 +35,7 @@ MachineNumbers invented_machine(unsigned nodes) {
           {"velo.payload", 56.0},
           {"velo.mailbox_slots", 64.0},
           {"velo.send_pipeline", 0.2e-6},
-          {"velo.send_engine", 0.1e-6},
+          {"velo.send_engine", 40e-9},
           {"velo.receive_engine", 0.2e-6},
           {"velo.read_pointer_update", 16.0},
           {"rma.descriptor", 24.0},

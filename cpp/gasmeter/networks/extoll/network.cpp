@@ -102,8 +102,7 @@ class Modelled final : public ModelledNetwork {
     return std::make_unique<ExtollMessages>(network_.port(rank), engine_.host(rank));
   }
   std::unique_ptr<Program> make_raw(Rank rank) override {
-    return networks::make_raw(raw::programs(), {network_.port(rank), engine_.host(rank), rank, engine_.ranks()},
-                              settings_);
+    return networks::make_raw(raw::programs(), raw_context(rank), settings_);
   }
   std::optional<std::vector<std::string>> idle_units() const override {
     return network_.has_commanded_rma() ? std::vector<std::string>{} : std::vector<std::string>{"rma"};
@@ -126,6 +125,10 @@ class Modelled final : public ModelledNetwork {
   }
 
  private:
+  [[nodiscard]] raw::Context raw_context(Rank rank) {
+    return {network_.port(rank), engine_.host(rank), rank, engine_.ranks(), raw::path_of(settings_)};
+  }
+
   sim::Engine& engine_;
   ExtollNetwork network_;
   const Settings& settings_;
@@ -162,7 +165,8 @@ std::vector<ParameterInfo> parameters() {
       {"velo.payload", "size", "payload of one VELO packet"},
       {"velo.mailbox_slots", "count", "slots of a mailbox"},
       {"velo.send_pipeline", "time", "from the store burst to the packet's first byte on the link"},
-      {"velo.send_engine", "time", "the send unit is busy with one packet"},
+      {"velo.send_engine", "time",
+       "the send unit is busy with one packet, beside its bytes over a path as wide as a link"},
       {"velo.receive_engine", "time", "from the link to a status word that the host sees"},
       {.key = "velo.read_pointer_update",
        .kind = "count",
@@ -233,7 +237,14 @@ void register_extoll(Registry& registry) {
       .name = "extoll",
       .summary = "EXTOLL cards in their own words: VELO packets and RMA commands",
       .conduits = {{"extoll", "active messages over the VELO and RMA units of modelled EXTOLL cards", options()}},
-      .raw_options = {},
+      .raw_options =
+          {{"path",
+            "choice",
+            "auto",
+            "",
+            {"auto", "velo", "rma"},
+            "messages and puts of ping-pong and flood: VELO what one packet holds of messages and RMA all else, "
+            "or one of the two at every size"}},
       .raw = listed(raw::programs())};
   entry.parameters = parameters();
   entry.make = [](const ModelledJob& job) -> std::unique_ptr<ModelledMachine> {

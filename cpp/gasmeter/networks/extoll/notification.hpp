@@ -3,10 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "gasmeter/base/units.hpp"
-#include "gasmeter/sim/action.hpp"
+#include "gasmeter/networks/extoll/host_link.hpp"
 
 namespace gasmeter::networks::extoll {
 
@@ -27,24 +26,22 @@ struct Notification {
 
 class ExtollNic;
 
-// Writes the notifications of a node's units, each a fixed time after it is due.
-class NotificationWriter : private sim::Action {
+// Writes the notifications of a node's units over the link to its memory.
+class NotificationWriter {
  public:
-  explicit NotificationWriter(ExtollNic& nic) : sim::Action(&NotificationWriter::on_written), nic_(nic) {}
+  explicit NotificationWriter(ExtollNic& nic);
 
   void write(Rank to, const Notification& notification, SimTime now);
 
  private:
-  struct Pending {
-    SimTime at;
+  struct Written {
     Rank to;
     Notification notification;
   };
-  static void on_written(sim::Action& self, SimTime now);
+  void tell(const Written& written, SimTime now);
 
   ExtollNic& nic_;
-  std::vector<Pending> pending_;  // from first_ on
-  std::size_t first_ = 0;
+  WordPassage<Written, NotificationWriter, &NotificationWriter::tell> passage_;
 };
 
 }  // namespace gasmeter::networks::extoll

@@ -18,7 +18,8 @@ namespace gasmeter::networks::extoll {
 class ExtollNic;
 
 // Few packets of a unit wait in the router, the others in the unit: units take turns, and one that reads memory ahead
-// of a busy link does not fill the router.
+// of a busy link does not fill the router. The unit's path into the router is as wide as a link: one packet enters
+// after the other, whichever links they take.
 class Outlet : private sim::Action {
  public:
   explicit Outlet(ExtollNic& nic) : sim::Action(&Outlet::on_room), nic_(nic) {}
@@ -36,6 +37,7 @@ class Outlet : private sim::Action {
     }
     std::sort(places_.begin(), places_.end());  // either may be the next one's
     for (SimTime& place : places_) walk.free_from(place);
+    walk.free_from(free_);
     walk.due(feeds_at_);
   }
 
@@ -50,6 +52,7 @@ class Outlet : private sim::Action {
   ExtollNic& nic_;
   sim::PacketQueue waiting_;
   std::array<SimTime, 2> places_{};  // when each is free: of a packet on the link, and of one behind it
+  SimTime free_;                     // when the path is
   SimTime feeds_at_ = kNever;
   bool feeding_ = false;
 };

@@ -13,12 +13,12 @@ namespace gasmeter::networks::extoll {
 struct ExtollParameters {
   sim::LinkParameters link{2'000'000, {300'000}, 4};
   Bytes header = 16;                               // that each packet adds on the wire
-  std::int64_t host_link_per_byte_fs = 1'000'000;  // between host memory and the card, each way
+  std::int64_t host_link_per_byte_fs = 1'000'000;  // HyperTransport between a node and its card, each way
 
   Bytes velo_payload = 56;               // of a VELO packet
   unsigned mailbox_slots = 16;           // of each rank
   SimTime velo_send_pipeline{150'000};   // from the store burst to the first byte on the link
-  SimTime velo_send_engine{100'000};     // busy with a packet
+  SimTime velo_send_engine{20'000};      // busy with a packet, beside its bytes at a link's speed
   SimTime velo_receive_engine{200'000};  // from the last byte in the NIC to a status word that the host sees
   unsigned read_pointer_update = 4;      // slots freed before the card is told
 

@@ -8,7 +8,13 @@
 namespace gasmeter::networks::extoll {
 
 RmaReader::RmaReader(ExtollNic& nic, SimTime busy, Notification::Kind done, Notify asked)
-    : nic_(nic), busy_(busy), done_(done), asked_(asked), reading_(nic.engine(), nic.node(), *this), outlet_(nic) {}
+    : nic_(nic),
+      busy_(busy),
+      done_(done),
+      asked_(asked),
+      reading_(nic.engine(), nic.node(), *this),
+      passage_(nic.engine(), nic.node(), *this),
+      outlet_(nic) {}
 
 void RmaReader::accept(const RmaTransfer& transfer) {
   transfers_.push_back(transfer);
@@ -46,7 +52,7 @@ void RmaReader::begin(SimTime now) {
     SimTime due = engine_.serve(std::max(now, transfer.ready), busy_);
     if (size != 0) {
       const SimTime bytes{p.host_link_per_byte_fs * static_cast<std::int64_t>(size) / 1000};
-      due = host_link_.serve(due + p.host_read, bytes);
+      due = answers_.serve(due + p.host_read, bytes);
     }
     ++under_way_;
     reading_.push(packet, due);
@@ -76,12 +82,18 @@ NodeId RmaReader::node() const {
 void RmaReader::walk(sim::StateWalk& walk, Bytes limit) {
   RmaStreams& streams = nic_.network().streams();
   engine_.walk(walk);
-  host_link_.walk(walk);
+  answers_.walk(walk);
   walk.word(transfers_.size() - first_);
   walk.counter(sent_, limit);
   walk.word(under_way_);
-  reading_.walk(walk, [&](RmaPacket& packet) { streams.walk(packet, false, walk); });
+  const auto unread = [&](RmaPacket& packet) { streams.walk(packet, false, walk); };
+  reading_.walk(walk, unread);
+  passage_.walk(walk, unread);
   outlet_.walk(walk, [&](sim::Packet& packet) { streams.walk(static_cast<RmaPacket&>(packet), true, walk); });
+}
+
+void RmaReader::answered(RmaPacket& packet, SimTime now) {
+  passage_.push(packet, packet.size == 0 ? now : nic_.to_card().end(packet.size, now), now);
 }
 
 // What the memory holds now is what arrives.
@@ -102,19 +114,38 @@ void RmaReader::finish(const RmaPacket& packet, SimTime now) {
   if (asked_ == Notify::requester) nic_.network().port(packet.owner).command_done(now);
 }
 
-RmaCompleter::RmaCompleter(ExtollNic& nic) : nic_(nic), writing_(nic.engine(), nic.node(), *this) {}
+RmaCompleter::RmaCompleter(ExtollNic& nic)
+    : nic_(nic), writing_(nic.engine(), nic.node(), *this), passage_(nic.engine(), nic.node(), *this) {}
 
 void RmaCompleter::arrived(RmaPacket& packet, SimTime here) {
   writing_.push(packet, engine_.serve(here, nic_.parameters().completer));
 }
 
+void RmaCompleter::passed_by(RmaPacket& request, SimTime here) {
+  if (writing_.empty() && passage_.empty()) {
+    nic_.serve_get(request, here);
+  } else {
+    writing_.push(request, here);
+  }
+}
+
 void RmaCompleter::walk(sim::StateWalk& walk) {
   RmaStreams& streams = nic_.network().streams();
   engine_.walk(walk);
-  writing_.walk(walk, [&](RmaPacket& packet) { streams.walk(packet, true, walk); });
+  const auto each = [&](RmaPacket& packet) { streams.walk(packet, true, walk); };
+  writing_.walk(walk, each);
+  passage_.walk(walk, each);
+}
+
+void RmaCompleter::done(RmaPacket& packet, SimTime now) {
+  passage_.push(packet, packet.size == 0 ? now : nic_.to_host().end(packet.size, now), now);
 }
 
 void RmaCompleter::write(RmaPacket& packet, SimTime now) {
+  if (static_cast<PacketKind>(packet.kind) == PacketKind::get_request) {
+    nic_.serve_get(packet, now);
+    return;
+  }
   ExtollPort& port = nic_.network().port(packet.peer);
   port.written(packet, now);
   if (packet.last && has(packet.notify, Notify::completer)) {

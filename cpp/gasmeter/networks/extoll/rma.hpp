@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "gasmeter/networks/extoll/host_link.hpp"
 #include "gasmeter/networks/extoll/notification.hpp"
 #include "gasmeter/networks/extoll/outlet.hpp"
 #include "gasmeter/networks/extoll/packet.hpp"
@@ -41,6 +42,7 @@ class RmaReader {
   [[nodiscard]] bool has_transfer() const { return first_ != transfers_.size(); }
   [[nodiscard]] Bytes sent() const { return sent_; }
   [[nodiscard]] const sim::Action& reading() const { return reading_.action(); }
+  [[nodiscard]] const sim::Action& late() const { return passage_.action(); }
   [[nodiscard]] const sim::Action& outlet() const { return outlet_.action(); }
   void walk(sim::StateWalk& walk, Bytes limit);
 
@@ -49,6 +51,7 @@ class RmaReader {
 
   void begin(SimTime now);
   void tell_length();
+  void answered(RmaPacket& packet, SimTime now);
   void read(RmaPacket& packet, SimTime now);
   void finish(const RmaPacket& packet, SimTime now);
 
@@ -57,13 +60,14 @@ class RmaReader {
   Notification::Kind done_;
   Notify asked_;
   FifoServer engine_;
-  FifoServer host_link_;
+  FifoServer answers_;                  // of host memory, as fast as the link to the card
   std::vector<RmaTransfer> transfers_;  // from first_ on
   std::size_t first_ = 0;
   Bytes sent_ = 0;  // of the first one
   unsigned under_way_ = 0;
   bool is_long_ = false;  // much is left of the first one
-  Pipeline<RmaPacket, RmaReader, &RmaReader::read> reading_;
+  Pipeline<RmaPacket, RmaReader, &RmaReader::answered> reading_;
+  Passage<RmaPacket, RmaReader, &RmaReader::read> passage_;
   Outlet outlet_;
 };
 
@@ -74,19 +78,23 @@ class RmaCompleter {
 
   // All bytes of the packet are in the card at `here`.
   void arrived(RmaPacket& packet, SimTime here);
-  // When all that has arrived is in memory.
-  [[nodiscard]] SimTime written() const { return engine_.free(); }
+  // A get's request, likewise: it is served when all that came before is in memory, since a read does not pass the
+  // writes before it (HyperTransport's order).
+  void passed_by(RmaPacket& request, SimTime here);
 
   // --- for RmaStreams
   [[nodiscard]] const sim::Action& writing() const { return writing_.action(); }
+  [[nodiscard]] const sim::Action& late() const { return passage_.action(); }
   void walk(sim::StateWalk& walk);
 
  private:
+  void done(RmaPacket& packet, SimTime now);
   void write(RmaPacket& packet, SimTime now);
 
   ExtollNic& nic_;
   FifoServer engine_;
-  Pipeline<RmaPacket, RmaCompleter, &RmaCompleter::write> writing_;
+  Pipeline<RmaPacket, RmaCompleter, &RmaCompleter::done> writing_;
+  Passage<RmaPacket, RmaCompleter, &RmaCompleter::write> passage_;
 };
 
 }  // namespace gasmeter::networks::extoll

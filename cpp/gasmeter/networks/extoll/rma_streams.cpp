@@ -43,6 +43,7 @@ void RmaStreams::remove(RmaReader& reader) {
 bool RmaStreams::begin() {
   streams_.clear();
   links_.clear();
+  sources_.clear();
   targets_.clear();
   units_.clear();
   const std::uint32_t nodes = network_.engine().nodes();
@@ -63,8 +64,12 @@ bool RmaStreams::begin() {
     return false;
   }
   make_unique(links_);
+  make_unique(sources_);
   make_unique(targets_);
-  for (const std::uint32_t target : targets_) units_.push_back(&network_.nic(NodeId{target}).completer().writing());
+  for (const std::uint32_t target : targets_) {
+    units_.push_back(&network_.nic(NodeId{target}).completer().writing());
+    units_.push_back(&network_.nic(NodeId{target}).completer().late());
+  }
   std::sort(units_.begin(), units_.end());
   is_open_ = true;
   return true;
@@ -95,8 +100,10 @@ bool RmaStreams::add_stream(RmaReader& reader) {
   if (stream.limit < reader.sent() || target.effect_of_write(transfer.to, 0) == sim::WakeEffect::unknown) return false;
   auto& numbers = transfer.kind == PacketKind::put ? stream_of_requester_ : stream_of_responder_;
   numbers[stream.node] = static_cast<std::int32_t>(streams_.size());
+  sources_.push_back(stream.node);
   targets_.push_back(stream.to);
   units_.push_back(&reader.reading());
+  units_.push_back(&reader.late());
   units_.push_back(&reader.outlet());
   streams_.push_back(stream);
   return true;
@@ -165,6 +172,7 @@ void RmaStreams::walk(sim::StateWalk& walk) {
     if (!stream.reader->has_transfer()) walk.refuse();
     stream.reader->walk(walk, stream.limit);
   }
+  for (const std::uint32_t source : sources_) network_.nic(NodeId{source}).to_card().walk(walk);
   for (const std::uint32_t target : targets_) network_.nic(NodeId{target}).walk_arrivals(walk);
   const auto each = [&](sim::Packet& packet) { this->walk(packet, walk); };
   for (const std::uint32_t link : links_) network_.fabric().walk(link, walk, each);

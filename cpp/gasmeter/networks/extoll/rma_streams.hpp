@@ -66,7 +66,8 @@ class RmaStreams final : public sim::SteadyTraffic {
   bool is_open_ = false;
   std::vector<Stream> streams_;
   std::vector<std::uint32_t> links_;
-  std::vector<std::uint32_t> targets_;             // nodes
+  std::vector<std::uint32_t> sources_;             // nodes
+  std::vector<std::uint32_t> targets_;             // likewise
   std::vector<const sim::Action*> units_;          // whose events are theirs
   std::vector<std::int32_t> stream_of_requester_;  // of each node; -1: none
   std::vector<std::int32_t> stream_of_responder_;

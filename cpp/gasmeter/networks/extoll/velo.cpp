@@ -7,12 +7,30 @@
 namespace gasmeter::networks::extoll {
 
 Velo::Velo(ExtollNic& nic)
-    : nic_(nic), sending_(nic.engine(), nic.node(), *this), receiving_(nic.engine(), nic.node(), *this), outlet_(nic) {}
+    : nic_(nic),
+      storing_(nic.engine(), nic.node(), *this),
+      pointers_(nic.engine(), nic.node(), *this),
+      sending_(nic.engine(), nic.node(), *this),
+      receiving_(nic.engine(), nic.node(), *this),
+      writing_(nic.engine(), nic.node(), *this),
+      outlet_(nic) {}
 
 void Velo::stored(VeloPacket& packet, SimTime now) {
+  storing_.push(packet, nic_.to_card().end(nic_.parameters().velo_payload + kVeloStatus, now), now);
+}
+
+void Velo::take(VeloPacket& packet, SimTime now) {
   const ExtollParameters& p = nic_.parameters();
-  const SimTime begun = engine_.serve(now, p.velo_send_engine) - p.velo_send_engine;
-  sending_.push(packet, begun + p.velo_send_pipeline);
+  const SimTime busy = p.velo_send_engine + nic_.on_path(packet);
+  sending_.push(packet, engine_.serve(now, busy) - busy + p.velo_send_pipeline);
+}
+
+void Velo::read_pointer(const ReadPointer& pointer, SimTime now) {
+  pointers_.push(pointer, nic_.to_card().end(kReadPointer, now), now);
+}
+
+void Velo::take_pointer(const ReadPointer& pointer, SimTime now) {
+  pointer.port->slots_freed(pointer.freed, now);
 }
 
 void Velo::leave(VeloPacket& packet, SimTime now) {
@@ -29,9 +47,30 @@ void Velo::deliver(VeloPacket& packet, SimTime now) {
     const Notification notice{Notification::Kind::dropped, packet.status.tag, packet.status.source, 0, nullptr};
     nic_.notifications().write(port.rank(), notice, now);
     nic_.give(packet);
-  } else if (!port.deliver(packet, now)) {
-    return_notice(packet, now);
+    return;
   }
+  switch (port.deliver(packet)) {
+    case Mailed::to_slot:
+      writing_.push(packet, nic_.to_host().end(bytes_in_slot(packet), now), now);
+      break;
+    case Mailed::held:
+      break;
+    case Mailed::dropped:
+      return_notice(packet, now);
+      break;
+  }
+}
+
+void Velo::write_held(VeloPacket& packet, SimTime now) {
+  writing_.push(packet, nic_.to_host().begin(bytes_in_slot(packet), now), now);
+}
+
+void Velo::written(VeloPacket& packet, SimTime now) {
+  nic_.port_of(packet.status.process).written(packet, now);
+}
+
+Bytes Velo::bytes_in_slot(const VeloPacket& packet) const {
+  return packet.bytes - nic_.parameters().header;
 }
 
 // The same packet goes back, without its payload.

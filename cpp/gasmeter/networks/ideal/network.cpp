@@ -175,7 +175,7 @@ void register_ideal(Registry& registry) {
       {"nic.send_slots", "count", "packets of one rank that are prepared or have not left yet"},
       {.key = "nic.reply_slots", .kind = "count", .summary = "of these, kept for replies", .below = "nic.send_slots"},
   };
-  entry.parameters = joined({host, piece_parameters(), nic});
+  entry.parameters = joined({host, optional_parameters(), nic});
   entry.make = [](const ModelledJob& job) -> std::unique_ptr<ModelledMachine> {
     return std::make_unique<Machine>(job);
   };

@@ -24,7 +24,7 @@ Values card() {
           {"velo.payload", 56.0},
           {"velo.mailbox_slots", 512.0},
           {"velo.send_pipeline", 0.17e-6},
-          {"velo.send_engine", 0.1e-6},
+          {"velo.send_engine", 40e-9},
           {"velo.receive_engine", 0.23e-6},
           {"velo.read_pointer_update", 64.0},
           {"rma.descriptor", 24.0},
@@ -49,7 +49,7 @@ TEST_CASE("parameters_come_from_every_key_of_the_machine") {
   CHECK(p.velo_payload == 56);
   CHECK(p.mailbox_slots == 512);
   CHECK(p.velo_send_pipeline.ps == 170'000);
-  CHECK(p.velo_send_engine.ps == 100'000);
+  CHECK(p.velo_send_engine.ps == 40'000);
   CHECK(p.velo_receive_engine.ps == 230'000);
   CHECK(p.read_pointer_update == 64);
   CHECK(p.descriptor == 24);

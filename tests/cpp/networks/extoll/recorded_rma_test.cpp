@@ -58,12 +58,12 @@ struct Row {
 };
 // clang-format off
 constexpr std::array kRows{
-    Row{"mesh2d:2x1", {0xe791293abe7b0009U, 0xae39e7482602e6e1U, 0x0ca911872cc49c32U, 0x6182228cce10669cU, 0x8466a36c9ab0dde9U, 0xfef441982609176aU, 0x99e940acc9a8ee4cU, 0xa8e356dfd5bef164U}},
-    Row{"mesh2d:4x2", {0x7fb2175a8ff0ca3aU, 0x1a7ed219d2180adfU, 0x304630900ce56190U, 0x4e778a2886d3f492U, 0x707c68767a7a9744U, 0x44df32529f6b5747U, 0x1d9acdc8935d9a5fU, 0x09bdd2c5817f5994U}},
-    Row{"torus3d:3x2x2", {0x12e615201ba830c2U, 0xe77aaf1a4daf5600U, 0x564ba41e3a7969efU, 0x800db307883ecec7U, 0x71f87c21abe344b5U, 0x586f28c04afaa018U, 0x38072be2dd936bb6U, 0x3429ce1f9b26e5fbU}},
-    Row{"ring:5", {0xb81f9a2acb5e6027U, 0x1f167199bc4be683U, 0x838ec954147056a5U, 0x4b1cc3fdfc3165bdU, 0x9e1c997c4d9d766cU, 0x50651a09128ca274U, 0xfc88f8d4c3dd7881U, 0xf45b8b1c1ffcacc7U}},
-    Row{"crossbar:4", {0x5355f02129c758a4U, 0x64b55de61c280aafU, 0x435e7f77fe8076e7U, 0x4fcf0ee1e6f37e73U, 0x4c1f8c80dcb17aecU, 0x406bc16d3e0a8909U, 0x1070148c8d9105d8U, 0x77f0f0a19ce63ffbU}},
-    Row{"fat-tree:2x3", {0x35ef131056917d8aU, 0xce433bb1c3f8afbdU, 0x7fa50a7a6e7b1476U, 0x548fd4c9a1264e68U, 0x38cacc11af162cf3U, 0x15d64eeea4e88546U, 0xc3e4a0f1216b8962U, 0x3d5ac68c9af50b7bU}},
+    Row{"mesh2d:2x1", {0x59baf9fd058fc0a3U, 0xbbeb8a3404cc17fcU, 0xf1d72cf71d4cccb9U, 0xcae3689bd44824e6U, 0xb57c4417168ab808U, 0xbca8f6a8f30368b8U, 0x22861bb60b0d0cfbU, 0x338f11dc952bf29cU}},
+    Row{"mesh2d:4x2", {0x4f499f4de586f820U, 0x6c0672781d222008U, 0x157f7582c80b1c1aU, 0x5d1e48fafd11dcd0U, 0x2d84ea8e2c74cd53U, 0x405bd4f656ae859eU, 0x49fb1736674a13a6U, 0xae9cc4f02410b15dU}},
+    Row{"torus3d:3x2x2", {0x92e6e58a00ce2fecU, 0x88af86cc10e57fbfU, 0xc9fb1f68bb4bf24bU, 0x1a39ddd1b9af57daU, 0x7352ffafde86fa94U, 0x7a3d880ff1b963f3U, 0xba65a633a7c64415U, 0x0aed3554d162df69U}},
+    Row{"ring:5", {0x6ccc40190c77706eU, 0x9b0b54e5d99a48c3U, 0x8b42f34d5a917eb8U, 0x8ae6d992665ae1c9U, 0x87ed0711daf71da3U, 0x68afa5089c570f28U, 0xdf65bc010f1e55bcU, 0xf65230e408d8f6d0U}},
+    Row{"crossbar:4", {0xd4958e1e2a28d4c3U, 0x5d93e48cd791076aU, 0xb25bdc24f6254f5cU, 0x0854992e741de231U, 0x1ffa120dfc2f086cU, 0x819f9d4770d62babU, 0xc79a684a5fdfff03U, 0xa9959eddc1c001d3U}},
+    Row{"fat-tree:2x3", {0xc32c719328f7646dU, 0x83c7f75c4a6a7f44U, 0x6044a73e675ac8a7U, 0x50eef5e692acb591U, 0xe651894328c13a09U, 0x63aa59fa378d36faU, 0xd1e849fc1a84bfb7U, 0x9a6afd8dd5db78d1U}},
 };
 // clang-format on
 

@@ -30,6 +30,69 @@ struct RmaWorld : World {
   std::vector<std::vector<std::byte>> memory;
 };
 
+// A unit's path into the router is as wide as a link.
+TEST_CASE("packets_of_a_unit_follow_one_another_whichever_links_they_take") {
+  RmaWorld world({.ranks = 3, .topology = "mesh2d:3x1"});
+  world.engine.start(Rank{1}, [&] {
+    for (unsigned to : {0U, 2U}) {
+      CHECK(world.port(1).rma_put(Rank{to}, world.at(to), world.at(1), 256, Notify::completer) == Status::ok);
+    }
+  });
+  for (unsigned rank : {0U, 2U}) {
+    world.engine.start(Rank{rank}, [&, rank] {
+      (void)wait_for_notification(world.port(rank), world.host(rank));
+      CHECK(world.host(rank).now().ps == (rank == 0 ? 1'980'000 : 2'500'000));
+    });
+  }
+  world.engine.run();
+}
+
+// And so is the path from the router to the units: the completer is busy with n bytes as long as a link at least.
+TEST_CASE("packets_from_two_links_come_into_the_card_one_after_the_other") {
+  RmaWorld world({.ranks = 3, .topology = "mesh2d:3x1"});
+  for (unsigned from : {0U, 2U}) {
+    world.engine.start(Rank{from}, [&, from] {
+      CHECK(world.port(from).rma_put(Rank{1}, world.at(1, 256 * from), world.at(from), 256, Notify::completer) ==
+            Status::ok);
+    });
+  }
+  world.engine.start(Rank{1}, [&] {
+    std::vector<std::int64_t> read;
+    for (int i = 0; i < 2; ++i) {
+      (void)wait_for_notification(world.port(1), world.host(1));
+      read.push_back(world.host(1).now().ps / 1000);
+    }
+    CHECK((read == std::vector<std::int64_t>{1980, 2530}));
+  });
+  world.engine.run();
+}
+
+// Straight through, from every neighbour to the one across.
+TEST_CASE("a_router_passes_what_six_links_bring_at_their_speed") {
+  constexpr unsigned kPackets = 256;
+  constexpr Bytes kBytes = kPackets * 256;
+  constexpr unsigned kCentre = 13;
+  RmaWorld world({.ranks = 27, .topology = "mesh3d:3x3x3"}, 2 * kBytes);
+  const std::array<unsigned, 6> around{4, 10, 12, 14, 16, 22};
+  std::vector<std::int64_t> ends;
+  for (unsigned from : around) {
+    world.engine.start(Rank{from}, [&, from] {
+      const unsigned to = 2 * kCentre - from;
+      CHECK(world.port(from).rma_put(Rank{to}, world.at(to, kBytes), world.at(from), kBytes, Notify::completer) ==
+            Status::ok);
+      (void)wait_for_notification(world.port(from), world.host(from));
+      ends.push_back(world.host(from).now().ps);
+    });
+  }
+  world.engine.run();
+  const std::int64_t first_byte = 820'000;
+  const std::int64_t behind_the_last = 2 * 300'000 + 200'000 + 16'000 + 100'000;  // and a missed poll
+  for (const std::int64_t end : ends) {
+    CHECK(end >= first_byte + kPackets * 544'000 + behind_the_last);
+    CHECK(end < first_byte + kPackets * 544'000 + behind_the_last + 20'000);
+  }
+}
+
 TEST_CASE("put_of_eight_bytes_with_its_notifications") {
   RmaWorld world;
   write_pattern(world.at(0, 16), 8, 1);

@@ -2,11 +2,16 @@
 // the card hold back what finds it full.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/bench/raw_card.hpp"
@@ -77,7 +82,9 @@ class Port : public bench::CardBase<Port<Owner>> {
   Owner& owner_;
 };
 
-// What the programs of bench have of it. Messages and words are VELO packets, whose tags are kinds of words.
+// What the programs of bench have of it. Messages and words are VELO packets, whose tags are kinds of words. On path
+// velo messages and puts are as many packets as it takes, of one rank at a time, and what meets a full mailbox is held
+// back; each packet of those is copied out of its slot, to where it belongs with the others.
 template <class Owner>
 class Card : public Port<Card<Owner>> {
  public:
@@ -85,9 +92,22 @@ class Card : public Port<Card<Owner>> {
   static constexpr bool kNotifiesTarget = true;  // by the completer
   static constexpr bool kSendsRegistered = false;
 
-  Card(Context context, Owner& owner, Bytes /*message*/) : Port<Card>(context, *this), owner_(owner) {}
+  Card(Context context, Owner& owner, Bytes message)
+      : Port<Card>(context, *this),
+        owner_(owner),
+        path_(context.path),
+        packets_(static_cast<unsigned>((message + payload() - 1) / payload())) {
+    if (path_ != Path::velo) return;
+    this->card().hold_when_full();
+    if (payload() <= sizeof(Place)) {
+      throw UsageError("raw@extoll, path=velo: velo.payload of " + std::to_string(payload()) + "; more than " +
+                       std::to_string(sizeof(Place)) + " is needed");
+    }
+  }
 
-  [[nodiscard]] bool fits(Bytes bytes) { return bytes <= this->card().parameters().velo_payload; }
+  [[nodiscard]] bool fits(Bytes bytes) {
+    return path_ == Path::velo || (path_ == Path::automatic && bytes <= payload());
+  }
   [[nodiscard]] unsigned most_waiting() {
     const unsigned others = this->barrier_words() + kOthers;
     const unsigned slots = this->card().certain_slots();
@@ -95,12 +115,23 @@ class Card : public Port<Card<Owner>> {
       throw UsageError("raw@extoll: a mailbox that takes " + std::to_string(slots) +
                        " packets for certain; a stream of messages needs at least " + std::to_string(others + 2));
     }
-    return slots - others;
+    return path_ == Path::velo && packets_ > 1 ? std::max(2U, (slots - others) / packets_) : slots - others;
   }
   void register_memory(std::span<std::byte> memory) { this->card().register_memory(memory); }
 
-  void send(Rank to, std::span<const std::byte> message) { this->post(to, message, kMessage); }
+  void send(Rank to, std::span<const std::byte> message) {
+    while (message.size() > payload()) {
+      this->post(to, message.first(payload()), kPart);
+      message = message.subspan(payload());
+    }
+    this->post(to, message, kMessage);
+  }
   void put(Rank to, void* remote, const void* local, Bytes bytes, bool notify) {
+    if (path_ == Path::velo) {
+      put_by_velo(to, {static_cast<std::byte*>(remote), static_cast<std::uint32_t>(bytes), notify},
+                  {static_cast<const std::byte*>(local), bytes});
+      return;
+    }
     const Notify which = notify ? Notify::completer : Notify::none;
     this->wait_until([&] { return this->card().rma_put(to, remote, local, bytes, which) == Status::ok; });
   }
@@ -109,8 +140,19 @@ class Card : public Port<Card<Owner>> {
   }
 
   void take(const VeloPacket& packet) {
-    if (packet.status.tag == kMessage) {
+    if (packet.status.tag == kPut) {
+      std::memcpy(&place_, packet.payload.data(), sizeof place_);
+      to_come_ = place_.bytes;
+      put_in_place(packet.payload.data() + sizeof place_, packet.status.size - sizeof place_);
+    } else if (packet.status.tag == kPart && to_come_ != 0) {
+      put_in_place(packet.payload.data(), packet.status.size);
+    } else if (packet.status.tag == kPart) {
+      gather(packet);
+    } else if (packet.status.tag == kMessage && gathered_ == 0) {
       owner_.received(packet.payload.data(), packet.status.size);
+    } else if (packet.status.tag == kMessage) {
+      gather(packet);
+      owner_.received(message_.data(), std::exchange(gathered_, 0));
     } else {
       owner_.told(bench::CardWord::of(packet.status.tag, packet.payload.data()));
     }
@@ -118,10 +160,49 @@ class Card : public Port<Card<Owner>> {
   void take(const Notification& notification) { owner_.notified(notification.size); }
 
  private:
-  static constexpr std::uint8_t kMessage = bench::CardWord::kKinds;
+  static constexpr std::uint8_t kMessage = bench::CardWord::kKinds;  // or the last packet of one
+  static constexpr std::uint8_t kPart = kMessage + 1;                // of a message or put, of which more follows
+  static constexpr std::uint8_t kPut = kMessage + 2;                 // a put by VELO begins: its place, and bytes
   static constexpr unsigned kOthers = 4;  // credits, an address, the end: may wait in a mailbox at once
 
+  struct Place {
+    std::byte* address = nullptr;
+    std::uint32_t bytes = 0;
+    std::uint32_t notify = 0;
+  };
+
+  [[nodiscard]] Bytes payload() { return this->card().parameters().velo_payload; }
+
+  void put_by_velo(Rank to, const Place& place, std::span<const std::byte> bytes) {
+    std::array<std::byte, kVeloPayload> first;
+    const Bytes beside = std::min(bytes.size(), payload() - sizeof place);
+    std::memcpy(first.data(), &place, sizeof place);
+    if (beside != 0) std::memcpy(first.data() + sizeof place, bytes.data(), beside);
+    this->post(to, std::span(first).first(sizeof place + beside), kPut);
+    for (bytes = bytes.subspan(beside); !bytes.empty();) {
+      const Bytes next = std::min(bytes.size(), payload());
+      this->post(to, bytes.first(next), kPart);
+      bytes = bytes.subspan(next);
+    }
+  }
+  void put_in_place(const std::byte* data, Bytes bytes) {
+    if (bytes != 0) this->host().copy(place_.address + (place_.bytes - to_come_), data, bytes);
+    to_come_ -= bytes;
+    if (to_come_ == 0 && place_.notify != 0) owner_.notified(place_.bytes);
+  }
+  void gather(const VeloPacket& packet) {
+    message_.resize(gathered_ + packet.status.size);
+    this->host().copy(message_.data() + gathered_, packet.payload.data(), packet.status.size);
+    gathered_ += packet.status.size;
+  }
+
   Owner& owner_;
+  Path path_;
+  unsigned packets_;  // of the largest message
+  std::vector<std::byte> message_;
+  Bytes gathered_ = 0;  // of the message that is being put together
+  Place place_;         // of the put that is coming
+  Bytes to_come_ = 0;   // of it
 };
 
 }  // namespace gasmeter::networks::extoll::raw

@@ -9,12 +9,22 @@
 
 namespace gasmeter::networks::extoll::raw {
 
+// What messages and puts of a pair of ranks travel by.
+enum class Path : std::uint8_t {
+  automatic,  // VELO what one packet holds of messages, RMA all else
+  velo,       // as many packets as it takes
+  rma,
+};
+// As option `path` says.
+[[nodiscard]] Path path_of(const Settings& settings);
+
 // What a program gets.
 struct Context {
   ExtollPort& port;
   sim::ModelHost host;
   Rank rank;
   std::uint32_t ranks;
+  Path path = Path::automatic;
 };
 
 [[nodiscard]] std::unique_ptr<Program> make_ping_pong(Context context, const Settings& settings);
