@@ -113,6 +113,8 @@ _HERE = (
 )
 
 
+_RATIO = Derived("udp over ibv", Expression("udp / ibv"), (("udp", _UDP), ("ibv", _IBV)), "Ratio", "x")
+_GAIN = Derived("AM 2 over AM 1", Expression("100 * (am2 / am1 - 1)"), (("am1", _AM1), ("am2", _AM2)), "Gain", "%")
 _DATAGRAM_CALLS = ("send", "receive", "input", "interrupt", "wake_up", "ioctl")
 
 
@@ -155,13 +157,13 @@ EXTOLL = Paper(
     figures=(
         Figure("1", "Latency of datagrams against verbs on InfiniBand", (_UDP, _IBV, _UDP_ASKED, _IBV_ASKED),
                ("extoll-fig1-ratio", "extoll-fig1-order", "extoll-udp-unfit"), *_trips(7), 20, 5, axis=SIZE,
-               beside=(_UDP_NOW,),
+               beside=(_UDP_NOW,), derived=(_RATIO,),
                says="Datagrams pay system calls and interrupts at either side; the conduit over verbs pays neither."),
         Figure("3", "UPC RandomAccess with the early and the improved active messages", (_AM1, _AM2),
                ("extoll-fig3-am2-gain", "extoll-fig3-order", "extoll-fig3-yrange", "extoll-am-matters",
                 "extoll-fig3-magnitude"),
                Effort(_RANKS, 16, 1024), Effort(_RANKS, 8), 330, 10, bytes_per_rank=_BYTES_PER_RANK,
-               placements=_PLACEMENTS, beside=(*_CANDIDATES, _SHARED),
+               placements=_PLACEMENTS, beside=(*_CANDIDATES, _SHARED), derived=(_GAIN,),
                says="Each update waits for a get and then a put; what the first implementation was nobody published."),
         Figure("8", "Ping-pong of plain sockets against GASNet, caches off",
                (_SLOW_UDP, _SLOW_SOCKETS, _SLOW_UDP_ASKED), ("extoll-fig8-overhead", "extoll-fig8-order"), *_trips(7),

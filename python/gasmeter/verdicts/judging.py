@@ -256,17 +256,16 @@ def _deciding(cases: Sequence[_Drawn], holds: Sequence[bool]) -> tuple[tuple[str
         ]
         found.append((PLACEMENT, max(shares) - min(shares)))
     strongest = sorted(found, key=lambda item: -abs(item[1]))
-    strong = [item for item in strongest if abs(item[1]) >= _STRONG] or strongest[:1]
-    return tuple(strong[:_MOST_DECIDING])
+    return tuple(item for item in strongest[:_MOST_DECIDING] if abs(item[1]) >= _STRONG)
 
 
 def _left_out(evidence: Evidence, unmade: int, reading: Reading) -> list[str]:
     notes = []
     if evidence.refused:
         names = "; ".join(evidence.refused[:_MOST_DECIDING])
-        notes.append(f"{len(evidence.refused)} draws are refused and left out: {names}")
+        notes.append(f"left out, since a machine refuses them: {len(evidence.refused)} draws ({names})")
     if unmade and not reading.needs:
-        notes.append(f"{unmade} draws have no such quantity and are left out")
+        notes.append(f"left out, without such a quantity: {unmade} draws")
     return notes
 
 

@@ -144,8 +144,8 @@ def test_draws_that_cannot_be_run_are_left_out_and_named():
     seen = Evidence({"fill": table(0.5)}, drawn([0.5]), draws, refused=("draw 7 (no room)",))
     found = judge_predicate(predicate(), seen)[0]
     assert (found.verdict, found.draws) == ("within", 99)
-    assert "1 draws are refused and left out: draw 7 (no room)" in found.notes
-    assert "1 draws have no such quantity and are left out" in found.notes
+    assert "left out, since a machine refuses them: 1 draws (draw 7 (no room))" in found.notes
+    assert "left out, without such a quantity: 1 draws" in found.notes
 
 
 def test_without_draws_nothing_is_decided():
