@@ -169,19 +169,31 @@ Partition::Window Partition::next_window() {
   return std::min(queue_.next(), sent_next_[parity_]);
 }
 
-// Few entries are sorted as they are; many are first dealt to buckets, several per node and half to all as many as
-// entries, in which little is left to sort.
-void Partition::sort(PostedList& entries) {
+// In order. Those of one chunk are sorted where they are, a few more as they are, and many are first dealt to buckets,
+// several per node and half to all as many as entries, in which little is left to sort.
+std::span<Posted> Partition::sorted(const PostedList& list) {
   const Earlier earlier{this};
-  const std::size_t count = entries.size();
-  if (count == 2) {
-    if (earlier(entries[1], entries[0])) std::swap(entries[0], entries[1]);
-    return;
+  if (list.first->next == nullptr) {
+    few_ = list;
+    const std::span<Posted> entries(list.first->entries.data(), list.end);
+    if (entries.size() == 2) {
+      if (earlier(entries[1], entries[0])) std::swap(entries[0], entries[1]);
+    } else if (entries.size() > 2) {
+      std::sort(entries.begin(), entries.end(), earlier);
+    }
+    return entries;
   }
-  if (count < 64 || count * 8 < nodes_.size()) {
-    std::sort(entries.begin(), entries.end(), earlier);
-    return;
-  }
+  const std::size_t count = list.size();
+  if (count >= 64 && count * 8 >= nodes_.size()) return dealt(list, count);
+  Posted* const row = row_.of(count);
+  Posted* to = row;
+  list.each_chunk([&to](const Posted* from, std::size_t of_chunk) { to = std::copy_n(from, of_chunk, to); });
+  queue_.give(list);
+  std::sort(row, to, earlier);
+  return {row, count};
+}
+
+std::span<Posted> Partition::dealt(const PostedList& list, std::size_t count) {
   const auto bits = static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(length_ - 1)));
   unsigned fine = 0;  // of those of the time in the window, as many as choose the bucket
   while (nodes_.size() << (fine + 1) < count && fine < bits) ++fine;
@@ -189,38 +201,41 @@ void Partition::sort(PostedList& entries) {
     return (static_cast<std::size_t>(entry.node()) << fine) + static_cast<std::size_t>(entry.offset() >> coarse);
   };
   buckets_.assign(nodes_.size() << fine, 0);
-  for (const Posted& entry : entries) ++buckets_[bucket_of(entry)];
+  list.each_chunk([this, bucket_of](const Posted* entries, std::size_t of_chunk) {
+    for (std::size_t i = 0; i < of_chunk; ++i) ++buckets_[bucket_of(entries[i])];
+  });
   std::uint32_t before = 0;
   for (std::uint32_t& bucket : buckets_) before += std::exchange(bucket, before);
-  PostedList sorted = queue_.take_spare();
-  sorted.clear();
-  sorted.resize(count);
-  for (const Posted& entry : entries) sorted[buckets_[bucket_of(entry)]++] = entry;
-  entries.swap(sorted);
-  queue_.give_spare(std::move(sorted));  // for the next window: what has just been read is in the cache
+  Posted* const row = row_.of(count);
+  list.each_chunk([this, bucket_of, row](const Posted* entries, std::size_t of_chunk) {
+    for (std::size_t i = 0; i < of_chunk; ++i) row[buckets_[bucket_of(entries[i])]++] = entries[i];
+  });
+  queue_.give(list);  // for the next window: what has just been read is in the cache
+  const Earlier earlier{this};
   for (std::size_t i = 1; i < count; ++i) {
-    if (!earlier(entries[i], entries[i - 1])) continue;
-    const Posted entry = entries[i];
+    if (!earlier(row[i], row[i - 1])) continue;
+    const Posted entry = row[i];
     std::size_t at = i;
     do {
-      entries[at] = entries[at - 1];
-    } while (--at != 0 && earlier(entry, entries[at - 1]));
-    entries[at] = entry;
+      row[at] = row[at - 1];
+    } while (--at != 0 && earlier(entry, row[at - 1]));
+    row[at] = entry;
   }
+  return {row, count};
 }
 
 void Partition::run_window(Window window) {
-  queue_.take(window, entries_);
-  if (entries_.empty()) return;
+  const PostedList list = queue_.take(window);
+  if (list.empty()) return;
   ++counters_.windows;
-  if (entries_.size() > 1) sort(entries_);
+  const std::span<Posted> entries = sorted(list);
   window_ = window;
   window_end_ = (window + 1) * length_;
   // Where nothing happens a body cannot come to its end.
-  may_end_ = entries_.size() >= live_nodes_;
-  const Posted* const end = entries_.end();
-  fetch_end_ = end - std::min(entries_.size(), kAhead);
-  for (const Posted* first = entries_.begin(); first != end;) {
+  may_end_ = entries.size() >= live_nodes_;
+  const Posted* const end = entries.data() + entries.size();
+  fetch_end_ = end - std::min(entries.size(), kAhead);
+  for (const Posted* first = entries.data(); first != end;) {
     const Posted* last = first + 1;
     while (last != end && last->node() == first->node()) ++last;
     run_node(first, last);
@@ -231,7 +246,7 @@ void Partition::run_window(Window window) {
 
 void Partition::close() {
   window_end_ = kClosed;
-  entries_.clear();
+  queue_.give(std::exchange(few_, {}));
 }
 
 void Partition::run_node(const Posted* first, const Posted* last) {

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <exception>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "gasmeter/base/platform.hpp"
@@ -176,6 +177,8 @@ class alignas(kNoSharing) Partition {
   // Lets those go on until then; what is left comes again.
   void go_on_until(SimTime until);
   [[nodiscard]] SimTime window_end() const { return {window_end_}; }
+  // Of the last window that was opened: nothing that is still to happen here comes before that.
+  [[nodiscard]] SimTime window_begin() const { return {window_ * length_}; }
   // When a block ends whose last body is the last one here to have returned or parked.
   [[nodiscard]] SimTime block_end() const { return block_end_; }
   // A body that runs here, or has come to its end.
@@ -274,7 +277,8 @@ class alignas(kNoSharing) Partition {
   [[nodiscard]] std::int64_t behind_boundary(std::int64_t at) const {
     return ((at >> block_shift_) + 1) << block_shift_;
   }
-  void sort(PostedList& entries);
+  [[nodiscard]] std::span<Posted> sorted(const PostedList& list);
+  [[nodiscard]] std::span<Posted> dealt(const PostedList& list, std::size_t count);
   void run_node(const Posted* first, const Posted* last);
   void run_events();
   void run_next();
@@ -309,7 +313,8 @@ class alignas(kNoSharing) Partition {
   std::vector<Node>& nodes_;
   const StopToken& stop_;
   WindowQueue queue_;
-  PostedList entries_;  // of the open window
+  PostedList few_;  // entries of the open window, where they stay in their chunk
+  PostedRow row_;   // where they do not
   std::vector<std::uint32_t> buckets_;
   // A node that has not run to the end of the window.
   struct Held {
