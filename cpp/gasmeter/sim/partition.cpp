@@ -143,16 +143,8 @@ bool Partition::stop_requested() const {
 }
 
 void Partition::push_pending(const Pending& entry) {
-  pending_.push_back(entry);
-  std::push_heap(pending_.begin(), pending_.end(), Later{});
+  pending_.push(entry);
   limit_ = std::min(limit_, entry.at);
-}
-
-Partition::Pending Partition::pop_pending() {
-  std::pop_heap(pending_.begin(), pending_.end(), Later{});
-  const Pending first = pending_.back();
-  pending_.pop_back();
-  return first;
 }
 
 GASMETER_INLINE void Partition::fire(const Pending& event) {
@@ -261,7 +253,9 @@ void Partition::run_node(const Posted* first, const Posted* last) {
     fail();
   }
   if (GASMETER_UNLIKELY(cursor_ != cursor_end_ || !pending_.empty())) {
-    held_.push_back({node_, cursor_, cursor_end_, std::exchange(pending_, {})});
+    const std::span<const Pending> pending = pending_.all();
+    held_.push_back({node_, cursor_, cursor_end_, {pending.begin(), pending.end()}});
+    pending_.clear();
   }
   cursor_ = cursor_end_ = nullptr;
 }
@@ -298,7 +292,7 @@ void Partition::run_events() {
     if (entry_is_next()) {
       run_next();
     } else if (!pending_.empty()) {
-      fire(pop_pending());
+      fire(pending_.pop());
     } else {
       return;
     }
@@ -326,7 +320,7 @@ Partition::Caught Partition::catch_up(RankContext& rank) {
       } else if (is_turn(pending_.front().tie)) {
         caught = Caught::not_yet;
       } else {
-        fire(pop_pending());
+        fire(pending_.pop());
       }
     }
   } catch (...) {
@@ -343,7 +337,7 @@ void Partition::run_until(std::int64_t until) {
       if (time_of(*cursor_) >= until) return;
       run_next();
     } else if (!pending_.empty() && pending_.front().at < until) {
-      fire(pop_pending());
+      fire(pending_.pop());
     } else {
       return;
     }
@@ -364,7 +358,7 @@ void Partition::go_on_until(SimTime until) {
     node_ = held.node;
     cursor_ = held.first;
     cursor_end_ = held.last;
-    pending_ = std::move(held.pending);
+    for (const Pending& each : held.pending) pending_.push(each);
     try {
       run_until(until.ps);
     } catch (...) {
@@ -372,7 +366,7 @@ void Partition::go_on_until(SimTime until) {
     }
     const std::int64_t begin = window_end_ - length_;
     for (; cursor_ != cursor_end_; ++cursor_) queue_.post(window_, *cursor_);
-    for (const Pending& each : pending_) {
+    for (const Pending& each : pending_.all()) {
       each.action->tie = each.tie;
       queue_.post(window_, {Posted::at(node_, each.at - begin), each.action});
     }
@@ -385,7 +379,7 @@ void Partition::go_on_until(SimTime until) {
 
 bool Partition::run_alone() {
   try {
-    while (live != 0 && !pending_.empty() && !stop_.requested()) fire(pop_pending());
+    while (live != 0 && !pending_.empty() && !stop_.requested()) fire(pending_.pop());
   } catch (...) {
     failure_ = {std::current_exception(), now, NodeId{}};
     current = nullptr;

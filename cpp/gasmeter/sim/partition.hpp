@@ -17,6 +17,7 @@
 #include "gasmeter/base/platform.hpp"
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/sim/action.hpp"
+#include "gasmeter/sim/pending.hpp"
 #include "gasmeter/sim/posted.hpp"
 #include "gasmeter/sim/rank_context.hpp"
 #include "gasmeter/sim/window_queue.hpp"
@@ -237,16 +238,6 @@ class alignas(kNoSharing) Partition {
   }
 
  private:
-  struct Pending {
-    std::int64_t at;
-    Tie tie;
-    Action* action;
-    [[nodiscard]] bool before(const Pending& other) const { return at != other.at ? at < other.at : tie < other.tie; }
-  };
-  // An object, not a function: it is compiled into the heap's loops.
-  struct Later {
-    bool operator()(const Pending& a, const Pending& b) const { return b.before(a); }
-  };
   // Of entries of a window.
   struct Earlier {
     const Partition* here;
@@ -287,7 +278,6 @@ class alignas(kNoSharing) Partition {
   void fail();
   void fire(const Pending& event);
   void push_pending(const Pending& entry);
-  Pending pop_pending();
   void take_turn(RankContext& rank, SimTime now);
   static void on_turn(Action& self, SimTime now);
   friend struct RankContext;
@@ -307,7 +297,7 @@ class alignas(kNoSharing) Partition {
   const Posted* cursor_ = nullptr;  // of the node that runs: what is left of its part of the window
   const Posted* cursor_end_ = nullptr;
   const Posted* fetch_end_ = nullptr;  // of the window: behind it are too few to fetch one ahead
-  std::vector<Pending> pending_;       // of the node that runs, posted inside the window
+  PendingEvents pending_;              // of the node that runs, posted inside the window
   SimTime lookahead_ = kNever;
   unsigned number_;
   std::vector<Node>& nodes_;
