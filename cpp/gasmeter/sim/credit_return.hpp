@@ -76,6 +76,10 @@ class CreditReturn {
       credit = word(each(instant(credit), channel_of(credit)), channel_of(credit));
     }
   }
+  // Those that have not been taken, to a ring of more places that holds nothing.
+  void copy_to(Word* ring, std::uint32_t places) const {
+    for (Count place = read_; place != given_; ++place) ring[place & (places - 1)] = ring_[place & mask_];
+  }
   // One that has been given and will not come after all.
   void withdraw(SimTime at, std::uint32_t channel) {
     Count place = read_;

@@ -73,7 +73,7 @@ Engine::Engine(const EngineOptions& options)
   }
   fast_forward_->allow(options.fast_forward);
   const Bytes stack = options.stack_bytes != 0 ? options.stack_bytes : Fibre::default_stack_bytes();
-  for (unsigned i = 0; i < partitions; ++i) stacks_.emplace_back(stack);
+  for (unsigned i = 0; i < partitions; ++i) stacks_.emplace_back(stack, StackGuard::marker, options.stack_room);
   place_ranks();
 }
 

@@ -51,6 +51,7 @@ struct EngineOptions {
   unsigned threads = 1;  // at most; windows with too little to do run on one
   FibreMaker fibres = FibreMaker::automatic;
   Bytes stack_bytes = 0;  // 0: Fibre::default_stack_bytes()
+  Bytes stack_room = 0;   // above each rank's stack, for a network whose ranks call little: Engine::take_room()
   std::uint64_t seed = 1;
   Waits waits = Waits::by_polls;
   bool fast_forward = true;  // long transfers that nothing disturbs pass at once; off: event by event, to the same end
@@ -181,6 +182,8 @@ class Engine {
   // Synchronises, then calls step(argument) on the stack of who called run(), which other languages' frames need; no
   // rank runs in between. The step must not call what waits or charges shared prices: those want the rank's own stack.
   void on_main_stack(Rank rank, MainStep step, void* argument);
+  // For a network's own, where EngineOptions ask for it: StackPool::take_room() of the ranks of that partition.
+  [[nodiscard]] std::span<std::byte> take_room(unsigned partition) { return stacks_[partition].take_room(); }
   // What a deadlock report shall say of the rank's wait; a literal or null.
   void describe_wait(Rank rank, const char* what) { waits_[index(rank)].what = what; }
   // Of a write to the node's memory at [memory, memory + bytes).

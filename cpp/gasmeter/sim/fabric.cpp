@@ -15,6 +15,8 @@ namespace gasmeter::sim {
 
 namespace {
 constexpr std::uint32_t kNoLimit = 1;  // of buffers: as if one were always free
+// Of a ring of credits at first: a cache line. Those that are to come later seldom take more.
+constexpr std::uint32_t kFirstPlaces = 8;
 }  // namespace
 
 Fabric::Fabric(Engine& engine, Topology topology, const LinkParameters& links, FabricSink& sink)
@@ -89,7 +91,9 @@ void Fabric::set_links() {
   }
   outputs_ = std::vector<Output>(first_output_[vertices]);
   inputs_.resize(outputs_.size());
-  if (has_limit()) credits_.resize(outputs_.size() * places_);
+  // Trains take back credits that have been given ahead: all of them stay in their ring.
+  const std::uint32_t places = parameters_.links.trains ? places_ : std::min(places_, kFirstPlaces);
+  credits_.resize(outputs_.size() * places);
   for (std::uint32_t vertex = 0; vertex < vertices; ++vertex) {
     for (std::uint32_t port = 0; port < topology_.ports(vertex); ++port) {
       const std::uint32_t number = first_output_[vertex] + port;
@@ -104,10 +108,40 @@ void Fabric::set_links() {
       back.to = vertex;
       back.far_port = static_cast<std::uint16_t>(port);
       Input& input = inputs_[far_end(output)];
-      input.latency = cost_of(output).latency;
+      input.link_class = output.link_class;
+      input.ring = has_limit() ? &credits_[static_cast<std::size_t>(far_end(output)) * places] : nullptr;
+      input.places = places;
       input.is_apart = engine_.partition_of(NodeId{vertex}) != engine_.partition_of(NodeId{end->vertex});
     }
   }
+}
+
+// For one more credit. What has come back by now is read for the near end, which need not know when; while packets wait
+// there it looks for itself.
+GASMETER_NOINLINE void Fabric::make_places(std::uint32_t input) {
+  Input& self = inputs_[input];
+  if (self.places == places_) {
+    self.full = self.given - 1;  // not before the count has gone round
+    return;
+  }
+  Output& output = outputs_[far_end(outputs_[input])];
+  if (self.given - output.read == self.places && !output.is_short) {
+    credits(output).take(engine_.partition(NodeId{outputs_[input].to}).window_begin(), output.room);
+  }
+  if (self.given - output.read == self.places) {
+    auto more = std::make_unique<CreditReturn::Word[]>(2 * std::size_t{self.places});
+    credits(output).copy_to(more.get(), 2 * self.places);
+    forget_ring(input);
+    self.ring = more.release();
+    self.places *= 2;
+  }
+  self.full = output.read + self.places;
+}
+
+// Those that are not the first one of their link have been made for it.
+void Fabric::forget_ring(std::uint32_t input) {
+  const CreditReturn::Word* const ring = inputs_[input].ring;
+  if (std::less<>()(ring, credits_.data()) || !std::less<>()(ring, credits_.data() + credits_.size())) delete[] ring;
 }
 
 void Fabric::give_apart(std::uint32_t input, std::uint32_t channel, SimTime at) {
@@ -118,6 +152,7 @@ void Fabric::give_apart(std::uint32_t input, std::uint32_t channel, SimTime at) 
 Fabric::~Fabric() {
   engine_.cancel();
   engine_.forget_wiring();
+  for (std::uint32_t input = 0; input != inputs_.size(); ++input) forget_ring(input);
 }
 
 void Fabric::inject(Packet& packet, SimTime now) {
@@ -344,7 +379,7 @@ void Fabric::name_steps(Tracer& tracer) const {
   const auto hop = [this](const Action& action, SimTime, SimTime at) {
     const auto& packet = static_cast<const Packet&>(action);
     Tracer::Parts parts;
-    parts.add(Step::queue, at - inputs_[packet.link].latency);  // for the link
+    parts.add(Step::queue, at - latency_to(packet.link));  // for the link
     parts.add(Step::hop, at);
     if (packet.vertex == packet.to) parts.tail = packet.tail;
     return parts;

@@ -166,13 +166,16 @@ class Fabric : private Wiring {
       return {static_cast<std::int64_t>(static_cast<std::uint64_t>(per_byte_fs) * bytes / 1000)};
     }
   };
-  // The end of a link, at the vertex where that is, known by the port there.
+  // The end of a link, at the vertex where that is, known by the port there: half a line.
   struct Input {
+    CreditReturn::Word last = 0;         // credit
+    CreditReturn::Word* ring = nullptr;  // of credits
+    std::uint32_t places = 0;            // in it
     CreditReturn::Count given = 0;
-    bool is_awaited = false;      // packets wait for buffers: each that falls free is to be told of
-    bool is_apart = false;        // the link begins on a node that another thread may run
-    CreditReturn::Word last = 0;  // credit
-    SimTime latency;              // of the link, and of what the end tells its beginning
+    CreditReturn::Count full = 0;  // `given` where there may be no place for the next one
+    std::uint8_t link_class = 0;   // what the end tells its beginning takes that latency
+    bool is_awaited = false;       // packets wait for buffers: each that falls free is to be told of
+    bool is_apart = false;         // the link begins on a node that another thread may run
   };
 
   static void on_arrival(Action& packet, SimTime now);
@@ -226,7 +229,7 @@ class Fabric : private Wiring {
   [[nodiscard]] CreditReturn credits(Output& output);
   GASMETER_INLINE void give_back(std::uint32_t input, std::uint32_t channel, SimTime left) {
     if (!has_limit()) return;
-    const SimTime at = left + inputs_[input].latency;
+    const SimTime at = left + latency_to(input);
     if (GASMETER_LIKELY(!inputs_[input].is_apart)) {
       give(input, channel, at);
     } else {
@@ -235,10 +238,14 @@ class Fabric : private Wiring {
   }
   GASMETER_INLINE void give(std::uint32_t input, std::uint32_t channel, SimTime at) {
     Input& self = inputs_[input];
-    CreditReturn::give(self.given, self.last, &credits_[static_cast<std::size_t>(input) * places_], places_, at,
-                       channel);
+    if (GASMETER_UNLIKELY(self.given == self.full)) make_places(input);
+    CreditReturn::give(self.given, self.last, self.ring, self.places, at, channel);
     if (GASMETER_UNLIKELY(self.is_awaited)) credit_awaited(input, channel, at);
   }
+  // Of the link that ends there.
+  [[nodiscard]] SimTime latency_to(std::uint32_t input) const { return costs_[inputs_[input].link_class].latency; }
+  void make_places(std::uint32_t input);
+  void forget_ring(std::uint32_t input);
   void give_apart(std::uint32_t input, std::uint32_t channel, SimTime at);
   void credit_awaited(std::uint32_t input, std::uint32_t channel, SimTime at);
 
@@ -247,15 +254,15 @@ class Fabric : private Wiring {
   FabricParameters parameters_;
   FabricSink& sink_;
   std::uint32_t channels_;
-  std::uint32_t places_;                     // for credits of a link; 0: buffers have no limit
+  std::uint32_t places_;                     // for all credits that a link may have; 0: buffers have no limit
   std::uint32_t taken_ = 0;                  // buffers by a packet, that is 1 where they have a limit
   std::vector<std::uint32_t> first_output_;  // of each vertex
   std::vector<Output> outputs_;              // a link is known by its place here
   std::vector<Input> inputs_;                // known by the place of the link back, whether that exists or not
   std::array<LinkCost, kMostLinkClasses> costs_;
-  std::vector<std::uint32_t> buffers_;  // of each class
-  Action::Run arrival_;                 // of packets
-  std::vector<CreditReturn::Word> credits_;
+  std::vector<std::uint32_t> buffers_;       // of each class
+  Action::Run arrival_;                      // of packets
+  std::vector<CreditReturn::Word> credits_;  // rings as they are at first
   ThroughTraffic through_;
   std::uint32_t ports_;  // of a vertex of a grid
   bool may_express_ = true;

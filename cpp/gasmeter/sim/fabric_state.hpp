@@ -40,8 +40,8 @@ GASMETER_INLINE std::uint32_t Fabric::far_end(const Output& output) const {
 }
 
 GASMETER_INLINE CreditReturn Fabric::credits(Output& output) {
-  const std::uint32_t input = far_end(output);
-  return {inputs_[input].given, output.read, &credits_[static_cast<std::size_t>(input) * places_], places_};
+  Input& input = inputs_[far_end(output)];
+  return {input.given, output.read, input.ring, input.places};
 }
 
 // As soon as the link is free; a buffer at the far end is taken from now on. `tail`: when the last byte is here.

@@ -34,7 +34,7 @@ void Fabric::Trains::name_steps(Tracer& tracer) const {
     if (carriage.again) {
       parts.add(Step::wire, at);
     } else {
-      parts.add(Step::queue, at - fabric_.inputs_[carriage.link].latency);
+      parts.add(Step::queue, at - fabric_.latency_to(carriage.link));
       parts.add(Step::hop, at);
     }
     if (carriage.vertex == carriage.to && carriage.count != 0) {

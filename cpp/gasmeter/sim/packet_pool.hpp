@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -17,7 +20,11 @@ namespace gasmeter::sim {
 template <class T>
 class PacketPool {
  public:
-  explicit PacketPool(unsigned partitions) : lists_(partitions) {}
+  // Memory that others have left over, of a partition; empty: there is no more. It outlives the pool.
+  using Rooms = std::function<std::span<std::byte>(unsigned partition)>;
+
+  // Packets are made in `rooms`, where there are any, and in memory of the pool's own.
+  explicit PacketPool(unsigned partitions, Rooms rooms = nullptr) : lists_(partitions), rooms_(std::move(rooms)) {}
   PacketPool(const PacketPool&) = delete;
   PacketPool& operator=(const PacketPool&) = delete;
   ~PacketPool() {
@@ -27,7 +34,7 @@ class PacketPool {
   // Contents are those of its last use; null links and route apart, the caller fills it in.
   [[nodiscard]] T* take(unsigned partition) {
     List& list = lists_[partition];
-    if (GASMETER_UNLIKELY(list.first == nullptr)) refill(list);
+    if (GASMETER_UNLIKELY(list.first == nullptr)) refill(list, partition);
     T* const packet = list.first;
     list.first = static_cast<T*>(packet->next);
     --list.count;
@@ -50,32 +57,41 @@ class PacketPool {
     std::size_t count = 0;
   };
   struct Slab {
-    std::unique_ptr<std::byte[]> memory;
     T* packets;
     std::size_t count;
   };
 
-  void refill(List& list) {
+  void refill(List& list, unsigned partition) {
     const std::lock_guard guard(mutex_);
     if (!shared_.empty()) {
       list = shared_.back();
       shared_.pop_back();
       return;
     }
+    if (rooms_) {
+      const std::span<std::byte> room = rooms_(partition);
+      make(list, room.data(), room.size());
+      if (list.first != nullptr) return;
+    }
     // Small at first: 65536 ranks are possible, and so are two.
     const std::size_t count = std::max<std::size_t>(1, std::min(kSlabBytes / sizeof(T), made_ / 2 + 4));
-    Slab slab{std::make_unique_for_overwrite<std::byte[]>(count * sizeof(T) + kCacheLine), nullptr, count};
-    void* start = slab.memory.get();
-    std::size_t space = count * sizeof(T) + kCacheLine;
-    slab.packets = static_cast<T*>(std::align(kCacheLine, count * sizeof(T), start, space));
-    for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t bytes = count * sizeof(T) + kCacheLine;
+    memory_.push_back(std::make_unique_for_overwrite<std::byte[]>(bytes));
+    make(list, memory_.back().get(), bytes, count);
+  }
+
+  // As many as there is room for from a cache line on, `most` of them.
+  void make(List& list, void* start, std::size_t space, std::size_t most = kSlabBytes) {
+    if (std::align(kCacheLine, sizeof(T), start, space) == nullptr) return;
+    const Slab slab{static_cast<T*>(start), std::min(space / sizeof(T), most)};
+    for (std::size_t i = 0; i < slab.count; ++i) {
       T* const packet = ::new (static_cast<void*>(slab.packets + i)) T;
       packet->next = list.first;
       list.first = packet;
     }
-    list.count += count;
-    made_ += count;
-    slabs_.push_back(std::move(slab));
+    list.count += slab.count;
+    made_ += slab.count;
+    if constexpr (!std::is_trivially_destructible_v<T>) slabs_.push_back(slab);
   }
 
   void give_away(List& list) {
@@ -94,7 +110,9 @@ class PacketPool {
   std::vector<List> lists_;
   std::mutex mutex_;
   std::vector<List> shared_;
-  std::vector<Slab> slabs_;
+  Rooms rooms_;
+  std::vector<std::unique_ptr<std::byte[]>> memory_;
+  std::vector<Slab> slabs_;  // of what has to be destroyed
   std::size_t made_ = 0;
 };
 

@@ -143,16 +143,8 @@ bool Partition::stop_requested() const {
 }
 
 void Partition::push_pending(const Pending& entry) {
-  pending_.push_back(entry);
-  std::push_heap(pending_.begin(), pending_.end(), Later{});
+  pending_.push(entry);
   limit_ = std::min(limit_, entry.at);
-}
-
-Partition::Pending Partition::pop_pending() {
-  std::pop_heap(pending_.begin(), pending_.end(), Later{});
-  const Pending first = pending_.back();
-  pending_.pop_back();
-  return first;
 }
 
 GASMETER_INLINE void Partition::fire(const Pending& event) {
@@ -169,19 +161,31 @@ Partition::Window Partition::next_window() {
   return std::min(queue_.next(), sent_next_[parity_]);
 }
 
-// Few entries are sorted as they are; many are first dealt to buckets, several per node and half to all as many as
-// entries, in which little is left to sort.
-void Partition::sort(PostedList& entries) {
+// In order. Those of one chunk are sorted where they are, a few more as they are, and many are first dealt to buckets,
+// several per node and half to all as many as entries, in which little is left to sort.
+std::span<Posted> Partition::sorted(const PostedList& list) {
   const Earlier earlier{this};
-  const std::size_t count = entries.size();
-  if (count == 2) {
-    if (earlier(entries[1], entries[0])) std::swap(entries[0], entries[1]);
-    return;
+  if (list.first->next == nullptr) {
+    few_ = list;
+    const std::span<Posted> entries(list.first->entries.data(), list.end);
+    if (entries.size() == 2) {
+      if (earlier(entries[1], entries[0])) std::swap(entries[0], entries[1]);
+    } else if (entries.size() > 2) {
+      std::sort(entries.begin(), entries.end(), earlier);
+    }
+    return entries;
   }
-  if (count < 64 || count * 8 < nodes_.size()) {
-    std::sort(entries.begin(), entries.end(), earlier);
-    return;
-  }
+  const std::size_t count = list.size();
+  if (count >= 64 && count * 8 >= nodes_.size()) return dealt(list, count);
+  Posted* const row = row_.of(count);
+  Posted* to = row;
+  list.each_chunk([&to](const Posted* from, std::size_t of_chunk) { to = std::copy_n(from, of_chunk, to); });
+  queue_.give(list);
+  std::sort(row, to, earlier);
+  return {row, count};
+}
+
+std::span<Posted> Partition::dealt(const PostedList& list, std::size_t count) {
   const auto bits = static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(length_ - 1)));
   unsigned fine = 0;  // of those of the time in the window, as many as choose the bucket
   while (nodes_.size() << (fine + 1) < count && fine < bits) ++fine;
@@ -189,38 +193,41 @@ void Partition::sort(PostedList& entries) {
     return (static_cast<std::size_t>(entry.node()) << fine) + static_cast<std::size_t>(entry.offset() >> coarse);
   };
   buckets_.assign(nodes_.size() << fine, 0);
-  for (const Posted& entry : entries) ++buckets_[bucket_of(entry)];
+  list.each_chunk([this, bucket_of](const Posted* entries, std::size_t of_chunk) {
+    for (std::size_t i = 0; i < of_chunk; ++i) ++buckets_[bucket_of(entries[i])];
+  });
   std::uint32_t before = 0;
   for (std::uint32_t& bucket : buckets_) before += std::exchange(bucket, before);
-  PostedList sorted = queue_.take_spare();
-  sorted.clear();
-  sorted.resize(count);
-  for (const Posted& entry : entries) sorted[buckets_[bucket_of(entry)]++] = entry;
-  entries.swap(sorted);
-  queue_.give_spare(std::move(sorted));  // for the next window: what has just been read is in the cache
+  Posted* const row = row_.of(count);
+  list.each_chunk([this, bucket_of, row](const Posted* entries, std::size_t of_chunk) {
+    for (std::size_t i = 0; i < of_chunk; ++i) row[buckets_[bucket_of(entries[i])]++] = entries[i];
+  });
+  queue_.give(list);  // for the next window: what has just been read is in the cache
+  const Earlier earlier{this};
   for (std::size_t i = 1; i < count; ++i) {
-    if (!earlier(entries[i], entries[i - 1])) continue;
-    const Posted entry = entries[i];
+    if (!earlier(row[i], row[i - 1])) continue;
+    const Posted entry = row[i];
     std::size_t at = i;
     do {
-      entries[at] = entries[at - 1];
-    } while (--at != 0 && earlier(entry, entries[at - 1]));
-    entries[at] = entry;
+      row[at] = row[at - 1];
+    } while (--at != 0 && earlier(entry, row[at - 1]));
+    row[at] = entry;
   }
+  return {row, count};
 }
 
 void Partition::run_window(Window window) {
-  queue_.take(window, entries_);
-  if (entries_.empty()) return;
+  const PostedList list = queue_.take(window);
+  if (list.empty()) return;
   ++counters_.windows;
-  if (entries_.size() > 1) sort(entries_);
+  const std::span<Posted> entries = sorted(list);
   window_ = window;
   window_end_ = (window + 1) * length_;
   // Where nothing happens a body cannot come to its end.
-  may_end_ = entries_.size() >= live_nodes_;
-  const Posted* const end = entries_.end();
-  fetch_end_ = end - std::min(entries_.size(), kAhead);
-  for (const Posted* first = entries_.begin(); first != end;) {
+  may_end_ = entries.size() >= live_nodes_;
+  const Posted* const end = entries.data() + entries.size();
+  fetch_end_ = end - std::min(entries.size(), kAhead);
+  for (const Posted* first = entries.data(); first != end;) {
     const Posted* last = first + 1;
     while (last != end && last->node() == first->node()) ++last;
     run_node(first, last);
@@ -231,7 +238,7 @@ void Partition::run_window(Window window) {
 
 void Partition::close() {
   window_end_ = kClosed;
-  entries_.clear();
+  queue_.give(std::exchange(few_, {}));
 }
 
 void Partition::run_node(const Posted* first, const Posted* last) {
@@ -246,7 +253,9 @@ void Partition::run_node(const Posted* first, const Posted* last) {
     fail();
   }
   if (GASMETER_UNLIKELY(cursor_ != cursor_end_ || !pending_.empty())) {
-    held_.push_back({node_, cursor_, cursor_end_, std::exchange(pending_, {})});
+    const std::span<const Pending> pending = pending_.all();
+    held_.push_back({node_, cursor_, cursor_end_, {pending.begin(), pending.end()}});
+    pending_.clear();
   }
   cursor_ = cursor_end_ = nullptr;
 }
@@ -283,7 +292,7 @@ void Partition::run_events() {
     if (entry_is_next()) {
       run_next();
     } else if (!pending_.empty()) {
-      fire(pop_pending());
+      fire(pending_.pop());
     } else {
       return;
     }
@@ -311,7 +320,7 @@ Partition::Caught Partition::catch_up(RankContext& rank) {
       } else if (is_turn(pending_.front().tie)) {
         caught = Caught::not_yet;
       } else {
-        fire(pop_pending());
+        fire(pending_.pop());
       }
     }
   } catch (...) {
@@ -328,7 +337,7 @@ void Partition::run_until(std::int64_t until) {
       if (time_of(*cursor_) >= until) return;
       run_next();
     } else if (!pending_.empty() && pending_.front().at < until) {
-      fire(pop_pending());
+      fire(pending_.pop());
     } else {
       return;
     }
@@ -349,7 +358,7 @@ void Partition::go_on_until(SimTime until) {
     node_ = held.node;
     cursor_ = held.first;
     cursor_end_ = held.last;
-    pending_ = std::move(held.pending);
+    for (const Pending& each : held.pending) pending_.push(each);
     try {
       run_until(until.ps);
     } catch (...) {
@@ -357,7 +366,7 @@ void Partition::go_on_until(SimTime until) {
     }
     const std::int64_t begin = window_end_ - length_;
     for (; cursor_ != cursor_end_; ++cursor_) queue_.post(window_, *cursor_);
-    for (const Pending& each : pending_) {
+    for (const Pending& each : pending_.all()) {
       each.action->tie = each.tie;
       queue_.post(window_, {Posted::at(node_, each.at - begin), each.action});
     }
@@ -370,7 +379,7 @@ void Partition::go_on_until(SimTime until) {
 
 bool Partition::run_alone() {
   try {
-    while (live != 0 && !pending_.empty() && !stop_.requested()) fire(pop_pending());
+    while (live != 0 && !pending_.empty() && !stop_.requested()) fire(pending_.pop());
   } catch (...) {
     failure_ = {std::current_exception(), now, NodeId{}};
     current = nullptr;

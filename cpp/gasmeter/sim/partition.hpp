@@ -11,11 +11,13 @@
 #include <cstring>
 #include <exception>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "gasmeter/base/platform.hpp"
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/sim/action.hpp"
+#include "gasmeter/sim/pending.hpp"
 #include "gasmeter/sim/posted.hpp"
 #include "gasmeter/sim/rank_context.hpp"
 #include "gasmeter/sim/window_queue.hpp"
@@ -176,6 +178,8 @@ class alignas(kNoSharing) Partition {
   // Lets those go on until then; what is left comes again.
   void go_on_until(SimTime until);
   [[nodiscard]] SimTime window_end() const { return {window_end_}; }
+  // Of the last window that was opened: nothing that is still to happen here comes before that.
+  [[nodiscard]] SimTime window_begin() const { return {window_ * length_}; }
   // When a block ends whose last body is the last one here to have returned or parked.
   [[nodiscard]] SimTime block_end() const { return block_end_; }
   // A body that runs here, or has come to its end.
@@ -234,16 +238,6 @@ class alignas(kNoSharing) Partition {
   }
 
  private:
-  struct Pending {
-    std::int64_t at;
-    Tie tie;
-    Action* action;
-    [[nodiscard]] bool before(const Pending& other) const { return at != other.at ? at < other.at : tie < other.tie; }
-  };
-  // An object, not a function: it is compiled into the heap's loops.
-  struct Later {
-    bool operator()(const Pending& a, const Pending& b) const { return b.before(a); }
-  };
   // Of entries of a window.
   struct Earlier {
     const Partition* here;
@@ -274,7 +268,8 @@ class alignas(kNoSharing) Partition {
   [[nodiscard]] std::int64_t behind_boundary(std::int64_t at) const {
     return ((at >> block_shift_) + 1) << block_shift_;
   }
-  void sort(PostedList& entries);
+  [[nodiscard]] std::span<Posted> sorted(const PostedList& list);
+  [[nodiscard]] std::span<Posted> dealt(const PostedList& list, std::size_t count);
   void run_node(const Posted* first, const Posted* last);
   void run_events();
   void run_next();
@@ -283,7 +278,6 @@ class alignas(kNoSharing) Partition {
   void fail();
   void fire(const Pending& event);
   void push_pending(const Pending& entry);
-  Pending pop_pending();
   void take_turn(RankContext& rank, SimTime now);
   static void on_turn(Action& self, SimTime now);
   friend struct RankContext;
@@ -303,13 +297,14 @@ class alignas(kNoSharing) Partition {
   const Posted* cursor_ = nullptr;  // of the node that runs: what is left of its part of the window
   const Posted* cursor_end_ = nullptr;
   const Posted* fetch_end_ = nullptr;  // of the window: behind it are too few to fetch one ahead
-  std::vector<Pending> pending_;       // of the node that runs, posted inside the window
+  PendingEvents pending_;              // of the node that runs, posted inside the window
   SimTime lookahead_ = kNever;
   unsigned number_;
   std::vector<Node>& nodes_;
   const StopToken& stop_;
   WindowQueue queue_;
-  PostedList entries_;  // of the open window
+  PostedList few_;  // entries of the open window, where they stay in their chunk
+  PostedRow row_;   // where they do not
   std::vector<std::uint32_t> buckets_;
   // A node that has not run to the end of the window.
   struct Held {

@@ -1,12 +1,15 @@
 // What is posted for a window, as its list holds it.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <new>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "gasmeter/base/platform.hpp"
 #include "gasmeter/sim/action.hpp"
@@ -56,13 +59,13 @@ class Express {
 
 // An entry of a window. `place` orders by node, then by time in the window; then the tie does.
 struct Posted {
-  Posted() = default;
+  Posted() = default;  // holds anything
   Posted(std::uint64_t at_place, Action* what, std::uint64_t as_express = Express::kNone)
       : place(at_place), action(what), express(as_express) {}
 
-  std::uint64_t place = 0;
-  Action* action = nullptr;  // or what comes express
-  std::uint64_t express = Express::kNone;
+  std::uint64_t place;
+  Action* action;  // or what comes express
+  std::uint64_t express;
 
   [[nodiscard]] static constexpr std::uint64_t at(NodeId node, std::int64_t offset_ps) {
     return (static_cast<std::uint64_t>(index(node)) << 32U) | static_cast<std::uint64_t>(offset_ps);
@@ -72,55 +75,105 @@ struct Posted {
   [[nodiscard]] constexpr bool is_express() const { return express != Express::kNone; }
 };
 
-// Entries in a row. A std::vector, but that what is appended is written where it stays, in a few instructions wherever
-// that is called from, and that nothing is filled in when there are to be more.
-class PostedList {
+// Entries in no order, in chunks that go round (PostedChunks): what windows hold grows and shrinks by a factor, and
+// none of them keeps memory that it no longer needs.
+struct alignas(1024) PostedChunk {
+  static constexpr std::size_t kBytes = 1024;
+  static constexpr std::size_t kEntries = 42;
+
+  PostedChunk* next = nullptr;  // of a list, or of those that nobody has
+  std::uint64_t unused = 0;     // so that the last entry ends where the chunk does
+  std::array<Posted, kEntries> entries;
+
+  // Behind the last entry there is the next chunk's place; null is the end of none.
+  [[nodiscard]] static GASMETER_INLINE bool is_end(const Posted* place) {
+    return reinterpret_cast<std::uintptr_t>(place) % kBytes == 0;
+  }
+  // Of which `last` is an entry.
+  [[nodiscard]] static PostedChunk& of(Posted* last) {
+    auto* const inside = reinterpret_cast<std::byte*>(last);
+    return *reinterpret_cast<PostedChunk*>(inside - reinterpret_cast<std::uintptr_t>(last) % kBytes);
+  }
+};
+static_assert(sizeof(PostedChunk) == PostedChunk::kBytes);
+
+// A view of chunks that follow one another; whoever has them gives them back.
+struct PostedList {
+  PostedChunk* first = nullptr;  // null: empty
+  Posted* end = nullptr;         // where the next entry goes, if there is room in that chunk
+
+  [[nodiscard]] bool empty() const { return first == nullptr; }
+  [[nodiscard]] PostedChunk& last() const { return PostedChunk::of(end - 1); }
+  // of(entries, how many) for each chunk.
+  template <class Of>
+  void each_chunk(Of&& of) const {
+    for (PostedChunk* chunk = first; chunk != nullptr; chunk = chunk->next) {
+      Posted* const from = chunk->entries.data();
+      of(from, chunk->next == nullptr ? static_cast<std::size_t>(end - from) : PostedChunk::kEntries);
+    }
+  }
+  [[nodiscard]] std::size_t size() const {
+    std::size_t sum = 0;
+    each_chunk([&sum](const Posted*, std::size_t count) { sum += count; });
+    return sum;
+  }
+};
+
+// Chunks that nobody needs, and the memory of all.
+class PostedChunks {
  public:
-  PostedList() = default;
-  PostedList(PostedList&& other) noexcept
-      : entries_(std::move(other.entries_)),
-        size_(std::exchange(other.size_, 0)),
-        capacity_(std::exchange(other.capacity_, 0)) {}
-  PostedList& operator=(PostedList&& other) noexcept {
-    PostedList taken(std::move(other));
-    swap(taken);
-    return *this;
+  // Takes one and puts it behind the list's last one; the place of its first entry.
+  [[nodiscard]] Posted* extend(PostedList& list) {
+    if (GASMETER_UNLIKELY(free_ == nullptr)) make_more();
+    PostedChunk* const chunk = std::exchange(free_, free_->next);
+    chunk->next = nullptr;
+    (list.empty() ? list.first : list.last().next) = chunk;
+    return chunk->entries.data();
+  }
+  void give(const PostedList& list) {
+    if (list.empty()) return;
+    list.last().next = free_;
+    free_ = list.first;
+  }
+  // All behind a list's last one.
+  void cut(const PostedList& list) {
+    PostedChunk* rest = std::exchange(list.last().next, nullptr);
+    while (rest != nullptr) {
+      PostedChunk* const chunk = std::exchange(rest, rest->next);
+      chunk->next = free_;
+      free_ = chunk;
+    }
   }
 
-  [[nodiscard]] bool empty() const { return size_ == 0; }
-  [[nodiscard]] std::size_t size() const { return size_; }
-  [[nodiscard]] std::size_t capacity() const { return capacity_; }
-  [[nodiscard]] Posted* begin() { return entries_.get(); }
-  [[nodiscard]] Posted* end() { return entries_.get() + size_; }
-  [[nodiscard]] Posted& operator[](std::size_t place) { return entries_.get()[place]; }
+ private:
+  static constexpr std::size_t kMost = 64;  // made at a time; at first fewer: most simulations are small
 
-  // There has to be room.
-  GASMETER_INLINE void append(std::uint64_t place, Action* what, std::uint64_t express) {
-    ::new (static_cast<void*>(entries_.get() + size_++)) Posted(place, what, express);
+  GASMETER_NOINLINE void make_more() {
+    const std::size_t count = std::min(kMost, made_ / 2 + 4);
+    all_.push_back(std::make_unique_for_overwrite<PostedChunk[]>(count));
+    for (std::size_t i = count; i-- != 0;) {
+      all_.back()[i].next = free_;
+      free_ = &all_.back()[i];
+    }
+    made_ += count;
   }
-  void clear() { size_ = 0; }
-  // New ones hold anything.
-  void resize(std::size_t count) {
-    reserve(count);
-    size_ = count;
-  }
-  void reserve(std::size_t count) {
-    if (count <= capacity_) return;
-    std::unique_ptr<Posted, Free> more(static_cast<Posted*>(::operator new(count * sizeof(Posted))));
-    if (size_ != 0) std::memcpy(static_cast<void*>(more.get()), entries_.get(), size_ * sizeof(Posted));
-    entries_ = std::move(more);
-    capacity_ = count;
-  }
-  // The same entries in another list's memory, where there is room for them.
-  void move_to(PostedList& roomier) {
-    if (size_ != 0) std::memcpy(static_cast<void*>(roomier.entries_.get()), entries_.get(), size_ * sizeof(Posted));
-    roomier.size_ = size_;
-    swap(roomier);
-  }
-  void swap(PostedList& other) noexcept {
-    entries_.swap(other.entries_);
-    std::swap(size_, other.size_);
-    std::swap(capacity_, other.capacity_);
+
+  PostedChunk* free_ = nullptr;
+  std::size_t made_ = 0;
+  std::vector<std::unique_ptr<PostedChunk[]>> all_;
+};
+
+// Entries in a row, whose memory holds as many as ever were needed.
+class PostedRow {
+ public:
+  // Of `count` entries that hold anything; what there was is gone.
+  [[nodiscard]] Posted* of(std::size_t count) {
+    if (count > capacity_) {
+      entries_.reset();
+      capacity_ = count + count / 8;
+      entries_.reset(static_cast<Posted*>(::operator new(capacity_ * sizeof(Posted))));
+    }
+    return entries_.get();
   }
 
  private:
@@ -130,7 +183,6 @@ class PostedList {
   };
 
   std::unique_ptr<Posted, Free> entries_;
-  std::size_t size_ = 0;
   std::size_t capacity_ = 0;
 };
 

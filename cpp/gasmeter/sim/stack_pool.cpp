@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kStacksPerSlab = 64;
 // Tops of equally spaced stacks share cache sets; different offsets of a line spread them. All offsets lie within 1
-// KiB, so that frames of up to 3 KiB stay in one page of memory.
+// KiB, so that frames of up to 3 KiB stay in one page of memory; half of that where others have room in the page.
 constexpr std::size_t kStaggers = 16;
 
 constexpr int kInstallGuard = 102;  // MADV_GUARD_INSTALL, which older headers lack
@@ -27,9 +27,10 @@ std::atomic<std::size_t> guard_pages_of_process{0};
 
 }  // namespace
 
-StackPool::StackPool(Bytes usable, StackGuard best)
+StackPool::StackPool(Bytes usable, StackGuard best, Bytes room)
     : page_(static_cast<Bytes>(sysconf(_SC_PAGESIZE))),
-      usable_((usable + (kStaggers - 1) * kCacheLine + page_ - 1) / page_ * page_),
+      room_((room + kCacheLine - 1) / kCacheLine * kCacheLine),
+      usable_((usable + room_ + (kStaggers - 1) * kCacheLine + page_ - 1) / page_ * page_),
       guard_(best) {}
 
 StackPool::~StackPool() {
@@ -42,7 +43,18 @@ Stack StackPool::acquire() {
   if (free_.empty()) grow();
   const Stack stack = free_.back();
   free_.pop_back();
+  if (used_ != made_ && stack.bottom == bottom_of(used_)) ++used_;
   return stack;
+}
+
+std::byte* StackPool::bottom_of(std::size_t number) const {
+  return slabs_[number / kStacksPerSlab].base + (number % kStacksPerSlab) * (page_ + usable_) + page_;
+}
+
+std::span<std::byte> StackPool::take_room() {
+  const std::lock_guard lock(mutex_);
+  if (room_ == 0 || rooms_taken_ == used_) return {};
+  return {bottom_of(rooms_taken_++) + usable_ - room_, room_};
 }
 
 bool StackPool::release(Stack stack) {
@@ -71,8 +83,8 @@ void StackPool::grow() {
   madvise(memory, bytes, MADV_NOHUGEPAGE);
   for (std::size_t i = 0; i < kStacksPerSlab; ++i) {
     std::byte* guard = slabs_.back().base + i * stride;
-    const Bytes stagger = (made_ % kStaggers) * kCacheLine;
-    free_.push_back({guard + page_, usable_ - stagger, make_guard(guard, i == 0)});
+    const Bytes stagger = made_ % (room_ == 0 ? kStaggers : kStaggers / 2) * kCacheLine;
+    free_.push_back({guard + page_, usable_ - room_ - stagger, make_guard(guard, i == 0)});
     ++made_;
   }
   std::reverse(free_.begin(), free_.end());  // the lowest stack is handed out first

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "gasmeter/base/units.hpp"
@@ -27,18 +28,23 @@ struct Stack {
 // Address space is reserved slab by slab, memory becomes resident as a fibre touches it. Safe to share by threads.
 class StackPool {
  public:
-  // `usable`: bytes of each stack, rounded up to whole pages. `best`: the guard to try first.
-  explicit StackPool(Bytes usable, StackGuard best = StackGuard::marker);
+  // `usable`: bytes of each stack, rounded up to whole pages. `best`: the guard to try first. `room`: bytes above each
+  // stack, rounded up to cache lines, that take_room() hands out.
+  explicit StackPool(Bytes usable, StackGuard best = StackGuard::marker, Bytes room = 0);
   StackPool(const StackPool&) = delete;
   StackPool& operator=(const StackPool&) = delete;
   ~StackPool();
 
-  [[nodiscard]] Bytes usable() const { return usable_; }
+  [[nodiscard]] Bytes usable() const { return usable_ - room_; }
 
   // Throws ResourceError where the machine gives no more memory.
   [[nodiscard]] Stack acquire();
   // False: the canary tells that the stack overflowed into its neighbour; it is not handed out again.
   [[nodiscard]] bool release(Stack stack);
+  // What lies above a stack that has been handed out, once in the pool's life: a fibre that calls little leaves most of
+  // its page untouched, and its page is resident anyhow. Starts at a cache line and holds anything. Empty: there is no
+  // more.
+  [[nodiscard]] std::span<std::byte> take_room();
 
  private:
   struct Slab {
@@ -46,14 +52,18 @@ class StackPool {
     Bytes bytes;
   };
   void grow();
+  [[nodiscard]] std::byte* bottom_of(std::size_t number) const;  // of the stack that was made as that one
   [[nodiscard]] StackGuard make_guard(std::byte* guard, bool lowest_of_slab);
   [[nodiscard]] bool intact(Stack stack) const;
 
   Bytes page_;
-  Bytes usable_;
+  Bytes room_;
+  Bytes usable_;  // with room
   StackGuard guard_;
   std::size_t guard_pages_ = 0;
   std::size_t made_ = 0;
+  std::size_t used_ = 0;         // that have been handed out, in the order in which they were made
+  std::size_t rooms_taken_ = 0;  // likewise
   std::mutex mutex_;
   std::vector<Slab> slabs_;
   std::vector<Stack> free_;

@@ -34,9 +34,10 @@ class WindowQueue {
 
   // For the window behind the last one taken.
   GASMETER_INLINE void post_next(std::uint64_t place, Action* what, std::uint64_t express) {
-    PostedList& list = *next_;
-    if (GASMETER_UNLIKELY(list.size() == list.capacity())) grow(list);
-    list.append(place, what, express);
+    Posted* at = next_end_;
+    if (GASMETER_UNLIKELY(PostedChunk::is_end(at))) at = extend_next();
+    ::new (static_cast<void*>(at)) Posted(place, what, express);
+    next_end_ = at + 1;
   }
 
   // The earliest window that holds something; kNone where nothing does.
@@ -60,64 +61,45 @@ class WindowQueue {
   // each(window, entry) says what becomes of it.
   enum class Sift : std::uint8_t { keep, take, stop };
   template <class Each>
-  void sift(Each&& show) {
+  void sift(Each&& each) {
     settle();
-    const auto sifted = [&show](auto& list, auto&& window_of, auto&& entry_of) {
-      std::size_t kept = 0;
-      bool stopped = false;
-      for (std::size_t i = 0; i < list.size(); ++i) {
-        const Sift what = stopped ? Sift::keep : show(window_of(list[i]), entry_of(list[i]));
-        stopped |= what == Sift::stop;
-        if (what != Sift::take) list[kept++] = list[i];
-      }
-      list.resize(kept);
-      return !stopped;
+    bool stopped = false;
+    const auto is_kept = [&](Window window, const Posted& entry) {
+      if (stopped) return true;
+      const Sift what = each(window, entry);
+      stopped = what == Sift::stop;
+      return what != Sift::take;
     };
     for (Window window = base_; in_ring_ != 0 && window < base_ + kRing; ++window) {
       const auto slot = static_cast<std::size_t>(window) % kRing;
-      std::uint64_t& word = used_[slot / 64];
-      const std::uint64_t bit = std::uint64_t{1} << (slot % 64);
-      if ((word & bit) == 0) continue;
-      const bool goes_on =
-          sifted(ring_[slot], [window](const Posted&) { return window; }, [](const Posted& entry) { return entry; });
-      if (ring_[slot].empty()) {
-        word &= ~bit;
-        --in_ring_;
-      }
-      if (!goes_on) return;
+      if ((used_[slot / 64] >> (slot % 64) & 1U) == 0) continue;
+      sift(slot, [&](const Posted& entry) { return is_kept(window, entry); });
+      if (stopped) break;
     }
-    const std::size_t far = far_.size();
-    (void)sifted(far_, [](const Far& each) { return each.window; }, [](const Far& each) { return each.entry; });
-    if (far_.size() != far) std::make_heap(far_.begin(), far_.end(), Later{});
+    next_end_ = ring_[next_slot()].end;
+    if (stopped) return;
+    if (std::erase_if(far_, [&](const Far& far) { return !is_kept(far.window, far.entry); }) != 0) {
+      std::make_heap(far_.begin(), far_.end(), Later{});
+    }
   }
 
-  // Moves what `window` holds to `list`, in no order; earlier windows are over. `list` is empty, and is handed back by
-  // the next call: its memory goes on with another window.
-  void take(Window window, PostedList& list) {
+  // What `window` holds, in no order, to be given back; earlier windows are over.
+  [[nodiscard]] PostedList take(Window window) {
     settle();
     base_ = window;
-    next_ = &ring_[static_cast<std::size_t>(window + 1) % kRing];
     while (GASMETER_UNLIKELY(!far_.empty() && far_.front().window - base_ < kRing)) fetch_far();
+    next_end_ = ring_[next_slot()].end;
     const auto slot = static_cast<std::size_t>(window) % kRing;
-    if ((used_[slot / 64] >> (slot % 64) & 1U) == 0) return;
+    if ((used_[slot / 64] >> (slot % 64) & 1U) == 0) return {};
     used_[slot / 64] &= ~(std::uint64_t{1} << (slot % 64));
     --in_ring_;
-    if (GASMETER_UNLIKELY(list.capacity() > kSmall)) give_spare(std::exchange(list, {}));
-    list.swap(ring_[slot]);
+    return std::exchange(ring_[slot], {});
   }
-  // A list that nobody needs, whatever it holds.
-  [[nodiscard]] PostedList take_spare() {
-    if (spare_.empty()) return {};
-    PostedList list = std::move(spare_.back());
-    spare_.pop_back();
-    return list;
-  }
-  void give_spare(PostedList list) { spare_.push_back(std::move(list)); }
+  void give(const PostedList& taken) { chunks_.give(taken); }
 
  private:
   static constexpr Window kRing = 1024;
   static constexpr std::size_t kWords = kRing / 64;
-  static constexpr std::size_t kSmall = 8;  // entries; longer lists are not kept by their window
 
   struct Far {
     Window window;
@@ -127,9 +109,17 @@ class WindowQueue {
     bool operator()(const Far& a, const Far& b) const { return a.window > b.window; }
   };
 
-  // The next window's list is not looked at while it grows.
+  [[nodiscard]] std::size_t next_slot() const { return static_cast<std::size_t>(base_ + 1) % kRing; }
+  // Where the next window's list ends stands in next_end_ alone while it grows.
   void settle() {
-    if (!next_->empty()) use(static_cast<std::size_t>(next_ - ring_.data()));
+    if (next_end_ == nullptr) return;
+    ring_[next_slot()].end = next_end_;
+    use(next_slot());
+  }
+  GASMETER_NOINLINE Posted* extend_next() {
+    PostedList& list = ring_[next_slot()];
+    list.end = next_end_;
+    return chunks_.extend(list);
   }
   GASMETER_INLINE void use(std::size_t slot) {
     const std::uint64_t bit = std::uint64_t{1} << (slot % 64);
@@ -138,21 +128,44 @@ class WindowQueue {
     ++in_ring_;
   }
   GASMETER_INLINE void put(Window window, std::uint64_t place, Action* what, std::uint64_t express) {
+    if (window == base_ + 1) return post_next(place, what, express);
     const auto slot = static_cast<std::size_t>(window) % kRing;
     PostedList& list = ring_[slot];
+    if (GASMETER_UNLIKELY(PostedChunk::is_end(list.end))) extend(slot);
+    ::new (static_cast<void*>(list.end++)) Posted(place, what, express);
+  }
+  GASMETER_NOINLINE void extend(std::size_t slot) {
+    ring_[slot].end = chunks_.extend(ring_[slot]);
     use(slot);
-    if (GASMETER_UNLIKELY(list.size() == list.capacity())) grow(list);
-    list.append(place, what, express);
   }
 
-  // Long lists are few and go round, so that not every window keeps one.
-  GASMETER_NOINLINE void grow(PostedList& list) {
-    if (list.size() < kSmall || spare_.empty() || spare_.back().capacity() <= list.size()) {
-      list.reserve(std::max<std::size_t>(8, 2 * list.size()));
-      return;
+  // Of a window that holds something, settled.
+  template <class IsKept>
+  void sift(std::size_t slot, IsKept&& is_kept) {
+    PostedList& list = ring_[slot];
+    PostedChunk* chunk = list.first;  // where what is kept goes
+    Posted* to = chunk->entries.data();
+    std::size_t kept = 0;
+    list.each_chunk([&](const Posted* entries, std::size_t count) {
+      for (std::size_t i = 0; i < count; ++i) {
+        const Posted entry = entries[i];
+        if (!is_kept(entry)) continue;
+        if (kept != 0 && PostedChunk::is_end(to)) {
+          chunk = chunk->next;
+          to = chunk->entries.data();
+        }
+        *to++ = entry;
+        ++kept;
+      }
+    });
+    if (kept == 0) {
+      chunks_.give(std::exchange(list, {}));
+      used_[slot / 64] &= ~(std::uint64_t{1} << (slot % 64));
+      --in_ring_;
+    } else {
+      list.end = to;
+      chunks_.cut(list);
     }
-    list.move_to(spare_.back());
-    spare_.pop_back();
   }
 
   GASMETER_NOINLINE void post_far(Window window, const Posted& entry) {
@@ -162,17 +175,20 @@ class WindowQueue {
   GASMETER_NOINLINE void fetch_far() {
     std::pop_heap(far_.begin(), far_.end(), Later{});
     const auto& [window, entry] = far_.back();
-    put(window, entry.place, entry.action, entry.express);
+    const auto slot = static_cast<std::size_t>(window) % kRing;
+    PostedList& list = ring_[slot];
+    if (PostedChunk::is_end(list.end)) extend(slot);
+    *list.end++ = entry;
     far_.pop_back();
   }
 
+  Posted* next_end_ = nullptr;
   Window base_ = 0;
   std::size_t in_ring_ = 0;  // windows that hold something
   std::array<std::uint64_t, kWords> used_{};
   std::array<PostedList, kRing> ring_;
-  PostedList* next_ = &ring_[1];
   std::vector<Far> far_;
-  std::vector<PostedList> spare_;
+  PostedChunks chunks_;
 };
 
 }  // namespace gasmeter::sim

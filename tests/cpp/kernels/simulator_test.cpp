@@ -10,6 +10,7 @@
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/run/model_job.hpp"
 #include "gasmeter/run/request.hpp"
+#include "gasmeter/sim/fibre.hpp"
 #include "support/invented_machine.hpp"
 
 namespace gasmeter::kernels {
@@ -38,6 +39,19 @@ run::Request request(const std::string& op, const std::string& conduit, std::uin
 
 bool is_right(const Verification& found) {
   return found.checked > 0 && found.errors == 0;
+}
+
+TEST_CASE("a_raw_rank_with_all_its_puts_outstanding_takes_eight_kibibytes") {
+  if (sim::Fibre::default_stack_bytes() > 64 * 1024) return;  // sanitizers have memory of their own
+  run::Request request_of_many = request("random-put", "raw@fabric", 4096);
+  request_of_many.machine["topology"] = std::string("torus3d:16x16x16");
+  request_of_many.machine["ranks_per_node"] = 1.0;
+  request_of_many.machine["link.buffer"] = 15.0;
+  run::ModelJob job(request_of_many);
+  const BlockResult result = job.run(32);
+  REQUIRE(result.metrics.size() == 2);
+  CHECK(result.metrics[1].first == "memory_per_rank");
+  CHECK(result.metrics[1].second <= 8 * 1024);
 }
 
 TEST_CASE("simulator_verifies_its_data") {

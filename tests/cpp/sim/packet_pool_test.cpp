@@ -2,9 +2,14 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <set>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -41,6 +46,40 @@ TEST_CASE("a_pool_hands_out_different_packets") {
 TEST_CASE("packets_of_a_cache_line_start_at_one") {
   PacketPool<Packet> pool(1);
   for (int n = 0; n < 3000; ++n) CHECK(reinterpret_cast<std::uintptr_t>(pool.take(0)) % 64 == 0);
+}
+
+TEST_CASE("packets_are_made_in_rooms_while_there_are_any") {
+  // One that holds three, from its first cache line on, one that holds none, one that holds one.
+  alignas(64) static std::array<std::byte, 3 * sizeof(Marked) + 64> three;
+  alignas(64) static std::array<std::byte, sizeof(Marked) - 1> none;
+  alignas(64) static std::array<std::byte, sizeof(Marked)> one;
+  std::vector<std::span<std::byte>> rooms{one, none, std::span(three).subspan(8)};
+  unsigned asked = 0;
+  PacketPool<Marked> pool(2, [&](unsigned partition) -> std::span<std::byte> {
+    CHECK(partition == 1);
+    ++asked;
+    if (rooms.empty()) return {};
+    const std::span<std::byte> room = rooms.back();
+    rooms.pop_back();
+    return room;
+  });
+  const auto is_in = [](const Marked* packet, std::span<std::byte> room) {
+    const auto* const first = reinterpret_cast<const std::byte*>(packet);
+    return std::less_equal<>()(room.data(), first) &&
+           std::less_equal<>()(first + sizeof(Marked), room.data() + room.size());
+  };
+  std::set<Marked*> out;
+  for (int n = 0; n < 3; ++n) {
+    out.insert(pool.take(1));
+    CHECK(is_in(*out.rbegin(), three));
+  }
+  CHECK(asked == 1);
+  out.insert(pool.take(1));  // what holds none is no room: the pool's own memory
+  CHECK(asked == 2);
+  for (int n = 0; n < 100; ++n) out.insert(pool.take(1));
+  CHECK(std::count_if(out.begin(), out.end(), [&](Marked* packet) { return is_in(packet, one); }) == 1);
+  CHECK(out.size() == 104);
+  CHECK(pool.made() >= out.size());
 }
 
 TEST_CASE("a_pool_makes_no_more_than_are_out") {

@@ -4,9 +4,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstddef>
+#include <cstdint>
+#include <set>
+#include <span>
+#include <vector>
 
 #include "gasmeter/sim/fibre.hpp"
 
@@ -34,6 +39,43 @@ TEST_CASE("released_stack_is_handed_out_again") {
   const Stack second = stacks.acquire();
   CHECK(second.bottom == first.bottom);
   CHECK(stacks.release(second));
+}
+
+TEST_CASE("rooms_lie_above_stacks_and_are_handed_out_once") {
+  constexpr Bytes kRoom = 1000;
+  StackPool stacks(1, StackGuard::marker, kRoom);
+  CHECK(stacks.usable() >= 1);
+  CHECK(stacks.take_room().empty());  // nobody has a stack
+  std::vector<Stack> out;
+  std::set<const std::byte*> rooms;
+  for (int i = 0; i < 200; ++i) {
+    out.push_back(stacks.acquire());
+    if (i % 3 == 0) {  // one that has been out before brings no more room
+      CHECK(stacks.release(out.back()));
+      out.back() = stacks.acquire();
+    }
+    const std::span<std::byte> room = stacks.take_room();
+    REQUIRE(room.size() >= kRoom);
+    CHECK(stacks.take_room().empty());
+    CHECK(reinterpret_cast<std::uintptr_t>(room.data()) % kCacheLine == 0);
+    CHECK(reinterpret_cast<std::uintptr_t>(room.data() + room.size()) % 4096 == 0);
+    CHECK(room.data() >= out.back().top());  // of the same page, since a stack's first frames are there
+    CHECK(room.data() - out.back().top() < 512);
+    CHECK(rooms.insert(room.data()).second);
+    std::fill(room.begin(), room.end(), std::byte{1});
+  }
+  for (const Stack& stack : out) {
+    CHECK(*(stack.top() - 1) == std::byte{0});
+    CHECK(stacks.release(stack));
+  }
+  (void)stacks.acquire();
+  CHECK(stacks.take_room().empty());
+}
+
+TEST_CASE("a_pool_without_rooms_has_none") {
+  StackPool stacks(1);
+  (void)stacks.acquire();
+  CHECK(stacks.take_room().empty());
 }
 
 TEST_CASE("writing_below_a_guarded_stack_faults") {

@@ -21,7 +21,7 @@ BareParameters BareParameters::from(conduit::MachineValues& machine) {
 BareNetwork::BareNetwork(sim::Engine& engine, const sim::Topology& topology, const sim::FabricParameters& links,
                          Bytes memory)
     : engine_(engine),
-      packets_(engine.partitions()),
+      packets_(engine.partitions(), [&engine](unsigned partition) { return engine.take_room(partition); }),
       fabric_(engine, topology, links, *this),
       memory_(memory * engine.ranks()) {
   for (unsigned rank = 0; rank < engine.ranks(); ++rank) {

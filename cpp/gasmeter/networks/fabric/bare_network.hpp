@@ -116,6 +116,9 @@ class BareNetwork final : public sim::FabricSink {
   // One port per rank; `memory`: of each.
   BareNetwork(sim::Engine& engine, const sim::Topology& topology, const sim::FabricParameters& links, Bytes memory);
 
+  // EngineOptions::stack_room for its ranks, whose programs call little and leave most of a page: sixteen packets.
+  static constexpr Bytes kStackRoom = 2304;
+
   [[nodiscard]] BarePort& port(Rank rank) { return ports_[index(rank)]; }
   [[nodiscard]] sim::Fabric& fabric() { return fabric_; }
 
@@ -129,6 +132,7 @@ class BareNetwork final : public sim::FabricSink {
     std::uint64_t offset = 0;
     std::array<std::byte, kPayload> payload;
   };
+  static_assert(16 * sizeof(Packet) == kStackRoom);
 
   SimTime arrived(sim::Packet& packet, SimTime now) override;
   void departed(sim::Packet&, SimTime) override {}

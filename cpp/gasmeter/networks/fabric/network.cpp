@@ -48,7 +48,9 @@ class Machine final : public ModelledMachine {
   }
 
   sim::EngineOptions engine_options() const override {
-    return installation_.engine_options(settings_, parameters_.prices);
+    sim::EngineOptions options = installation_.engine_options(settings_, parameters_.prices);
+    options.stack_room = BareNetwork::kStackRoom;
+    return options;
   }
   std::unique_ptr<ModelledNetwork> make_network(sim::Engine& engine) const override {
     return std::make_unique<Modelled>(engine, installation_.topology(), links_, settings_);
