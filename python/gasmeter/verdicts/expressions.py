@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from gasmeter.errors import UsageError
 
-__all__ = ["FUNCTIONS", "Array", "Expression", "NotThere"]
+__all__ = ["FUNCTIONS", "OVER_X", "Array", "Expression"]
 
 Array = npt.NDArray[np.float64]
 Value = float | Array | None
