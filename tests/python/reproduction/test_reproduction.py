@@ -562,7 +562,7 @@ def test_the_report_is_one_file_with_every_claim(extoll, tmp_path):
     assert {row["id"]: row["verdict"] for row in rows} == verdicts(found)
     gain = next(row for row in rows if row["id"] == "extoll-fig3-am2-gain")
     assert (gain["published"], gain["tolerance"], gain["label"]) == ("53 %", "[0.43,0.63]", "predicted")
-    assert gain["note"].startswith("band 0.5 to 0.618")
+    assert gain["note"].startswith("band 0.5 to 0.6004")
     assert sorted(path.name for path in (tmp_path / "out" / "plots").glob("figure_*.svg")) == [
         f"figure_{number}.svg" for number in (12, 3)
     ]
