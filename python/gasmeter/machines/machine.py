@@ -106,8 +106,9 @@ class Machine:
         Returns
         -------
         Machine
-            A new value; this one is unchanged. An optional parameter of its network may be given that it has not. What
-            is a share of a number that changes follows it, unless it is given itself.
+            A new value; this one is unchanged. An optional parameter of its network may be given that it has not, and
+            0 for one that it has: no such cost. What is a share of a number that changes follows it, unless it is given
+            itself.
 
         Raises
         ------
@@ -188,9 +189,10 @@ class Machine:
         Returns
         -------
         dict of str to float or str
-            In SI base units by key.
+            In SI base units by key; without an optional one that is 0, which is no such cost.
         """
-        return {number.key: number.value for number in self.numbers}
+        optional = _unsaid(self.network)
+        return {number.key: number.value for number in self.numbers if number.value != 0 or number.key not in optional}
 
     def effective(self) -> dict[str, dict[str, Any]]:
         """Return every number with its unit, source, confidence, facts, range and origin.

@@ -128,6 +128,16 @@ def test_a_machine_need_not_say_what_is_optional_and_may_be_given_it():
         extoll.with_(host_loop_turn=2)
 
 
+def test_what_a_file_says_of_the_optional_may_be_taken_away():
+    extoll = gm.machine("extoll")
+    assert extoll["host.shared_access"].estimate
+    without = extoll.with_(host_shared_access="0 ns")
+    assert without.values() == {key: value for key, value in extoll.values().items() if key != "host.shared_access"}
+    assert without.label == "extoll+host.shared_access=0 s"
+    assert gm.machine(without.label) == without
+    assert without.digest != extoll.digest
+
+
 def test_a_file_may_say_what_is_optional(tmp_path):
     entry = 'value = "2 ns"\nlow = "1 ns"\nhigh = "4 ns"\nconfidence = "low"\nsource = "estimate: a round number"\n'
     text = f'base = "ideal"\nsummary = "a toy"\n[host.loop_turn]\n{entry}'
