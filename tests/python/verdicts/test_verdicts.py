@@ -43,7 +43,8 @@ def test_only_what_judges_reads_what_papers_state():
         path.relative_to(package).as_posix() for path in package.rglob("*.py") if pattern.search(path.read_text())
     }
     assert readers == {
-        "cli/listing.py", "reproduction/judged.py", "reproduction/marks.py", "verdicts/__init__.py", "verdicts/freezing.py",
+        "cli/listing.py", "reproduction/judged.py", "reproduction/marks.py", "verdicts/__init__.py",
+        "verdicts/freezing.py",
     }  # fmt: skip
 
 
