@@ -13,13 +13,21 @@ const std::vector<ParameterInfo>& piece_parameters() {
   return all;
 }
 
+const std::vector<ParameterInfo>& instruction_parameters() {
+  const auto time = [](const char* key, const char* summary) { return ParameterInfo{key, "time", summary, {}, true}; };
+  static const std::vector<ParameterInfo> all = {
+      {"host.instruction", "time", "an instruction of protocol code, on average"},
+      time("host.call", "entering one operation of the library, in place of its counted instructions"),
+      time("host.header_build", "sending a message, from the call to the device, in place of its counted instructions"),
+      time("host.dispatch", "a message that is found, up to its handler, in place of its counted instructions"),
+  };
+  return all;
+}
+
 const std::vector<ParameterInfo>& card_parameters() {
   static const std::vector<ParameterInfo> host = {
       {"topology", "topology", "how nodes are connected"},
       {"ranks_per_node", "count", "cores of a node, one rank each"},
-      {"host.call", "time", "entering one operation of the library"},
-      {"host.header_build", "time", "packing a message header and its arguments"},
-      {"host.dispatch", "time", "handler table look-up and the call"},
       {"host.poll_miss", "time", "a poll that finds nothing"},
       {"host.update", "time", "one read-modify-write of a kernel on a random word of a table in memory"},
       {"host.update_in_cache", "time", "likewise, of a table of at most host.cache"},
@@ -43,7 +51,7 @@ const std::vector<ParameterInfo>& card_parameters() {
       {"link.buffer", "count", "packets held by one input and virtual channel"},
       {"link.header", "bytes", "added to each packet on the wire: framing, header, checksum"},
   };
-  static const std::vector<ParameterInfo> all = joined({host, piece_parameters(), links});
+  static const std::vector<ParameterInfo> all = joined({host, instruction_parameters(), piece_parameters(), links});
   return all;
 }
 

@@ -10,6 +10,8 @@ namespace gasmeter::networks {
 
 // Of a host, what transfers of many pieces cost: what conduit::core_prices() takes, each if the machine states it.
 [[nodiscard]] const std::vector<ParameterInfo>& piece_parameters();
+// Of a host, what its core's own code costs: what conduit::core_prices() takes of one whose instructions are counted.
+[[nodiscard]] const std::vector<ParameterInfo>& instruction_parameters();
 // Of hosts with a card, and of the links between them: what conduit::host_prices() takes, and the fabric.
 [[nodiscard]] const std::vector<ParameterInfo>& card_parameters();
 // Of two-sided messages over a card: what services::matching_parameters() takes.

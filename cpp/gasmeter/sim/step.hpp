@@ -40,6 +40,7 @@ enum class Step : std::uint8_t {
 [[nodiscard]] constexpr Step step_of(conduit::PrivatePrice price) {
   switch (price) {
     case conduit::PrivatePrice::call:
+    case conduit::PrivatePrice::inject:
       return Step::inject;
     case conduit::PrivatePrice::header_build:
       return Step::header;

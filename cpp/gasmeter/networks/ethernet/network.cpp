@@ -88,9 +88,6 @@ const std::vector<ParameterInfo>& parameters() {
   static const std::vector<ParameterInfo> host = {
       {"topology", "topology", "how nodes are connected"},
       {"ranks_per_node", "count", "cores of a node, one rank each"},
-      {"host.call", "time", "entering one operation of the library"},
-      {"host.header_build", "time", "packing or reading a header and its arguments"},
-      {"host.dispatch", "time", "handler table look-up and the call"},
       {"host.poll_miss", "time", "asking a socket that has nothing"},
       {"host.update", "time", "one read-modify-write of a kernel on a random word of a table in memory"},
       {"host.update_in_cache", "time", "likewise, of a table of at most host.cache"},
@@ -121,7 +118,7 @@ const std::vector<ParameterInfo>& parameters() {
       {"kernel.send_buffer", "size", "of a socket: bytes that have not left"},
       {"kernel.receive_buffer", "size", "of a socket: datagrams that wait; more are lost"},
   };
-  static const std::vector<ParameterInfo> all = joined({host, piece_parameters(), own});
+  static const std::vector<ParameterInfo> all = joined({host, instruction_parameters(), piece_parameters(), own});
   return all;
 }
 

@@ -5,10 +5,13 @@
 
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/conduit/host.hpp"
+#include "gasmeter/conduit/instruction_counts.hpp"
 #include "gasmeter/conduit/machine_values.hpp"
 #include "gasmeter/sim/fabric.hpp"
 
 namespace gasmeter::networks::ethernet {
+
+inline constexpr conduit::InstructionCounts kInstructions{15, 60, 25, 30};
 
 // The defaults are round numbers for times that can be computed by hand; they stand for no machine.
 struct EthernetParameters {
