@@ -19,7 +19,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-CONDUITS = ("extoll", "ibv", "ibv-rings", "udp", "amudp")
+CONDUITS = ("smp", "extoll", "ibv", "ibv-rings", "udp", "amudp")
 PARTS = ("request", "reply", "handler", "after", "answered", "miss")
 ZEROS = (0, 8, 512, 1024)
 """Bytes whose zeros are counted."""

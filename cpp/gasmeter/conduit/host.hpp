@@ -30,7 +30,8 @@ enum class PrivatePrice : std::uint8_t {
   loop_level,    // by how often one of them begins, and ends
   translation,   // by the addresses of a neighbour that are looked up
   generate,      // a program stores what it makes itself, by its bytes; no price: it costs what copying them does
-  inject,  // a message's way through core, from the call to its conduit; has a price where instructions are counted
+  inject,   // a message's way through core and conduit to the device, beside its header; priced where it is counted
+  deliver,  // ... and from the poll that finds it to its handler, beside dispatch; likewise
   count_
 };
 

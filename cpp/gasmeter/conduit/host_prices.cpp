@@ -25,7 +25,10 @@ HostPrices core_prices(MachineValues& machine, const InstructionCounts* counts) 
   software(PrivatePrice::call, "host.call", &InstructionCounts::call);
   software(PrivatePrice::header_build, "host.header_build", &InstructionCounts::header_build);
   software(PrivatePrice::dispatch, "host.dispatch", &InstructionCounts::dispatch);
-  if (counts != nullptr) prices[PrivatePrice::inject].fixed = instruction * std::int64_t{counts->inject};
+  if (counts != nullptr) {
+    prices[PrivatePrice::inject].fixed = instruction * std::int64_t{counts->inject};
+    prices[PrivatePrice::deliver].fixed = instruction * std::int64_t{counts->deliver};
+  }
   prices[PrivatePrice::poll_miss].fixed = machine.time("host.poll_miss");
   prices[PrivatePrice::update].fixed = machine.time("host.update");
   prices[SharedPrice::line_store].fixed = machine.time("host.line_store");
@@ -62,8 +65,11 @@ std::vector<std::string> uncharged_host_keys(const Charges& charges) {
     if (!charged) keys.insert(keys.end(), names.begin(), names.end());
   };
   const bool updates = charges.has(PrivatePrice::update);
-  const bool counted = charges.has(PrivatePrice::call) || charges.has(PrivatePrice::inject) ||
-                       charges.has(PrivatePrice::header_build) || charges.has(PrivatePrice::dispatch);
+  bool counted = false;
+  for (const PrivatePrice each : {PrivatePrice::call, PrivatePrice::header_build, PrivatePrice::dispatch,
+                                  PrivatePrice::inject, PrivatePrice::deliver}) {
+    counted = counted || charges.has(each);
+  }
   const bool locks = charges.has(SharedPrice::lock) || charges.has(PrivatePrice::own_lock);
   unless(counted, {"host.instruction"});
   unless(charges.has(PrivatePrice::call), {"host.call"});

@@ -45,6 +45,7 @@ enum class Step : std::uint8_t {
     case conduit::PrivatePrice::header_build:
       return Step::header;
     case conduit::PrivatePrice::dispatch:
+    case conduit::PrivatePrice::deliver:
       return Step::dispatch;
     case conduit::PrivatePrice::poll_miss:
       return Step::poll;

@@ -109,10 +109,12 @@ TEST_CASE("host_prices_take_every_key_of_the_host") {
                                 {"host.loop_turn", 2e-9},
                                 {"host.loop_level", 7e-9},
                                 {"host.translation", 11e-9}});
-  const HostPrices prices = host_prices(machine, {.call = 10, .inject = 100, .header_build = 50, .dispatch = 75});
+  const HostPrices prices =
+      host_prices(machine, {.call = 10, .header_build = 50, .dispatch = 75, .inject = 100, .deliver = 200});
   machine.check_all_used();
   CHECK(prices[PrivatePrice::call].of(0).ps == 6'000);
   CHECK(prices[PrivatePrice::inject].of(0).ps == 60'000);
+  CHECK(prices[PrivatePrice::deliver].of(0).ps == 120'000);
   CHECK(prices[PrivatePrice::header_build].of(0).ps == 30'000);
   CHECK(prices[PrivatePrice::dispatch].of(0).ps == 45'000);
   CHECK(prices[PrivatePrice::poll_miss].of(0).ps == 3'500);
@@ -147,7 +149,7 @@ TEST_CASE("a_host_may_state_what_is_counted_otherwise") {
     machine.check_all_used();
     return prices;
   };
-  const InstructionCounts counts{.call = 10, .inject = 100, .header_build = 50, .dispatch = 75};
+  const InstructionCounts counts{.call = 10, .header_build = 50, .dispatch = 75, .inject = 100, .deliver = 200};
   const HostPrices stated = prices_with({{"host.instruction", 1e-9}, {"host.dispatch", 20e-9}}, &counts);
   CHECK(stated[PrivatePrice::call].of(0).ps == 10'000);
   CHECK(stated[PrivatePrice::dispatch].of(0).ps == 20'000);

@@ -3,12 +3,13 @@
 //
 //   am_paths CONDUIT PART COUNT
 //
-// CONDUIT: extoll, ibv (without rings), ibv-rings (all messages by rings, of one peer), udp, amudp, each in virtual
-// time on an installation with round numbers; zeros: the sum that headers of rings hold, of PART bytes, COUNT times.
-// PART, of a Short with two arguments and its reply with as many: request, from the call to its return; reply,
-// likewise, in the handler; handler, a poll that finds a request up to the handler's first instruction; after, from the
-// handler's end to the poll's; answered, a poll that finds a reply up to its handler; miss, a poll that finds nothing.
-// COUNT exchanges, each alone: ranks take turns and sleep between, so that every poll finds what it is meant to.
+// CONDUIT: smp, a neighbour's rings on a real host; extoll, ibv (without rings), ibv-rings (all messages by rings, of
+// one peer), udp, amudp, each in virtual time on an installation with round numbers; zeros: the sum that headers of
+// rings hold, of PART bytes, COUNT times. PART, of a Short with two arguments and its reply with as many: request, from
+// the call to its return; reply, likewise, in the handler; handler, a poll that finds a request up to the handler's
+// first instruction; after, from the handler's end to the poll's; answered, a poll that finds a reply up to its
+// handler; miss, a poll that finds nothing. COUNT exchanges, each alone: ranks take turns and sleep between, so that
+// every poll finds what it is meant to.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -24,16 +25,17 @@
 #endif
 
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/base/real_host.hpp"
 #include "gasmeter/networks/ibv/ibv_conduit.hpp"
 #include "networks/ibv/world.hpp"
 #include "support/ethernet_installation.hpp"
 #include "support/extoll_installation.hpp"
+#include "support/thread_world.hpp"
 
 namespace gasmeter::testing {
 namespace {
 
 using Endpoint = core::Endpoint<sim::ModelHost>;
-using Token = core::Token<sim::ModelHost>;
 
 constexpr HandlerIndex kPing{130};
 constexpr HandlerIndex kPong{131};
@@ -68,8 +70,9 @@ struct Counted {
   }
 };
 
-void on_ping(Token& token) {
-  const auto& counted = token.context_as<const Counted>();
+template <class H>
+void on_ping(core::Token<H>& token) {
+  const auto& counted = token.template context_as<const Counted>();
   counted.toggle("handler");
   counted.toggle("reply");
   (void)token.reply_short(kPong, core::Flags::none, 3, 4);
@@ -77,8 +80,17 @@ void on_ping(Token& token) {
   counted.toggle("after");
 }
 
-void on_pong(Token& token) {
-  token.context_as<const Counted>().toggle("answered");
+template <class H>
+void on_pong(core::Token<H>& token) {
+  token.template context_as<const Counted>().toggle("answered");
+}
+
+template <class H>
+void register_both(core::Endpoint<H>& endpoint, const Counted& counted) {
+  core::HandlerEntry<H> ping{kPing, &on_ping<H>, const_cast<Counted*>(&counted), "ping"};
+  core::HandlerEntry<H> pong{kPong, &on_pong<H>, const_cast<Counted*>(&counted), "pong"};
+  endpoint.register_handlers({&ping, 1});
+  endpoint.register_handlers({&pong, 1});
 }
 
 void sleep_until(sim::ModelHost host, SimTime end) {
@@ -96,10 +108,7 @@ template <class Installation>
 void exchange(const Counted& counted, std::uint64_t count) {
   ModelWorldOn<Installation> world({});
   world.run([&](Endpoint& endpoint) {
-    core::HandlerEntry<sim::ModelHost> ping{kPing, &on_ping, const_cast<Counted*>(&counted), "ping"};
-    core::HandlerEntry<sim::ModelHost> pong{kPong, &on_pong, const_cast<Counted*>(&counted), "pong"};
-    endpoint.register_handlers({&ping, 1});
-    endpoint.register_handlers({&pong, 1});
+    register_both(endpoint, counted);
     const bool asks = endpoint.rank() == Rank{0};
     for (std::uint64_t i = 1; i <= count; ++i) {
       const SimTime start = kTurn * static_cast<std::int64_t>(8 * i);
@@ -127,6 +136,27 @@ void exchange(const Counted& counted, std::uint64_t count) {
   });
 }
 
+void exchange_on_smp(const Counted& counted, std::uint64_t count) {
+  const ThreadWorld world(layout_of(2, Bytes{64} * 1024, 4096), Mapping::one);
+  core::Endpoint<RealHost> asking(RealHost(WaitMode::spin), world.view(0));
+  core::Endpoint<RealHost> answering(RealHost(WaitMode::spin), world.view(1));
+  register_both(asking, counted);
+  register_both(answering, counted);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    counted.toggle("request");
+    (void)asking.request_short(Rank{1}, kPing, core::Flags::none, 1, 2);
+    counted.toggle("request");
+    counted.toggle("handler");
+    (void)answering.poll();
+    counted.toggle("after");
+    counted.toggle("answered");
+    (void)asking.poll();
+    counted.toggle("miss");
+    (void)asking.poll();
+    counted.toggle("miss");
+  }
+}
+
 void count_zeros(Bytes bytes, std::uint64_t count) {
   const std::vector<std::byte> memory(bytes, std::byte{1});
   CALLGRIND_TOGGLE_COLLECT;
@@ -137,13 +167,14 @@ void count_zeros(Bytes bytes, std::uint64_t count) {
 }
 
 void run(const std::string& conduit, const Counted& counted, std::uint64_t count) {
+  if (conduit == "smp") return exchange_on_smp(counted, count);
   if (conduit == "extoll") return exchange<ExtollInstallation>(counted, count);
   if (conduit == "ibv") return exchange<IbvInstallation<false>>(counted, count);
   if (conduit == "ibv-rings") return exchange<IbvInstallation<true>>(counted, count);
   if (conduit == "zeros") return count_zeros(std::strtoull(counted.part.c_str(), nullptr, 10), count);
   if (conduit == "udp") return exchange<EthernetInstallationOf<false, Trouble::none>>(counted, count);
   if (conduit == "amudp") return exchange<EthernetInstallationOf<true, Trouble::none>>(counted, count);
-  throw UsageError("conduit '" + conduit + "'; allowed: extoll, ibv, ibv-rings, udp, amudp, zeros");
+  throw UsageError("conduit '" + conduit + "'; allowed: smp, extoll, ibv, ibv-rings, udp, amudp, zeros");
 }
 
 }  // namespace
@@ -152,7 +183,7 @@ void run(const std::string& conduit, const Counted& counted, std::uint64_t count
 int main(int argc, char** argv) {
   if (argc != 4) {
     std::fprintf(stderr,
-                 "usage: am_paths extoll|ibv|ibv-rings|udp|amudp request|reply|handler|after|answered|miss COUNT\n"
+                 "usage: am_paths smp|extoll|ibv|ibv-rings|udp|amudp request|reply|handler|after|answered|miss COUNT\n"
                  "       am_paths zeros BYTES COUNT\n");
     return 2;
   }

@@ -234,7 +234,8 @@ struct Flow {
 // Rank 0 sends messages of all kinds and sizes to rank 1, which answers every other one; each carries its number, by
 // which it is checked: those by rings overtake those that are sent.
 Flow stream(const IbvLimits& limits, unsigned count, bool strict = false, unsigned threads = 1) {
-  Job job({.strict = strict, .threads = threads}, limits);
+  constexpr unsigned kPlaces = 100;  // more than messages are ever behind others
+  Job job({.strict = strict, .threads = threads}, limits, {}, kPlaces * 20'000);
   const std::array<Bytes, 8> sizes{0, 1, 100, 300, 1000, 4000, 4016, 20'000};
   const auto size_of = [&](unsigned i) { return sizes[i % sizes.size()]; };
   const auto send = [&](unsigned from, unsigned i, bool is_reply) {
@@ -244,7 +245,7 @@ Flow stream(const IbvLimits& limits, unsigned count, bool strict = false, unsign
     const std::array number{static_cast<std::int32_t>(i)};
     return try_send(*job.conduits[from],
                     header_to(1 - from, is_long ? Category::long_message : Category::medium, 1, is_reply), number,
-                    payload, job.segments[1 - from].data() + (i % 13) * 20'000);
+                    payload, job.segments[1 - from].data() + (i % kPlaces) * 20'000);
   };
   const auto checked = [&](const AmView& message, std::vector<bool>& seen) {
     REQUIRE(message.arguments.size() == 1);
@@ -298,7 +299,7 @@ Flow stream(const IbvLimits& limits, unsigned count, bool strict = false, unsign
 TEST_CASE("ibv_conduit_messages_by_rings_arrive_as_they_were_sent") {
   const Flow flow = stream(kRings, 400);
   CHECK(flow.rings == 2);
-  CHECK(flow.ringed > 200);
+  CHECK(flow.ringed > 100);
   CHECK(flow.hidden > 0);
   const Flow none = stream(kNoRings, 400);
   CHECK(none.rings == 0);

@@ -78,7 +78,7 @@ TEST_CASE("raw_ibv_round_trip_is_two_sends") {
 }
 
 // Without inlining the adapter reads 8 B from memory, 300 + 8, where software stored them, 8: one way takes 1098 after
-// the post from 0, which takes 104. Larger than the limit nothing changes.
+// the post from 0, which takes 104. Larger than the limit nothing changes but when the ranks have met.
 TEST_CASE("raw_ibv_without_inlining_the_adapter_reads_every_payload") {
   const auto ping_pong = [](const char* op, Bytes size, bool may_inline) {
     const Outcome outcome = attempt({&make_ping_pong, op, size, 20}, {}, {}, may_inline);
@@ -89,8 +89,8 @@ TEST_CASE("raw_ibv_without_inlining_the_adapter_reads_every_payload") {
   // Golden: the write of 8 B inlined 1292 and a miss; read from memory, 104 for 112, 308 more behind it.
   CHECK(ping_pong("put", 8, false) == doctest::Approx(1302 + 300).epsilon(0.01));
   for (const Bytes size : {Bytes{129}, Bytes{3000}}) {
-    CHECK(ping_pong("am-medium", size, false) == ping_pong("am-medium", size, true));
-    CHECK(ping_pong("put", size, false) == ping_pong("put", size, true));
+    CHECK(ping_pong("am-medium", size, false) == doctest::Approx(ping_pong("am-medium", size, true)).epsilon(0.001));
+    CHECK(ping_pong("put", size, false) == doctest::Approx(ping_pong("put", size, true)).epsilon(0.001));
   }
   CHECK(ping_pong("am-medium", 128, false) > ping_pong("am-medium", 128, true));
 }
