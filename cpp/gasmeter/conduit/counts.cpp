@@ -24,6 +24,7 @@ constexpr std::array<CountInfo, static_cast<std::size_t>(Count::count_)> kInfos 
     {"acknowledgements", "datagrams that acknowledge and carry nothing else", kTimes},
     {"credits", "messages that return credits and carry nothing else", kTimes},
     {"direct", "puts, gets and atomics through memory that an MPI shares", kTimes},
+    {"ringed", "messages that were written by RDMA into rings that their targets poll", kTimes},
     {"duplicates", "datagrams that had come before", kTimes},
     {"discarded", "datagrams that were damaged, a stranger's, of another run, or too early", kTimes},
     {"packets", "that ranks handed to a modelled device, or that a card has received (Ethernet)", kTimes},

@@ -27,6 +27,7 @@ enum class Count : std::uint8_t {
   acknowledgements,
   credits,
   direct,
+  ringed,
   duplicates,
   discarded,
   // of modelled devices

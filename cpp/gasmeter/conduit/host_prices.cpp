@@ -15,11 +15,20 @@ void add_piece_prices(HostPrices& prices, const PiecePrices& pieces) {
   state(PrivatePrice::translation, pieces.translation, each(pieces.translation));
 }
 
-HostPrices core_prices(MachineValues& machine) {
+HostPrices core_prices(MachineValues& machine, const InstructionCounts* counts) {
   HostPrices prices;
-  prices[PrivatePrice::call].fixed = machine.time("host.call");
-  prices[PrivatePrice::header_build].fixed = machine.time("host.header_build");
-  prices[PrivatePrice::dispatch].fixed = machine.time("host.dispatch");
+  const SimTime instruction = counts != nullptr ? machine.time("host.instruction") : SimTime{};
+  const auto software = [&](PrivatePrice price, const char* key, unsigned InstructionCounts::* count) {
+    const bool is_stated = counts == nullptr || machine.states(key);
+    prices[price].fixed = is_stated ? machine.time(key) : instruction * std::int64_t{counts->*count};
+  };
+  software(PrivatePrice::call, "host.call", &InstructionCounts::call);
+  software(PrivatePrice::header_build, "host.header_build", &InstructionCounts::header_build);
+  software(PrivatePrice::dispatch, "host.dispatch", &InstructionCounts::dispatch);
+  if (counts != nullptr) {
+    prices[PrivatePrice::inject].fixed = instruction * std::int64_t{counts->inject};
+    prices[PrivatePrice::deliver].fixed = instruction * std::int64_t{counts->deliver};
+  }
   prices[PrivatePrice::poll_miss].fixed = machine.time("host.poll_miss");
   prices[PrivatePrice::update].fixed = machine.time("host.update");
   prices[SharedPrice::line_store].fixed = machine.time("host.line_store");
@@ -36,8 +45,8 @@ Price page_price(MachineValues& machine, const std::string& base, const std::str
   return {machine.time(base), page.ps * 1000 / static_cast<std::int64_t>(kPageBytes)};
 }
 
-HostPrices host_prices(MachineValues& machine) {
-  HostPrices prices = core_prices(machine);
+HostPrices host_prices(MachineValues& machine, const InstructionCounts& counts) {
+  HostPrices prices = core_prices(machine, &counts);
   prices[PrivatePrice::update].cache = machine.bytes("host.cache");
   prices[PrivatePrice::update].cached = machine.time("host.update_in_cache");
   prices[PrivatePrice::system_call].fixed = machine.time("host.system_call");
@@ -57,7 +66,13 @@ std::vector<std::string> uncharged_host_keys(const Charges& charges) {
     if (!charged) keys.insert(keys.end(), names.begin(), names.end());
   };
   const bool updates = charges.has(PrivatePrice::update);
+  bool counted = false;
+  for (const PrivatePrice each : {PrivatePrice::call, PrivatePrice::header_build, PrivatePrice::dispatch,
+                                  PrivatePrice::inject, PrivatePrice::deliver}) {
+    counted = counted || charges.has(each);
+  }
   const bool locks = charges.has(SharedPrice::lock) || charges.has(PrivatePrice::own_lock);
+  unless(counted, {"host.instruction"});
   unless(charges.has(PrivatePrice::call), {"host.call"});
   unless(charges.has(PrivatePrice::clock_read), {"host.clock_read"});
   unless(charges.has(PrivatePrice::header_build), {"host.header_build"});

@@ -6,6 +6,7 @@
 
 #include "gasmeter/conduit/charges.hpp"
 #include "gasmeter/conduit/host.hpp"
+#include "gasmeter/conduit/instruction_counts.hpp"
 #include "gasmeter/conduit/machine_values.hpp"
 #include "gasmeter/conduit/pages.hpp"
 
@@ -25,7 +26,9 @@ void add_piece_prices(HostPrices& prices, const PiecePrices& pieces);
 // Takes the keys "host.*" of processor and memory: times call, header_build, dispatch, poll_miss, update, copy_start,
 // line_store, line_transfer; bandwidth copy_bandwidth; and, where they are there, the times of PiecePrices: piece_copy,
 // loop_turn, loop_level, translation; and shared_access.
-[[nodiscard]] HostPrices core_prices(MachineValues& machine);
+// `counts`: takes the time instruction, too, and of call, header_build and dispatch those that are there; each of the
+// others, inject and deliver are so many instructions.
+[[nodiscard]] HostPrices core_prices(MachineValues& machine, const InstructionCounts* counts = nullptr);
 
 // A price by the page, of two times: by `base` whatever the length, by `per_page` for each page.
 [[nodiscard]] Price page_price(MachineValues& machine, const std::string& base, const std::string& per_page);
@@ -34,7 +37,7 @@ void add_piece_prices(HostPrices& prices, const PiecePrices& pieces);
 // registration, registration_per_page, update_in_cache (of a table of at most `cache` bytes), and the bandwidths
 // pio_bandwidth and memory_bandwidth (of the whole node). nic_post and nic_take stay 0: devices are made of the others.
 // To undo a registration is to enter the kernel, unless a device has keys of its own for it.
-[[nodiscard]] HostPrices host_prices(MachineValues& machine);
+[[nodiscard]] HostPrices host_prices(MachineValues& machine, const InstructionCounts& counts);
 
 // Of host_prices(): the keys that no charge has made use of. Never among them: pio_bandwidth, which devices read, too.
 [[nodiscard]] std::vector<std::string> uncharged_host_keys(const Charges& charges);

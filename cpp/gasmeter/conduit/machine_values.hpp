@@ -26,6 +26,7 @@ class MachineValues {
 
   [[nodiscard]] const std::string& network() const { return network_; }
 
+  [[nodiscard]] bool states(const std::string& key) const { return entries_.contains(key); }
   [[nodiscard]] SimTime time(const std::string& key);              // above 0, in whole ps
   [[nodiscard]] SimTime time_if_stated(const std::string& key);    // of one of many, at most 1 ms; 0 if it is not there
   [[nodiscard]] std::int64_t per_byte_fs(const std::string& key);  // of a bandwidth

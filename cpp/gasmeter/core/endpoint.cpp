@@ -217,6 +217,7 @@ Status Endpoint<H>::request_slow(Rank to, const Message& message, Flags flags) {
   const auto try_once = [&] {
     return link != nullptr ? try_near(*link, Outgoing::request, message) : try_far(header, message);
   };
+  if (link == nullptr) host_.charge(PrivatePrice::inject);
   if (is_immediate(flags)) return try_once() ? Status::ok : Status::no_resource;
   poll_first();
   wait_for(try_once, "request", {Waiting::For::room, to, index(message.handler)});
@@ -234,6 +235,7 @@ Status Endpoint<H>::reply(Token<H>& token, const Message& message, Flags flags) 
   const auto try_once = [&] {
     return link != nullptr ? try_near(*link, Outgoing::reply, message) : try_far(header, message);
   };
+  if (link == nullptr) host_.charge(PrivatePrice::inject);
   if (is_immediate(flags)) {
     token.replied_ = try_once();
     return token.replied_ ? Status::ok : Status::no_resource;

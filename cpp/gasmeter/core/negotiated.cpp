@@ -34,6 +34,7 @@ void Prepared<H>::prepare(State& s, Link* link, Bytes least, Bytes most, Flags f
     throw UsageError("prepare of a reply: its payload completes locally at once or with an event, not with a group");
   }
   most = std::min(most, limit);
+  if (link == nullptr) e.host().charge(PrivatePrice::inject);
   const auto try_once = [&] { return try_prepare(s, link, least, most); };
   bool taken = false;
   if (is_immediate(flags)) {

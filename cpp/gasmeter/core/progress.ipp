@@ -17,6 +17,7 @@ inline constexpr unsigned kPollBudget = 64;
 
 template <class H>
 void Endpoint<H>::arrived(const AmView& message) {
+  host_.charge(PrivatePrice::deliver);
   host_.charge(PrivatePrice::dispatch);
   if constexpr (kChecked) check_registration(message);
   const auto& row = handlers_[message.handler];

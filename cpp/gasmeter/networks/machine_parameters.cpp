@@ -22,13 +22,25 @@ const std::vector<ParameterInfo>& optional_parameters() {
   return all;
 }
 
+const std::vector<ParameterInfo>& instruction_parameters() {
+  const auto time = [](const char* key, const char* summary) {
+    ParameterInfo parameter = software_time(key, summary);
+    parameter.optional = true;
+    return parameter;
+  };
+  static const std::vector<ParameterInfo> all = {
+      software_time("host.instruction", "an instruction of protocol code, on average"),
+      time("host.call", "entering one operation of the library, in place of its counted instructions"),
+      time("host.header_build", "sending a message, from the call to the device, in place of its counted instructions"),
+      time("host.dispatch", "a message that is found, up to its handler, in place of its counted instructions"),
+  };
+  return all;
+}
+
 const std::vector<ParameterInfo>& card_parameters() {
   static const std::vector<ParameterInfo> host = {
       {"topology", "topology", "how nodes are connected"},
       {"ranks_per_node", "count", "cores of a node, one rank each"},
-      software_time("host.call", "entering one operation of the library"),
-      software_time("host.header_build", "packing a message header and its arguments"),
-      software_time("host.dispatch", "handler table look-up and the call"),
       software_time("host.poll_miss", "a poll that finds nothing"),
       software_time("host.update", "one read-modify-write of a kernel on a random word of a table in memory"),
       software_time("host.update_in_cache", "likewise, of a table of at most host.cache"),
@@ -52,7 +64,7 @@ const std::vector<ParameterInfo>& card_parameters() {
       {"link.buffer", "count", "packets held by one input and virtual channel"},
       {"link.header", "bytes", "added to each packet on the wire: framing, header, checksum"},
   };
-  static const std::vector<ParameterInfo> all = joined({host, optional_parameters(), links});
+  static const std::vector<ParameterInfo> all = joined({host, instruction_parameters(), optional_parameters(), links});
   return all;
 }
 

@@ -15,6 +15,8 @@ namespace gasmeter::networks {
 // Of a host, what conduit::core_prices() takes if the machine states it: transfers of many pieces, accesses to shared
 // data.
 [[nodiscard]] const std::vector<ParameterInfo>& optional_parameters();
+// Of a host, what its core's own code costs: what conduit::core_prices() takes of one whose instructions are counted.
+[[nodiscard]] const std::vector<ParameterInfo>& instruction_parameters();
 // Of hosts with a card, and of the links between them: what conduit::host_prices() takes, and the fabric.
 [[nodiscard]] const std::vector<ParameterInfo>& card_parameters();
 // Of two-sided messages over a card: what services::matching_parameters() takes.

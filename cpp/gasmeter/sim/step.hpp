@@ -40,10 +40,12 @@ enum class Step : std::uint8_t {
 [[nodiscard]] constexpr Step step_of(conduit::PrivatePrice price) {
   switch (price) {
     case conduit::PrivatePrice::call:
+    case conduit::PrivatePrice::inject:
       return Step::inject;
     case conduit::PrivatePrice::header_build:
       return Step::header;
     case conduit::PrivatePrice::dispatch:
+    case conduit::PrivatePrice::deliver:
       return Step::dispatch;
     case conduit::PrivatePrice::poll_miss:
       return Step::poll;

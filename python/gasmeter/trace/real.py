@@ -21,7 +21,7 @@ __all__ = ["Stamps", "operations_of", "read_stamps", "trace_real_point"]
 
 _PRIVATE = (
     "inject", "header", "dispatch", "poll", "handler", "system call", "lock", "two-sided", "match",
-    "copy", "copy", "copy", "translate", "work",
+    "copy", "copy", "copy", "translate", "work", "inject", "dispatch",
 )  # fmt: skip
 _SHARED = ("doorbell", "poll", "doorbell", "poll", "doorbell", "poll", "lock", "registration", "registration")
 _BEGIN, _END, _HANDLER_BEGIN, _HANDLER_END = range(0x80, 0x84)

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <limits>
+#include <map>
 #include <string>
 
 #include "gasmeter/base/error.hpp"
@@ -87,9 +88,7 @@ TEST_CASE("keys_that_nobody_reads_are_named") {
 }
 
 TEST_CASE("host_prices_take_every_key_of_the_host") {
-  MachineValues machine("toy", {{"host.call", 9e-9},
-                                {"host.header_build", 15e-9},
-                                {"host.dispatch", 20e-9},
+  MachineValues machine("toy", {{"host.instruction", 0.6e-9},
                                 {"host.poll_miss", 3.5e-9},
                                 {"host.update", 60.6e-9},
                                 {"host.update_in_cache", 12e-9},
@@ -111,8 +110,14 @@ TEST_CASE("host_prices_take_every_key_of_the_host") {
                                 {"host.loop_level", 7e-9},
                                 {"host.translation", 11e-9},
                                 {"host.shared_access", 25e-9}});
-  const HostPrices prices = host_prices(machine);
+  const HostPrices prices =
+      host_prices(machine, {.call = 10, .header_build = 50, .dispatch = 75, .inject = 100, .deliver = 200});
   machine.check_all_used();
+  CHECK(prices[PrivatePrice::call].of(0).ps == 6'000);
+  CHECK(prices[PrivatePrice::inject].of(0).ps == 60'000);
+  CHECK(prices[PrivatePrice::deliver].of(0).ps == 120'000);
+  CHECK(prices[PrivatePrice::header_build].of(0).ps == 30'000);
+  CHECK(prices[PrivatePrice::dispatch].of(0).ps == 45'000);
   CHECK(prices[PrivatePrice::poll_miss].of(0).ps == 3'500);
   CHECK(prices[PrivatePrice::update].of(0).ps == 60'600);
   CHECK(prices[PrivatePrice::update].of(1).ps == 12'000);
@@ -133,6 +138,30 @@ TEST_CASE("host_prices_take_every_key_of_the_host") {
   CHECK(prices[PrivatePrice::shared_access].of(0).ps == 25'000);
   CHECK(prices.memory_per_byte_fs == 50'000);
   CHECK(prices[SharedPrice::nic_post].of(8).ps == 0);
+}
+
+TEST_CASE("a_host_may_state_what_is_counted_otherwise") {
+  const std::map<std::string, MachineValues::Value> others = {
+      {"host.poll_miss", 3.5e-9},     {"host.update", 60e-9},    {"host.line_store", 50e-9},
+      {"host.line_transfer", 120e-9}, {"host.copy_start", 9e-9}, {"host.copy_bandwidth", 2e9}};
+  const auto prices_with = [&](std::map<std::string, MachineValues::Value> values, const InstructionCounts* counts) {
+    values.insert(others.begin(), others.end());
+    MachineValues machine("toy", values);
+    const HostPrices prices = core_prices(machine, counts);
+    machine.check_all_used();
+    return prices;
+  };
+  const InstructionCounts counts{.call = 10, .header_build = 50, .dispatch = 75, .inject = 100, .deliver = 200};
+  const HostPrices stated = prices_with({{"host.instruction", 1e-9}, {"host.dispatch", 20e-9}}, &counts);
+  CHECK(stated[PrivatePrice::call].of(0).ps == 10'000);
+  CHECK(stated[PrivatePrice::dispatch].of(0).ps == 20'000);
+  // Where nothing is counted all are stated, and nothing but they.
+  const HostPrices toy =
+      prices_with({{"host.call", 9e-9}, {"host.header_build", 15e-9}, {"host.dispatch", 20e-9}}, nullptr);
+  CHECK(toy[PrivatePrice::header_build].of(0).ps == 15'000);
+  CHECK(toy[PrivatePrice::inject].of(0).ps == 0);
+  CHECK_THROWS_AS((void)prices_with({{"host.call", 9e-9}}, &counts), UsageError);
+  CHECK_THROWS_AS((void)prices_with({{"host.call", 9e-9}}, nullptr), UsageError);
 }
 
 TEST_CASE("what_a_page_costs_is_read_by_two_keys") {

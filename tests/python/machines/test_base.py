@@ -239,17 +239,17 @@ def test_hosts_may_know_what_one_network_does_not_ask_for():
 
 def test_a_parameter_of_hosts_that_no_network_has_is_named(installed):
     path = folder.FOLDER / "hosts" / "l5530.toml"
-    path.write_text(path.read_text().replace("[host.call]", "[host.cal]"))
+    path.write_text(path.read_text().replace("[host.update]", "[host.updat]"))
     assert refused("ipoib").startswith(
-        "unknown parameter in machine file hosts/l5530.toml 'host.cal'; did you mean 'host.call'? allowed: "
+        "unknown parameter in machine file hosts/l5530.toml 'host.updat'; did you mean 'host.update'? allowed: "
     )
 
 
 def test_a_mistake_in_hosts_is_said_of_them(installed):
     path = folder.FOLDER / "hosts" / "l5530.toml"
     whole = path.read_text()
-    path.write_text(whole.replace('"6 ns"', '"6 MHz"', 1))
-    assert refused("ipoib").startswith("machine file hosts/l5530.toml: host.call: '6 MHz' has unit 'MHz'; allowed: ")
+    path.write_text(whole.replace('"0.375 ns"', '"6 MHz"', 1))
+    assert refused("ipoib").startswith("machine file hosts/l5530.toml: host.instruction: '6 MHz' has unit 'MHz'; allowed: ")
     path.write_text(whole + "[")
     assert refused("ipoib").startswith("machine file hosts/l5530.toml is not TOML (")
 

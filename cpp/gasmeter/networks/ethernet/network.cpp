@@ -68,7 +68,7 @@ class Machine final : public ModelledMachine {
         installation_(machine, job),
         prices_(socket_host_prices(machine)),
         parameters_(ethernet_parameters(machine)) {
-    const UncachedHost uncached = uncached_host(machine);
+    const UncachedHost uncached = uncached_host(machine, kInstructions);
     if (!settings_.flag("caches")) switch_caches_off(uncached, prices_, parameters_);
     machine.check_all_used();
   }
@@ -95,9 +95,6 @@ const std::vector<ParameterInfo>& parameters() {
   static const std::vector<ParameterInfo> host = {
       {"topology", "topology", "how nodes are connected"},
       {"ranks_per_node", "count", "cores of a node, one rank each"},
-      software_time("host.call", "entering one operation of the library"),
-      software_time("host.header_build", "packing or reading a header and its arguments"),
-      software_time("host.dispatch", "handler table look-up and the call"),
       software_time("host.poll_miss", "asking a socket that has nothing"),
       software_time("host.update", "one read-modify-write of a kernel on a random word of a table in memory"),
       software_time("host.update_in_cache", "likewise, of a table of at most host.cache"),
@@ -112,9 +109,6 @@ const std::vector<ParameterInfo>& parameters() {
       software_time("host.uncached_access", "one load or store, beside that, with option caches=false"),
       {"host.uncached_accesses", "count", "loads and stores of 100 instructions"},
       {"host.uncached_copy", "size", "moved by each load and store of a copy, with option caches=false"},
-      {"host.call_instructions", "count", "instructions of host.call"},
-      {"host.header_build_instructions", "count", "instructions of host.header_build"},
-      {"host.dispatch_instructions", "count", "instructions of host.dispatch"},
       {"host.copy_start_instructions", "count", "instructions of host.copy_start"},
       {"host.update_instructions", "count", "instructions of host.update"},
       {"host.clock_read_instructions", "count", "instructions of host.clock_read"},
@@ -147,7 +141,7 @@ const std::vector<ParameterInfo>& parameters() {
       {"kernel.send_buffer", "size", "of a socket: bytes that have not left"},
       {"kernel.receive_buffer", "size", "of a socket: datagrams that wait; more are lost"},
   };
-  static const std::vector<ParameterInfo> all = joined({host, optional_parameters(), own});
+  static const std::vector<ParameterInfo> all = joined({host, instruction_parameters(), optional_parameters(), own});
   return all;
 }
 

@@ -34,7 +34,7 @@ EthernetParameters ethernet_parameters(conduit::MachineValues& machine) {
 
 conduit::HostPrices socket_host_prices(conduit::MachineValues& machine) {
   using conduit::PrivatePrice;
-  conduit::HostPrices prices = conduit::core_prices(machine);
+  conduit::HostPrices prices = conduit::core_prices(machine, &kInstructions);
   prices[PrivatePrice::update].cache = machine.bytes("host.cache");
   prices[PrivatePrice::update].cached = machine.time("host.update_in_cache");
   prices[PrivatePrice::clock_read].fixed = machine.time("host.clock_read");

@@ -7,16 +7,14 @@ namespace gasmeter::networks::ethernet {
 using conduit::PrivatePrice;
 using conduit::SharedPrice;
 
-UncachedHost uncached_host(conduit::MachineValues& machine) {
+UncachedHost uncached_host(conduit::MachineValues& machine, const conduit::InstructionCounts& counted) {
   UncachedHost host;
   host.instruction = machine.time("host.uncached_instruction");
   host.access = machine.time("host.uncached_access");
   host.accesses = machine.count("host.uncached_accesses");
   host.copied_at_a_time = machine.bytes("host.uncached_copy");
   Instructions& of = host.instructions;
-  of.call = machine.count("host.call_instructions");
-  of.header_build = machine.count("host.header_build_instructions");
-  of.dispatch = machine.count("host.dispatch_instructions");
+  of.counted = counted;
   of.copy_start = machine.count("host.copy_start_instructions");
   of.update = machine.count("host.update_instructions");
   of.clock_read = machine.count("host.clock_read_instructions");
@@ -42,9 +40,11 @@ void switch_caches_off(const UncachedHost& host, conduit::HostPrices& prices, Et
   const Instructions& of = host.instructions;
   // Where nothing is cached, a small table is like a large one.
   const auto price = [&host](unsigned instructions) { return conduit::Price{host.time_of(instructions)}; };
-  prices[PrivatePrice::call] = price(of.call);
-  prices[PrivatePrice::header_build] = price(of.header_build);
-  prices[PrivatePrice::dispatch] = price(of.dispatch);
+  prices[PrivatePrice::call] = price(of.counted.call);
+  prices[PrivatePrice::header_build] = price(of.counted.header_build);
+  prices[PrivatePrice::dispatch] = price(of.counted.dispatch);
+  prices[PrivatePrice::inject] = price(of.counted.inject);
+  prices[PrivatePrice::deliver] = price(of.counted.deliver);
   prices[PrivatePrice::update] = price(of.update);
   prices[PrivatePrice::clock_read] = price(of.clock_read);
   prices[PrivatePrice::poll_miss] = price(of.poll_miss);

@@ -6,6 +6,7 @@
 
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/conduit/host.hpp"
+#include "gasmeter/conduit/instruction_counts.hpp"
 #include "gasmeter/conduit/machine_values.hpp"
 #include "gasmeter/networks/ethernet/parameters.hpp"
 
@@ -13,9 +14,7 @@ namespace gasmeter::networks::ethernet {
 
 // Instructions of each thing that software is charged for.
 struct Instructions {
-  unsigned call = 1;
-  unsigned header_build = 1;
-  unsigned dispatch = 1;
+  conduit::InstructionCounts counted;  // of protocol code
   unsigned copy_start = 1;
   unsigned update = 1;
   unsigned clock_read = 1;
@@ -41,8 +40,8 @@ struct UncachedHost {
   }
 };
 
-// Takes "host.uncached_*" and all keys that end in "_instructions".
-[[nodiscard]] UncachedHost uncached_host(conduit::MachineValues& machine);
+// Takes "host.uncached_*" and all keys that end in "_instructions"; of protocol code `counted` says how many there are.
+[[nodiscard]] UncachedHost uncached_host(conduit::MachineValues& machine, const conduit::InstructionCounts& counted);
 
 // Every price of software is what it takes without caches; cards, wires and the bandwidth of memory stay as they are.
 // Throws UsageError for prices of which no instructions are known.

@@ -8,6 +8,7 @@ MachineNumbers invented_machine(unsigned nodes) {
   return {{"topology", "mesh2d:" + std::to_string(nodes) + "x1"},
           {"placement", "fill"},
           {"ranks_per_node", 16.0},
+          {"host.instruction", 0.5e-9},
           {"host.call", 10e-9},
           {"host.header_build", 20e-9},
           {"host.dispatch", 20e-9},

@@ -139,7 +139,7 @@ class Machine final : public ModelledMachine {
   Machine(const ModelledJob& job, MachineValues machine)
       : settings_(job.settings),
         installation_(machine, job),
-        prices_(conduit::host_prices(machine)),
+        prices_(conduit::host_prices(machine, kInstructions)),
         parameters_(extoll_parameters(machine, prices_[conduit::SharedPrice::pio_store].per_byte_fs)),
         matching_(services::matching_parameters(machine, prices_)) {
     machine.check_all_used();

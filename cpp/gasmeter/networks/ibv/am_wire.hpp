@@ -22,16 +22,24 @@ struct AmWord {
   std::uint32_t is_reply : 1 = 0;
   std::uint32_t arguments : 5 = 0;
   std::uint32_t handler : 8 = 0;
-  std::uint32_t packed : 1 = 0;   // a Long's payload is in the message
-  std::uint32_t credits : 8 = 0;  // that an answer without a message returns; see `is_hidden`
-  std::uint32_t is_hidden : 1 = 0;
-  std::uint32_t unused : 6 = 0;
+  std::uint32_t packed : 1 = 0;     // a Long's payload is in the message
+  std::uint32_t credits : 8 = 0;    // that an answer without a message returns; see `is_hidden`
+  std::uint32_t is_hidden : 1 = 0;  // a reply: there is no message, but credits; a request: it grants a ring
+  std::uint32_t slots : 6 = 0;      // of a ring, likewise
 
   [[nodiscard]] conduit::Category kind() const { return static_cast<conduit::Category>(category); }
 };
 static_assert(sizeof(AmWord) == 4);
 
-// What stands before the arguments, the first of which is the library's own: credits for the receiver.
+// The library's own argument: what the receiver gets back.
+struct AmFlow {
+  std::uint8_t credits = 0;  // of requests
+  std::uint8_t slots = 0;    // of its ring
+  std::uint16_t unused = 0;
+};
+static_assert(sizeof(AmFlow) == sizeof(std::int32_t));
+
+// What stands before the arguments, the first of which is an AmFlow.
 struct MediumHeader {
   std::uint32_t size = 0;
 };
@@ -59,13 +67,15 @@ struct LongHeader {
 
 // Buffers begin half an alignment before an aligned address, so that a Medium's payload is aligned for any type, with
 // 16 arguments, too, where it begins 72 bytes into the message. A Long's is copied anyhow; it is aligned where it is
-// built, which begins half an alignment later.
+// built, which begins half an alignment later. There, another alignment before, is room for the header of a ring.
 inline constexpr Bytes kAlignment = alignof(std::max_align_t);
 inline constexpr Bytes kHalf = kAlignment / 2;
 inline constexpr Bytes kBufferStride = (kMostMessage + 2 * kAlignment - 1) / kAlignment * kAlignment;
+inline constexpr Bytes kSendStride = kBufferStride + kAlignment;
 
+// Where it is built.
 [[nodiscard]] constexpr Bytes message_at(conduit::Category category) {
-  return category == conduit::Category::long_message ? kAlignment : kHalf;
+  return kAlignment + (category == conduit::Category::long_message ? kAlignment : kHalf);
 }
 [[nodiscard]] constexpr Bytes payload_at(conduit::Category category, unsigned arguments) {
   const Bytes first = message_at(category) + header_bytes(category, arguments);
@@ -74,7 +84,7 @@ inline constexpr Bytes kBufferStride = (kMostMessage + 2 * kAlignment - 1) / kAl
 static_assert(kAlignment == 16);
 static_assert(payload_at(conduit::Category::medium, conduit::kMaxArguments) + kMostMedium == kMostMessage);
 static_assert(payload_at(conduit::Category::long_message, conduit::kMaxArguments) + kMostPackedLong == kMostMessage);
-static_assert(message_at(conduit::Category::long_message) + kMostMessage <= kBufferStride);
+static_assert(message_at(conduit::Category::long_message) + kMostMessage <= kSendStride);
 
 // Bytes of a message that carries `size` bytes itself.
 [[nodiscard]] constexpr Bytes message_bytes(conduit::Category category, unsigned arguments, Bytes size) {

@@ -25,6 +25,7 @@ namespace {
 
 // Requests and what belongs to no message go over one queue pair, replies over the other: whoever waits for room for a
 // reply lets requests lie, in buffers that replies then do not need.
+// Rings are written over the latter alone: their slots fill in order, and no send that is refused holds them up.
 constexpr unsigned kRequests = 0;
 constexpr unsigned kReplies = 1;
 
@@ -59,9 +60,10 @@ IbvConduit::IbvConduit(IbvContext& context, sim::ModelHost host, unsigned ranks,
       requests_left_(requests_at_once(limits, ranks)),
       sends_left_(limits.all_sends),
       requests_posted_(std::min(limits.shared_receives, limits.peer_requests * ranks)),
-      small_("ibv", limits.all_sends, kBufferStride),
+      small_("ibv", limits.all_sends, kSendStride),
       large_("ibv", limits.large_buffers, kMostLong),
       receives_("ibv", requests_posted_ + requests_left_ + 1, kBufferStride),
+      rings_(ranks, limits.rings),
       pins_(host, limits.pins),
       operations_(limits.all_sends) {
   if (near != nullptr) near_.emplace(*near, host);
@@ -79,6 +81,7 @@ IbvConduit::IbvConduit(IbvContext& context, sim::ModelHost host, unsigned ranks,
   const unsigned receives = requests_posted_ + requests_left_;
   context_.open({limits.peer_sends, {requests_posted_ + 1, requests_left_ + 1}, limits.all_sends, receives + 1});
   for (const BufferPool* const each : {&small_, &large_, &receives_}) context_.register_memory(each->memory());
+  if (!rings_.memory().empty()) context_.register_memory(rings_.memory());
   for (std::uint32_t which = 0; which < receives; ++which) post_receive(receives_.take(), which >= requests_posted_);
   spare_ = receives_.take();
 }
@@ -90,7 +93,7 @@ void IbvConduit::attach(std::span<std::byte> segment) {
 }
 
 Bytes IbvConduit::reserved_bytes() const {
-  Bytes sum = context_.reserved_bytes() + (near_ ? near_->reserved_bytes() : 0);
+  Bytes sum = context_.reserved_bytes() + (near_ ? near_->reserved_bytes() : 0) + rings_.memory().size();
   for (const BufferPool* const each : {&small_, &large_, &receives_}) sum += each->memory().size();
   return sum;
 }
@@ -240,6 +243,8 @@ Status IbvConduit::commit(const AmBuffer& buffer, const AmCommit& commit, Operat
   word.handler = index(commit.handler);
   const bool apart = operations_[which].large != kNone && commit.size != 0;
   word.packed = header.category == Category::long_message && !apart ? 1 : 0;
+  const Bytes bytes = message_bytes(header.category, header.arguments, apart ? 0 : commit.size);
+  std::byte* const slot = rings_.take(to, bytes);
   if (apart) {
     WorkRequest write;
     write.opcode = Opcode::write;
@@ -247,7 +252,7 @@ Status IbvConduit::commit(const AmBuffer& buffer, const AmCommit& commit, Operat
     write.remote = commit.destination;
     write.bytes = commit.size;
     write.signaled = false;  // the send's completion is enough
-    post(to, write, header.is_reply ? kReplies : kRequests);
+    post(to, write, header.is_reply || slot != nullptr ? kReplies : kRequests);
   }
   std::byte* const message = small_.at(which) + message_at(header.category);
   const auto size = static_cast<std::uint32_t>(commit.size);
@@ -260,48 +265,92 @@ Status IbvConduit::commit(const AmBuffer& buffer, const AmCommit& commit, Operat
                              size};
     std::memcpy(message, &of_long, sizeof of_long);
   }
-  // The library's own argument: credits that this message brings back, a reply's for its request among them.
-  Peer& peer = peers_[index(to)];
-  const std::int32_t credits = peer.banked + (header.is_reply ? 1 : 0);
-  peer.banked = 0;
+  const AmFlow flow = take_flow(to, header.is_reply);
   std::byte* const arguments = message + arguments_at(header.category);
-  std::memcpy(arguments, &credits, sizeof credits);
+  std::memcpy(arguments, &flow, sizeof flow);
   if (header.arguments != 0) {
-    std::memcpy(arguments + sizeof credits, commit.arguments.data(), commit.arguments.size_bytes());
+    std::memcpy(arguments + sizeof flow, commit.arguments.data(), commit.arguments.size_bytes());
   }
   if (header.is_reply && replied_ != nullptr) *replied_ = true;
-  send_message(to, which, message, message_bytes(header.category, header.arguments, apart ? 0 : commit.size), word);
+  send_message(to, which, message, bytes, word, slot);
   return Status::ok;
 }
 
-void IbvConduit::send_message(Rank peer, std::uint32_t which, const std::byte* message, Bytes bytes, AmWord word) {
+// What a message to the peer brings back, a reply the credit of its request, too.
+AmFlow IbvConduit::take_flow(Rank peer, bool is_reply) {
+  Peer& to = peers_[index(peer)];
+  const AmFlow flow{static_cast<std::uint8_t>(to.banked + (is_reply ? 1 : 0)), static_cast<std::uint8_t>(to.emptied)};
+  to.banked = 0;
+  to.emptied = 0;
+  return flow;
+}
+
+// `slot`: of the peer's ring; null: it is sent. In front of the message is room for a ring's header.
+void IbvConduit::send_message(Rank peer, std::uint32_t which, std::byte* message, Bytes bytes, AmWord word,
+                              std::byte* slot) {
   WorkRequest send;
   send.id = which;
   send.local = message;
   send.bytes = bytes;
   send.immediate = std::bit_cast<std::uint32_t>(word);
-  send.inlined = bytes <= context_.parameters().inline_limit;
-  post(peer, send, word.is_reply != 0 ? kReplies : kRequests);
+  if (slot != nullptr) {
+    const RingHeader header = ring_header(message, bytes, send.immediate);
+    host_.spend(context_.parameters().ring_send(bytes), sim::Step::header);
+    std::memcpy(message - sizeof header, &header, sizeof header);
+    send.opcode = Opcode::write;
+    send.local = message - sizeof header;
+    send.remote = slot;
+    send.bytes = bytes + sizeof header;
+    ++context_.counters().ringed;
+  }
+  send.inlined = send.bytes <= context_.parameters().inline_limit;
+  post(peer, send, word.is_reply != 0 || slot != nullptr ? kReplies : kRequests);
 }
 
 // ---- credits without a message
 
 bool IbvConduit::send_hidden_reply(Rank peer) {
   if (!has_room(peer, 1, false, true)) return false;
-  Peer& to = peers_[index(peer)];
   host_.charge(conduit::PrivatePrice::header_build);
   AmWord word;
   word.is_reply = 1;
   word.is_hidden = 1;
-  word.credits = to.banked & 255U;
-  to.banked = 0;
+  const AmFlow flow = take_flow(peer, false);
+  word.credits = flow.credits;
+  word.slots = flow.slots & 63U;
   ++hidden_replies_;
   const std::uint32_t which = take_buffer(peer, 1, false);
-  send_message(peer, which, small_.at(which), 0, word);
+  send_message(peer, which, small_.at(which) + message_at(Category::short_message), 0, word, rings_.take(peer, 0));
   return true;
 }
 
+// A request of the library's own, whose handler sends no reply.
+bool IbvConduit::send_grant(Rank peer) {
+  Peer& to = peers_[index(peer)];
+  if (to.credits == 0 || requests_left_ == 0 || !has_room(peer, 1, false, false)) return false;
+  --to.credits;
+  --requests_left_;
+  host_.charge(conduit::PrivatePrice::header_build);
+  const std::uint64_t address = reinterpret_cast<std::uintptr_t>(rings_.grant(peer));
+  const SimTime looks = context_.parameters().ring_look() * static_cast<std::int64_t>(rings_.granted());
+  if (looks.ps != 0) host_.price_polls(looks);
+  const RingGrant grant{.low = static_cast<std::uint32_t>(address), .high = static_cast<std::uint32_t>(address >> 32U)};
+  const AmFlow flow = take_flow(peer, false);
+  AmWord word;
+  word.is_hidden = 1;
+  word.arguments = sizeof grant / sizeof(std::int32_t);
+  const std::uint32_t which = take_buffer(peer, 1, false);
+  std::byte* const message = small_.at(which) + message_at(Category::short_message);
+  std::memcpy(message, &flow, sizeof flow);
+  std::memcpy(message + sizeof flow, &grant, sizeof grant);
+  const Bytes bytes = sizeof flow + sizeof grant;
+  send_message(peer, which, message, bytes, word, rings_.take(peer, bytes));
+  return true;
+}
+
+// Hidden replies, and grants.
 void IbvConduit::push_owed() {
+  std::erase_if(promised_, [this](Rank peer) { return send_grant(peer); });
   std::erase_if(owed_, [this](Rank peer) {
     Peer& to = peers_[index(peer)];
     if (to.banked > limits_.banked && !send_hidden_reply(peer)) return false;

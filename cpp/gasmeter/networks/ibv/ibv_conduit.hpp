@@ -1,9 +1,11 @@
-// GASNet's ibv-conduit of the time over verbs: active messages by sends with credits, put and get by RDMA, and
-// atomics by the adapters.
+// GASNet's ibv-conduit of the time over verbs: active messages by sends with credits or, of hot peers, by RDMA into
+// rings, put and get by RDMA, and atomics by the adapters.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <optional>
 #include <span>
 #include <vector>
@@ -12,6 +14,7 @@
 #include "gasmeter/conduit/conduit.hpp"
 #include "gasmeter/conduit/local_completions.hpp"
 #include "gasmeter/conduit/reserves_memory.hpp"
+#include "gasmeter/networks/ibv/am_rings.hpp"
 #include "gasmeter/networks/ibv/am_wire.hpp"
 #include "gasmeter/networks/ibv/ibv_context.hpp"
 #include "gasmeter/services/modelled_pins.hpp"
@@ -31,6 +34,7 @@ struct IbvLimits {
   bool card_atomics = true;         // adapters do those that they have an instruction for
   bool pins_outside = false;        // put and get register memory outside the segment instead of copying it
   conduit::PinLimits pins{};        // what they and pin() may have registered
+  RingLimits rings{};               // of messages by RDMA
 };
 
 // One rank's. Lives no longer than the network. Has the context to itself.
@@ -62,6 +66,7 @@ class IbvConduit final : public conduit::Conduit, public conduit::ReservesMemory
   // For tests.
   [[nodiscard]] unsigned credits(Rank peer) const { return peers_[index(peer)].credits; }
   [[nodiscard]] std::uint64_t hidden_replies() const { return hidden_replies_; }
+  [[nodiscard]] std::size_t granted_rings() const { return rings_.granted(); }
   [[nodiscard]] const services::CacheCounters& registrations() const { return pins_.counters(); }
 
  private:
@@ -71,6 +76,7 @@ class IbvConduit final : public conduit::Conduit, public conduit::ReservesMemory
     std::uint16_t credits = 0;  // requests that may be sent
     std::uint16_t sends = 0;    // in its send queues
     std::uint16_t banked = 0;   // credits that it gets back with the next message
+    std::uint16_t emptied = 0;  // slots of its ring, likewise
     bool owed = false;          // in owed_
   };
   // Memory that is registered for somebody.
@@ -97,8 +103,10 @@ class IbvConduit final : public conduit::Conduit, public conduit::ReservesMemory
   std::uint32_t take_buffer(Rank peer, unsigned sends, bool large);
   void give_buffer(std::uint32_t which);
   void post(Rank peer, const WorkRequest& request, unsigned number);
-  void send_message(Rank peer, std::uint32_t which, const std::byte* message, Bytes bytes, AmWord word);
+  [[nodiscard]] AmFlow take_flow(Rank peer, bool is_reply);
+  void send_message(Rank peer, std::uint32_t which, std::byte* message, Bytes bytes, AmWord word, std::byte* slot);
   [[nodiscard]] bool send_hidden_reply(Rank peer);
+  [[nodiscard]] bool send_grant(Rank peer);
   void push_owed();
   [[nodiscard]] bool is_outside(const void* memory, Bytes bytes) const;
   [[nodiscard]] bool is_reached(Bytes bytes) const;
@@ -108,13 +116,20 @@ class IbvConduit final : public conduit::Conduit, public conduit::ReservesMemory
 
   // ---- receiving
   void finish(const WorkCompletion& completion);
-  void add_credits(Rank peer, unsigned credits);
+  void add_flow(Rank peer, AmFlow flow);
   void bank(Rank peer);
+  void count_small(Rank peer, Bytes bytes);
   void post_receive(std::uint32_t which, bool reply);
   [[nodiscard]] bool take(const WorkCompletion& completion, conduit::Delivery& sink, conduit::PollFilter filter);
-  void deliver_request(conduit::Delivery& sink, const WorkCompletion& completion);
+  bool deliver_request(conduit::Delivery& sink, const WorkCompletion& completion);
   void deliver_reply(conduit::Delivery& sink, const WorkCompletion& completion);
-  void hand_over(conduit::Delivery& sink, const WorkCompletion& completion);
+  [[nodiscard]] unsigned poll_rings(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter,
+                                    std::int64_t& vain_looks);
+  [[nodiscard]] bool poll_ring(std::size_t which, conduit::Delivery& sink, conduit::PollFilter filter);
+  [[nodiscard]] bool deliver_ringed(std::size_t which, conduit::Delivery& sink, const RingHeader& header);
+  [[nodiscard]] std::exception_ptr run(conduit::Delivery& sink, Rank from, AmWord word, std::byte* message,
+                                       bool& replied);
+  void hand_over(conduit::Delivery& sink, Rank from, AmWord word, std::byte* message);
 
   IbvContext& context_;
   sim::ModelHost host_;
@@ -129,15 +144,19 @@ class IbvConduit final : public conduit::Conduit, public conduit::ReservesMemory
   BufferPool small_;              // that messages are built in: one for each work request that may be under way
   BufferPool large_;
   BufferPool receives_;
+  AmRings rings_;
+  std::size_t next_ring_ = 0;                        // that is polled
+  std::array<std::vector<std::byte>, 2> relocated_;  // Mediums out of rings: a request, and a reply in its handler
   services::ModelledPins pins_;
   std::vector<Reached> pinned_;           // by pin(), by number
   std::vector<Operation> operations_;     // by number of its small buffer
   std::uint32_t spare_ = 0;               // receive buffer that is posted in the place of one in use
   std::vector<WorkCompletion> deferred_;  // requests, from first_deferred_ on
   std::size_t first_deferred_ = 0;
-  std::vector<Rank> owed_;   // wait for room for a hidden reply
-  bool* replied_ = nullptr;  // of the request whose handler runs
-  bool news_ = false;        // something that was refused may be had now
+  std::vector<Rank> owed_;      // wait for room for a hidden reply
+  std::vector<Rank> promised_;  // wait for a credit and room to be granted a ring
+  bool* replied_ = nullptr;     // of the request whose handler runs
+  bool news_ = false;           // something that was refused may be had now
   std::uint64_t hidden_replies_ = 0;
 };
 

@@ -37,6 +37,7 @@ struct ContextCounters {
   std::uint64_t sent_again = 0;    // times that this rank's sends were refused and went again
   std::uint64_t atomics = 0;       // done on this rank's memory
   std::uint64_t out_of_order = 0;  // packets that came behind a refused one
+  std::uint64_t ringed = 0;        // messages that the conduit has written into rings
 };
 
 class IbvContext {

@@ -1,8 +1,10 @@
 // The receiving half of the conduit.
+#include <array>
 #include <bit>
 #include <cstring>
 #include <exception>
 #include <span>
+#include <vector>
 
 #include "gasmeter/networks/ibv/ibv_conduit.hpp"
 
@@ -19,10 +21,21 @@ AmWord word_of(const WorkCompletion& completion) {
   return std::bit_cast<AmWord>(completion.immediate);
 }
 
+// Of a message.
+AmFlow flow_of(const std::byte* message, AmWord word) {
+  AmFlow flow;
+  std::memcpy(&flow, message + arguments_at(word.kind()), sizeof flow);
+  return flow;
+}
+// Of an answer that is none.
+AmFlow hidden_flow(AmWord word) {
+  return {static_cast<std::uint8_t>(word.credits), static_cast<std::uint8_t>(word.slots)};
+}
+
 }  // namespace
 
-// Both completion queues are looked at, as the conduit of the time does; one that is empty while the other is not costs
-// a miss. (Where both are, the wait that called charges it.)
+// Rings and both completion queues are looked at, as the conduit of the time does; one that is empty while another is
+// not costs a look or a miss. (Where all are, the wait that called charges it.)
 unsigned IbvConduit::poll(Delivery& sink, unsigned budget, PollFilter filter) {
   news_ = false;
   bool idle = true;
@@ -33,6 +46,8 @@ unsigned IbvConduit::poll(Delivery& sink, unsigned budget, PollFilter filter) {
   unsigned handed = done_.report(sink, budget);
   push_owed();
   if (near_) handed += near_->poll(sink, budget - handed, filter);
+  std::int64_t vain_looks = 0;
+  if (handed < budget) handed += poll_rings(sink, budget - handed, filter, vain_looks);
   while (handed < budget) {
     if (filter == PollFilter::everything && first_deferred_ != deferred_.size()) {
       const WorkCompletion request = deferred_[first_deferred_];
@@ -40,8 +55,7 @@ unsigned IbvConduit::poll(Delivery& sink, unsigned budget, PollFilter filter) {
         deferred_.clear();
         first_deferred_ = 0;
       }
-      deliver_request(sink, request);
-      ++handed;
+      if (deliver_request(sink, request)) ++handed;
       continue;
     }
     const auto completion = context_.poll_received();
@@ -52,6 +66,9 @@ unsigned IbvConduit::poll(Delivery& sink, unsigned budget, PollFilter filter) {
     if (idle) host_.charge(conduit::PrivatePrice::poll_miss);
     idle = false;
     if (take(*completion, sink, filter)) ++handed;
+  }
+  if (vain_looks != 0 && (!idle || handed != 0 || news_)) {
+    host_.spend(context_.parameters().ring_look() * vain_looks, sim::Step::scan);
   }
   // A caller that waits for what it was refused must not sleep beside it.
   return handed == 0 && news_ ? 1 : handed;
@@ -73,13 +90,14 @@ void IbvConduit::finish(const WorkCompletion& completion) {
   news_ = true;
 }
 
-// ---- credits
+// ---- credits, slots of rings
 
-void IbvConduit::add_credits(Rank peer, unsigned credits) {
-  if (credits == 0) return;
+void IbvConduit::add_flow(Rank peer, AmFlow flow) {
+  rings_.acknowledged(peer, flow.slots);
+  if (flow.credits == 0) return;
   Peer& from = peers_[index(peer)];
-  from.credits = static_cast<std::uint16_t>(from.credits + credits);
-  requests_left_ += credits;
+  from.credits = static_cast<std::uint16_t>(from.credits + flow.credits);
+  requests_left_ += flow.credits;
   news_ = true;
 }
 
@@ -98,76 +116,95 @@ void IbvConduit::post_receive(std::uint32_t which, bool reply) {
 
 // ---- messages
 
+// Of what fits a ring, and is not the rank's own.
+void IbvConduit::count_small(Rank peer, Bytes bytes) {
+  if (bytes > kMostRinged || peer == context_.rank()) return;
+  const std::span<const Rank> hot = rings_.count(peer);
+  promised_.insert(promised_.end(), hot.begin(), hot.end());
+}
+
 // Whether one was handed over.
 bool IbvConduit::take(const WorkCompletion& completion, Delivery& sink, PollFilter filter) {
   const AmWord word = word_of(completion);
+  if (word.is_reply == 0) {
+    if (filter == PollFilter::replies_only) {
+      deferred_.push_back(completion);
+      return false;
+    }
+    return deliver_request(sink, completion);
+  }
   if (word.is_hidden != 0) {
     post_receive(static_cast<std::uint32_t>(completion.id), true);
-    add_credits(completion.peer, word.credits);
+    add_flow(completion.peer, hidden_flow(word));
+    count_small(completion.peer, completion.bytes);
     return false;
   }
-  if (word.is_reply != 0) {
-    deliver_reply(sink, completion);
-    return true;
-  }
-  if (filter == PollFilter::replies_only) {
-    deferred_.push_back(completion);
-    return false;
-  }
-  deliver_request(sink, completion);
+  deliver_reply(sink, completion);
   return true;
 }
 
 // Another buffer is posted before the handler runs: whoever gets the credit back that its reply carries finds one.
-void IbvConduit::deliver_request(Delivery& sink, const WorkCompletion& completion) {
+// Whether the request was core's.
+bool IbvConduit::deliver_request(Delivery& sink, const WorkCompletion& completion) {
   const auto which = static_cast<std::uint32_t>(completion.id);
   post_receive(spare_, false);
   bool replied = false;
-  bool* const outer = replied_;
-  replied_ = &replied;
-  std::exception_ptr failure;
-  try {
-    hand_over(sink, completion);
-  } catch (...) {
-    failure = std::current_exception();
-  }
-  replied_ = outer;
+  const AmWord word = word_of(completion);
+  const std::exception_ptr failure = run(sink, completion.peer, word, receives_.at(which) + kHalf, replied);
   spare_ = which;
   if (!replied) bank(completion.peer);
+  count_small(completion.peer, completion.bytes);
   if (failure != nullptr) std::rethrow_exception(failure);
+  return word.is_hidden == 0;
 }
 
 void IbvConduit::deliver_reply(Delivery& sink, const WorkCompletion& completion) {
   const auto which = static_cast<std::uint32_t>(completion.id);
-  std::int32_t credits = 0;
-  std::memcpy(&credits, receives_.at(which) + kHalf + arguments_at(word_of(completion).kind()), sizeof credits);
-  std::exception_ptr failure;
-  try {
-    hand_over(sink, completion);
-  } catch (...) {
-    failure = std::current_exception();
-  }
+  const AmWord word = word_of(completion);
+  std::byte* const message = receives_.at(which) + kHalf;
+  const AmFlow flow = flow_of(message, word);
+  bool replied = true;
+  const std::exception_ptr failure = run(sink, completion.peer, word, message, replied);
   post_receive(which, true);
-  add_credits(completion.peer, static_cast<unsigned>(credits));
+  add_flow(completion.peer, flow);
+  count_small(completion.peer, completion.bytes);
   if (failure != nullptr) std::rethrow_exception(failure);
 }
 
-void IbvConduit::hand_over(Delivery& sink, const WorkCompletion& completion) {
-  const AmWord word = word_of(completion);
+// Of a request: `replied` says whether its handler did. What a handler throws is returned, so that its message is seen
+// to first.
+std::exception_ptr IbvConduit::run(Delivery& sink, Rank from, AmWord word, std::byte* message, bool& replied) {
+  bool* const outer = replied_;
+  if (word.is_reply == 0) {
+    replied_ = &replied;
+    add_flow(from, flow_of(message, word));
+  }
+  std::exception_ptr failure;
+  try {
+    hand_over(sink, from, word, message);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  replied_ = outer;
+  return failure;
+}
+
+void IbvConduit::hand_over(Delivery& sink, Rank from, AmWord word, std::byte* message) {
   const Category category = word.kind();
-  std::byte* const message = receives_.at(static_cast<std::uint32_t>(completion.id)) + kHalf;
   const std::byte* const arguments = message + arguments_at(category);
+  if (word.is_hidden != 0) {
+    host_.charge(conduit::PrivatePrice::dispatch);
+    RingGrant grant;
+    std::memcpy(&grant, arguments + sizeof(AmFlow), sizeof grant);
+    rings_.granted_by(from, grant);
+    return;
+  }
   AmView view;
-  view.source = completion.peer;
+  view.source = from;
   view.category = category;
   view.is_request = word.is_reply == 0;
   view.handler = HandlerIndex{static_cast<std::uint8_t>(word.handler)};
   view.arguments = {reinterpret_cast<const std::int32_t*>(arguments) + 1, word.arguments};
-  if (word.is_reply == 0) {
-    std::int32_t credits = 0;
-    std::memcpy(&credits, arguments, sizeof credits);
-    add_credits(completion.peer, static_cast<unsigned>(credits));
-  }
   if (category == Category::medium) {
     MediumHeader medium;
     std::memcpy(&medium, message, sizeof medium);
@@ -185,6 +222,66 @@ void IbvConduit::hand_over(Delivery& sink, const WorkCompletion& completion) {
     }
   }
   sink.arrived(view);
+}
+
+// ---- rings
+
+// At most one message of each, going on where the last poll stopped.
+unsigned IbvConduit::poll_rings(Delivery& sink, unsigned budget, PollFilter filter, std::int64_t& vain_looks) {
+  unsigned handed = 0;
+  const std::size_t rings = rings_.granted();
+  for (std::size_t left = rings; left != 0 && handed < budget; --left) {
+    const std::size_t which = next_ring_ < rings ? next_ring_ : 0;
+    next_ring_ = which + 1;
+    host_.synchronise();
+    if (!rings_.is_set(which)) {
+      ++vain_looks;
+    } else if (poll_ring(which, sink, filter)) {
+      ++handed;
+    }
+  }
+  return handed;
+}
+
+// Of a slot with a header: whether a message was handed over. One that is not there as a whole is looked at again by
+// the next poll.
+bool IbvConduit::poll_ring(std::size_t which, Delivery& sink, PollFilter filter) {
+  const RingHeader header = rings_.header(which);
+  const auto word = std::bit_cast<AmWord>(header.word);
+  if (filter == PollFilter::replies_only && word.is_reply == 0) return false;
+  host_.charge_shared(conduit::SharedPrice::line_transfer);
+  host_.spend(context_.parameters().ring_take(static_cast<Bytes>(header.length)), sim::Step::poll);
+  host_.synchronise();
+  return rings_.is_whole(which, header) && deliver_ringed(which, sink, header);
+}
+
+// A Medium is moved, since its payload is aligned for any type; the slot is free when its handler has returned.
+bool IbvConduit::deliver_ringed(std::size_t which, Delivery& sink, const RingHeader& header) {
+  static constexpr std::array<std::byte, kMostRinged> kZeros{};
+  const Rank from = rings_.peer(which);
+  const auto word = std::bit_cast<AmWord>(header.word);
+  const auto bytes = static_cast<Bytes>(header.length);
+  std::byte* message = rings_.message(which);
+  if (word.kind() == Category::medium) {
+    std::vector<std::byte>& moved = relocated_[word.is_reply];
+    moved.resize(kBufferStride);
+    host_.copy(moved.data() + kHalf, message, bytes);
+    message = moved.data() + kHalf;
+  }
+  const bool is_empty = word.is_hidden != 0 && word.is_reply != 0;  // its word is all
+  const AmFlow flow = is_empty ? hidden_flow(word) : flow_of(message, word);
+  bool replied = word.is_reply != 0;
+  std::exception_ptr failure;
+  if (!is_empty) failure = run(sink, from, word, message, replied);
+  host_.synchronise();
+  host_.copy(rings_.message(which), kZeros.data(), bytes);
+  rings_.free(which);
+  ++peers_[index(from)].emptied;
+  if (word.is_reply != 0) add_flow(from, flow);
+  if (!replied) bank(from);
+  count_small(from, bytes);
+  if (failure != nullptr) std::rethrow_exception(failure);
+  return word.is_hidden == 0;
 }
 
 }  // namespace gasmeter::networks::ibv

@@ -8,6 +8,7 @@ MachineNumbers invented_machine(unsigned nodes) {
   return {{"topology", "crossbar:" + std::to_string(nodes)},
           {"placement", "fill"},
           {"ranks_per_node", 8.0},
+          {"host.instruction", 0.5e-9},
           {"host.call", 5e-9},
           {"host.header_build", 10e-9},
           {"host.dispatch", 10e-9},

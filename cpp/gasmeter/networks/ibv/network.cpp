@@ -33,7 +33,8 @@ constexpr Limits kTight = {.conduit = {.peer_requests = 4,
                                        .peer_sends = 6,
                                        .all_sends = 7,
                                        .shared_receives = 2,
-                                       .large_buffers = 2},
+                                       .large_buffers = 2,
+                                       .rings = {.peers = 2, .depth = 2, .cycle = 4}},
                            .messages = {.receives = 2, .all_sends = 3, .peer_sends = 2}};
 
 class Modelled final : public ModelledNetwork {
@@ -48,8 +49,10 @@ class Modelled final : public ModelledNetwork {
         settings_(settings) {}
 
   std::unique_ptr<conduit::Conduit> make_conduit(sim::ModelHost host) override {
+    has_conduit_ = true;
     IbvLimits limits = limits_.conduit;
     limits.card_atomics = settings_.text("atomics") == "card";
+    if (settings_.text("am_rings") == "off") limits.rings.peers = 0;
     const std::optional<conduit::PinLimits> pins = pin_limits(settings_);
     limits.pins_outside = pins.has_value();
     if (pins) limits.pins = *pins;
@@ -61,8 +64,10 @@ class Modelled final : public ModelledNetwork {
                                          limits_.messages);
   }
   std::unique_ptr<Program> make_raw(Rank rank) override {
-    return networks::make_raw(raw::programs(), {network_.context(rank), engine_.host(rank), rank, engine_.ranks()},
-                              settings_);
+    return networks::make_raw(
+        raw::programs(),
+        {network_.context(rank), engine_.host(rank), rank, engine_.ranks(), settings_.text("inline") == "on"},
+        settings_);
   }
   std::optional<std::vector<std::string>> idle_units() const override { return std::vector<std::string>{}; }
   void add_to(conduit::Counts& counts) override {
@@ -70,6 +75,7 @@ class Modelled final : public ModelledNetwork {
     for (std::uint32_t rank = 0; rank < engine_.ranks(); ++rank) {
       const ContextCounters& seen = network_.context(Rank{rank}).counters();
       counts.add(Count::commands, seen.posted);
+      if (has_conduit_) counts.add(Count::ringed, seen.ringed);
       counts.add(Count::refusals, seen.refused);
       counts.add(Count::not_ready, seen.not_ready);
       counts.add(Count::retransmits, seen.sent_again);
@@ -84,6 +90,7 @@ class Modelled final : public ModelledNetwork {
   Bytes eager_;  // the longest two-sided message that does not ask
   Limits limits_;
   const Settings& settings_;
+  bool has_conduit_ = false;
 };
 
 class Machine final : public ModelledMachine {
@@ -92,7 +99,7 @@ class Machine final : public ModelledMachine {
       : settings_(job.settings),
         limits_(limits),
         installation_(machine, job),
-        prices_(conduit::host_prices(machine)),
+        prices_(conduit::host_prices(machine, kInstructions)),
         parameters_(ibv_parameters(machine, prices_[conduit::SharedPrice::pio_store].per_byte_fs)),
         matching_(services::matching_parameters(machine, prices_)) {
     // Whoever forgets memory; two-sided messages gave it its name.
@@ -143,6 +150,7 @@ std::vector<ConformanceSetup> conformance() {
                                          {Trial::third_refused, {{4, 2}}}};
   return {{.name = "usual limits", .trials = trials, .repeats = true},
           {.name = "tight limits", .machine = "tight", .trials = trials},
+          {.name = "tight limits, no rings", .machine = "tight", .options = {{"am_rings", "off"}}, .trials = trials},
           {.name = "memory outside the segment is registered",
            .machine = "tight",
            .options = {{"registration", "cached"}, {"pinned_pages", "20"}},
@@ -184,7 +192,8 @@ void register_ibv(Registry& registry) {
       .name = "ibv",
       .summary = "InfiniBand verbs: queue pairs, sends, RDMA writes and reads",
       .conduits = {{"ibv",
-                    "active messages by sends with credits, put and get by RDMA, over modelled InfiniBand adapters",
+                    "active messages by sends with credits and by RDMA into rings, put and get by RDMA, over modelled "
+                    "InfiniBand adapters",
                     {{"atomics",
                       "choice",
                       "card",
@@ -192,11 +201,25 @@ void register_ibv(Registry& registry) {
                       {"card", "messages"},
                       "card: adapters do atomics of domains that use nothing but get, add, sub, inc, dec and cas (or "
                       "their fetching forms) on 64-bit integers; messages: a handler of the target's rank does all"},
+                     {"am_rings",
+                      "choice",
+                      "on",
+                      "",
+                      {"on", "off"},
+                      "on: a rank's hot peers write messages of up to 4080 B by RDMA into rings that it polls, as the "
+                      "conduit of 2012 had it; off: all are sent"},
                      node_local_option("loop"),
                      registration_option("put and get of more than 4 KiB register memory outside the segment "
                                          "instead of copying it, and keep it registered"),
                      pinned_pages_option()}}},
-      .raw_options = {},
+      .raw_options =
+          {{"inline",
+            "choice",
+            "on",
+            "",
+            {"on", "off"},
+            "on: a work request carries what fits hca.inline_limit, as in perftest's latency tests; off: the "
+            "adapter reads every payload from memory, as in OFED's example ibv_rc_pingpong"}},
       .raw = listed(raw::programs())};
   entry.parameters = parameters();
   entry.make = [](const ModelledJob& job) -> std::unique_ptr<ModelledMachine> {

@@ -30,6 +30,7 @@ IbvParameters ibv_parameters(conduit::MachineValues& machine, std::int64_t host_
   result.descriptor = machine.bytes("hca.descriptor");
   result.inline_limit = machine.bytes("hca.inline_limit");
   result.not_ready_timer = machine.time("hca.not_ready_timer");
+  result.instruction = machine.time("host.instruction");
   check(result);
   return result;
 }
@@ -44,7 +45,7 @@ void check(const IbvParameters& p) {
   between("hca.descriptor", p.descriptor, 1, 1024);
   between("hca.inline_limit", p.inline_limit, 0, p.mtu);  // it fits one packet
   for (const SimTime time : {p.send_pipeline, p.receive_pipeline, p.queue_pair, p.receive_completion, p.host_read,
-                             SimTime{p.host_link_per_byte_fs}}) {
+                             p.instruction, SimTime{p.host_link_per_byte_fs}}) {
     require(time.ps >= 0, "a negative cost; 0 or more is allowed");
   }
   // Or a target that is never ready would stop time.

@@ -20,9 +20,7 @@ UncachedHost host_of_test() {
   host.access = {50'000};
   host.accesses = 40;
   host.copied_at_a_time = 10;
-  host.instructions = {.call = 10,
-                       .header_build = 20,
-                       .dispatch = 30,
+  host.instructions = {.counted = {.call = 10, .header_build = 20, .dispatch = 30, .inject = 40, .deliver = 50},
                        .copy_start = 5,
                        .update = 15,
                        .clock_read = 7,
@@ -45,6 +43,8 @@ TEST_CASE("caches_off_price_software_by_what_it_does_and_nothing_else") {
   CHECK(prices[PrivatePrice::call].fixed.ps == 400'000);
   CHECK(prices[PrivatePrice::header_build].fixed.ps == 800'000);
   CHECK(prices[PrivatePrice::dispatch].fixed.ps == 1'200'000);
+  CHECK(prices[PrivatePrice::inject].fixed.ps == 1'600'000);
+  CHECK(prices[PrivatePrice::deliver].fixed.ps == 2'000'000);
   CHECK(prices[PrivatePrice::update].fixed.ps == 600'000);
   CHECK(prices[PrivatePrice::update].of(8).ps == 600'000);  // no table is small
   CHECK(prices[PrivatePrice::clock_read].fixed.ps == 280'000);

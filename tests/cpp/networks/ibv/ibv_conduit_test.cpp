@@ -473,10 +473,11 @@ TEST_CASE("ibv_reserves_buffers_and_queues_that_grow_with_ranks_until_the_limits
     Job job({.ranks = ranks}, {}, {}, 64);
     return job.conduits[0]->reserved_bytes();
   };
-  constexpr Bytes kSends = 255 * Bytes{4112} + 48 * Bytes{65536} + 255 * Bytes{32};
-  CHECK(reserved(2) == kSends + 49 * (4112 + 32) + 50 * 16);
-  CHECK(reserved(4) == kSends + 97 * (4112 + 32) + 98 * 16);
-  CHECK(reserved(100) == kSends + 1281 * (4112 + 32) + 1282 * 16);
+  constexpr Bytes kSends = 255 * Bytes{4128} + 48 * Bytes{65536} + 255 * Bytes{32};
+  constexpr Bytes kRing = 16 * Bytes{4096};
+  CHECK(reserved(2) == kSends + 49 * (4112 + 32) + 50 * 16 + kRing);
+  CHECK(reserved(4) == kSends + 97 * (4112 + 32) + 98 * 16 + 3 * kRing);
+  CHECK(reserved(100) == kSends + 1281 * (4112 + 32) + 1282 * 16 + 32 * kRing);
   CHECK(reserved(120) == reserved(100));
 }
 

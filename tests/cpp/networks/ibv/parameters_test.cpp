@@ -26,7 +26,8 @@ const Values kFine{{"link.bandwidth", 4e9},
                    {"hca.host_read", 0.325e-6},
                    {"hca.descriptor", 64.0},
                    {"hca.inline_limit", 400.0},
-                   {"hca.not_ready_timer", 80e-6}};
+                   {"hca.not_ready_timer", 80e-6},
+                   {"host.instruction", 0.375e-9}};
 
 std::string failure_of(const std::string& key, double value) {
   Values values = kFine;
@@ -58,6 +59,7 @@ TEST_CASE("ibv_parameters_are_read_by_key") {
   CHECK(p.descriptor == 64);
   CHECK(p.inline_limit == 400);
   CHECK(p.not_ready_timer.ps == 80'000'000);
+  CHECK(p.instruction.ps == 375);
 }
 
 TEST_CASE("ibv_parameters_that_cannot_be_are_named") {

@@ -1,5 +1,7 @@
 // Queue pairs as raw programs use them: whatever waits takes what has come. Messages are sends over queue pair 0, words
-// inlined sends over queue pair 1; puts and gets are RDMA writes and reads, as perftest has them.
+// sends over queue pair 1; puts and gets are RDMA writes and reads, as perftest has them. Where programs inline, as
+// perftest's latency tests do, work requests carry what fits; where they do not, as OFED's example ibv_rc_pingpong, the
+// adapter reads all of it from registered memory.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +11,7 @@
 #include <string>
 
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/base/number_pool.hpp"
 #include "gasmeter/bench/pattern.hpp"
 #include "gasmeter/bench/raw_card.hpp"
 #include "gasmeter/networks/ibv/raw/programs.hpp"
@@ -29,16 +32,20 @@ class Card : public bench::CardBase<Card<Owner>> {
       : Base(context.host, context.rank, context.ranks),
         verbs_(context.context),
         owner_(owner),
+        may_inline_(context.may_inline),
         stride_((std::max(message, sizeof(Word)) + 63) / 64 * 64),
         receives_(kReceives * stride_),
-        words_(kWords * sizeof(Word)) {
-    if (!inlines(sizeof(Word))) {
+        words_(kWords * sizeof(Word)),
+        told_(may_inline_ ? 0 : kWords * sizeof(Word)),
+        told_free_(0, may_inline_ ? 0 : kWords) {
+    if (may_inline_ && !inlines(sizeof(Word))) {
       throw UsageError("raw@ibv: hca.inline_limit of " + std::to_string(verbs_.parameters().inline_limit) +
                        "; at least " + std::to_string(sizeof(Word)) + " are needed");
     }
     verbs_.open({kSends, {kReceives, kWords}, 4 * kSends * context.ranks + kWords, kReceives + kWords});
     register_memory(receives_);
     register_memory(words_);
+    if (!may_inline_) register_memory(told_);
     for (unsigned i = 0; i < kReceives; ++i) post_receive(i, 0);
     for (unsigned i = 0; i < kWords; ++i) post_receive(i, 1);
   }
@@ -56,11 +63,25 @@ class Card : public bench::CardBase<Card<Owner>> {
     const auto completion = verbs_.poll_sent();
     if (!completion) return false;
     this->host().charge(conduit::PrivatePrice::poll_miss);
-    if (completion->opcode != Opcode::send) owner_.notified(completion->bytes);
+    if (completion->opcode != Opcode::send) {
+      owner_.notified(completion->bytes);
+    } else if (completion->number == 1 && !may_inline_) {
+      told_free_.give(static_cast<std::uint32_t>(completion->id));
+    }
     return true;
   }
 
-  void tell(Rank to, const Word& word) { post(to, {.local = &word, .bytes = sizeof word, .inlined = true}, 1); }
+  void tell(Rank to, const Word& word) {
+    if (may_inline_) {
+      post(to, {.local = &word, .bytes = sizeof word, .inlined = true}, 1);
+      return;
+    }
+    this->wait_until([&] { return !told_free_.empty(); });
+    const std::uint32_t which = told_free_.take();
+    std::byte* const copy = told_.data() + which * sizeof word;
+    this->host().copy(copy, &word, sizeof word);
+    post(to, {.id = which, .local = copy, .bytes = sizeof word}, 1);
+  }
   void send(Rank to, std::span<const std::byte> message) {
     post(to, {.local = message.data(), .bytes = message.size(), .inlined = inlines(message.size())});
   }
@@ -78,10 +99,10 @@ class Card : public bench::CardBase<Card<Owner>> {
 
  private:
   static constexpr unsigned kReceives = 128;  // messages that may wait
-  static constexpr unsigned kWords = 64;      // words that may wait
+  static constexpr unsigned kWords = 64;      // words that may wait; where nothing is inlined, that may be under way
   static constexpr unsigned kSends = 128;     // work requests of a queue pair
 
-  [[nodiscard]] bool inlines(Bytes bytes) const { return bytes <= verbs_.parameters().inline_limit; }
+  [[nodiscard]] bool inlines(Bytes bytes) const { return may_inline_ && bytes <= verbs_.parameters().inline_limit; }
   void post(Rank to, const WorkRequest& request, unsigned number = 0) {
     this->wait_until([&] { return verbs_.post(to, request, number) == Status::ok; });
   }
@@ -103,9 +124,12 @@ class Card : public bench::CardBase<Card<Owner>> {
 
   IbvContext& verbs_;
   Owner& owner_;
+  bool may_inline_;
   Bytes stride_;
   bench::AlignedBuffer receives_;
   bench::AlignedBuffer words_;
+  bench::AlignedBuffer told_;  // where words are sent from
+  NumberPool told_free_;
 };
 
 }  // namespace gasmeter::networks::ibv::raw

@@ -15,6 +15,7 @@ struct Context {
   sim::ModelHost host;
   Rank rank;
   std::uint32_t ranks;
+  bool may_inline = true;  // work requests carry what they have room for
 };
 
 [[nodiscard]] std::unique_ptr<Program> make_ping_pong(Context context, const Settings& settings);
