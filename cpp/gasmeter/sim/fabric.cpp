@@ -15,8 +15,8 @@ namespace gasmeter::sim {
 
 namespace {
 constexpr std::uint32_t kNoLimit = 1;  // of buffers: as if one were always free
-// Of a ring of credits at first: a cache line. Those that are to come later seldom take more.
-constexpr std::uint32_t kFirstPlaces = 8;
+// Of a ring of credits at first: two cache lines. With 8 as many bytes are taken, as more rings grow; with 4, more.
+constexpr std::uint32_t kFirstPlaces = 16;
 }  // namespace
 
 Fabric::Fabric(Engine& engine, Topology topology, const LinkParameters& links, FabricSink& sink)
