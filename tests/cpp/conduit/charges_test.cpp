@@ -51,6 +51,12 @@ TEST_CASE("keys_of_a_host_are_unused_until_something_is_charged_by_them") {
     }
     return used;
   };
+  charges.add(PrivatePrice::deliver);
+  CHECK(gone() == std::vector<std::string>{"host.instruction"});
+  charges = {};
+  charges.add(PrivatePrice::dispatch);
+  CHECK(gone() == std::vector<std::string>{"host.instruction", "host.dispatch"});
+  charges = {};
   charges.add(PrivatePrice::update, true);
   CHECK(gone() == std::vector<std::string>{"host.update_in_cache", "host.cache"});
   charges = {};

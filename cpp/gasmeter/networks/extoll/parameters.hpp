@@ -10,8 +10,8 @@
 
 namespace gasmeter::networks::extoll {
 
-// extoll of tests/am_instructions.py: request 484, reply 493, less 32; handler 281, answered 272, less 106.
-inline constexpr conduit::InstructionCounts kInstructions{.inject = 457, .deliver = 171};
+// extoll of tests/am_instructions.py: request 484, reply 493, less 32; handler 283, answered 274, less 106.
+inline constexpr conduit::InstructionCounts kInstructions{.inject = 457, .deliver = 172};
 
 // The defaults are round numbers for times that can be computed by hand; they stand for no machine.
 struct ExtollParameters {

@@ -38,6 +38,13 @@ unsigned requests_at_once(const IbvLimits& limits, unsigned ranks) {
   return std::min(limits.all_requests, limits.peer_requests * ranks);
 }
 
+// Credits that all others keep must leave as many as there are of them, or a rank that nobody writes to would run out
+// of credits for good.
+unsigned banked_at_most(const IbvLimits& limits, unsigned ranks) {
+  const unsigned each = requests_at_once(limits, ranks) / std::max(ranks - 1, 1U);
+  return std::min(limits.banked, std::max(each, 1U) - 1);
+}
+
 const IbvLimits& checked(const IbvLimits& limits) {
   if (limits.peer_requests == 0 || limits.all_requests == 0 || limits.shared_receives == 0 || limits.peer_sends < 4 ||
       limits.all_sends < 4 || limits.large_buffers < 2 || limits.peer_requests > 255 ||
@@ -66,6 +73,7 @@ IbvConduit::IbvConduit(IbvContext& context, sim::ModelHost host, unsigned ranks,
       rings_(ranks, limits.rings),
       pins_(host, limits.pins),
       operations_(limits.all_sends) {
+  limits_.banked = banked_at_most(limits, ranks);
   if (near != nullptr) near_.emplace(*near, host);
   for (Peer& peer : peers_) peer.credits = static_cast<std::uint16_t>(limits.peer_requests);
   capabilities_.max_request_medium = kMostMedium;

@@ -196,6 +196,25 @@ TEST_CASE("ibv_conduit_credits_come_back_by_themselves") {
   job.engine.run();
 }
 
+// Each of five peers would keep one of four credits.
+TEST_CASE("ibv_conduit_keeps_no_credits_that_others_would_wait_for") {
+  Job job({.ranks = 6, .topology = "crossbar:6"}, {.all_requests = 4});
+  job.engine.start(Rank{0}, [&] {
+    Sink sink;
+    for (unsigned peer = 1; peer < 6; ++peer) {
+      wait(*job.conduits[0], job.host(0), sink,
+           [&] { return try_send(*job.conduits[0], header_to(peer, Category::short_message)) == Status::ok; });
+    }
+  });
+  for (unsigned rank = 1; rank < 6; ++rank) {
+    job.engine.start(Rank{rank}, [&job, rank] {
+      Sink sink;
+      wait(*job.conduits[rank], job.host(rank), sink, [&] { return sink.messages == 1; });
+    });
+  }
+  job.engine.run();
+}
+
 TEST_CASE("ibv_conduit_puts_and_gets_from_any_memory") {
   for (const Bytes size : {Bytes{0}, Bytes{1}, Bytes{128}, Bytes{129}, Bytes{4096}, Bytes{4097}, Bytes{65536}}) {
     for (const bool registered : {false, true}) {
