@@ -88,10 +88,11 @@ _ENDLESS = (("link.bandwidth", "1 TB/s"),)
 _CONDUIT_ENDLESS = _updates("conduit, endless links", "extoll", _MESH_3D, _WINDOW, variant="am", overrides=_ENDLESS)
 _VELO_ENDLESS = _updates("VELO, endless links", "raw@extoll", _MESH_3D, _WINDOW, overrides=_ENDLESS)
 
-_UPDATES, _QUICK = Effort(_RANKS, 64, 4096), Effort(_RANKS, 32)
-_BUCKETED, _QUICK_BUCKETED = Effort(_RANKS, 1024, 4096), Effort(_RANKS, 512)
+# With fewer updates than these four times as many move rates by more than 2 %.
+_UPDATES, _QUICK = Effort(_RANKS, 128, 512), Effort(_RANKS, 16)
+_BUCKETED, _QUICK_BUCKETED = Effort(_RANKS, 1024, 1024), Effort((16, 64), 256)
 _POINTS = (128, 256, 512)
-_JUMPING = Effort(_RANKS, 64, 4096, drawn=_POINTS)
+_JUMPING = Effort(_RANKS, 128, 512, drawn=_POINTS)
 
 _VELO, _RMA = (_ping(name, "raw@extoll", "extoll", path=path) for name, path in (("VELO", "velo"), ("RMA", "rma")))
 _CONDUIT = _ping("conduit", "extoll", "extoll")
@@ -163,7 +164,7 @@ EXTOLL = Paper(
         Figure("3", "UPC RandomAccess with the early and the improved active messages", (_AM1, _AM2),
                ("extoll-fig3-am2-gain", "extoll-fig3-order", "extoll-fig3-yrange", "extoll-am-matters",
                 "extoll-fig3-magnitude"),
-               Effort(_RANKS, 16, 1024), Effort(_RANKS, 8), 330, 10, bytes_per_rank=_BYTES_PER_RANK,
+               Effort(_RANKS, 16, 64), Effort(_RANKS, 8), 330, 10, bytes_per_rank=_BYTES_PER_RANK,
                placements=_PLACEMENTS, beside=(*_CANDIDATES, _SHARED), derived=(_GAIN,),
                says="Each update waits for a get and then a put; what the first implementation was nobody published."),
         Figure("8", "Ping-pong of plain sockets against GASNet, caches off",
@@ -200,7 +201,7 @@ EXTOLL = Paper(
                says="HPC Challenge's look-ahead of 1024 updates, in buckets as large as a message of each carries."),
         Figure("jump", "RandomAccess on the 3D mesh, its links as they are and endless",
                (_CONDUIT_3D, _VELO_3D, _MPI_3D, _CONDUIT_ENDLESS, _VELO_ENDLESS), ("extoll-fig12-14-jump",),
-               Effort(_POINTS, 64, 4096), Effort(_POINTS, 32), 180, 5, bytes_per_rank=_BYTES_PER_RANK,
+               Effort(_POINTS, 128, 512), Effort(_POINTS, 16), 180, 5, bytes_per_rank=_BYTES_PER_RANK,
                placements=_PLACEMENTS, extras=_pace,
                says="If the mesh makes the rates jump from 256 to 512 ranks, links without end make none."),
         Figure("15", "RandomAccess on the 2D mesh", (_CONDUIT_2D, _VELO_2D, _MPI_2D), ("extoll-fig15-nojump",),
