@@ -330,6 +330,35 @@ TEST_CASE("each_unit_may_be_the_slowest_and_comes_to_the_same") {
   }
 }
 
+// Two streams out of one node want more of its HyperTransport than there is: what waits for it comes round as well.
+TEST_CASE("streams_that_wait_for_hypertransport_pass_at_once_together") {
+  constexpr Bytes kBytes = 512 * 1024;
+  ExtollParameters machine = uneven();
+  machine.host_link_per_byte_fs = 1'000'000;
+  const auto run = [&machine](bool fast_forward) {
+    LongWorld world({.ranks = 3, .topology = "mesh2d:3x1", .fast_forward = fast_forward}, 2 * kBytes, machine);
+    Seen seen;
+    world.engine.start(Rank{1}, [&] {
+      world.put(1, 0, kBytes);
+      (void)wait_for_notification(world.port(1), world.host(1));
+      seen.times.push_back(world.host(1).now().ps);
+    });
+    world.engine.start(Rank{2}, [&] {
+      CHECK(world.port(2).rma_get(Rank{1}, world.at(2), world.at(1, kBytes), kBytes, Notify::completer) == Status::ok);
+      (void)wait_for_notification(world.port(2), world.host(2));
+      seen.times.push_back(world.host(2).now().ps);
+    });
+    world.engine.run();
+    std::sort(seen.times.begin(), seen.times.end());
+    seen.use = world.use();
+    seen.events = world.engine.counters().events;
+    return seen;
+  };
+  check_passes(run, 3);
+  const std::int64_t by_the_link_to_the_card = 2 * static_cast<std::int64_t>(kBytes) * 1000;
+  CHECK(run(true).times.back() > by_the_link_to_the_card);
+}
+
 // A get passes no write that has come before it: of a node's own memory it is there before the next packet is.
 TEST_CASE("a_get_behind_packets_that_have_passed_at_once_waits_for_their_writes") {
   constexpr Bytes kBytes = kMiB;

@@ -74,20 +74,21 @@ TEST_CASE("the_link_passes_as_much_in_any_time_as_one_that_knows_all") {
 }
 
 TEST_CASE("cores_of_a_node_store_to_their_card_one_after_the_other") {
-  World world({.ranks = 8, .ranks_per_node = 4}, {.link = {0, {300'000}, 4}, .velo_send_engine = {}});
+  World world({.ranks = 20, .topology = "crossbar:5", .ranks_per_node = 4},
+              {.link = {0, {300'000}, 4}, .velo_send_engine = {}});
   std::vector<std::int64_t> taken(4);
   for (unsigned rank = 0; rank < 4; ++rank) {
     world.engine.start(Rank{rank}, [&, rank] {
-      send(world.port(rank), world.host(rank), rank + 4, kFull);
+      send(world.port(rank), world.host(rank), 4 * rank + 4, kFull);
       CHECK(world.host(rank).now().ps == 104'000);  // the stores are posted
     });
-    world.engine.start(Rank{rank + 4}, [&, rank] {
-      (void)wait_for_packet(world.port(rank + 4), world.host(rank + 4));
-      taken[rank] = world.host(rank + 4).now().ps / 1000;
+    world.engine.start(Rank{4 * rank + 4}, [&, rank] {
+      (void)wait_for_packet(world.port(4 * rank + 4), world.host(4 * rank + 4));
+      taken[rank] = world.host(4 * rank + 4).now().ps / 1000;
     });
   }
   world.engine.run();
-  CHECK((taken == std::vector<std::int64_t>{860, 920, 990, 1050}));
+  CHECK((taken == std::vector<std::int64_t>{1160, 1220, 1290, 1350}));
 }
 
 TEST_CASE("a_card_writes_the_mailboxes_of_its_node_one_after_the_other") {
