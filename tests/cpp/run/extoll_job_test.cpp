@@ -110,7 +110,12 @@ TEST_CASE("early_active_messages_are_the_four_switches_together_and_each_changes
   CHECK(early > improved);
   const Options all{{"sections", "apart"}, {"receive", "copy"}, {"lock", "packet"}, {"send_poll", "on"}};
   CHECK(elapsed(asked, all) == early);
-  for (const auto& one : all) CHECK(elapsed(asked, {one}) != improved);
+  for (const auto& one : all) {
+    CAPTURE(one.first);
+    Asked changed = asked;
+    if (one.first == "receive") changed.size = 40;  // what comes in several packets is copied anyhow
+    CHECK(elapsed(changed, {one}) != elapsed(changed, {}));
+  }
   Options back{{"am", "1"}, {"sections", "packed"}, {"receive", "in-place"}, {"lock", "message"}, {"send_poll", "off"}};
   CHECK(elapsed(asked, back) == improved);
   CHECK(elapsed(asked, {{"lock", "none"}}) < improved);

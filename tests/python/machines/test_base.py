@@ -182,9 +182,10 @@ def test_no_machine_file_is_a_copy_of_another():
         ),
         (
             'network = "ideal"\nhosts = "l5530"\nsummary = "s"',
-            "machine file m.toml: host.nic_post, host.nic_take, host.registration, host.registration_per_page,"
-            " host.deregistration, host.deregistration_per_page, nic.latency, nic.gap, nic.bandwidth, nic.send_slots,"
-            " nic.reply_slots missing; allowed: every parameter of network ideal",
+            "machine file m.toml: host.call, host.header_build, host.dispatch, host.nic_post, host.nic_take,"
+            " host.registration, host.registration_per_page, host.deregistration, host.deregistration_per_page,"
+            " nic.latency, nic.gap, nic.bandwidth, nic.send_slots, nic.reply_slots missing; allowed: every"
+            " parameter of network ideal",
         ),
     ],
 )
@@ -249,7 +250,9 @@ def test_a_mistake_in_hosts_is_said_of_them(installed):
     path = folder.FOLDER / "hosts" / "l5530.toml"
     whole = path.read_text()
     path.write_text(whole.replace('"0.375 ns"', '"6 MHz"', 1))
-    assert refused("ipoib").startswith("machine file hosts/l5530.toml: host.instruction: '6 MHz' has unit 'MHz'; allowed: ")
+    assert refused("ipoib").startswith(
+        "machine file hosts/l5530.toml: host.instruction: '6 MHz' has unit 'MHz'; allowed: "
+    )
     path.write_text(whole + "[")
     assert refused("ipoib").startswith("machine file hosts/l5530.toml is not TOML (")
 
