@@ -35,6 +35,7 @@ _STAGES: Mapping[Stage, str] = {
     "line": "{}",
     "suite": "the conformance suite on {} (runs of cases)",
     "planning": "planning",
+    "draws": "choosing draws by the check rows",
     "judging": "judging",
 }
 _KINDS = {"svg": "svg+xml", "png": "png"}

@@ -5,6 +5,7 @@ import math
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -16,6 +17,7 @@ from gasmeter.reproduction.looks import looks
 from gasmeter.reproduction.panels import panels_of
 from gasmeter.reproduction.planning import Spot
 from gasmeter.reproduction.report_figures import values_of_figure
+from gasmeter.reproduction.timing import Stage, Took
 from gasmeter.reproduction.writing import write_reproduction
 from gasmeter.verdicts.judging import Judgement
 from invented import AS_TABLE, BY_OPTION, BY_RANKS, CLAIMS, GET, JUDGED, MIXED, PREDICATES, made
@@ -177,6 +179,13 @@ def test_the_report_is_one_file_without_scripts(core):
     assert "prefers-color-scheme: dark" in text
     named = set(re.findall(r'id="([^"]+)"', text))
     assert {source[1:] for source in page.sources if source.startswith("#")} <= named
+
+
+def test_seconds_are_told_of_every_stage(core):
+    reproduction = made()
+    object.__setattr__(reproduction, "took", [Took(stage, "some", 1.0) for stage in get_args(Stage)])
+    written = report.report_html(reproduction)
+    assert written.count(f"{1 / len(get_args(Stage)):.1%}") == len(get_args(Stage))
 
 
 def test_every_reading_stands_below_its_figure(core):
