@@ -128,7 +128,9 @@ def test_immediate_is_refused_where_it_would_wait(conduit):
         yield ep.barrier()
         return sent, len(got)
 
-    (sent, _), (_, received) = launched(program, conduit=conduit)
+    # Software is slower than EXTOLL's card, which takes all it gets: there a limit of requests refuses.
+    limit = {"options": {"outstanding": "64"}} if conduit == "extoll" else {}
+    (sent, _), (_, received) = launched(program, conduit=conduit, **limit)
     assert 0 < sent < 100_000
     assert received == sent + 1
 
