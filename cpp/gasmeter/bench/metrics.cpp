@@ -17,6 +17,7 @@ std::span<const Metric> metrics() {
       Metric{"bandwidth", "B/s", Better::bigger, "Bandwidth", "MB/s", 1e-6},
       Metric{"rate", "1/s", Better::bigger, "Rate", "1/s"},
       Metric{"gups", "GUP/s", Better::bigger, "Update rate", "GUP/s"},
+      Metric{"steady_gups", "GUP/s", Better::bigger, "Steady update rate", "GUP/s"},
       Metric{"overhead", "ratio", Better::smaller, "Overhead", "ratio"},  // of a comparison, which Python makes
       Metric{"error_fraction", "ratio", Better::smaller, "Wrong words", "ratio"},
       Metric{"memory_per_rank", "B", Better::smaller, "Memory per rank", "B"},

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "gasmeter/bench/of_job.hpp"
 #include "gasmeter/bench/program.hpp"
 #include "gasmeter/bench/random_access_stream.hpp"
 #include "gasmeter/bench/random_access_table.hpp"
@@ -89,9 +90,6 @@ class Shares {
  public:
   explicit Shares(std::uint32_t ranks) : words_(ranks) {}
 
-  // Those of a job, which is known by the address of something that lives as long; made for the first who asks.
-  [[nodiscard]] static std::shared_ptr<Shares> of(const void* job, std::uint32_t ranks);
-
   // Each rank once, before any of them verifies.
   void add(std::uint32_t rank, std::uint64_t* words) {
     const std::lock_guard guard(lock_);
@@ -152,7 +150,7 @@ class Verifier {
 template <class Host>
 [[nodiscard]] Verifier verifier_on(const Host& host, std::uint32_t rank, std::uint32_t ranks, std::uint64_t* words) {
   if constexpr (Host::kModelled) {
-    return {Shares::of(&host.engine(), ranks), rank, words};
+    return {of_job<Shares>(&host.engine(), ranks), rank, words};
   } else {
     return {};
   }

@@ -29,6 +29,7 @@
 #include "gasmeter/bench/pattern.hpp"
 #include "gasmeter/bench/random_access_check.hpp"
 #include "gasmeter/bench/random_access_in_place.hpp"
+#include "gasmeter/bench/random_access_pace.hpp"
 #include "gasmeter/bench/random_access_stream.hpp"
 #include "gasmeter/bench/random_access_table.hpp"
 #include "gasmeter/kernels/kernel.hpp"
@@ -69,6 +70,7 @@ class RandomAccess final : public Program {
         capacity_(capacity_of(endpoint.ranks())),
         buckets_(alone_ ? 0 : endpoint.ranks() * (capacity_ + 1)),
         messages_(endpoint.ranks()),
+        pacer_(endpoint.host(), index(endpoint.rank()), endpoint.ranks()),
         verifier_(verifier_on(endpoint.host(), index(endpoint.rank()), endpoint.ranks(), local_)) {
     if (variant_ == Variant::direct) {
       for (std::uint32_t rank = 0; rank < endpoint.ranks(); ++rank) {
@@ -95,10 +97,12 @@ class RandomAccess final : public Program {
   BlockResult run(std::uint64_t iterations) override {
     endpoint_.barrier();
     const SimTime start = endpoint_.host().read_clock();
+    pacer_.begin(endpoint_.host(), iterations);
     update(iterations, variant_);
     endpoint_.barrier();
     BlockResult result{endpoint_.host().read_clock() - start, iterations * endpoint_.ranks(), {}};
     add_gups(result);
+    pacer_.add_rate(result);
     return result;
   }
 
@@ -168,6 +172,7 @@ class RandomAccess final : public Program {
       pending += count - gone;  // more may be gone than came: those of earlier batches
       while (pending > kMostPending) pending -= send_fullest();
       endpoint_.poll();
+      pacer_.add(endpoint_.host(), count);
       updates -= count;
     }
     while (pending != 0) pending -= send_fullest();
@@ -232,13 +237,10 @@ class RandomAccess final : public Program {
         const Rank owner{table_.owner(values[i] & table_.mask())};
         if (owner == endpoint_.rank()) {
           apply_now(values[i]);
-          continue;
+        } else {
+          send_alone(owner, values[i]);
         }
-        if (window_ != 0) endpoint_.wait_until([&] { return on_their_way_ < window_; });
-        ++(window_ != 0 ? on_their_way_ : messages_[index(owner)]);
-        (void)endpoint_.request_short(owner, update_handler_, core::Flags::none,
-                                      static_cast<std::int32_t>(values[i] & 0xffffffffU),
-                                      static_cast<std::int32_t>(values[i] >> 32U));
+        pacer_.add(endpoint_.host(), 1);
       }
       while (window_ == 0 && endpoint_.poll() != 0) {
       }
@@ -249,6 +251,14 @@ class RandomAccess final : public Program {
     } else {
       finish();
     }
+  }
+
+  void send_alone(Rank owner, std::uint64_t value) {
+    if (window_ != 0) endpoint_.wait_until([&] { return on_their_way_ < window_; });
+    ++(window_ != 0 ? on_their_way_ : messages_[index(owner)]);
+    (void)endpoint_.request_short(owner, update_handler_, core::Flags::none,
+                                  static_cast<std::int32_t>(value & 0xffffffffU),
+                                  static_cast<std::int32_t>(value >> 32U));
   }
 
   // Tells every other rank how many messages it was sent, and waits until all of one's own have arrived.
@@ -281,6 +291,7 @@ class RandomAccess final : public Program {
         endpoint_.host().charge(PrivatePrice::update, priced_);
         find_shared();
         endpoint_.put(owner, remote, &value, sizeof value);
+        pacer_.add(endpoint_.host(), 1);
       }
       updates -= count;
     }
@@ -351,6 +362,7 @@ class RandomAccess final : public Program {
   std::uint64_t messages_announced_ = 0;
   std::uint64_t finishes_ = 0;
   std::uint64_t finishes_expected_ = 0;
+  Pacer<H> pacer_;
   Verifier verifier_;
 };
 
@@ -363,6 +375,9 @@ void register_random_access(Registry& registry) {
        .ops = {{"update",
                 "exclusive-or of the stream into the table; size is the whole table",
                 {{"gups", "updates applied at their owners, barrier to barrier"},
+                 {"steady_gups",
+                  "in virtual time, but of variant direct: updates of all ranks in the second half of the time until "
+                  "the first rank has handed over its last one"},
                  {"error_fraction", "words of the table that are not what the streams of all ranks come to"}}}},
        .variants = {"am", "put-get", "direct"},
        .options =

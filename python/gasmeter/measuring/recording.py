@@ -68,6 +68,8 @@ def record(outcome: GroupOutcome, experiment: str) -> Record:
             result.unused[entry.point.id] = list(entry.unused)
         for metric in _op(entry).metrics:
             values = _values(entry, metric.name)
+            if not _is_said(entry, metric.name):
+                continue
             counted = values[_usable(entry, kept)]
             summary = statistics.summarise(counted)
             modelled = catalogue().metrics[metric.name].modelled
@@ -129,6 +131,12 @@ def _values(outcome: Outcome, metric: str) -> Values:
     check = outcome.verification
     stated = check.errors / check.checked if metric == "error_fraction" and check.checked else math.nan
     return np.asarray([block.metrics.get(metric, stated) for block in outcome.blocks], dtype=np.float64)
+
+
+def _is_said(outcome: Outcome, metric: str) -> bool:
+    """Return whether there is such a metric: a program may have more to say in virtual time than here."""
+    own = {_op(outcome).metrics[0].name, "error_fraction"}
+    return metric in own or any(metric in block.metrics for block in outcome.blocks)
 
 
 def _usable(outcome: Outcome, kept: Sequence[bool]) -> Truths:

@@ -95,7 +95,7 @@ std::vector<std::uint64_t> errors_of(std::uint32_t ranks, bool shared, std::uint
   for (std::uint32_t rank = 0; rank < ranks; ++rank) all.emplace_back(table, rank);
   std::vector<Verifier> verifiers;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-    verifiers.push_back(shared ? Verifier(Shares::of(&all, ranks), rank, all[rank].words.data()) : Verifier());
+    verifiers.push_back(shared ? Verifier(of_job<Shares>(&all, ranks), rank, all[rank].words.data()) : Verifier());
   }
   std::vector<std::uint64_t> errors;
   for (const std::uint64_t updates : {100U, 37U}) {
@@ -139,9 +139,9 @@ TEST_CASE("the_first_takes_back_for_all_and_jobs_have_shares_of_their_own") {
   for (const int* const job : {&one, &other, &one}) {
     initialise(words.data(), 0, words.size());
     for_every_update(table, 2, 0, 50, [&](std::uint64_t value) { words[value & table.mask()] ^= value; });
-    const std::shared_ptr<Shares> shares = Shares::of(job, 2);
-    CHECK(Shares::of(job, 2) == shares);
-    CHECK(Shares::of(&table, 2) != shares);
+    const std::shared_ptr<Shares> shares = of_job<Shares>(job, 2);
+    CHECK(of_job<Shares>(job, 2) == shares);
+    CHECK(of_job<Shares>(&table, 2) != shares);
     shares->add(0, share(0));
     shares->add(1, share(1));
     shares->take_back(table, 0, 50);

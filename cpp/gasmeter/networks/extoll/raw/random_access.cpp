@@ -22,6 +22,7 @@
 #include "gasmeter/bench/pattern.hpp"
 #include "gasmeter/bench/random_access_buckets.hpp"
 #include "gasmeter/bench/random_access_check.hpp"
+#include "gasmeter/bench/random_access_pace.hpp"
 #include "gasmeter/bench/random_access_table.hpp"
 #include "gasmeter/networks/extoll/raw/card.hpp"
 
@@ -53,6 +54,7 @@ class RandomAccess final : public Program {
         words_(table_.count_of(self_)),
         buckets_(ranks_),
         sent_(ranks_),
+        pacer_(context.host, self_, ranks_),
         verifier_(verifier_on(context.host, self_, ranks_, words_.data())) {
     if (port_.card().parameters().velo_payload < per_packet_ * sizeof(std::uint64_t)) {
       throw UsageError("kernel random-access on raw@extoll: velo.payload of " +
@@ -66,10 +68,12 @@ class RandomAccess final : public Program {
   BlockResult run(std::uint64_t iterations) override {
     (void)port_.barrier();
     const SimTime start = port_.host().now();
+    pacer_.begin(port_.host(), iterations);
     update(iterations);
     (void)port_.barrier();
     BlockResult result{port_.host().now() - start, iterations * ranks_, {}};
     add_gups(result);
+    pacer_.add_rate(result);
     return result;
   }
 
@@ -123,6 +127,7 @@ class RandomAccess final : public Program {
         } else if (buckets_.add(owner, values[i]) == per_packet_) {
           send_bucket(owner);
         }
+        pacer_.add(port_.host(), 1);
       }
       while (buckets_.size() > kLookAhead - kBatch) send_bucket(buckets_.fullest());
       while (window_ == 0 && port_.step()) {
@@ -187,6 +192,7 @@ class RandomAccess final : public Program {
   std::uint32_t finishes_ = 0;  // that have come
   std::uint64_t taken_ = 0;     // packets of updates
   std::uint64_t promised_ = 0;  // likewise, by the finishes
+  Pacer<sim::ModelHost> pacer_;
   Verifier verifier_;
 };
 

@@ -20,6 +20,7 @@
 #include "gasmeter/bench/pattern.hpp"
 #include "gasmeter/bench/random_access_buckets.hpp"
 #include "gasmeter/bench/random_access_check.hpp"
+#include "gasmeter/bench/random_access_pace.hpp"
 #include "gasmeter/bench/random_access_table.hpp"
 #include "gasmeter/conduit/host.hpp"
 #include "gasmeter/networks/mpi/raw_modelled/programs.hpp"
@@ -59,6 +60,7 @@ class RandomAccess final : public Program {
         receives_(ranks_ > kFewRanks ? 4 : 16),
         incoming_(receives_ * most_words_),
         finished_(receives_),
+        pacer_(context.host, self_, ranks_),
         verifier_(verifier_on(context.host, self_, ranks_, words_.data())) {
     initialise(words_.data(), first(), words_.size());
     for (std::uint32_t i = 0; i < receives_; ++i) {
@@ -79,10 +81,12 @@ class RandomAccess final : public Program {
   BlockResult run(std::uint64_t iterations) override {
     barrier();
     const SimTime start = mail_.host().now();
+    pacer_.begin(mail_.host(), iterations);
     update(iterations);
     barrier();
     BlockResult result{mail_.host().now() - start, iterations * ranks_, {}};
     add_gups(result);
+    pacer_.add_rate(result);
     return result;
   }
 
@@ -127,11 +131,12 @@ class RandomAccess final : public Program {
         const std::uint32_t owner = table_.owner(values[i] & table_.mask());
         if (owner == self_) {
           apply(&values[i], 1);
-          continue;
+        } else {
+          wait_until([&] { return (window_ == 0 || on_their_way_ < window_) && mail_.done(kUpdatesNumber); });
+          outgoing_[0] = values[i];
+          send(owner, 1);
         }
-        wait_until([&] { return (window_ == 0 || on_their_way_ < window_) && mail_.done(kUpdatesNumber); });
-        outgoing_[0] = values[i];
-        send(owner, 1);
+        pacer_.add(mail_.host(), 1);
       }
       while (window_ == 0 && look() != 0) {
       }
@@ -149,10 +154,11 @@ class RandomAccess final : public Program {
         const std::uint32_t owner = table_.owner(values[i] & table_.mask());
         if (owner == self_) {
           apply(&values[i], 1);
-          continue;
+        } else {
+          (void)buckets_.add(owner, values[i]);
+          while (buckets_.size() == kLookAhead) send_fullest();
         }
-        (void)buckets_.add(owner, values[i]);
-        while (buckets_.size() == kLookAhead) send_fullest();
+        pacer_.add(mail_.host(), 1);
       }
       updates -= taken;
     }
@@ -257,6 +263,7 @@ class RandomAccess final : public Program {
   std::uint64_t taken_ = 0;     // messages with updates
   std::uint64_t promised_ = 0;  // likewise, by the finishes
   std::uint64_t on_their_way_ = 0;
+  Pacer<H> pacer_;
   Verifier verifier_;
 };
 
