@@ -210,14 +210,16 @@ class Machine:
         Returns
         -------
         dict
-            JSON-able: ``label``, ``name``, ``network``, ``digest`` and `effective` as ``parameters``.
+            JSON-able: ``label``, ``name``, ``network``, ``digest`` and `effective` as ``parameters``; of a draw, of
+            which there may be thousands, value and origin of each number alone.
         """
+        drawn = any(number.origin == "draw" for number in self.numbers)
         return {
             "label": self.label,
             "name": self.name,
             "network": self.network,
             "digest": self.digest,
-            "parameters": self.effective(),
+            "parameters": {one.key: one.drawn_facts() for one in self.numbers} if drawn else self.effective(),
         }
 
     def estimates(self) -> tuple[Number, ...]:

@@ -137,6 +137,16 @@ class Number:
             **({"share": str(self.share), "of": self.of} if self.share is not None else {}),
         }
 
+    def drawn_facts(self) -> dict[str, Any]:
+        """Return what is a number's own in a draw; all else stands in the machine's file.
+
+        Returns
+        -------
+        dict
+            JSON-able: ``value`` and ``origin``.
+        """
+        return {"value": self.value, "origin": self.origin}
+
     def given(self, given: object, what: str) -> Number:
         """Return the number as somebody gives it.
 

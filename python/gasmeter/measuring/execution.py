@@ -34,6 +34,7 @@ from gasmeter.sweeps.sweep import estimated_seconds
 __all__ = ["Beside", "Progress", "execute"]
 
 _STOP_AGAIN_S = 0.05
+_MOST_POINTS = 2000  # that run.json describes
 
 
 @dataclass(frozen=True)
@@ -230,6 +231,8 @@ def _lent(groups: Sequence[Group], donors: Mapping[str, str]) -> dict[str, Group
 
 def _bound_links(entry: Record, others: Iterable[Record]) -> None:
     """Leave out tables of links that a store would be too large with."""
+    if not entry.links:
+        return
     rows = sum(table["rows"] for other in others for table in other.links)
     kept = [dict(table) for table in fitting(entry.links, rows)]
     if len(kept) < len(entry.links):
@@ -404,7 +407,13 @@ class _Clock:
 def _machines(groups: Sequence[Group]) -> list[dict[str, Any]]:
     """Return the effective numbers of every machine that points run on, each once."""
     machines = (machine_of(point) for group in groups for point in group.points)
-    return list({entry.label: entry.facts() for entry in machines if entry is not None}.values())
+    return [entry.facts() for entry in {entry.label: entry for entry in machines if entry is not None}.values()]
+
+
+def _points(groups: Sequence[Group]) -> list[dict[str, Any]]:
+    """Return what every point is, where there are not too many to be looked at: rows say it as well."""
+    points = [point for group in groups for point in group.points]
+    return [point.model_dump() | {"run_id": point.id} for point in points] if len(points) <= _MOST_POINTS else []
 
 
 def _open_store(
@@ -432,7 +441,7 @@ def _open_store(
         "probe": probe_digest(),
         "options": dict(origin),
         "groups": len(groups),
-        "points": [point.model_dump() | {"run_id": point.id} for group in groups for point in group.points],
+        "points": _points(groups),
         "defaults": defaults_of(point for group in groups for point in group.points),
         "machines": _machines(groups),
         "host": context.host_facts(),
