@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gasmeter.reproduction.figure import SIZE, Derived, Effort, Extra, Figure, Line, Paper, Without
+from gasmeter.reproduction.gathering import values_of
 from gasmeter.reproduction.link_loads import link_loads
+from gasmeter.reproduction.planning import Spot
 from gasmeter.reproduction.running import Reproduction
 from gasmeter.verdicts.expressions import Expression
 
@@ -21,6 +23,8 @@ _RANKS = (16, 32, 64, 128, 256, 512)
 _PRICED = (("priced_table_bytes", str((8 << 30) // 16)),)
 _PLACEMENTS = ("fill", "round-robin")
 _BYTES_PER_RANK = 1 << 14
+# While all ranks are at it: a whole run's rate is its slowest rank's, and would have to be as long as the paper's.
+_RATE, _WHOLE = "steady_gups", "gups"
 # One update a message, so many of a rank on their way, each acknowledged; none: HPC Challenge's buckets.
 _WINDOW, _BUCKETS = (("window", "16"),), (("window", "0"),)
 
@@ -31,8 +35,8 @@ def _updates(label: str, conduit: str, topology: str, flow: Pairs, *, variant: s
     """Return RandomAccess. Messages to ranks of a node go through the card as all others do (§III.B)."""
     local = () if conduit == "raw@extoll" else (("node_local", "loop"),)
     return Line(
-        label, "random-access", conduit, "extoll", topology, variant, options=(*flow, *local), wanted=_PRICED,
-        overrides=overrides, marginal=True,
+        label, "random-access", conduit, "extoll", topology, variant, metric=_RATE, options=(*flow, *local),
+        wanted=_PRICED, overrides=overrides,
     )  # fmt: skip
 
 
@@ -40,8 +44,8 @@ def _upc(label: str, *, local: str = "loop", **options: str) -> Line:
     """Return RandomAccess as UPC has it: a blocking get and put for each update."""
     given = (*sorted(options.items()), ("node_local", local))
     return Line(
-        label, "random-access", "extoll", "extoll", _MESH_3D, "put-get", options=given, wanted=_PRICED, marginal=True
-    )
+        label, "random-access", "extoll", "extoll", _MESH_3D, "put-get", metric=_RATE, options=given, wanted=_PRICED
+    )  # fmt: skip
 
 
 def _ping(label: str, conduit: str, on: str, **options: str) -> Line:
@@ -89,8 +93,9 @@ _CONDUIT_ENDLESS = _updates("conduit, endless links", "extoll", _MESH_3D, _WINDO
 _VELO_ENDLESS = _updates("VELO, endless links", "raw@extoll", _MESH_3D, _WINDOW, overrides=_ENDLESS)
 
 # With fewer updates than these four times as many move rates by more than 2 %.
-_UPDATES, _QUICK = Effort(_RANKS, 128, 512), Effort(_RANKS, 16)
-_BUCKETED, _QUICK_BUCKETED = Effort(_RANKS, 1024, 1024), Effort((16, 64), 256)
+_UPDATES, _QUICK = Effort(_RANKS, 128, 512), Effort(_RANKS, 64)
+# A rank fills its look-ahead of 1024 updates in the first half. With more ranks a bucket holds no more than a few.
+_BUCKETED, _QUICK_BUCKETED = Effort((16, 32, 64, 128), 2048, 8192), Effort((16, 64), 2048)
 _POINTS = (128, 256, 512)
 _JUMPING = Effort(_RANKS, 128, 512, drawn=_POINTS)
 
@@ -130,7 +135,23 @@ def _pace(reproduction: Reproduction, figure: Figure) -> Sequence[Extra]:
     ]
     heads = ("line", "topology", "placement", "128 to 256", "256 to 512", "J")
     pace = [Extra("The change of pace from 256 to 512 ranks", heads, rows)] if rows else []
-    return [*pace, *link_loads(reproduction, figure)]
+    return [*pace, *_whole(reproduction, figure), *link_loads(reproduction, figure)]
+
+
+def _whole(reproduction: Reproduction, figure: Figure) -> Sequence[Extra]:
+    """Return what whole runs of the most ranks came to, beside the rate while all of their ranks were at it."""
+    most = max(int(x) for x in reproduction.plan.effort(figure).xs)
+    values = values_of(reproduction.result.rows)
+    rows: list[tuple[str, ...]] = [
+        (line.label, placement, str(length), f"{steady:.4g}", f"{whole:.4g}", f"{whole / steady:.2f}")
+        for line in figure.lines
+        for placement in figure.placements
+        if (length := reproduction.gathered.lengths.get((placement, Spot(line, most))))
+        for run in [reproduction.run_id(line, placement, most)]
+        if (steady := values.get((run, _RATE))) and (whole := values.get((run, _WHOLE)))
+    ]
+    heads = ("line", "placement", "updates a rank", "while all ranks are at it (GUP/s)", "whole run (GUP/s)", "ratio")
+    return [Extra(f"What the slowest of {most} ranks cost a whole run", heads, rows)] if rows else []
 
 
 EXTOLL = Paper(
@@ -164,8 +185,9 @@ EXTOLL = Paper(
         Figure("3", "UPC RandomAccess with the early and the improved active messages", (_AM1, _AM2),
                ("extoll-fig3-am2-gain", "extoll-fig3-order", "extoll-fig3-yrange", "extoll-am-matters",
                 "extoll-fig3-magnitude"),
-               Effort(_RANKS, 16, 64), Effort(_RANKS, 8), 330, 10, bytes_per_rank=_BYTES_PER_RANK,
+               Effort(_RANKS, 32, 512), Effort(_RANKS, 16), 330, 10, bytes_per_rank=_BYTES_PER_RANK,
                placements=_PLACEMENTS, beside=(*_CANDIDATES, _SHARED), derived=(_GAIN,),
+               extras=_whole,
                says="Each update waits for a get and then a put; what the first implementation was nobody published."),
         Figure("8", "Ping-pong of plain sockets against GASNet, caches off",
                (_SLOW_UDP, _SLOW_SOCKETS, _SLOW_UDP_ASKED), ("extoll-fig8-overhead", "extoll-fig8-order"), *_trips(7),
@@ -189,19 +211,21 @@ EXTOLL = Paper(
         Figure("12", "RandomAccess on the conduit against VELO, 3D mesh", (_CONDUIT_3D, _VELO_3D),
                ("extoll-fig12-marginal",), _UPDATES, _QUICK, 180, 5, bytes_per_rank=_BYTES_PER_RANK,
                heat_ranks=(256, 512), heat_lines=(_VELO_3D,), placements=_PLACEMENTS, beyond=("buckets",),
-               says="One update a message, 16 of a rank on their way, each acknowledged."),
+               extras=_whole, says="One update a message, 16 of a rank on their way, each acknowledged."),
         Figure("13", "RandomAccess on MPI against VELO, 3D mesh", (_VELO_3D, _MPI_3D), ("extoll-fig13-order",),
                _UPDATES, _QUICK, 440, 8, bytes_per_rank=_BYTES_PER_RANK, placements=_PLACEMENTS, beyond=("buckets",),
-               says="One update a message on both."),
+               extras=_whole, says="One update a message on both."),
         Figure("14", "RandomAccess on the conduit against MPI, 3D mesh", (_CONDUIT_3D, _MPI_3D),
                ("extoll-fig14-order", "extoll-conc-vs-mpi"), _UPDATES, _QUICK, 560, 8, bytes_per_rank=_BYTES_PER_RANK,
-               placements=_PLACEMENTS, beyond=("9", "12", "buckets"), says="One update a message on both."),
+               placements=_PLACEMENTS, beyond=("9", "12", "buckets"),
+               extras=_whole, says="One update a message on both."),
         Figure("buckets", "RandomAccess in buckets, 3D mesh", (_CONDUIT_BUCKETS, _VELO_BUCKETS, _MPI_BUCKETS), (),
                _BUCKETED, _QUICK_BUCKETED, 180, 5, bytes_per_rank=_BYTES_PER_RANK, placements=_PLACEMENTS,
+               extras=_whole,
                says="HPC Challenge's look-ahead of 1024 updates, in buckets as large as a message of each carries."),
         Figure("jump", "RandomAccess on the 3D mesh, its links as they are and endless",
                (_CONDUIT_3D, _VELO_3D, _MPI_3D, _CONDUIT_ENDLESS, _VELO_ENDLESS), ("extoll-fig12-14-jump",),
-               Effort(_POINTS, 128, 512), Effort(_POINTS, 16), 180, 5, bytes_per_rank=_BYTES_PER_RANK,
+               Effort(_POINTS, 128, 512), Effort(_POINTS, 64), 180, 5, bytes_per_rank=_BYTES_PER_RANK,
                placements=_PLACEMENTS, extras=_pace,
                says="If the mesh makes the rates jump from 256 to 512 ranks, links without end make none."),
         Figure("15", "RandomAccess on the 2D mesh", (_CONDUIT_2D, _VELO_2D, _MPI_2D), ("extoll-fig15-nojump",),

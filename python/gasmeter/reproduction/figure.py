@@ -44,9 +44,6 @@ class Line:
         What it is asked for where this build knows it; the report says which are missing.
     ranks, size : int
         Of every point, where the axis does not say; 0 B takes what the operation takes.
-    marginal : bool
-        A rate of the operations that a run of four times the length has more, over the time it takes longer: what
-        starting and ending cost once is not in it.
     """
 
     label: str
@@ -62,7 +59,6 @@ class Line:
     wanted: tuple[tuple[str, str], ...] = ()
     ranks: int = 2
     size: int = 0
-    marginal: bool = False
 
     @property
     def key(self) -> SeriesKey:

@@ -114,10 +114,7 @@ def gather(planned: Sequence[Planned], values: Values) -> Gathered:
     gathered = Gathered()
     for (role, case, placement), spots in found.items():
         lines = gathered.tables.setdefault((role, case, placement), {})
-        for spot, runs in spots.items():
-            by_length = _marginal(runs) if spot.line.marginal else runs
-            if not by_length:
-                continue
+        for spot, by_length in spots.items():
             length, value, moved = _settled(by_length)
             lines.setdefault(spot.line, {})[spot.x] = value
             if role in {"figure", "beside"}:
@@ -127,21 +124,6 @@ def gather(planned: Sequence[Planned], values: Values) -> Gathered:
                     if abs(moved) >= STEADY:
                         gathered.unsteady.add((placement, spot))
     return gathered
-
-
-def _marginal(runs: Mapping[int, float]) -> dict[int, float]:
-    """Return rates of what a run of four times the length has more, by the shorter one's length.
-
-    Of n operations a rank at rate r the time is n / r, but for the number of ranks.
-    """
-    rates: dict[int, float] = {}
-    for length, rate in runs.items():
-        longer = runs.get(LONGER * length)
-        if longer:
-            more = LONGER / longer - 1 / rate
-            if more > 0:
-                rates[length] = (LONGER - 1) / more
-    return rates
 
 
 def _settled(by_length: Mapping[int, float]) -> tuple[int, float, float | None]:

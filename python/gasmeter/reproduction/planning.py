@@ -268,7 +268,7 @@ def plan_given(plan: Plan, lengths: Mapping[tuple[str, Spot], int]) -> list[Seri
     return series
 
 
-def plan_cases(plan: Plan, cases: Sequence[RunCase], lengths: Mapping[Spot, int]) -> list[Series]:
+def plan_cases(plan: Plan, cases: Sequence[RunCase], lengths: Mapping[tuple[str, Spot], int]) -> list[Series]:
     """Plan whole figures on draws, and lines without a mechanism.
 
     Nothing here knows what papers state: what is run is the same whether anybody judges it or not.
@@ -279,8 +279,8 @@ def plan_cases(plan: Plan, cases: Sequence[RunCase], lengths: Mapping[Spot, int]
         To which points are added.
     cases : sequence of RunCase
         Draws, draws of the null model, mechanisms taken away.
-    lengths : mapping of Spot to int
-        Operations of each rank, of every line at every x.
+    lengths : mapping of tuple to int
+        By placement and spot: operations of each rank.
 
     Returns
     -------
@@ -294,7 +294,7 @@ def plan_cases(plan: Plan, cases: Sequence[RunCase], lengths: Mapping[Spot, int]
             lines = figure.lines if case.without is None else [one for one in case.without.lines if one in figure.lines]
             for placement, line in itertools.product(_placements(figure, case), lines):
                 spots = spots_of(plan, figure, [line], drawn=case.without is None)
-                wanted = {spot.x: lengths[spot] for spot in spots if spot in lengths}
+                wanted = {spot.x: lengths[placement, spot] for spot in spots if (placement, spot) in lengths}
                 series += _plan_line(plan, figure, line, case=case, placement=placement, role=case.kind, wanted=wanted)
     return series
 
@@ -319,8 +319,7 @@ def _plan_line(
         return []
     by_length: dict[int, list[X]] = {}
     for x, length in wanted.items():
-        for own in (length, LONGER * length) if line.marginal else (length,):
-            by_length.setdefault(own, []).append(x)
+        by_length.setdefault(length, []).append(x)
     for length, xs in by_length.items():
         series = Series(
             **where, **_axes(line, figure, xs, plan.effort(figure)), **_budget(line, figure, xs, length),

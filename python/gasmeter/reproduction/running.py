@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 import tempfile
 import time
@@ -19,7 +20,7 @@ from gasmeter.errors import EnvironmentLacks, UsageError
 from gasmeter.machines.machine import Machine
 from gasmeter.measuring.execution import Progress, execute
 from gasmeter.measuring.runner import GroupOutcome, Runner
-from gasmeter.reproduction.cases import GIVEN, RunCase, conditioned_draws, null_draws, prior_draws
+from gasmeter.reproduction.cases import DRAWN, GIVEN, RunCase, conditioned_draws, null_draws, prior_draws
 from gasmeter.reproduction.checked import Checks, check_series
 from gasmeter.reproduction.choosing import Candidates, Choice, choose_draws
 from gasmeter.reproduction.facets import check_predicates
@@ -44,6 +45,7 @@ from gasmeter.stores.store import add_to_run
 from gasmeter.sweeps.point import Group
 from gasmeter.verdicts.judging import Judgement
 from gasmeter.verdicts.predicates import Predicate, predicates
+from gasmeter.verdicts.series import COUNTER
 from gasmeter.verdicts.suites import judge_suite
 
 __all__ = ["NOT_RUN", "Reproduction", "reproduce"]
@@ -197,11 +199,14 @@ class Reproduction:
 
 
 class _Tolerant(Runner):
-    """A runner for which a point that a machine refuses is an outcome; keeps links of the points that show them."""
+    """A runner for which a point that a machine refuses is an outcome; of most points only what is timed is kept."""
 
     def __init__(self, plan: Plan) -> None:
         super().__init__()
         self._plan = plan
+        self._known = 0  # of what is planned
+        self._with_links: set[str] = set()
+        self._with_counters: set[str] = set()
 
     def measure(self, group: Group) -> GroupOutcome:
         """Measure a group, or say why it cannot be."""
@@ -210,11 +215,25 @@ class _Tolerant(Runner):
         except UsageError as error:
             point = group.points[0]
             return GroupOutcome(group, [], notes=[f"{NOT_RUN}{point.id}: {point.describe()}: {error}"])
-        shown = _heat_points(self._plan)
+        self._learn()
         for entry in outcome.outcomes:
-            if entry.point.id not in shown:
+            if entry.point.id not in self._with_links:
                 entry.links = {}
+            if entry.point.id not in self._with_counters:  # of tens of thousands of draws nobody looks at them
+                entry.counters, entry.unused = {}, ()
         return outcome
+
+    def _learn(self) -> None:
+        """Look at what has been planned since: links where a figure shows them, counters of what is no draw."""
+        planned = self._plan.planned
+        heat = {(line, ranks) for figure in self._plan.figures for line in figure.heat_lines
+                for ranks in figure.heat_ranks}  # fmt: skip
+        for one in itertools.islice(planned, self._known, None):
+            if one.case == GIVEN and (one.line, one.x) in heat:
+                self._with_links.add(one.run_id)
+            if one.role not in DRAWN or one.line.metric.startswith(COUNTER):
+                self._with_counters.add(one.run_id)
+        self._known = len(planned)
 
 
 def reproduce(
@@ -357,11 +376,8 @@ def _run_draws(
 ) -> Result:
     """Run whole figures on every draw, at the lengths that were found as given, and mechanisms taken away."""
     gathered = gather(plan.planned, values_of(given.rows, given.counter_rows()))
-    lengths: dict[Spot, int] = {}
-    for (_, spot), length in gathered.lengths.items():
-        lengths[spot] = max(length, lengths.get(spot, 0))
     ablations = [RunCase("ablation", without=one) for one in plan.paper.without]
-    plan_cases(plan, [*ablations, *prior_draws(), *conditioned_draws(choice), *null_draws()], lengths)
+    plan_cases(plan, [*ablations, *prior_draws(), *conditioned_draws(choice), *null_draws()], gathered.lengths)
     return sweep(plan.experiment(), resume=True, beside=parts, donors=plan.donors)
 
 
@@ -398,8 +414,3 @@ def _told(planned: tuple[Suite, list[Part]] | str) -> Suite | str:
 
 def _of_suite(outcome: Suite | str, conduit: str) -> Judgement:
     return Judgement("not_run", notes=[outcome]) if isinstance(outcome, str) else judge_suite(outcome, conduit)
-
-
-def _heat_points(plan: Plan) -> set[str]:
-    wanted = {(line, ranks) for figure in plan.figures for line in figure.heat_lines for ranks in figure.heat_ranks}
-    return {one.run_id for one in plan.planned if one.case == GIVEN and (one.line, one.x) in wanted}

@@ -30,10 +30,8 @@ claims_module = importlib.import_module("gasmeter.verdicts.claims")
 predicates_module = importlib.import_module("gasmeter.verdicts.predicates")
 RANKS = (16, 32)
 PLACES = ("fill", "round-robin")
-CONDUIT = Line(
-    "conduit", "random-access", "extoll", "extoll", variant="am", options=(("node_local", "loop"),), marginal=True
-)
-CARD = Line("card", "random-access", "raw@extoll", "extoll", marginal=True)
+CONDUIT = Line("conduit", "random-access", "extoll", "extoll", variant="am", options=(("node_local", "loop"),))
+CARD = Line("card", "random-access", "raw@extoll", "extoll")
 PUT = Line("put", "vis", "extoll", "extoll", op="strided-put", metric="bandwidth", size=65536)
 GET = Line("get", "vis", "extoll", "extoll", op="strided-get", metric="bandwidth", size=65536)
 TRIP = Line("trip", "ping-pong", "extoll", "extoll", op="am-medium", metric="round_trip")
@@ -221,36 +219,27 @@ def test_a_mechanism_is_made_of_numbers_that_a_machine_has(world):
 
 def test_a_run_is_longer_until_four_times_the_work_moves_nothing(world, tmp_path, monkeypatch):
     monkeypatch.setattr(Job, "start_ns", 5e5)
-    whole = dataclasses.replace(CONDUIT, marginal=False), dataclasses.replace(CARD, marginal=False)
-    figure = dataclasses.replace(RATES, lines=whole, full=Effort(RANKS, 10, 1 << 24), claims=())
+    figure = dataclasses.replace(RATES, full=Effort(RANKS, 10, 1 << 24), claims=())
     found = dataclasses.replace(INVENTED, figures=(figure, PIECES, TABLE), without=())
     ran = running.reproduce(found, (figure,), out=tmp_path / "out")
-    spot = Spot(whole[1], 16)
+    spot = Spot(CARD, 16)
     each = gm.machine("extoll")["link.latency"].value * 1e9
     length = ran.gathered.lengths["fill", spot]
     assert length == 10 * LONGER ** math.ceil(math.log(0.75 * 5e5 / (0.02 * each) / 10, LONGER))
     assert not ran.gathered.unsteady
-    assert {one.length for one in ran.plan.planned if one.line == whole[1] and one.case == "prior 0"} == {length}
+    assert {one.length for one in ran.plan.planned if one.line == CARD and one.case == "prior 0" and one.x == 16} == {
+        length
+    }
 
 
 def test_what_still_moves_at_the_longest_run_is_not_converged(world, tmp_path, monkeypatch):
     monkeypatch.setattr(Job, "start_ns", 1e7)
-    whole = dataclasses.replace(CONDUIT, marginal=False), dataclasses.replace(CARD, marginal=False)
-    figure = dataclasses.replace(RATES, lines=whole)
-    found = dataclasses.replace(INVENTED, figures=(figure, PIECES, TABLE), without=())
+    found = dataclasses.replace(INVENTED, without=())
     monkeypatch.setattr(
         predicates_module, "_installed", lambda: read_predicates(TOML.replace('ablation = "no lock"\n', ""))
     )
-    ran = running.reproduce(found, (figure,), out=tmp_path / "out")
+    ran = running.reproduce(found, (RATES,), out=tmp_path / "out")
     assert by_id(ran)["p-rate"].judgement.verdict == "not_converged"
-
-
-def test_what_starting_and_ending_cost_is_not_in_a_marginal_rate(world, tmp_path, monkeypatch):
-    monkeypatch.setattr(Job, "start_ns", 1e7)
-    ran = run(tmp_path, "1")
-    each = gm.machine("extoll")["link.latency"].value * 1e9
-    assert ran.values(CARD, "fill")[16] == pytest.approx(16 / each)
-    assert not ran.gathered.unsteady
 
 
 def test_a_value_is_that_of_the_shortest_run_that_does_not_move():
@@ -402,6 +391,31 @@ def test_ctrl_c_keeps_what_is_done_and_resume_runs_the_rest(world, tmp_path):
     whole = run(tmp_path / "whole")
     assert claims_csv(resumed.judged) == claims_csv(whole.judged)
     assert len(again) < len({one.run_id for one in whole.plan.planned}) * 4
+
+
+def test_a_run_whose_report_failed_goes_on_without_a_point(world, tmp_path, monkeypatch):
+    def full(*given, **settings):
+        raise OSError("no space left")
+
+    with monkeypatch.context() as failing:
+        failing.setattr(running, "write_evidence", full)
+        with pytest.raises(OSError, match="no space left"):
+            run(tmp_path)
+    again = []
+    resumed = run(tmp_path, resume=True, progress=again.append)
+    assert again == []
+    assert claims_csv(resumed.judged) == claims_csv(run(tmp_path / "whole").judged)
+
+
+def test_draws_keep_no_counters_and_no_links(world, tmp_path):
+    ran = run(tmp_path, "1")
+    drawn = {one.run_id for one in ran.plan.planned if one.role in {"prior", "draw", "null"}}
+    counted = {row["run_id"] for row in ran.result.counter_rows()}
+    known = {run_id for record in ran.result.records for run_id in record.unused}
+    assert drawn
+    assert counted
+    assert known
+    assert not drawn & (counted | known)
 
 
 # ---- what decides is frozen
