@@ -93,11 +93,11 @@ _CONDUIT_ENDLESS = _updates("conduit, endless links", "extoll", _MESH_3D, _WINDO
 _VELO_ENDLESS = _updates("VELO, endless links", "raw@extoll", _MESH_3D, _WINDOW, overrides=_ENDLESS)
 
 # With fewer updates than these four times as many move rates by more than 2 %.
-_UPDATES, _QUICK = Effort(_RANKS, 128, 512), Effort(_RANKS, 64)
+_UPDATES, _QUICK = Effort(_RANKS, 128, 2048), Effort(_RANKS, 64)
 # A rank fills its look-ahead of 1024 updates in the first half. With more ranks a bucket holds no more than a few.
 _BUCKETED, _QUICK_BUCKETED = Effort((16, 32, 64, 128), 2048, 8192), Effort((16, 64), 2048)
 _POINTS = (128, 256, 512)
-_JUMPING = Effort(_RANKS, 128, 512, drawn=_POINTS)
+_JUMPING = Effort(_RANKS, 128, 2048, drawn=_POINTS)
 
 _VELO, _RMA = (_ping(name, "raw@extoll", "extoll", path=path) for name, path in (("VELO", "velo"), ("RMA", "rma")))
 _CONDUIT = _ping("conduit", "extoll", "extoll")
@@ -225,7 +225,7 @@ EXTOLL = Paper(
                says="HPC Challenge's look-ahead of 1024 updates, in buckets as large as a message of each carries."),
         Figure("jump", "RandomAccess on the 3D mesh, its links as they are and endless",
                (_CONDUIT_3D, _VELO_3D, _MPI_3D, _CONDUIT_ENDLESS, _VELO_ENDLESS), ("extoll-fig12-14-jump",),
-               Effort(_POINTS, 128, 512), Effort(_POINTS, 64), 180, 5, bytes_per_rank=_BYTES_PER_RANK,
+               Effort(_POINTS, 128, 2048), Effort(_POINTS, 64), 180, 5, bytes_per_rank=_BYTES_PER_RANK,
                placements=_PLACEMENTS, extras=_pace,
                says="If the mesh makes the rates jump from 256 to 512 ranks, links without end make none."),
         Figure("15", "RandomAccess on the 2D mesh", (_CONDUIT_2D, _VELO_2D, _MPI_2D), ("extoll-fig15-nojump",),

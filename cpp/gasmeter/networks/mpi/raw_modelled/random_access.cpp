@@ -36,7 +36,6 @@ using namespace random_access;
 constexpr std::uint64_t kBatch = 256;
 constexpr Tag kUpdates{kFirstTag};
 constexpr Tag kFinished{kFirstTag + 1};
-constexpr Tag kApplied{kFirstTag + 2};
 constexpr std::uint32_t kUpdatesNumber = kFirstSlot;  // of what is on its way
 constexpr std::uint32_t kFinishedNumber = kFirstSlot + 1;
 constexpr std::uint32_t kAppliedNumber = kFirstSlot + 2;
@@ -66,15 +65,9 @@ class RandomAccess final : public Program {
     for (std::uint32_t i = 0; i < receives_; ++i) {
       mail_.post(kFirstSlot + i, std::as_writable_bytes(std::span(received(i), most_words_)), std::nullopt, kUpdates);
     }
-    const auto others =
-        static_cast<std::uint32_t>(window_ != 0 ? std::min<std::uint64_t>(window_, receives_) : receives_);
-    for (std::uint32_t i = 0; i < others; ++i) {
-      const std::uint32_t slot = kFirstSlot + receives_ + i;
-      if (window_ != 0) {
-        mail_.post(slot, {}, std::nullopt, kApplied);
-      } else {
-        mail_.post(slot, std::as_writable_bytes(std::span(&finished_[i], 1)), std::nullopt, kFinished);
-      }
+    for (std::uint32_t i = 0; window_ == 0 && i < receives_; ++i) {
+      mail_.post(kFirstSlot + receives_ + i, std::as_writable_bytes(std::span(&finished_[i], 1)), std::nullopt,
+                 kFinished);
     }
   }
 
@@ -174,12 +167,12 @@ class RandomAccess final : public Program {
   void take_arrivals() {
     while (const auto message = mail_.next()) {
       const std::uint32_t receive = message->slot - kFirstSlot;
-      if (receive < receives_) {
+      if (receive < receives_ && message->bytes == 0) {
+        --on_their_way_;
+      } else if (receive < receives_) {
         ++taken_;
         apply(received(receive), message->bytes / sizeof(std::uint64_t));
         if (window_ != 0) acknowledge(message->source);
-      } else if (window_ != 0) {
-        --on_their_way_;
       } else {
         ++finishes_;
         promised_ += finished_[receive - receives_];
@@ -214,10 +207,12 @@ class RandomAccess final : public Program {
       mail_.start(kUpdatesNumber, Rank{owner}, kUpdates, {static_cast<const std::byte*>(data), bytes.size()});
     });
   }
-  // What comes while it waits for the one before is taken later.
+  // By an empty message with the tag of updates: one with a tag of its own would be looked for behind all updates that
+  // wait unexpected, and the more of them there are, the slower all ranks would get. What comes while it waits for the
+  // one before is taken later.
   void acknowledge(Rank sender) {
     mail_.wait_until([&] { return mail_.done(kAppliedNumber); });
-    mail_.start(kAppliedNumber, sender, kApplied, {});
+    mail_.start(kAppliedNumber, sender, kUpdates, {});
   }
 
   // Returns when all that was sent to this rank has been applied.
