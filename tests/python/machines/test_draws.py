@@ -114,15 +114,25 @@ def test_a_label_names_a_draw_and_overrides_hold_in_it():
     assert (EXTOLL.draw, EXTOLL.null) == (None, None)
 
 
-def test_run_json_has_every_number_of_a_draw():
-    effective = gm.machine("extoll+draw=17").facts()["parameters"]
+def test_a_draw_tells_of_every_number_what_it_was():
+    drawn = gm.machine("extoll+draw=17")
+    effective = drawn.effective()
     assert set(effective) == set(EXTOLL.effective())
     latency = effective["link.latency"]
     assert (latency["origin"], latency["confidence"]) == ("draw", "low")
     assert latency["source"].startswith("draw=17; the machine's file says 0.27 us (estimate:")
     assert [latency["low"], latency["high"]] == [250e-9, 350e-9]
     assert effective["link.bandwidth"]["origin"] == "file"
-    assert gm.machine("extoll+draw=17").tainted_by() == EXTOLL.tainted_by()
+    assert drawn.tainted_by() == EXTOLL.tainted_by()
+
+
+def test_run_json_has_the_value_of_every_number_of_a_draw_and_all_of_a_file():
+    kept = gm.machine("extoll+draw=17").facts()["parameters"]
+    assert kept == {
+        key: {"value": facts["value"], "origin": facts["origin"]}
+        for key, facts in gm.machine("extoll+draw=17").effective().items()
+    }
+    assert EXTOLL.facts()["parameters"] == EXTOLL.effective()
 
 
 @pytest.mark.parametrize(
