@@ -190,19 +190,18 @@ void Engine::run() {
   if (cancelled_) throw UsageError("sim: the engine's run was cancelled; make a new engine");
   if (!started_) open_windows();
   running_ = true;
-  // Where fibres are threads, each has its own.
-  const bool shared = require_available(options_.fibres) != FibreMaker::thread;
-  for (Partition& partition : partitions_) partition.outer = shared ? Exceptions::here() : Exceptions{};
+  const FibreMaker fibres = require_available(options_.fibres);
+  for (Partition& partition : partitions_) partition.enter_thread(fibres);
   try {
     resume_parked();
     if (nodes_.size() == 1) {
       run_alone();
     } else {
-      run_windows();
+      run_windows(fibres);
     }
   } catch (...) {
     cancel();
-    running_ = false;
+    leave_run();
     throw;
   }
   // What is posted between runs comes after all that has happened, on whatever node.
@@ -210,6 +209,11 @@ void Engine::run() {
     partition.now = reached_;
     partition.now_tie = 0;
   }
+  leave_run();
+}
+
+void Engine::leave_run() {
+  for (Partition& partition : partitions_) partition.leave_thread();
   running_ = false;
 }
 
@@ -233,8 +237,8 @@ void Engine::run_alone() {
   if (!more) throw Deadlock(deadlock_report());
 }
 
-void Engine::run_windows() {
-  Crew(partitions_).run(stop_);
+void Engine::run_windows(FibreMaker fibres) {
+  Crew(partitions_, fibres).run(stop_);
   rethrow_failure();
   if (live() == 0) {
     for (const Partition& partition : partitions_) reached_ = std::max(reached_, partition.block_end());
@@ -441,7 +445,7 @@ void Engine::require_may_wait(const RankContext& rank) const {
   };
   if (rank.partition->current != &rank) refuse("outside of its body");
   // The runtime keeps caught exceptions per thread: another rank would meet this one's.
-  if (Exceptions::here().caught != rank.partition->outer.caught && !rank.fibre->cancelled()) {
+  if (rank.partition->in_catch_block() && !rank.fibre->cancelled()) {
     refuse("inside a catch block");
   }
 }

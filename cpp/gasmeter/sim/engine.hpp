@@ -243,7 +243,8 @@ class Engine {
   void check_stop() const;
   void resume_parked();
   void run_alone();
-  void run_windows();
+  void run_windows(FibreMaker fibres);
+  void leave_run();
   void rethrow_failure() const;
 
   EngineOptions options_;

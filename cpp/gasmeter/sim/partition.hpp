@@ -33,11 +33,13 @@ struct Exceptions {
   unsigned uncaught;
 
   // One look at what the C++ ABI for Itanium (2.2.2) lays down, instead of two calls and a reference count.
-  [[nodiscard]] static Exceptions here() {
+  [[nodiscard]] static Exceptions at(const void* globals) {
     Exceptions exceptions;  // trivial: filled whole below
-    std::memcpy(&exceptions, static_cast<const void*>(abi::__cxa_get_globals()), sizeof exceptions);
+    std::memcpy(&exceptions, globals, sizeof exceptions);
     return exceptions;
   }
+  // Where those of this thread are.
+  [[nodiscard]] static const void* globals() { return abi::__cxa_get_globals(); }
 };
 
 inline constexpr std::uint64_t kFirstPosted = 2;
@@ -150,7 +152,9 @@ class alignas(kNoSharing) Partition {
   // Looks at the stop token and lets the rank go on.
   void go_on(const RankContext& rank);
   [[nodiscard]] bool stop_requested() const;
-  [[nodiscard]] bool unwinding() const { return Exceptions::here().uncaught > outer.uncaught; }
+  [[nodiscard]] bool unwinding() const { return exceptions().uncaught > outer_.uncaught; }
+  // Whether who runs now is inside of a catch block that it has entered on its own stack.
+  [[nodiscard]] bool in_catch_block() const { return exceptions().caught != outer_.caught; }
 
   // For the rank that runs: leaves its fibre, calls step(argument) on the main stack and comes back.
   void on_main_stack(RankContext& rank, MainStep step, void* argument) {
@@ -166,9 +170,16 @@ class alignas(kNoSharing) Partition {
   SimTime latest;                  // the last one at which something has happened
   RankContext* current = nullptr;  // whose fibre runs
   unsigned live = 0;               // bodies that have neither returned nor parked
-  Exceptions outer;                // of who runs this partition
 
   // --- called by the engine's loop
+  // This thread runs the partition from now on; its ranks, too, unless each has a thread of its own.
+  void enter_thread(FibreMaker fibres) {
+    const bool shared = fibres != FibreMaker::thread;
+    const void* const globals = Exceptions::globals();
+    outer_ = shared ? Exceptions::at(globals) : Exceptions{};
+    exceptions_ = shared ? globals : nullptr;
+  }
+  void leave_thread() { exceptions_ = nullptr; }
   // The earliest window of this partition and of what it has posted to others.
   [[nodiscard]] Window next_window();
   // A window in which nothing happens here may be left out. It stays open where nodes are held back: a block may end in
@@ -263,7 +274,12 @@ class alignas(kNoSharing) Partition {
   static constexpr std::int64_t kNobody = std::numeric_limits<std::int64_t>::min();
   static constexpr std::int64_t kClosed = kNobody / 2;  // as the end of a window
 
+  // A call to find them costs as much as an event: whoever runs the partition has looked where they are.
+  [[nodiscard]] GASMETER_INLINE Exceptions exceptions() const {
+    return Exceptions::at(GASMETER_LIKELY(exceptions_ != nullptr) ? exceptions_ : Exceptions::globals());
+  }
   void post_elsewhere(NodeId to, SimTime at, Action& action);
+  void put_later(NodeId to, SimTime at, Action& what, std::uint64_t express);
   void put_elsewhere(NodeId to, SimTime at, Action& what, std::uint64_t express);
   [[nodiscard]] std::int64_t behind_boundary(std::int64_t at) const {
     return ((at >> block_shift_) + 1) << block_shift_;
@@ -283,6 +299,8 @@ class alignas(kNoSharing) Partition {
   friend struct RankContext;
 
   std::int64_t limit_ = kNobody;
+  Exceptions outer_{};                // of who runs this partition
+  const void* exceptions_ = nullptr;  // where they are; null: each rank has a thread, or nobody runs
   MainStep step_ = nullptr;  // asked for by the rank that runs
   void* step_argument_ = nullptr;
   std::int64_t window_end_ = kClosed;
