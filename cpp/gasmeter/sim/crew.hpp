@@ -40,7 +40,7 @@ class Crew {
   [[nodiscard]] std::uint64_t work_done() const;
 
   std::deque<Partition>& partitions_;
-  FibreMaker fibres_;  // of all ranks
+  FibreMaker fibres_;              // of all ranks
   WindowQueue::Window last_ = -1;  // that was run
 };
 

@@ -111,7 +111,8 @@ void Fabric::set_links() {
       input.link_class = output.link_class;
       input.ring = has_limit() ? &credits_[static_cast<std::size_t>(far_end(output)) * places] : nullptr;
       input.places = places;
-      input.is_apart = engine_.partition_of(NodeId{vertex}) != engine_.partition_of(NodeId{end->vertex});
+      const bool is_apart = engine_.partition_of(NodeId{vertex}) != engine_.partition_of(NodeId{end->vertex});
+      input.special = is_apart ? Input::kApart : 0;
     }
   }
 }
@@ -142,6 +143,13 @@ GASMETER_NOINLINE void Fabric::make_places(std::uint32_t input) {
 void Fabric::forget_ring(std::uint32_t input) {
   const CreditReturn::Word* const ring = inputs_[input].ring;
   if (std::less<>()(ring, credits_.data()) || !std::less<>()(ring, credits_.data() + credits_.size())) delete[] ring;
+}
+
+GASMETER_NOINLINE void Fabric::give(std::uint32_t input, std::uint32_t channel, SimTime at) {
+  Input& self = inputs_[input];
+  if (self.given == self.full) make_places(input);
+  CreditReturn::give(self.given, self.last, self.ring, self.places, at, channel);
+  if ((self.special & Input::kAwaited) != 0) credit_awaited(input, channel, at);
 }
 
 void Fabric::give_apart(std::uint32_t input, std::uint32_t channel, SimTime at) {
@@ -207,7 +215,7 @@ GASMETER_INLINE void Fabric::route(Packet& packet, SimTime now) {
 
 GASMETER_INLINE void Fabric::send(Output& output, std::uint32_t channel, Packet& packet, SimTime now) {
   const LinkCost& cost = cost_of(output);
-  const Crossing crossing = cross(output, cost, channel, packet.bytes, now, packet.tail);
+  const Crossing crossing = cross(output, cost, channel, packet.bytes, now, &packet.tail);
   if (packet.link != kNoLink) {
     give_back(packet.link, packet.channel, crossing.end);
   } else if (packet.watched) {
@@ -343,7 +351,8 @@ void Fabric::look_again(Shortage& shortage, SimTime now) {
 
 void Fabric::set_short(Output& output, bool is_short) {
   output.is_short = is_short;
-  inputs_[far_end(output)].is_awaited = is_short;
+  std::uint8_t& special = inputs_[far_end(output)].special;
+  special = static_cast<std::uint8_t>((special & ~Input::kAwaited) | (is_short ? Input::kAwaited : 0));
 }
 
 void Fabric::retry_at(Shortage& shortage, SimTime at) {

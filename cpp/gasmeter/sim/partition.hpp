@@ -58,9 +58,11 @@ class Partition;
 // Who keeps the links between nodes.
 class Wiring {
  public:
-  // What comes express; over one link nothing else does so at that instant. `ahead`: an entry that comes soon, or this
-  // one.
-  using Carry = void (*)(Wiring& wiring, Partition& here, const Posted& entry, const Posted& ahead, SimTime now);
+  // Takes what comes express to the node that runs, the next entry first, and more as long as they are next before
+  // `until`. Over one link nothing else comes express at an instant.
+  using Carry = void (*)(Wiring& wiring, Partition& here, SimTime until);
+  // One that happens now, outside of windows.
+  virtual void carry_one(Partition& here, const Posted& express) = 0;
 
   // Where the link begins by which it comes.
   [[nodiscard]] virtual NodeId origin(const Posted& express) const = 0;
@@ -126,13 +128,32 @@ class alignas(kNoSharing) Partition {
     }
   }
   // Express, over a link; its latency is no less than the lookahead.
-  GASMETER_INLINE void send(NodeId to, SimTime at, Action& what, Express express) {
+  GASMETER_INLINE void send(NodeId to, SimTime at, Action* what, Express express) {
     const std::int64_t behind = at.ps - window_end_;
     if (GASMETER_LIKELY(behind < length_ && owns(to))) {
-      queue_.post_next(Posted::at(to, behind), &what, express.word());
+      queue_.post_next(Posted::at(to, behind), what, express.word());
     } else {
       put_elsewhere(to, at, what, express.word());
     }
+  }
+
+  // --- for Wiring::Carry, of the node that runs
+  // The next entry, which is express: happens now.
+  [[nodiscard]] GASMETER_INLINE const Posted& take_express() {
+    const Posted& entry = *cursor_++;
+    now = latest = {time_of(entry)};
+    ++counters_.events;
+    return entry;
+  }
+  // Whether another one is next for certain, before `until`; at an instant of something else it is not asked for.
+  [[nodiscard]] GASMETER_INLINE bool express_is_next(SimTime until) const {
+    if (cursor_ == cursor_end_ || !cursor_->is_express()) return false;
+    const std::int64_t at = time_of(*cursor_);
+    return at < until.ps && (pending_.empty() || at < pending_.front().at);
+  }
+  // An entry that comes soon, or that one, which has just been taken.
+  [[nodiscard]] GASMETER_INLINE const Posted& soon(const Posted& taken) const {
+    return cursor_ < fetch_end_ ? cursor_[kAhead] : taken;
   }
   // What happens now is void: it was posted for an instant that another posting has taken over.
   void uncount() { --counters_.events; }
@@ -278,9 +299,10 @@ class alignas(kNoSharing) Partition {
   [[nodiscard]] GASMETER_INLINE Exceptions exceptions() const {
     return Exceptions::at(GASMETER_LIKELY(exceptions_ != nullptr) ? exceptions_ : Exceptions::globals());
   }
+  static constexpr std::size_t kAhead = 4;  // entries whose memory is fetched before their turn
   void post_elsewhere(NodeId to, SimTime at, Action& action);
-  void put_later(NodeId to, SimTime at, Action& what, std::uint64_t express);
-  void put_elsewhere(NodeId to, SimTime at, Action& what, std::uint64_t express);
+  void put_later(NodeId to, SimTime at, Action* what, std::uint64_t express);
+  void put_elsewhere(NodeId to, SimTime at, Action* what, std::uint64_t express);
   [[nodiscard]] std::int64_t behind_boundary(std::int64_t at) const {
     return ((at >> block_shift_) + 1) << block_shift_;
   }
@@ -288,7 +310,7 @@ class alignas(kNoSharing) Partition {
   [[nodiscard]] std::span<Posted> dealt(const PostedList& list, std::size_t count);
   void run_node(const Posted* first, const Posted* last);
   void run_events();
-  void run_next();
+  void run_next(std::int64_t until);
   void close();
   void run_until(std::int64_t until);
   void fail();
@@ -301,7 +323,7 @@ class alignas(kNoSharing) Partition {
   std::int64_t limit_ = kNobody;
   Exceptions outer_{};                // of who runs this partition
   const void* exceptions_ = nullptr;  // where they are; null: each rank has a thread, or nobody runs
-  MainStep step_ = nullptr;  // asked for by the rank that runs
+  MainStep step_ = nullptr;           // asked for by the rank that runs
   void* step_argument_ = nullptr;
   std::int64_t window_end_ = kClosed;
   std::int64_t length_ = 0;  // of windows; 0: none yet
