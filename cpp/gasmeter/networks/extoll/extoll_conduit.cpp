@@ -148,8 +148,18 @@ Status ExtollConduit::commit(const AmBuffer& buffer, const AmCommit& commit, con
     }
     data = reinterpret_cast<const std::byte*>(&destination);
   }
+  const Bytes whole = sizeof header + header.argument_bytes() + header.data_bytes();
+  const bool is_one_packet = options_.packed && !options_.send_poll && whole <= per_packet_;
+  if (GASMETER_LIKELY(is_one_packet && first_out_ == outbox_.size())) {
+    if (options_.lock != AmOptions::Lock::none) host_.charge(conduit::PrivatePrice::own_lock);
+    if (GASMETER_LIKELY(port_.has_velo_room(1))) {
+      send_whole(to, header, commit.arguments, data);
+      if (buffer.slot != 0) store_.give(*message_of(buffer));
+      return Status::ok;
+    }
+  }
   PacketCutter cutter(header, commit.arguments.data(), data, per_packet_, options_.packed);
-  if (first_out_ == outbox_.size() && send(to, cutter)) {
+  if (!is_one_packet && first_out_ == outbox_.size() && send(to, cutter)) {
     if (buffer.slot != 0) store_.give(*message_of(buffer));
     return Status::ok;
   }
@@ -163,6 +173,34 @@ Status ExtollConduit::commit(const AmBuffer& buffer, const AmCommit& commit, con
   wait_for_room(cutter.packets_left());
   outbox_.push_back({to, cutter, &kept});
   return Status::ok;
+}
+
+// Where there is room for it.
+void ExtollConduit::send_whole(Rank to, const WireHeader& header, std::span<const std::int32_t> arguments,
+                               const std::byte* data) {
+  VeloPacket& packet = port_.velo_packet();
+  std::byte* at = packet.payload.data();
+  std::memcpy(at, &header, sizeof header);
+  at += sizeof header;
+  // Most have one or two: a call to copy those costs more than they do.
+  switch (arguments.size()) {
+    case 0:
+      break;
+    case 1:
+      std::memcpy(at, arguments.data(), sizeof(std::int32_t));
+      break;
+    case 2:
+      std::memcpy(at, arguments.data(), 2 * sizeof(std::int32_t));
+      break;
+    default:
+      std::memcpy(at, arguments.data(), arguments.size_bytes());
+  }
+  at += arguments.size_bytes();
+  const Bytes bytes = header.data_bytes();
+  if (bytes != 0) std::memcpy(at, data, bytes);
+  at += bytes;
+  port_.velo_store(packet, to, static_cast<Bytes>(at - packet.payload.data()),
+                   static_cast<std::uint8_t>(Section::header));
 }
 
 void ExtollConduit::start_put(const AmBuffer& buffer, const AmCommit& commit) {

@@ -78,6 +78,7 @@ class ExtollConduit final : public conduit::Conduit, public conduit::ReservesMem
   void commit_near(const conduit::AmBuffer& buffer, const conduit::AmCommit& commit, const WireHeader& header);
   void start_put(const conduit::AmBuffer& buffer, const conduit::AmCommit& commit);
   static void command(Status taken);
+  void send_whole(Rank to, const WireHeader& header, std::span<const std::int32_t> arguments, const std::byte* data);
   bool send(Rank to, PacketCutter& cutter);
   bool push_outbox();
   void wait_for_room(unsigned packets);

@@ -45,7 +45,10 @@ ExtollNetwork::ExtollNetwork(sim::Engine& engine, sim::Topology topology, const 
       places_[index(ranks[i])] = {NodeId{node}, static_cast<std::uint16_t>(i)};
     if (node < cards) nics_.emplace_back(*this, NodeId{node});
   }
-  for (std::uint32_t rank = 0; rank < engine.ranks(); ++rank) ports_.emplace_back(*this, engine.host(Rank{rank}));
+  for (std::uint32_t rank = 0; rank < engine.ranks(); ++rank) {
+    ports_.emplace_back(*this, engine.host(Rank{rank}));
+    nics_[index(node_of(Rank{rank}))].add_port(ports_.back());
+  }
   engine.fast_forward().set_traffic(&streams_);
 }
 

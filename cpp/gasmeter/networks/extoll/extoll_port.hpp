@@ -65,7 +65,15 @@ class ExtollPort {
   // that find a slot arrive in order. Throws UsageError for more payload than a packet holds.
   Status velo_send(Rank to, std::span<const std::byte> payload, std::uint8_t tag);
   // Whether velo_send() would take so many packets now.
-  [[nodiscard]] bool has_velo_room(unsigned packets);
+  // Until its clock there can only be more of it: nobody waits for what there is already. While a wake is asked for,
+  // what the rank sends has a say in when that comes, and has to be sent in its turn.
+  [[nodiscard]] GASMETER_INLINE bool has_velo_room(unsigned packets) {
+    const bool only_grows = !sends_home_ && wanted_ == 0 && host_.runs_ahead();
+    return GASMETER_LIKELY(only_grows && in_card_ + packets <= kVeloSlots) || has_velo_room_now(packets);
+  }
+  // The same where there is room for one: a packet whose payload the caller fills in, to be stored at once.
+  [[nodiscard]] VeloPacket& velo_packet();
+  void velo_store(VeloPacket& packet, Rank to, Bytes payload, std::uint8_t tag);
   // Wakes the rank once when it takes `wanted` of them (or the least that was asked for since the last wake).
   void wake_on_velo_room(unsigned wanted);
   // The next packet in order of arrival, or null. It stays where it is until it is freed; freed in the same order.
@@ -110,6 +118,7 @@ class ExtollPort {
   void require_registered(const void* memory, Bytes bytes, const char* what, Rank by) const;
 
  private:
+  [[nodiscard]] bool has_velo_room_now(unsigned packets);
   static void on_stored(sim::Action& packet, SimTime now);
   void check_rank(Rank peer) const;
   void take_slot();

@@ -158,8 +158,9 @@ void ExtollConduit::deliver_in_place(Delivery& sink, const VeloPacket& packet, c
     deliver(sink, message);
     return;
   }
-  std::array<std::int32_t, kVeloPayload / sizeof(std::int32_t)> arguments;
-  std::memcpy(arguments.data(), after, header.argument_bytes());
+  // All that a packet may hold: how much is not known when this is compiled, and a call costs more.
+  std::array<std::int32_t, (kVeloPayload - sizeof header) / sizeof(std::int32_t)> arguments;
+  std::memcpy(arguments.data(), after, sizeof arguments);
   port_.mailbox_free();
   hand_over(sink, header, source, arguments.data(), nullptr);
 }
