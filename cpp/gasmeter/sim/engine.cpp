@@ -78,14 +78,17 @@ Engine::Engine(const EngineOptions& options)
 }
 
 void Engine::place_ranks() {
-  const unsigned per_node = (options_.ranks + options_.nodes - 1) / options_.nodes;
+  if (options_.node_of.empty()) {
+    const unsigned per_node = (options_.ranks + options_.nodes - 1) / options_.nodes;
+    for (unsigned i = 0; i < options_.ranks; ++i) options_.node_of.push_back(i / per_node);
+  }
   first_of_node_.assign(options_.nodes + 1, 0);
   for (unsigned i = 0; i < options_.ranks; ++i) {
     RankContext& rank = contexts_[i];
     rank.prices = &options_.prices;
     rank.careful = options_.strict;
     rank.rank = Rank{i};
-    rank.node = NodeId{options_.node_of.empty() ? i / per_node : options_.node_of[i]};
+    rank.node = node_of(Rank{i});
     rank.wake.becomes(&Engine::on_wake);
     if (index(rank.node) >= options_.nodes) {
       throw UsageError("sim: rank " + std::to_string(i) + " is placed on node " + std::to_string(index(rank.node)) +
@@ -114,10 +117,6 @@ RankContext& Engine::context(Rank rank) {
 
 ModelHost Engine::host(Rank rank) {
   return ModelHost(context(rank));
-}
-
-NodeId Engine::node_of(Rank rank) const {
-  return contexts_[index(rank)].node;
 }
 
 std::span<const Rank> Engine::ranks_of(NodeId node) const {

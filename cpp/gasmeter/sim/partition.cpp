@@ -176,18 +176,21 @@ Partition::Window Partition::next_window() {
 
 // In order. Those of one chunk are sorted where they are, a few more as they are, and many are first dealt to buckets,
 // several per node and half to all as many as entries, in which little is left to sort.
-std::span<Posted> Partition::sorted(const PostedList& list) {
-  const Earlier earlier{this};
-  if (list.first->next == nullptr) {
-    few_ = list;
-    const std::span<Posted> entries(list.first->entries.data(), list.end);
-    if (entries.size() == 2) {
-      if (earlier(entries[1], entries[0])) std::swap(entries[0], entries[1]);
-    } else if (entries.size() > 2) {
-      std::sort(entries.begin(), entries.end(), earlier);
-    }
-    return entries;
+GASMETER_INLINE std::span<Posted> Partition::in_order(const PostedList& list) {
+  if (GASMETER_UNLIKELY(list.first->next != nullptr)) return sorted(list);
+  few_ = list;
+  Posted* const first = list.first->entries.data();
+  Posted* const end = list.end;
+  if (end - first == 2) {
+    if (Earlier{this}(first[1], first[0])) std::swap(first[0], first[1]);
+  } else if (end - first > 2) {
+    std::sort(first, end, Earlier{this});
   }
+  return {first, end};
+}
+
+GASMETER_NOINLINE std::span<Posted> Partition::sorted(const PostedList& list) {
+  const Earlier earlier{this};
   const std::size_t count = list.size();
   if (count >= 64 && count * 8 >= nodes_.size()) return dealt(list, count);
   Posted* const row = row_.of(count);
@@ -233,7 +236,7 @@ void Partition::run_window(Window window) {
   const PostedList list = queue_.take(window);
   if (list.empty()) return;
   ++counters_.windows;
-  const std::span<Posted> entries = sorted(list);
+  const std::span<Posted> entries = in_order(list);
   window_ = window;
   window_end_ = (window + 1) * length_;
   // Where nothing happens a body cannot come to its end.

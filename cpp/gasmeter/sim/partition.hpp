@@ -306,6 +306,7 @@ class alignas(kNoSharing) Partition {
   [[nodiscard]] std::int64_t behind_boundary(std::int64_t at) const {
     return ((at >> block_shift_) + 1) << block_shift_;
   }
+  [[nodiscard]] std::span<Posted> in_order(const PostedList& list);
   [[nodiscard]] std::span<Posted> sorted(const PostedList& list);
   [[nodiscard]] std::span<Posted> dealt(const PostedList& list, std::size_t count);
   void run_node(const Posted* first, const Posted* last);

@@ -100,7 +100,7 @@ Status ExtollConduit::prepare(const AmHeader& header, const void* /*client*/, By
   Flow* const flow = is_limited(header.peer, header.is_reply) ? &flows_[index(header.peer)] : nullptr;
   if (flow != nullptr && flow->under_way == options_.outstanding) return Status::no_resource;  // credits will wake
   const unsigned packets = packets_of(wire_header(header, out.size), per_packet_, options_.packed);
-  if (first_out_ != outbox_.size() && !push_outbox()) return Status::no_resource;
+  if (!outbox_.empty() && !push_outbox()) return Status::no_resource;
   const unsigned needed = packets <= ExtollPort::kVeloSlots ? packets : ExtollPort::kWorthwhileSlots;
   if (!port_.has_velo_room(needed)) {
     port_.wake_on_velo_room(needed);
@@ -150,7 +150,7 @@ Status ExtollConduit::commit(const AmBuffer& buffer, const AmCommit& commit, con
   }
   const Bytes whole = sizeof header + header.argument_bytes() + header.data_bytes();
   const bool is_one_packet = options_.packed && !options_.send_poll && whole <= per_packet_;
-  if (GASMETER_LIKELY(is_one_packet && first_out_ == outbox_.size())) {
+  if (GASMETER_LIKELY(is_one_packet && outbox_.empty())) {
     if (options_.lock != AmOptions::Lock::none) host_.charge(conduit::PrivatePrice::own_lock);
     if (GASMETER_LIKELY(port_.has_velo_room(1))) {
       send_whole(to, header, commit.arguments, data);
@@ -159,7 +159,7 @@ Status ExtollConduit::commit(const AmBuffer& buffer, const AmCommit& commit, con
     }
   }
   PacketCutter cutter(header, commit.arguments.data(), data, per_packet_, options_.packed);
-  if (!is_one_packet && first_out_ == outbox_.size() && send(to, cutter)) {
+  if (!is_one_packet && outbox_.empty() && send(to, cutter)) {
     if (buffer.slot != 0) store_.give(*message_of(buffer));
     return Status::ok;
   }

@@ -112,7 +112,7 @@ class ExtollConduit final : public conduit::Conduit, public conduit::ReservesMem
   Bytes per_packet_;
   conduit::Capabilities capabilities_;
   conduit::LocalCompletions done_;
-  std::vector<Outgoing> outbox_;  // from first_out_ on
+  std::vector<Outgoing> outbox_;  // from first_out_ on; empty where none is left
   std::size_t first_out_ = 0;
   BufferPool bounce_{"extoll", kBounceBuffers, kMostLong};
   BufferPool read_back_{"extoll", kPutsUnderWay, kReadBack};  // where the word that is read behind each put goes

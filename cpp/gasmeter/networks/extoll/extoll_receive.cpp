@@ -22,7 +22,7 @@ unsigned ExtollConduit::poll(Delivery& sink, unsigned budget, PollFilter filter)
   unsigned handed = done_.report(sink, budget);
   locked_ = false;
   news_ = false;
-  if (first_out_ != outbox_.size() && push_outbox()) news_ = true;
+  if (!outbox_.empty() && push_outbox()) news_ = true;
   host_.synchronise();
   while (port_.has_notification()) take_notification();
   handed += done_.report(sink, budget - handed);
@@ -47,7 +47,7 @@ unsigned ExtollConduit::poll(Delivery& sink, unsigned budget, PollFilter filter)
 
 bool ExtollConduit::polls_in_vain() {
   if (!host_.runs_ahead() || port_.has_mail() || port_.has_notification() || near_.has(host_.rank())) return false;
-  if (!done_.empty() || first_out_ != outbox_.size() || !creditors_.empty()) return false;
+  if (!done_.empty() || !outbox_.empty() || !creditors_.empty()) return false;
   if (!ready_requests_.empty() || !ready_replies_.empty()) return false;
   locked_ = false;
   news_ = false;
