@@ -166,6 +166,11 @@ Fabric::~Fabric() {
 void Fabric::inject(Packet& packet, SimTime now) {
   engine_.catch_up(NodeId{packet.from});
   packet.fabric = this;
+  if (GASMETER_LIKELY(express_ && packet.from != packet.to && packet.bytes != 0)) {
+    packet.becomes(arrival_);
+    through_.inject(*this, packet, now);
+    return;
+  }
   packet.tail = now;
   packet.vertex = packet.from;
   packet.link = kNoLink;
@@ -176,12 +181,8 @@ void Fabric::inject(Packet& packet, SimTime now) {
     (void)sink_.arrived(packet, now);
     return;
   }
-  if (GASMETER_LIKELY(express_ && packet.bytes != 0)) {
-    through_.inject(*this, packet, now);
-  } else {
-    packet.route = topology_.route(packet.from, packet.to);
-    route(packet, now);
-  }
+  packet.route = topology_.route(packet.from, packet.to);
+  route(packet, now);
 }
 
 void Fabric::inject(Train& train, SimTime now, SimTime gap) {

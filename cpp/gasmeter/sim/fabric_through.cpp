@@ -34,6 +34,10 @@ class Fabric::Through {
                                 packet.bytes, way, now);
       if (packet.watched) fabric.tell_departed(packet, end);
     } else {
+      packet.tail = now;
+      packet.vertex = packet.from;
+      packet.link = kNoLink;
+      packet.channel = 0;
       packet.route = Code::unpack(Code::behind(way));
       fabric.block(link, hop.channel, packet, now);
     }
@@ -77,9 +81,16 @@ class Fabric::Through {
   }
 
   // The way of a packet is over, or it is to be seen on its way.
-  static GASMETER_NOINLINE void end(const Fabric& fabric, Partition& here, const Posted& entry) {
-    Packet& packet = set_down(fabric, entry, here.now);
+  static GASMETER_NOINLINE void end(Fabric& fabric, Partition& here, const Posted& entry) {
     const Express express(entry.express);
+    // What happens next may take more entries of the window.
+    const std::uint32_t input = entry.node() * kPorts + express.port();
+    Packet& packet = set_down(fabric, entry, here.now);
+    if (GASMETER_LIKELY(fabric.express_ && packet.is() == fabric.arrival_)) {
+      const SimTime left = fabric.sink_.arrived(packet, here.now);
+      if (fabric.has_limit()) fabric.falls_free(input, express.channel(), left + fabric.costs_[0].latency);
+      return;
+    }
     if (express.goes_on()) packet.route = Code::unpack(express.way());
     here.now_tie = express_tie(NodeId{fabric.outputs_[packet.link].to});
     packet(here.now);

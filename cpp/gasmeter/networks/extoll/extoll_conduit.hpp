@@ -102,6 +102,7 @@ class ExtollConduit final : public conduit::Conduit, public conduit::ReservesMem
   void hand_over(conduit::Delivery& sink, const WireHeader& header, Rank source, const std::int32_t* arguments,
                  void* payload);
 
+  // What every message and every poll looks at, in few lines: thousands of ranks share the caches.
   sim::ModelHost host_;
   ExtollPort& port_;
   MessageStore& store_;
@@ -110,9 +111,13 @@ class ExtollConduit final : public conduit::Conduit, public conduit::ReservesMem
   bool locked_ = false;  // for what this poll finds
   bool news_ = false;    // something that was refused may be had now
   Bytes per_packet_;
-  conduit::Capabilities capabilities_;
-  conduit::LocalCompletions done_;
   std::vector<Outgoing> outbox_;  // from first_out_ on; empty where none is left
+  conduit::LocalCompletions done_;
+  std::vector<Rank> creditors_;  // are owed so much that they have to be told
+  MessageQueue ready_requests_;
+  MessageQueue ready_replies_;
+  // The rest.
+  conduit::Capabilities capabilities_;
   std::size_t first_out_ = 0;
   BufferPool bounce_{"extoll", kBounceBuffers, kMostLong};
   BufferPool read_back_{"extoll", kPutsUnderWay, kReadBack};  // where the word that is read behind each put goes
@@ -120,11 +125,8 @@ class ExtollConduit final : public conduit::Conduit, public conduit::ReservesMem
   std::deque<conduit::OperationId> leaves_;  // of puts from the program's memory, in the order in which that is read
   std::unordered_map<std::uint32_t, Source> sources_;
   std::unordered_map<std::uint32_t, Flow> flows_;
-  std::vector<Rank> creditors_;  // are owed so much that they have to be told
   std::uint32_t partial_ = 0;
   std::uint32_t most_partial_ = 0;
-  MessageQueue ready_requests_;
-  MessageQueue ready_replies_;
 };
 
 }  // namespace gasmeter::networks::extoll

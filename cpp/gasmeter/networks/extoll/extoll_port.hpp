@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "gasmeter/base/platform.hpp"
 #include "gasmeter/base/status.hpp"
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/networks/extoll/notification.hpp"
@@ -21,10 +22,10 @@ class ExtollNic;
 struct PortCounters {
   std::uint64_t velo_sent = 0;
   std::uint64_t velo_received = 0;  // given a slot of the mailbox
-  std::uint64_t velo_dropped = 0;   // came when the mailbox was full; each is told to its sender
-  std::uint64_t velo_held = 0;      // likewise, but held back
-  std::uint64_t most_held = 0;      // at a time
   std::uint64_t deepest_mailbox = 0;
+  std::uint64_t velo_dropped = 0;  // came when the mailbox was full; each is told to its sender
+  std::uint64_t velo_held = 0;     // likewise, but held back
+  std::uint64_t most_held = 0;     // at a time
   std::uint64_t puts = 0;
   std::uint64_t gets = 0;
   std::uint64_t refused = 0;        // no_resource
@@ -37,7 +38,7 @@ enum class Mailed : std::uint8_t { to_slot, held, dropped };
 
 // Its calls are made on the rank's own fibre (or before ranks run). What a call charges is the rank's time; the card
 // works on by itself.
-class ExtollPort {
+class alignas(kCacheLine) ExtollPort {
  public:
   // VELO packets and RMA commands of a rank that the card has taken and not yet handled. Estimate.
   static constexpr unsigned kVeloSlots = 16;
@@ -128,18 +129,18 @@ class ExtollPort {
   ExtollNetwork& network_;
   ExtollNic& nic_;
   sim::ModelHost host_;
-  PortCounters counters_;
   // VELO
   unsigned in_card_ = 0;     // packets
   unsigned wanted_ = 0;      // room that the rank waits for; 0: it does not
   bool sends_home_ = false;  // has sent to its own card, where packets may take room again
+  bool holds_ = false;
+  unsigned held_count_ = 0;
   sim::PacketQueue unread_;
   sim::PacketQueue taken_;
-  sim::PacketQueue held_;  // in the card
-  unsigned held_count_ = 0;
-  bool holds_ = false;
   unsigned occupied_ = 0;  // slots, as the card knows; of packets on their way into them, too
   unsigned freed_ = 0;     // slots of which the card has not been told
+  PortCounters counters_;
+  sim::PacketQueue held_;  // in the card
   // RMA
   unsigned commands_ = 0;
   bool wants_command_ = false;
