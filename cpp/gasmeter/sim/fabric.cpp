@@ -111,8 +111,7 @@ void Fabric::set_links() {
       input.link_class = output.link_class;
       input.ring = has_limit() ? &credits_[static_cast<std::size_t>(far_end(output)) * places] : nullptr;
       input.places = places;
-      const bool is_apart = engine_.partition_of(NodeId{vertex}) != engine_.partition_of(NodeId{end->vertex});
-      input.special = is_apart ? Input::kApart : 0;
+      input.is_apart = engine_.partition_of(NodeId{vertex}) != engine_.partition_of(NodeId{end->vertex});
     }
   }
 }
@@ -149,7 +148,7 @@ GASMETER_NOINLINE void Fabric::give(std::uint32_t input, std::uint32_t channel, 
   Input& self = inputs_[input];
   if (self.given == self.full) make_places(input);
   CreditReturn::give(self.given, self.last, self.ring, self.places, at, channel);
-  if ((self.special & Input::kAwaited) != 0) credit_awaited(input, channel, at);
+  if (self.is_awaited) credit_awaited(input, channel, at);
 }
 
 void Fabric::give_apart(std::uint32_t input, std::uint32_t channel, SimTime at) {
@@ -169,8 +168,12 @@ void Fabric::inject(Packet& packet, SimTime now) {
   if (GASMETER_LIKELY(express_ && packet.from != packet.to && packet.bytes != 0)) {
     packet.becomes(arrival_);
     through_.inject(*this, packet, now);
-    return;
+  } else {
+    inject_step_by_step(packet, now);
   }
+}
+
+GASMETER_NOINLINE void Fabric::inject_step_by_step(Packet& packet, SimTime now) {
   packet.tail = now;
   packet.vertex = packet.from;
   packet.link = kNoLink;
@@ -228,6 +231,7 @@ GASMETER_INLINE void Fabric::send(Output& output, std::uint32_t channel, Packet&
     through_.go_on(*this, output, channel, packet, at);
     return;
   }
+  if (GASMETER_UNLIKELY(packet.route.is_code())) packet.route = through_.unpack(packet.route.code());
   packet.link = far_end(output);
   packet.channel = static_cast<std::uint8_t>(channel);
   packet.vertex = output.to;
@@ -352,8 +356,7 @@ void Fabric::look_again(Shortage& shortage, SimTime now) {
 
 void Fabric::set_short(Output& output, bool is_short) {
   output.is_short = is_short;
-  std::uint8_t& special = inputs_[far_end(output)].special;
-  special = static_cast<std::uint8_t>((special & ~Input::kAwaited) | (is_short ? Input::kAwaited : 0));
+  inputs_[far_end(output)].is_awaited = is_short;
 }
 
 void Fabric::retry_at(Shortage& shortage, SimTime at) {

@@ -174,9 +174,8 @@ class Fabric : private Wiring {
     CreditReturn::Count given = 0;
     CreditReturn::Count full = 0;                // `given` where there may be no place for the next one
     std::uint8_t link_class = 0;                 // what the end tells its beginning takes that latency
-    std::uint8_t special = 0;                    // what else is to be done with a buffer that falls free:
-    static constexpr std::uint8_t kAwaited = 1;  // packets wait for buffers: each is to be told of
-    static constexpr std::uint8_t kApart = 2;    // the link begins on a node that another thread may run
+    bool is_awaited = false;       // packets wait for buffers: each that falls free is to be told of
+    bool is_apart = false;         // the link begins on a node that another thread may run, whose is all else here
   };
 
   static void on_arrival(Action& packet, SimTime now);
@@ -186,6 +185,7 @@ class Fabric : private Wiring {
   [[nodiscard]] const LinkCost& cost_of(const Output& output) const;
   [[nodiscard]] bool all_cost_the_same() const;
   static void on_retry(Action& shortage, SimTime now);
+  void inject_step_by_step(Packet& packet, SimTime now);
   void route(Packet& packet, SimTime now);
   // When something crosses a link: its head begins, its last byte has left.
   struct Crossing {
@@ -204,6 +204,7 @@ class Fabric : private Wiring {
     void (*inject)(Fabric& fabric, Packet& packet, SimTime now) = nullptr;
     // Of a packet that has waited, and now crosses the link: its head is there at `at`.
     void (*go_on)(Fabric& fabric, const Output& output, std::uint32_t channel, Packet& packet, SimTime at) = nullptr;
+    Route (*unpack)(std::uint64_t way) = nullptr;
     WayTable ways;
   };
   [[nodiscard]] ThroughTraffic through() const;
@@ -236,9 +237,9 @@ class Fabric : private Wiring {
   // A buffer, for the link's beginning; of links whose buffers have a limit.
   GASMETER_INLINE void falls_free(std::uint32_t input, std::uint32_t channel, SimTime at) {
     Input& self = inputs_[input];
-    if (GASMETER_LIKELY(self.special == 0 && self.given != self.full)) {
+    if (GASMETER_LIKELY(!self.is_apart && !self.is_awaited && self.given != self.full)) {
       CreditReturn::give(self.given, self.last, self.ring, self.places, at, channel);
-    } else if ((self.special & Input::kApart) != 0) {
+    } else if (self.is_apart) {
       give_apart(input, channel, at);
     } else {
       give(input, channel, at);

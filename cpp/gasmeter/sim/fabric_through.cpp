@@ -12,14 +12,28 @@ class Fabric::Through {
   // On the node that runs: what comes express, one after the other, until something else is next there or `until`.
   static void carry(Wiring& wiring, Partition& here, SimTime until) {
     auto& fabric = static_cast<Fabric&>(wiring);
+    const bool limited = fabric.has_limit();
+    const bool express = fabric.express_;
+    const SimTime window = here.open_begin();
     do {
-      const Posted& entry = here.take_express();
+      const Posted& entry = here.take_express(window);
       fetch(fabric, here.soon(entry));
-      cross_or_end(fabric, here, entry);
-    } while (here.express_is_next(until));
+      if (GASMETER_LIKELY(express && Express(entry.express).goes_on())) {
+        cross(fabric, here, entry, window + SimTime{entry.offset()}, limited);
+      } else {
+        end(fabric, here, entry);
+      }
+    } while (here.express_is_next(window, until));
+    here.latest = here.now;
   }
 
-  static void carry_one(Fabric& fabric, Partition& here, const Posted& entry) { cross_or_end(fabric, here, entry); }
+  static void carry_one(Fabric& fabric, Partition& here, const Posted& entry) {
+    if (fabric.express_ && Express(entry.express).goes_on()) {
+      cross(fabric, here, entry, here.now, fabric.has_limit());
+    } else {
+      end(fabric, here, entry);
+    }
+  }
 
   static void inject(Fabric& fabric, Packet& packet, SimTime now) {
     const std::uint64_t way = GASMETER_LIKELY(!fabric.through_.ways.empty())
@@ -38,32 +52,33 @@ class Fabric::Through {
       packet.vertex = packet.from;
       packet.link = kNoLink;
       packet.channel = 0;
-      packet.route = Code::unpack(Code::behind(way));
+      packet.route = Route::of_code(Code::behind(way));
       fabric.block(link, hop.channel, packet, now);
     }
   }
 
   static void go_on(Fabric& fabric, const Output& output, std::uint32_t channel, Packet& packet, SimTime at) {
     fabric.engine_.partition(NodeId{packet.vertex})
-        .send(NodeId{output.to}, at, Posted::with_bytes(packet, packet.bytes),
-              Express(output.far_port, channel, Code::pack(packet.route)));
+        .send(
+            NodeId{output.to}, at, Posted::with_bytes(packet, packet.bytes),
+            Express(output.far_port, channel, packet.route.is_code() ? packet.route.code() : Code::pack(packet.route)));
   }
+
+  static Route unpack(std::uint64_t way) { return Code::unpack(way); }
 
  private:
   using Code = WayCode<kDimensions>;
   static constexpr std::uint32_t kPorts = 2 * kDimensions;
 
-  static GASMETER_INLINE void cross_or_end(Fabric& fabric, Partition& here, const Posted& entry) {
+  static GASMETER_INLINE void cross(Fabric& fabric, Partition& here, const Posted& entry, SimTime now, bool limited) {
     const Express express(entry.express);
-    const SimTime now = here.now;
-    if (GASMETER_UNLIKELY(!express.goes_on() || !fabric.express_)) return end(fabric, here, entry);
     const std::uint64_t way = express.way();
     const Hop hop = Code::hop(way);
     const std::uint32_t first = entry.node() * kPorts;
     Output& output = fabric.outputs_[first + hop.port];
     if (GASMETER_LIKELY(output.room[hop.channel] != 0 || fabric.find_room(output, hop.channel, now))) {
       const SimTime end = cross(fabric, here, output, hop.channel, entry.action, entry.bytes(), way, now);
-      if (!fabric.has_limit()) return;
+      if (!limited) return;
       fabric.falls_free(first + express.port(), express.channel(), end + fabric.costs_[0].latency);
     } else {
       wait_for_room(fabric, here, entry);
@@ -82,6 +97,7 @@ class Fabric::Through {
 
   // The way of a packet is over, or it is to be seen on its way.
   static GASMETER_NOINLINE void end(Fabric& fabric, Partition& here, const Posted& entry) {
+    here.latest = here.now;
     const Express express(entry.express);
     // What happens next may take more entries of the window.
     const std::uint32_t input = entry.node() * kPorts + express.port();
@@ -100,7 +116,7 @@ class Fabric::Through {
     const std::uint64_t way = Express(entry.express).way();
     if (entry.carried()->is() != fabric.arrival_) return end(fabric, here, entry);
     Packet& packet = set_down(fabric, entry, here.now);
-    packet.route = Code::unpack(Code::behind(way));
+    packet.route = Route::of_code(Code::behind(way));
     const Hop hop = Code::hop(way);
     fabric.block(packet.vertex * kPorts + hop.port, hop.channel, packet, here.now);
   }
@@ -135,7 +151,7 @@ Fabric::ThroughTraffic Fabric::through_of() const {
   const auto extents = topology_.extents();
   if (!std::all_of(extents.begin(), extents.end(), is_held)) return {};
   using Of = Through<kDimensions>;
-  return {&Of::carry, &Of::carry_one, &Of::inject, &Of::go_on, WayTable::of<kDimensions>(topology_)};
+  return {&Of::carry, &Of::carry_one, &Of::inject, &Of::go_on, &Of::unpack, WayTable::of<kDimensions>(topology_)};
 }
 
 // Where a train or a slower link may be in front, the last byte is not simply so long behind the head. Links of which

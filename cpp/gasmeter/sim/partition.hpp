@@ -138,17 +138,19 @@ class alignas(kNoSharing) Partition {
   }
 
   // --- for Wiring::Carry, of the node that runs
-  // The next entry, which is express: happens now.
-  [[nodiscard]] GASMETER_INLINE const Posted& take_express() {
+  // When the window that is open begins.
+  [[nodiscard]] SimTime open_begin() const { return {window_end_ - length_}; }
+  // The next entry, which is express: happens now. Who takes some says when the latest was.
+  [[nodiscard]] GASMETER_INLINE const Posted& take_express(SimTime begin) {
     const Posted& entry = *cursor_++;
-    now = latest = {time_of(entry)};
+    now = begin + SimTime{entry.offset()};
     ++counters_.events;
     return entry;
   }
   // Whether another one is next for certain, before `until`; at an instant of something else it is not asked for.
-  [[nodiscard]] GASMETER_INLINE bool express_is_next(SimTime until) const {
+  [[nodiscard]] GASMETER_INLINE bool express_is_next(SimTime begin, SimTime until) const {
     if (cursor_ == cursor_end_ || !cursor_->is_express()) return false;
-    const std::int64_t at = time_of(*cursor_);
+    const std::int64_t at = begin.ps + cursor_->offset();
     return at < until.ps && (pending_.empty() || at < pending_.front().at);
   }
   // An entry that comes soon, or that one, which has just been taken.

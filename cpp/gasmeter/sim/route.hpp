@@ -54,6 +54,13 @@ struct Route {
     return {2 * dimension + static_cast<std::uint32_t>(xy >> (32 * dimension + 31) & 1U), count % 2};
   }
 
+  // In the place of the three words: a way as WayCode has it, of a packet that has come express and waits.
+  [[nodiscard]] static Route of_code(std::uint64_t way) {
+    return {{static_cast<std::uint32_t>(way), static_cast<std::uint32_t>(way >> 32U), kCode}};
+  }
+  [[nodiscard]] bool is_code() const { return legs[2] == kCode; }
+  [[nodiscard]] std::uint64_t code() const { return legs[0] | std::uint64_t{legs[1]} << 32U; }
+
   // Nothing is left in that dimension.
   [[nodiscard]] bool is_through(std::uint32_t dimension) const { return (legs[dimension] & kCounts) == 0; }
 
@@ -65,6 +72,7 @@ struct Route {
 
  private:
   static constexpr std::uint32_t kCounts = 0x7fffffffU;
+  static constexpr std::uint32_t kCode = 0xffffffffU;  // no leg is like that
 };
 static_assert(sizeof(Route) <= 12 && std::is_trivially_copyable_v<Route>);
 
