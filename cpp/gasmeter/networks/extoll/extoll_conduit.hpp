@@ -76,6 +76,9 @@ class ExtollConduit final : public conduit::Conduit, public conduit::ReservesMem
   [[nodiscard]] bool is_near(Rank rank) const;
   Status prepare_near(conduit::AmBuffer& out);
   void commit_near(const conduit::AmBuffer& buffer, const conduit::AmCommit& commit, const WireHeader& header);
+  // `waits`: nothing is sent yet.
+  void commit_in_parts(const conduit::AmBuffer& buffer, const conduit::AmCommit& commit, const WireHeader& header,
+                       const std::byte* data, bool waits);
   void start_put(const conduit::AmBuffer& buffer, const conduit::AmCommit& commit);
   static void command(Status taken);
   void send_whole(Rank to, const WireHeader& header, std::span<const std::int32_t> arguments, const std::byte* data);
@@ -95,6 +98,7 @@ class ExtollConduit final : public conduit::Conduit, public conduit::ReservesMem
   bool take_near(Message& message, conduit::Delivery& sink, conduit::PollFilter filter);
   bool take_packet(const VeloPacket& packet, conduit::Delivery* sink, conduit::PollFilter filter);
   void deliver_in_place(conduit::Delivery& sink, const VeloPacket& packet, const WireHeader& header);
+  void deliver_medium(conduit::Delivery& sink, const VeloPacket& packet, const WireHeader& header);
   void append(const VeloPacket& packet);
   void keep(Message* message);
   [[nodiscard]] Message* next_ready(conduit::PollFilter filter);
