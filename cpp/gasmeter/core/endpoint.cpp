@@ -39,7 +39,7 @@ Endpoint<H>::Endpoint(H host, const JobView& job, conduit::Conduit* conduit)
       near_(job.block, job.layout, job.first_neighbour, job.rank),
       conduit_(conduit),
       segments_(job.segments),
-      handlers_(&Endpoint::unregistered) {
+      handlers_(&Endpoint::unregistered, library()) {
   if (conduit == nullptr && job.layout.ranks != job.ranks) {
     throw UsageError("endpoint: " + std::to_string(job.ranks) + " ranks, " + std::to_string(job.layout.ranks) +
                      " of them neighbours, and no conduit for the others");
@@ -58,18 +58,27 @@ Endpoint<H>::Endpoint(H host, const JobView& job, conduit::Conduit* conduit)
     conduit->attach({segment().address, segment().size});
   }
   poll_at_injection(false);
-  Reference<H>::register_handlers(handlers_);
-  RemoteAtomics<H>::register_handlers(handlers_);
-  Vis<H>::register_handlers(handlers_);
-  handlers_.add({reference::kBarrier,
-                 [](Token<H>& token) {
-                   const Incoming<H> message(token);
-                   message.expect_form(Category::short_message, Incoming<H>::Sent::request, 1);
-                   auto& arrivals = token.endpoint().barrier_arrivals_;
-                   message.expect(message.word(0) < arrivals.size(), "a barrier has no such round");
-                   ++arrivals[message.word(0)];
-                 },
-                 nullptr, "barrier"});
+}
+
+template <class H>
+const HandlerLibrary<H>& Endpoint<H>::library() {
+  static const HandlerLibrary<H> all = [] {
+    HandlerTable<H> handlers(&Endpoint::unregistered);
+    Reference<H>::register_handlers(handlers);
+    RemoteAtomics<H>::register_handlers(handlers);
+    Vis<H>::register_handlers(handlers);
+    handlers.add({reference::kBarrier,
+                  [](Token<H>& token) {
+                    const Incoming<H> message(token);
+                    message.expect_form(Category::short_message, Incoming<H>::Sent::request, 1);
+                    auto& arrivals = token.endpoint().barrier_arrivals_;
+                    message.expect(message.word(0) < arrivals.size(), "a barrier has no such round");
+                    ++arrivals[message.word(0)];
+                  },
+                  nullptr, "barrier"});
+    return HandlerLibrary<H>(handlers.entries(), {&Endpoint::unregistered, nullptr});
+  }();
+  return all;
 }
 
 // ---- messages

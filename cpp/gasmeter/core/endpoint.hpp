@@ -512,6 +512,8 @@ class Endpoint final : private conduit::Delivery {
   Bytes max_long_ = 0;
   bool native_put_ = false;
   bool native_get_ = false;
+  // What endpoints register themselves: functions alone, so that all share them.
+  [[nodiscard]] static const HandlerLibrary<H>& library();
   HandlerTable<H> handlers_;
   [[no_unique_address]] MaybeLock<H::kThreads> progress_lock_;
   [[no_unique_address]] MaybeLock<H::kThreads> conduit_lock_;

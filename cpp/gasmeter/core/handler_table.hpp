@@ -1,6 +1,7 @@
 // Handlers of active messages: which function an index of 0..255 names [EX:AM handlers].
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bitset>
 #include <cstddef>
@@ -61,6 +62,26 @@ struct HandlerRow {
   void* context = nullptr;
 };
 
+// What every endpoint registers alike, once for all of them: thousands may share a process.
+template <class H>
+class HandlerLibrary {
+ public:
+  explicit HandlerLibrary(std::span<const HandlerEntry<H>> entries, const HandlerRow<H>& otherwise)
+      : entries_(entries.begin(), entries.end()) {
+    for (const HandlerEntry<H>& entry : entries_) {
+      const std::size_t at = gasmeter::index(entry.index);
+      if (at >= rows_.size()) rows_.resize(at + 1, otherwise);
+      rows_[at] = {entry.function, entry.context};
+    }
+  }
+  [[nodiscard]] std::span<const HandlerEntry<H>> entries() const { return entries_; }
+  [[nodiscard]] std::span<const HandlerRow<H>> rows() const { return rows_; }  // from index 0 on
+
+ private:
+  std::vector<HandlerEntry<H>> entries_;
+  std::vector<HandlerRow<H>> rows_;
+};
+
 // The rows by index. One look-up where time is measured.
 template <class H>
 class HandlerRows {
@@ -70,35 +91,47 @@ class HandlerRows {
     return rows_[gasmeter::index(handler)];
   }
   void set(HandlerIndex handler, const HandlerRow<H>& row) { rows_[gasmeter::index(handler)] = row; }
+  void share(std::span<const HandlerRow<H>> rows) { std::copy(rows.begin(), rows.end(), rows_.begin()); }
 
  private:
   std::array<HandlerRow<H>, 256> rows_;
 };
 
-// Only as many as are taken where thousands of endpoints share a process: the library's indices grow from 0 up, the
-// clients' from 255 down, so that both are small counted from their own end.
+// Only as many as are taken where thousands of endpoints share a process: the library's, which are shared until one is
+// set, grow from 0 up, the clients' from 255 down, so that both are small counted from their own end.
 template <class H>
   requires H::kModelled
 class HandlerRows<H> {
  public:
   explicit HandlerRows(const HandlerRow<H>& otherwise) : otherwise_(otherwise) {}
-  [[nodiscard]] const HandlerRow<H>& operator[](HandlerIndex handler) const {
-    const std::size_t at = place(handler);
-    return at < rows_.size() ? rows_[at] : otherwise_;
+  [[nodiscard]] GASMETER_INLINE const HandlerRow<H>& operator[](HandlerIndex handler) const {
+    const std::size_t i = gasmeter::index(handler);
+    if (i < kFirstClientHandler) return i < library_.size() ? library_[i] : otherwise_;
+    return 255 - i < clients_.size() ? clients_[255 - i] : otherwise_;
   }
   void set(HandlerIndex handler, const HandlerRow<H>& row) {
-    const std::size_t at = place(handler);
-    if (at >= rows_.size()) rows_.resize(at + 1, otherwise_);
-    rows_[at] = row;
+    const std::size_t i = gasmeter::index(handler);
+    if (i >= kFirstClientHandler) {
+      put(clients_, 255 - i, row);
+      return;
+    }
+    if (own_.empty()) own_.assign(library_.begin(), library_.end());
+    put(own_, i, row);
+    library_ = own_;
   }
+  // Of the library's indices; they outlive these.
+  void share(std::span<const HandlerRow<H>> rows) { library_ = rows; }
 
  private:
-  [[nodiscard]] static std::size_t place(HandlerIndex handler) {
-    const std::size_t i = gasmeter::index(handler);
-    return i < kFirstClientHandler ? 2 * i : 2 * (255 - i) + 1;
+  void put(std::vector<HandlerRow<H>>& rows, std::size_t at, const HandlerRow<H>& row) {
+    if (at >= rows.size()) rows.resize(at + 1, otherwise_);
+    rows[at] = row;
   }
+
   HandlerRow<H> otherwise_;
-  std::vector<HandlerRow<H>> rows_;
+  std::span<const HandlerRow<H>> library_;
+  std::vector<HandlerRow<H>> own_;  // of the library's indices, where they differ
+  std::vector<HandlerRow<H>> clients_;
 };
 
 template <class H>
@@ -108,6 +141,14 @@ class HandlerTable {
 
   // `unregistered` answers for every index nobody registered.
   explicit HandlerTable(HandlerFunction<H> unregistered) : rows_({unregistered, nullptr}) {}
+  // With all that the library has registered, which outlives the table.
+  HandlerTable(HandlerFunction<H> unregistered, const HandlerLibrary<H>& library)
+      : rows_({unregistered, nullptr}), library_(library.entries()) {
+    rows_.share(library.rows());
+    for (const HandlerEntry<H>& entry : library_) taken_[gasmeter::index(entry.index)] = true;
+  }
+  HandlerTable(const HandlerTable&) = delete;
+  HandlerTable& operator=(const HandlerTable&) = delete;
 
   void add_clients(std::span<HandlerEntry<H>> entries) {
     for (const HandlerEntry<H>& entry : entries) {
@@ -142,13 +183,18 @@ class HandlerTable {
   [[nodiscard]] const Row& operator[](HandlerIndex handler) const { return rows_[handler]; }
   // Another function in the place of what is registered.
   void replace(HandlerIndex handler, const Row& row) { rows_.set(handler, row); }
-  [[nodiscard]] std::span<const HandlerEntry<H>> entries() const { return entries_; }
+  // In the order of their registration.
+  [[nodiscard]] std::vector<HandlerEntry<H>> entries() const {
+    std::vector<HandlerEntry<H>> all(library_.begin(), library_.end());
+    all.insert(all.end(), entries_.begin(), entries_.end());
+    return all;
+  }
   // As registered; null for an index nobody registered. Valid until the next registration.
   [[nodiscard]] const HandlerEntry<H>* entry(HandlerIndex handler) const {
-    for (const HandlerEntry<H>& entry : entries_) {
-      if (entry.index == handler) return &entry;
-    }
-    return nullptr;
+    const auto is_it = [handler](const HandlerEntry<H>& entry) { return entry.index == handler; };
+    if (const auto own = std::find_if(entries_.begin(), entries_.end(), is_it); own != entries_.end()) return &*own;
+    const auto shared = std::find_if(library_.begin(), library_.end(), is_it);
+    return shared != library_.end() ? &*shared : nullptr;
   }
   // Which promise of its registration a message breaks; null: none.
   [[nodiscard]] const char* broken_by(const conduit::AmView& message) const {
@@ -175,6 +221,7 @@ class HandlerTable {
  private:
   HandlerRows<H> rows_;
   std::bitset<256> taken_;
+  std::span<const HandlerEntry<H>> library_;
   std::vector<HandlerEntry<H>> entries_;  // few: searched where time does not matter
 };
 

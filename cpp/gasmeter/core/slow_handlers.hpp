@@ -32,8 +32,9 @@ class SlowHandlers {
   SlowHandlers& operator=(const SlowHandlers&) = delete;
   ~SlowHandlers() {
     // No more than were slowed: what was registered since then stands behind them.
+    const std::vector<HandlerEntry<H>> entries = table_.entries();
     for (std::size_t i = 0; i < slowed_.size(); ++i) {
-      const HandlerEntry<H>& entry = table_.entries()[i];
+      const HandlerEntry<H>& entry = entries[i];
       table_.replace(entry.index, {entry.function, entry.context});
     }
   }

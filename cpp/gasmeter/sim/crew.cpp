@@ -78,22 +78,21 @@ void Crew::run_window(Window window) {
 // twice, for even and odd windows, so that one meeting a window is enough.
 class Crew::Parallel {
  public:
-  Parallel(std::deque<Partition>& partitions, const StopToken& stop)
-      : partitions_(partitions), stop_(stop), published_(partitions.size()) {}
+  Parallel(std::deque<Partition>& partitions, FibreMaker fibres, const StopToken& stop)
+      : partitions_(partitions), fibres_(fibres), stop_(stop), published_(partitions.size()) {}
 
   // From window `first` on; the last one.
   [[nodiscard]] Window run(Window first) {
-    const Exceptions outer = partitions_.front().outer;
     std::vector<std::thread> threads;
     for (unsigned i = 1; i < partitions_.size(); ++i) {
       threads.emplace_back([this, i, first] {
-        partitions_[i].outer = Exceptions::here();
+        partitions_[i].enter_thread(fibres_);
         (void)work(i, first);
       });
     }
     const Window last = work(0, first);
     for (std::thread& thread : threads) thread.join();
-    for (Partition& partition : partitions_) partition.outer = outer;
+    for (Partition& partition : partitions_) partition.enter_thread(fibres_);
     return last;
   }
 
@@ -171,6 +170,7 @@ class Crew::Parallel {
   }
 
   std::deque<Partition>& partitions_;
+  FibreMaker fibres_;
   const StopToken& stop_;
   std::vector<Published> published_;
   alignas(kNoSharing) std::atomic<unsigned> arrived_{0};
@@ -206,7 +206,7 @@ void Crew::run(const StopToken& stop) {
     if (stop.requested()) return;
     const std::uint64_t done = work_done();
     if (done - work_before > kWorthwhile * partitions_.size() * windows) {
-      last_ = Parallel(partitions_, stop).run(now.next);
+      last_ = Parallel(partitions_, fibres_, stop).run(now.next);
     } else {
       run_window(now.next);
     }

@@ -12,7 +12,7 @@ namespace gasmeter::sim {
 
 class Crew {
  public:
-  explicit Crew(std::deque<Partition>& partitions) : partitions_(partitions) {}
+  Crew(std::deque<Partition>& partitions, FibreMaker fibres) : partitions_(partitions), fibres_(fibres) {}
 
   // Until no body is live, one has failed, nothing is left, or `stop` asks for it.
   void run(const StopToken& stop);
@@ -40,6 +40,7 @@ class Crew {
   [[nodiscard]] std::uint64_t work_done() const;
 
   std::deque<Partition>& partitions_;
+  FibreMaker fibres_;              // of all ranks
   WindowQueue::Window last_ = -1;  // that was run
 };
 

@@ -78,14 +78,17 @@ Engine::Engine(const EngineOptions& options)
 }
 
 void Engine::place_ranks() {
-  const unsigned per_node = (options_.ranks + options_.nodes - 1) / options_.nodes;
+  if (options_.node_of.empty()) {
+    const unsigned per_node = (options_.ranks + options_.nodes - 1) / options_.nodes;
+    for (unsigned i = 0; i < options_.ranks; ++i) options_.node_of.push_back(i / per_node);
+  }
   first_of_node_.assign(options_.nodes + 1, 0);
   for (unsigned i = 0; i < options_.ranks; ++i) {
     RankContext& rank = contexts_[i];
     rank.prices = &options_.prices;
     rank.careful = options_.strict;
     rank.rank = Rank{i};
-    rank.node = NodeId{options_.node_of.empty() ? i / per_node : options_.node_of[i]};
+    rank.node = node_of(Rank{i});
     rank.wake.becomes(&Engine::on_wake);
     if (index(rank.node) >= options_.nodes) {
       throw UsageError("sim: rank " + std::to_string(i) + " is placed on node " + std::to_string(index(rank.node)) +
@@ -114,10 +117,6 @@ RankContext& Engine::context(Rank rank) {
 
 ModelHost Engine::host(Rank rank) {
   return ModelHost(context(rank));
-}
-
-NodeId Engine::node_of(Rank rank) const {
-  return contexts_[index(rank)].node;
 }
 
 std::span<const Rank> Engine::ranks_of(NodeId node) const {
@@ -190,19 +189,18 @@ void Engine::run() {
   if (cancelled_) throw UsageError("sim: the engine's run was cancelled; make a new engine");
   if (!started_) open_windows();
   running_ = true;
-  // Where fibres are threads, each has its own.
-  const bool shared = require_available(options_.fibres) != FibreMaker::thread;
-  for (Partition& partition : partitions_) partition.outer = shared ? Exceptions::here() : Exceptions{};
+  const FibreMaker fibres = require_available(options_.fibres);
+  for (Partition& partition : partitions_) partition.enter_thread(fibres);
   try {
     resume_parked();
     if (nodes_.size() == 1) {
       run_alone();
     } else {
-      run_windows();
+      run_windows(fibres);
     }
   } catch (...) {
     cancel();
-    running_ = false;
+    leave_run();
     throw;
   }
   // What is posted between runs comes after all that has happened, on whatever node.
@@ -210,6 +208,11 @@ void Engine::run() {
     partition.now = reached_;
     partition.now_tie = 0;
   }
+  leave_run();
+}
+
+void Engine::leave_run() {
+  for (Partition& partition : partitions_) partition.leave_thread();
   running_ = false;
 }
 
@@ -233,8 +236,8 @@ void Engine::run_alone() {
   if (!more) throw Deadlock(deadlock_report());
 }
 
-void Engine::run_windows() {
-  Crew(partitions_).run(stop_);
+void Engine::run_windows(FibreMaker fibres) {
+  Crew(partitions_, fibres).run(stop_);
   rethrow_failure();
   if (live() == 0) {
     for (const Partition& partition : partitions_) reached_ = std::max(reached_, partition.block_end());
@@ -441,7 +444,7 @@ void Engine::require_may_wait(const RankContext& rank) const {
   };
   if (rank.partition->current != &rank) refuse("outside of its body");
   // The runtime keeps caught exceptions per thread: another rank would meet this one's.
-  if (Exceptions::here().caught != rank.partition->outer.caught && !rank.fibre->cancelled()) {
+  if (rank.partition->in_catch_block() && !rank.fibre->cancelled()) {
     refuse("inside a catch block");
   }
 }

@@ -89,7 +89,7 @@ class Engine {
   // Of all ranks; a missed poll is always among them, since every wait rests on its price.
   [[nodiscard]] conduit::Charges charges() const;
   [[nodiscard]] ModelHost host(Rank rank);  // needs model_host.hpp
-  [[nodiscard]] NodeId node_of(Rank rank) const;
+  [[nodiscard]] NodeId node_of(Rank rank) const { return NodeId{options_.node_of[index(rank)]}; }
   [[nodiscard]] std::span<const Rank> ranks_of(NodeId node) const;  // ascending
   // Which thread's share of the nodes it is in, 0..partitions() - 1: what is kept per partition needs no lock.
   [[nodiscard]] unsigned partition_of(NodeId node) const { return nodes_[index(node)].partition->number(); }
@@ -243,7 +243,8 @@ class Engine {
   void check_stop() const;
   void resume_parked();
   void run_alone();
-  void run_windows();
+  void run_windows(FibreMaker fibres);
+  void leave_run();
   void rethrow_failure() const;
 
   EngineOptions options_;

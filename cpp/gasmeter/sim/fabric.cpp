@@ -144,6 +144,13 @@ void Fabric::forget_ring(std::uint32_t input) {
   if (std::less<>()(ring, credits_.data()) || !std::less<>()(ring, credits_.data() + credits_.size())) delete[] ring;
 }
 
+GASMETER_NOINLINE void Fabric::give(std::uint32_t input, std::uint32_t channel, SimTime at) {
+  Input& self = inputs_[input];
+  if (self.given == self.full) make_places(input);
+  CreditReturn::give(self.given, self.last, self.ring, self.places, at, channel);
+  if (self.is_awaited) credit_awaited(input, channel, at);
+}
+
 void Fabric::give_apart(std::uint32_t input, std::uint32_t channel, SimTime at) {
   const Output& back = outputs_[input];
   engine_.partition(NodeId{outputs_[far_end(back)].to}).send_credit(NodeId{back.to}, input, channel, at);
@@ -158,6 +165,15 @@ Fabric::~Fabric() {
 void Fabric::inject(Packet& packet, SimTime now) {
   engine_.catch_up(NodeId{packet.from});
   packet.fabric = this;
+  if (GASMETER_LIKELY(express_ && packet.from != packet.to && packet.bytes != 0)) {
+    packet.becomes(arrival_);
+    through_.inject(*this, packet, now);
+  } else {
+    inject_step_by_step(packet, now);
+  }
+}
+
+GASMETER_NOINLINE void Fabric::inject_step_by_step(Packet& packet, SimTime now) {
   packet.tail = now;
   packet.vertex = packet.from;
   packet.link = kNoLink;
@@ -168,12 +184,8 @@ void Fabric::inject(Packet& packet, SimTime now) {
     (void)sink_.arrived(packet, now);
     return;
   }
-  if (GASMETER_LIKELY(express_ && packet.bytes != 0)) {
-    through_.inject(*this, packet, now);
-  } else {
-    packet.route = topology_.route(packet.from, packet.to);
-    route(packet, now);
-  }
+  packet.route = topology_.route(packet.from, packet.to);
+  route(packet, now);
 }
 
 void Fabric::inject(Train& train, SimTime now, SimTime gap) {
@@ -207,7 +219,7 @@ GASMETER_INLINE void Fabric::route(Packet& packet, SimTime now) {
 
 GASMETER_INLINE void Fabric::send(Output& output, std::uint32_t channel, Packet& packet, SimTime now) {
   const LinkCost& cost = cost_of(output);
-  const Crossing crossing = cross(output, cost, channel, packet.bytes, now, packet.tail);
+  const Crossing crossing = cross(output, cost, channel, packet.bytes, now, &packet.tail);
   if (packet.link != kNoLink) {
     give_back(packet.link, packet.channel, crossing.end);
   } else if (packet.watched) {
@@ -219,6 +231,7 @@ GASMETER_INLINE void Fabric::send(Output& output, std::uint32_t channel, Packet&
     through_.go_on(*this, output, channel, packet, at);
     return;
   }
+  if (GASMETER_UNLIKELY(packet.route.is_code())) packet.route = through_.unpack(packet.route.code());
   packet.link = far_end(output);
   packet.channel = static_cast<std::uint8_t>(channel);
   packet.vertex = output.to;

@@ -172,10 +172,10 @@ class Fabric : private Wiring {
     CreditReturn::Word* ring = nullptr;  // of credits
     std::uint32_t places = 0;            // in it
     CreditReturn::Count given = 0;
-    CreditReturn::Count full = 0;  // `given` where there may be no place for the next one
-    std::uint8_t link_class = 0;   // what the end tells its beginning takes that latency
+    CreditReturn::Count full = 0;                // `given` where there may be no place for the next one
+    std::uint8_t link_class = 0;                 // what the end tells its beginning takes that latency
     bool is_awaited = false;       // packets wait for buffers: each that falls free is to be told of
-    bool is_apart = false;         // the link begins on a node that another thread may run
+    bool is_apart = false;         // the link begins on a node that another thread may run, whose is all else here
   };
 
   static void on_arrival(Action& packet, SimTime now);
@@ -185,6 +185,7 @@ class Fabric : private Wiring {
   [[nodiscard]] const LinkCost& cost_of(const Output& output) const;
   [[nodiscard]] bool all_cost_the_same() const;
   static void on_retry(Action& shortage, SimTime now);
+  void inject_step_by_step(Packet& packet, SimTime now);
   void route(Packet& packet, SimTime now);
   // When something crosses a link: its head begins, its last byte has left.
   struct Crossing {
@@ -192,15 +193,18 @@ class Fabric : private Wiring {
     SimTime end;
   };
   [[nodiscard]] Crossing cross(Output& output, const LinkCost& cost, std::uint32_t channel, Bytes bytes, SimTime now,
-                               SimTime tail);
+                               const SimTime* tail);
   [[nodiscard]] std::uint32_t far_end(const Output& output) const;
   [[nodiscard]] NodeId origin(const Posted& express) const override;
+  void carry_one(Partition& here, const Posted& express) override { through_.carry_one(*this, here, express); }
   // How what comes express is carried on grids of so many dimensions; all null where it is not.
   struct ThroughTraffic {
     Wiring::Carry carry = nullptr;
+    void (*carry_one)(Fabric& fabric, Partition& here, const Posted& express) = nullptr;
     void (*inject)(Fabric& fabric, Packet& packet, SimTime now) = nullptr;
     // Of a packet that has waited, and now crosses the link: its head is there at `at`.
     void (*go_on)(Fabric& fabric, const Output& output, std::uint32_t channel, Packet& packet, SimTime at) = nullptr;
+    Route (*unpack)(std::uint64_t way) = nullptr;
     WayTable ways;
   };
   [[nodiscard]] ThroughTraffic through() const;
@@ -227,21 +231,21 @@ class Fabric : private Wiring {
   [[nodiscard]] static Tie credit_tie(NodeId vertex) { return event_tie(vertex, 0); }
   // Of a link, as its beginning sees them.
   [[nodiscard]] CreditReturn credits(Output& output);
-  GASMETER_INLINE void give_back(std::uint32_t input, std::uint32_t channel, SimTime left) {
-    if (!has_limit()) return;
-    const SimTime at = left + latency_to(input);
-    if (GASMETER_LIKELY(!inputs_[input].is_apart)) {
-      give(input, channel, at);
-    } else {
+  void give_back(std::uint32_t input, std::uint32_t channel, SimTime left) {
+    if (has_limit()) falls_free(input, channel, left + latency_to(input));
+  }
+  // A buffer, for the link's beginning; of links whose buffers have a limit.
+  GASMETER_INLINE void falls_free(std::uint32_t input, std::uint32_t channel, SimTime at) {
+    Input& self = inputs_[input];
+    if (GASMETER_LIKELY(!self.is_apart && !self.is_awaited && self.given != self.full)) {
+      CreditReturn::give(self.given, self.last, self.ring, self.places, at, channel);
+    } else if (self.is_apart) {
       give_apart(input, channel, at);
+    } else {
+      give(input, channel, at);
     }
   }
-  GASMETER_INLINE void give(std::uint32_t input, std::uint32_t channel, SimTime at) {
-    Input& self = inputs_[input];
-    if (GASMETER_UNLIKELY(self.given == self.full)) make_places(input);
-    CreditReturn::give(self.given, self.last, self.ring, self.places, at, channel);
-    if (GASMETER_UNLIKELY(self.is_awaited)) credit_awaited(input, channel, at);
-  }
+  void give(std::uint32_t input, std::uint32_t channel, SimTime at);
   // Of the link that ends there.
   [[nodiscard]] SimTime latency_to(std::uint32_t input) const { return costs_[inputs_[input].link_class].latency; }
   void make_places(std::uint32_t input);

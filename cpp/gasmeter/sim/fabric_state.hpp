@@ -44,15 +44,17 @@ GASMETER_INLINE CreditReturn Fabric::credits(Output& output) {
   return {input.given, output.read, input.ring, input.places};
 }
 
-// As soon as the link is free; a buffer at the far end is taken from now on. `tail`: when the last byte is here.
+// As soon as the link is free; a buffer at the far end is taken from now on. `tail`: when the last byte is here; null:
+// in time.
 GASMETER_INLINE Fabric::Crossing Fabric::cross(Output& output, const LinkCost& cost, std::uint32_t channel, Bytes bytes,
-                                               SimTime now, SimTime tail) {
+                                               SimTime now, const SimTime* tail) {
   // No branch: whether the link is free nobody could predict.
   const std::int64_t busy = (output.free - now).ps;
   const SimTime wait{busy & ~(busy >> 63)};
   const SimTime start = now + wait;
   // The last byte cannot leave before it is here.
-  const SimTime end = std::max(start + cost.on_wire(bytes), tail);
+  const SimTime passed = start + cost.on_wire(bytes);
+  const SimTime end = tail != nullptr ? std::max(passed, *tail) : passed;
   if (GASMETER_UNLIKELY(wait > output.longest_wait)) output.longest_wait = wait;
   output.free = end;
   ++output.packets;

@@ -9,94 +9,136 @@ namespace gasmeter::sim {
 template <std::uint32_t kDimensions>
 class Fabric::Through {
  public:
-  static void carry(Wiring& wiring, Partition& here, const Posted& entry, const Posted& ahead, SimTime now) {
+  // On the node that runs: what comes express, one after the other, until something else is next there or `until`.
+  static void carry(Wiring& wiring, Partition& here, SimTime until) {
     auto& fabric = static_cast<Fabric&>(wiring);
-    if (GASMETER_LIKELY(ahead.is_express())) fetch(fabric, ahead);
-    const Express express(entry.express);
-    if (GASMETER_LIKELY(express.goes_on() && fabric.express_)) {
-      const Hop hop = express.hop();
-      const std::uint32_t first = entry.node() * kPorts;
-      Output& output = fabric.outputs_[first + hop.port];
-      if (GASMETER_LIKELY(output.room[hop.channel] != 0 || fabric.find_room(output, hop.channel, now))) {
-        const SimTime end = cross(fabric, here, output, hop.channel, *entry.action, express, now);
-        fabric.give_back(first + express.port(), express.channel(), end);
-        return;
+    const bool limited = fabric.has_limit();
+    const bool express = fabric.express_;
+    const SimTime window = here.open_begin();
+    do {
+      const Posted& entry = here.take_express(window);
+      fetch(fabric, here.soon(entry));
+      if (GASMETER_LIKELY(express && Express(entry.express).goes_on())) {
+        cross(fabric, here, entry, window + SimTime{entry.offset()}, limited);
+      } else {
+        end(fabric, here, entry);
       }
-      if (entry.action->is() == fabric.arrival_) {
-        Packet& packet = set_down(fabric, entry, now);
-        packet.route = Code::unpack(express.way());
-        fabric.block(first + hop.port, hop.channel, packet, now);
-        return;
-      }
+    } while (here.express_is_next(window, until));
+    here.latest = here.now;
+  }
+
+  static void carry_one(Fabric& fabric, Partition& here, const Posted& entry) {
+    if (fabric.express_ && Express(entry.express).goes_on()) {
+      cross(fabric, here, entry, here.now, fabric.has_limit());
+    } else {
+      end(fabric, here, entry);
     }
-    Packet& packet = set_down(fabric, entry, now);
-    if (express.goes_on()) {
-      std::uint64_t way = express.way();
-      Code::put_back(way, express.hop());
-      packet.route = Code::unpack(way);
-    }
-    here.now_tie = express_tie(NodeId{fabric.outputs_[packet.link].to});
-    packet(now);
   }
 
   static void inject(Fabric& fabric, Packet& packet, SimTime now) {
-    std::uint64_t way = GASMETER_LIKELY(!fabric.through_.ways.empty())
-                            ? fabric.through_.ways.way(packet.from, packet.to)
-                            : Code::pack(fabric.topology_.route(packet.from, packet.to));
-    const Hop hop = Code::next(way);
+    const std::uint64_t way = GASMETER_LIKELY(!fabric.through_.ways.empty())
+                                  ? fabric.through_.ways.way(packet.from, packet.to)
+                                  : Code::pack(fabric.topology_.route(packet.from, packet.to));
+    const Hop hop = Code::hop(way);
     const std::uint32_t link = packet.from * kPorts + hop.port;
     Output& output = fabric.outputs_[link];
     if (GASMETER_LIKELY(output.room[hop.channel] != 0 || fabric.find_room(output, hop.channel, now))) {
-      const SimTime end = cross(fabric, fabric.engine_.partition(NodeId{packet.from}), output, hop.channel, packet,
-                                Express(0, 0, hop, way, packet.bytes), now);
+      Action* const what = Posted::with_bytes(packet, packet.bytes);
+      const SimTime end = cross(fabric, fabric.engine_.partition(NodeId{packet.from}), output, hop.channel, what,
+                                packet.bytes, way, now);
       if (packet.watched) fabric.tell_departed(packet, end);
     } else {
-      packet.route = Code::unpack(way);
+      packet.tail = now;
+      packet.vertex = packet.from;
+      packet.link = kNoLink;
+      packet.channel = 0;
+      packet.route = Route::of_code(Code::behind(way));
       fabric.block(link, hop.channel, packet, now);
     }
   }
 
   static void go_on(Fabric& fabric, const Output& output, std::uint32_t channel, Packet& packet, SimTime at) {
-    std::uint64_t way = Code::pack(packet.route);
-    const Hop hop = next(way);
     fabric.engine_.partition(NodeId{packet.vertex})
-        .send(NodeId{output.to}, at, packet, Express(output.far_port, channel, hop, way, packet.bytes));
+        .send(
+            NodeId{output.to}, at, Posted::with_bytes(packet, packet.bytes),
+            Express(output.far_port, channel, packet.route.is_code() ? packet.route.code() : Code::pack(packet.route)));
   }
+
+  static Route unpack(std::uint64_t way) { return Code::unpack(way); }
 
  private:
   using Code = WayCode<kDimensions>;
   static constexpr std::uint32_t kPorts = 2 * kDimensions;
 
-  [[nodiscard]] static Hop next(std::uint64_t& way) { return Code::goes_on(way) ? Code::next(way) : Express::kEnd; }
+  static GASMETER_INLINE void cross(Fabric& fabric, Partition& here, const Posted& entry, SimTime now, bool limited) {
+    const Express express(entry.express);
+    const std::uint64_t way = express.way();
+    const Hop hop = Code::hop(way);
+    const std::uint32_t first = entry.node() * kPorts;
+    Output& output = fabric.outputs_[first + hop.port];
+    if (GASMETER_LIKELY(output.room[hop.channel] != 0 || fabric.find_room(output, hop.channel, now))) {
+      const SimTime end = cross(fabric, here, output, hop.channel, entry.action, entry.bytes(), way, now);
+      if (!limited) return;
+      fabric.falls_free(first + express.port(), express.channel(), end + fabric.costs_[0].latency);
+    } else {
+      wait_for_room(fabric, here, entry);
+    }
+  }
 
   // To the next node. When its last byte has left.
   static GASMETER_INLINE SimTime cross(Fabric& fabric, Partition& here, Output& output, std::uint32_t channel,
-                                       Action& what, Express express, SimTime now) {
+                                       Action* what, std::uint16_t bytes, std::uint64_t way, SimTime now) {
     const LinkCost& cost = fabric.costs_[0];
-    const Crossing crossing = fabric.cross(output, cost, channel, express.bytes(), now, now);
-    std::uint64_t way = express.way();
-    const Hop hop = next(way);
-    here.send(NodeId{output.to}, crossing.start + cost.latency, what, express.over(output.far_port, channel, hop, way));
+    const Crossing crossing = fabric.cross(output, cost, channel, bytes, now, nullptr);
+    here.send(NodeId{output.to}, crossing.start + cost.latency, what,
+              Express(output.far_port, channel, Code::behind(way)));
     return crossing.end;
+  }
+
+  // The way of a packet is over, or it is to be seen on its way.
+  static GASMETER_NOINLINE void end(Fabric& fabric, Partition& here, const Posted& entry) {
+    here.latest = here.now;
+    const Express express(entry.express);
+    // What happens next may take more entries of the window.
+    const std::uint32_t input = entry.node() * kPorts + express.port();
+    Packet& packet = set_down(fabric, entry, here.now);
+    if (GASMETER_LIKELY(fabric.express_ && packet.is() == fabric.arrival_)) {
+      const SimTime left = fabric.sink_.arrived(packet, here.now);
+      if (fabric.has_limit()) fabric.falls_free(input, express.channel(), left + fabric.costs_[0].latency);
+      return;
+    }
+    if (express.goes_on()) packet.route = Code::unpack(express.way());
+    here.now_tie = express_tie(NodeId{fabric.outputs_[packet.link].to});
+    packet(here.now);
+  }
+
+  static GASMETER_NOINLINE void wait_for_room(Fabric& fabric, Partition& here, const Posted& entry) {
+    const std::uint64_t way = Express(entry.express).way();
+    if (entry.carried()->is() != fabric.arrival_) return end(fabric, here, entry);
+    Packet& packet = set_down(fabric, entry, here.now);
+    packet.route = Route::of_code(Code::behind(way));
+    const Hop hop = Code::hop(way);
+    fabric.block(packet.vertex * kPorts + hop.port, hop.channel, packet, here.now);
   }
 
   // What happens soon is in memory that nobody has touched for a while.
   static GASMETER_INLINE void fetch(const Fabric& fabric, const Posted& entry) {
+    if (GASMETER_UNLIKELY(!entry.is_express())) return prefetch_read(entry.action);
     const Express express(entry.express);
     const std::uint32_t first = entry.node() * kPorts;
-    const void* const output = &fabric.outputs_[first + express.hop().port];
-    prefetch_write(express.goes_on() ? output : entry.action);
+    const void* const output = &fabric.outputs_[first + Code::hop(express.way()).port];
+    prefetch_write(express.goes_on() ? output : entry.carried());
     prefetch_write(&fabric.inputs_[first + express.port()]);
   }
 
   // As a packet that has come to where it is: it waits there, is to be seen there, or has arrived.
   static GASMETER_INLINE Packet& set_down(const Fabric& fabric, const Posted& entry, SimTime now) {
     const Express express(entry.express);
-    auto& packet = static_cast<Packet&>(*entry.action);
+    auto& packet = static_cast<Packet&>(*entry.carried());
     packet.link = entry.node() * kPorts + express.port();
     packet.channel = static_cast<std::uint8_t>(express.channel());
     packet.vertex = entry.node();
-    packet.tail = now + fabric.costs_[0].on_wire(express.bytes());
+    packet.tail = now + fabric.costs_[0].on_wire(entry.bytes());
     return packet;
   }
 };
@@ -109,7 +151,7 @@ Fabric::ThroughTraffic Fabric::through_of() const {
   const auto extents = topology_.extents();
   if (!std::all_of(extents.begin(), extents.end(), is_held)) return {};
   using Of = Through<kDimensions>;
-  return {&Of::carry, &Of::inject, &Of::go_on, WayTable::of<kDimensions>(topology_)};
+  return {&Of::carry, &Of::carry_one, &Of::inject, &Of::go_on, &Of::unpack, WayTable::of<kDimensions>(topology_)};
 }
 
 // Where a train or a slower link may be in front, the last byte is not simply so long behind the head. Links of which

@@ -105,6 +105,7 @@ void FastForward::walk(StateWalk& walk) {
     walk.word(loose.entry.node());
     walk.due(loose.at);
     walk.word(loose.entry.express);
+    if (loose.entry.is_express()) walk.word(loose.entry.bytes());
     const auto poster = static_cast<std::uint32_t>(loose.tie >> kSequenceBits);
     const Tie number = loose.tie & kNumbers;
     walk.word(poster);

@@ -61,7 +61,7 @@ class PacketPool {
     std::size_t count;
   };
 
-  void refill(List& list, unsigned partition) {
+  GASMETER_NOINLINE void refill(List& list, unsigned partition) {
     const std::lock_guard guard(mutex_);
     if (!shared_.empty()) {
       list = shared_.back();
@@ -94,7 +94,7 @@ class PacketPool {
     if constexpr (!std::is_trivially_destructible_v<T>) slabs_.push_back(slab);
   }
 
-  void give_away(List& list) {
+  GASMETER_NOINLINE void give_away(List& list) {
     List share;
     share.first = list.first;
     T* last = list.first;

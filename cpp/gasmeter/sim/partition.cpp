@@ -13,8 +13,6 @@ namespace {
 constexpr std::int64_t kLongestRun = std::int64_t{1}
                                      << 25;  // ps that a lone node's rank goes on without a look at the stop token
 
-constexpr std::size_t kAhead = 4;  // entries whose actions are fetched before their turn
-
 }  // namespace
 
 RankContext::RankContext() : take_turn(&Partition::on_turn, this), wake([](Action&, SimTime) {}, this) {}
@@ -28,21 +26,36 @@ Partition::Partition(unsigned number, unsigned partitions, Engine& of, std::vect
 }
 
 void Partition::post_elsewhere(NodeId to, SimTime at, Action& action) {
+  if (GASMETER_LIKELY(to == node_ && window_end_ != kClosed)) return put_later(to, at, &action, Express::kNone);
   if (window_end_ != kClosed && to != node_ && at - now < lookahead_) {
     throw UsageError("sim: node " + std::to_string(index(node_)) + " reaches node " + std::to_string(index(to)) +
                      " within " + std::to_string((at - now).ps) + " ps; the network promised no less than " +
                      std::to_string(lookahead_.ps));
   }
-  put_elsewhere(to, at, action, Express::kNone);
+  put_elsewhere(to, at, &action, Express::kNone);
 }
 
-void Partition::put_elsewhere(NodeId to, SimTime at, Action& what, std::uint64_t express) {
+// In a window of this partition behind the next one; most are a few further.
+GASMETER_INLINE void Partition::put_later(NodeId to, SimTime at, Action* what, std::uint64_t express) {
+  constexpr int kFew = 4;
+  std::int64_t behind = at.ps - window_end_;
+  Window window = window_ + 1;
+  for (int further = 0; behind >= length_ && further != kFew; ++further, ++window) behind -= length_;
+  if (GASMETER_UNLIKELY(behind >= length_)) {
+    window += behind / length_;
+    behind %= length_;
+  }
+  queue_.post(window, Posted::at(to, behind), what, express);
+}
+
+void Partition::put_elsewhere(NodeId to, SimTime at, Action* what, std::uint64_t express) {
+  if (GASMETER_LIKELY(window_end_ != kClosed && owns(to))) return put_later(to, at, what, express);
   if (length_ == 0) {
     throw UsageError("sim: an event is posted before the first run(), when windows have no length yet");
   }
   Partition& target = *nodes_[index(to)].partition;
   const Window window = at.ps / length_;
-  const Posted entry{Posted::at(to, at.ps - window * length_), &what, express};
+  const Posted entry{Posted::at(to, at.ps - window * length_), what, express};
   if (gathered_ != nullptr) {
     gathered_->push_back({at, tie_of(entry), entry});
     return;
@@ -163,18 +176,21 @@ Partition::Window Partition::next_window() {
 
 // In order. Those of one chunk are sorted where they are, a few more as they are, and many are first dealt to buckets,
 // several per node and half to all as many as entries, in which little is left to sort.
-std::span<Posted> Partition::sorted(const PostedList& list) {
-  const Earlier earlier{this};
-  if (list.first->next == nullptr) {
-    few_ = list;
-    const std::span<Posted> entries(list.first->entries.data(), list.end);
-    if (entries.size() == 2) {
-      if (earlier(entries[1], entries[0])) std::swap(entries[0], entries[1]);
-    } else if (entries.size() > 2) {
-      std::sort(entries.begin(), entries.end(), earlier);
-    }
-    return entries;
+GASMETER_INLINE std::span<Posted> Partition::in_order(const PostedList& list) {
+  if (GASMETER_UNLIKELY(list.first->next != nullptr)) return sorted(list);
+  few_ = list;
+  Posted* const first = list.first->entries.data();
+  Posted* const end = list.end;
+  if (end - first == 2) {
+    if (Earlier{this}(first[1], first[0])) std::swap(first[0], first[1]);
+  } else if (end - first > 2) {
+    std::sort(first, end, Earlier{this});
   }
+  return {first, end};
+}
+
+GASMETER_NOINLINE std::span<Posted> Partition::sorted(const PostedList& list) {
+  const Earlier earlier{this};
   const std::size_t count = list.size();
   if (count >= 64 && count * 8 >= nodes_.size()) return dealt(list, count);
   Posted* const row = row_.of(count);
@@ -220,7 +236,7 @@ void Partition::run_window(Window window) {
   const PostedList list = queue_.take(window);
   if (list.empty()) return;
   ++counters_.windows;
-  const std::span<Posted> entries = sorted(list);
+  const std::span<Posted> entries = in_order(list);
   window_ = window;
   window_end_ = (window + 1) * length_;
   // Where nothing happens a body cannot come to its end.
@@ -260,18 +276,13 @@ void Partition::run_node(const Posted* first, const Posted* last) {
   cursor_ = cursor_end_ = nullptr;
 }
 
-GASMETER_INLINE void Partition::run_next() {
+// `until`: of what comes express more may be taken that is next before that.
+GASMETER_INLINE void Partition::run_next(std::int64_t until) {
+  if (GASMETER_LIKELY(cursor_->is_express())) return carry_(*wiring_, *this, {until});
   const Posted& next = *cursor_++;
-  // What happens next is in memory that nobody has touched for a while.
-  const Posted& ahead = cursor_ < fetch_end_ ? cursor_[kAhead] : next;
-  if (GASMETER_LIKELY(next.is_express())) {
-    now = latest = {time_of(next)};
-    ++counters_.events;
-    carry_(*wiring_, *this, next, ahead, now);
-  } else {
-    if (!ahead.is_express()) prefetch_read(ahead.action);
-    fire({time_of(next), next.action->tie, next.action});
-  }
+  const Posted& ahead = soon(next);
+  if (!ahead.is_express()) prefetch_read(ahead.action);
+  fire({time_of(next), next.action->tie, next.action});
 }
 
 void Partition::happen(const Loose& loose) {
@@ -280,7 +291,7 @@ void Partition::happen(const Loose& loose) {
     if (!loose.entry.is_express()) return fire({loose.at.ps, loose.tie, loose.entry.action});
     now = latest = loose.at;
     ++counters_.events;
-    carry_(*wiring_, *this, loose.entry, loose.entry, now);
+    wiring_->carry_one(*this, loose.entry);
   } catch (...) {
     fail();
   }
@@ -290,7 +301,7 @@ void Partition::happen(const Loose& loose) {
 void Partition::run_events() {
   while (GASMETER_LIKELY(held_from_ == kNever.ps)) {
     if (entry_is_next()) {
-      run_next();
+      run_next(kNever.ps);
     } else if (!pending_.empty()) {
       fire(pending_.pop());
     } else {
@@ -313,7 +324,7 @@ Partition::Caught Partition::catch_up(RankContext& rank) {
         } else if (!cursor_->is_express() && is_turn(cursor_->action->tie)) {
           caught = Caught::not_yet;
         } else {
-          run_next();
+          run_next(own.at);
         }
       } else if (pending_.empty() || !pending_.front().before(own)) {
         caught = Caught::up;
@@ -335,7 +346,7 @@ void Partition::run_until(std::int64_t until) {
   while (true) {
     if (entry_is_next()) {
       if (time_of(*cursor_) >= until) return;
-      run_next();
+      run_next(until);
     } else if (!pending_.empty() && pending_.front().at < until) {
       fire(pending_.pop());
     } else {

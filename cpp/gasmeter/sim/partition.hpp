@@ -33,11 +33,13 @@ struct Exceptions {
   unsigned uncaught;
 
   // One look at what the C++ ABI for Itanium (2.2.2) lays down, instead of two calls and a reference count.
-  [[nodiscard]] static Exceptions here() {
+  [[nodiscard]] static Exceptions at(const void* globals) {
     Exceptions exceptions;  // trivial: filled whole below
-    std::memcpy(&exceptions, static_cast<const void*>(abi::__cxa_get_globals()), sizeof exceptions);
+    std::memcpy(&exceptions, globals, sizeof exceptions);
     return exceptions;
   }
+  // Where those of this thread are.
+  [[nodiscard]] static const void* globals() { return abi::__cxa_get_globals(); }
 };
 
 inline constexpr std::uint64_t kFirstPosted = 2;
@@ -56,9 +58,11 @@ class Partition;
 // Who keeps the links between nodes.
 class Wiring {
  public:
-  // What comes express; over one link nothing else does so at that instant. `ahead`: an entry that comes soon, or this
-  // one.
-  using Carry = void (*)(Wiring& wiring, Partition& here, const Posted& entry, const Posted& ahead, SimTime now);
+  // Takes what comes express to the node that runs, the next entry first, and more as long as they are next before
+  // `until`. Over one link nothing else comes express at an instant.
+  using Carry = void (*)(Wiring& wiring, Partition& here, SimTime until);
+  // One that happens now, outside of windows.
+  virtual void carry_one(Partition& here, const Posted& express) = 0;
 
   // Where the link begins by which it comes.
   [[nodiscard]] virtual NodeId origin(const Posted& express) const = 0;
@@ -124,13 +128,34 @@ class alignas(kNoSharing) Partition {
     }
   }
   // Express, over a link; its latency is no less than the lookahead.
-  GASMETER_INLINE void send(NodeId to, SimTime at, Action& what, Express express) {
+  GASMETER_INLINE void send(NodeId to, SimTime at, Action* what, Express express) {
     const std::int64_t behind = at.ps - window_end_;
     if (GASMETER_LIKELY(behind < length_ && owns(to))) {
-      queue_.post_next(Posted::at(to, behind), &what, express.word());
+      queue_.post_next(Posted::at(to, behind), what, express.word());
     } else {
       put_elsewhere(to, at, what, express.word());
     }
+  }
+
+  // --- for Wiring::Carry, of the node that runs
+  // When the window that is open begins.
+  [[nodiscard]] SimTime open_begin() const { return {window_end_ - length_}; }
+  // The next entry, which is express: happens now. Who takes some says when the latest was.
+  [[nodiscard]] GASMETER_INLINE const Posted& take_express(SimTime begin) {
+    const Posted& entry = *cursor_++;
+    now = begin + SimTime{entry.offset()};
+    ++counters_.events;
+    return entry;
+  }
+  // Whether another one is next for certain, before `until`; at an instant of something else it is not asked for.
+  [[nodiscard]] GASMETER_INLINE bool express_is_next(SimTime begin, SimTime until) const {
+    if (cursor_ == cursor_end_ || !cursor_->is_express()) return false;
+    const std::int64_t at = begin.ps + cursor_->offset();
+    return at < until.ps && (pending_.empty() || at < pending_.front().at);
+  }
+  // An entry that comes soon, or that one, which has just been taken.
+  [[nodiscard]] GASMETER_INLINE const Posted& soon(const Posted& taken) const {
+    return cursor_ < fetch_end_ ? cursor_[kAhead] : taken;
   }
   // What happens now is void: it was posted for an instant that another posting has taken over.
   void uncount() { --counters_.events; }
@@ -150,7 +175,9 @@ class alignas(kNoSharing) Partition {
   // Looks at the stop token and lets the rank go on.
   void go_on(const RankContext& rank);
   [[nodiscard]] bool stop_requested() const;
-  [[nodiscard]] bool unwinding() const { return Exceptions::here().uncaught > outer.uncaught; }
+  [[nodiscard]] bool unwinding() const { return exceptions().uncaught > outer_.uncaught; }
+  // Whether who runs now is inside of a catch block that it has entered on its own stack.
+  [[nodiscard]] bool in_catch_block() const { return exceptions().caught != outer_.caught; }
 
   // For the rank that runs: leaves its fibre, calls step(argument) on the main stack and comes back.
   void on_main_stack(RankContext& rank, MainStep step, void* argument) {
@@ -166,9 +193,16 @@ class alignas(kNoSharing) Partition {
   SimTime latest;                  // the last one at which something has happened
   RankContext* current = nullptr;  // whose fibre runs
   unsigned live = 0;               // bodies that have neither returned nor parked
-  Exceptions outer;                // of who runs this partition
 
   // --- called by the engine's loop
+  // This thread runs the partition from now on; its ranks, too, unless each has a thread of its own.
+  void enter_thread(FibreMaker fibres) {
+    const bool shared = fibres != FibreMaker::thread;
+    const void* const globals = Exceptions::globals();
+    outer_ = shared ? Exceptions::at(globals) : Exceptions{};
+    exceptions_ = shared ? globals : nullptr;
+  }
+  void leave_thread() { exceptions_ = nullptr; }
   // The earliest window of this partition and of what it has posted to others.
   [[nodiscard]] Window next_window();
   // A window in which nothing happens here may be left out. It stays open where nodes are held back: a block may end in
@@ -263,16 +297,23 @@ class alignas(kNoSharing) Partition {
   static constexpr std::int64_t kNobody = std::numeric_limits<std::int64_t>::min();
   static constexpr std::int64_t kClosed = kNobody / 2;  // as the end of a window
 
+  // A call to find them costs as much as an event: whoever runs the partition has looked where they are.
+  [[nodiscard]] GASMETER_INLINE Exceptions exceptions() const {
+    return Exceptions::at(GASMETER_LIKELY(exceptions_ != nullptr) ? exceptions_ : Exceptions::globals());
+  }
+  static constexpr std::size_t kAhead = 4;  // entries whose memory is fetched before their turn
   void post_elsewhere(NodeId to, SimTime at, Action& action);
-  void put_elsewhere(NodeId to, SimTime at, Action& what, std::uint64_t express);
+  void put_later(NodeId to, SimTime at, Action* what, std::uint64_t express);
+  void put_elsewhere(NodeId to, SimTime at, Action* what, std::uint64_t express);
   [[nodiscard]] std::int64_t behind_boundary(std::int64_t at) const {
     return ((at >> block_shift_) + 1) << block_shift_;
   }
+  [[nodiscard]] std::span<Posted> in_order(const PostedList& list);
   [[nodiscard]] std::span<Posted> sorted(const PostedList& list);
   [[nodiscard]] std::span<Posted> dealt(const PostedList& list, std::size_t count);
   void run_node(const Posted* first, const Posted* last);
   void run_events();
-  void run_next();
+  void run_next(std::int64_t until);
   void close();
   void run_until(std::int64_t until);
   void fail();
@@ -283,7 +324,9 @@ class alignas(kNoSharing) Partition {
   friend struct RankContext;
 
   std::int64_t limit_ = kNobody;
-  MainStep step_ = nullptr;  // asked for by the rank that runs
+  Exceptions outer_{};                // of who runs this partition
+  const void* exceptions_ = nullptr;  // where they are; null: each rank has a thread, or nobody runs
+  MainStep step_ = nullptr;           // asked for by the rank that runs
   void* step_argument_ = nullptr;
   std::int64_t window_end_ = kClosed;
   std::int64_t length_ = 0;  // of windows; 0: none yet

@@ -17,43 +17,30 @@
 
 namespace gasmeter::sim {
 
-// What comes over a link and is not to be touched before its way ends, as a word: it is built in registers, since parts
-// of a word that have just been stored one by one cannot be read as a whole at once.
+// What comes over a link and is not to be touched before its way ends, as a word: by which port of the node it comes,
+// over which channel of the link, and its way from there (WayCode). Built in registers, since parts of a word that have
+// just been stored one by one cannot be read as a whole at once.
 class Express {
  public:
-  static constexpr std::uint64_t kNone = ~std::uint64_t{0};  // an action
-  static constexpr Hop kEnd{7, 1};
+  static constexpr std::uint64_t kNone = ~std::uint64_t{0};  // an action; no way is like that
+  static constexpr unsigned kWayShift = 4;
 
   explicit constexpr Express(std::uint64_t word) : word_(word) {}
-  // By which port of the node it comes, over which channel of the link; the output it takes there, or kEnd, and what is
-  // left of its way behind that (WayCode).
-  Express(std::uint32_t port, std::uint32_t channel, const Hop& hop, std::uint64_t way, std::uint16_t bytes)
-      : word_(word_of(port, channel, hop, way, std::uint64_t{bytes} << kWayBits)) {}
+  constexpr Express(std::uint32_t port, std::uint32_t channel, std::uint64_t way)
+      : word_(input(port, channel) | way << kWayShift) {}
 
-  // The same over another link.
-  [[nodiscard]] Express over(std::uint32_t port, std::uint32_t channel, const Hop& hop, std::uint64_t way) const {
-    return Express(word_of(port, channel, hop, way, word_ & (std::uint64_t{0xffff} << kWayBits)));
+  // How an input is told in a word.
+  [[nodiscard]] static constexpr std::uint64_t input(std::uint32_t port, std::uint32_t channel) {
+    return port | std::uint64_t{channel} << 3U;
   }
 
-  [[nodiscard]] std::uint64_t word() const { return word_; }
-  [[nodiscard]] std::uint64_t way() const { return word_ & ((std::uint64_t{1} << kWayBits) - 1); }
-  [[nodiscard]] std::uint16_t bytes() const { return static_cast<std::uint16_t>(word_ >> kWayBits); }
-  [[nodiscard]] std::uint32_t port() const { return static_cast<std::uint32_t>(word_ >> 56U) & 7U; }
-  [[nodiscard]] std::uint32_t channel() const { return static_cast<std::uint32_t>(word_ >> 59U) & 1U; }
-  [[nodiscard]] Hop hop() const {
-    return {static_cast<std::uint32_t>(word_ >> 60U) & 7U, static_cast<std::uint32_t>(word_ >> 63U)};
-  }
-  [[nodiscard]] bool goes_on() const { return (word_ >> 60U & 7U) != kEnd.port; }
+  [[nodiscard]] constexpr std::uint64_t word() const { return word_; }
+  [[nodiscard]] constexpr std::uint64_t way() const { return word_ >> kWayShift; }
+  [[nodiscard]] constexpr std::uint32_t port() const { return static_cast<std::uint32_t>(word_) & 7U; }
+  [[nodiscard]] constexpr std::uint32_t channel() const { return static_cast<std::uint32_t>(word_) >> 3U & 1U; }
+  [[nodiscard]] constexpr bool goes_on() const { return way() != 0; }
 
  private:
-  static constexpr unsigned kWayBits = 40;
-  // `bytes`: in their place.
-  [[nodiscard]] static std::uint64_t word_of(std::uint32_t port, std::uint32_t channel, const Hop& hop,
-                                             std::uint64_t way, std::uint64_t bytes) {
-    return way | bytes | std::uint64_t{port} << 56U | std::uint64_t{channel} << 59U | std::uint64_t{hop.port} << 60U |
-           std::uint64_t{hop.channel} << 63U;
-  }
-
   std::uint64_t word_;
 };
 
@@ -64,7 +51,7 @@ struct Posted {
       : place(at_place), action(what), express(as_express) {}
 
   std::uint64_t place;
-  Action* action;  // or what comes express
+  Action* action;  // of what comes express together with its length: carried() and bytes()
   std::uint64_t express;
 
   [[nodiscard]] static constexpr std::uint64_t at(NodeId node, std::int64_t offset_ps) {
@@ -73,6 +60,23 @@ struct Posted {
   [[nodiscard]] constexpr std::uint32_t node() const { return static_cast<std::uint32_t>(place >> 32U); }
   [[nodiscard]] constexpr std::int64_t offset() const { return static_cast<std::int64_t>(place & 0xffffffffU); }
   [[nodiscard]] constexpr bool is_express() const { return express != Express::kNone; }
+
+  // Addresses of programs have 48 bits.
+  [[nodiscard]] static Action* with_bytes(Action& packet, std::uint16_t bytes) {
+    return reinterpret_cast<Action*>(reinterpret_cast<std::uintptr_t>(&packet) | std::uintptr_t{bytes} << kAddressBits);
+  }
+  [[nodiscard]] std::uint16_t bytes() const {
+    return static_cast<std::uint16_t>(reinterpret_cast<std::uintptr_t>(action) >> kAddressBits);
+  }
+  // What happens or, of what comes express, the packet.
+  [[nodiscard]] Action* carried() const {
+    constexpr std::uintptr_t address = (std::uintptr_t{1} << kAddressBits) - 1;
+    return reinterpret_cast<Action*>(reinterpret_cast<std::uintptr_t>(action) & address);
+  }
+
+ private:
+  static constexpr unsigned kAddressBits = 48;
+  static_assert(sizeof(std::uintptr_t) == 8);
 };
 
 // Entries in no order, in chunks that go round (PostedChunks): what windows hold grows and shrinks by a factor, and

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "gasmeter/base/platform.hpp"
+
 namespace gasmeter::sim {
 
 // Where a link ends: the vertex, and its port that leads back.
@@ -52,6 +54,13 @@ struct Route {
     return {2 * dimension + static_cast<std::uint32_t>(xy >> (32 * dimension + 31) & 1U), count % 2};
   }
 
+  // In the place of the three words: a way as WayCode has it, of a packet that has come express and waits.
+  [[nodiscard]] static Route of_code(std::uint64_t way) {
+    return {{static_cast<std::uint32_t>(way), static_cast<std::uint32_t>(way >> 32U), kCode}};
+  }
+  [[nodiscard]] bool is_code() const { return legs[2] == kCode; }
+  [[nodiscard]] std::uint64_t code() const { return legs[0] | std::uint64_t{legs[1]} << 32U; }
+
   // Nothing is left in that dimension.
   [[nodiscard]] bool is_through(std::uint32_t dimension) const { return (legs[dimension] & kCounts) == 0; }
 
@@ -63,53 +72,60 @@ struct Route {
 
  private:
   static constexpr std::uint32_t kCounts = 0x7fffffffU;
+  static constexpr std::uint32_t kCode = 0xffffffffU;  // no leg is like that
 };
 static_assert(sizeof(Route) <= 12 && std::is_trivially_copyable_v<Route>);
 
-// Ways as the low 39 bits of a word: of each dimension the hops before and from the wrap link on, then, of each,
-// whether it goes towards smaller coordinates. Of so many dimensions, since a hop divides by the width of a count.
+// Ways as the low 60 bits of a word: legs, of which the next one stands lowest. A leg is the output that its hops take,
+// three bits of the port and one of the channel, and how many they are. A way of a dimension has a leg before the wrap
+// link and one from there on, as far as there are such; nothing is left of one that is over. Of so many dimensions,
+// since those share the bits.
 template <std::uint32_t kDimensions>
 class WayCode {
  public:
-  [[nodiscard]] static constexpr bool holds(std::uint32_t hops) { return hops >> kWidth == 0; }  // of one dimension
-  [[nodiscard]] static bool goes_on(std::uint64_t way) { return (way & kCounts) != 0; }
+  static constexpr unsigned kLegBits = 60 / (2 * kDimensions);
+
+  [[nodiscard]] static constexpr bool holds(std::uint32_t hops) { return hops >> kCountBits == 0; }  // of one dimension
+  [[nodiscard]] static constexpr bool goes_on(std::uint64_t way) { return way != 0; }
 
   [[nodiscard]] static std::uint64_t pack(const Route& route) {
     std::uint64_t way = 0;
-    for (std::uint32_t i = 0; i < kDimensions; ++i) {
-      const std::uint64_t leg = route.legs[i];
-      way |= ((leg & 0xffffU) | (leg >> 16U & 0x7fffU) << kWidth) << (2 * kWidth * i) | leg >> 31U << (kCountBits + i);
+    for (std::uint32_t i = kDimensions; i-- != 0;) {
+      const std::uint32_t port = 2 * i + (route.legs[i] >> 31U);
+      put_first(way, {port, 1}, route.legs[i] >> 16U & 0x7fffU);
+      put_first(way, {port, 0}, route.legs[i] & 0xffffU);
     }
     return way;
   }
   [[nodiscard]] static Route unpack(std::uint64_t way) {
-    constexpr std::uint32_t most = (1U << kWidth) - 1;
     Route route;
-    for (std::uint32_t i = 0; i < kDimensions; ++i) {
-      const std::uint64_t counts = way >> (2 * kWidth * i);
-      route.legs[i] =
-          Route::leg(static_cast<std::uint32_t>(counts) & most, static_cast<std::uint32_t>(counts >> kWidth) & most,
-                     (way >> (kCountBits + i) & 1U) != 0);
+    for (; way != 0; way >>= kLegBits) {
+      const Hop next = hop(way);
+      const auto count = static_cast<std::uint32_t>(way >> 4U & kMost);
+      const bool down = next.port % 2 != 0;
+      route.legs[next.port / 2] |= next.channel == 0 ? Route::leg(count, 0, down) : Route::leg(0, count, down);
     }
     return route;
   }
 
-  // As Route::next().
-  static Hop next(std::uint64_t& way) {
-    const std::uint32_t count = static_cast<std::uint32_t>(std::countr_zero(way)) / kWidth;
-    way -= std::uint64_t{1} << (count * kWidth);
-    const std::uint32_t dimension = count / 2;
-    return {2 * dimension + static_cast<std::uint32_t>(way >> (kCountBits + dimension) & 1U), count % 2};
+  // The next one. Not after the last.
+  [[nodiscard]] static GASMETER_INLINE Hop hop(std::uint64_t way) {
+    return {static_cast<std::uint32_t>(way) & 7U, static_cast<std::uint32_t>(way) >> 3U & 1U};
   }
-  // What next() has taken.
-  static void put_back(std::uint64_t& way, const Hop& hop) {
-    way += std::uint64_t{1} << ((hop.port / 2 * 2 + hop.channel) * kWidth);
+  // What is left behind that; computed, not asked, where a leg ends: nobody could predict that.
+  [[nodiscard]] static GASMETER_INLINE std::uint64_t behind(std::uint64_t way) {
+    const std::uint64_t left = way - (std::uint64_t{1} << 4U);
+    const std::uint64_t over = left >> kLegBits;
+    return (left & (kMost << 4U)) != 0 ? left : over;
   }
 
  private:
-  static constexpr std::uint32_t kCountBits = 36;
-  static constexpr std::uint64_t kCounts = (std::uint64_t{1} << kCountBits) - 1;
-  static constexpr std::uint32_t kWidth = kCountBits / (2 * kDimensions);
+  static constexpr unsigned kCountBits = kLegBits - 4;
+  static constexpr std::uint64_t kMost = (std::uint64_t{1} << kCountBits) - 1;
+
+  static void put_first(std::uint64_t& way, const Hop& hop, std::uint64_t count) {
+    if (count != 0) way = way << kLegBits | count << 4U | std::uint64_t{hop.channel} << 3U | hop.port;
+  }
 };
 
 }  // namespace gasmeter::sim

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -25,12 +26,16 @@ class WayTable {
     const Grid::Coordinates& start = places_[from];
     const Grid::Coordinates& end = places_[to];
     std::uint64_t way = 0;
-    for (std::size_t i = 0; i < 3; ++i) way |= legs_[first_leg_[i] + start[i] * extents_[i] + end[i]];
+    for (std::size_t i = 3; i-- != 0;) {
+      const std::uint64_t legs = legs_[first_leg_[i] + start[i] * extents_[i] + end[i]];
+      way = way << (legs >> kLegs) | (legs & ((std::uint64_t{1} << kLegs) - 1));
+    }
     return way;
   }
 
  private:
   static constexpr std::uint32_t kLongest = 64;  // extent of a dimension: 32 KiB
+  static constexpr unsigned kLegs = 58;          // bits, and above them how many of these are taken
 
   std::span<const Grid::Coordinates> places_;  // of vertices
   // Of each dimension, from each of its coordinates to each. Those that are not there have one.
@@ -41,6 +46,7 @@ class WayTable {
 
 template <std::uint32_t kDimensions>
 WayTable WayTable::of(const Topology& topology) {
+  constexpr unsigned kOfLeg = WayCode<kDimensions>::kLegBits;
   WayTable table;
   std::uint32_t stride = 1;
   for (std::size_t i = 0; i < 3; ++i) {
@@ -50,7 +56,9 @@ WayTable WayTable::of(const Topology& topology) {
     table.first_leg_[i] = static_cast<std::uint32_t>(table.legs_.size());
     for (std::uint32_t from = 0; from < extent; ++from) {
       for (std::uint32_t to = 0; to < extent; ++to) {
-        table.legs_.push_back(WayCode<kDimensions>::pack(topology.route(from * stride, to * stride)));
+        const std::uint64_t legs = WayCode<kDimensions>::pack(topology.route(from * stride, to * stride));
+        const auto count = (static_cast<unsigned>(std::bit_width(legs)) + kOfLeg - 1) / kOfLeg;
+        table.legs_.push_back(legs | std::uint64_t{count * kOfLeg} << kLegs);
       }
     }
     stride *= extent;

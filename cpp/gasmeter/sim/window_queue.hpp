@@ -41,20 +41,11 @@ class WindowQueue {
   }
 
   // The earliest window that holds something; kNone where nothing does.
-  [[nodiscard]] Window next() {
-    settle();
-    if (in_ring_ != 0) {
-      const auto first = static_cast<std::size_t>(base_) % kRing;
-      for (std::size_t word = first / 64, steps = 0; steps <= kWords; ++steps, word = (word + 1) % kWords) {
-        std::uint64_t bits = used_[word];
-        if (steps == 0) bits &= ~std::uint64_t{0} << (first % 64);
-        if (steps == kWords) bits &= ~(~std::uint64_t{0} << (first % 64));
-        if (bits == 0) continue;
-        const std::size_t slot = word * 64 + static_cast<std::size_t>(std::countr_zero(bits));
-        return base_ + static_cast<Window>((slot + kRing - first) % kRing);
-      }
-    }
-    return far_.empty() ? kNone : far_.front().window;
+  [[nodiscard]] GASMETER_INLINE Window next() {
+    // Most often something is posted for the next window, and nothing more for the last one.
+    const auto last = static_cast<std::size_t>(base_) % kRing;
+    if (GASMETER_LIKELY(next_end_ != nullptr && !is_used(last))) return base_ + 1;
+    return first_used();
   }
 
   // Shows all that is posted, earlier windows first in the ring, those further ahead behind it in no order:
@@ -72,7 +63,7 @@ class WindowQueue {
     };
     for (Window window = base_; in_ring_ != 0 && window < base_ + kRing; ++window) {
       const auto slot = static_cast<std::size_t>(window) % kRing;
-      if ((used_[slot / 64] >> (slot % 64) & 1U) == 0) continue;
+      if (!is_used(slot)) continue;
       sift(slot, [&](const Posted& entry) { return is_kept(window, entry); });
       if (stopped) break;
     }
@@ -84,13 +75,13 @@ class WindowQueue {
   }
 
   // What `window` holds, in no order, to be given back; earlier windows are over.
-  [[nodiscard]] PostedList take(Window window) {
+  [[nodiscard]] GASMETER_INLINE PostedList take(Window window) {
     settle();
     base_ = window;
     while (GASMETER_UNLIKELY(!far_.empty() && far_.front().window - base_ < kRing)) fetch_far();
     next_end_ = ring_[next_slot()].end;
     const auto slot = static_cast<std::size_t>(window) % kRing;
-    if ((used_[slot / 64] >> (slot % 64) & 1U) == 0) return {};
+    if (!is_used(slot)) return {};
     used_[slot / 64] &= ~(std::uint64_t{1} << (slot % 64));
     --in_ring_;
     return std::exchange(ring_[slot], {});
@@ -100,6 +91,23 @@ class WindowQueue {
  private:
   static constexpr Window kRing = 1024;
   static constexpr std::size_t kWords = kRing / 64;
+
+  [[nodiscard]] bool is_used(std::size_t slot) const { return (used_[slot / 64] >> (slot % 64) & 1U) != 0; }
+  [[nodiscard]] GASMETER_NOINLINE Window first_used() {
+    settle();
+    if (in_ring_ != 0) {
+      const auto first = static_cast<std::size_t>(base_) % kRing;
+      for (std::size_t word = first / 64, steps = 0; steps <= kWords; ++steps, word = (word + 1) % kWords) {
+        std::uint64_t bits = used_[word];
+        if (steps == 0) bits &= ~std::uint64_t{0} << (first % 64);
+        if (steps == kWords) bits &= ~(~std::uint64_t{0} << (first % 64));
+        if (bits == 0) continue;
+        const std::size_t slot = word * 64 + static_cast<std::size_t>(std::countr_zero(bits));
+        return base_ + static_cast<Window>((slot + kRing - first) % kRing);
+      }
+    }
+    return far_.empty() ? kNone : far_.front().window;
+  }
 
   struct Far {
     Window window;
@@ -122,9 +130,8 @@ class WindowQueue {
     return chunks_.extend(list);
   }
   GASMETER_INLINE void use(std::size_t slot) {
-    const std::uint64_t bit = std::uint64_t{1} << (slot % 64);
-    if ((used_[slot / 64] & bit) != 0) return;
-    used_[slot / 64] |= bit;
+    if (is_used(slot)) return;
+    used_[slot / 64] |= std::uint64_t{1} << (slot % 64);
     ++in_ring_;
   }
   GASMETER_INLINE void put(Window window, std::uint64_t place, Action* what, std::uint64_t express) {

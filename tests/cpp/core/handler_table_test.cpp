@@ -8,6 +8,7 @@
 
 #include "gasmeter/base/real_host.hpp"
 #include "gasmeter/core/endpoint.hpp"
+#include "gasmeter/sim/model_host.hpp"
 
 namespace gasmeter::core {
 namespace {
@@ -74,6 +75,57 @@ TEST_CASE("reserved_duplicate_and_empty_entries_are_refused_by_name") {
   CHECK(message({{HandlerIndex{141}, &first}, {HandlerIndex{141}, &second}}).find("141") != std::string::npos);
   CHECK(message({{HandlerIndex{150}, nullptr, nullptr, "mine"}}).find("'mine' has no function") != std::string::npos);
   CHECK((table[HandlerIndex{140}].function == &first));
+}
+
+// Thousands of endpoints of a job in virtual time have one.
+template <class H>
+void check_shared_library() {
+  const auto nobody_of = [](Token<H>& /*token*/) {};
+  const auto first_of = [](Token<H>& /*token*/) {};
+  const auto second_of = [](Token<H>& /*token*/) {};
+  const HandlerFunction<H> unregistered = nobody_of;
+  const HandlerFunction<H> one = first_of;
+  const HandlerFunction<H> two = second_of;
+  HandlerTable<H> registered(unregistered);
+  registered.add({HandlerIndex{3}, one, nullptr, "three"});
+  registered.add({HandlerIndex{9}, two, nullptr, "nine"});
+  const HandlerLibrary<H> library(registered.entries(), {unregistered, nullptr});
+  HandlerTable<H> table(unregistered, library);
+  HandlerTable<H> other(unregistered, library);
+  CHECK((table[HandlerIndex{3}].function == one));
+  CHECK((table[HandlerIndex{9}].function == two));
+  CHECK((table[HandlerIndex{4}].function == unregistered));
+  CHECK((table[HandlerIndex{10}].function == unregistered));
+  CHECK((table[HandlerIndex{200}].function == unregistered));
+  CHECK(table.is_taken(HandlerIndex{9}));
+  CHECK_THROWS_AS(table.add({HandlerIndex{9}, one, nullptr, "again"}), UsageError);
+  CHECK(std::string(table.entry(HandlerIndex{9})->name) == "nine");
+  CHECK(table.entry(HandlerIndex{10}) == nullptr);
+
+  // One's own beside it, and in its place, which the others do not see.
+  int context = 0;
+  table.add({HandlerIndex{20}, two, &context, "twenty"});
+  table.replace(HandlerIndex{3}, {two, &context});
+  std::array<HandlerEntry<H>, 1> client{{{HandlerIndex{0}, one, &context, "client"}}};
+  table.add_clients(client);
+  CHECK((table[HandlerIndex{3}].function == two));
+  CHECK((table[HandlerIndex{9}].function == two));
+  CHECK(table[HandlerIndex{20}].context == &context);
+  CHECK((table[HandlerIndex{255}].function == one));
+  CHECK((other[HandlerIndex{3}].function == one));
+  CHECK((other[HandlerIndex{20}].function == unregistered));
+  CHECK((other[HandlerIndex{255}].function == unregistered));
+  CHECK_FALSE(other.is_taken(HandlerIndex{20}));
+  const std::vector<HandlerEntry<H>> entries = table.entries();
+  REQUIRE(entries.size() == 4);
+  CHECK(std::string(entries[0].name) == "three");
+  CHECK(std::string(entries[2].name) == "twenty");
+  CHECK(std::string(entries[3].name) == "client");
+}
+
+TEST_CASE("tables_share_what_the_library_registers_until_one_sets_its_own") {
+  check_shared_library<RealHost>();
+  check_shared_library<sim::ModelHost>();
 }
 
 }  // namespace

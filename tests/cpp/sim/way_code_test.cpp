@@ -1,15 +1,26 @@
 // Ways in a word are the ways of Route.
 #include <doctest/doctest.h>
 
+#include <array>
 #include <cstdint>
 #include <string>
 
+#include "gasmeter/sim/posted.hpp"
 #include "gasmeter/sim/topology.hpp"
 #include "gasmeter/sim/way_table.hpp"
 #include "walk.hpp"
 
 namespace gasmeter::sim {
 namespace {
+
+// What is left of a route without the directions of dimensions that are over.
+std::array<std::uint32_t, 3> legs_left(const Route& route) {
+  std::array<std::uint32_t, 3> legs = route.legs;
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    if (route.is_through(i)) legs[i] = 0;
+  }
+  return legs;
+}
 
 // Hop by hop, and what is left of it behind each; how often they differ.
 template <std::uint32_t kDimensions>
@@ -19,13 +30,15 @@ int differences(Route route) {
   std::uint64_t way = Code::pack(route);
   for (std::uint32_t left = route.hops(); left != 0; --left) {
     wrong += !Code::goes_on(way);
-    const std::uint64_t before = way;
-    const Hop hop = Code::next(way);
+    wrong += way >> 60U != 0;
+    const Hop hop = Code::hop(way);
+    way = Code::behind(way);
     wrong += hop != route.next();
-    wrong += Code::unpack(way).legs != route.legs;
-    std::uint64_t again = way;
-    Code::put_back(again, hop);
-    wrong += again != before;
+    wrong += Code::unpack(way).legs != legs_left(route);
+    wrong += Code::pack(Code::unpack(way)) != way;
+    const Express express(hop.port, hop.channel, way);
+    wrong += express.word() == Express::kNone || express.way() != way || express.goes_on() != Code::goes_on(way);
+    wrong += express.port() != hop.port || express.channel() != hop.channel;
   }
   return wrong + Code::goes_on(way);
 }
@@ -75,13 +88,28 @@ TEST_CASE("ways_that_are_looked_up_are_those_that_are_worked_out") {
 TEST_CASE("the_longest_ways_fit_in_a_word") {
   CHECK(WayCode<3>::holds(63));
   CHECK_FALSE(WayCode<3>::holds(64));
-  CHECK(WayCode<2>::holds(511));
-  CHECK_FALSE(WayCode<2>::holds(512));
+  CHECK(WayCode<2>::holds(2047));
+  CHECK_FALSE(WayCode<2>::holds(2048));
   CHECK(WayCode<1>::holds(65'535));
   const auto leg = [](std::uint32_t before, std::uint32_t after, bool down) { return Route::leg(before, after, down); };
   CHECK(differences<3>({{leg(63, 0, true), leg(0, 63, false), leg(1, 62, true)}}) == 0);
-  CHECK(differences<2>({{leg(511, 511, false), leg(0, 511, true), 0}}) == 0);
+  CHECK(differences<2>({{leg(2047, 2047, false), leg(1, 2047, true), 0}}) == 0);
   CHECK(differences<1>({{leg(30'000, 2'768, true), 0, 0}}) == 0);
+}
+
+TEST_CASE("an_entry_that_comes_express_carries_a_packet_and_its_length") {
+  struct Nothing : Action {
+    Nothing() : Action(nullptr) {}
+  } nothing;
+  for (const unsigned each : {0U, 1U, 92U, 65'535U}) {
+    const auto bytes = static_cast<std::uint16_t>(each);
+    const Posted entry(Posted::at(NodeId{7}, 40), Posted::with_bytes(nothing, bytes), Express(5, 1, 0).word());
+    CHECK(entry.is_express());
+    CHECK(entry.carried() == &nothing);
+    CHECK(entry.bytes() == bytes);
+    CHECK(entry.node() == 7);
+    CHECK(entry.offset() == 40);
+  }
 }
 
 }  // namespace

@@ -100,7 +100,7 @@ Status ExtollConduit::prepare(const AmHeader& header, const void* /*client*/, By
   Flow* const flow = is_limited(header.peer, header.is_reply) ? &flows_[index(header.peer)] : nullptr;
   if (flow != nullptr && flow->under_way == options_.outstanding) return Status::no_resource;  // credits will wake
   const unsigned packets = packets_of(wire_header(header, out.size), per_packet_, options_.packed);
-  if (first_out_ != outbox_.size() && !push_outbox()) return Status::no_resource;
+  if (!outbox_.empty() && !push_outbox()) return Status::no_resource;
   const unsigned needed = packets <= ExtollPort::kVeloSlots ? packets : ExtollPort::kWorthwhileSlots;
   if (!port_.has_velo_room(needed)) {
     port_.wake_on_velo_room(needed);
@@ -128,6 +128,34 @@ void ExtollConduit::cancel(const AmBuffer& buffer) {
   if (is_limited(buffer.header.peer, buffer.header.is_reply)) --flows_[index(buffer.header.peer)].under_way;
 }
 
+// Where there is room for it.
+GASMETER_INLINE void ExtollConduit::send_whole(Rank to, const WireHeader& header,
+                                               std::span<const std::int32_t> arguments, const std::byte* data) {
+  VeloPacket& packet = port_.velo_packet();
+  std::byte* at = packet.payload.data();
+  std::memcpy(at, &header, sizeof header);
+  at += sizeof header;
+  // Most have one or two: a call to copy those costs more than they do.
+  switch (arguments.size()) {
+    case 0:
+      break;
+    case 1:
+      std::memcpy(at, arguments.data(), sizeof(std::int32_t));
+      break;
+    case 2:
+      std::memcpy(at, arguments.data(), 2 * sizeof(std::int32_t));
+      break;
+    default:
+      std::memcpy(at, arguments.data(), arguments.size_bytes());
+  }
+  at += arguments.size_bytes();
+  const Bytes bytes = header.data_bytes();
+  if (bytes != 0) std::memcpy(at, data, bytes);
+  at += bytes;
+  port_.velo_store(packet, to, static_cast<Bytes>(at - packet.payload.data()),
+                   static_cast<std::uint8_t>(Section::header));
+}
+
 Status ExtollConduit::commit(const AmBuffer& buffer, const AmCommit& commit, conduit::OperationId local) {
   host_.charge(conduit::PrivatePrice::header_build);
   WireHeader header = wire_header(buffer.header, commit.size);
@@ -148,10 +176,29 @@ Status ExtollConduit::commit(const AmBuffer& buffer, const AmCommit& commit, con
     }
     data = reinterpret_cast<const std::byte*>(&destination);
   }
+  const Bytes whole = sizeof header + header.argument_bytes() + header.data_bytes();
+  const bool is_one_packet = options_.packed && !options_.send_poll && whole <= per_packet_;
+  if (GASMETER_LIKELY(is_one_packet && outbox_.empty())) {
+    if (options_.lock != AmOptions::Lock::none) host_.charge(conduit::PrivatePrice::own_lock);
+    if (GASMETER_LIKELY(port_.has_velo_room(1))) {
+      send_whole(to, header, commit.arguments, data);
+      if (buffer.slot != 0) store_.give(*message_of(buffer));
+      return Status::ok;
+    }
+  }
+  commit_in_parts(buffer, commit, header, data, is_one_packet);
+  return Status::ok;
+}
+
+// In several packets, as far as there is room. On a frame of its own: the stacks of thousands of ranks share the
+// caches.
+GASMETER_NOINLINE void ExtollConduit::commit_in_parts(const AmBuffer& buffer, const AmCommit& commit,
+                                                      const WireHeader& header, const std::byte* data, bool waits) {
+  const Rank to = buffer.header.peer;
   PacketCutter cutter(header, commit.arguments.data(), data, per_packet_, options_.packed);
-  if (first_out_ == outbox_.size() && send(to, cutter)) {
+  if (!waits && outbox_.empty() && send(to, cutter)) {
     if (buffer.slot != 0) store_.give(*message_of(buffer));
-    return Status::ok;
+    return;
   }
   // What the card has no room for follows in polls, from memory that stays.
   Message& kept = buffer.slot != 0 ? *message_of(buffer) : store_.take(header.data_bytes());
@@ -162,10 +209,9 @@ Status ExtollConduit::commit(const AmBuffer& buffer, const AmCommit& commit, con
   cutter.move_to(kept.arguments.data(), kept.data());
   wait_for_room(cutter.packets_left());
   outbox_.push_back({to, cutter, &kept});
-  return Status::ok;
 }
 
-void ExtollConduit::start_put(const AmBuffer& buffer, const AmCommit& commit) {
+GASMETER_NOINLINE void ExtollConduit::start_put(const AmBuffer& buffer, const AmCommit& commit) {
   if (options_.lock == AmOptions::Lock::packet) host_.charge(conduit::PrivatePrice::own_lock);
   command(port_.rma_put(buffer.header.peer, commit.destination, buffer.data, commit.size,
                         Notify::requester | Notify::completer));
@@ -302,7 +348,8 @@ Status ExtollConduit::prepare_near(AmBuffer& out) {
   return Status::ok;
 }
 
-void ExtollConduit::commit_near(const AmBuffer& buffer, const AmCommit& commit, const WireHeader& header) {
+GASMETER_NOINLINE void ExtollConduit::commit_near(const AmBuffer& buffer, const AmCommit& commit,
+                                                  const WireHeader& header) {
   Message& message = *message_of(buffer);
   message.header = header;
   message.source = port_.rank();

@@ -76,8 +76,12 @@ class ExtollConduit final : public conduit::Conduit, public conduit::ReservesMem
   [[nodiscard]] bool is_near(Rank rank) const;
   Status prepare_near(conduit::AmBuffer& out);
   void commit_near(const conduit::AmBuffer& buffer, const conduit::AmCommit& commit, const WireHeader& header);
+  // `waits`: nothing is sent yet.
+  void commit_in_parts(const conduit::AmBuffer& buffer, const conduit::AmCommit& commit, const WireHeader& header,
+                       const std::byte* data, bool waits);
   void start_put(const conduit::AmBuffer& buffer, const conduit::AmCommit& commit);
   static void command(Status taken);
+  void send_whole(Rank to, const WireHeader& header, std::span<const std::int32_t> arguments, const std::byte* data);
   bool send(Rank to, PacketCutter& cutter);
   bool push_outbox();
   void wait_for_room(unsigned packets);
@@ -94,6 +98,7 @@ class ExtollConduit final : public conduit::Conduit, public conduit::ReservesMem
   bool take_near(Message& message, conduit::Delivery& sink, conduit::PollFilter filter);
   bool take_packet(const VeloPacket& packet, conduit::Delivery* sink, conduit::PollFilter filter);
   void deliver_in_place(conduit::Delivery& sink, const VeloPacket& packet, const WireHeader& header);
+  void deliver_medium(conduit::Delivery& sink, const VeloPacket& packet, const WireHeader& header);
   void append(const VeloPacket& packet);
   void keep(Message* message);
   [[nodiscard]] Message* next_ready(conduit::PollFilter filter);
@@ -101,6 +106,7 @@ class ExtollConduit final : public conduit::Conduit, public conduit::ReservesMem
   void hand_over(conduit::Delivery& sink, const WireHeader& header, Rank source, const std::int32_t* arguments,
                  void* payload);
 
+  // What every message and every poll looks at, in few lines: thousands of ranks share the caches.
   sim::ModelHost host_;
   ExtollPort& port_;
   MessageStore& store_;
@@ -109,9 +115,13 @@ class ExtollConduit final : public conduit::Conduit, public conduit::ReservesMem
   bool locked_ = false;  // for what this poll finds
   bool news_ = false;    // something that was refused may be had now
   Bytes per_packet_;
-  conduit::Capabilities capabilities_;
+  std::vector<Outgoing> outbox_;  // from first_out_ on; empty where none is left
   conduit::LocalCompletions done_;
-  std::vector<Outgoing> outbox_;  // from first_out_ on
+  std::vector<Rank> creditors_;  // are owed so much that they have to be told
+  MessageQueue ready_requests_;
+  MessageQueue ready_replies_;
+  // The rest.
+  conduit::Capabilities capabilities_;
   std::size_t first_out_ = 0;
   BufferPool bounce_{"extoll", kBounceBuffers, kMostLong};
   BufferPool read_back_{"extoll", kPutsUnderWay, kReadBack};  // where the word that is read behind each put goes
@@ -119,11 +129,8 @@ class ExtollConduit final : public conduit::Conduit, public conduit::ReservesMem
   std::deque<conduit::OperationId> leaves_;  // of puts from the program's memory, in the order in which that is read
   std::unordered_map<std::uint32_t, Source> sources_;
   std::unordered_map<std::uint32_t, Flow> flows_;
-  std::vector<Rank> creditors_;  // are owed so much that they have to be told
   std::uint32_t partial_ = 0;
   std::uint32_t most_partial_ = 0;
-  MessageQueue ready_requests_;
-  MessageQueue ready_replies_;
 };
 
 }  // namespace gasmeter::networks::extoll

@@ -43,9 +43,12 @@ ExtollNetwork::ExtollNetwork(sim::Engine& engine, sim::Topology topology, const 
     }
     for (std::size_t i = 0; i < ranks.size(); ++i)
       places_[index(ranks[i])] = {NodeId{node}, static_cast<std::uint16_t>(i)};
-    if (node < cards) nics_.emplace_back(*this, NodeId{node});
+    if (node < cards) nics_.push_back(std::make_unique<ExtollNic>(*this, NodeId{node}));
   }
-  for (std::uint32_t rank = 0; rank < engine.ranks(); ++rank) ports_.emplace_back(*this, engine.host(Rank{rank}));
+  for (std::uint32_t rank = 0; rank < engine.ranks(); ++rank) {
+    ports_.push_back(std::make_unique<ExtollPort>(*this, engine.host(Rank{rank})));
+    nic(node_of(Rank{rank})).add_port(*ports_.back());
+  }
   engine.fast_forward().set_traffic(&streams_);
 }
 
@@ -57,15 +60,15 @@ ExtollNetwork::~ExtollNetwork() {
 // Whoever is refused a command has given others before.
 bool ExtollNetwork::has_commanded_rma() const {
   return std::any_of(ports_.begin(), ports_.end(),
-                     [](const ExtollPort& port) { return port.counters().puts + port.counters().gets != 0; });
+                     [](const auto& port) { return port->counters().puts + port->counters().gets != 0; });
 }
 
 SimTime ExtollNetwork::arrived(sim::Packet& packet, SimTime now) {
-  return nics_[packet.to].arrived(packet, now);
+  return nics_[packet.to]->arrived(packet, now);
 }
 
 void ExtollNetwork::departed(sim::Packet& packet, SimTime end) {
-  nics_[packet.from].departed(packet, end);
+  nics_[packet.from]->departed(packet, end);
 }
 
 }  // namespace gasmeter::networks::extoll

@@ -28,7 +28,7 @@ class ExtollNetwork final : private sim::FabricSink {
   ExtollNetwork& operator=(const ExtollNetwork&) = delete;
   ~ExtollNetwork();
 
-  [[nodiscard]] ExtollPort& port(Rank rank) { return ports_[index(rank)]; }
+  [[nodiscard]] ExtollPort& port(Rank rank) { return *ports_[index(rank)]; }
   [[nodiscard]] sim::Engine& engine() const { return engine_; }
   [[nodiscard]] const ExtollParameters& parameters() const { return parameters_; }
   [[nodiscard]] sim::Fabric& fabric() { return fabric_; }
@@ -41,7 +41,7 @@ class ExtollNetwork final : private sim::FabricSink {
   [[nodiscard]] static ExtollNetwork& of(const sim::Packet& packet) {
     return static_cast<ExtollNetwork&>(packet.fabric->sink());
   }
-  [[nodiscard]] ExtollNic& nic(NodeId node) { return nics_[index(node)]; }
+  [[nodiscard]] ExtollNic& nic(NodeId node) { return *nics_[index(node)]; }
   // Its node, and which of the node's ranks it is.
   [[nodiscard]] NodeId node_of(Rank rank) const { return places_[index(rank)].node; }
   [[nodiscard]] std::uint16_t process_of(Rank rank) const { return places_[index(rank)].process; }
@@ -70,8 +70,8 @@ class ExtollNetwork final : private sim::FabricSink {
   sim::Fabric fabric_;
   RmaStreams streams_;
   std::vector<Place> places_;  // of ranks: two words where the engine has lines
-  std::deque<ExtollNic> nics_;
-  std::deque<ExtollPort> ports_;
+  std::vector<std::unique_ptr<ExtollNic>> nics_;
+  std::vector<std::unique_ptr<ExtollPort>> ports_;
   std::vector<MessageStore> messages_;
   NearBoxes near_boxes_;
 };

@@ -18,12 +18,26 @@ PacketKind kind_of(const sim::Packet& packet) {
 // ---- what the units share
 
 void Outlet::submit(sim::Packet& packet, SimTime now) {
+  if (GASMETER_LIKELY(waiting_.empty() && free_ <= now)) {
+    SimTime& place = first_free();
+    if (place <= now) return let_in(packet, place, now);
+  }
   waiting_.push(&packet);
   feed(now);
 }
 
+SimTime& Outlet::first_free() {
+  return places_[1] < places_[0] ? places_[1] : places_[0];
+}
+
+void Outlet::let_in(sim::Packet& packet, SimTime& place, SimTime now) {
+  place = kNever;
+  free_ = now + nic_.on_path(packet);
+  nic_.inject(packet, now);  // departed() may come at once
+}
+
 void Outlet::departed(SimTime end) {
-  *std::find(places_.begin(), places_.end(), kNever) = end;
+  (places_[0] == kNever ? places_[0] : places_[1]) = end;
   if (!feeding_ && !waiting_.empty()) feed_later();
 }
 
@@ -41,19 +55,16 @@ void Outlet::on_room(sim::Action& self, SimTime now) {
 void Outlet::feed(SimTime now) {
   feeding_ = true;
   while (!waiting_.empty() && free_ <= now) {
-    const auto place = std::min_element(places_.begin(), places_.end());
-    if (*place > now) break;
-    *place = kNever;
-    auto& packet = static_cast<sim::Packet&>(*waiting_.pop());
-    free_ = now + nic_.on_path(packet);
-    nic_.inject(packet, now);  // departed() may come at once
+    SimTime& place = first_free();
+    if (place > now) break;
+    let_in(static_cast<sim::Packet&>(*waiting_.pop()), place, now);
   }
   feeding_ = false;
   if (!waiting_.empty()) feed_later();
 }
 
 void Outlet::feed_later() {
-  const SimTime at = std::max(free_, *std::min_element(places_.begin(), places_.end()));
+  const SimTime at = std::max(free_, first_free());
   if (feeds_at_ <= at) return;
   feeds_at_ = at;
   nic_.engine().post(nic_.node(), nic_.node(), at, *this);
@@ -89,10 +100,6 @@ sim::Engine& ExtollNic::engine() const {
 
 const ExtollParameters& ExtollNic::parameters() const {
   return network_.parameters();
-}
-
-ExtollPort& ExtollNic::port_of(unsigned process) const {
-  return network_.port(engine().ranks_of(node_)[process]);
 }
 
 VeloPacket& ExtollNic::take_velo() {

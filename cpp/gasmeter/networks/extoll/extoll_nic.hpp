@@ -2,7 +2,7 @@
 #pragma once
 
 #include <memory>
-#include <span>
+#include <vector>
 
 #include "gasmeter/base/platform.hpp"
 #include "gasmeter/networks/extoll/host_link.hpp"
@@ -36,7 +36,9 @@ class alignas(kNoSharing) ExtollNic {
   [[nodiscard]] HostLink& to_card() { return to_card_; }
   [[nodiscard]] HostLink& to_host() { return to_host_; }
   [[nodiscard]] NotificationWriter& notifications() { return notifications_; }
-  [[nodiscard]] ExtollPort& port_of(unsigned process) const;
+  [[nodiscard]] GASMETER_INLINE ExtollPort& port_of(unsigned process) const { return *ports_[process]; }
+  // Before ranks run.
+  void add_port(ExtollPort& port) { ports_.push_back(&port); }
 
   [[nodiscard]] VeloPacket& take_velo();
   [[nodiscard]] RmaPacket& take_rma();
@@ -57,6 +59,7 @@ class alignas(kNoSharing) ExtollNic {
   ExtollNetwork& network_;
   NodeId node_;
   unsigned partition_;
+  std::vector<ExtollPort*> ports_;  // of the node's ranks
   HostLink to_card_;
   HostLink to_host_;
   FifoServer from_router_;

@@ -45,11 +45,8 @@ void ExtollPort::check_rank(Rank peer) const {
 
 // ---- VELO
 
-// Until its clock there can only be more of it: nobody waits for what there is already. While a wake is asked for, what
-// the rank sends has a say in when that comes, and has to be sent in its turn.
-bool ExtollPort::has_velo_room(unsigned packets) {
-  const bool only_grows = !sends_home_ && wanted_ == 0 && host_.runs_ahead();
-  if (!only_grows || in_card_ + packets > kVeloSlots) host_.synchronise();
+bool ExtollPort::has_velo_room_now(unsigned packets) {
+  host_.synchronise();
   return in_card_ + packets <= kVeloSlots;
 }
 
@@ -69,21 +66,30 @@ Status ExtollPort::velo_send(Rank to, std::span<const std::byte> payload, std::u
     wake_on_velo_room(1);
     return Status::no_resource;
   }
-  VeloPacket& packet = nic_.take_velo();
+  VeloPacket& packet = velo_packet();
   if (!payload.empty()) std::memcpy(packet.payload.data(), payload.data(), payload.size());
-  packet.status = {rank(), network_.process_of(to), tag, static_cast<std::uint8_t>(payload.size())};
+  velo_store(packet, to, payload.size(), tag);
+  return Status::ok;
+}
+
+VeloPacket& ExtollPort::velo_packet() {
+  return nic_.take_velo();
+}
+
+void ExtollPort::velo_store(VeloPacket& packet, Rank to, Bytes payload, std::uint8_t tag) {
+  const ExtollParameters& p = parameters();
+  packet.status = {rank(), network_.process_of(to), tag, static_cast<std::uint8_t>(payload)};
   packet.fabric = &network_.fabric();
   packet.from = index(host_.node());
   packet.to = index(network_.node_of(to));
   packet.kind = static_cast<std::uint8_t>(PacketKind::velo) & 0x7fU;
-  packet.bytes = static_cast<std::uint16_t>(p.header + kVeloStatus + (payload.size() + 7) / 8 * 8);
+  packet.bytes = static_cast<std::uint16_t>(p.header + kVeloStatus + (payload + 7) / 8 * 8);
   sends_home_ |= packet.from == packet.to;
   ++in_card_;
   ++counters_.velo_sent;
   host_.pay(SharedPrice::pio_store, p.velo_payload + kVeloStatus);
   packet.becomes(&ExtollPort::on_stored);
   host_.act(packet);  // bursts of the node's ranks reach the card in order of time
-  return Status::ok;
 }
 
 void ExtollPort::on_stored(sim::Action& action, SimTime now) {

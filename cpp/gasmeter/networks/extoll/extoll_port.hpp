@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "gasmeter/base/platform.hpp"
 #include "gasmeter/base/status.hpp"
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/networks/extoll/notification.hpp"
@@ -21,10 +22,10 @@ class ExtollNic;
 struct PortCounters {
   std::uint64_t velo_sent = 0;
   std::uint64_t velo_received = 0;  // given a slot of the mailbox
-  std::uint64_t velo_dropped = 0;   // came when the mailbox was full; each is told to its sender
-  std::uint64_t velo_held = 0;      // likewise, but held back
-  std::uint64_t most_held = 0;      // at a time
   std::uint64_t deepest_mailbox = 0;
+  std::uint64_t velo_dropped = 0;  // came when the mailbox was full; each is told to its sender
+  std::uint64_t velo_held = 0;     // likewise, but held back
+  std::uint64_t most_held = 0;     // at a time
   std::uint64_t puts = 0;
   std::uint64_t gets = 0;
   std::uint64_t refused = 0;        // no_resource
@@ -37,7 +38,7 @@ enum class Mailed : std::uint8_t { to_slot, held, dropped };
 
 // Its calls are made on the rank's own fibre (or before ranks run). What a call charges is the rank's time; the card
 // works on by itself.
-class ExtollPort {
+class alignas(kCacheLine) ExtollPort {
  public:
   // VELO packets and RMA commands of a rank that the card has taken and not yet handled. Estimate.
   static constexpr unsigned kVeloSlots = 16;
@@ -65,7 +66,15 @@ class ExtollPort {
   // that find a slot arrive in order. Throws UsageError for more payload than a packet holds.
   Status velo_send(Rank to, std::span<const std::byte> payload, std::uint8_t tag);
   // Whether velo_send() would take so many packets now.
-  [[nodiscard]] bool has_velo_room(unsigned packets);
+  // Until its clock there can only be more of it: nobody waits for what there is already. While a wake is asked for,
+  // what the rank sends has a say in when that comes, and has to be sent in its turn.
+  [[nodiscard]] GASMETER_INLINE bool has_velo_room(unsigned packets) {
+    const bool only_grows = !sends_home_ && wanted_ == 0 && host_.runs_ahead();
+    return GASMETER_LIKELY(only_grows && in_card_ + packets <= kVeloSlots) || has_velo_room_now(packets);
+  }
+  // The same where there is room for one: a packet whose payload the caller fills in, to be stored at once.
+  [[nodiscard]] VeloPacket& velo_packet();
+  void velo_store(VeloPacket& packet, Rank to, Bytes payload, std::uint8_t tag);
   // Wakes the rank once when it takes `wanted` of them (or the least that was asked for since the last wake).
   void wake_on_velo_room(unsigned wanted);
   // The next packet in order of arrival, or null. It stays where it is until it is freed; freed in the same order.
@@ -110,6 +119,7 @@ class ExtollPort {
   void require_registered(const void* memory, Bytes bytes, const char* what, Rank by) const;
 
  private:
+  [[nodiscard]] bool has_velo_room_now(unsigned packets);
   static void on_stored(sim::Action& packet, SimTime now);
   void check_rank(Rank peer) const;
   void take_slot();
@@ -119,18 +129,18 @@ class ExtollPort {
   ExtollNetwork& network_;
   ExtollNic& nic_;
   sim::ModelHost host_;
-  PortCounters counters_;
   // VELO
   unsigned in_card_ = 0;     // packets
   unsigned wanted_ = 0;      // room that the rank waits for; 0: it does not
   bool sends_home_ = false;  // has sent to its own card, where packets may take room again
+  bool holds_ = false;
+  unsigned held_count_ = 0;
   sim::PacketQueue unread_;
   sim::PacketQueue taken_;
-  sim::PacketQueue held_;  // in the card
-  unsigned held_count_ = 0;
-  bool holds_ = false;
   unsigned occupied_ = 0;  // slots, as the card knows; of packets on their way into them, too
   unsigned freed_ = 0;     // slots of which the card has not been told
+  PortCounters counters_;
+  sim::PacketQueue held_;  // in the card
   // RMA
   unsigned commands_ = 0;
   bool wants_command_ = false;

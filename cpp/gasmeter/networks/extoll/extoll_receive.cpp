@@ -22,7 +22,7 @@ unsigned ExtollConduit::poll(Delivery& sink, unsigned budget, PollFilter filter)
   unsigned handed = done_.report(sink, budget);
   locked_ = false;
   news_ = false;
-  if (first_out_ != outbox_.size() && push_outbox()) news_ = true;
+  if (!outbox_.empty() && push_outbox()) news_ = true;
   host_.synchronise();
   while (port_.has_notification()) take_notification();
   handed += done_.report(sink, budget - handed);
@@ -47,7 +47,7 @@ unsigned ExtollConduit::poll(Delivery& sink, unsigned budget, PollFilter filter)
 
 bool ExtollConduit::polls_in_vain() {
   if (!host_.runs_ahead() || port_.has_mail() || port_.has_notification() || near_.has(host_.rank())) return false;
-  if (!done_.empty() || first_out_ != outbox_.size() || !creditors_.empty()) return false;
+  if (!done_.empty() || !outbox_.empty() || !creditors_.empty()) return false;
   if (!ready_requests_.empty() || !ready_replies_.empty()) return false;
   locked_ = false;
   news_ = false;
@@ -148,20 +148,24 @@ void ExtollConduit::take_credits(const VeloPacket& packet) {
 void ExtollConduit::deliver_in_place(Delivery& sink, const VeloPacket& packet, const WireHeader& header) {
   const Rank source = packet.status.source;
   const std::byte* const after = packet.payload.data() + sizeof header;
-  if (header.kind() == Category::medium) {
-    Message& message = store_.take(header.size);
-    message.header = header;
-    message.source = source;
-    std::memcpy(message.arguments.data(), after, header.argument_bytes());
-    if (header.size != 0) host_.copy(message.data(), after + header.argument_bytes(), header.size);
-    port_.mailbox_free();
-    deliver(sink, message);
-    return;
-  }
-  std::array<std::int32_t, kVeloPayload / sizeof(std::int32_t)> arguments;
-  std::memcpy(arguments.data(), after, header.argument_bytes());
+  if (header.kind() == Category::medium) return deliver_medium(sink, packet, header);
+  // All that a packet may hold: how much is not known when this is compiled, and a call costs more.
+  std::array<std::int32_t, (kVeloPayload - sizeof header) / sizeof(std::int32_t)> arguments;
+  std::memcpy(arguments.data(), after, sizeof arguments);
   port_.mailbox_free();
   hand_over(sink, header, source, arguments.data(), nullptr);
+}
+
+GASMETER_NOINLINE void ExtollConduit::deliver_medium(Delivery& sink, const VeloPacket& packet,
+                                                     const WireHeader& header) {
+  const std::byte* const after = packet.payload.data() + sizeof header;
+  Message& message = store_.take(header.size);
+  message.header = header;
+  message.source = packet.status.source;
+  std::memcpy(message.arguments.data(), after, header.argument_bytes());
+  if (header.size != 0) host_.copy(message.data(), after + header.argument_bytes(), header.size);
+  port_.mailbox_free();
+  deliver(sink, message);
 }
 
 // Copies a packet out of its slot into its message.

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "gasmeter/base/platform.hpp"
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/networks/extoll/packet.hpp"
 #include "gasmeter/networks/extoll/unit.hpp"
@@ -19,7 +20,7 @@ namespace gasmeter::networks::extoll {
 // other and rests only where nobody has any.
 class HostLink {
  public:
-  explicit HostLink(std::int64_t per_byte_fs) : per_byte_fs_(per_byte_fs) {}
+  explicit HostLink(std::int64_t per_byte_fs) : per_byte_fs_(per_byte_fs), longest_(time_of(kMaxRmaPayload)) {}
 
   // Bytes that are there now, behind all others: when they have passed.
   SimTime begin(Bytes bytes, SimTime now) { return pass(now, time_of(bytes), now); }
@@ -43,13 +44,20 @@ class HostLink {
     SimTime begin;
     SimTime end;
   };
+  static constexpr std::size_t kMany = 8;  // intervals
 
   [[nodiscard]] SimTime time_of(Bytes bytes) const { return {per_byte_fs_ * static_cast<std::int64_t>(bytes) / 1000}; }
 
   // What is there from `from` on takes what the others have left of the time until now, and the rest behind them.
-  SimTime pass(SimTime from, SimTime time, SimTime now) {
+  GASMETER_INLINE SimTime pass(SimTime from, SimTime time, SimTime now) {
     if (time.ps == 0) return now;
-    forget(now);
+    if (GASMETER_UNLIKELY(busy_.size() >= kMany)) forget(now);
+    if (GASMETER_UNLIKELY(!busy_.empty() && busy_.back().end >= from)) return pass_behind(from, time, now);
+    const SimTime end = from + time;
+    busy_.push_back({from, end});
+    return std::max(now, end);
+  }
+  GASMETER_NOINLINE SimTime pass_behind(SimTime from, SimTime time, SimTime now) {
     Busy all{from, now};
     SimTime left = now - from;
     for (; !busy_.empty() && busy_.back().end >= from; busy_.pop_back()) {
@@ -62,14 +70,15 @@ class HostLink {
     return left == time ? now : all.end;
   }
   // Nobody asks for what was longer ago than the largest packet takes.
-  void forget(SimTime now) {
-    const SimTime since = now - time_of(kMaxRmaPayload);
+  GASMETER_NOINLINE void forget(SimTime now) {
+    const SimTime since = now - longest_;
     const auto first = std::find_if(busy_.begin(), busy_.end(), [&](const Busy& busy) { return busy.end >= since; });
     busy_.erase(busy_.begin(), first);
     if (!busy_.empty()) busy_.front().begin = std::max(busy_.front().begin, since);
   }
 
   std::int64_t per_byte_fs_;
+  SimTime longest_;         // that a packet takes
   std::vector<Busy> busy_;  // of late, in order, apart from one another
 };
 

@@ -46,6 +46,8 @@ class Outlet : private sim::Action {
 
  private:
   static void on_room(sim::Action& self, SimTime now);
+  [[nodiscard]] SimTime& first_free();  // of the places
+  void let_in(sim::Packet& packet, SimTime& place, SimTime now);
   void feed(SimTime now);
   void feed_later();
 

@@ -155,7 +155,7 @@ bool RmaStreams::is_part(const sim::Posted& entry) const {
     if (link != sim::kNoLink) return std::binary_search(links_.begin(), links_.end(), link);
     return std::binary_search(units_.begin(), units_.end(), static_cast<const sim::Action*>(entry.action));
   }
-  const auto& packet = static_cast<const sim::Packet&>(*entry.action);
+  const auto& packet = static_cast<const sim::Packet&>(*entry.carried());
   const auto kind = static_cast<PacketKind>(packet.kind);
   return (kind == PacketKind::put || kind == PacketKind::response) &&
          stream_of(static_cast<const RmaPacket&>(packet)) != nullptr;
@@ -184,7 +184,7 @@ void RmaStreams::walk(const sim::Posted& entry, sim::StateWalk& walk) {
     return;
   }
   network_.fabric().walk(entry, walk);
-  this->walk(static_cast<sim::Packet&>(*entry.action), walk);
+  this->walk(static_cast<sim::Packet&>(*entry.carried()), walk);
 }
 
 void RmaStreams::walk(sim::Packet& packet, sim::StateWalk& walk) {

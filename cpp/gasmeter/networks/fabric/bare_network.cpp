@@ -24,6 +24,7 @@ BareNetwork::BareNetwork(sim::Engine& engine, const sim::Topology& topology, con
       packets_(engine.partitions(), [&engine](unsigned partition) { return engine.take_room(partition); }),
       fabric_(engine, topology, links, *this),
       memory_(memory * engine.ranks()) {
+  ports_.reserve(engine.ranks());
   for (unsigned rank = 0; rank < engine.ranks(); ++rank) {
     ports_.emplace_back(*this, engine.host(Rank{rank}), std::span(memory_).subspan(rank * memory, memory));
   }

@@ -144,7 +144,7 @@ class BareNetwork final : public sim::FabricSink {
   sim::PacketPool<Packet> packets_;
   sim::Fabric fabric_;
   std::vector<std::byte> memory_;
-  std::deque<BarePort> ports_;
+  std::vector<BarePort> ports_;
 };
 
 }  // namespace gasmeter::networks::fabric

@@ -77,7 +77,8 @@ void IdealConduit::attach(std::span<std::byte> segment) {
 Status IdealConduit::prepare(const AmHeader& header, const void* client, Bytes least, Bytes most, AmBuffer& out) {
   const Bytes room = conduit::check_prepare("ideal", capabilities_, header, least, most);
   if (is_near(header.peer)) return near_->prepare(header, room, out);
-  PacketHandle packet = nic_.try_reserve(header.is_reply ? 0 : network_.parameters().reply_slots);
+  const Bytes bytes = wire_size(header.arguments, room);
+  PacketHandle packet = nic_.try_reserve(bytes, header.is_reply ? 0 : network_.parameters().reply_slots);
   if (!packet) return Status::no_resource;
   out.header = header;
   out.size = room;
@@ -158,7 +159,7 @@ void IdealConduit::cancel(const AmBuffer& buffer) {
 // The NIC reads the bytes when they leave; those that may change before are copied into the packet.
 Status IdealConduit::put(Rank peer, void* to, const void* from, Bytes bytes, conduit::OperationId root,
                          conduit::OperationId local) {
-  PacketHandle packet = nic_.try_reserve(network_.parameters().reply_slots);
+  PacketHandle packet = nic_.try_reserve(bytes, network_.parameters().reply_slots);
   if (!packet) return Status::no_resource;
   if (local == conduit::kAtReturn) {
     host_.synchronise();  // the source is seen by the ranks of the node
@@ -231,7 +232,7 @@ void IdealConduit::hand_over(conduit::Delivery& sink, Packet& packet) {
 Bytes IdealConduit::reserved_bytes() const {
   Bytes sum = nic_.reserved_bytes() + (near_ ? near_->reserved_bytes() : 0);
   for (const Packet* each = deferred_.front(); each != nullptr; each = static_cast<const Packet*>(each->next)) {
-    sum += each->bytes.size();
+    sum += kMaxPacketBytes;
   }
   return sum;
 }

@@ -89,7 +89,7 @@ Status IdealNic::try_send(Rank to, std::span<const std::byte> bytes) {
     throw UsageError("ideal: packet of " + std::to_string(bytes.size()) + " bytes exceeds the largest of " +
                      std::to_string(kMaxPacketBytes) + " bytes");
   }
-  PacketHandle packet = try_reserve();
+  PacketHandle packet = try_reserve(bytes.size());
   if (!packet) return Status::no_resource;
   if (!bytes.empty()) std::memcpy(packet->bytes.data(), bytes.data(), bytes.size());
   send(std::move(packet), to, bytes.size());
@@ -105,7 +105,7 @@ unsigned IdealNic::free_slots() {
   return static_cast<unsigned>(leaving_.size()) - in_flight_ - reserved_;
 }
 
-PacketHandle IdealNic::try_reserve(unsigned keep_free) {
+PacketHandle IdealNic::try_reserve(Bytes bytes, unsigned keep_free) {
   if (free_slots() <= keep_free) {
     ++counters_.refused;
     if (in_flight_ != 0 && leaving_[first_leaving_] != wake_asked_) {
@@ -115,7 +115,7 @@ PacketHandle IdealNic::try_reserve(unsigned keep_free) {
     return network_.packets().own(nullptr);
   }
   ++reserved_;
-  return network_.packets().make();
+  return network_.packets().make(bytes);
 }
 
 void IdealNic::cancel(PacketHandle packet) {
@@ -174,8 +174,11 @@ void IdealNic::tell(conduit::OperationId operation, SimTime now) {
 std::optional<conduit::OperationId> IdealNic::take_done() {
   host_.synchronise();
   if (done_.empty()) return std::nullopt;
-  const conduit::OperationId operation = done_.front();
-  done_.pop_front();
+  const conduit::OperationId operation = done_[first_done_++];
+  if (first_done_ == done_.size()) {
+    done_.clear();
+    first_done_ = 0;
+  }
   host_.charge_shared(SharedPrice::line_transfer);
   return operation;
 }

@@ -74,8 +74,9 @@ class IdealNic {
   // charged, and the rank is woken when the next slot falls free. Throws UsageError for more than kMaxPacketBytes.
   Status try_send(Rank to, std::span<const std::byte> bytes);
 
-  // The same in two steps: a slot and a packet to write into, or null where no more than `keep_free` slots are free.
-  [[nodiscard]] PacketHandle try_reserve(unsigned keep_free = 0);
+  // The same in two steps: a slot and a packet to write up to so many bytes into, or null where no more than
+  // `keep_free` slots are free.
+  [[nodiscard]] PacketHandle try_reserve(Bytes bytes, unsigned keep_free = 0);
   void send(PacketHandle packet, Rank to, Bytes size);
   void cancel(PacketHandle packet);
   // Another way to use what was reserved: the bytes are read when they have left, behind `head` bytes of header, and
@@ -115,7 +116,8 @@ class IdealNic {
   // The receiving side moves with the engine's events.
   SimTime receive_free_;
   PacketList arrived_;
-  std::deque<conduit::OperationId> done_;
+  std::vector<conduit::OperationId> done_;  // from first_done_ on
+  std::size_t first_done_ = 0;
   std::uint64_t waiting_ = 0;
   // A load of the core's from the NIC, on its way back.
   struct Load : sim::Action {

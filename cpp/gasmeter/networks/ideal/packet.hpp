@@ -1,9 +1,11 @@
 // Packets of the toy network, pooled and handed on by pointer: a byte moves only where a host moves it.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <memory>
+#include <new>
+#include <span>
+#include <type_traits>
 #include <vector>
 
 #include "gasmeter/base/units.hpp"
@@ -27,8 +29,8 @@ struct Put {
   conduit::OperationId local = conduit::kNoOperation;
 };
 
-struct Packet : sim::Action {
-  Packet() : sim::Action(nullptr) {}
+struct alignas(std::max_align_t) Packet : sim::Action {
+  explicit Packet(std::span<std::byte> room) : sim::Action(nullptr), bytes(room) {}
   IdealNetwork* network = nullptr;
   Rank source{};
   Rank target{};
@@ -36,33 +38,45 @@ struct Packet : sim::Action {
   bool on_the_wire = true;  // false: the receiving NIC is busy with it
   bool is_put = false;
   Put put;
-  alignas(std::max_align_t) std::array<std::byte, kMaxPacketBytes> bytes;
+  std::span<std::byte> bytes;  // what it can hold, behind it
 };
 
 using PacketList = sim::IntrusiveQueue<Packet>;
 
-// Grows to what is under way at once and then allocates no more. Outlives all handles.
+// Grows to what is under way at once and then allocates no more. Most packets are small and get small ones: of many
+// ranks there are as many. Outlives all handles.
 class PacketPool {
  public:
+  static constexpr Bytes kSmall = 160;  // a header with 16 arguments and a little payload
+
   struct Return {
     PacketPool* pool;
-    void operator()(Packet* packet) const { pool->free_.push(packet); }
+    void operator()(Packet* packet) const { pool->free_of(packet->bytes.size()).push(packet); }
   };
   using Handle = std::unique_ptr<Packet, Return>;
 
-  [[nodiscard]] Handle make() {
-    if (free_.empty()) {
-      packets_.push_back(std::make_unique_for_overwrite<Packet>());
-      return own(packets_.back().get());
-    }
-    return own(free_.pop());
+  // For so many bytes at least, up to kMaxPacketBytes.
+  [[nodiscard]] Handle make(Bytes bytes) {
+    const Bytes room = bytes <= kSmall ? kSmall : kMaxPacketBytes;
+    PacketList& free = free_of(room);
+    return own(free.empty() ? &add(room) : free.pop());
   }
   [[nodiscard]] Handle own(Packet* packet) { return {packet, Return{this}}; }
-  [[nodiscard]] std::size_t made() const { return packets_.size(); }
+  [[nodiscard]] std::size_t made() const { return memory_.size(); }
 
  private:
-  std::vector<std::unique_ptr<Packet>> packets_;
-  PacketList free_;
+  static_assert(sizeof(Packet) % alignof(std::max_align_t) == 0 && std::is_trivially_destructible_v<Packet>);
+
+  [[nodiscard]] PacketList& free_of(Bytes room) { return room == kSmall ? small_ : large_; }
+  [[nodiscard]] Packet& add(Bytes room) {
+    memory_.push_back(std::make_unique_for_overwrite<std::byte[]>(sizeof(Packet) + room));
+    std::byte* const at = memory_.back().get();
+    return *::new (static_cast<void*>(at)) Packet({at + sizeof(Packet), room});
+  }
+
+  std::vector<std::unique_ptr<std::byte[]>> memory_;
+  PacketList small_;
+  PacketList large_;
 };
 
 using PacketHandle = PacketPool::Handle;

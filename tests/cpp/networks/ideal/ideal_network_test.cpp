@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <optional>
@@ -168,12 +169,33 @@ TEST_CASE("network_may_end_before_bodies_that_hold_packets") {
   std::optional<IdealNetwork> network;
   network.emplace(engine);
   engine.start(Rank{0}, [&] {
-    const PacketHandle packet = network->nic(Rank{0}).try_reserve();
+    const PacketHandle packet = network->nic(Rank{0}).try_reserve(kMaxPacketBytes);
     engine.park(Rank{0});
   });
   engine.run();
   network.reset();
   CHECK_THROWS_AS(engine.run(), UsageError);
+}
+
+TEST_CASE("packets_are_as_large_as_what_they_are_to_hold_and_go_round_by_size") {
+  PacketPool pool;
+  const Packet* small = nullptr;
+  const Packet* large = nullptr;
+  {
+    const PacketHandle first = pool.make(1);
+    const PacketHandle second = pool.make(PacketPool::kSmall + 1);
+    small = first.get();
+    large = second.get();
+    CHECK(first->bytes.size() == PacketPool::kSmall);
+    CHECK(second->bytes.size() == kMaxPacketBytes);
+    std::fill(second->bytes.begin(), second->bytes.end(), std::byte{7});
+    std::fill(first->bytes.begin(), first->bytes.end(), std::byte{9});
+    CHECK(second->bytes.front() == std::byte{7});
+    CHECK(second->bytes.back() == std::byte{7});
+  }
+  CHECK(pool.make(kMaxPacketBytes).get() == large);
+  CHECK(pool.make(PacketPool::kSmall).get() == small);
+  CHECK(pool.made() == 2);
 }
 
 }  // namespace

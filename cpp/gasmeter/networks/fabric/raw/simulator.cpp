@@ -8,7 +8,6 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
-#include <string>
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/base/random.hpp"
@@ -39,14 +38,15 @@ class Simulator final : public Program {
       : port_(context.port),
         self_(index(context.rank)),
         ranks_(context.ranks),
-        op_(settings.op),
+        is_ping_pong_(settings.op == "ping-pong"),
+        is_fetch_add_(settings.op == "fetch-add"),
         choice_(settings, self_) {
-    if (op_ == "am") throw UsageError("kernel simulator: op am runs on conduits, not on raw@fabric");
+    if (settings.op == "am") throw UsageError("kernel simulator: op am runs on conduits, not on raw@fabric");
   }
 
   BlockResult run(std::uint64_t iterations) override {
     const SimTime start = port_.host().now();
-    if (op_ == "ping-pong") {
+    if (is_ping_pong_) {
       play(iterations);
     } else {
       for (std::uint64_t i = 0; i < iterations; ++i) {
@@ -55,13 +55,13 @@ class Simulator final : public Program {
       }
       finish_all_but(0);
     }
-    return {port_.host().now() - start, iterations * (op_ == "ping-pong" ? std::min(2U, ranks_) : ranks_), {}};
+    return {port_.host().now() - start, iterations * (is_ping_pong_ ? std::min(2U, ranks_) : ranks_), {}};
   }
 
   Verification verify() override {
     const bool alone = posted_ == 0;  // others may still have puts under way then
     if (alone) (void)run(simulator::kProbe);
-    return op_ == "fetch-add" ? verify_word(alone) : verify_lines();
+    return is_fetch_add_ ? verify_word(alone) : verify_lines();
   }
 
  private:
@@ -76,7 +76,7 @@ class Simulator final : public Program {
       if (line == Line{}) continue;
       empty = false;
       ++verification.checked;
-      verification.errors += line != line_of(op_ == "ping-pong" ? 2 - self_ : line[0]) ? 1U : 0U;
+      verification.errors += line != line_of(is_ping_pong_ ? 2 - self_ : line[0]) ? 1U : 0U;
     }
     verification.checked += 2;
     verification.errors += (port_.arrived() == 0) != empty ? 1U : 0U;
@@ -101,7 +101,7 @@ class Simulator final : public Program {
 
   void post() {
     ++posted_;
-    if (op_ == "fetch-add") {
+    if (is_fetch_add_) {
       port_.fetch_add(Rank{0}, 0, mutants::operand(std::uint64_t{1}));
       return;
     }
@@ -114,7 +114,7 @@ class Simulator final : public Program {
     while (posted_ - port_.completed() > left) {
       port_.wait_completion();
       // Fetched values only grow, since a rank's own requests arrive in order.
-      if (op_ == "fetch-add" && port_.completed() != 0) {
+      if (is_fetch_add_ && port_.completed() != 0) {
         disorder_ += port_.last_fetched() < fetched_ ? 1U : 0U;
         fetched_ = port_.last_fetched();
       }
@@ -146,7 +146,8 @@ class Simulator final : public Program {
   BarePort& port_;
   std::uint32_t self_;
   std::uint32_t ranks_;
-  std::string op_;
+  bool is_ping_pong_;
+  bool is_fetch_add_;
   simulator::Choice choice_;
   std::uint64_t posted_ = 0;
   std::uint64_t expected_ = 0;  // puts of the other player
