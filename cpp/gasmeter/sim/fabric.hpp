@@ -172,8 +172,8 @@ class Fabric : private Wiring {
     CreditReturn::Word* ring = nullptr;  // of credits
     std::uint32_t places = 0;            // in it
     CreditReturn::Count given = 0;
-    CreditReturn::Count full = 0;                // `given` where there may be no place for the next one
-    std::uint8_t link_class = 0;                 // what the end tells its beginning takes that latency
+    CreditReturn::Count full = 0;  // `given` where there may be no place for the next one
+    std::uint8_t link_class = 0;   // what the end tells its beginning takes that latency
     bool is_awaited = false;       // packets wait for buffers: each that falls free is to be told of
     bool is_apart = false;         // the link begins on a node that another thread may run, whose is all else here
   };
