@@ -1,0 +1,20 @@
+"""What the project publishes of a paper can be judged again by whoever has the folder."""
+
+from pathlib import Path
+
+import pytest
+
+from gasmeter.papers.registry import PAPERS
+from gasmeter.reproduction.claims_table import claims_csv
+from gasmeter.reproduction.folder import seen_in
+
+RESULTS = Path(__file__).parents[3] / "results"
+
+
+@pytest.mark.parametrize("name", list(PAPERS))
+def test_published_verdicts_follow_from_the_published_rows(name):
+    seen, said = seen_in(RESULTS / name, PAPERS)
+    assert said["quick"] is False
+    judged = seen.judge()
+    assert claims_csv(judged) == (RESULTS / name / "claims.csv").read_text()
+    assert all(entry.judgement.verdict != "no_band" for entry in judged)
