@@ -11,8 +11,6 @@ import warnings
 from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
 from typing import Any, NoReturn
 
-import cloudpickle
-
 from gasmeter.catalogue import Conduit, catalogue
 from gasmeter.errors import Deadlock, EnvironmentLacks, GasmeterError, ProgramError, Timeout, UsageError, unknown
 from gasmeter.installed import worker_binary
@@ -21,6 +19,7 @@ from gasmeter.machines.machine import Machine
 from gasmeter.machines.named import machine as machine_named
 from gasmeter.measuring.workers import WorkerPool
 from gasmeter.option import Option
+from gasmeter.programs.shipping import shipped
 from gasmeter.sweeps.installations import Installations
 from gasmeter.units import format_bytes, parse_size
 
@@ -260,10 +259,10 @@ def _machine_values(
 def _pickled(program: Callable[..., Any], args: tuple[object, ...]) -> bytes:
     for what, value in (("args", args), ("program", program)):
         try:
-            cloudpickle.dumps(value)
+            shipped(value)
         except Exception as error:
             raise UsageError(f"launch: {what} cannot be pickled ({error}); ranks are processes of their own") from None
-    return bytes(cloudpickle.dumps((program, args)))
+    return shipped((program, args))
 
 
 def _check_reply(rank: int, reply: bytes) -> None:

@@ -14,11 +14,10 @@ import traceback
 from pathlib import Path
 from types import TracebackType
 
-import cloudpickle
-
 from gasmeter._core import Rank
 from gasmeter.errors import GasmeterError, UsageError
 from gasmeter.programs.program import run_program
+from gasmeter.programs.shipping import shipped
 
 __all__ = ["main"]
 
@@ -76,7 +75,7 @@ def _run(rank: Rank, command: bytes) -> bytes:
 
 def _pickled(result: object) -> bytes:
     try:
-        return bytes(cloudpickle.dumps(result))
+        return shipped(result)
     except Exception as error:
         kind = type(result).__name__
         raise UsageError(
@@ -89,7 +88,7 @@ def _failure(error: BaseException) -> bytes:
     text = "".join(traceback.format_exception(shown))
     original: bytes | None = None
     with contextlib.suppress(Exception):
-        original = cloudpickle.dumps(error)
+        original = shipped(error)
         pickle.loads(original)
     return pickle.dumps(("error", type(error).__name__, str(error), text, original))
 
