@@ -147,22 +147,20 @@ def _laid_out(
     box_width = (width - _LEFT_IN - _RIGHT_IN - (columns - 1) * _GAP_IN) / columns
     for number, panel in enumerate(panels):
         bottom = at - rows_in[number] + _AXIS_IN
-        first: Axes | None = None
+        row: list[Axes] = []
         for column, placement in enumerate(figure.placements):
             left = _LEFT_IN + column * (box_width + _GAP_IN)
             place = (left / width, bottom / height, box_width / width, boxes[number] / height)
-            axes = drawing.add_axes(place, sharey=first)
+            axes = drawing.add_axes(place, sharey=row[0] if row else None)
             draw_panel(axes, panel, across, placement)
             if number == 0:
                 _draw_own(axes, own, across)
             if columns > 1:
                 axes.set_title(f"placement {placement}", fontsize=8.5, fontweight="normal", pad=4)
             axes.set_xlabel(across.label, labelpad=2)
-            first = first or axes
-        assert first is not None
-        scale_panel(first, panel)
-        first.set_ylabel(panel.label)
-        _legend(drawing, first, panel, legends[number][1], (0.1 / width, (at - 0.02) / height))
+            row.append(axes)
+        scale_panel(row, panel, [y for points in own for _, y in points.points] if number == 0 else ())
+        _legend(drawing, row[0], panel, legends[number][1], (0.1 / width, (at - 0.02) / height))
         at -= rows_in[number]
     return drawing
 
