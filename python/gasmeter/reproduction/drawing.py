@@ -19,6 +19,7 @@ from gasmeter.plots.looks import MARKERS
 from gasmeter.plots.style import Drawing, styled
 from gasmeter.reproduction.digitised import Points
 from gasmeter.reproduction.figure import RANKS, SIZE, Figure
+from gasmeter.reproduction.lean import lean
 from gasmeter.reproduction.looks import looks
 from gasmeter.reproduction.panel_axes import BEHIND, Across, draw_panel, scale_panel
 from gasmeter.reproduction.panels import Panel, panels_of
@@ -78,14 +79,13 @@ class Picture:
         with styled():
             if ending == "svg":
                 self.drawing.savefig(buffer, format="svg", metadata={"Date": None})
-            else:
-                self.drawing.savefig(buffer, format="png", dpi=_DPI)
-                return _few_colours(buffer)
-        return buffer.getvalue()
+                return lean(buffer.getvalue())
+            self.drawing.savefig(buffer, format="png", dpi=_DPI)
+        return _few_colours(buffer)
 
 
 def _few_colours(buffer: io.BytesIO) -> bytes:
-    """Return a picture with a palette: no eye sees it, and a report with its heat maps stays under 2 MB."""
+    """Return a picture with a palette: no eye sees it, and a report with its heat maps stays under 1.5 MB."""
     reduced = io.BytesIO()
     Image.open(buffer).convert("RGB").quantize(256, dither=Image.Dither.NONE).save(reduced, "png", optimize=True)
     return reduced.getvalue()
