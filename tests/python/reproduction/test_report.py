@@ -75,7 +75,7 @@ def test_what_came_out_is_said_in_the_published_unit(core):
     assert claim_texts.reproduced_text(gain, first) == "53 %"
     assert claim_texts.band_text(gain, first) == "48 to 61 %"
     assert claim_texts.asked_text(gain, reading[0]) == "43 to 63 %"
-    assert claim_texts.reproduced_text(gain, second) == "153 %"  # per cent already, as its tolerance says
+    assert claim_texts.reproduced_text(gain, second) == "153.2 %"  # per cent already, as its tolerance says; up to 153 %
     assert claim_texts.asked_text(gain, reading[1]) == "100 to 153 %"
     order, rate = entry("p-order"), entry("p-rate")
     assert claim_texts.reproduced_text(order, order.judgement) == "1.25"
@@ -85,6 +85,15 @@ def test_what_came_out_is_said_in_the_published_unit(core):
     assert claim_texts.chance_text(first) == "0.97 (0.88)"
     assert claim_texts.chance_text(Judgement("not_run")) == ""
     assert marks.published_text(CLAIMS["p-order"]) == "conduit < card"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(1.25, "1.25"), (1.0036, "1.004"), (0.99996, "0.99996"), (1.0, "1"), (1 + 1e-9, "1"), (math.nan, "")],
+)
+def test_a_number_has_the_digits_that_tell_whether_it_is_what_was_asked(core, value, text):
+    order = entry("p-order")  # above 1
+    assert claim_texts.reproduced_text(order, dataclasses.replace(order.judgement, value=value)) == text
 
 
 def test_a_range_may_stand_in_another_unit_than_the_predicates(core):
