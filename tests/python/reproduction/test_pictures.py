@@ -1,18 +1,21 @@
 """Pictures of reproduced figures, and their bands, of an invented paper: nothing here was run."""
 
 import dataclasses
+import io
 import itertools
 import math
 
+import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from PIL import Image
 
 from gasmeter.papers.extoll import EXTOLL
-from gasmeter.plots.style import styled
+from gasmeter.plots.style import Drawing, styled
 from gasmeter.reproduction import marks
 from gasmeter.reproduction.bands import band, bands, derived_bands, derived_values
 from gasmeter.reproduction.digitised import Points
-from gasmeter.reproduction.drawing import draw_figure
+from gasmeter.reproduction.drawing import Picture, draw_figure
 from gasmeter.reproduction.figure import Derived, Effort
 from gasmeter.reproduction.looks import looks
 from gasmeter.reproduction.panels import MOST_LINES, panels_of, quantity_of
@@ -323,3 +326,25 @@ def test_no_text_of_a_picture_meets_another(core):
                 continue
             with styled():
                 assert overlaps(picture.drawing) == ([], []), figure.number
+
+
+def test_a_picture_of_few_colours_has_them_all():
+    """A bar of colours stays smooth: a palette chosen for its picture would make a dozen stripes of it."""
+    drawing = Drawing(figsize=(2, 2))
+    axes = drawing.add_axes((0, 0, 1, 1))
+    axes.imshow(np.linspace(0, 1, 256)[:, None], aspect="auto", cmap="magma")
+    buffer = io.BytesIO()
+    drawing.savefig(buffer, format="png", dpi=110)
+    whole = np.asarray(Image.open(buffer).convert("RGB")).astype(int)
+    few = Image.open(io.BytesIO(Picture("links", "a", "Links", drawing, "png").content))
+    assert few.mode == "P"
+    assert np.abs(whole - np.asarray(few.convert("RGB"))).max() <= 0.5 * 255 / 20 + 1
+    assert len(few.convert("RGB").getcolors()) >= 45
+
+
+def test_a_picture_fits_a_phone(core):
+    """Letters of 9 points on a picture as wide as a screen of 390 px, less its edges, are 8 px and more high."""
+    found = made()
+    widths = {figure.number: draw_figure(found, figure).drawing.get_figwidth() for figure in (BY_OPTION, BY_RANKS)}
+    assert 9 * 350 / (72 * widths["a"]) > 8
+    assert widths["a"] < widths["d"] < 2 * widths["a"]
