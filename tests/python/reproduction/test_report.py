@@ -75,7 +75,9 @@ def test_what_came_out_is_said_in_the_published_unit(core):
     assert claim_texts.reproduced_text(gain, first) == "53 %"
     assert claim_texts.band_text(gain, first) == "48 to 61 %"
     assert claim_texts.asked_text(gain, reading[0]) == "43 to 63 %"
-    assert claim_texts.reproduced_text(gain, second) == "153.2 %"  # per cent already, as its tolerance says; up to 153 %
+    assert (
+        claim_texts.reproduced_text(gain, second) == "153.2 %"
+    )  # per cent already, as its tolerance says; up to 153 %
     assert claim_texts.asked_text(gain, reading[1]) == "100 to 153 %"
     order, rate = entry("p-order"), entry("p-rate")
     assert claim_texts.reproduced_text(order, order.judgement) == "1.25"
@@ -192,6 +194,7 @@ def test_the_report_is_one_file_without_scripts(core):
         )
         assert ElementTree.fromstring(unquote(source.partition(",")[2])).tag == "{http://www.w3.org/2000/svg}svg"
     assert "prefers-color-scheme: dark" in text
+    assert text.count('<figure class="picture" tabindex="0">') == len(pictures)  # a tap or a key enlarges it
     named = set(re.findall(r'id="([^"]+)"', text))
     assert {source[1:] for source in page.sources if source.startswith("#")} <= named
 
