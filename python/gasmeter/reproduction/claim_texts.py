@@ -36,6 +36,7 @@ _FROM_BAD: tuple[Verdict, ...] = (
 )  # fmt: skip
 _UNIT_BEHIND = re.compile(r"[\])]\s*([^\s\[\](),]+)$")
 _TINY = 1e-8
+_DIGITS, _MOST_DIGITS = 3, 6
 
 
 def number(value: float) -> str:
@@ -53,7 +54,7 @@ def number(value: float) -> str:
     """
     if math.isnan(value):
         return ""
-    return f"{value:.0f}" if 1000 <= abs(value) < 1e6 else f"{value:.3g}"
+    return f"{value:.0f}" if 1000 <= abs(value) < 1e6 else f"{value:.{_DIGITS}g}"
 
 
 def reading_of(entry: Judged, judgement: Judgement) -> Reading | None:
@@ -118,10 +119,25 @@ def reproduced_text(entry: Judged, judgement: Judgement) -> str:
     Returns
     -------
     str
-        For instance ``53 %``; empty if there is none.
+        For instance ``53 %``, with more than three digits where three would not tell whether it is what was asked;
+        empty if there is none.
     """
-    factor, unit = unit_of(entry, reading_of(entry, judgement))
-    return _with(number(factor * judgement.value), unit)
+    reading = reading_of(entry, judgement)
+    factor, unit = unit_of(entry, reading)
+    asked = reading.conditions[0].holds if reading else ()
+    ends = [factor * round(end, 6) for interval in asked for end in interval if math.isfinite(end)]
+    return _with(_telling(factor * judgement.value, ends), unit)
+
+
+def _telling(value: float, ends: Sequence[float]) -> str:
+    """Return a number with as many digits as tell on which side it lies of what is asked: 1.003 is above 1."""
+    if math.isnan(value):
+        return ""
+    longer = (f"{value:.{digits}g}" for digits in range(_DIGITS + 1, _MOST_DIGITS + 1))
+    for text in (number(value), *longer):
+        if all((float(text) > end) == (value > end) and (float(text) < end) == (value < end) for end in ends):
+            return text
+    return number(value)
 
 
 def band_text(entry: Judged, judgement: Judgement) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from matplotlib.axes import Axes
-from matplotlib.ticker import FixedLocator, LogLocator, NullLocator, StrMethodFormatter
+from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
 
 from gasmeter.reproduction.figure import RANKS, SIZE, Figure
 from gasmeter.reproduction.panels import Drawn, Panel
+from gasmeter.reproduction.scales import log_ticks, scale_for
 from gasmeter.verdicts.series import X
 
 __all__ = ["BEHIND", "Across", "draw_panel", "scale_panel"]
@@ -98,35 +99,38 @@ def draw_panel(axes: Axes, panel: Panel, across: Across, placement: str) -> None
         axes.plot([across.place(x) for x in xs], ys, color=BEHIND, linewidth=1.0, marker="", zorder=2)
     for curve in panel.curves:
         _draw_curve(axes, curve, across, placement)
-    if not panel.logarithmic and _least(panel) < 0:
-        axes.axhline(0, color="0.4", linewidth=0.8)
     across.dress(axes)
 
 
-def scale_panel(axes: Axes, panel: Panel) -> None:
-    """Give a panel its y scale, once the curves of all placements are in it.
+def scale_panel(row: Sequence[Axes], panel: Panel, beyond: Iterable[float] = ()) -> None:
+    """Give a panel its y scale and say which it is, once the curves of all placements are in it.
 
     Parameters
     ----------
-    axes : Axes
-        One of those that share it.
+    row : sequence of Axes
+        Those of its placements, which share it; the first has the label.
     panel : Panel
         What was drawn.
+    beyond : iterable of float
+        What is drawn besides, a reader's own points for instance.
     """
-    if panel.logarithmic:
+    others = [*panel.around, *beyond]
+    least = min([*panel.lines, *others], default=0.0)
+    scale = scale_for(panel.scale, panel.lines, others)
+    axes = row[0]
+    axes.set_ylabel(f"{panel.label}, {scale.says}" if scale.says else panel.label)
+    if scale.kind == "log":
         axes.set_yscale("log")
-        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.yaxis.set_major_locator(FixedLocator(log_ticks(*axes.get_ylim())))
+    elif scale.kind == "symlog":
+        axes.set_yscale("symlog", linthresh=scale.linear_to)
+    elif least >= 0:
+        axes.set_ylim(bottom=0)
+    if scale.kind != "linear":
         axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
         axes.yaxis.set_minor_locator(NullLocator())
-    elif _least(panel) >= 0:
-        axes.set_ylim(bottom=0)
-
-
-def _least(panel: Panel) -> float:
-    """Return the lowest value or end of a band."""
-    values = [y for curve in panel.curves for own in curve.values.values() for y in own.values()]
-    lows = [low for curve in panel.curves for own in curve.bands.values() for _, low, _ in own.values()]
-    return min((*values, *lows), default=0.0)
+    for own in row if least < 0 else ():
+        own.axhline(0, color="0.4", linewidth=0.8)
 
 
 def _draw_curve(axes: Axes, curve: Drawn, across: Across, placement: str) -> None:

@@ -13,6 +13,7 @@ from gasmeter.reproduction.bands import Band, bands, derived_bands, derived_valu
 from gasmeter.reproduction.figure import SIZE, Derived, Figure, Line
 from gasmeter.reproduction.looks import Look
 from gasmeter.reproduction.marks import Mark, marks, unit_text
+from gasmeter.reproduction.scales import Wanted
 from gasmeter.verdicts.series import COUNTER, Curve, X
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ MOST_LINES = 3
 """In a panel whose curves coincide."""
 
 _LIKENESS = 0.1
-_LOG_FROM = 40.0
 _JUDGED = "judged"
 _T = TypeVar("_T")
 
@@ -115,8 +115,10 @@ class Panel:
         Published numbers.
     behind : tuple of Drawn
         Curves of another panel, thin and grey.
-    logarithmic, derived : bool
-        The scale; whether its curves are made of others.
+    scale : {"linear", "log", "span"}
+        Which y axis suits what it shows; see `gasmeter.reproduction.scales.scale_for`.
+    derived : bool
+        Whether its curves are made of others.
     """
 
     title: str
@@ -124,8 +126,20 @@ class Panel:
     curves: tuple[Drawn, ...]
     marks: tuple[Mark, ...] = ()
     behind: tuple[Drawn, ...] = ()
-    logarithmic: bool = False
+    scale: Wanted = "linear"
     derived: bool = False
+
+    @property
+    def lines(self) -> list[float]:
+        """What its curves and the published numbers come to, in the unit of its axis."""
+        own = [y for curve in self.curves for values in curve.values.values() for y in values.values()]
+        return own + [end for mark in self.marks for end in (mark.low, mark.high)]
+
+    @property
+    def around(self) -> list[float]:
+        """Ends of its bands, and the curves behind."""
+        ends = [end for curve in self.curves for own in curve.bands.values() for band in own.values() for end in band]
+        return ends + [y for curve in self.behind for values in curve.values.values() for y in values.values()]
 
 
 def panels_of(reproduction: Reproduction, figure: Figure, look: Mapping[Line, Look]) -> list[Panel]:
@@ -208,7 +222,8 @@ def _panel(
         curve for panel in before[:1] if not judged and panel.label == label for curve in panel.curves
         if curve.measured in kinds
     )  # fmt: skip
-    return Panel(": ".join(filter(None, title)), label, tuple(curves), own, behind, logarithmic=figure.axis == SIZE)
+    return Panel(": ".join(filter(None, title)), label, tuple(curves), own, behind,
+                 scale="log" if figure.axis == SIZE else "linear")  # fmt: skip
 
 
 def _dashed(panel: Panel) -> Panel:
@@ -263,10 +278,7 @@ def _derived_panels(reproduction: Reproduction, figure: Figure, look: Mapping[Li
         own = tuple(marks(reproduction.judged, figure, unit))
         label = f"{name} ({unit_text(unit)})" if unit_text(unit) else name
         parts = [curves[first : first + MOST_LINES] for first in range(0, len(curves), MOST_LINES)]
-        found += [
-            Panel("", label, tuple(_told_apart(part)), own, logarithmic=_decades(part, own), derived=True)
-            for part in parts
-        ]
+        found += [Panel("", label, tuple(_told_apart(part)), own, scale="span", derived=True) for part in parts]
     return found
 
 
@@ -296,9 +308,3 @@ def _told_apart(curves: Sequence[Drawn]) -> Iterator[Drawn]:
             look = Look(look.colour, {"o": "s", "s": "^", "^": "D"}.get(look.marker, "o"), not look.filled)
         seen.append(look)
         yield replace(curve, look=look)
-
-
-def _decades(curves: Sequence[Drawn], own: Sequence[Mark]) -> bool:
-    every = [y for curve in curves for values in curve.values.values() for y in values.values()]
-    every += [end for mark in own for end in (mark.low, mark.high)]
-    return min(every) > 0 and max(every) > _LOG_FROM * min(every)

@@ -1,19 +1,25 @@
 """Pictures of reproduced figures, and their bands, of an invented paper: nothing here was run."""
 
 import dataclasses
+import io
 import itertools
+import math
 
+import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from PIL import Image
 
 from gasmeter.papers.extoll import EXTOLL
-from gasmeter.plots.style import styled
+from gasmeter.plots.style import Drawing, styled
 from gasmeter.reproduction import marks
 from gasmeter.reproduction.bands import band, bands, derived_bands, derived_values
-from gasmeter.reproduction.drawing import draw_figure
-from gasmeter.reproduction.figure import Effort
+from gasmeter.reproduction.digitised import Points
+from gasmeter.reproduction.drawing import Picture, draw_figure
+from gasmeter.reproduction.figure import Derived, Effort
 from gasmeter.reproduction.looks import looks
 from gasmeter.reproduction.panels import MOST_LINES, panels_of, quantity_of
+from gasmeter.reproduction.scales import Scale, log_ticks, scale_for
 from gasmeter.verdicts.expressions import Expression
 from invented import (
     AS_TABLE,
@@ -28,6 +34,7 @@ from invented import (
     PUT,
     RATE,
     RATIO,
+    RAW,
     made,
     value_of,
 )
@@ -141,7 +148,7 @@ def test_modelled_lines_are_dashed_only_beside_measured_ones(core):
         ("card (modelled)", True),
     ]
     assert [(curve.label, curve.dashed) for curve in beside.curves] == [("memory (measured here)", False)]
-    assert judged.logarithmic
+    assert judged.scale == "log"
     assert beside.behind == ()  # what is modelled is no context of what is measured
 
 
@@ -197,6 +204,94 @@ def test_both_placements_share_a_scale_that_holds_both(core):
     assert [axes.get_title(loc="left") for axes in drawing.axes] == ["placement fill", "placement round-robin"]
 
 
+# ---- scales
+
+
+def test_what_is_0_or_less_never_stands_on_a_logarithmic_axis():
+    assert scale_for("log", (1, 2)) == Scale("log")
+    assert scale_for("log", (0, 2)).kind == scale_for("log", (1, 2), around=(-1,)).kind == "linear"
+    assert scale_for("linear", (1, 1000)) == Scale()
+    assert scale_for("span", (1, 39)) == Scale()
+    assert scale_for("span", (1, 41)) == Scale("log")
+    assert scale_for("span", (1, 41), around=(1e-9,)) == Scale("log")
+    assert scale_for("span", (0.3, 27), around=(-6, 33)) == Scale()
+    assert scale_for("span", (), around=(-1,)) == scale_for("log", (0, 0)) == Scale()
+    assert scale_for("span", (math.nan, 1, 41), around=(math.nan,)) == Scale("log")
+
+
+def test_where_a_linear_axis_hides_half_of_the_numbers_both_sides_of_0_are_logarithmic():
+    crushed = scale_for("span", (-3, -4, 3, 5, 9, 1000))
+    assert crushed == Scale("symlog", 1.0)
+    assert crushed.says == "log beyond ±1"
+    assert scale_for("log", (0, 0.02, 0.05, 7), around=(-0.03,)) == Scale("symlog", 0.01)
+    assert scale_for("span", (-3, 300, 500, 900, 1000)) == Scale()
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "ticks"),
+    [
+        (1.8, 23, [2, 5, 10, 20]),
+        (1.9, 8.3, [2, 3, 4, 6, 8]),
+        (1100, 4100, [1200, 1500, 2000, 2500, 3000, 4000]),
+        (8.9, 12.2, [9, 10, 11, 12]),
+        (0.5, 2e5, [1, 10, 100, 1e3, 1e4, 1e5]),
+    ],
+)
+def test_a_logarithmic_axis_has_four_ticks_or_more(low, high, ticks):
+    assert list(log_ticks(low, high)) == pytest.approx(ticks)
+
+
+def over_the_card(core, value):
+    """Return the panel of an overhead and its axes: of an invented paper whose draws make the conduit faster."""
+    lines = (("put", PUT), ("card", RAW))
+    overhead = Derived("put over card", Expression("100 * (put / card - 1)"), lines, "Overhead", "%")
+    figure = dataclasses.replace(MIXED, derived=(overhead,), claims=())
+
+    def invented(line, x, placement="", factor=1.0):
+        return 1e9 * value(x, factor) if line == PUT else 1e9
+
+    found = made(dataclasses.replace(PAPER, figures=(figure,)), value=invented, judged={})
+    drawing = draw_figure(found, figure).drawing
+    return panels(found, figure)[-1], drawing, drawing.axes[-1]
+
+
+def test_a_band_that_reaches_below_0_is_drawn_whole(core):
+    panel, _, axes = over_the_card(core, lambda x, factor: 1.004 + x / 10_000 - (factor - 1))
+    own = panel.curves[0]
+    assert max(own.values["one-per-node"].values()) > 40 * min(own.values["one-per-node"].values()) > 0
+    lowest = min(low for _, low, _ in own.bands["one-per-node"].values())
+    assert lowest == pytest.approx(100 * (1.0048 - 0.1 - 1))  # of the tenth draw
+    assert axes.get_yscale() == "linear"
+    assert axes.get_ylim()[0] < lowest
+    assert axes.get_ylabel() == "Overhead (%)"
+    assert any(list(line.get_ydata()) == [0, 0] for line in axes.lines)
+
+
+def test_decades_of_which_some_are_negative_have_a_scale_that_says_so(core):
+    _, drawing, axes = over_the_card(core, lambda x, factor: {8: 0.98, 64: 1.02}.get(x, 50.0) * (2 - factor))
+    assert axes.get_yscale() == "symlog"
+    assert axes.get_ylabel() == "Overhead (%), log beyond ±1"
+    FigureCanvasAgg(drawing).draw()
+    assert [label.get_text() for label in axes.get_yticklabels()][-4:] == ["1", "10", "100", "1000"]
+    with styled():
+        assert overlaps(drawing) == ([], [])
+
+
+def test_decades_above_0_have_a_logarithmic_scale_that_says_so(core):
+    _, _, axes = over_the_card(core, lambda x, factor: 1 + x / 1000)
+    assert axes.get_yscale() == "log"
+    assert axes.get_ylabel() == "Overhead (%), log"
+
+
+def test_a_readers_own_points_may_be_0(core):
+    found = made()
+    own = Points("c", "by eye", ((8, 0.0), (64, 3.0)))
+    first = draw_figure(found, MIXED, [own]).drawing.axes[0]
+    assert first.get_yscale() == "linear"
+    assert first.get_ylim()[0] == 0
+    assert draw_figure(found, MIXED).drawing.axes[0].get_yscale() == "log"
+
+
 def texts_of(drawing):
     """Return every text that is drawn: not those of ticks beyond the ends of their axis."""
     yield from drawing.texts
@@ -231,3 +326,25 @@ def test_no_text_of_a_picture_meets_another(core):
                 continue
             with styled():
                 assert overlaps(picture.drawing) == ([], []), figure.number
+
+
+def test_a_picture_of_few_colours_has_them_all():
+    """A bar of colours stays smooth: a palette chosen for its picture would make a dozen stripes of it."""
+    drawing = Drawing(figsize=(2, 2))
+    axes = drawing.add_axes((0, 0, 1, 1))
+    axes.imshow(np.linspace(0, 1, 256)[:, None], aspect="auto", cmap="magma")
+    buffer = io.BytesIO()
+    drawing.savefig(buffer, format="png", dpi=110)
+    whole = np.asarray(Image.open(buffer).convert("RGB")).astype(int)
+    few = Image.open(io.BytesIO(Picture("links", "a", "Links", drawing, "png").content))
+    assert few.mode == "P"
+    assert np.abs(whole - np.asarray(few.convert("RGB"))).max() <= 0.5 * 255 / 20 + 1
+    assert len(few.convert("RGB").getcolors()) >= 45
+
+
+def test_a_picture_fits_a_phone(core):
+    """Letters of 9 points on a picture as wide as a screen of 390 px, less its edges, are 8 px and more high."""
+    found = made()
+    widths = {figure.number: draw_figure(found, figure).drawing.get_figwidth() for figure in (BY_OPTION, BY_RANKS)}
+    assert 9 * 350 / (72 * widths["a"]) > 8
+    assert widths["a"] < widths["d"] < 2 * widths["a"]

@@ -6,6 +6,8 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import get_args
+from urllib.parse import unquote
+from xml.etree import ElementTree
 
 import pytest
 
@@ -73,7 +75,9 @@ def test_what_came_out_is_said_in_the_published_unit(core):
     assert claim_texts.reproduced_text(gain, first) == "53 %"
     assert claim_texts.band_text(gain, first) == "48 to 61 %"
     assert claim_texts.asked_text(gain, reading[0]) == "43 to 63 %"
-    assert claim_texts.reproduced_text(gain, second) == "153 %"  # per cent already, as its tolerance says
+    assert (
+        claim_texts.reproduced_text(gain, second) == "153.2 %"
+    )  # per cent already, as its tolerance says; up to 153 %
     assert claim_texts.asked_text(gain, reading[1]) == "100 to 153 %"
     order, rate = entry("p-order"), entry("p-rate")
     assert claim_texts.reproduced_text(order, order.judgement) == "1.25"
@@ -83,6 +87,15 @@ def test_what_came_out_is_said_in_the_published_unit(core):
     assert claim_texts.chance_text(first) == "0.97 (0.88)"
     assert claim_texts.chance_text(Judgement("not_run")) == ""
     assert marks.published_text(CLAIMS["p-order"]) == "conduit < card"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(1.25, "1.25"), (1.0036, "1.004"), (0.99996, "0.99996"), (1.0, "1"), (1 + 1e-9, "1"), (math.nan, "")],
+)
+def test_a_number_has_the_digits_that_tell_whether_it_is_what_was_asked(core, value, text):
+    order = entry("p-order")  # above 1
+    assert claim_texts.reproduced_text(order, dataclasses.replace(order.judgement, value=value)) == text
 
 
 def test_a_range_may_stand_in_another_unit_than_the_predicates(core):
@@ -172,11 +185,16 @@ def test_the_report_is_one_file_without_scripts(core):
     page = Page(text)
     assert page.unscoped == 0
     assert "script" not in page.tags
-    assert not re.search(r"https?://", text)
-    assert {source.split(",")[0] for source in page.sources if not source.startswith("#")} == {
-        "data:image/svg+xml;base64"
-    }
+    assert not re.search(r"https?://", text.replace("http://www.w3.org/", ""))  # names of XML, never fetched
+    pictures = [source for source in page.sources if not source.startswith("#")]
+    assert {source.split(",")[0] for source in pictures} == {"data:image/svg+xml"}
+    for source in pictures:
+        assert re.fullmatch(r"[-!-;=?-~]+", source), (
+            "an address has no space, no mark of markup, no letter beyond ASCII"
+        )
+        assert ElementTree.fromstring(unquote(source.partition(",")[2])).tag == "{http://www.w3.org/2000/svg}svg"
     assert "prefers-color-scheme: dark" in text
+    assert text.count('<figure class="picture" tabindex="0">') == len(pictures)  # a tap or a key enlarges it
     named = set(re.findall(r'id="([^"]+)"', text))
     assert {source[1:] for source in page.sources if source.startswith("#")} <= named
 

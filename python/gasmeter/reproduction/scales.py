@@ -1,0 +1,101 @@
+"""Which y axis a panel stands on, chosen by what is drawn in it, and where its ticks stand."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from matplotlib.ticker import MaxNLocator
+
+__all__ = ["Scale", "Wanted", "log_ticks", "scale_for"]
+
+Wanted = Literal["linear", "log", "span"]
+"""Linear always; logarithmic wherever it can be; logarithmic where the lines span decades."""
+
+_SPAN = 40.0
+_FEWEST_TICKS, _EVEN_TICKS = 4, 5
+_STEPS = (1, 2, 2.5, 5, 10)
+_DECADES = 4  # beyond which decades alone have ticks
+_LEADING = ((1, 2, 5), (1, 2, 3, 4, 6, 8), (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8))
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A y axis.
+
+    Attributes
+    ----------
+    kind : {"linear", "log", "symlog"}
+        As matplotlib has it; symlog is logarithmic on both sides of 0 and linear around it.
+    linear_to : float
+        Of a symlog axis: it is linear up to here, on both sides of 0.
+    """
+
+    kind: Literal["linear", "log", "symlog"] = "linear"
+    linear_to: float = 0.0
+
+    @property
+    def says(self) -> str:
+        """What the label of the axis adds; empty of a linear one."""
+        if self.kind == "symlog":
+            return f"log beyond ±{self.linear_to:g}"
+        return "log" if self.kind == "log" else ""
+
+
+def scale_for(wanted: Wanted, lines: Iterable[float], around: Iterable[float] = ()) -> Scale:
+    """Return the y axis on which all that is drawn can be seen.
+
+    Parameters
+    ----------
+    wanted : {"linear", "log", "span"}
+        What it would be if all were positive.
+    lines : iterable of float
+        What lines and published numbers come to.
+    around : iterable of float
+        Ends of bands, and what else is drawn: they ask for no axis, but the axis has to show them.
+
+    Returns
+    -------
+    Scale
+        Never logarithmic where anything is 0 or less: linear then, or, if on a linear one half of the numbers would lie
+        within a fortieth of its height, logarithmic on both sides of 0.
+    """
+    own = [y for y in lines if math.isfinite(y)]
+    every = [*own, *(y for y in around if math.isfinite(y))]
+    if wanted == "linear" or not own:
+        return Scale()
+    if min(every) > 0:
+        return Scale("log") if wanted == "log" or max(own) > _SPAN * min(own) else Scale()
+    sizes = [abs(y) for y in every if y]
+    middle = statistics.median(sizes) if sizes else 0.0
+    if not sizes or max(sizes) <= _SPAN * middle:
+        return Scale()
+    return Scale("symlog", 10.0 ** math.floor(math.log10(middle)))
+
+
+def log_ticks(low: float, high: float) -> Sequence[float]:
+    """Return where a logarithmic axis has ticks.
+
+    Parameters
+    ----------
+    low, high : float
+        Its ends, above 0.
+
+    Returns
+    -------
+    sequence of float
+        Ascending, of few digits: the coarsest that are at least four, evenly spaced ones on an axis that is too short.
+    """
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    if math.log10(high / low) > _DECADES:
+        return [10.0**power for power in range(first, last + 1) if low <= 10.0**power <= high]
+    for leading in _LEADING:
+        ticks = (float(f"{digit}e{power}") for power in range(first, last + 1) for digit in leading)
+        found = [tick for tick in ticks if low <= tick <= high]
+        if len(found) >= _FEWEST_TICKS:
+            return found
+    even = map(float, MaxNLocator(_EVEN_TICKS, steps=_STEPS).tick_values(low, high))
+    return [tick for tick in even if low <= tick <= high]
