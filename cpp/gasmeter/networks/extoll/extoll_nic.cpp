@@ -130,7 +130,8 @@ SimTime ExtollNic::on_path(const sim::Packet& packet) const {
 
 void ExtollNic::inject(sim::Packet& packet, SimTime now) {
   if (kind_of(packet) == PacketKind::velo) {
-    network_.port(static_cast<VeloPacket&>(packet).status.source).velo_left(now);
+    const auto& velo = static_cast<VeloPacket&>(packet);
+    network_.port(velo.status.source).velo_left(velo, now);
   }
   packet.watched = 1;
   network_.fabric().inject(packet, now);
