@@ -92,7 +92,9 @@ ExtollNic::ExtollNic(ExtollNetwork& network, NodeId node)
       velo_(*this),
       requester_(*this, network.parameters().requester, Notification::Kind::requester, Notify::requester),
       responder_(*this, network.parameters().responder, Notification::Kind::responder, Notify::responder),
-      completer_(*this) {}
+      completer_(*this),
+      least_rma_(std::min({network.parameters().requester, network.parameters().responder,
+                           network.parameters().completer, network.parameters().velo_receive_engine})) {}
 
 sim::Engine& ExtollNic::engine() const {
   return network_.engine();
@@ -157,6 +159,7 @@ void ExtollNic::departed(const sim::Packet& packet, SimTime end) {
 SimTime ExtollNic::arrived(sim::Packet& packet, SimTime now) {
   const SimTime wire = network_.fabric().on_wire(packet.bytes);
   const SimTime here = from_router_.serve(std::max(now, packet.tail - wire), wire);
+  if (kind_of(packet) != PacketKind::velo) meet_rma();
   switch (kind_of(packet)) {
     case PacketKind::velo:
     case PacketKind::drop_notice:

@@ -199,6 +199,11 @@ void ExtollPort::require_registered(const void* memory, Bytes bytes, const char*
                    " bytes reaches memory that " + text_of(rank()) + " has not registered");
 }
 
+// Most programs' messages are packets alone: then there is nothing to wait for.
+void ExtollPort::await_rma() {
+  if (!host_.runs_ahead() || !nic_.has_no_rma(host_.seen_until(), host_.now())) host_.synchronise();
+}
+
 unsigned ExtollPort::rma_room() {
   host_.synchronise();
   return kRmaCommands - commands_;
@@ -211,6 +216,7 @@ bool ExtollPort::take_command() {
     return false;
   }
   ++commands_;
+  nic_.meet_rma();
   host_.charge_shared(SharedPrice::pio_store, parameters().descriptor);
   host_.synchronise();
   return true;

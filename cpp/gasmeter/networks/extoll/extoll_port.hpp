@@ -103,6 +103,8 @@ class alignas(kCacheLine) ExtollPort {
   Status rma_get(Rank from, void* local, const void* remote, Bytes bytes, Notify notify);
   // The next notification in the order of their writing.
   [[nodiscard]] std::optional<Notification> notification_next();
+  // What RMA does to the rank until its clock, and to its notifications, is done: others may have come unseen.
+  void await_rma();
   // Likewise: whether there is one.
   [[nodiscard]] bool has_notification() const { return first_notification_ != notifications_.size(); }
 
@@ -133,9 +135,9 @@ class alignas(kCacheLine) ExtollPort {
   ExtollNic& nic_;
   sim::ModelHost host_;
   // VELO
-  unsigned in_card_ = 0;     // packets
-  unsigned wanted_ = 0;      // room that the rank waits for; 0: it does not
-  unsigned homeward_ = 0;    // have left it and come to it again, where each may take room once more
+  unsigned in_card_ = 0;   // packets
+  unsigned wanted_ = 0;    // room that the rank waits for; 0: it does not
+  unsigned homeward_ = 0;  // have left it and come to it again, where each may take room once more
   bool holds_ = false;
   unsigned held_count_ = 0;
   sim::PacketQueue unread_;
