@@ -126,6 +126,10 @@ void ExtollNic::walk_arrivals(sim::StateWalk& walk) {
   completer_.walk(walk);
 }
 
+bool ExtollNic::has_no_rma(SimTime now, SimTime until) const {
+  return !has_met_rma_ && until < now + least_rma_;
+}
+
 SimTime ExtollNic::on_path(const sim::Packet& packet) const {
   return network_.fabric().on_wire(packet.bytes - parameters().header);
 }

@@ -60,7 +60,7 @@ class alignas(kNoSharing) ExtollNic {
   void meet_rma() { has_met_rma_ = true; }
   // Whether nothing of that kind is done before `until`, as far as is known at `now`: what has not come to the card yet
   // takes one of its units a while.
-  [[nodiscard]] bool has_no_rma(SimTime now, SimTime until) const { return !has_met_rma_ && until < now + least_rma_; }
+  [[nodiscard]] bool has_no_rma(SimTime now, SimTime until) const;
 
  private:
   ExtollNetwork& network_;
