@@ -27,6 +27,8 @@ class ModelHost {
   [[nodiscard]] Engine& engine() const { return *rank_->partition->engine; }
 
   [[nodiscard]] SimTime now() const { return rank_->clock; }
+  // Until when what happens on its node has happened; from there to now() the rank has run ahead.
+  [[nodiscard]] SimTime seen_until() const { return rank_->partition->now; }
   [[nodiscard]] SimTime idled() const { return rank_->idled; }  // of that, what idle() has taken
 
   // The bytes move at the start of the copy; into memory that others see only after synchronise().

@@ -111,7 +111,7 @@ bool ExtollMessages::progress(Sink& sink) {
     sink.sent(number);
     return true;
   }
-  host_.synchronise();
+  port_.await_rma();
   if (port_.has_notification()) {
     take_notification(sink);
     return true;

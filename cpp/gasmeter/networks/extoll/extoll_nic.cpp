@@ -92,7 +92,9 @@ ExtollNic::ExtollNic(ExtollNetwork& network, NodeId node)
       velo_(*this),
       requester_(*this, network.parameters().requester, Notification::Kind::requester, Notify::requester),
       responder_(*this, network.parameters().responder, Notification::Kind::responder, Notify::responder),
-      completer_(*this) {}
+      completer_(*this),
+      least_rma_(std::min({network.parameters().requester, network.parameters().responder,
+                           network.parameters().completer, network.parameters().velo_receive_engine})) {}
 
 sim::Engine& ExtollNic::engine() const {
   return network_.engine();
@@ -124,13 +126,18 @@ void ExtollNic::walk_arrivals(sim::StateWalk& walk) {
   completer_.walk(walk);
 }
 
+bool ExtollNic::has_no_rma(SimTime now, SimTime until) const {
+  return !has_met_rma_ && until < now + least_rma_;
+}
+
 SimTime ExtollNic::on_path(const sim::Packet& packet) const {
   return network_.fabric().on_wire(packet.bytes - parameters().header);
 }
 
 void ExtollNic::inject(sim::Packet& packet, SimTime now) {
   if (kind_of(packet) == PacketKind::velo) {
-    network_.port(static_cast<VeloPacket&>(packet).status.source).velo_left(now);
+    const auto& velo = static_cast<VeloPacket&>(packet);
+    network_.port(velo.status.source).velo_left(velo, now);
   }
   packet.watched = 1;
   network_.fabric().inject(packet, now);
@@ -156,6 +163,7 @@ void ExtollNic::departed(const sim::Packet& packet, SimTime end) {
 SimTime ExtollNic::arrived(sim::Packet& packet, SimTime now) {
   const SimTime wire = network_.fabric().on_wire(packet.bytes);
   const SimTime here = from_router_.serve(std::max(now, packet.tail - wire), wire);
+  if (kind_of(packet) != PacketKind::velo) meet_rma();
   switch (kind_of(packet)) {
     case PacketKind::velo:
     case PacketKind::drop_notice:

@@ -55,6 +55,13 @@ class alignas(kNoSharing) ExtollNic {
   // All that came before the request is in memory.
   void serve_get(RmaPacket& request, SimTime now);
 
+  // --- for ranks that run ahead of the node
+  // Something that will touch a rank's memory or notifications.
+  void meet_rma() { has_met_rma_ = true; }
+  // Whether nothing of that kind is done before `until`, as far as is known at `now`: what has not come to the card yet
+  // takes one of its units a while.
+  [[nodiscard]] bool has_no_rma(SimTime now, SimTime until) const;
+
  private:
   ExtollNetwork& network_;
   NodeId node_;
@@ -68,6 +75,8 @@ class alignas(kNoSharing) ExtollNic {
   RmaReader requester_;
   RmaReader responder_;
   RmaCompleter completer_;
+  SimTime least_rma_;  // from a packet's or a command's coming to the first that it does
+  bool has_met_rma_ = false;
 };
 
 }  // namespace gasmeter::networks::extoll

@@ -84,7 +84,6 @@ void ExtollPort::velo_store(VeloPacket& packet, Rank to, Bytes payload, std::uin
   packet.to = index(network_.node_of(to));
   packet.kind = static_cast<std::uint8_t>(PacketKind::velo) & 0x7fU;
   packet.bytes = static_cast<std::uint16_t>(p.header + kVeloStatus + (payload + 7) / 8 * 8);
-  sends_home_ |= packet.from == packet.to;
   ++in_card_;
   ++counters_.velo_sent;
   host_.pay(SharedPrice::pio_store, p.velo_payload + kVeloStatus);
@@ -97,7 +96,12 @@ void ExtollPort::on_stored(sim::Action& action, SimTime now) {
   ExtollNetwork::of(packet).nic(NodeId{packet.from}).velo().stored(packet, now);
 }
 
-void ExtollPort::velo_left(SimTime now) {
+void ExtollPort::velo_left(const VeloPacket& packet, SimTime now) {
+  if (packet.from == packet.to) ++homeward_;
+  make_room(now);
+}
+
+void ExtollPort::make_room(SimTime now) {
   --in_card_;
   if (wanted_ == 0 || in_card_ + wanted_ > kVeloSlots) return;
   wanted_ = 0;
@@ -105,6 +109,8 @@ void ExtollPort::velo_left(SimTime now) {
 }
 
 Mailed ExtollPort::deliver(VeloPacket& packet) {
+  ExtollPort* const same_card = packet.from == packet.to ? &network_.port(packet.status.source) : nullptr;
+  if (same_card != nullptr) --same_card->homeward_;
   if (occupied_ != parameters().mailbox_slots) {
     take_slot();
     return Mailed::to_slot;
@@ -114,7 +120,7 @@ Mailed ExtollPort::deliver(VeloPacket& packet) {
     return Mailed::dropped;
   }
   held_.push(&packet);
-  if (packet.from == packet.to) ++network_.port(packet.status.source).in_card_;  // again: it is the same card
+  if (same_card != nullptr) ++same_card->in_card_;  // again
   ++counters_.velo_held;
   counters_.most_held = std::max<std::uint64_t>(counters_.most_held, ++held_count_);
   return Mailed::held;
@@ -158,7 +164,7 @@ void ExtollPort::slots_freed(unsigned slots, SimTime now) {
     --held_count_;
     take_slot();
     nic_.velo().write_held(packet, now);
-    if (packet.from == packet.to) network_.port(packet.status.source).velo_left(now);
+    if (packet.from == packet.to) network_.port(packet.status.source).make_room(now);
   }
 }
 
@@ -193,6 +199,11 @@ void ExtollPort::require_registered(const void* memory, Bytes bytes, const char*
                    " bytes reaches memory that " + text_of(rank()) + " has not registered");
 }
 
+// Most programs' messages are packets alone: then there is nothing to wait for.
+void ExtollPort::await_rma() {
+  if (!host_.runs_ahead() || !nic_.has_no_rma(host_.seen_until(), host_.now())) host_.synchronise();
+}
+
 unsigned ExtollPort::rma_room() {
   host_.synchronise();
   return kRmaCommands - commands_;
@@ -205,6 +216,7 @@ bool ExtollPort::take_command() {
     return false;
   }
   ++commands_;
+  nic_.meet_rma();
   host_.charge_shared(SharedPrice::pio_store, parameters().descriptor);
   host_.synchronise();
   return true;

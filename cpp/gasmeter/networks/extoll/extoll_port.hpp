@@ -66,11 +66,13 @@ class alignas(kCacheLine) ExtollPort {
   // that find a slot arrive in order. Throws UsageError for more payload than a packet holds.
   Status velo_send(Rank to, std::span<const std::byte> payload, std::uint8_t tag);
   // Whether velo_send() would take so many packets now.
-  // Until its clock there can only be more of it: nobody waits for what there is already. While a wake is asked for,
-  // what the rank sends has a say in when that comes, and has to be sent in its turn.
+  // Until its clock there can only be more of it, but for packets that come back to their own card: nobody waits for
+  // what there is for certain. While a wake is asked for, what the rank sends has a say in when that comes, and has to
+  // be sent in its turn.
   [[nodiscard]] GASMETER_INLINE bool has_velo_room(unsigned packets) {
-    const bool only_grows = !sends_home_ && wanted_ == 0 && host_.runs_ahead();
-    return GASMETER_LIKELY(only_grows && in_card_ + packets <= kVeloSlots) || has_velo_room_now(packets);
+    const bool may_look_ahead = wanted_ == 0 && host_.runs_ahead();
+    return GASMETER_LIKELY(may_look_ahead && in_card_ + homeward_ + packets <= kVeloSlots) ||
+           has_velo_room_now(packets);
   }
   // The same where there is room for one: a packet whose payload the caller fills in, to be stored at once.
   [[nodiscard]] VeloPacket& velo_packet();
@@ -101,6 +103,8 @@ class alignas(kCacheLine) ExtollPort {
   Status rma_get(Rank from, void* local, const void* remote, Bytes bytes, Notify notify);
   // The next notification in the order of their writing.
   [[nodiscard]] std::optional<Notification> notification_next();
+  // What RMA does to the rank until its clock, and to its notifications, is done: others may have come unseen.
+  void await_rma();
   // Likewise: whether there is one.
   [[nodiscard]] bool has_notification() const { return first_notification_ != notifications_.size(); }
 
@@ -112,7 +116,7 @@ class alignas(kCacheLine) ExtollPort {
   [[nodiscard]] Mailed deliver(VeloPacket& packet);  // to a slot: which is its own now
   void written(VeloPacket& packet, SimTime now);     // into its slot
   void slots_freed(unsigned slots, SimTime now);     // the read pointer has come
-  void velo_left(SimTime now);
+  void velo_left(const VeloPacket& packet, SimTime now);
   void written(const RmaPacket& packet, SimTime now);
   void command_done(SimTime now);
   void notify(const Notification& notification, SimTime now);
@@ -122,6 +126,7 @@ class alignas(kCacheLine) ExtollPort {
   [[nodiscard]] bool has_velo_room_now(unsigned packets);
   static void on_stored(sim::Action& packet, SimTime now);
   void check_rank(Rank peer) const;
+  void make_room(SimTime now);
   void take_slot();
   [[nodiscard]] bool take_command();
   [[nodiscard]] SimTime command_there();
@@ -130,9 +135,9 @@ class alignas(kCacheLine) ExtollPort {
   ExtollNic& nic_;
   sim::ModelHost host_;
   // VELO
-  unsigned in_card_ = 0;     // packets
-  unsigned wanted_ = 0;      // room that the rank waits for; 0: it does not
-  bool sends_home_ = false;  // has sent to its own card, where packets may take room again
+  unsigned in_card_ = 0;   // packets
+  unsigned wanted_ = 0;    // room that the rank waits for; 0: it does not
+  unsigned homeward_ = 0;  // have left it and come to it again, where each may take room once more
   bool holds_ = false;
   unsigned held_count_ = 0;
   sim::PacketQueue unread_;

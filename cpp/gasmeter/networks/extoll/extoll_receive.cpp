@@ -23,7 +23,8 @@ unsigned ExtollConduit::poll(Delivery& sink, unsigned budget, PollFilter filter)
   locked_ = false;
   news_ = false;
   if (!outbox_.empty() && push_outbox()) news_ = true;
-  host_.synchronise();
+  if (options_.node_by_memory) host_.synchronise();
+  port_.await_rma();
   while (port_.has_notification()) take_notification();
   handed += done_.report(sink, budget - handed);
   while (handed < budget) {
@@ -32,9 +33,11 @@ unsigned ExtollConduit::poll(Delivery& sink, unsigned budget, PollFilter filter)
       ++handed;
       continue;
     }
-    if (const std::optional<Message*> message = near_.take(host_)) {
-      handed += take_near(**message, sink, filter) ? 1U : 0U;
-      continue;
+    if (options_.node_by_memory) {
+      if (const std::optional<Message*> message = near_.take(host_)) {
+        handed += take_near(**message, sink, filter) ? 1U : 0U;
+        continue;
+      }
     }
     const VeloPacket* const packet = port_.mailbox_next();
     if (packet == nullptr) break;

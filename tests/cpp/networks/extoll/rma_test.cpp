@@ -118,6 +118,29 @@ TEST_CASE("put_of_eight_bytes_with_its_notifications") {
   CHECK(is_filled(world.at(1, 40), 64, 0));
 }
 
+// The first RMA that a card meets comes while its rank has run ahead: as far as what any takes there it need not look,
+// farther it waits.
+TEST_CASE("who_runs_ahead_of_a_card_that_has_met_no_rma_waits_where_some_may_have_been_done") {
+  RmaWorld world({}, 4096, {.completer = {5'000'000}});
+  world.engine.start(Rank{0}, [&] {
+    CHECK(world.port(0).rma_put(Rank{1}, world.at(1), world.at(0), 8, Notify::completer) == Status::ok);
+  });
+  world.engine.start(Rank{1}, [&] {
+    sim::ModelHost host = world.host(1);
+    host.spend({199'000});  // requester and responder take 200 ns, as does what receives packets
+    world.port(1).await_rma();
+    CHECK(host.seen_until().ps == 0);
+    host.spend({10'000'000});
+    world.port(1).await_rma();
+    CHECK(host.seen_until() == host.now());
+    CHECK(world.port(1).has_notification());
+    host.spend({1'000});
+    world.port(1).await_rma();  // it has met some
+    CHECK(host.seen_until() == host.now());
+  });
+  world.engine.run();
+}
+
 TEST_CASE("get_of_eight_bytes_with_its_notifications") {
   RmaWorld world;
   write_pattern(world.at(1, 32), 8, 2);

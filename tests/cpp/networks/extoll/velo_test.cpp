@@ -205,6 +205,35 @@ TEST_CASE("what_is_held_back_for_the_same_card_keeps_its_place_there") {
   world.engine.run();
 }
 
+// The third packet for the full mailbox next door leaves the card at 110 us and is back at 115 us. In between the rank
+// fills what is left and runs ahead to 119 us: the first of those leaves at 121 us, so that the card has no room then.
+TEST_CASE("who_runs_ahead_counts_on_room_that_packets_to_the_same_card_may_take_again") {
+  for (const bool strict : {false, true}) {
+    World world({.ranks = 4, .strict = strict, .ranks_per_node = 2}, {.mailbox_slots = 2,
+                                                                      .velo_send_pipeline = {10'000'000},
+                                                                      .velo_send_engine = {10'000'000},
+                                                                      .velo_receive_engine = {5'000'000},
+                                                                      .read_pointer_update = 2});
+    world.port(1).hold_when_full();
+    world.engine.start(Rank{0}, [&] {
+      sim::ModelHost host = world.host(0);
+      for (const std::int64_t at : {0, 50'000'000, 100'000'000}) {
+        sleep_until(host, {at});
+        CHECK(world.port(0).velo_send(Rank{1}, kWord, 0) == Status::ok);
+      }
+      sleep_until(host, {111'000'000});
+      for (unsigned i = 1; i < ExtollPort::kVeloSlots; ++i) {
+        CHECK(world.port(0).velo_send(Rank{2}, kWord, 0) == Status::ok);
+      }
+      CHECK(host.now().ps < 113'000'000);
+      host.spend({6'000'000});
+      CHECK(!world.port(0).has_velo_room(1));
+      CHECK(world.port(1).counters().velo_held == 1);
+    });
+    world.engine.run();
+  }
+}
+
 TEST_CASE("the_card_sees_freed_slots_when_the_read_pointer_is_returned") {
   World world({}, {.mailbox_slots = 2, .read_pointer_update = 2});
   world.engine.start(Rank{0}, [&] {

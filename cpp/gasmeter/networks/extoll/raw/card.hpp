@@ -24,8 +24,9 @@ inline constexpr std::uint8_t kFirstTag = bench::kMostDisseminationRounds;
 
 // Packets, notifications and barriers.
 //
-// `Owner` has take(const VeloPacket&) and take(const Notification&) (of its RMA), for packets of tags of its own; and
-// may have push(), which sends one thing that it owes others and says whether it did. None of them may wait.
+// `Owner` has take(const VeloPacket&), for packets of tags of its own; and may have take(const Notification&), of its
+// RMA, without which it never looks for any and has to have its mailbox hold what finds no slot; and push(), which
+// sends one thing that it owes others and says whether it did. None of them may wait.
 template <class Owner>
 class Port : public bench::CardBase<Port<Owner>> {
   using Base = bench::CardBase<Port>;
@@ -60,12 +61,14 @@ class Port : public bench::CardBase<Port<Owner>> {
  private:
   // Takes one packet or notification; whether there was one.
   bool progress() {
-    if (const auto notification = card().notification_next()) {
-      if (notification->kind == Notification::Kind::dropped) {
-        throw UsageError("raw@extoll: a packet met a full mailbox: it is too small");
+    if constexpr (requires(const Notification& notification) { owner_.take(notification); }) {
+      if (const auto notification = card().notification_next()) {
+        if (notification->kind == Notification::Kind::dropped) {
+          throw UsageError("raw@extoll: a packet met a full mailbox: it is too small");
+        }
+        owner_.take(*notification);
+        return true;
       }
-      owner_.take(*notification);
-      return true;
     }
     const VeloPacket* const packet = card().mailbox_next();
     if (packet == nullptr) return false;

@@ -102,7 +102,6 @@ class RandomAccess final : public Program {
       owed_.push_back(packet.status.source);
     }
   }
-  void take(const Notification& /*notification*/) {}
   // An acknowledgement that the card had no room for.
   bool push() {
     if (owed_.empty() || !acknowledge(owed_.front())) return false;
