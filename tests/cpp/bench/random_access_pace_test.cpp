@@ -30,12 +30,15 @@ TEST_CASE("rate_is_that_of_all_ranks_in_the_second_half_of_the_time_in_which_all
   CHECK(pace.rate().value() == doctest::Approx(1.25e6).epsilon(1e-12));
 }
 
-// A rank that begins at 20 us: the time in which all are at it is 20 to 100 us, its second half 60 to 100.
+// A rank that begins at 20 us: the time in which all are at it is 20 to 100 us, its second half 60 to 100. In that it
+// does 10; the other one, which takes 1 us an update until 60 and 4 from there on, too.
 TEST_CASE("time_begins_with_the_last_rank_that_begins") {
   Pace pace(2);
-  run_evenly(pace, 0, 50, 0, 2);
+  pace.begin(0, 70, us(0));
+  for (std::int64_t i = 1; i <= 60; ++i) pace.add(0, 1, us(i));
+  for (std::int64_t i = 1; i <= 10; ++i) pace.add(0, 1, us(60 + 4 * i));
   run_evenly(pace, 1, 100, 20, 4);
-  CHECK(pace.rate().value() == doctest::Approx(0.75e6).epsilon(1e-12));
+  CHECK(pace.rate().value() == doctest::Approx(0.5e6).epsilon(1e-12));
 }
 
 // What is slow in the first half does not count: 10 updates until 900 us, 100 until 1000 us; half of that is 500 us,
@@ -70,6 +73,25 @@ TEST_CASE("long_runs_are_noted_now_and_then") {
   }
   const double expected = static_cast<double>(exact) / (static_cast<double>(end) / 2 * 1e-12);
   CHECK(pace.rate().value() == doctest::Approx(expected).epsilon(1e-3));
+}
+
+// Of 2, 1 and 1 updates at 2, 4 and 4 us the second half has the last two.
+TEST_CASE("updates_of_one_instant_all_count") {
+  Pace pace(1);
+  pace.begin(0, 4, us(0));
+  pace.add(0, 2, us(2));
+  pace.add(0, 1, us(4));
+  pace.add(0, 1, us(4));
+  CHECK(pace.rate().value() == doctest::Approx(1e6).epsilon(1e-12));
+}
+
+// Every other one of so many is noted, and the last one, which takes 488 us: from 500 to 1000 us 12 and that one.
+TEST_CASE("last_update_is_noted_however_many_there_are") {
+  Pace pace(1);
+  pace.begin(0, 513, us(0));
+  for (std::int64_t i = 1; i <= 512; ++i) pace.add(0, 1, us(i));
+  pace.add(0, 1, us(1000));
+  CHECK(pace.rate().value() == doctest::Approx(13 / 500e-6).epsilon(1e-12));
 }
 
 TEST_CASE("there_is_no_rate_without_a_block_or_before_its_end") {

@@ -102,8 +102,16 @@ void check_shared_library() {
   CHECK(std::string(table.entry(HandlerIndex{9})->name) == "nine");
   CHECK(table.entry(HandlerIndex{10}) == nullptr);
 
-  // One's own beside it, and in its place, which the others do not see.
+  // One in the place of the library's, which the others do not see; nor one's own beside it.
   int context = 0;
+  {
+    HandlerTable<H> replaced(unregistered, library);
+    replaced.replace(HandlerIndex{9}, {one, &context});
+    CHECK((replaced[HandlerIndex{9}].function == one));
+    CHECK((replaced[HandlerIndex{3}].function == one));
+  }
+  CHECK((table[HandlerIndex{9}].function == two));
+  CHECK((HandlerTable<H>(unregistered, library)[HandlerIndex{9}].function == two));
   table.add({HandlerIndex{20}, two, &context, "twenty"});
   table.replace(HandlerIndex{3}, {two, &context});
   std::array<HandlerEntry<H>, 1> client{{{HandlerIndex{0}, one, &context, "client"}}};

@@ -120,12 +120,20 @@ TEST_CASE("a_put_is_an_event_a_hop_and_wakes_its_rank_once") {
 // Ranks that share a node may see one another's stores: whoever looks at the node's memory has to let the others catch
 // up first.
 TEST_CASE("an_update_by_messages_takes_few_events_and_switches") {
-  for (const auto& [ranks_per_node, most_switches] : {std::pair{1.0, 2.5}, std::pair{8.0, 5.5}}) {
+  // Of an update and its answer. Beside hops: each comes out of the engine that sends and of the one that receives, 4.2
+  // with read pointers. Where eight ranks share a card 6.8: some stores wait for others' on HyperTransport, some
+  // packets for those in front of them in the card, some for a buffer of a link.
+  struct Most {
+    double ranks_per_node;
+    double events;
+    double switches;
+  };
+  for (const auto& [ranks_per_node, most_events, most_switches] : {Most{1, 4.5, 2.5}, Most{8, 7, 3.5}}) {
     run::Request asked = request("am", "extoll", static_cast<std::uint32_t>(64 * ranks_per_node));
     asked.machine = testing::invented_machine("extoll", "torus3d:4x4x4");
     asked.machine["ranks_per_node"] = ranks_per_node;
     const Cost update = cost_of(asked, 100);
-    CHECK(update.events <= update.hops + 7);
+    CHECK(update.events <= update.hops + most_events);
     CHECK(update.switches <= most_switches);
   }
 }

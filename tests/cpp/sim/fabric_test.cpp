@@ -188,6 +188,26 @@ TEST_CASE("a_watched_packet_tells_when_it_has_left") {
   }
 }
 
+// Wherever packets are by then: on a link, waiting for one, waiting for a buffer.
+TEST_CASE("packets_that_are_under_way_go_on_alike_when_tracing_begins") {
+  for (const std::string topology : {"ring:6", "mesh2d:4x2", "torus3d:3x3x3"}) {
+    CAPTURE(topology);
+    const auto seen = [&](std::int64_t traced_from) {
+      Script script(topology, 1);
+      for (int packet = 0; packet < 3; ++packet) {
+        for (std::uint32_t from = 0; from < 4; ++from) script.send(0, from, from + (packet == 1 ? 2 : 1), 50);
+        script.send(0, 0, 5, 50, true);
+      }
+      return traced_from < 0 ? script.run() : script.run_traced_from(traced_from);
+    };
+    const std::vector<Seen> untraced = seen(-1);
+    for (std::int64_t at = 0; at <= 1500; at += 25) {
+      CAPTURE(at);
+      CHECK((seen(at) == untraced));
+    }
+  }
+}
+
 TEST_CASE("a_packet_to_itself_arrives_at_once") {
   for (const char* topology : {"mesh2d:2x1", "ring:1", "crossbar:2"}) {
     CAPTURE(topology);

@@ -12,6 +12,7 @@
 #include "fabric_trace.hpp"
 #include "gasmeter/sim/fabric.hpp"
 #include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/tracer.hpp"
 #include "prices.hpp"
 
 namespace gasmeter::sim::testing {
@@ -22,6 +23,7 @@ struct Seen {
   std::int64_t tail = -1;
   std::uint32_t channel = 0;
   std::int64_t departed = -1;
+  bool operator==(const Seen&) const = default;
 };
 
 struct SeenEcho {
@@ -58,6 +60,22 @@ class Script : public FabricSink {
     engine_.run();
     return seen_;
   }
+  // Of which what happens is traced from `at` on, when all has been sent.
+  std::vector<Seen> run_traced_from(std::int64_t at) {
+    for (std::uint32_t rank = 0; rank < engine_.ranks(); ++rank) {
+      engine_.start(Rank{rank}, [this, rank, at] { act(rank, at * 1'000); });
+    }
+    engine_.run();
+    Tracer tracer(engine_.ranks());
+    engine_.trace(&tracer);
+    fabric_.name_steps(tracer);
+    for (std::uint32_t rank = 0; rank < engine_.ranks(); ++rank) {
+      engine_.start(Rank{rank}, [this, rank] { engine_.host(Rank{rank}).idle({kEnd}); });
+    }
+    engine_.run();
+    engine_.trace(nullptr);
+    return seen_;
+  }
   [[nodiscard]] Fabric& fabric() { return fabric_; }
   [[nodiscard]] const std::vector<SeenEcho>& echoes() const { return echoes_; }
   [[nodiscard]] LinkUse use(std::uint32_t vertex, std::uint32_t to) const {
@@ -79,13 +97,15 @@ class Script : public FabricSink {
     return result;
   }
 
-  void act(std::uint32_t rank) {
+  static constexpr std::int64_t kEnd = 100'000'000;
+
+  void act(std::uint32_t rank, std::int64_t until = kEnd) {
     ModelHost host = engine_.host(Rank{rank});
     for (const Plan& plan : plans_[rank]) {
       if (host.now() < SimTime{plan.at * 1'000}) host.idle({plan.at * 1'000});
       fabric_.inject(*plan.packet, host.now());
     }
-    host.idle({100'000'000});
+    host.idle({until});
   }
 
   SimTime arrived(Packet& packet, SimTime now) override {

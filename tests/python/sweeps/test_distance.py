@@ -53,6 +53,7 @@ def test_what_is_measured_by_default_lies_between_nodes():
         return frame["value"].iloc[0]
 
     assert latency() == latency(placement="one-per-node") == latency(placement="list:0,1")
+    # 3.11 us for 1.29: of an active message through memory 0.95 us are what software executes, which cards add to.
     assert latency() > 2 * latency(placement="fill")
 
 

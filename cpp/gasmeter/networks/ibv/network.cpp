@@ -26,13 +26,13 @@ struct Limits {
   IbvMessageLimits messages;
 };
 
-// As little of everything as carries a message, and leaves one to a call that may not wait while two grants and what
-// four peers keep are on their way.
+// As little of everything as carries a message, and one request more: with 5 a call that may not wait finds none left
+// while grants of rings are on their way.
 constexpr Limits kTight = {.conduit = {.peer_requests = 4,
-                                       .all_requests = 8,
+                                       .all_requests = 6,
                                        .banked = 1,
                                        .peer_sends = 6,
-                                       .all_sends = 9,
+                                       .all_sends = 7,
                                        .shared_receives = 2,
                                        .large_buffers = 2,
                                        .rings = {.peers = 2, .depth = 2, .cycle = 4}},

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <cstring>
 #include <vector>
 
 #include "conduit_job.hpp"
@@ -197,6 +198,45 @@ TEST_CASE("extoll_cancelled_and_shortened_messages_give_back_what_they_took") {
       }
     });
     wait(*job.conduits[2], job.host(2), sink, [&] { return sink.messages == 2; });
+  });
+  job.engine.run();
+}
+
+// All were prepared while the card was empty. Of the second it has no room for as many packets as there are, and has
+// room again when the third is committed: that one does not go between them.
+TEST_CASE("extoll_messages_that_were_prepared_together_leave_one_after_the_other") {
+  ExtollParameters slow = kRoomy;
+  slow.velo_send_engine = {1'000'000};  // a store takes less
+  Job job({.ranks = 4}, slow);
+  const std::array<std::vector<std::byte>, 3> payloads{patterned(800, 1), patterned(400, 2), patterned(70, 3)};
+  job.engine.start(Rank{0}, [&] {
+    ExtollConduit& conduit = *job.conduits[0];
+    const Bytes before = conduit.reserved_bytes();
+    const auto wait_for_room = [&](unsigned packets) {
+      while (!job.port(0).has_velo_room(packets)) sleep_until(job.host(0), job.host(0).now() + SimTime{10'000});
+    };
+    std::array<AmBuffer, 3> buffers;
+    for (unsigned i = 0; i < 3; ++i) {
+      const Bytes size = payloads[i].size();
+      CHECK(conduit.prepare(header_to(2, Category::medium), nullptr, size, size, buffers[i]) == Status::ok);
+      std::memcpy(buffers[i].data, payloads[i].data(), size);
+    }
+    for (unsigned i = 0; i < 3; ++i) {
+      if (i != 0) wait_for_room(4);
+      CHECK(conduit.commit(buffers[i], {HandlerIndex{7}, payloads[i].size(), nullptr, {}}, conduit::kNoOperation) ==
+            Status::ok);
+    }
+    CHECK(conduit.reserved_bytes() > before);  // some of it waits
+    Sink sink;
+    wait(conduit, job.host(0), sink, [&] { return conduit.reserved_bytes() == before; });
+  });
+  job.engine.start(Rank{2}, [&] {
+    Sink sink([&](const AmView& message) {
+      const std::vector<std::byte>& payload = payloads[sink.messages - 1];
+      REQUIRE(message.size == payload.size());
+      CHECK(std::memcmp(message.payload, payload.data(), payload.size()) == 0);
+    });
+    wait(*job.conduits[2], job.host(2), sink, [&] { return sink.messages == 3; });
   });
   job.engine.run();
 }

@@ -299,7 +299,7 @@ Flow stream(const IbvLimits& limits, unsigned count, bool strict = false, unsign
 TEST_CASE("ibv_conduit_messages_by_rings_arrive_as_they_were_sent") {
   const Flow flow = stream(kRings, 400);
   CHECK(flow.rings == 2);
-  CHECK(flow.ringed > 100);
+  CHECK(flow.ringed > 170);  // 177 of 600: what is too large, or finds no slot free, is sent
   CHECK(flow.hidden > 0);
   const Flow none = stream(kNoRings, 400);
   CHECK(none.rings == 0);
@@ -307,7 +307,7 @@ TEST_CASE("ibv_conduit_messages_by_rings_arrive_as_they_were_sent") {
   // Rank 1 hears of its 1024th message first; rank 0 of half as many replies never.
   const Flow usual = stream({}, 1100);
   CHECK(usual.rings == 1);
-  CHECK(usual.ringed > 30);
+  CHECK(usual.ringed > 60);  // 63
   CHECK(stream({}, 900).rings == 0);
 }
 

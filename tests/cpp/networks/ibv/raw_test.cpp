@@ -2,6 +2,7 @@
 // up to.
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <memory>
 #include <string>
 #include <vector>
@@ -89,9 +90,11 @@ TEST_CASE("raw_ibv_without_inlining_the_adapter_reads_every_payload") {
   // Golden: the write of 8 B inlined 1292 and a miss; read from memory, 104 for 112, 308 more behind it.
   CHECK(ping_pong("put", 8, false) == doctest::Approx(1302 + 300).epsilon(0.01));
   for (const Bytes size : {Bytes{129}, Bytes{3000}}) {
-    CHECK(ping_pong("am-medium", size, false) == doctest::Approx(ping_pong("am-medium", size, true)).epsilon(0.001));
-    CHECK(ping_pong("put", size, false) == doctest::Approx(ping_pong("put", size, true)).epsilon(0.001));
+    CHECK(ping_pong("put", size, false) == ping_pong("put", size, true));
   }
+  CHECK(ping_pong("am-medium", 129, false) == ping_pong("am-medium", 129, true));
+  // The ranks have met at another time, by messages that are not inlined: 9456.5 for 9454, 50 ns in 20 round trips.
+  CHECK(std::abs(ping_pong("am-medium", 3000, false) - ping_pong("am-medium", 3000, true)) <= 2.5 + 1e-9);
   CHECK(ping_pong("am-medium", 128, false) > ping_pong("am-medium", 128, true));
 }
 

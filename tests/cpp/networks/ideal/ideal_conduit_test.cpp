@@ -186,6 +186,48 @@ TEST_CASE("largest_message_with_most_arguments_fits") {
   job.engine.run();
 }
 
+// Small packets hold 160 bytes: a header of 16, arguments, and the payload where any type may lie.
+TEST_CASE("packets_are_taken_for_all_that_is_written_into_them") {
+  const auto is_small = [](auto&& use) {
+    Job job(2);
+    job.engine.start(Rank{0}, [&] {
+      use(*job.conduits[0]);
+      job.engine.host(Rank{0}).idle({1'000'000'000});  // until it has come back
+    });
+    job.engine.run();
+    PacketPool& packets = job.network.packets();
+    REQUIRE(packets.made() == 1);
+    const PacketHandle again = packets.make(1);
+    return packets.made() == 1;
+  };
+  const auto prepared = [&](Category category, unsigned arguments, Bytes payload) {
+    return is_small([&](conduit::Conduit& conduit) {
+      AmBuffer buffer;
+      CHECK(conduit.prepare(header_to(1, category, arguments), nullptr, payload, payload, buffer) == Status::ok);
+      conduit.cancel(buffer);
+    });
+  };
+  for (const Category category : {Category::medium, Category::long_message}) {
+    CAPTURE(category);
+    for (const auto& [arguments, most] : {std::pair{0U, Bytes{144}}, {1U, Bytes{128}}, {16U, Bytes{80}}}) {
+      CAPTURE(arguments);
+      CHECK(prepared(category, arguments, most));
+      CHECK_FALSE(prepared(category, arguments, most + 1));
+    }
+  }
+  CHECK(prepared(Category::short_message, 16, 0));
+  std::array<std::byte, 161> from{};
+  std::array<std::byte, 161> to{};
+  const auto put = [&](Bytes bytes) {
+    return is_small([&](conduit::Conduit& conduit) {
+      CHECK(conduit.put(Rank{1}, to.data(), from.data(), bytes, conduit::kNoOperation, conduit::kAtReturn) ==
+            Status::ok);
+    });
+  };
+  CHECK(put(160));
+  CHECK_FALSE(put(161));
+}
+
 TEST_CASE("negotiated_payload_is_written_in_place_and_may_be_shorter") {
   Job job(2);
   job.engine.start(Rank{0}, [&] {

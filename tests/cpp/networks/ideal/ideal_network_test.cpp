@@ -177,6 +177,24 @@ TEST_CASE("network_may_end_before_bodies_that_hold_packets") {
   CHECK_THROWS_AS(engine.run(), UsageError);
 }
 
+TEST_CASE("packet_that_is_sent_has_room_for_its_bytes") {
+  const std::vector<std::byte> bytes(kMaxPacketBytes);
+  for (const Bytes sent : {PacketPool::kSmall, PacketPool::kSmall + 1, kMaxPacketBytes}) {
+    CAPTURE(sent);
+    sim::Engine engine(options_for(2));
+    IdealNetwork network(engine);
+    engine.start(Rank{0},
+                 [&] { CHECK(network.nic(Rank{0}).try_send(Rank{1}, std::span(bytes).first(sent)) == Status::ok); });
+    engine.start(Rank{1}, [&] {
+      sim::ModelHost host = engine.host(Rank{1});
+      const PacketHandle packet = wait_for_packet(network.nic(Rank{1}), host);
+      CHECK(packet->size == sent);
+      CHECK(packet->bytes.size() == (sent <= PacketPool::kSmall ? PacketPool::kSmall : kMaxPacketBytes));
+    });
+    engine.run();
+  }
+}
+
 TEST_CASE("packets_are_as_large_as_what_they_are_to_hold_and_go_round_by_size") {
   PacketPool pool;
   const Packet* small = nullptr;
