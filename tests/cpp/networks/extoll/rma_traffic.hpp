@@ -157,19 +157,21 @@ class RmaTraffic {
           transfer(rank, peer, false);
           break;
         case 6:
+          // Numbers in an order that every compiler keeps.
           for (auto packets = own.random() % 20 + 1; packets != 0; --packets) {
-            send(world_.port(rank), host, peer,
-                 std::span(own.memory)
-                     .subspan(own.random() % 512, own.random() % (options_.parameters.velo_payload + 1)),
-                 static_cast<std::uint8_t>(i));
+            const Bytes size = own.random() % (options_.parameters.velo_payload + 1);
+            const Bytes at = own.random() % 512;
+            send(world_.port(rank), host, peer, std::span(own.memory).subspan(at, size), static_cast<std::uint8_t>(i));
           }
           break;
-        case 7:
+        case 7: {
           // Whoever reads it now gets what is there now.
           host.synchronise();
-          std::fill_n(own.memory.begin() + static_cast<std::ptrdiff_t>(own.random() % options_.largest), 4096,
-                      static_cast<std::byte>(own.random() % 256));
+          const auto value = static_cast<std::byte>(own.random() % 256);
+          const Bytes at = own.random() % options_.largest;
+          std::fill_n(own.memory.begin() + static_cast<std::ptrdiff_t>(at), 4096, value);
           break;
+        }
       }
       drain(rank);
     }
