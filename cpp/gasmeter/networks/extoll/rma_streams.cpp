@@ -205,7 +205,11 @@ void RmaStreams::walk(RmaPacket& packet, bool is_read, sim::StateWalk& walk) {
   walk.word(static_cast<std::uint64_t>(stream - streams_.data()) << 16U | packet.size);
   if (walk.is_moving()) stream->moved_from = std::min(stream->moved_from, packet.before);
   walk.counter(packet.before);
-  if (!walk.is_moving()) return;
+  if (!walk.is_moving()) {
+    // What it carries is no longer what is there: its bytes are its own, and moved() would copy others.
+    if (is_read && std::memcmp(packet.payload.data(), packet.read_at, packet.size) != 0) walk.refuse();
+    return;
+  }
   stream->oldest = std::min(stream->oldest, packet.before);
   packet.read_at = stream->transfer.from + packet.before;
   packet.write_at = stream->transfer.to + packet.before;

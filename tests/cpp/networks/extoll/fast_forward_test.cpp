@@ -260,6 +260,42 @@ TEST_CASE("who_looks_or_writes_in_between_finds_what_is_there") {
   }
 }
 
+// What a card has read of a source that its owner writes meanwhile arrives as it was read: on links that are long
+// enough for the rest to come round while it is still under way.
+TEST_CASE("packets_that_were_read_before_their_source_changed_carry_what_was_there") {
+  constexpr Bytes kBytes = 128 * 1024;
+  ExtollParameters machine = uneven();
+  machine.link.latency = {8'000'000};
+  machine.link.buffer = 0;
+  const auto run = [&machine](bool fast_forward, bool is_put, std::int64_t at) {
+    LongWorld world({.topology = "mesh2d:2x1", .fast_forward = fast_forward}, kBytes, machine);
+    Seen seen;
+    world.engine.start(Rank{0}, [&] {
+      if (is_put) world.put(0, 1, kBytes);
+      sleep_until(world.host(0), {at});
+      world.host(0).synchronise();
+      std::fill(world.memory[0].begin(), world.memory[0].end(), std::byte{0xff});
+    });
+    world.engine.start(Rank{1}, [&] {
+      if (!is_put) {
+        CHECK(world.port(1).rma_get(Rank{0}, world.at(1), world.at(0), kBytes, Notify::completer) == Status::ok);
+      }
+      (void)wait_for_notification(world.port(1), world.host(1));
+      seen.times = {world.host(1).now().ps, std::count(world.memory[1].begin(), world.memory[1].end(), std::byte{0})};
+    });
+    world.engine.run();
+    seen.events = world.engine.counters().events;
+    return seen;
+  };
+  for (const bool is_put : {true, false}) {
+    CAPTURE(is_put);
+    for (std::int64_t at = 30'000'000; at < 90'000'000; at += 1'333'333) {
+      CAPTURE(at);
+      check_passes([&](bool fast_forward) { return run(fast_forward, is_put, at); });
+    }
+  }
+}
+
 // A rank that says nothing is woken by each packet; one that names memory, by what is written there.
 TEST_CASE("ranks_that_watch_memory_are_woken_in_time") {
   constexpr Bytes kBytes = 256 * 1024;
