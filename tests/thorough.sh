@@ -47,6 +47,9 @@ reproduced=$(mktemp -d)
 "$python" -m gasmeter judge "$reproduced"
 rm -r "$reproduced"
 
+step "200 published points, strictly: the same to the digit"
+"$python" tests/published_strictly.py --points 200
+
 step "blind run of every figure: rows do not know what papers state"
 "$python" tests/blind_install.py extoll
 

@@ -86,7 +86,7 @@ class Conduit {
   // Hands at most `budget` arrivals and completions to the sink; returns how many.
   virtual unsigned poll(Delivery& sink, unsigned budget, PollFilter filter) = 0;
   // In virtual time, by a rank that sleeps where a poll finds nothing: whether poll() would find nothing, as far as is
-  // known without waiting for the rank's clock. That was a poll then; what has come until the clock wakes the rank.
+  // known without waiting for the rank's clock. That was a poll then, and the host is told that it was left out.
   [[nodiscard]] virtual bool polls_in_vain() { return false; }
   // The next instant at which poll() has work even if nothing arrives (retransmission timers).
   [[nodiscard]] virtual SimTime next_deadline() const { return kNever; }

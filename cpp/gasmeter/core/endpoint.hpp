@@ -332,18 +332,21 @@ class Endpoint final : private conduit::Delivery {
   GASMETER_INLINE void wait_loop(Done&& done, Step&& step, const char* call, Waiting waiting) {
     WaitWatch watch;
     while (!done()) {
-      if (step() != 0) {
-        watch.progressed();
-        continue;
-      }
-      const SimTime deadline = conduit_ != nullptr ? conduit_->next_deadline() : kNever;
-      if constexpr (H::kModelled) {
-        host_.describe_wait(in_few_words(waiting.what));  // if nothing ever happens the engine reports it
-        host_.idle(deadline, {.at_polls_alone = ends_by_polls(waiting.what)});
-      } else {
-        if (watch.missed()) report_wait(watch, call, waiting);
-        host_.idle(deadline);
-      }
+      bool polls_again = false;  // what a step has left out
+      do {
+        if (step() != 0) {
+          watch.progressed();
+          break;
+        }
+        const SimTime deadline = conduit_ != nullptr ? conduit_->next_deadline() : kNever;
+        if constexpr (H::kModelled) {
+          host_.describe_wait(in_few_words(waiting.what));  // if nothing ever happens the engine reports it
+          polls_again = host_.idle(deadline, {.at_polls_alone = ends_by_polls(waiting.what)});
+        } else {
+          if (watch.missed()) report_wait(watch, call, waiting);
+          host_.idle(deadline);
+        }
+      } while (polls_again);
     }
     if constexpr (H::kModelled) host_.describe_wait(nullptr);
   }

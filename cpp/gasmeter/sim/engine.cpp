@@ -355,7 +355,7 @@ void Engine::wake_now(RankContext& rank, bool by_network) {
 }
 
 // What it has done since it last slept so was to look and find nothing.
-void Engine::idle(RankContext& rank, SimTime deadline, const Looks& looks) {
+bool Engine::idle(RankContext& rank, SimTime deadline, const Looks& looks) {
   Wait& wait = waits_[index(rank.rank)];
   const SimTime worked = rank.clock - rank.idled;
   wait.costs_nothing = worked == wait.worked;
@@ -363,8 +363,9 @@ void Engine::idle(RankContext& rank, SimTime deadline, const Looks& looks) {
   wait.memory = looks.memory;
   wait.bytes = looks.bytes;
   wait.at_polls_alone = looks.at_polls_alone;
-  idle(rank, deadline);
+  const bool is_found = idle(rank, deadline);
   wait.at_polls_alone = false;
+  return is_found;
 }
 
 WakeEffect Engine::effect_of_write(Rank which, const std::byte* memory, Bytes bytes) const {
@@ -404,22 +405,28 @@ void Engine::notify(RankContext& from, Rank rank) {
   wake_now(sleeper, false);
 }
 
-void Engine::idle(RankContext& rank, SimTime deadline) {
-  if (rank.partition->unwinding()) return;  // a destructor that waits cannot be served
+bool Engine::idle(RankContext& rank, SimTime deadline) {
+  if (rank.partition->unwinding()) return false;  // a destructor that waits cannot be served
   require_may_wait(rank);
   const SimTime since = rank.clock;
+  bool is_found = false;  // by a poll at the clock
   if (rank.woken) {
+    rank.woken = false;
     synchronise(rank);
+    is_found = rank.woken;
   } else {
     rank.state = RankState::idle;
     // A deadline that has passed costs the one poll that sees it: a loop of such waits must make time pass.
     if (deadline < kNever - poll_miss(rank)) seek(rank, std::max(deadline, rank.clock + SimTime{1}));
     rank.fibre->suspend();
     if (GASMETER_UNLIKELY(rank.loses_time)) end_wait(rank);
+    is_found = rank.clock == since;
   }
   rank.idled += rank.clock - since;
   if (GASMETER_UNLIKELY(tracer_ != nullptr)) tracer_->slept(rank.rank, since, rank.clock);
-  rank.woken = false;
+  rank.woken = rank.left_out && is_found;
+  rank.left_out = false;
+  return rank.woken;
 }
 
 void Engine::park(Rank rank) {

@@ -203,8 +203,8 @@ class Engine {
     }
   }
   void notify(RankContext& from, Rank rank);
-  void idle(RankContext& rank, SimTime deadline);
-  void idle(RankContext& rank, SimTime deadline, const Looks& looks);
+  bool idle(RankContext& rank, SimTime deadline);
+  bool idle(RankContext& rank, SimTime deadline, const Looks& looks);
   void stall(RankContext& rank);
   [[nodiscard]] SimTime work(RankContext& rank, SimTime amount, bool cut);
   void price_polls(RankContext& rank, SimTime price);

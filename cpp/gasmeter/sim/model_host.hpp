@@ -98,9 +98,14 @@ class ModelHost {
   void notify(Rank rank) { engine().notify(*rank_, rank); }
   // Sleeps to the next wake or to the deadline; the clock then stands after a whole number of missed polls since the
   // call. May return early once for a wake that came before the call.
-  void idle(SimTime deadline) { engine().idle(*rank_, deadline); }
+  void idle(SimTime deadline) { (void)engine().idle(*rank_, deadline); }
   // The same, of a rank that says what it looks at when it is woken: a card that writes other memory need not wake it.
-  void idle(SimTime deadline, const Looks& looks) { engine().idle(*rank_, deadline, looks); }
+  // True: it has left out a poll that would have found something.
+  bool idle(SimTime deadline, const Looks& looks) { return engine().idle(*rank_, deadline, looks); }
+  // In front of idle(), of a rank that runs ahead and knows of nothing that a poll could find: the poll at its clock is
+  // left out. What that would have found ends the wait at the clock and leaves the wake that the poll would have left;
+  // the rank polls before it does anything else.
+  GASMETER_INLINE void leave_poll_out() { rank_->left_out = true; }
 
   // The clock for a figure: what has been taken from the rank until now counts. Of most ranks nothing can be taken.
   [[nodiscard]] GASMETER_INLINE SimTime read_clock() {

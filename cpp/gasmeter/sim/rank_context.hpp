@@ -46,10 +46,11 @@ struct alignas(kCacheLine) RankContext {
   Rank rank{};
   NodeId node{};
   RankState state = RankState::absent;
-  bool woken = false;        // a wake came since the last idle() returned
-  bool careful = false;      // strict, or traced: prices take the long way
-  bool loses_time = false;   // the engine keeps a TakenTime of it
-  conduit::Charges charges;  // ever
+  bool woken : 1 = false;     // a wake came since the last idle() returned
+  bool left_out : 1 = false;  // a poll, in front of the next idle()
+  bool careful = false;       // strict, or traced: prices take the long way
+  bool loses_time = false;    // the engine keeps a TakenTime of it
+  conduit::Charges charges;   // ever
   // A second cache line from here.
   RankAction take_turn;
   const conduit::HostPrices* prices = nullptr;

@@ -23,8 +23,11 @@ unsigned ExtollConduit::poll(Delivery& sink, unsigned budget, PollFilter filter)
   locked_ = false;
   news_ = false;
   if (!outbox_.empty() && push_outbox()) news_ = true;
-  if (options_.node_by_memory) host_.synchronise();
-  port_.await_rma();
+  if (options_.node_by_memory) {
+    host_.synchronise();
+  } else {
+    port_.await_rma();
+  }
   while (port_.has_notification()) take_notification();
   handed += done_.report(sink, budget - handed);
   while (handed < budget) {
@@ -48,16 +51,13 @@ unsigned ExtollConduit::poll(Delivery& sink, unsigned budget, PollFilter filter)
   return handed == 0 && news_ ? 1 : handed;
 }
 
-// Not where a poll that finds something takes a lock: what wakes the rank until its clock would be found by the poll,
-// and end the next idle() at once. Where the poll is left out it ends this one, and a wait inside of a handler polls
-// once less, after which the poll around it takes its lock again.
 bool ExtollConduit::polls_in_vain() {
-  if (options_.lock == AmOptions::Lock::message) return false;
   if (!host_.runs_ahead() || port_.has_mail() || port_.has_notification() || near_.has(host_.rank())) return false;
   if (!done_.empty() || !outbox_.empty() || !creditors_.empty()) return false;
   if (!ready_requests_.empty() || !ready_replies_.empty()) return false;
   locked_ = false;
   news_ = false;
+  host_.leave_poll_out();
   return true;
 }
 
