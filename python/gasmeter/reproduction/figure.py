@@ -123,7 +123,7 @@ class Effort:
     length : int
         Operations of each rank, at first.
     longest : int
-        And at most: a run is four times as long, and again, until that moves the value by less than 2 %.
+        And at most: a run is twice as long, and again, until four times the work moves the value by less than 2 %.
     drawn : tuple of X or str
         Those that are run on draws of the machines' estimates; empty for all.
     """

@@ -102,8 +102,8 @@ def gather(planned: Sequence[Planned], values: Values) -> Gathered:
     Returns
     -------
     Gathered
-        As given a value is that of the shortest run that four times the work does not move by `STEADY`, or of the
-        longest but one where every run moves it; on other cases that of the run there is.
+        As given a value is that of the shortest run that four times the work does not move by `STEADY`; where it moves
+        every one, of the longest that has a run of four times its work. On other cases it is that of the run there is.
     """
     found: dict[tuple[Role, str, str], dict[Spot, dict[int, float]]] = {}
     for point in planned:

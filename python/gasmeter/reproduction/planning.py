@@ -19,10 +19,15 @@ from gasmeter.sweeps.series import Series
 from gasmeter.sweeps.sweep import plan_series
 from gasmeter.verdicts.series import X
 
-__all__ = ["LONGER", "SEED", "Plan", "Planned", "Role", "Spot", "new_plan", "plan_cases", "plan_given", "spots_of"]
+__all__ = [
+    "LONGER", "NEXT", "SEED", "Plan", "Planned", "Role", "Spot", "new_plan", "plan_cases", "plan_given", "spots_of",
+]  # fmt: skip
 
 LONGER = 4
 """How many times as long a run has to be that shows whether a value still moves."""
+
+NEXT = 2
+"""How many times as long the next run is whose value may be taken."""
 
 SEED = 2
 """Seed of the stream of updates: HPC Challenge's own (1) loads the first ranks most until all updates are made."""

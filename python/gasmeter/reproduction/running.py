@@ -31,6 +31,7 @@ from gasmeter.reproduction.gathering import Gathered, gather, values_of
 from gasmeter.reproduction.judged import Judged
 from gasmeter.reproduction.planning import (
     LONGER,
+    NEXT,
     Plan,
     Spot,
     new_plan,
@@ -364,9 +365,9 @@ def _run_given(plan: Plan, sweep: Callable[..., Result], *, resume: bool) -> Res
             break
         gathered = gather(plan.planned, values_of(result.rows, result.counter_rows()))
         trying = {
-            key: LONGER * length
+            key: NEXT * length
             for key, length in trying.items()
-            if key in gathered.unsteady and LONGER * length <= longest[key[1]]
+            if key in gathered.unsteady and NEXT * length <= longest[key[1]]
         }
     return result
 

@@ -19,7 +19,7 @@ from gasmeter.reproduction.claims_table import claims_csv
 from gasmeter.reproduction.figure import SIZE, Derived, Effort, Figure, Line, Paper, Without, describe
 from gasmeter.reproduction.folder import seen_in
 from gasmeter.reproduction.gathering import gather
-from gasmeter.reproduction.planning import LONGER, Planned, Spot
+from gasmeter.reproduction.planning import NEXT, Planned, Spot
 from gasmeter.verdicts.claims import RESULT, Claim, claims
 from gasmeter.verdicts.expressions import Expression
 from gasmeter.verdicts.freezing import frozen
@@ -225,7 +225,7 @@ def test_a_run_is_longer_until_four_times_the_work_moves_nothing(world, tmp_path
     spot = Spot(CARD, 16)
     each = gm.machine("extoll")["link.latency"].value * 1e9
     length = ran.gathered.lengths["fill", spot]
-    assert length == 10 * LONGER ** math.ceil(math.log(0.75 * 5e5 / (0.02 * each) / 10, LONGER))
+    assert length == 10 * NEXT ** math.ceil(math.log(0.75 * 5e5 / (0.02 * each) / 10, NEXT))
     assert not ran.gathered.unsteady
     assert {one.length for one in ran.plan.planned if one.line == CARD and one.case == "prior 0" and one.x == 16} == {
         length
