@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from gasmeter.errors import UsageError
+from gasmeter.machines.named import is_draw
 from gasmeter.stores.files import ROWS, RUN, check_files, is_there
 from gasmeter.stores.store import read_run, read_table
 from gasmeter.sweeps.point import NOT_CHECKED
@@ -31,6 +32,7 @@ IDENTITY = (
 NUMBERS = ("value", "ci_low", "ci_high", "min", "p99", "n", "host_state_ns")
 """Columns of numbers that a history keeps."""
 
+_MACHINE = IDENTITY.index("machine")
 _STATED = ("verified", "oversubscribed", "label", "run_id")
 
 Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
@@ -185,7 +187,8 @@ def read_history(places: Sequence[str | Path]) -> History:
     Returns
     -------
     History
-        Of the stores of this schema and older ones.
+        Of the stores of this schema and older ones. Rows on draws of machines' estimates, which a reproduction has by
+        the thousand, are samples of a range and have no history: they are left out and counted.
 
     Raises
     ------
@@ -198,8 +201,11 @@ def read_history(places: Sequence[str | Path]) -> History:
     at: dict[tuple[str, ...], list[int]] = {}
     for index, run in enumerate(runs):
         seen: set[tuple[str, ...]] = set()
-        again = 0
+        again = drawn = 0
         for cells in _rows(run, notes):
+            if is_draw(cells[_MACHINE]):
+                drawn += 1
+                continue
             key = cells[: len(IDENTITY)]
             key = (*key, "" if key[1] in {"modelled", "published"} else run.host_name)
             if key in seen:
@@ -210,6 +216,8 @@ def read_history(places: Sequence[str | Path]) -> History:
             at.setdefault(key, []).append(index)
         if again:
             notes.append(f"{run.folder}: {again} quantities measured again for another comparison; the first is shown")
+        if drawn:
+            notes.append(f"{run.folder}: {drawn} rows on draws of machines' estimates are left out")
         if not seen:
             notes.append(f"{run.folder}: no rows ({run.state})")
     if not gathered:

@@ -10,7 +10,7 @@ from gasmeter.errors import UsageError, unknown
 from gasmeter.machines.folder import machines, read_file
 from gasmeter.machines.machine import WHERE, Machine
 
-__all__ = ["is_file", "machine", "machines"]
+__all__ = ["is_draw", "is_file", "machine", "machines"]
 
 _FILE = ".toml"
 _DRAWS = ("draw", "null")
@@ -31,6 +31,22 @@ def is_file(name: str) -> bool:
         Installed machines go by names that are none.
     """
     return name.endswith(_FILE)
+
+
+def is_draw(label: str) -> bool:
+    """Return whether a machine is a draw of a machine's estimates, or one of the null model.
+
+    Parameters
+    ----------
+    label : str
+        As rows have it, for instance ``"extoll+draw=17"``; nothing is looked up.
+
+    Returns
+    -------
+    bool
+        Not so of overrides alone.
+    """
+    return any(change.partition("=")[0].strip() in _DRAWS for change in label.split("+")[1:])
 
 
 def machine(name: str | Machine) -> Machine:

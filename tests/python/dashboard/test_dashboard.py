@@ -116,6 +116,19 @@ def test_a_cut_off_line_is_left_out_and_told(tmp_path):
     assert "cut off" in found.notes[0]
 
 
+def test_draws_of_a_machine_are_left_out_and_told(tmp_path):
+    (store,) = write_history(tmp_path, Plan(1, 4))
+    path = store / "results.csv"
+    head, *lines = path.read_text().splitlines()
+    rows = [dict(zip(head.split(","), line.split(","), strict=True)) for line in lines]
+    for row, machine in zip(rows, ("extoll", "extoll+draw=3", "extoll+null=3@7", "extoll+link.buffer=3"), strict=True):
+        row["machine"] = machine
+    path.write_text("\n".join([head, *(",".join(row.values()) for row in rows), ""]))
+    found = read_history([tmp_path])
+    assert {series.fields["machine"] for series in found.series} == {"extoll", "extoll+link.buffer=3"}
+    assert found.notes == [f"{store}: 2 rows on draws of machines' estimates are left out"]
+
+
 def test_damage_in_the_middle_is_named_with_its_line(tmp_path):
     (store,) = write_history(tmp_path, Plan(1, 4))
     path = store / "results.csv"
