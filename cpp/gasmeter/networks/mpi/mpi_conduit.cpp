@@ -78,12 +78,6 @@ template <class H>
 MpiConduit<H>::~MpiConduit() = default;
 
 template <class H>
-auto MpiConduit<H>::aligned_memory(Bytes bytes) -> Memory {
-  auto* const memory = static_cast<std::byte*>(::operator new(std::max<Bytes>(bytes, 1), std::align_val_t{kAlignment}));
-  return Memory(memory, AlignedDelete{bytes});
-}
-
-template <class H>
 bool MpiConduit<H>::is_quiet() const {
   return under_way_ == 0 && listed_.empty() && done_.empty() && direct_ == 0;
 }
@@ -178,7 +172,7 @@ bool MpiConduit<H>::flush(Rank peer, Flow flow) {
     const bool tells_of_replies = flow == Flow::reply || all_are_received_;
     store(message, MessageHeader{requests.owed, tells_of_replies ? replies.owed : std::uint16_t{0}, flow});
     const SendState sent_now =
-        handing_over([&] { return service_.send(number, peer, message_tag(flow), {message, s.bytes}); });
+        handing_over<H>([&] { return service_.send(number, peer, message_tag(flow), {message, s.bytes}); });
     if (sent_now == SendState::refused) return false;
     requests.owed = 0;
     if (tells_of_replies) replies.owed = 0;
@@ -209,7 +203,7 @@ bool MpiConduit<H>::send_credits(Rank peer) {
   Stream& replies = stream(peer, Flow::reply);
   std::byte* const message = message_memory(number);
   store(message, MessageHeader{requests.owed, replies.owed, Flow::reply, 0});
-  const SendState state = handing_over(
+  const SendState state = handing_over<H>(
       [&] { return service_.send(number, peer, message_tag(Flow::reply), {message, sizeof(MessageHeader)}); });
   if (state == SendState::under_way) {
     states_[number].under_way = true;
@@ -254,7 +248,7 @@ std::byte* MpiConduit<H>::copy_of(std::uint32_t number, Bytes bytes) {
 template <class H>
 bool MpiConduit<H>::start_apart(std::uint32_t number, Rank peer, services::Tag tag, const void* from, Bytes bytes) {
   const SendState state =
-      handing_over([&] { return service_.send(number, peer, tag, {static_cast<const std::byte*>(from), bytes}); });
+      handing_over<H>([&] { return service_.send(number, peer, tag, {static_cast<const std::byte*>(from), bytes}); });
   if (state == SendState::refused) return false;
   ++counters_.apart;
   ++under_way_;

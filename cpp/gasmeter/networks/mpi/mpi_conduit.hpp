@@ -12,18 +12,16 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <new>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "gasmeter/base/number_pool.hpp"
-#include "gasmeter/base/stamped_call.hpp"
 #include "gasmeter/conduit/conduit.hpp"
 #include "gasmeter/conduit/counts.hpp"
 #include "gasmeter/conduit/local_completions.hpp"
-#include "gasmeter/conduit/reserves_memory.hpp"
 #include "gasmeter/networks/mpi/remote_window.hpp"
+#include "gasmeter/networks/mpi/two_sided_conduit.hpp"
 #include "gasmeter/networks/mpi/wire.hpp"
 #include "gasmeter/services/two_sided_service.hpp"
 
@@ -56,7 +54,7 @@ struct MpiSettings {
 }
 
 template <class H>
-class MpiConduit final : public conduit::Conduit, public conduit::CountsItself, public conduit::ReservesMemory {
+class MpiConduit final : public TwoSidedConduit {
  public:
   // `window`: where puts and gets need no message; null: nowhere. Throws UsageError if the network allows too few sends
   // at a time.
@@ -79,10 +77,8 @@ class MpiConduit final : public conduit::Conduit, public conduit::CountsItself, 
   Status atomic(Rank peer, const conduit::RemoteAtomic& atomic, conduit::OperationId root) override;
   unsigned poll(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter) override;
 
-  // Between two programs: keeps sends going and hands nothing to anybody. Requests wait for the next poll.
-  void serve();
-  // Nothing of this rank is on its way and nothing waits to be sent.
-  [[nodiscard]] bool is_quiet() const;
+  void serve() override;
+  [[nodiscard]] bool is_quiet() const override;
 
   // Messages sent, and what was in them.
   struct Counters {
@@ -148,13 +144,6 @@ class MpiConduit final : public conduit::Conduit, public conduit::CountsItself, 
     Rank peer;
     std::uint32_t operation;
   };
-  struct AlignedDelete {
-    Bytes bytes = 0;
-    void operator()(std::byte* memory) const { ::operator delete(memory, std::align_val_t{kAlignment}); }
-  };
-  static constexpr std::size_t kAlignment = 64;
-  using Memory = std::unique_ptr<std::byte, AlignedDelete>;
-  [[nodiscard]] static Memory aligned_memory(Bytes bytes);
 
   // What the network found while it was asked.
   class Found final : public services::TwoSidedService::Sink {
@@ -180,17 +169,6 @@ class MpiConduit final : public conduit::Conduit, public conduit::CountsItself, 
     return flow == Flow::reply && !all_are_received_ ? kReplyTag : kMessageTag;
   }
   Status stalled();
-  // Calls of a real MPI leave time stamps where those are compiled in; a model has a trace of its own.
-  template <class Call>
-  static services::SendState handing_over(Call call) {
-    if constexpr (H::kModelled) return call();
-    return stamped_send(call);
-  }
-  template <class Call>
-  static bool looking(Call call) {
-    if constexpr (H::kModelled) return call();
-    return stamped_receive(call);
-  }
   [[nodiscard]] bool make_room(Rank peer, Flow flow, RecordKind kind, unsigned arguments, Bytes size);
   // Writes a record but for its payload and returns where that belongs.
   std::byte* append(Stream& s, const Record& record, std::span<const std::uint64_t> words,
@@ -242,8 +220,8 @@ class MpiConduit final : public conduit::Conduit, public conduit::CountsItself, 
   std::array<NumberPool, kFlows> apart_;
   std::array<NumberPool, kFlows> incoming_slots_;
   NumberPool get_slots_;
-  Memory send_memory_;
-  Memory receive_memory_;
+  AlignedMemory send_memory_;
+  AlignedMemory receive_memory_;
   std::uint32_t receives_ = 0;        // posted for each kind: slots 0.., then those of the other kind
   std::vector<MessageState> states_;  // by number
   std::vector<Outgoing> outgoing_;    // by number, from outgoing_first_ on

@@ -28,7 +28,7 @@ unsigned MpiConduit<H>::poll(conduit::Delivery& sink, unsigned budget, PollFilte
   const bool outer_news = std::exchange(news_, false);
   Found found(*this);
   if (direct_ != 0) flush_window();
-  const bool is_idle = !looking([&] { return service_.test_some(found, kMostFound) != 0; });
+  const bool is_idle = !looking<H>([&] { return service_.test_some(found, kMostFound) != 0; });
   // Also beside work that waits: it may wait for what has no receive yet.
   if (is_idle && settings_.posted_late != 0) post_again();
   if (is_idle && !has_work()) {

@@ -33,7 +33,7 @@ void register_mpi(Registry& registry) {
   modelled.summary = "the mpi conduit over two-sided messages";
   modelled.options = OverMessages::options();
   modelled.raw_summary = "two-sided messages, without a conduit: what papers call MPI,";
-  modelled.raw_options = OverMessages::options();
+  modelled.raw_options = OverMessages::raw_options();
   modelled.raw = listed(raw_modelled::programs());
   modelled.make = [](sim::Engine& engine, ModelledNetwork& network, const ModelledMachine& machine,
                      const Settings& settings) -> std::unique_ptr<ServiceRanks> {
@@ -46,7 +46,13 @@ void register_mpi(Registry& registry) {
       {.name = "memory stays registered",
        .options = {{"registration", "cached"}, {"node_local", "loop"}},
        .trials = {{Trial::compared, {{4, 2}}}},
-       .repeats = true}};
+       .repeats = true},
+      {.name = "ammpi", .family = "ammpi", .options = {{"protocol", "ammpi"}}, .trials = trials, .repeats = true},
+      {.name = "ammpi, depth 2, looped, tight",
+       .family = "ammpi",
+       .machine = "tight",
+       .options = {{"protocol", "ammpi"}, {"depth", "2"}, {"node_local", "loop"}},
+       .trials = trials}};
   registry.add(std::move(modelled));
 }
 

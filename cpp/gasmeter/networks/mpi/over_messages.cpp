@@ -1,11 +1,16 @@
 #include "gasmeter/networks/mpi/over_messages.hpp"
 
+#include <optional>
 #include <utility>
 
 #include "gasmeter/networks/installation.hpp"
+#include "gasmeter/networks/mpi/ammpi_conduit.hpp"
+#include "gasmeter/networks/mpi/mpi_conduit.hpp"
+#include "gasmeter/networks/mpi/protocol_options.hpp"
 #include "gasmeter/networks/mpi/raw_modelled/programs.hpp"
 
 namespace gasmeter::networks::mpi {
+
 OverMessages::OverMessages(sim::Engine& engine, ModelledNetwork& network,
                            const services::MatchingParameters& parameters, const Settings& settings)
     : engine_(engine),
@@ -29,7 +34,13 @@ services::MatchedMessages& OverMessages::add(Rank rank) {
 
 std::unique_ptr<conduit::Conduit> OverMessages::make_conduit(Rank rank) {
   services::MatchedMessages& messages = add(rank);
-  auto conduit = std::make_unique<Conduit>(engine_.host(rank), messages, rank, engine_.ranks());
+  const sim::ModelHost host = engine_.host(rank);
+  std::unique_ptr<TwoSidedConduit> conduit;
+  if (const std::optional<std::uint32_t> depth = ammpi_depth(settings_)) {
+    conduit = std::make_unique<AmmpiConduit<sim::ModelHost>>(host, messages, engine_.ranks(), *depth);
+  } else {
+    conduit = std::make_unique<MpiConduit<sim::ModelHost>>(host, messages, rank, engine_.ranks());
+  }
   members_[index(rank)].conduit = conduit.get();
   return conduit;
 }
@@ -40,18 +51,25 @@ std::unique_ptr<Program> OverMessages::make_raw(Rank rank) {
 }
 
 void OverMessages::settle(Rank rank) {
-  Conduit* const conduit = members_[index(rank)].conduit;
+  TwoSidedConduit* const conduit = members_[index(rank)].conduit;
   if (conduit == nullptr) return;
   sim::ModelHost host = engine_.host(rank);
   for (conduit->serve(); !conduit->is_quiet(); conduit->serve()) host.idle(kNever);
 }
 
 void OverMessages::serve(Rank rank) {
-  Conduit* const conduit = members_[index(rank)].conduit;
+  TwoSidedConduit* const conduit = members_[index(rank)].conduit;
   if (conduit != nullptr) conduit->serve();
 }
 
 std::vector<OptionInfo> OverMessages::options() {
+  std::vector<OptionInfo> all = raw_options();
+  const std::vector<OptionInfo> protocol = protocol_options();
+  all.insert(all.end(), protocol.begin(), protocol.end());
+  return all;
+}
+
+std::vector<OptionInfo> OverMessages::raw_options() {
   return {node_local_option("shared", "messages"),
           registration_option("memory of long messages stays registered where it has been once, at no limit")};
 }

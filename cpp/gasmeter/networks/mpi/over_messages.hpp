@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "gasmeter/networks/modelled_network.hpp"
-#include "gasmeter/networks/mpi/mpi_conduit.hpp"
+#include "gasmeter/networks/mpi/two_sided_conduit.hpp"
 #include "gasmeter/services/matched_messages.hpp"
 #include "gasmeter/services/node_messages.hpp"
 
@@ -25,14 +25,14 @@ class OverMessages final : public ServiceRanks {
   void serve(Rank rank) override;
 
   [[nodiscard]] static std::vector<OptionInfo> options();
+  [[nodiscard]] static std::vector<OptionInfo> raw_options();
 
  private:
-  using Conduit = MpiConduit<sim::ModelHost>;
   struct Member {
     std::unique_ptr<services::MessageDevice> network;
     std::unique_ptr<services::NodeMessages> near;
     std::unique_ptr<services::MatchedMessages> messages;
-    Conduit* conduit = nullptr;  // owned by whoever asked for it
+    TwoSidedConduit* conduit = nullptr;  // owned by whoever asked for it
   };
 
   [[nodiscard]] services::MatchedMessages& add(Rank rank);

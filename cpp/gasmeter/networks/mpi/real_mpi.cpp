@@ -10,7 +10,10 @@
 #include "gasmeter/launch/available_memory.hpp"
 #include "gasmeter/launch/exchange.hpp"
 #include "gasmeter/launch/wait_mode.hpp"
+#include "gasmeter/networks/mpi/ammpi_conduit.hpp"
+#include "gasmeter/networks/mpi/mpi_conduit.hpp"
 #include "gasmeter/networks/mpi/mpi_process.hpp"
+#include "gasmeter/networks/mpi/protocol_options.hpp"
 #include "gasmeter/networks/mpi/raw/programs.hpp"
 
 namespace gasmeter::networks::mpi {
@@ -79,7 +82,12 @@ RealMpi::~RealMpi() {
 std::byte* RealMpi::memory(Bytes bytes, Bytes segment) {
   constexpr Bytes kLargestWindow = Bytes{64} << 20;
   const std::string& rma = settings_.text("rma");
-  if (rma == "on" || (rma == "auto" && segment <= kLargestWindow)) open_window(bytes);
+  const bool wanted = rma == "on" || (rma == "auto" && segment <= kLargestWindow);
+  ammpi_depth_ = ammpi_depth(settings_);
+  if (ammpi_depth_ && rma == "on") {
+    throw UsageError("option 'rma=on': only of protocol=gathered; AMMPI puts and gets by messages");
+  }
+  if (wanted && !ammpi_depth_) open_window(bytes);
   if (window_ != nullptr) return window_->memory();
   (void)exchange_or_fail(link_, [&] {
     memory_ = std::make_unique<launch::OwnMemory>(bytes);
@@ -113,14 +121,8 @@ void RealMpi::open_window(Bytes bytes) {
 
 conduit::Conduit* RealMpi::connect(std::span<std::byte> /*segment*/) {
   service_ = library_.open_service();
-  MpiSettings chosen = settings_of_real_mpi();
-  if (window_ != nullptr && settings_.text("rma") != "on") {
-    chosen.largest_direct = window_->worthwhile();
-    chosen.direct_atomics = window_->atomics_worthwhile();
-  }
   (void)exchange_or_fail(link_, [&] {
-    conduit_ =
-        std::make_unique<MpiConduit<RealHost>>(host_, *service_, link_.rank(), link_.size(), chosen, window_.get());
+    conduit_ = make_conduit();
     return std::string();
   });
   // While this rank waits for its next command peers may still lack what it sent last.
@@ -129,6 +131,16 @@ conduit::Conduit* RealMpi::connect(std::span<std::byte> /*segment*/) {
                                   return conduit_->is_quiet() ? kNever : host_.now();
                                 }});
   return conduit_.get();
+}
+
+std::unique_ptr<TwoSidedConduit> RealMpi::make_conduit() {
+  if (ammpi_depth_) return std::make_unique<AmmpiConduit<RealHost>>(host_, *service_, link_.size(), *ammpi_depth_);
+  MpiSettings chosen = settings_of_real_mpi();
+  if (window_ != nullptr && settings_.text("rma") != "on") {
+    chosen.largest_direct = window_->worthwhile();
+    chosen.direct_atomics = window_->atomics_worthwhile();
+  }
+  return std::make_unique<MpiConduit<RealHost>>(host_, *service_, link_.rank(), link_.size(), chosen, window_.get());
 }
 
 std::unique_ptr<Program> RealMpi::make_raw() {
@@ -143,7 +155,9 @@ bench::Resolved RealMpi::resolved() const {
 }
 
 std::vector<OptionInfo> RealMpi::options() {
-  return {kMpi, kTransport, kRma};
+  std::vector<OptionInfo> all = protocol_options();
+  all.insert(all.begin(), {kMpi, kTransport, kRma});
+  return all;
 }
 
 std::vector<OptionInfo> RealMpi::raw_options() {

@@ -1,12 +1,15 @@
 // What the ranks of a job over a real MPI share: that MPI. Each has memory of its own.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "gasmeter/base/real_host.hpp"
 #include "gasmeter/launch/own_memory.hpp"
-#include "gasmeter/networks/mpi/mpi_conduit.hpp"
 #include "gasmeter/networks/mpi/mpi_library.hpp"
+#include "gasmeter/networks/mpi/remote_window.hpp"
+#include "gasmeter/networks/mpi/two_sided_conduit.hpp"
 #include "gasmeter/networks/real_network.hpp"
 
 namespace gasmeter::networks::mpi {
@@ -27,14 +30,16 @@ class RealMpi final : public RealNetwork {
 
  private:
   void open_window(Bytes bytes);
+  [[nodiscard]] std::unique_ptr<TwoSidedConduit> make_conduit();
 
   launch::RankLink& link_;
   Settings settings_;
+  std::optional<std::uint32_t> ammpi_depth_;  // of a conduit that speaks it
   RealHost host_;
   Library& library_;
   std::unique_ptr<launch::OwnMemory> memory_;
   std::unique_ptr<RemoteWindow> window_;  // or in this
-  std::unique_ptr<MpiConduit<RealHost>> conduit_;
+  std::unique_ptr<TwoSidedConduit> conduit_;
   std::unique_ptr<services::TwoSidedService> service_;  // ends first: it withdraws receives into the conduit's memory
   int servant_ = -1;
   std::unique_ptr<RawMessages> raw_;  // of a raw program

@@ -10,10 +10,12 @@
 #include <cstdlib>
 #include <exception>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "cases.hpp"
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/networks/mpi/ammpi_conduit.hpp"
 #include "gasmeter/networks/mpi/load_library.hpp"
 #include "gasmeter/networks/mpi/mpi_conduit.hpp"
 #include "job.hpp"
@@ -23,10 +25,16 @@
 namespace gasmeter::conformance {
 namespace {
 
+using networks::mpi::AmmpiConduit;
 using networks::mpi::Library;
 using networks::mpi::MpiConduit;
 using networks::mpi::RawMessages;
 using networks::mpi::RemoteWindow;
+using networks::mpi::TwoSidedConduit;
+
+enum class Way : std::uint8_t { messages, rma, ammpi };
+constexpr std::array<std::pair<Way, const char*>, 3> kWays{
+    {{Way::messages, " ranks, messages"}, {Way::rma, " ranks, rma"}, {Way::ammpi, " ranks, ammpi"}}};
 
 constexpr std::uint32_t kMostRanks = 16;
 constexpr unsigned kCaseSeconds = 120;
@@ -59,13 +67,13 @@ Shared* shared_by_all(RawMessages& raw, std::uint32_t rank, std::uint32_t ranks)
 }
 
 std::vector<std::string> run_case(const Case<RealHost>& test, Library& library, RawMessages& raw, Shared& shared,
-                                  bool by_window) {
+                                  Way way) {
   const std::uint32_t ranks = library.size();
   const std::uint32_t self = library.rank();
   const core::NeighbourhoodLayout layout = testing::layout_of(1, test.shape.ring_bytes, test.shape.segment_bytes);
   testing::SharedBlock memory(layout.total());
   std::unique_ptr<RemoteWindow> window;
-  if (by_window) {
+  if (way == Way::rma) {
     Library::OpenedWindow opened = library.open_window(layout.total());
     if (opened.window == nullptr) throw ResourceError(opened.why_not);
     window = std::move(opened.window);
@@ -80,7 +88,14 @@ std::vector<std::string> run_case(const Case<RealHost>& test, Library& library, 
   raw.barrier();
   Findings findings;
   const RealHost host(WaitMode::yield);
-  MpiConduit<RealHost> conduit(host, *service, Rank{self}, ranks, networks::mpi::settings_of_real_mpi(), window.get());
+  std::unique_ptr<TwoSidedConduit> made;
+  if (way == Way::ammpi) {
+    made = std::make_unique<AmmpiConduit<RealHost>>(host, *service, ranks);
+  } else {
+    made = std::make_unique<MpiConduit<RealHost>>(host, *service, Rank{self}, ranks,
+                                                  networks::mpi::settings_of_real_mpi(), window.get());
+  }
+  TwoSidedConduit& conduit = *made;
   const std::span segments(shared.segments.data(), ranks);
   core::Endpoint<RealHost> endpoint(host, {Rank{self}, ranks, Rank{self}, layout, block, segments}, &conduit);
   Member<RealHost> member(endpoint, findings, shared.board);
@@ -118,9 +133,9 @@ int run_over_mpi(Form form, const std::string& mpi, std::string_view filter) {
     unsigned done = 0;
     for (const Case<RealHost>& test : all_cases<RealHost>()) {
       if (std::string_view(test.name).find(filter) == std::string_view::npos) continue;
-      for (const bool by_window : {false, true}) {
+      for (const auto& [way, words] : kWays) {
         Report report{.family = "mpi-" + mpi,
-                      .job = std::to_string(library.size()) + (by_window ? " ranks, rma" : " ranks, messages"),
+                      .job = std::to_string(library.size()) + words,
                       .test = test.name,
                       .state = State::skipped,
                       .failures = {}};
@@ -128,7 +143,7 @@ int run_over_mpi(Form form, const std::string& mpi, std::string_view filter) {
           what = test.name;
           ::alarm(kCaseSeconds);
           const auto start = std::chrono::steady_clock::now();
-          report.failures = run_case(test, library, *raw, shared, by_window);
+          report.failures = run_case(test, library, *raw, shared, way);
           const std::chrono::duration<double, std::milli> span = std::chrono::steady_clock::now() - start;
           report.ms = span.count();
           report.state = report.failures.empty() ? State::passed : State::failed;

@@ -4,14 +4,12 @@
 
 #include <array>
 #include <cstring>
-#include <functional>
 #include <memory>
-#include <numeric>
 #include <vector>
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/base/real_host.hpp"
-#include "support/memory_matching.hpp"
+#include "matched_end.hpp"
 #include "support/pattern.hpp"
 
 namespace gasmeter::networks::mpi {
@@ -23,28 +21,17 @@ using conduit::Category;
 using conduit::kNoOperation;
 using conduit::OperationId;
 using conduit::PollFilter;
-using testing::has_pattern;
-using testing::MatchingOptions;
-using testing::MemoryMatching;
-using testing::write_pattern;
+using gasmeter::testing::has_pattern;
+using gasmeter::testing::MatchingOptions;
+using gasmeter::testing::MemoryMatching;
+using gasmeter::testing::write_pattern;
+using testing::count_up;
+using testing::try_send;
 
-struct End final : conduit::Delivery {
+struct End final : testing::MatchedEnd<MpiConduit<RealHost>> {
   End(MemoryMatching& network, std::uint32_t self, std::uint32_t ranks, const MpiSettings& settings,
       RemoteWindow* window = nullptr)
-      : port(network.port(self)), conduit(RealHost{}, port, Rank{self}, ranks, settings, window) {}
-
-  void arrived(const AmView& message) override {
-    numbers.push_back(message.arguments.empty() ? -1 : message.arguments[0]);
-    if (on_message) on_message(message);
-  }
-  void completed(OperationId operation) override { done.push_back(static_cast<std::uint32_t>(operation)); }
-  unsigned poll(PollFilter filter = PollFilter::everything) { return conduit.poll(*this, 64, filter); }
-
-  MemoryMatching::Port& port;
-  MpiConduit<RealHost> conduit;
-  std::vector<std::int32_t> numbers;
-  std::vector<std::uint32_t> done;
-  std::function<void(const AmView&)> on_message;
+      : MatchedEnd(network, self, Rank{self}, ranks, settings, window) {}
 };
 
 // A window on one buffer; nothing moves before it is flushed.
@@ -105,25 +92,6 @@ struct World {
   End a;
   End b;
 };
-
-Status try_send(End& from, std::uint32_t to, Category category, std::int32_t number,
-                std::span<const std::byte> payload = {}, void* destination = nullptr, bool is_reply = false) {
-  AmBuffer buffer;
-  const Status status =
-      from.conduit.prepare({Rank{to}, category, is_reply, 1, 0}, nullptr, payload.size(), payload.size(), buffer);
-  if (status != Status::ok) return status;
-  if (!payload.empty()) std::memcpy(buffer.data, payload.data(), payload.size());
-  const Status sent = from.conduit.commit(
-      buffer, {HandlerIndex{200}, payload.size(), destination, std::span(&number, 1)}, kNoOperation);
-  if (sent != Status::ok) from.conduit.cancel(buffer);
-  return sent;
-}
-
-std::vector<std::int32_t> count_up(std::int32_t end) {
-  std::vector<std::int32_t> result(static_cast<std::size_t>(end));
-  std::iota(result.begin(), result.end(), 0);
-  return result;
-}
 
 TEST_CASE("a_lone_message_leaves_at_once_and_those_behind_it_share_one") {
   World world;

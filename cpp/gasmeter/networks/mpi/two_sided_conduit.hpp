@@ -1,0 +1,56 @@
+// What both protocols of the mpi conduit are to those who make them, and what they have in common.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <new>
+
+#include "gasmeter/base/stamped_call.hpp"
+#include "gasmeter/conduit/conduit.hpp"
+#include "gasmeter/conduit/counts.hpp"
+#include "gasmeter/conduit/reserves_memory.hpp"
+#include "gasmeter/services/two_sided_service.hpp"
+
+namespace gasmeter::networks::mpi {
+
+class TwoSidedConduit : public conduit::Conduit, public conduit::CountsItself, public conduit::ReservesMemory {
+ public:
+  // Between two programs: keeps sends going and hands nothing to anybody. Requests wait for the next poll.
+  virtual void serve() = 0;
+  // Nothing of this rank is on its way and nothing waits to be sent.
+  [[nodiscard]] virtual bool is_quiet() const = 0;
+};
+
+// Buffers of messages, each on lines of its own.
+inline constexpr std::size_t kAlignment = 64;
+struct AlignedDelete {
+  Bytes bytes = 0;
+  void operator()(std::byte* memory) const { ::operator delete(memory, std::align_val_t{kAlignment}); }
+};
+using AlignedMemory = std::unique_ptr<std::byte, AlignedDelete>;
+
+[[nodiscard]] inline AlignedMemory aligned_memory(Bytes bytes) {
+  auto* const memory = static_cast<std::byte*>(::operator new(std::max<Bytes>(bytes, 1), std::align_val_t{kAlignment}));
+  return AlignedMemory(memory, AlignedDelete{bytes});
+}
+
+// Calls of a real MPI leave time stamps where those are compiled in; a model has a trace of its own.
+template <class H, class Call>
+GASMETER_INLINE services::SendState handing_over(Call call) {
+  if constexpr (H::kModelled) {
+    return call();
+  } else {
+    return stamped_send(call);
+  }
+}
+template <class H, class Call>
+GASMETER_INLINE bool looking(Call call) {
+  if constexpr (H::kModelled) {
+    return call();
+  } else {
+    return stamped_receive(call);
+  }
+}
+
+}  // namespace gasmeter::networks::mpi

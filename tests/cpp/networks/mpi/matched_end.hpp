@@ -1,0 +1,62 @@
+// A rank's conduit over matched messages in memory, and what it has handed over.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "gasmeter/base/real_host.hpp"
+#include "gasmeter/conduit/conduit.hpp"
+#include "support/memory_matching.hpp"
+
+namespace gasmeter::networks::mpi::testing {
+
+template <class C>
+struct MatchedEnd : conduit::Delivery {
+  // `more`: behind host and service, what the conduit is made of.
+  template <class... More>
+  MatchedEnd(gasmeter::testing::MemoryMatching& network, std::uint32_t self, More&&... more)
+      : port(network.port(self)), conduit(RealHost{}, port, std::forward<More>(more)...) {}
+
+  void arrived(const conduit::AmView& message) override {
+    numbers.push_back(message.arguments.empty() ? -1 : message.arguments[0]);
+    if (on_message) on_message(message);
+  }
+  void completed(conduit::OperationId operation) override { done.push_back(static_cast<std::uint32_t>(operation)); }
+  unsigned poll(conduit::PollFilter filter = conduit::PollFilter::everything) {
+    return conduit.poll(*this, 64, filter);
+  }
+
+  gasmeter::testing::MemoryMatching::Port& port;
+  C conduit;
+  std::vector<std::int32_t> numbers;
+  std::vector<std::uint32_t> done;
+  std::function<void(const conduit::AmView&)> on_message;
+};
+
+// `number` is the one argument.
+template <class C>
+Status try_send(MatchedEnd<C>& from, std::uint32_t to, conduit::Category category, std::int32_t number,
+                std::span<const std::byte> payload = {}, void* destination = nullptr, bool is_reply = false) {
+  conduit::AmBuffer buffer;
+  const Status status =
+      from.conduit.prepare({Rank{to}, category, is_reply, 1, 0}, nullptr, payload.size(), payload.size(), buffer);
+  if (status != Status::ok) return status;
+  if (!payload.empty()) std::memcpy(buffer.data, payload.data(), payload.size());
+  const Status sent = from.conduit.commit(
+      buffer, {HandlerIndex{200}, payload.size(), destination, std::span(&number, 1)}, conduit::kNoOperation);
+  if (sent != Status::ok) from.conduit.cancel(buffer);
+  return sent;
+}
+
+inline std::vector<std::int32_t> count_up(std::int32_t end) {
+  std::vector<std::int32_t> result(static_cast<std::size_t>(end));
+  std::iota(result.begin(), result.end(), 0);
+  return result;
+}
+
+}  // namespace gasmeter::networks::mpi::testing
