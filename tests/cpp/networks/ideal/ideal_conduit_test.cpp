@@ -209,7 +209,9 @@ TEST_CASE("packets_are_taken_for_all_that_is_written_into_them") {
   };
   for (const Category category : {Category::medium, Category::long_message}) {
     CAPTURE(category);
-    for (const auto& [arguments, most] : {std::pair{0U, Bytes{144}}, {1U, Bytes{128}}, {16U, Bytes{80}}}) {
+    for (const auto& message : {std::pair{0U, Bytes{144}}, {1U, Bytes{128}}, {16U, Bytes{80}}}) {
+      const unsigned arguments = message.first;  // no structured binding: CAPTURE makes a lambda of them
+      const Bytes most = message.second;
       CAPTURE(arguments);
       CHECK(prepared(category, arguments, most));
       CHECK_FALSE(prepared(category, arguments, most + 1));
