@@ -30,18 +30,9 @@ using testing::try_send;
 
 using End = testing::MatchedEnd<AmmpiConduit<RealHost>>;
 
-struct World {
+struct World : testing::MatchedWorld<End> {
   explicit World(const MatchingOptions& options = {}, std::uint32_t depth = ammpi::kDepth)
-      : network(2, options), a(network, 0, 2U, depth), b(network, 1, 2U, depth) {}
-  void settle() {
-    for (int i = 0; i < 50; ++i) {
-      (void)a.poll();
-      (void)b.poll();
-    }
-  }
-  MemoryMatching network;
-  End a;
-  End b;
+      : MatchedWorld(options, 2U, depth) {}
 };
 
 // Requests that are taken before one is refused.
@@ -242,6 +233,47 @@ TEST_CASE("a_handler_that_throws_has_had_its_message_and_its_receive_is_posted_a
   }
   CHECK(sent > 20);
   CHECK(world.b.numbers == count_up(sent));
+}
+
+// What a rank sends of its own takes tokens along and posts receives for answers alone.
+TEST_CASE("receives_behind_handlers_that_threw_are_posted_again_by_polls") {
+  World world({}, 1);
+  world.b.on_message = [](const AmView&) { throw UsageError("no"); };
+  for (std::int32_t i = 0; i < 10; ++i) {
+    REQUIRE(try_send(world.a, 1, Category::short_message, i) == Status::ok);
+    CHECK_THROWS_WITH_AS((void)world.b.poll(), "no", UsageError);
+    REQUIRE(try_send(world.b, 0, Category::short_message, i) == Status::ok);
+    (void)world.a.poll();
+    (void)world.b.poll();
+  }
+  CHECK(world.b.numbers == count_up(10));
+}
+
+TEST_CASE("messages_that_are_prepared_together_have_buffers_of_their_own") {
+  for (const Bytes size : {Bytes{0}, Bytes{5000}}) {
+    CAPTURE(size);
+    World world;
+    std::vector<AmBuffer> prepared;
+    for (const bool is_reply : {false, true}) {
+      for (unsigned i = 0; i < ammpi::kDepth; ++i) {
+        AmBuffer& buffer = prepared.emplace_back();
+        REQUIRE(world.a.conduit.prepare({Rank{1}, Category::medium, is_reply, 1, 0}, nullptr, size, size, buffer) ==
+                Status::ok);
+        write_pattern(static_cast<std::byte*>(buffer.data), size, prepared.size() - 1);
+      }
+    }
+    world.b.on_message = [](const AmView& message) {
+      CHECK(has_pattern(static_cast<const std::byte*>(message.payload), message.size,
+                        static_cast<std::uint64_t>(message.arguments[0])));
+    };
+    for (std::int32_t i = 0; i < std::ssize(prepared); ++i) {
+      REQUIRE(world.a.conduit.commit(prepared[static_cast<std::size_t>(i)],
+                                     {HandlerIndex{200}, size, nullptr, std::span(&i, 1)}, kNoOperation) == Status::ok);
+    }
+    world.settle();
+    std::sort(world.b.numbers.begin(), world.b.numbers.end());
+    CHECK(world.b.numbers == count_up(2 * static_cast<std::int32_t>(ammpi::kDepth)));
+  }
 }
 
 TEST_CASE("depths_and_networks_that_do_not_do_are_refused") {

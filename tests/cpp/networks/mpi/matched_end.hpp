@@ -38,6 +38,24 @@ struct MatchedEnd : conduit::Delivery {
   std::function<void(const conduit::AmView&)> on_message;
 };
 
+// Two ranks.
+template <class End>
+struct MatchedWorld {
+  // `more`: as its ends want it behind their number.
+  template <class... More>
+  explicit MatchedWorld(const gasmeter::testing::MatchingOptions& options, const More&... more)
+      : network(2, options), a(network, 0, more...), b(network, 1, more...) {}
+  void settle() {
+    for (int i = 0; i < 50; ++i) {
+      (void)a.poll();
+      (void)b.poll();
+    }
+  }
+  gasmeter::testing::MemoryMatching network;
+  End a;
+  End b;
+};
+
 // `number` is the one argument.
 template <class C>
 Status try_send(MatchedEnd<C>& from, std::uint32_t to, conduit::Category category, std::int32_t number,

@@ -79,18 +79,9 @@ struct MemoryWindow final : RemoteWindow {
   unsigned flushes = 0;
 };
 
-struct World {
+struct World : testing::MatchedWorld<End> {
   explicit World(const MatchingOptions& options = {}, const MpiSettings& settings = {})
-      : network(2, options), a(network, 0, 2, settings), b(network, 1, 2, settings) {}
-  void settle() {
-    for (int i = 0; i < 50; ++i) {
-      (void)a.poll();
-      (void)b.poll();
-    }
-  }
-  MemoryMatching network;
-  End a;
-  End b;
+      : MatchedWorld(options, 2U, settings) {}
 };
 
 TEST_CASE("a_lone_message_leaves_at_once_and_those_behind_it_share_one") {
