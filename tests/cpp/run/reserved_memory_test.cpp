@@ -59,7 +59,12 @@ TEST_CASE("every_modelled_conduit_says_what_it_reserves_the_same_however_it_is_s
       CHECK(reserved(conduit.name, 6, {{"node_local", "shared"}}) !=
             reserved(conduit.name, 6, {{"node_local", "loop"}}));
     }
-    if (has_option(conduit, "protocol")) CHECK(reserved(conduit.name, 6, {{"protocol", "amudp"}}) > 0);
+    for (const bench::OptionInfo& option : conduit.options) {
+      if (option.name != "protocol") continue;
+      for (const std::string& protocol : option.choices) {
+        CHECK((reserved(conduit.name, 6, {{"protocol", protocol}}) == bytes) == (protocol == option.default_value));
+      }
+    }
   }
 }
 
