@@ -16,7 +16,6 @@ from gasmeter.measuring.experiment import Experiment
 from gasmeter.sweeps.series import Series
 
 ROOT = Path(__file__).parent.parent
-STRICTLY = "sync=strict"
 SHARE_OF_ONE_KERNEL = 4
 """One point in so many is of another kernel than random-access."""
 
@@ -69,10 +68,9 @@ def series(rows, length):
 
 
 def place(row):
-    """Which point a row is of, whether ranks wait for their clocks or not."""
-    keys = ("kernel", "op", "variant", "conduit", "machine", "topology", "placement", "ranks", "size_bytes")
-    options = [pair for pair in row["options"].split(";") if pair != STRICTLY]
-    return " ".join([*(str(row[key]) for key in keys if row[key]), ";".join(options)])
+    """Which point a row is of; whether ranks wait for their clocks stands in run.json alone."""
+    keys = ("kernel", "op", "variant", "conduit", "machine", "topology", "placement", "ranks", "size_bytes", "options")
+    return " ".join(str(row[key]) for key in keys if row[key])
 
 
 def main():
