@@ -18,7 +18,7 @@ struct Exported : World {
   explicit Exported(const Shape& shape = {}, const SciParameters& parameters = {}) : World(shape, parameters) {
     for (unsigned rank = 0; rank < shape.ranks; ++rank) {
       memory.emplace_back(4096);
-      sisci(rank).create_segment(0, segments.emplace_back(memory.back().all()));
+      sisci(rank).create_segment(0, segments.emplace_back(memory.back()));
       sisci(rank).set_available(0);
     }
   }
@@ -26,7 +26,7 @@ struct Exported : World {
     const std::vector<std::byte> data(bytes, std::byte{value});
     sisci(from).store(sisci(from).connect(Rank{to}, 0), at, data);
   }
-  std::deque<AlignedMemory> memory;
+  std::deque<AlignedBuffer> memory;
   std::deque<MemorySegment> segments;
 };
 

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "gasmeter/bench/pattern.hpp"
 #include "gasmeter/networks/sci/sci_conduit.hpp"
 #include "networks/sci/world.hpp"
 #include "support/conduit_calls.hpp"
@@ -14,21 +15,7 @@
 
 namespace gasmeter::networks::sci::testing {
 
-// Begins where any transfer may: what the driver's alignments leave over follows from offsets alone.
-class AlignedMemory {
- public:
-  explicit AlignedMemory(Bytes bytes) : memory_(bytes + kTo), bytes_(bytes) {}
-  [[nodiscard]] std::byte* data() {
-    const auto at = reinterpret_cast<std::uintptr_t>(memory_.data());
-    return memory_.data() + (kTo - at % kTo) % kTo;
-  }
-  [[nodiscard]] std::span<std::byte> all() { return {data(), bytes_}; }
-
- private:
-  static constexpr Bytes kTo = 128;
-  std::vector<std::byte> memory_;
-  Bytes bytes_;
-};
+using bench::AlignedBuffer;  // as jobs have their segments: offsets say what is aligned
 
 struct Job : World {
   explicit Job(const Shape& shape = {}, const SciOptions& options = {}, const SciParameters& parameters = {},
@@ -37,13 +24,13 @@ struct Job : World {
     for (unsigned i = 0; i < shape.ranks; ++i) {
       segments.emplace_back(bytes);
       conduits.push_back(std::make_unique<SciConduit>(sisci(i), host(i), shape.ranks, options, boxes));
-      conduits[i]->attach(segments[i].all());
+      conduits[i]->attach(segments[i]);
     }
   }
   std::byte* at(unsigned rank, Bytes offset = 0) { return segments[rank].data() + offset; }
 
   services::AmBoxes boxes;
-  std::deque<AlignedMemory> segments;
+  std::deque<AlignedBuffer> segments;
   std::vector<std::unique_ptr<SciConduit>> conduits;
 };
 

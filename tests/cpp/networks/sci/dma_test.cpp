@@ -20,7 +20,7 @@ constexpr SimTime kLater{200'000'000};
 
 struct Transfers : World {
   explicit Transfers(const Shape& shape = {}, const SciParameters& parameters = {})
-      : World(shape, parameters), source(8192), target(8192), segment(target.all()) {
+      : World(shape, parameters), source(8192), target(8192), segment(target) {
     write_pattern(source.data(), 8192, 1);
     sisci(shape.ranks - 1).create_segment(0, segment);
     sisci(shape.ranks - 1).set_available(0);
@@ -31,8 +31,8 @@ struct Transfers : World {
     while (!done) host(rank).idle(kNever);
     return host(rank).now();
   }
-  AlignedMemory source;
-  AlignedMemory target;
+  AlignedBuffer source;
+  AlignedBuffer target;
   MemorySegment segment;
 };
 

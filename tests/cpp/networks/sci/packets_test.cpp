@@ -57,8 +57,8 @@ TEST_CASE("sci_stores_become_packets_of_16_64_and_128_bytes") {
     SciParameters parameters;
     parameters.gather = gather;
     World world({}, parameters);
-    AlignedMemory memory(512);
-    MemorySegment segment(memory.all());
+    AlignedBuffer memory(512);
+    MemorySegment segment(memory);
     world.sisci(1).create_segment(0, segment);
     world.sisci(1).set_available(0);
     std::vector<std::byte> expected(512);

@@ -291,6 +291,23 @@ TEST_CASE("sci_a_handler_that_throws_frees_its_slot") {
   job.engine.run();
 }
 
+// Each peer has a command segment of its own, and the driver finds memory for one after the other.
+TEST_CASE("sci_many_ranks_have_small_command_segments") {
+  SciParameters parameters;
+  parameters.segment_limit = 20'000;
+  Job job({.ranks = 12, .topology = "oneway-ring:12"}, {}, parameters, {}, 64);
+  CHECK(job.conduits[0]->reserved_bytes() > 12 * 2 * 2 * 2128);
+  std::string failure;
+  try {
+    const Job deep({.ranks = 12, .topology = "oneway-ring:12"}, {.pairs = 5}, parameters, {}, 64);
+  } catch (const UsageError& error) {
+    failure = error.what();
+  }
+  CHECK(failure ==
+        "sci: rank 0 exports a segment of 21280 bytes; the driver finds 20000 bytes that are contiguous "
+        "(driver.segment_limit), more with big_area=on");
+}
+
 TEST_CASE("sci_reserved_bytes_are_segments_and_buffers") {
   const Job job({.ranks = 3, .topology = "oneway-ring:3"});
   // 3 x 2 x 2 slots of 2128 and their flags, one flag more, 16 small buffers, 2 of 512 KiB, a box.

@@ -66,7 +66,7 @@ TEST_CASE("sci_mapping_takes_its_time_for_each_segment") {
 }
 
 struct Connected : World {
-  explicit Connected(const DriverSettings& driver = {}) : World({}, {}, driver), memory(1024), segment(memory.all()) {
+  explicit Connected(const DriverSettings& driver = {}) : World({}, {}, driver), memory(1024), segment(memory) {
     sisci(1).create_segment(0, segment);
     sisci(1).set_available(0);
     remote = sisci(0).connect(Rank{1}, 0);
@@ -83,7 +83,7 @@ struct Connected : World {
     engine.run();
     return said;
   }
-  AlignedMemory memory;
+  AlignedBuffer memory;
   MemorySegment segment;
   RemoteSegment remote;
 };
@@ -108,7 +108,7 @@ TEST_CASE("sci_dma_moves_what_is_aligned") {
   for (const Bytes alignment : {Bytes{8}, Bytes{64}}) {
     CAPTURE(alignment);
     Connected world({.alignment = alignment});
-    AlignedMemory source(1024);
+    AlignedBuffer source(1024);
     bool done = false;
     const auto post = [&](Bytes at, Bytes from, Bytes bytes) {
       return world.failure([&] { world.sisci(0).post_dma(world.remote, at, source.data() + from, bytes, done); });
