@@ -7,7 +7,8 @@ memory outside, too.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from gasmeter.reproduction.figure import SIZE, Derived, Effort, Extra, Figure, Line, Paper, Without
@@ -34,29 +35,34 @@ _BY_MESSAGE: Pairs = (("check", "message"),)
 
 
 def _line(
-    label: str, conduit: str, kernel: str, op: str, metric: str, *, overrides: Pairs = (), **options: str
+    label: str, conduit: str, program: tuple[str, str, str], options: Mapping[str, str], overrides: Pairs = ()
 ) -> Line:
-    """Return what two ranks do; the MPI conduit is GASNet's of the time."""
-    own = {"protocol": "ammpi", **options} if conduit == _MPI else options
+    """Return what two ranks do: kernel, operation and what is told of it. The MPI conduit is GASNet's of the time."""
+    kernel, op, metric = program
     return Line(
-        label, kernel, conduit, _MACHINES[conduit], op=op, metric=metric, options=tuple(sorted(own.items())),
+        label, kernel, conduit, _MACHINES[conduit], op=op, metric=metric, options=_asked(conduit, options),
         overrides=tuple(sorted(overrides)),
     )  # fmt: skip
 
 
-def _ping(label: str, conduit: str, op: str = "am-medium", *, overrides: Pairs = (), **options: str) -> Line:
+def _asked(conduit: str, options: Mapping[str, str]) -> Pairs:
+    own = {"protocol": "ammpi", **options} if conduit == _MPI else options
+    return tuple(sorted(own.items()))
+
+
+def _ping(label: str, conduit: str, op: str = "am-medium", overrides: Pairs = (), **options: str) -> Line:
     """Return testam's round trips, from segment to segment."""
-    return _line(label, conduit, "ping-pong", op, "round_trip", overrides=overrides, local="segment", **options)
+    return _line(label, conduit, ("ping-pong", op, "round_trip"), {"local": "segment", **options}, overrides)
 
 
 def _one(label: str, conduit: str, op: str, local: str = "segment") -> Line:
     """Return testsmall: one put or get and its end."""
-    return _line(label, conduit, "ping-pong", op, "latency", local=local)
+    return _line(label, conduit, ("ping-pong", op, "latency"), {"local": local})
 
 
-def _many(label: str, conduit: str, op: str, *, overrides: Pairs = (), **options: str) -> Line:
+def _many(label: str, conduit: str, op: str, overrides: Pairs = (), **options: str) -> Line:
     """Return bandwidth one way: testam's Longs, testlarge's puts and gets, what SCI's own programs have."""
-    return _line(label, conduit, "flood", op, "bandwidth", overrides=overrides, local="segment", **options)
+    return _line(label, conduit, ("flood", op, "bandwidth"), {"local": "segment", **options}, overrides)
 
 
 def _sizes(first: int, last: int) -> tuple[int, ...]:
@@ -81,8 +87,7 @@ _SCIPP = _ping("SCI raw, PIO (scipp)", _RAW, path="pio")
 _SCI = _ping("SCI conduit", _CONDUIT)
 _SCI_BY_MESSAGE = _ping("SCI conduit, a check a message", _CONDUIT, check="message")
 _GM_MEDIUM, _MPI_MEDIUM = _ping("Myrinet conduit", _GM), _ping("MPI conduit", _MPI)
-_MPI_GATHERED = _line("MPI conduit of today (gathered)", _MPI, "ping-pong", "am-medium", "round_trip",
-                      local="segment", protocol="gathered")  # fmt: skip
+_MPI_GATHERED = _ping("MPI conduit of today (gathered)", _MPI, protocol="gathered")
 _TOGETHER = _ping("1 transaction", _CONDUIT, medium="one-transaction")
 _TOGETHER_BY_MESSAGE = _ping("1 transaction, a check a message", _CONDUIT, check="message", medium="one-transaction")
 
@@ -116,6 +121,17 @@ _STREAM, _GM_STREAM, _MPI_STREAM = (
 )
 _MPI_STREAM_FREE = _many("MPI conduit, stores free", _MPI, "am-long", overrides=_FREE_STORES)
 
+# Each conduit's largest payloads. That they name an option's default keeps them apart from the lines above, which a
+# predicate means that names no payload.
+_LARGEST = ((_CONDUIT, "SCI conduit", 131072), *((_MPI, "MPI conduit", size) for size in (16384, 32768, 65000)))
+_MOST = tuple(
+    replace(_many(f"{name}, {size} B", conduit, "am-long", window="0"), size=size) for conduit, name, size in _LARGEST
+)
+_MOST_TRIPS = tuple(
+    replace(_ping(f"{name}, {size} B", conduit, "am-long", answer="same"), size=size)
+    for conduit, name, size in _LARGEST
+)
+
 _NAMES = ((_CONDUIT, "SCI conduit"), (_MPI, "MPI conduit"))
 _PUT, _GET, _MPI_PUT, _MPI_GET = (
     _one(f"{name}, {op}", conduit, op) for conduit, name in _NAMES for op in ("put", "get")
@@ -136,20 +152,17 @@ _SCHEMES = ("paired", "ibel", "ibel-split")
 _RANKS = _sizes(2, 1024)
 
 
-def _of_ranks(label: str, kernel: str, conduit: str, op: str, metric: str, **options: str) -> Line:
-    own = {"protocol": "ammpi", **options} if conduit == _MPI else options
-    return Line(
-        label, kernel, conduit, "sci", _MANY_NODES, op=op, metric=metric, options=tuple(sorted(own.items())),
-    )  # fmt: skip
+def _of_ranks(label: str, conduit: str, program: tuple[str, str, str], **options: str) -> Line:
+    return replace(_line(label, conduit, program, options), topology=_MANY_NODES)
 
 
+_RESERVED = ("simulator", "am", "reserved_bytes")
 _MEMORY = (
-    *(_of_ranks(f"SCI conduit, {queues}", "simulator", _CONDUIT, "am", "reserved_bytes", queues=queues)
-      for queues in _SCHEMES),
-    _of_ranks("MPI conduit", "simulator", _MPI, "am", "reserved_bytes"),
-)  # fmt: skip
+    *(_of_ranks(f"SCI conduit, {queues}", _CONDUIT, _RESERVED, queues=queues) for queues in _SCHEMES),
+    _of_ranks("MPI conduit", _MPI, _RESERVED),
+)
 _POLLS = tuple(
-    _of_ranks(f"{queues}, {said}", "poll", _CONDUIT, op, "latency", queues=queues)
+    _of_ranks(f"{queues}, {said}", _CONDUIT, ("poll", op, "latency"), queues=queues)
     for queues in _SCHEMES
     for op, said in (("empty", "nothing there"), ("found", "a message"))
 )
@@ -254,7 +267,7 @@ SCI = Paper(
                 (_LONG_DMA, _LONG, _LONG_BY_DMA, _STREAM_DMA, _STREAM, *_BULK[:2], *_BLOCKING[:2]),
                 machine=_FREE_DMA),
         Without("stores", "the price of the MPI conduit's stores to the card",
-                (_MPI_LONG, _MPI_STREAM, *_BULK[2:]), machine=_FREE_STORES),
+                (_MPI_LONG, _MPI_STREAM, *_MOST[1:], *_MOST_TRIPS[1:], *_BULK[2:]), machine=_FREE_STORES),
         Without("copies", "the price of copies", (_PUT, _GET, _MPI_PUT, _MPI_GET, *_OUTSIDE, *_ANSWERED, _SCI,
                 _MPI_MEDIUM), machine=_FREE_COPIES),
         Without("bounce through the slot", "the price of stores, copies and checks of Longs",
@@ -298,10 +311,13 @@ SCI = Paper(
                Effort(_FEW_LONGS, 8), 40, 2, axis=SIZE, derived=(_SHARE,), beyond=("7",),
                says="One way, as dma_bench; the MPI conduit stores all it sends and receives into buffers."),
         Figure("8-large", "Bandwidth of Longs that the MPI conduit does not carry", (_STREAM_DMA, _STREAM, _GM_STREAM),
-               ("sci-fig8-trend", "sci-fig8-sci-128k", "sci-fig8-order-large", "sci-fig8-ratio", "sci-fig8-myrinet"),
+               ("sci-fig8-trend", "sci-fig8-sci-128k", "sci-fig8-myrinet"),
                Effort(_LARGER, 8, 64, _LARGE), Effort(_LARGE, 4), 25, 1, axis=SIZE, derived=(_SHARE,),
-               beyond=("7", "7-large", "8"),
+               beyond=("7", "7-large"),
                says="The conduit copies into its staging segment before the engine starts: it stays below."),
+        Figure("8-most", "Longs at their largest", (*_MOST, *_MOST_TRIPS),
+               ("sci-fig8-order-large", "sci-fig8-ratio"), Effort((2,), 16, 128), Effort((2,), 8), 10, 1,
+               beyond=("7", "8"), says="The conduits' largest Longs differ: 128 KB as the paper, 65000 B of AMMPI."),
         Figure("8-cause", "The MPI conduit's Longs as they are and with free stores",
                (_MPI_STREAM, _MPI_STREAM_FREE, _MPI_LONG, _MPI_LONG_FREE), ("sci-fig8-mpi-cause",),
                Effort((16384, 65000), 16, 128), Effort((16384, 65000), 8), 10, 1, axis=SIZE, beyond=("8",),
