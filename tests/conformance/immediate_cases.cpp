@@ -11,6 +11,7 @@ namespace {
 constexpr std::uint64_t kMostAttempts = 200'000;  // far more than any ring or send queue holds
 constexpr std::size_t kMarkWaiting = 0;           // board: rank 1's messages lie before rank 0
 constexpr std::size_t kMarkGo = 1;                // rank 1 may poll
+constexpr std::size_t kSent = 3;                  // how many of those there are
 
 template <class H>
 struct Refusals {
@@ -57,13 +58,13 @@ void full_rings_refuse_and_nothing_is_polled(Member<H>& me) {
       me.saw(accepted);
       me.post(2, accepted);
       me.post(kMarkGo, mark);
-      me.endpoint.wait_until([&] { return state.arrived == 3; });
+      me.endpoint.wait_until([&] { return state.arrived == me.posted(kSent); });
       // Room comes back, and then it is accepted again.
       me.endpoint.wait_until([&] { return send_request(me.endpoint, Rank{1}, m) == Status::ok; });
     } else if (me.self() == 1) {
-      for (int i = 0; i < 3; ++i) {
-        (void)send_request(me.endpoint, Rank{0}, {Category::short_message, state.handlers[0]});
-      }
+      const std::uint64_t sent = send_up_to_three(me.endpoint, Rank{0}, state.handlers[0]);
+      EXPECT(me, sent > 0);
+      me.post(kSent, sent);
       me.post(kMarkWaiting, mark);
       me.await_posted(kMarkGo, mark);
       EXPECT(me, state.arrived == 0);

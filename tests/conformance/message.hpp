@@ -29,6 +29,20 @@ Status send_request(core::Endpoint<H>& endpoint, Rank to, const Message& message
 template <class H>
 Status send_reply(core::Token<H>& token, const Message& message);
 
+// Sends three Shorts, or as many of them as the conduit takes before any is answered, and says how many.
+template <class H>
+[[nodiscard]] std::uint64_t send_up_to_three(core::Endpoint<H>& endpoint, Rank to, HandlerIndex handler) {
+  const Message message{Category::short_message, handler, {}, nullptr, 0, nullptr, Flags::immediate};
+  std::uint64_t sent = 0;
+  unsigned refused = 0;  // in a row: one alone may be an injected fault
+  while (sent < 3 && refused < 8) {
+    const bool taken = send_request(endpoint, to, message) == Status::ok;
+    sent += taken ? 1U : 0U;
+    refused = taken ? 0 : refused + 1;
+  }
+  return sent;
+}
+
 // Registers the functions with one context; the library chooses the indices.
 template <class H, std::size_t N>
 [[nodiscard]] std::array<HandlerIndex, N> register_all(core::Endpoint<H>& endpoint, void* context,

@@ -20,6 +20,7 @@ using testing::write_pattern;
 constexpr Bytes kPlace = 8 * 1024;  // of a segment, per peer and direction
 constexpr std::size_t kMarkWaiting = 0;
 constexpr std::size_t kMarkGo = 1;
+constexpr std::size_t kSent = 3;  // how many messages lie before rank 0
 
 // Requests that are answered in kind, all of it negotiated. Arguments: number, bytes, category, client's buffer.
 template <class H>
@@ -233,12 +234,12 @@ void immediate_prepares_are_refused_and_nothing_is_polled(Member<H>& me) {
       me.saw(accepted);
       me.post(2, accepted);
       me.post(kMarkGo, mark);
-      me.endpoint.wait_until([&] { return state.arrived == 3; });
+      me.endpoint.wait_until([&] { return state.arrived == me.posted(kSent); });
       while (!try_once(Flags::none)) me.endpoint.poll();
     } else if (me.self() == 1) {
-      for (int i = 0; i < 3; ++i) {
-        (void)send_request(me.endpoint, Rank{0}, {Category::short_message, handlers[0]});
-      }
+      const std::uint64_t sent = send_up_to_three(me.endpoint, Rank{0}, handlers[0]);
+      EXPECT(me, sent > 0);
+      me.post(kSent, sent);
       me.post(kMarkWaiting, mark);
       me.await_posted(kMarkGo, mark);
       EXPECT(me, state.arrived == 0);

@@ -65,9 +65,13 @@ class ModelHost {
     rank_->clock += time;
   }
   GASMETER_INLINE void charge_shared(conduit::SharedPrice price, Bytes bytes = 0) {
+    charge_shared(price, bytes, step_of(price));
+  }
+  // Likewise, where a trace calls it something else.
+  GASMETER_INLINE void charge_shared(conduit::SharedPrice price, Bytes bytes, Step step) {
     rank_->charges.add(price);
     if (GASMETER_UNLIKELY(rank_->careful)) {
-      move_carefully(step_of(price), (*rank_->prices)[price].of(bytes));
+      move_carefully(step, (*rank_->prices)[price].of(bytes));
       return;
     }
     synchronise();

@@ -1,0 +1,238 @@
+// SCI to the rest of the library: what it offers, options, parameters, raw programs.
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gasmeter/base/error.hpp"
+#include "gasmeter/conduit/host_prices.hpp"
+#include "gasmeter/networks/installation.hpp"
+#include "gasmeter/networks/machine_parameters.hpp"
+#include "gasmeter/networks/registry.hpp"
+#include "gasmeter/networks/sci/invented_machine.hpp"
+#include "gasmeter/networks/sci/raw/programs.hpp"
+#include "gasmeter/networks/sci/sci_conduit.hpp"
+#include "gasmeter/networks/sci/sci_network.hpp"
+
+namespace gasmeter::networks {
+namespace sci {
+namespace {
+
+using conduit::MachineValues;
+
+// Of whoever uses cards, by a conduit or without.
+std::vector<OptionInfo> driver_options() {
+  return {{"big_area",
+           "choice",
+           "off",
+           "",
+           {"off", "on"},
+           "off: a segment is as large as what the driver finds contiguous (driver.segment_limit); on: as with the "
+           "kernel patch that sets memory aside, of any size"},
+          {"dma_alignment",
+           "choice",
+           "8",
+           "B",
+           {"8", "64"},
+           "of both addresses and of the size of a DMA transfer: 8, as the paper has it, or 64, as the released "
+           "conduit"}};
+}
+
+std::vector<OptionInfo> conduit_options() {
+  std::vector<OptionInfo> all = {
+      {"check",
+       "choice",
+       "message",
+       "",
+       {"message", "transaction"},
+       "when a sequence of stores is ended, which waits for their echoes: message: once, behind a message's data and "
+       "before its flags; transaction: after each store of a header, a payload, a flag"},
+      {"dma_source",
+       "choice",
+       "staged",
+       "",
+       {"staged", "segment"},
+       "staged: what DMA sends is copied into an exported segment first; segment: it goes from where it lies, if that "
+       "is exported and aligned"},
+      {"long_pio",
+       "int",
+       "2048",
+       "B",
+       {},
+       "Longs of fewer bytes are stored into the slot, others go by DMA; 0 to 2048"},
+      {"medium",
+       "choice",
+       "two-transactions",
+       "",
+       {"two-transactions", "one-transaction"},
+       "header and payload are stored one after the other, or copied together and stored as one"},
+      {"slots",
+       "int",
+       "2",
+       "requests",
+       {},
+       "slots that a rank keeps for each other's requests, and as many for its replies; 1 to 16"}};
+  for (OptionInfo& each : driver_options()) all.push_back(std::move(each));
+  return all;
+}
+
+unsigned number_option(const Settings& settings, const char* name, unsigned least, unsigned most) {
+  const std::int64_t value = settings.integer(name);
+  if (value < least || value > most) {
+    throw UsageError("option '" + std::string(name) + "=" + settings.text(name) + "': allowed are " +
+                     std::to_string(least) + " to " + std::to_string(most));
+  }
+  return static_cast<unsigned>(value);
+}
+
+SciOptions sci_options(const Settings& settings) {
+  SciOptions options;
+  options.pairs = number_option(settings, "slots", 1, 16);
+  options.long_pio = number_option(settings, "long_pio", 0, 2048);
+  options.one_transaction = settings.text("medium") == "one-transaction";
+  options.staged = settings.text("dma_source") == "staged";
+  if (settings.text("check") == "transaction") options.check = SciOptions::Check::transaction;
+  return options;
+}
+
+DriverSettings driver_settings(const Settings& settings) {
+  DriverSettings driver;
+  driver.alignment = settings.text("dma_alignment") == "64" ? 64 : 8;
+  driver.big_area = settings.text("big_area") == "on";
+  return driver;
+}
+
+class Modelled final : public ModelledNetwork {
+ public:
+  Modelled(sim::Engine& engine, const sim::Topology& topology, const SciParameters& parameters,
+           const Settings& settings)
+      : engine_(engine),
+        near_(engine.ranks()),
+        network_(engine, topology, parameters, driver_settings(settings)),
+        settings_(settings) {}
+
+  std::unique_ptr<conduit::Conduit> make_conduit(sim::ModelHost host) override {
+    return std::make_unique<SciConduit>(network_.sisci(host.rank()), host, engine_.ranks(), sci_options(settings_),
+                                        near_);
+  }
+  std::unique_ptr<Program> make_raw(Rank rank) override {
+    return networks::make_raw(
+        raw::programs(),
+        {network_.sisci(rank), engine_.host(rank), rank, engine_.ranks(),
+         settings_.text("path") == "dma" ? raw::Path::dma : raw::Path::pio, settings_.op == "put"},
+        settings_);
+  }
+  void add_to(conduit::Counts& counts) override {
+    using conduit::Count;
+    for (std::uint32_t rank = 0; rank < engine_.ranks(); ++rank) {
+      const SisciCounters& seen = network_.sisci(Rank{rank}).counters();
+      counts.add(Count::commands, seen.stores + seen.loads + seen.checks + seen.transfers);
+    }
+    for (std::uint32_t node = 0; node < engine_.nodes(); ++node) {
+      const SciCard& card = network_.card(NodeId{node});
+      counts.add(Count::packets, card.transactions());
+      counts.add(Count::held, card.held());
+    }
+  }
+  sim::Fabric* fabric() override { return &network_.fabric(); }
+
+ private:
+  sim::Engine& engine_;
+  services::AmBoxes near_;  // outlive the bodies, which the network's end cancels
+  SciNetwork network_;
+  const Settings& settings_;
+};
+
+class Machine final : public ModelledMachine {
+ public:
+  Machine(const ModelledJob& job, MachineValues machine)
+      : settings_(job.settings),
+        installation_(machine, job),
+        prices_(conduit::host_prices(machine, kInstructions)),
+        parameters_(sci_parameters(machine, prices_[conduit::SharedPrice::pio_store].per_byte_fs)),
+        matching_(services::matching_parameters(machine, prices_)) {
+    (void)machine.bytes("mpi.inline");
+    machine.check_all_used();
+  }
+
+  sim::EngineOptions engine_options() const override { return installation_.engine_options(settings_, prices_); }
+  std::unique_ptr<ModelledNetwork> make_network(sim::Engine& engine) const override {
+    return std::make_unique<Modelled>(engine, installation_.topology(), parameters_, settings_);
+  }
+  services::MatchingParameters matching() const override { return matching_; }
+
+ private:
+  const Settings& settings_;
+  Installation installation_;
+  conduit::HostPrices prices_;
+  SciParameters parameters_;
+  services::MatchingParameters matching_;
+};
+
+std::vector<ParameterInfo> parameters() {
+  static const std::vector<ParameterInfo> own = {
+      {"link.echo", "bytes", "an echo, which goes on to where a packet has entered its ring"},
+      {"link.turn", "time", "a packet's way through a card into the ring of another dimension"},
+      {"bridge.outstanding", "count", "transactions of a card whose echoes are not back"},
+      {"bridge.gather", "size", "largest packet that a card makes of stores"},
+      {"bridge.send", "time", "from a burst of stores in the card to its first byte on the link"},
+      {"bridge.receive", "time", "from a packet's last byte in the card to bytes that the host sees"},
+      {"bridge.read", "time", "reading the host's memory for a load of another node"},
+      {"dma.start", "time", "from posting a transfer to the engine's first read of memory"},
+      {"dma.bandwidth", "bandwidth", "at which the engine reads memory"},
+      {"driver.map", "time", "mapping a remote segment"},
+      {"driver.segment_limit", "size", "largest memory that the driver finds contiguous"},
+      {.key = "mpi.inline",
+       .kind = "size",
+       .summary = "two-sided messages of no more bytes travel with their envelope",
+       .at_most = "mpi.eager"},
+  };
+  return joined({card_parameters(), own, matching_parameters()});
+}
+
+std::vector<ConformanceSetup> conformance() {
+  const std::vector<TrialPlan> trials = {{Trial::compared, {{2, 2}, {4, 2}, {5, 3, true}}},
+                                         {Trial::third_refused, {{4, 2}}}};
+  return {{.name = "usual", .trials = trials},
+          {.name = "four slots", .options = {{"slots", "4"}}, .trials = trials},
+          {.name = "one transaction, all checked",
+           .options = {{"slots", "4"}, {"medium", "one-transaction"}, {"check", "transaction"}},
+           .trials = trials},
+          {.name = "DMA in units of 64 B, from where bytes lie, of all Longs",
+           .options = {{"slots", "4"}, {"dma_alignment", "64"}, {"dma_source", "segment"}, {"long_pio", "0"}},
+           .trials = trials}};
+}
+
+}  // namespace
+}  // namespace sci
+
+void register_sci(Registry& registry) {
+  using namespace sci;
+  std::vector<OptionInfo> raw_options = driver_options();
+  raw_options.push_back({"path",
+                         "choice",
+                         "pio",
+                         "",
+                         {"pio", "dma"},
+                         "pio: stores, as scipp, and loads; dma: transfers of the card's engine, posted and waited "
+                         "for, as dma_bench"});
+  ModelledEntry entry;
+  entry.info = {.name = "sci",
+                .summary = "SCI cards in one-way rings: stores, loads and DMA by SISCI",
+                .conduits = {{"sci",
+                              "active messages stored into slots that their receiver keeps for their sender, long ones "
+                              "by DMA, over modelled SCI cards",
+                              conduit_options()}},
+                .raw_options = std::move(raw_options),
+                .raw = listed(raw::programs())};
+  entry.parameters = parameters();
+  entry.make = [](const ModelledJob& job) -> std::unique_ptr<ModelledMachine> {
+    return std::make_unique<Machine>(job, conduit::MachineValues("sci", job.machine));
+  };
+  entry.invented = &invented_machine;
+  entry.conformance = conformance();
+  registry.add(std::move(entry));
+}
+
+}  // namespace gasmeter::networks

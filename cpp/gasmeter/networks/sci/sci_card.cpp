@@ -1,0 +1,152 @@
+#include "gasmeter/networks/sci/sci_card.hpp"
+
+#include <algorithm>
+#include <span>
+
+#include "gasmeter/networks/sci/dma_engine.hpp"
+#include "gasmeter/networks/sci/sci_network.hpp"
+#include "gasmeter/networks/sci/segment.hpp"
+
+namespace gasmeter::networks::sci {
+
+namespace {
+
+// The echo of a packet says its kind: whose transaction it is, and in which dimension its first ring lies. A packet
+// that has turned is echoed in its second ring, too, to where it turned, whose card has no part in it.
+constexpr unsigned kDimensions = 4;
+static_assert(SciCard::kNobody * kDimensions + 2 < sim::kInTrain);
+
+constexpr std::uint8_t kind_of(std::uint8_t slot, std::uint32_t dimension) {
+  return static_cast<std::uint8_t>(slot * kDimensions + dimension);
+}
+constexpr std::uint8_t slot_of(std::uint8_t kind) {
+  return kind / kDimensions;
+}
+
+// Payloads are of three sizes; a read's request has none.
+constexpr Bytes on_wire(const SciPacket& packet) {
+  if (packet.op == PacketOp::read) return 0;
+  if (packet.size <= kLeastPacket) return kLeastPacket;
+  return packet.size <= kLine ? kLine : kLargestPacket;
+}
+
+}  // namespace
+
+SciCard::SciCard(SciNetwork& network, NodeId node)
+    : network_(network),
+      node_(node),
+      partition_(network.engine().partition_of(node)),
+      dma_(std::make_unique<DmaEngine>(*this)),
+      slots_(kNobody + 1U),
+      sending_(network.engine(), node, *this),
+      receiving_(network.engine(), node, *this),
+      reading_(network.engine(), node, *this) {}
+
+SciCard::~SciCard() = default;
+
+sim::Engine& SciCard::engine() const {
+  return network_.engine();
+}
+
+const SciParameters& SciCard::parameters() const {
+  return network_.parameters();
+}
+
+SciPacket& SciCard::take() {
+  return *network_.packets().take(partition_);
+}
+
+// ---- transactions
+
+bool SciCard::transact(SciPacket& packet, SimTime now) {
+  if (packet.to == index(node_)) {  // the bridge turns it round
+    receiving_.push(packet, now + parameters().receive);
+    return true;
+  }
+  ++slots_[packet.slot].open;
+  ++transactions_;
+  if (open_ < parameters().outstanding) {
+    packet.releases = false;
+    start(packet, now);
+    return true;
+  }
+  ++held_;
+  waiting_.push(&packet);
+  return false;
+}
+
+void SciCard::start(SciPacket& packet, SimTime now) {
+  ++open_;
+  sending_.push(packet, now + parameters().send);
+}
+
+void SciCard::leave(SciPacket& packet, SimTime now) {
+  packet.from = index(node_);
+  packet.kind = kind_of(packet.slot, network_.first_dimension(packet.from, packet.to)) & 127U;
+  packet.watched = 0;
+  packet.bytes = static_cast<std::uint16_t>(parameters().header + on_wire(packet));
+  network_.fabric().inject(packet, now);
+}
+
+void SciCard::echoed(const sim::Packet& echo, SimTime now) {
+  const std::uint8_t slot = slot_of(echo.kind);
+  if (slot == kNobody || echo.kind != kind_of(slot, network_.first_dimension(echo.to, echo.from))) return;
+  close(slot, now);
+}
+
+void SciCard::close(std::uint8_t number, SimTime now) {
+  --open_;
+  Slot& slot = slots_[number];
+  --slot.open;
+  if (!waiting_.empty()) {
+    auto& packet = static_cast<SciPacket&>(*waiting_.pop());
+    const bool releases = packet.releases;
+    const std::uint8_t waited = packet.slot;
+    start(packet, now);
+    if (releases) {
+      waited == kDma ? dma_->go_on(now) : engine().resume(network_.rank_of(node_, waited), now);
+    }
+  }
+  if (slot.open != 0 || !slot.is_awaited) return;
+  slot.is_awaited = false;
+  number == kDma ? dma_->ended(now) : engine().resume(network_.rank_of(node_, number), now);
+}
+
+// ---- what comes
+
+// Bytes go on to host memory as they come; a packet keeps its place before the card until the last one has.
+SimTime SciCard::arrived(SciPacket& packet, SimTime now) {
+  const SimTime on_host_link{parameters().host_link_per_byte_fs * packet.size / 1000};
+  const SimTime work = std::max(network_.fabric().on_wire(packet.bytes), on_host_link);
+  const SimTime here = to_host_.serve(std::max(now, packet.tail - work), work);
+  if (packet.op == PacketOp::read) {
+    reading_.push(packet, here + parameters().read);
+  } else {
+    receiving_.push(packet, here + parameters().receive);
+  }
+  return here;
+}
+
+void SciCard::deliver(SciPacket& packet, SimTime now) {
+  const std::span<const std::byte> bytes(packet.payload.data(), packet.size);
+  if (packet.op == PacketOp::response) {
+    std::copy(bytes.begin(), bytes.end(), packet.into);
+    engine().resume(packet.owner, now);
+  } else {
+    packet.segment->store(packet.at, bytes);
+    engine().wake(packet.owner, now);
+  }
+  network_.packets().give(partition_, &packet);
+}
+
+// The bridge has read its host's memory: so many bytes go back.
+void SciCard::answer(SciPacket& packet, SimTime now) {
+  packet.segment->load(packet.at, std::span(packet.payload.data(), packet.size));
+  packet.op = PacketOp::response;
+  packet.to = packet.from;
+  packet.owner = network_.rank_of(NodeId{packet.to}, packet.slot);
+  packet.slot = kNobody;
+  sending_.push(packet, now + parameters().send);
+}
+
+}  // namespace gasmeter::networks::sci

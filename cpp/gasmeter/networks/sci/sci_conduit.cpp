@@ -1,0 +1,299 @@
+// The sending half; sci_receive.cpp has the other.
+#include "gasmeter/networks/sci/sci_conduit.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <string>
+
+#include "gasmeter/base/error.hpp"
+#include "gasmeter/conduit/prepare_check.hpp"
+
+namespace gasmeter::networks::sci {
+
+using conduit::AmBuffer;
+using conduit::AmCommit;
+using conduit::AmHeader;
+using conduit::Category;
+using conduit::OperationId;
+
+namespace {
+
+// Kept for replies: a rank that may not take requests, since it waits for room for its reply, would wait for ever.
+constexpr std::size_t kReplyBuffers = 1;
+constexpr unsigned kMostPairs = 16;
+// A Medium's payload is made behind room for its header, so that one store can carry both.
+constexpr Bytes kMadeAt = kMostHeader;
+constexpr Bytes kMostEdge = 63;  // bytes that the driver's largest alignment leaves over
+
+const SciOptions& checked(const SciOptions& options) {
+  if (options.pairs == 0 || options.pairs > kMostPairs) {
+    throw UsageError("sci: " + std::to_string(options.pairs) + " slots for the requests of a peer; 1.." +
+                     std::to_string(kMostPairs) + " are allowed");
+  }
+  if (options.long_pio > kMostMedium) {
+    throw UsageError("sci: Longs of fewer than " + std::to_string(options.long_pio) +
+                     " bytes by stores; a slot has room for " + std::to_string(kMostMedium));
+  }
+  if (options.small_buffers <= kReplyBuffers || options.transfers <= kReplyBuffers) {
+    throw UsageError("sci: limits that carry no message; a buffer and a transfer are kept for replies");
+  }
+  return options;
+}
+
+}  // namespace
+
+SciConduit::SciConduit(Sisci& sisci, sim::ModelHost host, unsigned ranks, const SciOptions& options,
+                       services::AmBoxes& near)
+    : sisci_(sisci),
+      host_(host),
+      options_(checked(options)),
+      layout_{ranks, options.pairs},
+      commands_(layout_),
+      control_(layout_),
+      near_(near, host),
+      peers_(ranks),
+      small_("sci", options.small_buffers, kSlotBytes),
+      staging_("sci", options.transfers, kMostLong),
+      transfers_(options.transfers) {
+  capabilities_.max_request_medium = kMostMedium;
+  capabilities_.max_reply_medium = kMostMedium;
+  capabilities_.max_request_long = kMostLong;
+  capabilities_.max_reply_long = kMostLong;
+  capabilities_.medium_puts = kMostMedium;  // as the reference Extended API of the time: what fits one goes as one
+  sisci_.create_segment(kCommands, commands_);
+  sisci_.create_segment(kControl, control_);
+  sisci_.set_available(kCommands);
+  sisci_.set_available(kControl);
+  sisci_.map(2 * Bytes{ranks});  // of every rank its command segment for this one, and its control segment
+}
+
+// Others reach it by DMA, which needs no mapping.
+void SciConduit::attach(std::span<std::byte> segment) {
+  payload_.emplace(segment);
+  sisci_.create_segment(kPayload, *payload_);
+  sisci_.set_available(kPayload);
+}
+
+Bytes SciConduit::reserved_bytes() const {
+  return layout_.command_bytes() + layout_.control_bytes() + small_.memory().size() + staging_.memory().size() +
+         near_.reserved_bytes();
+}
+
+SciConduit::Peer& SciConduit::peer(Rank rank) {
+  Peer& peer = peers_[index(rank)];
+  if (peer.commands.segment == nullptr) {
+    peer.commands = sisci_.connect(rank, kCommands);
+    peer.control = sisci_.connect(rank, kControl);
+  }
+  return peer;
+}
+
+// ---- what a message takes
+
+bool SciConduit::may_go_by_dma(const AmHeader& header, Bytes size) const {
+  return header.category == Category::long_message && size != 0 && size >= options_.long_pio;
+}
+
+Status SciConduit::prepare(const AmHeader& header, const void* client, Bytes least, Bytes most, AmBuffer& out) {
+  const Bytes room = conduit::check_prepare("sci", capabilities_, header, least, most);
+  if (index(header.peer) >= peers_.size()) {
+    throw UsageError("sci: message to rank " + std::to_string(index(header.peer)) + "; ranks are 0.." +
+                     std::to_string(peers_.size() - 1));
+  }
+  if (is_near(header.peer)) return near_.prepare(header, room, out);
+  Taken taken;
+  taken.pair = static_cast<std::uint16_t>(header.cookie);  // a reply's slot is its request's pair
+  Peer& to = peer(header.peer);
+  if (!header.is_reply) {
+    taken.pair = static_cast<std::uint16_t>(std::countr_one(to.under_way));
+    if (taken.pair >= options_.pairs) return Status::no_resource;
+  }
+  const std::size_t kept = header.is_reply ? 0 : kReplyBuffers;
+  const bool by_dma = may_go_by_dma(header, room);
+  const bool is_made = client == nullptr && header.category != Category::short_message && !by_dma;
+  if ((by_dma && staging_.free() <= kept) || (is_made && small_.free() <= kept)) return Status::no_resource;
+  if (!header.is_reply) to.under_way = static_cast<std::uint16_t>(to.under_way | 1U << taken.pair);
+  out.header = header;
+  out.size = room;
+  out.data = const_cast<void*>(client);  // filled by its owner until commit
+  if (by_dma) taken.transfer = static_cast<std::uint16_t>(staging_.take());
+  if (is_made) taken.small = static_cast<std::uint16_t>(small_.take());
+  if (client == nullptr && by_dma) out.data = staging_.at(taken.transfer);
+  if (is_made) out.data = small_.at(taken.small) + kMadeAt;
+  out.slot = std::bit_cast<std::uint64_t>(taken);
+  return Status::ok;
+}
+
+void SciConduit::give(const Taken& taken) {
+  if (taken.small != kNone) small_.give(taken.small);
+  if (taken.transfer != kNone) staging_.give(taken.transfer);
+}
+
+void SciConduit::cancel(const AmBuffer& buffer) {
+  if (is_near(buffer.header.peer)) {
+    near_.cancel(buffer);
+    return;
+  }
+  const auto taken = std::bit_cast<Taken>(buffer.slot);
+  give(taken);
+  if (buffer.header.is_reply) return;
+  Peer& to = peer(buffer.header.peer);
+  to.under_way = static_cast<std::uint16_t>(to.under_way & ~(1U << taken.pair));
+}
+
+// ---- sending
+
+SciConduit::Parts SciConduit::parts_of(Peer& to, Rank rank, const void* destination, Bytes size) {
+  if (to.payload.segment == nullptr) to.payload = sisci_.connect(rank, kPayload);
+  const Bytes alignment = sisci_.alignment();
+  Parts parts;
+  parts.at = static_cast<Bytes>(static_cast<const std::byte*>(destination) -
+                                static_cast<const MemorySegment*>(to.payload.segment)->data());
+  parts.head = std::min((alignment - parts.at % alignment) % alignment, size);
+  parts.tail = (size - parts.head) % alignment;
+  parts.middle = size - parts.head - parts.tail;
+  return parts;
+}
+
+Status SciConduit::commit(const AmBuffer& buffer, const AmCommit& commit, OperationId local) {
+  const AmHeader& header = buffer.header;
+  host_.charge(conduit::PrivatePrice::header_build);
+  if (is_near(header.peer)) {
+    near_.commit(buffer, commit);
+    done_.add(local);
+    return Status::ok;
+  }
+  const auto taken = std::bit_cast<Taken>(buffer.slot);
+  Peer& to = peer(header.peer);
+  const std::uint32_t slot = layout_.slot(host_.rank(), header.is_reply, taken.pair);
+  std::span<const std::byte> payload(static_cast<const std::byte*>(buffer.data), commit.size);
+  AmHead head;
+  head.word.category = static_cast<std::uint32_t>(header.category) & 3U;
+  head.word.is_reply = header.is_reply ? 1 : 0;
+  head.word.arguments = header.arguments & 31U;
+  head.word.handler = index(commit.handler);
+  head.size = static_cast<std::uint32_t>(commit.size);
+  head.destination = reinterpret_cast<std::uintptr_t>(commit.destination);
+  Parts parts;
+  if (taken.transfer != kNone && may_go_by_dma(header, commit.size)) {
+    parts = parts_of(to, header.peer, commit.destination, commit.size);
+  }
+  const bool by_dma = parts.middle != 0;
+  std::array<std::byte, 2 * kMostEdge> edges{};
+  if (by_dma) {
+    head.word.by_dma = 1;
+    head.word.head = static_cast<std::uint32_t>(parts.head) & 127U;
+    head.word.tail = static_cast<std::uint32_t>(parts.tail) & 127U;
+    if (parts.head != 0) host_.copy(edges.data(), payload.data(), parts.head);
+    if (parts.tail != 0) host_.copy(edges.data() + parts.head, payload.last(parts.tail).data(), parts.tail);
+    post(header.peer, slot, parts, payload.data(), taken.transfer, local);
+    payload = std::span<const std::byte>(edges).first(parts.head + parts.tail);
+  }
+  std::array<std::byte, kMostHeader> built{};
+  const Bytes at = arguments_at(header.category);
+  std::memcpy(built.data(), &head, at);
+  if (header.arguments != 0) {
+    std::memcpy(built.data() + at, commit.arguments.data(), commit.arguments.size_bytes());
+  }
+  fill_slot(to, slot, std::span<const std::byte>(built).first(header_bytes(header.category, header.arguments)),
+            payload_at(header.category, header.arguments), payload,
+            taken.small != kNone ? small_.at(taken.small) : nullptr);
+  if (header.is_reply && handling_ != nullptr) handling_->replied = true;
+  if (by_dma) return Status::ok;  // its flags wait for the end of the transfer
+  give(taken);
+  done_.add(local);
+  if (header.is_reply && handling_ != nullptr) {
+    handling_->announces = true;
+  } else {
+    announce(header.peer, slot, kMessage);
+  }
+  return Status::ok;
+}
+
+// A sequence of its own, where everything is checked.
+void SciConduit::store(const RemoteSegment& to, Bytes at, std::span<const std::byte> bytes) {
+  sisci_.store(to, at, bytes);
+  if (options_.check == SciOptions::Check::transaction) sisci_.check();
+}
+
+// `made`: the payload was made in that buffer, behind room for the header.
+void SciConduit::fill_slot(const Peer& to, std::uint32_t slot, std::span<const std::byte> header, Bytes payload_at,
+                           std::span<const std::byte> payload, std::byte* made) {
+  const Bytes first = Bytes{slot} * kSlotBytes;
+  if (payload.empty()) {
+    store(to.commands, first, header);
+    return;
+  }
+  if (!options_.one_transaction) {
+    store(to.commands, first, header);
+    store(to.commands, first + payload_at, payload);
+    return;
+  }
+  std::byte* joined = nullptr;
+  if (made != nullptr) {
+    joined = made + kMadeAt - payload_at;
+  } else {
+    joined_.resize(kSlotBytes);
+    joined = joined_.data();
+    host_.synchronise();  // the payload may be seen by the ranks of the node
+    host_.copy(joined + payload_at, payload.data(), payload.size());
+  }
+  std::memcpy(joined, header.data(), header.size());
+  store(to.commands, first, {joined, payload_at + payload.size()});
+}
+
+// By DMA, out of an exported segment: this rank's own, if it may be and lies right, or what has been copied.
+void SciConduit::post(Rank rank, std::uint32_t slot, const Parts& parts, const std::byte* from, std::uint16_t transfer,
+                      OperationId local) {
+  Transfer& posted = transfers_[transfer];
+  posted = {rank, slot, false, OperationId{conduit::kNoOperation}};
+  const std::byte* source = from + parts.head;
+  std::byte* const staging = staging_.at(transfer);
+  const bool lies_right = reinterpret_cast<std::uintptr_t>(source) % sisci_.alignment() == 0;
+  const bool exported = payload_ && payload_->holds(source, parts.middle);
+  if (from == staging && !lies_right) {  // made there; it moves to where DMA can take it from
+    joined_.assign(source, source + parts.middle);
+    source = joined_.data();
+  }
+  if (source != staging && (options_.staged || !exported || !lies_right)) {
+    host_.synchronise();  // the source may be seen by the ranks of the node
+    host_.copy(staging, source, parts.middle);
+    source = staging;
+  }
+  if (source == staging) {
+    done_.add(local);
+  } else {
+    posted.local = local;
+  }
+  sisci_.post_dma(peer(rank).payload, parts.at + parts.head, source, parts.middle, posted.done);
+  if (posted_.empty()) host_.price_polls(host_.prices()[conduit::SharedPrice::device_read].fixed);
+  posted_.push_back(transfer);
+}
+
+// What a slot holds is there, or a request has been handled for good. The flags go last, and never ahead of data.
+void SciConduit::announce(Rank rank, std::uint32_t slot, std::byte says) {
+  if (options_.check == SciOptions::Check::message && says == kMessage) sisci_.check();
+  const RemoteSegment& control = peer(rank).control;
+  store(control, slot, {&says, 1});
+  store(control, layout_.exist_flag(), {&kMessage, 1});
+}
+
+void SciConduit::finish_transfers() {
+  if (posted_.empty()) return;
+  host_.synchronise();
+  while (!posted_.empty() && transfers_[posted_.front()].done) {
+    const std::uint16_t which = posted_.front();
+    const Transfer transfer = transfers_[which];
+    posted_.pop_front();
+    if (posted_.empty()) host_.price_polls({});
+    sisci_.look_at_dma();
+    staging_.give(which);
+    done_.add(transfer.local);
+    news_ = true;
+    announce(transfer.peer, transfer.slot, kMessage);
+    host_.synchronise();
+  }
+}
+
+}  // namespace gasmeter::networks::sci

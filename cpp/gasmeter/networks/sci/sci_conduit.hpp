@@ -1,0 +1,124 @@
+// GASNet's Core API on SCI cards: messages are stored into slots that their receiver keeps for their sender, flags say
+// that they are there, and DMA carries what is long.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "gasmeter/base/buffer_pool.hpp"
+#include "gasmeter/conduit/conduit.hpp"
+#include "gasmeter/conduit/local_completions.hpp"
+#include "gasmeter/conduit/reserves_memory.hpp"
+#include "gasmeter/networks/sci/am_wire.hpp"
+#include "gasmeter/networks/sci/command_segment.hpp"
+#include "gasmeter/networks/sci/control_segment.hpp"
+#include "gasmeter/networks/sci/sci_options.hpp"
+#include "gasmeter/networks/sci/sisci.hpp"
+#include "gasmeter/services/node_ams.hpp"
+#include "gasmeter/sim/model_host.hpp"
+
+namespace gasmeter::networks::sci {
+
+// One rank's. Lives no longer than the network.
+class SciConduit final : public conduit::Conduit, public conduit::ReservesMemory {
+ public:
+  // `near`: boxes of the nodes, which carry what stays within one.
+  SciConduit(Sisci& sisci, sim::ModelHost host, unsigned ranks, const SciOptions& options, services::AmBoxes& near);
+
+  [[nodiscard]] const conduit::Capabilities& capabilities() const override { return capabilities_; }
+  void attach(std::span<std::byte> segment) override;
+  Status prepare(const conduit::AmHeader& header, const void* client, Bytes least, Bytes most,
+                 conduit::AmBuffer& out) override;
+  Status commit(const conduit::AmBuffer& buffer, const conduit::AmCommit& commit, conduit::OperationId local) override;
+  void cancel(const conduit::AmBuffer& buffer) override;
+  unsigned poll(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter) override;
+  [[nodiscard]] Bytes reserved_bytes() const override;
+
+ private:
+  static constexpr std::uint16_t kNone = 0xffff;
+  enum SegmentId : std::uint32_t { kCommands, kControl, kPayload };
+
+  // What a prepared message has taken: in AmBuffer::slot.
+  struct Taken {
+    std::uint16_t pair = 0;
+    std::uint16_t small = kNone;     // where its payload is made
+    std::uint16_t transfer = kNone;  // of DMA
+    std::uint16_t unused = 0;
+  };
+  // Segments of a peer, connected to at the first message.
+  struct Peer {
+    RemoteSegment commands;
+    RemoteSegment control;
+    RemoteSegment payload;
+    std::uint16_t under_way = 0;  // requests, a bit for each pair
+  };
+  // A message whose payload DMA carries; its flags follow.
+  struct Transfer {
+    Rank peer{};
+    std::uint32_t slot = 0;
+    bool done = false;
+    conduit::OperationId local = conduit::kNoOperation;
+  };
+  // The request whose handler runs.
+  struct Handling {
+    Rank source{};
+    std::uint32_t pair = 0;
+    bool replied = false;
+    bool announces = false;  // the reply's flags wait for the handler's end
+  };
+
+  [[nodiscard]] bool is_near(Rank rank) const { return near_.reaches(rank); }
+  [[nodiscard]] Peer& peer(Rank rank);
+  [[nodiscard]] bool may_go_by_dma(const conduit::AmHeader& header, Bytes size) const;
+  void give(const Taken& taken);
+
+  // How a Long's bytes are divided: those that do not begin or end as DMA wants them lie in the slot.
+  struct Parts {
+    Bytes at = 0;    // of its destination in the peer's segment
+    Bytes head = 0;  // bytes
+    Bytes middle = 0;
+    Bytes tail = 0;
+  };
+  [[nodiscard]] Parts parts_of(Peer& to, Rank rank, const void* destination, Bytes size);
+  void store(const RemoteSegment& to, Bytes at, std::span<const std::byte> bytes);
+  void fill_slot(const Peer& to, std::uint32_t slot, std::span<const std::byte> header, Bytes payload_at,
+                 std::span<const std::byte> payload, std::byte* made);
+  void post(Rank rank, std::uint32_t slot, const Parts& parts, const std::byte* from, std::uint16_t transfer,
+            conduit::OperationId local);
+  void announce(Rank rank, std::uint32_t slot, std::byte says);
+  void finish_transfers();
+
+  unsigned scan(conduit::Delivery& sink, unsigned budget, bool replies_only);
+  void take(conduit::Delivery& sink, const ControlSegment::Flag& flag);
+  void take_request(conduit::Delivery& sink, std::uint32_t slot);
+  void hand_over(conduit::Delivery& sink, std::uint32_t slot);
+
+  Sisci& sisci_;
+  sim::ModelHost host_;
+  SciOptions options_;
+  Layout layout_;
+  conduit::Capabilities capabilities_;
+  CommandSegment commands_;
+  ControlSegment control_;
+  std::optional<MemorySegment> payload_;
+  services::NodeAms near_;
+  std::vector<Peer> peers_;
+  BufferPool small_;
+  BufferPool staging_;
+  std::vector<Transfer> transfers_;   // by staging buffer
+  std::deque<std::uint16_t> posted_;  // of those, in the queue of the card
+  conduit::LocalCompletions done_;
+  Handling* handling_ = nullptr;
+  std::vector<std::byte> joined_;         // header and payload, where they are stored as one
+  std::optional<std::uint32_t> scan_at_;  // the flag from which a look through them goes on
+  bool left_requests_ = false;            // flags of requests were passed over
+  bool news_ = false;                     // something that a caller may wait for is free again
+};
+
+}  // namespace gasmeter::networks::sci

@@ -1,0 +1,141 @@
+// The receiving half of the conduit.
+#include <cstring>
+#include <exception>
+#include <span>
+
+#include "gasmeter/networks/sci/sci_conduit.hpp"
+
+namespace gasmeter::networks::sci {
+
+using conduit::AmView;
+using conduit::Category;
+using conduit::Delivery;
+using conduit::PollFilter;
+using conduit::SharedPrice;
+
+// The flag that says that there is something is a word that the cache holds while nobody writes it: a poll that finds
+// nothing is that look, and with transfers under way a read of the card. (The wait that called charges both.)
+unsigned SciConduit::poll(Delivery& sink, unsigned budget, PollFilter filter) {
+  news_ = false;
+  finish_transfers();
+  unsigned handed = done_.report(sink, budget);
+  handed += near_.poll(sink, budget - handed, filter);
+  host_.synchronise();
+  const bool replies_only = filter == PollFilter::replies_only;
+  if (control_.exists() || scan_at_ || (left_requests_ && !replies_only)) {
+    if (handed < budget) handed += scan(sink, budget - handed, replies_only);
+  } else if (handed != 0 || news_) {
+    host_.charge(conduit::PrivatePrice::poll_miss);
+  }
+  // A caller that waits for what it was refused must not sleep beside it.
+  return handed == 0 && news_ ? 1 : handed;
+}
+
+// The exist flag is cleared first: what comes while the flags are looked at sets it again, so that no message is
+// missed, at the price of a look in vain where it was found already.
+unsigned SciConduit::scan(Delivery& sink, unsigned budget, bool replies_only) {
+  if (control_.exists()) {
+    host_.charge_shared(SharedPrice::line_transfer);
+    control_.clear_exists();
+    if (!replies_only) scan_at_ = 0;  // flags behind where a look has stopped may be new
+  }
+  if (!replies_only) left_requests_ = false;
+  std::uint32_t at = replies_only ? 0 : scan_at_.value_or(0);
+  unsigned handed = 0;
+  while (handed < budget) {
+    host_.synchronise();
+    const auto flag = control_.next(at, replies_only);
+    const std::uint32_t looked = (flag ? flag->slot : layout_.slots()) - at;
+    host_.spend(sisci_.parameters().flag_looks(looked), sim::Step::scan);
+    if (!flag) {
+      at = layout_.slots();
+      break;
+    }
+    at = flag->slot + 1;
+    if (!replies_only) scan_at_ = at;
+    host_.charge_shared(SharedPrice::line_transfer);
+    control_.clear(flag->slot);
+    take(sink, *flag);
+    ++handed;
+  }
+  if (replies_only) {
+    left_requests_ = true;
+  } else if (at == layout_.slots()) {
+    scan_at_.reset();
+  }
+  return handed;
+}
+
+void SciConduit::take(Delivery& sink, const ControlSegment::Flag& flag) {
+  if (!layout_.is_reply(flag.slot)) {
+    take_request(sink, flag.slot);
+    return;
+  }
+  std::exception_ptr failure;
+  try {
+    if (flag.says == kMessage) hand_over(sink, flag.slot);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  // The pair is free: its request has been handled, and its reply.
+  Peer& from = peers_[index(layout_.sender_of(flag.slot))];
+  from.under_way = static_cast<std::uint16_t>(from.under_way & ~(1U << layout_.pair_of(flag.slot)));
+  news_ = true;
+  if (failure != nullptr) std::rethrow_exception(failure);
+}
+
+// A reply's flags wait until the handler has returned: who sees them may write into the slot that the handler reads.
+void SciConduit::take_request(Delivery& sink, std::uint32_t slot) {
+  Handling handling{layout_.sender_of(slot), layout_.pair_of(slot), false, false};
+  Handling* const outer = handling_;
+  handling_ = &handling;
+  std::exception_ptr failure;
+  try {
+    hand_over(sink, slot);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  handling_ = outer;
+  const std::uint32_t answer = layout_.slot(host_.rank(), true, handling.pair);
+  if (!handling.replied) {
+    announce(handling.source, answer, kNoReply);
+  } else if (handling.announces) {
+    announce(handling.source, answer, kMessage);
+  }
+  if (failure != nullptr) std::rethrow_exception(failure);
+}
+
+void SciConduit::hand_over(Delivery& sink, std::uint32_t slot) {
+  host_.charge_shared(SharedPrice::line_transfer);
+  std::byte* const message = commands_.slot(slot);
+  AmHead head;
+  std::memcpy(&head.word, message, sizeof head.word);
+  const Category category = head.word.kind();
+  std::memcpy(&head, message, arguments_at(category));
+  AmView view;
+  view.source = layout_.sender_of(slot);
+  view.category = category;
+  view.is_request = head.word.is_reply == 0;
+  view.handler = HandlerIndex{static_cast<std::uint8_t>(head.word.handler)};
+  view.arguments = {reinterpret_cast<const std::int32_t*>(message + arguments_at(category)), head.word.arguments};
+  view.size = head.size;
+  view.cookie = layout_.pair_of(slot);
+  std::byte* const payload = message + payload_at(category, head.word.arguments);
+  if (category == Category::medium) view.payload = payload;
+  if (category == Category::long_message) {
+    auto* const destination = reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(head.destination));
+    view.payload = destination;
+    host_.synchronise();  // the segment is seen by the ranks of the node
+    if (head.word.by_dma == 0) {
+      if (head.size != 0) host_.copy(destination, payload, head.size);
+    } else {
+      if (head.word.head != 0) host_.copy(destination, payload, head.word.head);
+      if (head.word.tail != 0) {
+        host_.copy(destination + head.size - head.word.tail, payload + head.word.head, head.word.tail);
+      }
+    }
+  }
+  sink.arrived(view);
+}
+
+}  // namespace gasmeter::networks::sci
