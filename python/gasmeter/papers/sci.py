@@ -22,6 +22,9 @@ Pairs = tuple[tuple[str, str], ...]
 
 _RAW, _CONDUIT, _GM, _MPI = "raw@sci", "sci", "gm", "mpi@sci"
 _MACHINES = {_RAW: "sci", _CONDUIT: "sci", _GM: "gm", _MPI: "sci"}
+# The conduits of 2004: every copy by stores in a loop of start and check of its sequence, as the released sources have
+# it; AMMPI. Where a statement can also be read with a check a message, a reading says so.
+_AS_THEN: Mapping[str, Mapping[str, str]] = {_CONDUIT: {"check": "transaction"}, _MPI: {"protocol": "ammpi"}}
 _NOTHING, _AT_ONCE, _ENDLESS = "1 ps", "1 ns", "1 TB/s"
 
 # What is taken away, in lines of their own and by the paper's mechanisms below.
@@ -37,7 +40,7 @@ _BY_MESSAGE: Pairs = (("check", "message"),)
 def _line(
     label: str, conduit: str, program: tuple[str, str, str], options: Mapping[str, str], overrides: Pairs = ()
 ) -> Line:
-    """Return what two ranks do: kernel, operation and what is told of it. The MPI conduit is GASNet's of the time."""
+    """Return what two ranks do: kernel, operation and what is told of it."""
     kernel, op, metric = program
     return Line(
         label, kernel, conduit, _MACHINES[conduit], op=op, metric=metric, options=_asked(conduit, options),
@@ -46,8 +49,7 @@ def _line(
 
 
 def _asked(conduit: str, options: Mapping[str, str]) -> Pairs:
-    own = {"protocol": "ammpi", **options} if conduit == _MPI else options
-    return tuple(sorted(own.items()))
+    return tuple(sorted({**_AS_THEN.get(conduit, {}), **options}.items()))
 
 
 def _ping(label: str, conduit: str, op: str = "am-medium", overrides: Pairs = (), **options: str) -> Line:
@@ -55,9 +57,9 @@ def _ping(label: str, conduit: str, op: str = "am-medium", overrides: Pairs = ()
     return _line(label, conduit, ("ping-pong", op, "round_trip"), {"local": "segment", **options}, overrides)
 
 
-def _one(label: str, conduit: str, op: str, local: str = "segment") -> Line:
+def _one(label: str, conduit: str, op: str, **options: str) -> Line:
     """Return testsmall: one put or get and its end."""
-    return _line(label, conduit, ("ping-pong", op, "latency"), {"local": local})
+    return _line(label, conduit, ("ping-pong", op, "latency"), {"local": "segment", **options})
 
 
 def _many(label: str, conduit: str, op: str, overrides: Pairs = (), **options: str) -> Line:
@@ -107,8 +109,12 @@ _NEITHER = _overlap("copies free, one open at a time", (*_FREE_COPIES, *_ONE_OPE
 
 _LONG_PIO, _LONG_DMA = (_ping(f"SCI raw, {path.upper()}", _RAW, "am-long", path=path) for path in ("pio", "dma"))
 _LONG = _ping("SCI conduit", _CONDUIT, "am-long")
+_LONG_BY_MESSAGE = _ping("SCI conduit, a check a message", _CONDUIT, "am-long", check="message")
 _LONG_BY_DMA = _ping("SCI conduit, all by DMA", _CONDUIT, "am-long", long_pio="0")
 _LONG_UNALIGNED = _ping("SCI conduit, unaligned", _CONDUIT, "am-long", offset="4")
+_UNALIGNED_BY_MESSAGE = _ping(
+    "SCI conduit, unaligned, a check a message", _CONDUIT, "am-long", check="message", offset="4"
+)
 _LONG_BY_64 = _ping("SCI conduit, DMA of 64 B, 8 B behind a page", _CONDUIT, "am-long", dma_alignment="64", offset="8")
 _GM_LONG, _MPI_LONG = _ping("Myrinet conduit", _GM, "am-long"), _ping("MPI conduit", _MPI, "am-long")
 _MPI_LONG_FREE = _ping("MPI conduit, stores free", _MPI, "am-long", overrides=_FREE_STORES)
@@ -119,6 +125,7 @@ _STREAM, _GM_STREAM, _MPI_STREAM = (
     _many(label, conduit, "am-long")
     for label, conduit in (("SCI conduit", _CONDUIT), ("Myrinet conduit", _GM), ("MPI conduit", _MPI))
 )
+_STREAM_BY_MESSAGE = _many("SCI conduit, a check a message", _CONDUIT, "am-long", check="message")
 _MPI_STREAM_FREE = _many("MPI conduit, stores free", _MPI, "am-long", overrides=_FREE_STORES)
 
 # Each conduit's largest payload. That they name an option's default keeps them apart from the lines above, which a
@@ -137,11 +144,17 @@ _PUT, _GET, _MPI_PUT, _MPI_GET = (
     _one(f"{name}, {op}", conduit, op) for conduit, name in _NAMES for op in ("put", "get")
 )
 _OUTSIDE = tuple(
-    _one(f"{name}, {op}, outside the segment", conduit, op, "outside")
+    _one(f"{name}, {op}, outside the segment", conduit, op, local="outside")
     for conduit, name in _NAMES for op in ("put", "get")
 )  # fmt: skip
+_ONE_BY_MESSAGE = tuple(
+    _one(f"SCI conduit, {op}, a check a message", _CONDUIT, op, check="message") for op in ("put", "get")
+)
 _ANSWERED = tuple(_ping(f"{name}, Medium, empty answer", conduit, answer="empty") for conduit, name in _NAMES)
 _BULK = tuple(_many(f"{name}, {op}", conduit, op) for conduit, name in _NAMES for op in ("put", "get"))
+_BULK_BY_MESSAGE = tuple(
+    _many(f"SCI conduit, {op}, a check a message", _CONDUIT, op, check="message") for op in ("put", "get")
+)
 _BLOCKING = tuple(
     _many(f"{name}, {op}, blocking", conduit, op, window="1") for conduit, name in _NAMES for op in ("put", "get")
 )
@@ -200,11 +213,12 @@ _AHEAD = tuple(
 )
 
 
-def _steps(title: str, **settings: Any) -> Extra:
+def _steps(title: str, options: Mapping[str, str], **settings: Any) -> Extra:
     """Return where the time of one operation goes, as the running protocol says: the paper's drawings of it."""
     from gasmeter.trace import trace  # noqa: PLC0415 - loads pandas
 
-    shown = trace("ping-pong", conduit=_CONDUIT, machine="sci", **settings)[0].shown
+    options = dict(_asked(_CONDUIT, {"local": "segment", **options}))
+    shown = trace("ping-pong", conduit=_CONDUIT, machine="sci", options=options, **settings)[0].shown
     rows: list[tuple[str, ...]] = [
         (step.phase, step.name, step.where, f"{(step.begin_ps - shown.begin_ps) / 1000:.3f}", f"{step.ps / 1000:.3f}",
          f"{100 * step.ps / shown.ps:.1f}")
@@ -215,10 +229,10 @@ def _steps(title: str, **settings: Any) -> Extra:
 
 def _short_by_step(_reproduction: Reproduction, _figure: Figure) -> Sequence[Extra]:
     """Return the flow of a message (the paper's Fig. 3) with what each step takes."""
-    local = {"local": "segment"}
     return [
-        _steps("A Short and its reply, step by step", op="am-short", options=local),
-        _steps("A Long of 4096 B and its reply, step by step", op="am-long", sizes=4096, options=local),
+        _steps("A Short and its reply, step by step", {}, op="am-short"),
+        _steps("The same with a check a message", dict(_BY_MESSAGE), op="am-short"),
+        _steps("A Long of 4096 B and its reply, step by step", {}, op="am-long", sizes=4096),
     ]
 
 
@@ -226,10 +240,9 @@ def _mediums_by_step(_reproduction: Reproduction, _figure: Figure) -> Sequence[E
     """Return a Medium in one and in two transactions (the paper's Fig. 5) with what each step takes."""
     ways = (("two-transactions", "2 transactions"), ("one-transaction", "1 transaction"))
     return [
-        _steps(f"A Medium of 512 B and its reply in {said} each", op="am-medium", sizes=512,
-               options={"local": "segment", "medium": medium})
+        _steps(f"A Medium of 512 B and its reply in {said} each", {"medium": medium}, op="am-medium", sizes=512)
         for medium, said in ways
-    ]  # fmt: skip
+    ]
 
 
 def _in_all(reproduction: Reproduction, figure: Figure) -> Sequence[Extra]:
@@ -245,8 +258,8 @@ def _in_all(reproduction: Reproduction, figure: Figure) -> Sequence[Extra]:
 
 
 _CONDUITS_OWN = (
-    *(_SHORT[2], _SCI, _SCI_BY_MESSAGE, _TOGETHER, _LONG, _STREAM, _PUT, _GET),
-    *_BULK[:2], _ANSWERED[0],
+    *(_SHORT[2], _SCI, _SCI_BY_MESSAGE, _TOGETHER, _LONG, _LONG_BY_MESSAGE, _STREAM, _STREAM_BY_MESSAGE, _PUT, _GET),
+    *(*_ONE_BY_MESSAGE, *_BULK[:2], *_BULK_BY_MESSAGE, _ANSWERED[0]),
 )  # fmt: skip
 
 SCI = Paper(
@@ -271,7 +284,8 @@ SCI = Paper(
         Without("copies", "the price of copies", (_PUT, _GET, _MPI_PUT, _MPI_GET, *_OUTSIDE, *_ANSWERED, _SCI,
                 _MPI_MEDIUM), machine=_FREE_COPIES),
         Without("bounce through the slot", "the price of stores, copies and checks of Longs",
-                (_LONG, _LONG_UNALIGNED), machine=(*_FREE_STORES, *_FREE_COPIES, *_FREE_CHECKS), options=_BY_MESSAGE),
+                (_LONG, _LONG_UNALIGNED, _LONG_BY_MESSAGE, _UNALIGNED_BY_MESSAGE),
+                machine=(*_FREE_STORES, *_FREE_COPIES, *_FREE_CHECKS), options=_BY_MESSAGE),
     ),
     figures=(
         Figure("4", "Latency of Shorts and Mediums", (_SCIPP, _MPI_MEDIUM, _SCI, _GM_MEDIUM, _SCI_BY_MESSAGE),
@@ -292,7 +306,7 @@ SCI = Paper(
                (*_WITHOUT_COPY, *_ALONE, *_NEITHER), ("sci-fig6-reasons",),
                Effort((64, 512, 2048), 8, 64, (512,)), Effort((512, 2048), 4), 20, 1, axis=SIZE, beyond=("6",),
                says="The paper's two reasons, each taken away alone and both together."),
-        Figure("7", "Latency of Longs", (_LONG_DMA, _MPI_LONG, _LONG, _GM_LONG, _LONG_PIO),
+        Figure("7", "Latency of Longs", (_LONG_DMA, _MPI_LONG, _LONG, _GM_LONG, _LONG_PIO, _LONG_BY_MESSAGE),
                ("sci-fig7-myrinet",), Effort(_LONGS, 8, 64, _FEW_LONGS), Effort(_FEW_LONGS, 2), 30, 1, axis=SIZE,
                says="Up to 65000 B, the most that a Long of the MPI conduit carries; from 2048 B on DMA moves the"
                     " conduit's."),
@@ -302,11 +316,13 @@ SCI = Paper(
         Figure("pio", "Longs below 2048 B by stores and by DMA", (_LONG, _LONG_BY_DMA), ("sci-long-pio-better",),
                Effort((*_sizes(8, 1024), 2040), 8, 64, (8, 2040)), Effort((8, 2040), 4), 10, 1, axis=SIZE,
                says="Stores pay for every 64 B, DMA once for its start."),
-        Figure("unaligned", "Longs that are not aligned", (_LONG, _LONG_UNALIGNED),
+        Figure("unaligned", "Longs that are not aligned",
+               (_LONG, _LONG_UNALIGNED, _LONG_BY_MESSAGE, _UNALIGNED_BY_MESSAGE),
                ("sci-unaligned-ovh", "sci-unaligned-gain"), Effort(_sizes(4096, 65536), 4, 32, (4096, 65536)),
                Effort((4096, 65536), 2), 15, 1, axis=SIZE, beside=(_LONG_BY_64,), derived=(_UNALIGNED,),
                says="Both sides begin 4 B behind a page: 4 B at either end go through the slot, the rest by DMA."),
-        Figure("8", "Bandwidth of Longs", (_STREAM_DMA, _MPI_STREAM, _STREAM, _GM_STREAM, _STREAM_PIO),
+        Figure("8", "Bandwidth of Longs",
+               (_STREAM_DMA, _MPI_STREAM, _STREAM, _GM_STREAM, _STREAM_PIO, _STREAM_BY_MESSAGE),
                ("sci-fig8-order-small", "sci-fig8-mpi-max"), Effort(_LONGS, 16, 128, _FEW_LONGS),
                Effort(_FEW_LONGS, 8), 40, 2, axis=SIZE, derived=(_SHARE,), beyond=("7",),
                says="One way, as dma_bench; the MPI conduit stores all it sends and receives into buffers."),
@@ -323,11 +339,11 @@ SCI = Paper(
                (_MPI_STREAM, _MPI_STREAM_FREE, _MPI_LONG, _MPI_LONG_FREE), ("sci-fig8-mpi-cause",),
                Effort((16384, 65000), 16, 128, (65000,)), Effort((65000,), 8), 10, 1, axis=SIZE, beyond=("8",),
                says="If stores are what holds MPI back, free ones let it go."),
-        Figure("9", "Latency of put and get", (_PUT, _GET, _MPI_PUT, _MPI_GET, *_OUTSIDE, *_ANSWERED),
+        Figure("9", "Latency of put and get", (_PUT, _GET, _MPI_PUT, _MPI_GET, *_ONE_BY_MESSAGE, *_OUTSIDE, *_ANSWERED),
                ("sci-fig9-eq-am", "sci-fig9-order", "sci-fig9-inout"), Effort(_PAYLOADS, 8, 64, _FEW_PAYLOADS),
                Effort(_FEW_PAYLOADS, 4), 25, 1, axis=SIZE, beyond=("4",),
                says="Each is a request and a reply of the Core API; one of the two carries the payload."),
-        Figure("10", "Bandwidth of bulk put and get", (*_BULK, *_BLOCKING),
+        Figure("10", "Bandwidth of bulk put and get", (*_BULK, *_BULK_BY_MESSAGE, *_BLOCKING),
                ("sci-fig10-cross", "sci-fig10-small", "sci-fig10-modes", "sci-conc-putget"),
                Effort(_BLOCKS, 16, 128, _FEW_BLOCKS), Effort(_FEW_BLOCKS, 4), 60, 2, axis=SIZE, derived=_AHEAD,
                beyond=("9",), says="From segment to segment; blocking calls have one transfer under way."),
