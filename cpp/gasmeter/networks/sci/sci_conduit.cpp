@@ -55,7 +55,6 @@ SciConduit::SciConduit(Sisci& sisci, sim::ModelHost host, unsigned ranks, const 
       commands_(layout_),
       control_(layout_),
       near_(near, host),
-      peers_(ranks),
       small_("sci", options.small_buffers, layout_.slot_bytes()),
       transfers_(options_.transfers) {
   if (!transfers_.empty()) staging_.emplace("sci", options_.transfers, kMostLong);
@@ -151,9 +150,9 @@ std::uint32_t SciConduit::slot_of(const AmHeader& header, Peer& to, const Taken&
 
 Status SciConduit::prepare(const AmHeader& header, const void* client, Bytes least, Bytes most, AmBuffer& out) {
   const Bytes room = conduit::check_prepare("sci", capabilities_, header, least, most);
-  if (index(header.peer) >= peers_.size()) {
+  if (index(header.peer) >= layout_.ranks) {
     throw UsageError("sci: message to rank " + std::to_string(index(header.peer)) + "; ranks are 0.." +
-                     std::to_string(peers_.size() - 1));
+                     std::to_string(layout_.ranks - 1));
   }
   if (is_near(header.peer)) return near_.prepare(header, room, out);
   Taken taken;

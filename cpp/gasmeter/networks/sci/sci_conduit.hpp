@@ -9,6 +9,7 @@
 #include <exception>
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "gasmeter/base/buffer_pool.hpp"
@@ -120,7 +121,7 @@ class SciConduit final : public conduit::Conduit, public conduit::ReservesMemory
   ControlSegment control_;
   std::optional<MemorySegment> payload_;
   services::NodeAms near_;
-  std::vector<Peer> peers_;
+  std::unordered_map<std::uint32_t, Peer> peers_;  // by rank: those that this one has to do with
   BufferPool small_;
   std::optional<BufferPool> staging_;  // none: nothing goes by DMA
   std::vector<Transfer> transfers_;    // by staging buffer

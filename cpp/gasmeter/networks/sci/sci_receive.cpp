@@ -83,8 +83,9 @@ bool SciConduit::is_reply(std::uint32_t slot) const {
 // behind it.
 bool SciConduit::may_take(std::uint32_t slot, bool replies_only) const {
   if (layout_.queues == Queues::split) {
-    const Peer& from = peers_[index(layout_.sender_of(slot))];
-    if (layout_.pair_of(slot) != from.taken % options_.pairs) return false;
+    const auto from = peers_.find(index(layout_.sender_of(slot)));
+    const std::uint32_t taken = from == peers_.end() ? 0 : from->second.taken;
+    if (layout_.pair_of(slot) != taken % options_.pairs) return false;
   }
   return !replies_only || is_reply(slot);
 }
@@ -102,7 +103,7 @@ void SciConduit::take_reply(Delivery& sink, const ControlSegment::Flag& flag) {
     failure = std::current_exception();
   }
   // Its request has been handled, and it: their slots are free.
-  Peer& from = peers_[index(source)];
+  Peer& from = peer(source);
   if (layout_.queues == Queues::split) {
     tell_taken(source);
   } else if (layout_.queues == Queues::ibel) {
