@@ -19,7 +19,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-CONDUITS = ("smp", "extoll", "ibv", "ibv-rings", "udp", "amudp")
+CONDUITS = ("smp", "extoll", "ibv", "ibv-rings", "sci", "udp", "amudp")
 PARTS = ("request", "reply", "handler", "after", "answered", "miss")
 ZEROS = (0, 8, 512, 1024)
 """Bytes whose zeros are counted."""
@@ -35,6 +35,7 @@ _PROTOCOL = {
         "networks/extoll/extoll_conduit", "networks/extoll/extoll_receive", "networks/extoll/am_options",
         "networks/extoll/wire", "networks/extoll/message_store",
         "networks/ibv/ibv_conduit", "networks/ibv/ibv_receive", "networks/ibv/am_",
+        "networks/sci/sci_conduit", "networks/sci/sci_receive", "networks/sci/am_wire",
         "networks/udp/", "services/",
     ),
 }  # fmt: skip

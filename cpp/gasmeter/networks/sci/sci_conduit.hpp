@@ -57,6 +57,10 @@ class SciConduit final : public conduit::Conduit, public conduit::ReservesMemory
     RemoteSegment control;
     RemoteSegment payload;
     std::uint16_t under_way = 0;  // requests, a bit for each pair
+    // Of split queues: messages prepared for it, sent to it, and taken of its own.
+    std::uint16_t prepared = 0;
+    std::uint32_t sent = 0;
+    std::uint32_t taken = 0;
   };
   // A message whose payload DMA carries; its flags follow.
   struct Transfer {
@@ -68,7 +72,7 @@ class SciConduit final : public conduit::Conduit, public conduit::ReservesMemory
   // The request whose handler runs.
   struct Handling {
     Rank source{};
-    std::uint32_t pair = 0;
+    std::uint32_t answer = 0;  // slot of its reply
     bool replied = false;
     bool announces = false;  // the reply's flags wait for the handler's end
   };
@@ -76,6 +80,10 @@ class SciConduit final : public conduit::Conduit, public conduit::ReservesMemory
   [[nodiscard]] bool is_near(Rank rank) const { return near_.reaches(rank); }
   [[nodiscard]] Peer& peer(Rank rank);
   [[nodiscard]] bool may_go_by_dma(const conduit::AmHeader& header, Bytes size) const;
+  [[nodiscard]] bool find_slot(const conduit::AmHeader& header, Peer& to, Taken& taken);
+  void take_slot(const conduit::AmHeader& header, Peer& to, const Taken& taken);
+  void leave_slot(const conduit::AmHeader& header, Peer& to, const Taken& taken);
+  [[nodiscard]] std::uint32_t slot_of(const conduit::AmHeader& header, Peer& to, const Taken& taken);
   void give(const Taken& taken);
 
   // How a Long's bytes are divided: those that do not begin or end as DMA wants them lie in the slot.
@@ -95,9 +103,13 @@ class SciConduit final : public conduit::Conduit, public conduit::ReservesMemory
   void finish_transfers();
 
   unsigned scan(conduit::Delivery& sink, unsigned budget, bool replies_only);
+  [[nodiscard]] bool is_reply(std::uint32_t slot) const;
+  [[nodiscard]] bool may_take(std::uint32_t slot, bool replies_only) const;
   void take(conduit::Delivery& sink, const ControlSegment::Flag& flag);
   void take_request(conduit::Delivery& sink, std::uint32_t slot);
-  void hand_over(conduit::Delivery& sink, std::uint32_t slot);
+  void take_reply(conduit::Delivery& sink, const ControlSegment::Flag& flag);
+  void tell_taken(Rank source);
+  void hand_over(conduit::Delivery& sink, Rank source, std::uint32_t slot);
 
   Sisci& sisci_;
   sim::ModelHost host_;
@@ -110,11 +122,12 @@ class SciConduit final : public conduit::Conduit, public conduit::ReservesMemory
   services::NodeAms near_;
   std::vector<Peer> peers_;
   BufferPool small_;
-  BufferPool staging_;
-  std::vector<Transfer> transfers_;   // by staging buffer
-  std::deque<std::uint16_t> posted_;  // of those, in the queue of the card
+  std::optional<BufferPool> staging_;  // none: nothing goes by DMA
+  std::vector<Transfer> transfers_;    // by staging buffer
+  std::deque<std::uint16_t> posted_;   // of those, in the queue of the card
   conduit::LocalCompletions done_;
   Handling* handling_ = nullptr;
+  std::optional<Rank> asked_;             // of Ibel's remote queue: whose reply is awaited
   std::vector<std::byte> joined_;         // header and payload, where they are stored as one
   std::optional<std::uint32_t> scan_at_;  // the flag from which a look through them goes on
   bool left_requests_ = false;            // flags of requests were passed over
