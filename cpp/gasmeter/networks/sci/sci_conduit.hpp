@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -40,6 +41,10 @@ class SciConduit final : public conduit::Conduit, public conduit::ReservesMemory
   void cancel(const conduit::AmBuffer& buffer) override;
   unsigned poll(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter) override;
   [[nodiscard]] Bytes reserved_bytes() const override;
+  // That a peer has slots for, and has not handled yet, as far as this rank knows.
+  [[nodiscard]] unsigned requests_under_way(Rank peer) const {
+    return static_cast<unsigned>(std::popcount(peers_[index(peer)].under_way));
+  }
 
  private:
   static constexpr std::uint16_t kNone = 0xffff;
@@ -132,6 +137,7 @@ class SciConduit final : public conduit::Conduit, public conduit::ReservesMemory
   std::vector<std::byte> joined_;         // header and payload, where they are stored as one
   std::optional<std::uint32_t> scan_at_;  // the flag from which a look through them goes on
   bool left_requests_ = false;            // flags of requests were passed over
+  bool left_replies_ = false;             // there may be flags of replies though the exist flag is cleared
   bool news_ = false;                     // something that a caller may wait for is free again
 };
 

@@ -25,7 +25,8 @@ unsigned SciConduit::poll(Delivery& sink, unsigned budget, PollFilter filter) {
   if (control_.take_news()) news_ = true;
   const bool replies_only = filter == PollFilter::replies_only;
   const bool paired = layout_.queues == Queues::paired;
-  const bool is_there = paired ? control_.exists() || scan_at_ || (left_requests_ && !replies_only) : control_.any();
+  const bool is_there =
+      paired ? control_.exists() || (replies_only ? left_replies_ : scan_at_ || left_requests_) : control_.any();
   if (is_there && handed < budget) {
     handed += scan(sink, budget - handed, replies_only);
   } else if (!is_there && (handed != 0 || news_)) {
@@ -37,17 +38,23 @@ unsigned SciConduit::poll(Delivery& sink, unsigned budget, PollFilter filter) {
 }
 
 // The exist flag is cleared first: what comes while the flags are looked at sets it again, so that no message is
-// missed, at the price of a look in vain where it was found already.
+// missed, at the price of a look in vain where it was found already. A look that stops at its budget goes on where it
+// was, unless flags in front of that may be new: the exist flag was set again, or a look for replies has cleared it.
 unsigned SciConduit::scan(Delivery& sink, unsigned budget, bool replies_only) {
   const bool paired = layout_.queues == Queues::paired;
+  bool anew = replies_only || left_requests_ || !paired;
   if (paired && control_.exists()) {
     host_.charge_shared(SharedPrice::line_transfer);
     control_.clear_exists();
-    if (!replies_only) scan_at_ = 0;  // flags behind where a look has stopped may be new
+    anew = true;
+  }
+  std::uint32_t at = anew ? 0 : scan_at_.value_or(0);
+  if (!replies_only) {
+    left_requests_ = false;
+    left_replies_ = true;  // until all of it has been looked through: handlers may look for replies meanwhile
+    scan_at_ = at;
   }
   if (!paired) host_.spend(sisci_.parameters().flag_looks(layout_.looks()), sim::Step::scan);
-  if (!replies_only) left_requests_ = false;
-  std::uint32_t at = replies_only ? 0 : scan_at_.value_or(0);
   unsigned handed = 0;
   while (handed < budget) {
     host_.synchronise();
@@ -68,7 +75,14 @@ unsigned SciConduit::scan(Delivery& sink, unsigned budget, bool replies_only) {
     take(sink, *flag);
     ++handed;
   }
-  if (at == layout_.slots() && !replies_only) scan_at_.reset();
+  const bool is_over = at == layout_.slots();
+  if (replies_only) {
+    left_requests_ = true;
+    left_replies_ = !is_over;
+  } else if (is_over) {
+    scan_at_.reset();
+    left_replies_ = left_requests_;
+  }
   return handed;
 }
 
