@@ -262,8 +262,8 @@ Status SciConduit::commit(const AmBuffer& buffer, const AmCommit& commit, Operat
 }
 
 // A sequence of its own, where everything is checked.
-void SciConduit::store(const RemoteSegment& to, Bytes at, std::span<const std::byte> bytes) {
-  sisci_.store(to, at, bytes);
+void SciConduit::store(const RemoteSegment& to, Bytes at, std::span<const std::byte> bytes, sim::Step step) {
+  sisci_.store(to, at, bytes, step);
   if (options_.check == SciOptions::Check::transaction) sisci_.check();
 }
 
@@ -325,8 +325,8 @@ void SciConduit::post(Rank rank, std::uint32_t slot, const Parts& parts, const s
 void SciConduit::announce(Rank rank, std::uint32_t slot, std::byte says) {
   if (options_.check == SciOptions::Check::message && says == kMessage) sisci_.check();
   const RemoteSegment& control = peer(rank).control;
-  store(control, slot, {&says, 1});
-  if (layout_.queues == Queues::paired) store(control, layout_.exist_flag(), {&kMessage, 1});
+  store(control, slot, {&says, 1}, sim::Step::flag);
+  if (layout_.queues == Queues::paired) store(control, layout_.exist_flag(), {&kMessage, 1}, sim::Step::flag);
 }
 
 void SciConduit::finish_transfers() {

@@ -24,6 +24,7 @@
 #include "gasmeter/networks/sci/sisci.hpp"
 #include "gasmeter/services/node_ams.hpp"
 #include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/step.hpp"
 
 namespace gasmeter::networks::sci {
 
@@ -43,7 +44,8 @@ class SciConduit final : public conduit::Conduit, public conduit::ReservesMemory
   [[nodiscard]] Bytes reserved_bytes() const override;
   // That a peer has slots for, and has not handled yet, as far as this rank knows.
   [[nodiscard]] unsigned requests_under_way(Rank peer) const {
-    return static_cast<unsigned>(std::popcount(peers_[index(peer)].under_way));
+    const auto found = peers_.find(index(peer));
+    return found == peers_.end() ? 0 : static_cast<unsigned>(std::popcount(found->second.under_way));
   }
 
  private:
@@ -100,7 +102,7 @@ class SciConduit final : public conduit::Conduit, public conduit::ReservesMemory
     Bytes tail = 0;
   };
   [[nodiscard]] Parts parts_of(Peer& to, Rank rank, const void* destination, Bytes size);
-  void store(const RemoteSegment& to, Bytes at, std::span<const std::byte> bytes);
+  void store(const RemoteSegment& to, Bytes at, std::span<const std::byte> bytes, sim::Step step = sim::Step::doorbell);
   void fill_slot(const Peer& to, std::uint32_t slot, std::span<const std::byte> header, Bytes payload_at,
                  std::span<const std::byte> payload, std::byte* made);
   void post(Rank rank, std::uint32_t slot, const Parts& parts, const std::byte* from, std::uint16_t transfer,
