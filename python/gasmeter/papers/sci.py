@@ -161,17 +161,22 @@ _BLOCKING = tuple(
     _many(f"{name}, {op}, blocking", conduit, op, window="1") for conduit, name in _NAMES for op in ("put", "get")
 )
 
-# Nodes enough for every number of ranks; how they are wired costs no memory and no poll.
+# Nodes enough for every number of ranks; how they are wired costs no memory and no poll. From some 250 ranks on command
+# segments are larger than what the driver finds contiguous.
 _MANY_NODES = "oneway-torus2d:32x32"
+_LARGE_SEGMENTS = {"big_area": "on"}
 _SCHEMES = ("paired", "ibel", "ibel-split")
-_RANKS = _sizes(2, 1024)
+_RANKS = (2, 4, 16, 64, 256, 1024)
 _POLLS = tuple(
-    replace(_line(f"{queues}, {said}", _CONDUIT, ("poll", op, "latency"), {"queues": queues}), topology=_MANY_NODES)
+    replace(
+        _line(f"{queues}, {said}", _CONDUIT, ("poll", op, "latency"), {"queues": queues, **_LARGE_SEGMENTS}),
+        topology=_MANY_NODES,
+    )
     for queues in _SCHEMES
     for op, said in (("empty", "nothing there"), ("found", "a message"))
 )
 _HOLDERS: tuple[tuple[str, str, Mapping[str, str]], ...] = (
-    *((f"SCI conduit, {queues}", _CONDUIT, {"queues": queues}) for queues in _SCHEMES),
+    *((f"SCI conduit, {queues}", _CONDUIT, {"queues": queues, **_LARGE_SEGMENTS}) for queues in _SCHEMES),
     ("MPI conduit", _MPI, {}),
 )
 
@@ -362,7 +367,7 @@ SCI = Paper(
                Effort(_BLOCKS, 16, 128, _FEW_BLOCKS), Effort(_FEW_BLOCKS, 4), 60, 2, axis=SIZE, derived=_AHEAD,
                beyond=("9",), says="From segment to segment; blocking calls have one transfer under way."),
         Figure("polls", "What a poll takes, and the memory that conduits hold, by ranks", _POLLS[:2], (),
-               Effort(_RANKS, 256, 4096, (2,)), Effort((2, 16, 128), 1024), 40, 2, beside=_POLLS[2:], extras=_memory,
+               Effort(_RANKS, 2048, drawn=(2,)), Effort((2, 16, 64), 1024), 30, 2, beside=_POLLS[2:], extras=_memory,
                says="A poll that finds something looks at the flags of all ranks, one in vain at one flag or, in Ibel's"
                     " schemes, at every queue. Command segments of a rank grow with the number of ranks."),
     ),
