@@ -11,10 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from gasmeter.measuring.measurement import measurement
+from gasmeter.measuring.sessions import ModelSession
 from gasmeter.reproduction.figure import SIZE, Derived, Effort, Extra, Figure, Line, Paper, Without
 from gasmeter.reproduction.running import Reproduction
+from gasmeter.sweeps.placement import ONE_PER_NODE
 from gasmeter.verdicts.expressions import Expression
-from gasmeter.verdicts.series import X
 
 __all__ = ["SCI"]
 
@@ -159,26 +161,23 @@ _BLOCKING = tuple(
     _many(f"{name}, {op}, blocking", conduit, op, window="1") for conduit, name in _NAMES for op in ("put", "get")
 )
 
-# Kernel simulator times this computer: its rows are no part of a quick run, which has to be the same to the byte.
-# Nodes enough for every number of ranks; how they are wired costs no memory and no poll.
+# Nodes enough for every number of ranks; how they are wired costs no memory and no poll. From some 250 ranks on command
+# segments are larger than what the driver finds contiguous.
 _MANY_NODES = "oneway-torus2d:32x32"
+_LARGE_SEGMENTS = {"big_area": "on"}
 _SCHEMES = ("paired", "ibel", "ibel-split")
-_RANKS = _sizes(2, 1024)
-
-
-def _of_ranks(label: str, conduit: str, program: tuple[str, str, str], **options: str) -> Line:
-    return replace(_line(label, conduit, program, options), topology=_MANY_NODES)
-
-
-_RESERVED = ("simulator", "am", "reserved_bytes")
-_MEMORY = (
-    *(_of_ranks(f"SCI conduit, {queues}", _CONDUIT, _RESERVED, queues=queues) for queues in _SCHEMES),
-    _of_ranks("MPI conduit", _MPI, _RESERVED),
-)
+_RANKS = (2, 4, 16, 64, 256, 1024)
 _POLLS = tuple(
-    _of_ranks(f"{queues}, {said}", _CONDUIT, ("poll", op, "latency"), queues=queues)
+    replace(
+        _line(f"{queues}, {said}", _CONDUIT, ("poll", op, "latency"), {"queues": queues, **_LARGE_SEGMENTS}),
+        topology=_MANY_NODES,
+    )
     for queues in _SCHEMES
     for op, said in (("empty", "nothing there"), ("found", "a message"))
+)
+_HOLDERS: tuple[tuple[str, str, Mapping[str, str]], ...] = (
+    *((f"SCI conduit, {queues}", _CONDUIT, {"queues": queues, **_LARGE_SEGMENTS}) for queues in _SCHEMES),
+    ("MPI conduit", _MPI, {}),
 )
 
 _PAYLOADS, _FEW_PAYLOADS = _sizes(8, 2048), (8, 512, 2048)
@@ -245,16 +244,36 @@ def _mediums_by_step(_reproduction: Reproduction, _figure: Figure) -> Sequence[E
     ]
 
 
-def _in_all(reproduction: Reproduction, figure: Figure) -> Sequence[Extra]:
-    """Return the memory of all ranks together: the segments of the paper's Fig. 2 and what else a conduit holds."""
+def _memory(reproduction: Reproduction, figure: Figure) -> Sequence[Extra]:
+    """Return the memory that conduits hold: the segments of the paper's Fig. 2 and what else there is.
+
+    It is asked of jobs of their own, not of kernel simulator's rows, which time this computer: of each rank one message
+    to another, so that queues that can deadlock do not.
+    """
     effort = reproduction.plan.effort(figure)
-    xs: list[X] = [figure.x_of(x, effort) for x in effort.xs]
-    rows = [
-        (line.label, *(f"{values[x] * x:.0f}" if x in values else "" for x in xs))
-        for line in _MEMORY
-        if (values := reproduction.values(line, figure.placements[0]))
-    ]
-    return [Extra("Bytes of all ranks together", ("line", *(f"{x} ranks" for x in xs)), rows)] if rows else []
+    ranks = [int(figure.x_of(x, effort)) for x in effort.xs]
+    held = {label: _reserved(conduit, options, ranks) for label, conduit, options in _HOLDERS}
+    heads = ("conduit", *(f"{count} ranks" for count in ranks))
+    return [
+        Extra("Bytes that the conduit of a rank holds", heads,
+              [(label, *(f"{own:.0f}" for own in bytes_)) for label, bytes_ in held.items()]),
+        Extra("Bytes of all ranks together", heads,
+              [(label, *(f"{own * count:.0f}" for own, count in zip(bytes_, ranks, strict=True)))
+               for label, bytes_ in held.items()]),
+    ]  # fmt: skip
+
+
+def _reserved(conduit: str, options: Mapping[str, str], ranks: Sequence[int]) -> list[float]:
+    asked = measurement("simulator", op="am", conduit=conduit, ranks=ranks, machine="sci", topology=_MANY_NODES,
+                        placement=ONE_PER_NODE, options=dict(_asked(conduit, options)), iterations=1)  # fmt: skip
+    found = []
+    for point in (point for group in asked.groups() for point in group.points):
+        session = ModelSession(point)
+        try:
+            found.append(session.block(1).metrics["reserved_bytes"])
+        finally:
+            session.close()
+    return found
 
 
 _CONDUITS_OWN = (
@@ -347,9 +366,8 @@ SCI = Paper(
                ("sci-fig10-cross", "sci-fig10-small", "sci-fig10-modes", "sci-conc-putget"),
                Effort(_BLOCKS, 16, 128, _FEW_BLOCKS), Effort(_FEW_BLOCKS, 4), 60, 2, axis=SIZE, derived=_AHEAD,
                beyond=("9",), says="From segment to segment; blocking calls have one transfer under way."),
-        Figure("polls", "What a poll takes, and memory that conduits reserve, by ranks", _POLLS[:2], (),
-               Effort(_RANKS, 16, 64, (2,)), Effort((2, 16, 128), 16), 40, 2,
-               beside=(*_POLLS[2:], *_MEMORY), extras=_in_all,
+        Figure("polls", "What a poll takes, and the memory that conduits hold, by ranks", _POLLS[:2], (),
+               Effort(_RANKS, 2048, drawn=(2,)), Effort((2, 16, 64), 1024), 30, 2, beside=_POLLS[2:], extras=_memory,
                says="A poll that finds something looks at the flags of all ranks, one in vain at one flag or, in Ibel's"
                     " schemes, at every queue. Command segments of a rank grow with the number of ranks."),
     ),

@@ -9,8 +9,9 @@ from types import SimpleNamespace
 import pytest
 
 import gasmeter as gm
+from gasmeter.papers import sci
 from gasmeter.papers.registry import figures_of
-from gasmeter.papers.sci import _MEMORY, SCI, _in_all
+from gasmeter.papers.sci import SCI
 from gasmeter.reproduction.figure import SIZE
 from gasmeter.verdicts.claims import RESULT, claims
 from gasmeter.verdicts.predicates import predicates
@@ -81,20 +82,33 @@ def test_a_quick_run_has_every_figure_and_every_point_that_a_statement_names():
     assert 65000 in figure("8").full.drawn
 
 
-def test_the_memory_of_all_ranks_is_what_one_holds_times_their_number():
-    memory = figure("polls")
-    values = {line: {x: 1000.0 * x for x in memory.full.xs} for line in _MEMORY}
-    run = SimpleNamespace(
-        plan=SimpleNamespace(effort=lambda one: one.full), values=lambda line, _placement: values[line]
-    )
-    (table,) = _in_all(run, memory)
-    assert table.heads == ("line", *(f"{x} ranks" for x in memory.full.xs))
-    assert table.rows[0][0] == "SCI conduit, paired"
-    assert table.rows[0][1:] == tuple(str(1000 * x * x) for x in memory.full.xs)
-    values[_MEMORY[1]].pop(64)
-    assert _in_all(run, memory)[0].rows[1][1 + memory.full.xs.index(64)] == ""
-    run.values = lambda *_: {}
-    assert _in_all(run, memory) == []  # quickly run
+def test_the_memory_of_all_ranks_is_what_one_holds_times_their_number(monkeypatch):
+    asked = []
+
+    def reserved(conduit, options, ranks):
+        asked.append((conduit, dict(options)))
+        return [1000.0 * count for count in ranks]
+
+    monkeypatch.setattr(sci, "_reserved", reserved)
+    polls = figure("polls")
+    run = SimpleNamespace(plan=SimpleNamespace(effort=lambda one: one.full))
+    one, together = sci._memory(run, polls)
+    assert one.heads == together.heads == ("conduit", *(f"{x} ranks" for x in polls.full.xs))
+    for line, all_of_them in zip(one.rows, together.rows, strict=True):
+        assert line[0] == all_of_them[0]
+        assert line[1:] == tuple(str(1000 * x) for x in polls.full.xs)
+        assert all_of_them[1:] == tuple(str(1000 * x * x) for x in polls.full.xs)
+    schemes = [options["queues"] for conduit, options in asked if conduit == "sci"]
+    assert schemes == ["paired", "ibel", "ibel-split"]
+
+
+@NEEDS_CORE
+def test_command_segments_grow_with_ranks():
+    """Two slots for requests and two for replies of each peer, each of a header and the largest Medium: 2124 B then."""
+    scheme = {"queues": "paired", "big_area": "on"}
+    two, four, eight = sci._reserved("sci", scheme, [2, 4, 8])
+    assert eight - four == pytest.approx(2 * (four - two))
+    assert 4 * 2124 <= (four - two) / 2 <= 4 * 2200
 
 
 # ---- the machine
