@@ -29,6 +29,8 @@ FEW, MANY = 20, 120
 _ACCOUNTS = ("conduit/charges.hpp", "conduit/host.hpp", "conduit/counting", "sim/", "tests/")
 _TAGS = ("networks/udp/wire.cpp", "base/keyed_hash", "base/universal_hash")
 """What authenticates datagrams, which costs nothing in virtual time: the scheme of 2003 had nothing of the kind."""
+_DEVICES = ("services/event_queue", "services/registered_memory")
+"""What modelled devices are made of, beside what stands in their networks' folders."""
 _PROTOCOL = {
     "core": ("core/", "conduit/"),
     "conduit": (
@@ -49,7 +51,7 @@ def _place(file: str) -> str | None:
     if found is None:
         return None
     inside = found[1]
-    if inside.startswith((*_ACCOUNTS, *_TAGS)):
+    if inside.startswith((*_ACCOUNTS, *_TAGS, *_DEVICES)):
         return "other"
     for whose, starts in _PROTOCOL.items():
         if inside.startswith(starts):
