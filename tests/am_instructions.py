@@ -19,7 +19,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-CONDUITS = ("smp", "extoll", "ibv", "ibv-rings", "sci", "udp", "amudp")
+CONDUITS = ("smp", "extoll", "ibv", "ibv-rings", "gm", "sci", "udp", "amudp")
 PARTS = ("request", "reply", "handler", "after", "answered", "miss")
 ZEROS = (0, 8, 512, 1024)
 """Bytes whose zeros are counted."""
@@ -36,6 +36,7 @@ _PROTOCOL = {
     "conduit": (
         "networks/extoll/extoll_conduit", "networks/extoll/extoll_receive", "networks/extoll/am_options",
         "networks/extoll/wire", "networks/extoll/message_store",
+        "networks/gm/gm_conduit", "networks/gm/gm_receive", "networks/gm/am_",
         "networks/ibv/ibv_conduit", "networks/ibv/ibv_receive", "networks/ibv/am_",
         "networks/sci/sci_conduit", "networks/sci/sci_receive", "networks/sci/am_wire",
         "networks/udp/", "services/",
