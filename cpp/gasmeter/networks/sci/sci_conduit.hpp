@@ -10,6 +10,7 @@
 #include <exception>
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "gasmeter/base/buffer_pool.hpp"
@@ -43,7 +44,8 @@ class SciConduit final : public conduit::Conduit, public conduit::ReservesMemory
   [[nodiscard]] Bytes reserved_bytes() const override;
   // That a peer has slots for, and has not handled yet, as far as this rank knows.
   [[nodiscard]] unsigned requests_under_way(Rank peer) const {
-    return static_cast<unsigned>(std::popcount(peers_[index(peer)].under_way));
+    const auto found = peers_.find(index(peer));
+    return found == peers_.end() ? 0 : static_cast<unsigned>(std::popcount(found->second.under_way));
   }
 
  private:
@@ -63,6 +65,10 @@ class SciConduit final : public conduit::Conduit, public conduit::ReservesMemory
     RemoteSegment control;
     RemoteSegment payload;
     std::uint16_t under_way = 0;  // requests, a bit for each pair
+    // Of split queues: messages prepared for it, sent to it, and taken of its own.
+    std::uint16_t prepared = 0;
+    std::uint32_t sent = 0;
+    std::uint32_t taken = 0;
   };
   // A message whose payload DMA carries; its flags follow.
   struct Transfer {
@@ -74,7 +80,7 @@ class SciConduit final : public conduit::Conduit, public conduit::ReservesMemory
   // The request whose handler runs.
   struct Handling {
     Rank source{};
-    std::uint32_t pair = 0;
+    std::uint32_t answer = 0;  // slot of its reply
     bool replied = false;
     bool announces = false;  // the reply's flags wait for the handler's end
   };
@@ -82,6 +88,10 @@ class SciConduit final : public conduit::Conduit, public conduit::ReservesMemory
   [[nodiscard]] bool is_near(Rank rank) const { return near_.reaches(rank); }
   [[nodiscard]] Peer& peer(Rank rank);
   [[nodiscard]] bool may_go_by_dma(const conduit::AmHeader& header, Bytes size) const;
+  [[nodiscard]] bool find_slot(const conduit::AmHeader& header, Peer& to, Taken& taken);
+  void take_slot(const conduit::AmHeader& header, Peer& to, const Taken& taken);
+  void leave_slot(const conduit::AmHeader& header, Peer& to, const Taken& taken);
+  [[nodiscard]] std::uint32_t slot_of(const conduit::AmHeader& header, Peer& to, const Taken& taken);
   void give(const Taken& taken);
 
   // How a Long's bytes are divided: those that do not begin or end as DMA wants them lie in the slot.
@@ -101,9 +111,13 @@ class SciConduit final : public conduit::Conduit, public conduit::ReservesMemory
   void finish_transfers();
 
   unsigned scan(conduit::Delivery& sink, unsigned budget, bool replies_only);
+  [[nodiscard]] bool is_reply(std::uint32_t slot) const;
+  [[nodiscard]] bool may_take(std::uint32_t slot, bool replies_only) const;
   void take(conduit::Delivery& sink, const ControlSegment::Flag& flag);
   void take_request(conduit::Delivery& sink, std::uint32_t slot);
-  void hand_over(conduit::Delivery& sink, std::uint32_t slot);
+  void take_reply(conduit::Delivery& sink, const ControlSegment::Flag& flag);
+  void tell_taken(Rank source);
+  void hand_over(conduit::Delivery& sink, Rank source, std::uint32_t slot);
 
   Sisci& sisci_;
   sim::ModelHost host_;
@@ -114,13 +128,14 @@ class SciConduit final : public conduit::Conduit, public conduit::ReservesMemory
   ControlSegment control_;
   std::optional<MemorySegment> payload_;
   services::NodeAms near_;
-  std::vector<Peer> peers_;
+  std::unordered_map<std::uint32_t, Peer> peers_;  // by rank: those that this one has to do with
   BufferPool small_;
-  BufferPool staging_;
-  std::vector<Transfer> transfers_;   // by staging buffer
-  std::deque<std::uint16_t> posted_;  // of those, in the queue of the card
+  std::optional<BufferPool> staging_;  // none: nothing goes by DMA
+  std::vector<Transfer> transfers_;    // by staging buffer
+  std::deque<std::uint16_t> posted_;   // of those, in the queue of the card
   conduit::LocalCompletions done_;
   Handling* handling_ = nullptr;
+  std::optional<Rank> asked_;             // of Ibel's remote queue: whose reply is awaited
   std::vector<std::byte> joined_;         // header and payload, where they are stored as one
   std::optional<std::uint32_t> scan_at_;  // the flag from which a look through them goes on
   bool left_requests_ = false;            // flags of requests were passed over
