@@ -18,18 +18,18 @@ using conduit::PollFilter;
 TEST_CASE("sci_control_segment_is_a_byte_for_each_slot_and_one_for_all") {
   const Layout layout{2, 2};
   ControlSegment control(layout);
-  CHECK_FALSE(control.next(0, false).has_value());
+  CHECK_FALSE(control.next(0).has_value());
   const auto set = [&](Bytes slot) { control.store(slot, {&kMessage, 1}); };
   for (const Bytes slot : {Bytes{5}, Bytes{0}, Bytes{6}}) set(slot);
   CHECK_FALSE(control.exists());
   set(layout.exist_flag());
   CHECK(control.exists());
-  CHECK(control.next(0, false)->slot == 0);
-  CHECK(control.next(1, false)->slot == 5);
-  CHECK(control.next(0, true)->slot == 6);  // slots 2, 3, 6 and 7 are for replies
-  CHECK_FALSE(control.next(7, false).has_value());
+  CHECK(control.next(0)->slot == 0);
+  CHECK(control.next(1)->slot == 5);
+  CHECK(control.next(6)->slot == 6);
+  CHECK_FALSE(control.next(7).has_value());
   control.clear(5);
-  CHECK(control.next(1, false)->slot == 6);
+  CHECK(control.next(1)->slot == 6);
   std::vector<std::byte> all(layout.control_bytes());
   control.load(0, all);
   for (std::uint32_t slot = 0; slot < layout.control_bytes(); ++slot) {
@@ -90,6 +90,27 @@ TEST_CASE("sci_a_look_for_replies_hides_no_request_from_one_that_goes_on") {
     sleep_until(host, begin + SimTime{100'000'000});
     CHECK(job.conduits[2]->poll(sink, 16, PollFilter::replies_only) == 0);
     wait(*job.conduits[2], host, sink, [&] { return sink.messages == 3; });
+  });
+  job.engine.run();
+}
+
+// What has been found costs no second look, but for what came while it was looked for.
+TEST_CASE("sci_flags_that_were_found_are_cleared") {
+  Job job;
+  job.engine.start(Rank{0}, [&] {
+    Sink sink;
+    send_am(*job.conduits[0], job.host(0), sink, header_to(1, Category::short_message));
+    wait(*job.conduits[0], job.host(0), sink, [&] { return job.conduits[0]->requests_under_way(Rank{1}) == 0; });
+  });
+  job.engine.start(Rank{1}, [&] {
+    sim::ModelHost host = job.host(1);
+    Sink sink;
+    wait(*job.conduits[1], host, sink, [&] { return sink.messages == 1; });
+    for (int i = 0; i < 3; ++i) {
+      const SimTime begin = host.now();
+      CHECK(job.conduits[1]->poll(sink, 16, PollFilter::everything) == 0);
+      CHECK(host.now() == begin);
+    }
   });
   job.engine.run();
 }

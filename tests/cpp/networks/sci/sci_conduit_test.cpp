@@ -126,7 +126,7 @@ TEST_CASE("sci_layout_holds_what_the_constants_say") {
         CHECK_FALSE(seen[slot]);
         seen[slot] = true;
         CHECK(layout.sender_of(slot) == Rank{rank});
-        CHECK(layout.is_reply(slot) == is_reply);
+        CHECK(layout.holds_replies(slot) == is_reply);
         CHECK(layout.pair_of(slot) == pair);
       }
     }
