@@ -12,18 +12,23 @@ namespace gasmeter::networks::sci {
 
 class Segment {
  public:
-  explicit Segment(Bytes size) : size_(size) {}
+  explicit Segment(Bytes size) : Segment(size, size) {}
+  // Several, one behind the other, of which the longest has so many bytes.
+  Segment(Bytes size, Bytes longest) : size_(size), longest_(longest) {}
   Segment(const Segment&) = delete;
   Segment& operator=(const Segment&) = delete;
   virtual ~Segment() = default;
 
   [[nodiscard]] Bytes size() const { return size_; }
+  // What the driver has to find contiguous.
+  [[nodiscard]] Bytes longest() const { return longest_; }
   // What has come for it, on its owner's node.
   virtual void store(Bytes at, std::span<const std::byte> bytes) = 0;
   virtual void load(Bytes at, std::span<std::byte> into) const = 0;
 
  private:
   Bytes size_;
+  Bytes longest_;
 };
 
 // One piece of memory.

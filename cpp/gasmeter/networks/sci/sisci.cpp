@@ -37,8 +37,8 @@ Bytes Sisci::alignment() const {
 // ---- segments
 
 void Sisci::create_segment(std::uint32_t id, Segment& segment) {
-  if (!network_.driver().big_area && segment.size() > parameters().segment_limit) {
-    throw UsageError("sci: " + text_of(rank()) + " exports a segment of " + std::to_string(segment.size()) +
+  if (!network_.driver().big_area && segment.longest() > parameters().segment_limit) {
+    throw UsageError("sci: " + text_of(rank()) + " exports a segment of " + std::to_string(segment.longest()) +
                      " bytes; the driver finds " + std::to_string(parameters().segment_limit) +
                      " bytes that are contiguous (driver.segment_limit), more with big_area=on");
   }
