@@ -52,6 +52,7 @@ step "200 published points, strictly: the same to the digit"
 
 step "blind run of every figure: rows do not know what papers state"
 "$python" tests/blind_install.py extoll
+"$python" tests/blind_install.py sci
 
 step "faults planted in what is timed come out unverified"
 "$python" tests/mutants.py

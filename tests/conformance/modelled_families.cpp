@@ -72,8 +72,17 @@ Failures fail_each_in_turn(const ModelSetup& setup, const TrialShape& shape, con
   return {};
 }
 
+Cases<sim::ModelHost> cases_of(const ModelSetup& setup) {
+  Cases<sim::ModelHost> all = all_cases<sim::ModelHost>();
+  for (const std::string& name : setup.setup->left_out) {
+    if (std::erase_if(all, [&](const ModelCase& test) { return name == test.name; }) == 1) continue;
+    throw UsageError("conformance setup '" + setup.setup->name + "' leaves out " + name + ", which is no case");
+  }
+  return all;
+}
+
 void add_compared(Runs& runs, const ModelSetup& setup, const TrialShape& shape) {
-  for (const ModelCase& test : all_cases<sim::ModelHost>()) {
+  for (const ModelCase& test : cases_of(setup)) {
     runs.push_back({job_name(shape, setup), test.name, [=] { return compare_synchronisation(setup, shape, test); }});
   }
 }
@@ -81,7 +90,7 @@ void add_compared(Runs& runs, const ModelSetup& setup, const TrialShape& shape) 
 void add_refused(Runs& runs, const ModelSetup& setup, const TrialShape& shape, const std::string& text,
                  const FaultPlan& plan) {
   add_runs(runs, job_name(shape, setup) + (text.empty() ? "" : ", " + text),
-           std::make_shared<ModelJob>(setup, shape, plan), all_cases<sim::ModelHost>());
+           std::make_shared<ModelJob>(setup, shape, plan), cases_of(setup));
 }
 
 // Every 2nd would not do: a prepare would succeed and its commit fail, always.

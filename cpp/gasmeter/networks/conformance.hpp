@@ -47,6 +47,7 @@ struct ConformanceSetup {
   std::vector<TrialPlan> trials = {{Trial::compared}, {Trial::third_refused}};
   // Other settings of code that other setups run, too: sanitizers look at those.
   bool repeats = false;
+  std::vector<std::string> left_out = {};  // cases that ask for more than the conduit has when it is set up so
 };
 
 // A machine that is short of something. A conduit over a service that asks for a name that the network does not have is

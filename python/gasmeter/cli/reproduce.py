@@ -22,6 +22,7 @@ _EXAMPLES = """\b
 Examples:
   gasmeter reproduce extoll --quick
   gasmeter reproduce extoll --figures 12,15 --out out/extoll
+  gasmeter reproduce sci --out out/sci
   gasmeter reproduce extoll --digitised my_points.csv
 """
 

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import math
+import re
 
 import pytest
 from click.testing import CliRunner
@@ -215,14 +216,13 @@ def test_extoll_has_a_value_for_every_row():
     assert call("extoll", "--format", "json").stdout == found.stdout
 
 
-@pytest.mark.parametrize("name", ["extoll", "ibv", "ipoib", "ethernet"])
+@pytest.mark.parametrize("name", ["extoll", "ibv", "ipoib", "ethernet", "sci", "gm"])
 def test_four_times_the_work_moves_no_check_row(name, monkeypatch):
-    before = {entry.check.hardware: entry.modelled for entry in check(name)}
+    before = {entry.check.hardware: entry for entry in check(name)}
     text = (checks._FILE).read_text()
-    longer = read_checks(
-        text.replace("iterations = 100 ", "iterations = 400 ").replace("iterations = 4000 ", "iterations = 16000 ")
-    )
+    longer = read_checks(re.sub(r"iterations = (\d+)", lambda found: f"iterations = {4 * int(found[1])}", text))
     monkeypatch.setattr("gasmeter.checking.points.checks", lambda: longer)
     after = {entry.check.hardware: entry.modelled for entry in check(name)}
-    for row, value in before.items():
-        assert abs(after[row] / value - 1) < 0.02, row
+    for row, entry in before.items():
+        beyond = {entry.check.deviation(entry.modelled), entry.check.deviation(after[row])} == {0}  # a bound or range
+        assert abs(after[row] / entry.modelled - 1) < 0.02 or beyond, row

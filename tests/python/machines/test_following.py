@@ -143,7 +143,8 @@ def test_no_machine_contradicts_itself_and_a_file_that_does_is_not_read():
         one.key: one.at_most or one.below for network in declared().networks.values() for one in network.parameters
     }
     assert {key: bound for key, bound in bounds.items() if bound} == {
-        POINTER: SLOTS, "hca.inline_limit": "link.mtu", "nic.reply_slots": "nic.send_slots",
+        POINTER: SLOTS, "hca.inline_limit": "link.mtu", "mpi.inline": "mpi.eager",
+        "nic.reply_slots": "nic.send_slots",
     }  # fmt: skip
     entry = 'value = "4 slots"\nlow = "2 slots"\nhigh = "8 slots"\nconfidence = "low"\nsource = "estimate: s"\n'
     with pytest.raises(UsageError) as caught:

@@ -11,6 +11,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from PIL import Image
 
 from gasmeter.papers.extoll import EXTOLL
+from gasmeter.papers.registry import PAPERS
 from gasmeter.plots.style import Drawing, styled
 from gasmeter.reproduction import marks
 from gasmeter.reproduction.bands import band, bands, derived_bands, derived_values
@@ -92,16 +93,18 @@ def test_the_band_of_a_ratio_is_made_of_each_draws_own_lines(core):
 # ---- looks and panels
 
 
-def test_a_conduit_has_one_colour_and_a_line_one_look():
-    look = looks(EXTOLL)
-    hue = {}
-    for line, own in look.items():
-        hue.setdefault(line.conduit, []).append(own)
-    for figure in EXTOLL.figures:
+@pytest.mark.parametrize("paper", list(PAPERS.values()), ids=list(PAPERS))
+def test_a_conduit_has_one_colour_and_a_line_one_look(paper):
+    look = looks(paper)
+    for figure in paper.figures:
         own = [look[line] for line in figure.lines]
         assert len({(one.colour, one.marker, one.filled) for one in own}) == len(own), figure.number
         plain = {line.conduit: look[line].colour for line in reversed(figure.lines)}
         assert len(set(plain.values())) == len(plain), figure.number
+
+
+def test_lines_of_one_label_look_the_same():
+    look = looks(EXTOLL)
     velo = [own for line, own in look.items() if line.label == "VELO"]
     assert len(velo) == 3
     assert len(set(velo)) == 1
@@ -318,14 +321,14 @@ def test_no_text_of_a_picture_meets_another(core):
     def invented(line, x, placement="", factor=1.0):
         return (4e6 + 100 * x if line.metric == "round_trip" else 1e-4 * x) * factor * (1 + len(line.label) / 50)
 
-    for paper, value in ((PAPER, value_of), (EXTOLL, invented)):
+    for paper, value in ((PAPER, value_of), *((one, invented) for one in PAPERS.values())):
         found = made(paper, value=value)
         for figure in found.plan.figures:
             picture = draw_figure(found, figure)
             if picture is None:
                 continue
             with styled():
-                assert overlaps(picture.drawing) == ([], []), figure.number
+                assert overlaps(picture.drawing) == ([], []), f"{paper.name} {figure.number}"
 
 
 def test_a_picture_of_few_colours_has_them_all():

@@ -52,27 +52,57 @@ inline constexpr Bytes kAlignment = alignof(std::max_align_t);
 inline constexpr Bytes kMostHeader = payload_at(conduit::Category::long_message, conduit::kMaxArguments);
 inline constexpr Bytes kSlotBytes = kMostHeader + kMostMedium;
 static_assert(kMostHeader == 80 && kSlotBytes % kAlignment == 0);
+// Ibel's buffers hold what a Long brings, up to so much.
+inline constexpr Bytes kMostBounced = 4096;
+inline constexpr Bytes kBounceSlotBytes = kMostHeader + kMostBounced;
 
 // What a ready flag says.
 inline constexpr std::byte kMessage{1};
 inline constexpr std::byte kNoReply{2};  // the request of this number has been handled, and nothing comes back
 
-// Of one rank: for each other, its request slots and then as many for its replies; a flag for each of those, and
-// behind all of them the one that says that there is something.
+// How a rank's slots are shared out among those who write into them.
+enum class Queues : std::uint8_t {
+  paired,  // each peer has slots for requests, and as many for replies, which belong to them
+  ibel,    // each peer has one for its request, and all have one for their reply: Ibel's remote queue
+  split,   // each peer has a circular queue of some, for requests and replies alike: Ibel's split one
+};
+
+// Of one rank: slots, and a flag for each. Paired ones have one more flag, which says that some other is set; Ibel's
+// lie behind the messages that they belong to, and are numbered alike. Behind those of split queues is what peers have
+// taken out of this rank's messages.
 struct Layout {
   std::uint32_t ranks = 0;
-  std::uint32_t pairs = 0;  // of a request's and a reply's slot, for each rank
+  std::uint32_t pairs = 0;  // slots of requests for each peer; of split queues, all of a peer's
+  Queues queues = Queues::paired;
 
-  [[nodiscard]] std::uint32_t slots() const { return ranks * 2 * pairs; }
+  [[nodiscard]] std::uint32_t slots() const {
+    if (queues == Queues::ibel) return ranks + 1;
+    return ranks * pairs * (queues == Queues::paired ? 2 : 1);
+  }
+  [[nodiscard]] Bytes slot_bytes() const { return queues == Queues::paired ? kSlotBytes : kBounceSlotBytes; }
   [[nodiscard]] std::uint32_t slot(Rank sender, bool is_reply, std::uint32_t pair) const {
+    if (queues == Queues::ibel) return is_reply ? ranks : index(sender);
+    if (queues == Queues::split) return index(sender) * pairs + pair;
     return (index(sender) * 2 + (is_reply ? 1 : 0)) * pairs + pair;
   }
-  [[nodiscard]] Rank sender_of(std::uint32_t slot) const { return Rank{slot / (2 * pairs)}; }
-  [[nodiscard]] bool is_reply(std::uint32_t slot) const { return slot / pairs % 2 != 0; }
-  [[nodiscard]] std::uint32_t pair_of(std::uint32_t slot) const { return slot % pairs; }
+  // Of slots that say it; of Ibel's slot for replies whoever was asked last.
+  [[nodiscard]] Rank sender_of(std::uint32_t slot) const {
+    return Rank{queues == Queues::ibel ? slot : slot / (pairs * (queues == Queues::paired ? 2 : 1))};
+  }
+  [[nodiscard]] bool holds_replies(std::uint32_t slot) const {
+    return queues == Queues::paired ? slot / pairs % 2 != 0 : queues == Queues::ibel && slot == ranks;
+  }
+  [[nodiscard]] std::uint32_t pair_of(std::uint32_t slot) const { return queues == Queues::ibel ? 0 : slot % pairs; }
   [[nodiscard]] Bytes exist_flag() const { return slots(); }
-  [[nodiscard]] Bytes command_bytes() const { return Bytes{slots()} * kSlotBytes; }
-  [[nodiscard]] Bytes control_bytes() const { return Bytes{slots()} + 1; }
+  [[nodiscard]] Bytes taken_by(Rank peer) const { return Bytes{slots()} + index(peer); }
+  [[nodiscard]] Bytes command_bytes() const { return Bytes{slots()} * slot_bytes(); }
+  [[nodiscard]] Bytes control_bytes() const {
+    return Bytes{slots()} + (queues == Queues::paired ? 1 : queues == Queues::split ? ranks : 0);
+  }
+  // Flags that a poll looks at which finds none set.
+  [[nodiscard]] std::uint32_t looks() const {
+    return queues == Queues::paired ? 0 : queues == Queues::ibel ? slots() : ranks;
+  }
 };
 
 }  // namespace gasmeter::networks::sci

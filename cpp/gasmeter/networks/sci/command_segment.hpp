@@ -15,7 +15,8 @@ namespace gasmeter::networks::sci {
 
 class CommandSegment final : public Segment {
  public:
-  explicit CommandSegment(const Layout& layout) : Segment(layout.command_bytes()) {}
+  explicit CommandSegment(const Layout& layout)
+      : Segment(layout.command_bytes(), layout.command_bytes() / layout.ranks), slot_bytes_(layout.slot_bytes()) {}
 
   void store(Bytes at, std::span<const std::byte> bytes) override;
   void load(Bytes at, std::span<std::byte> into) const override;
@@ -29,6 +30,7 @@ class CommandSegment final : public Segment {
     std::unique_ptr<std::byte[]> memory;
     Bytes room = 0;
   };
+  Bytes slot_bytes_;
   std::unordered_map<std::uint32_t, Slot> slots_;
 };
 

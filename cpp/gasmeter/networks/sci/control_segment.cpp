@@ -11,33 +11,38 @@ std::vector<ControlSegment::Flag>::const_iterator ControlSegment::place_of(std::
 
 void ControlSegment::store(Bytes at, std::span<const std::byte> bytes) {
   for (const std::byte each : bytes) {
-    const auto slot = static_cast<std::uint32_t>(at++);
-    if (slot == layout_.exist_flag()) {
+    const Bytes place = at++;
+    if (place < layout_.slots()) {
+      const auto slot = static_cast<std::uint32_t>(place);
+      set_.insert(place_of(slot), {slot, each});
+    } else if (layout_.queues == Queues::paired) {
       exists_ = each != std::byte{0};
     } else {
-      set_.insert(place_of(slot), {slot, each});
+      taken_.resize(layout_.ranks);
+      taken_[place - layout_.slots()] = std::to_integer<std::uint8_t>(each);
+      news_ = true;
     }
   }
 }
 
 void ControlSegment::load(Bytes at, std::span<std::byte> into) const {
   for (std::byte& each : into) {
-    const auto slot = static_cast<std::uint32_t>(at++);
-    const auto found = place_of(slot);
+    const Bytes place = at++;
     each = std::byte{0};
-    if (slot == layout_.exist_flag()) {
+    if (place < layout_.slots()) {
+      const auto found = place_of(static_cast<std::uint32_t>(place));
+      if (found != set_.end() && found->slot == place) each = found->says;
+    } else if (layout_.queues == Queues::paired) {
       each = exists_ ? kMessage : std::byte{0};
-    } else if (found != set_.end() && found->slot == slot) {
-      each = found->says;
+    } else if (!taken_.empty()) {
+      each = std::byte{taken_[place - layout_.slots()]};
     }
   }
 }
 
-std::optional<ControlSegment::Flag> ControlSegment::next(std::uint32_t from, bool replies_only) const {
-  for (auto each = place_of(from); each != set_.end(); ++each) {
-    if (!replies_only || layout_.is_reply(each->slot)) return *each;
-  }
-  return std::nullopt;
+std::optional<ControlSegment::Flag> ControlSegment::next(std::uint32_t from) const {
+  const auto found = place_of(from);
+  return found == set_.end() ? std::nullopt : std::optional(*found);
 }
 
 void ControlSegment::clear(std::uint32_t slot) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "gasmeter/networks/sci/am_wire.hpp"
@@ -26,16 +27,23 @@ class ControlSegment final : public Segment {
 
   [[nodiscard]] bool exists() const { return exists_; }
   void clear_exists() { exists_ = false; }
-  // The first flag from slot `from` on that is set; of replies alone, if so wanted.
-  [[nodiscard]] std::optional<Flag> next(std::uint32_t from, bool replies_only) const;
+  [[nodiscard]] bool any() const { return !set_.empty(); }
+  // The first flag from slot `from` on that is set.
+  [[nodiscard]] std::optional<Flag> next(std::uint32_t from) const;
   void clear(std::uint32_t slot);
+  // How many of this rank's messages a peer has taken, by its last byte.
+  [[nodiscard]] std::uint8_t taken(Rank peer) const { return taken_.empty() ? 0 : taken_[index(peer)]; }
+  // Whether that has changed since the last call, of any.
+  [[nodiscard]] bool take_news() { return std::exchange(news_, false); }
 
  private:
   [[nodiscard]] std::vector<Flag>::const_iterator place_of(std::uint32_t slot) const;
 
   Layout layout_;
   bool exists_ = false;
-  std::vector<Flag> set_;  // by slot; all others are 0
+  bool news_ = false;
+  std::vector<Flag> set_;            // by slot; all others are 0
+  std::vector<std::uint8_t> taken_;  // by peer; empty: nobody has said so
 };
 
 }  // namespace gasmeter::networks::sci

@@ -68,12 +68,22 @@ std::vector<OptionInfo> conduit_options() {
        "",
        {"two-transactions", "one-transaction"},
        "header and payload are stored one after the other, or copied together and stored as one"},
+      {"queues",
+       "choice",
+       "paired",
+       "",
+       {"paired", "ibel", "ibel-split"},
+       "paired: slots for each peer's requests and, belonging to them, for its replies; ibel: one buffer for all "
+       "replies, so that one request is under way to the whole network, Longs bounced 4 KB at a time, a poll looks at "
+       "a flag of every rank; ibel-split: a circular queue of slots for each peer, for requests and replies alike, "
+       "which can deadlock"},
       {"slots",
        "int",
        "2",
        "requests",
        {},
-       "slots that a rank keeps for each other's requests, and as many for its replies; 1 to 16"}};
+       "slots that a rank keeps for each other's requests, and as many for its replies (queues=paired), or for both "
+       "(ibel-split); 1 to 16"}};
   for (OptionInfo& each : driver_options()) all.push_back(std::move(each));
   return all;
 }
@@ -89,6 +99,8 @@ unsigned number_option(const Settings& settings, const char* name, unsigned leas
 
 SciOptions sci_options(const Settings& settings) {
   SciOptions options;
+  if (settings.text("queues") == "ibel") options.queues = Queues::ibel;
+  if (settings.text("queues") == "ibel-split") options.queues = Queues::split;
   options.pairs = number_option(settings, "slots", 1, 16);
   options.long_pio = number_option(settings, "long_pio", 0, 2048);
   options.one_transaction = settings.text("medium") == "one-transaction";
@@ -242,7 +254,14 @@ std::vector<ConformanceSetup> conformance() {
            .trials = trials},
           {.name = "DMA in units of 64 B, from where bytes lie, of all Longs",
            .options = {{"slots", "4"}, {"dma_alignment", "64"}, {"dma_source", "segment"}, {"long_pio", "0"}},
-           .trials = trials}};
+           .trials = trials},
+          // One request under way, of the library's own, too: a call that may not wait for it is always refused.
+          {.name = "one buffer for all replies",
+           .options = {{"queues", "ibel"}},
+           .trials = trials,
+           .left_out = {"full_rings_refuse_and_nothing_is_polled", "refused_transfers_leave_nothing",
+                        "immediate_prepares_are_refused_and_nothing_is_polled",
+                        "domains_tell_what_they_are_and_refuse_the_rest"}}};
 }
 
 // ScaMPI with as little of everything as carries a message: what does not fit waits all the time.

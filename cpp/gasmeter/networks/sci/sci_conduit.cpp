@@ -26,7 +26,9 @@ constexpr unsigned kMostPairs = 16;
 constexpr Bytes kMadeAt = kMostHeader;
 constexpr Bytes kMostEdge = 63;  // bytes that the driver's largest alignment leaves over
 
-const SciOptions& checked(const SciOptions& options) {
+SciOptions checked(SciOptions options) {
+  if (options.queues == Queues::ibel) options.pairs = 1;
+  if (options.queues != Queues::paired) options.transfers = 0;  // what is long is bounced
   if (options.pairs == 0 || options.pairs > kMostPairs) {
     throw UsageError("sci: " + std::to_string(options.pairs) + " slots for the requests of a peer; 1.." +
                      std::to_string(kMostPairs) + " are allowed");
@@ -35,7 +37,8 @@ const SciOptions& checked(const SciOptions& options) {
     throw UsageError("sci: Longs of fewer than " + std::to_string(options.long_pio) +
                      " bytes by stores; a slot has room for " + std::to_string(kMostMedium));
   }
-  if (options.small_buffers <= kReplyBuffers || options.transfers <= kReplyBuffers) {
+  if (options.small_buffers <= kReplyBuffers ||
+      (options.queues == Queues::paired && options.transfers <= kReplyBuffers)) {
     throw UsageError("sci: limits that carry no message; a buffer and a transfer are kept for replies");
   }
   return options;
@@ -48,24 +51,25 @@ SciConduit::SciConduit(Sisci& sisci, sim::ModelHost host, unsigned ranks, const 
     : sisci_(sisci),
       host_(host),
       options_(checked(options)),
-      layout_{ranks, options.pairs},
+      layout_{ranks, options_.pairs, options_.queues},
       commands_(layout_),
       control_(layout_),
       near_(near, host),
-      peers_(ranks),
-      small_("sci", options.small_buffers, kSlotBytes),
-      staging_("sci", options.transfers, kMostLong),
-      transfers_(options.transfers) {
+      small_("sci", options.small_buffers, layout_.slot_bytes()),
+      transfers_(options_.transfers) {
+  if (!transfers_.empty()) staging_.emplace("sci", options_.transfers, kMostLong);
+  const Bytes most_long = staging_ ? kMostLong : kMostBounced;
   capabilities_.max_request_medium = kMostMedium;
   capabilities_.max_reply_medium = kMostMedium;
-  capabilities_.max_request_long = kMostLong;
-  capabilities_.max_reply_long = kMostLong;
+  capabilities_.max_request_long = most_long;
+  capabilities_.max_reply_long = most_long;
   capabilities_.medium_puts = kMostMedium;  // as the reference Extended API of the time: what fits one goes as one
   sisci_.create_segment(kCommands, commands_);
   sisci_.create_segment(kControl, control_);
   sisci_.set_available(kCommands);
   sisci_.set_available(kControl);
   sisci_.map(2 * Bytes{ranks});  // of every rank its command segment for this one, and its control segment
+  if (layout_.looks() != 0) host_.price_polls(sisci_.parameters().flag_looks(layout_.looks()));
 }
 
 // Others reach it by DMA, which needs no mapping.
@@ -76,8 +80,8 @@ void SciConduit::attach(std::span<std::byte> segment) {
 }
 
 Bytes SciConduit::reserved_bytes() const {
-  return layout_.command_bytes() + layout_.control_bytes() + small_.memory().size() + staging_.memory().size() +
-         near_.reserved_bytes();
+  return layout_.command_bytes() + layout_.control_bytes() + small_.memory().size() +
+         (staging_ ? staging_->memory().size() : 0) + near_.reserved_bytes();
 }
 
 SciConduit::Peer& SciConduit::peer(Rank rank) {
@@ -92,34 +96,79 @@ SciConduit::Peer& SciConduit::peer(Rank rank) {
 // ---- what a message takes
 
 bool SciConduit::may_go_by_dma(const AmHeader& header, Bytes size) const {
-  return header.category == Category::long_message && size != 0 && size >= options_.long_pio;
+  return staging_ && header.category == Category::long_message && size != 0 && size >= options_.long_pio;
+}
+
+// A slot for a message to the peer, before it is taken: whether there is one.
+bool SciConduit::find_slot(const AmHeader& header, Peer& to, Taken& taken) {
+  switch (layout_.queues) {
+    case Queues::paired:
+      // A reply's belongs to its request.
+      taken.pair = static_cast<std::uint16_t>(std::countr_one(to.under_way));
+      if (header.is_reply) taken.pair = static_cast<std::uint16_t>(header.cookie);
+      return taken.pair < options_.pairs;
+    case Queues::ibel:
+      return header.is_reply || !asked_;
+    case Queues::split:
+      break;
+  }
+  host_.synchronise();
+  const unsigned in_queue = static_cast<std::uint8_t>(to.sent - control_.taken(header.peer));
+  return in_queue + to.prepared < options_.pairs;
+}
+
+void SciConduit::take_slot(const AmHeader& header, Peer& to, const Taken& taken) {
+  if (layout_.queues == Queues::split) {
+    ++to.prepared;
+  } else if (header.is_reply) {
+    return;
+  } else if (layout_.queues == Queues::ibel) {
+    asked_ = header.peer;
+  } else {
+    to.under_way = static_cast<std::uint16_t>(to.under_way | 1U << taken.pair);
+  }
+}
+
+void SciConduit::leave_slot(const AmHeader& header, Peer& to, const Taken& taken) {
+  if (layout_.queues == Queues::split) {
+    --to.prepared;
+  } else if (header.is_reply) {
+    return;
+  } else if (layout_.queues == Queues::ibel) {
+    asked_.reset();
+  } else {
+    to.under_way = static_cast<std::uint16_t>(to.under_way & ~(1U << taken.pair));
+  }
+}
+
+// Of a message that is sent now. Split queues are filled in the order of sending.
+std::uint32_t SciConduit::slot_of(const AmHeader& header, Peer& to, const Taken& taken) {
+  if (layout_.queues != Queues::split) return layout_.slot(host_.rank(), header.is_reply, taken.pair);
+  --to.prepared;
+  return layout_.slot(host_.rank(), header.is_reply, to.sent++ % options_.pairs);
 }
 
 Status SciConduit::prepare(const AmHeader& header, const void* client, Bytes least, Bytes most, AmBuffer& out) {
   const Bytes room = conduit::check_prepare("sci", capabilities_, header, least, most);
-  if (index(header.peer) >= peers_.size()) {
+  if (index(header.peer) >= layout_.ranks) {
     throw UsageError("sci: message to rank " + std::to_string(index(header.peer)) + "; ranks are 0.." +
-                     std::to_string(peers_.size() - 1));
+                     std::to_string(layout_.ranks - 1));
   }
   if (is_near(header.peer)) return near_.prepare(header, room, out);
   Taken taken;
-  taken.pair = static_cast<std::uint16_t>(header.cookie);  // a reply's slot is its request's pair
   Peer& to = peer(header.peer);
-  if (!header.is_reply) {
-    taken.pair = static_cast<std::uint16_t>(std::countr_one(to.under_way));
-    if (taken.pair >= options_.pairs) return Status::no_resource;
-  }
+  if (!find_slot(header, to, taken)) return Status::no_resource;
   const std::size_t kept = header.is_reply ? 0 : kReplyBuffers;
   const bool by_dma = may_go_by_dma(header, room);
   const bool is_made = client == nullptr && header.category != Category::short_message && !by_dma;
-  if ((by_dma && staging_.free() <= kept) || (is_made && small_.free() <= kept)) return Status::no_resource;
-  if (!header.is_reply) to.under_way = static_cast<std::uint16_t>(to.under_way | 1U << taken.pair);
+  if ((by_dma && staging_->free() <= kept) || (is_made && small_.free() <= kept)) return Status::no_resource;
+  take_slot(header, to, taken);
   out.header = header;
   out.size = room;
   out.data = const_cast<void*>(client);  // filled by its owner until commit
-  if (by_dma) taken.transfer = static_cast<std::uint16_t>(staging_.take());
+  if (by_dma) taken.transfer = static_cast<std::uint16_t>(staging_->take());
   if (is_made) taken.small = static_cast<std::uint16_t>(small_.take());
-  if (client == nullptr && by_dma) out.data = staging_.at(taken.transfer);
+  if (client == nullptr && by_dma) out.data = staging_->at(taken.transfer);
   if (is_made) out.data = small_.at(taken.small) + kMadeAt;
   out.slot = std::bit_cast<std::uint64_t>(taken);
   return Status::ok;
@@ -127,7 +176,7 @@ Status SciConduit::prepare(const AmHeader& header, const void* client, Bytes lea
 
 void SciConduit::give(const Taken& taken) {
   if (taken.small != kNone) small_.give(taken.small);
-  if (taken.transfer != kNone) staging_.give(taken.transfer);
+  if (taken.transfer != kNone) staging_->give(taken.transfer);
 }
 
 void SciConduit::cancel(const AmBuffer& buffer) {
@@ -137,9 +186,7 @@ void SciConduit::cancel(const AmBuffer& buffer) {
   }
   const auto taken = std::bit_cast<Taken>(buffer.slot);
   give(taken);
-  if (buffer.header.is_reply) return;
-  Peer& to = peer(buffer.header.peer);
-  to.under_way = static_cast<std::uint16_t>(to.under_way & ~(1U << taken.pair));
+  leave_slot(buffer.header, peer(buffer.header.peer), taken);
 }
 
 // ---- sending
@@ -166,7 +213,7 @@ Status SciConduit::commit(const AmBuffer& buffer, const AmCommit& commit, Operat
   }
   const auto taken = std::bit_cast<Taken>(buffer.slot);
   Peer& to = peer(header.peer);
-  const std::uint32_t slot = layout_.slot(host_.rank(), header.is_reply, taken.pair);
+  const std::uint32_t slot = slot_of(header, to, taken);
   std::span<const std::byte> payload(static_cast<const std::byte*>(buffer.data), commit.size);
   AmHead head;
   head.word.category = static_cast<std::uint32_t>(header.category) & 3U;
@@ -199,7 +246,10 @@ Status SciConduit::commit(const AmBuffer& buffer, const AmCommit& commit, Operat
   fill_slot(to, slot, std::span<const std::byte>(built).first(header_bytes(header.category, header.arguments)),
             payload_at(header.category, header.arguments), payload,
             taken.small != kNone ? small_.at(taken.small) : nullptr);
-  if (header.is_reply && handling_ != nullptr) handling_->replied = true;
+  if (header.is_reply && handling_ != nullptr) {
+    handling_->replied = true;
+    handling_->answer = slot;
+  }
   if (by_dma) return Status::ok;  // its flags wait for the end of the transfer
   give(taken);
   done_.add(local);
@@ -212,15 +262,15 @@ Status SciConduit::commit(const AmBuffer& buffer, const AmCommit& commit, Operat
 }
 
 // A sequence of its own, where everything is checked.
-void SciConduit::store(const RemoteSegment& to, Bytes at, std::span<const std::byte> bytes) {
-  sisci_.store(to, at, bytes);
+void SciConduit::store(const RemoteSegment& to, Bytes at, std::span<const std::byte> bytes, sim::Step step) {
+  sisci_.store(to, at, bytes, step);
   if (options_.check == SciOptions::Check::transaction) sisci_.check();
 }
 
 // `made`: the payload was made in that buffer, behind room for the header.
 void SciConduit::fill_slot(const Peer& to, std::uint32_t slot, std::span<const std::byte> header, Bytes payload_at,
                            std::span<const std::byte> payload, std::byte* made) {
-  const Bytes first = Bytes{slot} * kSlotBytes;
+  const Bytes first = Bytes{slot} * layout_.slot_bytes();
   if (payload.empty()) {
     store(to.commands, first, header);
     return;
@@ -234,7 +284,7 @@ void SciConduit::fill_slot(const Peer& to, std::uint32_t slot, std::span<const s
   if (made != nullptr) {
     joined = made + kMadeAt - payload_at;
   } else {
-    joined_.resize(kSlotBytes);
+    joined_.resize(layout_.slot_bytes());
     joined = joined_.data();
     host_.synchronise();  // the payload may be seen by the ranks of the node
     host_.copy(joined + payload_at, payload.data(), payload.size());
@@ -249,7 +299,7 @@ void SciConduit::post(Rank rank, std::uint32_t slot, const Parts& parts, const s
   Transfer& posted = transfers_[transfer];
   posted = {rank, slot, false, OperationId{conduit::kNoOperation}};
   const std::byte* source = from + parts.head;
-  std::byte* const staging = staging_.at(transfer);
+  std::byte* const staging = staging_->at(transfer);
   const bool lies_right = reinterpret_cast<std::uintptr_t>(source) % sisci_.alignment() == 0;
   const bool exported = payload_ && payload_->holds(source, parts.middle);
   if (from == staging && !lies_right) {  // made there; it moves to where DMA can take it from
@@ -275,8 +325,8 @@ void SciConduit::post(Rank rank, std::uint32_t slot, const Parts& parts, const s
 void SciConduit::announce(Rank rank, std::uint32_t slot, std::byte says) {
   if (options_.check == SciOptions::Check::message && says == kMessage) sisci_.check();
   const RemoteSegment& control = peer(rank).control;
-  store(control, slot, {&says, 1});
-  store(control, layout_.exist_flag(), {&kMessage, 1});
+  store(control, slot, {&says, 1}, sim::Step::flag);
+  if (layout_.queues == Queues::paired) store(control, layout_.exist_flag(), {&kMessage, 1}, sim::Step::flag);
 }
 
 void SciConduit::finish_transfers() {
@@ -288,7 +338,7 @@ void SciConduit::finish_transfers() {
     posted_.pop_front();
     if (posted_.empty()) host_.price_polls({});
     sisci_.look_at_dma();
-    staging_.give(which);
+    staging_->give(which);
     done_.add(transfer.local);
     news_ = true;
     announce(transfer.peer, transfer.slot, kMessage);

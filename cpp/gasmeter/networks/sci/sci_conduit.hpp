@@ -3,12 +3,14 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <exception>
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "gasmeter/base/buffer_pool.hpp"
@@ -22,6 +24,7 @@
 #include "gasmeter/networks/sci/sisci.hpp"
 #include "gasmeter/services/node_ams.hpp"
 #include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/step.hpp"
 
 namespace gasmeter::networks::sci {
 
@@ -39,6 +42,11 @@ class SciConduit final : public conduit::Conduit, public conduit::ReservesMemory
   void cancel(const conduit::AmBuffer& buffer) override;
   unsigned poll(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter) override;
   [[nodiscard]] Bytes reserved_bytes() const override;
+  // That a peer has slots for, and has not handled yet, as far as this rank knows.
+  [[nodiscard]] unsigned requests_under_way(Rank peer) const {
+    const auto found = peers_.find(index(peer));
+    return found == peers_.end() ? 0 : static_cast<unsigned>(std::popcount(found->second.under_way));
+  }
 
  private:
   static constexpr std::uint16_t kNone = 0xffff;
@@ -57,6 +65,10 @@ class SciConduit final : public conduit::Conduit, public conduit::ReservesMemory
     RemoteSegment control;
     RemoteSegment payload;
     std::uint16_t under_way = 0;  // requests, a bit for each pair
+    // Of split queues: messages prepared for it, sent to it, and taken of its own.
+    std::uint16_t prepared = 0;
+    std::uint32_t sent = 0;
+    std::uint32_t taken = 0;
   };
   // A message whose payload DMA carries; its flags follow.
   struct Transfer {
@@ -68,7 +80,7 @@ class SciConduit final : public conduit::Conduit, public conduit::ReservesMemory
   // The request whose handler runs.
   struct Handling {
     Rank source{};
-    std::uint32_t pair = 0;
+    std::uint32_t answer = 0;  // slot of its reply
     bool replied = false;
     bool announces = false;  // the reply's flags wait for the handler's end
   };
@@ -76,6 +88,10 @@ class SciConduit final : public conduit::Conduit, public conduit::ReservesMemory
   [[nodiscard]] bool is_near(Rank rank) const { return near_.reaches(rank); }
   [[nodiscard]] Peer& peer(Rank rank);
   [[nodiscard]] bool may_go_by_dma(const conduit::AmHeader& header, Bytes size) const;
+  [[nodiscard]] bool find_slot(const conduit::AmHeader& header, Peer& to, Taken& taken);
+  void take_slot(const conduit::AmHeader& header, Peer& to, const Taken& taken);
+  void leave_slot(const conduit::AmHeader& header, Peer& to, const Taken& taken);
+  [[nodiscard]] std::uint32_t slot_of(const conduit::AmHeader& header, Peer& to, const Taken& taken);
   void give(const Taken& taken);
 
   // How a Long's bytes are divided: those that do not begin or end as DMA wants them lie in the slot.
@@ -86,7 +102,7 @@ class SciConduit final : public conduit::Conduit, public conduit::ReservesMemory
     Bytes tail = 0;
   };
   [[nodiscard]] Parts parts_of(Peer& to, Rank rank, const void* destination, Bytes size);
-  void store(const RemoteSegment& to, Bytes at, std::span<const std::byte> bytes);
+  void store(const RemoteSegment& to, Bytes at, std::span<const std::byte> bytes, sim::Step step = sim::Step::doorbell);
   void fill_slot(const Peer& to, std::uint32_t slot, std::span<const std::byte> header, Bytes payload_at,
                  std::span<const std::byte> payload, std::byte* made);
   void post(Rank rank, std::uint32_t slot, const Parts& parts, const std::byte* from, std::uint16_t transfer,
@@ -95,9 +111,13 @@ class SciConduit final : public conduit::Conduit, public conduit::ReservesMemory
   void finish_transfers();
 
   unsigned scan(conduit::Delivery& sink, unsigned budget, bool replies_only);
+  [[nodiscard]] bool is_reply(std::uint32_t slot) const;
+  [[nodiscard]] bool may_take(std::uint32_t slot, bool replies_only) const;
   void take(conduit::Delivery& sink, const ControlSegment::Flag& flag);
   void take_request(conduit::Delivery& sink, std::uint32_t slot);
-  void hand_over(conduit::Delivery& sink, std::uint32_t slot);
+  void take_reply(conduit::Delivery& sink, const ControlSegment::Flag& flag);
+  void tell_taken(Rank source);
+  void hand_over(conduit::Delivery& sink, Rank source, std::uint32_t slot);
 
   Sisci& sisci_;
   sim::ModelHost host_;
@@ -108,16 +128,18 @@ class SciConduit final : public conduit::Conduit, public conduit::ReservesMemory
   ControlSegment control_;
   std::optional<MemorySegment> payload_;
   services::NodeAms near_;
-  std::vector<Peer> peers_;
+  std::unordered_map<std::uint32_t, Peer> peers_;  // by rank: those that this one has to do with
   BufferPool small_;
-  BufferPool staging_;
-  std::vector<Transfer> transfers_;   // by staging buffer
-  std::deque<std::uint16_t> posted_;  // of those, in the queue of the card
+  std::optional<BufferPool> staging_;  // none: nothing goes by DMA
+  std::vector<Transfer> transfers_;    // by staging buffer
+  std::deque<std::uint16_t> posted_;   // of those, in the queue of the card
   conduit::LocalCompletions done_;
   Handling* handling_ = nullptr;
+  std::optional<Rank> asked_;             // of Ibel's remote queue: whose reply is awaited
   std::vector<std::byte> joined_;         // header and payload, where they are stored as one
   std::optional<std::uint32_t> scan_at_;  // the flag from which a look through them goes on
   bool left_requests_ = false;            // flags of requests were passed over
+  bool left_replies_ = false;             // there may be flags of replies though the exist flag is cleared
   bool news_ = false;                     // something that a caller may wait for is free again
 };
 

@@ -13,7 +13,8 @@ struct SciOptions {
     message,      // once, behind its data and before its flags
     transaction,  // whatever has been stored, each for itself
   };
-  unsigned pairs = 2;            // of slots for each peer: requests under way to it
+  Queues queues = Queues::paired;
+  unsigned pairs = 2;            // of slots for each peer: requests under way to it; of split queues, all of a peer's
   bool one_transaction = false;  // header and payload are made one before they are stored
   Check check = Check::message;
   Bytes long_pio = 2048;        // Longs of fewer bytes are stored

@@ -14,98 +14,150 @@ using conduit::PollFilter;
 using conduit::SharedPrice;
 
 // The flag that says that there is something is a word that the cache holds while nobody writes it: a poll that finds
-// nothing is that look, and with transfers under way a read of the card. (The wait that called charges both.)
+// nothing is that look, and with transfers under way a read of the card. Ibel's polls look at a flag of every queue.
+// (What finds nothing the wait that called charges.)
 unsigned SciConduit::poll(Delivery& sink, unsigned budget, PollFilter filter) {
   news_ = false;
   finish_transfers();
   unsigned handed = done_.report(sink, budget);
   handed += near_.poll(sink, budget - handed, filter);
   host_.synchronise();
+  if (control_.take_news()) news_ = true;
   const bool replies_only = filter == PollFilter::replies_only;
-  if (control_.exists() || scan_at_ || (left_requests_ && !replies_only)) {
-    if (handed < budget) handed += scan(sink, budget - handed, replies_only);
-  } else if (handed != 0 || news_) {
+  const bool paired = layout_.queues == Queues::paired;
+  const bool is_there =
+      paired ? control_.exists() || (replies_only ? left_replies_ : scan_at_ || left_requests_) : control_.any();
+  if (is_there && handed < budget) {
+    handed += scan(sink, budget - handed, replies_only);
+  } else if (!is_there && (handed != 0 || news_)) {
     host_.charge(conduit::PrivatePrice::poll_miss);
+    host_.pay_poll_price();
   }
   // A caller that waits for what it was refused must not sleep beside it.
   return handed == 0 && news_ ? 1 : handed;
 }
 
 // The exist flag is cleared first: what comes while the flags are looked at sets it again, so that no message is
-// missed, at the price of a look in vain where it was found already.
+// missed, at the price of a look in vain where it was found already. A look that stops at its budget goes on where it
+// was, unless flags in front of that may be new: the exist flag was set again, or a look for replies has cleared it.
 unsigned SciConduit::scan(Delivery& sink, unsigned budget, bool replies_only) {
-  if (control_.exists()) {
+  const bool paired = layout_.queues == Queues::paired;
+  bool anew = replies_only || left_requests_ || !paired;
+  if (paired && control_.exists()) {
     host_.charge_shared(SharedPrice::line_transfer);
     control_.clear_exists();
-    if (!replies_only) scan_at_ = 0;  // flags behind where a look has stopped may be new
+    anew = true;
   }
-  if (!replies_only) left_requests_ = false;
-  std::uint32_t at = replies_only ? 0 : scan_at_.value_or(0);
+  std::uint32_t at = anew ? 0 : scan_at_.value_or(0);
+  if (!replies_only) {
+    left_requests_ = false;
+    left_replies_ = true;  // until all of it has been looked through: handlers may look for replies meanwhile
+    scan_at_ = at;
+  }
+  if (!paired) host_.spend(sisci_.parameters().flag_looks(layout_.looks()), sim::Step::scan);
   unsigned handed = 0;
   while (handed < budget) {
     host_.synchronise();
-    const auto flag = control_.next(at, replies_only);
-    const std::uint32_t looked = (flag ? flag->slot : layout_.slots()) - at;
-    host_.spend(sisci_.parameters().flag_looks(looked), sim::Step::scan);
-    if (!flag) {
-      at = layout_.slots();
-      break;
+    const auto flag = control_.next(at);
+    if (paired) {
+      const std::uint32_t looked = (flag ? flag->slot : layout_.slots()) - at;
+      host_.spend(sisci_.parameters().flag_looks(looked), sim::Step::scan);
     }
-    at = flag->slot + 1;
-    if (!replies_only) scan_at_ = at;
+    at = flag ? flag->slot + 1 : layout_.slots();
+    if (paired && !replies_only) scan_at_ = at;
+    if (!flag) break;
+    if (!may_take(flag->slot, replies_only)) {
+      left_requests_ = true;
+      continue;
+    }
     host_.charge_shared(SharedPrice::line_transfer);
     control_.clear(flag->slot);
     take(sink, *flag);
     ++handed;
   }
+  const bool is_over = at == layout_.slots();
   if (replies_only) {
     left_requests_ = true;
-  } else if (at == layout_.slots()) {
+    left_replies_ = !is_over;
+  } else if (is_over) {
     scan_at_.reset();
+    left_replies_ = left_requests_;
   }
   return handed;
 }
 
-void SciConduit::take(Delivery& sink, const ControlSegment::Flag& flag) {
-  if (!layout_.is_reply(flag.slot)) {
-    take_request(sink, flag.slot);
-    return;
+bool SciConduit::is_reply(std::uint32_t slot) const {
+  if (layout_.queues != Queues::split) return layout_.holds_replies(slot);
+  AmWord word;
+  std::memcpy(&word, commands_.slot(slot), sizeof word);
+  return word.is_reply != 0;
+}
+
+// A split queue's messages are taken in their order: a request at its head that has to wait holds up the replies
+// behind it.
+bool SciConduit::may_take(std::uint32_t slot, bool replies_only) const {
+  if (layout_.queues == Queues::split) {
+    const auto from = peers_.find(index(layout_.sender_of(slot)));
+    const std::uint32_t taken = from == peers_.end() ? 0 : from->second.taken;
+    if (layout_.pair_of(slot) != taken % options_.pairs) return false;
   }
+  return !replies_only || is_reply(slot);
+}
+
+void SciConduit::take(Delivery& sink, const ControlSegment::Flag& flag) {
+  is_reply(flag.slot) ? take_reply(sink, flag) : take_request(sink, flag.slot);
+}
+
+void SciConduit::take_reply(Delivery& sink, const ControlSegment::Flag& flag) {
+  const Rank source = layout_.queues == Queues::ibel ? *asked_ : layout_.sender_of(flag.slot);
   std::exception_ptr failure;
   try {
-    if (flag.says == kMessage) hand_over(sink, flag.slot);
+    if (flag.says == kMessage) hand_over(sink, source, flag.slot);
   } catch (...) {
     failure = std::current_exception();
   }
-  // The pair is free: its request has been handled, and its reply.
-  Peer& from = peers_[index(layout_.sender_of(flag.slot))];
-  from.under_way = static_cast<std::uint16_t>(from.under_way & ~(1U << layout_.pair_of(flag.slot)));
+  // Its request has been handled, and it: their slots are free.
+  Peer& from = peer(source);
+  if (layout_.queues == Queues::split) {
+    tell_taken(source);
+  } else if (layout_.queues == Queues::ibel) {
+    asked_.reset();
+  } else {
+    from.under_way = static_cast<std::uint16_t>(from.under_way & ~(1U << layout_.pair_of(flag.slot)));
+  }
   news_ = true;
   if (failure != nullptr) std::rethrow_exception(failure);
 }
 
 // A reply's flags wait until the handler has returned: who sees them may write into the slot that the handler reads.
 void SciConduit::take_request(Delivery& sink, std::uint32_t slot) {
-  Handling handling{layout_.sender_of(slot), layout_.pair_of(slot), false, false};
+  const Rank source = layout_.sender_of(slot);
+  Handling handling{source, layout_.slot(host_.rank(), true, layout_.pair_of(slot)), false, false};
   Handling* const outer = handling_;
   handling_ = &handling;
   std::exception_ptr failure;
   try {
-    hand_over(sink, slot);
+    hand_over(sink, source, slot);
   } catch (...) {
     failure = std::current_exception();
   }
   handling_ = outer;
-  const std::uint32_t answer = layout_.slot(host_.rank(), true, handling.pair);
-  if (!handling.replied) {
-    announce(handling.source, answer, kNoReply);
-  } else if (handling.announces) {
-    announce(handling.source, answer, kMessage);
+  if (handling.announces) {
+    announce(source, handling.answer, kMessage);
+  } else if (!handling.replied && layout_.queues != Queues::split) {
+    announce(source, handling.answer, kNoReply);
   }
+  if (layout_.queues == Queues::split) tell_taken(source);
   if (failure != nullptr) std::rethrow_exception(failure);
 }
 
-void SciConduit::hand_over(Delivery& sink, std::uint32_t slot) {
+// Of split queues: the sender learns that a slot is free again.
+void SciConduit::tell_taken(Rank source) {
+  const auto taken = static_cast<std::byte>(++peer(source).taken);
+  store(peer(source).control, layout_.taken_by(host_.rank()), {&taken, 1}, sim::Step::flag);
+}
+
+void SciConduit::hand_over(Delivery& sink, Rank source, std::uint32_t slot) {
   host_.charge_shared(SharedPrice::line_transfer);
   std::byte* const message = commands_.slot(slot);
   AmHead head;
@@ -113,7 +165,7 @@ void SciConduit::hand_over(Delivery& sink, std::uint32_t slot) {
   const Category category = head.word.kind();
   std::memcpy(&head, message, arguments_at(category));
   AmView view;
-  view.source = layout_.sender_of(slot);
+  view.source = source;
   view.category = category;
   view.is_request = head.word.is_reply == 0;
   view.handler = HandlerIndex{static_cast<std::uint8_t>(head.word.handler)};

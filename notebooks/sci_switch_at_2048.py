@@ -1,0 +1,122 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Should SCI's conduit have switched to DMA at 2048 bytes?
+#
+# The conduit stores Longs below 2048 B into the target's command segment itself; from there on it copies them into a
+# staging segment and lets the card's DMA engine move them. Stores pay for every 64 B, the engine pays about 30 us once.
+# Where do the two cross, on this machine and on ones whose engine starts faster? Everything below is *modelled*.
+
+# %%
+import numpy as np
+
+import gasmeter as gm
+
+sci = gm.machine("sci")
+{key: (sci[key].text, sci[key].confidence) for key in ("host.pio_start", "dma.start", "dma.bandwidth")}
+
+# %% [markdown]
+# First the card alone, without a conduit: a round trip by stores and one by DMA, at every size, as the machine's file
+# has it and with engines that start in less.
+
+# %%
+starts = ("1 us", "3 us", "10 us")
+machines = (*(sci.with_(dma_start=start) for start in starts), sci)
+sizes = "64:512K"
+card = gm.Experiment(
+    name="sci_switch_card",
+    title="Stores and DMA on the bare card",
+    series=(
+        gm.Series(kernel="ping-pong", op="am-long", conduit="raw@sci", machine=machines, size=sizes, iterations=4,
+                  blocks=1, options={"path": ("pio", "dma")}),
+    ),
+).run(jobs=2)  # fmt: skip
+assert card.verified
+frame = card.frame().query("metric == 'round_trip'")
+frame = frame.assign(
+    way=np.where(frame["options"].fillna("").str.contains("path=dma"), "DMA", "stores"), us=frame["value"] / 1000
+)
+lines = frame.pivot_table(index="size_bytes", columns=["machine", "way"], values="us")
+lines[sci.column]
+
+# %% [markdown]
+# Both come to nearly the same slope, and the start decides. Where the two meet: between two sizes, on a straight line
+# over the logarithm of the size.
+
+
+# %%
+def crossing(name):
+    """Return the size from which on DMA is faster."""
+    gap = lines[name]["stores"] - lines[name]["DMA"]
+    if gap.iloc[0] > 0:
+        return float(gap.index[0])
+    after = int(np.argmax(gap.to_numpy() > 0))
+    if after == 0:
+        return np.inf
+    (x0, x1), (y0, y1) = np.log(gap.index[after - 1 : after + 1]), gap.iloc[after - 1 : after + 1]
+    return float(np.exp(x0 + (x1 - x0) * -y0 / (y1 - y0)))
+
+
+crossings = {machine["dma.start"].text: crossing(machine.column) for machine in machines}
+{start: "never, here" if np.isinf(size) else f"{size:.0f} B" for start, size in crossings.items()}
+
+# %%
+ordered = list(crossings.values())
+assert ordered == sorted(ordered)  # the sooner the engine starts, the sooner it pays
+assert crossings[sci["dma.start"].text] > 2048
+
+# %% [markdown]
+# The engine pays only far beyond 2048 B: it reads memory hardly faster than a core stores, so that its start is won
+# back a little at a time. So 2048 is not where the card would switch: it is where a slot of the command segment ends,
+# which holds the largest Medium. What that costs a program shows on the conduit: Longs by stores as far as they go, and
+# all by DMA.
+
+# %%
+conduit = gm.Experiment(
+    name="sci_switch_conduit",
+    title="Longs on the conduit: by stores below 2048 B, and all by DMA",
+    series=(
+        gm.Series(kernel="ping-pong", op="am-long", conduit="sci", machine=sci, size="256,512,1024,2040,2048,4096,8192",
+                  iterations=8, blocks=1, options={"local": "segment", "long_pio": ("2048", "0")}),
+    ),
+).run()  # fmt: skip
+assert conduit.verified
+own = conduit.frame().query("metric == 'round_trip'")
+own = own.assign(
+    way=np.where(own["options"].fillna("").str.contains("long_pio=0"), "all by DMA", "as it is"), us=own["value"] / 1000
+)
+longs = own.pivot_table(index="size_bytes", columns="way", values="us")
+longs
+
+# %% [markdown]
+# The step at 2048 B: eight bytes more, and the engine has to start on either side.
+
+# %%
+step = longs.loc[2048, "as it is"] - longs.loc[2040, "as it is"]
+starting = 2 * sci["dma.start"].value * 1e6
+f"{step:.1f} us for 8 B more, of which the engine's two starts are {starting:.0f} us"
+
+# %%
+assert (longs.loc[:2040, "as it is"] < longs.loc[:2040, "all by DMA"]).all()
+assert longs.loc[2048, "as it is"] == longs.loc[2048, "all by DMA"]
+
+# %% [markdown]
+# What to take from it. Below 2048 B stores are right by a wide margin, and Longs that a program can keep there should
+# stay there. Beyond, latency alone would have had the conduit store on: what DMA buys is a core that could do something
+# else, had the conduit not waited for the engine. Larger slots would cost memory for every peer, of which `gasmeter
+# reproduce sci --figures polls` has the bytes. How far to believe it: the start is published; the prices of stores and
+# the engine's rate are estimates whose ranges overlap, and with them the crossing moves.
+
+# %%
+[(number.key, number.low, number.high) for number in sci.estimates() if number.key.startswith(("host.pio", "dma"))]
