@@ -19,7 +19,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-CONDUITS = ("smp", "extoll", "ibv", "ibv-rings", "sci", "udp", "amudp")
+CONDUITS = ("smp", "extoll", "ibv", "ibv-rings", "gm", "sci", "udp", "amudp")
 PARTS = ("request", "reply", "handler", "after", "answered", "miss")
 ZEROS = (0, 8, 512, 1024)
 """Bytes whose zeros are counted."""
@@ -29,11 +29,14 @@ FEW, MANY = 20, 120
 _ACCOUNTS = ("conduit/charges.hpp", "conduit/host.hpp", "conduit/counting", "sim/", "tests/")
 _TAGS = ("networks/udp/wire.cpp", "base/keyed_hash", "base/universal_hash")
 """What authenticates datagrams, which costs nothing in virtual time: the scheme of 2003 had nothing of the kind."""
+_DEVICES = ("services/event_queue", "services/registered_memory")
+"""What modelled devices are made of, beside what stands in their networks' folders."""
 _PROTOCOL = {
     "core": ("core/", "conduit/"),
     "conduit": (
         "networks/extoll/extoll_conduit", "networks/extoll/extoll_receive", "networks/extoll/am_options",
         "networks/extoll/wire", "networks/extoll/message_store",
+        "networks/gm/gm_conduit", "networks/gm/gm_receive", "networks/gm/am_",
         "networks/ibv/ibv_conduit", "networks/ibv/ibv_receive", "networks/ibv/am_",
         "networks/sci/sci_conduit", "networks/sci/sci_receive", "networks/sci/am_wire",
         "networks/udp/", "services/",
@@ -49,7 +52,7 @@ def _place(file: str) -> str | None:
     if found is None:
         return None
     inside = found[1]
-    if inside.startswith((*_ACCOUNTS, *_TAGS)):
+    if inside.startswith((*_ACCOUNTS, *_TAGS, *_DEVICES)):
         return "other"
     for whose, starts in _PROTOCOL.items():
         if inside.startswith(starts):

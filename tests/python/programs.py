@@ -24,7 +24,7 @@ def has_mpi():
 
 MPI = pytest.param("mpi", marks=pytest.mark.skipif(not has_mpi(), reason="needs a worker that was built with an MPI"))
 FEW = ["smp", "ideal", "extoll"]
-ALL = [*FEW, "udp", MPI, "ibv", "mpi@extoll", "udp@ethernet"]
+ALL = [*FEW, "udp", MPI, "ibv", "gm", "mpi@extoll", "udp@ethernet"]
 everywhere = pytest.mark.parametrize("conduit", ALL)
 few = pytest.mark.parametrize("conduit", FEW)
 

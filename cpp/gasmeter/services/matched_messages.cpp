@@ -93,7 +93,7 @@ SendState MatchedMessages::send(std::uint32_t number, Rank to, Tag tag, std::spa
   (void)device_to(to).send(to, head, {}, MessageDevice::kUntold);
   // Devices pin memory without looking what it is for; nothing writes there.
   Asking& asking = asking_[number];
-  asking = {{const_cast<std::byte*>(bytes.data()), bytes.size()}, !is_near(to), kNoRegion};
+  asking = {{const_cast<std::byte*>(bytes.data()), bytes.size()}, device_to(to).reaches_programs(), kNoRegion};
   if (asking.pinned) memory_.pin(asking.bytes, asking.region);
   return SendState::under_way;
 }
@@ -199,7 +199,7 @@ void MatchedMessages::matched(std::uint32_t slot, Rank source, const MessageHead
   }
   ++counters_.rendezvous;
   MessageHead clear = head_of(MessageHead::Kind::clear, 0, 0, head.number);
-  if (!is_near(source) && !receive.pinned) {
+  if (device_to(source).reaches_programs() && !receive.pinned) {
     memory_.pin(receive.buffer, receive.region);
     receive.pinned = true;
   }

@@ -2,8 +2,9 @@
 // messages and puts.
 //
 // Up to the eager limit a message travels at once and waits at its receiver if nobody has asked for it; a longer one
-// asks, is cleared when its receive has been found, and is put into the receive's memory. That memory is pinned from
-// the first such message to the receive's next post(); a sender pins each such message, while it waits to be cleared.
+// asks, is cleared when its receive has been found, and is put into the receive's memory. Where the device reaches that
+// by itself, it is pinned from the first such message to the receive's next post(); a sender pins each such message,
+// while it waits to be cleared.
 // Each is registered anew then, or what has been registered once is found in a cache over addresses of the model
 // (message_memory.hpp): either way what it costs depends on what a program does and not on where its memory lies.
 #pragma once
@@ -72,7 +73,7 @@ class MatchedMessages final : public TwoSidedService, private MessageDevice::Sin
     std::span<std::byte> buffer;
     std::optional<Rank> source;
     std::optional<Tag> tag;
-    bool pinned = false;  // for the network
+    bool pinned = false;
     RegionNumber region = kNoRegion;
     // What it has matched.
     Rank from{};

@@ -74,11 +74,12 @@ class MessageDevice : public conduit::ReservesMemory {
   // Messages to a rank begin to arrive in the order in which they were sent. True: the payload may change already and
   // nobody will be told; else it stays until sent(number).
   virtual bool send(Rank to, const MessageHead& head, std::span<const std::byte> payload, std::uint32_t number) = 0;
-  // Memory that puts read or write is made known to the device before, and may be forgotten after, as often as it was
-  // made known. Whoever does so has paid for it.
+  // Whether puts read and write programs' memory, where it lies: then that is made known to the device before, and may
+  // be forgotten after, as often as it was made known. Whoever does so has paid for it.
+  [[nodiscard]] virtual bool reaches_programs() const { return true; }
   virtual void admit(std::span<std::byte> /*memory*/) {}
   virtual void dismiss(std::span<std::byte> /*memory*/) {}
-  // Opens such memory for one put of all of it by `from`; windows of a rank are used in the order of the messages
+  // Opens memory for one put of all of it by `from`; windows of a rank are used in the order of the messages
   // that carry them.
   [[nodiscard]] virtual PutWindow open(Rank from, std::span<std::byte> memory, std::uint32_t receive) = 0;
   virtual void put(Rank to, const PutWindow& window, std::span<const std::byte> payload, std::uint32_t number) = 0;

@@ -34,6 +34,7 @@ class NodeMessages final : public MessageDevice {
   [[nodiscard]] bool reaches(Rank rank) const { return are_node_mates(host_, rank); }
 
   bool send(Rank to, const MessageHead& head, std::span<const std::byte> payload, std::uint32_t number) override;
+  [[nodiscard]] bool reaches_programs() const override { return false; }
   [[nodiscard]] PutWindow open(Rank from, std::span<std::byte> memory, std::uint32_t receive) override;
   void put(Rank to, const PutWindow& window, std::span<const std::byte> payload, std::uint32_t number) override;
   bool progress(Sink& sink) override;

@@ -4,9 +4,9 @@
 //   am_paths CONDUIT PART COUNT
 //
 // CONDUIT: smp, a neighbour's rings on a real host; extoll, ibv (without rings), ibv-rings (all messages by rings, of
-// one peer), sci, udp, amudp, each in virtual time on an installation with round numbers; zeros: the sum that headers
-// of rings hold, of PART bytes, COUNT times. PART, of a Short with two arguments and its reply with as many: request,
-// from the call to its return; reply, likewise, in the handler; handler, a poll that finds a request up to the
+// one peer), gm, sci, udp, amudp, each in virtual time on an installation with round numbers; zeros: the sum that
+// headers of rings hold, of PART bytes, COUNT times. PART, of a Short with two arguments and its reply with as many:
+// request, from the call to its return; reply, likewise, in the handler; handler, a poll that finds a request up to the
 // handler's first instruction; after, from the handler's end to the poll's; answered, a poll that finds a reply up to
 // its handler; miss, a poll that finds nothing. COUNT exchanges, each alone: ranks take turns and sleep between, so
 // that every poll finds what it is meant to.
@@ -26,9 +26,11 @@
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/base/real_host.hpp"
+#include "gasmeter/networks/gm/gm_conduit.hpp"
 #include "gasmeter/networks/ibv/ibv_conduit.hpp"
 #include "gasmeter/networks/sci/sci_conduit.hpp"
 #include "gasmeter/networks/sci/sci_network.hpp"
+#include "networks/gm/world.hpp"
 #include "networks/ibv/world.hpp"
 #include "networks/sci/world.hpp"
 #include "support/ethernet_installation.hpp"
@@ -80,6 +82,23 @@ class SciInstallation {
   static constexpr const char* kTopology = "oneway-ring:2";
   networks::sci::SciNetwork network_;
   services::AmBoxes near_;
+  unsigned ranks_;
+};
+
+class GmInstallation {
+ public:
+  static sim::EngineOptions options(const ModelShape& shape) {
+    return networks::gm::testing::World::options({.ranks = shape.ranks, .topology = kTopology});
+  }
+  GmInstallation(sim::Engine& engine, const ModelShape& shape)
+      : network_(engine, sim::Topology::parse(kTopology)), ranks_(shape.ranks) {}
+  [[nodiscard]] std::unique_ptr<conduit::Conduit> conduit(sim::ModelHost host) {
+    return std::make_unique<networks::gm::GmConduit>(network_.port(host.rank()), host, ranks_);
+  }
+
+ private:
+  static constexpr const char* kTopology = "crossbar:2";
+  networks::gm::GmNetwork network_;
   unsigned ranks_;
 };
 
@@ -193,11 +212,12 @@ void run(const std::string& conduit, const Counted& counted, std::uint64_t count
   if (conduit == "extoll") return exchange<ExtollInstallation>(counted, count);
   if (conduit == "ibv") return exchange<IbvInstallation<false>>(counted, count);
   if (conduit == "ibv-rings") return exchange<IbvInstallation<true>>(counted, count);
+  if (conduit == "gm") return exchange<GmInstallation>(counted, count);
   if (conduit == "sci") return exchange<SciInstallation>(counted, count);
   if (conduit == "zeros") return count_zeros(std::strtoull(counted.part.c_str(), nullptr, 10), count);
   if (conduit == "udp") return exchange<EthernetInstallationOf<false, Trouble::none>>(counted, count);
   if (conduit == "amudp") return exchange<EthernetInstallationOf<true, Trouble::none>>(counted, count);
-  throw UsageError("conduit '" + conduit + "'; allowed: smp, extoll, ibv, ibv-rings, sci, udp, amudp, zeros");
+  throw UsageError("conduit '" + conduit + "'; allowed: smp, extoll, ibv, ibv-rings, gm, sci, udp, amudp, zeros");
 }
 
 }  // namespace
@@ -206,7 +226,7 @@ void run(const std::string& conduit, const Counted& counted, std::uint64_t count
 int main(int argc, char** argv) {
   if (argc != 4) {
     std::fprintf(stderr,
-                 "usage: am_paths smp|extoll|ibv|ibv-rings|sci|udp|amudp "
+                 "usage: am_paths smp|extoll|ibv|ibv-rings|gm|sci|udp|amudp "
                  "request|reply|handler|after|answered|miss COUNT\n"
                  "       am_paths zeros BYTES COUNT\n");
     return 2;

@@ -10,7 +10,6 @@
 
 #include "gasmeter/run/conduits.hpp"
 #include "gasmeter/run/model_job.hpp"
-#include "support/invented_machine.hpp"
 
 namespace gasmeter::run {
 namespace {
@@ -21,7 +20,8 @@ double reserved(const std::string& conduit, std::uint32_t ranks, const Options& 
   static const kernels::Registry registry = kernels::Registry::with_all_kernels();
   Request request = Request::check(registry, "simulator", "am", conduit, "", 0, 1, ranks, options);
   if (request.conduit->on->invented != nullptr) {
-    request.machine = testing::invented_machine(request.conduit->on->info.name, "crossbar:3", "fill");
+    request.machine = request.conduit->on->invented(3);
+    request.machine["placement"] = "fill";
   }
   ModelJob job(request);
   double bytes = -1;

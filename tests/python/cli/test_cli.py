@@ -95,8 +95,8 @@ BAD_INPUT = [
     ((*MEASURE, "--seed", "1,2"), "seed '1,2' is not allowed", "one whole number"),
     (
         (*MEASURE, "--machine", "extol"),
-        "unknown machine 'extol'; did you mean 'extoll'? allowed: ethernet, ethernet-10g, extoll, fabric, ibv, ideal,"
-        " ipoib",
+        "unknown machine 'extol'; did you mean 'extoll'? allowed: ethernet, ethernet-10g, extoll, fabric, gm, ibv,"
+        " ideal, ipoib",
         "gasmeter list machines",
     ),
     (

@@ -7,7 +7,7 @@ import pytest
 import gasmeter as gm
 
 
-@pytest.mark.parametrize("conduit", ["ideal", "extoll", "ibv"])
+@pytest.mark.parametrize("conduit", ["ideal", "extoll", "ibv", "gm"])
 def test_a_figure_of_the_modelled_machine_says_so_beside_measured_ones(conduit):
     rows = {row["metric"]: row for row in gm.measure("simulator", conduit=conduit, op="am", ranks=4).rows}
     assert {name: row["kind"] for name, row in rows.items()} == {

@@ -34,7 +34,7 @@ def test_answer_without_payload_verifies_in_memory(conduit):
 
 
 @pytest.mark.parametrize("op", ["am-short", "am-medium", "am-long"])
-@pytest.mark.parametrize("conduit", ["smp", "udp", "ideal", "extoll", "ibv", "mpi@extoll", "udp@ethernet"])
+@pytest.mark.parametrize("conduit", ["smp", "udp", "ideal", "extoll", "ibv", "gm", "mpi@extoll", "udp@ethernet"])
 def test_messages_may_be_answered_by_requests(conduit, op):
     values("ping-pong", conduit, op, 500, pong="request")
 

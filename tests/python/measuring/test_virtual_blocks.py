@@ -34,7 +34,7 @@ def ticking(step):
     return lambda: step * next(counter)
 
 
-@pytest.mark.parametrize("conduit", ["ideal", "extoll", "ibv", "udp@ethernet"])
+@pytest.mark.parametrize("conduit", ["ideal", "extoll", "ibv", "gm", "udp@ethernet"])
 def test_virtual_time_repeats_itself_in_one_block(conduit):
     [row] = measured(conduit=conduit).rows
     [six] = measured(conduit=conduit, ci="1%").rows

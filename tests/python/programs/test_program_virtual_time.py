@@ -38,7 +38,7 @@ def of_virtual_ranks(*modules):
 PROGRAMS = of_virtual_ranks(test_programs, test_program_messages, test_program_atomics, test_program_teams)
 
 
-@pytest.mark.parametrize("conduit", ["ideal", "extoll", "ibv", "mpi@ibv", "udp@ibv", "mpi@extoll"])
+@pytest.mark.parametrize("conduit", ["ideal", "extoll", "ibv", "gm", "mpi@ibv", "udp@ibv", "mpi@extoll"])
 def test_virtual_time_is_exact(conduit):
     first = launched(ring, conduit=conduit, ranks=5, args=[3])
     again = launched(ring, conduit=conduit, ranks=5, args=[3])

@@ -94,6 +94,7 @@ def test_the_command_line_shows_them_below_the_table_or_on_standard_error(machin
         ("ideal", {}, {"messages", "packets", "packet_bytes"}),
         ("extoll", {}, {"messages", "packets"}),
         ("ibv", {}, {"messages", "commands"}),
+        ("gm", {}, {"messages", "commands"}),
         ("udp@ethernet", {}, {"messages", "datagrams", "packets", "interrupts"}),
         ("mpi@extoll", {}, {"messages", "two_sided_messages", "packets"}),
     ],

@@ -13,7 +13,9 @@ from gasmeter.sweeps.distance import distance, distances, hops_between
 from gasmeter.trace.virtual import points_of
 
 pytest.importorskip("gasmeter._core")
-PLACED = ("extoll", "ibv", "mpi@extoll", "mpi@ibv", "udp@ethernet", "udp@ibv", "raw@extoll", "raw@ibv")
+PLACED = (
+    "extoll", "ibv", "gm", "mpi@extoll", "mpi@ibv", "udp@ethernet", "udp@ibv", "raw@extoll", "raw@ibv", "raw@gm",
+)  # fmt: skip
 
 
 def place(placement, ranks, nodes, topology="mesh3d:4x4x4"):

@@ -157,6 +157,7 @@ def test_machines_and_topologies_are_listed():
         "ethernet-10g",
         "extoll",
         "fabric",
+        "gm",
         "ibv",
         "ideal",
         "ipoib",

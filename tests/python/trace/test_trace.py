@@ -11,7 +11,7 @@ from gasmeter.cli import cli
 from gasmeter.errors import CheckFailed, UsageError
 from gasmeter.trace import PHASES, Operation, Step, Trace, chrome_events, steps_frame, trace, trace_table
 
-CONDUITS = ("ideal", "extoll", "ibv", "udp@ethernet", "mpi@extoll", "mpi@ibv")
+CONDUITS = ("ideal", "extoll", "ibv", "gm", "udp@ethernet", "mpi@extoll", "mpi@ibv")
 SIZES = (1, 8, 100, 512, 1000, 4000)
 
 
@@ -38,7 +38,7 @@ def test_steps_sum_to_the_time_of_every_operation(conduit, op):
                 assert order == sorted(order), [(step.phase, step.name) for step in operation.steps]
 
 
-@pytest.mark.parametrize("conduit", ["extoll", "ibv", "udp@ethernet"])
+@pytest.mark.parametrize("conduit", ["extoll", "ibv", "gm", "udp@ethernet"])
 def test_large_transfers_sum_up(conduit):
     for op in ("put", "get"):
         for found in trace(op, conduit=conduit, sizes="20000,256K", iterations=2):

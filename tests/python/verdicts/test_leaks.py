@@ -121,6 +121,8 @@ POINTS = (
     ("ping-pong", "am-medium", "raw@mpi@extoll", "extoll", 2, 512, {}),
     ("ping-pong", "am-medium", "ibv", "ibv", 2, 512, {}),
     ("ping-pong", "am-medium", "raw@ibv", "ibv", 2, 512, {}),
+    ("ping-pong", "am-medium", "gm", "gm", 2, 512, {}),
+    ("ping-pong", "am-medium", "raw@gm", "gm", 2, 512, {}),
     ("ping-pong", "am-medium", "udp@ibv", "ipoib", 2, 256, {"protocol": "amudp"}),
     ("ping-pong", "am-medium", "udp@ethernet", "ethernet", 2, 256, {"protocol": "amudp", "caches": "false"}),
     ("random-access", "update", "extoll", "extoll", 16, 16 << 10, {"window": "16"}),

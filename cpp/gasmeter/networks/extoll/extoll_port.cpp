@@ -21,7 +21,7 @@ std::string text_of(Rank rank) {
 }  // namespace
 
 ExtollPort::ExtollPort(ExtollNetwork& network, sim::ModelHost host)
-    : network_(network), nic_(network.nic(host.node())), host_(host) {}
+    : network_(network), nic_(network.nic(host.node())), host_(host), registered_("extoll", host.rank()) {}
 
 const ExtollParameters& ExtollPort::parameters() const {
   return network_.parameters();
@@ -175,28 +175,6 @@ void ExtollPort::register_memory(std::span<std::byte> memory) {
   host_.charge_shared(SharedPrice::registration, conduit::whole_pages(memory.size()));
   host_.synchronise();
   admit(memory);
-}
-
-void ExtollPort::dismiss(std::span<std::byte> memory) {
-  const auto found = std::find_if(registered_.begin(), registered_.end(), [&](std::span<const std::byte> each) {
-    return each.data() == memory.data() && each.size() == memory.size();
-  });
-  if (found == registered_.end()) throw UsageError("extoll: memory is forgotten that was not registered");
-  registered_.erase(found);
-}
-
-bool ExtollPort::is_registered(const void* memory, Bytes bytes) const {
-  const auto first = reinterpret_cast<std::uintptr_t>(memory);
-  return std::any_of(registered_.begin(), registered_.end(), [&](const std::span<const std::byte>& each) {
-    const auto begin = reinterpret_cast<std::uintptr_t>(each.data());
-    return first >= begin && first - begin <= each.size() && bytes <= each.size() - (first - begin);
-  });
-}
-
-void ExtollPort::require_registered(const void* memory, Bytes bytes, const char* what, Rank by) const {
-  if (is_registered(memory, bytes)) return;
-  throw UsageError("extoll: " + text_of(by) + "'s " + what + " of " + std::to_string(bytes) +
-                   " bytes reaches memory that " + text_of(rank()) + " has not registered");
 }
 
 // Most programs' messages are packets alone: then there is nothing to wait for.

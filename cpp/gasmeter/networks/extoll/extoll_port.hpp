@@ -12,6 +12,7 @@
 #include "gasmeter/networks/extoll/notification.hpp"
 #include "gasmeter/networks/extoll/packet.hpp"
 #include "gasmeter/networks/extoll/parameters.hpp"
+#include "gasmeter/services/registered_memory.hpp"
 #include "gasmeter/sim/model_host.hpp"
 
 namespace gasmeter::networks::extoll {
@@ -89,10 +90,10 @@ class alignas(kCacheLine) ExtollPort {
   // Others may read and write it from now on.
   void register_memory(std::span<std::byte> memory);
   // The same, registered already: whoever says so has paid for it.
-  void admit(std::span<std::byte> memory) { registered_.push_back(memory); }
+  void admit(std::span<std::byte> memory) { registered_.admit(memory); }
   // Takes that back, once; whoever does so has paid for it. Throws UsageError for what was not registered as one.
-  void dismiss(std::span<std::byte> memory);
-  [[nodiscard]] bool is_registered(const void* memory, Bytes bytes) const;
+  void dismiss(std::span<std::byte> memory) { registered_.dismiss(memory); }
+  [[nodiscard]] bool is_registered(const void* memory, Bytes bytes) const { return registered_.holds(memory, bytes); }
   // How many commands it would take now; wakes the rank once when it takes more.
   [[nodiscard]] unsigned rma_room();
   void wake_on_rma_room() { wants_command_ = true; }
@@ -120,7 +121,9 @@ class alignas(kCacheLine) ExtollPort {
   void written(const RmaPacket& packet, SimTime now);
   void command_done(SimTime now);
   void notify(const Notification& notification, SimTime now);
-  void require_registered(const void* memory, Bytes bytes, const char* what, Rank by) const;
+  void require_registered(const void* memory, Bytes bytes, const char* what, Rank by) const {
+    registered_.require(memory, bytes, what, by);
+  }
 
  private:
   [[nodiscard]] bool has_velo_room_now(unsigned packets);
@@ -149,7 +152,7 @@ class alignas(kCacheLine) ExtollPort {
   // RMA
   unsigned commands_ = 0;
   bool wants_command_ = false;
-  std::vector<std::span<const std::byte>> registered_;
+  services::RegisteredMemory registered_;
   std::vector<Notification> notifications_;  // from first_notification_ on; those behind the queue's end in the card
   std::size_t first_notification_ = 0;
 };

@@ -1,6 +1,5 @@
 #include "gasmeter/networks/ibv/ibv_context.hpp"
 
-#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -24,7 +23,8 @@ IbvContext::IbvContext(IbvNetwork& network, sim::ModelHost host)
     : network_(network),
       host_(host),
       sent_(network.engine(), host.node(), host.rank()),
-      received_(network.engine(), host.node(), host.rank()) {}
+      received_(network.engine(), host.node(), host.rank()),
+      registered_("ibv", host.rank()) {}
 
 const IbvParameters& IbvContext::parameters() const {
   return network_.parameters();
@@ -73,29 +73,6 @@ void IbvContext::register_memory(std::span<std::byte> memory) {
   host_.charge_shared(SharedPrice::registration, conduit::whole_pages(memory.size()));
   host_.synchronise();
   admit(memory);
-}
-
-void IbvContext::dismiss(std::span<std::byte> memory) {
-  const auto found = std::find_if(registered_.begin(), registered_.end(), [&](std::span<const std::byte> each) {
-    return each.data() == memory.data() && each.size() == memory.size();
-  });
-  if (found == registered_.end()) throw UsageError("ibv: memory is forgotten that was not registered");
-  registered_.erase(found);
-}
-
-bool IbvContext::is_registered(const void* memory, Bytes bytes) const {
-  const auto first = reinterpret_cast<std::uintptr_t>(memory);
-  for (const std::span<std::byte>& each : registered_) {
-    const auto begin = reinterpret_cast<std::uintptr_t>(each.data());
-    if (first >= begin && first - begin <= each.size() && bytes <= each.size() - (first - begin)) return true;
-  }
-  return false;
-}
-
-void IbvContext::require_registered(const void* memory, Bytes bytes, const char* what, Rank by) const {
-  if (bytes == 0 || is_registered(memory, bytes)) return;
-  throw UsageError("ibv: " + text_of(by) + "'s " + what + " of " + std::to_string(bytes) +
-                   " bytes reaches memory that " + text_of(rank()) + " has not registered");
 }
 
 // Software may be watching the memory itself.

@@ -16,6 +16,7 @@
 #include "gasmeter/networks/ibv/parameters.hpp"
 #include "gasmeter/networks/ibv/queue_pair.hpp"
 #include "gasmeter/networks/ibv/work.hpp"
+#include "gasmeter/services/registered_memory.hpp"
 #include "gasmeter/sim/model_host.hpp"
 
 namespace gasmeter::networks::ibv {
@@ -61,11 +62,11 @@ class IbvContext {
   // All of it may be named by work requests from now on, and by other ranks' writes and reads.
   void register_memory(std::span<std::byte> memory);
   // The same, registered already: whoever says so has paid for it.
-  void admit(std::span<std::byte> memory) { registered_.push_back(memory); }
+  void admit(std::span<std::byte> memory) { registered_.admit(memory); }
   // Takes that back, once; whoever does so has paid for it. No work request that names the memory may be under way.
   // Throws UsageError for what was not registered as one.
-  void dismiss(std::span<std::byte> memory);
-  [[nodiscard]] bool is_registered(const void* memory, Bytes bytes) const;
+  void dismiss(std::span<std::byte> memory) { registered_.dismiss(memory); }
+  [[nodiscard]] bool is_registered(const void* memory, Bytes bytes) const { return registered_.holds(memory, bytes); }
 
   // Places in the send queue to `peer`.
   [[nodiscard]] unsigned room(Rank peer, unsigned number = 0);
@@ -88,7 +89,9 @@ class IbvContext {
   [[nodiscard]] CompletionQueue& received() { return received_; }
   [[nodiscard]] bool take_receive(unsigned number, Receive& receive);
   void require_room(const Receive& receive, const IbPacket& packet) const;
-  void require_registered(const void* memory, Bytes bytes, const char* what, Rank by) const;
+  void require_registered(const void* memory, Bytes bytes, const char* what, Rank by) const {
+    if (bytes != 0) registered_.require(memory, bytes, what, by);
+  }
   void write_memory(std::byte* at, std::span<const std::byte> bytes, Rank by, SimTime now);
 
  private:
@@ -105,7 +108,7 @@ class IbvContext {
   CompletionQueue sent_;
   CompletionQueue received_;
   std::array<ReceiveQueue, kPairs> receive_queues_;
-  std::vector<std::span<std::byte>> registered_;
+  services::RegisteredMemory registered_;
   std::unordered_map<std::uint64_t, std::unique_ptr<QueuePair>> pairs_;
   ContextCounters counters_;
 };

@@ -15,7 +15,8 @@ namespace gasmeter::networks::sci {
 
 class CommandSegment final : public Segment {
  public:
-  explicit CommandSegment(const Layout& layout) : Segment(layout.command_bytes()), slot_bytes_(layout.slot_bytes()) {}
+  explicit CommandSegment(const Layout& layout)
+      : Segment(layout.command_bytes(), layout.command_bytes() / layout.ranks), slot_bytes_(layout.slot_bytes()) {}
 
   void store(Bytes at, std::span<const std::byte> bytes) override;
   void load(Bytes at, std::span<std::byte> into) const override;

@@ -46,7 +46,11 @@ MachineNumbers invented_machine(unsigned nodes) {
           {"mpi.inline", 512.0},
           {"mpi.eager", 8192.0},
           {"mpi.software", 0.4e-6},
-          {"mpi.match_element", 10e-9}};
+          {"mpi.match_element", 10e-9},
+          {"mpi.channel", 16384.0},
+          {"mpi.eager_buffers", 8.0},
+          {"mpi.transporter", 32768.0},
+          {"mpi.transporters", 4.0}};
 }
 
 }  // namespace gasmeter::networks::sci

@@ -12,6 +12,7 @@
 #include "gasmeter/networks/registry.hpp"
 #include "gasmeter/networks/sci/invented_machine.hpp"
 #include "gasmeter/networks/sci/raw/programs.hpp"
+#include "gasmeter/networks/sci/sca_mpi.hpp"
 #include "gasmeter/networks/sci/sci_conduit.hpp"
 #include "gasmeter/networks/sci/sci_network.hpp"
 
@@ -108,25 +109,59 @@ SciOptions sci_options(const Settings& settings) {
   return options;
 }
 
+// ScaMPI came with a driver of its own, which offers no choice.
+bool has_driver_options(const Settings& settings) {
+  return settings.options.count("dma_alignment") != 0;
+}
+
 DriverSettings driver_settings(const Settings& settings) {
   DriverSettings driver;
+  if (!has_driver_options(settings)) return driver;
   driver.alignment = settings.text("dma_alignment") == "64" ? 64 : 8;
   driver.big_area = settings.text("big_area") == "on";
   return driver;
 }
 
+// Options of conduits over ScaMPI.
+std::vector<OptionInfo> message_options() {
+  return {{"check",
+           "choice",
+           "off",
+           "",
+           {"off", "message"},
+           "whether ScaMPI ends a sequence of stores for each message, which waits for their echoes: off: it relies on "
+           "packets that arrive in order or not at all; message: behind what lies outside of the envelope, before that "
+           "is stored"}};
+}
+
+ScaMpiSizes sca_mpi_sizes(MachineValues& machine, Bytes eager) {
+  ScaMpiSizes result;
+  result.inlined = machine.bytes("mpi.inline");
+  result.eager = eager;
+  result.channel = machine.bytes("mpi.channel");
+  result.eager_buffers = machine.count("mpi.eager_buffers");
+  result.transporter = machine.bytes("mpi.transporter");
+  result.transporters = machine.count("mpi.transporters");
+  return result;
+}
+
 class Modelled final : public ModelledNetwork {
  public:
   Modelled(sim::Engine& engine, const sim::Topology& topology, const SciParameters& parameters,
-           const Settings& settings)
+           const ScaMpiSizes& messages, const Settings& settings)
       : engine_(engine),
         near_(engine.ranks()),
         network_(engine, topology, parameters, driver_settings(settings)),
+        messages_(messages),
         settings_(settings) {}
 
   std::unique_ptr<conduit::Conduit> make_conduit(sim::ModelHost host) override {
     return std::make_unique<SciConduit>(network_.sisci(host.rank()), host, engine_.ranks(), sci_options(settings_),
                                         near_);
+  }
+  std::unique_ptr<services::MessageDevice> make_messages(Rank rank) override {
+    return std::make_unique<ScaMpi>(network_.sisci(rank), engine_.host(rank), engine_.ranks(), messages_,
+                                    settings_.text("check") == "message");
   }
   std::unique_ptr<Program> make_raw(Rank rank) override {
     return networks::make_raw(
@@ -153,6 +188,7 @@ class Modelled final : public ModelledNetwork {
   sim::Engine& engine_;
   services::AmBoxes near_;  // outlive the bodies, which the network's end cancels
   SciNetwork network_;
+  ScaMpiSizes messages_;
   const Settings& settings_;
 };
 
@@ -163,14 +199,14 @@ class Machine final : public ModelledMachine {
         installation_(machine, job),
         prices_(conduit::host_prices(machine, kInstructions)),
         parameters_(sci_parameters(machine, prices_[conduit::SharedPrice::pio_store].per_byte_fs)),
-        matching_(services::matching_parameters(machine, prices_)) {
-    (void)machine.bytes("mpi.inline");
+        matching_(services::matching_parameters(machine, prices_)),
+        messages_(sca_mpi_sizes(machine, matching_.eager)) {
     machine.check_all_used();
   }
 
   sim::EngineOptions engine_options() const override { return installation_.engine_options(settings_, prices_); }
   std::unique_ptr<ModelledNetwork> make_network(sim::Engine& engine) const override {
-    return std::make_unique<Modelled>(engine, installation_.topology(), parameters_, settings_);
+    return std::make_unique<Modelled>(engine, installation_.topology(), parameters_, messages_, settings_);
   }
   services::MatchingParameters matching() const override { return matching_; }
 
@@ -180,6 +216,7 @@ class Machine final : public ModelledMachine {
   conduit::HostPrices prices_;
   SciParameters parameters_;
   services::MatchingParameters matching_;
+  ScaMpiSizes messages_;
 };
 
 std::vector<ParameterInfo> parameters() {
@@ -199,6 +236,10 @@ std::vector<ParameterInfo> parameters() {
        .kind = "size",
        .summary = "two-sided messages of no more bytes travel with their envelope",
        .at_most = "mpi.eager"},
+      {"mpi.channel", "size", "the ring of envelopes that a rank keeps for each that sends to it"},
+      {"mpi.eager_buffers", "count", "buffers for messages of up to mpi.eager, for each sender"},
+      {"mpi.transporter", "size", "a buffer for a piece of a longer message"},
+      {"mpi.transporters", "count", "of those, for each sender"},
   };
   return joined({card_parameters(), own, matching_parameters()});
 }
@@ -221,6 +262,18 @@ std::vector<ConformanceSetup> conformance() {
            .left_out = {"full_rings_refuse_and_nothing_is_polled", "refused_transfers_leave_nothing",
                         "immediate_prepares_are_refused_and_nothing_is_polled",
                         "domains_tell_what_they_are_and_refuse_the_rest"}}};
+}
+
+// ScaMPI with as little of everything as carries a message: what does not fit waits all the time.
+std::vector<TrialMachine> trial_machines() {
+  return {{.name = "tight",
+           .other = {{"mpi.inline", 100.0},
+                     {"mpi.eager", 1024.0},
+                     {"mpi.channel", 256.0},
+                     {"mpi.eager_buffers", 1.0},
+                     {"mpi.transporter", 200.0},
+                     {"mpi.transporters", 2.0}},
+           .under_services = {{Trial::compared, {{4, 2}}}, {Trial::third_refused, {{4, 2}, {3, 3}}}}}};
 }
 
 }  // namespace
@@ -249,8 +302,11 @@ void register_sci(Registry& registry) {
   entry.make = [](const ModelledJob& job) -> std::unique_ptr<ModelledMachine> {
     return std::make_unique<Machine>(job, conduit::MachineValues("sci", job.machine));
   };
+  entry.messages = "ScaMPI on modelled SCI cards";
+  entry.service_options = message_options();
   entry.invented = &invented_machine;
   entry.conformance = conformance();
+  entry.trial_machines = trial_machines();
   registry.add(std::move(entry));
 }
 

@@ -55,7 +55,6 @@ SciConduit::SciConduit(Sisci& sisci, sim::ModelHost host, unsigned ranks, const 
       commands_(layout_),
       control_(layout_),
       near_(near, host),
-      peers_(ranks),
       small_("sci", options.small_buffers, layout_.slot_bytes()),
       transfers_(options_.transfers) {
   if (!transfers_.empty()) staging_.emplace("sci", options_.transfers, kMostLong);
@@ -151,9 +150,9 @@ std::uint32_t SciConduit::slot_of(const AmHeader& header, Peer& to, const Taken&
 
 Status SciConduit::prepare(const AmHeader& header, const void* client, Bytes least, Bytes most, AmBuffer& out) {
   const Bytes room = conduit::check_prepare("sci", capabilities_, header, least, most);
-  if (index(header.peer) >= peers_.size()) {
+  if (index(header.peer) >= layout_.ranks) {
     throw UsageError("sci: message to rank " + std::to_string(index(header.peer)) + "; ranks are 0.." +
-                     std::to_string(peers_.size() - 1));
+                     std::to_string(layout_.ranks - 1));
   }
   if (is_near(header.peer)) return near_.prepare(header, room, out);
   Taken taken;
@@ -263,8 +262,8 @@ Status SciConduit::commit(const AmBuffer& buffer, const AmCommit& commit, Operat
 }
 
 // A sequence of its own, where everything is checked.
-void SciConduit::store(const RemoteSegment& to, Bytes at, std::span<const std::byte> bytes) {
-  sisci_.store(to, at, bytes);
+void SciConduit::store(const RemoteSegment& to, Bytes at, std::span<const std::byte> bytes, sim::Step step) {
+  sisci_.store(to, at, bytes, step);
   if (options_.check == SciOptions::Check::transaction) sisci_.check();
 }
 
@@ -326,8 +325,8 @@ void SciConduit::post(Rank rank, std::uint32_t slot, const Parts& parts, const s
 void SciConduit::announce(Rank rank, std::uint32_t slot, std::byte says) {
   if (options_.check == SciOptions::Check::message && says == kMessage) sisci_.check();
   const RemoteSegment& control = peer(rank).control;
-  store(control, slot, {&says, 1});
-  if (layout_.queues == Queues::paired) store(control, layout_.exist_flag(), {&kMessage, 1});
+  store(control, slot, {&says, 1}, sim::Step::flag);
+  if (layout_.queues == Queues::paired) store(control, layout_.exist_flag(), {&kMessage, 1}, sim::Step::flag);
 }
 
 void SciConduit::finish_transfers() {

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <exception>
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "gasmeter/base/buffer_pool.hpp"
@@ -22,6 +24,7 @@
 #include "gasmeter/networks/sci/sisci.hpp"
 #include "gasmeter/services/node_ams.hpp"
 #include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/step.hpp"
 
 namespace gasmeter::networks::sci {
 
@@ -39,6 +42,11 @@ class SciConduit final : public conduit::Conduit, public conduit::ReservesMemory
   void cancel(const conduit::AmBuffer& buffer) override;
   unsigned poll(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter) override;
   [[nodiscard]] Bytes reserved_bytes() const override;
+  // That a peer has slots for, and has not handled yet, as far as this rank knows.
+  [[nodiscard]] unsigned requests_under_way(Rank peer) const {
+    const auto found = peers_.find(index(peer));
+    return found == peers_.end() ? 0 : static_cast<unsigned>(std::popcount(found->second.under_way));
+  }
 
  private:
   static constexpr std::uint16_t kNone = 0xffff;
@@ -94,7 +102,7 @@ class SciConduit final : public conduit::Conduit, public conduit::ReservesMemory
     Bytes tail = 0;
   };
   [[nodiscard]] Parts parts_of(Peer& to, Rank rank, const void* destination, Bytes size);
-  void store(const RemoteSegment& to, Bytes at, std::span<const std::byte> bytes);
+  void store(const RemoteSegment& to, Bytes at, std::span<const std::byte> bytes, sim::Step step = sim::Step::doorbell);
   void fill_slot(const Peer& to, std::uint32_t slot, std::span<const std::byte> header, Bytes payload_at,
                  std::span<const std::byte> payload, std::byte* made);
   void post(Rank rank, std::uint32_t slot, const Parts& parts, const std::byte* from, std::uint16_t transfer,
@@ -120,7 +128,7 @@ class SciConduit final : public conduit::Conduit, public conduit::ReservesMemory
   ControlSegment control_;
   std::optional<MemorySegment> payload_;
   services::NodeAms near_;
-  std::vector<Peer> peers_;
+  std::unordered_map<std::uint32_t, Peer> peers_;  // by rank: those that this one has to do with
   BufferPool small_;
   std::optional<BufferPool> staging_;  // none: nothing goes by DMA
   std::vector<Transfer> transfers_;    // by staging buffer
@@ -131,6 +139,7 @@ class SciConduit final : public conduit::Conduit, public conduit::ReservesMemory
   std::vector<std::byte> joined_;         // header and payload, where they are stored as one
   std::optional<std::uint32_t> scan_at_;  // the flag from which a look through them goes on
   bool left_requests_ = false;            // flags of requests were passed over
+  bool left_replies_ = false;             // there may be flags of replies though the exist flag is cleared
   bool news_ = false;                     // something that a caller may wait for is free again
 };
 

@@ -25,7 +25,8 @@ unsigned SciConduit::poll(Delivery& sink, unsigned budget, PollFilter filter) {
   if (control_.take_news()) news_ = true;
   const bool replies_only = filter == PollFilter::replies_only;
   const bool paired = layout_.queues == Queues::paired;
-  const bool is_there = paired ? control_.exists() || scan_at_ || (left_requests_ && !replies_only) : control_.any();
+  const bool is_there =
+      paired ? control_.exists() || (replies_only ? left_replies_ : scan_at_ || left_requests_) : control_.any();
   if (is_there && handed < budget) {
     handed += scan(sink, budget - handed, replies_only);
   } else if (!is_there && (handed != 0 || news_)) {
@@ -37,17 +38,23 @@ unsigned SciConduit::poll(Delivery& sink, unsigned budget, PollFilter filter) {
 }
 
 // The exist flag is cleared first: what comes while the flags are looked at sets it again, so that no message is
-// missed, at the price of a look in vain where it was found already.
+// missed, at the price of a look in vain where it was found already. A look that stops at its budget goes on where it
+// was, unless flags in front of that may be new: the exist flag was set again, or a look for replies has cleared it.
 unsigned SciConduit::scan(Delivery& sink, unsigned budget, bool replies_only) {
   const bool paired = layout_.queues == Queues::paired;
+  bool anew = replies_only || left_requests_ || !paired;
   if (paired && control_.exists()) {
     host_.charge_shared(SharedPrice::line_transfer);
     control_.clear_exists();
-    if (!replies_only) scan_at_ = 0;  // flags behind where a look has stopped may be new
+    anew = true;
+  }
+  std::uint32_t at = anew ? 0 : scan_at_.value_or(0);
+  if (!replies_only) {
+    left_requests_ = false;
+    left_replies_ = true;  // until all of it has been looked through: handlers may look for replies meanwhile
+    scan_at_ = at;
   }
   if (!paired) host_.spend(sisci_.parameters().flag_looks(layout_.looks()), sim::Step::scan);
-  if (!replies_only) left_requests_ = false;
-  std::uint32_t at = replies_only ? 0 : scan_at_.value_or(0);
   unsigned handed = 0;
   while (handed < budget) {
     host_.synchronise();
@@ -68,7 +75,14 @@ unsigned SciConduit::scan(Delivery& sink, unsigned budget, bool replies_only) {
     take(sink, *flag);
     ++handed;
   }
-  if (at == layout_.slots() && !replies_only) scan_at_.reset();
+  const bool is_over = at == layout_.slots();
+  if (replies_only) {
+    left_requests_ = true;
+    left_replies_ = !is_over;
+  } else if (is_over) {
+    scan_at_.reset();
+    left_replies_ = left_requests_;
+  }
   return handed;
 }
 
@@ -83,8 +97,9 @@ bool SciConduit::is_reply(std::uint32_t slot) const {
 // behind it.
 bool SciConduit::may_take(std::uint32_t slot, bool replies_only) const {
   if (layout_.queues == Queues::split) {
-    const Peer& from = peers_[index(layout_.sender_of(slot))];
-    if (layout_.pair_of(slot) != from.taken % options_.pairs) return false;
+    const auto from = peers_.find(index(layout_.sender_of(slot)));
+    const std::uint32_t taken = from == peers_.end() ? 0 : from->second.taken;
+    if (layout_.pair_of(slot) != taken % options_.pairs) return false;
   }
   return !replies_only || is_reply(slot);
 }
@@ -102,7 +117,7 @@ void SciConduit::take_reply(Delivery& sink, const ControlSegment::Flag& flag) {
     failure = std::current_exception();
   }
   // Its request has been handled, and it: their slots are free.
-  Peer& from = peers_[index(source)];
+  Peer& from = peer(source);
   if (layout_.queues == Queues::split) {
     tell_taken(source);
   } else if (layout_.queues == Queues::ibel) {
@@ -139,7 +154,7 @@ void SciConduit::take_request(Delivery& sink, std::uint32_t slot) {
 // Of split queues: the sender learns that a slot is free again.
 void SciConduit::tell_taken(Rank source) {
   const auto taken = static_cast<std::byte>(++peer(source).taken);
-  store(peer(source).control, layout_.taken_by(host_.rank()), {&taken, 1});
+  store(peer(source).control, layout_.taken_by(host_.rank()), {&taken, 1}, sim::Step::flag);
 }
 
 void SciConduit::hand_over(Delivery& sink, Rank source, std::uint32_t slot) {

@@ -12,18 +12,22 @@ namespace gasmeter::networks::sci {
 
 class Segment {
  public:
-  explicit Segment(Bytes size) : size_(size) {}
+  explicit Segment(Bytes size) : Segment(size, size) {}
+  // Of pieces that lie anywhere, each in contiguous memory.
+  Segment(Bytes size, Bytes piece) : size_(size), piece_(piece) {}
   Segment(const Segment&) = delete;
   Segment& operator=(const Segment&) = delete;
   virtual ~Segment() = default;
 
   [[nodiscard]] Bytes size() const { return size_; }
+  [[nodiscard]] Bytes piece() const { return piece_; }
   // What has come for it, on its owner's node.
   virtual void store(Bytes at, std::span<const std::byte> bytes) = 0;
   virtual void load(Bytes at, std::span<std::byte> into) const = 0;
 
  private:
   Bytes size_;
+  Bytes piece_;
 };
 
 // One piece of memory.

@@ -37,8 +37,8 @@ Bytes Sisci::alignment() const {
 // ---- segments
 
 void Sisci::create_segment(std::uint32_t id, Segment& segment) {
-  if (!network_.driver().big_area && segment.size() > parameters().segment_limit) {
-    throw UsageError("sci: " + text_of(rank()) + " exports a segment of " + std::to_string(segment.size()) +
+  if (!network_.driver().big_area && segment.piece() > parameters().segment_limit) {
+    throw UsageError("sci: " + text_of(rank()) + " exports a segment of " + std::to_string(segment.piece()) +
                      " bytes; the driver finds " + std::to_string(parameters().segment_limit) +
                      " bytes that are contiguous (driver.segment_limit), more with big_area=on");
   }
@@ -99,7 +99,7 @@ SciPacket& Sisci::packet_to(const RemoteSegment& remote, Bytes at, Bytes bytes) 
 
 // A line that is stored whole leaves the core in one burst, and so does what there is of one. The bridge makes one
 // packet of a whole line, or of the two lines of a block where the second follows the first.
-void Sisci::store(const RemoteSegment& to, Bytes at, std::span<const std::byte> bytes) {
+void Sisci::store(const RemoteSegment& to, Bytes at, std::span<const std::byte> bytes, sim::Step step) {
   require_inside(to, at, bytes.size(), "store");
   ++counters_.stores;
   while (!bytes.empty()) {
@@ -107,7 +107,7 @@ void Sisci::store(const RemoteSegment& to, Bytes at, std::span<const std::byte> 
     const Bytes block = parameters().gather;
     const Bytes burst = at % block == 0 && bytes.size() >= block ? block : line;
     for (Bytes stored = 0; stored < burst; stored += kLine) {
-      host_.charge_shared(SharedPrice::pio_store, std::min(kLine, burst - stored));
+      host_.charge_shared(SharedPrice::pio_store, std::min(kLine, burst - stored), step);
     }
     host_.synchronise();
     hand_over(to, at, bytes.first(burst));

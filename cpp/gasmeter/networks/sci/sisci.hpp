@@ -13,6 +13,7 @@
 #include "gasmeter/networks/sci/parameters.hpp"
 #include "gasmeter/networks/sci/segment.hpp"
 #include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/step.hpp"
 
 namespace gasmeter::networks::sci {
 
@@ -54,8 +55,9 @@ class Sisci {
   // So many segments, at the driver's price for each.
   void map(std::uint64_t segments);
 
-  // All of it has left the core when the call returns, as lines that the bridge makes packets of.
-  void store(const RemoteSegment& to, Bytes at, std::span<const std::byte> bytes);
+  // All of it has left the core when the call returns, as lines that the bridge makes packets of. A trace calls it
+  // `step`.
+  void store(const RemoteSegment& to, Bytes at, std::span<const std::byte> bytes, sim::Step step = sim::Step::doorbell);
   // A word of 8 bytes after the other, each a round trip.
   void load(const RemoteSegment& from, Bytes at, std::span<std::byte> into);
   // Ends a sequence: waits for the echoes of all that has been stored, then reads the card's register of errors.

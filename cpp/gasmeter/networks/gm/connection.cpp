@@ -1,0 +1,217 @@
+#include "gasmeter/networks/gm/connection.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "gasmeter/networks/gm/gm_port.hpp"
+#include "gasmeter/networks/gm/lanai.hpp"
+
+namespace gasmeter::networks::gm {
+
+namespace {
+
+PacketKind kind_of(const GmPacket& packet) {
+  return static_cast<PacketKind>(packet.kind);
+}
+
+}  // namespace
+
+Connection::Connection(Lanai& card, GmPort& owner, Rank peer, Priority priority)
+    : card_(card),
+      owner_(owner),
+      peer_(peer),
+      priority_(priority),
+      place_(*this, &Connection::on_place),
+      held_(*this, &Connection::on_held) {}
+
+// ---- sending
+
+void Connection::post(std::uint32_t token, SimTime now) {
+  if (first_ == kNone) {
+    first_ = token;
+  } else {
+    owner_.sending(last_).next = token;
+  }
+  last_ = token;
+  if (next_ == kNone) next_ = token;
+  begin(now);
+}
+
+GmPacket& Connection::make_packet(PacketKind kind, std::uint32_t message) {
+  GmPacket& packet = card_.take();
+  packet.kind = static_cast<std::uint8_t>(kind) & 0x7fU;
+  packet.from = index(card_.node());
+  packet.to = index(card_.engine().node_of(peer_));
+  packet.connection = this;
+  packet.owner = owner_.rank();
+  packet.peer = peer_;
+  packet.priority = priority_;
+  packet.message = message;
+  return packet;
+}
+
+bool Connection::has_place(SimTime now) {
+  while (leaving_count_ != 0 && leaving_[0] <= now) {
+    std::copy(leaving_.begin() + 1, leaving_.end(), leaving_.begin());
+    --leaving_count_;
+  }
+  return in_card_ + leaving_count_ < kAhead;
+}
+
+// A packet is read while the one before it leaves, so that the link does not wait for host memory.
+void Connection::begin(SimTime now) {
+  const GmParameters& p = card_.parameters();
+  while (!holds_ && next_ != kNone) {
+    if (!has_place(now)) {
+      if (leaving_count_ != 0 && !resumes_) {
+        resumes_ = true;
+        card_.engine().post(card_.node(), card_.node(), leaving_[0], place_);
+      }
+      return;
+    }
+    const GmPort::Sending& sending = owner_.sending(next_);
+    const Bytes size = std::min(sending.bytes - sent_, p.mtu);
+    GmPacket& packet =
+        make_packet(sending.remote != nullptr ? PacketKind::directed : PacketKind::message, next_message_);
+    packet.watched = 1;
+    packet.read_at = sending.local + sent_;
+    packet.write_at = sending.remote != nullptr ? sending.remote + sent_ : nullptr;
+    packet.before = static_cast<std::uint32_t>(sent_);
+    packet.total = static_cast<std::uint32_t>(sending.bytes);
+    packet.size_class = sending.size;
+    packet.size = static_cast<std::uint16_t>(size);
+    packet.bytes = static_cast<std::uint16_t>(p.header + size);
+    sent_ += size;
+    packet.last = sent_ == sending.bytes;
+    if (packet.last) {
+      sent_ = 0;
+      ++next_message_;
+      next_ = next_ == last_ ? kNone : sending.next;
+    }
+    SimTime due = card_.work(now, p.packet);
+    if (size != 0) due = card_.dma(due, size);
+    ++in_card_;
+    card_.send(packet, due);
+  }
+}
+
+void Connection::departed(SimTime end) {
+  --in_card_;
+  leaving_[leaving_count_++] = end;
+  if (next_ == kNone || holds_ || resumes_) return;
+  resumes_ = true;
+  card_.engine().post(card_.node(), card_.node(), leaving_[0], place_);
+}
+
+void Connection::on_place(sim::Action& self, SimTime now) {
+  Connection& connection = static_cast<Timer&>(self).connection;
+  connection.resumes_ = false;
+  connection.begin(now);
+}
+
+void Connection::on_held(sim::Action& self, SimTime now) {
+  Connection& connection = static_cast<Timer&>(self).connection;
+  connection.holds_ = false;
+  ++connection.owner_.counters().sent_again;
+  connection.begin(now);
+}
+
+// The first one is at its target. Its token stays taken until software has the event.
+void Connection::acknowledged(SimTime now) {
+  const std::uint32_t token = first_;
+  const GmPort::Sending& sending = owner_.sending(token);
+  ++first_message_;
+  first_ = first_ == last_ ? kNone : sending.next;
+  owner_.events().write_now({Event::Type::sent, priority_, peer_, sending.id, sending.bytes, token}, now);
+}
+
+// It found no receive. Those before it have been taken, but what says so may come later: they are not sent again.
+void Connection::refused(std::uint32_t message, SimTime now) {
+  next_ = first_;
+  for (next_message_ = first_message_; next_message_ != message; ++next_message_) next_ = owner_.sending(next_).next;
+  sent_ = 0;
+  holds_ = true;
+  card_.engine().post(card_.node(), card_.node(), now + card_.parameters().hold_timer, held_);
+}
+
+// ---- receiving
+
+void Connection::arrived(GmPacket& packet, SimTime now) {
+  const GmParameters& p = card_.parameters();
+  switch (kind_of(packet)) {
+    case PacketKind::message:
+    case PacketKind::directed: {
+      const SimTime handled = card_.work(now, kind_of(packet) == PacketKind::directed ? p.directed : p.packet);
+      if (take(packet, now)) {
+        // Of a message without contents there is an event to write.
+        card_.deliver(packet, card_.dma(handled, packet.size));
+        return;
+      }
+      break;
+    }
+    case PacketKind::acknowledgement:
+      card_.deliver(packet, card_.dma(card_.work(now, p.acknowledgement), 0));  // the event is written
+      return;
+    case PacketKind::no_receive:
+      card_.deliver(packet, card_.work(now, p.acknowledgement));
+      return;
+  }
+  card_.give(packet);
+}
+
+// False: it comes again.
+bool Connection::take(GmPacket& packet, SimTime now) {
+  if (packet.message != expected_ || packet.before != received_) {
+    ++owner_.counters().out_of_order;  // behind one that was refused
+    return false;
+  }
+  if (kind_of(packet) == PacketKind::message) {
+    if (packet.before == 0 && !owner_.take_receive(packet.size_class, priority_, receive_)) {
+      ++owner_.counters().no_receive;
+      answer(PacketKind::no_receive, packet.message, now);
+      return false;
+    }
+    packet.write_at = receive_.memory.data() + packet.before;
+    packet.id = receive_.id;
+  } else {
+    owner_.require_registered(packet.write_at, packet.size, "directed send", packet.owner);
+  }
+  received_ += packet.size;
+  if (packet.last) {
+    received_ = 0;
+    ++expected_;
+  }
+  return true;
+}
+
+void Connection::delivered(const GmPacket& packet, SimTime now) {
+  switch (kind_of(packet)) {
+    case PacketKind::acknowledgement:
+      acknowledged(now);
+      return;
+    case PacketKind::no_receive:
+      refused(packet.message, now);
+      return;
+    case PacketKind::message:
+    case PacketKind::directed:
+      break;
+  }
+  if (packet.size != 0) std::memcpy(packet.write_at, packet.payload.data(), packet.size);
+  if (kind_of(packet) == PacketKind::directed) {
+    owner_.wake(now);  // software may be watching the memory itself
+  } else if (packet.last) {
+    owner_.events().write_now({Event::Type::received, priority_, packet.owner, packet.id, packet.total, 0}, now);
+  }
+  if (packet.last) answer(PacketKind::acknowledgement, packet.message, now);
+}
+
+void Connection::answer(PacketKind kind, std::uint32_t message, SimTime now) {
+  const GmParameters& p = card_.parameters();
+  GmPacket& packet = make_packet(kind, message);
+  packet.watched = 0;
+  packet.size = 0;
+  packet.bytes = static_cast<std::uint16_t>(p.header);
+  card_.answer(packet, card_.work(now, p.acknowledgement));
+}
+
+}  // namespace gasmeter::networks::gm

@@ -1,0 +1,87 @@
+// What one port sends another at one priority, and takes from it, as the cards' firmware works it off: reliable, in
+// order.
+//
+// Sends leave in the order in which software asked for them, packet by packet, and are kept until the other end
+// acknowledges them. A message for which no receive is provided is refused there: its sender holds it and all that
+// followed it, and sends them again after a while. The other end takes packets in order alone, so that each send is
+// carried out once.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "gasmeter/base/units.hpp"
+#include "gasmeter/networks/gm/event.hpp"
+#include "gasmeter/networks/gm/packet.hpp"
+#include "gasmeter/sim/action.hpp"
+
+namespace gasmeter::networks::gm {
+
+class GmPort;
+class Lanai;
+
+class Connection {
+ public:
+  Connection(Lanai& card, GmPort& owner, Rank peer, Priority priority);
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  // ---- software's side; the rank is synchronised
+  // Of a send that the port has the token's number of.
+  void post(std::uint32_t token, SimTime now);
+
+  // ---- the card's side
+  // The packet is there as a whole, and this end's from now on.
+  void arrived(GmPacket& packet, SimTime now);
+  // What it brings is in host memory; of an answer, what it says is known.
+  void delivered(const GmPacket& packet, SimTime now);
+  // It has begun to leave; its last byte does at `end`.
+  void departed(SimTime end);
+
+ private:
+  static constexpr std::uint32_t kNone = 0xffffffffU;
+  static constexpr unsigned kAhead = 4;  // packets begun whose last byte has not left the card
+
+  // Packets leave again: at a place that falls free, or when what was held has been so for long enough.
+  struct Timer : sim::Action {
+    Timer(Connection& of, void (*on_due)(sim::Action&, SimTime)) : sim::Action(on_due), connection(of) {}
+    Connection& connection;
+  };
+  static void on_place(sim::Action& self, SimTime now);
+  static void on_held(sim::Action& self, SimTime now);
+
+  GmPacket& make_packet(PacketKind kind, std::uint32_t message);
+  [[nodiscard]] bool has_place(SimTime now);
+  void begin(SimTime now);
+  void answer(PacketKind kind, std::uint32_t message, SimTime now);
+  void acknowledged(SimTime now);
+  void refused(std::uint32_t message, SimTime now);
+  [[nodiscard]] bool take(GmPacket& packet, SimTime now);
+
+  Lanai& card_;
+  GmPort& owner_;
+  Rank peer_;
+  Priority priority_;
+
+  // Tokens of sends, each of which knows the next one.
+  std::uint32_t first_ = kNone;  // not acknowledged
+  std::uint32_t next_ = kNone;   // to send
+  std::uint32_t last_ = kNone;
+  std::uint32_t first_message_ = 0;  // their numbers
+  std::uint32_t next_message_ = 0;
+  Bytes sent_ = 0;                         // of the next one
+  unsigned in_card_ = 0;                   // packets that have been begun and do not leave yet
+  std::array<SimTime, kAhead> leaving_{};  // when those do that leave, the first one first
+  unsigned leaving_count_ = 0;
+  bool resumes_ = false;  // at a place that falls free
+  bool holds_ = false;    // since the other end had no receive
+  Timer place_;
+  Timer held_;
+
+  // What the other end sends.
+  std::uint32_t expected_ = 0;
+  Bytes received_ = 0;  // of that message
+  Receive receive_;     // which it goes to
+};
+
+}  // namespace gasmeter::networks::gm

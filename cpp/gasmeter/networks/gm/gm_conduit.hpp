@@ -1,0 +1,70 @@
+// GASNet's gm-conduit of the time over ports: active messages by GM messages between registered buffers of one size,
+// long payloads by directed sends in front of them. Put and get are core's, by messages.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "gasmeter/base/buffer_pool.hpp"
+#include "gasmeter/conduit/conduit.hpp"
+#include "gasmeter/conduit/local_completions.hpp"
+#include "gasmeter/conduit/reserves_memory.hpp"
+#include "gasmeter/networks/gm/am_wire.hpp"
+#include "gasmeter/networks/gm/gm_port.hpp"
+#include "gasmeter/services/node_ams.hpp"
+
+namespace gasmeter::networks::gm {
+
+// The defaults are those of protocol_constants.csv, rows gm-conduit.
+struct GmLimits {
+  Bytes packed_long = 2048;  // payload of a Long that the message carries itself
+};
+
+// One rank's. Lives no longer than the network. Has the port to itself.
+class GmConduit final : public conduit::Conduit, public conduit::ReservesMemory {
+ public:
+  // `near`: boxes of the nodes, which carry messages for ranks of the own node; null: the card does, too.
+  GmConduit(GmPort& port, sim::ModelHost host, unsigned ranks, const GmLimits& limits = {},
+            services::AmBoxes* near = nullptr);
+
+  [[nodiscard]] const conduit::Capabilities& capabilities() const override { return capabilities_; }
+  void attach(std::span<std::byte> segment) override;
+  Status prepare(const conduit::AmHeader& header, const void* client, Bytes least, Bytes most,
+                 conduit::AmBuffer& out) override;
+  Status commit(const conduit::AmBuffer& buffer, const conduit::AmCommit& message, conduit::OperationId local) override;
+  void cancel(const conduit::AmBuffer& buffer) override;
+  unsigned poll(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter) override;
+  [[nodiscard]] Bytes reserved_bytes() const override;
+
+ private:
+  // ---- sending
+  [[nodiscard]] bool is_near(Rank rank) const { return near_ && near_->reaches(rank); }
+  void give_buffer(std::uint32_t which);
+  [[noreturn]] static void out_of_tokens();
+
+  // ---- receiving
+  void provide(std::uint32_t which, Priority priority);
+  [[nodiscard]] bool take(const Event& event, conduit::Delivery& sink, conduit::PollFilter filter);
+  void deliver(conduit::Delivery& sink, const Event& event);
+  void hand_over(conduit::Delivery& sink, Rank from, std::byte* message);
+
+  GmPort& port_;
+  sim::ModelHost host_;
+  GmLimits limits_;
+  unsigned ranks_;
+  conduit::Capabilities capabilities_;
+  conduit::LocalCompletions done_;
+  std::optional<services::NodeAms> near_;
+  BufferPool sends_;                   // that messages are built in: one for each token
+  std::vector<std::uint8_t> awaited_;  // of each of them: sends that it is under way in, or prepared for
+  unsigned tokens_;                    // of sends that nobody has prepared
+  BufferPool receives_;
+  std::vector<Event> deferred_;  // requests, from first_deferred_ on
+  std::size_t first_deferred_ = 0;
+};
+
+}  // namespace gasmeter::networks::gm

@@ -1,0 +1,158 @@
+#include "gasmeter/networks/gm/gm_port.hpp"
+
+#include <string>
+
+#include "gasmeter/base/error.hpp"
+#include "gasmeter/conduit/pages.hpp"
+#include "gasmeter/networks/gm/gm_network.hpp"
+
+namespace gasmeter::networks::gm {
+
+using conduit::SharedPrice;
+
+namespace {
+
+std::string text_of(Rank rank) {
+  return "rank " + std::to_string(index(rank));
+}
+
+}  // namespace
+
+GmPort::GmPort(GmNetwork& network, sim::ModelHost host)
+    : network_(network),
+      host_(host),
+      events_(network.engine(), host.node(), host.rank()),
+      registered_("gm", host.rank()),
+      tokens_(0, network.parameters().send_tokens),
+      sendings_(network.parameters().send_tokens),
+      receive_tokens_(network.parameters().receive_tokens) {}
+
+const GmParameters& GmPort::parameters() const {
+  return network_.parameters();
+}
+
+// There is no event without a token.
+Bytes GmPort::reserved_bytes() const {
+  return (parameters().send_tokens + parameters().receive_tokens) * kEventEntry;
+}
+
+void GmPort::check_peer(Rank peer) const {
+  if (index(peer) < network_.engine().ranks()) return;
+  throw UsageError("gm: " + text_of(peer) + " does not exist; there are " + std::to_string(network_.engine().ranks()));
+}
+
+Connection& GmPort::connection(Rank peer, Priority priority) {
+  std::unique_ptr<Connection>& connection =
+      connections_[std::uint64_t{index(peer)} * kPriorities + static_cast<std::uint64_t>(priority)];
+  if (connection == nullptr) {
+    connection = std::make_unique<Connection>(network_.card(host_.node()), *this, peer, priority);
+  }
+  return *connection;
+}
+
+void GmPort::wake(SimTime now) {
+  network_.engine().wake(rank(), now);
+}
+
+// By whole pages of its length, wherever it lies: the same program costs the same in every process.
+void GmPort::register_memory(std::span<std::byte> memory) {
+  host_.charge_shared(SharedPrice::registration, conduit::whole_pages(memory.size()));
+  host_.synchronise();
+  admit(memory);
+}
+
+// ---- sends
+
+Status GmPort::post(Rank to, const Sending& sending, Priority priority, const char* what) {
+  check_peer(to);
+  require_registered(sending.local, sending.bytes, what, rank());
+  host_.synchronise();
+  if (tokens_.empty()) {
+    ++counters_.refused;
+    return Status::no_resource;
+  }
+  ++counters_.sends;
+  const std::uint32_t token = tokens_.take();
+  sendings_[token] = sending;
+  host_.spend(parameters().send);
+  host_.charge_shared(SharedPrice::pio_store, parameters().descriptor);
+  host_.synchronise();  // what the node's ranks ask for reaches the card in order of time
+  connection(to, priority).post(token, host_.now());
+  return Status::ok;
+}
+
+Status GmPort::send(Rank to, const void* message, Bytes bytes, SizeClass size, Priority priority, std::uint64_t id) {
+  if (size > kMostSizeClass || size < size_class_of(bytes)) {
+    throw UsageError("gm: " + text_of(rank()) + "'s message of " + std::to_string(bytes) + " bytes in size class " +
+                     std::to_string(size) + "; classes " + std::to_string(size_class_of(bytes)) + ".." +
+                     std::to_string(kMostSizeClass) + " are allowed");
+  }
+  return post(to, {.local = static_cast<const std::byte*>(message), .bytes = bytes, .id = id, .size = size}, priority,
+              "message");
+}
+
+Status GmPort::directed_send(Rank to, void* remote, const void* local, Bytes bytes, Priority priority,
+                             std::uint64_t id) {
+  if (remote == nullptr || bytes > most_bytes(kMostSizeClass)) {
+    throw UsageError("gm: " + text_of(rank()) + "'s directed send of " + std::to_string(bytes) + " bytes; at most " +
+                     std::to_string(most_bytes(kMostSizeClass)) + " to an address are allowed");
+  }
+  return post(to,
+              {.local = static_cast<const std::byte*>(local),
+               .remote = static_cast<std::byte*>(remote),
+               .bytes = bytes,
+               .id = id},
+              priority, "directed send");
+}
+
+// ---- receives
+
+Status GmPort::provide_receive(const Receive& receive) {
+  if (receive.size < size_class_of(0) || receive.size > kMostSizeClass ||
+      receive.memory.size() < most_bytes(receive.size)) {
+    throw UsageError("gm: " + text_of(rank()) + " provides " + std::to_string(receive.memory.size()) +
+                     " bytes for size class " + std::to_string(receive.size) + "; classes " +
+                     std::to_string(size_class_of(0)) + ".." + std::to_string(kMostSizeClass) +
+                     " are allowed, with 8 bytes less than 2 to their power");
+  }
+  require_registered(receive.memory.data(), receive.memory.size(), "receive", rank());
+  host_.synchronise();
+  if (receive_tokens_ == 0) {
+    ++counters_.refused;
+    return Status::no_resource;
+  }
+  --receive_tokens_;
+  host_.charge_shared(SharedPrice::pio_store, parameters().descriptor);
+  host_.synchronise();
+  receives_[static_cast<unsigned>(receive.priority)].push_back(receive);
+  return Status::ok;
+}
+
+bool GmPort::take_receive(SizeClass size, Priority priority, Receive& receive) {
+  std::vector<Receive>& all = receives_[static_cast<unsigned>(priority)];
+  for (auto each = all.rbegin(); each != all.rend(); ++each) {
+    if (each->size != size) continue;
+    receive = *each;
+    all.erase(std::next(each).base());
+    return true;
+  }
+  return false;
+}
+
+// ---- events
+
+std::optional<Event> GmPort::poll() {
+  host_.synchronise();
+  if (events_.empty()) return std::nullopt;
+  const Event event = events_.take();
+  host_.charge_shared(SharedPrice::line_transfer);
+  if (event.type == Event::Type::received) {
+    host_.spend(parameters().receive, sim::Step::poll);
+    ++receive_tokens_;
+  } else {
+    tokens_.give(event.token);
+  }
+  return event;
+}
+
+}  // namespace gasmeter::networks::gm

@@ -1,0 +1,64 @@
+#include "gasmeter/networks/gm/lanai.hpp"
+
+#include <cstring>
+
+#include "gasmeter/networks/gm/gm_network.hpp"
+
+namespace gasmeter::networks::gm {
+
+Lanai::Lanai(GmNetwork& network, NodeId node)
+    : network_(network),
+      node_(node),
+      partition_(network.engine().partition_of(node)),
+      outgoing_(network.engine(), node, *this),
+      answers_(network.engine(), node, *this),
+      arriving_(network.engine(), node, *this),
+      incoming_(network.engine(), node, *this) {}
+
+sim::Engine& Lanai::engine() const {
+  return network_.engine();
+}
+
+const GmParameters& Lanai::parameters() const {
+  return network_.parameters();
+}
+
+GmPacket& Lanai::take() {
+  return *network_.packets().take(partition_);
+}
+
+void Lanai::give(GmPacket& packet) {
+  network_.packets().give(partition_, &packet);
+}
+
+SimTime Lanai::dma(SimTime ready, Bytes bytes) {
+  const GmParameters& p = parameters();
+  return dma_.serve(ready, p.dma_start + SimTime{p.pci_per_byte_fs * static_cast<std::int64_t>(bytes) / 1000});
+}
+
+// What the memory holds now is what arrives.
+void Lanai::leave(GmPacket& packet, SimTime now) {
+  if (packet.size != 0) std::memcpy(packet.payload.data(), packet.read_at, packet.size);
+  network_.fabric().inject(packet, now);
+}
+
+// The card's memory takes it as it comes; the firmware looks at it when it is there as a whole.
+SimTime Lanai::arrived(GmPacket& packet) {
+  arriving_.push(packet, packet.tail);
+  return packet.tail;
+}
+
+Connection& Lanai::connection_of(const GmPacket& packet) {
+  return network_.port(packet.peer).connection(packet.owner, packet.priority);
+}
+
+void Lanai::here(GmPacket& packet, SimTime now) {
+  connection_of(packet).arrived(packet, now);
+}
+
+void Lanai::in_memory(GmPacket& packet, SimTime now) {
+  connection_of(packet).delivered(packet, now);
+  give(packet);
+}
+
+}  // namespace gasmeter::networks::gm

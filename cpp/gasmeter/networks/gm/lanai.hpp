@@ -1,0 +1,58 @@
+// The card of one node: its processor, which every packet occupies, its DMA engine, and the way to and from the link.
+#pragma once
+
+#include "gasmeter/base/platform.hpp"
+#include "gasmeter/networks/gm/packet.hpp"
+#include "gasmeter/networks/gm/parameters.hpp"
+#include "gasmeter/sim/engine.hpp"
+#include "gasmeter/sim/unit.hpp"
+
+namespace gasmeter::networks::gm {
+
+class GmNetwork;
+
+// Processor and DMA engine are asked in order of time, and what needs both is with the processor first: each is free
+// for whoever comes next.
+class alignas(kNoSharing) Lanai {
+ public:
+  Lanai(GmNetwork& network, NodeId node);
+  Lanai(const Lanai&) = delete;
+  Lanai& operator=(const Lanai&) = delete;
+
+  [[nodiscard]] NodeId node() const { return node_; }
+  [[nodiscard]] sim::Engine& engine() const;
+  [[nodiscard]] const GmParameters& parameters() const;
+
+  [[nodiscard]] GmPacket& take();
+  void give(GmPacket& packet);
+
+  // When the firmware is done with what it is asked now.
+  [[nodiscard]] SimTime work(SimTime now, SimTime amount) { return processor_.serve(now, amount); }
+  // When so many bytes are over PCI, of which the firmware asks at `ready`.
+  [[nodiscard]] SimTime dma(SimTime ready, Bytes bytes);
+
+  void send(GmPacket& packet, SimTime due) { outgoing_.push(packet, due); }
+  void answer(GmPacket& packet, SimTime due) { answers_.push(packet, due); }
+  void deliver(GmPacket& packet, SimTime due) { incoming_.push(packet, due); }
+
+  // --- the link's side
+  SimTime arrived(GmPacket& packet);
+
+ private:
+  void leave(GmPacket& packet, SimTime now);
+  void here(GmPacket& packet, SimTime now);
+  void in_memory(GmPacket& packet, SimTime now);
+  [[nodiscard]] Connection& connection_of(const GmPacket& packet);
+
+  GmNetwork& network_;
+  NodeId node_;
+  unsigned partition_;
+  sim::FifoServer processor_;
+  sim::FifoServer dma_;
+  sim::Pipeline<GmPacket, Lanai, &Lanai::leave> outgoing_;
+  sim::Pipeline<GmPacket, Lanai, &Lanai::leave> answers_;
+  sim::Pipeline<GmPacket, Lanai, &Lanai::here> arriving_;
+  sim::Pipeline<GmPacket, Lanai, &Lanai::in_memory> incoming_;
+};
+
+}  // namespace gasmeter::networks::gm

@@ -1,0 +1,43 @@
+// What cards exchange.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "gasmeter/base/units.hpp"
+#include "gasmeter/networks/gm/event.hpp"
+#include "gasmeter/sim/packet.hpp"
+
+namespace gasmeter::networks::gm {
+
+inline constexpr Bytes kLeastMtu = 64;
+inline constexpr Bytes kMostMtu = 4096;  // GM's
+
+enum class PacketKind : std::uint8_t {
+  message,
+  directed,
+  acknowledgement,  // all of a send is there
+  no_receive,       // none was provided for a message: it is held by its sender
+};
+
+class Connection;
+
+struct GmPacket : sim::Packet {
+  Connection* connection = nullptr;  // which sends it; touched on its own node alone
+  Rank owner{};                      // of that connection
+  Rank peer{};
+  const std::byte* read_at = nullptr;  // at the sending side
+  std::byte* write_at = nullptr;       // at the receiving side
+  std::uint64_t id = 0;                // of the receive that it goes to
+  std::uint32_t message = 0;           // of the connection that sends, in order
+  std::uint32_t before = 0;            // bytes of the message in earlier packets
+  std::uint32_t total = 0;             // of the message
+  std::uint16_t size = 0;              // of the payload
+  SizeClass size_class = 0;
+  Priority priority{};
+  bool last = false;
+  std::array<std::byte, kMostMtu> payload;
+};
+
+}  // namespace gasmeter::networks::gm

@@ -1,0 +1,77 @@
+// What a modelled device writes into host memory for one rank's software: seen in order, each at its time.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "gasmeter/base/units.hpp"
+#include "gasmeter/sim/action.hpp"
+#include "gasmeter/sim/engine.hpp"
+
+namespace gasmeter::services {
+
+// Of one rank, and touched on its node only.
+template <class Entry>
+class EventQueue : private sim::Action {
+ public:
+  EventQueue(sim::Engine& engine, NodeId node, Rank owner)
+      : sim::Action(&EventQueue::on_due), engine_(engine), node_(node), owner_(owner) {}
+
+  // ---- the device's side
+  // Software sees it at `at`, or with what was written before if that is later, and is woken.
+  void write(const Entry& entry, SimTime at) {
+    const bool waits = seen_ != entries_.size();
+    entries_.push_back({entry, waits ? std::max(at, entries_.back().at) : at});
+    if (!waits) engine_.post(node_, node_, at, *this);
+  }
+  // The same at this instant, with one event less.
+  void write_now(const Entry& entry, SimTime now) {
+    if (seen_ != entries_.size()) return write(entry, now);
+    entries_.push_back({entry, now});
+    ++seen_;
+    engine_.wake(owner_, now);
+  }
+  // With those that nobody sees yet.
+  [[nodiscard]] std::size_t size() const { return entries_.size() - first_; }
+
+  // ---- software's
+  [[nodiscard]] bool empty() const { return first_ == seen_; }
+  [[nodiscard]] Entry take() {
+    const Entry entry = entries_[first_].entry;
+    if (++first_ == entries_.size()) {
+      entries_.clear();
+      first_ = seen_ = 0;
+    } else if (first_ >= 1024 && first_ * 2 >= entries_.size()) {
+      // One that is never quite empty must not grow for ever.
+      entries_.erase(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(first_));
+      seen_ -= first_;
+      first_ = 0;
+    }
+    return entry;
+  }
+
+ private:
+  struct Written {
+    Entry entry;
+    SimTime at;
+  };
+
+  static void on_due(sim::Action& self, SimTime now) {
+    auto& queue = static_cast<EventQueue&>(self);
+    while (queue.seen_ != queue.entries_.size() && queue.entries_[queue.seen_].at <= now) ++queue.seen_;
+    if (queue.seen_ != queue.entries_.size()) {
+      queue.engine_.post(queue.node_, queue.node_, queue.entries_[queue.seen_].at, queue);
+    }
+    queue.engine_.wake(queue.owner_, now);
+  }
+
+  sim::Engine& engine_;
+  NodeId node_;
+  Rank owner_;
+  std::vector<Written> entries_;  // from first_ on
+  std::size_t first_ = 0;
+  std::size_t seen_ = 0;  // up to here software sees them
+};
+
+}  // namespace gasmeter::services

@@ -1,0 +1,201 @@
+// Which packets stores become, and what of a ring they load.
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "networks/sci/conduit_job.hpp"
+
+namespace gasmeter::networks::sci {
+namespace {
+
+using namespace testing;
+
+struct Carried {
+  std::uint64_t packets = 0;
+  std::uint64_t bytes = 0;
+  friend bool operator==(const Carried&, const Carried&) = default;
+};
+
+// Byte by byte: what a byte goes with is its block of 128, if all of that is stored and the card gathers so much, else
+// its line of 64, if all of that is, else its 16.
+Carried modelled(Bytes at, Bytes bytes, Bytes gather, Bytes header) {
+  std::set<std::pair<Bytes, Bytes>> packets;  // size, which
+  for (Bytes byte = at; byte < at + bytes; ++byte) {
+    const auto is_whole = [&](Bytes size) {
+      const Bytes first = byte / size * size;
+      return size <= gather && first >= at && first + size <= at + bytes;
+    };
+    const Bytes size = is_whole(128) ? 128 : is_whole(64) ? 64 : 16;
+    packets.insert({size, byte / size});
+  }
+  Carried result;
+  for (const auto& packet : packets) {
+    ++result.packets;
+    result.bytes += packet.first + header;
+  }
+  return result;
+}
+
+Carried carried(SciNetwork& network, std::uint32_t from) {
+  Carried result;
+  for (const sim::LinkUse& link : network.fabric().use()) {
+    if (link.vertex != from) continue;
+    result.packets += link.packets;
+    result.bytes += link.bytes;
+  }
+  return result;
+}
+
+TEST_CASE("sci_stores_become_packets_of_16_64_and_128_bytes") {
+  for (const Bytes gather : {Bytes{64}, Bytes{128}}) {
+    SciParameters parameters;
+    parameters.gather = gather;
+    World world({}, parameters);
+    AlignedBuffer memory(512);
+    MemorySegment segment(memory);
+    world.sisci(1).create_segment(0, segment);
+    world.sisci(1).set_available(0);
+    std::vector<std::byte> expected(512);
+    world.engine.start(Rank{0}, [&] {
+      Sisci& sisci = world.sisci(0);
+      const RemoteSegment remote = sisci.connect(Rank{1}, 0);
+      for (Bytes at = 0; at < 128; ++at) {
+        for (Bytes bytes = 1; bytes <= 300; ++bytes) {
+          const std::vector<std::byte> data = patterned(bytes, 1000 * at + bytes);
+          std::memcpy(expected.data() + at, data.data(), bytes);
+          world.network.fabric().reset_use();
+          sisci.store(remote, at, data);
+          sisci.check();
+          sleep_until(world.host(0), world.host(0).now() + SimTime{5'000'000});  // echoes go before memory has them
+          const Carried there = carried(world.network, 0);
+          const Carried model = modelled(at, bytes, gather, parameters.header);
+          const Carried echoes = carried(world.network, 1);
+          const bool is_right = there == model && echoes == Carried{model.packets, model.packets * parameters.echo} &&
+                                std::memcmp(expected.data(), memory.data(), 512) == 0;
+          if (is_right) continue;
+          CAPTURE(gather);
+          CAPTURE(at);
+          CAPTURE(bytes);
+          CHECK(there.packets == model.packets);
+          CHECK(there.bytes == model.bytes);
+          CHECK(echoes.packets == model.packets);
+          FAIL("a store is not what the model says");
+        }
+      }
+    });
+    world.engine.start(Rank{1}, [] {});
+    world.engine.run();
+  }
+}
+
+// Packet and echo together pass each link of the ring once.
+TEST_CASE("sci_a_transaction_loads_its_whole_ring") {
+  for (const unsigned target : {1U, 2U, 3U}) {
+    CAPTURE(target);
+    World world({.ranks = 4, .topology = "oneway-ring:4"});
+    std::vector<std::byte> memory(64);
+    MemorySegment segment(memory);
+    world.sisci(target).create_segment(0, segment);
+    world.sisci(target).set_available(0);
+    world.engine.start(Rank{0}, [&] {
+      const std::vector<std::byte> data(8, std::byte{1});
+      world.sisci(0).store(world.sisci(0).connect(Rank{target}, 0), 0, data);
+      world.sisci(0).check();
+      // 8 B: 516 on the first link, 100 a hop and 36 behind the last; the echo goes the rest of the way.
+      CHECK(world.host(0).now().ps == 516'000 + 400'000 + 36'000 + 500'000);
+    });
+    for (unsigned rank = 1; rank < 4; ++rank) world.engine.start(Rank{rank}, [] {});
+    world.engine.run();
+    for (std::uint32_t node = 0; node < 4; ++node) {
+      CAPTURE(node);
+      CHECK(carried(world.network, node) == Carried{1, node < target ? 36U : 8U});
+    }
+  }
+}
+
+// Where a packet turns, its second ring's echo comes back to the card that it turned at, whose transaction it is not.
+TEST_CASE("sci_a_way_with_a_turn_is_a_transaction_of_its_first_ring") {
+  World world({.ranks = 4, .topology = "oneway-torus2d:2x2"});
+  std::vector<std::byte> memory(64);
+  MemorySegment segment(memory);
+  for (const unsigned rank : {0U, 3U}) {
+    if (rank == 0) continue;
+    world.sisci(rank).create_segment(0, segment);
+    world.sisci(rank).set_available(0);
+  }
+  SimTime seen;
+  world.engine.start(Rank{0}, [&] {
+    const std::vector<std::byte> data(8, std::byte{1});
+    world.sisci(0).store(world.sisci(0).connect(Rank{3}, 0), 0, data);
+    CHECK(world.host(0).now().ps == 116'000);
+    world.sisci(0).check();
+    CHECK(world.host(0).now().ps == 1'252'000);  // as without the turn
+  });
+  world.engine.start(Rank{3}, [&] {
+    while (memory[0] == std::byte{0}) world.host(3).idle(kNever);
+    seen = world.host(3).now();
+  });
+  for (const unsigned rank : {1U, 2U}) {
+    world.engine.start(Rank{rank}, [&, rank] {
+      sim::ModelHost host = world.host(rank);
+      sleep_until(host, SimTime{5'000'000});
+      const SimTime begin = host.now();
+      const std::vector<std::byte> data(8, std::byte{2});
+      // All its transactions are there, and what it waits for is its own echo: one ring to rank 3 from either.
+      world.sisci(rank).store(world.sisci(rank).connect(Rank{3}, 0), 8 * rank, data);
+      world.sisci(rank).check();
+      CHECK((host.now() - begin).ps == 1'252'000);
+      CHECK(world.card(rank).transactions() == 1);
+      CHECK(world.card(rank).held() == 0);
+    });
+  }
+  world.engine.run();
+  // 652 at the turn, 300 there, 136 more, 400 to memory: 1488; polls of 10.
+  CHECK(seen.ps == 1'490'000);
+}
+
+// With one transaction at a time, one closed too many or too few would show at once.
+TEST_CASE("sci_echoes_of_turns_close_nothing_whatever_is_open") {
+  for (const std::string topology : {"oneway-torus2d:3x3", "oneway-torus3d:2x2x2"}) {
+    CAPTURE(topology);
+    const unsigned ranks = sim::Topology::parse(topology).terminals();
+    SciParameters parameters;
+    parameters.outstanding = 1;
+    World world({.ranks = ranks, .topology = topology}, parameters);
+    std::vector<std::vector<std::byte>> memory(ranks, std::vector<std::byte>(Bytes{ranks} * 64));
+    std::deque<MemorySegment> segments;
+    for (unsigned rank = 0; rank < ranks; ++rank) {
+      world.sisci(rank).create_segment(0, segments.emplace_back(memory[rank]));
+      world.sisci(rank).set_available(0);
+    }
+    for (unsigned rank = 0; rank < ranks; ++rank) {
+      world.engine.start(Rank{rank}, [&, rank] {
+        const std::vector<std::byte> data(64, std::byte{static_cast<unsigned char>(rank + 1)});
+        for (unsigned step = 1; step < ranks; ++step) {
+          const unsigned to = (rank + step) % ranks;
+          world.sisci(rank).store(world.sisci(rank).connect(Rank{to}, 0), Bytes{rank} * 64, data);
+          if (step % 3 == 0) world.sisci(rank).check();
+        }
+        world.sisci(rank).check();
+        sleep_until(world.host(rank), SimTime{100'000'000});
+      });
+    }
+    world.engine.run();
+    for (unsigned rank = 0; rank < ranks; ++rank) {
+      CHECK(world.card(rank).transactions() == ranks - 1);
+      for (unsigned from = 0; from < ranks; ++from) {
+        const auto expected = static_cast<unsigned char>(from == rank ? 0 : from + 1);
+        CHECK(gasmeter::testing::is_filled(memory[rank].data() + Bytes{from} * 64, 64, expected));
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gasmeter::networks::sci
