@@ -21,6 +21,7 @@ struct Mail {
   std::vector<std::byte> payload;
   Rank source{1};
   void* destination = nullptr;  // of a Long: where the payload is said to be
+  const void* from = nullptr;   // where what was sent lay at commit
 };
 
 class ScriptedConduit final : public conduit::Conduit {
@@ -34,14 +35,21 @@ class ScriptedConduit final : public conduit::Conduit {
   std::deque<Mail> incoming;
   std::vector<Mail> sent;
   bool is_full = false;
+  // What commit reads from where the caller has it.
+  Bytes medium_at_commit = 0;
+  Bytes long_at_commit = 0;
 
-  [[nodiscard]] const conduit::Capabilities& capabilities() const override { return can_; }
-  Status prepare(const conduit::AmHeader& header, const void* /*client*/, Bytes /*least*/, Bytes most,
+  [[nodiscard]] const conduit::Capabilities& capabilities() const override {
+    can_.medium_at_commit = medium_at_commit;
+    can_.long_at_commit = long_at_commit;
+    return can_;
+  }
+  Status prepare(const conduit::AmHeader& header, const void* client, Bytes /*least*/, Bytes most,
                  conduit::AmBuffer& out) override {
     if (is_full) return Status::no_resource;
     payload_.assign(most + 1, std::byte{});
     out.header = header;
-    out.data = payload_.data();
+    out.data = client != nullptr ? const_cast<void*>(client) : payload_.data();
     out.size = most;
     return Status::ok;
   }
@@ -54,7 +62,8 @@ class ScriptedConduit final : public conduit::Conduit {
                     {message.arguments.begin(), message.arguments.end()},
                     {from, from + message.size},
                     buffer.header.peer,
-                    message.destination});
+                    message.destination,
+                    from});
     return Status::ok;
   }
   void cancel(const conduit::AmBuffer& /*buffer*/) override {}
@@ -82,7 +91,7 @@ class ScriptedConduit final : public conduit::Conduit {
   }
 
  private:
-  conduit::Capabilities can_;
+  mutable conduit::Capabilities can_;
   std::vector<std::byte> payload_;
 };
 
