@@ -168,7 +168,7 @@ def execute(
                     _bound_links(entry, done.values())
                     done[entry.group] = entry
                     if store:
-                        store.append(entry)
+                        store.append(entry, lazily=bare)
         finally:
             if runner is None:
                 own.pools.close()

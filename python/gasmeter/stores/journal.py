@@ -9,6 +9,7 @@ import fcntl
 import hashlib
 import json
 import os
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -19,7 +20,10 @@ from gasmeter.rows.formats import json_value
 from gasmeter.rows.record import Record
 from gasmeter.stores.files import refused, sync_folder, write_all
 
-__all__ = ["Journal", "check_unused", "read_journal", "sealed_line"]
+__all__ = ["LAZY_S", "Journal", "check_unused", "read_journal", "sealed_line"]
+
+LAZY_S = 1.0
+"""How much a crash of the machine may cost of what is appended lazily."""
 
 _SEAL = b',"sha256":"'
 _DIGITS = 16
@@ -157,6 +161,8 @@ class Journal:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._handle = _locked(path)
+        self._synced = time.monotonic()
+        self._behind = False  # something written may not be on disk
         try:
             lines = list(_whole_lines(path, path.read_bytes()))
             self._end = lines[-1][1] if lines else 0
@@ -171,13 +177,16 @@ class Journal:
         self.entries = list({entry["group"]: entry for entry, _ in lines}.values())
         self._torn = False
 
-    def append(self, record: Record) -> None:
+    def append(self, record: Record, *, lazily: bool = False) -> None:
         """Write one group; on return it survives a kill of this process, and a crash of the machine.
 
         Parameters
         ----------
         record : Record
             What the group left.
+        lazily : bool, default False
+            A crash of the machine may cost what was written in the last `LAZY_S`: for tens of thousands of points that
+            can be run again and come out the same, each of which would wait for the disk.
 
         Raises
         ------
@@ -189,12 +198,19 @@ class Journal:
             if self._torn:
                 self._cut_back()
             write_all(self._handle, line)
-            os.fdatasync(self._handle)
+            self._behind = True
+            if not lazily or time.monotonic() - self._synced >= LAZY_S:
+                self._sync()
         except OSError as error:
+            self._behind = False
             with suppress(OSError):  # what is left of the line is recognised when the journal is read
                 self._cut_back()
             raise _cannot_write(self.path, error) from error
         self._end += len(line)
+
+    def _sync(self) -> None:
+        os.fdatasync(self._handle)
+        self._synced, self._behind = time.monotonic(), False
 
     def _cut_back(self) -> None:
         """Remove what is left of a line that could not be written; nothing may follow it before that is done."""
@@ -203,8 +219,11 @@ class Journal:
         self._torn = False
 
     def close(self) -> None:
-        """Close the file and let others write it."""
+        """Close the file, all of it on disk, and let others write it."""
         if self._handle >= 0:
+            if self._behind:
+                with suppress(OSError):
+                    self._sync()
             os.close(self._handle)
             self._handle = -1
 

@@ -152,13 +152,15 @@ class Store:
         sync_folder(self.folder.parent)
         self.moved_to = other
 
-    def append(self, record: Record) -> None:
+    def append(self, record: Record, *, lazily: bool = False) -> None:
         """Keep one group.
 
         Parameters
         ----------
         record : Record
             What it left; durable on return.
+        lazily : bool, default False
+            Durable soon; see `Journal.append`.
 
         Raises
         ------
@@ -167,7 +169,7 @@ class Store:
         """
         record.revision = record.revision or self._library.get("revision", "")
         record.build = record.build or self._library.get("digest", "")
-        self._journal.append(record)
+        self._journal.append(record, lazily=lazily)
         self.done[record.group] = record
         with _writing(self.folder), (self.folder / ROWS).open("ab", buffering=0) as file:
             write_all(file.fileno(), csv_lines(record.rows).encode())

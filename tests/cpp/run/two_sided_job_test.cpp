@@ -29,9 +29,10 @@ std::int64_t elapsed(const Asked& asked, const Options& options = {}) {
   static const kernels::Registry registry = kernels::Registry::with_all_kernels();
   Request request =
       Request::check(registry, asked.kernel, asked.op, asked.conduit, "", asked.size, 1, asked.ranks, options);
-  request.machine = asked.conduit.ends_with("ibv")
-                        ? testing::invented_machine("ibv", "crossbar:4", asked.placement)
-                        : testing::invented_machine("extoll", "mesh3d:2x2x1", asked.placement);
+  static const std::map<std::string, std::string> topologies = {
+      {"extoll", "mesh3d:2x2x1"}, {"ibv", "crossbar:4"}, {"sci", "oneway-torus2d:2x2"}};
+  const std::string network = asked.conduit.substr(asked.conduit.rfind('@') + 1);
+  request.machine = testing::invented_machine(network, topologies.at(network), asked.placement);
   for (const auto& [key, value] : asked.machine) request.machine[key] = value;
   ModelJob job(request);
   (void)job.run(asked.iterations);
@@ -43,7 +44,8 @@ std::int64_t elapsed(const Asked& asked, const Options& options = {}) {
 }
 
 TEST_CASE("kernels_over_two_sided_messages_verify_and_give_the_same_strictly_and_on_two_threads") {
-  for (const std::string conduit : {"mpi@extoll", "raw@mpi@extoll", "mpi@ibv", "raw@mpi@ibv"}) {
+  for (const std::string conduit :
+       {"mpi@extoll", "raw@mpi@extoll", "mpi@ibv", "raw@mpi@ibv", "mpi@sci", "raw@mpi@sci"}) {
     for (const std::string node_local : {"shared", "loop"}) {
       CAPTURE(conduit);
       CAPTURE(node_local);
@@ -73,7 +75,7 @@ TEST_CASE("kernels_over_two_sided_messages_verify_and_give_the_same_strictly_and
 
 // As over a real MPI: the data one way, a word the other.
 TEST_CASE("puts_and_gets_of_a_program_on_two_sided_messages_are_a_message_and_a_word") {
-  for (const std::string conduit : {"raw@mpi@extoll", "raw@mpi@ibv"}) {
+  for (const std::string conduit : {"raw@mpi@extoll", "raw@mpi@ibv", "raw@mpi@sci"}) {
     CAPTURE(conduit);
     const auto time_of = [&](const char* op, Bytes size) {
       return elapsed({.kernel = "ping-pong", .op = op, .conduit = conduit, .size = size});
@@ -89,7 +91,7 @@ TEST_CASE("puts_and_gets_of_a_program_on_two_sided_messages_are_a_message_and_a_
 }
 
 TEST_CASE("random_access_by_buckets_verifies_with_two_ranks_and_with_uneven_shares") {
-  for (const std::string conduit : {"raw@mpi@extoll", "raw@mpi@ibv"}) {
+  for (const std::string conduit : {"raw@mpi@extoll", "raw@mpi@ibv", "raw@mpi@sci"}) {
     for (const std::uint32_t ranks : {1U, 2U, 3U, 7U}) {
       CAPTURE(conduit);
       CAPTURE(ranks);
@@ -105,17 +107,17 @@ TEST_CASE("random_access_by_buckets_verifies_with_two_ranks_and_with_uneven_shar
 }
 
 TEST_CASE("what_two_sided_messages_cost_is_what_the_machine_says") {
-  for (const std::string conduit : {"raw@mpi@extoll", "raw@mpi@ibv"}) {
+  for (const std::string conduit : {"raw@mpi@extoll", "raw@mpi@ibv", "raw@mpi@sci"}) {
     CAPTURE(conduit);
     const Asked small{.kernel = "ping-pong", .op = "am-medium", .conduit = conduit, .size = 64};
     const std::int64_t whole = elapsed(small);
     // Four sides of a round trip.
     Asked dearer = small;
-    dearer.machine["mpi.software"] = conduit.ends_with("ibv") ? 1.4e-6 : 1.7e-6;
+    dearer.machine["mpi.software"] = conduit.ends_with("extoll") ? 1.7e-6 : 1.4e-6;
     CHECK(elapsed(dearer) - whole == doctest::Approx(4e6 * 50).epsilon(0.01));
     // Each message meets one posted receive.
     dearer = small;
-    dearer.machine["mpi.match_element"] = conduit.ends_with("ibv") ? 110e-9 : 112e-9;
+    dearer.machine["mpi.match_element"] = conduit.ends_with("extoll") ? 112e-9 : 110e-9;
     CHECK(elapsed(dearer) - whole == doctest::Approx(2 * 0.1e6 * 50).epsilon(0.05));
     // A request and a clearance more.
     dearer = small;
@@ -152,6 +154,25 @@ TEST_CASE("memory_of_long_messages_stays_registered_with_a_cache") {
     CHECK(elapsed(dearer, cached) == elapsed(dearer, {{"registration", "cached"}, {"sync", "strict"}}));
     CHECK(elapsed(dearer, cached) == elapsed(dearer, {{"registration", "cached"}, {"threads", "2"}}));
   }
+}
+
+// ScaMPI stores into memory of its own alone.
+TEST_CASE("messages_of_any_length_on_sci_register_nothing_and_verify") {
+  for (const std::string check : {"off", "message"}) {
+    for (const Bytes size :
+         {Bytes{64}, Bytes{512}, Bytes{513}, Bytes{8192}, Bytes{8193}, Bytes{65'000}, Bytes{1} << 20U}) {
+      CAPTURE(check);
+      CAPTURE(size);
+      const Asked asked{
+          .kernel = "ping-pong", .op = "am-medium", .conduit = "raw@mpi@sci", .size = size, .iterations = 5};
+      Asked dearer = asked;
+      dearer.machine["host.registration"] = 100e-6;
+      dearer.machine["host.registration_per_page"] = 10e-6;
+      CHECK(elapsed(asked, {{"check", check}}) == elapsed(dearer, {{"check", check}}));
+    }
+  }
+  CHECK(elapsed({.kernel = "ping-pong", .op = "am-long", .conduit = "mpi@sci", .size = 65'000, .iterations = 5},
+                {{"protocol", "ammpi"}}) > 0);
 }
 
 TEST_CASE("two_sided_messages_refuse_what_they_have_not") {

@@ -140,5 +140,5 @@ def test_estimates_stand_in_the_middle_of_their_ranges():
 def test_every_number_says_where_it_comes_from():
     for key, said in numbers().items():
         assert said["source"].startswith(("seed: sci", "estimate:", "recalled", "PCI")), key
-        assert said["hardware"], key
+        assert said.get("hardware") or said["source"].startswith("estimate:"), key
         assert ("low" in said) == ("high" in said)

@@ -3,13 +3,14 @@
 import errno
 import json
 import os
+import time
 
 import pytest
 
 from gasmeter.errors import GasmeterError, UsageError
 from gasmeter.rows.record import COLUMNS, Record
 from gasmeter.stores.files import check_files
-from gasmeter.stores.journal import Journal, read_journal, sealed_line
+from gasmeter.stores.journal import LAZY_S, Journal, read_journal, sealed_line
 from gasmeter.stores.result import Result
 from gasmeter.stores.store import Store, open_result, read_run
 
@@ -68,6 +69,27 @@ def test_a_journal_that_ends_anywhere_holds_every_whole_line(journal, monkeypatc
             opened.append(group("f" * 16))
             opened.close()
             assert [entry["group"] for entry in read_journal(journal)] == [*kept, "f" * 16]
+
+
+def test_what_is_appended_lazily_waits_for_the_disk_once_a_second_and_at_the_end(journal, monkeypatch):
+    now, synced = [100.0], []
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(os, "fdatasync", synced.append)
+    opened = Journal(journal)
+    for number in range(16, 56):
+        now[0] += LAZY_S / 4
+        opened.append(group(f"{number:016x}"), lazily=True)
+        assert [entry["group"] for entry in read_journal(journal)][-1] == f"{number:016x}"  # a kill costs nothing
+    assert len(synced) == 10
+    opened.append(group("a" * 16), lazily=True)
+    opened.append(group("b" * 16))
+    assert len(synced) == 11
+    opened.append(group("c" * 16), lazily=True)
+    opened.close()
+    assert len(synced) == 12
+    opened = Journal(journal)
+    opened.close()
+    assert len(synced) == 12
 
 
 @pytest.mark.parametrize("damage", [lambda byte: byte ^ 1, lambda _: 0, lambda _: ord("\n"), lambda _: ord("9")])

@@ -161,6 +161,7 @@ def test_machines_and_topologies_are_listed():
         "ibv",
         "ideal",
         "ipoib",
+        "sci",
     ]
     for entry in entries:
         found = gm.machine(entry["name"])

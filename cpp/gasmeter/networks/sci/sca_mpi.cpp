@@ -149,7 +149,8 @@ bool ScaMpi::store_message(Peer& to, Rank rank, const Message& message) {
     host_.synchronise();  // the payload may be seen by the ranks of the node
     std::memcpy(envelope.content.data() + of_head, message.payload.data(), bytes);
   }
-  store_envelope(to, envelope, first.entries);
+  const bool holds_all = bytes <= kInEnvelope && !is_eager;
+  store_envelope(to, envelope, first.entries, holds_all ? sim::Step::doorbell : sim::Step::flag);
   return true;
 }
 
@@ -162,7 +163,7 @@ bool ScaMpi::store_piece(Peer& to, Rank rank, Put& put) {
   put.left = put.left.subspan(bytes);
   Envelope envelope;
   envelope.kind = Envelope::Kind::piece;
-  store_envelope(to, envelope, first.entries);
+  store_envelope(to, envelope, first.entries, sim::Step::flag);
   return true;
 }
 
@@ -187,9 +188,11 @@ void ScaMpi::store_lines(const Peer& to, Bytes offset, std::span<const std::byte
   sisci_.store(to.memory, first + whole, std::span(lines).first(ScaMpiLayout::lines(rest.size()) * kLine));
 }
 
-void ScaMpi::store_envelope(const Peer& to, Envelope& envelope, std::uint32_t entry) {
+// A trace tells what holds all there is from what only tells of what has been stored before.
+void ScaMpi::store_envelope(const Peer& to, Envelope& envelope, std::uint32_t entry, sim::Step step) {
   envelope.number = entry;
-  sisci_.store(to.memory, layout_.at(host_.rank()) + layout_.entry(entry), std::as_bytes(std::span(&envelope, 1)));
+  sisci_.store(to.memory, layout_.at(host_.rank()) + layout_.entry(entry), std::as_bytes(std::span(&envelope, 1)),
+               step);
 }
 
 // ---- receiving
@@ -281,7 +284,8 @@ void ScaMpi::give_back(Peer& from, Rank source, const Freed& emptied) {
     return;
   }
   from.told = from.emptied;
-  sisci_.store(from.memory, layout_.at(host_.rank()) + ScaMpiLayout::freed(), std::as_bytes(std::span(&from.told, 1)));
+  sisci_.store(from.memory, layout_.at(host_.rank()) + ScaMpiLayout::freed(), std::as_bytes(std::span(&from.told, 1)),
+               sim::Step::flag);
 }
 
 }  // namespace gasmeter::networks::sci

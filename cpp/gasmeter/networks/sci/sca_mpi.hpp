@@ -71,7 +71,7 @@ class ScaMpi final : public services::MessageDevice {
   [[nodiscard]] bool store_piece(Peer& to, Rank rank, Put& put);
   void store_inlined(const Peer& to, std::uint32_t entry, std::span<const std::byte> payload);
   void store_lines(const Peer& to, Bytes offset, std::span<const std::byte> bytes);
-  void store_envelope(const Peer& to, Envelope& envelope, std::uint32_t entry);
+  void store_envelope(const Peer& to, Envelope& envelope, std::uint32_t entry, sim::Step step);
 
   void take(Rank source, Sink& sink);
   void take_message(Peer& from, Rank source, const Envelope& envelope, Sink& sink);

@@ -27,7 +27,7 @@ struct ScaMpiSizes {
 struct Envelope {
   enum class Kind : std::uint32_t { none, message, piece };
 
-  std::array<std::byte, 56> content;  // the head, and a payload that fits behind it
+  std::array<std::byte, 56> content{};  // the head, and a payload that fits behind it
   Kind kind = Kind::none;
   std::uint32_t number = 0;  // of its entry, from the first one on: what lies there from rounds before has others
 };

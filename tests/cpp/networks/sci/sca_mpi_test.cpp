@@ -133,6 +133,22 @@ TEST_CASE("scampi_looks_through_all_channels") {
   CHECK(received == 1'348'800);
 }
 
+TEST_CASE("scampi_senders_take_turns_at_a_receiver") {
+  Messages world({}, {.ranks = 4, .topology = "oneway-ring:4"});
+  for (unsigned rank = 1; rank < 4; ++rank) {
+    world.engine.start(Rank{rank}, [&world, rank] {
+      for (unsigned i = 0; i < 3; ++i) CHECK(world.devices[rank]->send(Rank{0}, eager_head(0), {}, i));
+    });
+  }
+  Heard heard;
+  world.engine.start(Rank{0}, [&] {
+    sleep(world.host(0), {50'000'000});
+    wait_for(*world.devices[0], world.host(0), heard, [&] { return heard.messages == 9; });
+  });
+  world.engine.run();
+  CHECK(heard.sources == std::vector<std::uint32_t>{1, 2, 3, 1, 2, 3, 1, 2, 3});
+}
+
 // How a message travels: by the stores of its sender.
 TEST_CASE("scampi_message_of_any_length_is_stored_as_its_length_says") {
   struct Case {
@@ -162,9 +178,12 @@ TEST_CASE("scampi_checks_what_lies_outside_of_an_envelope_where_it_is_told_to") 
     Bytes bytes;
     std::uint64_t checks;  // of the longest, one for each of its pieces
   };
-  for (const Case& each : {Case{40, 0}, Case{41, 1}, Case{64, 1}, Case{65, 1}, Case{600, 3}}) {
+  ScaMpiSizes sizes = kSmall;
+  sizes.eager = 256;
+  for (const Case& each :
+       {Case{40, 0}, Case{41, 1}, Case{64, 1}, Case{65, 1}, Case{256, 1}, Case{257, 2}, Case{600, 3}}) {
     CAPTURE(each.bytes);
-    Messages off(kSmall), on(kSmall, {}, true);
+    Messages off(sizes), on(sizes, {}, true);
     const MessageTimes without = gasmeter::testing::times_of_message(off, each.bytes, false);
     const MessageTimes with = gasmeter::testing::times_of_message(on, each.bytes, false);
     CHECK(on.sisci(0).counters().checks == each.checks);
