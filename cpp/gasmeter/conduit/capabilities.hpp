@@ -23,6 +23,10 @@ struct Capabilities {
   Bytes packet_medium = 0;  // a Medium of at most so many bytes is cheaper than its part of a larger one; 0: none is
   bool polls_at_injection = false;  // requests poll once before they leave, as Endpoint::poll_at_injection() has it
   Bytes medium_puts = 0;            // a put of at most so many bytes is cheaper as Mediums than as Longs
+  // commit() has read a client's payload of at most so many bytes when it returns: a fixed payload goes from where it
+  // lies, and nobody copies it before. 0: a buffer of the conduit is written first.
+  Bytes medium_at_commit = 0;
+  Bytes long_at_commit = 0;
 };
 
 }  // namespace gasmeter::conduit

@@ -202,15 +202,18 @@ bool Endpoint<H>::try_near(Link& link, Outgoing outgoing, const Message& m) {
   return false;
 }
 
-// Fixed payload is prepare + copy + commit.
+// Fixed payload is prepare + copy + commit; without the copy where commit reads the payload at once.
 template <class H>
 bool Endpoint<H>::try_far(const AmHeader& header, const Message& message) {
   const std::lock_guard guard(conduit_lock_);
+  const Bytes at_commit = message.category == Category::medium ? conduit_->capabilities().medium_at_commit
+                                                               : conduit_->capabilities().long_at_commit;
+  const void* const client = message.bytes != 0 && message.bytes <= at_commit ? message.from : nullptr;
   AmBuffer buffer;
-  if (conduit_->prepare(header, nullptr, message.bytes, message.bytes, buffer) != Status::ok) return false;
+  if (conduit_->prepare(header, client, message.bytes, message.bytes, buffer) != Status::ok) return false;
   if (message.bytes != 0) {
     host_.synchronise();  // the payload may lie where neighbours write
-    host_.copy(buffer.data, message.from, message.bytes);
+    if (buffer.data != message.from) host_.copy(buffer.data, message.from, message.bytes);
   }
   const AmCommit commit{message.handler, message.bytes, message.destination, message.arguments};
   if (conduit_->commit(buffer, commit, conduit::kNoOperation) == Status::ok) return true;

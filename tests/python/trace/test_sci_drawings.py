@@ -8,7 +8,7 @@ from gasmeter.trace import trace
 
 CHECKED = {"check": "transaction"}
 # Of the sender's core alone: stores to the card, the wait for their echoes, the read that ends a sequence, copies.
-STORING = {"doorbell", "stall", "check", "copy"}
+STORING = {"doorbell", "flag", "stall", "check", "copy"}
 
 
 def shown(op, size=None, **options):
@@ -22,26 +22,28 @@ def at(operation, phase, names):
 
 def test_a_short_is_a_header_and_two_flags_each_stored_and_checked():
     operation = shown("am-short", **CHECKED)
-    stored = ["doorbell", "stall", "check"]  # the header, the slot's flag; after the last one the message is on its way
-    assert at(operation, "initiate", STORING) == [*stored, *stored, "doorbell"]
-    assert at(operation, "target", STORING) == [*stored, *stored, "doorbell"]  # its reply
-    assert "copy" not in {step.name for step in operation.steps}
+    # The header, the slot's flag, and that there is one; with that the message is on its way. The reply likewise.
+    stored = ["doorbell", "stall", "check", "flag", "stall", "check", "flag"]
+    assert at(operation, "initiate", STORING) == stored
+    assert at(operation, "target", STORING) == stored
 
 
 def test_a_check_a_message_is_between_data_and_flags():
     operation = shown("am-short", check="message")
-    assert at(operation, "initiate", STORING) == ["doorbell", "stall", "check", "doorbell"]
+    assert at(operation, "initiate", STORING) == ["doorbell", "stall", "check", "flag"]
     checks = [step for step in operation.steps if step.name == "check"]
     assert len(checks) == 2  # one of the request, one of its reply
     assert len([step for step in shown("am-short", **CHECKED).steps if step.name == "check"]) == 4
 
 
-def test_one_transaction_is_a_store_and_a_check_less():
+def test_one_transaction_is_a_store_and_a_check_less_and_a_copy_more():
     two = shown("am-medium", 512, medium="two-transactions", **CHECKED)
     one = shown("am-medium", 512, medium="one-transaction", **CHECKED)
     for phase in ("initiate", "target"):
         for name in ("doorbell", "stall", "check"):
             assert len(at(two, phase, {name})) == len(at(one, phase, {name})) + 1, (phase, name)
+        assert at(two, phase, {"copy"}) == []
+        assert at(one, phase, {"copy"}) == ["copy"]
 
 
 def test_a_message_is_found_by_its_flags_and_handled_in_place():

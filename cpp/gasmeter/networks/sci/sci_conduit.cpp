@@ -63,6 +63,9 @@ SciConduit::SciConduit(Sisci& sisci, sim::ModelHost host, unsigned ranks, const 
   capabilities_.max_reply_medium = kMostMedium;
   capabilities_.max_request_long = most_long;
   capabilities_.max_reply_long = most_long;
+  // Stores read what they store, and the staging segment is written before its transfer is posted.
+  capabilities_.medium_at_commit = kMostMedium;
+  capabilities_.long_at_commit = options.staged ? most_long : options.long_pio - std::min<Bytes>(options.long_pio, 1);
   capabilities_.medium_puts = kMostMedium;  // as the reference Extended API of the time: what fits one goes as one
   sisci_.create_segment(kCommands, commands_);
   sisci_.create_segment(kControl, control_);
