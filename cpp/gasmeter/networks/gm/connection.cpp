@@ -138,25 +138,19 @@ void Connection::refused(std::uint32_t message, SimTime now) {
 
 void Connection::arrived(GmPacket& packet, SimTime now) {
   const GmParameters& p = card_.parameters();
-  switch (kind_of(packet)) {
-    case PacketKind::message:
-    case PacketKind::directed: {
-      const SimTime handled = card_.work(now, kind_of(packet) == PacketKind::directed ? p.directed : p.packet);
-      if (take(packet, now)) {
-        // Of a message without contents there is an event to write.
-        card_.deliver(packet, card_.dma(handled, packet.size));
-        return;
-      }
-      break;
-    }
-    case PacketKind::acknowledgement:
-      card_.deliver(packet, card_.dma(card_.work(now, p.acknowledgement), 0));  // the event is written
-      return;
-    case PacketKind::no_receive:
-      card_.deliver(packet, card_.work(now, p.acknowledgement));
-      return;
+  const SimTime handled = card_.work(now, kind_of(packet) == PacketKind::directed ? p.directed : p.packet);
+  if (take(packet, now)) {
+    // Of a message without contents there is an event to write.
+    card_.deliver(packet, card_.dma(handled, packet.size));
+  } else {
+    card_.give(packet);
   }
-  card_.give(packet);
+}
+
+void Connection::answered(GmPacket& packet, SimTime tail) {
+  SimTime due = card_.work(tail, card_.parameters().acknowledgement);
+  if (kind_of(packet) == PacketKind::acknowledgement) due = card_.dma(due, 0);  // the event is written
+  card_.deliver(packet, due);
 }
 
 // False: it comes again.
@@ -168,7 +162,7 @@ bool Connection::take(GmPacket& packet, SimTime now) {
   if (kind_of(packet) == PacketKind::message) {
     if (packet.before == 0 && !owner_.take_receive(packet.size_class, priority_, receive_)) {
       ++owner_.counters().no_receive;
-      answer(PacketKind::no_receive, packet.message, now);
+      answer(PacketKind::no_receive, packet, now);
       return false;
     }
     packet.write_at = receive_.memory.data() + packet.before;
@@ -202,12 +196,13 @@ void Connection::delivered(const GmPacket& packet, SimTime now) {
   } else if (packet.last) {
     owner_.events().write_now({Event::Type::received, priority_, packet.owner, packet.id, packet.total, 0}, now);
   }
-  if (packet.last) answer(PacketKind::acknowledgement, packet.message, now);
+  if (packet.last) answer(PacketKind::acknowledgement, packet, now);
 }
 
-void Connection::answer(PacketKind kind, std::uint32_t message, SimTime now) {
+void Connection::answer(PacketKind kind, const GmPacket& to, SimTime now) {
   const GmParameters& p = card_.parameters();
-  GmPacket& packet = make_packet(kind, message);
+  GmPacket& packet = make_packet(kind, to.message);
+  packet.target = to.connection;
   packet.watched = 0;
   packet.size = 0;
   packet.bytes = static_cast<std::uint16_t>(p.header);

@@ -31,8 +31,10 @@ class Connection {
   void post(std::uint32_t token, SimTime now);
 
   // ---- the card's side
-  // The packet is there as a whole, and this end's from now on.
+  // A packet of data is there as a whole, and this end's from now on.
   void arrived(GmPacket& packet, SimTime now);
+  // An answer to this end comes; its last byte does at `tail`.
+  void answered(GmPacket& packet, SimTime tail);
   // What it brings is in host memory; of an answer, what it says is known.
   void delivered(const GmPacket& packet, SimTime now);
   // It has begun to leave; its last byte does at `end`.
@@ -53,7 +55,7 @@ class Connection {
   GmPacket& make_packet(PacketKind kind, std::uint32_t message);
   [[nodiscard]] bool has_place(SimTime now);
   void begin(SimTime now);
-  void answer(PacketKind kind, std::uint32_t message, SimTime now);
+  void answer(PacketKind kind, const GmPacket& to, SimTime now);
   void acknowledged(SimTime now);
   void refused(std::uint32_t message, SimTime now);
   [[nodiscard]] bool take(GmPacket& packet, SimTime now);

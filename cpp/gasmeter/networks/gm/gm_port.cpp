@@ -66,7 +66,6 @@ void GmPort::register_memory(std::span<std::byte> memory) {
 Status GmPort::post(Rank to, const Sending& sending, Priority priority, const char* what) {
   check_peer(to);
   require_registered(sending.local, sending.bytes, what, rank());
-  host_.synchronise();
   if (tokens_.empty()) {
     ++counters_.refused;
     return Status::no_resource;
@@ -75,7 +74,7 @@ Status GmPort::post(Rank to, const Sending& sending, Priority priority, const ch
   const std::uint32_t token = tokens_.take();
   sendings_[token] = sending;
   host_.spend(parameters().send);
-  host_.charge_shared(SharedPrice::pio_store, parameters().descriptor);
+  host_.pay(SharedPrice::pio_store, parameters().descriptor);
   host_.synchronise();  // what the node's ranks ask for reaches the card in order of time
   connection(to, priority).post(token, host_.now());
   return Status::ok;
@@ -116,13 +115,12 @@ Status GmPort::provide_receive(const Receive& receive) {
                      " are allowed, with 8 bytes less than 2 to their power");
   }
   require_registered(receive.memory.data(), receive.memory.size(), "receive", rank());
-  host_.synchronise();
   if (receive_tokens_ == 0) {
     ++counters_.refused;
     return Status::no_resource;
   }
   --receive_tokens_;
-  host_.charge_shared(SharedPrice::pio_store, parameters().descriptor);
+  host_.pay(SharedPrice::pio_store, parameters().descriptor);
   host_.synchronise();
   receives_[static_cast<unsigned>(receive.priority)].push_back(receive);
   return Status::ok;
@@ -145,7 +143,7 @@ std::optional<Event> GmPort::poll() {
   host_.synchronise();
   if (events_.empty()) return std::nullopt;
   const Event event = events_.take();
-  host_.charge_shared(SharedPrice::line_transfer);
+  host_.pay(SharedPrice::line_transfer);
   if (event.type == Event::Type::received) {
     host_.spend(parameters().receive, sim::Step::poll);
     ++receive_tokens_;

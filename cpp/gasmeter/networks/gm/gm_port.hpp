@@ -95,6 +95,7 @@ class GmPort {
   sim::ModelHost host_;
   services::EventQueue<Event> events_;
   services::RegisteredMemory registered_;
+  // The rank's own, as are those of receives: they return when it takes events.
   NumberPool tokens_;              // of sends
   std::vector<Sending> sendings_;  // by token
   unsigned receive_tokens_;

@@ -42,10 +42,16 @@ void Lanai::leave(GmPacket& packet, SimTime now) {
   network_.fabric().inject(packet, now);
 }
 
-// The card's memory takes it as it comes; the firmware looks at it when it is there as a whole.
+// The card's memory takes it as it comes; the firmware looks at it when it is there as a whole. Answers are so short
+// that their turn is settled when they begin to come.
 SimTime Lanai::arrived(GmPacket& packet) {
-  arriving_.push(packet, packet.tail);
-  return packet.tail;
+  const SimTime tail = packet.tail;
+  if (is_answer(static_cast<PacketKind>(packet.kind))) {
+    packet.target->answered(packet, tail);
+  } else {
+    arriving_.push(packet, tail);
+  }
+  return tail;
 }
 
 Connection& Lanai::connection_of(const GmPacket& packet) {
@@ -53,11 +59,12 @@ Connection& Lanai::connection_of(const GmPacket& packet) {
 }
 
 void Lanai::here(GmPacket& packet, SimTime now) {
-  connection_of(packet).arrived(packet, now);
+  packet.target = &connection_of(packet);
+  packet.target->arrived(packet, now);
 }
 
 void Lanai::in_memory(GmPacket& packet, SimTime now) {
-  connection_of(packet).delivered(packet, now);
+  packet.target->delivered(packet, now);
   give(packet);
 }
 

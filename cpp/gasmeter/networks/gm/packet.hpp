@@ -21,10 +21,16 @@ enum class PacketKind : std::uint8_t {
   no_receive,       // none was provided for a message: it is held by its sender
 };
 
+// Of a card's own: there is nothing of the host's in it.
+[[nodiscard]] constexpr bool is_answer(PacketKind kind) {
+  return kind == PacketKind::acknowledgement || kind == PacketKind::no_receive;
+}
+
 class Connection;
 
 struct GmPacket : sim::Packet {
   Connection* connection = nullptr;  // which sends it; touched on its own node alone
+  Connection* target = nullptr;      // which takes it, likewise; of data known there alone
   Rank owner{};                      // of that connection
   Rank peer{};
   const std::byte* read_at = nullptr;  // at the sending side

@@ -87,15 +87,6 @@ Bytes SciConduit::reserved_bytes() const {
          (staging_ ? staging_->memory().size() : 0) + near_.reserved_bytes();
 }
 
-SciConduit::Peer& SciConduit::peer(Rank rank) {
-  Peer& peer = peers_[index(rank)];
-  if (peer.commands.segment == nullptr) {
-    peer.commands = sisci_.connect(rank, kCommands);
-    peer.control = sisci_.connect(rank, kControl);
-  }
-  return peer;
-}
-
 // ---- what a message takes
 
 bool SciConduit::may_go_by_dma(const AmHeader& header, Bytes size) const {

@@ -60,6 +60,20 @@ TEST_CASE("sci_a_transfer_takes_its_golden_time") {
   }
 }
 
+// From 64 on, 256 B are 64, 128 and 64.
+TEST_CASE("sci_a_transfers_packets_end_where_blocks_do") {
+  Transfers world;
+  world.engine.start(Rank{0}, [&] {
+    bool done = false;
+    world.sisci(0).post_dma(world.remote(0), 64, world.source.data(), 256, done);
+    (void)world.ended(0, done);
+  });
+  world.engine.start(Rank{1}, [&] { sleep_until(world.host(1), kLater); });
+  world.engine.run();
+  CHECK(world.card(0).transactions() == 3);
+  CHECK(std::memcmp(world.target.data() + 64, world.source.data(), 256) == 0);
+}
+
 TEST_CASE("sci_transfers_begin_when_the_one_before_is_over") {
   Transfers world;
   world.engine.start(Rank{0}, [&] {

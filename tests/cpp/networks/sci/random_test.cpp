@@ -53,6 +53,7 @@ Plan plan_of(std::uint64_t seed) {
   plan.parameters.instruction = {static_cast<std::int64_t>(below(3)) * 500};
   plan.parameters.dma_start = {static_cast<std::int64_t>(1 + below(30)) * 1'000'000};
   plan.driver.alignment = below(2) == 0 ? 8 : 64;
+  if (below(4) == 0) plan.options.queues = Queues::ibel;  // split ones may deadlock
   return plan;
 }
 

@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "gasmeter/base/error.hpp"
@@ -99,13 +98,12 @@ TEST_CASE("raw_sci_by_dma_is_refused_what_the_engine_cannot_do") {
 
 TEST_CASE("raw_sci_programs_give_the_same_lazily_strictly_and_on_any_number_of_threads") {
   for (const Path path : {Path::pio, Path::dma}) {
-    for (const auto& [make, op] : std::vector<std::pair<Make, std::string>>{{&make_ping_pong, "am-medium"},
-                                                                            {&make_ping_pong, "put"},
-                                                                            {&make_flood, "put"},
-                                                                            {&make_flood, "am-long"},
-                                                                            {&make_barrier, "barrier"}}) {
-      CAPTURE(op);
-      const Trial trial{make, op, 512, 50};
+    for (const Trial& trial : std::vector<Trial>{{&make_ping_pong, "am-medium", 512, 50},
+                                                 {&make_ping_pong, "put", 512, 50},
+                                                 {&make_flood, "put", 512, 50},
+                                                 {&make_flood, "am-long", 512, 50},
+                                                 {&make_barrier, "barrier", 512, 50}}) {
+      CAPTURE(trial.op);
       const Shape shape{.ranks = 5, .topology = "oneway-torus2d:3x2", .node_of = {0, 1, 2, 4, 4}};
       const RawOutcome lazy = attempt(trial, path, shape);
       CHECK(lazy.found.errors == 0);

@@ -336,6 +336,38 @@ TEST_CASE("scampi_messages_of_any_kind_arrive_in_order_where_order_is_promised")
   }
 }
 
+// 45 GB set aside, of which two lines are used.
+TEST_CASE("scampi_memory_takes_room_where_it_is_written_to") {
+  constexpr std::uint32_t kRanks = 1'000'000;
+  const ScaMpiLayout layout({});
+  ScaMpiMemory memory(layout, kRanks);
+  CHECK(memory.size() == kRanks * layout.bytes_of_sender());
+  CHECK_FALSE(memory.next(Rank{0}));
+  Envelope envelope;
+  envelope.kind = Envelope::Kind::message;
+  const Rank sender{kRanks - 1};
+  const auto bytes = std::as_bytes(std::span(&envelope, 1));
+  memory.store(layout.at(sender) + layout.eager(3) + 4096, bytes);
+  CHECK_FALSE(memory.next(Rank{0}));  // no entry of a channel
+  memory.store(layout.at(sender) + layout.entry(0), bytes);
+  const auto found = memory.next(Rank{3});
+  REQUIRE(found);
+  CHECK(found->sender == sender);
+  CHECK(found->passed == kRanks - 4);
+  std::vector<std::byte> read(128, std::byte{1});
+  memory.load(layout.at(sender) + layout.eager(3) + 4096, read);
+  CHECK(std::equal(bytes.begin(), bytes.end(), read.begin()));
+  const std::vector<std::byte> nothing(128);
+  for (const Bytes unused :
+       {layout.at(Rank{7}), layout.at(sender) + layout.entry(40), layout.at(sender) + layout.eager(1)}) {
+    std::fill(read.begin(), read.end(), std::byte{1});
+    memory.load(unused, read);
+    CHECK(read == nothing);
+  }
+  memory.empty(sender, 1);
+  CHECK_FALSE(memory.next(Rank{0}));
+}
+
 TEST_CASE("scampi_sets_memory_aside_for_each_peer_and_maps_it_at_the_start") {
   const ScaMpiSizes sizes{
       .inlined = 100, .eager = 1000, .channel = 1024, .eager_buffers = 3, .transporter = 500, .transporters = 2};

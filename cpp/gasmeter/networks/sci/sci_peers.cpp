@@ -1,0 +1,17 @@
+// What the conduit knows of others. A real one has it in a table by rank: searching for it is this simulation's affair,
+// which tests/am_instructions.py does not count.
+#include "gasmeter/base/platform.hpp"
+#include "gasmeter/networks/sci/sci_conduit.hpp"
+
+namespace gasmeter::networks::sci {
+
+GASMETER_NOINLINE SciConduit::Peer& SciConduit::peer(Rank rank) {
+  Peer& peer = peers_[index(rank)];
+  if (peer.commands.segment == nullptr) {
+    peer.commands = sisci_.connect(rank, kCommands);
+    peer.control = sisci_.connect(rank, kControl);
+  }
+  return peer;
+}
+
+}  // namespace gasmeter::networks::sci
