@@ -156,8 +156,14 @@ class Modelled final : public ModelledNetwork {
         settings_(settings) {}
 
   std::unique_ptr<conduit::Conduit> make_conduit(sim::ModelHost host) override {
-    return std::make_unique<SciConduit>(network_.sisci(host.rank()), host, engine_.ranks(), sci_options(settings_),
-                                        near_);
+    auto made =
+        std::make_unique<SciConduit>(network_.sisci(host.rank()), host, engine_.ranks(), sci_options(settings_), near_);
+    conduits_.resize(engine_.ranks());
+    conduits_[index(host.rank())] = made.get();
+    return made;
+  }
+  void settle(Rank rank) override {
+    if (!conduits_.empty()) conduits_[index(rank)]->settle();
   }
   std::unique_ptr<services::MessageDevice> make_messages(Rank rank) override {
     return std::make_unique<ScaMpi>(network_.sisci(rank), engine_.host(rank), engine_.ranks(), messages_,
@@ -190,6 +196,7 @@ class Modelled final : public ModelledNetwork {
   SciNetwork network_;
   ScaMpiSizes messages_;
   const Settings& settings_;
+  std::vector<SciConduit*> conduits_;  // by rank; empty: there are none
 };
 
 class Machine final : public ModelledMachine {

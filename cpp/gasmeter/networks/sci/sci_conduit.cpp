@@ -340,4 +340,8 @@ void SciConduit::finish_transfers() {
   }
 }
 
+void SciConduit::settle() {
+  for (finish_transfers(); !posted_.empty(); finish_transfers()) host_.idle(kNever);
+}
+
 }  // namespace gasmeter::networks::sci

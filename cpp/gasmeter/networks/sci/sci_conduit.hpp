@@ -42,6 +42,8 @@ class SciConduit final : public conduit::Conduit, public conduit::ReservesMemory
   void cancel(const conduit::AmBuffer& buffer) override;
   unsigned poll(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter) override;
   [[nodiscard]] Bytes reserved_bytes() const override;
+  // Before its rank ends, on its own fibre: messages whose payload is still under way are announced.
+  void settle();
   // That a peer has slots for, and has not handled yet, as far as this rank knows.
   [[nodiscard]] unsigned requests_under_way(Rank peer) const {
     const auto found = peers_.find(index(peer));
