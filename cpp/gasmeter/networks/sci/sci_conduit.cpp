@@ -228,7 +228,6 @@ Status SciConduit::commit(const AmBuffer& buffer, const AmCommit& commit, Operat
     head.word.tail = static_cast<std::uint32_t>(parts.tail) & 127U;
     if (parts.head != 0) host_.copy(edges.data(), payload.data(), parts.head);
     if (parts.tail != 0) host_.copy(edges.data() + parts.head, payload.last(parts.tail).data(), parts.tail);
-    post(header.peer, slot, parts, payload.data(), taken.transfer, local);
     payload = std::span<const std::byte>(edges).first(parts.head + parts.tail);
   }
   std::array<std::byte, kMostHeader> built{};
@@ -244,7 +243,10 @@ Status SciConduit::commit(const AmBuffer& buffer, const AmCommit& commit, Operat
     handling_->replied = true;
     handling_->answer = slot;
   }
-  if (by_dma) return Status::ok;  // its flags wait for the end of the transfer
+  if (by_dma) {  // its flags wait for the end of the transfer
+    post(header.peer, slot, parts, static_cast<const std::byte*>(buffer.data), taken.transfer, local);
+    return Status::ok;
+  }
   give(taken);
   done_.add(local);
   if (header.is_reply && handling_ != nullptr) {

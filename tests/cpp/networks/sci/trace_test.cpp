@@ -58,9 +58,11 @@ TEST_CASE("sci_traces_have_the_steps_of_the_protocol") {
         "poll");
   CHECK(checked.sum == checked.all);
   const Told by_dma = told_of({}, Category::long_message, 3000, 3);
-  // The engine and the last echo, the poll that finds it, the flags; the receiver copies head and tail.
+  // Header, head and tail, then the middle: copied and posted. The engine and the last echo, the poll that finds it,
+  // the flags; the receiver copies head and tail.
   CHECK(by_dma.steps ==
-        " header copy doorbell -device -hop -wire -hop poll check flag -device -hop -wire -device poll scan poll copy");
+        " header copy doorbell copy doorbell -device -hop -wire -hop poll check flag -device -hop -wire -device poll "
+        "scan poll copy");
   CHECK(by_dma.sum == by_dma.all);
 }
 
