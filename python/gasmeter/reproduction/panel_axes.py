@@ -13,7 +13,7 @@ from gasmeter.reproduction.panels import Drawn, Panel
 from gasmeter.reproduction.scales import log_ticks, scale_for
 from gasmeter.verdicts.series import X
 
-__all__ = ["BEHIND", "Across", "draw_panel", "scale_panel"]
+__all__ = ["BEHIND", "Across", "draw_panel", "runs_of", "scale_panel"]
 
 BEHIND = "0.72"
 """Colour of curves that another panel shows."""
@@ -141,12 +141,36 @@ def _draw_curve(axes: Axes, curve: Drawn, across: Across, placement: str) -> Non
     axes.plot(places, [values[x] for x in xs], linestyle=dashes, linewidth=1.6, label=curve.label, zorder=4,
               **curve.look.arguments)  # fmt: skip
     own = curve.bands.get(placement, {})
-    there = [x for x in xs if x in own]
-    low, high = [own[x][1] for x in there], [own[x][2] for x in there]
-    if len(there) > 1:
-        at = [across.place(x) for x in there]
+    for run in runs_of(xs, own):
+        at = [across.place(x) for x in run]
+        low, high = [own[x][1] for x in run], [own[x][2] for x in run]
+        if len(run) == 1:
+            axes.vlines(at, low, high, color=curve.look.colour, lw=3, alpha=0.35, zorder=3)
+            continue
         axes.fill_between(at, low, high, color=curve.look.colour, alpha=0.1, lw=0, zorder=2)
         for end in (low, high):  # fills of several curves hide each other's ends
             axes.plot(at, end, color=curve.look.colour, alpha=0.75, linewidth=0.7, marker="", zorder=3)
-    elif there:
-        axes.vlines([across.place(x) for x in there], low, high, color=curve.look.colour, lw=3, alpha=0.35, zorder=3)
+
+
+def runs_of(xs: Sequence[X], own: Mapping[X, object]) -> list[list[X]]:
+    """Return the x values that have a band, by neighbours: between others nobody knows where it lies.
+
+    Parameters
+    ----------
+    xs : sequence of x values
+        All of a curve, in order.
+    own : mapping of x value to band
+        Those that have one.
+
+    Returns
+    -------
+    list of list of x values
+        None of them empty.
+    """
+    runs: list[list[X]] = [[]]
+    for x in xs:
+        if x in own:
+            runs[-1].append(x)
+        elif runs[-1]:
+            runs.append([])
+    return [run for run in runs if run]

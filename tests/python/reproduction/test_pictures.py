@@ -19,6 +19,7 @@ from gasmeter.reproduction.digitised import Points
 from gasmeter.reproduction.drawing import Picture, draw_figure
 from gasmeter.reproduction.figure import Derived, Effort
 from gasmeter.reproduction.looks import looks
+from gasmeter.reproduction.panel_axes import runs_of
 from gasmeter.reproduction.panels import MOST_LINES, panels_of, quantity_of
 from gasmeter.reproduction.scales import Scale, log_ticks, scale_for
 from gasmeter.verdicts.expressions import Expression
@@ -61,6 +62,14 @@ def test_a_band_is_where_90_percent_of_the_draws_of_a_placement_lie(core):
     assert band(found, RATE, "round-robin", 8)[0] == pytest.approx(8e-3 * 2.01, rel=2e-3)
     assert band(found, RATE, "fill", 16) is None
     assert bands(found, HERE, "one-per-node") == {}
+
+
+@pytest.mark.parametrize(
+    ("drawn", "runs"),
+    [((1, 2, 4, 8), [[1, 2, 4, 8]]), ((1, 8), [[1], [8]]), ((1, 2, 8), [[1, 2], [8]]), ((2,), [[2]]), ((), [])],
+)
+def test_a_band_is_filled_between_neighbours_alone(drawn, runs):
+    assert runs_of([1, 2, 4, 8], dict.fromkeys(drawn)) == runs
 
 
 def test_draws_that_a_machine_refuses_are_in_no_band(core):
