@@ -19,6 +19,7 @@
 # Where do the two cross, on this machine and on ones whose engine starts faster? Everything below is *modelled*.
 
 # %%
+import matplotlib.pyplot as plt
 import numpy as np
 
 import gasmeter as gm
@@ -49,6 +50,16 @@ frame = frame.assign(
 )
 lines = frame.pivot_table(index="size_bytes", columns=["machine", "way"], values="us")
 lines[sci.column]
+
+# %%
+figure, axes = plt.subplots(figsize=(7, 4.2), layout="constrained")
+axes.plot(lines.index, lines[sci.column]["stores"], "ks-", label="stores")
+for machine in machines:
+    axes.plot(lines.index, lines[machine.column]["DMA"], "o-", label=f"DMA that starts in {machine['dma.start'].text}")
+axes.axvline(2048, color="0.6", linestyle="--", label="2048 B")
+axes.set(xscale="log", yscale="log", xlabel="Payload (bytes)", ylabel="Round trip on the bare card (µs), log, modelled")
+axes.legend()
+axes.grid(alpha=0.3)
 
 # %% [markdown]
 # Both come to nearly the same slope, and the start decides. Where the two meet: between two sizes, on a straight line
@@ -98,6 +109,17 @@ own = own.assign(
 )
 longs = own.pivot_table(index="size_bytes", columns="way", values="us")
 longs
+
+# %%
+figure, axes = plt.subplots(figsize=(7, 3.6), layout="constrained")
+for way, marker in (("as it is", "ks-"), ("all by DMA", "o--")):
+    axes.plot(longs.index, longs[way], marker, label=way)
+axes.axvline(2048, color="0.6", linestyle="--", label="2048 B")
+axes.set(
+    xscale="log", xlabel="Payload of a Long (bytes)", ylabel="Round trip on the conduit (µs), modelled", ylim=(0, None)
+)
+axes.legend()
+axes.grid(alpha=0.3)
 
 # %% [markdown]
 # The step at 2048 B: eight bytes more, and the engine has to start on either side.
