@@ -45,7 +45,7 @@ class ModelJob {
 
   std::vector<std::string> unused() {
     std::vector<std::string> keys;
-    use_job([&](const run::ModelJob& job) { keys = job.unused_keys(); });
+    with_job([&](const run::ModelJob& job) { keys = job.unused_keys(); });
     return keys;
   }
 
@@ -74,7 +74,7 @@ class ModelJob {
   py::dict links() {
     std::vector<sim::LinkUse> use;
     SimTime length;
-    use_job([&](run::ModelJob& job) {
+    with_job([&](run::ModelJob& job) {
       use = job.link_use();
       length = job.block_length();
     });
@@ -105,7 +105,7 @@ class ModelJob {
 
   std::map<std::string, std::uint64_t> counters() {
     std::map<std::string, std::uint64_t> charged;
-    use_job([&](const run::ModelJob& job) {
+    with_job([&](const run::ModelJob& job) {
       const conduit::Counts counts = job.counts();
       for (std::size_t i = 0; i < static_cast<std::size_t>(conduit::Count::count_); ++i) {
         const auto which = static_cast<conduit::Count>(i);
@@ -117,7 +117,7 @@ class ModelJob {
 
   bench::Resolved resolved() {
     bench::Resolved resolved;
-    use_job([&](const run::ModelJob& job) { resolved = job.resolved(); });
+    with_job([&](const run::ModelJob& job) { resolved = job.resolved(); });
     return resolved;
   }
 
@@ -227,8 +227,14 @@ class ModelJob {
     return py::array_t<T>(static_cast<py::ssize_t>(values.size()), values.data());
   }
 
+  // Ctrl-C ends it, and other threads of Python run meanwhile.
   template <class Work>
   void use_job(Work work) {
+    with_job([&](run::ModelJob& job) { run_interruptibly([&] { work(job); }, [&] { job.stop(); }); });
+  }
+  // With the GIL: for looks at what it has come to, of which a thread and waiting for the GIL would cost more than all.
+  template <class Work>
+  void with_job(Work work) {
     const auto job = job_;
     if (job == nullptr) throw UsageError("modelled job: it is closed");
     if (busy_.exchange(true)) throw UsageError("modelled job: it runs in another thread already");
@@ -236,7 +242,7 @@ class ModelJob {
       std::atomic<bool>& busy;
       ~Free() { busy = false; }
     } free{busy_};
-    run_interruptibly([&] { work(*job); }, [&] { job->stop(); });
+    work(*job);
   }
 
   std::uint32_t ranks_;
