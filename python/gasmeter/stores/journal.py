@@ -202,7 +202,6 @@ class Journal:
             if not lazily or time.monotonic() - self._synced >= LAZY_S:
                 self._sync()
         except OSError as error:
-            self._behind = False
             with suppress(OSError):  # what is left of the line is recognised when the journal is read
                 self._cut_back()
             raise _cannot_write(self.path, error) from error
@@ -219,7 +218,7 @@ class Journal:
         self._torn = False
 
     def close(self) -> None:
-        """Close the file, all of it on disk, and let others write it."""
+        """Close the file, all of it on disk if that takes it, and let others write it."""
         if self._handle >= 0:
             if self._behind:
                 with suppress(OSError):

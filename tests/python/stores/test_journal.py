@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from gasmeter.errors import GasmeterError, UsageError
+from gasmeter.errors import GasmeterError, ResourceError, UsageError
 from gasmeter.rows.record import COLUMNS, Record
 from gasmeter.stores.files import check_files
 from gasmeter.stores.journal import LAZY_S, Journal, read_journal, sealed_line
@@ -90,6 +90,26 @@ def test_what_is_appended_lazily_waits_for_the_disk_once_a_second_and_at_the_end
     opened = Journal(journal)
     opened.close()
     assert len(synced) == 12
+
+
+def test_what_was_appended_lazily_goes_to_disk_at_the_end_though_a_later_line_did_not_fit(journal, monkeypatch):
+    synced = []
+    monkeypatch.setattr(time, "monotonic", lambda: 100.0)
+    monkeypatch.setattr(os, "fdatasync", synced.append)
+    opened = Journal(journal)
+    opened.append(group("a" * 16), lazily=True)
+    with monkeypatch.context() as full:
+        full.setattr("gasmeter.stores.journal.write_all", _no_space)
+        with pytest.raises(ResourceError, match="No space left"):
+            opened.append(group("b" * 16), lazily=True)
+    assert not synced
+    opened.close()
+    assert len(synced) == 1
+    assert [entry["group"] for entry in read_journal(journal)][-1] == "a" * 16
+
+
+def _no_space(*_):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 @pytest.mark.parametrize("damage", [lambda byte: byte ^ 1, lambda _: 0, lambda _: ord("\n"), lambda _: ord("9")])
