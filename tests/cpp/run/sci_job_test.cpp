@@ -2,17 +2,15 @@
 // conduit costs more than SISCI.
 #include <doctest/doctest.h>
 
-#include <map>
 #include <string>
 
 #include "gasmeter/base/error.hpp"
-#include "gasmeter/run/model_job.hpp"
-#include "support/invented_machine.hpp"
+#include "support/asked_job.hpp"
 
 namespace gasmeter::run {
 namespace {
 
-using Options = std::map<std::string, std::string>;
+using Options = testing::JobOptions;
 
 struct Asked {
   std::string kernel = "ping-pong";
@@ -27,20 +25,11 @@ struct Asked {
 };
 
 Request request(const Asked& asked, const Options& options) {
-  static const kernels::Registry registry = kernels::Registry::with_all_kernels();
-  Request result = Request::check(registry, asked.kernel, asked.op, asked.conduit, asked.variant, asked.size, 1,
-                                  asked.ranks, options);
-  result.machine = testing::invented_machine("sci", asked.topology, asked.placement);
-  return result;
+  return testing::request_on("sci", asked.topology, asked, options);
 }
 
 std::int64_t elapsed(const Asked& asked, const Options& options = {}) {
-  ModelJob job(request(asked, options));
-  const kernels::BlockResult result = job.run(asked.iterations);
-  const kernels::Verification found = job.verify();
-  CHECK(found.checked > 0);
-  CHECK(found.errors <= found.allowed);
-  return result.elapsed.ps;
+  return testing::elapsed_of(request(asked, options), asked.iterations);
 }
 
 std::string failure(const Asked& asked, const Options& options) {

@@ -31,9 +31,10 @@ class Sink final : public conduit::Delivery {
 };
 
 template <class Done>
-void wait(conduit::Conduit& conduit, sim::ModelHost host, Sink& sink, Done done) {
+void wait(conduit::Conduit& conduit, sim::ModelHost host, Sink& sink, Done done,
+          conduit::PollFilter filter = conduit::PollFilter::everything) {
   while (!done()) {
-    if (conduit.poll(sink, 16, conduit::PollFilter::everything) == 0) host.idle(conduit.next_deadline());
+    if (conduit.poll(sink, 16, filter) == 0) host.idle(conduit.next_deadline());
   }
 }
 

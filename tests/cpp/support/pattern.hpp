@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "gasmeter/base/random.hpp"
 #include "gasmeter/base/units.hpp"
@@ -24,6 +25,12 @@ inline void write_pattern(void* at, Bytes bytes, std::uint64_t seed) {
     if (i % 8 == 0) word = splitmix64(seed + i);
     out[i] = static_cast<unsigned char>(word);
   }
+}
+
+[[nodiscard]] inline std::vector<std::byte> patterned(Bytes size, std::uint64_t seed) {
+  std::vector<std::byte> bytes(size);
+  write_pattern(bytes.data(), size, seed);
+  return bytes;
 }
 
 [[nodiscard]] inline bool has_pattern(const void* at, Bytes bytes, std::uint64_t seed) {

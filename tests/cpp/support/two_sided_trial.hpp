@@ -52,12 +52,6 @@ inline void send_message(services::MatchedMessages& messages, MessageLog& log, s
   if (state == services::SendState::done) log.sends.push_back(number);
 }
 
-inline std::vector<std::byte> patterned(Bytes size, std::uint64_t seed) {
-  std::vector<std::byte> bytes(size);
-  write_pattern(bytes.data(), size, seed);
-  return bytes;
-}
-
 // When a message has been sent and received, counted from where the ranks' clocks stand when they begin.
 struct MessageTimes {
   std::int64_t sent = 0;

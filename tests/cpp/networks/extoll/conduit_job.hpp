@@ -41,6 +41,7 @@ struct Job : World {
 };
 
 using gasmeter::testing::header_to;
+using gasmeter::testing::patterned;
 using gasmeter::testing::Sink;
 using gasmeter::testing::try_send;
 using gasmeter::testing::wait;
@@ -50,12 +51,6 @@ inline void send_am(conduit::Conduit& conduit, sim::ModelHost host, Sink& sink, 
                     std::span<const std::int32_t> arguments = {}, std::span<const std::byte> payload = {},
                     void* destination = nullptr) {
   wait(conduit, host, sink, [&] { return try_send(conduit, header, arguments, payload, destination) == Status::ok; });
-}
-
-inline std::vector<std::byte> patterned(Bytes size, std::uint64_t seed) {
-  std::vector<std::byte> bytes(size);
-  gasmeter::testing::write_pattern(bytes.data(), size, seed);
-  return bytes;
 }
 
 }  // namespace gasmeter::networks::extoll::testing

@@ -9,28 +9,21 @@
 #include "gasmeter/networks/extoll/extoll_network.hpp"
 #include "gasmeter/sim/engine.hpp"
 #include "gasmeter/sim/model_host.hpp"
+#include "support/card_world.hpp"
 
 namespace gasmeter::networks::extoll::testing {
 
 // The prices of tests/golden/extoll.md.
 inline conduit::HostPrices round_prices() {
   using conduit::PrivatePrice;
-  using conduit::SharedPrice;
-  conduit::HostPrices prices;
-  prices[PrivatePrice::call].fixed = {5'000};
-  prices[PrivatePrice::header_build].fixed = {20'000};
-  prices[PrivatePrice::dispatch].fixed = {20'000};
-  prices[PrivatePrice::poll_miss].fixed = {10'000};
-  prices[PrivatePrice::update].fixed = {5'000};
-  prices[SharedPrice::line_store].fixed = {20'000};
-  prices[SharedPrice::line_transfer].fixed = {100'000};
+  conduit::HostPrices prices = gasmeter::testing::round_card_prices();
   prices[PrivatePrice::own_lock].fixed = {30'000};
   prices[PrivatePrice::two_sided].fixed = {50'000};
   prices[PrivatePrice::match].per_byte_fs = 2'000'000;
-  prices[SharedPrice::pio_store] = {{40'000}, 1'000'000};
-  prices.copy = {{10'000}, 100'000};
   return prices;
 }
+
+using gasmeter::testing::sleep_until;
 
 struct Shape {
   unsigned ranks = 2;
@@ -77,11 +70,6 @@ inline Notification wait_for_notification(ExtollPort& port, sim::ModelHost host)
     if (const std::optional<Notification> notification = port.notification_next()) return *notification;
     host.idle(kNever, {.at_polls_alone = true});
   }
-}
-
-// Whatever arrives meanwhile.
-inline void sleep_until(sim::ModelHost host, SimTime end) {
-  while (host.now() < end) host.idle(end);
 }
 
 inline void send(ExtollPort& port, sim::ModelHost host, unsigned to, std::span<const std::byte> payload,

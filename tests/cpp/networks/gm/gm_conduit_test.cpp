@@ -15,6 +15,7 @@
 
 #include "gasmeter/base/error.hpp"
 #include "networks/gm/conduit_job.hpp"
+#include "support/conduit_calls.hpp"
 #include "support/pattern.hpp"
 
 namespace gasmeter::networks::gm {
@@ -28,50 +29,12 @@ using conduit::Category;
 using conduit::OperationId;
 using conduit::PollFilter;
 using gasmeter::testing::has_pattern;
+using gasmeter::testing::header_to;
+using gasmeter::testing::patterned;
+using gasmeter::testing::Sink;
+using gasmeter::testing::try_send;
+using gasmeter::testing::wait;
 using gasmeter::testing::write_pattern;
-
-class Sink final : public conduit::Delivery {
- public:
-  using Handler = std::function<void(const AmView&)>;
-  explicit Sink(Handler handler = [](const AmView&) {}) : handler_(std::move(handler)) {}
-  void arrived(const AmView& message) override {
-    ++messages;
-    handler_(message);
-  }
-  void completed(OperationId operation) override { done.push_back(operation); }
-  unsigned messages = 0;
-  std::vector<OperationId> done;
-
- private:
-  Handler handler_;
-};
-
-template <class Done>
-void wait(conduit::Conduit& conduit, sim::ModelHost host, Sink& sink, Done done,
-          PollFilter filter = PollFilter::everything) {
-  while (!done()) {
-    if (conduit.poll(sink, 16, filter) == 0) host.idle(conduit.next_deadline());
-  }
-}
-
-AmHeader header_to(unsigned peer, Category category, bool is_reply = false, unsigned arguments = 0) {
-  return {Rank{peer}, category, is_reply, static_cast<std::uint8_t>(arguments), 0};
-}
-
-Status try_send(conduit::Conduit& conduit, const AmHeader& header, std::span<const std::byte> payload = {},
-                void* destination = nullptr, std::span<const std::int32_t> arguments = {}) {
-  AmBuffer buffer;
-  const Status status = conduit.prepare(header, nullptr, payload.size(), payload.size(), buffer);
-  if (status != Status::ok) return status;
-  if (!payload.empty()) std::memcpy(buffer.data, payload.data(), payload.size());
-  return conduit.commit(buffer, {HandlerIndex{7}, payload.size(), destination, arguments}, conduit::kNoOperation);
-}
-
-std::vector<std::byte> patterned(Bytes size, std::uint64_t seed) {
-  std::vector<std::byte> bytes(size);
-  write_pattern(bytes.data(), size, seed);
-  return bytes;
-}
 
 TEST_CASE("gm_conduit_short_and_its_reply") {
   Job job;
@@ -93,7 +56,7 @@ TEST_CASE("gm_conduit_short_and_its_reply") {
     Sink sink([&](const AmView& request) {
       CHECK((host.now() - start).ps == 1'200'000);
       CHECK(request.is_request);
-      CHECK(try_send(*job.conduits[1], header_to(0, Category::short_message, true)) == Status::ok);
+      CHECK(try_send(*job.conduits[1], header_to(0, Category::short_message, 0, true)) == Status::ok);
     });
     wait(*job.conduits[1], host, sink, [&] { return sink.messages == 1; });
   });
@@ -145,8 +108,8 @@ TEST_CASE("gm_conduit_messages_arrive_as_they_were_sent") {
       const std::vector<std::byte> payload = patterned(each.size, ++seed);
       void* const destination = each.category == Category::long_message ? job.segments[1].data() + 64 : nullptr;
       wait(*job.conduits[0], job.host(0), sink, [&] {
-        return try_send(*job.conduits[0], header_to(1, each.category, false, each.arguments), payload, destination,
-                        std::span(words).first(each.arguments)) == Status::ok;
+        return try_send(*job.conduits[0], header_to(1, each.category, each.arguments),
+                        std::span(words).first(each.arguments), payload, destination) == Status::ok;
       });
       if (each.category == Category::long_message && each.size > 2048) ++apart;
     }
@@ -181,21 +144,21 @@ TEST_CASE("gm_conduit_keeps_tokens_for_replies") {
   const std::vector<std::byte> payload = patterned(3000, 1);
   job.engine.start(Rank{0}, [&] {
     sim::ModelHost host = job.host(0);
-    CHECK(try_send(*job.conduits[0], header_to(1, Category::long_message), payload, job.segments[1].data()) ==
+    CHECK(try_send(*job.conduits[0], header_to(1, Category::long_message), {}, payload, job.segments[1].data()) ==
           Status::ok);
-    CHECK(try_send(*job.conduits[0], header_to(1, Category::long_message), payload, job.segments[1].data()) ==
+    CHECK(try_send(*job.conduits[0], header_to(1, Category::long_message), {}, payload, job.segments[1].data()) ==
           Status::no_resource);
     CHECK(try_send(*job.conduits[0], header_to(1, Category::short_message)) == Status::ok);
     const SimTime before = host.now();
     CHECK(try_send(*job.conduits[0], header_to(1, Category::short_message)) == Status::no_resource);
     CHECK(host.now() == before);
-    CHECK(try_send(*job.conduits[0], header_to(1, Category::long_message, true), payload,
+    CHECK(try_send(*job.conduits[0], header_to(1, Category::long_message, 0, true), {}, payload,
                    job.segments[1].data() + 4096) == Status::ok);
-    CHECK(try_send(*job.conduits[0], header_to(1, Category::short_message, true)) == Status::no_resource);
+    CHECK(try_send(*job.conduits[0], header_to(1, Category::short_message, 0, true)) == Status::no_resource);
     Sink sink;
     // What is under way comes back with its events; requests are held meanwhile.
     wait(*job.conduits[0], host, sink,
-         [&] { return try_send(*job.conduits[0], header_to(1, Category::short_message, true)) == Status::ok; });
+         [&] { return try_send(*job.conduits[0], header_to(1, Category::short_message, 0, true)) == Status::ok; });
   });
   job.engine.start(Rank{1}, [&] {
     Sink replies;
@@ -286,7 +249,7 @@ TEST_CASE("gm_conduit_floods_of_many_ranks_lose_nothing") {
         wait(
             own, job.host(rank), inner,
             [&] {
-              return try_send(own, header_to(index(message.source), Category::short_message, true)) == Status::ok;
+              return try_send(own, header_to(index(message.source), Category::short_message, 0, true)) == Status::ok;
             },
             PollFilter::replies_only);
       });

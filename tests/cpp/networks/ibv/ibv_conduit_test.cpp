@@ -15,6 +15,7 @@
 
 #include "gasmeter/base/error.hpp"
 #include "networks/ibv/conduit_job.hpp"
+#include "support/conduit_calls.hpp"
 #include "support/pattern.hpp"
 
 namespace gasmeter::networks::ibv {
@@ -28,49 +29,12 @@ using conduit::Category;
 using conduit::OperationId;
 using conduit::PollFilter;
 using gasmeter::testing::has_pattern;
+using gasmeter::testing::header_to;
+using gasmeter::testing::patterned;
+using gasmeter::testing::Sink;
+using gasmeter::testing::try_send;
+using gasmeter::testing::wait;
 using gasmeter::testing::write_pattern;
-
-class Sink final : public conduit::Delivery {
- public:
-  using Handler = std::function<void(const AmView&)>;
-  explicit Sink(Handler handler = [](const AmView&) {}) : handler_(std::move(handler)) {}
-  void arrived(const AmView& message) override {
-    ++messages;
-    handler_(message);
-  }
-  void completed(OperationId operation) override { done.push_back(operation); }
-  unsigned messages = 0;
-  std::vector<OperationId> done;
-
- private:
-  Handler handler_;
-};
-
-template <class Done>
-void wait(conduit::Conduit& conduit, sim::ModelHost host, Sink& sink, Done done) {
-  while (!done()) {
-    if (conduit.poll(sink, 16, PollFilter::everything) == 0) host.idle(conduit.next_deadline());
-  }
-}
-
-AmHeader header_to(unsigned peer, Category category, bool is_reply = false, unsigned arguments = 0) {
-  return {Rank{peer}, category, is_reply, static_cast<std::uint8_t>(arguments), 0};
-}
-
-Status try_send(conduit::Conduit& conduit, const AmHeader& header, std::span<const std::byte> payload = {},
-                void* destination = nullptr, std::span<const std::int32_t> arguments = {}) {
-  AmBuffer buffer;
-  const Status status = conduit.prepare(header, nullptr, payload.size(), payload.size(), buffer);
-  if (status != Status::ok) return status;
-  if (!payload.empty()) std::memcpy(buffer.data, payload.data(), payload.size());
-  return conduit.commit(buffer, {HandlerIndex{7}, payload.size(), destination, arguments}, conduit::kNoOperation);
-}
-
-std::vector<std::byte> patterned(Bytes size, std::uint64_t seed) {
-  std::vector<std::byte> bytes(size);
-  write_pattern(bytes.data(), size, seed);
-  return bytes;
-}
 
 TEST_CASE("ibv_conduit_short_and_its_reply") {
   Job job;
@@ -93,7 +57,7 @@ TEST_CASE("ibv_conduit_short_and_its_reply") {
     Sink sink([&](const AmView& request) {
       CHECK((host.now() - start).ps == 940'000);
       CHECK(request.is_request);
-      CHECK(try_send(*job.conduits[1], header_to(0, Category::short_message, true)) == Status::ok);
+      CHECK(try_send(*job.conduits[1], header_to(0, Category::short_message, 0, true)) == Status::ok);
     });
     wait(*job.conduits[1], host, sink, [&] { return sink.messages == 1; });
   });
@@ -140,8 +104,8 @@ TEST_CASE("ibv_conduit_messages_arrive_as_they_were_sent") {
       const std::vector<std::byte> payload = patterned(each.size, ++seed);
       void* const destination = each.category == Category::long_message ? job.segments[1].data() + 64 : nullptr;
       wait(*job.conduits[0], job.host(0), sink, [&] {
-        return try_send(*job.conduits[0], header_to(1, each.category, false, each.arguments), payload, destination,
-                        std::span(words).first(each.arguments)) == Status::ok;
+        return try_send(*job.conduits[0], header_to(1, each.category, each.arguments),
+                        std::span(words).first(each.arguments), payload, destination) == Status::ok;
       });
     }
     // All but what is banked comes back.

@@ -9,6 +9,7 @@
 #include "gasmeter/networks/ibv/ibv_network.hpp"
 #include "gasmeter/sim/engine.hpp"
 #include "gasmeter/sim/model_host.hpp"
+#include "support/card_world.hpp"
 
 namespace gasmeter::networks::ibv::testing {
 
@@ -16,53 +17,29 @@ namespace gasmeter::networks::ibv::testing {
 inline conduit::HostPrices round_prices() {
   using conduit::PrivatePrice;
   using conduit::SharedPrice;
-  conduit::HostPrices prices;
-  prices[PrivatePrice::call].fixed = {5'000};
-  prices[PrivatePrice::header_build].fixed = {20'000};
-  prices[PrivatePrice::dispatch].fixed = {20'000};
-  prices[PrivatePrice::poll_miss].fixed = {10'000};
-  prices[PrivatePrice::update].fixed = {5'000};
-  prices[SharedPrice::line_store].fixed = {20'000};
-  prices[SharedPrice::line_transfer].fixed = {100'000};
+  conduit::HostPrices prices = gasmeter::testing::round_card_prices();
   prices[PrivatePrice::two_sided].fixed = {50'000};
   prices[PrivatePrice::match].per_byte_fs = 2'000'000;
-  prices[SharedPrice::pio_store] = {{40'000}, 1'000'000};
   prices[SharedPrice::deregistration].fixed = {500'000};
-  prices.copy = {{10'000}, 100'000};
   return prices;
 }
 
-struct Shape {
-  unsigned ranks = 2;
-  std::string topology = "crossbar:2";
-  std::vector<std::uint32_t> node_of = {};  // of each rank; empty: one after the other
-  bool strict = false;
-  unsigned threads = 1;
-  conduit::Price registration = {};
-};
+using gasmeter::testing::sleep_until;
+using Shape = gasmeter::testing::CardShape;
+
+;
 
 struct World {
   explicit World(const Shape& shape = {}, const IbvParameters& parameters = {}, Bytes bytes = 4096)
       : engine(options(shape)),
-        network(engine, sim::Topology::parse(shape.topology), parameters),
+        network(engine, shape.wiring(kTopology), parameters),
         memory(shape.ranks, std::vector<std::byte>(bytes)) {
     for (unsigned rank = 0; rank < shape.ranks; ++rank) context(rank).register_memory(memory[rank]);
   }
 
+  static constexpr const char* kTopology = "crossbar:2";
   static sim::EngineOptions options(const Shape& shape) {
-    sim::EngineOptions result;
-    const sim::Topology topology = sim::Topology::parse(shape.topology);
-    result.ranks = shape.ranks;
-    result.nodes = topology.vertices();
-    result.node_of = shape.node_of;
-    for (unsigned rank = 0; shape.node_of.empty() && rank < shape.ranks; ++rank) {
-      result.node_of.push_back(rank * topology.terminals() / shape.ranks);
-    }
-    result.prices = round_prices();
-    result.prices[conduit::SharedPrice::registration] = shape.registration;
-    result.strict = shape.strict;
-    result.threads = shape.threads;
-    return result;
+    return gasmeter::testing::card_options(shape, shape.wiring(kTopology), round_prices());
   }
   IbvContext& context(unsigned rank) { return network.context(Rank{rank}); }
   sim::ModelHost host(unsigned rank) { return engine.host(Rank{rank}); }
@@ -88,11 +65,6 @@ inline WorkCompletion wait_for_received(IbvContext& context, sim::ModelHost host
     if (const std::optional<WorkCompletion> completion = context.poll_received()) return *completion;
     host.idle(kNever);
   }
-}
-
-// Whatever arrives meanwhile.
-inline void sleep_until(sim::ModelHost host, SimTime end) {
-  while (host.now() < end) host.idle(end);
 }
 
 inline WorkRequest request(Opcode opcode, const void* local, Bytes bytes, void* remote = nullptr,

@@ -36,16 +36,11 @@ struct Job : World {
 
 using gasmeter::testing::has_pattern;
 using gasmeter::testing::header_to;
+using gasmeter::testing::patterned;
 using gasmeter::testing::Sink;
 using gasmeter::testing::try_send;
 using gasmeter::testing::wait;
 using gasmeter::testing::write_pattern;
-
-inline std::vector<std::byte> patterned(Bytes size, std::uint64_t seed) {
-  std::vector<std::byte> bytes(size);
-  write_pattern(bytes.data(), size, seed);
-  return bytes;
-}
 
 // What the others still lack may be in this rank's hands.
 inline void poll_until(conduit::Conduit& conduit, sim::ModelHost host, Sink& sink, SimTime end) {
