@@ -37,7 +37,7 @@ _HEIGHT_IN, _DERIVED_IN = 2.7, 1.9
 # Room of texts in inches: letters of 9 points are 1/17 wide, lines of them 0.17 high.
 _LETTERS_PER_INCH, _LINE_IN, _HANDLE_IN = 15.5, 0.175, 0.6
 _LEFT_IN, _RIGHT_IN, _GAP_IN, _AXIS_IN, _PLACE_IN, _EDGE_IN = 0.78, 0.15, 0.75, 0.48, 0.22, 0.08
-_BEHIND = "judged lines, as above"
+_BEHIND = "lines as above"
 
 
 class Picture:
@@ -113,7 +113,7 @@ def _in_steps(buffer: io.BytesIO) -> bytes:
 
 
 def draw_figure(reproduction: Reproduction, figure: Figure, digitised: Iterable[Points] = ()) -> Picture | None:
-    """Draw the lines of a figure: a row of panels for what is judged, beside it and made of it.
+    """Draw the lines of a figure: a row of panels for its own lines, beside them and made of them.
 
     Parameters
     ----------

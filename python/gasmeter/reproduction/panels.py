@@ -25,7 +25,6 @@ MOST_LINES = 3
 """In a panel whose curves coincide."""
 
 _LIKENESS = 0.1
-_JUDGED = "judged"
 _T = TypeVar("_T")
 
 
@@ -143,7 +142,7 @@ class Panel:
 
 
 def panels_of(reproduction: Reproduction, figure: Figure, look: Mapping[Line, Look]) -> list[Panel]:
-    """Return the panels of a figure: judged lines, lines beside them, what is made of lines.
+    """Return the panels of a figure: its own lines, lines beside them, what is made of lines.
 
     Parameters
     ----------
@@ -163,14 +162,15 @@ def panels_of(reproduction: Reproduction, figure: Figure, look: Mapping[Line, Lo
              if any(_values(reproduction, figure, line, place) for place in figure.placements)]  # fmt: skip
     mixed = len({bool(line.machine) for line in every}) > 1
     top: list[Panel] = []
-    for lines, title in ((figure.lines, _JUDGED), (figure.beside, "beside, not judged")):
+    titles = ("judged", "beside, not judged") if figure.claims else ("", "beside")
+    for lines, title, before in ((figure.lines, titles[0], None), (figure.beside, titles[1], top)):
         own = [line for line in lines if line in every]
         for metric in dict.fromkeys(line.metric for line in own):
             alike = {
                 line: _curve(reproduction, figure, line, look[line], every) for line in own if line.metric == metric
             }
             top += [
-                _panel(reproduction, figure, (title, name), (next(iter(alike)), part), top)
+                _panel(reproduction, figure, (title, name), (next(iter(alike)), part), before)
                 for name, part in _split(alike, figure)
             ]
     if len(top) == 1:
@@ -208,22 +208,28 @@ def _curve(reproduction: Reproduction, figure: Figure, line: Line, look: Look, e
 
 def _panel(
     reproduction: Reproduction, figure: Figure, title: tuple[str, str], shown: tuple[Line, Sequence[Drawn]],
-    before: Sequence[Panel],
+    before: Sequence[Panel] | None,
 ) -> Panel:  # fmt: skip
+    """Return a panel of the figure's own lines, or, behind panels of those, of lines beside them."""
     line, curves = shown
     quantity = quantity_of(line)
     unit = unit_text(quantity.shown)
     label = f"{quantity.label} ({unit})" if unit else quantity.label
-    judged = title[0] == _JUDGED
-    own = tuple(marks(reproduction.judged, figure, quantity.shown)) if judged else ()
-    # The judged curves show where those beside them stand, but not where one scale would hold both kinds.
+    own = () if before is not None else _of_lines(reproduction, figure, quantity.shown)
+    # A figure's own curves show where those beside them stand, but not where one scale would hold both kinds.
     kinds = {curve.measured for curve in curves}
     behind = tuple(
-        curve for panel in before[:1] if not judged and panel.label == label for curve in panel.curves
+        curve for panel in (before or ())[:1] if panel.label == label for curve in panel.curves
         if curve.measured in kinds
     )  # fmt: skip
     return Panel(": ".join(filter(None, title)), label, tuple(curves), own, behind,
                  scale="log" if figure.axis == SIZE else "linear")  # fmt: skip
+
+
+def _of_lines(reproduction: Reproduction, figure: Figure, unit: str) -> tuple[Mark, ...]:
+    """Return the published numbers of lines: one that a panel of what is made of them can show states that."""
+    made = {mark.label for derived in figure.derived for mark in marks(reproduction.judged, figure, derived.unit)}
+    return tuple(mark for mark in marks(reproduction.judged, figure, unit) if mark.label not in made)
 
 
 def _dashed(panel: Panel) -> Panel:

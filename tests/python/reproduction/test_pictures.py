@@ -151,6 +151,22 @@ def test_published_numbers_are_drawn_where_their_unit_is(core):
     assert all(not panel.marks for panel in panels(found, figure))
 
 
+def test_a_number_of_what_is_made_of_lines_is_not_drawn_among_them(core):
+    added = dataclasses.replace(RATIO, formula=Expression("get - put"), unit="GB/s", label_y="Added")
+    figure = dataclasses.replace(BY_OPTION, derived=(added,))
+    found = made(dataclasses.replace(PAPER, figures=(figure,)))
+    top, below = panels(found, figure)
+    assert top.marks == ()
+    assert [mark.label for mark in below.marks] == ["published: 1.2 to 1.9 GB/s"]
+
+
+def test_only_a_figure_with_claims_says_that_its_lines_are_judged(core):
+    figure = dataclasses.replace(BY_OPTION, lines=BY_OPTION.lines[:1], beside=BY_OPTION.lines[1:], derived=())
+    for claims, titles in ((figure.claims, ["judged", "beside, not judged"]), ((), ["", "beside"])):
+        told = dataclasses.replace(figure, claims=claims)
+        assert [panel.title for panel in panels(made(dataclasses.replace(PAPER, figures=(told,))), told)] == titles
+
+
 def test_modelled_lines_are_dashed_only_beside_measured_ones(core):
     found = made()
     assert not any(curve.dashed for panel in panels(found, BY_OPTION) for curve in panel.curves)
