@@ -81,7 +81,6 @@ class SciConduit final : public conduit::Conduit, public conduit::ReservesMemory
   };
   // The request whose handler runs.
   struct Handling {
-    Rank source{};
     std::uint32_t answer = 0;  // slot of its reply
     bool replied = false;
     bool announces = false;  // the reply's flags wait for the handler's end

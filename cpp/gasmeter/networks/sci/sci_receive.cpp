@@ -132,7 +132,7 @@ void SciConduit::take_reply(Delivery& sink, const ControlSegment::Flag& flag) {
 // A reply's flags wait until the handler has returned: who sees them may write into the slot that the handler reads.
 void SciConduit::take_request(Delivery& sink, std::uint32_t slot) {
   const Rank source = layout_.sender_of(slot);
-  Handling handling{source, layout_.slot(host_.rank(), true, layout_.pair_of(slot)), false, false};
+  Handling handling{layout_.slot(host_.rank(), true, layout_.pair_of(slot)), false, false};
   Handling* const outer = handling_;
   handling_ = &handling;
   std::exception_ptr failure;
