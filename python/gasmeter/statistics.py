@@ -145,6 +145,8 @@ def median_interval(values: npt.ArrayLike) -> Interval:
     n = int(array.size)
     if n == 0:
         return Interval(math.nan, math.nan, math.nan, 0)
+    if n == 1:  # of modelled points there are tens of thousands
+        return Interval(float(array[0]), math.nan, math.nan, 1)
     ordered = np.sort(array)
     median = float(np.median(ordered))
     if n < FEWEST_BLOCKS or math.isnan(median):
@@ -195,7 +197,7 @@ def summarise(values: npt.ArrayLike) -> Summary:
     array = np.asarray(values, dtype=np.float64)
     if array.size == 0:
         return Summary(median_interval(array), math.nan, math.nan, math.nan)
-    p50, p99 = np.percentile(array, [50, 99])
+    p50, p99 = np.percentile(array, [50, 99]) if array.size > 1 else (array[0], array[0])
     return Summary(median_interval(array), float(array.min()), float(p50), float(p99))
 
 

@@ -14,6 +14,12 @@ namespace gasmeter::bindings {
 // How often a caller that waits looks for Ctrl-C.
 inline constexpr std::chrono::milliseconds kSignalSlice{50};
 
+// Whether Python runs signal handlers in this thread. With the GIL.
+inline bool hears_signals() {
+  const auto threading = pybind11::module_::import("threading");
+  return threading.attr("main_thread")().attr("ident").cast<unsigned long>() == PyThread_get_thread_ident();
+}
+
 // Runs `work` on a thread of its own while the caller, without the GIL, looks for signals in between. When a Python
 // signal handler raises (Ctrl-C), `stop`, with the GIL, ends the work and the handler's exception is thrown.
 template <class Work, class Stop>

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gasmeter/base/error.hpp"
@@ -205,7 +206,8 @@ class ModelJob {
 
   void close() {
     if (busy_) throw UsageError("modelled job: it runs in another thread; stop() it before");
-    job_.reset();
+    const py::gil_scoped_release without_gil;  // there is memory to give back
+    std::exchange(job_, nullptr).reset();
   }
 
  private:
@@ -227,10 +229,18 @@ class ModelJob {
     return py::array_t<T>(static_cast<py::ssize_t>(values.size()), values.data());
   }
 
-  // Ctrl-C ends it, and other threads of Python run meanwhile.
+  // Ctrl-C ends it, and other threads of Python run meanwhile. Where no signal arrives it takes no further thread, which
+  // would cost as much as a short block.
   template <class Work>
   void use_job(Work work) {
-    with_job([&](run::ModelJob& job) { run_interruptibly([&] { work(job); }, [&] { job.stop(); }); });
+    with_job([&](run::ModelJob& job) {
+      if (hears_signals()) {
+        run_interruptibly([&] { work(job); }, [&] { job.stop(); });
+        return;
+      }
+      const py::gil_scoped_release without_gil;
+      work(job);
+    });
   }
   // With the GIL: for looks at what it has come to, of which a thread and waiting for the GIL would cost more than all.
   template <class Work>

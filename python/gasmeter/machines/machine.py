@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
@@ -80,14 +81,13 @@ class Machine:
 
     def __getitem__(self, key: str) -> Number:
         """Return a number by its dotted key."""
-        numbers = {number.key: number for number in self.numbers}
-        if key not in numbers:
-            raise unknown(f"parameter of machine {self.name}", key, numbers, WHERE)
-        return numbers[key]
+        if key not in self._by_key:
+            raise unknown(f"parameter of machine {self.name}", key, self._by_key, WHERE)
+        return self._by_key[key]
 
     def __contains__(self, key: object) -> bool:
         """Return whether the machine has a parameter."""
-        return any(number.key == key for number in self.numbers)
+        return key in self._by_key
 
     def __str__(self) -> str:
         """Return the label."""
@@ -120,7 +120,7 @@ class Machine:
         >>> machine("extoll").with_(link_bandwidth="1250 MB/s").label
         'extoll+link.bandwidth=1.25 GB/s'
         """
-        said, unsaid = {number.key: number for number in self.numbers}, _unsaid(self.network)
+        said, unsaid = self._by_key, _unsaid(self.network)
         known = {**said, **{key: number for key, number in unsaid.items() if key not in said}}
         spelt = {key.replace(".", "_"): key for key in known}
         wanted: dict[str, Number] = {}
@@ -137,6 +137,37 @@ class Machine:
         kept = [number for key, number in now.items() if number != unsaid.get(key)]
         return replace(self, numbers=tuple(sorted(kept, key=lambda number: place.get(number.key, 0))))
 
+    def on(self, topology: str) -> Machine:
+        """Return the machine with its nodes connected otherwise.
+
+        Parameters
+        ----------
+        topology : str
+            For instance ``"torus3d:4x4x4"``.
+
+        Returns
+        -------
+        Machine
+            As `with_` returns it; made once, since a sweep asks for it at every point.
+
+        Raises
+        ------
+        UsageError
+            If the machine has no topology.
+        """
+        if topology not in self._elsewhere:
+            self._elsewhere[topology] = self.with_({TOPOLOGY: topology})
+        return self._elsewhere[topology]
+
+    @functools.cached_property
+    def _by_key(self) -> dict[str, Number]:
+        return {number.key: number for number in self.numbers}
+
+    @functools.cached_property
+    def _elsewhere(self) -> dict[str, Machine]:
+        """What `on` has made, by topology."""
+        return {}
+
     def overrides(self) -> dict[str, str]:
         """Return what was given: what differs from the machine's file, or from its draw.
 
@@ -148,12 +179,12 @@ class Machine:
         changed = [number for number in self.numbers if number.origin == "override"]
         return {number.key: number.text for number in sorted(changed, key=lambda number: number.key)}
 
-    @property
+    @functools.cached_property
     def label(self) -> str:
         """Name, draw and overrides, for instance ``extoll+draw=17+link.bandwidth=1 GB/s``; `machine` reads it back."""
         return "+".join([self._drawn_name, *(f"{key}={text}" for key, text in self.overrides().items())])
 
-    @property
+    @functools.cached_property
     def column(self) -> str:
         """The label as it stands in the column ``machine``: without the topology, which has a column of its own."""
         changed = ((key, text) for key, text in self.overrides().items() if key != TOPOLOGY)
@@ -178,7 +209,7 @@ class Machine:
         """How nodes are connected; empty if the network has no topology."""
         return str(self[TOPOLOGY].value) if TOPOLOGY in self else ""
 
-    @property
+    @functools.cached_property
     def digest(self) -> str:
         """Hash of the network and the effective numbers: 16 hexadecimal digits, the same everywhere."""
         return _digest({"network": self.network, "numbers": self.values()})
@@ -254,7 +285,8 @@ def _parameters(network: str) -> tuple[Parameter, ...]:
     return found.parameters if found else ()
 
 
-def _unsaid(network: str) -> dict[str, Number]:
+@functools.cache  # of what the core declares, which is read once
+def _unsaid(network: str) -> Mapping[str, Number]:
     """Return a network's optional parameters as a machine has them that says nothing of them."""
     return {
         parameter.key: Number(parameter.key, parameter.kind, "nothing", 0.0, "no such cost", "high")

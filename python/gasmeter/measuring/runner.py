@@ -130,7 +130,7 @@ class GroupOutcome:
         """
         stable = [same_state(before, after) for before, after in self.states_ns]
         levels = [max(pair) for pair, good in zip(self.states_ns, stable, strict=True) if good]
-        if not levels:
+        if all(map(math.isnan, levels)):
             return stable
         usual = float(np.median(levels))
         return [good and same_state(max(pair), usual) for pair, good in zip(self.states_ns, stable, strict=True)]
@@ -312,10 +312,11 @@ class Runner:
             raise _too_long(running)
         for member in running:
             member.counted = member.session.counters()
-        load = Load(self.pools.processes)
+        load = None if all(member.outcome.modelled for member in running) else Load(self.pools.processes)
         compared = result.group.reference is not None and len(running) > 1
         self._measure(running, result, began=began, compared=compared)
-        result.others = load.others()
+        if load is not None:
+            result.others = load.others()
         result.notes.extend(self.probe.complaints())
         came_before = ""
         if not self._whole(running):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import os
 import tempfile
 import time
@@ -227,9 +226,11 @@ class _Tolerant(Runner):
     def _learn(self) -> None:
         """Look at what has been planned since: links where a figure shows them, counters of what is no draw."""
         planned = self._plan.planned
+        if len(planned) == self._known:
+            return
         heat = {(line, ranks) for figure in self._plan.figures for line in figure.heat_lines
                 for ranks in figure.heat_ranks}  # fmt: skip
-        for one in itertools.islice(planned, self._known, None):
+        for one in planned[self._known :]:
             if one.case == GIVEN and (one.line, one.x) in heat:
                 self._with_links.add(one.run_id)
             if one.role not in DRAWN or one.line.metric.startswith(COUNTER):

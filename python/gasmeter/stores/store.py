@@ -117,6 +117,7 @@ class Store:
             }
             self._write_run()
             write_atomically(folder / ROWS, to_csv(row for entry in self.done.values() for row in entry.rows))
+            self._rows = (folder / ROWS).open("ab", buffering=0)
 
     def _earlier(self, experiment: str) -> dict[str, Any] | None:
         if self.folder.exists() and not self.folder.is_dir():
@@ -171,8 +172,8 @@ class Store:
         record.build = record.build or self._library.get("digest", "")
         self._journal.append(record, lazily=lazily)
         self.done[record.group] = record
-        with _writing(self.folder), (self.folder / ROWS).open("ab", buffering=0) as file:
-            write_all(file.fileno(), csv_lines(record.rows).encode())
+        with _writing(self.folder):
+            write_all(self._rows.fileno(), csv_lines(record.rows).encode())
 
     def finish(self, result: Result, state: str, summary: str = "", *, plots: bool = True) -> list[Path]:
         """Write everything that is made of the rows, and close the store.
@@ -213,6 +214,7 @@ class Store:
                 self._write_run()
                 return self._write_plots(result) if plots else []
         finally:
+            self._rows.close()
             self._journal.close()
 
     @contextmanager

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import functools
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gasmeter.catalogue import Conduit, catalogue, topologies, topology
@@ -49,7 +50,7 @@ def machine_of(point: Point) -> Machine | None:
     if not point.machine:
         return None
     installed = machine(point.machine)
-    return installed.with_({TOPOLOGY: point.topology}) if point.topology else installed
+    return installed.on(point.topology) if point.topology else installed
 
 
 def _with_topology() -> list[str]:
@@ -59,6 +60,20 @@ def _with_topology() -> list[str]:
     modelled = {conduit.name: conduit for conduit in [*entry.conduits.values(), *raw] if conduit.virtual}
     hosts = {name: default_machine(conduit.network) for name, conduit in modelled.items()}
     return [name for name, host in hosts.items() if host is not None and host.topology]
+
+
+def _check_topology(text: str) -> None:
+    known = [entry["name"] for entry in topologies()]
+    name = text.partition(":")[0]
+    if known and name not in known:
+        raise UsageError(str(unknown("topology", name, known, "gasmeter list topologies")), text)
+
+
+@functools.lru_cache(maxsize=256)
+def _shape(text: str) -> Mapping[str, Any]:
+    """Return what a topology is made of; a sweep asks for the same few at every point."""
+    _check_topology(text)
+    return topology(text)
 
 
 class Installations:
@@ -102,31 +117,17 @@ class Installations:
                     + f"; allowed: conduits on {installed.network} (see `gasmeter list conduits`)",
                     text,
                 )
-        self._shapes: dict[str, dict[str, Any]] = {}
-        hosts = [self._base(conduit, name) for conduit in modelled.values() for name in (*self._named, "")]
+        hosts = (self._base(conduit, name) for conduit in modelled.values() for name in (*self._named, ""))
         placed = any(host is not None and TOPOLOGY in host for host in hosts)
         for what, text in [*(("topology", text) for text in topologies), *(("placement", text) for text in placements)]:
             if text and what == "topology":
-                self._check_topology(text)
+                _check_topology(text)
             if text and not placed:
                 raise UsageError(
                     f"{what} {text!r}: {running} has no topology; allowed: conduits on a machine with one,"
                     f" {', '.join(_with_topology())} (see `gasmeter list machines`)",
                     text,
                 )
-
-    @staticmethod
-    def _check_topology(text: str) -> None:
-        known = [entry["name"] for entry in topologies()]
-        name = text.partition(":")[0]
-        if known and name not in known:
-            raise UsageError(str(unknown("topology", name, known, "gasmeter list topologies")), text)
-
-    def _shape(self, text: str) -> dict[str, Any]:
-        if text not in self._shapes:
-            self._check_topology(text)
-            self._shapes[text] = topology(text)
-        return self._shapes[text]
 
     def _base(self, conduit: Conduit, name: str) -> Machine | None:
         if not conduit.virtual:
@@ -152,10 +153,8 @@ class Installations:
         key = (conduit.name, name, topology)
         if key not in self._machines:
             base = self._base(conduit, name)
-            text = (topology or base.topology) if base is not None else ""
             if base is not None and base.topology:
-                base = base.with_({TOPOLOGY: text})
-                base = base.with_({TOPOLOGY: self._shape(base.topology)["name"]})
+                base = base.on(_shape(topology or base.topology)["name"])
             self._machines[key] = base
         return self._machines[key]
 
@@ -187,6 +186,6 @@ class Installations:
             return "", 1
         per_node = int(installed["ranks_per_node"].value)
         where = f"{installed.topology} of machine {installed.column}"
-        nodes = int(self._shape(installed.topology)["terminals"])
+        nodes = int(_shape(installed.topology)["terminals"])
         name = placement or (FILL if together else default_placement(ranks, nodes))
         return name, nodes_used(name, ranks, nodes=nodes, per_node=per_node, where=where)
