@@ -154,7 +154,8 @@ class Installations:
         if key not in self._machines:
             base = self._base(conduit, name)
             if base is not None and base.topology:
-                base = base.on(_shape(topology or base.topology)["name"])
+                asked = base.on(topology or base.topology)
+                base = base.on(_shape(asked.topology)["name"])
             self._machines[key] = base
         return self._machines[key]
 
