@@ -1,6 +1,7 @@
 // Test data that shows a lost, repeated or misplaced byte.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -59,6 +60,25 @@ inline std::uint64_t count_differences(const void* data, Bytes size, std::uint64
 // A verification runs the loop that is timed as it stands, in so many blocks of one operation with data of its own
 // each: in a longer block a transfer that is left out hides behind the next one to the same place.
 inline constexpr std::uint64_t kCheckedRounds = 4;
+
+// How many operations together the first of those blocks has: as many as were timed, as far as there are enough to meet
+// one another, and fewer of what is large, so that a verification takes no longer than what it verifies. It may count
+// its own blocks as timed: they are no longer.
+class CheckedOperations {
+ public:
+  explicit CheckedOperations(Bytes size) : most_(std::clamp(kBytes / std::max<Bytes>(size, 1), kLeast, kMost)) {}
+
+  void timed(std::uint64_t iterations) { longest_ = std::max(longest_, iterations); }
+  [[nodiscard]] std::uint64_t count() const { return std::min(most_, longest_); }
+
+ private:
+  static constexpr std::uint64_t kLeast = 8;
+  static constexpr std::uint64_t kMost = 100;
+  static constexpr Bytes kBytes = Bytes{1} << 20U;
+
+  std::uint64_t most_;
+  std::uint64_t longest_ = kLeast;
+};
 
 inline void require_ranks(const Settings& settings, std::uint32_t least) {
   if (settings.ranks < least) {

@@ -24,6 +24,7 @@ class RawCardFlood final : public Program {
         is_put_(settings.op == "put"),
         is_get_(settings.op == "get"),
         size_(is_short_ ? kWord : settings.size),
+        checked_(size_),
         card_(context, *this, settings.op == "am-medium" ? size_ : kWord),
         pair_(card_, std::max(size_, kWord), 0),
         by_message_(is_am() && settings.op != "am-long" && card_.fits(size_)),
@@ -40,6 +41,7 @@ class RawCardFlood final : public Program {
     ended_ = false;
     credit_ = 2 * grant_;
     asked_ += iterations;
+    checked_.timed(iterations);
     pair_.meet();
     BlockResult result;
     if (card_.rank() == Rank{0}) {
@@ -63,7 +65,7 @@ class RawCardFlood final : public Program {
     for (std::uint64_t round = 1; round <= kCheckedRounds; ++round) {
       pattern_ = seed_ + round;
       if (source) fill_pattern(std::span(pair_.outgoing(), size_), pattern_);
-      (void)run(round == 1 ? kChecked : 1);
+      (void)run(round == 1 ? checked_.count() : 1);
       if (target && !by_message_) check(pair_.incoming(), size_, size_);
     }
     checking_ = false;
@@ -97,7 +99,6 @@ class RawCardFlood final : public Program {
   using OwnCard = Card<RawCardFlood>;
   static constexpr bool kNotifiesTarget = OwnCard::kNotifiesTarget;
   static constexpr Bytes kWord = 8;
-  static constexpr std::uint64_t kChecked = 100;
 
   [[nodiscard]] bool is_am() const { return !is_put_ && !is_get_; }
 
@@ -149,6 +150,7 @@ class RawCardFlood final : public Program {
   bool is_put_;
   bool is_get_;
   Bytes size_;
+  CheckedOperations checked_;
   OwnCard card_;
   RawCardPair<OwnCard> pair_;
   bool by_message_;

@@ -25,7 +25,7 @@ class Flood final : public Program {
       : endpoint_(endpoint),
         op_(parse_transfer_op(settings.op)),
         size_(op_ == Op::am_short ? 0 : settings.size),
-        checked_(std::clamp<std::uint64_t>(kCheckedBytes / std::max<Bytes>(size_, 1), kLeastChecked, kMostChecked)),
+        checked_(size_),
         window_(static_cast<std::uint64_t>(settings.integer("window"))),
         seed_(settings.seed),
         buffer_(settings, endpoint.segment().address + local_at(settings), size_, offset_of(settings)),
@@ -42,6 +42,7 @@ class Flood final : public Program {
   }
 
   BlockResult run(std::uint64_t iterations) override {
+    checked_.timed(iterations);
     endpoint_.barrier();
     BlockResult result;
     const Rank self = endpoint_.rank();
@@ -69,20 +70,17 @@ class Flood final : public Program {
  private:
   using Op = TransferOp;
 
-  // Operations of a verification: fewer of what is large, so that it takes no longer than what it verifies.
-  static constexpr std::uint64_t kMostChecked = 100;
-  static constexpr std::uint64_t kLeastChecked = 8;
-  static constexpr Bytes kCheckedBytes = Bytes{1} << 20U;
   static constexpr Bytes kNumber = sizeof(std::uint64_t);
 
   // Each has its number in the first word of its pattern, as far as its payload reaches, and has to come once. Shorts
   // have nothing to tell them apart: as many as were sent, in all blocks, have to come.
   void verify_messages() {
     const bool target = endpoint_.rank() == Rank{1};
-    seen_.assign(target && size_ != 0 ? checked_ : 0, 0);
+    const std::uint64_t count = checked_.count();
+    seen_.assign(target && size_ != 0 ? count : 0, 0);
     // The next Long would overwrite what a handler is still reading.
-    const std::uint64_t together = op_ == Op::am_long ? 1 : checked_;
-    for (next_ = 0; next_ < checked_; next_ += together) (void)run(together);
+    const std::uint64_t together = op_ == Op::am_long ? 1 : count;
+    for (next_ = 0; next_ < count; next_ += together) (void)run(together);
     if (!target) return;
     ++found_.checked;
     found_.errors += arrived_ != expected_ ? 1U : 0U;
@@ -119,7 +117,7 @@ class Flood final : public Program {
     for (std::uint64_t round = 1; round <= kCheckedRounds; ++round) {
       if (self == Rank{0} && op_ == Op::put) fill_pattern(buffer_, seed_ + round);
       if (self == Rank{1} && op_ == Op::get) fill_pattern({landing_, size_}, seed_ + round);
-      (void)run(round == 1 ? checked_ : 1);
+      (void)run(round == 1 ? checked_.count() : 1);
       if (self != (op_ == Op::put ? Rank{1} : Rank{0})) continue;
       found_.checked += size_;
       found_.errors += count_differences(op_ == Op::put ? landing_ : buffer_.data(), size_, seed_ + round);
@@ -195,7 +193,7 @@ class Flood final : public Program {
   Operations<H> endpoint_;
   Op op_;
   Bytes size_;
-  std::uint64_t checked_;
+  CheckedOperations checked_;
   std::uint64_t window_;
   std::uint64_t seed_;
   LocalMemory buffer_;

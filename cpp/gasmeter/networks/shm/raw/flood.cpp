@@ -24,6 +24,7 @@ class Flood final : public Program {
       : memory_(context.memory),
         op_(parse_transfer_op(settings.op)),
         size_(op_ == Op::am_short ? 0 : settings.size),
+        checked_(size_),
         seed_(settings.seed),
         buffer_(settings, memory_.share(index(memory_.rank())) + local_at(settings), size_, offset_of(settings)),
         target_(memory_.share(1) + remote_at(settings)),
@@ -36,6 +37,7 @@ class Flood final : public Program {
   }
 
   BlockResult run(std::uint64_t iterations) override {
+    checked_.timed(iterations);
     memory_.barrier();
     BlockResult result;
     const Rank self = memory_.rank();
@@ -64,7 +66,7 @@ class Flood final : public Program {
     for (std::uint64_t round = 1; round <= kCheckedRounds; ++round) {
       if (self == Rank{0} && op_ == Op::put) fill_pattern(buffer_, seed_ + round);
       if (self == Rank{1} && op_ == Op::get) fill_pattern({target_, size_}, seed_ + round);
-      (void)run(round == 1 ? kChecked : 1);
+      (void)run(round == 1 ? checked_.count() : 1);
       if (op_ == Op::am_short) {
         // What rank 1 says that it has taken is what rank 0 has sent.
         if (self == Rank{0}) verification.errors += memory_.line(1).load(std::memory_order_acquire) != value_ ? 1U : 0U;
@@ -80,8 +82,6 @@ class Flood final : public Program {
 
  private:
   using Op = TransferOp;
-
-  static constexpr std::uint64_t kChecked = 100;
 
   void send(std::uint64_t iterations) {
     switch (op_) {
@@ -111,6 +111,7 @@ class Flood final : public Program {
   SharedMemory& memory_;
   Op op_;
   Bytes size_;
+  CheckedOperations checked_;
   std::uint64_t seed_;
   LocalMemory buffer_;
   std::byte* target_;
