@@ -165,6 +165,7 @@ void Engine::set_wiring(Wiring::Carry carry, Wiring& wiring) {
   if (wiring_ != nullptr) throw UsageError("sim: a second fabric of one engine");
   for (Partition& partition : partitions_) partition.set_wiring(carry, wiring);
   wiring_ = &wiring;
+  wiring.be_traced(tracer_ != nullptr);
 }
 
 void Engine::start(Rank rank, std::function<void()> body) {

@@ -165,7 +165,7 @@ Fabric::~Fabric() {
 void Fabric::inject(Packet& packet, SimTime now) {
   engine_.catch_up(NodeId{packet.from});
   packet.fabric = this;
-  if (GASMETER_LIKELY(express_ && packet.from != packet.to && packet.bytes != 0)) {
+  if (GASMETER_LIKELY(express_ && packet.from != packet.to && packet.bytes != 0 && !rings_)) {
     packet.becomes(arrival_);
     through_.inject(*this, packet, now);
   } else {
@@ -182,6 +182,10 @@ GASMETER_NOINLINE void Fabric::inject_step_by_step(Packet& packet, SimTime now) 
   if (packet.from == packet.to) {
     if (packet.watched) sink_.departed(packet, now);
     (void)sink_.arrived(packet, now);
+    return;
+  }
+  if (rings_) {
+    rings_->enter(packet, now);
     return;
   }
   packet.route = topology_.route(packet.from, packet.to);

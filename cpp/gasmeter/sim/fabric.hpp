@@ -204,6 +204,8 @@ class Fabric : private Wiring {
     void (*inject)(Fabric& fabric, Packet& packet, SimTime now) = nullptr;
     // Of a packet that has waited, and now crosses the link: its head is there at `at`.
     void (*go_on)(Fabric& fabric, const Output& output, std::uint32_t channel, Packet& packet, SimTime at) = nullptr;
+    // On one-way rings: a packet looks at the first link of the next ring of its way.
+    void (*enter_ring)(Fabric& fabric, Packet& packet, SimTime now) = nullptr;
     Route (*unpack)(std::uint64_t way) = nullptr;
     WayTable ways;
   };

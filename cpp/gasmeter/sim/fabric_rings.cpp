@@ -27,6 +27,16 @@ void Fabric::Rings::name_steps(Tracer& tracer, const Tracer::Explain& hop) const
   });
 }
 
+void Fabric::Rings::enter(Packet& packet, SimTime now) {
+  if (GASMETER_LIKELY(fabric_.express_ && packet.bytes != 0)) {
+    fabric_.through_.enter_ring(fabric_, packet, now);
+    return;
+  }
+  // Of what has come express only the way through one ring is known.
+  packet.route = fabric_.topology_.route(packet.vertex, packet.to);
+  fabric_.route_one(packet, now);
+}
+
 // A ring is a dimension, and so is the class of its links.
 void Fabric::Rings::on_arrival(Action& action, SimTime now) {
   auto& packet = static_cast<Packet&>(action);
@@ -50,7 +60,7 @@ void Fabric::Rings::on_arrival(Action& action, SimTime now) {
 void Fabric::Rings::on_turned(Action& action, SimTime now) {
   auto& packet = static_cast<Packet&>(action);
   packet.becomes(&Rings::on_arrival);
-  packet.fabric->route_one(packet, now);
+  packet.fabric->rings_->enter(packet, now);
 }
 
 void Fabric::Rings::echo(const Packet& packet, std::uint32_t dimension) {
@@ -63,7 +73,6 @@ void Fabric::Rings::echo(const Packet& packet, std::uint32_t dimension) {
   echo.vertex = packet.vertex;
   echo.link = kNoLink;
   echo.channel = 0;
-  echo.route = fabric_.topology_.route(echo.from, echo.to);
   echo.bytes = fabric_.parameters_.echo;
   echo.kind = packet.kind;
   echo.watched = 0;
@@ -74,7 +83,7 @@ void Fabric::Rings::on_echo_start(Action& action, SimTime now) {
   auto& echo = static_cast<Echo&>(action);
   echo.tail = now;
   echo.becomes(&Rings::on_echo);
-  echo.fabric->route_one(echo, now);
+  echo.fabric->rings_->enter(echo, now);
 }
 
 void Fabric::Rings::on_echo(Action& action, SimTime now) {

@@ -21,8 +21,11 @@ class Fabric::Rings {
   // Throws UsageError without an echo, or for a negative turn.
   explicit Rings(Fabric& fabric);
 
-  // Of packets, instead of Fabric::on_arrival.
+  // A packet that has been injected, or has turned, looks at the first link of its next ring.
+  void enter(Packet& packet, SimTime now);
+  // Of packets, instead of Fabric::on_arrival, and of echoes.
   static void on_arrival(Action& packet, SimTime now);
+  static void on_echo(Action& echo, SimTime now);
   // `hop`: how a packet came over a link.
   void name_steps(Tracer& tracer, const Tracer::Explain& hop) const;
 
@@ -31,7 +34,6 @@ class Fabric::Rings {
 
   static void on_turned(Action& packet, SimTime now);
   static void on_echo_start(Action& echo, SimTime now);
-  static void on_echo(Action& echo, SimTime now);
   void echo(const Packet& packet, std::uint32_t dimension);
 
   Fabric& fabric_;

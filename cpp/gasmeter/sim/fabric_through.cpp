@@ -2,6 +2,7 @@
 // unless it has to wait for a buffer.
 #include <algorithm>
 
+#include "gasmeter/sim/fabric_rings.hpp"
 #include "gasmeter/sim/fabric_state.hpp"
 
 namespace gasmeter::sim {
@@ -64,6 +65,28 @@ class Fabric::Through {
             Express(output.far_port, channel, packet.route.is_code() ? packet.route.code() : Code::pack(packet.route)));
   }
 
+  // The way ends with the ring: there the packet is seen again.
+  static void enter_ring(Fabric& fabric, Packet& packet, SimTime now) {
+    const std::uint64_t way = GASMETER_LIKELY(!fabric.through_.ways.empty())
+                                  ? fabric.through_.ways.first_part(packet.vertex, packet.to)
+                                  : Code::pack(fabric.topology_.route(packet.vertex, packet.to).first_part());
+    const Hop hop = Code::hop(way);
+    const std::uint32_t link = packet.vertex * kPorts + hop.port;
+    Output& output = fabric.outputs_[link];
+    if (GASMETER_UNLIKELY(output.room[hop.channel] == 0 && !fabric.find_room(output, hop.channel, now))) {
+      packet.route = Route::of_code(Code::behind(way));
+      fabric.block(link, hop.channel, packet, now);
+      return;
+    }
+    const SimTime end = cross(fabric, fabric.engine_.partition(NodeId{packet.vertex}), output, hop.channel,
+                              Posted::with_bytes(packet, packet.bytes), packet.bytes, way, now);
+    if (packet.link != kNoLink) {
+      fabric.give_back(packet.link, packet.channel, end);
+    } else if (packet.watched) {
+      fabric.tell_departed(packet, end);
+    }
+  }
+
   static Route unpack(std::uint64_t way) { return Code::unpack(way); }
 
  private:
@@ -102,19 +125,20 @@ class Fabric::Through {
     // What happens next may take more entries of the window.
     const std::uint32_t input = entry.node() * kPorts + express.port();
     Packet& packet = set_down(fabric, entry, here.now);
-    if (GASMETER_LIKELY(fabric.express_ && packet.is() == fabric.arrival_)) {
+    if (GASMETER_LIKELY(fabric.express_ && packet.is() == fabric.arrival_ && !fabric.rings_)) {
       const SimTime left = fabric.sink_.arrived(packet, here.now);
       if (fabric.has_limit()) fabric.falls_free(input, express.channel(), left + fabric.costs_[0].latency);
       return;
     }
-    if (express.goes_on()) packet.route = Code::unpack(express.way());
+    packet.route = Code::unpack(express.way());
     here.now_tie = express_tie(NodeId{fabric.outputs_[packet.link].to});
     packet(here.now);
   }
 
   static GASMETER_NOINLINE void wait_for_room(Fabric& fabric, Partition& here, const Posted& entry) {
     const std::uint64_t way = Express(entry.express).way();
-    if (entry.carried()->is() != fabric.arrival_) return end(fabric, here, entry);
+    const Action::Run next = entry.carried()->is();
+    if (next != fabric.arrival_ && next != &Rings::on_echo) return end(fabric, here, entry);
     Packet& packet = set_down(fabric, entry, here.now);
     packet.route = Route::of_code(Code::behind(way));
     const Hop hop = Code::hop(way);
@@ -146,18 +170,24 @@ class Fabric::Through {
 template <std::uint32_t kDimensions>
 Fabric::ThroughTraffic Fabric::through_of() const {
   const auto is_held = [this](std::uint32_t extent) {  // where one dimension wraps all do
-    return WayCode<kDimensions>::holds(channels_ > 1 ? extent / 2 : extent - 1);
+    return WayCode<kDimensions>::holds(channels_ > 1 && !rings_ ? extent / 2 : extent - 1);
   };
   const auto extents = topology_.extents();
   if (!std::all_of(extents.begin(), extents.end(), is_held)) return {};
   using Of = Through<kDimensions>;
-  return {&Of::carry, &Of::carry_one, &Of::inject, &Of::go_on, &Of::unpack, WayTable::of<kDimensions>(topology_)};
+  return {&Of::carry,
+          &Of::carry_one,
+          &Of::inject,
+          &Of::go_on,
+          &Of::enter_ring,
+          &Of::unpack,
+          WayTable::of<kDimensions>(topology_)};
 }
 
 // Where a train or a slower link may be in front, the last byte is not simply so long behind the head. Links of which
 // several packets come at one instant would need to be told which one is first.
 Fabric::ThroughTraffic Fabric::through() const {
-  if (rings_ || !all_cost_the_same() || parameters_.links.trains || costs_[0].on_wire(1).ps == 0) return {};
+  if (!all_cost_the_same() || parameters_.links.trains || costs_[0].on_wire(1).ps == 0) return {};
   switch (topology_.extents().size()) {
     case 1:
       return through_of<1>();

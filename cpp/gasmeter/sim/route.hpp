@@ -64,6 +64,15 @@ struct Route {
   // Nothing is left in that dimension.
   [[nodiscard]] bool is_through(std::uint32_t dimension) const { return (legs[dimension] & kCounts) == 0; }
 
+  // As far as the first dimension leads in which something is left.
+  [[nodiscard]] Route first_part() const {
+    Route part;
+    std::size_t i = 0;
+    while (is_through(static_cast<std::uint32_t>(i))) ++i;
+    part.legs[i] = legs[i];
+    return part;
+  }
+
   [[nodiscard]] std::uint32_t hops() const {
     std::uint32_t sum = 0;
     for (const std::uint32_t leg : legs) sum += (leg & 0xffffU) + ((leg & kCounts) >> 16U);

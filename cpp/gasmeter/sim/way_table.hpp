@@ -28,14 +28,23 @@ class WayTable {
     std::uint64_t way = 0;
     for (std::size_t i = 3; i-- != 0;) {
       const std::uint64_t legs = legs_[first_leg_[i] + start[i] * extents_[i] + end[i]];
-      way = way << (legs >> kLegs) | (legs & ((std::uint64_t{1} << kLegs) - 1));
+      way = way << (legs >> kLegs) | (legs & kOfWay);
     }
     return way;
+  }
+  // As far as the first dimension leads in which they differ.
+  [[nodiscard]] GASMETER_INLINE std::uint64_t first_part(std::uint32_t from, std::uint32_t to) const {
+    const Grid::Coordinates& start = places_[from];
+    const Grid::Coordinates& end = places_[to];
+    std::size_t i = 0;
+    while (start[i] == end[i]) ++i;
+    return legs_[first_leg_[i] + start[i] * extents_[i] + end[i]] & kOfWay;
   }
 
  private:
   static constexpr std::uint32_t kLongest = 64;  // extent of a dimension: 32 KiB
   static constexpr unsigned kLegs = 58;          // bits, and above them how many of these are taken
+  static constexpr std::uint64_t kOfWay = (std::uint64_t{1} << kLegs) - 1;
 
   std::span<const Grid::Coordinates> places_;  // of vertices
   // Of each dimension, from each of its coordinates to each. Those that are not there have one.

@@ -7,6 +7,7 @@
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/sim/tracer.hpp"
+#include "random_traffic.hpp"
 #include "script.hpp"
 
 namespace gasmeter::sim {
@@ -122,6 +123,32 @@ TEST_CASE("a_trace_tells_hops_from_turns") {
     steps += std::string(name_of(each.step)) + " " + std::to_string(each.end.ps / 1'000) + ", ";
   }
   CHECK(steps == "hop 100, wire 150, device 190, hop 290, ");
+}
+
+// 130 is longer than the table of ways.
+TEST_CASE("what_comes_express_round_rings_is_what_comes_step_by_step") {
+  for (const char* topology : {"oneway-ring:2", "oneway-ring:7", "oneway-torus2d:4x3", "oneway-torus2d:130x1",
+                               "oneway-torus3d:3x2x4", "oneway-torus3d:5x1x3"}) {
+    CAPTURE(topology);
+    for (const unsigned buffer : {0U, 1U, 2U, 8U}) {
+      CAPTURE(buffer);
+      for (const bool hot_spot : {false, true}) {
+        testing::TrafficOptions options;
+        options.topology = topology;
+        options.buffer = buffer;
+        options.hot_spot = hot_spot;
+        options.in_step = hot_spot;
+        options.messages = 20;
+        options.seed = buffer + 1;
+        options.parks = 1;
+        const testing::TrafficOutcome express = testing::RandomTraffic(options).run();
+        options.step_by_step = true;
+        const testing::TrafficOutcome steps = testing::RandomTraffic(options).run();
+        CHECK(express.digest() == steps.digest());
+        CHECK(express.events == steps.events);
+      }
+    }
+  }
 }
 
 TEST_CASE("no_train_goes_round_a_one_way_ring") {
