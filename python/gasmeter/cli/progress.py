@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
 import time
@@ -38,7 +39,7 @@ def showing_progress() -> Iterator[Callable[[Progress], None]]:
     columns = (
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("{task.fields[left]} left"),
+        TextColumn("{task.fields[left]}"),
         TextColumn("{task.description}"),
     )
     # Drawn when told, not by a thread: nothing may wake up beside the measured ranks.
@@ -47,7 +48,7 @@ def showing_progress() -> Iterator[Callable[[Progress], None]]:
 
         def tell(progress: Progress) -> None:
             bar.update(
-                task, total=progress.total, completed=progress.done, left=format_duration(progress.seconds_left),
+                task, total=progress.total, completed=progress.done, left=_left(progress).removeprefix(", "),
                 description=progress.label, refresh=True,
             )  # fmt: skip
 
@@ -66,8 +67,7 @@ def _lines() -> Iterator[Callable[[Progress], None]]:
             passed = format_duration(time.monotonic() - began)
             if latest:
                 at = latest[-1]
-                left = f", about {format_duration(at.seconds_left)} left" if at.done else ""
-                note(f"{at.done} of {at.total} points after {passed}{left}; now {at.label}")
+                note(f"{at.done} of {at.total} points after {passed}{_left(at)}; now {at.label}")
 
     def tell(progress: Progress) -> None:
         latest[:] = [progress]
@@ -79,3 +79,9 @@ def _lines() -> Iterator[Callable[[Progress], None]]:
     finally:
         ended.set()
         writer.join()
+
+
+def _left(progress: Progress) -> str:
+    """Return what is left as it follows in a line; nothing where that is not known yet."""
+    known = progress.done > 0 and not math.isnan(progress.seconds_left)
+    return f", about {format_duration(progress.seconds_left)} left" if known else ""

@@ -46,9 +46,9 @@ class Progress:
     done, total : int
         Points.
     seconds_left : float
-        Estimate; scaled with what the groups so far really took.
+        Estimate; scaled with what the groups so far really took. NaN where it is not known.
     label : str
-        The point under way.
+        What is under way.
     """
 
     done: int

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import os
 import tempfile
 import time
@@ -301,9 +302,11 @@ def reproduce(
         reproduction = Reproduction(plan, result, jobs=jobs)
         if not quick:
             began = time.monotonic()
+            _tell(progress, plan, "choosing draws by what the machines' check rows come to")
             reproduction.candidates = {one.name: check_draws(one.name, jobs=jobs) for one in plan.machines()}
             reproduction.choice = choose_draws(plan.machines(), reproduction.candidates)
             once["draws"] = time.monotonic() - began
+            _tell(progress, plan, "planning the figures on every draw")
             result = reproduction.result = _run_draws(plan, reproduction.choice, result, sweep, parts)
         if not result.rows:
             why = next(iter([*result.notes, *plan.missing.values()]), "no line is left")
@@ -381,6 +384,12 @@ def _run_draws(
     ablations = [RunCase("ablation", without=one) for one in plan.paper.without]
     plan_cases(plan, [*ablations, *prior_draws(), *conditioned_draws(choice), *null_draws()], gathered.lengths)
     return sweep(plan.experiment(), resume=True, beside=parts, donors=plan.donors)
+
+
+def _tell(progress: Callable[[Progress], None] | None, plan: Plan, label: str) -> None:
+    """Tell of something between two sweeps, of which nobody knows how long it takes."""
+    if progress is not None:
+        progress(Progress(done := len({one.run_id for one in plan.planned}), done, math.nan, label))
 
 
 def _processor_s() -> float:

@@ -403,7 +403,7 @@ def test_a_run_whose_report_failed_goes_on_without_a_point(world, tmp_path, monk
             run(tmp_path)
     again = []
     resumed = run(tmp_path, resume=True, progress=again.append)
-    assert again == []
+    assert [each for each in again if not math.isnan(each.seconds_left)] == []
     assert claims_csv(resumed.judged) == claims_csv(run(tmp_path / "whole").judged)
 
 
