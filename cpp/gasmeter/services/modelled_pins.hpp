@@ -1,10 +1,11 @@
-// The registered memory of one rank in virtual time: a registration cache over modelled addresses, at the host's
-// prices.
+// The registered memory of one rank in virtual time: a registration cache over modelled addresses, at the prices of
+// whoever registers.
 #pragma once
 
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "gasmeter/base/status.hpp"
 #include "gasmeter/base/units.hpp"
@@ -14,6 +15,46 @@
 #include "gasmeter/sim/model_host.hpp"
 
 namespace gasmeter::services {
+
+template <Pinner P>
+class AddressedPins {
+ public:
+  explicit AddressedPins(P pinner, const conduit::PinLimits& limits = {}, const CachePolicy& policy = {})
+      : page_(limits.page), cache_(std::move(pinner), limits, policy) {}
+
+  // The segment's addresses; registering it is the network's own.
+  void place_segment(std::span<const std::byte> segment) { addresses_.place_segment(segment); }
+  [[nodiscard]] bool is_segment(const void* memory, Bytes bytes) const { return addresses_.is_segment(memory, bytes); }
+
+  // As RegistrationCache has it: of 1 byte or more.
+  [[nodiscard]] RegionNumber acquire(const void* memory, Bytes bytes) {
+    return cache_.acquire(conduit::pages_of(address(memory, bytes), bytes, page_));
+  }
+  void release(RegionNumber region) { cache_.release(region); }
+  // The same in the words of a conduit.
+  Status pin(std::span<std::byte> memory, conduit::Pin& pinned) {
+    const RegionNumber region = acquire(memory.data(), memory.size());
+    if (region == kNoRegion) return Status::no_resource;
+    pinned = conduit::Pin{region};
+    return Status::ok;
+  }
+  void unpin(conduit::Pin pinned) { release(static_cast<RegionNumber>(pinned)); }
+  // The memory has been freed.
+  void forget(std::span<const std::byte> memory) {
+    for (const ModelledAddresses::Range& gone : addresses_.forget(memory)) {
+      cache_.invalidate(conduit::pages_of(gone.address, gone.bytes, page_));
+    }
+  }
+
+  [[nodiscard]] const CacheCounters& counters() const { return cache_.counters(); }
+  [[nodiscard]] RegistrationCache<P>& cache() { return cache_; }
+  [[nodiscard]] std::uint64_t address(const void* memory, Bytes bytes) { return addresses_.at(memory, bytes); }
+
+ private:
+  Bytes page_;
+  ModelledAddresses addresses_;
+  RegistrationCache<P> cache_;
+};
 
 // Registers nothing, and pays for it.
 class PricedPinner {
@@ -35,41 +76,10 @@ class PricedPinner {
   Bytes page_;
 };
 
-class ModelledPins {
+class ModelledPins : public AddressedPins<PricedPinner> {
  public:
   explicit ModelledPins(sim::ModelHost host, const conduit::PinLimits& limits = {}, const CachePolicy& policy = {})
-      : page_(limits.page), cache_(PricedPinner(host, limits.page), limits, policy) {}
-
-  // The segment's addresses; registering it is the network's own.
-  void place_segment(std::span<const std::byte> segment) { addresses_.place_segment(segment); }
-  [[nodiscard]] bool is_segment(const void* memory, Bytes bytes) const { return addresses_.is_segment(memory, bytes); }
-
-  // As RegistrationCache has it: of 1 byte or more.
-  [[nodiscard]] RegionNumber acquire(const void* memory, Bytes bytes) {
-    return cache_.acquire(conduit::pages_of(addresses_.at(memory, bytes), bytes, page_));
-  }
-  void release(RegionNumber region) { cache_.release(region); }
-  // The same in the words of a conduit.
-  Status pin(std::span<std::byte> memory, conduit::Pin& pinned) {
-    const RegionNumber region = acquire(memory.data(), memory.size());
-    if (region == kNoRegion) return Status::no_resource;
-    pinned = conduit::Pin{region};
-    return Status::ok;
-  }
-  void unpin(conduit::Pin pinned) { release(static_cast<RegionNumber>(pinned)); }
-  // The memory has been freed.
-  void forget(std::span<const std::byte> memory) {
-    for (const ModelledAddresses::Range& gone : addresses_.forget(memory)) {
-      cache_.invalidate(conduit::pages_of(gone.address, gone.bytes, page_));
-    }
-  }
-
-  [[nodiscard]] const CacheCounters& counters() const { return cache_.counters(); }
-
- private:
-  Bytes page_;
-  ModelledAddresses addresses_;
-  RegistrationCache<PricedPinner> cache_;
+      : AddressedPins(PricedPinner(host, limits.page), limits, policy) {}
 };
 
 }  // namespace gasmeter::services

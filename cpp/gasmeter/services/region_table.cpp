@@ -72,17 +72,19 @@ void RegionTable::add_hints() {
   }
 }
 
-Pages RegionTable::joined(const Pages& pages) const {
-  std::uint64_t first = pages.first;
-  std::uint64_t end = pages.end();
-  // Ends are in order, too: those that reach `pages` stand together, before those that begin behind its end.
-  for (std::size_t i = not_behind(pages.end()); i != 0; --i) {
-    const Pages& each = regions_[order_[i - 1]].pages;
-    if (each.end() < pages.first) break;
-    first = std::min(first, each.first);
-    end = std::max(end, each.end());
-  }
-  return {first, end - first};
+Pages RegionTable::joined(const Pages& pages, std::uint64_t most) const {
+  Pages run = pages;
+  const auto take = [&](std::uint64_t page) {
+    const std::size_t many = not_behind(page);
+    if (many == 0) return;
+    const Pages& each = regions_[order_[many - 1]].pages;  // of those that hold the page, if any does
+    const std::uint64_t first = std::min(run.first, each.first);
+    const std::uint64_t end = std::max(run.end(), each.end());
+    if (each.end() > page && end - first <= most) run = {first, end - first};
+  };
+  take(pages.end());
+  if (pages.first != 0) take(pages.first - 1);
+  return run;
 }
 
 std::vector<RegionNumber> RegionTable::held_by(const Pages& pages) const {

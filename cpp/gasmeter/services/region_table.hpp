@@ -54,7 +54,7 @@ class RegionTable {
 
   // Used once from now on. No region that can be found may hold it, nor it one.
   [[nodiscard]] RegionNumber insert(const conduit::Pages& pages);
-  // In use: it stays, but is found no longer.
+  // It stays, but is found no longer.
   void hide(RegionNumber region);
   // One that nobody uses.
   void erase(RegionNumber region);
@@ -67,8 +67,9 @@ class RegionTable {
   [[nodiscard]] RegionNumber oldest_unused() const {
     return regions_[kUnused].next == kUnused ? kNoRegion : regions_[kUnused].next;
   }
-  // Of those that can be found: `pages` and whatever overlaps or meets it, as one run.
-  [[nodiscard]] conduit::Pages joined(const conduit::Pages& pages) const;
+  // `pages` and, of those that can be found, the region that holds the page behind them, then the one that holds the
+  // page before them, as one run: each as far as the run has no more than `most` pages with it.
+  [[nodiscard]] conduit::Pages joined(const conduit::Pages& pages, std::uint64_t most) const;
   // Of those that can be found: which `pages` holds, or overlaps.
   [[nodiscard]] std::vector<RegionNumber> held_by(const conduit::Pages& pages) const;
   [[nodiscard]] std::vector<RegionNumber> overlapping(const conduit::Pages& pages) const;

@@ -2,10 +2,10 @@
 // every network whose devices want memory registered, real or modelled.
 //
 // A region is a run of whole pages that was registered in one go. Using memory that lies in a region is a hit. A miss
-// registers the pages that were asked for or, up to `merged` pages, those and all regions that overlap or meet them as
-// one; what the new region holds is given up: at once, or when its last use ends. Ending a use unregisters nothing:
-// regions that nobody uses go, the one that has been unused for longest first, when a limit wants it. A range that
-// reaches over several regions is a miss.
+// registers the pages that were asked for or, up to `merged` pages, those and their neighbours on both sides as one;
+// what the new region holds is given up: at once (at the next call, if that is `deferred`), or when its last use ends.
+// Ending a use unregisters nothing: regions that nobody uses go, the one that has been unused for longest first, when a
+// limit wants it. A range that reaches over several regions is a miss.
 #pragma once
 
 #include <algorithm>
@@ -34,6 +34,7 @@ concept Pinner = requires(P pinner, const conduit::Pages& pages, const typename 
 struct CachePolicy {
   std::uint64_t merged = 0;  // pages of the longest region that a miss makes of others; 0: none
   std::uint64_t kept = std::numeric_limits<std::uint64_t>::max();  // pages that stay registered unused
+  bool deferred = false;  // what a new region replaces is unregistered by undo_replaced(), unless its room is wanted
 };
 
 struct CacheCounters {
@@ -41,7 +42,8 @@ struct CacheCounters {
   std::uint64_t pins = 0;  // misses that were registered
   std::uint64_t pinned_pages = 0;
   std::uint64_t unpins = 0;
-  std::uint64_t refused = 0;  // what is in use left no room
+  std::uint64_t evictions = 0;  // of those, for a limit's sake
+  std::uint64_t refused = 0;    // what is in use left no room
   std::uint64_t most_pages = 0;
   constexpr bool operator==(const CacheCounters&) const = default;
 };
@@ -79,10 +81,17 @@ class RegistrationCache {
 
   // The memory is no longer what it was (freed, mapped anew): regions that overlap it are not found again.
   void invalidate(const conduit::Pages& pages) {
+    undo_replaced();
     for (const RegionNumber each : table_.overlapping(pages)) give_up(each);
+  }
+  // Unregisters what `deferred` has left of the last miss: for whoever counts hits as calls, too. All but hits and
+  // releases begin with it.
+  GASMETER_INLINE void undo_replaced() {
+    if (GASMETER_UNLIKELY(!replaced_.empty())) unpin_replaced();
   }
   // Unregisters all that nobody uses.
   void flush() {
+    undo_replaced();
     while (unpin_oldest()) {
     }
   }
@@ -104,8 +113,9 @@ class RegistrationCache {
                        std::to_string(limits_.page) + " B are to be pinned at once; the device holds at most " +
                        std::to_string(limits_.pages) + ": transfer less at a time, or raise the limit");
     }
-    const conduit::Pages joined = table_.joined(asked);
-    if (joined != asked && joined.count <= policy_.merged) {
+    undo_replaced();
+    const conduit::Pages joined = table_.joined(asked, policy_.merged);
+    if (joined != asked) {
       const RegionNumber region = pin(joined);
       if (region != kNoRegion) return region;
     }
@@ -119,16 +129,18 @@ class RegistrationCache {
     const std::uint64_t used_pages = table_.page_count() - table_.unused_pages();
     const std::uint64_t used_regions = table_.regions() - table_.unused_regions();
     if (!fits(used_pages + pages.count, limits_.pages) || !fits(used_regions + 1, limits_.regions)) return kNoRegion;
-    for (const RegionNumber each : table_.held_by(pages)) {
-      if (!table_.is_used(each)) unpin(each);
+    while (!policy_.deferred && unpin_held_by(pages)) {
     }
     while (!fits(table_.page_count() + pages.count, limits_.pages) || !fits(table_.regions() + 1, limits_.regions)) {
-      (void)unpin_oldest();
+      (void)(unpin_held_by(pages) || evict());
     }
     std::optional<Handle> handle = pinner_.pin(pages);
-    while (!handle && unpin_oldest()) handle = pinner_.pin(pages);
+    while (!handle && (unpin_held_by(pages) || evict())) handle = pinner_.pin(pages);
     if (!handle) return kNoRegion;
-    for (const RegionNumber each : table_.held_by(pages)) table_.hide(each);
+    for (const RegionNumber each : table_.held_by(pages)) {
+      table_.hide(each);
+      if (!table_.is_used(each)) replaced_.push_back(each);
+    }
     const RegionNumber region = table_.insert(pages);
     if (region >= handles_.size()) handles_.resize(region + std::size_t{1});
     handles_[region] = std::move(*handle);
@@ -145,6 +157,24 @@ class RegistrationCache {
       unpin(region);
     }
   }
+  // One of those that a region of these pages replaces.
+  bool unpin_held_by(const conduit::Pages& pages) {
+    for (const RegionNumber each : table_.held_by(pages)) {
+      if (table_.is_used(each)) continue;
+      unpin(each);
+      return true;
+    }
+    return false;
+  }
+  GASMETER_NOINLINE void unpin_replaced() {
+    for (const RegionNumber each : replaced_) unpin(each);
+    replaced_.clear();
+  }
+  bool evict() {
+    if (!unpin_oldest()) return false;
+    ++counters_.evictions;
+    return true;
+  }
   bool unpin_oldest() {
     const RegionNumber oldest = table_.oldest_unused();
     if (oldest == kNoRegion) return false;
@@ -157,14 +187,16 @@ class RegistrationCache {
     ++counters_.unpins;
   }
   GASMETER_NOINLINE void trim() {
-    while (table_.unused_pages() > policy_.kept) (void)unpin_oldest();
+    undo_replaced();
+    while (table_.unused_pages() > policy_.kept) (void)evict();
   }
 
   P pinner_;
   conduit::PinLimits limits_;
   CachePolicy policy_;
   RegionTable table_;
-  std::vector<Handle> handles_;  // by region
+  std::vector<Handle> handles_;         // by region
+  std::vector<RegionNumber> replaced_;  // hidden and unused, until undo_replaced()
   CacheCounters counters_;
 };
 

@@ -71,6 +71,7 @@ struct Model {
   PinLimits limits;
   CachePolicy policy;
   std::vector<Region> regions;
+  std::vector<std::uint64_t> replaced;  // names
   std::uint64_t made = 0;
   std::uint64_t clock = 0;
 
@@ -82,6 +83,11 @@ struct Model {
   [[nodiscard]] std::uint64_t used() const {
     return static_cast<std::uint64_t>(
         std::count_if(regions.begin(), regions.end(), [](const Region& each) { return each.uses != 0; }));
+  }
+  [[nodiscard]] std::size_t place_of(std::uint64_t name) const {
+    return static_cast<std::size_t>(
+        std::find_if(regions.begin(), regions.end(), [&](const Region& each) { return each.name == name; }) -
+        regions.begin());
   }
   void unpin(std::size_t which) {
     device->unpin(regions[which].pages);
@@ -106,10 +112,24 @@ struct Model {
     }
     std::sort(found.rbegin(), found.rend());
     for (const auto& [first, name] : found) {
-      act(static_cast<std::size_t>(std::find_if(regions.begin(), regions.end(),
-                                                [name = name](const Region& each) { return each.name == name; }) -
-                                   regions.begin()));
+      act(place_of(name));
     }
+  }
+  // With the one that holds `page`, of several the one that begins last.
+  [[nodiscard]] Pages joined_by(const Pages& pages, std::uint64_t page) const {
+    const Region* neighbour = nullptr;
+    for (const Region& each : regions) {
+      if (each.hidden || page < each.pages.first || page >= each.pages.end()) continue;
+      if (neighbour == nullptr || each.pages.first > neighbour->pages.first) neighbour = &each;
+    }
+    if (neighbour == nullptr) return pages;
+    const std::uint64_t first = std::min(pages.first, neighbour->pages.first);
+    const Pages both{first, std::max(pages.end(), neighbour->pages.end()) - first};
+    return both.count <= policy.merged ? both : pages;
+  }
+  void undo_replaced() {
+    for (const std::uint64_t name : replaced) unpin(place_of(name));
+    replaced.clear();
   }
   std::optional<std::uint64_t> acquire(const Pages& asked) {
     Region* hit = nullptr;
@@ -121,32 +141,41 @@ struct Model {
       ++hit->uses;
       return hit->name;
     }
-    std::uint64_t first = asked.first;
-    std::uint64_t end = asked.end();
-    for (const Region& each : regions) {
-      if (each.hidden || each.pages.end() < asked.first || each.pages.first > asked.end()) continue;
-      first = std::min(first, each.pages.first);
-      end = std::max(end, each.pages.end());
-    }
-    const Pages joined{first, end - first};
-    if (joined != asked && joined.count <= policy.merged) {
+    undo_replaced();
+    const Pages joined = joined_by(joined_by(asked, asked.end()), asked.first - 1);
+    if (joined != asked) {
       if (const auto region = pin(joined)) return region;
     }
     return pin(asked);
   }
+  // The one that begins last.
+  bool unpin_held_by(const Pages& asked) {
+    const Region* last = nullptr;
+    for (const Region& each : regions) {
+      if (each.hidden || each.uses != 0 || !asked.holds(each.pages)) continue;
+      if (last == nullptr || each.pages.first > last->pages.first) last = &each;
+    }
+    if (last == nullptr) return false;
+    unpin(place_of(last->name));
+    return true;
+  }
   std::optional<std::uint64_t> pin(const Pages& asked) {
     if (limits.pages != 0 && pages(true) + asked.count > limits.pages) return std::nullopt;
     if (limits.regions != 0 && used() + 1 > limits.regions) return std::nullopt;
-    each_found([&](const Region& each) { return each.uses == 0 && asked.holds(each.pages); },
-               [&](std::size_t which) { unpin(which); });
+    while (!policy.deferred && unpin_held_by(asked)) {
+    }
     while ((limits.pages != 0 && pages(false) + asked.count > limits.pages) ||
            (limits.regions != 0 && regions.size() + 1 > limits.regions)) {
-      REQUIRE(unpin_oldest());
+      REQUIRE((unpin_held_by(asked) || unpin_oldest()));
     }
     bool pinned = device->pin(asked);
-    while (!pinned && unpin_oldest()) pinned = device->pin(asked);
+    while (!pinned && (unpin_held_by(asked) || unpin_oldest())) pinned = device->pin(asked);
     if (!pinned) return std::nullopt;
-    for (Region& each : regions) each.hidden |= asked.holds(each.pages);
+    each_found([&](const Region& each) { return asked.holds(each.pages); },
+               [&](std::size_t which) {
+                 regions[which].hidden = true;
+                 if (regions[which].uses == 0) replaced.push_back(regions[which].name);
+               });
     regions.push_back({made, asked, 1, false, 0});
     return made++;
   }
@@ -159,10 +188,12 @@ struct Model {
     if (found->hidden) {
       unpin(static_cast<std::size_t>(found - regions.begin()));
     } else {
+      if (pages(false) - pages(true) > policy.kept) undo_replaced();
       while (pages(false) - pages(true) > policy.kept) REQUIRE(unpin_oldest());
     }
   }
   void invalidate(const Pages& gone) {
+    undo_replaced();
     each_found([&](const Region& each) { return each.pages.overlaps(gone); },
                [&](std::size_t which) {
                  if (regions[which].uses != 0) {
@@ -187,11 +218,12 @@ TEST_CASE("the_cache_agrees_with_a_list_that_is_looked_through_whatever_a_progra
     if (seed % 2 != 0) limits.regions = 1 + below(12);
     CachePolicy policy;
     if (seed % 4 >= 2) policy.merged = 2 + below(30);
+    policy.deferred = seed % 8 >= 5;
     if (seed % 5 == 0) policy.kept = below(20);
     Device told{seed % 7 == 0 ? 8 + below(30) : ~std::uint64_t{0}, 0, {}};
     Device expected{told.room, 0, {}};
     Cache cache(Driver{&told}, limits, policy);
-    Model model{&expected, limits, policy, {}, 0, 0};
+    Model model{&expected, limits, policy, {}, {}, 0, 0};
     const std::uint64_t memory = 10 + below(200);
     const std::uint64_t most_asked = std::min<std::uint64_t>(limits.pages == 0 ? 12 : limits.pages, 1 + below(12));
     const std::uint64_t most_used = 1 + below(8);
@@ -203,6 +235,9 @@ TEST_CASE("the_cache_agrees_with_a_list_that_is_looked_through_whatever_a_progra
       if (what < 2) {
         cache.invalidate(asked);
         model.invalidate(asked);
+      } else if (what < 4) {
+        cache.undo_replaced();
+        model.undo_replaced();
       } else if (what < 50 && used.size() < most_used) {
         const RegionNumber region = cache.acquire(asked);
         const std::optional<std::uint64_t> name = model.acquire(asked);
@@ -253,7 +288,8 @@ TEST_CASE_FIXTURE(Fixture, "what_has_been_unused_for_longest_makes_room") {
   Cache cache(driver, {.pages = 3});
   for (const std::uint64_t page : {10U, 20U, 30U, 10U, 40U}) use(cache, {page, 1});
   CHECK(device.log == Log{{true, {10, 1}}, {true, {20, 1}}, {true, {30, 1}}, {false, {20, 1}}, {true, {40, 1}}});
-  CHECK(cache.counters() == CacheCounters{.hits = 1, .pins = 4, .pinned_pages = 4, .unpins = 1, .most_pages = 3});
+  CHECK(cache.counters() ==
+        CacheCounters{.hits = 1, .pins = 4, .pinned_pages = 4, .unpins = 1, .evictions = 1, .most_pages = 3});
 }
 
 TEST_CASE_FIXTURE(Fixture, "a_miss_joins_what_it_meets_up_to_the_longest_region") {
@@ -269,6 +305,37 @@ TEST_CASE_FIXTURE(Fixture, "a_miss_joins_what_it_meets_up_to_the_longest_region"
   device.log.clear();
   use(cache, {13, 2});  // 5 pages would be too long
   CHECK(device.log == Log{{true, {13, 2}}});
+}
+
+TEST_CASE_FIXTURE(Fixture,
+                  "a_miss_between_neighbours_joins_the_one_behind_and_then_the_one_before_as_far_as_they_fit") {
+  Cache cache(driver, {}, {.merged = 4});
+  use(cache, {8, 2});
+  use(cache, {11, 2});
+  device.log.clear();
+  use(cache, {10, 1});  // 5 pages of all three; 3 with the one behind
+  CHECK(device.log == Log{{false, {11, 2}}, {true, {10, 3}}});
+  use(cache, {7, 1});
+  CHECK(device.log.back() == Told{true, {7, 3}});
+  use(cache, {6, 1});  // one of three pages before it, none before that
+  CHECK(device.log.back() == Told{true, {6, 4}});
+}
+
+TEST_CASE_FIXTURE(Fixture, "what_is_replaced_goes_at_the_next_call_where_that_is_deferred") {
+  Cache cache(driver, {.regions = 2}, {.merged = 8, .deferred = true});
+  use(cache, {10, 2});
+  const RegionNumber longer = cache.acquire({12, 1});
+  CHECK(device.log == Log{{true, {10, 2}}, {true, {10, 3}}});
+  CHECK(cache.pinned_regions() == 2);  // it counts as long as it is pinned
+  CHECK(cache.acquire({10, 1}) == longer);
+  CHECK(device.pages == 5);
+  cache.undo_replaced();
+  CHECK(device.log.back() == Told{false, {10, 2}});
+  device.log.clear();
+  use(cache, {20, 1});
+  use(cache, {21, 1});  // no room for both: what it replaces goes before
+  CHECK(device.log == Log{{true, {20, 1}}, {false, {20, 1}}, {true, {20, 2}}});
+  CHECK(cache.counters().evictions == 0);
 }
 
 TEST_CASE_FIXTURE(Fixture, "pages_beyond_the_limit_are_refused_with_nothing_changed") {

@@ -1,0 +1,129 @@
+// Whose memory others hold firehoses to: which of its buckets are pinned, how many hold them, and which nobody does.
+//
+// A registration cache whose regions are single buckets. What nobody holds any more stays pinned as a victim, until
+// there are too many: the one that has been so for longest goes first, and one that is wanted again costs nothing.
+// Moves never wait and are never refused, in whatever order they come: what all peers may hold has room beside all
+// victims.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "gasmeter/base/error.hpp"
+#include "gasmeter/base/units.hpp"
+#include "gasmeter/services/firehose_moves.hpp"
+#include "gasmeter/services/registration_cache.hpp"
+
+namespace gasmeter::services {
+
+// Of one thread. P pins pages that are buckets.
+template <Pinner P>
+class FirehoseOwner {
+ public:
+  FirehoseOwner(P pinner, const FirehoseShare& share)
+      : share_(share),
+        cache_(std::move(pinner), {share.bucket, share.peers * share.each + share.victims, 0},
+               {.kept = share.victims}) {}
+
+  // What a peer asks for. Throws UsageError, and changes nothing, where it would hold more than its share or gives up
+  // what nobody holds; ResourceError where the system does not pin what was promised.
+  [[nodiscard]] MoveReply move(Rank from, const MoveRequest& request) {
+    std::uint64_t& held = held_[from];
+    check(held, request);
+    for (const std::uint64_t bucket : request.given_up) release(bucket, &Use::remote);
+    for (const std::uint64_t bucket : request.wanted) {
+      if (!acquire(bucket, &Use::remote)) {
+        throw ResourceError("firehose: the system does not pin bucket " + std::to_string(bucket) + " beside " +
+                            std::to_string(cache_.pinned_pages()) + " others; " +
+                            std::to_string(share_.peers * share_.each) +
+                            " were promised to peers: promise less memory");
+      }
+    }
+    held += request.wanted.size();
+    held -= request.given_up.size();
+    return {request.number};
+  }
+
+  // A use by the rank itself. false: it uses as many buckets as there may be victims; nothing has changed.
+  [[nodiscard]] bool acquire(std::uint64_t bucket) {
+    const auto found = uses_.find(bucket);
+    const bool first = found == uses_.end() || found->second.local == 0;
+    if (first && own_ == share_.victims) return false;
+    if (!acquire(bucket, &Use::local)) return false;
+    own_ += first ? 1 : 0;
+    return true;
+  }
+  // Throws UsageError for a bucket that the rank does not use.
+  void release(std::uint64_t bucket) {
+    if (local_uses(bucket) == 0) {
+      throw UsageError("firehose: bucket " + std::to_string(bucket) +
+                       " is released, which its owner does not use; release each use once");
+    }
+    release(bucket, &Use::local);
+    if (local_uses(bucket) == 0) --own_;
+  }
+
+  // By how many firehoses peers hold it.
+  [[nodiscard]] std::uint64_t holders(std::uint64_t bucket) const { return uses_of(bucket).remote; }
+  [[nodiscard]] std::uint64_t local_uses(std::uint64_t bucket) const { return uses_of(bucket).local; }
+  [[nodiscard]] std::uint64_t pinned_buckets() const { return cache_.pinned_pages(); }
+  [[nodiscard]] const CacheCounters& counters() const { return cache_.counters(); }
+  [[nodiscard]] RegistrationCache<P>& cache() { return cache_; }
+  // Of a bucket in use.
+  [[nodiscard]] const typename P::Handle& handle(std::uint64_t bucket) const {
+    return cache_.handle(uses_.at(bucket).region);
+  }
+
+ private:
+  struct Use {
+    RegionNumber region = kNoRegion;
+    std::uint64_t remote = 0;
+    std::uint64_t local = 0;
+  };
+
+  [[nodiscard]] Use uses_of(std::uint64_t bucket) const {
+    const auto found = uses_.find(bucket);
+    return found == uses_.end() ? Use{} : found->second;
+  }
+  // A request may overtake an earlier one: each asks for no less than it gives up, so that none exceeds the share
+  // alone.
+  void check(std::uint64_t held, const MoveRequest& request) const {
+    for (const std::uint64_t bucket : request.given_up) {
+      if (holders(bucket) != 0) continue;
+      throw UsageError("firehose: bucket " + std::to_string(bucket) +
+                       " is given up, which no peer holds; each is given "
+                       "up once");
+    }
+    const std::uint64_t wanted = held + request.wanted.size();
+    if (request.given_up.size() > held || wanted - request.given_up.size() > share_.each) {
+      throw UsageError("firehose: a peer that holds " + std::to_string(held) + " buckets gives up " +
+                       std::to_string(request.given_up.size()) + " and wants " + std::to_string(request.wanted.size()) +
+                       "; it may hold " + std::to_string(share_.each));
+    }
+  }
+  [[nodiscard]] bool acquire(std::uint64_t bucket, std::uint64_t Use::* side) {
+    const RegionNumber region = cache_.acquire({bucket, 1});
+    if (region == kNoRegion) return false;
+    Use& use = uses_[bucket];
+    use.region = region;
+    ++(use.*side);
+    return true;
+  }
+  void release(std::uint64_t bucket, std::uint64_t Use::* side) {
+    const auto found = uses_.find(bucket);
+    Use& use = found->second;
+    --(use.*side);
+    cache_.release(use.region);
+    if (use.remote == 0 && use.local == 0) uses_.erase(found);
+  }
+
+  FirehoseShare share_;
+  RegistrationCache<P> cache_;
+  std::map<std::uint64_t, Use> uses_;  // of buckets in use
+  std::map<Rank, std::uint64_t> held_;
+  std::uint64_t own_ = 0;  // buckets that the rank itself uses
+};
+
+}  // namespace gasmeter::services
