@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "gasmeter/networks/sci/am_wire.hpp"
 #include "gasmeter/networks/sci/segment.hpp"
@@ -21,17 +22,14 @@ class CommandSegment final : public Segment {
   void store(Bytes at, std::span<const std::byte> bytes) override;
   void load(Bytes at, std::span<std::byte> into) const override;
   // Of a slot that has been written to; stays there until more is written to it.
-  [[nodiscard]] std::byte* slot(std::uint32_t which) const { return slots_.at(which).memory.get(); }
+  [[nodiscard]] std::byte* slot(std::uint32_t which) const { return slots_.at(which).get(); }
 
  private:
-  static constexpr Bytes kSmall = 128;  // a header, and little more
+  static constexpr Bytes kSmall = 56;  // a header and little more: a line, with what its allocation takes
 
-  struct Slot {
-    std::unique_ptr<std::byte[]> memory;
-    Bytes room = 0;
-  };
   Bytes slot_bytes_;
-  std::unordered_map<std::uint32_t, Slot> slots_;
+  std::unordered_map<std::uint32_t, std::unique_ptr<std::byte[]>> slots_;  // of kSmall
+  std::unordered_set<std::uint32_t> whole_;                                // but these, which are whole
 };
 
 }  // namespace gasmeter::networks::sci

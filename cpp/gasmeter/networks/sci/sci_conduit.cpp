@@ -186,11 +186,11 @@ void SciConduit::cancel(const AmBuffer& buffer) {
 // ---- sending
 
 SciConduit::Parts SciConduit::parts_of(Peer& to, Rank rank, const void* destination, Bytes size) {
-  if (to.payload.segment == nullptr) to.payload = sisci_.connect(rank, kPayload);
+  if (to.payload == nullptr) to.payload = sisci_.connect(rank, kPayload).segment;
   const Bytes alignment = sisci_.alignment();
   Parts parts;
   parts.at = static_cast<Bytes>(static_cast<const std::byte*>(destination) -
-                                static_cast<const MemorySegment*>(to.payload.segment)->data());
+                                static_cast<const MemorySegment*>(to.payload)->data());
   parts.head = std::min((alignment - parts.at % alignment) % alignment, size);
   parts.tail = (size - parts.head) % alignment;
   parts.middle = size - parts.head - parts.tail;
@@ -312,7 +312,7 @@ void SciConduit::post(Rank rank, std::uint32_t slot, const Parts& parts, const s
   } else {
     posted.local = local;
   }
-  sisci_.post_dma(peer(rank).payload, parts.at + parts.head, source, parts.middle, posted.done);
+  sisci_.post_dma({rank, peer(rank).payload}, parts.at + parts.head, source, parts.middle, posted.done);
   if (posted_.empty()) host_.price_polls(host_.prices()[conduit::SharedPrice::device_read].fixed);
   posted_.push_back(transfer);
 }
@@ -320,7 +320,7 @@ void SciConduit::post(Rank rank, std::uint32_t slot, const Parts& parts, const s
 // What a slot holds is there, or a request has been handled for good. The flags go last, and never ahead of data.
 void SciConduit::announce(Rank rank, std::uint32_t slot, std::byte says) {
   if (options_.check == SciOptions::Check::message && says == kMessage) sisci_.check();
-  const RemoteSegment& control = peer(rank).control;
+  const RemoteSegment control{rank, peer(rank).control};
   store(control, slot, {&says, 1}, sim::Step::flag);
   if (layout_.queues == Queues::paired) store(control, layout_.exist_flag(), {&kMessage, 1}, sim::Step::flag);
 }

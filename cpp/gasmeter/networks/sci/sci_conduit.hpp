@@ -64,8 +64,8 @@ class SciConduit final : public conduit::Conduit, public conduit::ReservesMemory
   // Segments of a peer, connected to at the first message.
   struct Peer {
     RemoteSegment commands;
-    RemoteSegment control;
-    RemoteSegment payload;
+    Segment* control = nullptr;
+    Segment* payload = nullptr;
     std::uint16_t under_way = 0;  // requests, a bit for each pair
     // Of split queues: messages prepared for it, sent to it, and taken of its own.
     std::uint16_t prepared = 0;

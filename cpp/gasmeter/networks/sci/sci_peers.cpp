@@ -9,7 +9,7 @@ GASMETER_NOINLINE SciConduit::Peer& SciConduit::peer(Rank rank) {
   Peer& peer = peers_[index(rank)];
   if (peer.commands.segment == nullptr) {
     peer.commands = sisci_.connect(rank, kCommands);
-    peer.control = sisci_.connect(rank, kControl);
+    peer.control = sisci_.connect(rank, kControl).segment;
   }
   return peer;
 }

@@ -154,7 +154,7 @@ void SciConduit::take_request(Delivery& sink, std::uint32_t slot) {
 // Of split queues: the sender learns that a slot is free again.
 void SciConduit::tell_taken(Rank source) {
   const auto taken = static_cast<std::byte>(++peer(source).taken);
-  store(peer(source).control, layout_.taken_by(host_.rank()), {&taken, 1}, sim::Step::flag);
+  store({source, peer(source).control}, layout_.taken_by(host_.rank()), {&taken, 1}, sim::Step::flag);
 }
 
 void SciConduit::hand_over(Delivery& sink, Rank source, std::uint32_t slot) {
