@@ -345,6 +345,7 @@ class Endpoint final : private conduit::Delivery {
         } else {
           if (watch.missed()) report_wait(watch, call, waiting);
           host_.idle(deadline);
+          polls_again = false;
         }
       } while (polls_again);
     }
