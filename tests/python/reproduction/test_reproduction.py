@@ -11,6 +11,7 @@ import pytest
 
 import gasmeter as gm
 from fakes import Core, ModelJob
+from gasmeter.catalogue import catalogue
 from gasmeter.errors import UsageError
 from gasmeter.machines import draws
 from gasmeter.papers.registry import PAPERS, figures_of, paper
@@ -24,6 +25,7 @@ from gasmeter.verdicts.claims import RESULT, Claim, claims
 from gasmeter.verdicts.expressions import Expression
 from gasmeter.verdicts.freezing import frozen
 from gasmeter.verdicts.predicates import predicates, read_predicates
+from gasmeter.verdicts.series import COUNTER
 
 # The package has functions of these names.
 claims_module = importlib.import_module("gasmeter.verdicts.claims")
@@ -161,6 +163,17 @@ def test_every_result_of_a_paper_stands_in_one_figure_and_is_judged_by_what_is_r
         lines = [line for figure in one.figures for line in (*figure.lines, *figure.beside)]
         assert len({describe(line) for line in lines}) == len(set(lines))
         assert one.module == f"gasmeter.papers.{name}"
+
+
+@pytest.mark.parametrize("name", list(PAPERS))
+def test_every_line_is_of_a_metric_that_its_kernel_writes(name):
+    """Otherwise nothing comes out, and what is stated of it is never judged."""
+    for figure in PAPERS[name].figures:
+        for line in (*figure.lines, *figure.beside):
+            kernel = catalogue().kernel(line.kernel)
+            written = [metric.name for op in kernel.ops if op.name == (line.op or kernel.ops[0].name)
+                       for metric in op.metrics]  # fmt: skip
+            assert line.metric in written or line.metric.startswith(COUNTER), (figure.number, describe(line))
 
 
 def test_figures_come_with_those_whose_lines_their_claims_read():
