@@ -15,6 +15,7 @@ from gasmeter.measuring.measurement import measurement
 from gasmeter.measuring.sessions import ModelSession
 from gasmeter.reproduction.figure import SIZE, Derived, Effort, Extra, Figure, Line, Paper, Without
 from gasmeter.reproduction.running import Reproduction
+from gasmeter.reproduction.step_tables import step_table
 from gasmeter.sweeps.placement import ONE_PER_NODE
 from gasmeter.verdicts.expressions import Expression
 
@@ -214,17 +215,9 @@ _AHEAD = tuple(
 
 
 def _steps(title: str, options: Mapping[str, str], **settings: Any) -> Extra:
-    """Return where the time of one operation goes, as the running protocol says: the paper's drawings of it."""
-    from gasmeter.trace import trace  # noqa: PLC0415 - loads pandas
-
-    options = dict(_asked(_CONDUIT, {"local": "segment", **options}))
-    shown = trace("ping-pong", conduit=_CONDUIT, machine="sci", options=options, **settings)[0].shown
-    rows: list[tuple[str, ...]] = [
-        (step.phase, step.name, step.where, f"{(step.begin_ps - shown.begin_ps) / 1000:.3f}", f"{step.ps / 1000:.3f}",
-         f"{100 * step.ps / shown.ps:.1f}")
-        for step in shown.steps
-    ]  # fmt: skip
-    return Extra(title, ("phase", "step", "where", "at ns", "takes ns", "%"), rows)
+    """Return where the time of one operation goes: the paper's drawings of it."""
+    asked = dict(_asked(_CONDUIT, {"local": "segment", **options}))
+    return step_table(title, "ping-pong", conduit=_CONDUIT, machine="sci", options=asked, **settings)
 
 
 def _short_by_step(_reproduction: Reproduction, _figure: Figure) -> Sequence[Extra]:

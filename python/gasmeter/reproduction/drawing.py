@@ -145,6 +145,13 @@ def draw_figure(reproduction: Reproduction, figure: Figure, digitised: Iterable[
     return Picture(f"figure_{figure.number}", figure.number, title, drawing)
 
 
+def _alike(reproduction: Reproduction, figure: Figure) -> Panel | None:
+    """Return the first panel of the figure that has the same scale, if it was run."""
+    others = (other for other in reproduction.plan.figures if other.number == figure.scale_of)
+    panels = (panels_of(reproduction, other, looks(reproduction.plan.paper)) for other in others)
+    return next((own[0] for own in panels if own), None)
+
+
 def _laid_out(
     reproduction: Reproduction, figure: Figure, panels: Sequence[Panel], across: Across, own: Sequence[Points]
 ) -> Drawing:
@@ -180,7 +187,10 @@ def _laid_out(
                 axes.set_title(f"placement {placement}", fontsize=8.5, fontweight="normal", pad=4)
             axes.set_xlabel(across.label, labelpad=2)
             row.append(axes)
-        scale_panel(row, panel, [y for points in own for _, y in points.points] if number == 0 else ())
+        if number == 0:
+            scale_panel(row, panel, [y for points in own for _, y in points.points], _alike(reproduction, figure))
+        else:
+            scale_panel(row, panel)
         _legend(drawing, row[0], panel, legends[number][1], (0.1 / width, (at - 0.02) / height))
         at -= rows_in[number]
     return drawing

@@ -195,6 +195,8 @@ class Figure:
         What to see in it, in a sentence or two.
     beyond : tuple of str
         Numbers of the figures whose lines its claims read, too: they are run with it.
+    scale_of : str
+        Number of a figure that stands on the same scale, as in the paper; empty for a scale of its own.
     """
 
     number: str
@@ -217,6 +219,7 @@ class Figure:
     extras: Callable[[Any, Figure], Sequence[Extra]] | None = None
     says: str = ""
     beyond: tuple[str, ...] = ()
+    scale_of: str = ""
 
     @property
     def machines(self) -> tuple[str, ...]:

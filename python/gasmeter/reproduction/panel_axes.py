@@ -102,7 +102,9 @@ def draw_panel(axes: Axes, panel: Panel, across: Across, placement: str) -> None
     across.dress(axes)
 
 
-def scale_panel(row: Sequence[Axes], panel: Panel, beyond: Iterable[float] = ()) -> None:
+def scale_panel(
+    row: Sequence[Axes], panel: Panel, beyond: Iterable[float] = (), alike: Panel | None = None
+) -> None:  # fmt: skip
     """Give a panel its y scale and say which it is, once the curves of all placements are in it.
 
     Parameters
@@ -113,11 +115,17 @@ def scale_panel(row: Sequence[Axes], panel: Panel, beyond: Iterable[float] = ())
         What was drawn.
     beyond : iterable of float
         What is drawn besides, a reader's own points for instance.
+    alike : Panel, optional
+        A panel of another figure that has the same scale.
     """
-    others = [*panel.around, *beyond]
-    least = min([*panel.lines, *others], default=0.0)
-    scale = scale_for(panel.scale, panel.lines, others)
+    lines = [*panel.lines, *(alike.lines if alike else ())]
+    others = [*panel.around, *beyond, *(alike.around if alike else ())]
+    least = min([*lines, *others], default=0.0)
+    scale = scale_for(panel.scale, lines, others)
     axes = row[0]
+    if alike:
+        axes.update_datalim([(axes.dataLim.x0, y) for y in (*lines, *others)])
+        axes.autoscale_view(scalex=False)
     axes.set_ylabel(f"{panel.label}, {scale.says}" if scale.says else panel.label)
     if scale.kind == "log":
         axes.set_yscale("log")

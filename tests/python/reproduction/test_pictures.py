@@ -232,6 +232,37 @@ def test_both_placements_share_a_scale_that_holds_both(core):
     assert [axes.get_title(loc="left") for axes in drawing.axes] == ["placement fill", "placement round-robin"]
 
 
+@pytest.mark.parametrize(("figure", "kind"), [(BY_OPTION, "linear"), (MIXED, "log")], ids=["linear", "log"])
+def test_figures_that_a_paper_draws_alike_stand_on_one_scale(core, figure, kind):
+    def invented(line, x, placement="", factor=1.0):
+        return 1e9 * (3 * factor if line == RAW else x**0.5)
+
+    def ends(*scale_of):
+        pair = tuple(
+            dataclasses.replace(figure, number=number, lines=(line,), beside=(), claims=(), derived=(), scale_of=other)
+            for number, line, other in zip("xy", (PUT, RAW), scale_of, strict=True)
+        )
+        found = made(dataclasses.replace(PAPER, figures=pair), value=invented, judged={})
+        axes = [draw_figure(found, figure).drawing.axes[0] for figure in pair]
+        shown = [y for one in axes for line in one.lines for y in line.get_ydata()]
+        return [(one.get_yscale(), one.get_ylim(), list(one.get_yticks())) for one in axes], (min(shown), max(shown))
+
+    apart, alike = ends("", "")[0], ends("y", "x")[0]
+    assert apart[0] != apart[1]
+    assert alike[0] == alike[1]
+    scale, (bottom, top), _ = alike[0]
+    assert scale == kind
+    least, most = ends("", "")[1]
+    assert bottom <= least < most <= top
+    assert ends("y", "")[0][1] == apart[1]
+
+
+def test_a_figure_stands_alone_where_the_one_that_it_is_like_was_not_run(core):
+    alone = dataclasses.replace(MIXED, claims=(), scale_of="z")
+    found = made(dataclasses.replace(PAPER, figures=(alone,)), judged={})
+    assert draw_figure(found, alone) is not None
+
+
 # ---- scales
 
 

@@ -1,0 +1,279 @@
+"""The paper on the GASNet conduit for Portals: which of its figures are run, and how.
+
+How claims are judged stands in published/predicates.toml. Options are what the paper says; where it is silent they are
+those of the released conduit, which are defaults, or what a reading states. The programs are GASNet's testsmall,
+testlarge and testam, an MPI ping-ack and osu_bw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from gasmeter.reproduction.figure import SIZE, Derived, Effort, Extra, Figure, Line, Paper, Without
+from gasmeter.reproduction.running import Reproduction
+from gasmeter.reproduction.step_tables import step_table
+from gasmeter.verdicts.expressions import Expression
+
+__all__ = ["PORTALS"]
+
+Pairs = tuple[tuple[str, str], ...]
+Program = tuple[str, str, str]
+
+_MACHINE = "portals"
+_RAW, _CONDUIT, _MPI, _BARE_MPI = "raw@portals", "portals", "mpi@portals", "raw@mpi@portals"
+# Both conduits have memory in the segment, as GASNet's tests do unless they are told; AMMPI, which all of it ran on.
+_AS_THEN: Mapping[str, Mapping[str, str]] = {
+    _CONDUIT: {"local": "segment"}, _MPI: {"local": "segment", "protocol": "ammpi"},
+}  # fmt: skip
+_NOTHING, _AT_ONCE, _ENDLESS = "1 ps", "1 ns", "1 TB/s"
+
+# What is taken away, in lines of their own and by the paper's mechanisms below.
+_FREE_SOFTWARE: Pairs = (("host.instruction", _NOTHING),)
+_FREE_COPIES: Pairs = (("host.copy_bandwidth", _ENDLESS), ("host.copy_start", _NOTHING))
+_FREE_MPI: Pairs = (("mpi.software", _AT_ONCE),)
+_FREE_MDS: Pairs = (("host.md_create", _NOTHING), ("host.md_page", _NOTHING))
+_NO_INLINE: Pairs = (("nic.inline", "0 B"),)
+_ELSEWHERE: Pairs = (("interrupts", "other"),)
+
+_PUTS: Program = ("ping-pong", "put", "latency")
+_MEDIUMS: Program = ("ping-pong", "am-medium", "round_trip")
+_STREAM: Program = ("flood", "put", "bandwidth")
+
+
+def _line(label: str, conduit: str, program: Program, overrides: Pairs = (), /, **options: str) -> Line:
+    """Return what two ranks do: kernel, operation and what is told of it."""
+    kernel, op, metric = program
+    asked = {**(_AS_THEN.get(conduit, {}) if kernel != "barrier" else {}), **options}
+    return Line(
+        label, kernel, conduit, _MACHINE, op=op, metric=metric, options=tuple(sorted(asked.items())),
+        overrides=tuple(sorted(overrides)),
+    )  # fmt: skip
+
+
+def _asking(line: Line, said: str, options: Pairs) -> Line:
+    return replace(line, label=f"{line.label}, {said}", options=tuple(sorted({*line.options, *options})))
+
+
+def _doublings(first: int, last: int) -> tuple[int, ...]:
+    return tuple(first << power for power in range((last // first).bit_length()))
+
+
+_NATIVE, _HYBRID_NAME, _MPI_NAME = "portals-conduit", "portals-conduit, stage 1 (MPI core)", "mpi-conduit"
+_PUT, _HYBRID, _MPI_PUT = (
+    _line(_NATIVE, _CONDUIT, _PUTS),
+    _line(_HYBRID_NAME, _CONDUIT, _PUTS, stage="hybrid"),
+    _line(_MPI_NAME, _MPI, _PUTS),
+)
+_PING_ACK = _line("MPI ping-ack", _BARE_MPI, _PUTS, answer="empty")
+_RAW_PUT = _line("Portals, put with ACK", _RAW, _PUTS)
+_MEDIUM, _MPI_MEDIUM = _line(f"{_NATIVE}, Medium", _CONDUIT, _MEDIUMS), _line(f"{_MPI_NAME}, Medium", _MPI, _MEDIUMS)
+_HYBRID_MEDIUM = _line(f"{_HYBRID_NAME}, Medium", _CONDUIT, _MEDIUMS, stage="hybrid")
+
+_ELSEWHERE_LINES = tuple(
+    _asking(line, "interrupts elsewhere", _ELSEWHERE) for line in (_PUT, _PING_ACK, _MPI_PUT, _MEDIUM, _MPI_MEDIUM)
+)
+# What is left of a put over AMMPI is MPI and the bytes of headers.
+_MPI_BYTES = _line(f"{_MPI_NAME}, its instructions and copies free", _MPI, _PUTS, (*_FREE_SOFTWARE, *_FREE_COPIES))
+_MEDIUM_FREE, _MPI_MEDIUM_FREE = (
+    _line(f"{name}, Medium, copies free", conduit, _MEDIUMS, _FREE_COPIES)
+    for name, conduit in ((_NATIVE, _CONDUIT), (_MPI_NAME, _MPI))
+)
+
+_MANY, _HYBRID_MANY, _MPI_MANY = (
+    _line(_NATIVE, _CONDUIT, _STREAM),
+    _line(_HYBRID_NAME, _CONDUIT, _STREAM, stage="hybrid"),
+    _line(_MPI_NAME, _MPI, _STREAM),
+)
+_OSU = _line("osu_bw", _BARE_MPI, _STREAM, window="64")
+_RAW_MANY = _line("Portals, put with ACK", _RAW, _STREAM)
+_MANY_FREE, _MPI_MANY_FREE = (
+    _line(f"{name}, copies free", conduit, _STREAM, _FREE_COPIES)
+    for name, conduit in ((_NATIVE, _CONDUIT), (_MPI_NAME, _MPI))
+)
+
+_FIREHOSE, _TMPMD = (
+    _line(name, _CONDUIT, _STREAM, local="outside", registration=registration, window="1")
+    for name, registration in (("Firehose", "firehose"), ("TMPMD", "tmpmd"))
+)
+_INSIDE = _line("from the segment", _CONDUIT, _STREAM, window="1")
+
+# Nodes enough for every number of ranks; how they are wired costs no memory.
+_SOME_NODES, _MANY_NODES = "torus3d:16x8x8", "torus3d:32x16x16"
+# A rank of the smaller job has 64 peers, of the larger one 512.
+_CREDITED_RANKS, _MORE_CREDITED_RANKS = 65, 513
+_SCHEMES = ("dynamic", "static")
+
+
+def _busy(ranks: int, scheme: str) -> Line:
+    """Return a stream of Mediums of one pair among many: of four credits' payload, and a header."""
+    line = _line(f"{scheme} credits, {ranks - 1} peers", _CONDUIT, ("flood", "am-medium", "bandwidth"), credits=scheme)
+    return replace(line, ranks=ranks, size=1024, topology=_SOME_NODES)
+
+
+_BUSY = tuple(_busy(_CREDITED_RANKS, scheme) for scheme in _SCHEMES)
+_BUSY_AMONG_MORE = tuple(_busy(_MORE_CREDITED_RANKS, scheme) for scheme in _SCHEMES)
+# 24 credits for each peer keep a link busy, as the conduit's authors reckon (hardware.csv).
+_HELD, _LENT, _MPI_HELD = (
+    replace(_line(label, conduit, ("barrier", "barrier", "reserved_bytes"), **options), topology=_MANY_NODES)
+    for label, conduit, options in (
+        ("static, 24 credits for each peer", _CONDUIT, {"credits": "static", "credits_per_peer": "24"}),
+        ("dynamic", _CONDUIT, {"credits": "dynamic"}),
+        (_MPI_NAME, _MPI, {"protocol": "ammpi"}),
+    )
+)
+
+_ENDS: Program = ("local-completion", "event", "latency")
+# That they name a default keeps them apart from the lines above, which a predicate means that names no payload.
+_EVENTS = tuple(
+    replace(_line(label, _CONDUIT, program, stage="native", **options), size=512)
+    for label, program, options in (
+        ("SEND_END: local completion of a put", _ENDS, {"window": "1"}),
+        ("the copy to a bounce buffer: local completion of a small put from outside the segment", _ENDS,
+         {"window": "1", "local": "outside", "registration": "tmpmd"}),
+        ("ACK: remote completion of a put", _PUTS, {}),
+        ("REPLY_END: completion of a get", ("ping-pong", "get", "latency"), {}),
+    )
+)  # fmt: skip
+
+_SMALL, _FEW_SMALL = _doublings(1, 1024), (1, 8, 16, 32, 128, 512, 1024)
+_LARGE, _FEW_LARGE = _doublings(512, 1 << 20), (512, 4096, 8192, 65536, 1 << 20)
+_FEW_OUTSIDE = (512, 2048, 4096, 8192, 16384, 65536, 262144, 524288, 1 << 20)
+_GRANTS = ("8", "16", "24", "32", "64")
+_RANKS = (16, 64, 128, 256, 1024, 4096, 8192)
+
+_LATENCIES = (Effort(_SMALL, 8, 64, _FEW_SMALL), Effort(_FEW_SMALL, 4))
+_BANDWIDTHS = (Effort(_LARGE, 32, 2048, _FEW_LARGE), Effort(_FEW_LARGE, 32))
+
+
+def _over(label: str, above: Line, below: Line) -> Derived:
+    return Derived(label, Expression("above / below"), (("above", above), ("below", below)), "Ratio", "x")
+
+
+_GAIN = Derived(
+    "Firehose over TMPMD", Expression("100 * (firehose / tmpmd - 1)"), (("firehose", _FIREHOSE), ("tmpmd", _TMPMD)),
+    "Gain", "%",
+)  # fmt: skip
+
+
+def _table(title: str, what: str, size: int | None = None, conduit: str = _CONDUIT, **options: str) -> Extra:
+    asked = {**_AS_THEN.get(conduit, {}), **options}
+    return step_table(title, what, conduit=conduit, machine=_MACHINE, options=asked, sizes=size)
+
+
+def _matching(_reproduction: Reproduction, _figure: Figure) -> Sequence[Extra]:
+    """Return how what arrives finds its memory (the paper's Fig. 1), and what each step takes."""
+    return [
+        _table("A put into the segment, step by step: the first entry of its list", "put", 8),
+        _table("A Short and its reply: request buffers, behind whoever stands before them; the sender's buffer",
+               "am-short"),
+        _table("A Long of 64 KiB in two puts: the entry behind that of puts", "am-long", 65536),
+        _table("A put of MPI ping-ack: the entries of a receive", "put", 8, _BARE_MPI, answer="empty"),
+    ]  # fmt: skip
+
+
+def _ends(_reproduction: Reproduction, _figure: Figure) -> Sequence[Extra]:
+    """Return the events of puts and gets (the paper's Table 2) where an operation waits for them."""
+    return [
+        _table("A put of 512 B from the segment, step by step: it ends with ACK", "put", 512),
+        _table("A get of 512 B into the segment: it ends with REPLY_END", "get", 512),
+        _table("A put of 512 B from outside the segment, by a bounce buffer", "put", 512, local="outside",
+               registration="tmpmd"),
+        _table("A put of 8 KiB from outside the segment, by an MD of its own", "put", 8192, local="outside",
+               registration="tmpmd"),
+        _table("The same by Firehose", "put", 8192, local="outside"),
+    ]  # fmt: skip
+
+
+def _two_puts(_reproduction: Reproduction, _figure: Figure) -> Sequence[Extra]:
+    """Return what a put is on both conduits: one message and its ACK, or two and their copies."""
+    return [
+        _table("A put of 16 KiB of the Portals conduit, step by step", "put", 16384),
+        _table("The same of the MPI conduit, step by step", "put", 16384, _MPI),
+    ]
+
+
+_ON_MPI = (_MPI_PUT, _PING_ACK, _MPI_MEDIUM, _MPI_MANY, _OSU)
+
+PORTALS = Paper(
+    name="portals",
+    about="GASNet over Portals 3.3 on the Cray XT4, two nodes of Franklin with one core each",
+    machine=_MACHINE,
+    module=__name__,
+    cite=(
+        "For the published statements: the paper on the GASNet conduit for Portals on the Cray XT series (Cray User"
+        " Group meeting, 2009).",
+        "For osu_bw: the OSU micro-benchmarks (Ohio State University).",
+    ),
+    without=(
+        Without("MPI's software", "the price of MPI's own software", _ON_MPI, machine=_FREE_MPI),
+        Without("conduits' software", "the time of the conduits' own instructions", (_PUT, _MPI_PUT),
+                machine=_FREE_SOFTWARE),
+        Without("copies", "the price of copies", (_MANY, _MPI_MANY, _MEDIUM, _MPI_MEDIUM), machine=_FREE_COPIES),
+        Without("inline payload", "payload in the packet of the header", (_PUT, _PING_ACK, _MPI_PUT, _MEDIUM,
+                _MPI_MEDIUM), machine=_NO_INLINE),
+        Without("prices of MDs", "the price of creating and destroying MDs", (_FIREHOSE, _TMPMD), machine=_FREE_MDS),
+        Without("Firehose", "Firehose, by an MD for each put", (_FIREHOSE,), options=(("registration", "tmpmd"),)),
+        Without("loans", "loans: what is granted at first is all there is", (_BUSY[0],),
+                options=(("credits", "static"),)),
+    ),
+    figures=(
+        Figure("1", "How an arrival finds its memory", (_RAW_PUT,), (), Effort((8,), 8, 64), Effort((8,), 4), 5, 1,
+               axis=SIZE, table=True, extras=_matching,
+               says="Entries of a list are looked at one by one; each costs a step of the core that is interrupted."),
+        Figure("table-1", "Memory descriptors of the conduit",
+               left_out="no job lists the memory descriptors that it has: the table is not printed yet"),
+        Figure("table-2", "Events and what they complete", _EVENTS, (), Effort((2,), 8, 64), Effort((2,), 4), 8, 1,
+               table=True, extras=_ends,
+               says="A put is locally complete before it is remotely; a get has one completion."),
+        Figure("2", "Latency of blocking puts", (_MPI_PUT, _PING_ACK, _PUT, _HYBRID),
+               ("portals-fig2-ratio", "portals-fig2-disc16", "portals-fig2-mpi-nodisc", "portals-fig2-flat16",
+                "portals-fig2-order", "portals-fig2-margin", "portals-conc-latency"),
+               *_LATENCIES, 40, 3, axis=SIZE, beside=(_RAW_PUT,), derived=(_over("mpi over portals", _MPI_PUT, _PUT),),
+               beyond=("interrupts",), scale_of="4",
+               says="An ACK of Portals against a second message of MPI; 16 B ride in the packet of the header."),
+        Figure("interrupts", "Puts and Mediums whose interrupts take no time from a rank", _ELSEWHERE_LINES, (),
+               Effort((16, 32), 8, 64), Effort((16, 32), 4), 15, 1, axis=SIZE, beyond=("2", "4"),
+               says="Nodes have four cores and one rank: if another core matches, it does so while the rank polls."),
+        Figure("ammpi", "What AMMPI adds to MPI", (_MPI_BYTES,), ("portals-fig2-cause-am",),
+               Effort((1, 8, 16), 8, 64), Effort((1, 8, 16), 4), 5, 1, axis=SIZE, beyond=("2",),
+               says="With the mpi conduit's instructions and copies free its headers are left, beside MPI itself."),
+        Figure("3", "Bandwidth of non-blocking puts", (_MANY, _OSU, _MPI_MANY, _HYBRID_MANY),
+               ("portals-fig3-ratio", "portals-fig3-osubw", "portals-conc-bw", "portals-conc-mpi-bound",
+                "portals-stage1-gain"),
+               *_BANDWIDTHS, 40, 3, axis=SIZE, beside=(_RAW_MANY,),
+               derived=(_over("portals over mpi", _MANY, _MPI_MANY),), beyond=("2",), scale_of="5",
+               says="Puts move payload where it belongs; AMMPI copies it into a buffer and out of one."),
+        Figure("copies", "The same with free copies", (_MANY_FREE, _MPI_MANY_FREE), ("portals-fig3-cause",),
+               Effort((65536, 1 << 20), 32, 2048, (1 << 20,)), Effort((1 << 20,), 32), 5, 1, axis=SIZE,
+               beyond=("3",), extras=_two_puts, says="If copies hold the mpi conduit back, free ones let it go."),
+        Figure("4", "Round trip of Mediums", (_MPI_MEDIUM, _MEDIUM),
+               ("portals-fig4-ratio", "portals-fig4-disc", "portals-fig4-mid", "portals-fig4-order",
+                "portals-fig4-similar"),
+               *_LATENCIES, 20, 2, axis=SIZE, beside=(_HYBRID_MEDIUM,),
+               derived=(_over("mpi over portals", _MPI_MEDIUM, _MEDIUM),), beyond=("2", "interrupts"), scale_of="2",
+               says="Payload goes both ways, so that the step above 16 B is taken twice."),
+        Figure("4-copies", "The same with free copies", (_MEDIUM_FREE, _MPI_MEDIUM_FREE), ("portals-fig4-1k",),
+               Effort((512, 1024), 8, 64), Effort((512, 1024), 4), 5, 1, axis=SIZE, beyond=("4",),
+               says="What copies cost between 512 and 1024 B shows where they cost nothing."),
+        Figure("5", "Bandwidth of blocking puts from outside the segment", (_FIREHOSE, _TMPMD),
+               ("portals-fig5-order", "portals-fig5-asym", "portals-fig5-peak", "portals-fig5-range",
+                "portals-fig5-absolute", "portals-conc-firehose-minor"),
+               Effort(_LARGE, 8, 64, _FEW_OUTSIDE), Effort(_FEW_OUTSIDE, 8), 30, 3, axis=SIZE, derived=(_GAIN,),
+               beyond=("3",), scale_of="3",
+               says="One buffer, again and again: a TMPMD is created and destroyed each time, a region is found."),
+        Figure("working-set", "Firehose against memory that is always registered", (_INSIDE,),
+               ("portals-firehose-converge",), Effort((65536, 1 << 20), 8, 64), Effort((65536, 1 << 20), 8), 5, 1,
+               axis=SIZE, beyond=("5",),
+               says="A put of 1 MiB takes eight regions and more: the working set is the buffer."),
+        Figure("credits", "One busy pair among many: bandwidth of Mediums by credits", _BUSY,
+               ("portals-dyncredit-burst",), Effort(_GRANTS, 256, 2048, ("8", "64")), Effort(("8", "64"), 256), 35, 4,
+               axis="credits_per_peer", beside=_BUSY_AMONG_MORE,
+               says="Static credits are all that a peer ever has; dynamic ones grow where they are missed."),
+        Figure("memory", "Memory that conduits hold for messages, by ranks", (_HELD, _LENT),
+               ("portals-static-memory", "portals-dyncredit-memory"), Effort(_RANKS, 1, 4, (16, 128, 1024)),
+               Effort((16, 128, 1024), 1), 40, 5, beside=(_MPI_HELD,), beyond=("credits",),
+               says="Each credit has 256 B of buffer and an event behind it, whether its peer ever sends or not."),
+    ),
+)  # fmt: skip
+"""What of the paper is run."""

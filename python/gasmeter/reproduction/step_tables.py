@@ -1,0 +1,40 @@
+"""Where the time of one operation goes, as a table below a figure: a paper's drawings of its protocol, from a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gasmeter.reproduction.figure import Extra
+
+__all__ = ["step_table"]
+
+
+def step_table(title: str, what: str, *, options: Mapping[str, str], **settings: Any) -> Extra:
+    """Return the steps of one operation, as the running protocol says them.
+
+    Parameters
+    ----------
+    title : str
+        Above the table.
+    what : str
+        An operation of kernel ``ping-pong``, or a kernel.
+    options : mapping of str to str
+        Of kernel and conduit.
+    **settings
+        As for `gasmeter.trace.trace`.
+
+    Returns
+    -------
+    Extra
+        A row for each step: its phase, name, place, begin and time.
+    """
+    from gasmeter.trace import trace  # noqa: PLC0415 - loads pandas
+
+    shown = trace(what, options=dict(options), **settings)[0].shown
+    rows: list[tuple[str, ...]] = [
+        (step.phase, step.name, step.where, f"{(step.begin_ps - shown.begin_ps) / 1000:.3f}", f"{step.ps / 1000:.3f}",
+         f"{100 * step.ps / shown.ps:.1f}")
+        for step in shown.steps
+    ]  # fmt: skip
+    return Extra(title, ("phase", "step", "where", "at ns", "takes ns", "%"), rows)
