@@ -60,6 +60,10 @@ conduit::HostPrices portals_prices(conduit::MachineValues& machine) {
   return prices;
 }
 
+MpiParameters mpi_parameters(conduit::MachineValues& machine) {
+  return {machine.bytes("mpi.eager"), machine.time("mpi.software")};
+}
+
 void check(const PortalsParameters& p) {
   const auto between = [](const char* key, Bytes value, Bytes least, Bytes most) {
     require(value >= least && value <= most, std::string(key) + " of " + std::to_string(value) + "; " +
@@ -67,7 +71,7 @@ void check(const PortalsParameters& p) {
   };
   between("nic.packet", p.packet, 8, kMostPacket);
   between("nic.header", p.header, 1, 4096);
-  between("nic.inline", p.in_header, 0, kMostInHeader);
+  between("nic.inline", p.in_header, 1, kMostInHeader);
   between("nic.dma_slots", p.dma_slots, 1, 65536);
   for (const SimTime time : {p.send, p.receive, p.ack, p.dma_start, p.interrupt, p.match_step, p.call, p.eq_empty,
                              p.eq_event, SimTime{p.nic_per_byte_fs}}) {

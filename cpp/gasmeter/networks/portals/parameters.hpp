@@ -49,6 +49,13 @@ struct PortalsParameters {
 // Of its hosts; making a memory descriptor is registration, ending one deregistration: half each of what both take.
 [[nodiscard]] conduit::HostPrices portals_prices(conduit::MachineValues& machine);
 
+// What MPI over Portals adds: takes the keys "mpi.*".
+struct MpiParameters {
+  Bytes eager = 0;   // messages of more bytes are fetched by their receiver
+  SimTime software;  // of a message at one side: request, envelope, progress
+};
+[[nodiscard]] MpiParameters mpi_parameters(conduit::MachineValues& machine);
+
 // Throws UsageError for sizes and times that this device cannot have.
 void check(const PortalsParameters& parameters);
 
