@@ -41,7 +41,9 @@ MachineNumbers invented_machine(unsigned nodes) {
           {"nic.receive", 0.8e-6},
           {"nic.ack", 0.4e-6},
           {"nic.dma_start", 0.3e-6},
-          {"nic.dma_slots", 16.0}};
+          {"nic.dma_slots", 16.0},
+          {"mpi.eager", 4096.0},
+          {"mpi.software", 0.5e-6}};
 }
 
 }  // namespace gasmeter::networks::portals

@@ -129,6 +129,8 @@ std::vector<ParameterInfo> parameters() {
       {"nic.ack", "time", "likewise, with an acknowledgement that it makes"},
       {"nic.dma_start", "time", "until a DMA moves its first byte"},
       {"nic.dma_slots", "count", "messages of one card that may be leaving; more wait"},
+      {"mpi.eager", "size", "two-sided messages of more bytes are fetched by their receiver"},
+      software_time("mpi.software", "a two-sided message at one side: request, match entry, handling of events"),
   };
   return joined({host, instruction_parameters(), optional_parameters(), own});
 }

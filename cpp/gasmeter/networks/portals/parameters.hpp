@@ -39,12 +39,15 @@ struct PortalsParameters {
   SimTime eq_empty{50'000};      // looking into an event queue without one
   SimTime eq_event{100'000};     // taking one
 
+  Bytes mpi_eager = 4096;         // of Cray's MPI over it: a longer message is fetched
+  SimTime mpi_software{500'000};  // that MPI, with a message at one side
+
   Mode mode = Mode::generic;
   bool other_core = false;  // interrupts are taken by a core on which no rank runs
 };
 
-// Takes all keys "link.*", "nic.*" and those of "host.*" that are Portals' own. Throws UsageError for what the device
-// cannot be.
+// Takes all keys "link.*", "nic.*", "mpi.*" and those of "host.*" that are Portals' own. Throws UsageError for what the
+// device cannot be.
 [[nodiscard]] PortalsParameters portals_parameters(conduit::MachineValues& machine);
 // Of its hosts; making a memory descriptor is registration, ending one deregistration: half each of what both take.
 [[nodiscard]] conduit::HostPrices portals_prices(conduit::MachineValues& machine);
