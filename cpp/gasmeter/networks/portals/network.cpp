@@ -70,8 +70,7 @@ class Machine final : public ModelledMachine {
       : settings_(job.settings),
         installation_(machine, job),
         prices_(portals_prices(machine)),
-        parameters_(portals_parameters(machine)),
-        mpi_(mpi_parameters(machine)) {
+        parameters_(portals_parameters(machine)) {
     machine.check_all_used();
     parameters_.mode = settings_.text("mode") == "accelerated" ? Mode::accelerated : Mode::generic;
     parameters_.other_core = settings_.text("interrupts") == "other";
@@ -87,7 +86,6 @@ class Machine final : public ModelledMachine {
   Installation installation_;
   conduit::HostPrices prices_;
   PortalsParameters parameters_;
-  [[maybe_unused]] MpiParameters mpi_;  // no service takes messages yet
 };
 
 std::vector<ParameterInfo> parameters() {
@@ -132,7 +130,7 @@ std::vector<ParameterInfo> parameters() {
       {"nic.dma_start", "time", "until a DMA moves its first byte"},
       {"nic.dma_slots", "count", "messages of one card that may be leaving; more wait"},
       {"mpi.eager", "size", "two-sided messages of more bytes are fetched by their receiver"},
-      software_time("mpi.software", "a two-sided message at one side: request, envelope, progress"),
+      software_time("mpi.software", "a two-sided message at one side: request, match entry, handling of events"),
   };
   return joined({host, instruction_parameters(), optional_parameters(), own});
 }

@@ -38,6 +38,8 @@ PortalsParameters portals_parameters(conduit::MachineValues& machine) {
   result.call = machine.time("host.portals_call");
   result.eq_empty = machine.time("host.eq_empty");
   result.eq_event = machine.time("host.eq_event");
+  result.mpi_eager = machine.bytes("mpi.eager");
+  result.mpi_software = machine.time("mpi.software");
   check(result);
   return result;
 }
@@ -60,10 +62,6 @@ conduit::HostPrices portals_prices(conduit::MachineValues& machine) {
   return prices;
 }
 
-MpiParameters mpi_parameters(conduit::MachineValues& machine) {
-  return {machine.bytes("mpi.eager"), machine.time("mpi.software")};
-}
-
 void check(const PortalsParameters& p) {
   const auto between = [](const char* key, Bytes value, Bytes least, Bytes most) {
     require(value >= least && value <= most, std::string(key) + " of " + std::to_string(value) + "; " +
@@ -74,7 +72,7 @@ void check(const PortalsParameters& p) {
   between("nic.inline", p.in_header, 1, kMostInHeader);
   between("nic.dma_slots", p.dma_slots, 1, 65536);
   for (const SimTime time : {p.send, p.receive, p.ack, p.dma_start, p.interrupt, p.match_step, p.call, p.eq_empty,
-                             p.eq_event, SimTime{p.nic_per_byte_fs}}) {
+                             p.eq_event, p.mpi_software, SimTime{p.nic_per_byte_fs}}) {
     require(time.ps >= 0, "a negative cost; 0 or more is allowed");
   }
 }

@@ -39,22 +39,18 @@ struct PortalsParameters {
   SimTime eq_empty{50'000};      // looking into an event queue without one
   SimTime eq_event{100'000};     // taking one
 
+  Bytes mpi_eager = 4096;         // of Cray's MPI over it: a longer message is fetched
+  SimTime mpi_software{500'000};  // that MPI, with a message at one side
+
   Mode mode = Mode::generic;
   bool other_core = false;  // interrupts are taken by a core on which no rank runs
 };
 
-// Takes all keys "link.*", "nic.*" and those of "host.*" that are Portals' own. Throws UsageError for what the device
-// cannot be.
+// Takes all keys "link.*", "nic.*", "mpi.*" and those of "host.*" that are Portals' own. Throws UsageError for what the
+// device cannot be.
 [[nodiscard]] PortalsParameters portals_parameters(conduit::MachineValues& machine);
 // Of its hosts; making a memory descriptor is registration, ending one deregistration: half each of what both take.
 [[nodiscard]] conduit::HostPrices portals_prices(conduit::MachineValues& machine);
-
-// What MPI over Portals adds: takes the keys "mpi.*".
-struct MpiParameters {
-  Bytes eager = 0;   // messages of more bytes are fetched by their receiver
-  SimTime software;  // of a message at one side: request, envelope, progress
-};
-[[nodiscard]] MpiParameters mpi_parameters(conduit::MachineValues& machine);
 
 // Throws UsageError for sizes and times that this device cannot have.
 void check(const PortalsParameters& parameters);

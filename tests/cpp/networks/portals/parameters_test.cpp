@@ -43,9 +43,8 @@ TEST_CASE("portals_parameters_are_read_by_key") {
   CHECK(p.call.ps == 800'000);
   CHECK(p.eq_empty.ps == 50'000);
   CHECK(p.eq_event.ps == 200'000);
-  const MpiParameters mpi = mpi_parameters(machine);
-  CHECK(mpi.eager == 4096);
-  CHECK(mpi.software.ps == 300'000);
+  CHECK(p.mpi_eager == 4096);
+  CHECK(p.mpi_software.ps == 300'000);
 }
 
 // 3 pages: half of 1 us and of 0.3 us when it is made, the other half when it ends; nothing where nothing is said.
