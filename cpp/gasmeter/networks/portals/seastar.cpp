@@ -91,72 +91,59 @@ SimTime SeaStar::arrived(sim::Packet& packet, SimTime now) {
   return tail;
 }
 
+// A card that matches does so while it has the message.
 void SeaStar::here(HeaderPacket& header, SimTime now) {
+  const SimTime walk = parameters().mode == Mode::accelerated ? match(header) : SimTime{};
   header.becomes(&SeaStar::on_received);
-  engine().post(node_, node_, work(now, parameters().receive), header);
+  engine().post(node_, node_, work(now, parameters().receive + walk), header);
 }
 
-// The core that runs no rank takes its interrupts one after the other, as every core does.
-void SeaStar::occupy(HeaderPacket& header, SimTime amount, sim::Action::Run then, SimTime now) {
-  header.becomes(then);
-  const PortalsParameters& p = parameters();
-  if (p.mode == Mode::generic && !p.other_core) {
-    engine().interrupt(header.target, amount, &header);
-    return;
-  }
-  const SimTime done = p.mode == Mode::generic ? core_.serve(now, amount) : work(now, amount);
-  engine().post(node_, node_, done, header);
-}
-
-// Every operation looks at one entry at least; what more it looks at is known when it has been.
+// A core that matches has all of the message's work in one interrupt: what it will look at is settled when that comes,
+// in the order of messages, and from then on its software changes no list. The core that runs no rank takes its
+// interrupts one after the other, as every core does.
 void SeaStar::on_received(sim::Action& self, SimTime now) {
   auto& header = static_cast<HeaderPacket&>(self);
   SeaStar& card = *header.card;
   const PortalsParameters& p = card.parameters();
   NiCounters& counters = card.owner(header).counters();
   ++counters.arrived;
-  SimTime amount;
-  if (p.mode == Mode::generic) {
-    amount = p.interrupt;
-    ++counters.interrupts;
-  }
-  if (is_operation(header)) amount += p.match_step;
-  card.occupy(header, amount, &SeaStar::on_seen, now);
-}
-
-void SeaStar::on_seen(sim::Action& self, SimTime now) {
-  auto& header = static_cast<HeaderPacket&>(self);
-  SeaStar& card = *header.card;
-  switch (kind_of(header)) {
-    case PacketKind::put:
-    case PacketKind::get:
-      return card.match(header, now);
-    case PacketKind::reply:
-      return card.take_reply(header, now);
-    default:
-      return card.take_ack(header, now);
+  if (p.mode == Mode::accelerated) return on_known(header, now);
+  ++counters.interrupts;
+  header.becomes(&SeaStar::on_known);
+  const SimTime amount = p.interrupt + card.match(header);
+  if (p.other_core) {
+    card.engine().post(card.node_, card.node_, card.core_.serve(now, amount), header);
+  } else {
+    card.engine().interrupt(header.target, amount, &header);
   }
 }
 
-void SeaStar::match(HeaderPacket& header, SimTime now) {
+// Returns what the walk takes.
+SimTime SeaStar::match(HeaderPacket& header) {
+  if (!is_operation(header)) return {};
   Portals& to = owner(header);
   const Match match = to.table().match(header.operation);
   to.counters().steps += match.steps;
   header.md = match.md;
   header.manipulated = match.length;
   header.target_offset = match.offset;
-  if (match.steps <= 1) {
-    on_known(header, now);
-  } else {
-    occupy(header, parameters().match_step * std::int64_t{match.steps - 1}, &SeaStar::on_known, now);
-  }
+  return parameters().match_step * std::int64_t{match.steps};
 }
 
 void SeaStar::on_known(sim::Action& self, SimTime now) {
   auto& header = static_cast<HeaderPacket&>(self);
   SeaStar& card = *header.card;
-  if (!header.md) return card.drop(header);
-  kind_of(header) == PacketKind::put ? card.take_put(header, now) : card.take_get(header, now);
+  if (is_operation(header) && !header.md) return card.drop(header);
+  switch (kind_of(header)) {
+    case PacketKind::put:
+      return card.take_put(header, now);
+    case PacketKind::get:
+      return card.take_get(header, now);
+    case PacketKind::reply:
+      return card.take_reply(header, now);
+    default:
+      return card.take_ack(header, now);
+  }
 }
 
 void SeaStar::drop(HeaderPacket& header) {

@@ -39,14 +39,11 @@ class alignas(kNoSharing) SeaStar {
 
  private:
   static void on_received(sim::Action& self, SimTime now);
-  static void on_seen(sim::Action& self, SimTime now);
   static void on_known(sim::Action& self, SimTime now);
   static void on_dma(sim::Action& self, SimTime now);
 
   void here(HeaderPacket& header, SimTime now);
-  // Whoever matches is busy for so long, and goes on with `then`.
-  void occupy(HeaderPacket& header, SimTime amount, sim::Action::Run then, SimTime now);
-  void match(HeaderPacket& header, SimTime now);
+  [[nodiscard]] SimTime match(HeaderPacket& header);
   void take_put(HeaderPacket& header, SimTime now);
   void take_get(HeaderPacket& header, SimTime now);
   void take_reply(HeaderPacket& header, SimTime now);

@@ -203,6 +203,9 @@ TEST_CASE("portals_handles_of_what_is_gone_are_refused") {
   CHECK(next.place == md.place);
   CHECK_FALSE(table.exists(md));
   CHECK_THROWS_AS((void)table.descriptor(md), UsageError);
+  const MeHandle other = table.attach(0, {}, Position::after);
+  CHECK(other.place == entry.place);
+  CHECK_FALSE(table.exists(entry));
 }
 
 TEST_CASE("portals_descriptors_in_use_are_not_replaced") {

@@ -146,6 +146,30 @@ TEST_CASE("portals_lists_are_walked_and_unmatched_messages_dropped") {
   CHECK(is_filled(world.at(1), 64, 0));
 }
 
+// Whatever a walk takes, messages are handled in the order in which they come.
+TEST_CASE("portals_long_walks_are_not_overtaken") {
+  World world;
+  world.engine.start(Rank{0}, [&] {
+    const MdHandle own = world.bind(0, {});
+    for (const std::uint64_t bits : {9U, 0U}) {
+      world.portals(0).put(own, 0, 8, Ack::none, {.rank = Rank{1}, .portal = kPortal, .match_bits = bits});
+    }
+  });
+  world.engine.start(Rank{1}, [&] {
+    const EqHandle events = world.portals(1).eq_alloc(8);
+    for (std::uint64_t bits = 0; bits < 10; ++bits) {
+      world.portals(1).md_attach(
+          world.portals(1).me_attach(kPortal, {.match = bits}),
+          {.start = world.at(1), .length = 64, .put = true, .no_start_events = true, .events = events});
+    }
+    CHECK(wait_for_event(world.portals(1), world.host(1), events).match_bits == 9);
+    CHECK(world.host(1).now().ps == 6'050'000);
+    CHECK(wait_for_event(world.portals(1), world.host(1), events).match_bits == 0);
+    CHECK(world.host(1).now().ps == 6'150'000);
+  });
+  world.engine.run();
+}
+
 TEST_CASE("portals_truncated_puts_write_what_has_room") {
   World world;
   write_pattern(world.at(0), 6000, 3);
