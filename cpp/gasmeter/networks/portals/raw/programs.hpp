@@ -1,0 +1,27 @@
+// The raw variants of kernels on Portals, without a conduit.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "gasmeter/networks/network.hpp"
+#include "gasmeter/networks/portals/portals.hpp"
+
+namespace gasmeter::networks::portals::raw {
+
+// What a program gets.
+struct Context {
+  Portals& portals;
+  sim::ModelHost host;
+  Rank rank;
+  std::uint32_t ranks;
+};
+
+[[nodiscard]] std::unique_ptr<Program> make_ping_pong(Context context, const Settings& settings);
+[[nodiscard]] std::unique_ptr<Program> make_flood(Context context, const Settings& settings);
+[[nodiscard]] std::unique_ptr<Program> make_barrier(Context context, const Settings& settings);
+
+// By kernel.
+[[nodiscard]] const RawPrograms<Context>& programs();
+
+}  // namespace gasmeter::networks::portals::raw
