@@ -229,8 +229,8 @@ class ModelJob {
     return py::array_t<T>(static_cast<py::ssize_t>(values.size()), values.data());
   }
 
-  // Ctrl-C ends it, and other threads of Python run meanwhile. Where no signal arrives it takes no further thread, which
-  // would cost as much as a short block.
+  // Ctrl-C ends it, and other threads of Python run meanwhile. Where no signal arrives it takes no further thread,
+  // which would cost as much as a short block.
   template <class Work>
   void use_job(Work work) {
     with_job([&](run::ModelJob& job) {
