@@ -256,6 +256,67 @@ TEST_CASE("portals_thresholds_count_acknowledgements") {
   world.engine.run();
 }
 
+TEST_CASE("portals_descriptors_may_refuse_to_acknowledge") {
+  World world;
+  world.engine.start(Rank{0}, [&] {
+    const EqHandle events = world.portals(0).eq_alloc(8);
+    const MdHandle own = world.portals(0).md_bind(
+        {.start = world.at(0), .length = 64, .no_start_events = true, .no_end_events = true, .events = events});
+    for (const std::uint64_t bits : {1U, 2U}) {
+      world.portals(0).put(own, 0, 8, Ack::wanted, {.rank = Rank{1}, .portal = kPortal, .match_bits = bits}, 40 + bits);
+    }
+    const Event ack = wait_for_event(world.portals(0), world.host(0), events);
+    CHECK(ack.type == EventType::ack);
+    CHECK(ack.match_bits == 2);
+    CHECK(ack.header_data == 42);
+    sleep_until(world.host(0), {30'000'000});
+    CHECK_FALSE(world.portals(0).eq_get(events));
+  });
+  world.engine.start(Rank{1}, [&] {
+    for (const std::uint64_t bits : {1U, 2U}) {
+      world.portals(1).md_attach(world.portals(1).me_attach(kPortal, {.match = bits}),
+                                 {.start = world.at(1), .length = 64, .put = true, .no_ack = bits == 1});
+    }
+    sleep_until(world.host(1), {30'000'000});
+  });
+  world.engine.run();
+  CHECK(world.portals(1).counters().arrived == 2);
+  CHECK(world.portals(0).counters().arrived == 1);
+}
+
+// What software has not seen yet might tell of the old one.
+TEST_CASE("portals_descriptors_are_updated_while_their_queue_is_empty") {
+  World world;
+  world.engine.start(Rank{0}, [&] {
+    const MdHandle own = world.bind(0, {});
+    world.portals(0).put(own, 0, 8, Ack::none, {.rank = Rank{1}, .portal = kPortal});
+    sleep_until(world.host(0), {20'000'000});
+    write_pattern(world.at(0), 8, 4);
+    world.portals(0).put(own, 0, 8, Ack::none, {.rank = Rank{1}, .portal = kPortal});
+  });
+  world.engine.start(Rank{1}, [&] {
+    Portals& portals = world.portals(1);
+    const EqHandle events = portals.eq_alloc(8);
+    const MeHandle entry = portals.me_attach(kPortal, {});
+    const MdHandle md = portals.md_attach(
+        entry, {.start = world.at(1), .length = 64, .put = true, .no_start_events = true, .events = events});
+    const MemoryDescriptor next = {
+        .start = world.at(1, 512), .length = 64, .put = true, .no_start_events = true, .events = events};
+    sleep_until(world.host(1), {10'000'000});
+    CHECK_FALSE(portals.md_update(md, next, events));
+    CHECK(portals.eq_get(events)->offset == 0);
+    CHECK(portals.md_update(md, next, events));
+    CHECK(wait_for_event(portals, world.host(1), events).md == md);
+    CHECK(portals.me_unlink(entry));
+    CHECK_FALSE(portals.exists(md));
+    portals.eq_free(events);
+    CHECK(portals.reserved_bytes() == 0);
+  });
+  world.engine.run();
+  CHECK(is_filled(world.at(1), 64, 0));
+  CHECK(has_pattern(world.at(1, 512), 8, 4));
+}
+
 TEST_CASE("portals_operations_beyond_the_dma_slots_wait") {
   for (const unsigned slots : {1U, 3U, 256U}) {
     CAPTURE(slots);
