@@ -66,10 +66,12 @@ def stores(point: dict[str, str]) -> bool:
     op, conduit = point["op"], point["conduit"]
     if point["kernel"] in {"vis", "local-completion", "collective"} or op in {"put", "get"}:
         # Of raw programs over messages a put is one; what comes twice is then taken for the next.
-        return not (conduit.startswith("raw@") and conduit not in {"raw@shm", "raw@extoll", "raw@ibv", "raw@gm"})
+        return not (
+            conduit.startswith("raw@") and conduit not in {"raw@shm", "raw@extoll", "raw@ibv", "raw@gm", "raw@sci"}
+        )
     if point["kernel"] in {"ping-pong", "flood"}:
         by_rma = op == "am-long" or (op == "am-medium" and int(point["size"]) > SIZES[0])
-        return conduit in {"raw@shm", "raw@ibv", "raw@gm"} or (conduit == "raw@extoll" and by_rma)
+        return conduit in {"raw@shm", "raw@ibv", "raw@gm", "raw@sci"} or (conduit == "raw@extoll" and by_rma)
     return point["variant"] == "put-get"
 
 

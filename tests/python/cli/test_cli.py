@@ -96,7 +96,7 @@ BAD_INPUT = [
     (
         (*MEASURE, "--machine", "extol"),
         "unknown machine 'extol'; did you mean 'extoll'? allowed: ethernet, ethernet-10g, extoll, fabric, gm, ibv,"
-        " ideal, ipoib, sci",
+        " ideal, ipoib, portals, portals-catamount, sci",
         "gasmeter list machines",
     ),
     (

@@ -161,6 +161,8 @@ def test_machines_and_topologies_are_listed():
         "ibv",
         "ideal",
         "ipoib",
+        "portals",
+        "portals-catamount",
         "sci",
     ]
     for entry in entries:
