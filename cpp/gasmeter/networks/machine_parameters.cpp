@@ -6,12 +6,13 @@ ParameterInfo software_time(const char* key, const char* summary) {
   return {.key = key, .kind = "time", .summary = summary, .software = true};
 }
 
+ParameterInfo optional(ParameterInfo parameter) {
+  parameter.optional = true;
+  return parameter;
+}
+
 const std::vector<ParameterInfo>& optional_parameters() {
-  const auto time = [](const char* key, const char* summary) {
-    ParameterInfo parameter = software_time(key, summary);
-    parameter.optional = true;
-    return parameter;
-  };
+  const auto time = [](const char* key, const char* summary) { return optional(software_time(key, summary)); };
   static const std::vector<ParameterInfo> all = {
       time("host.piece_copy", "a piece of up to 64 B of a transfer of many, in place of host.copy_start"),
       time("host.loop_turn", "a turn of a loop over pieces: counter, bounds, addresses"),
@@ -23,11 +24,7 @@ const std::vector<ParameterInfo>& optional_parameters() {
 }
 
 const std::vector<ParameterInfo>& instruction_parameters() {
-  const auto time = [](const char* key, const char* summary) {
-    ParameterInfo parameter = software_time(key, summary);
-    parameter.optional = true;
-    return parameter;
-  };
+  const auto time = [](const char* key, const char* summary) { return optional(software_time(key, summary)); };
   static const std::vector<ParameterInfo> all = {
       software_time("host.instruction", "an instruction of protocol code, on average"),
       time("host.call", "entering one operation of the library, in place of its counted instructions"),
@@ -37,8 +34,8 @@ const std::vector<ParameterInfo>& instruction_parameters() {
   return all;
 }
 
-const std::vector<ParameterInfo>& card_parameters() {
-  static const std::vector<ParameterInfo> host = {
+const std::vector<ParameterInfo>& core_parameters() {
+  static const std::vector<ParameterInfo> all = {
       {"topology", "topology", "how nodes are connected"},
       {"ranks_per_node", "count", "cores of a node, one rank each"},
       software_time("host.poll_miss", "a poll that finds nothing"),
@@ -50,11 +47,25 @@ const std::vector<ParameterInfo>& card_parameters() {
       {"host.memory_bandwidth", "bandwidth", "memory of a whole node, shared by its cores"},
       software_time("host.line_store", "storing a cache line that another rank reads"),
       software_time("host.line_transfer", "loading a cache line that another rank or a device wrote"),
+  };
+  return all;
+}
+
+const std::vector<ParameterInfo>& kernel_parameters() {
+  static const std::vector<ParameterInfo> all = {
+      software_time("host.lock", "taking and releasing a lock that is free"),
+      software_time("host.system_call", "an empty system call"),
+  };
+  return all;
+}
+
+const std::vector<ParameterInfo>& card_parameters() {
+  static const std::vector<ParameterInfo> stores = {
       software_time("host.pio_start", "a burst of write-combined stores to the card, whatever its length"),
       {"host.pio_bandwidth", "bandwidth", "write-combined stores to the card"},
       software_time("host.uncached_read", "an uncached read of a register of the card"),
-      software_time("host.lock", "taking and releasing a lock that is free"),
-      software_time("host.system_call", "an empty system call"),
+  };
+  static const std::vector<ParameterInfo> registration = {
       software_time("host.registration", "registering memory with the card, whatever its length"),
       software_time("host.registration_per_page", "registering memory with the card, for each page"),
   };
@@ -64,7 +75,8 @@ const std::vector<ParameterInfo>& card_parameters() {
       {"link.buffer", "count", "packets held by one input and virtual channel"},
       {"link.header", "bytes", "added to each packet on the wire: framing, header, checksum"},
   };
-  static const std::vector<ParameterInfo> all = joined({host, instruction_parameters(), optional_parameters(), links});
+  static const std::vector<ParameterInfo> all = joined({core_parameters(), stores, kernel_parameters(), registration,
+                                                        instruction_parameters(), optional_parameters(), links});
   return all;
 }
 

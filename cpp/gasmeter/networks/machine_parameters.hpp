@@ -11,7 +11,12 @@ namespace gasmeter::networks {
 // A time that passes on a core of the host: of library, kernel program, operating system and MPI, what they wait for a
 // line or a register included. What cards, links and memory do by themselves is none, and neither is a bandwidth.
 [[nodiscard]] ParameterInfo software_time(const char* key, const char* summary);
+// The same, which a machine need not state.
+[[nodiscard]] ParameterInfo optional(ParameterInfo parameter);
 
+// Of any host with a card: its cores, caches and memory; what its locks and its kernel cost.
+[[nodiscard]] const std::vector<ParameterInfo>& core_parameters();
+[[nodiscard]] const std::vector<ParameterInfo>& kernel_parameters();
 // Of a host, what conduit::core_prices() takes if the machine states it: transfers of many pieces, accesses to shared
 // data.
 [[nodiscard]] const std::vector<ParameterInfo>& optional_parameters();

@@ -89,26 +89,7 @@ class Machine final : public ModelledMachine {
 };
 
 std::vector<ParameterInfo> parameters() {
-  const auto optional = [](ParameterInfo parameter) {
-    parameter.optional = true;
-    return parameter;
-  };
   // A card that is told by a system call: no stores of software into it, no reads out of it.
-  static const std::vector<ParameterInfo> host = {
-      {"topology", "topology", "how nodes are connected"},
-      {"ranks_per_node", "count", "cores of a node, one rank each"},
-      software_time("host.poll_miss", "a poll that finds nothing"),
-      software_time("host.update", "one read-modify-write of a kernel on a random word of a table in memory"),
-      software_time("host.update_in_cache", "likewise, of a table of at most host.cache"),
-      {"host.cache", "size", "of the caches that one core has for itself"},
-      software_time("host.copy_start", "a copy from memory to memory, whatever its length"),
-      {"host.copy_bandwidth", "bandwidth", "a copy from memory to memory by one core"},
-      {"host.memory_bandwidth", "bandwidth", "memory of a whole node, shared by its cores"},
-      software_time("host.line_store", "storing a cache line that another rank reads"),
-      software_time("host.line_transfer", "loading a cache line that another rank or a device wrote"),
-      software_time("host.lock", "taking and releasing a lock that is free"),
-      software_time("host.system_call", "an empty system call"),
-  };
   static const std::vector<ParameterInfo> own = {
       software_time("host.interrupt", "of a core by a message that arrives"),
       software_time("host.match_step", "looking at one entry of a match list"),
@@ -132,7 +113,7 @@ std::vector<ParameterInfo> parameters() {
       {"mpi.eager", "size", "two-sided messages of more bytes are fetched by their receiver"},
       software_time("mpi.software", "a two-sided message at one side: request, match entry, handling of events"),
   };
-  return joined({host, instruction_parameters(), optional_parameters(), own});
+  return joined({core_parameters(), kernel_parameters(), instruction_parameters(), optional_parameters(), own});
 }
 
 }  // namespace
