@@ -1,21 +1,44 @@
 # Steps of a tier, for scripts that source this: what each took, printed at the end; a step that grew by a fifth over
 # tests/step_seconds.tsv (two cores of the machine in README) says so.
 #
-#   tier=quick; . tests/steps.sh; step "name"; ...; step "another"; ...; steps_done
+#   tier=quick; . tests/steps.sh; step "name"; ...; step "another"; ...
+#
+# A step may be left out, and its commands may fail without ending the script, which then fails at its end:
+#
+#   chosen=("$@"); if step "name"; then attempt command; fi
 # shellcheck shell=bash
 step_names=()
 step_starts=()
+step_failed=()  # names of steps
+chosen=()       # parts of names: steps that have none of them are left out
 
 step() {
+  local part wanted=$((${#chosen[@]} == 0))
+  for part in "${chosen[@]}"; do [[ $1 == *"$part"* ]] && wanted=1; done
+  [ "$wanted" -eq 1 ] || return 1
   step_names+=("$1")
   step_starts+=("$SECONDS")
   printf '\n==== %s (%s s)\n' "$1" "$SECONDS"
 }
 
+attempt() {
+  local status=0
+  "$@" || status=$?
+  [ "$status" -lt 129 ] || exit "$status"  # stopped by a signal
+  [ "$status" -eq 0 ] && return
+  printf '==== FAILED, exit code %s: %s\n' "$status" "$*"
+  local failed
+  for failed in "${step_failed[@]}"; do [ "$failed" = "${step_names[-1]}" ] && return; done
+  step_failed+=("${step_names[-1]}")
+}
+
 # What a script says when it ends, however it does.
 steps_report() {
-  local status=$? count=${#step_names[@]} i name took usual
-  [ "$count" -gt 0 ] || return "$status"
+  local status=$? count=${#step_names[@]} i name took usual failed
+  if [ "$count" -eq 0 ]; then
+    [ "${#chosen[@]}" -eq 0 ] || printf 'no step is called: %s\n' "${chosen[*]}"
+    exit $((status > 0 ? status : ${#chosen[@]} > 0))
+  fi
   step_starts+=("$SECONDS")
   printf '\n%8s  %s\n' seconds step
   for ((i = 0; i < count; ++i)); do
@@ -26,11 +49,18 @@ steps_report() {
     if [ -n "$usual" ] && [ $((took * 5)) -gt $((usual * 6)) ] && [ $((took - usual)) -gt 10 ]; then
       printf ' -- GREW: %s s usually' "$usual"
     fi
+    for failed in "${step_failed[@]}"; do [ "$failed" = "$name" ] && printf ' -- FAILED' && break; done
     printf '\n'
   done
-  printf '%8s  all of the %s tier' "$SECONDS" "$tier"
-  [ "$status" -eq 0 ] && printf ': passed\n' || printf ': FAILED in %s\n' "${step_names[count - 1]}"
-  return "$status"
+  [ "${#chosen[@]}" -eq 0 ] && printf '%8s  all of the %s tier' "$SECONDS" "$tier" ||
+    printf '%8s  steps of the %s tier named %s' "$SECONDS" "$tier" "${chosen[*]}"
+  if [ "$status" -ne 0 ]; then
+    printf ': FAILED in %s\n' "${step_names[count - 1]}"
+    exit "$status"
+  fi
+  if [ "${#step_failed[@]}" -eq 0 ]; then printf ': passed\n'; exit 0; fi
+  printf ': FAILED in %s step%s\n' "${#step_failed[@]}" "$([ "${#step_failed[@]}" -eq 1 ] || printf s)"
+  exit 1
 }
 trap steps_report EXIT
 trap "exit 130" INT  # a script that is stopped has not passed
