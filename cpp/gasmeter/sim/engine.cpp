@@ -483,7 +483,11 @@ void Engine::give_way(RankContext& rank) {
   if (GASMETER_LIKELY(caught == Partition::Caught::up)) return;
   rank.state = RankState::ready;
   if (caught == Partition::Caught::not_yet) here.post_turn(rank, rank.clock);
+  const SimTime since = rank.clock;
   rank.fibre->suspend();
+  if (GASMETER_UNLIKELY(tracer_ != nullptr && rank.clock != since)) {
+    tracer_->worked(rank.rank, Step::driver, since, rank.clock);
+  }
 }
 
 }  // namespace gasmeter::sim

@@ -163,11 +163,10 @@ class ModelHost {
   void wait_for_memory(const conduit::Price& price, Bytes bytes) {
     rank_->charges.add_memory();
     if (rank_->prices->memory_per_byte_fs == 0) return;
-    const SimTime alone = rank_->clock;
-    const SimTime start = alone - price.of(bytes);
-    rank_->clock = start;
-    synchronise();
-    rank_->clock = std::max(alone, engine().use_memory(rank_->node, start, bytes));
+    rank_->clock = rank_->clock - price.of(bytes);
+    synchronise();  // what was taken from the rank before the copy puts it off
+    const SimTime start = rank_->clock;
+    rank_->clock = std::max(start + price.of(bytes), engine().use_memory(rank_->node, start, bytes));
   }
   // Of a rank that is strict or traced: synchronises before the price (a shared one always does, so that it is early
   // enough for either), and tells the tracer.

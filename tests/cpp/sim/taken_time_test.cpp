@@ -12,6 +12,7 @@
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/sim/engine.hpp"
 #include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/tracer.hpp"
 #include "prices.hpp"
 
 namespace gasmeter::sim {
@@ -86,6 +87,50 @@ TEST_CASE("prices_that_a_rank_pays_ahead_take_as_much_longer") {
     CHECK(alone.handled == std::vector{ns(40), ns(44)});
     CHECK(alone.engine.interrupted(kRank) == ns(34));
   }
+}
+
+// A copy that takes its share of the node's memory begins when what was taken before it has passed.
+TEST_CASE("a_copy_from_memory_is_put_off_by_what_interrupts_its_rank_before") {
+  for (const bool strict : {false, true}) {
+    EngineOptions options = options_for(1, 1, strict);
+    options.prices.memory_per_byte_fs = 400;
+    options.prices.memory_from = 4096;
+    Engine engine(options);
+    engine.take_interrupts(kRank);
+    Event interruption([&](SimTime) { engine.interrupt(kRank, ns(30), nullptr); });
+    engine.post(kNode, kNode, ns(10), interruption);
+    std::vector<std::byte> from(4096);
+    std::vector<std::byte> to(4096);
+    SimTime end;
+    engine.start(kRank, [&] {
+      ModelHost host = engine.host(kRank);
+      host.spend(ns(20));
+      host.copy(to.data(), from.data(), from.size());
+      end = host.read_clock();
+    });
+    engine.run();
+    CHECK(end == ns(50) + options.prices.copy.of(from.size()));
+  }
+}
+
+TEST_CASE("a_trace_tells_what_interrupts_take_from_a_rank_that_works") {
+  Alone alone(false);
+  Tracer tracer(1);
+  alone.engine.trace(&tracer);
+  alone.interrupt_at(ns(10), ns(30));
+  SimTime end;
+  alone.run([&](ModelHost host) {
+    host.spend(ns(15), Step::header);
+    host.spend(ns(5), Step::copy);
+    end = host.read_clock();
+  });
+  CHECK(end == ns(50));
+  SimTime taken;
+  for (const Stretch& stretch : tracer.way(kRank, {}, end)) {
+    CHECK(stretch.step != Step::unknown);
+    if (stretch.step == Step::driver) taken = taken + (stretch.end - stretch.begin);
+  }
+  CHECK(taken == ns(30));
 }
 
 TEST_CASE("what_a_rank_does_to_a_device_is_put_off_by_what_interrupts_it_before") {
