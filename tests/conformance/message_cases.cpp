@@ -73,6 +73,7 @@ class Correspondence {
     std::fill(source.begin(), source.end(), std::byte{0xff});  // local completion at return
     me_.endpoint.wait_until([&] { return replies_ != before; });
     EXPECT(me_, replies_ == before + 1);
+    me_.endpoint.forget(source);
   }
 
  private:
@@ -131,6 +132,7 @@ class Correspondence {
     m.bytes = bytes;
     m.destination = bytes != 0 ? self.place(token.source(), self.me_.self(), false) : kNowhere;
     EXPECT(self.me_, send_reply(token, m) == Status::ok);
+    self.me_.endpoint.forget(source);
   }
 
   static void on_reply(core::Token<H>& token) {

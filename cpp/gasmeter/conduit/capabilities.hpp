@@ -27,6 +27,9 @@ struct Capabilities {
   // lies, and nobody copies it before. 0: a buffer of the conduit is written first.
   Bytes medium_at_commit = 0;
   Bytes long_at_commit = 0;
+  // A Long of more bytes goes from where a client's payload lies, and tells when that may change: nobody copies a fixed
+  // payload, and whoever sends it waits until it has left. 0: none does.
+  Bytes long_in_place = 0;
 };
 
 }  // namespace gasmeter::conduit

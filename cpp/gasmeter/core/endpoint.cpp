@@ -221,11 +221,53 @@ bool Endpoint<H>::try_far(const AmHeader& header, const Message& message) {
   return false;
 }
 
+// A Long that its conduit sends from where it lies: once more what prepare() is told.
+template <class H>
+bool Endpoint<H>::goes_in_place(const Message& message) const {
+  const Bytes from = conduit_->capabilities().long_in_place;
+  return message.category == Category::long_message && from != 0 && message.bytes > from;
+}
+
+// What has been committed may change when this is complete.
+template <class H>
+std::optional<OperationId> Endpoint<H>::try_in_place(const AmHeader& header, const Message& message) {
+  const std::lock_guard guard(conduit_lock_);
+  AmBuffer buffer;
+  if (conduit_->prepare(header, message.from, message.bytes, message.bytes, buffer) != Status::ok) return std::nullopt;
+  OperationId local{};
+  {
+    const std::lock_guard operations_guard(operations_lock_);
+    local = operations_.start(OperationKind::am, 1, nullptr);
+  }
+  const AmCommit commit{message.handler, message.bytes, message.destination, message.arguments};
+  if (conduit_->commit(buffer, commit, local) == Status::ok) return local;
+  conduit_->cancel(buffer);
+  const std::lock_guard operations_guard(operations_lock_);
+  operations_.withdraw(local);
+  return std::nullopt;
+}
+
+template <class H>
+template <class Step>
+void Endpoint<H>::send_in_place(const AmHeader& header, const Message& message, Step&& step, const char* call) {
+  std::optional<OperationId> local;
+  const auto try_once = [&] { return (local = try_in_place(header, message)).has_value(); };
+  wait_loop(try_once, step, call, {Waiting::For::room, header.peer, index(message.handler)});
+  Event left = operations_.event_of(*local);
+  wait_loop([&] { return test(left); }, step, call, {Waiting::For::event, {}, left.value_});
+}
+
 template <class H>
 Status Endpoint<H>::request_slow(Rank to, const Message& message, Flags flags) {
   check_message(to, message, Outgoing::request);
   Link* link = near_.link(to);
   const AmHeader header{to, message.category, false, static_cast<std::uint8_t>(message.arguments.size()), 0};
+  if (link == nullptr && !is_immediate(flags) && goes_in_place(message)) {
+    host_.charge(PrivatePrice::inject);
+    poll_first();
+    send_in_place(header, message, [this] { return polls_in_vain() ? 0U : progress(); }, "request");
+    return Status::ok;
+  }
   const auto try_once = [&] {
     return link != nullptr ? try_near(*link, Outgoing::request, message) : try_far(header, message);
   };
@@ -248,6 +290,10 @@ Status Endpoint<H>::reply(Token<H>& token, const Message& message, Flags flags) 
     return link != nullptr ? try_near(*link, Outgoing::reply, message) : try_far(header, message);
   };
   if (link == nullptr) host_.charge(PrivatePrice::inject);
+  if (link == nullptr && !is_immediate(flags) && goes_in_place(message)) {
+    send_in_place(header, message, [this] { return progress_replies(); }, "reply");
+    return Status::ok;
+  }
   if (is_immediate(flags)) {
     token.replied_ = try_once();
     return token.replied_ ? Status::ok : Status::no_resource;

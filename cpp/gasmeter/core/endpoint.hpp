@@ -300,11 +300,10 @@ class Endpoint final : private conduit::Delivery {
   // the core makes it longer; where a conduit's handlers run by interrupt, a message that comes is handled at once, in
   // between. Not from handlers.
   void compute(SimTime work);
-  // This rank's `memory`, outside the segments, goes: it is freed, or mapped anew. Who has put from it or got into it
-  // says so, or a network that remembers what it has registered takes whatever lies there next for it. Nothing that
-  // names it may be under way. Real networks and those without such a memory do nothing.
-  void forget(std::span<const std::byte> memory) {
-    check_call("forget");
+  // This rank's `memory`, outside the segments, goes: it is freed, or mapped anew. Who has put from it, got into it or
+  // sent a Long from it says so, or a network that remembers what it has registered takes whatever lies there next for
+  // it. Nothing that names it may be under way. Real networks and those without such a memory do nothing.
+  void forget(std::span<const std::byte> memory) {  // from handlers, too: what they reply from may be their own
     if (conduit_ == nullptr) return;
     const std::lock_guard guard(conduit_lock_);
     conduit_->forget(memory);
@@ -442,6 +441,10 @@ class Endpoint final : private conduit::Delivery {
   Status reply(Token<H>& token, const Message& message, Flags flags);
   bool try_near(Link& link, Outgoing outgoing, const Message& message);
   bool try_far(const AmHeader& header, const Message& message);
+  [[nodiscard]] bool goes_in_place(const Message& message) const;
+  [[nodiscard]] std::optional<OperationId> try_in_place(const AmHeader& header, const Message& message);
+  template <class Step>
+  void send_in_place(const AmHeader& header, const Message& message, Step&& step, const char* call);
   void check_rank(Rank rank) const;
   void check_message(Rank to, const Message& message, Outgoing outgoing) const;
   [[nodiscard]] Bytes most_payload(Rank peer, Category category, Outgoing outgoing, unsigned arguments,
