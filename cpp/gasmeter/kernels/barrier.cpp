@@ -53,16 +53,21 @@ class Barrier final : public Program {
 }  // namespace
 
 void register_barrier(Registry& registry) {
-  registry.add(
+  Kernel kernel =
       kernel_of<Barrier>({.name = "barrier",
                           .summary = "one barrier of all ranks; raw: a cache-line round trip between ranks 0 and 1",
                           .ops = {{"barrier",
                                    "blocking barriers in a row",
-                                   {{"latency", "one barrier, all ranks have entered before any leaves"}},
+                                   {{"latency", "one barrier, all ranks have entered before any leaves"},
+                                    {"reserved_bytes",
+                                     "of conduits in virtual time: the modelled machine's memory "
+                                     "that they hold behind the barriers, divided by ranks"}},
                                    false}},
                           .variants = {},
                           .options = {}},
-                         [](const Settings&) { return Bytes{8}; }));
+                         [](const Settings&) { return Bytes{8}; });
+  kernel.tells_reserved_memory = true;
+  registry.add(std::move(kernel));
 }
 
 }  // namespace gasmeter::kernels

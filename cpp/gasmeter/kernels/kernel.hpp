@@ -41,8 +41,10 @@ struct Kernel {
   Maker<core::Endpoint<ThreadedHost>&> make_threaded = nullptr;
   Maker<core::Endpoint<sim::ModelHost>&> make_model = nullptr;
   // What is measured is the simulation itself: a block's time is CPU time of this computer, its metrics are `rate`,
-  // operations per second of that, `memory_per_rank`, and on conduits `reserved_bytes`, whatever its programs say.
+  // operations per second of that, and `memory_per_rank`, whatever its programs say.
   bool measures_simulation = false;
+  // On conduits in virtual time its metrics are `reserved_bytes`, too.
+  bool tells_reserved_memory = false;
   // Throws UsageError for values that the option types cannot refuse.
   void (*check)(const Settings&) = nullptr;
 };

@@ -117,6 +117,7 @@ void register_simulator(Registry& registry) {
   kernel.make_real = nullptr;
   kernel.make_threaded = nullptr;
   kernel.measures_simulation = true;
+  kernel.tells_reserved_memory = true;
   registry.add(std::move(kernel));
 }
 

@@ -62,6 +62,7 @@ class ModelJob::State {
     engine_.run();
     has_run_ = true;
     if (request_.kernel->measures_simulation) describe_simulation(cpu_seconds() - before);
+    if (request_.kernel->tells_reserved_memory) tell_reserved_memory();
     return results_[0];
   }
 
@@ -150,9 +151,11 @@ class ModelJob::State {
     result.elapsed = SimTime::from_ns(cpu * 1e9);
     result.metrics = {{"rate", static_cast<double>(result.operations) / cpu},
                       {"memory_per_rank", static_cast<double>(grown) / engine_.ranks()}};
-    if (!request_.is_raw()) {
-      result.metrics.emplace_back("reserved_bytes", static_cast<double>(ranks_.reserved_bytes()) / engine_.ranks());
-    }
+  }
+
+  void tell_reserved_memory() {
+    if (request_.is_raw()) return;
+    results_[0].metrics.emplace_back("reserved_bytes", static_cast<double>(ranks_.reserved_bytes()) / engine_.ranks());
   }
 
   void make_records() {
