@@ -152,6 +152,13 @@ const TrialMachine* find_machine(const networks::ModelledEntry& network, const s
   return found == network.trial_machines.end() ? nullptr : &*found;
 }
 
+bool has_options_of(const run::ConduitInfo& conduit, const ConformanceSetup& setup) {
+  return std::all_of(setup.options.begin(), setup.options.end(), [&conduit](const auto& chosen) {
+    return std::any_of(conduit.options.begin(), conduit.options.end(),
+                       [&chosen](const bench::OptionInfo& option) { return option.name == chosen.first; });
+  });
+}
+
 // Of CONDUIT@NETWORK: CONDUIT-NETWORK, or FAMILY-NETWORK.
 std::string family_name(const run::ConduitInfo& conduit, const ConformanceSetup& setup) {
   if (conduit.service == nullptr) return setup.family.empty() ? conduit.name : setup.family;
@@ -169,6 +176,8 @@ std::map<std::string, std::vector<ModelSetup>> setups_by_family(const run::Condu
       throw UsageError("network " + conduit.network + ": its conformance setup '" + setup.name +
                        "' asks for the trial machine '" + setup.machine + "', which it does not have");
     }
+    // A service's may be of one network's conduit, and not of another's.
+    if (conduit.service != nullptr && !has_options_of(conduit, setup)) continue;
     const std::string name = family_name(conduit, setup);
     families[name].push_back({&conduit, &setup, machine});
   }

@@ -17,7 +17,8 @@ namespace gasmeter::bench {
 
 // `Line` is how a rank sends to its peer and receives from it. Made of a Line::Context (which has rank and host), the
 // peer and where messages go that it receives; it has barrier() of all ranks, send(bytes), which may return before
-// they have gone and then waits for that in the next call, and receive(), which returns how many bytes have come.
+// they have gone and then waits for that in the next call, receive(), which returns how many bytes have come, and
+// finish(): a block is over, and its last receive is made ready again.
 template <class Line>
 class RawMessagePingPong final : public Program {
  public:
@@ -48,6 +49,7 @@ class RawMessagePingPong final : public Program {
         arrived_ = line_.receive();
         host_.mark(Mark::end);
       }
+      line_.finish();
       result = {host_.read_clock() - start, iterations, {}};
       result.add_time_per_operation(is_am_ ? "round_trip" : "latency");
     } else if (self_ == Rank{1}) {
@@ -55,6 +57,7 @@ class RawMessagePingPong final : public Program {
         arrived_ = line_.receive();
         line_.send(outgoing());
       }
+      line_.finish();
     }
     line_.barrier();
     return result;

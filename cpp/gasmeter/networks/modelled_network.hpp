@@ -15,6 +15,7 @@
 #include "gasmeter/services/datagram_service.hpp"
 #include "gasmeter/services/matched_messages.hpp"
 #include "gasmeter/services/message_device.hpp"
+#include "gasmeter/services/two_sided_service.hpp"
 #include "gasmeter/sim/engine.hpp"
 #include "gasmeter/sim/fabric.hpp"
 #include "gasmeter/sim/model_host.hpp"
@@ -35,6 +36,8 @@ class ModelledNetwork {
   [[nodiscard]] virtual std::unique_ptr<conduit::Conduit> make_conduit(sim::ModelHost /*host*/) { return nullptr; }
   [[nodiscard]] virtual std::unique_ptr<Program> make_raw(Rank /*rank*/) { return nullptr; }
   [[nodiscard]] virtual std::unique_ptr<services::MessageDevice> make_messages(Rank /*rank*/) { return nullptr; }
+  // Of a network that matches by itself, instead: nothing is matched over messages then.
+  [[nodiscard]] virtual std::unique_ptr<services::TwoSidedService> make_two_sided(Rank /*rank*/) { return nullptr; }
   // `largest`: payload of a datagram; 0: what fits a packet.
   [[nodiscard]] virtual std::unique_ptr<services::DatagramService> make_datagrams(Rank /*rank*/, Bytes /*largest*/) {
     return nullptr;
@@ -90,6 +93,7 @@ struct ModelledEntry {
   Bytes header = 0;           // before each message on the wire, where the machine does not say it (link.header)
   // What conduits over services run on: words for their summaries; empty: the network does not offer it.
   std::string messages;                     // modelled EXTOLL cards
+  bool matches = false;                     // by itself: make_two_sided
   std::string datagrams;                    // modelled sockets and Ethernet
   std::string known_as;                     // in those conduits' names, as in udp@KNOWN_AS; empty: by its own name
   std::vector<OptionInfo> service_options;  // what it adds to theirs
@@ -122,7 +126,8 @@ struct ServiceEntry {
   Service service = Service::messages;
   std::string summary;  // the udp conduit; followed by `over` and the network's words
   std::vector<OptionInfo> options;
-  std::string raw_summary;  // of raw@NAME@NETWORK; empty: there is none
+  std::vector<OptionInfo> matching_options;  // of conduits and raw programs where messages are matched over a device
+  std::string raw_summary;                   // of raw@NAME@NETWORK; empty: there is none
   std::vector<OptionInfo> raw_options;
   std::vector<std::string> raw;  // kernels
   using Make = std::unique_ptr<ServiceRanks> (*)(sim::Engine&, ModelledNetwork&, const ModelledMachine&,

@@ -53,7 +53,8 @@ std::vector<std::string> ComposedNetwork::unused_keys() const {
   }
   if (on.messages.empty()) return keys;
   for (std::string& key : services::unused_matching_keys(engine_.charges(), service_ != nullptr)) {
-    keys.push_back(std::move(key));
+    const auto has_it = [&key](const networks::ParameterInfo& parameter) { return parameter.key == key; };
+    if (std::any_of(on.parameters.begin(), on.parameters.end(), has_it)) keys.push_back(std::move(key));
   }
   return keys;
 }

@@ -118,14 +118,16 @@ void add_over_service(std::vector<ConduitInfo>& all, const ServiceEntry& service
   if (words.empty()) return;
   const std::string name = service.name + "@" + (entry.known_as.empty() ? entry.info.name : entry.known_as);
   const std::string whose = service.name + " over services";
+  const Part matching = {"matching over a device", entry.matches ? Options{} : service.matching_options};
   const Part common = of_virtual_time(entry), added = of(entry.info, entry.service_options);
-  all.push_back({name, service.summary + " over " + words, entry.info.name, true,
-                 composed(name, {{whose, service.options}, every_endpoint(), common, added, neighbourhood("node")}),
-                 false, nullptr, &entry, &service});
+  all.push_back(
+      {name, service.summary + " over " + words, entry.info.name, true,
+       composed(name, {{whose, service.options}, matching, every_endpoint(), common, added, neighbourhood("node")}),
+       false, nullptr, &entry, &service});
   if (service.raw.empty()) return;
   const std::string raw = std::string(kRaw) + name;
   all.push_back({raw, service.raw_summary + " over " + words, entry.info.name, true,
-                 composed(raw, {{"raw " + whose, service.raw_options}, common, added}), true, nullptr, &entry,
+                 composed(raw, {{"raw " + whose, service.raw_options}, matching, common, added}), true, nullptr, &entry,
                  &service});
 }
 

@@ -1,11 +1,7 @@
 #include "gasmeter/services/matched_messages.hpp"
 
 #include <algorithm>
-#include <limits>
-#include <string>
 #include <utility>
-
-#include "gasmeter/base/error.hpp"
 
 namespace gasmeter::services {
 namespace {
@@ -78,10 +74,7 @@ void MatchedMessages::restart(std::uint32_t slot) {
 }
 
 SendState MatchedMessages::send(std::uint32_t number, Rank to, Tag tag, std::span<const std::byte> bytes) {
-  if (bytes.size() > std::numeric_limits<std::uint32_t>::max()) {
-    throw UsageError("two-sided message of " + std::to_string(bytes.size()) + " bytes; at most " +
-                     std::to_string(std::numeric_limits<std::uint32_t>::max()));
-  }
+  check_length(bytes.size());
   host_.charge(conduit::PrivatePrice::two_sided);
   const auto word = static_cast<std::uint32_t>(tag);
   if (number >= asking_.size()) asking_.resize(number + std::size_t{1});
@@ -184,11 +177,7 @@ void MatchedMessages::search(const MatchLists::Found& found) {
 // A receive has its message; one that waits at its sender is cleared to come.
 void MatchedMessages::matched(std::uint32_t slot, Rank source, const MessageHead& head) {
   Receive& receive = receives_[slot];
-  if (head.bytes > receive.buffer.size()) {
-    throw UsageError("two-sided message of " + std::to_string(head.bytes) + " bytes from rank " +
-                     std::to_string(index(source)) + " with tag " + std::to_string(head.tag) +
-                     " for a receive of at most " + std::to_string(receive.buffer.size()));
-  }
+  check_room(head.bytes, source, Tag{head.tag}, receive.buffer.size());
   host_.charge(conduit::PrivatePrice::two_sided);
   receive.from = source;
   receive.with = Tag{head.tag};

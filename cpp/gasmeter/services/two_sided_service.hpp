@@ -70,4 +70,10 @@ class TwoSidedService {
   [[nodiscard]] virtual Bytes reserved_bytes() const { return 0; }
 };
 
+// ---- for providers
+// Throws UsageError for a message longer than any provider carries.
+void check_length(Bytes bytes);
+// Throws UsageError for a message that is longer than its receive.
+void check_room(Bytes bytes, Rank source, Tag tag, Bytes room);
+
 }  // namespace gasmeter::services

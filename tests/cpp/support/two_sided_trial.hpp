@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "gasmeter/services/matched_messages.hpp"
+#include "gasmeter/services/two_sided_service.hpp"
 #include "gasmeter/sim/model_host.hpp"
 #include "support/pattern.hpp"
 
@@ -39,13 +39,13 @@ struct MessageLog final : services::TwoSidedService::Sink {
 };
 
 template <class Done>
-void wait_for_messages(services::MatchedMessages& messages, sim::ModelHost host, MessageLog& log, Done done) {
+void wait_for_messages(services::TwoSidedService& messages, sim::ModelHost host, MessageLog& log, Done done) {
   while (!done()) {
     if (messages.test_some(log, 8) == 0 && !done()) host.idle(kNever);
   }
 }
 
-inline void send_message(services::MatchedMessages& messages, MessageLog& log, std::uint32_t number, std::uint32_t to,
+inline void send_message(services::TwoSidedService& messages, MessageLog& log, std::uint32_t number, std::uint32_t to,
                          services::Tag tag, std::span<const std::byte> bytes) {
   const services::SendState state = messages.send(number, Rank{to}, tag, bytes);
   CHECK(state != services::SendState::refused);
@@ -73,7 +73,7 @@ MessageTimes times_of_message(World& world, Bytes bytes, bool late) {
     CHECK(log.sends == std::vector<std::uint32_t>{5});
   });
   world.engine.start(Rank{1}, [&] {
-    services::MatchedMessages& messages = *world.ranks[1];
+    auto& messages = *world.ranks[1];
     MessageLog log;
     std::vector<std::byte> buffer(bytes + 1);
     if (late) {
@@ -179,7 +179,7 @@ class MessageTrial {
 
   void body(std::uint32_t rank) {
     std::mt19937_64 random(seed_of(seed_, rank));
-    services::MatchedMessages& messages = *world_.ranks[rank];
+    services::TwoSidedService& messages = *world_.ranks[rank];
     sim::ModelHost host = world_.host(rank);
     std::vector<std::vector<std::byte>> payloads;
     std::vector<std::vector<std::byte>> buffers;

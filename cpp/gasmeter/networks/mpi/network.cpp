@@ -4,6 +4,7 @@
 
 #include "gasmeter/networks/mpi/mpi_process.hpp"
 #include "gasmeter/networks/mpi/over_messages.hpp"
+#include "gasmeter/networks/mpi/protocol_options.hpp"
 #include "gasmeter/networks/mpi/raw/programs.hpp"
 #include "gasmeter/networks/mpi/raw_modelled/programs.hpp"
 #include "gasmeter/networks/mpi/real_mpi.hpp"
@@ -31,9 +32,9 @@ void register_mpi(Registry& registry) {
   modelled.name = "mpi";
   modelled.service = Service::messages;
   modelled.summary = "the mpi conduit over two-sided messages";
-  modelled.options = OverMessages::options();
+  modelled.options = protocol_options();
+  modelled.matching_options = OverMessages::matching_options();
   modelled.raw_summary = "two-sided messages, without a conduit: what papers call MPI,";
-  modelled.raw_options = OverMessages::raw_options();
   modelled.raw = listed(raw_modelled::programs());
   modelled.make = [](sim::Engine& engine, ModelledNetwork& network, const ModelledMachine& machine,
                      const Settings& settings) -> std::unique_ptr<ServiceRanks> {
@@ -52,6 +53,13 @@ void register_mpi(Registry& registry) {
        .family = "ammpi",
        .machine = "tight",
        .options = {{"protocol", "ammpi"}, {"depth", "2"}, {"node_local", "loop"}},
+       .trials = trials},
+      // Of networks that match by themselves.
+      {.name = "scarce", .machine = "scarce", .trials = trials},
+      {.name = "ammpi, depth 2, scarce",
+       .family = "ammpi",
+       .machine = "scarce",
+       .options = {{"protocol", "ammpi"}, {"depth", "2"}},
        .trials = trials}};
   registry.add(std::move(modelled));
 }

@@ -20,20 +20,22 @@ OverMessages::OverMessages(sim::Engine& engine, ModelledNetwork& network,
       boxes_(engine.ranks()),
       members_(engine.ranks()) {}
 
-services::MatchedMessages& OverMessages::add(Rank rank) {
-  const sim::ModelHost host = engine_.host(rank);
+services::TwoSidedService& OverMessages::add(Rank rank) {
   Member& member = members_[index(rank)];
+  member.service = network_.make_two_sided(rank);
+  if (member.service != nullptr) return *member.service;
+  const sim::ModelHost host = engine_.host(rank);
   member.network = network_.make_messages(rank);
   if (settings_.text("node_local") == "shared") {
     member.near = std::make_unique<services::NodeMessages>(boxes_, host);
   }
-  member.messages = std::make_unique<services::MatchedMessages>(host, *member.network, member.near.get(), parameters_,
-                                                                settings_.text("registration") == "cached");
-  return *member.messages;
+  member.service = std::make_unique<services::MatchedMessages>(host, *member.network, member.near.get(), parameters_,
+                                                               settings_.text("registration") == "cached");
+  return *member.service;
 }
 
 std::unique_ptr<conduit::Conduit> OverMessages::make_conduit(Rank rank) {
-  services::MatchedMessages& messages = add(rank);
+  services::TwoSidedService& messages = add(rank);
   const sim::ModelHost host = engine_.host(rank);
   std::unique_ptr<TwoSidedConduit> conduit;
   if (const std::optional<std::uint32_t> depth = ammpi_depth(settings_)) {
@@ -62,14 +64,7 @@ void OverMessages::serve(Rank rank) {
   if (conduit != nullptr) conduit->serve();
 }
 
-std::vector<OptionInfo> OverMessages::options() {
-  std::vector<OptionInfo> all = raw_options();
-  const std::vector<OptionInfo> protocol = protocol_options();
-  all.insert(all.end(), protocol.begin(), protocol.end());
-  return all;
-}
-
-std::vector<OptionInfo> OverMessages::raw_options() {
+std::vector<OptionInfo> OverMessages::matching_options() {
   return {node_local_option("shared", "messages"),
           registration_option("memory of long messages stays registered where it has been once, at no limit")};
 }

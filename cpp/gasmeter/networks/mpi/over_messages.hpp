@@ -8,11 +8,13 @@
 #include "gasmeter/networks/mpi/two_sided_conduit.hpp"
 #include "gasmeter/services/matched_messages.hpp"
 #include "gasmeter/services/node_messages.hpp"
+#include "gasmeter/services/two_sided_service.hpp"
 
 namespace gasmeter::networks::mpi {
 
-// Option node_local: `shared` carries what is for ranks of the own node through its memory, `loop` through the network.
-// Option registration: `cached` keeps registered what long messages have been sent from and received into.
+// Messages are matched by the network, or over its device. The latter has options. node_local: `shared` carries what is
+// for ranks of the own node through its memory, `loop` through the network. registration: `cached` keeps registered
+// what long messages have been sent from and received into.
 class OverMessages final : public ServiceRanks {
  public:
   // All outlive it.
@@ -24,18 +26,17 @@ class OverMessages final : public ServiceRanks {
   void settle(Rank rank) override;
   void serve(Rank rank) override;
 
-  [[nodiscard]] static std::vector<OptionInfo> options();
-  [[nodiscard]] static std::vector<OptionInfo> raw_options();
+  [[nodiscard]] static std::vector<OptionInfo> matching_options();
 
  private:
   struct Member {
     std::unique_ptr<services::MessageDevice> network;
     std::unique_ptr<services::NodeMessages> near;
-    std::unique_ptr<services::MatchedMessages> messages;
+    std::unique_ptr<services::TwoSidedService> service;
     TwoSidedConduit* conduit = nullptr;  // owned by whoever asked for it
   };
 
-  [[nodiscard]] services::MatchedMessages& add(Rank rank);
+  [[nodiscard]] services::TwoSidedService& add(Rank rank);
 
   sim::Engine& engine_;
   ModelledNetwork& network_;

@@ -1,4 +1,4 @@
-// RandomAccess by two-sided messages on EXTOLL cards. Golden times: tests/golden/extoll.md has the sums.
+// RandomAccess and streams by two-sided messages on EXTOLL cards. Golden times: tests/golden/extoll.md has the sums.
 #include <doctest/doctest.h>
 
 #include <map>
@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "gasmeter/bench/pattern.hpp"
 #include "gasmeter/networks/extoll/extoll_messages.hpp"
 #include "gasmeter/networks/mpi/raw_modelled/programs.hpp"
 #include "gasmeter/services/matched_messages.hpp"
@@ -65,6 +66,26 @@ TEST_CASE("random_access_by_two_sided_messages_verifies_in_every_flow_where_room
       CHECK(outcome.found.checked == 4096);
       CHECK(outcome.found.errors == 0);
     }
+  }
+}
+
+// What is written into the one buffer of all receives is checked; each window waits for its answer.
+TEST_CASE("a_stream_of_two_sided_messages_verifies_and_keeps_to_its_window") {
+  const auto elapsed = [](const char* window, Bytes size) {
+    const auto outcome = attempt({.make = &mpi::raw_modelled::make_flood<sim::ModelHost>,
+                                  .op = "put",
+                                  .size = size,
+                                  .iterations = 50,
+                                  .options = {{"window", window}}},
+                                 {}, {.mailbox_slots = 512, .read_pointer_update = 16});
+    CHECK(outcome.found.checked == bench::kCheckedRounds * size);
+    CHECK(outcome.found.errors == 0);
+    return outcome.block.elapsed;
+  };
+  for (const Bytes size : {Bytes{1}, Bytes{40}, Bytes{3000}}) {
+    CAPTURE(size);
+    CHECK(elapsed("1", size) > elapsed("8", size));
+    CHECK(elapsed("8", size) > elapsed("64", size));
   }
 }
 

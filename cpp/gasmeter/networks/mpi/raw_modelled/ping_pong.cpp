@@ -1,5 +1,7 @@
-// The line of raw_message_ping_pong.hpp by a send and a receive on each side; whoever receives has posted the receive
-// before.
+// The line of raw_message_ping_pong.hpp by a send and a receive on each side. A receive is posted behind the send that
+// is next, as by programs whose receives wait: while that is on its way.
+#include <utility>
+
 #include "gasmeter/bench/mutants.hpp"
 #include "gasmeter/bench/raw_message_ping_pong.hpp"
 #include "gasmeter/networks/mpi/raw_modelled/programs.hpp"
@@ -28,17 +30,20 @@ class Line {
       mail_.wait_until([&] { return mail_.done(kNumber); });
       mail_.start(kNumber, peer_, kMessage, {static_cast<const std::byte*>(data), bytes.size()});
     });
+    finish();
   }
-  // The receive is posted again at once.
   Bytes receive() {
-    const Bytes bytes = mail_.receive().bytes;
-    mail_.restart(kFirstSlot);
-    return bytes;
+    is_over_ = true;
+    return mail_.receive().bytes;
+  }
+  void finish() {
+    if (std::exchange(is_over_, false)) mail_.restart(kFirstSlot);
   }
 
  private:
   Mail<H> mail_;
   Rank peer_;
+  bool is_over_ = false;  // the receive
 };
 
 }  // namespace

@@ -30,6 +30,8 @@ struct Context {
 template <class H>
 [[nodiscard]] std::unique_ptr<Program> make_ping_pong(Context<H> context, const Settings& settings);
 template <class H>
+[[nodiscard]] std::unique_ptr<Program> make_flood(Context<H> context, const Settings& settings);
+template <class H>
 [[nodiscard]] std::unique_ptr<Program> make_random_access(Context<H> context, const Settings& settings);
 
 using services::SendState;
