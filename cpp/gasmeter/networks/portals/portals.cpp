@@ -18,9 +18,12 @@ std::string text_of(Rank rank) {
   return "rank " + std::to_string(index(rank));
 }
 
+bool is_start_at_target(EventType type) {
+  return type == EventType::put_start || type == EventType::get_start;
+}
+
 bool is_start(EventType type) {
-  return type == EventType::send_start || type == EventType::put_start || type == EventType::get_start ||
-         type == EventType::reply_start;
+  return type == EventType::send_start || type == EventType::reply_start || is_start_at_target(type);
 }
 
 bool is_end(EventType type) {
@@ -83,6 +86,16 @@ bool Portals::is_empty(EqHandle handle) const {
   return queue(handle).events.empty();
 }
 
+void Portals::matched(MdHandle md) {
+  const MemoryDescriptor& descriptor = table_.descriptor(md);
+  if (descriptor.events && !descriptor.no_start_events) ++queue(descriptor.events).coming;
+}
+
+// Software that looks for an event, and then makes a descriptor take what has none, must not miss what comes between.
+bool Portals::has_news(EqHandle handle) const {
+  return handle && (!is_empty(handle) || queue(handle).coming != 0);
+}
+
 void Portals::tell(MdHandle md, Event event, SimTime now) {
   const MemoryDescriptor& descriptor = table_.descriptor(md);
   if (!descriptor.events || (descriptor.no_start_events && is_start(event.type)) ||
@@ -90,6 +103,7 @@ void Portals::tell(MdHandle md, Event event, SimTime now) {
     return;
   }
   Queue& to = queue(descriptor.events);
+  if (is_start_at_target(event.type)) --to.coming;
   if (to.events.size() >= to.most) {
     throw BrokenJob("portals: " + text_of(rank()) + "'s event queue " + std::to_string(descriptor.events.place) +
                     " of " + std::to_string(to.most) + " events overflows with " + name_of(event.type) + " of " +
@@ -181,21 +195,17 @@ bool Portals::md_unlink(MdHandle md) {
   return true;
 }
 
+// At the instant at which it changes, when it has been paid for.
 bool Portals::md_update(MdHandle md, const MemoryDescriptor& descriptor, EqHandle queue) {
   host_.synchronise();
-  if (queue && !is_empty(queue)) {
+  if (has_news(queue) || !table_.may_update(md)) {
     host_.charge(PrivatePrice::system_call);
     return false;
   }
-  const Bytes old = table_.descriptor(md).length;
   const bool paid = table_.unlinks(md);
-  if (!table_.may_update(md)) {
-    host_.charge(PrivatePrice::system_call);
-    return false;
-  }
-  if (!paid) host_.charge_shared(SharedPrice::deregistration, conduit::whole_pages(old));
+  if (!paid) host_.charge_shared(SharedPrice::deregistration, conduit::whole_pages(table_.descriptor(md).length));
   pay_for(descriptor, paid ? Unlink::unlink : Unlink::retain);
-  return table_.update(md, descriptor);
+  return !has_news(queue) && table_.update(md, descriptor);
 }
 
 // ---- operations

@@ -76,7 +76,8 @@ class Portals {
   MdHandle md_bind(const MemoryDescriptor& descriptor, Unlink unlink = Unlink::retain);
   // False: operations are under way (PTL_MD_IN_USE).
   [[nodiscard]] bool md_unlink(MdHandle md);
-  // Only while the queue is empty, which may be none. False (PTL_MD_NO_UPDATE): it is not, or operations are under way.
+  // Only while the queue is empty, which may be none, and nothing has matched of which that is to tell next. False
+  // (PTL_MD_NO_UPDATE): it is not, or operations are under way.
   [[nodiscard]] bool md_update(MdHandle md, const MemoryDescriptor& descriptor, EqHandle queue);
   [[nodiscard]] bool exists(MdHandle md) const { return table_.exists(md); }
 
@@ -89,6 +90,8 @@ class Portals {
   // ---- for cards
   [[nodiscard]] MatchTable& table() { return table_; }
   [[nodiscard]] sim::ModelHost host() const { return host_; }
+  // The descriptor takes an operation: PUT_START or GET_START follows.
+  void matched(MdHandle md);
   // Writes an event, unless its descriptor has no queue or wants none of the kind.
   void tell(MdHandle md, Event event, SimTime now);
   // An operation has ended.
@@ -101,12 +104,14 @@ class Portals {
     Queue(sim::Engine& engine, NodeId node, Rank owner) : events(engine, node, owner) {}
     services::EventQueue<Event> events;
     std::uint32_t most = 0;
+    std::uint32_t coming = 0;  // PUT_START and GET_START of what has matched
     std::uint32_t generation = 0;
     bool exists = false;
   };
 
   [[nodiscard]] const Queue& queue(EqHandle queue) const;
   [[nodiscard]] Queue& queue(EqHandle handle) { return const_cast<Queue&>(std::as_const(*this).queue(handle)); }
+  [[nodiscard]] bool has_news(EqHandle queue) const;
   void check_descriptor(const MemoryDescriptor& descriptor) const;
   void pay_for(const MemoryDescriptor& descriptor, Unlink unlink);
   void begin(OperationKind kind, MdHandle md, Bytes offset, Bytes bytes, Ack ack, const Target& target,

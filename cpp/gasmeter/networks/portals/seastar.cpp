@@ -125,6 +125,7 @@ SimTime SeaStar::match(HeaderPacket& header) {
   const Match match = to.table().match(header.operation);
   to.counters().steps += match.steps;
   header.md = match.md;
+  if (match.md) to.matched(match.md);
   header.manipulated = match.length;
   header.target_offset = match.offset;
   return parameters().match_step * std::int64_t{match.steps};
