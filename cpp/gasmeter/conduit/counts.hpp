@@ -30,6 +30,13 @@ enum class Count : std::uint8_t {
   ringed,
   duplicates,
   discarded,
+  loans,
+  revocations,
+  caught,
+  bounced,
+  region_hits,
+  region_misses,
+  region_evictions,
   // of modelled devices
   packets,
   packet_bytes,

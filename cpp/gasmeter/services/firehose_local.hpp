@@ -48,6 +48,9 @@ class LocalFirehoses {
   void place_segment(std::span<const std::byte> segment) { pins_.place_segment(segment); }
   [[nodiscard]] bool is_segment(const void* memory, Bytes bytes) const { return pins_.is_segment(memory, bytes); }
 
+  // Of the model, where pinners find their pages.
+  [[nodiscard]] std::uint64_t address(const void* memory, Bytes bytes) { return pins_.address(memory, bytes); }
+
   // Of all that is left of a transfer, 1 byte or more. A transfer that with its pages is no longer than a region is one
   // piece, wherever it begins.
   [[nodiscard]] Piece acquire(const void* memory, Bytes left) {

@@ -144,6 +144,9 @@ POINTS = (
     ("ping-pong", "am-medium", "raw@sci", "sci", 2, 512, {"path": "pio"}),
     ("ping-pong", "am-long", "raw@sci", "sci", 2, 4096, {"path": "dma"}),
     ("ping-pong", "am-medium", "mpi@sci", "sci", 2, 512, {"protocol": "ammpi"}),
+    ("ping-pong", "put", "portals", "portals", 2, 512, {}),
+    ("ping-pong", "am-long", "portals", "portals", 2, 4096, {"credits": "static"}),
+    ("flood", "put", "mpi@portals", "portals", 2, 512, {"protocol": "ammpi"}),
     ("ping-pong", "am-medium", "gm", "gm", 2, 512, {}),
     ("ping-pong", "am-long", "gm", "gm", 2, 8192, {}),
 )

@@ -11,8 +11,8 @@
 
 namespace gasmeter::networks::portals {
 
-// Until the conduit's own code is counted: its raw programs charge none of them.
-inline constexpr conduit::InstructionCounts kInstructions{};
+// portals of tests/am_instructions.py: request 671, reply 437, handler 412, answered 375; less core's.
+inline constexpr conduit::InstructionCounts kInstructions{.inject = 522, .deliver = 288};
 
 // Who matches what arrives.
 enum class Mode : std::uint8_t {

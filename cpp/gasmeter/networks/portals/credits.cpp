@@ -1,0 +1,141 @@
+#include "gasmeter/networks/portals/credits.hpp"
+
+#include <algorithm>
+
+namespace gasmeter::networks::portals {
+
+namespace {
+constexpr std::uint32_t kForgotten = 4;  // what uses are divided by
+}
+
+Credits::Peer Credits::fresh() const {
+  Peer peer;
+  peer.may_use = peer.lent = rules_.granted;
+  peer.told = epoch_;
+  return peer;
+}
+
+Credits::Peer& Credits::find(Rank rank) {
+  const auto [found, is_new] = peers_.try_emplace(index(rank), fresh());
+  if (is_new) order_.push_back(rank);
+  return found->second;
+}
+
+Credits::Peer Credits::known(Rank rank) const {
+  const auto found = peers_.find(index(rank));
+  return found == peers_.end() ? fresh() : found->second;
+}
+
+// ---- who sends
+
+bool Credits::take(Rank rank, std::uint32_t credits) {
+  Peer& peer = find(rank);
+  const std::uint32_t free = peer.may_use - peer.in_use;
+  if (free < credits) {
+    if (peer.missed == 0) ++peer.stalls;
+    peer.missed = std::max(peer.missed, credits - free);
+    return false;
+  }
+  peer.in_use += credits;
+  peer.recent_most = std::max(peer.recent_most, peer.in_use);
+  return true;
+}
+
+CreditByte Credits::of_request(Rank rank, std::uint32_t used) {
+  Peer& peer = find(rank);
+  CreditByte says{tell_epoch(peer), 0, static_cast<std::uint8_t>(used)};
+  if (rules_.dynamic && peer.missed != 0) {
+    // What is asked for is held: so many revocations may come at a time, and no more.
+    says.extra = static_cast<std::uint8_t>(std::min({peer.missed, kMostAsked, kMostHeld - borrowed_}));
+    borrowed_ += says.extra;
+    if (says.extra != 0) ++counters_.asked;
+  }
+  peer.missed = 0;
+  return says;
+}
+
+void Credits::replied(Rank rank, CreditByte said, std::uint32_t asked) {
+  Peer& peer = find(rank);
+  peer.in_use -= said.used;
+  peer.may_use += said.extra;
+  borrowed_ -= asked - said.extra;
+  if (!said.ends_epoch) return;
+  peer.stalls /= kForgotten;
+  peer.recent_most = std::max(peer.in_use, peer.recent_most / kForgotten);
+  peer.given_back /= kForgotten;
+}
+
+std::uint32_t Credits::give_back(Rank rank) {
+  Peer& peer = find(rank);
+  const std::uint32_t kept = std::max({rules_.granted, peer.recent_most, peer.in_use});
+  if (peer.stalls != 0 || peer.may_use <= kept || peer.given_back >= kMostRevokedInEpoch) return 0;
+  const std::uint32_t given = std::min(peer.may_use - kept, kMostRevokedInEpoch - peer.given_back);
+  peer.may_use -= given;
+  peer.given_back += given;
+  borrowed_ -= std::min(borrowed_, given);
+  return given;
+}
+
+// ---- who receives
+
+bool Credits::tell_epoch(Peer& peer) {
+  const bool tells = peer.told != epoch_;
+  peer.told = epoch_;
+  return tells;
+}
+
+CreditByte Credits::of_reply(Rank rank, CreditByte asked) {
+  Peer& peer = find(rank);
+  if (++seen_ == kEpoch) end_epoch();
+  CreditByte says{tell_epoch(peer), 0, asked.used};
+  if (asked.extra == 0) return says;
+  peer.wants = true;
+  if (bank_ < asked.extra) {
+    is_short_ = true;
+  } else if (peer.loans + asked.extra <= kMostLentInEpoch) {
+    says.extra = asked.extra;
+    bank_ -= asked.extra;
+    peer.lent += asked.extra;
+    peer.loans += asked.extra;
+    counters_.lent += asked.extra;
+  }
+  return says;
+}
+
+void Credits::end_epoch() {
+  seen_ = 0;
+  ++epoch_;
+  ++counters_.epochs;
+  for (auto& [rank, peer] : peers_) {
+    peer.loans /= kForgotten;
+    peer.wants = peer.refused = false;
+  }
+}
+
+std::optional<Rank> Credits::next_to_revoke() {
+  if (!is_short_ || revocations_ == kRevocationsAtOnce) return std::nullopt;
+  for (std::size_t looked = 0; looked < order_.size(); ++looked) {
+    const Rank rank = order_[scan_ % order_.size()];
+    ++scan_;
+    Peer& peer = find(rank);
+    if (peer.lent <= rules_.granted || peer.wants || peer.refused || peer.is_asked) continue;
+    peer.is_asked = true;
+    ++revocations_;
+    return rank;
+  }
+  is_short_ = false;  // nobody is left to ask; whoever misses credits next says so
+  return std::nullopt;
+}
+
+void Credits::revoked(Rank rank, std::uint32_t credits) {
+  Peer& peer = find(rank);
+  --revocations_;
+  peer.is_asked = false;
+  peer.refused = credits == 0;
+  peer.lent -= credits;
+  bank_ += credits;
+  counters_.revoked += credits;
+  if (bank_ >= kMostAsked) is_short_ = false;
+}
+
+}  // namespace gasmeter::networks::portals
