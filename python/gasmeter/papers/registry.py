@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 
 from gasmeter.errors import UsageError, unknown
 from gasmeter.papers.extoll import EXTOLL
+from gasmeter.papers.portals import PORTALS
 from gasmeter.papers.sci import SCI
 from gasmeter.reproduction.figure import Figure, Paper
 
 __all__ = ["PAPERS", "figures_of", "paper"]
 
-PAPERS: Mapping[str, Paper] = {EXTOLL.name: EXTOLL, SCI.name: SCI}
+PAPERS: Mapping[str, Paper] = {one.name: one for one in (EXTOLL, SCI, PORTALS)}
 """By name."""
 _WHERE = "gasmeter list figures"
 
