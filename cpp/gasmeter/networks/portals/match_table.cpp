@@ -16,7 +16,7 @@ namespace {
 
 // A place that was used before, or a new one.
 template <class Object>
-std::uint32_t take_place(std::deque<Object>& all, std::vector<std::uint32_t>& free) {
+std::uint32_t take_place(std::vector<Object>& all, std::vector<std::uint32_t>& free) {
   if (free.empty()) {
     all.emplace_back();
     return static_cast<std::uint32_t>(all.size() - 1);
@@ -30,17 +30,8 @@ std::uint32_t take_place(std::deque<Object>& all, std::vector<std::uint32_t>& fr
 
 // ---- what there is
 
-bool MatchTable::exists(MdHandle md) const {
-  return md.place < mds_.size() && mds_[md.place].exists && mds_[md.place].generation == md.generation;
-}
-
-bool MatchTable::exists(MeHandle entry) const {
-  return entry.place < mes_.size() && mes_[entry.place].exists && mes_[entry.place].generation == entry.generation;
-}
-
-const MatchTable::Md& MatchTable::at(MdHandle md) const {
-  if (!exists(md)) refuse(owner_, " names a memory descriptor that does not exist or is gone");
-  return mds_[md.place];
+void MatchTable::refuse_md() const {
+  refuse(owner_, " names a memory descriptor that does not exist or is gone");
 }
 
 MatchTable::Me& MatchTable::at(MeHandle entry) {

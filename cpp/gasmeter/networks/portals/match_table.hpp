@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <utility>
 #include <vector>
 
@@ -65,8 +64,12 @@ class MatchTable {
   [[nodiscard]] bool is_over(MdHandle md) const;
   void take(MdHandle md);
 
-  [[nodiscard]] bool exists(MdHandle md) const;
-  [[nodiscard]] bool exists(MeHandle entry) const;
+  [[nodiscard]] bool exists(MdHandle md) const {
+    return md.place < mds_.size() && mds_[md.place].exists && mds_[md.place].generation == md.generation;
+  }
+  [[nodiscard]] bool exists(MeHandle entry) const {
+    return entry.place < mes_.size() && mes_[entry.place].exists && mes_[entry.place].generation == entry.generation;
+  }
   // None: it has none.
   [[nodiscard]] MdHandle descriptor_of(MeHandle entry) { return at(entry).md; }
   [[nodiscard]] const MemoryDescriptor& descriptor(MdHandle md) const { return at(md).descriptor; }
@@ -98,7 +101,11 @@ class MatchTable {
     List list;
   };
 
-  [[nodiscard]] const Md& at(MdHandle md) const;
+  [[noreturn]] void refuse_md() const;
+  [[nodiscard]] const Md& at(MdHandle md) const {
+    if (!exists(md)) refuse_md();
+    return mds_[md.place];
+  }
   [[nodiscard]] Md& at(MdHandle md) { return const_cast<Md&>(std::as_const(*this).at(md)); }
   [[nodiscard]] Me& at(MeHandle entry);
   [[nodiscard]] List& list(std::uint32_t portal);
@@ -112,8 +119,8 @@ class MatchTable {
 
   Rank owner_;
   std::vector<Portal> portals_;  // those that are used
-  std::deque<Md> mds_;
-  std::deque<Me> mes_;
+  std::vector<Md> mds_;  // nobody keeps a reference while one is made
+  std::vector<Me> mes_;
   std::vector<std::uint32_t> free_mds_;
   std::vector<std::uint32_t> free_mes_;
   std::size_t descriptors_ = 0;

@@ -43,7 +43,7 @@ const PortalsParameters& Portals::parameters() const {
 
 const Portals::Queue& Portals::queue(EqHandle queue) const {
   if (queue.place < queues_.size()) {
-    const Queue& found = queues_[queue.place];
+    const Queue& found = *queues_[queue.place];
     if (found.exists && found.generation == queue.generation) return found;
   }
   throw UsageError("portals: " + text_of(rank()) + " names an event queue that does not exist or is gone");
@@ -54,9 +54,9 @@ EqHandle Portals::eq_alloc(std::uint32_t events) {
     throw UsageError("portals: " + text_of(rank()) + "'s event queue of 0 events; 1 or more are allowed");
   host_.charge(PrivatePrice::system_call);
   std::uint32_t place = 0;
-  while (place < queues_.size() && queues_[place].exists) ++place;
-  if (place == queues_.size()) queues_.emplace_back(network_.engine(), host_.node(), rank());
-  Queue& made = queues_[place];
+  while (place < queues_.size() && queues_[place]->exists) ++place;
+  if (place == queues_.size()) queues_.push_back(std::make_unique<Queue>(network_.engine(), host_.node(), rank()));
+  Queue& made = *queues_[place];
   made.most = events;
   made.exists = true;
   entries_ += events;

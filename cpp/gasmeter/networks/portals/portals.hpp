@@ -6,9 +6,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/networks/portals/event.hpp"
@@ -120,7 +121,7 @@ class Portals {
   PortalsNetwork& network_;
   sim::ModelHost host_;
   MatchTable table_;
-  std::deque<Queue> queues_;
+  std::vector<std::unique_ptr<Queue>> queues_;
   Bytes entries_ = 0;
   NiCounters counters_;
 };
