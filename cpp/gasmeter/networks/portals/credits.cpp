@@ -8,22 +8,40 @@ namespace {
 constexpr std::uint32_t kForgotten = 4;  // what uses are divided by
 }
 
-Credits::Peer Credits::fresh() const {
+Credits::Peer Credits::fresh(Rank rank) const {
   Peer peer;
+  peer.rank = rank;
   peer.may_use = peer.lent = rules_.granted;
   peer.told = epoch_;
   return peer;
 }
 
+std::size_t Credits::place_of(Rank rank) const {
+  constexpr std::uint32_t kSpread = 2654435761U;  // neighbours lie far from each other
+  const std::size_t last = places_.size() - 1;
+  std::size_t place = (index(rank) * kSpread >> 7U) & last;
+  while (places_[place] != 0 && peers_[places_[place] - 1].rank != rank) place = (place + 1) & last;
+  return place;
+}
+
+void Credits::grow() {
+  places_.assign(std::max<std::size_t>(8, places_.size() * 2), 0);
+  for (std::uint32_t i = 0; i < peers_.size(); ++i) places_[place_of(peers_[i].rank)] = i + 1;
+}
+
 Credits::Peer& Credits::find(Rank rank) {
-  const auto [found, is_new] = peers_.try_emplace(index(rank), fresh());
-  if (is_new) order_.push_back(rank);
-  return found->second;
+  if (2 * peers_.size() >= places_.size()) grow();
+  std::uint32_t& number = places_[place_of(rank)];
+  if (number == 0) {
+    peers_.push_back(fresh(rank));
+    number = static_cast<std::uint32_t>(peers_.size());
+  }
+  return peers_[number - 1];
 }
 
 Credits::Peer Credits::known(Rank rank) const {
-  const auto found = peers_.find(index(rank));
-  return found == peers_.end() ? fresh() : found->second;
+  const std::uint32_t number = places_.empty() ? 0 : places_[place_of(rank)];
+  return number == 0 ? fresh(rank) : peers_[number - 1];
 }
 
 // ---- who sends
@@ -106,7 +124,7 @@ void Credits::end_epoch() {
   seen_ = 0;
   ++epoch_;
   ++counters_.epochs;
-  for (auto& [rank, peer] : peers_) {
+  for (Peer& peer : peers_) {
     peer.loans /= kForgotten;
     peer.wants = peer.refused = false;
   }
@@ -114,14 +132,13 @@ void Credits::end_epoch() {
 
 std::optional<Rank> Credits::next_to_revoke() {
   if (!is_short_ || revocations_ == kRevocationsAtOnce) return std::nullopt;
-  for (std::size_t looked = 0; looked < order_.size(); ++looked) {
-    const Rank rank = order_[scan_ % order_.size()];
+  for (std::size_t looked = 0; looked < peers_.size(); ++looked) {
+    Peer& peer = peers_[scan_ % peers_.size()];
     ++scan_;
-    Peer& peer = find(rank);
     if (peer.lent <= rules_.granted || peer.wants || peer.refused || peer.is_asked) continue;
     peer.is_asked = true;
     ++revocations_;
-    return rank;
+    return peer.rank;
   }
   is_short_ = false;  // nobody is left to ask; whoever misses credits next says so
   return std::nullopt;

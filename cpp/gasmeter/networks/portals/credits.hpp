@@ -9,7 +9,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 #include "gasmeter/base/units.hpp"
@@ -89,6 +88,7 @@ class Credits {
 
  private:
   struct Peer {
+    Rank rank{};
     // of ours at it
     std::uint32_t may_use = 0;
     std::uint32_t in_use = 0;
@@ -105,9 +105,13 @@ class Credits {
     bool is_asked = false;    // a revocation is under way
   };
 
+  // Until the next one is found.
   [[nodiscard]] Peer& find(Rank peer);
   [[nodiscard]] Peer known(Rank peer) const;
-  [[nodiscard]] Peer fresh() const;
+  [[nodiscard]] Peer fresh(Rank peer) const;
+  // Where the rank's number among peers_ is in places_, or has to be.
+  [[nodiscard]] std::size_t place_of(Rank peer) const;
+  void grow();
   // Whether the peer has to be told of an epoch.
   [[nodiscard]] bool tell_epoch(Peer& peer);
   void end_epoch();
@@ -120,8 +124,9 @@ class Credits {
   bool is_short_ = false;   // the bank could not lend
   unsigned revocations_ = 0;
   std::size_t scan_ = 0;
-  std::unordered_map<std::uint32_t, Peer> peers_;  // those that this rank has to do with
-  std::vector<Rank> order_;                        // in which they came
+  std::vector<Peer> peers_;  // those that this rank has to do with, as they came
+  std::vector<std::uint32_t>
+      places_;  // of their numbers and one, by a rank's hash; 0: none. At most half of it is used
   CreditCounters counters_;
 };
 

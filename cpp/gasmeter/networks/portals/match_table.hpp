@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "gasmeter/base/platform.hpp"
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/networks/portals/memory_descriptor.hpp"
 
@@ -102,11 +103,11 @@ class MatchTable {
   };
 
   [[noreturn]] void refuse_md() const;
-  [[nodiscard]] const Md& at(MdHandle md) const {
-    if (!exists(md)) refuse_md();
+  [[nodiscard]] GASMETER_INLINE const Md& at(MdHandle md) const {
+    if (GASMETER_UNLIKELY(!exists(md))) refuse_md();
     return mds_[md.place];
   }
-  [[nodiscard]] Md& at(MdHandle md) { return const_cast<Md&>(std::as_const(*this).at(md)); }
+  [[nodiscard]] GASMETER_INLINE Md& at(MdHandle md) { return const_cast<Md&>(std::as_const(*this).at(md)); }
   [[nodiscard]] Me& at(MeHandle entry);
   [[nodiscard]] List& list(std::uint32_t portal);
   MeHandle make(std::uint32_t portal, const MatchEntry& entry);
@@ -119,7 +120,7 @@ class MatchTable {
 
   Rank owner_;
   std::vector<Portal> portals_;  // those that are used
-  std::vector<Md> mds_;  // nobody keeps a reference while one is made
+  std::vector<Md> mds_;          // nobody keeps a reference while one is made
   std::vector<Me> mes_;
   std::vector<std::uint32_t> free_mds_;
   std::vector<std::uint32_t> free_mes_;
