@@ -47,9 +47,9 @@ class RawMessagePingPong final : public Program {
         host_.mark(Mark::begin);
         line_.send(outgoing());
         arrived_ = line_.receive();
+        if (i + 1 == iterations) line_.finish();
         host_.mark(Mark::end);
       }
-      line_.finish();
       result = {host_.read_clock() - start, iterations, {}};
       result.add_time_per_operation(is_am_ ? "round_trip" : "latency");
     } else if (self_ == Rank{1}) {
