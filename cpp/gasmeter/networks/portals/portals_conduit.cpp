@@ -257,6 +257,7 @@ Status PortalsConduit::commit(const AmBuffer& buffer, const AmCommit& commit, Op
 void PortalsConduit::add_to(conduit::Counts& counts) const {
   using conduit::Count;
   handed_.add_to(counts);
+  counts.add(Count::credits, implicit_replies_);
   counts.add(Count::loans, credits_.counters().lent);
   counts.add(Count::revocations, credits_.counters().revoked);
   counts.add(Count::caught, 0);  // one ends the run
