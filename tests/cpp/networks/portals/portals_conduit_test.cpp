@@ -336,6 +336,25 @@ TEST_CASE("portals_conduit_replies_come_while_requests_wait") {
   job.engine.run();
 }
 
+// Whether handlers reply or not: what a request has taken comes back.
+TEST_CASE("portals_conduit_answers_requests_whose_handlers_do_not") {
+  constexpr unsigned kRequests = 40;  // five times the credits
+  Job job({}, {.dynamic = false, .send_tokens = 8});
+  job.engine.start(Rank{0}, [&] {
+    Sink sink;
+    for (unsigned i = 0; i < kRequests; ++i) {
+      wait(*job.conduits[0], job.host(0), sink,
+           [&] { return try_send(*job.conduits[0], header_to(1, Category::short_message)) == Status::ok; });
+    }
+    CHECK(sink.messages == 0);  // no handler is run for an answer that none has made
+  });
+  job.engine.start(Rank{1}, [&] {
+    Sink sink;
+    wait(*job.conduits[1], job.host(1), sink, [&] { return sink.messages == kRequests; });
+  });
+  job.engine.run();
+}
+
 // Events by Table 2: a put is locally complete with SEND_END, or at once where it was copied, and remotely with ACK.
 TEST_CASE("portals_conduit_puts_complete_by_their_events") {
   Job job({}, {.registration = Registration::temporary, .bounce_limit = 2048});
