@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -323,3 +324,12 @@ template class AmmpiConduit<RealHost>;
 template class AmmpiConduit<sim::ModelHost>;
 
 }  // namespace gasmeter::networks::mpi
+
+namespace gasmeter::networks {
+
+std::unique_ptr<TwoSidedConduit> make_ammpi(sim::ModelHost host, services::TwoSidedService& service,
+                                            std::uint32_t ranks) {
+  return std::make_unique<mpi::AmmpiConduit<sim::ModelHost>>(host, service, ranks);
+}
+
+}  // namespace gasmeter::networks

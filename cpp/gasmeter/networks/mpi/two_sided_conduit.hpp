@@ -1,4 +1,4 @@
-// What both protocols of the mpi conduit are to those who make them, and what they have in common.
+// What both protocols of the mpi conduit have in common.
 #pragma once
 
 #include <algorithm>
@@ -7,20 +7,10 @@
 #include <new>
 
 #include "gasmeter/base/stamped_call.hpp"
-#include "gasmeter/conduit/conduit.hpp"
-#include "gasmeter/conduit/counts.hpp"
-#include "gasmeter/conduit/reserves_memory.hpp"
+#include "gasmeter/networks/classic_messages.hpp"
 #include "gasmeter/services/two_sided_service.hpp"
 
 namespace gasmeter::networks::mpi {
-
-class TwoSidedConduit : public conduit::Conduit, public conduit::CountsItself, public conduit::ReservesMemory {
- public:
-  // Between two programs: keeps sends going and hands nothing to anybody. Requests wait for the next poll.
-  virtual void serve() = 0;
-  // Nothing of this rank is on its way and nothing waits to be sent.
-  [[nodiscard]] virtual bool is_quiet() const = 0;
-};
 
 // Buffers of messages, each on lines of its own.
 inline constexpr std::size_t kAlignment = 64;

@@ -10,9 +10,9 @@ HybridConduit::HybridConduit(Portals& portals, sim::ModelHost host, std::uint32_
     : portals_(portals),
       host_(host),
       service_(portals, host, messages),
-      messages_(host, service_, ranks),
+      messages_(make_ammpi(host, service_, ranks)),
       transfers_(portals, host, options, bases, done_),
-      capabilities_(messages_.capabilities()) {
+      capabilities_(messages_->capabilities()) {
   capabilities_.native_put = true;
   capabilities_.native_get = true;
   capabilities_.max_transfer = transfers_.most_transfer();
@@ -21,30 +21,30 @@ HybridConduit::HybridConduit(Portals& portals, sim::ModelHost host, std::uint32_
 
 void HybridConduit::attach(std::span<std::byte> segment) {
   transfers_.attach(segment, {});
-  messages_.attach(segment);
+  messages_->attach(segment);
 }
 
 void HybridConduit::forget(std::span<const std::byte> memory) {
   transfers_.forget(memory);
-  messages_.forget(memory);
+  messages_->forget(memory);
 }
 
 unsigned HybridConduit::poll(Delivery& sink, unsigned budget, PollFilter filter) {
   unsigned handed = done_.report(sink, budget);
   const bool more = transfers_.take_events(sink, budget, handed, [](const Event&) {});
-  handed += messages_.poll(sink, budget - handed, filter);
+  handed += messages_->poll(sink, budget - handed, filter);
   const bool news = transfers_.take_news() || more;
   return handed == 0 && news ? 1 : handed;
 }
 
 void HybridConduit::add_to(conduit::Counts& counts) const {
-  messages_.add_to(counts);
+  messages_->add_to(counts);
   transfers_.add_to(counts);
 }
 
 // The interface's queues are counted once.
 Bytes HybridConduit::reserved_bytes() const {
-  return messages_.reserved_bytes() + transfers_.reserved_bytes();
+  return messages_->reserved_bytes() + transfers_.reserved_bytes();
 }
 
 }  // namespace gasmeter::networks::portals

@@ -4,13 +4,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "gasmeter/conduit/conduit.hpp"
 #include "gasmeter/conduit/counts.hpp"
 #include "gasmeter/conduit/local_completions.hpp"
 #include "gasmeter/conduit/reserves_memory.hpp"
-#include "gasmeter/networks/mpi/ammpi_conduit.hpp"
+#include "gasmeter/networks/classic_messages.hpp"
 #include "gasmeter/networks/portals/portals_mpi.hpp"
 #include "gasmeter/networks/portals/transfers.hpp"
 
@@ -26,13 +27,13 @@ class HybridConduit final : public conduit::Conduit, public conduit::CountsItsel
   void attach(std::span<std::byte> segment) override;
   Status prepare(const conduit::AmHeader& header, const void* client, Bytes least, Bytes most,
                  conduit::AmBuffer& out) override {
-    return messages_.prepare(header, client, least, most, out);
+    return messages_->prepare(header, client, least, most, out);
   }
   Status commit(const conduit::AmBuffer& buffer, const conduit::AmCommit& message,
                 conduit::OperationId local) override {
-    return messages_.commit(buffer, message, local);
+    return messages_->commit(buffer, message, local);
   }
-  void cancel(const conduit::AmBuffer& buffer) override { messages_.cancel(buffer); }
+  void cancel(const conduit::AmBuffer& buffer) override { messages_->cancel(buffer); }
   Status put(Rank peer, void* to, const void* from, Bytes bytes, conduit::OperationId root,
              conduit::OperationId local) override {
     return transfers_.put(peer, to, from, bytes, root, local);
@@ -46,13 +47,13 @@ class HybridConduit final : public conduit::Conduit, public conduit::CountsItsel
   [[nodiscard]] Bytes reserved_bytes() const override;
 
   // What its messages still owe to peers, as those of the mpi conduit.
-  [[nodiscard]] mpi::TwoSidedConduit& messages() { return messages_; }
+  [[nodiscard]] TwoSidedConduit& messages() { return *messages_; }
 
  private:
   Portals& portals_;
   sim::ModelHost host_;
   PortalsMpi service_;
-  mpi::AmmpiConduit<sim::ModelHost> messages_;
+  std::unique_ptr<TwoSidedConduit> messages_;
   conduit::LocalCompletions done_;
   Transfers transfers_;
   conduit::Capabilities capabilities_;

@@ -144,7 +144,7 @@ class Modelled final : public ModelledNetwork {
   }
   void settle(Rank rank) override {
     if (hybrids_.empty()) return;
-    mpi::TwoSidedConduit& messages = hybrids_[index(rank)]->messages();
+    TwoSidedConduit& messages = hybrids_[index(rank)]->messages();
     sim::ModelHost host = engine_.host(rank);
     for (messages.serve(); !messages.is_quiet(); messages.serve()) host.idle(kNever);
   }
