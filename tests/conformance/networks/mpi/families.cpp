@@ -17,10 +17,10 @@
 namespace gasmeter::conformance {
 namespace {
 
+using networks::TwoSidedConduit;
 using networks::mpi::AmmpiConduit;
 using networks::mpi::MpiConduit;
 using networks::mpi::MpiSettings;
-using networks::mpi::TwoSidedConduit;
 
 struct MpiSetup {
   std::uint32_t ranks = 2;

@@ -25,12 +25,12 @@
 namespace gasmeter::conformance {
 namespace {
 
+using networks::TwoSidedConduit;
 using networks::mpi::AmmpiConduit;
 using networks::mpi::Library;
 using networks::mpi::MpiConduit;
 using networks::mpi::RawMessages;
 using networks::mpi::RemoteWindow;
-using networks::mpi::TwoSidedConduit;
 
 enum class Way : std::uint8_t { messages, rma, ammpi };
 constexpr std::array<std::pair<Way, const char*>, 3> kWays{
