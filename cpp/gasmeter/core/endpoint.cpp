@@ -221,7 +221,7 @@ bool Endpoint<H>::try_far(const AmHeader& header, const Message& message) {
   return false;
 }
 
-// A Long that its conduit sends from where it lies: once more what prepare() is told.
+// A Long that its conduit sends from where it lies.
 template <class H>
 bool Endpoint<H>::goes_in_place(const Message& message) const {
   const Bytes from = conduit_->capabilities().long_in_place;
