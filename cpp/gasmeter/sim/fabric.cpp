@@ -310,7 +310,12 @@ void Fabric::on_retry(Action& action, SimTime now) {
     return;
   }
   shortage.retry_at = kNever;
+  const Output& output = self.outputs_[shortage.link];
+  const bool put_off = self.trains_->is_put_off(shortage.link);
+  const std::uint32_t packets = output.packets;
   self.retry(shortage, now);
+  // Whether there was a look before the buffer is there depends on who knew of it when.
+  if (put_off && output.packets == packets) self.engine_.partition(NodeId{shortage.vertex}).uncount();
   if (shortage.waiting != 0) {
     self.look_again(shortage, now);
   } else {
@@ -355,7 +360,7 @@ void Fabric::look_again(Shortage& shortage, SimTime now) {
     if (shortage.found[channel] != 0) at = now;
   }
   set_short(outputs_[shortage.link], true);
-  retry_at(shortage, trains_->put_off(shortage, at));
+  retry_at(shortage, trains_->put_off(shortage, at, now));
 }
 
 void Fabric::set_short(Output& output, bool is_short) {

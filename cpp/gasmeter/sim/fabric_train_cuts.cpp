@@ -130,10 +130,11 @@ void Fabric::Trains::on_withdrawal(Action& action, SimTime) {
 
 // ---- trains that wait at their first router
 
-SimTime Fabric::Trains::put_off(Shortage& shortage, SimTime at) {
+// Whatever buffers are known of by `now`: of two nodes of one window either may be the first.
+SimTime Fabric::Trains::put_off(Shortage& shortage, SimTime at, SimTime now) {
   Output& output = fabric_.outputs_[shortage.link];
   output.unsettled = kSettled;
-  if (open_.empty() || output.free <= at) return at;
+  if (open_.empty() || output.free <= now) return at;
   const Packet* front = nullptr;
   for (const PacketQueue& blocked : output.shortage->blocked) {
     if (blocked.empty()) continue;

@@ -28,7 +28,11 @@ class Fabric::Trains {
   // been put off.
   void settle(std::uint32_t link, std::uint32_t vertex, SimTime now);
   // Packets of a train that wait together need buffers only when the link is free. When to look again, instead of `at`.
-  [[nodiscard]] SimTime put_off(Shortage& shortage, SimTime at);
+  [[nodiscard]] SimTime put_off(Shortage& shortage, SimTime at, SimTime now);
+  // Whether what waits at an output will look when the link is free.
+  [[nodiscard]] bool is_put_off(std::uint32_t link) const {
+    return !open_.empty() && open_[link].train == nullptr && fabric_.outputs_[link].unsettled != kSettled;
+  }
   void departed(const Packet& packet, SimTime end);
 
   [[nodiscard]] static bool more_than(const Packet& packet, std::uint32_t count);
