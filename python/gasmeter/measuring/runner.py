@@ -24,6 +24,7 @@ from gasmeter.measuring.sessions import Block, ModelSession, Pool, RealSession, 
 from gasmeter.measuring.virtual_blocks import (
     UPDATES_PER_WORD,
     block_count,
+    least_iterations,
     prescribed_operations,
     refusal_of_a_long_run,
     runs_whole,
@@ -354,7 +355,8 @@ class Runner:
             result.skipped[point.id] = str(error)
             return
         result.outcomes.append(outcome)
-        members.append(_Member(outcome, session, point.budget.iterations or 1, prescribed_operations(point)))
+        iterations = point.budget.iterations or least_iterations(point)
+        members.append(_Member(outcome, session, iterations, prescribed_operations(point)))
 
     def _warm_up(self, member: _Member) -> bool:
         """Run first blocks, verify, find the number of iterations; False if the data did not verify.
@@ -405,13 +407,14 @@ class Runner:
 
     @staticmethod
     def _calibrate(member: _Member, block: Block) -> None:
-        """Find the number of iterations of a block of about 2 ms.
+        """Find the number of iterations of a block of about 2 ms, or of as few as it may have.
 
         A first block is cold (pages not mapped yet, caches empty) and its clock coarse: the target is approached step
         by step until two blocks of the same length agree. What disturbs a block makes it longer, never shorter, so a
         long block is repeated before the number is lowered.
         """
         settled = False
+        least = least_iterations(member.outcome.point)
         elapsed_ns = block.elapsed_ns
         for _ in range(_MOST_CALIBRATIONS):
             if elapsed_ns > 2 * TARGET_BLOCK_NS:
@@ -419,12 +422,12 @@ class Runner:
                 elapsed_ns = min(elapsed_ns, *repeats)
             growth = TARGET_BLOCK_NS / elapsed_ns if elapsed_ns > 0 else 32.0
             near = 0.5 <= growth <= 2.0
-            if (near and settled) or (member.iterations == 1 and growth < 1):
+            if (near and settled) or (member.iterations == least and growth < 1):
                 return
             settled = near
             if not near:
                 wanted = round(member.iterations * min(max(growth, 1 / 32), 32.0))
-                member.iterations = min(max(1, wanted), _MOST_ITERATIONS)
+                member.iterations = min(max(least, wanted), _MOST_ITERATIONS)
             elapsed_ns = member.session.block(member.iterations).elapsed_ns
 
     def _check_again(self, member: _Member) -> None:

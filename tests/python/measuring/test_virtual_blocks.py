@@ -51,6 +51,18 @@ def test_more_blocks_are_run_where_an_interval_is_asked_for():
     assert measured(iterations=10).rows[0]["n"] == 1
 
 
+def test_a_block_that_times_the_simulation_is_more_than_its_barriers():
+    def fewest(**settings):
+        simulator = {"kernel": "simulator", "conduit": "ideal", "op": "am", "ranks": 64}
+        group = plan_series(Series(**simulator, **settings))[0]  # of several repetitions
+        with Runner() as runner:
+            [outcome] = runner.measure(group).outcomes
+        return min(block.iterations for block in outcome.blocks)
+
+    assert fewest() >= 64
+    assert fewest(iterations=3) == 3
+
+
 def test_what_the_network_loses_by_plan_differs_from_block_to_block():
     entry = measured(conduit="udp@ethernet", options={"loss": 0.2})
     assert entry.rows[0]["n"] == 6
