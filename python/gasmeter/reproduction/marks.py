@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from gasmeter.reproduction.figure import Figure
@@ -12,6 +13,7 @@ from gasmeter.verdicts.claims import Claim
 
 __all__ = ["Mark", "marks", "numbers_of", "published_text", "unit_text"]
 
+_FACTORS = {"", "1", "ratio", "x"}
 _BEFORE = {"<=": "up to ", ">=": "at least "}
 
 
@@ -87,7 +89,7 @@ def published_text(claim: Claim) -> str:
     return f"{_BEFORE.get(claim.comparison, '')}{said} {unit_text(claim.unit)}".strip()
 
 
-def marks(judged: Iterable[Judged], figure: Figure, unit: str) -> list[Mark]:
+def marks(judged: Iterable[Judged], figure: Figure, unit: str, among: Sequence[float] = ()) -> list[Mark]:
     """Return the published numbers that a panel of a figure shows.
 
     Parameters
@@ -98,6 +100,9 @@ def marks(judged: Iterable[Judged], figure: Figure, unit: str) -> list[Mark]:
         Whose picture it is.
     unit : str
         Of the panel's y axis.
+    among : sequence of float, optional
+        What the panel's curves come to. A number whose own reproduction lies elsewhere is about something else: a
+        ratio the other way round, for instance.
 
     Returns
     -------
@@ -110,5 +115,26 @@ def marks(judged: Iterable[Judged], figure: Figure, unit: str) -> list[Mark]:
         ends = numbers_of(entry.claim)
         if entry.figure.number == figure.number and ends is not None and entry.claim.unit in beside and unit in beside:
             factor = float(beside[entry.claim.unit] / beside[unit])
+            if not _is_among(_value(entry, unit), among):
+                continue
             found.append(Mark(factor * ends[0], factor * ends[1], f"published: {published_text(entry.claim)}"))
     return list(dict.fromkeys(found))
+
+
+def _value(entry: Judged, unit: str) -> float:
+    """Return what was reproduced of a claim, in the unit of an axis; NaN where that is no other way to write it."""
+    own = entry.predicate.unit
+    if {own, unit} <= _FACTORS:
+        return entry.judgement.value
+    beside = units_beside(unit)
+    return float(beside[own] / beside[unit]) * entry.judgement.value if own in beside and unit in beside else math.nan
+
+
+def _is_among(value: float, among: Sequence[float]) -> bool:
+    """Return whether a value may be one of such values, or made of them; so it may where one of both is not known."""
+    known = [each for each in among if math.isfinite(each)]
+    if not known or not math.isfinite(value):
+        return True
+    low, high = min(known), max(known)
+    slack = (high - low) / 2 + max(abs(low), abs(high)) / 4
+    return low - slack <= value <= high + slack

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from matplotlib.axes import Axes
-from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
+from matplotlib.ticker import EngFormatter, FixedLocator, NullLocator, StrMethodFormatter
 
 from gasmeter.reproduction.figure import RANKS, SIZE, Figure
 from gasmeter.reproduction.panels import Drawn, Panel
@@ -20,6 +20,8 @@ BEHIND = "0.72"
 
 _MOST_TICKS = 13
 _KIB, _MIB = 1 << 10, 1 << 20
+_MANY = 1e5
+"""From here on numbers at an axis have a prefix: 20M."""
 
 
 class Across:
@@ -134,8 +136,11 @@ def scale_panel(
         axes.set_yscale("symlog", linthresh=scale.linear_to)
     elif least >= 0:
         axes.set_ylim(bottom=0)
-    if scale.kind != "linear":
+    if max((abs(y) for y in (*lines, *others)), default=0.0) >= _MANY:
+        axes.yaxis.set_major_formatter(EngFormatter(sep=""))
+    elif scale.kind != "linear":
         axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    if scale.kind != "linear":
         axes.yaxis.set_minor_locator(NullLocator())
     for own in row if least < 0 else ():
         own.axhline(0, color="0.4", linewidth=0.8)

@@ -281,7 +281,8 @@ def _derived_panels(reproduction: Reproduction, figure: Figure, look: Mapping[Li
         curves = [drawn for derived in group if (drawn := _derived_curve(reproduction, figure, derived, look))]
         if not curves:
             continue
-        own = tuple(marks(reproduction.judged, figure, unit))
+        every = [y for curve in curves for values in curve.values.values() for y in values.values()]
+        own = tuple(marks(reproduction.judged, figure, unit, every))
         label = f"{name} ({unit_text(unit)})" if unit_text(unit) else name
         parts = [curves[first : first + MOST_LINES] for first in range(0, len(curves), MOST_LINES)]
         found += [Panel("", label, tuple(_told_apart(part)), own, scale="span", derived=True) for part in parts]

@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 from PIL import Image
 
 from gasmeter.papers.extoll import EXTOLL
@@ -19,7 +20,7 @@ from gasmeter.reproduction.digitised import Points
 from gasmeter.reproduction.drawing import Picture, draw_figure
 from gasmeter.reproduction.figure import Derived, Effort
 from gasmeter.reproduction.looks import looks
-from gasmeter.reproduction.panel_axes import runs_of
+from gasmeter.reproduction.panel_axes import Across, draw_panel, runs_of, scale_panel
 from gasmeter.reproduction.panels import MOST_LINES, panels_of, quantity_of
 from gasmeter.reproduction.scales import Scale, log_ticks, scale_for
 from gasmeter.verdicts.expressions import Expression
@@ -37,6 +38,7 @@ from invented import (
     RATE,
     RATIO,
     RAW,
+    WITHIN,
     made,
     value_of,
 )
@@ -149,6 +151,36 @@ def test_published_numbers_are_drawn_where_their_unit_is(core):
     assert marks.marks(found.judged, AS_TABLE, "MB/s") == []
     found.judged = []  # an installation without published values
     assert all(not panel.marks for panel in panels(found, figure))
+
+
+def test_a_number_whose_own_reproduction_lies_elsewhere_is_not_drawn(core):
+    [stated] = [entry for entry in made().judged if entry.claim.unit == "GB/s"]
+    own = dataclasses.replace(
+        stated, predicate=dataclasses.replace(stated.predicate, unit="GB/s"),
+        readings=(dataclasses.replace(WITHIN, value=1.5),),
+    )  # fmt: skip
+    assert [mark.low for mark in marks.marks([own], BY_OPTION, "MB/s", [1400, 1600])] == [1200]
+    assert marks.marks([own], BY_OPTION, "MB/s", [2900, 3000]) == []  # a ratio the other way round, for instance
+    assert marks.marks([own], BY_OPTION, "MB/s", [700, 800]) == []
+    assert [mark.low for mark in marks.marks([stated], BY_OPTION, "MB/s", [700, 800])] == [1200]  # not known
+
+
+def test_large_numbers_have_a_prefix_at_the_axis(core):
+    found = made()
+    figure = dataclasses.replace(BY_OPTION, derived=())
+    [panel] = panels(found, figure)
+    curve = panel.curves[0]
+    large = dataclasses.replace(
+        panel, marks=(),
+        curves=(dataclasses.replace(
+            curve, bands={}, values={place: {x: 1e5 * y for x, y in own.items()} for place, own in curve.values.items()}
+        ),),
+    )  # fmt: skip
+    axes = Figure().subplots()
+    draw_panel(axes, large, Across(figure, [1, 2, 3], dict.fromkeys([1, 2, 3], "rma=on")), "one-per-node")
+    scale_panel([axes], large)
+    FigureCanvasAgg(axes.figure).draw()
+    assert {text.get_text() for text in axes.get_yticklabels()} > {"20M", "40M"}
 
 
 def test_a_number_of_what_is_made_of_lines_is_not_drawn_among_them(core):
