@@ -18,6 +18,7 @@ CLAIM_COLUMNS = (
     "deciding_parameter", "note", "reading", "direction", "p_prior", "p_conditioned", "margin", "quantity",
 )  # fmt: skip
 """Columns of claims.csv, in order."""
+_DIGITS = 12
 
 
 def interval_text(judgement: Judgement) -> str:
@@ -85,7 +86,7 @@ def _row(entry: Judged, own: Judgement, reading: Reading | None) -> dict[str, An
         "figure": entry.claim.figure,
         "what": entry.claim.statement,
         "published": entry.claim.published,
-        "reproduced": own.value,
+        "reproduced": _rounded(own.value),
         "unit": entry.predicate.unit if there else "",
         "tolerance": reading.tolerance if reading else "",
         "label": entry.label if there else "",
@@ -94,11 +95,16 @@ def _row(entry: Judged, own: Judgement, reading: Reading | None) -> dict[str, An
         "note": "; ".join(note for note in [*notes, *own.notes] if note),
         "reading": own.reading,
         "direction": own.direction,
-        "p_prior": own.p_prior,
-        "p_conditioned": own.p_conditioned,
-        "margin": own.margin,
+        "p_prior": _rounded(own.p_prior),
+        "p_conditioned": _rounded(own.p_conditioned),
+        "margin": _rounded(own.margin),
         "quantity": entry.predicate.on,
     }
+
+
+def _rounded(value: float) -> float:
+    """Return a value without the last digits, which fits have from the processor that they are made on."""
+    return float(f"{value:.{_DIGITS}g}")
 
 
 def claims_csv(judged: Iterable[Judged]) -> str:
