@@ -10,6 +10,8 @@ from gasmeter.machines.machine import Machine, Number
 from gasmeter.machines.provenance import label, ledger, ledger_digest, ledger_problems
 
 ALL = gm.machines()
+# Facts that stand there before the machine that they are about.
+AHEAD = ("hw.aries.", "hw.xc40.", "hw.haswell.", "hw.knl.", "aries-hw-")
 
 
 def test_facts_have_an_id_a_source_and_a_confidence():
@@ -24,7 +26,9 @@ def test_facts_have_an_id_a_source_and_a_confidence():
 def test_every_fact_that_is_shipped_is_used_or_known_to_decide_nothing():
     used = {fact for name in ALL for number in gm.machine(name).numbers for fact in number.hardware}
     checked = {entry.hardware for entry in checks().checks}
-    assert used | checked | set(checks().left_out) == set(facts())
+    ahead = () if "aries" in ALL else AHEAD
+    shipped = {name for name in facts() if not name.startswith(ahead)}
+    assert used | checked | set(checks().left_out) == shipped
     assert not (used | checked) & set(checks().left_out)
 
 
