@@ -223,6 +223,11 @@ class KnownMetric:
     scale: float
     modelled: bool = False
 
+    @property
+    def priced(self) -> bool:
+        """Whether times and rates of a modelled machine move it: not the bytes it holds, which sizes and counts may."""
+        return not (self.modelled and self.unit == "B")
+
 
 @dataclass(frozen=True)
 class Counter:

@@ -15,6 +15,9 @@ import pytest
 import gasmeter as gm
 from gasmeter import _core, own_kernels
 from gasmeter.limits import VIRTUAL_RANKS
+from gasmeter.measuring.sessions import ModelSession
+from gasmeter.sweeps.series import Series
+from gasmeter.sweeps.sweep import plan_series
 
 PACKAGE = Path(gm.__file__).parent
 OPTION_KEYS = {"name", "type", "default", "unit", "choices", "summary", "neutral"}
@@ -90,6 +93,23 @@ def test_modelled_job_runs_in_exact_virtual_time():
     assert verified["verified"] is True
     assert verified["errors"] == 0
     assert verified["checked"] > 0
+
+
+@pytest.mark.parametrize(("network", "is_moved"), [("portals", False), ("extoll", True)])
+def test_draws_move_what_conduits_hold_where_an_estimate_is_a_size(network, is_moved):
+    """No time does: a reproduction looks at a few draws whether it may take what the machine as given holds."""
+
+    def held(name):
+        series = Series(kernel="barrier", conduit=(network,), machine=(name,), ranks=(8,), iterations=1, blocks=1)
+        (group,) = plan_series(series)
+        session = ModelSession(group.points[0])
+        metrics = session.block(1).metrics
+        session.close()
+        return metrics["latency"], metrics["reserved_bytes"]
+
+    drawn = [held(f"{network}+{kind}={number}") for kind in ("draw", "null") for number in range(4)]
+    assert len({latency for latency, _ in drawn}) == len(drawn)
+    assert ({bytes_ for _, bytes_ in drawn} != {held(network)[1]}) == is_moved
 
 
 def test_modelled_job_takes_options():

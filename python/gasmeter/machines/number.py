@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -112,7 +113,7 @@ class Number:
         """
         if not self.estimate:
             return float(self.value), float(self.value)
-        return float(number_value(self.low, self.kind, self.key)), float(number_value(self.high, self.kind, self.key))
+        return _ends(self.low, self.high, self.kind, self.key)
 
     def facts(self) -> dict[str, Any]:
         """Return everything about it.
@@ -201,6 +202,11 @@ class Number:
             text = _text(value, self.kind)
             followed = replace(base, text=text, value=value, confidence="given", filed=base, origin="derived")
         return self if self.origin == "override" and self.value != value else followed
+
+
+@functools.lru_cache(maxsize=4096)  # thousands of draws ask each
+def _ends(low: str, high: str, kind: str, key: str) -> tuple[float, float]:
+    return float(number_value(low, kind, key)), float(number_value(high, kind, key))
 
 
 def _text(value: float | str, kind: str) -> str:

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 
 from gasmeter.reproduction.cases import DRAWN, GIVEN, RunCase
 from gasmeter.reproduction.figure import Figure, Line, Paper
-from gasmeter.reproduction.planning import LONGER, Planned, Role, Spot
+from gasmeter.reproduction.planning import LONGER, Planned, Role, Spot, Witness
 from gasmeter.rows.record import Row
 from gasmeter.verdicts.evidence import Case, Evidence
 from gasmeter.verdicts.series import COUNTER, SeriesKey, Table, X
 
-__all__ = ["STEADY", "Gathered", "Values", "evidence", "gather", "values_of"]
+__all__ = ["STEADY", "Gathered", "Values", "evidence", "gather", "unmoved", "values_of"]
 
 STEADY = 0.02
 """What four times the work may move a value by."""
@@ -135,6 +135,30 @@ def _settled(by_length: Mapping[int, float]) -> tuple[int, float, float | None]:
             return length, by_length[length], moved
     only = min(by_length)
     return only, by_length[only], None
+
+
+def unmoved(witnesses: Iterable[Witness], values: Values) -> set[Line]:
+    """Return the lines that draws do not move.
+
+    Parameters
+    ----------
+    witnesses : iterable of Witness
+        Points on draws, and the same points as given.
+    values : mapping of tuple of str to float
+        As `values_of` returns them.
+
+    Returns
+    -------
+    set of Line
+        Those of which every witness came to the value as given, to the last digit. A draw that the machine refuses
+        says nothing.
+    """
+    same: dict[Line, bool] = {}
+    for one in witnesses:
+        drawn, given = (values.get((run_id, one.line.metric)) for run_id in (one.run_id, one.given))
+        if drawn is not None and given is not None:
+            same[one.line] = same.get(one.line, True) and drawn == given
+    return {line for line, is_so in same.items() if is_so}
 
 
 def evidence(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -12,7 +12,7 @@ from gasmeter.errors import UsageError
 from gasmeter.machines.machine import Machine
 from gasmeter.machines.named import machine
 from gasmeter.measuring.experiment import Experiment
-from gasmeter.reproduction.cases import DRAWN, RunCase
+from gasmeter.reproduction.cases import DRAWN, RunCase, null_draws, prior_draws
 from gasmeter.reproduction.figure import RANKS, SIZE, Effort, Figure, Line, Paper, describe
 from gasmeter.sweeps.point import Point
 from gasmeter.sweeps.series import Series
@@ -20,7 +20,8 @@ from gasmeter.sweeps.sweep import plan_series
 from gasmeter.verdicts.series import X
 
 __all__ = [
-    "LONGER", "NEXT", "SEED", "Plan", "Planned", "Role", "Spot", "new_plan", "plan_cases", "plan_given", "spots_of",
+    "LONGER", "NEXT", "SEED", "Plan", "Planned", "Role", "Spot", "Witness", "new_plan", "plan_cases", "plan_given",
+    "plan_witnesses", "shown_alone", "spots_of",
 ]  # fmt: skip
 
 LONGER = 4
@@ -32,6 +33,10 @@ NEXT = 2
 SEED = 2
 """Seed of the stream of updates: HPC Challenge's own (1) loads the first ranks most until all updates are made."""
 
+WITNESSES = 10
+"""Draws of either kind that show whether a line is the same on all of them whose metric no price moves."""
+
+_AT_EVERY_X = 1  # of these draws; the others have the first x alone
 _S_PER_OPERATION = 4e-6
 _S_PER_RANK = 2e-4
 
@@ -77,6 +82,25 @@ class Planned:
     run_id: str
 
 
+@dataclass(frozen=True)
+class Witness:
+    """A point on a draw that may well come to what it comes to as given, since no price moves its metric.
+
+    Attributes
+    ----------
+    line : Line
+        Whose.
+    run_id : str
+        Of the point on the draw.
+    given : str
+        Of the same point on the machine as given.
+    """
+
+    line: Line
+    run_id: str
+    given: str
+
+
 @dataclass
 class Plan:
     """Everything a reproduction runs.
@@ -99,6 +123,10 @@ class Plan:
         By name.
     refused : dict of str to str
         Cases that a machine refuses already when they are planned, and why.
+    witnesses : list of Witness
+        What shows that a line is the same on every draw.
+    unmoved : set of Line
+        Lines of which it has been shown: their points as given stand for those on draws, which are not run.
     donors : dict of str to str
         Points without a mechanism, by identity, and the same point with it, whose rows are taken where nothing that the
         mechanism moves counted there.
@@ -116,6 +144,8 @@ class Plan:
     planned: list[Planned] = field(default_factory=list)
     cases: dict[str, RunCase] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
+    witnesses: list[Witness] = field(default_factory=list)
+    unmoved: set[Line] = field(default_factory=set)
     donors: dict[str, str] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
@@ -246,7 +276,7 @@ def spots_of(plan: Plan, figure: Figure, lines: Iterable[Line], *, drawn: bool =
     return [Spot(line, figure.x_of(x, effort)) for line in lines if line in plan.options for x in xs]
 
 
-def plan_given(plan: Plan, lengths: Mapping[tuple[str, Spot], int]) -> list[Series]:
+def plan_given(plan: Plan, lengths: Mapping[tuple[str, Spot], int], *, left_out: Collection[Spot] = ()) -> list[Series]:
     """Plan the machines as given: every line of every figure at the lengths that are to be tried now.
 
     Parameters
@@ -255,6 +285,8 @@ def plan_given(plan: Plan, lengths: Mapping[tuple[str, Spot], int]) -> list[Seri
         To which points are added.
     lengths : mapping of tuple to int
         By placement and spot: operations of each rank.
+    left_out : collection of Spot, optional
+        What is not run of it.
 
     Returns
     -------
@@ -269,7 +301,69 @@ def plan_given(plan: Plan, lengths: Mapping[tuple[str, Spot], int]) -> list[Seri
             role: Role = "figure" if line in figure.lines else "beside"
             wanted = {spot.x: lengths[placement, spot] for spot in spots_of(plan, figure, [line])
                       if (placement, spot) in lengths}  # fmt: skip
-            series += _plan_line(plan, figure, line, case=given, placement=placement, role=role, wanted=wanted)
+            without = {spot.x for spot in left_out if spot.line == line}
+            series += _plan_line(
+                plan, figure, line, case=given, placement=placement, role=role, wanted=wanted, left_out=without
+            )
+    return series
+
+
+def _without_price(lines: Iterable[Line]) -> list[Line]:
+    """Return the modelled ones of some lines whose metric no price moves."""
+    known = catalogue().metrics
+    return [line for line in lines if line.machine and line.metric in known and not known[line.metric].priced]
+
+
+def shown_alone(plan: Plan) -> set[Spot]:
+    """Return where lines whose metric no price moves are run as given alone, with jobs too large for draws.
+
+    Parameters
+    ----------
+    plan : Plan
+        Which knows what can be run.
+
+    Returns
+    -------
+    set of Spot
+        Four times the work would be most of what a figure takes, and is run at the other x.
+    """
+    alone: set[Spot] = set()
+    for figure in plan.figures:
+        lines = _without_price((*figure.lines, *figure.beside))
+        alone |= {*spots_of(plan, figure, lines)} - {*spots_of(plan, figure, lines, drawn=True)}
+    return alone
+
+
+def plan_witnesses(plan: Plan, lengths: Mapping[tuple[str, Spot], int]) -> list[Series]:
+    """Plan a few draws of the lines whose metric no price moves, to see whether sizes and counts do.
+
+    Parameters
+    ----------
+    plan : Plan
+        To which they are added; the machines as given are planned already.
+    lengths : mapping of tuple to int
+        By placement and spot: operations of each rank.
+
+    Returns
+    -------
+    list of Series
+        What is new of it; empty where every line has a price.
+    """
+    series: list[Series] = []
+    for figure in plan.figures:
+        for line in _without_price(figure.lines):
+            for case in (*prior_draws()[:WITNESSES], *null_draws()[:WITNESSES]):
+                placement = _placements(figure, case)[0]
+                spots = spots_of(plan, figure, [line], drawn=True)
+                wanted = {spot.x: lengths[placement, spot] for spot in spots}
+                left_out = () if case.number < _AT_EVERY_X else [*wanted][1:]
+                new, points = _points_of(
+                    plan, figure, line, case=case, placement=placement, wanted=wanted, left_out=left_out
+                )
+                series += new
+                plan.witnesses += [
+                    Witness(line, point.id, plan._given[line, placement, x, length]) for x, length, point in points
+                ]
     return series
 
 
@@ -310,24 +404,53 @@ def _placements(figure: Figure, case: RunCase) -> tuple[str, ...]:
 
 
 def _plan_line(
-    plan: Plan, figure: Figure, line: Line, *, case: RunCase, placement: str, role: Role, wanted: Mapping[X, int]
-) -> list[Series]:
-    """Plan a line at some x, each with its length; points of one length share a series."""
-    if line not in plan.options or case.name in plan.refused or describe(line) in plan.missing:
+    plan: Plan, figure: Figure, line: Line, *, case: RunCase, placement: str, role: Role, wanted: Mapping[X, int],
+    left_out: Collection[X] = (),
+) -> list[Series]:  # fmt: skip
+    """Plan a line at some x, each with its length."""
+    if case.kind in DRAWN and line in plan.unmoved and case.name not in plan.refused:
+        plan.planned += [
+            Planned(role, case.name, line, placement, x, length, plan._given[line, placement, x, length])
+            for x, length in wanted.items()
+        ]
         return []
+    new, points = _points_of(plan, figure, line, case=case, placement=placement, wanted=wanted, left_out=left_out)
+    for x, length, point in points:
+        if case.kind == "given":
+            plan._given[line, placement, x, length] = point.id
+        elif case.without is not None and (donor := plan._given.get((line, placement, x, length))):
+            plan.donors[point.id] = donor
+        plan.planned.append(Planned(role, case.name, line, placement, x, length, point.id))
+    return new
+
+
+def _points_of(
+    plan: Plan, figure: Figure, line: Line, *, case: RunCase, placement: str, wanted: Mapping[X, int],
+    left_out: Collection[X],
+) -> tuple[list[Series], list[tuple[X, int, Point]]]:  # fmt: skip
+    """Return what is new of a line at some x, and its points; those of one length share a series.
+
+    A point is the same, and has the same name, whichever others of its series are left out.
+    """
+    if line not in plan.options or case.name in plan.refused or describe(line) in plan.missing:
+        return [], []
     new: list[Series] = []
+    points: list[tuple[X, int, Point]] = []
     try:
         options = {**plan.options[line], **case.options(line, _known(line))}
         where = _machine(line, case, placement)
     except UsageError as error:
         _refuse(plan, line, case, error)
-        return []
+        return [], []
     by_length: dict[int, list[X]] = {}
     for x, length in wanted.items():
         by_length.setdefault(length, []).append(x)
-    for length, xs in by_length.items():
+    for length, every in by_length.items():
+        xs = [x for x in every if x not in left_out]
+        if not xs:
+            continue
         series = Series(
-            **where, **_axes(line, figure, xs, plan.effort(figure)), **_budget(line, figure, xs, length),
+            **where, **_axes(line, figure, xs, plan.effort(figure)), **_budget(line, figure, every, length),
             options={**options, **_option_axis(figure, xs, plan.effort(figure))},
         )  # fmt: skip
         text = series.model_dump_json()
@@ -339,14 +462,9 @@ def _plan_line(
                 _refuse(plan, line, case, error)
             else:
                 new.append(series)
-        for x, point in zip(xs, plan._seen[text], strict=False):
-            if case.kind == "given":
-                plan._given[line, placement, x, length] = point.id
-            elif case.without is not None and (donor := plan._given.get((line, placement, x, length))):
-                plan.donors[point.id] = donor
-            plan.planned.append(Planned(role, case.name, line, placement, x, length, point.id))
+        points += [(x, length, point) for x, point in zip(xs, plan._seen[text], strict=False)]
     plan.series += new
-    return new
+    return new, points
 
 
 def _refuse(plan: Plan, line: Line, case: RunCase, error: UsageError) -> None:

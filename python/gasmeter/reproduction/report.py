@@ -36,6 +36,7 @@ _STAGES: Mapping[Stage, str] = {
     "line": "{}",
     "suite": "the conformance suite on {} (runs of cases)",
     "planning": "planning",
+    "tables": "steps of operations, and other tables",
     "draws": "choosing draws by the check rows",
     "judging": "judging",
 }

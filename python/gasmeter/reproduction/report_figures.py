@@ -159,5 +159,5 @@ def extras_of(reproduction: Reproduction, figure: Figure) -> list[dict[str, Any]
     list of dict
         ``title``, ``heads`` and ``rows``.
     """
-    made = figure.extras(reproduction, figure) if figure.extras else ()
+    made = reproduction.tables.get(figure.number, ())
     return [{"title": extra.title, "heads": extra.heads, "rows": extra.rows} for extra in made]

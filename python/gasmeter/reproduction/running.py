@@ -24,10 +24,10 @@ from gasmeter.reproduction.cases import DRAWN, GIVEN, RunCase, conditioned_draws
 from gasmeter.reproduction.checked import Checks, check_series
 from gasmeter.reproduction.choosing import Candidates, Choice, choose_draws
 from gasmeter.reproduction.facets import check_predicates
-from gasmeter.reproduction.figure import Figure, Line, Paper
+from gasmeter.reproduction.figure import Extra, Figure, Line, Paper, describe
 from gasmeter.reproduction.folder import write_evidence
 from gasmeter.reproduction.frozen import method_digest
-from gasmeter.reproduction.gathering import Gathered, gather, values_of
+from gasmeter.reproduction.gathering import Gathered, gather, unmoved, values_of
 from gasmeter.reproduction.judged import Judged
 from gasmeter.reproduction.planning import (
     LONGER,
@@ -37,6 +37,8 @@ from gasmeter.reproduction.planning import (
     new_plan,
     plan_cases,
     plan_given,
+    plan_witnesses,
+    shown_alone,
     spots_of,
 )
 from gasmeter.reproduction.seen import Seen, refused_cases
@@ -86,6 +88,8 @@ class Reproduction:
         The draws that were run.
     method : str
         Digest of all that decides.
+    tables : dict of str to sequence of Extra
+        The paper's own tables below its figures, by number of the figure.
     """
 
     plan: Plan
@@ -99,6 +103,7 @@ class Reproduction:
     candidates: Candidates = field(default_factory=dict)
     choice: Choice = field(default_factory=Choice)
     method: str = ""
+    tables: dict[str, Sequence[Extra]] = field(default_factory=dict)
 
     @functools.cached_property
     def seen(self) -> Seen:
@@ -299,7 +304,14 @@ def reproduce(
             execute, out=folder, jobs=jobs, runner=runner, progress=progress, origin=origin, bare=True
         )
         result = _run_given(plan, sweep, resume=resume)
-        reproduction = Reproduction(plan, result, jobs=jobs)
+        if not result.rows:
+            why = next(iter([*result.notes, *plan.missing.values()]), "no line is left")
+            raise UsageError(
+                f"no point of figures {', '.join(figure.number for figure in figures)} could be run: {why}"
+            )
+        began = time.monotonic()
+        reproduction = Reproduction(plan, result, jobs=jobs, tables=_tables(plan, result))
+        once["tables"] = time.monotonic() - began
         if not quick:
             began = time.monotonic()
             _tell(progress, plan, "choosing draws by what the machines' check rows come to")
@@ -308,11 +320,6 @@ def reproduce(
             once["draws"] = time.monotonic() - began
             _tell(progress, plan, "planning the figures on every draw")
             result = reproduction.result = _run_draws(plan, reproduction.choice, result, sweep, parts)
-        if not result.rows:
-            why = next(iter([*result.notes, *plan.missing.values()]), "no line is left")
-            raise UsageError(
-                f"no point of figures {', '.join(figure.number for figure in figures)} could be run: {why}"
-            )
         ran = time.monotonic()
         told = {conduit: _told(suite) for conduit, suite in suites.items()}
         reproduction.suites = {conduit: _of_suite(suite, conduit) for conduit, suite in told.items()}
@@ -355,6 +362,7 @@ def _run_given(plan: Plan, sweep: Callable[..., Result], *, resume: bool) -> Res
         for figure in plan.figures
         for spot in spots_of(plan, figure, (*figure.lines, *figure.beside))
     }
+    once = shown_alone(plan)
     result = Result([], name="")
     trying = lengths
     while trying:
@@ -362,12 +370,16 @@ def _run_given(plan: Plan, sweep: Callable[..., Result], *, resume: bool) -> Res
         if trying is lengths:
             new += check_series(plan.machines())
         if not plan.quick:
-            new += plan_given(plan, {key: LONGER * length for key, length in trying.items() if key[1].line.machine})
+            longer = {key: LONGER * length for key, length in trying.items() if key[1].line.machine}
+            new += plan_given(plan, longer, left_out=once)
+            if trying is lengths:
+                new += plan_witnesses(plan, lengths)
         result = sweep(plan.experiment(new), resume=resume)
         resume = True
         if plan.quick:
             break
-        gathered = gather(plan.planned, values_of(result.rows, result.counter_rows()))
+        values = values_of(result.rows, result.counter_rows())
+        gathered, plan.unmoved = gather(plan.planned, values), unmoved(plan.witnesses, values)
         trying = {
             key: NEXT * length
             for key, length in trying.items()
@@ -376,11 +388,19 @@ def _run_given(plan: Plan, sweep: Callable[..., Result], *, resume: bool) -> Res
     return result
 
 
+def _tables(plan: Plan, given: Result) -> dict[str, Sequence[Extra]]:
+    """Make the paper's own tables of what was run as given: one that cannot be made ends it before any draw is run."""
+    seen = Reproduction(plan, given)
+    return {figure.number: figure.extras(seen, figure) for figure in plan.figures if figure.extras}
+
+
 def _run_draws(
     plan: Plan, choice: Choice, given: Result, sweep: Callable[..., Result], parts: Sequence[Part]
 ) -> Result:
     """Run whole figures on every draw, at the lengths that were found as given, and mechanisms taken away."""
     gathered = gather(plan.planned, values_of(given.rows, given.counter_rows()))
+    moved = {describe(one.line): one.line.metric for one in plan.witnesses if one.line not in plan.unmoved}
+    plan.notes += [f"{line}: draws move {metric}, so that it is run on all of them" for line, metric in moved.items()]
     ablations = [RunCase("ablation", without=one) for one in plan.paper.without]
     plan_cases(plan, [*ablations, *prior_draws(), *conditioned_draws(choice), *null_draws()], gathered.lengths)
     return sweep(plan.experiment(), resume=True, beside=parts, donors=plan.donors)

@@ -14,7 +14,7 @@ from gasmeter.stores.result import Result
 
 __all__ = ["Stage", "Took", "seconds_facts", "took"]
 
-Stage = Literal["line", "suite", "planning", "draws", "judging"]
+Stage = Literal["line", "suite", "planning", "tables", "draws", "judging"]
 """What took time: points of a line, the conformance suite on a conduit, or what is done once."""
 
 
@@ -24,7 +24,7 @@ class Took:
 
     Attributes
     ----------
-    stage : {"line", "suite", "planning", "judging"}
+    stage : {"line", "suite", "planning", "tables", "draws", "judging"}
         Which kind of part.
     what : str
         A line as `gasmeter.reproduction.planning.describe` names it, a conduit, or empty.

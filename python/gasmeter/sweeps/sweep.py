@@ -116,7 +116,8 @@ def _axes(series: Series, kernel: Kernel) -> dict[str, tuple[Any, ...]]:
     sizes = series.size
     if sizes is None:
         table = any(metric.name == "gups" for name in ops for metric in kernel.op(name).metrics)
-        sizes = parse_sizes(DEFAULT_TABLE if table else DEFAULT_SIZES)
+        sized = any(kernel.op(name).sized for name in ops)
+        sizes = parse_sizes(DEFAULT_TABLE if table else DEFAULT_SIZES) if sized else (0,)
     axes: dict[str, tuple[Any, ...]] = {
         "op": ops,
         "size": sizes,

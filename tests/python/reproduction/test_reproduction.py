@@ -15,12 +15,12 @@ from gasmeter.catalogue import catalogue
 from gasmeter.errors import UsageError
 from gasmeter.machines import draws
 from gasmeter.papers.registry import PAPERS, figures_of, paper
-from gasmeter.reproduction import cases, choosing, facets, running
+from gasmeter.reproduction import cases, choosing, facets, planning, running
 from gasmeter.reproduction.claims_table import claims_csv
-from gasmeter.reproduction.figure import SIZE, Derived, Effort, Figure, Line, Paper, Without, describe
+from gasmeter.reproduction.figure import SIZE, Derived, Effort, Extra, Figure, Line, Paper, Without, describe
 from gasmeter.reproduction.folder import seen_in
-from gasmeter.reproduction.gathering import gather
-from gasmeter.reproduction.planning import NEXT, Planned, Spot
+from gasmeter.reproduction.gathering import gather, unmoved
+from gasmeter.reproduction.planning import NEXT, Planned, Spot, Witness
 from gasmeter.verdicts.claims import RESULT, Claim, claims
 from gasmeter.verdicts.expressions import Expression
 from gasmeter.verdicts.freezing import frozen
@@ -37,6 +37,8 @@ CARD = Line("card", "random-access", "raw@extoll", "extoll")
 PUT = Line("put", "vis", "extoll", "extoll", op="strided-put", metric="bandwidth", size=65536)
 GET = Line("get", "vis", "extoll", "extoll", op="strided-get", metric="bandwidth", size=65536)
 TRIP = Line("trip", "ping-pong", "extoll", "extoll", op="am-medium", metric="round_trip")
+HELD = Line("held", "barrier", "extoll", "extoll", metric="reserved_bytes")
+LENT = Line("lent", "barrier", "raw@extoll", "extoll", metric="reserved_bytes")
 NO_LOCK = Without("no lock", "the price of the lock", (CONDUIT,), machine=(("host.lock", "0 ns"),))
 RATES = Figure("1", "Rates by ranks", (CONDUIT, CARD), ("p-rate",), Effort(RANKS, 10, 2560), Effort(RANKS, 10),
                bytes_per_rank=1 << 14, placements=PLACES, says="The conduit is slower.")  # fmt: skip
@@ -47,6 +49,7 @@ PIECES = Figure("2", "Bandwidth by size of the pieces", (PUT, GET), ("p-pieces",
 TABLE = Figure(
     "T", "Round trips", (TRIP,), ("p-table",), Effort((8, 64), 10, 40), Effort((8,), 10), axis=SIZE, table=True
 )
+MEMORY = Figure("M", "Memory by ranks", (HELD, LENT), (), Effort(RANKS, 10, 40), Effort(RANKS, 10), placements=PLACES)
 INVENTED = Paper("invented", "An invented paper", "extoll", ("nobody",), (RATES, PIECES, TABLE), __name__, (NO_LOCK,),
                  (("raw@extoll", "node_local", "loop"),))  # fmt: skip
 
@@ -100,6 +103,8 @@ class Job(ModelJob):
 
     start_ns = 0.0
     refused = ()
+    moved_from = math.inf
+    """Latency of a link from which on memory that is lent is more."""
 
     def __init__(self, **given):
         self.options = given["options"]
@@ -118,6 +123,10 @@ class Job(ModelJob):
             "bandwidth": float(self.options.get("piece", 8)) * 1e6 * (2 if op == "strided-get" else 1),
         }
         self.operations += iterations
+        if kernel == "barrier":
+            held = 1024.0 * ranks + (conduit.startswith("raw@") and wire > self.moved_from)
+            return {"elapsed_ns": elapsed, "operations": iterations, "metric.latency": each,
+                    "metric.reserved_bytes": held}  # fmt: skip
         named = "gups" if kernel == "random-access" else "bandwidth" if kernel == "vis" else "round_trip"
         return {"elapsed_ns": elapsed, "operations": iterations, f"metric.{named}": rates[named]}
 
@@ -317,6 +326,34 @@ def test_draws_that_a_machine_refuses_are_left_out_and_named(world, tmp_path, mo
     assert any("prior 3 (no room for that)" in note for note in judged["p-rate"].judgement.notes)
 
 
+def test_a_table_that_cannot_be_made_ends_it_before_a_draw_is_run(world, tmp_path):
+    def broken(reproduction, figure):
+        assert reproduction.values(TRIP, "one-per-node")
+        raise UsageError(f"no step of {figure.number}")
+
+    table = dataclasses.replace(TABLE, extras=broken)
+    with pytest.raises(UsageError, match="no step of T"):
+        running.reproduce(dataclasses.replace(INVENTED, figures=(RATES, PIECES, table)), (table,), out=tmp_path / "out")
+    machines = {row["machine"] for row in csv.DictReader(io.StringIO((tmp_path / "out" / "results.csv").read_text()))}
+    assert machines == {"extoll"}
+
+
+def test_tables_are_made_once_of_what_was_run_as_given(world, tmp_path):
+    made = []
+
+    def table_of(reproduction, figure):
+        made.append((figure.number, set(reproduction.plan.cases), dict(reproduction.values(TRIP, "one-per-node"))))
+        return [Extra("Made", ("name",), [("value",)])]
+
+    table = dataclasses.replace(TABLE, extras=table_of)
+    found = dataclasses.replace(INVENTED, figures=(RATES, PIECES, table))
+    ran = running.reproduce(found, (RATES, table), out=tmp_path / "out")
+    assert made == [("T", set(), ran.values(TRIP, "one-per-node"))]
+    assert [extra.title for extra in ran.tables["T"]] == ["Made"]
+    assert set(ran.tables) == {"T"}
+    assert "tables" in {one.stage for one in ran.took}
+
+
 def test_a_quick_run_decides_nothing(world, tmp_path):
     ran = run(tmp_path, quick=True)
     assert {entry.claim.id: entry.judgement.verdict for entry in ran.judged} == {
@@ -418,6 +455,94 @@ def test_a_run_whose_report_failed_goes_on_without_a_point(world, tmp_path, monk
     resumed = run(tmp_path, resume=True, progress=again.append)
     assert [each for each in again if not math.isnan(each.seconds_left)] == []
     assert claims_csv(resumed.judged) == claims_csv(run(tmp_path / "whole").judged)
+
+
+# ---- what no price moves
+
+
+WITH_MEMORY = dataclasses.replace(INVENTED, figures=(*INVENTED.figures, MEMORY))
+
+
+def run_memory(folder):
+    return running.reproduce(WITH_MEMORY, (RATES, MEMORY), out=folder)
+
+
+def drawn_tables(ran, line):
+    roles = {"prior", "draw", "null"}
+    return {key: lines[line] for key, lines in ran.gathered.tables.items() if key[0] in roles}
+
+
+def barriers_on_draws(ran, conduit):
+    return {(row["machine"], row["ranks"]) for row in ran.result.rows
+            if row["kernel"] == "barrier" and row["conduit"] == conduit and row["machine"] != "extoll"}  # fmt: skip
+
+
+def test_memory_is_run_as_given_and_stands_for_every_draw(world, tmp_path, monkeypatch):
+    monkeypatch.setattr(planning, "WITNESSES", 3)
+    ran = run_memory(tmp_path / "out")
+    shown = [f"extoll+{kind}={number}" for kind in ("draw", "null") for number in range(3)]
+    assert barriers_on_draws(ran, "extoll") == {(name, 16) for name in shown} | {(name, 32) for name in shown[::3]}
+    given = {one.run_id for one in ran.plan.planned if one.line == HELD and one.case == "as given"}
+    drawn = {one.run_id for one in ran.plan.planned if one.line == HELD and one.role in {"prior", "draw", "null"}}
+    assert drawn
+    assert drawn < given
+    assert not ran.plan.notes
+    with monkeypatch.context() as context:
+        context.setattr(planning, "WITNESSES", 0)
+        every = run_memory(tmp_path / "every")
+    assert len(barriers_on_draws(every, "extoll")) > 2 * len(barriers_on_draws(ran, "extoll"))
+    for line in (CONDUIT, CARD, HELD, LENT):
+        assert drawn_tables(ran, line) == drawn_tables(every, line)
+    assert claims_csv(ran.judged) == claims_csv(every.judged)
+    rows, others = (set(files(tmp_path / name)["results.csv"].splitlines()) for name in ("out", "every"))
+    assert rows < others
+    seen, _ = seen_in(tmp_path / "out", {"invented": WITH_MEMORY})
+    assert seen.gathered.tables == ran.gathered.tables
+
+
+def test_four_times_the_work_is_for_memory_where_draws_are(world, tmp_path):
+    few = dataclasses.replace(MEMORY, full=Effort(RANKS, 10, 40, RANKS[:1]), beside=(LENT,), lines=(HELD,))
+    rates = dataclasses.replace(RATES, full=Effort(RANKS, 10, 2560, RANKS[:1]))
+    ran = running.reproduce(
+        dataclasses.replace(WITH_MEMORY, figures=(rates, *INVENTED.figures[1:], few)),
+        (rates, few),
+        out=tmp_path / "out",
+    )
+    lengths = {}
+    for one in ran.plan.planned:
+        if one.case == "as given":
+            lengths.setdefault((one.line, one.x), set()).add(one.length)
+    assert lengths == {(line, x): {10, 40} if x == 16 or line in {CONDUIT, CARD} else {10}
+                       for line in (CONDUIT, CARD, HELD, LENT) for x in RANKS}  # fmt: skip
+    assert {spot.x for _, spot in ran.gathered.moves if spot.line in {HELD, LENT}} == {16}
+    assert ran.gathered.values(HELD, "fill") == {16: 16384.0, 32: 32768.0}
+
+
+def test_memory_that_a_draw_moves_is_run_on_every_draw(world, tmp_path, monkeypatch):
+    latencies = sorted(gm.machine(f"extoll+draw={number}")["link.latency"].value * 1e9 for number in range(10))
+    monkeypatch.setattr(Job, "moved_from", latencies[-2])  # by one witness of ten, at the first x alone
+    ran = run_memory(tmp_path / "out")
+    assert ran.plan.unmoved == {HELD}
+    assert ran.plan.notes == [f"{describe(LENT)}: draws move reserved_bytes, so that it is run on all of them"]
+    labels = {one.label("extoll") for one in ran.plan.cases.values() if one.kind in cases.DRAWN}
+    assert barriers_on_draws(ran, "raw@extoll") == {(name, ranks) for name in labels for ranks in RANKS}
+    assert len({curve[16] for curve in drawn_tables(ran, LENT).values()}) == 2
+
+
+def test_a_quantity_with_a_price_is_never_taken_from_the_machine_as_given(world, tmp_path):
+    ran = run(tmp_path)
+    assert not ran.plan.witnesses
+    assert not ran.plan.unmoved
+    given = {one.run_id for one in ran.plan.planned if one.case == "as given"}
+    assert not given & {one.run_id for one in ran.plan.planned if one.role in {"prior", "draw", "null"}}
+    assert [name for name, metric in catalogue().metrics.items() if not metric.priced] == ["reserved_bytes"]
+
+
+def test_a_draw_that_is_refused_says_nothing_of_what_moves():
+    own = [Witness(HELD, "refused", "given"), Witness(LENT, "drawn", "given"), Witness(TRIP, "refused", "given")]
+    values = {("given", "reserved_bytes"): 5.0, ("drawn", "reserved_bytes"): 5.0}
+    assert unmoved(own, values) == {LENT}
+    assert unmoved([*own, Witness(LENT, "other", "given")], {**values, ("other", "reserved_bytes"): 5.1}) == set()
 
 
 def test_draws_keep_no_counters_and_no_links(world, tmp_path):

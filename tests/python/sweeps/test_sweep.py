@@ -2,7 +2,8 @@ import pytest
 
 import gasmeter as gm
 from gasmeter.errors import UsageError
-from gasmeter.sweeps.sweep import plan
+from gasmeter.sweeps.series import Series
+from gasmeter.sweeps.sweep import plan, plan_series
 
 pytestmark = pytest.mark.usefixtures("machine")
 
@@ -21,6 +22,12 @@ def test_axes_are_crossed():
     points = experiment(op=("put", "get"), size="8,64", ranks="2,4").points()
     assert len(points) == 8
     assert len({point.id for point in points}) == 8
+
+
+def test_what_has_no_size_is_one_point_where_none_are_asked_for():
+    (group,) = plan_series(Series(kernel="barrier", conduit=("smp",), ranks=(2,)))
+    assert [point.size_bytes for point in group.points] == [0]
+    assert len(plan_series(Series(kernel="ping-pong", op=("put",), conduit=("smp",)))) > 10
 
 
 def test_zipped_axes_advance_together():
