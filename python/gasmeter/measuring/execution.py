@@ -91,6 +91,7 @@ def execute(
     revision: str = "",
     donors: Mapping[str, str] | None = None,
     beside: Sequence[Beside] = (),
+    planned: Sequence[Group] | None = None,
 ) -> Result:
     """Measure an experiment; see `gasmeter.Experiment.run`.
 
@@ -127,6 +128,8 @@ def execute(
         themselves.
     beside : sequence of Beside, optional
         What else the workers of modelled groups do, once no real one is measured.
+    planned : sequence of Group, optional
+        What the experiment plans, each content once, where the caller has planned it already.
 
     Returns
     -------
@@ -144,7 +147,7 @@ def execute(
         raise UsageError(f"jobs {jobs} is not allowed; allowed: 1 or more", str(jobs))
     if resume and out is None:
         raise UsageError("resume needs the folder to continue; allowed: out=FOLDER (--out)", "resume")
-    groups = _groups(experiment, quick=quick, replace=replace or {}, starts=starts)
+    groups = list(planned or _groups(experiment, quick=quick, replace=replace or {}, starts=starts))
     store = None
     if out is not None:
         store = _open_store(

@@ -14,7 +14,7 @@ from gasmeter.machines.named import machine
 from gasmeter.measuring.experiment import Experiment
 from gasmeter.reproduction.cases import DRAWN, RunCase, null_draws, prior_draws
 from gasmeter.reproduction.figure import RANKS, SIZE, Effort, Figure, Line, Paper, describe
-from gasmeter.sweeps.point import Point
+from gasmeter.sweeps.point import Group, Point
 from gasmeter.sweeps.series import Series
 from gasmeter.sweeps.sweep import plan_series
 from gasmeter.verdicts.series import X
@@ -149,7 +149,7 @@ class Plan:
     donors: dict[str, str] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-    _seen: dict[str, list[Point]] = field(default_factory=dict)
+    _seen: dict[str, list[Group]] = field(default_factory=dict)
     _given: dict[tuple[Line, str, X, int], str] = field(default_factory=dict)
 
     def experiment(self, series: Sequence[Series] | None = None) -> Experiment:
@@ -168,6 +168,23 @@ class Plan:
         title = f"Figures {', '.join(figure.number for figure in self.figures)} of the {self.paper.name} paper"
         own = self.series if series is None else series
         return Experiment(name=f"reproduce_{self.paper.name}", title=title, series=tuple(own))
+
+    def groups(self, series: Sequence[Series] | None = None) -> list[Group]:
+        """Return what the sweep plans: points are made once, of which there are tens of thousands.
+
+        Parameters
+        ----------
+        series : sequence of Series, optional
+            As for `experiment`.
+
+        Returns
+        -------
+        list of Group
+            Each content once, in order.
+        """
+        own = self.series if series is None else series
+        groups = (group for one in own for group in self._seen.get(one.model_dump_json()) or plan_series(one))
+        return list({group.id: group for group in groups}.values())
 
     def machines(self) -> tuple[Machine, ...]:
         """Return the machines that its lines run on.
@@ -456,13 +473,14 @@ def _points_of(
         text = series.model_dump_json()
         if text not in plan._seen:
             try:
-                plan._seen[text] = [point for group in plan_series(series) for point in group.points]
+                plan._seen[text] = plan_series(series)
             except UsageError as error:
                 plan._seen[text] = []
                 _refuse(plan, line, case, error)
             else:
                 new.append(series)
-        points += [(x, length, point) for x, point in zip(xs, plan._seen[text], strict=False)]
+        made = (point for group in plan._seen[text] for point in group.points)
+        points += [(x, length, point) for x, point in zip(xs, made, strict=False)]
     plan.series += new
     return new, points
 

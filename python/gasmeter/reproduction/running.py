@@ -374,7 +374,7 @@ def _run_given(plan: Plan, sweep: Callable[..., Result], *, resume: bool) -> Res
             new += plan_given(plan, longer, left_out=once)
             if trying is lengths:
                 new += plan_witnesses(plan, lengths)
-        result = sweep(plan.experiment(new), resume=resume)
+        result = sweep(plan.experiment(new), resume=resume, planned=plan.groups(new))
         resume = True
         if plan.quick:
             break
@@ -403,7 +403,7 @@ def _run_draws(
     plan.notes += [f"{line}: draws move {metric}, so that it is run on all of them" for line, metric in moved.items()]
     ablations = [RunCase("ablation", without=one) for one in plan.paper.without]
     plan_cases(plan, [*ablations, *prior_draws(), *conditioned_draws(choice), *null_draws()], gathered.lengths)
-    return sweep(plan.experiment(), resume=True, beside=parts, donors=plan.donors)
+    return sweep(plan.experiment(), resume=True, beside=parts, donors=plan.donors, planned=plan.groups())
 
 
 def _tell(progress: Callable[[Progress], None] | None, plan: Plan, label: str) -> None:

@@ -295,6 +295,7 @@ def test_each_draw_is_a_whole_figure_on_one_placement(world, tmp_path):
     assert {one.placement for one in first if one.line == CARD} == {"round-robin"}
     assert {(one.line, one.x) for one in first} == {(line, x) for line in (CONDUIT, CARD) for x in RANKS} | {
         (line, x) for line in (PUT, GET) for x in (8, 64, 512)} | {(TRIP, 8), (TRIP, 64)}  # fmt: skip
+    assert [group.id for group in ran.plan.groups()] == [group.id for group in ran.plan.experiment().groups()]
     labels = {row["machine"] for row in ran.result.rows}
     assert {"extoll", "extoll+draw=1", "extoll+null=3"} <= labels
     assert any(label.startswith("extoll+host.lock=0") for label in labels)
