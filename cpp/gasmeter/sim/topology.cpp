@@ -32,16 +32,30 @@ std::uint64_t power(const Numbers& arity_and_levels) {
   return result;
 }
 
+// What the machine has no room for; empty: it has.
+std::string wrong_xc(const Numbers& n) {
+  if (n[1] > CrayXc::kMostChassis || n[2] > CrayXc::kMostSlots) {
+    return "at most " + std::to_string(CrayXc::kMostChassis) + " chassis of " + std::to_string(CrayXc::kMostSlots) +
+           " routers are in a group";
+  }
+  const std::uint32_t links = CrayXc::kOptical * n[1] * n[2];
+  if (n[0] - 1 <= links) return {};
+  return "a group has " + std::to_string(links) + " optical links and not one to each of " + std::to_string(n[0] - 1) +
+         " others";
+}
+
 }  // namespace
 
 // One kind and how its text becomes a shape.
 struct TopologyParser {
   TopologyKind kind;
-  std::size_t numbers;                         // that follow the name
+  std::size_t numbers;                         // that make a shape
   std::uint64_t (*terminals)(const Numbers&);  // exact up to kMostTerminals, else any number above it
   Topology::Shape (*make)(const Numbers&);
   std::uint32_t least_first = 1;  // of the numbers; the others are at least 1
   std::uint32_t most_each = Topology::kMostTerminals;
+  Numbers usual = {};  // the last ones, which may all be left out
+  std::string (*wrong_shape)(const Numbers&) = nullptr;
 
   template <Wrap wrap>
   static Topology::Shape make_grid(const Numbers& extents) {
@@ -50,6 +64,7 @@ struct TopologyParser {
   static const std::vector<TopologyParser>& all();
   static const TopologyParser& of(const std::string& text);
   [[nodiscard]] Numbers parse_numbers(const std::string& text) const;
+  [[nodiscard]] std::string name_of(const Numbers& given) const;
   [[nodiscard]] Topology parse(const std::string& text) const;
 
  private:
@@ -96,6 +111,14 @@ const std::vector<TopologyParser>& TopologyParser::all() {
        3,
        product,
        [](const Numbers& n) -> Topology::Shape { return Dragonfly(n[0], n[1], n[2]); }},
+      {{"xc", "G groups of a Cray XC, each 6 chassis of 16 routers with 4 nodes; GxCxR: of C chassis of R", "xc:2"},
+       3,
+       [](const Numbers& n) { return product({n[0], n[1], n[2], CrayXc::kHosts}); },
+       [](const Numbers& n) -> Topology::Shape { return CrayXc(n[0], n[1], n[2]); },
+       1,
+       Topology::kMostTerminals,
+       {CrayXc::kMostChassis, CrayXc::kMostSlots},
+       wrong_xc},
   };
   return parsers;
 }
@@ -131,11 +154,26 @@ Numbers TopologyParser::parse_numbers(const std::string& text) const {
     result.push_back(number);
     at = end + 1;
   }
-  if (result.size() != numbers) {
-    throw wrong(text, kind.name + " takes " + std::to_string(numbers) + (numbers == 1 ? " number" : " numbers") +
-                          " and was given " + std::to_string(result.size()));
+  const std::size_t least_numbers = numbers - usual.size();
+  if (result.size() == least_numbers) {
+    result.insert(result.end(), usual.begin(), usual.end());
+  } else if (result.size() != numbers) {
+    throw wrong(text, kind.name + " takes " + std::to_string(least_numbers) +
+                          (usual.empty() ? "" : " or " + std::to_string(numbers)) +
+                          (numbers == 1 ? " number" : " numbers") + " and was given " + std::to_string(result.size()));
   }
   return result;
+}
+
+// Without those that may be left out, if they are as usual.
+std::string TopologyParser::name_of(const Numbers& given) const {
+  const bool is_usual = std::equal(usual.begin(), usual.end(), given.end() - static_cast<std::ptrdiff_t>(usual.size()));
+  std::string name = kind.name;
+  for (std::size_t i = 0; i < (is_usual ? numbers - usual.size() : numbers); ++i) {
+    name += i == 0 ? ':' : 'x';
+    name += std::to_string(given[i]);
+  }
+  return name;
 }
 
 Topology TopologyParser::parse(const std::string& text) const {
@@ -146,12 +184,11 @@ Topology TopologyParser::parse(const std::string& text) const {
   if (*std::max_element(given.begin(), given.end()) > most_each) {
     throw wrong(text, "too long, at most " + std::to_string(most_each) + " nodes are in a ring");
   }
-  std::string name = kind.name;
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    name += i == 0 ? ':' : 'x';
-    name += std::to_string(given[i]);
+  if (wrong_shape != nullptr) {
+    const std::string what = wrong_shape(given);
+    if (!what.empty()) throw wrong(text, what);
   }
-  return {std::move(name), make(given)};
+  return {name_of(given), make(given)};
 }
 
 Topology Topology::parse(const std::string& text) {
@@ -182,13 +219,15 @@ std::optional<LinkEnd> Topology::neighbour(std::uint32_t vertex, std::uint32_t p
   return std::visit([&](const auto& shape) { return shape.neighbour(vertex, port); }, shape_);
 }
 
-Route Topology::route(std::uint32_t from, std::uint32_t to) const {
-  const auto* grid = std::get_if<Grid>(&shape_);
-  return grid == nullptr ? Route{} : grid->route(from, to);
+Route Topology::route(std::uint32_t from, std::uint32_t to, std::uint32_t flow) const {
+  if (const auto* grid = std::get_if<Grid>(&shape_)) return grid->route(from, to);
+  if (const auto* xc = std::get_if<CrayXc>(&shape_)) return xc->route(from, to, flow);
+  return {};
 }
 
-Hop Topology::next_by_destination(std::uint32_t vertex, std::uint32_t to) const {
+Hop Topology::next_off_grid(std::uint32_t vertex, std::uint32_t to, Route& route) const {
   if (const auto* tree = std::get_if<FatTree>(&shape_)) return tree->next(vertex, to);
+  if (const auto* xc = std::get_if<CrayXc>(&shape_)) return xc->next(vertex, to, route);
   return std::get<Dragonfly>(shape_).next(vertex, to);
 }
 

@@ -1,6 +1,6 @@
 // How the routers of a modelled network are wired, and which way a packet takes: deterministic, minimal, free of
 // deadlock. What is particular to a family stands in its header: grid.hpp, fat_tree.hpp (also crossbars),
-// dragonfly.hpp.
+// dragonfly.hpp, cray_xc.hpp.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "gasmeter/sim/cray_xc.hpp"
 #include "gasmeter/sim/dragonfly.hpp"
 #include "gasmeter/sim/fat_tree.hpp"
 #include "gasmeter/sim/grid.hpp"
@@ -41,14 +42,14 @@ class Topology {
   // ends.
   [[nodiscard]] std::optional<LinkEnd> neighbour(std::uint32_t vertex, std::uint32_t port) const;
 
-  // Between two different terminals.
-  [[nodiscard]] Route route(std::uint32_t from, std::uint32_t to) const;
+  // Between two different terminals. Where there are several ways they may differ by flow, and those of one never do.
+  [[nodiscard]] Route route(std::uint32_t from, std::uint32_t to, std::uint32_t flow = 0) const;
   // The link to take at `vertex`, which is not `to`; once per hop, as it uses the route up.
   Hop next(std::uint32_t vertex, std::uint32_t to, Route& route) const {
-    return std::holds_alternative<Grid>(shape_) ? route.next() : next_by_destination(vertex, to);
+    return std::holds_alternative<Grid>(shape_) ? route.next() : next_off_grid(vertex, to, route);
   }
 
-  [[nodiscard]] std::uint32_t hops(std::uint32_t from, std::uint32_t to) const;  // links on the way
+  [[nodiscard]] std::uint32_t hops(std::uint32_t from, std::uint32_t to) const;  // links on the way of flow 0
   [[nodiscard]] double mean_hops() const;                                        // uniform traffic, self included
   // Links, counted in one direction, between two halves of the terminals. Which halves, the family says.
   [[nodiscard]] std::uint64_t bisection_links() const;
@@ -65,6 +66,9 @@ class Topology {
   // Place there of a port's link, whichever way it leads.
   [[nodiscard]] std::uint32_t port_class(std::uint32_t vertex, std::uint32_t port) const;
 
+  // Where unordered packets choose among ways at their first router; else null.
+  [[nodiscard]] const CrayXc* chooser() const { return std::get_if<CrayXc>(&shape_); }
+
   // Whether it is made of rings whose links go one way.
   [[nodiscard]] bool one_way() const;
   // Of those: where a packet of `from` entered the ring of `dimension` that it leaves at `vertex`.
@@ -74,11 +78,11 @@ class Topology {
   void require_room(std::uint32_t nodes) const;
 
  private:
-  using Shape = std::variant<Grid, FatTree, Dragonfly>;
+  using Shape = std::variant<Grid, FatTree, Dragonfly, CrayXc>;
   friend struct TopologyParser;
 
   Topology(std::string name, Shape shape);
-  [[nodiscard]] Hop next_by_destination(std::uint32_t vertex, std::uint32_t to) const;
+  [[nodiscard]] Hop next_off_grid(std::uint32_t vertex, std::uint32_t to, Route& route) const;
 
   std::string name_;
   Shape shape_;

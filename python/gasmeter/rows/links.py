@@ -213,13 +213,20 @@ def _switch_ports(topology: str) -> Callable[[int], str]:
     """Return what names the ports of vertices without a node: as the families of topologies number them."""
     kind, _, size = topology.partition(":")
     numbers = [int(part) for part in size.split("x")]
-    down, local = ("terminal", numbers[1] - 1) if kind == "dragonfly" else ("down", 0)
-    below = numbers[2] if kind == "dragonfly" else numbers[0]
-    up = "global" if kind == "dragonfly" else "up"
+    # How many there are of each kind below the last one.
+    if kind == "dragonfly":
+        below, last = {"terminal": numbers[2], "local": numbers[1] - 1}, "global"
+    elif kind == "xc":
+        chassis, slots = numbers[1:] or (6, 16)
+        below, last = {"terminal": 4, "backplane": slots - 1, "copper": 3 * (chassis - 1)}, "optical"
+    else:
+        below, last = {"down": numbers[0]}, "up"
 
     def name(port: int) -> str:
-        if port < below:
-            return f"{down} {port}"
-        return f"local {port - below}" if port < below + local else f"{up} {port - below - local}"
+        for of, count in below.items():
+            if port < count:
+                return f"{of} {port}"
+            port -= count
+        return f"{last} {port}"
 
     return name

@@ -84,6 +84,8 @@ TEST_CASE("channels_are_as_many_as_needed") {
   CHECK(channels("dragonfly:1x4x2") == 1);
   CHECK(channels("dragonfly:4x1x2") == 1);
   CHECK(channels("dragonfly:4x2x2") == 2);
+  CHECK(channels("xc:1x1x1") == 1);
+  CHECK(channels("xc:1") == 2);
 }
 
 TEST_CASE("mean_hops_and_bisection_are_those_of_the_papers") {
@@ -108,6 +110,12 @@ TEST_CASE("mean_hops_and_bisection_are_those_of_the_papers") {
   CHECK(Topology::parse("dragonfly:9x4x2").bisection_links() == 20);
   CHECK(Topology::parse("dragonfly:1x4x2").bisection_links() == 4);
   CHECK(Topology::parse("dragonfly:1x1x5").bisection_links() == 2);
+  CHECK(Topology::parse("xc:9").bisection_links() == 4 * 5 * 120);
+  CHECK(Topology::parse("xc:2").bisection_links() == 960);
+  CHECK(Topology::parse("xc:1").bisection_links() == 6 * 8 * 8);  // between slots; between chassis 3 * 3 * 3 * 16
+  CHECK(Topology::parse("xc:1x6x1").bisection_links() == 27);
+  CHECK(Topology::parse("xc:1x1x5").bisection_links() == 6);
+  CHECK(Topology::parse("xc:1x1x1").bisection_links() == 2);
 }
 
 TEST_CASE("sizes_of_switched_networks") {
@@ -160,6 +168,12 @@ TEST_CASE("ports_have_names") {
   CHECK(tree.port_name(16, 3) == "down 3");
   CHECK(tree.port_name(16, 4) == "up 0");
   CHECK(Topology::parse("dragonfly:9x4x2").port_name(72, 5) == "global 0");
+  const Topology xc = Topology::parse("xc:2");
+  CHECK(xc.port_name(0, 0) == "router");
+  CHECK(xc.port_name(768, 3) == "terminal 3");
+  CHECK(xc.port_name(768, 18) == "backplane 14");
+  CHECK(xc.port_name(768, 19) == "copper 0");
+  CHECK(xc.port_name(768, 43) == "optical 9");
 }
 
 TEST_CASE("a_link_is_of_one_class_at_both_ends") {
@@ -181,7 +195,8 @@ TEST_CASE("a_link_is_of_one_class_at_both_ends") {
         const bool to_terminal = vertex < topology.terminals() || end->vertex < topology.terminals();
         if (!topology.extents().empty() && port_name.substr(1) != of) ++wrong;
         if (topology.extents().empty() && to_terminal != (of == "terminal")) ++wrong;
-        if (testing::is_dragonfly(topology) && !to_terminal && !port_name.starts_with(of)) ++wrong;
+        if ((testing::is_dragonfly(topology) || testing::is_xc(topology)) && !to_terminal && !port_name.starts_with(of))
+          ++wrong;
       }
     }
     CHECK(wrong == 0);
@@ -191,6 +206,7 @@ TEST_CASE("a_link_is_of_one_class_at_both_ends") {
   CHECK(Topology::parse("oneway-torus2d:4x4").link_classes() == Names{"x", "y"});
   CHECK(Topology::parse("crossbar:4").link_classes() == Names{"terminal"});
   CHECK(Topology::parse("dragonfly:9x4x2").link_classes() == Names{"terminal", "local", "global"});
+  CHECK(Topology::parse("xc:2").link_classes() == Names{"terminal", "backplane", "copper", "optical"});
   const Topology tree = Topology::parse("fat-tree:2x3");
   CHECK(tree.link_classes() == Names{"terminal", "level-1", "level-2"});
   CHECK(tree.port_class(8, 2) == 1);   // a switch of level 0, up
@@ -223,7 +239,10 @@ TEST_CASE("parse_yields_canonical_names_and_extents") {
     CHECK(kind.example.starts_with(kind.name + ":"));
     CHECK_FALSE(kind.summary.empty());
   }
-  CHECK(topology_kinds().size() == 11);
+  CHECK(topology_kinds().size() == 12);
+  CHECK(Topology::parse("xc:3x6x16").name() == "xc:3");
+  CHECK(Topology::parse("xc:3x6x15").name() == "xc:3x6x15");
+  CHECK(Topology::parse("xc:170").terminals() == 65280);
 }
 
 TEST_CASE("parse_says_what_is_wrong") {
@@ -238,7 +257,18 @@ TEST_CASE("parse_says_what_is_wrong") {
         "topology oneway-torus2d:1x32769: too long, at most 32768 nodes are in a ring; for example oneway-torus2d:8x8");
   CHECK(error_of("tours2d:4x4") ==
         "topology tours2d:4x4: no kind is called `tours2d`; there are ring, mesh2d, mesh3d, torus2d, torus3d, "
-        "oneway-ring, oneway-torus2d, oneway-torus3d, crossbar, fat-tree, dragonfly; for example torus3d:8x8x8");
+        "oneway-ring, oneway-torus2d, oneway-torus3d, crossbar, fat-tree, dragonfly, xc; for example torus3d:8x8x8");
+  CHECK(error_of("xc:0") == "topology xc:0: `0` is not a whole number of at least 1; for example xc:2");
+  CHECK(error_of("xc:a") == "topology xc:a: `a` is not a whole number of at least 1; for example xc:2");
+  CHECK(error_of("xc:200") == "topology xc:200: too large, at most 65536 nodes are; for example xc:2");
+  CHECK(error_of("xc") == "topology xc: its size is missing; for example xc:2");
+  CHECK(error_of("xc:2x2") == "topology xc:2x2: xc takes 1 or 3 numbers and was given 2; for example xc:2");
+  CHECK(error_of("xc:2x7x16") ==
+        "topology xc:2x7x16: at most 6 chassis of 16 routers are in a group; for example xc:2");
+  CHECK(error_of("xc:2x6x17") ==
+        "topology xc:2x6x17: at most 6 chassis of 16 routers are in a group; for example xc:2");
+  CHECK(error_of("xc:22x1x2") ==
+        "topology xc:22x1x2: a group has 20 optical links and not one to each of 21 others; for example xc:2");
   const auto contains = [](const std::string& text, const std::string& part) {
     CAPTURE(text);
     const std::string error = error_of(text);
@@ -256,7 +286,7 @@ TEST_CASE("parse_says_what_is_wrong") {
   for (const char* text :
        {"ring:65537", "mesh2d:65536x2", "torus2d:65536x65536", "mesh3d:4194304x4194304x1048576", "fat-tree:2x17",
         "fat-tree:65537x1", "fat-tree:2x4294967295", "fat-tree:256x3", "dragonfly:65536x65536x1", "dragonfly:1x257x256",
-        "ring:4294967296", "ring:4294967297", "crossbar:99999999999999999999999"})
+        "xc:171", "xc:4294967295", "ring:4294967296", "ring:4294967297", "crossbar:99999999999999999999999"})
     contains(text, "too large");
 }
 

@@ -37,6 +37,8 @@ inline const std::vector<std::string> kSwitched = {
     "fat-tree:2x5",    "fat-tree:3x1",    "fat-tree:3x3",    "fat-tree:4x2",    "fat-tree:5x2",    "dragonfly:1x1x1",
     "dragonfly:1x1x4", "dragonfly:1x4x2", "dragonfly:2x1x1", "dragonfly:5x1x2", "dragonfly:2x3x2", "dragonfly:3x2x1",
     "dragonfly:3x4x2", "dragonfly:5x4x1", "dragonfly:5x2x2", "dragonfly:6x2x3", "dragonfly:9x4x2", "dragonfly:8x3x1",
+    "xc:1x1x1",        "xc:1x1x3",        "xc:1x3x1",        "xc:1x3x2",        "xc:2x1x1",        "xc:2x2x2",
+    "xc:3x1x2",        "xc:3x2x3",        "xc:4x2x1",        "xc:9x1x2",        "xc:14x1x2",
 };
 
 inline std::vector<std::string> all_shapes() {
@@ -56,15 +58,18 @@ inline bool is_dragonfly(const Topology& topology) {
   return topology.name().starts_with("dragonfly");
 }
 
+inline bool is_xc(const Topology& topology) {
+  return topology.name().starts_with("xc");
+}
+
 struct Step {
   std::uint32_t vertex;
   Hop hop;
 };
 
 // Empty where the way takes a link that does not exist or does not arrive within as many hops as there are vertices.
-inline std::vector<Step> walk(const Topology& topology, std::uint32_t from, std::uint32_t to) {
+inline std::vector<Step> walk_on(const Topology& topology, std::uint32_t from, std::uint32_t to, Route route) {
   std::vector<Step> steps;
-  Route route = topology.route(from, to);
   for (std::uint32_t at = from; at != to;) {
     if (steps.size() > topology.vertices()) return {};
     const Hop hop = topology.next(at, to, route);
@@ -75,6 +80,10 @@ inline std::vector<Step> walk(const Topology& topology, std::uint32_t from, std:
     at = end->vertex;
   }
   return steps;
+}
+
+inline std::vector<Step> walk(const Topology& topology, std::uint32_t from, std::uint32_t to, std::uint32_t flow = 0) {
+  return walk_on(topology, from, to, topology.route(from, to, flow));
 }
 
 // Breadth first: the least hops from `from` to every vertex.

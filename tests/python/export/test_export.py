@@ -279,7 +279,13 @@ def test_ranks_of_a_node_share_its_host(tmp_path):
 
 
 def test_routes_end_where_they_should():
-    for shape, nodes in (("torus3d:4x3x2", 24), ("ring:6", 6), ("fat-tree:2x3", 8), ("dragonfly:5x2x2", 20)):
+    for shape, nodes in (
+        ("torus3d:4x3x2", 24),
+        ("ring:6", 6),
+        ("fat-tree:2x3", 8),
+        ("dragonfly:5x2x2", 20),
+        ("xc:3x1x2", 24),
+    ):
         pairs = [(a, b) for a in range(nodes) for b in range(nodes)]
         found = _core.routes(shape, [a for a, _ in pairs], [b for _, b in pairs])
         for (a, b), begin, end in zip(pairs, found["first"][:-1], found["first"][1:], strict=True):

@@ -101,9 +101,15 @@ def test_ports_of_switches_are_named_by_what_they_lead_to(monkeypatch):
     shapes = {
         "fat-tree:4x2": {"terminals": 16, "ports": ["up 0"], "extents": []},
         "dragonfly:9x4x2": {"terminals": 72, "ports": ["router"], "extents": []},
+        "xc:2": {"terminals": 768, "ports": ["router"], "extents": []},
+        "xc:3x2x5": {"terminals": 120, "ports": ["router"], "extents": []},
     }
     monkeypatch.setattr(links, "shape_of", shapes.__getitem__)
     names = port_names("fat-tree:4x2", np.array([0, 16, 16, 16]), np.array([0, 0, 3, 5]))
     assert names == ["up 0", "down 0", "down 3", "up 1"]
     names = port_names("dragonfly:9x4x2", np.array([71, 72, 72, 72]), np.array([0, 1, 2, 5]))
     assert names == ["router", "terminal 1", "local 0", "global 0"]
+    names = port_names("xc:2", np.array([767, 768, 768, 768, 768]), np.array([0, 3, 4, 19, 43]))
+    assert names == ["router", "terminal 3", "backplane 0", "copper 0", "optical 9"]
+    names = port_names("xc:3x2x5", np.array([120, 120, 120, 120]), np.array([7, 8, 10, 11]))
+    assert names == ["backplane 3", "copper 0", "copper 2", "optical 0"]
