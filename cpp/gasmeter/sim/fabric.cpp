@@ -372,7 +372,8 @@ void Fabric::retry_at(Shortage& shortage, SimTime at) {
   if (shortage.retry_at <= at) return;
   shortage.retry_at = at;
   const NodeId there{shortage.vertex};
-  engine_.post(there, there, at, shortage, credit_tie(there));
+  const std::uint32_t port = shortage.link - first_output_[shortage.vertex];
+  engine_.post(there, there, at, shortage, credit_tie(there) + kFirstOfLinks + port);
 }
 
 GASMETER_NOINLINE void Fabric::credit_awaited(std::uint32_t input, std::uint32_t channel, SimTime at) {

@@ -42,15 +42,17 @@ struct Exceptions {
   [[nodiscard]] static const void* globals() { return abi::__cxa_get_globals(); }
 };
 
-inline constexpr std::uint64_t kFirstPosted = 2;
+// Of one node's events of an instant: 0 is for what comes before all others, 1 for what comes express, the next ones
+// for links that look for buffers, each by its port; from kFirstPosted on they are counted.
+inline constexpr std::uint64_t kFirstOfLinks = 2;
+inline constexpr std::uint64_t kFirstPosted = kFirstOfLinks + (1U << 17U);
 
 // What the engine keeps of one node.
 struct Node {
   Partition* partition = nullptr;
-  // Number of its next event; 0 is for what comes before all others of the instant, 1 for what comes express.
-  std::uint64_t posted = kFirstPosted;
-  SimTime memory_free;     // when its memory has moved what was asked of it
-  std::uint32_t live = 0;  // bodies of its ranks that have neither returned nor parked
+  std::uint64_t posted = kFirstPosted;  // number of its next event
+  SimTime memory_free;                  // when its memory has moved what was asked of it
+  std::uint32_t live = 0;               // bodies of its ranks that have neither returned nor parked
 };
 
 class Partition;
