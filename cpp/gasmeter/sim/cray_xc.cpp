@@ -218,6 +218,11 @@ CrayXc::Choices CrayXc::choices(std::uint32_t vertex, std::uint32_t to, std::uin
 std::optional<Route> CrayXc::by_router(Router first, Router last, std::uint64_t random) const {
   const std::uint32_t index = pick(random, 0, routers_);
   if (index == first.index || index == last.index) return std::nullopt;
+  const auto same_chassis = [this](std::uint32_t a, std::uint32_t b) { return a / slots_ == b / slots_; };
+  const auto same_slot = [this](std::uint32_t a, std::uint32_t b) { return a % slots_ == b % slots_; };
+  // From there it would come back through the first router; to there it would go through the last one.
+  if (same_chassis(first.index, index) && same_slot(first.index, last.index)) return std::nullopt;
+  if (same_chassis(first.index, last.index) && same_slot(index, last.index)) return std::nullopt;
   return Route{{index, lanes(random), kByRouter}};
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/sim/fabric_choices.hpp"
 #include "gasmeter/sim/fabric_rings.hpp"
 #include "gasmeter/sim/fabric_state.hpp"
 #include "gasmeter/sim/fabric_trains.hpp"
@@ -41,6 +42,10 @@ Fabric::Fabric(Engine& engine, Topology topology, const FabricParameters& parame
   if (topology_.one_way()) {
     rings_ = std::make_unique<Rings>(*this);
     arrival_ = &Rings::on_arrival;
+  }
+  if (topology_.chooser() != nullptr) {
+    choices_ = std::make_unique<Choices>(*this);
+    arrival_ = &Choices::on_arrival;
   }
   through_ = through();
   express_ = through_.carry != nullptr;
@@ -162,18 +167,18 @@ Fabric::~Fabric() {
   for (std::uint32_t input = 0; input != inputs_.size(); ++input) forget_ring(input);
 }
 
-void Fabric::inject(Packet& packet, SimTime now) {
+void Fabric::inject(Packet& packet, SimTime now, std::uint32_t flow) {
   engine_.catch_up(NodeId{packet.from});
   packet.fabric = this;
   if (GASMETER_LIKELY(express_ && packet.from != packet.to && packet.bytes != 0 && !rings_)) {
     packet.becomes(arrival_);
     through_.inject(*this, packet, now);
   } else {
-    inject_step_by_step(packet, now);
+    inject_step_by_step(packet, now, flow);
   }
 }
 
-GASMETER_NOINLINE void Fabric::inject_step_by_step(Packet& packet, SimTime now) {
+GASMETER_NOINLINE void Fabric::inject_step_by_step(Packet& packet, SimTime now, std::uint32_t flow) {
   packet.tail = now;
   packet.vertex = packet.from;
   packet.link = kNoLink;
@@ -188,7 +193,7 @@ GASMETER_NOINLINE void Fabric::inject_step_by_step(Packet& packet, SimTime now) 
     rings_->enter(packet, now);
     return;
   }
-  packet.route = topology_.route(packet.from, packet.to);
+  packet.route = topology_.route(packet.from, packet.to, flow);
   route(packet, now);
 }
 
@@ -368,6 +373,7 @@ void Fabric::set_short(Output& output, bool is_short) {
   inputs_[far_end(output)].is_awaited = is_short;
 }
 
+// At one instant by port: of links that end at the same vertex, who is served first is seen there.
 void Fabric::retry_at(Shortage& shortage, SimTime at) {
   if (shortage.retry_at <= at) return;
   shortage.retry_at = at;
@@ -411,6 +417,7 @@ void Fabric::name_steps(Tracer& tracer) const {
   tracer.name(&Fabric::on_retry, Step::queue);
   trains_->name_steps(tracer);
   if (rings_) rings_->name_steps(tracer, hop);
+  if (choices_) Choices::name_steps(tracer, hop);
 }
 
 void Fabric::reset_use() {

@@ -8,7 +8,8 @@
 // byte.
 //
 // What a link takes depends on its class, which the topology tells. On one-way rings each ring of a packet's way is
-// followed by an echo over the rest of the ring: fabric_rings.hpp.
+// followed by an echo over the rest of the ring: fabric_rings.hpp. Unordered packets choose their way where the
+// topology has several: fabric_choices.hpp.
 //
 // As long as buffers are free at the far end, a packet's turn is known when it arrives, and so is all that follows: a
 // hop is one event.
@@ -117,8 +118,9 @@ class Fabric : private Wiring {
 
   // `packet` (from, to, bytes, kind, watched filled in) enters the router of its terminal now, with all its bytes. The
   // first router's queue has no limit: a NIC that wants one watches its packets. To itself: it arrives at once. A rank
-  // that injects is synchronised first; `now` is its clock.
-  void inject(Packet& packet, SimTime now);
+  // that injects is synchronised first; `now` is its clock. Packets of one flow between the same two terminals stay in
+  // order, those of different ones may take different ways where there are several, and kUnordered ones any.
+  void inject(Packet& packet, SimTime now, std::uint32_t flow = 0);
 
   // As if its packets were injected one by one, `gap` after one another; with none they wait at the first router.
   // Throws UsageError for a train without packets or a negative gap, and on one-way rings.
@@ -129,8 +131,10 @@ class Fabric : private Wiring {
   void reset_use();
 
   // --- for a network's SteadyTraffic
-  // Adds the links of a packet's way. False: it passes links whose traffic does not come round (one-way rings).
-  [[nodiscard]] bool add_way(std::uint32_t from, std::uint32_t to, std::vector<std::uint32_t>& links) const;
+  // Adds the links of a packet's way. False: it passes links whose traffic does not come round (one-way rings), or
+  // which ones it passes is not known.
+  [[nodiscard]] bool add_way(std::uint32_t from, std::uint32_t to, std::vector<std::uint32_t>& links,
+                             std::uint32_t flow = 0) const;
   // The state of a link, as who is between two events of the whole fabric sees it. `packet` sees to what is the
   // network's own of those that wait for a buffer.
   void walk(std::uint32_t link, StateWalk& walk, const std::function<void(Packet&)>& packet);
@@ -154,6 +158,7 @@ class Fabric : private Wiring {
   struct Output;
   class Trains;
   class Rings;
+  class Choices;
   template <std::uint32_t kDimensions>
   class Through;
 
@@ -185,7 +190,7 @@ class Fabric : private Wiring {
   [[nodiscard]] const LinkCost& cost_of(const Output& output) const;
   [[nodiscard]] bool all_cost_the_same() const;
   static void on_retry(Action& shortage, SimTime now);
-  void inject_step_by_step(Packet& packet, SimTime now);
+  void inject_step_by_step(Packet& packet, SimTime now, std::uint32_t flow);
   void route(Packet& packet, SimTime now);
   // When something crosses a link: its head begins, its last byte has left.
   struct Crossing {
@@ -274,7 +279,8 @@ class Fabric : private Wiring {
   bool may_express_ = true;
   bool express_ = false;  // now
   std::unique_ptr<Trains> trains_;
-  std::unique_ptr<Rings> rings_;  // null where links go both ways
+  std::unique_ptr<Rings> rings_;      // null where links go both ways
+  std::unique_ptr<Choices> choices_;  // null where each pair has one way
 };
 
 }  // namespace gasmeter::sim

@@ -1,6 +1,7 @@
 // What a fabric tells of packets that keep coming (steady.hpp).
 #include <functional>
 
+#include "gasmeter/sim/fabric_choices.hpp"
 #include "gasmeter/sim/fabric_rings.hpp"
 #include "gasmeter/sim/fabric_state.hpp"
 #include "gasmeter/sim/fabric_trains.hpp"
@@ -8,9 +9,10 @@
 
 namespace gasmeter::sim {
 
-bool Fabric::add_way(std::uint32_t from, std::uint32_t to, std::vector<std::uint32_t>& links) const {
-  if (rings_ || parameters_.links.trains) return false;
-  Route route = topology_.route(from, to);
+bool Fabric::add_way(std::uint32_t from, std::uint32_t to, std::vector<std::uint32_t>& links,
+                     std::uint32_t flow) const {
+  if (rings_ || parameters_.links.trains || (choices_ && flow == kUnordered)) return false;
+  Route route = topology_.route(from, to, flow);
   for (std::uint32_t vertex = from; vertex != to;) {
     const std::uint32_t link = first_output_[vertex] + topology_.next(vertex, to, route).port;
     links.push_back(link);

@@ -17,7 +17,8 @@ void FabricSink::train_departed(Train&, SimTime) {}
 Fabric::Trains::Trains(Fabric& fabric)
     : fabric_(fabric),
       cost_(fabric.costs_[0]),
-      together_(fabric.links().trains && fabric.all_cost_the_same()),
+      // What comes to one router in one instant by several links is in the order of its packets, not of trains.
+      together_(fabric.links().trains && fabric.all_cost_the_same() && fabric.topology_.chooser() == nullptr),
       carriages_(fabric.engine_.partitions()),
       notices_(fabric.engine_.partitions()) {
   expected_.resize(fabric.topology_.vertices());

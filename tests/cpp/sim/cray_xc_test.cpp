@@ -363,7 +363,12 @@ TEST_CASE("choices_are_two_ways_without_a_detour_and_some_with_one") {
       if (kinds.size() > (within ? 5U : 7U)) ++wrong;
       // Nobody comes back to where it has been.
       std::set<std::uint32_t> groups;
-      for (const Step& step : way) groups.insert(wires.group_of(step.vertex));
+      std::set<std::uint32_t> routers;
+      for (const Step& step : way) {
+        groups.insert(wires.group_of(step.vertex));
+        routers.insert(step.vertex);
+      }
+      if (routers.size() != way.size()) ++wrong;
       if (groups.size() != (within ? 1U : 3U)) ++wrong;
     });
     CHECK(wrong == 0);

@@ -327,7 +327,7 @@ TEST_CASE("a_rank_that_runs_ahead_does_not_change_what_comes_before") {
 
 TEST_CASE("random_traffic_arrives_once_in_order_over_links_that_differ_and_rings_that_go_one_way") {
   for (const char* topology : {"oneway-ring:5", "oneway-ring:2", "oneway-torus2d:4x4", "oneway-torus3d:3x2x3",
-                               "torus2d:4x4", "fat-tree:3x2", "dragonfly:4x3x2"}) {
+                               "torus2d:4x4", "fat-tree:3x2", "dragonfly:4x3x2", "xc:3x2x2"}) {
     CAPTURE(topology);
     const std::vector<std::string> classes = Topology::parse(topology).link_classes();
     for (const unsigned buffer : {1U, 2U, 8U, 0U}) {
@@ -350,8 +350,8 @@ TEST_CASE("random_traffic_arrives_once_in_order_over_links_that_differ_and_rings
 }
 
 TEST_CASE("random_traffic_arrives_once_in_order_and_obeys_every_buffer") {
-  for (const char* topology :
-       {"ring:5", "mesh2d:3x4", "torus2d:4x4", "torus3d:3x3x3", "crossbar:9", "fat-tree:3x2", "dragonfly:4x3x2"}) {
+  for (const char* topology : {"ring:5", "mesh2d:3x4", "torus2d:4x4", "torus3d:3x3x3", "crossbar:9", "fat-tree:3x2",
+                               "dragonfly:4x3x2", "xc:3x2x2"}) {
     CAPTURE(topology);
     for (const unsigned buffer : {1U, 2U, 8U, 0U}) {
       CAPTURE(buffer);

@@ -83,7 +83,7 @@ TEST_CASE("classes_and_echoes_are_the_same_on_any_number_of_threads") {
       parallel |= compare(options);
     }
   }
-  for (const char* topology : {"dragonfly:5x4x2", "fat-tree:4x2", "torus3d:4x4x4"}) {
+  for (const char* topology : {"dragonfly:5x4x2", "xc:3x2x2", "fat-tree:4x2", "torus3d:4x4x4"}) {
     TrafficOptions options;
     options.topology = topology;
     options.buffer = 2;
@@ -91,6 +91,28 @@ TEST_CASE("classes_and_echoes_are_the_same_on_any_number_of_threads") {
     const std::string last = Topology::parse(topology).link_classes().back();
     options.classes[last] = {6'400'000, {900'000}, 7};
     parallel |= compare(options);
+  }
+  CHECK(parallel);
+}
+
+// In step several links to one router look for buffers at one instant.
+TEST_CASE("parallel_links_and_choices_are_the_same_on_any_number_of_threads") {
+  bool parallel = false;
+  for (const bool unordered : {false, true}) {
+    for (const char* topology : {"xc:1x2x3", "xc:5x2x2"}) {
+      for (const unsigned buffer : {0U, 1U, 4U}) {
+        TrafficOptions options;
+        options.topology = topology;
+        options.buffer = buffer;
+        options.messages = std::max<std::uint64_t>(20, rounds(60));
+        options.unordered = unordered;
+        CAPTURE(unordered);
+        parallel |= compare(options);
+        options.in_step = true;
+        options.latency = {320'000};
+        parallel |= compare(options);
+      }
+    }
   }
   CHECK(parallel);
 }

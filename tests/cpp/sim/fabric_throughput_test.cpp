@@ -73,8 +73,9 @@ struct Carried : Packet {
 // The fabric with the traffic of ReferenceRouters.
 class Saturated : public FabricSink {
  public:
-  Saturated(const Topology& topology, const RouterOptions& options, Destinations destinations)
+  Saturated(const Topology& topology, const RouterOptions& options, Destinations destinations, std::uint32_t flow = 0)
       : options_(options),
+        flow_(flow),
         engine_(testing::options_for(topology.terminals(), topology.vertices())),
         pool_(1),
         fabric_(engine_, topology, parameters(options), *this),
@@ -118,7 +119,7 @@ class Saturated : public FabricSink {
     packet.to = destinations_.next(terminal);
     packet.bytes = kBytes;
     packet.watched = 0;
-    fabric_.inject(packet, now);
+    fabric_.inject(packet, now, flow_);
   }
   SimTime arrived(Packet& packet, SimTime) override {
     const SimTime tail = packet.tail;
@@ -134,6 +135,7 @@ class Saturated : public FabricSink {
   }
 
   RouterOptions options_;
+  std::uint32_t flow_;
   Engine engine_;
   PacketPool<Carried> pool_;
   Fabric fabric_;
@@ -192,7 +194,7 @@ TEST_CASE("bounds_of_uniform_traffic_are_those_of_the_papers") {
 
 TEST_CASE("uniform_traffic_without_limits_fills_the_busiest_links") {
   for (const char* name : {"torus2d:8x8", "mesh2d:8x8", "torus3d:4x4x4", "mesh3d:4x4x4", "ring:6", "torus2d:6x6",
-                           "fat-tree:4x2", "crossbar:8", "dragonfly:9x4x2"}) {
+                           "fat-tree:4x2", "crossbar:8", "dragonfly:9x4x2", "xc:3x2x2"}) {
     CAPTURE(name);
     const Topology topology = Topology::parse(name);
     RouterOptions options;
@@ -278,6 +280,8 @@ TEST_CASE("links_that_differ_carry_what_stepped_routers_carry") {
   compare_with_reference("torus2d:4x4", options);
   options.classes = {{"local", {5, 17, 1}}, {"global", {35, 57, 3}}};
   compare_with_reference("dragonfly:5x2x2", options);
+  options.classes = {{"backplane", {5, 17, 1}}, {"copper", {15, 19, 1}}, {"optical", {35, 57, 3}}};
+  compare_with_reference("xc:3x2x2", options);
   options.classes = {{"terminal", {20, 29, 1}}};
   compare_with_reference("fat-tree:3x2", options);
 }
@@ -316,6 +320,24 @@ TEST_CASE("echoes_take_their_share_of_one_way_rings") {
     CHECK(packets / bound < (rounds(100) == 100 ? 1.01 : 1.03));
     CHECK(packets / bound > 0.95);
   }
+}
+
+// 16 nodes of each group send to the next group, to which five links lead, of forty that a group has.
+TEST_CASE("unordered_packets_make_detours_where_links_are_busy") {
+  const Topology topology = Topology::parse("xc:9x2x2");
+  RouterOptions options;
+  options.latency = 13;
+  options.window = 16;
+  options.buffer = 8;
+  const auto carried = [&](const Destinations& destinations, std::uint32_t flow) {
+    Saturated fabric(topology, options, destinations, flow);
+    return throughput(fabric, topology, options, kWarm, end_of(8'000));
+  };
+  const Destinations next_group(topology.terminals(), Destinations::Pattern::shift, 16);
+  CHECK(carried(next_group, 0) < 1.01 * 5 / 16);
+  CHECK(carried(next_group, kUnordered) > 1.5 * 5 / 16);
+  const Destinations all(topology.terminals(), Destinations::Pattern::uniform);
+  CHECK(carried(all, kUnordered) > 0.95 * carried(all, 0));
 }
 
 }  // namespace

@@ -120,7 +120,7 @@ std::vector<Message> mixture(std::uint32_t terminals, std::uint32_t messages, st
 
 TEST_CASE("random_traffic_of_trains_and_packets_is_that_of_packets") {
   for (const char* topology : {"ring:5", "mesh2d:3x4", "torus2d:4x4", "torus3d:3x3x3", "crossbar:9", "fat-tree:3x2",
-                               "dragonfly:4x3x2", "ring:2", "torus3d:2x2x2"}) {
+                               "dragonfly:4x3x2", "xc:3x1x2", "ring:2", "torus3d:2x2x2"}) {
     CAPTURE(topology);
     const std::uint32_t terminals = Topology::parse(topology).terminals();
     for (const unsigned buffer : {0U, 1U, 2U, 3U, 8U, 16U, 1000U}) {

@@ -8,6 +8,7 @@
 #include <random>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "fabric_trace.hpp"
@@ -35,6 +36,8 @@ struct TrafficOptions {
   bool traced = false;
   bool step_by_step = false;  // every packet is an action on each of its nodes
   bool hot_spot = false;      // all to rank 0
+  bool unordered = false;     // packets choose their ways, where there are several
+  unsigned flows = 1;         // of each pair of ranks, if they are ordered
   bool in_step = false;       // packets of 100 bytes at multiples of their time on a link: much falls into one instant
   unsigned parks = 0;         // of each rank, with its packets under way: so many blocks more
 };
@@ -114,6 +117,7 @@ class RandomTraffic : public FabricSink {
     return packets;
   }
   [[nodiscard]] std::uint64_t out_of_order(std::uint32_t rank) const { return ranks_[rank].out_of_order; }
+  [[nodiscard]] std::uint64_t out_of_flow(std::uint32_t rank) const { return ranks_[rank].out_of_flow; }
   [[nodiscard]] std::uint64_t astray(std::uint32_t rank) const { return ranks_[rank].astray; }
   // Bytes of all packets, times the links on their ways.
   [[nodiscard]] std::uint64_t byte_hops(std::uint32_t rank) const { return ranks_[rank].byte_hops; }
@@ -136,7 +140,9 @@ class RandomTraffic : public FabricSink {
     unsigned out = 0;
     std::vector<std::uint32_t> sent;  // to each rank
     std::vector<std::uint32_t> seen;  // from each
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> next_of_flow;
     std::uint64_t out_of_order = 0;
+    std::uint64_t out_of_flow = 0;
     std::uint64_t astray = 0;
     std::uint64_t byte_hops = 0;
     SimTime end;
@@ -218,7 +224,7 @@ class RandomTraffic : public FabricSink {
     packet.number = ranks_[from].sent[to]++;
     const bool away = packet.from != packet.to;
     if (away) ranks_[from].byte_hops += std::uint64_t{bytes} * topology_.hops(packet.from, packet.to);
-    fabric_.inject(packet, now);
+    fabric_.inject(packet, now, options_.unordered ? kUnordered : packet.number % options_.flows);
     if (away && trace_) trace_->follow(packet, now);
   }
 
@@ -230,6 +236,8 @@ class RandomTraffic : public FabricSink {
     // Equal routes: nothing overtakes.
     if (packet.number != own.seen[packet.sender]) ++own.out_of_order;
     ++own.seen[packet.sender];
+    std::uint32_t& next = own.next_of_flow[{packet.sender, packet.number % options_.flows}];
+    if (packet.number / options_.flows != next++) ++own.out_of_flow;
     Node& node = nodes_[index(here)];
     node.elsewhere |= std::this_thread::get_id() != main_;
     for (const std::uint64_t value :

@@ -43,7 +43,8 @@ class Script : public FabricSink {
       : engine_(options(Topology::parse(topology))), fabric_(engine_, Topology::parse(topology), parameters, *this) {}
 
   // Numbers them from 0.
-  void send(std::int64_t at, std::uint32_t from, std::uint32_t to, std::uint16_t bytes, bool watched = false) {
+  void send(std::int64_t at, std::uint32_t from, std::uint32_t to, std::uint16_t bytes, bool watched = false,
+            std::uint32_t flow = 0) {
     TestPacket& packet = packets_.emplace_back();
     packet.from = from;
     packet.to = to;
@@ -51,7 +52,7 @@ class Script : public FabricSink {
     packet.watched = watched;
     packet.number = static_cast<std::uint32_t>(seen_.size());
     seen_.emplace_back();
-    plans_[from].push_back({at, &packet});
+    plans_[from].push_back({at, &packet, flow});
   }
   void stay_after_arrival(std::int64_t time) { stay_ = {time * 1'000}; }
 
@@ -89,6 +90,7 @@ class Script : public FabricSink {
   struct Plan {
     std::int64_t at;
     TestPacket* packet;
+    std::uint32_t flow;
   };
 
   static EngineOptions options(const Topology& topology) {
@@ -103,7 +105,7 @@ class Script : public FabricSink {
     ModelHost host = engine_.host(Rank{rank});
     for (const Plan& plan : plans_[rank]) {
       if (host.now() < SimTime{plan.at * 1'000}) host.idle({plan.at * 1'000});
-      fabric_.inject(*plan.packet, host.now());
+      fabric_.inject(*plan.packet, host.now(), plan.flow);
     }
     host.idle({until});
   }

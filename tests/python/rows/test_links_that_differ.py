@@ -37,6 +37,7 @@ def test_every_topology_tells_the_classes_of_its_links():
     assert classes["oneway-torus2d"] == "x, y"
     assert classes["fat-tree"] == "terminal, level-1, level-2"
     assert classes["dragonfly"] == "terminal, local, global"
+    assert classes["xc"] == "terminal, backplane, copper, optical"
 
 
 def test_links_of_a_class_take_as_long_as_the_options_say(tmp_path):
@@ -47,6 +48,32 @@ def test_links_of_a_class_take_as_long_as_the_options_say(tmp_path):
     assert slow["busy"].max() > 4 * plain["busy"].max()
 
 
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_puts_choose_their_ways_where_links_are_busy(tmp_path, threads):
+    busy, minimal = (
+        gm.Experiment(
+            name="links",
+            kernel="simulator",
+            conduit="raw@fabric",
+            op="random-put",
+            topology="xc:3x2x2",
+            ranks=48,
+            iterations=60,
+            options={**options, "threads": threads},
+        )
+        .run(tmp_path / name)
+        .links()
+        for name, options in (("adaptive", {"routing": "adaptive"}), ("minimal", {}))
+    )
+    assert set(busy["port_name"].str.split().str[0]) == {"router", "terminal", "backplane", "copper", "optical"}
+    # As many packets end; some of them have made a detour.
+    for frame in (busy, minimal):
+        frame["of"] = frame["port_name"].str.split().str[0]
+    busy, minimal = (frame.groupby("of")["packets"].sum() for frame in (busy, minimal))
+    assert busy["terminal"] == minimal["terminal"]
+    assert busy["optical"] > minimal["optical"]
+
+
 @pytest.mark.parametrize(
     ("topology", "options", "error"),
     [
@@ -54,6 +81,8 @@ def test_links_of_a_class_take_as_long_as_the_options_say(tmp_path):
         ("mesh2d:2x2", {"link_class": "w"}, "option link_class='w' of conduit raw@fabric is not allowed"),
         ("mesh2d:2x2", {"class_latency": "3"}, "say which with link_class"),
         ("mesh2d:2x2", {"link_class": "x", "class_buffer": "-1"}, "option 'class_buffer=-1': allowed are 0..65535"),
+        ("xc:3x2x2", {"link_class": "local"}, "no links of class `local`; its classes are terminal, backplane, copper"),
+        ("mesh2d:2x2", {"routing": "adaptive"}, "routing=adaptive': on mesh2d:2x2 there is one way each; take xc:G"),
         ("oneway-ring:4", {"echo": "0"}, r"the links of oneway-ring:4 go one way, .*; take ring:4"),
     ],
 )  # fmt: skip

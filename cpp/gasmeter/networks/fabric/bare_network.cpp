@@ -19,10 +19,11 @@ BareParameters BareParameters::from(conduit::MachineValues& machine) {
 }
 
 BareNetwork::BareNetwork(sim::Engine& engine, const sim::Topology& topology, const sim::FabricParameters& links,
-                         Bytes memory)
+                         Bytes memory, std::uint32_t flow_of_puts)
     : engine_(engine),
       packets_(engine.partitions(), [&engine](unsigned partition) { return engine.take_room(partition); }),
       fabric_(engine, topology, links, *this),
+      flow_of_puts_(flow_of_puts),
       memory_(memory * engine.ranks()) {
   ports_.reserve(engine.ranks());
   for (unsigned rank = 0; rank < engine.ranks(); ++rank) {
@@ -55,7 +56,7 @@ void BarePort::put(Rank to, Bytes offset, const std::byte* from) {
   packet.offset = offset;
   std::memcpy(packet.payload.data(), from, kPayload);
   if (GASMETER_UNLIKELY(record_ != nullptr)) record_->posted(RecordedKind::put, to, kPayload, begin);
-  network_->fabric_.inject(packet, host_.now());
+  network_->fabric_.inject(packet, host_.now(), network_->flow_of_puts_);
 }
 
 void BarePort::fetch_add(Rank to, Bytes offset, std::uint64_t operand) {
@@ -85,7 +86,7 @@ void BareNetwork::turn_round(Packet& packet, Kind kind, Bytes payload, SimTime n
   std::swap(packet.from, packet.to);
   packet.kind = kind & 0x7fU;
   packet.bytes = static_cast<std::uint16_t>(kHeader + payload);
-  fabric_.inject(packet, now);
+  fabric_.inject(packet, now, kind == acknowledgement ? flow_of_puts_ : 0);
 }
 
 void BareNetwork::finish(Packet& packet, SimTime now) {

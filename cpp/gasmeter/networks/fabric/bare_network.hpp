@@ -113,14 +113,16 @@ class BarePort {
 
 class BareNetwork final : public sim::FabricSink {
  public:
-  // One port per rank; `memory`: of each.
-  BareNetwork(sim::Engine& engine, const sim::Topology& topology, const sim::FabricParameters& links, Bytes memory);
+  // One port per rank; `memory`: of each. `flow_of_puts`: of puts and their acknowledgements; the rest is in order.
+  BareNetwork(sim::Engine& engine, const sim::Topology& topology, const sim::FabricParameters& links, Bytes memory,
+              std::uint32_t flow_of_puts = 0);
 
   // EngineOptions::stack_room for its ranks, whose programs call little and leave most of a page: sixteen packets.
   static constexpr Bytes kStackRoom = 2304;
 
   [[nodiscard]] BarePort& port(Rank rank) { return ports_[index(rank)]; }
   [[nodiscard]] sim::Fabric& fabric() { return fabric_; }
+  [[nodiscard]] bool keeps_order() const { return flow_of_puts_ != sim::kUnordered; }
 
  private:
   friend class BarePort;
@@ -143,6 +145,7 @@ class BareNetwork final : public sim::FabricSink {
   sim::Engine& engine_;
   sim::PacketPool<Packet> packets_;
   sim::Fabric fabric_;
+  std::uint32_t flow_of_puts_;
   std::vector<std::byte> memory_;
   std::vector<BarePort> ports_;
 };

@@ -26,13 +26,20 @@ const std::vector<OptionInfo>& link_options() {
        "choice",
        "none",
        "",
-       {"none", "x", "y", "z", "terminal", "local", "global", "level-1", "level-2", "level-3"},
+       {"none", "x", "y", "z", "terminal", "local", "global", "backplane", "copper", "optical", "level-1", "level-2",
+        "level-3"},
        "the class of links that class_bandwidth, class_latency and class_buffer are about"},
       {"class_bandwidth", "float", "0", "MB/s", {}, "of such a link, in one direction; 0: as of the others"},
       {"class_latency", "float", "0", "ns", {}, "of such a link; 0: as of the others"},
       {"class_buffer", "int", "0", "packets", {}, "at the end of such a link, each channel; 0: as of the others"},
       {"echo", "int", "8", "B", {}, "of an echo, on one-way rings; 0: there is none, and no such ring"},
-      {"turn", "float", "0", "ns", {}, "from one one-way ring to the next"}};
+      {"turn", "float", "0", "ns", {}, "from one one-way ring to the next"},
+      {"routing",
+       "choice",
+       "minimal",
+       "",
+       {"minimal", "adaptive"},
+       "ways of puts: as short as can be and in order, or as their first router sees fit, where there are several"}};
   return all;
 }
 
@@ -58,6 +65,12 @@ sim::FabricParameters with_options(const sim::LinkParameters& links, const Setti
   parameters.echo = static_cast<std::uint16_t>(limited(settings, "echo", std::numeric_limits<std::uint16_t>::max()));
   parameters.turn = SimTime::from_ns(limited(settings, "turn", kLongest));
   return parameters;
+}
+
+std::uint32_t flow_of_puts(const sim::Topology& topology, const Settings& settings) {
+  if (settings.text("routing") == "minimal") return 0;
+  if (topology.chooser() != nullptr) return sim::kUnordered;
+  throw UsageError("option 'routing=adaptive': on " + topology.name() + " there is one way each; take xc:G");
 }
 
 }  // namespace gasmeter::networks::fabric

@@ -1,4 +1,5 @@
 // Links and routers alone to the rest of the library: no conduit, a raw program, parameters.
+#include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -19,13 +20,17 @@ using conduit::MachineValues;
 class Modelled final : public ModelledNetwork {
  public:
   Modelled(sim::Engine& engine, const sim::Topology& topology, const sim::FabricParameters& links,
-           const Settings& settings)
-      : engine_(engine), network_(engine, topology, links, share(raw::programs(), settings)), settings_(settings) {}
+           std::uint32_t flow_of_puts, const Settings& settings)
+      : engine_(engine),
+        network_(engine, topology, links, share(raw::programs(), settings), flow_of_puts),
+        settings_(settings) {}
 
   std::unique_ptr<Program> make_raw(Rank rank) override {
     return networks::make_raw(raw::programs(), {network_.port(rank), rank, engine_.ranks()}, settings_);
   }
+  // Completions that overtake one another cannot be told apart.
   bool record_raw(conduit::RankRecord& record) override {
+    if (!network_.keeps_order()) return false;
     network_.port(record.rank()).record(record);
     return true;
   }
@@ -43,7 +48,8 @@ class Machine final : public ModelledMachine {
       : settings_(job.settings),
         installation_(machine, job),
         parameters_(BareParameters::from(machine)),
-        links_(with_options(parameters_.links, settings_)) {
+        links_(with_options(parameters_.links, settings_)),
+        flow_of_puts_(fabric::flow_of_puts(installation_.topology(), settings_)) {
     machine.check_all_used();
   }
 
@@ -53,7 +59,7 @@ class Machine final : public ModelledMachine {
     return options;
   }
   std::unique_ptr<ModelledNetwork> make_network(sim::Engine& engine) const override {
-    return std::make_unique<Modelled>(engine, installation_.topology(), links_, settings_);
+    return std::make_unique<Modelled>(engine, installation_.topology(), links_, flow_of_puts_, settings_);
   }
 
  private:
@@ -61,6 +67,7 @@ class Machine final : public ModelledMachine {
   Installation installation_;
   BareParameters parameters_;
   sim::FabricParameters links_;
+  std::uint32_t flow_of_puts_;
 };
 
 }  // namespace
