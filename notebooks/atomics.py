@@ -27,7 +27,7 @@ import gasmeter as gm
 
 WAYS = {
     "extoll, processor": {"conduit": "extoll"},
-    "ibv, processor": {"conduit": "ibv", "options": {"atomics": "messages"}},
+    "ibv, processor": {"conduit": "ibv", "options": {"atomics": "reference"}},
     "ibv, card": {"conduit": "ibv"},
 }
 

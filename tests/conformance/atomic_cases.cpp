@@ -315,9 +315,12 @@ template <class H>
 void domains_tell_what_they_are_and_refuse_the_rest(Member<H>& me) {
   AtomicDomain<H, double> domain(me.endpoint, {AtomicOp::add, AtomicOp::fcas});
   const bool all_near = me.endpoint.neighbours() == me.ranks();
-  EXPECT(me, (domain.path() == core::AtomicPath::direct) == all_near);
+  const bool to_all = me.endpoint.forms().atomics == core::AtomicForm::messages;
+  EXPECT(me, (domain.path() == core::AtomicPath::to_all) == to_all);
+  EXPECT(me, (domain.path() == core::AtomicPath::direct) == (all_near && !to_all));
   // No network takes sums and comparisons of floating point together.
-  EXPECT(me, (domain.path() == core::AtomicPath::messages) == (!all_near && me.endpoint.neighbours() == 1));
+  const bool by_messages = !all_near && me.endpoint.neighbours() == 1 && !to_all;
+  EXPECT(me, (domain.path() == core::AtomicPath::messages) == by_messages);
   EXPECT(me, throws<UsageError>([&] { AtomicDomain<H, float>(me.endpoint, {AtomicOp::bit_and}); }));
   auto* const there = reinterpret_cast<double*>(me.endpoint.segment(me.next()).address);
   const Rank nobody{me.ranks()};

@@ -1,7 +1,10 @@
 // Every group of cases, for every host. A new group is one file and one line here.
 #pragma once
 
+#include <algorithm>
+
 #include "gasmeter/base/real_host.hpp"
+#include "gasmeter/networks/conformance.hpp"
 #include "gasmeter/sim/model_host.hpp"
 #include "job.hpp"
 
@@ -59,6 +62,18 @@ Cases<H> all_cases() {
   }
   all.push_back(random_program_case<H>());
   all.push_back(mixed_case<H>());
+  return all;
+}
+
+// What endpoints run that do everything in its reference form: nothing is refused.
+inline constexpr core::Forms kAllByMessages{core::Form::reference, core::Form::reference, core::Form::reference,
+                                            core::AtomicForm::messages};
+template <class H>
+Cases<H> cases_without_refusals() {
+  Cases<H> all = all_cases<H>();
+  for (const std::string& name : networks::cases_of_refusals()) {
+    std::erase_if(all, [&name](const Case<H>& test) { return name == test.name; });
+  }
   return all;
 }
 

@@ -16,6 +16,7 @@ namespace {
 // Of one run, shared by its threads.
 struct Shared {
   HostedNetwork& network;
+  const core::Forms& forms;
   Findings findings{};
   Board board{};
   std::atomic<std::uint32_t> done{0};
@@ -41,6 +42,7 @@ void run_rank(const Case<RealHost>& test, const core::JobView& view, Shared& sha
     const core::Segment& own = view.segments[index(view.rank)];
     const std::unique_ptr<HostedRank> rank = shared.network.join(host, view.rank, {own.address, own.size});
     core::Endpoint<RealHost> endpoint(host, view, &rank->conduit());
+    endpoint.use(shared.forms);
     Member<RealHost> member(endpoint, shared.findings, shared.board);
     member.meanwhile = [&rank] { rank->serve(); };
     test.body(member);
@@ -57,8 +59,8 @@ void run_rank(const Case<RealHost>& test, const core::JobView& view, Shared& sha
 
 }  // namespace
 
-HostedJob::HostedJob(std::uint32_t ranks, Make make, std::uint32_t per_node)
-    : ranks_(ranks), make_(std::move(make)), per_node_(per_node) {}
+HostedJob::HostedJob(std::uint32_t ranks, Make make, std::uint32_t per_node, const core::Forms& forms)
+    : ranks_(ranks), make_(std::move(make)), per_node_(per_node), forms_(forms) {}
 
 Outcome HostedJob::run(const Case<RealHost>& test) {
   const core::NeighbourhoodLayout layout =
@@ -73,7 +75,7 @@ Outcome HostedJob::run(const Case<RealHost>& test) {
     segments.push_back({blocks.back() + layout.segment_at(neighbour), layout.segment_bytes});
   }
   const std::unique_ptr<HostedNetwork> network = make_();
-  Shared shared{*network};
+  Shared shared{*network, forms_};
   Outcome outcome;
   outcome.traces.resize(ranks_);
   std::vector<std::thread> threads;

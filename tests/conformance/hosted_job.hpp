@@ -43,7 +43,7 @@ class HostedJob final : public Job<RealHost> {
  public:
   // `per_node`: so many share a neighbourhood; whole nodes.
   using Make = std::function<std::unique_ptr<HostedNetwork>()>;
-  HostedJob(std::uint32_t ranks, Make make, std::uint32_t per_node = 1);
+  HostedJob(std::uint32_t ranks, Make make, std::uint32_t per_node = 1, const core::Forms& forms = {});
 
   Outcome run(const Case<RealHost>& test) override;
 
@@ -51,6 +51,7 @@ class HostedJob final : public Job<RealHost> {
   std::uint32_t ranks_;
   Make make_;
   std::uint32_t per_node_;
+  core::Forms forms_;
 };
 
 }  // namespace gasmeter::conformance

@@ -48,6 +48,10 @@ class Job {
 // What an endpoint must not have left over.
 template <class H>
 void expect_nothing_left(const core::Endpoint<H>& endpoint, Findings& findings) {
+  if (endpoint.outstanding_temporaries() != 0) {
+    findings.add("rank " + std::to_string(index(endpoint.rank())) + ": " +
+                 std::to_string(endpoint.outstanding_temporaries()) + " buffers of prepared messages are kept");
+  }
   if (endpoint.outstanding_operations() != 0) {
     findings.add("rank " + std::to_string(index(endpoint.rank())) + ": " +
                  std::to_string(endpoint.outstanding_operations()) + " operations are outstanding at the end");

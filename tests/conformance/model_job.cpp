@@ -90,7 +90,7 @@ Outcome ModelJob::run(const Case<sim::ModelHost>& test) {
   const run::Request request = request_of(setup_, shape_, strict_);
   const std::unique_ptr<ModelledMachine> machine = machine_of(setup_, request);
   const ComposedShape shape{{shape_.ranks, shape_.nodes, shape_.neighbourhood, strict_, test.shape.segment_bytes,
-                             test.shape.ring_bytes, request.polls_at_injection()},
+                             test.shape.ring_bytes, request.polls_at_injection(), request.forms()},
                             &request,
                             machine.get()};
   std::vector<conduit::FaultInjectingConduit*> faults;

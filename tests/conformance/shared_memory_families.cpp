@@ -13,10 +13,11 @@ namespace gasmeter::conformance {
 namespace {
 
 template <class H>
-Runs over_memory(std::initializer_list<std::uint32_t> rank_counts, Mapping mapping, const Cases<H>& cases) {
+Runs over_memory(std::initializer_list<std::uint32_t> rank_counts, Mapping mapping, const Cases<H>& cases,
+                 const core::Forms& forms = {}) {
   Runs runs;
   for (const std::uint32_t ranks : rank_counts) {
-    add_runs(runs, std::to_string(ranks) + " ranks", std::make_shared<ThreadJob<H>>(ranks, mapping), cases);
+    add_runs(runs, std::to_string(ranks) + " ranks", std::make_shared<ThreadJob<H>>(ranks, mapping, forms), cases);
   }
   return runs;
 }
@@ -31,9 +32,17 @@ Runs mapping_each() {
   return over_memory<RealHost>({2, 3}, Mapping::each, all_cases<RealHost>());
 }
 
+Runs reference_forms() {
+  return over_memory<RealHost>({2, 4}, Mapping::one, cases_without_refusals<RealHost>(), kAllByMessages);
+}
+
 Runs several_threads() {
   Runs runs = over_memory<ThreadedHost>({2, 3}, Mapping::one, all_cases<ThreadedHost>());
   for (Run& run : over_memory<ThreadedHost>({1, 2, 3}, Mapping::one, thread_cases())) runs.push_back(std::move(run));
+  for (Run& run : over_memory<ThreadedHost>({2}, Mapping::one, thread_cases(), kAllByMessages)) {
+    run.job += ", reference forms";
+    runs.push_back(std::move(run));
+  }
   return runs;
 }
 
@@ -43,6 +52,7 @@ void add_shared_memory(Suite& suite) {
   for (const run::ConduitInfo& conduit : run::conduits()) {
     if (conduit.real == nullptr || !conduit.real->shares_memory || conduit.raw) continue;
     suite.add({.name = conduit.name, .conduit = conduit.name, .runs = &one_mapping});
+    suite.add({.name = conduit.name + "-reference", .conduit = conduit.name, .runs = &reference_forms});
     suite.add({.name = conduit.name + "-mapped", .conduit = conduit.name, .runs = &mapping_each});
     const auto is_threads = [](const bench::OptionInfo& option) { return option.name == "threads"; };
     if (std::any_of(conduit.options.begin(), conduit.options.end(), is_threads)) {

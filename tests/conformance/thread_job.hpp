@@ -17,7 +17,8 @@ using testing::Mapping;
 template <class H>
 class ThreadJob final : public Job<H> {
  public:
-  explicit ThreadJob(std::uint32_t ranks, Mapping mapping = Mapping::one) : ranks_(ranks), mapping_(mapping) {}
+  explicit ThreadJob(std::uint32_t ranks, Mapping mapping = Mapping::one, const core::Forms& forms = {})
+      : ranks_(ranks), mapping_(mapping), forms_(forms) {}
 
   Outcome run(const Case<H>& test) override {
     const testing::ThreadWorld world(testing::layout_of(ranks_, test.shape.ring_bytes, test.shape.segment_bytes),
@@ -28,7 +29,8 @@ class ThreadJob final : public Job<H> {
     outcome.traces.resize(ranks_);
     std::vector<std::thread> threads;
     for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
-      threads.emplace_back([&, rank] { run_rank(test, world.view(rank), findings, board, outcome.traces[rank]); });
+      threads.emplace_back(
+          [&, rank] { run_rank(test, world.view(rank), forms_, findings, board, outcome.traces[rank]); });
     }
     for (std::thread& thread : threads) thread.join();
     outcome.failures = findings.take();
@@ -37,10 +39,11 @@ class ThreadJob final : public Job<H> {
 
  private:
   // An exception that leaves a body would leave the other ranks waiting: the program ends and says why.
-  static void run_rank(const Case<H>& test, const core::JobView& view, Findings& findings, Board& board,
-                       std::uint64_t& trace) {
+  static void run_rank(const Case<H>& test, const core::JobView& view, const core::Forms& forms, Findings& findings,
+                       Board& board, std::uint64_t& trace) {
     try {
       core::Endpoint<H> endpoint(H(WaitMode::yield), view);
+      endpoint.use(forms);
       Member<H> member(endpoint, findings, board);
       test.body(member);
       trace = member.trace();
@@ -55,6 +58,7 @@ class ThreadJob final : public Job<H> {
 
   std::uint32_t ranks_;
   Mapping mapping_;
+  core::Forms forms_;
 };
 
 }  // namespace gasmeter::conformance

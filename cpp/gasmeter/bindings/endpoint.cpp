@@ -168,7 +168,7 @@ std::uint8_t Endpoint::register_handler(py::function function) {
 
 bool Endpoint::request(Rank to, const core::Message& message, core::Flags flags) {
   if (is_virtual() || core::is_immediate(flags)) return any_->request(to, message, flags) == Status::ok;
-  wait_for([&] { return any_->request(to, message, core::Flags::immediate) == Status::ok; });
+  wait_for([&] { return any_->request(to, message, core::kTryOnce) == Status::ok; });
   return true;
 }
 
@@ -176,7 +176,7 @@ std::unique_ptr<run::AnyPrepared> Endpoint::prepare(Rank to, const run::AnyPrepa
   if (is_virtual() || core::is_immediate(flags)) return any_->prepare(to, what, flags);
   std::unique_ptr<run::AnyPrepared> prepared;
   wait_for([&] {
-    prepared = any_->prepare(to, what, core::Flags::immediate);
+    prepared = any_->prepare(to, what, core::kTryOnce);
     return prepared != nullptr;
   });
   return prepared;

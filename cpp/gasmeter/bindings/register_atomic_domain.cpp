@@ -29,7 +29,8 @@ gasmeter.UsageError
       .def_property_readonly("ops", &AtomicDomain::op_names, "Its operations (list of str).")
       .def_property_readonly(
           "path", &AtomicDomain::path,
-          "Who does them (str): ``direct`` (this rank's processor), ``messages`` (the target's), ``direct+messages``.");
+          "Who does them (str): ``direct`` (this rank's processor), ``messages`` (the target's), ``direct+messages``, "
+          "``network``, ``messages to all`` (this rank's own, too).");
 }
 
 }  // namespace gasmeter::bindings

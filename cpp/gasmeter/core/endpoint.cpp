@@ -259,6 +259,7 @@ void Endpoint<H>::send_in_place(const AmHeader& header, const Message& message, 
 
 template <class H>
 Status Endpoint<H>::request_slow(Rank to, const Message& message, Flags flags) {
+  flags = heeded(flags);
   check_message(to, message, Outgoing::request);
   Link* link = near_.link(to);
   const AmHeader header{to, message.category, false, static_cast<std::uint8_t>(message.arguments.size()), 0};
@@ -281,6 +282,7 @@ Status Endpoint<H>::request_slow(Rank to, const Message& message, Flags flags) {
 // In a request handler nothing but replies may be received while there is no room for this one.
 template <class H>
 Status Endpoint<H>::reply(Token<H>& token, const Message& message, Flags flags) {
+  flags = heeded(flags);
   const Rank to = token.source();
   check_message(to, message, Outgoing::reply);
   Link* link = near_.link(to);
@@ -419,7 +421,8 @@ bool Endpoint<H>::is_copied_put(Bytes bytes, const LocalCompletion& local) const
 }
 
 // An immediate transfer of several pieces is always refused: it could not take all its resources at once. A put whose
-// source has to be free at return waits for that if it is too large for the conduit to copy.
+// source has to be free at return waits for that if it is too large for the conduit to copy; as a whole where nobody
+// asks the conduit when that is.
 template <class H>
 template <class Start>
 std::optional<OperationId> Endpoint<H>::start_native(OperationKind kind, Rank rank, Bytes bytes,
@@ -435,13 +438,17 @@ std::optional<OperationId> Endpoint<H>::start_native(OperationKind kind, Rank ra
   {
     const std::lock_guard guard(operations_lock_);
     id = operations_.start(kind, parts, group);
-    if (!is_copied && !local.is_with_root()) of_local = operations_.start_local(id, parts, local, group);
+    if (!is_copied && !local.is_with_root()) {
+      of_local =
+          waits_for_roots() ? operations_.start_leaf_with_root(id) : operations_.start_local(id, parts, local, group);
+    }
   }
+  const OperationId told = waits_for_roots() && !is_copied ? conduit::kNoOperation : of_local;
   for (std::uint32_t part = 0; part < parts; ++part) {
     const Bytes offset = part * can.max_transfer;
     const auto try_once = [&] {
       const std::lock_guard guard(conduit_lock_);
-      return start(offset, std::min(can.max_transfer, bytes - offset), id, of_local) == Status::ok;
+      return start(offset, std::min(can.max_transfer, bytes - offset), id, told) == Status::ok;
     };
     if (!is_immediate(flags)) {
       poll_first();
@@ -465,6 +472,12 @@ template <class H>
 std::optional<OperationId> Endpoint<H>::start_put(Rank rank, void* to, const void* from, Bytes bytes,
                                                   LocalCompletion local, Flags flags, ImplicitGroup* group) {
   check_rank(rank);  // before an operation is started
+  flags = heeded(flags);
+  if (waits_for_roots() && !local.is_with_root() && !local.is_now()) {
+    const auto id = start_put(rank, to, from, bytes, LocalCompletion::now(), flags, group);
+    if (id) local.complete_now();
+    return id;
+  }
   if (!is_native_put(bytes, local, flags)) {
     const auto id = Reference<H>::put(*this, rank, to, from, bytes, flags, group);
     if (id) local.complete_now();
@@ -481,6 +494,7 @@ template <class H>
 std::optional<OperationId> Endpoint<H>::start_get(Rank rank, void* to, const void* from, Bytes bytes, Flags flags,
                                                   ImplicitGroup* group) {
   check_rank(rank);  // before an operation is started
+  flags = heeded(flags);
   if (!native_get_) return Reference<H>::get(*this, rank, to, from, bytes, flags, group);
   return start_native(OperationKind::get, rank, bytes, LocalCompletion::defer(), flags, group,
                       [&](Bytes offset, Bytes size, OperationId root, OperationId /*of_local*/) {

@@ -22,6 +22,7 @@
 #include "gasmeter/core/atomics/operation.hpp"
 #include "gasmeter/core/checked.hpp"
 #include "gasmeter/core/event.hpp"
+#include "gasmeter/core/forms.hpp"
 #include "gasmeter/core/handler_table.hpp"
 #include "gasmeter/core/internals.hpp"
 #include "gasmeter/core/landing_table.hpp"
@@ -296,6 +297,12 @@ class Endpoint final : private conduit::Delivery {
   void poll_at_injection(bool on) {
     near_.poll_first(on || (conduit_ != nullptr && conduit_->capabilities().polls_at_injection));
   }
+  // How its parts are done; nothing may be prepared or under way. Atomic domains keep what they were created with.
+  void use(const Forms& forms) {
+    forms_ = forms;
+    near_.prepare_in_records(forms.np_am == Form::specialised);
+  }
+  [[nodiscard]] const Forms& forms() const { return forms_; }
   // Computes for so long, 0 or more, without a poll. A real host is busy until then. In virtual time what interrupts
   // the core makes it longer; where a conduit's handlers run by interrupt, a message that comes is handled at once, in
   // between. Not from handlers.
@@ -320,6 +327,7 @@ class Endpoint final : private conduit::Delivery {
 
   // ---- for tests: what a healthy endpoint has left over at the end is nothing.
   [[nodiscard]] std::uint32_t outstanding_operations() const { return operations_.outstanding(); }
+  [[nodiscard]] std::uint32_t outstanding_temporaries() const { return temporaries_; }
 
  private:
   friend struct Internals<H>;
@@ -450,6 +458,14 @@ class Endpoint final : private conduit::Delivery {
   [[nodiscard]] Bytes most_payload(Rank peer, Category category, Outgoing outgoing, unsigned arguments,
                                    Flags flags) const;
 
+  // Of a call that was told `flags`.
+  [[nodiscard]] Flags heeded(Flags flags) const {
+    const bool ignores = forms_.immediate == Form::reference && !has(flags, Flags::of_library);
+    return ignores ? without(flags, Flags::immediate) : flags;
+  }
+  // Puts with a choice of local completion wait for their root, unless their source is copied.
+  [[nodiscard]] bool waits_for_roots() const { return forms_.local_completion == Form::reference; }
+
   Event put_far(Rank rank, void* to, const void* from, Bytes bytes, LocalCompletion local, Flags flags);
   Event get_far(Rank rank, void* to, const void* from, Bytes bytes, Flags flags);
   Status put_nbi_far(Rank rank, void* to, const void* from, Bytes bytes, LocalCompletion local, Flags flags);
@@ -543,6 +559,8 @@ class Endpoint final : private conduit::Delivery {
   SimTime wait_report_ = wait_report_period();
   std::uint64_t barrier_epoch_ = 0;
   std::array<std::uint64_t, NeighbourhoodLayout::kBarrierRounds> barrier_arrivals_{};
+  Forms forms_;
+  std::uint32_t temporaries_ = 0;  // that messages are prepared in which take nothing else; under the conduit's lock
 };
 
 }  // namespace gasmeter::core

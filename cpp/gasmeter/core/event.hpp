@@ -39,6 +39,8 @@ enum class Flags : std::uint32_t {
   // Of limit queries alone: how large `least` of a prepare may be, with the client's buffer and with the library's.
   prepare_least_client = 1U << 11,
   prepare_least_alloc = 1U << 12,
+  // Beside `immediate`: the library itself tries and goes on with other things. Heeded where clients' calls wait.
+  of_library = 1U << 31,
 };
 [[nodiscard]] constexpr Flags operator|(Flags a, Flags b) {
   return static_cast<Flags>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
@@ -46,9 +48,14 @@ enum class Flags : std::uint32_t {
 [[nodiscard]] constexpr bool has(Flags flags, Flags flag) {
   return (static_cast<std::uint32_t>(flags) & static_cast<std::uint32_t>(flag)) != 0;
 }
+[[nodiscard]] constexpr Flags without(Flags flags, Flags flag) {
+  return static_cast<Flags>(static_cast<std::uint32_t>(flags) & ~static_cast<std::uint32_t>(flag));
+}
 [[nodiscard]] constexpr bool is_immediate(Flags flags) {
   return has(flags, Flags::immediate);
 }
+// What the library's own calls are made with that may be refused.
+inline constexpr Flags kTryOnce = Flags::immediate | Flags::of_library;
 
 // When the source of a put or an AM payload may change: at return, with the root event, with the NBI group, or when an
 // event of its own is done. Paths that have copied by the time they return complete all of them then.

@@ -42,6 +42,8 @@ struct Internals {
   [[nodiscard]] bool is_copied_put(Bytes bytes, const LocalCompletion& local) const {
     return of.is_copied_put(bytes, local);
   }
+  [[nodiscard]] Flags heeded(Flags flags) const { return of.heeded(flags); }
+  [[nodiscard]] bool waits_for_roots() const { return of.waits_for_roots(); }
   [[nodiscard]] bool native_get() const { return of.native_get_; }
   [[nodiscard]] std::uint32_t native_parts(Bytes bytes) const { return of.native_parts(bytes); }
   [[nodiscard]] GASMETER_INLINE auto& conduit_lock() const { return of.conduit_lock_; }
@@ -50,6 +52,7 @@ struct Internals {
   [[nodiscard]] GASMETER_INLINE auto& operations_lock() const { return of.operations_lock_; }
   [[nodiscard]] GASMETER_INLINE auto& landings() const { return of.landings_; }
   [[nodiscard]] GASMETER_INLINE auto& staging() const { return of.staging_; }
+  [[nodiscard]] std::uint32_t& temporaries() const { return of.temporaries_; }
   [[nodiscard]] GASMETER_INLINE auto& whereabouts() const { return of.whereabouts_; }
   [[nodiscard]] GASMETER_INLINE auto& implicit_group() const { return of.implicit_group(); }
 

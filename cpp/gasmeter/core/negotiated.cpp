@@ -12,10 +12,33 @@ namespace gasmeter::core {
 // An exception leaves nothing prepared, and no reply made.
 template <class H>
 void Prepared<H>::prepare(State& s, Link* link, Bytes least, Bytes most, Flags flags) {
-  const auto e = internals(*s.endpoint);
-  const AmHeader header = s.buffer.header;
-  const bool is_long = header.category == Category::long_message;
   if (s.token != nullptr) s.token->replied_ = false;
+  most = checked_most(s, least, most);
+  if (s.endpoint->forms().np_am == Form::specialised) {
+    take(s, link, least, most, flags);
+  } else {
+    take_memory(s, link, most);
+  }
+  if (s.endpoint == nullptr) return;
+  if (s.token != nullptr) s.token->replied_ = true;
+  stay(s);
+}
+
+template <class H>
+void Prepared<H>::prepare_fixed(State& s, Bytes bytes, Flags flags) {
+  if (s.token != nullptr) s.token->replied_ = false;
+  bytes = checked_most(s, bytes, bytes);
+  take(s, internals(*s.endpoint).near().link(s.buffer.header.peer), bytes, bytes, flags);
+  if (s.endpoint == nullptr) return;
+  if (s.token != nullptr) s.token->replied_ = true;
+  stay(s);
+}
+
+template <class H>
+Bytes Prepared<H>::checked_most(const State& s, Bytes least, Bytes most) {
+  const auto e = internals(*s.endpoint);
+  const AmHeader& header = s.buffer.header;
+  const bool is_long = header.category == Category::long_message;
   if (header.arguments > conduit::kMaxArguments) {
     throw UsageError("prepare: " + std::to_string(header.arguments) + " arguments; at most " +
                      std::to_string(conduit::kMaxArguments) + " are allowed");
@@ -33,7 +56,15 @@ void Prepared<H>::prepare(State& s, Link* link, Bytes least, Bytes most, Flags f
   if (s.token != nullptr && s.client != nullptr && !s.local.is_now() && s.local.leaf() == nullptr) {
     throw UsageError("prepare of a reply: its payload completes locally at once or with an event, not with a group");
   }
-  most = std::min(most, limit);
+  return std::min(most, limit);
+}
+
+// All that the message needs; refused, nothing is prepared.
+template <class H>
+void Prepared<H>::take(State& s, Link* link, Bytes least, Bytes most, Flags flags) {
+  const auto e = internals(*s.endpoint);
+  const AmHeader& header = s.buffer.header;
+  flags = e.heeded(flags);
   if (link == nullptr) e.host().charge(PrivatePrice::inject);
   const auto try_once = [&] { return try_prepare(s, link, least, most); };
   bool taken = false;
@@ -47,12 +78,21 @@ void Prepared<H>::prepare(State& s, Link* link, Bytes least, Bytes most, Flags f
     e.wait_for(try_once, "prepare", {Waiting::For::prepare, header.peer});
     taken = true;
   }
-  if (!taken) {
-    s.endpoint = nullptr;
-    return;
-  }
-  if (s.token != nullptr) s.token->replied_ = true;
-  stay(s);
+  if (!taken) s.endpoint = nullptr;
+}
+
+// The reference form knows no buffer of the network's.
+template <class H>
+void Prepared<H>::take_memory(State& s, Link* link, Bytes bytes) {
+  const auto e = internals(*s.endpoint);
+  if (link != nullptr) e.host().charge(PrivatePrice::call);
+  s.way = Way::fixed;
+  s.buffer.size = bytes;
+  s.buffer.data = nullptr;
+  if (s.client != nullptr) return;
+  s.buffer.data = std::make_unique_for_overwrite<std::byte[]>(std::max<Bytes>(bytes, 1)).release();
+  const std::lock_guard guard(e.conduit_lock());
+  ++e.temporaries();
 }
 
 template <class H>
@@ -98,11 +138,16 @@ bool Prepared<H>::try_prepare(State& s, Link* link, Bytes least, Bytes most) {
 }
 
 template <class H>
-void Prepared<H>::give_back_staging(State& s) {
+void Prepared<H>::give_back_memory(State& s) {
   if (s.client != nullptr) return;
-  const std::lock_guard guard(internals(*s.endpoint).conduit_lock());
-  internals(*s.endpoint).staging() = {std::unique_ptr<std::byte[]>(static_cast<std::byte*>(s.buffer.data)),
-                                      s.buffer.slot};
+  const auto e = internals(*s.endpoint);
+  std::unique_ptr<std::byte[]> memory(static_cast<std::byte*>(s.buffer.data));
+  const std::lock_guard guard(e.conduit_lock());
+  if (s.way == Way::fixed) {
+    --e.temporaries();
+  } else {
+    e.staging() = {std::move(memory), s.buffer.slot};
+  }
 }
 
 template <class H>
@@ -117,11 +162,13 @@ Status Prepared<H>::send(State& s, HandlerIndex handler, Bytes bytes, void* dest
     const AmHeader& header = s.buffer.header;
     const void* const from = s.client != nullptr ? s.client : s.buffer.data;
     const Message message{header.category, handler, from, bytes, destination, arguments};
-    status = s.token == nullptr ? e.request_slow(header.peer, message, flags) : e.reply(*s.token, message, flags);
-    if (status == Status::ok) {
-      s.local.complete_now();
-      give_back_staging(s);
+    if (s.way == Way::fixed && s.client != nullptr && !s.local.is_now() && bytes != 0) {
+      status = send_fixed(s, message, flags);
+    } else {
+      status = s.token == nullptr ? e.request_slow(header.peer, message, flags) : e.reply(*s.token, message, flags);
+      if (status == Status::ok) s.local.complete_now();
     }
+    if (status == Status::ok) give_back_memory(s);
   }
   if (status == Status::ok) {
     if (s.token != nullptr) s.token->replied_ = true;
@@ -130,6 +177,14 @@ Status Prepared<H>::send(State& s, HandlerIndex handler, Bytes bytes, void* dest
     stay(s);
   }
   return status;
+}
+
+// With fixed payload and a choice of local completion, which is told of as of any such call.
+template <class H>
+Status Prepared<H>::send_fixed(State& s, const Message& message, Flags flags) {
+  Prepared fixed(Fixed{}, *s.endpoint, s.token, s.buffer.header, s.client, message.bytes, message.destination, s.local,
+                 flags);
+  return fixed ? fixed.commit(message, flags) : Status::no_resource;
 }
 
 template <class H>
@@ -147,6 +202,7 @@ Status Prepared<H>::send_by_conduit(State& s, const AmCommit& message, Flags fla
     const std::lock_guard guard(e.operations_lock());
     local = e.operations().start(OperationKind::am, 1, group);
   }
+  flags = e.heeded(flags);
   const auto try_once = [&] {
     const std::lock_guard guard(e.conduit_lock());
     return e.conduit()->commit(s.buffer, message, local) == Status::ok;
@@ -190,7 +246,7 @@ void Prepared<H>::cancel(State& s) {
     ring_of(s, link).take_back(prefix, prefix + s.buffer.size);
     lock_of(s, link).unlock();
   } else {
-    give_back_staging(s);
+    give_back_memory(s);
   }
   if (s.token != nullptr) s.token->replied_ = false;
   s.endpoint = nullptr;

@@ -89,6 +89,7 @@ class Prepared {
     ring,     // its record in the neighbour's ring is reserved; with threads, the ring is locked
     copied,   // to a neighbour, out of the client's buffer or the endpoint's staging memory
     conduit,  // by the conduit
+    fixed,    // nothing is taken: commit is a call with fixed payload, out of the client's buffer or of a temporary
   };
 
   struct State {
@@ -109,7 +110,7 @@ class Prepared {
       : s_{&endpoint, token, client, destination, {}, local} {
     s_.buffer.header = header;
     auto& near = internals(endpoint).near();
-    Link* const link = token == nullptr ? near.link_at_once(header.peer) : near.link(header.peer);
+    Link* const link = near.link_to_prepare(header.peer, token == nullptr);
     const bool is_plain =
         header.category == Category::medium && client == nullptr && local.leaf() == nullptr && least <= most;
     if (GASMETER_LIKELY(link != nullptr && is_plain && most <= endpoint.max_medium() &&
@@ -120,6 +121,19 @@ class Prepared {
     }
     (void)slowly([&](State& s) {
       prepare(s, near.link(s.buffer.header.peer), least, most, flags);
+      return Status::ok;
+    });
+  }
+
+  // A message with fixed payload that chooses its local completion: prepared to be sent at once, whatever form those
+  // have that clients prepare.
+  struct Fixed {};
+  Prepared(Fixed /*tag*/, E& endpoint, Token<H>* token, const AmHeader& header, const void* client, Bytes bytes,
+           void* destination, LocalCompletion local, Flags flags)
+      : s_{&endpoint, token, client, destination, {}, local} {
+    s_.buffer.header = header;
+    (void)slowly([&](State& s) {
+      prepare_fixed(s, bytes, flags);
       return Status::ok;
     });
   }
@@ -182,11 +196,16 @@ class Prepared {
 
   // Everything else.
   static void prepare(State& s, Link* link, Bytes least, Bytes most, Flags flags);
+  static void prepare_fixed(State& s, Bytes bytes, Flags flags);
+  [[nodiscard]] static Bytes checked_most(const State& s, Bytes least, Bytes most);
+  static void take(State& s, Link* link, Bytes least, Bytes most, Flags flags);
+  static void take_memory(State& s, Link* link, Bytes bytes);
   static bool try_prepare(State& s, Link* link, Bytes least, Bytes most);
   static Status send(State& s, HandlerIndex handler, Bytes bytes, void* destination, Flags flags,
                      std::span<const std::int32_t> arguments);
+  static Status send_fixed(State& s, const Message& message, Flags flags);
   static Status send_by_conduit(State& s, const AmCommit& message, Flags flags);
-  static void give_back_staging(State& s);
+  static void give_back_memory(State& s);
   static void cancel(State& s);
 
   // In checked builds the endpoint knows that something is prepared.

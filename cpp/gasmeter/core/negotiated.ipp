@@ -32,7 +32,10 @@ Status Endpoint<H>::request_medium(Rank to, HandlerIndex handler, const void* fr
     if (status == Status::ok) local.complete_now();
     return status;
   }
-  Prepared<H> prepared = prepare_medium(to, from, bytes, bytes, sizeof...(Args), local, flags);
+  check_call("request_medium");
+  Prepared<H> prepared(typename Prepared<H>::Fixed{}, *this, nullptr,
+                       {to, Category::medium, false, static_cast<std::uint8_t>(sizeof...(Args)), 0}, from, bytes,
+                       nullptr, local, flags);
   return prepared ? prepared.commit(handler, bytes, flags, arguments...) : Status::no_resource;
 }
 
@@ -45,7 +48,10 @@ Status Endpoint<H>::request_long(Rank to, HandlerIndex handler, const void* from
     if (status == Status::ok) local.complete_now();
     return status;
   }
-  Prepared<H> prepared = prepare_long(to, from, bytes, bytes, destination, sizeof...(Args), local, flags);
+  check_call("request_long");
+  Prepared<H> prepared(typename Prepared<H>::Fixed{}, *this, nullptr,
+                       {to, Category::long_message, false, static_cast<std::uint8_t>(sizeof...(Args)), 0}, from, bytes,
+                       destination, local, flags);
   return prepared ? prepared.commit_long(handler, bytes, destination, flags, arguments...) : Status::no_resource;
 }
 
@@ -78,7 +84,11 @@ Status Token<H>::reply_medium(HandlerIndex handler, const void* from, Bytes byte
     if (status == Status::ok) local.complete_now();
     return status;
   }
-  Prepared<H> prepared = prepare_medium(from, bytes, bytes, sizeof...(Args), local, flags);
+  take_reply("reply_medium");
+  Prepared<H> prepared(
+      typename Prepared<H>::Fixed{}, endpoint_, this,
+      {message_.source, conduit::Category::medium, true, static_cast<std::uint8_t>(sizeof...(Args)), message_.cookie},
+      from, bytes, nullptr, local, flags);
   return prepared ? prepared.commit(handler, bytes, flags, arguments...) : Status::no_resource;
 }
 
@@ -91,7 +101,11 @@ Status Token<H>::reply_long(HandlerIndex handler, const void* from, Bytes bytes,
     if (status == Status::ok) local.complete_now();
     return status;
   }
-  Prepared<H> prepared = prepare_long(from, bytes, bytes, to, sizeof...(Args), local, flags);
+  take_reply("reply_long");
+  Prepared<H> prepared(typename Prepared<H>::Fixed{}, endpoint_, this,
+                       {message_.source, conduit::Category::long_message, true,
+                        static_cast<std::uint8_t>(sizeof...(Args)), message_.cookie},
+                       from, bytes, to, local, flags);
   return prepared ? prepared.commit_long(handler, bytes, to, flags, arguments...) : Status::no_resource;
 }
 

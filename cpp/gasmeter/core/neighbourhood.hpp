@@ -64,6 +64,8 @@ class Neighbourhood {
       : first_(index(first)),
         count_(layout.ranks),
         at_once_(layout.ranks),
+        prepare_requests_(layout.ranks),
+        prepare_replies_(layout.ranks),
         links_(layout.ranks),
         self_(index(self) - index(first)),
         block_(block),
@@ -98,7 +100,20 @@ class Neighbourhood {
     const std::uint32_t neighbour = index(rank) - first_;
     return GASMETER_LIKELY(neighbour < at_once_) ? &links_[neighbour] : nullptr;
   }
-  void poll_first(bool on) { at_once_ = on ? 0 : count_; }
+  // ... of a request or reply that may be prepared in its record at once.
+  [[nodiscard]] GASMETER_INLINE Link* link_to_prepare(Rank rank, bool is_request) {
+    const std::uint32_t neighbour = index(rank) - first_;
+    return GASMETER_LIKELY(neighbour < (is_request ? prepare_requests_ : prepare_replies_)) ? &links_[neighbour]
+                                                                                            : nullptr;
+  }
+  void poll_first(bool on) {
+    at_once_ = on ? 0 : count_;
+    prepare_requests_ = std::min(at_once_, prepare_replies_);
+  }
+  void prepare_in_records(bool on) {
+    prepare_replies_ = on ? count_ : 0;
+    prepare_requests_ = std::min(at_once_, prepare_replies_);
+  }
   [[nodiscard]] GASMETER_INLINE bool polls_first() const { return at_once_ != count_; }
 
   // The neighbour's address as seen here; null for a rank outside.
@@ -144,8 +159,10 @@ class Neighbourhood {
   // What every put, get and message looks at, in one cache line.
   alignas(kCacheLine) std::uint32_t first_;
   std::uint32_t count_;
-  std::uint32_t at_once_;  // count_, or 0: requests to neighbours take the way on which they poll first
-  bool aligned_ = false;   // every neighbour maps the block where this rank does
+  std::uint32_t at_once_;           // count_, or 0: requests to neighbours take the way on which they poll first
+  std::uint32_t prepare_requests_;  // the same of those that are prepared, and 0, too, where none has its record then
+  std::uint32_t prepare_replies_;
+  bool aligned_ = false;  // every neighbour maps the block where this rank does
   std::vector<Link> links_;
   std::vector<std::ptrdiff_t> deltas_;
 

@@ -102,6 +102,12 @@ OperationId OperationTable::start_leaf(OperationId root, std::uint32_t parts) {
   return OperationId{index};
 }
 
+OperationId OperationTable::start_leaf_with_root(OperationId root) {
+  const OperationId leaf = start_leaf(root, 0);
+  slot(leaf).is_with_root = true;
+  return leaf;
+}
+
 OperationId OperationTable::start_local(OperationId root, std::uint32_t parts, const LocalCompletion& local,
                                         ImplicitGroup* group) {
   if (local.is_with_root() || (local.is_with_group() && group == nullptr)) return conduit::kNoOperation;

@@ -57,6 +57,8 @@ class OperationTable {
   // A put's local completion as an operation of its own. Consuming the root consumes the leaf, too; the leaf counts as
   // complete when the root is.
   OperationId start_leaf(OperationId root, std::uint32_t parts);
+  // A leaf that is complete when the root is, and not before: nobody tells of it.
+  OperationId start_leaf_with_root(OperationId root);
   // A put's local completion as it was asked for: a leaf, or an implicit operation of the root's group that belongs to
   // EventSet::local and, in an access region, to the region and its leaf. kNoOperation if it comes with the root.
   OperationId start_local(OperationId root, std::uint32_t parts, const LocalCompletion& local, ImplicitGroup* group);
@@ -96,6 +98,7 @@ class OperationTable {
     bool is_forsaken = false;   // a leaf whose root was consumed first: freed when it completes
     bool has_leaf = false;      // of a region: was asked for its leaf once
     bool is_bound = false;      // a region's leaf
+    bool is_with_root = false;  // a leaf of which nobody tells
     bool holds_source = false;  // in a region: its completion frees one
     ImplicitGroup* group = nullptr;
   };
@@ -104,7 +107,8 @@ class OperationTable {
   [[nodiscard]] bool is_complete(const Slot& slot) const {
     if (slot.root == kEnd) return slot.remaining == 0;
     const Slot& root = slots_[slot.root];
-    return root.remaining == 0 || (slot.is_bound ? root.sources == 0 : slot.remaining == 0);
+    if (root.remaining == 0) return true;
+    return !slot.is_with_root && (slot.is_bound ? root.sources == 0 : slot.remaining == 0);
   }
   [[nodiscard]] const Slot& slot_of(const Event& event) const;  // throws unless it is outstanding
   // Of an operation in a region.

@@ -52,6 +52,7 @@ Part neighbourhood(const std::string& where) {
 }
 
 Part every_endpoint() {
+  const std::vector<std::string> forms{"specialised", "reference"};
   return {"every endpoint",
           {{"poll_at_injection",
             "bool",
@@ -59,7 +60,22 @@ Part every_endpoint() {
             "",
             {},
             "requests, and puts, gets and atomics that leave by the conduit, poll first, as in GASNet-1; immediate "
-            "ones do not"}}};
+            "ones do not"},
+           {"np_am", "choice", "specialised", "", forms,
+            "reference: a prepare allocates memory and takes nothing else, its commit is a message with fixed payload, "
+            "as in GASNet-EX where a network has no code of its own"},
+           {"immediate", "choice", "specialised", "", forms,
+            "reference: the flag is ignored, and calls that have it wait as others do"},
+           {"local_completion", "choice", "specialised", "", forms,
+            "reference: a put whose source has to be free before the whole put is complete, and is not copied, waits "
+            "until it is complete"},
+           {"atomics",
+            "choice",
+            "specialised",
+            "",
+            {"specialised", "reference", "messages"},
+            "specialised: the network does atomics where it does all of a domain's set; reference: never, neighbours' "
+            "are done directly and others' by active messages; messages: all by active messages, a rank's own, too"}}};
 }
 
 // What everything in virtual time has.

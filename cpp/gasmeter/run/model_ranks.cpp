@@ -75,6 +75,7 @@ void ModelRanks::make_endpoints(Bytes segment_bytes, const Wrap& wrap) {
     }
     endpoints_.push_back(std::make_unique<Endpoint>(host, view, conduits_.back().get()));
     endpoints_.back()->poll_at_injection(request_.polls_at_injection());
+    endpoints_.back()->use(request_.forms());
   }
 }
 

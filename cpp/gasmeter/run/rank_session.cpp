@@ -63,6 +63,7 @@ void RankSession::make_networked(const Request& request) {
   endpoint_ =
       std::make_unique<core::Endpoint<RealHost>>(networked_->host(), networked_->view(), &networked_->conduit());
   endpoint_->poll_at_injection(request.polls_at_injection());
+  endpoint_->use(request.forms());
   program_ = request.kernel->make_real(*endpoint_, request.settings);
 }
 
@@ -77,6 +78,7 @@ void RankSession::make(const Request& request, std::unique_ptr<core::Endpoint<H>
   job_.emplace(link_, id_, segment_bytes, launch::GiveBack::with_object);
   endpoint = std::make_unique<core::Endpoint<H>>(H(launch::wait_mode(link_)), job_->view());
   endpoint->poll_at_injection(request.polls_at_injection());
+  endpoint->use(request.forms());
   program_ = maker(*endpoint, request.settings);
   if (steps != 0) slow = std::make_unique<core::SlowHandlers<H>>(*endpoint, steps);
 }

@@ -21,6 +21,7 @@ RealEndpoint::RealEndpoint(launch::RankLink& link, const std::string& id, const 
     endpoint_ = std::make_unique<Core>(networked_->host(), networked_->view(), &networked_->conduit());
   }
   endpoint_->poll_at_injection(request.polls_at_injection());
+  endpoint_->use(request.forms());
 }
 
 void RealEndpoint::close() {

@@ -110,6 +110,17 @@ Request Request::for_program(const std::string& conduit, std::uint64_t seed, std
   return request;
 }
 
+core::Forms Request::forms() const {
+  const auto form = [this](const char* option) {
+    return settings.text(option) == "reference" ? core::Form::reference : core::Form::specialised;
+  };
+  const std::string& atomics = settings.text("atomics");
+  return {form("np_am"), form("immediate"), form("local_completion"),
+          atomics == "messages"    ? core::AtomicForm::messages
+          : atomics == "reference" ? core::AtomicForm::reference
+                                   : core::AtomicForm::specialised};
+}
+
 void Request::require_raw() const {
   if (conduit->has_raw(settings.kernel)) return;
   throw UsageError("kernel " + settings.kernel + " has no raw variant on " + conduit->network);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "gasmeter/conduit/machine_values.hpp"
+#include "gasmeter/core/forms.hpp"
 #include "gasmeter/kernels/kernel.hpp"
 #include "gasmeter/run/conduits.hpp"
 
@@ -44,6 +45,8 @@ struct Request {
   [[nodiscard]] bool polls_at_injection() const {
     return settings.options.contains("poll_at_injection") && settings.flag("poll_at_injection");
   }
+  // ...: Endpoint::use().
+  [[nodiscard]] core::Forms forms() const;
 };
 
 }  // namespace gasmeter::run

@@ -62,7 +62,7 @@ class AtomicDomain:
     def path(self) -> str:
         """Who does them: ``direct`` (this rank's processor), ``messages`` (the target's) or ``direct+messages``.
 
-        ``network``: the network itself.
+        ``network``: the network itself. ``messages to all``: with the option ``atomics=messages``.
         """
         return str(self._core.path)
 

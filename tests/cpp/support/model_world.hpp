@@ -22,6 +22,7 @@ struct ModelShape {
   Bytes segment_bytes = 64 * 1024;
   Bytes ring_bytes = 16 * 1024;
   bool poll_at_injection = false;
+  core::Forms forms{};
 };
 
 // What a world needs to know of its network.
@@ -74,6 +75,7 @@ class ModelWorldOn {
       if (wrap) conduits_.push_back(wrap(*conduits_.back()));
       endpoints_.push_back(std::make_unique<Endpoint>(host, view, conduits_.back().get()));
       endpoints_.back()->poll_at_injection(shape.poll_at_injection);
+      endpoints_.back()->use(shape.forms);
     }
   }
   ModelWorldOn(const ModelWorldOn&) = delete;

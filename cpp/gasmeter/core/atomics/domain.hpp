@@ -22,6 +22,7 @@ enum class AtomicPath : std::uint8_t {
   mixed,     // neighbours directly, others by active messages
   messages,  // this rank alone directly, all others by active messages
   network,   // the network does them itself, at this rank and at neighbours, too
+  to_all,    // everybody by active messages, as AtomicForm::messages asks for
 };
 [[nodiscard]] constexpr const char* name_of(AtomicPath path) {
   switch (path) {
@@ -33,6 +34,8 @@ enum class AtomicPath : std::uint8_t {
       break;
     case AtomicPath::network:
       return "network";
+    case AtomicPath::to_all:
+      return "messages to all";
   }
   return "messages";
 }
@@ -52,13 +55,9 @@ class AtomicDomain {
         }
       }
     }
-    const std::uint32_t neighbours = endpoint.neighbours();
-    path_ = neighbours == endpoint.ranks()                                         ? AtomicPath::direct
-            : RemoteAtomics<H>::offloaded(endpoint, atomics::value_type<T>(), ops) ? AtomicPath::network
-            : neighbours > 1                                                       ? AtomicPath::mixed
-                                                                                   : AtomicPath::messages;
+    path_ = choose(endpoint, ops);
     const auto& near = internals(endpoint).near();
-    if (near.is_aligned() && path_ != AtomicPath::network) {
+    if (near.is_aligned() && loads_and_stores()) {
       plain_first_ = index(near.first());
       plain_count_ = near.ranks();
     }
@@ -113,6 +112,17 @@ class AtomicDomain {
   }
 
  private:
+  [[nodiscard]] static AtomicPath choose(Endpoint<H>& endpoint, AtomicOps ops) {
+    const AtomicForm form = endpoint.forms().atomics;
+    const std::uint32_t neighbours = endpoint.neighbours();
+    if (form == AtomicForm::messages) return AtomicPath::to_all;
+    if (neighbours == endpoint.ranks()) return AtomicPath::direct;
+    const bool may_offload = form == AtomicForm::specialised;
+    if (may_offload && RemoteAtomics<H>::offloaded(endpoint, atomics::value_type<T>(), ops)) return AtomicPath::network;
+    return neighbours > 1 ? AtomicPath::mixed : AtomicPath::messages;
+  }
+  // At this rank and at neighbours.
+  [[nodiscard]] bool loads_and_stores() const { return path_ != AtomicPath::network && path_ != AtomicPath::to_all; }
   // A neighbour whose addresses are this rank's own: nothing to translate.
   [[nodiscard]] GASMETER_INLINE bool is_plain(Rank rank) const { return index(rank) - plain_first_ < plain_count_; }
   template <AtomicOp Op>
@@ -143,7 +153,7 @@ class AtomicDomain {
   }
   template <AtomicOp Op>
   bool do_mapped(T* result, Rank rank, T* target, T a, T b) {
-    void* const here = path_ == AtomicPath::network ? nullptr : endpoint_.map(rank, target);
+    void* const here = loads_and_stores() ? endpoint_.map(rank, target) : nullptr;
     if (here == nullptr) return false;
     [[maybe_unused]] const T before = do_at<Op>(static_cast<T*>(here), a, b);
     if constexpr (fetches(Op)) *result = before;

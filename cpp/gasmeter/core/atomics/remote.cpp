@@ -214,6 +214,7 @@ template <class H>
 std::optional<OperationId> RemoteAtomics<H>::start_offloaded(Ep& ep, Rank rank, const RemoteAtomic& atomic, Flags flags,
                                                              bool implicit) {
   internals(ep).check_rank(rank);  // before an operation is started
+  flags = internals(ep).heeded(flags);
   ImplicitGroup* const group = implicit ? &internals(ep).implicit_group() : nullptr;
   OperationId id{};
   {

@@ -269,11 +269,11 @@ bool Teams<H>::send_something(Team<H>& team, Operation& operation, Transfer& tra
   if (!transfer.has_first) {
     const Bytes bytes = std::min(step.bytes, first_part());
     if (bytes == 0) {
-      status = endpoint_.request_short(to, teams::kFirst, Flags::immediate, id, number, tag, signature);
+      status = endpoint_.request_short(to, teams::kFirst, kTryOnce, id, number, tag, signature);
     } else if (bytes == step.bytes) {
-      status = endpoint_.request_medium(to, teams::kFirst, from, bytes, Flags::immediate, id, number, tag, signature);
+      status = endpoint_.request_medium(to, teams::kFirst, from, bytes, kTryOnce, id, number, tag, signature);
     } else {
-      status = endpoint_.request_medium(to, teams::kFirst, from, bytes, Flags::immediate, id, number, tag, signature,
+      status = endpoint_.request_medium(to, teams::kFirst, from, bytes, kTryOnce, id, number, tag, signature,
                                         low(step.bytes), high(step.bytes));
     }
     if (status != Status::ok) return false;
@@ -286,11 +286,11 @@ bool Teams<H>::send_something(Team<H>& team, Operation& operation, Transfer& tra
     if (transfer.there != nullptr) {
       bytes = std::min({left, teams::kMostPiece, endpoint_.max_long()});
       status = endpoint_.request_long(to, teams::kPiece, from + transfer.done, bytes, transfer.there + transfer.done,
-                                      Flags::immediate, id, number, tag, low(transfer.done), high(transfer.done));
+                                      kTryOnce, id, number, tag, low(transfer.done), high(transfer.done));
     } else {
       bytes = std::min(left, endpoint_.max_medium());
-      status = endpoint_.request_medium(to, teams::kPiece, from + transfer.done, bytes, Flags::immediate, id, number,
-                                        tag, low(transfer.done), high(transfer.done));
+      status = endpoint_.request_medium(to, teams::kPiece, from + transfer.done, bytes, kTryOnce, id, number, tag,
+                                        low(transfer.done), high(transfer.done));
     }
     if (status != Status::ok) return false;
     transfer.done += bytes;
@@ -314,10 +314,10 @@ bool Teams<H>::send_ready(Team<H>& team, Operation& operation, Transfer& transfe
   const auto tag = static_cast<std::int32_t>(step.tag);
   const auto self = static_cast<std::int32_t>(team.self_);
   const auto address = reinterpret_cast<std::uint64_t>(here);
-  const Status status = endpoint_.segment().holds(here, step.bytes)
-                            ? endpoint_.request_short(to, teams::kReady, Flags::immediate, id, number, tag, self,
-                                                      low(address), high(address))
-                            : endpoint_.request_short(to, teams::kReady, Flags::immediate, id, number, tag, self);
+  const Status status =
+      endpoint_.segment().holds(here, step.bytes)
+          ? endpoint_.request_short(to, teams::kReady, kTryOnce, id, number, tag, self, low(address), high(address))
+          : endpoint_.request_short(to, teams::kReady, kTryOnce, id, number, tag, self);
   if (status != Status::ok) return false;
   transfer.owes_ready = false;
   transfer.is_cleared = true;
@@ -518,7 +518,7 @@ unsigned Teams<H>::tell() {
   unsigned did = 0;
   for (; did != untold_.size(); ++did) {
     const Untold& next = untold_[did];
-    if (endpoint_.request_short(next.to, teams::kFirst, Flags::immediate, static_cast<std::int32_t>(next.team),
+    if (endpoint_.request_short(next.to, teams::kFirst, kTryOnce, static_cast<std::int32_t>(next.team),
                                 static_cast<std::int32_t>(next.number), static_cast<std::int32_t>(next.tag),
                                 static_cast<std::int32_t>(next.signature)) != Status::ok) {
       break;

@@ -47,10 +47,9 @@ bool Vis<H>::direct(Rank rank, const Transfer& transfer, const Call& call) {
   }
   std::atomic_thread_fence(std::memory_order_release);
   if (announces) {
-    if (note.commit(vis::kPeerCompletion, armed_.bytes, call.flags, static_cast<std::int32_t>(index(armed_.handler))) !=
-        Status::ok) {
-      return false;
-    }
+    // The data are there: what was prepared may have to wait, and cannot be refused any more.
+    (void)note.commit(vis::kPeerCompletion, armed_.bytes, Flags::none,
+                      static_cast<std::int32_t>(index(armed_.handler)));
     armed_ = {};
   }
   return true;

@@ -173,8 +173,21 @@ Mechanism Vis<H>::choose(Rank rank, const Transfer& transfer, const Call& call) 
   return transfer.piece >= worth ? Mechanism::pieces : Mechanism::pack;
 }
 
+// A local completion that nobody asks the conduit for is there at return.
 template <class H>
-typename Vis<H>::Started Vis<H>::move(Rank rank, Transfer& transfer, const Call& call) {
+typename Vis<H>::Call Vis<H>::as_done_here(const Call& asked) const {
+  Call call = asked;
+  call.flags = internals(ep_).heeded(call.flags);
+  if (internals(ep_).waits_for_roots() && !call.local.is_with_root()) {
+    call.local.complete_now();
+    call.local = LocalCompletion::now();
+  }
+  return call;
+}
+
+template <class H>
+typename Vis<H>::Started Vis<H>::move(Rank rank, Transfer& transfer, const Call& asked) {
+  const Call call = as_done_here(asked);
   last_ = {};
   const bool announces = call.is_put && armed_.armed();
   if (transfer.total == 0) {
@@ -216,10 +229,14 @@ typename Vis<H>::Started Vis<H>::start_parts(Rank rank, const Transfer& transfer
                                              Mechanism mechanism) {
   OperationId id{};
   OperationId leaf = kNoOperation;
+  const bool by_root = internals(ep_).waits_for_roots();
+  reads_later_ = false;
   {
     const std::lock_guard guard(internals(ep_).operations_lock());
     id = internals(ep_).operations().start(call.is_put ? OperationKind::put : OperationKind::get, 1, call.group);
-    if (mechanism == Mechanism::pieces) leaf = internals(ep_).operations().start_local(id, 1, call.local, call.group);
+    if (mechanism == Mechanism::pieces && !by_root) {
+      leaf = internals(ep_).operations().start_local(id, 1, call.local, call.group);
+    }
   }
   const bool started = mechanism == Mechanism::pieces ? by_pieces(rank, transfer, call, id, leaf)
                        : call.is_put                  ? put_packed(rank, transfer, call, id)
@@ -229,7 +246,10 @@ typename Vis<H>::Started Vis<H>::start_parts(Rank rank, const Transfer& transfer
     internals(ep_).operations().withdraw(id, leaf);
     return {Result::refused};
   }
-  if (leaf == kNoOperation) {
+  if (by_root && call.local.is_now() && reads_later_) {
+    const std::lock_guard guard(internals(ep_).operations_lock());
+    leaf = internals(ep_).operations().start_leaf_with_root(id);
+  } else if (leaf == kNoOperation) {
     call.local.complete_now();
   } else {
     if (call.local.leaf() != nullptr) *call.local.leaf() = internals(ep_).operations().event_of(leaf);
@@ -282,7 +302,9 @@ bool Vis<H>::put_piece(Rank rank, void* to, const void* from, Bytes bytes, const
   const Bytes largest = internals(ep_).conduit()->capabilities().max_transfer;
   const std::uint32_t parts = internals(ep_).native_parts(bytes);
   if (is_immediate(call.flags) && parts > 1) return false;
-  const OperationId local = internals(ep_).is_copied_put(bytes, call.local) ? conduit::kAtReturn : leaf;
+  const bool is_copied = internals(ep_).is_copied_put(bytes, call.local);
+  const OperationId local = is_copied ? conduit::kAtReturn : leaf;
+  reads_later_ = reads_later_ || !is_copied;
   for (std::uint32_t part = 0; part < parts; ++part) {
     const Bytes offset = part * largest;
     add_part(id);

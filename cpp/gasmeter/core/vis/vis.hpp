@@ -136,6 +136,8 @@ class Vis {
     LocalCompletion local;
     ImplicitGroup* group;  // null: explicit
   };
+  // The same as the endpoint's forms have it.
+  [[nodiscard]] Call as_done_here(const Call& asked) const;
   // Either a shape or two lists.
   struct Transfer {
     const vis::Shape* shape = nullptr;
@@ -224,6 +226,7 @@ class Vis {
   PeerCompletion armed_;
   vis::Report last_;
   std::vector<std::byte> temporary_;  // of fixed payload
+  bool reads_later_ = false;          // a piece of the last put, after the conduit has taken it
 };
 
 }  // namespace gasmeter::core

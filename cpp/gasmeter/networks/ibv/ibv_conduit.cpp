@@ -488,7 +488,7 @@ WorkRequest instruction_for(const RemoteAtomic& atomic) {
 }  // namespace
 
 bool IbvConduit::offloads(AtomicType type, AtomicOps ops) const {
-  return limits_.card_atomics && is_card_type(type) && ops.is_within(kCardOps);
+  return is_card_type(type) && ops.is_within(kCardOps);
 }
 
 Status IbvConduit::atomic(Rank peer, const RemoteAtomic& atomic, OperationId root) {

@@ -31,7 +31,6 @@ struct IbvLimits {
   unsigned all_sends = 255;         // to all
   unsigned shared_receives = 1024;  // buffers for requests of all ranks; fewer where credits allow fewer requests
   unsigned large_buffers = 48;      // of 64 KiB, that larger payloads are sent from; with those of 4 KiB, 4 MiB
-  bool card_atomics = true;         // adapters do those that they have an instruction for
   bool pins_outside = false;        // put and get register memory outside the segment instead of copying it
   conduit::PinLimits pins{};        // what they and pin() may have registered
   RingLimits rings{};               // of messages by RDMA

@@ -52,7 +52,6 @@ class Modelled final : public ModelledNetwork {
   std::unique_ptr<conduit::Conduit> make_conduit(sim::ModelHost host) override {
     has_conduit_ = true;
     IbvLimits limits = limits_.conduit;
-    limits.card_atomics = settings_.text("atomics") == "card";
     if (settings_.text("am_rings") == "off") limits.rings.peers = 0;
     const std::optional<conduit::PinLimits> pins = pin_limits(settings_);
     limits.pins_outside = pins.has_value();
@@ -156,6 +155,12 @@ std::vector<ConformanceSetup> conformance() {
            .machine = "tight",
            .options = {{"registration", "cached"}, {"pinned_pages", "20"}},
            .trials = {{Trial::compared, {{4, 2}}}, {Trial::third_refused, {{4, 2}}}}},
+          {.name = "reference forms",
+           .family = "ibv-reference",
+           .machine = "tight",
+           .options = in_reference_forms({{"registration", "cached"}, {"pinned_pages", "20"}}),
+           .trials = {{Trial::compared, {{4, 2}}}, {Trial::third_refused, {{5, 3, true}}}},
+           .left_out = cases_of_refusals()},
           {.name = "node mates through memory",
            .options = {{"node_local", "shared"}},
            .trials = {{Trial::compared, {{3, 1}, {4, 2}}}, {Trial::third_refused, {{4, 2}}}}},
@@ -195,14 +200,7 @@ void register_ibv(Registry& registry) {
       .conduits = {{"ibv",
                     "active messages by sends with credits and by RDMA into rings, put and get by RDMA, over modelled "
                     "InfiniBand adapters",
-                    {{"atomics",
-                      "choice",
-                      "card",
-                      "",
-                      {"card", "messages"},
-                      "card: adapters do atomics of domains that use nothing but get, add, sub, inc, dec and cas (or "
-                      "their fetching forms) on 64-bit integers; messages: a handler of the target's rank does all"},
-                     {"am_rings",
+                    {{"am_rings",
                       "choice",
                       "on",
                       "",

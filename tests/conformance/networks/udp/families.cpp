@@ -111,12 +111,13 @@ class Loopback final : public HostedNetwork {
 };
 
 template <class UdpOrAmudp>
-Runs over_loopback(const std::vector<std::pair<std::string, UdpSetup>>& setups, const Cases<RealHost>& cases) {
+Runs over_loopback(const std::vector<std::pair<std::string, UdpSetup>>& setups, const Cases<RealHost>& cases,
+                   const core::Forms& forms = {}) {
   Runs runs;
   for (const auto& [name, setup] : setups) {
     const auto make = [setup = setup] { return std::make_unique<Loopback<UdpOrAmudp>>(setup); };
-    add_runs(runs, std::to_string(setup.ranks) + " ranks, " + name, std::make_shared<HostedJob>(setup.ranks, make),
-             cases);
+    add_runs(runs, std::to_string(setup.ranks) + " ranks, " + name,
+             std::make_shared<HostedJob>(setup.ranks, make, 1, forms), cases);
   }
   return runs;
 }
@@ -130,6 +131,11 @@ Runs udp() {
        {"plain calls", {.ranks = 2, .mtu = 1500, .offload = false}},
        {"all of a datagram hashed", {.ranks = 2, .mtu = 9000, .covers = Authentication::payload}}},
       all_cases<RealHost>());
+}
+
+Runs udp_reference() {
+  return over_loopback<UdpConduit>({{"loopback", {.ranks = 2}}, {"MTU 1500", {.ranks = 3, .mtu = 1500}}},
+                                   cases_without_refusals<RealHost>(), kAllByMessages);
 }
 
 // A network that loses, doubles, reorders and corrupts; sequence numbers wrap around on the way.
@@ -173,6 +179,7 @@ Runs amudp() {
 
 void register_udp(Suite& suite) {
   suite.add({.name = "udp", .conduit = "udp", .kind = Kind::sockets, .runs = &udp});
+  suite.add({.name = "udp-reference", .conduit = "udp", .kind = Kind::sockets, .runs = &udp_reference});
   suite.add({.name = "udp-lossy", .conduit = "udp", .kind = Kind::sockets, .runs = &udp_lossy});
   suite.add({.name = "amudp", .conduit = "udp", .kind = Kind::sockets, .runs = &amudp});
 }

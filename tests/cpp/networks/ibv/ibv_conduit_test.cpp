@@ -313,8 +313,6 @@ TEST_CASE("ibv_conduit_offloads_what_the_card_has_instructions_for") {
     if (card.holds(each)) ++held;
   }
   CHECK(held == 11);
-  Job without({}, {.card_atomics = false});
-  CHECK_FALSE(without.conduits[0]->offloads(AtomicType::u64, {AtomicOp::fadd}));
 }
 
 // As many as get() may have under way; each that was refused is posted when one has come back.
