@@ -13,7 +13,7 @@ import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 
-STATED = ("claims.csv", "predicates.toml", "predicates_ledger.toml")
+STATED = ("claims.csv", "predicates.toml", "predicates_ledger.toml", "tables.toml")
 WRITTEN = ("results.csv", "points.csv")
 
 

@@ -32,7 +32,7 @@ class RawCardFlood final : public Program {
         served_(is_am() || (is_put_ && kNotifiesTarget)),
         grant_(card_.most_waiting() / 2) {
     require_ranks(settings, 2);
-    require_raw_defaults(settings, OwnCard::kNetwork, {{"offset", "0"}, {"window", "0"}});
+    require_raw_defaults(settings, OwnCard::kNetwork, {{"offset", "0"}, {"sources", "1"}, {"window", "0"}});
     fill_pattern(std::span(pair_.outgoing(), size_), seed_);
   }
 

@@ -31,7 +31,8 @@ class RawCardPingPong final : public Program {
         watches_(is_am_ && !by_message_ && !kNotifiesTarget) {
     require_ranks(settings, 2);
     if (settings.op == "call") refuse_raw_op(settings, OwnCard::kNetwork, "am-short, am-medium, am-long, put, get");
-    require_raw_defaults(settings, OwnCard::kNetwork, {{"offset", "0"}, {"answer", "same"}, {"pong", "reply"}});
+    require_raw_defaults(settings, OwnCard::kNetwork,
+                         {{"offset", "0"}, {"sources", "1"}, {"answer", "same"}, {"pong", "reply"}});
     if (watches_ && size_ == 0) {
       throw UsageError("kernel ping-pong on raw@" + std::string(OwnCard::kNetwork) +
                        ": a Long of 0 bytes changes no memory");

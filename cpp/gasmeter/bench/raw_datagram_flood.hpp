@@ -21,7 +21,7 @@ class RawDatagramFlood final : public Program {
         buffer_(std::max(settings.size, kLargestDatagram)) {
     require_ranks(settings, 2);
     if (settings.op == "get") refuse_raw_op(settings, "udp", "am-short, am-medium, am-long, put");
-    require_raw_defaults(settings, "udp", {{"local", "outside"}, {"offset", "0"}, {"window", "0"}});
+    require_raw_defaults(settings, "udp", {{"local", "outside"}, {"offset", "0"}, {"sources", "1"}, {"window", "0"}});
     is_short_ = settings.op == "am-short";
     if (is_short_) size_ = kWord;
     piece_ = settings.op == "am-medium" || is_short_ ? size_ : std::min(size_, kDatagram);

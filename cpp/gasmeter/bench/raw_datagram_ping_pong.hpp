@@ -18,8 +18,9 @@ class RawDatagramPingPong final : public Program {
       : context_(std::move(context)), seed_(settings.seed), size_(settings.size), buffer_(kLargestDatagram) {
     require_ranks(settings, 2);
     if (settings.op == "call") refuse_raw_op(settings, "udp", "am-short, am-medium, am-long, put, get");
-    require_raw_defaults(settings, "udp",
-                         {{"local", "outside"}, {"offset", "0"}, {"answer", "same"}, {"pong", "reply"}});
+    require_raw_defaults(
+        settings, "udp",
+        {{"local", "outside"}, {"offset", "0"}, {"sources", "1"}, {"answer", "same"}, {"pong", "reply"}});
     if (size_ > kLargestDatagram) {
       throw UsageError("kernel ping-pong on raw@udp: size " + std::to_string(size_) +
                        " B; one datagram holds at most " + std::to_string(kLargestDatagram));

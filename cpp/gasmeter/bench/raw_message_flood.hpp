@@ -32,7 +32,7 @@ class RawMessageFlood final : public Program {
         windows_(context, Rank{1 - std::min(index(context.rank), 1U)}, window_) {
     require_ranks(settings, 2);
     if (settings.op == "get") refuse_raw_op(settings, "mpi", "am-short, am-medium, am-long, put");
-    require_raw_defaults(settings, "mpi", {{"local", "outside"}, {"offset", "0"}});
+    require_raw_defaults(settings, "mpi", {{"local", "outside"}, {"offset", "0"}, {"sources", "1"}});
     fill_pattern(bytes(), seed_);
   }
 

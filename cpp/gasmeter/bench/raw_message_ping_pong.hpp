@@ -35,7 +35,7 @@ class RawMessagePingPong final : public Program {
         line_(context, Rank{1 - std::min(index(context.rank), 1U)}, incoming()) {
     require_ranks(settings, 2);
     if (settings.op == "call") refuse_raw_op(settings, "mpi", "am-short, am-medium, am-long, put, get");
-    require_raw_defaults(settings, "mpi", {{"local", "outside"}, {"offset", "0"}, {"pong", "reply"}});
+    require_raw_defaults(settings, "mpi", {{"local", "outside"}, {"offset", "0"}, {"sources", "1"}, {"pong", "reply"}});
   }
 
   BlockResult run(std::uint64_t iterations) override {

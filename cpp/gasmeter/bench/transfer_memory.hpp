@@ -1,17 +1,21 @@
-// Where the memory of transfers lies: options `local` and `offset`, said once for the kernels and raw programs that
-// have them.
+// Where the memory of transfers lies: options `local` and `offset`, and how many such places there are: `sources` and
+// `order`; said once for the kernels and raw programs that have them.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/base/platform.hpp"
+#include "gasmeter/base/random.hpp"
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/bench/info.hpp"
 #include "gasmeter/bench/pattern.hpp"
 #include "gasmeter/bench/settings.hpp"
+#include "gasmeter/bench/source_order.hpp"
 
 namespace gasmeter::bench {
 
@@ -27,11 +31,33 @@ namespace gasmeter::bench {
   return {"offset", "int", "0", "B", {}, "how far behind a page's start both sides of a transfer begin"};
 }
 
+[[nodiscard]] inline OptionInfo sources_option() {
+  return {"sources",
+          "int",
+          "1",
+          "buffers",
+          {},
+          "of puts and gets from outside the segment: so many buffers, each with a place of its own at the other rank"};
+}
+[[nodiscard]] inline OptionInfo order_option() {
+  return {
+      "order",
+      "choice",
+      "cyclic",
+      "",
+      {"cyclic", "zipf", "sweep"},
+      "which buffer is next: one behind the other; at random, the k-th 1/k times as often as the first; up and down"};
+}
+
 [[nodiscard]] inline bool is_in_segment(const Settings& settings) {
   return settings.text("local") == "segment";
 }
 [[nodiscard]] inline Bytes offset_of(const Settings& settings) {
   return static_cast<Bytes>(settings.integer("offset"));
+}
+
+[[nodiscard]] inline std::uint64_t sources_of(const Settings& settings) {
+  return static_cast<std::uint64_t>(settings.integer("sources"));
 }
 
 inline void check_offset(const Settings& settings) {
@@ -43,6 +69,18 @@ inline void check_offset(const Settings& settings) {
   }
 }
 
+inline void check_sources(const Settings& settings) {
+  constexpr std::int64_t kMost = 65536;
+  const std::int64_t sources = settings.integer("sources");
+  const std::string asked = "kernel " + settings.kernel + ": option 'sources=" + settings.text("sources") + "': ";
+  if (sources < 1 || sources > kMost) {
+    throw UsageError(asked + "allowed are 1 to " + std::to_string(kMost) + " buffers");
+  }
+  if (sources > 1 && (is_in_segment(settings) || (settings.op != "put" && settings.op != "get"))) {
+    throw UsageError(asked + "several are for ops put and get with local=outside");
+  }
+}
+
 // The segment of a rank: what the other one reaches, and on pages behind that the buffer, if it lies there.
 [[nodiscard]] inline Bytes remote_at(const Settings& settings) {
   return offset_of(settings);
@@ -51,25 +89,84 @@ inline void check_offset(const Settings& settings) {
   constexpr Bytes kPage = AlignedBuffer::kAlignment;
   return (remote_at(settings) + settings.size + kPage - 1) / kPage * kPage + offset_of(settings);
 }
+// From what belongs to one of several buffers to what belongs to the next: whole pages.
+[[nodiscard]] inline Bytes remote_stride(const Settings& settings) {
+  return local_at(settings) - offset_of(settings);
+}
 [[nodiscard]] inline Bytes share_of_transfers(const Settings& settings) {
-  return (is_in_segment(settings) ? local_at(settings) : remote_at(settings)) + settings.size;
+  if (is_in_segment(settings)) return local_at(settings) + settings.size;
+  return remote_at(settings) + (sources_of(settings) - 1) * remote_stride(settings) + settings.size;
 }
 
 // The side of a transfer that is its own rank's: `size` bytes at `in_segment`, or in memory of its own, `offset` bytes
-// behind a page's start.
+// behind a page's start; of several, each is an allocation.
 class LocalMemory {
  public:
-  LocalMemory(const Settings& settings, std::byte* in_segment, Bytes size, Bytes offset)
+  LocalMemory(const Settings& settings, std::byte* in_segment, Bytes size, Bytes offset, std::uint64_t sources = 1)
       : own_(is_in_segment(settings) ? 0 : offset + size),
-        bytes_(is_in_segment(settings) ? in_segment : own_.data() + offset, size) {}
+        bytes_(is_in_segment(settings) ? in_segment : own_.data() + offset, size),
+        offset_(offset) {
+    more_.reserve(sources - 1);
+    for (std::uint64_t i = 1; i < sources; ++i) more_.emplace_back(offset + size);
+  }
 
   [[nodiscard]] std::byte* data() const { return bytes_.data(); }
   [[nodiscard]] Bytes size() const { return bytes_.size(); }
   operator std::span<std::byte>() const { return bytes_; }
+  [[nodiscard]] std::span<std::byte> source(std::uint64_t which) const {
+    return which == 0 ? bytes_ : std::span(more_[which - 1].data() + offset_, bytes_.size());
+  }
 
  private:
   AlignedBuffer own_;
   std::span<std::byte> bytes_;
+  Bytes offset_;
+  std::vector<AlignedBuffer> more_;
+};
+
+// Puts or gets one after the other: which buffer each has, where at the other rank, and with what data they are
+// checked.
+class TransferStream {
+ public:
+  TransferStream(const Settings& settings, const LocalMemory& buffers, std::byte* there)
+      : buffers_(buffers),
+        there_(there),
+        sources_(sources_of(settings)),
+        stride_(remote_stride(settings)),
+        order_(sources_, settings.text("order"), settings.seed) {}
+
+  // Calls move(there, here) for operations [first, first + count) behind those that were passed().
+  template <class Move>
+  GASMETER_INLINE void each(std::uint64_t first, std::uint64_t count, Move move) const {
+    if (GASMETER_LIKELY(sources_ == 1)) {
+      for (std::uint64_t i = 0; i < count; ++i) move(there_, buffers_.data());
+      return;
+    }
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const std::uint64_t which = order_.at(passed_ + first + i);
+      move(there_ + which * stride_, buffers_.source(which).data());
+    }
+  }
+  // By every rank, whoever does them: all know which is next.
+  void passed(std::uint64_t operations) { passed_ += operations; }
+
+  [[nodiscard]] std::uint64_t sources() const { return sources_; }
+  [[nodiscard]] std::vector<std::uint64_t> next(std::uint64_t count) const {
+    return sources_ == 1 ? std::vector<std::uint64_t>{0} : order_.of(passed_, count);
+  }
+  [[nodiscard]] Bytes place(std::uint64_t which) const { return which * stride_; }
+  // Data of its own for every buffer; that of the first is the pattern itself.
+  [[nodiscard]] static std::uint64_t pattern(std::uint64_t pattern, std::uint64_t which) {
+    return pattern ^ (which * kGoldenGamma);
+  }
+
+ private:
+  const LocalMemory& buffers_;
+  std::byte* there_;
+  std::uint64_t sources_;
+  Bytes stride_;
+  SourceOrder order_;
+  std::uint64_t passed_ = 0;
 };
 
 }  // namespace gasmeter::bench

@@ -13,6 +13,7 @@
 #include "gasmeter/bindings/interruptible.hpp"
 #include "gasmeter/bindings/registration.hpp"
 #include "gasmeter/conduit/counts.hpp"
+#include "gasmeter/conduit/holdings.hpp"
 #include "gasmeter/kernels/kernel.hpp"
 #include "gasmeter/run/composed_network.hpp"
 #include "gasmeter/run/model_job.hpp"
@@ -114,6 +115,26 @@ class ModelJob {
       }
     });
     return charged;
+  }
+
+  // By kind, name and what each says.
+  std::vector<std::map<std::string, std::string>> holdings(std::uint32_t rank, std::uint64_t iterations,
+                                                           double after_ns) {
+    if (rank >= ranks_) {
+      throw UsageError("rank=" + std::to_string(rank) + "; the job has " + std::to_string(ranks_) + " ranks");
+    }
+    if (!(after_ns >= 0 && after_ns < 1e15)) throw UsageError("after_ns: it is 0 or more, and less than 1e15");
+    std::vector<conduit::Holding> held;
+    use_job([&](run::ModelJob& job) {
+      held = iterations == 0 ? job.holdings(Rank{rank})
+                             : job.holdings_during(Rank{rank}, iterations, SimTime::from_ns(after_ns));
+    });
+    std::vector<std::map<std::string, std::string>> objects;
+    for (const conduit::Holding& each : held) {
+      objects.emplace_back(each.says.begin(), each.says.end());
+      objects.back().insert({{"kind", each.kind}, {"name", each.name}});
+    }
+    return objects;
   }
 
   bench::Resolved resolved() {
@@ -344,6 +365,28 @@ Returns
 dict of str to int
     By the names of ``gasmeter.rows.counters.COUNTERS``, summed over the ranks. What nothing counts on this network is
     absent.
+)")
+      .def("holdings", &ModelJob::holdings, "rank"_a = 0, "iterations"_a = 0, "after_ns"_a = 0.0,
+           R"(The objects that a rank's conduit holds of its network, at one instant.
+
+Parameters
+----------
+rank : int
+    Whose.
+iterations : int
+    0: as they are between blocks. Else a block of so many operations is run, in whose midst they are looked at.
+after_ns : float
+    So long after that block's begin.
+
+Returns
+-------
+list of dict of str to str
+    Of each object its ``kind`` (of Portals: ``MD``, ``EQ``), its ``name`` and what else it says, in the network's words.
+
+Raises
+------
+gasmeter.UsageError
+    If the conduit does not tell, or the block does not last so long.
 )")
       .def("resolved", &ModelJob::resolved, R"(What options that leave a choice became in the blocks so far.
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <span>
 #include <vector>
 
 #include "gasmeter/base/random.hpp"
@@ -17,7 +18,8 @@ using namespace bench;
 
 namespace {
 
-// Segment: `size` bytes that Longs and puts land in and gets are read from; behind them the buffer, if it lies there.
+// Segment: `size` bytes that Longs and puts land in and gets are read from, of several buffers as many places; behind
+// them the buffer, if it lies there.
 template <class H>
 class Flood final : public Program {
  public:
@@ -28,7 +30,9 @@ class Flood final : public Program {
         checked_(size_),
         window_(static_cast<std::uint64_t>(settings.integer("window"))),
         seed_(settings.seed),
-        buffer_(settings, endpoint.segment().address + local_at(settings), size_, offset_of(settings)),
+        buffer_(settings, endpoint.segment().address + local_at(settings), size_, offset_of(settings),
+                sources_of(settings)),
+        stream_(settings, buffer_, endpoint.segment(Rank{1}).address + offset_of(settings)),
         landing_(endpoint.segment().address + offset_of(settings)) {
     require_ranks(settings, 2);
     require_size(endpoint, settings, op_ == Op::am_medium, op_ == Op::am_long);
@@ -37,8 +41,10 @@ class Flood final : public Program {
     message_ = entries[0].index;
     end_ = entries[1].index;
     remote_ = endpoint.segment(Rank{1}).address + offset_of(settings);
-    fill_pattern(buffer_, seed_);
-    if (endpoint.rank() == Rank{1}) fill_pattern({landing_, size_}, seed_);
+    for (std::uint64_t which = 0; which < stream_.sources(); ++which) {
+      fill_pattern(buffer_.source(which), stream_.pattern(seed_, which));
+      if (endpoint.rank() == Rank{1}) fill_pattern(landing(which), stream_.pattern(seed_, which));
+    }
   }
 
   BlockResult run(std::uint64_t iterations) override {
@@ -55,6 +61,7 @@ class Flood final : public Program {
     } else if (self == Rank{1} && is_am(op_)) {
       for_windows(iterations, [this](std::uint64_t /*first*/, std::uint64_t count) { receive(count); });
     }
+    if (!is_am(op_)) stream_.passed(iterations);
     endpoint_.barrier();
     return result;
   }
@@ -115,12 +122,20 @@ class Flood final : public Program {
   void verify_transfers() {
     const Rank self = endpoint_.rank();
     for (std::uint64_t round = 1; round <= kCheckedRounds; ++round) {
-      if (self == Rank{0} && op_ == Op::put) fill_pattern(buffer_, seed_ + round);
-      if (self == Rank{1} && op_ == Op::get) fill_pattern({landing_, size_}, seed_ + round);
-      (void)run(round == 1 ? checked_.count() : 1);
+      const std::uint64_t count = round == 1 ? checked_.count() : 1;
+      const std::vector<std::uint64_t> used = stream_.next(count);
+      for (const std::uint64_t which : used) {
+        const std::uint64_t pattern = stream_.pattern(seed_ + round, which);
+        if (self == Rank{0} && op_ == Op::put) fill_pattern(buffer_.source(which), pattern);
+        if (self == Rank{1} && op_ == Op::get) fill_pattern(landing(which), pattern);
+      }
+      (void)run(count);
       if (self != (op_ == Op::put ? Rank{1} : Rank{0})) continue;
-      found_.checked += size_;
-      found_.errors += count_differences(op_ == Op::put ? landing_ : buffer_.data(), size_, seed_ + round);
+      for (const std::uint64_t which : used) {
+        const std::span<std::byte> came = op_ == Op::put ? landing(which) : buffer_.source(which);
+        found_.checked += size_;
+        found_.errors += count_differences(came.data(), size_, stream_.pattern(seed_ + round, which));
+      }
     }
   }
 
@@ -159,16 +174,16 @@ class Flood final : public Program {
         }
         break;
       case Op::put:
-        for (std::uint64_t i = 0; i < iterations; ++i) {
-          (void)endpoint_.put_nbi(Rank{1}, remote_, buffer_.data(), size_);
+        stream_.each(first, iterations, [this](std::byte* there, const std::byte* here) {
+          (void)endpoint_.put_nbi(Rank{1}, there, here, size_);
           spin_step();
-        }
+        });
         break;
       case Op::get:
-        for (std::uint64_t i = 0; i < iterations; ++i) {
-          (void)endpoint_.get_nbi(Rank{1}, buffer_.data(), remote_, size_);
+        stream_.each(first, iterations, [this](const std::byte* there, std::byte* here) {
+          (void)endpoint_.get_nbi(Rank{1}, here, there, size_);
           spin_step();
-        }
+        });
         break;
       case Op::call:  // none of this kernel's
         break;
@@ -179,6 +194,10 @@ class Flood final : public Program {
     } else {
       endpoint_.wait_nbi();
     }
+  }
+
+  [[nodiscard]] std::span<std::byte> landing(std::uint64_t which) const {
+    return {landing_ + stream_.place(which), size_};
   }
 
   static void on_message(core::Token<H>& token) {
@@ -197,6 +216,7 @@ class Flood final : public Program {
   std::uint64_t window_;
   std::uint64_t seed_;
   LocalMemory buffer_;
+  TransferStream stream_;
   std::byte* landing_;
   std::byte* remote_ = nullptr;
   HandlerIndex message_{};
@@ -213,6 +233,7 @@ class Flood final : public Program {
 
 void check_flood(const Settings& settings) {
   check_offset(settings);
+  check_sources(settings);
   constexpr std::int64_t kMost = 1'000'000'000;
   const std::int64_t window = settings.integer("window");
   if (window < 0 || window > kMost) {
@@ -240,6 +261,8 @@ void register_flood(Registry& registry) {
        .variants = {},
        .options = {local_option(),
                    offset_option(),
+                   sources_option(),
+                   order_option(),
                    {"window",
                     "int",
                     "0",

@@ -17,8 +17,8 @@ using namespace bench;
 
 namespace {
 
-// Segment: a landing zone of `size` bytes for requests, replies, puts, and as the source of gets; behind it the buffer,
-// if it lies there.
+// Segment: a landing zone of `size` bytes for requests, replies, puts, and as the source of gets, of several buffers
+// one for each; behind it the buffer, if it lies there.
 template <class H>
 class PingPong final : public Program {
  public:
@@ -30,7 +30,8 @@ class PingPong final : public Program {
         size_(settings.size),
         offset_(offset_of(settings)),
         seed_(settings.seed),
-        buffer_(settings, endpoint.segment().address + local_at(settings), size_, offset_) {
+        buffer_(settings, endpoint.segment().address + local_at(settings), size_, offset_, sources_of(settings)),
+        stream_(settings, buffer_, endpoint.segment(Rank{1}).address + offset_) {
     require_ranks(settings, 2);
     require_size(endpoint, settings, op_ == Op::am_medium, op_ == Op::am_long);
     if (answers_by_request_ && !is_am(op_)) {
@@ -53,6 +54,7 @@ class PingPong final : public Program {
     } else if (endpoint_.rank() == Rank{1} && is_am(op_)) {
       serve(iterations);
     }
+    stream_.passed(iterations);
     endpoint_.barrier();
     return result;
   }
@@ -64,11 +66,13 @@ class PingPong final : public Program {
     checking_ = true;
     for (std::uint64_t round = 1; round <= kCheckedRounds; ++round) {
       pattern_ = seed_ + round;
-      if (self == Rank{0} && op_ != Op::get) fill_pattern(buffer_, pattern_);
-      if (self == Rank{1} && op_ == Op::get) fill_pattern({landing(self), size_}, pattern_);
+      const std::uint64_t which = stream_.next(1).front();
+      std::byte* const place = landing(self) + stream_.place(which);
+      if (self == Rank{0} && op_ != Op::get) fill_pattern(buffer_.source(which), pattern_);
+      if (self == Rank{1} && op_ == Op::get) fill_pattern({place, size_}, pattern_);
       (void)run(1);
-      if (self == Rank{1} && op_ == Op::put) check(landing(self), size_, size_);
-      if (self == Rank{0} && op_ == Op::get) check(buffer_.data(), size_, size_);
+      if (self == Rank{1} && op_ == Op::put) check(place, size_, size_);
+      if (self == Rank{0} && op_ == Op::get) check(buffer_.source(which).data(), size_, size_);
     }
     checking_ = false;
     // All messages so far have been handled, each once.
@@ -128,21 +132,21 @@ class PingPong final : public Program {
   // A size known to the compiler makes an 8-byte put a store, as it is in a program that puts one word.
   template <Bytes Size>
   void blocking_puts(std::uint64_t iterations) {
-    for (std::uint64_t i = 0; i < iterations; ++i) {
+    stream_.each(0, iterations, [this](std::byte* there, const std::byte* here) {
       endpoint_.host().mark(Mark::begin);
-      endpoint_.put(Rank{1}, remote_, buffer_.data(), Size != 0 ? Size : size_);
+      endpoint_.put(Rank{1}, there, here, Size != 0 ? Size : size_);
       endpoint_.host().mark(Mark::end);
       spin_step();
-    }
+    });
   }
   template <Bytes Size>
   void blocking_gets(std::uint64_t iterations) {
-    for (std::uint64_t i = 0; i < iterations; ++i) {
+    stream_.each(0, iterations, [this](const std::byte* there, std::byte* here) {
       endpoint_.host().mark(Mark::begin);
-      endpoint_.get(Rank{1}, buffer_.data(), remote_, Size != 0 ? Size : size_);
+      endpoint_.get(Rank{1}, here, there, Size != 0 ? Size : size_);
       endpoint_.host().mark(Mark::end);
       spin_step();
-    }
+    });
   }
 
   void serve(std::uint64_t iterations) {
@@ -224,6 +228,7 @@ class PingPong final : public Program {
   Bytes offset_;
   std::uint64_t seed_;
   LocalMemory buffer_;
+  TransferStream stream_;
   std::byte* remote_ = nullptr;
   HandlerIndex ping_{};
   HandlerIndex pong_{};
@@ -235,6 +240,11 @@ class PingPong final : public Program {
   std::uint64_t pattern_ = 0;
   Verification found_;
 };
+
+void check_ping_pong(const Settings& settings) {
+  check_offset(settings);
+  check_sources(settings);
+}
 
 }  // namespace
 
@@ -259,6 +269,8 @@ void register_ping_pong(Registry& registry) {
        .options =
            {local_option(),
             offset_option(),
+            sources_option(),
+            order_option(),
             {"answer",
              "choice",
              "same",
@@ -274,7 +286,7 @@ void register_ping_pong(Registry& registry) {
              "how a message is answered: by a reply from its handler, or by a request that rank 1 sends when it has "
              "polled"}}},
       &share_of_transfers);
-  kernel.check = &check_offset;
+  kernel.check = &check_ping_pong;
   registry.add(std::move(kernel));
 }
 

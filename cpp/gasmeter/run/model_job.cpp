@@ -3,7 +3,9 @@
 #include <time.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gasmeter/base/error.hpp"
@@ -66,6 +68,25 @@ class ModelJob::State {
     return results_[0];
   }
 
+  std::vector<conduit::Holding> holdings(Rank rank) const {
+    if (request_.is_raw()) throw UsageError("conduit " + request_.conduit->name + " is none: it holds nothing");
+    return ranks_.holdings(rank);
+  }
+  // An event of the rank's node, at whose instant nobody else there runs.
+  std::vector<conduit::Holding> holdings_during(Rank rank, std::uint64_t iterations, SimTime after) {
+    (void)holdings(rank);  // refused before anything runs
+    look_.emplace(*this, rank);
+    const NodeId node = engine_.node_of(rank);
+    engine_.post(node, node, engine_.now() + after, *look_);
+    (void)run(iterations);
+    if (!look_->is_over) {
+      throw UsageError("modelled job: its block of " + std::to_string(iterations) + " operations takes " +
+                       std::to_string(block_length().ns()) + " ns; what is held " + std::to_string(after.ns()) +
+                       " ns after its begin is not to be seen in it");
+    }
+    return std::move(look_->seen);
+  }
+
   std::vector<sim::LinkUse> link_use() {
     return network_.fabric() != nullptr ? network_.fabric()->use() : std::vector<sim::LinkUse>{};
   }
@@ -122,6 +143,18 @@ class ModelJob::State {
   void stop() noexcept { engine_.stop_token().request(); }
 
  private:
+  struct Look : sim::Action {
+    Look(const State& of_job, Rank of_rank) : Action(&happen), job(of_job), rank(of_rank) {}
+    static void happen(Action& self, SimTime /*now*/) {
+      auto& look = static_cast<Look&>(self);
+      look.seen = look.job.holdings(look.rank);
+      look.is_over = true;
+    }
+    const State& job;
+    Rank rank;
+    std::vector<conduit::Holding> seen;
+    bool is_over = false;
+  };
   enum class Command : std::uint8_t { block, verify };
   struct Order {
     Command command = Command::block;
@@ -199,6 +232,7 @@ class ModelJob::State {
   Request request_;
   sim::Tracer tracer_;  // outlives what tells it
   Bytes memory_before_;
+  std::optional<Look> look_;                  // outlives the engine, which may not come to it
   std::vector<conduit::RankRecord> records_;  // of each rank; empty: nothing is recorded. Conduits write into them
   ModelRanks ranks_;
   sim::Engine& engine_;
@@ -255,6 +289,14 @@ bench::Resolved ModelJob::resolved() const {
 
 conduit::Counts ModelJob::counts() const {
   return state_->counts();
+}
+
+std::vector<conduit::Holding> ModelJob::holdings(Rank rank) const {
+  return state_->holdings(rank);
+}
+
+std::vector<conduit::Holding> ModelJob::holdings_during(Rank rank, std::uint64_t iterations, SimTime after) {
+  return state_->holdings_during(rank, iterations, after);
 }
 
 sim::EngineCounters ModelJob::engine_counters() const {

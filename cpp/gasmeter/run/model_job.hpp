@@ -9,6 +9,7 @@
 #include "gasmeter/bench/program.hpp"
 #include "gasmeter/bench/resolved.hpp"
 #include "gasmeter/conduit/counts.hpp"
+#include "gasmeter/conduit/holdings.hpp"
 #include "gasmeter/conduit/recording.hpp"
 #include "gasmeter/run/request.hpp"
 #include "gasmeter/sim/engine.hpp"
@@ -49,6 +50,11 @@ class ModelJob {
   [[nodiscard]] NodeId node_of(Rank rank) const;
   // What conduits and devices have counted since the job was made, of all ranks.
   [[nodiscard]] conduit::Counts counts() const;
+  // The objects that a rank's conduit holds of its network: between blocks, or in the midst of a block of so many
+  // operations, `after` its begin. Throws UsageError where the conduit does not tell, and for an instant that the block
+  // does not reach.
+  [[nodiscard]] std::vector<conduit::Holding> holdings(Rank rank) const;
+  [[nodiscard]] std::vector<conduit::Holding> holdings_during(Rank rank, std::uint64_t iterations, SimTime after);
   // What it has cost to simulate that, likewise.
   [[nodiscard]] sim::EngineCounters engine_counters() const;
   // Keys of the machine that nothing has depended on since the job was made; see ComposedNetwork.

@@ -82,6 +82,7 @@ void ModelRanks::make_endpoints(Bytes segment_bytes, const Wrap& wrap) {
 // Where a conduit does not count itself, something before it does.
 void ModelRanks::count(conduit::Conduit& made) {
   reserving_.push_back(dynamic_cast<const conduit::ReservesMemory*>(&made));
+  telling_.push_back(dynamic_cast<const conduit::TellsHoldings*>(&made));
   counting_.push_back(dynamic_cast<const conduit::CountsItself*>(&made));
   if (counting_.back() != nullptr) return;
   auto counting = std::make_unique<conduit::CountingConduit>(made);
@@ -99,6 +100,14 @@ Bytes ModelRanks::reserved_bytes() const {
     sum += each->reserved_bytes();
   }
   return sum;
+}
+
+std::vector<conduit::Holding> ModelRanks::holdings(Rank rank) const {
+  if (index(rank) >= telling_.size() || telling_[index(rank)] == nullptr) {
+    throw UsageError("conduit " + request_.conduit->name + " does not tell what rank " + std::to_string(index(rank)) +
+                     " holds; let it be a conduit::TellsHoldings");
+  }
+  return telling_[index(rank)]->holdings();
 }
 
 void ModelRanks::add_to(conduit::Counts& counts) const {

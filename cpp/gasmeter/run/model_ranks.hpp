@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "gasmeter/conduit/holdings.hpp"
 #include "gasmeter/conduit/reserves_memory.hpp"
 #include "gasmeter/core/endpoint.hpp"
 #include "gasmeter/run/composed_network.hpp"
@@ -35,6 +36,9 @@ class ModelRanks {
   // What their conduits hold of the modelled machine's memory, all together; likewise. Throws UsageError where one does
   // not say it.
   [[nodiscard]] Bytes reserved_bytes() const;
+
+  // The objects that a rank's conduit holds of its network. Throws UsageError where it does not tell.
+  [[nodiscard]] std::vector<conduit::Holding> holdings(Rank rank) const;
 
   [[nodiscard]] sim::Engine& engine() { return engine_; }
   [[nodiscard]] ComposedNetwork& network() { return *network_; }
@@ -67,6 +71,7 @@ class ModelRanks {
   std::vector<std::unique_ptr<conduit::Conduit>> conduits_;
   std::vector<const conduit::CountsItself*> counting_;     // of them
   std::vector<const conduit::ReservesMemory*> reserving_;  // ... those of the network; null: does not say
+  std::vector<const conduit::TellsHoldings*> telling_;     // likewise
   std::vector<std::unique_ptr<Endpoint>> endpoints_;
 };
 

@@ -411,6 +411,30 @@ class ModelSession:
         """
         return dict(self._job.counters())
 
+    def holdings(self, rank: int = 0, *, operations: int = 0, after_ns: float = 0.0) -> list[dict[str, str]]:
+        """Return the objects that a rank's conduit holds of its network, at one instant.
+
+        Parameters
+        ----------
+        rank : int, default 0
+            Whose.
+        operations : int, default 0
+            As they are between blocks; else in the midst of a block of so many operations, which is run.
+        after_ns : float, default 0
+            So long after that block's begin.
+
+        Returns
+        -------
+        list of dict of str to str
+            Of each its ``kind``, its ``name`` and what else it says.
+
+        Raises
+        ------
+        UsageError
+            If the conduit does not tell, or the block does not last so long.
+        """
+        return list(self._job.holdings(rank, operations, after_ns))
+
     def resolved(self) -> Mapping[str, str]:
         """Return what options that leave a choice became in the blocks so far.
 

@@ -9,10 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from gasmeter.reproduction.figure import SIZE, Derived, Effort, Extra, Figure, Line, Paper, Without
+from gasmeter.reproduction.holdings_tables import held, holdings_table, settled
+from gasmeter.reproduction.published_tables import published_table
 from gasmeter.reproduction.running import Reproduction
 from gasmeter.reproduction.step_tables import step_table
+from gasmeter.units import format_bytes
 from gasmeter.verdicts.expressions import Expression
 
 __all__ = ["PORTALS"]
@@ -123,6 +127,29 @@ _HELD, _LENT, _MPI_HELD = (
     )
 )
 
+_RESERVED = _line("bytes of its buffers and event queues", _CONDUIT, ("barrier", "barrier", "reserved_bytes"))
+# Blocking puts of 2 KiB, each from a buffer of its own on a page of its own: a region of Firehose for each.
+_SOURCE_SIZE = 2048
+_ORDERS = ("cyclic", "zipf", "sweep")
+_ROUNDS = 4
+
+
+def _from_buffers(label: str, metric: str, order: str, /, **options: str) -> Line:
+    """Return blocking puts from as many buffers as the axis says."""
+    return replace(
+        _line(label, _CONDUIT, ("ping-pong", "put", metric), local="outside", order=order, **options),
+        size=_SOURCE_SIZE,
+    )
+
+
+_FROM_REGIONS, _MISSES = (
+    tuple(_from_buffers(f"Firehose, {order}", metric, order, registration="firehose") for order in _ORDERS)
+    for metric in ("latency", "counter:region_misses")
+)
+_FROM_MANY = (
+    _from_buffers("TMPMD, cyclic", "latency", "cyclic", registration="tmpmd", bounce_limit="0"),
+    _from_buffers("bounce buffers, cyclic", "latency", "cyclic", registration="tmpmd", bounce_limit="2048"),
+)
 _ENDS: Program = ("local-completion", "event", "latency")
 # That they name a default keeps them apart from the lines above, which a predicate means that names no payload.
 _EVENTS = tuple(
@@ -139,6 +166,8 @@ _EVENTS = tuple(
 _SMALL, _FEW_SMALL = _doublings(1, 1024), (1, 8, 16, 32, 128, 512, 1024)
 _LARGE, _FEW_LARGE = _doublings(512, 1 << 20), (512, 4096, 8192, 65536, 1 << 20)
 _FEW_OUTSIDE = (512, 2048, 4096, 8192, 16384, 65536, 262144, 524288, 1 << 20)
+# Firehose has 1024 regions.
+_SOURCES = ("64", "512", "896", "1024", "1152", "1536", "2048")
 _GRANTS = ("8", "16", "24", "32", "64")
 _RANKS = (16, 64, 128, 256, 1024, 4096, 8192)
 
@@ -185,6 +214,37 @@ def _ends(_reproduction: Reproduction, _figure: Figure) -> Sequence[Extra]:
     ]  # fmt: skip
 
 
+def _descriptors(_reproduction: Reproduction, _figure: Figure) -> Sequence[Extra]:
+    """Return what a rank holds while it puts from outside its segment (the paper's Table 1), and with Firehose."""
+    asked: dict[str, Any] = {"machine": _MACHINE, "conduit": _CONDUIT, "op": "put", "sizes": 65536}
+    puts = {"local": "outside", "window": "1"}
+    temporary = held("flood", operations=16, options={**puts, "registration": "tmpmd"}, **asked)
+    by_regions = held("flood", operations=16, options={**puts, "registration": "firehose"}, **asked)
+    printed = published_table("portals", "table-1")
+    return [
+        holdings_table("Memory descriptors of rank 0 in the midst of a put from outside its segment (modelled; what is"
+                       " published says so)", "MD", temporary, printed),
+        holdings_table("Event queues at the same instant (modelled)", "EQ", temporary),
+        holdings_table("Memory descriptors where Firehose keeps regions in the place of TMPMD (modelled)", "MD",
+                       by_regions),
+    ]  # fmt: skip
+
+
+def _regions(reproduction: Reproduction, figure: Figure) -> Sequence[Extra]:
+    """Return the regions that are there after some rounds, counted from the live descriptors, and what was counted."""
+    effort = reproduction.plan.effort(figure)
+    rows: list[tuple[str, ...]] = []
+    for line, sources in ((line, str(x)) for line in _FROM_REGIONS for x in effort.xs):
+        asked = {**dict(line.options), "sources": sources}
+        objects, counted = settled("put", operations=_ROUNDS * int(sources), options=asked, conduit=_CONDUIT,
+                                   machine=_MACHINE, sizes=line.size)  # fmt: skip
+        live = sum(each["name"] == "region of Firehose" for each in objects)
+        shown = (live, *(counted.get(f"region_{name}", 0) for name in ("hits", "misses", "evictions")))
+        rows.append((line.label, sources, format_bytes(int(sources) * line.size), *map(str, shown)))
+    heads = ("line", "buffers", "working set", "live regions", "hits", "misses", "evictions")
+    return [Extra(f"Regions after {_ROUNDS} puts for each buffer (modelled)", heads, rows)]
+
+
 def _two_puts(_reproduction: Reproduction, _figure: Figure) -> Sequence[Extra]:
     """Return what a put is on both conduits: one message and its ACK, or two and their copies."""
     return [
@@ -221,8 +281,9 @@ PORTALS = Paper(
         Figure("1", "How an arrival finds its memory", (_RAW_PUT,), (), Effort((8,), 8, 64), Effort((8,), 4), 5, 1,
                axis=SIZE, table=True, extras=_matching,
                says="Entries of a list are looked at one by one; each costs a step of the core that is interrupted."),
-        Figure("table-1", "Memory descriptors of the conduit",
-               left_out="no job lists the memory descriptors that it has: the table is not printed yet"),
+        Figure("table-1", "Memory descriptors of the conduit", (_RESERVED,), (), Effort((2,), 1), Effort((2,), 1), 3, 1,
+               table=True, extras=_descriptors,
+               says="Each row below is a live object: what it says of itself at one instant of a job of two ranks."),
         Figure("table-2", "Events and what they complete", _EVENTS, (), Effort((2,), 8, 64), Effort((2,), 4), 8, 1,
                table=True, extras=_ends,
                says="A put is locally complete before it is remotely; a get has one completion."),
@@ -266,6 +327,11 @@ PORTALS = Paper(
                ("portals-firehose-converge",), Effort((65536, 1 << 20), 8, 64), Effort((65536, 1 << 20), 8), 5, 1,
                axis=SIZE, beyond=("5",),
                says="A put of 1 MiB takes eight regions and more: the working set is the buffer."),
+        Figure("sources", "Blocking puts of 2 KiB by the number of buffers that they come from", _FROM_REGIONS, (),
+               Effort(_SOURCES, 1024, 8192, ("64",)), Effort(("64", "1024", "2048"), 4096), 30, 3, axis="sources",
+               beside=(*_FROM_MANY, *_MISSES), beyond=("working-set",), extras=_regions,
+               says="Up to 1024 buffers each has its region. Beyond, going round misses always, up and down where it"
+                    " does not turn, at random where a buffer is rare."),
         Figure("credits", "One busy pair among many: bandwidth of Mediums by credits", _BUSY,
                ("portals-dyncredit-burst",), Effort(_GRANTS, 256, 2048, ("8", "64")), Effort(("8", "64"), 256), 35, 4,
                axis="credits_per_peer", beside=_BUSY_AMONG_MORE,

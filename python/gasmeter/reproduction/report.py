@@ -19,7 +19,7 @@ from gasmeter.reproduction.figure import Figure
 from gasmeter.reproduction.lean import data_uri
 from gasmeter.reproduction.marks import unit_text
 from gasmeter.reproduction.report_claims import claim_entry
-from gasmeter.reproduction.report_figures import extras_of, lengths_of, values_of_figure
+from gasmeter.reproduction.report_figures import lengths_of, values_of_figure
 from gasmeter.reproduction.timing import Stage
 from gasmeter.rows.record import taken_points
 from gasmeter.stores.builds import build_text, builds_of
@@ -170,7 +170,7 @@ def _figure(
         "claims": [claims[name] for name in figure.claims if name in claims],
         "table": values_of_figure(reproduction, figure),
         "lengths": lengths_of(reproduction, figure),
-        "extras": extras_of(reproduction, figure),
+        "extras": reproduction.tables.get(figure.number, ()),
         "heat": [_data(entry) for entry in heat],
     }
 

@@ -19,7 +19,7 @@ from gasmeter.verdicts.series import X
 if TYPE_CHECKING:
     from gasmeter.reproduction.running import Reproduction
 
-__all__ = ["extras_of", "lengths_of", "values_of_figure"]
+__all__ = ["lengths_of", "values_of_figure"]
 
 
 def values_of_figure(reproduction: Reproduction, figure: Figure) -> dict[str, Any]:
@@ -142,22 +142,3 @@ def lengths_of(reproduction: Reproduction, figure: Figure) -> list[dict[str, str
                 }
             )
     return rows
-
-
-def extras_of(reproduction: Reproduction, figure: Figure) -> list[dict[str, Any]]:
-    """Return the paper's own tables below a figure.
-
-    Parameters
-    ----------
-    reproduction : Reproduction
-        What was run.
-    figure : Figure
-        Which.
-
-    Returns
-    -------
-    list of dict
-        ``title``, ``heads`` and ``rows``.
-    """
-    made = reproduction.tables.get(figure.number, ())
-    return [{"title": extra.title, "heads": extra.heads, "rows": extra.rows} for extra in made]

@@ -1,7 +1,9 @@
-"""claims.csv, plots and report.html of a reproduction: made of its rows, in the folder of its store."""
+"""claims.csv, plots, tables and report.html of a reproduction: made of its rows, in the folder of its store."""
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,6 +11,7 @@ from typing import TYPE_CHECKING
 from gasmeter.reproduction.claims_table import claims_csv
 from gasmeter.reproduction.digitised import Points
 from gasmeter.reproduction.drawing import save
+from gasmeter.reproduction.figure import Extra
 from gasmeter.reproduction.report import pictures_of, report_html
 from gasmeter.stores.files import refused, write_atomically
 
@@ -19,7 +22,7 @@ __all__ = ["write_reproduction"]
 
 
 def write_reproduction(reproduction: Reproduction, folder: Path, digitised: Sequence[Points] = ()) -> list[Path]:
-    """Write claims.csv, plots and report.html.
+    """Write claims.csv, plots, tables (the paper's own below its figures) and report.html.
 
     Parameters
     ----------
@@ -44,6 +47,9 @@ def write_reproduction(reproduction: Reproduction, folder: Path, digitised: Sequ
     try:
         folder.mkdir(parents=True, exist_ok=True)
         written = [path for picture in pictures.values() for path in save(picture, folder / "plots")]
+        for number, tables in reproduction.tables.items():
+            for at, table in enumerate(tables, 1):
+                written.append(_write_table(table, folder / "tables" / f"figure_{number}_{at}.csv"))
         for name, text in (
             ("claims.csv", claims_csv(reproduction.judged)),
             ("report.html", report_html(reproduction, pictures=pictures)),
@@ -53,3 +59,11 @@ def write_reproduction(reproduction: Reproduction, folder: Path, digitised: Sequ
     except OSError as error:
         raise refused(folder, error) from error
     return written
+
+
+def _write_table(table: Extra, path: Path) -> Path:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([table.heads, *table.rows])
+    path.parent.mkdir(exist_ok=True)
+    write_atomically(path, text.getvalue())
+    return path

@@ -197,6 +197,25 @@ TEST_CASE("bits_that_change_on_the_way_are_found") {
   });
 }
 
+// Each buffer has data and a place of its own.
+TEST_CASE("puts_and_gets_of_several_buffers_verify_and_bits_that_change_are_found") {
+  for (const char* kernel : {"ping-pong", "flood"}) {
+    for (const char* op : {"put", "get"}) {
+      for (const char* order : {"cyclic", "zipf", "sweep"}) {
+        CAPTURE(kernel);
+        CAPTURE(op);
+        CAPTURE(order);
+        const Trial trial = trial_of(kernel, op, "ideal", "", 100, 2, {{"sources", "7"}, {"order", order}});
+        const Verification found = try_modelled(trial);
+        CHECK(is_right(found));
+        CHECK(found.checked >= 400);
+        CHECK_FALSE(is_right(try_corrupted(trial)));
+        CHECK(is_right(try_on_threads(trial, trial.request.kernel->make_real)));
+      }
+    }
+  }
+}
+
 TEST_CASE("messages_that_come_twice_are_found") {
   for (const char* kernel : {"ping-pong", "flood"}) {
     for (const char* op : {"am-short", "am-medium", "am-long"}) {

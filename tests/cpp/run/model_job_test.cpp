@@ -45,6 +45,17 @@ Measured measure(const Request& asked) {
   return all;
 }
 
+TEST_CASE("conduits_that_do_not_tell_what_they_hold_are_named") {
+  ModelJob job(request("ping-pong", "put", "", 8, 2, {}));
+  std::string said;
+  try {
+    (void)job.holdings(Rank{1});
+  } catch (const UsageError& error) {
+    said = error.what();
+  }
+  CHECK(said == "conduit ideal does not tell what rank 1 holds; let it be a conduit::TellsHoldings");
+}
+
 TEST_CASE("modelled_measurement_is_the_same_every_time_lazily_and_strictly") {
   struct Kind {
     std::string kernel;

@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "gasmeter/conduit/conduit.hpp"
 #include "gasmeter/conduit/counts.hpp"
+#include "gasmeter/conduit/holdings.hpp"
 #include "gasmeter/conduit/local_completions.hpp"
 #include "gasmeter/conduit/reserves_memory.hpp"
 #include "gasmeter/networks/classic_messages.hpp"
@@ -18,7 +20,10 @@
 namespace gasmeter::networks::portals {
 
 // One rank's. Lives no longer than the network.
-class HybridConduit final : public conduit::Conduit, public conduit::CountsItself, public conduit::ReservesMemory {
+class HybridConduit final : public conduit::Conduit,
+                            public conduit::CountsItself,
+                            public conduit::ReservesMemory,
+                            public conduit::TellsHoldings {
  public:
   HybridConduit(Portals& portals, sim::ModelHost host, std::uint32_t ranks, const PortalsOptions& options,
                 const PortalsMpiSizes& messages, SegmentBases& bases);
@@ -45,6 +50,7 @@ class HybridConduit final : public conduit::Conduit, public conduit::CountsItsel
   unsigned poll(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter) override;
   void add_to(conduit::Counts& counts) const override;
   [[nodiscard]] Bytes reserved_bytes() const override;
+  [[nodiscard]] std::vector<conduit::Holding> holdings() const override { return portals_.holdings(); }
 
   // What its messages still owe to peers, as those of the mpi conduit.
   [[nodiscard]] TwoSidedConduit& messages() { return *messages_; }

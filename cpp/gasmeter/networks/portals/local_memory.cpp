@@ -18,7 +18,8 @@ std::optional<MdHandle> MdPinner::pin(const conduit::Pages& pages) {
   const MemoryDescriptor region = {.start = reinterpret_cast<std::byte*>(origin_ + pages.first * conduit::kPageBytes),
                                    .length = pages.count * conduit::kPageBytes,
                                    .no_start_events = true,
-                                   .events = events_};
+                                   .events = events_,
+                                   .name = "region of Firehose"};
   return portals_.md_bind(region);
 }
 
@@ -65,7 +66,8 @@ LocalMemory::Piece LocalMemory::acquire(const void* memory, Bytes left) {
     ++counters_.temporary;
     // Read, or written, as its operation says; a descriptor has one word for both.
     auto* const start = const_cast<std::byte*>(static_cast<const std::byte*>(memory));
-    const MemoryDescriptor whole = {.start = start, .length = left, .no_start_events = true, .events = events_};
+    const MemoryDescriptor whole = {
+        .start = start, .length = left, .no_start_events = true, .events = events_, .name = "TMPMD"};
     return {.md = portals_.md_bind(whole), .bytes = left, .is_temporary = true};
   }
   auto& regions = firehoses();

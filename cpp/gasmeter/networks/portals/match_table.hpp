@@ -78,6 +78,29 @@ class MatchTable {
   [[nodiscard]] Bytes local_offset(MdHandle md) const { return at(md).offset; }
   [[nodiscard]] std::size_t descriptors() const { return descriptors_; }
 
+  struct Listed {
+    std::uint32_t portal = 0;
+    const MatchEntry* entry = nullptr;  // none: it is bound
+    const MemoryDescriptor* descriptor = nullptr;
+    Unlink unlink{};
+  };
+  // Calls see(listed) for every descriptor: by portals, each list from its head, then those without an entry.
+  template <class See>
+  void for_each(See&& see) const {
+    for (std::uint32_t index = 0; index < kPortals; ++index) {
+      for (const Portal& portal : portals_) {
+        if (portal.index != index) continue;
+        for (const std::uint32_t place : portal.list) {
+          const Me& me = mes_[place];
+          if (exists(me.md)) see(Listed{index, &me.entry, &at(me.md).descriptor, at(me.md).unlink});
+        }
+      }
+    }
+    for (const Md& md : mds_) {
+      if (md.exists && !exists(md.entry)) see(Listed{0, nullptr, &md.descriptor, md.unlink});
+    }
+  }
+
  private:
   struct Md {
     MemoryDescriptor descriptor;

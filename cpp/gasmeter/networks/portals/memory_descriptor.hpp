@@ -42,6 +42,7 @@ struct MemoryDescriptor {
   Bytes most = 0;
   EqHandle events{};  // none: nobody is told
   void* user = nullptr;
+  const char* name = "";  // what software calls it, in lists of what there is; a literal
 };
 
 }  // namespace gasmeter::networks::portals

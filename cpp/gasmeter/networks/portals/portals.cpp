@@ -49,7 +49,7 @@ const Portals::Queue& Portals::queue(EqHandle queue) const {
   throw UsageError("portals: " + text_of(rank()) + " names an event queue that does not exist or is gone");
 }
 
-EqHandle Portals::eq_alloc(std::uint32_t events) {
+EqHandle Portals::eq_alloc(std::uint32_t events, const char* name) {
   if (events == 0)
     throw UsageError("portals: " + text_of(rank()) + "'s event queue of 0 events; 1 or more are allowed");
   host_.charge(PrivatePrice::system_call);
@@ -59,6 +59,7 @@ EqHandle Portals::eq_alloc(std::uint32_t events) {
   Queue& made = *queues_[place];
   made.most = events;
   made.exists = true;
+  made.name = name;
   entries_ += events;
   return {place, made.generation};
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "gasmeter/base/units.hpp"
+#include "gasmeter/conduit/holdings.hpp"
 #include "gasmeter/networks/portals/event.hpp"
 #include "gasmeter/networks/portals/match_table.hpp"
 #include "gasmeter/networks/portals/memory_descriptor.hpp"
@@ -55,10 +56,13 @@ class Portals {
   [[nodiscard]] NiCounters& counters() { return counters_; }
   // Of its event queues.
   [[nodiscard]] Bytes reserved_bytes() const { return entries_ * kEventEntry; }
+  // Its memory descriptors and event queues (holdings.cpp).
+  [[nodiscard]] std::vector<conduit::Holding> holdings() const;
 
   // ---- event queues
   // Of so many events, which software has to take before there are more: one too many ends the run with a BrokenJob.
-  EqHandle eq_alloc(std::uint32_t events);
+  // `name`: what software calls it, a literal.
+  EqHandle eq_alloc(std::uint32_t events, const char* name = "");
   // No descriptor may have it any more.
   void eq_free(EqHandle queue);
   // The oldest one, at host.eq_event. None: nothing was charged; whoever polls pays host.eq_empty for the look.
@@ -108,6 +112,7 @@ class Portals {
     std::uint32_t coming = 0;  // PUT_START and GET_START of what has matched
     std::uint32_t generation = 0;
     bool exists = false;
+    const char* name = "";
   };
 
   [[nodiscard]] const Queue& queue(EqHandle queue) const;

@@ -88,8 +88,8 @@ PortalsConduit::PortalsConduit(Portals& portals, sim::ModelHost host, std::uint3
       transfers_(portals, host, options, bases, done_),
       request_events_(room_.credits + options.request_buffers),  // each buffer tells when it is full
       system_events_(system_events(options, ranks)),
-      requests_eq_(portals.eq_alloc(request_events_)),
-      system_eq_(portals.eq_alloc(system_events_)),
+      requests_eq_(portals.eq_alloc(request_events_, "AM_EQ")),
+      system_eq_(portals.eq_alloc(system_events_, "SYS_EQ")),
       requests_(portals, options.request_buffers, room_.bytes_each, requests_eq_, transfers_.events()),
       credits_(rules_of(options, ranks, room_.credits)),
       reply_memory_("portals", kReplyChunks, kChunk) {
@@ -102,12 +102,16 @@ PortalsConduit::PortalsConduit(Portals& portals, sim::ModelHost host, std::uint3
   capabilities_.max_transfer = transfers_.most_transfer();
   capabilities_.long_in_place = most_packed_long(conduit::kMaxArguments);
   const std::span<std::byte> replies = reply_memory_.memory();
-  replies_md_ = portals_.md_bind(
-      {.start = replies.data(), .length = replies.size(), .no_start_events = true, .events = transfers_.events()});
-  bare_md_ = portals_.md_bind({.no_start_events = true, .no_end_events = true});
+  replies_md_ = portals_.md_bind({.start = replies.data(),
+                                  .length = replies.size(),
+                                  .no_start_events = true,
+                                  .events = transfers_.events(),
+                                  .name = "RplSB"});
+  bare_md_ = portals_.md_bind({.no_start_events = true, .no_end_events = true, .name = "no payload"});
   const MeHandle system =
       portals_.me_attach(kAmPortal, {.match = bits_of(Md::system, Kind::system), .ignore = kIgnored});
-  portals_.md_attach(system, {.put = true, .no_ack = true, .no_start_events = true, .events = system_eq_});
+  portals_.md_attach(system,
+                     {.put = true, .no_ack = true, .no_start_events = true, .events = system_eq_, .name = "SYS"});
   host_.price_misses({2 * portals_.parameters().eq_empty.ps});  // SAFE_EQ and AM_EQ
 }
 

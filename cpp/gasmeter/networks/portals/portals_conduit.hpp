@@ -12,6 +12,7 @@
 #include "gasmeter/base/number_pool.hpp"
 #include "gasmeter/conduit/conduit.hpp"
 #include "gasmeter/conduit/counts.hpp"
+#include "gasmeter/conduit/holdings.hpp"
 #include "gasmeter/conduit/local_completions.hpp"
 #include "gasmeter/conduit/reserves_memory.hpp"
 #include "gasmeter/networks/portals/am_wire.hpp"
@@ -30,7 +31,10 @@ struct RequestRoom {
 [[nodiscard]] RequestRoom request_room(const PortalsOptions& options, std::uint32_t ranks);
 
 // One rank's. Lives no longer than the network.
-class PortalsConduit final : public conduit::Conduit, public conduit::CountsItself, public conduit::ReservesMemory {
+class PortalsConduit final : public conduit::Conduit,
+                             public conduit::CountsItself,
+                             public conduit::ReservesMemory,
+                             public conduit::TellsHoldings {
  public:
   PortalsConduit(Portals& portals, sim::ModelHost host, std::uint32_t ranks, const PortalsOptions& options,
                  SegmentBases& bases);
@@ -52,6 +56,7 @@ class PortalsConduit final : public conduit::Conduit, public conduit::CountsItse
   unsigned poll(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter) override;
   void add_to(conduit::Counts& counts) const override;
   [[nodiscard]] Bytes reserved_bytes() const override;
+  [[nodiscard]] std::vector<conduit::Holding> holdings() const override { return portals_.holdings(); }
 
  private:
   static constexpr std::uint16_t kNone = 0xffff;

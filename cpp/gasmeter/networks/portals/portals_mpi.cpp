@@ -63,16 +63,20 @@ PortalsMpi::PortalsMpi(Portals& portals, sim::ModelHost host, const PortalsMpiSi
       host_(host),
       sizes_(checked(sizes, portals.parameters().mpi_eager)),
       limits_{portals.parameters().mpi_eager, sizes.most_sends},
-      own_(portals.eq_alloc(sizes.own_events)),
-      others_(portals.eq_alloc(sizes.unexpected_events)),
-      bare_(portals.md_bind({.no_start_events = true, .no_end_events = true})),
+      own_(portals.eq_alloc(sizes.own_events, "own messages")),
+      others_(portals.eq_alloc(sizes.unexpected_events, "unexpected messages")),
+      bare_(portals.md_bind({.no_start_events = true, .no_end_events = true, .name = "no payload"})),
       first_(portals.me_attach(kPortal, {})),
       last_(portals.me_attach(kPortal, {.ignore = ~std::uint64_t{0}, .unlink = Unlink::retain})),
       memory_("portals", sizes.overflow_buffers, sizes.overflow_buffer),
       overflow_(sizes.overflow_buffers),
       fetched_(sizes.most_sends) {
-  (void)portals_.md_attach(last_,
-                           {.put = true, .truncate = true, .no_ack = true, .events = others_, .user = user_of(kNone)});
+  (void)portals_.md_attach(last_, {.put = true,
+                                   .truncate = true,
+                                   .no_ack = true,
+                                   .events = others_,
+                                   .user = user_of(kNone),
+                                   .name = "long messages"});
   for (std::uint32_t i = 0; i < sizes_.overflow_buffers; ++i) provide(i);
   if (miss().ps != 0) host_.price_misses(miss());
 }
@@ -100,7 +104,8 @@ SendState PortalsMpi::send(std::uint32_t number, Rank to, Tag tag, std::span<con
                              .threshold = 1,
                              .no_start_events = true,
                              .events = own_,
-                             .user = user_of(number)};
+                             .user = user_of(number),
+                             .name = "message"};
   if (bytes.size() <= limits_.eager) {
     portals_.put(portals_.md_bind(memory), 0, bytes.size(), Ack::none, target);
     return SendState::under_way;
@@ -154,7 +159,8 @@ void PortalsMpi::restart(std::uint32_t slot) {
                                 .no_ack = true,
                                 .no_start_events = true,
                                 .events = own_,
-                                .user = user_of(slot)};
+                                .user = user_of(slot),
+                                .name = "receive"};
   while (!portals_.md_update(md, one, others_)) {
     // It has matched, and is not told of yet.
     if (!take_event()) host_.idle(kNever);
@@ -209,7 +215,8 @@ void PortalsMpi::fetch(std::uint32_t slot) {
                                         .threshold = 1,
                                         .no_start_events = true,
                                         .events = own_,
-                                        .user = user_of(slot)});
+                                        .user = user_of(slot),
+                                        .name = "fetch"});
   portals_.get(md, 0, receive.bytes,
                {.rank = receive.envelope.source(), .portal = kFetchedPortal, .match_bits = receive.envelope.number()});
 }
@@ -345,7 +352,8 @@ void PortalsMpi::provide(std::uint32_t buffer) {
                             .no_ack = true,
                             .most = limits_.eager,
                             .events = others_,
-                            .user = user_of(buffer)},
+                            .user = user_of(buffer),
+                            .name = "overflow buffer"},
                            Unlink::unlink);
 }
 

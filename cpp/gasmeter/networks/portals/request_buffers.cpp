@@ -12,7 +12,8 @@ RequestBuffers::RequestBuffers(Portals& portals, std::uint32_t buffers, Bytes by
                                EqHandle caught)
     : portals_(portals), bytes_each_(bytes_each), requests_(requests), memory_("portals", buffers, bytes_each) {
   catcher_ = portals_.me_attach(kAmPortal, kRequests, Position::before);
-  caught_ = portals_.md_attach(catcher_, {.put = true, .truncate = true, .no_start_events = true, .events = caught});
+  caught_ = portals_.md_attach(
+      catcher_, {.put = true, .truncate = true, .no_start_events = true, .events = caught, .name = "CB"});
   for (std::uint32_t which = 0; which < buffers; ++which) link(which);
 }
 
@@ -26,7 +27,8 @@ void RequestBuffers::link(std::uint32_t which) {
                       .no_start_events = true,
                       .most = kChunk,
                       .events = requests_,
-                      .user = reinterpret_cast<void*>(std::uintptr_t{which})},
+                      .user = reinterpret_cast<void*>(std::uintptr_t{which}),
+                      .name = "ReqRB"},
                      Unlink::unlink);
 }
 

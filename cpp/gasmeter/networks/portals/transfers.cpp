@@ -19,8 +19,9 @@ constexpr std::uint32_t events_for(std::uint32_t tokens) {
   return kEventsOfToken * tokens + 1;
 }
 
-MemoryDescriptor whole_segment(std::span<std::byte> segment) {
-  return {.start = segment.data(), .length = segment.size(), .remote_offset = true, .no_start_events = true};
+MemoryDescriptor whole_segment(std::span<std::byte> segment, const char* name) {
+  return {
+      .start = segment.data(), .length = segment.size(), .remote_offset = true, .no_start_events = true, .name = name};
 }
 
 }  // namespace
@@ -33,7 +34,7 @@ Transfers::Transfers(Portals& portals, sim::ModelHost host, const PortalsOptions
       done_(done),
       most_tokens_(options.send_tokens),
       tokens_(options.send_tokens),
-      events_(portals.eq_alloc(events_for(options.send_tokens))),
+      events_(portals.eq_alloc(events_for(options.send_tokens), "SAFE_EQ")),
       memory_("portals", options.send_tokens, kChunk),
       chunks_(0, options.send_tokens),
       local_(portals, options, events_),
@@ -44,7 +45,8 @@ Transfers::Transfers(Portals& portals, sim::ModelHost host, const PortalsOptions
                                           .put = true,
                                           .remote_offset = true,
                                           .no_start_events = true,
-                                          .events = events_});
+                                          .events = events_,
+                                          .name = "ReqSB"});
 }
 
 void Transfers::attach(std::span<std::byte> segment, EqHandle messages) {
@@ -53,16 +55,16 @@ void Transfers::attach(std::span<std::byte> segment, EqHandle messages) {
     return portals_.md_attach(portals_.me_attach(kRarPortal, {.match = bits_of(md, Kind::system), .ignore = kIgnored}),
                               descriptor);
   };
-  MemoryDescriptor rar = whole_segment(segment);
+  MemoryDescriptor rar = whole_segment(segment, "RAR");
   rar.put = rar.get = rar.no_end_events = true;
   attach(Md::rar, rar);
   if (messages) {
-    MemoryDescriptor of_messages = whole_segment(segment);
+    MemoryDescriptor of_messages = whole_segment(segment, "RARAM");
     of_messages.put = of_messages.no_ack = true;
     of_messages.events = messages;
     attach(Md::rar_am, of_messages);
   }
-  MemoryDescriptor source = whole_segment(segment);
+  MemoryDescriptor source = whole_segment(segment, "RARSRC");
   source.put = true;
   source.events = events_;
   local_.place_segment(segment, attach(Md::rar_src, source));
@@ -81,8 +83,11 @@ std::uint32_t Transfers::take_large(bool is_reply) {
   const std::uint32_t which = larges_.take();
   if (which >= large_mds_.size()) large_mds_.resize(which + 1);
   if (!large_mds_[which]) {
-    large_mds_[which] =
-        portals_.md_bind({.start = larges_.at(which), .length = kMostLong, .no_start_events = true, .events = events_});
+    large_mds_[which] = portals_.md_bind({.start = larges_.at(which),
+                                          .length = kMostLong,
+                                          .no_start_events = true,
+                                          .events = events_,
+                                          .name = "buffer of a Long"});
   }
   return which;
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -442,6 +443,55 @@ TEST_CASE("portals_conduit_reserves_its_buffers_and_events") {
   CHECK(request_room({}, 2).credits == 52 * 8);
   CHECK(job.conduits[0]->reserved_bytes() ==
         (250 + 16 + 2 * chunks) * 2048 + (3 * 250 + 1 + 52 * 8 + 2 + 2 + 16) * 128);
+}
+
+using Says = std::map<std::string, std::string>;
+
+// Of objects of a kind and name, what they say, one after the other.
+std::vector<Says> held(const std::vector<conduit::Holding>& all, const std::string& kind, const std::string& name) {
+  std::vector<Says> found;
+  for (const conduit::Holding& each : all) {
+    if (each.kind == kind && each.name == name) found.emplace_back(each.says.begin(), each.says.end());
+  }
+  return found;
+}
+
+TEST_CASE("portals_conduit_tells_what_it_holds_as_its_descriptors_are_now") {
+  Job job({}, {.registration = Registration::temporary, .bounce_limit = 0});
+  const auto now = [&] { return job.conduits[0]->holdings(); };
+  // RAR, RARAM, RARSRC, two ReqRBs, CB, ReqSB, SYS, RplSB, and what puts without payload go from; three queues.
+  CHECK(now().size() == 10 + 3);
+  const Says rar = held(now(), "MD", "RAR").at(0);
+  CHECK(rar.at("portal") == "38");
+  CHECK(rar.at("match bits") == "0x0");
+  CHECK(rar.at("ignore bits") == "0xfffffffffffffff0");
+  CHECK(rar.at("operations") == "PUT/GET");
+  CHECK(rar.at("offset") == "REMOTE");
+  CHECK(rar.at("event queue") == "none");
+  CHECK(rar.at("bytes") == std::to_string(1U << 18U));
+  CHECK(rar.at("threshold") == "unlimited");
+  const std::vector<Says> buffers = held(now(), "MD", "ReqRB");
+  CHECK(buffers.size() == 2);
+  CHECK(buffers[0].at("bytes") == std::to_string((52 + 1) * 2048));
+  CHECK(buffers[0].at("offset") == "LOCAL");
+  CHECK(buffers[0].at("event queue") == "AM_EQ");
+  CHECK(buffers[0].at("options") == "no ACK, no START, unlinked when full");
+  CHECK(held(now(), "MD", "RplSB").at(0).at("portal") == "none");
+  CHECK(held(now(), "EQ", "AM_EQ").at(0).at("events") == std::to_string(52 * 8 + 2));
+  CHECK(held(now(), "MD", "TMPMD").empty());
+  std::vector<std::byte> outside(8000);
+  job.engine.start(Rank{0}, [&] {
+    conduit::Conduit& own = *job.conduits[0];
+    Sink sink;
+    CHECK(own.put(Rank{1}, job.segments[1].data(), outside.data(), 8000, OperationId{1}, kNoOperation) == Status::ok);
+    const std::vector<Says> temporary = held(now(), "MD", "TMPMD");  // while its put is under way, and no longer
+    CHECK(temporary.size() == 1);
+    CHECK(temporary.at(0).at("bytes") == "8000");
+    CHECK(temporary.at(0).at("event queue") == "SAFE_EQ");
+    wait(own, job.host(0), sink, [&] { return sink.done.size() == 1; });
+    CHECK(held(now(), "MD", "TMPMD").empty());
+  });
+  job.engine.run();
 }
 
 TEST_CASE("portals_conduit_refuses_credits_that_its_buffers_cannot_hold") {

@@ -22,7 +22,8 @@ class PingPong final : public Program {
         back_(settings.text("answer") == "empty" ? 0 : packet_.size()) {
     require_ranks(settings, 2);
     if (!settings.op.starts_with("am-")) refuse_raw_op(settings, "ideal", "am-short, am-medium, am-long");
-    require_raw_defaults(settings, "ideal", {{"local", "outside"}, {"offset", "0"}, {"pong", "reply"}});
+    require_raw_defaults(settings, "ideal",
+                         {{"local", "outside"}, {"offset", "0"}, {"sources", "1"}, {"pong", "reply"}});
     require_packet(settings, packet_.size());
   }
 

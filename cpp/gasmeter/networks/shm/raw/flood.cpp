@@ -31,7 +31,7 @@ class Flood final : public Program {
         ring_(memory_.share(0)) {
     require_ranks(settings, 2);
     if (op_ == Op::am_medium || op_ == Op::am_long) refuse_raw_op(settings, "shm", "am-short, put, get");
-    require_raw_defaults(settings, "shm", {{"window", "0"}});
+    require_raw_defaults(settings, "shm", {{"sources", "1"}, {"window", "0"}});
     fill_pattern(buffer_, seed_);
     if (memory_.rank() == Rank{1}) fill_pattern({target_, size_}, seed_);
   }

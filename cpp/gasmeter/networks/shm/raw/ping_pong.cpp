@@ -30,7 +30,7 @@ class PingPong final : public Program {
         seed_(settings.seed),
         buffer_(settings, memory_.share(index(memory_.rank())) + local_at(settings), size_, offset_of(settings)) {
     require_ranks(settings, 2);
-    require_raw_defaults(settings, "shm", {{"pong", "reply"}});
+    require_raw_defaults(settings, "shm", {{"sources", "1"}, {"pong", "reply"}});
     if (is_am(op_)) require_raw_defaults(settings, "shm", {{"local", "outside"}, {"offset", "0"}});
     fill_pattern(buffer_, seed_);
   }

@@ -1,0 +1,57 @@
+"""Tables that papers print: published/tables.toml, for what stands beside them from a run."""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+__all__ = ["PublishedTable", "published_table"]
+
+_FILE = Path(__file__).resolve().parent.parent / "published" / "tables.toml"
+
+
+@dataclass(frozen=True)
+class PublishedTable:
+    """A table as a paper prints it.
+
+    Attributes
+    ----------
+    heads : tuple of str
+        Of its columns, without the first.
+    rows : mapping of str to tuple of str
+        By the name in its first column.
+    """
+
+    heads: tuple[str, ...] = ()
+    rows: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def published_table(paper: str, number: str) -> PublishedTable:
+    """Return a table of a paper.
+
+    Parameters
+    ----------
+    paper, number : str
+        Which.
+
+    Returns
+    -------
+    PublishedTable
+        An empty one where it is not there, as in an installation without published values.
+    """
+    return _tables().get((paper, number), PublishedTable())
+
+
+@functools.cache
+def _tables() -> Mapping[tuple[str, str], PublishedTable]:
+    if not _FILE.exists():  # an installation without published values
+        return {}
+    return {
+        (one["paper"], one["number"]): PublishedTable(
+            tuple(one["heads"]), {name: tuple(cells) for name, cells in one["rows"].items()}
+        )
+        for one in tomllib.loads(_FILE.read_text(encoding="utf-8"))["table"]
+    }
