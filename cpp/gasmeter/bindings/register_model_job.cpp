@@ -117,9 +117,8 @@ class ModelJob {
     return charged;
   }
 
-  // By kind, name and what each says.
-  std::vector<std::map<std::string, std::string>> holdings(std::uint32_t rank, std::uint64_t iterations,
-                                                           double after_ns) {
+  // Of each its kind, its name and what it says, in that order.
+  py::list holdings(std::uint32_t rank, std::uint64_t iterations, double after_ns) {
     if (rank >= ranks_) {
       throw UsageError("rank=" + std::to_string(rank) + "; the job has " + std::to_string(ranks_) + " ranks");
     }
@@ -129,10 +128,13 @@ class ModelJob {
       held = iterations == 0 ? job.holdings(Rank{rank})
                              : job.holdings_during(Rank{rank}, iterations, SimTime::from_ns(after_ns));
     });
-    std::vector<std::map<std::string, std::string>> objects;
+    py::list objects;
     for (const conduit::Holding& each : held) {
-      objects.emplace_back(each.says.begin(), each.says.end());
-      objects.back().insert({{"kind", each.kind}, {"name", each.name}});
+      py::dict object;
+      object["kind"] = each.kind;
+      object["name"] = each.name;
+      for (const auto& [name, value] : each.says) object[py::str(name)] = value;
+      objects.append(object);
     }
     return objects;
   }

@@ -4,7 +4,7 @@ import pytest
 
 from gasmeter.errors import UsageError
 from gasmeter.papers.portals import PORTALS
-from gasmeter.reproduction.holdings_tables import held, holdings_table
+from gasmeter.reproduction.holdings_tables import held, holdings_table, settled
 from gasmeter.reproduction.published_tables import PublishedTable, published_table
 
 PUBLISHED = PublishedTable(("portal", "offset"), {"A": ("AM", "LOCAL"), "B": ("none", "none"), "C": ("AM", "LOCAL")})
@@ -86,3 +86,16 @@ def test_an_instant_that_the_block_does_not_reach_is_refused():
 def test_a_conduit_that_does_not_tell_is_named():
     with pytest.raises(UsageError, match="conduit gm does not tell what rank 0 holds"):
         held("flood", operations=8, options={}, **{**ASKED, "conduit": "gm", "machine": "gm"})
+
+
+@pytest.mark.parametrize(("order", "misses", "evictions"), [("cyclic", 4608, 3584), ("sweep", 1536, 512)])
+def test_beyond_1024_buffers_going_round_misses_always_and_up_and_down_at_the_far_end(order, misses, evictions):
+    # Four times each of 1152. The least recently used of 1024 regions goes: going round that is the next one. Down and
+    # up again 1024 are there, and 128 are not.
+    options = {"local": "outside", "registration": "firehose", "sources": "1152", "order": order}
+    objects, counted = settled(
+        "put", operations=4 * 1152, options=options, **{"conduit": "portals", "machine": "portals", "sizes": 2048}
+    )
+    assert sum(each["name"] == "region of Firehose" for each in objects) == 1024
+    assert (counted["region_misses"], counted["region_evictions"]) == (misses, evictions)
+    assert counted["region_hits"] == 4608 - misses
