@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "gasmeter/networks/ibv/ibv_network.hpp"
+#include "gasmeter/networks/ibv/queue_pair.hpp"
+#include "gasmeter/networks/ibv/work.hpp"
 
 namespace gasmeter::networks::ibv {
 
@@ -23,6 +25,18 @@ const IbvParameters& IbvHca::parameters() const {
 
 SimTime IbvHca::on_host_link(Bytes bytes) const {
   return {parameters().host_link_per_byte_fs * static_cast<std::int64_t>(bytes) / 1000};
+}
+
+SimTime IbvHca::read_word(SimTime from) {
+  return read_host(from + parameters().host_read, kAtomicWord);
+}
+
+SimTime IbvHca::write_word(SimTime from) {
+  return write_host(from, kAtomicWord);
+}
+
+void IbvHca::atomic_done(QueuePair& pair, SimTime now) {
+  pair.do_atomic(now);
 }
 
 IbPacket& IbvHca::take() {

@@ -2,15 +2,16 @@
 #pragma once
 
 #include "gasmeter/base/platform.hpp"
-#include "gasmeter/networks/ibv/atomic_unit.hpp"
 #include "gasmeter/networks/ibv/packet.hpp"
 #include "gasmeter/networks/ibv/parameters.hpp"
+#include "gasmeter/services/atomic_unit.hpp"
 #include "gasmeter/sim/engine.hpp"
 #include "gasmeter/sim/unit.hpp"
 
 namespace gasmeter::networks::ibv {
 
 class IbvNetwork;
+class QueuePair;
 
 class alignas(kNoSharing) IbvHca {
  public:
@@ -28,7 +29,13 @@ class alignas(kNoSharing) IbvHca {
 
   // When `bytes` that are in the adapter from `ready` on have gone to host memory.
   [[nodiscard]] SimTime write_host(SimTime ready, Bytes bytes) { return to_host_.serve(ready, on_host_link(bytes)); }
+
+  // --- atomics, of whichever queue pairs ask: QueuePair::do_atomic() is called when one is done
+  using AtomicUnit = services::AtomicUnit<IbvHca, QueuePair>;
   [[nodiscard]] AtomicUnit& atomics() { return atomics_; }
+  [[nodiscard]] SimTime read_word(SimTime from);
+  [[nodiscard]] SimTime write_word(SimTime from);
+  void atomic_done(QueuePair& pair, SimTime now);
 
   // --- the link's side
   void inject(IbPacket& packet, SimTime now);

@@ -279,7 +279,7 @@ void QueuePair::begin_responses(SimTime now) {
     if (is_at_atomic_) return;
     if (is_atomic(response.kind)) {
       is_at_atomic_ = true;
-      hca_.atomics().add(*this, now);
+      hca_.atomics().add(*this, response.from, now);
       return;
     }
     const Bytes size = std::min(response.bytes - responded_, p.mtu);

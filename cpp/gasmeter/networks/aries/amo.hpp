@@ -1,0 +1,51 @@
+// Atomic memory operations: what Aries does with a word, by command and type.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "gasmeter/base/units.hpp"
+
+namespace gasmeter::networks::aries {
+
+// Each fetches what was there, or does not.
+enum class AmoCommand : std::uint8_t { add, min, max, bit_and, bit_or, bit_xor, swap, compare_swap };
+enum class AmoType : std::uint8_t { i32, i64, f32, f64 };
+
+[[nodiscard]] constexpr Bytes size_of(AmoType type) {
+  return type == AmoType::i32 || type == AmoType::f32 ? 4 : 8;
+}
+// Of the operands that a command brings with it.
+[[nodiscard]] constexpr Bytes operands_of(AmoCommand command, AmoType type) {
+  return size_of(type) * (command == AmoCommand::compare_swap ? 2 : 1);
+}
+
+// hw.aries.gni-atomic-set: SWAP/CSWAP; ADD; AND/OR/XOR; signed and FP MIN/MAX; FP32 add; no MULT, no FP64 add, no
+// unsigned MIN/MAX. Sums and bits of unsigned integers are those of signed ones.
+[[nodiscard]] constexpr bool is_supported(AmoCommand command, AmoType type) {
+  const bool is_float = type == AmoType::f32 || type == AmoType::f64;
+  switch (command) {
+    case AmoCommand::add:
+      return type != AmoType::f64;
+    case AmoCommand::bit_and:
+    case AmoCommand::bit_or:
+    case AmoCommand::bit_xor:
+      return !is_float;
+    default:
+      return true;
+  }
+}
+
+[[nodiscard]] const char* name_of(AmoCommand command);
+[[nodiscard]] const char* name_of(AmoType type);
+
+// Bits of a word of either size, in the first bytes.
+using AmoOperand = std::uint64_t;
+// Of a compare_swap: what is compared, then what is stored where it is found.
+using AmoOperands = std::array<AmoOperand, 2>;
+
+// What stands in the word afterwards, where `old` stood.
+[[nodiscard]] AmoOperand apply(AmoCommand command, AmoType type, AmoOperand old, const AmoOperands& operands);
+
+}  // namespace gasmeter::networks::aries

@@ -1,0 +1,60 @@
+// The engines of a card that move blocks by themselves (block transfer engine), and the queue of what they are asked.
+#pragma once
+
+#include <array>
+
+#include "gasmeter/base/units.hpp"
+#include "gasmeter/networks/aries/packet.hpp"
+#include "gasmeter/sim/action.hpp"
+
+namespace gasmeter::networks::aries {
+
+class AriesNic;
+class Bte;
+
+// One does one descriptor at a time.
+struct BteEngine : sim::Action {
+  BteEngine() : sim::Action(nullptr) {}
+
+  Bte* of = nullptr;
+  RequestPacket* request = nullptr;  // null: it rests
+  Bytes before = 0;                  // bytes that have been sent, or asked for
+  SimTime end;                       // when all that it has begun is in the card
+  unsigned leaving = 0;              // pieces whose last byte has not left the card
+  Bytes asked = 0;                   // bytes that have not come
+  bool waits = false;                // for either
+};
+
+class Bte {
+ public:
+  explicit Bte(AriesNic& nic);
+  Bte(const Bte&) = delete;
+  Bte& operator=(const Bte&) = delete;
+
+  // From software: behind all that was asked before.
+  void add(RequestPacket& request, SimTime now);
+
+  // ---- the card's side
+  // It is known when a piece that the engine sends leaves the card: its last byte does so at `end`.
+  void departed(BteEngine& engine, SimTime end);
+  // So many bytes of what it has asked for are here.
+  void answered(BteEngine& engine, Bytes bytes, SimTime now);
+
+ private:
+  // Estimates: what keeps the link busy while an answer is under way, 10 GB/s for 3 us.
+  static constexpr unsigned kAhead = 4;
+  static constexpr Bytes kAsked = 32768;
+
+  static void on_started(sim::Action& self, SimTime now);
+  static void on_piece(sim::Action& self, SimTime now);
+  void begin(BteEngine& engine, RequestPacket& request, SimTime now);
+  void read(BteEngine& engine, SimTime now);
+  void ask(BteEngine& engine, SimTime now);
+  void rest(BteEngine& engine, SimTime now);
+
+  AriesNic& nic_;
+  std::array<BteEngine, kMostEngines> engines_;
+  sim::PacketQueue waiting_;
+};
+
+}  // namespace gasmeter::networks::aries

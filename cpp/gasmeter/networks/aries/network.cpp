@@ -1,0 +1,184 @@
+// uGNI on Aries to the rest of the library: what it offers, options, parameters, raw programs.
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gasmeter/base/error.hpp"
+#include "gasmeter/networks/aries/aries_network.hpp"
+#include "gasmeter/networks/aries/invented_machine.hpp"
+#include "gasmeter/networks/aries/raw/programs.hpp"
+#include "gasmeter/networks/installation.hpp"
+#include "gasmeter/networks/machine_parameters.hpp"
+#include "gasmeter/networks/registry.hpp"
+
+namespace gasmeter::networks {
+namespace aries {
+namespace {
+
+using conduit::MachineValues;
+
+// Of the card, whatever runs on it.
+const std::vector<OptionInfo>& options() {
+  static const std::vector<OptionInfo> all = {
+      {"fma",
+       "choice",
+       "dedicated",
+       "",
+       {"dedicated", "shared"},
+       "windows into the card: one for each rank of a node, or shared, at host.fma_sharing a post"},
+      {"grain",
+       "int",
+       "1024",
+       "B",
+       {},
+       "payload that goes through the fabric as one packet, 64 to 2048: more is faster to simulate and coarser"}};
+  return all;
+}
+
+std::vector<OptionInfo> raw_options() {
+  std::vector<OptionInfo> all = {
+      {"engine",
+       "choice",
+       "auto",
+       "",
+       {"auto", "fma", "bte"},
+       "what moves puts and gets: a window (fma), the block transfer engine (bte), or a window up to 4096 B"}};
+  for (const OptionInfo& each : options()) all.push_back(each);
+  return all;
+}
+
+raw::Engine engine_of(const Settings& settings) {
+  const std::string& text = settings.text("engine");
+  if (text == "fma") return raw::Engine::fma;
+  return text == "bte" ? raw::Engine::bte : raw::Engine::automatic;
+}
+
+Bytes grain_of(const Settings& settings) {
+  const std::int64_t grain = settings.integer("grain");
+  if (grain < static_cast<std::int64_t>(kMostPacket) || grain > static_cast<std::int64_t>(kMostGrain)) {
+    throw UsageError("option 'grain=" + settings.text("grain") + "': allowed are " + std::to_string(kMostPacket) +
+                     " to " + std::to_string(kMostGrain));
+  }
+  return static_cast<Bytes>(grain);
+}
+
+class Modelled final : public ModelledNetwork {
+ public:
+  Modelled(sim::Engine& engine, const sim::Topology& topology, const AriesParameters& parameters,
+           const Settings& settings)
+      : engine_(engine), network_(engine, topology, parameters), settings_(settings) {}
+
+  std::unique_ptr<Program> make_raw(Rank rank) override {
+    return networks::make_raw(
+        raw::programs(),
+        {network_.domain(rank), engine_.host(rank), rank, engine_.ranks(), boxes_, engine_of(settings_)}, settings_);
+  }
+  std::optional<std::vector<std::string>> idle_units() const override {
+    NicCounters all;
+    for (std::uint32_t rank = 0; rank < engine_.ranks(); ++rank) {
+      const NicCounters& seen = network_.domain(Rank{rank}).counters();
+      all.rdma += seen.rdma;
+      all.amos += seen.amos;
+    }
+    std::vector<std::string> idle;
+    if (all.rdma == 0) idle.emplace_back("bte");
+    if (all.amos == 0) idle.emplace_back("amo");
+    if (!network_.parameters().shared_fma) idle.emplace_back("sharing");
+    return idle;
+  }
+  void add_to(conduit::Counts& counts) override {
+    for (std::uint32_t rank = 0; rank < engine_.ranks(); ++rank) {
+      const NicCounters& seen = network_.domain(Rank{rank}).counters();
+      counts.add(conduit::Count::commands, seen.fma + seen.rdma + seen.amos + seen.controls);
+    }
+  }
+  sim::Fabric* fabric() override { return &network_.fabric(); }
+
+ private:
+  sim::Engine& engine_;
+  raw::Boxes boxes_;  // outlive the bodies, which the network's end cancels
+  mutable AriesNetwork network_;
+  const Settings& settings_;
+};
+
+class Machine final : public ModelledMachine {
+ public:
+  Machine(const ModelledJob& job, MachineValues machine)
+      : settings_(job.settings),
+        installation_(machine, job),
+        prices_(aries_prices(machine)),
+        parameters_(aries_parameters(machine, prices_)) {
+    machine.check_all_used();
+    parameters_.shared_fma = settings_.text("fma") == "shared";
+    parameters_.grain = grain_of(settings_);
+  }
+
+  sim::EngineOptions engine_options() const override { return installation_.engine_options(settings_, prices_); }
+  std::unique_ptr<ModelledNetwork> make_network(sim::Engine& engine) const override {
+    return std::make_unique<Modelled>(engine, installation_.topology(), parameters_, settings_);
+  }
+
+ private:
+  const Settings& settings_;
+  Installation installation_;
+  conduit::HostPrices prices_;
+  AriesParameters parameters_;
+};
+
+std::vector<ParameterInfo> parameters() {
+  ParameterInfo sharing = software_time("host.fma_sharing", "a post by a window that ranks share, beside host.post");
+  sharing.unit = "sharing";
+  static const std::vector<ParameterInfo> own = {
+      software_time("host.post", "a post: descriptor and call, but for the payload of an FMA put"),
+      {"host.fma_bandwidth", "bandwidth", "a core stores into its window"},
+      sharing,
+      software_time("host.cq_event", "taking an event from a completion queue"),
+      software_time("host.cq_empty", "looking into a completion queue that has none"),
+      software_time("host.registration", "registering memory with the card, whatever its length"),
+      software_time("host.registration_per_page", "registering memory with the card, for each page"),
+      software_time("host.deregistration", "ending that, whatever its length"),
+      {"link.bandwidth", "bandwidth", "a link between routers, in one direction"},
+      {"link.latency", "time", "one hop: router and wire"},
+      {"link.optical_bandwidth", "bandwidth", "likewise, between groups of routers"},
+      {"link.optical_latency", "time", "one hop between groups of routers"},
+      {"link.terminal_bandwidth", "bandwidth", "between a card and its router, in one direction"},
+      {"link.terminal_latency", "time", "between a card and its router"},
+      {"link.buffer", "count", "packets held by one input and virtual channel"},
+      {"link.packet", "bytes", "payload of a packet"},
+      {"link.header", "bytes", "added to each packet on the wire: header, checksum"},
+      {"nic.bandwidth", "bandwidth", "between card and host memory, each way"},
+      {"nic.request", "time", "the card is busy with a put, get or atomic that its node asks for"},
+      {"nic.pass", "time", "a packet through the cards at both of its ends"},
+      {"nic.host_read", "time", "from asking host memory to its first byte in the card"},
+      {"nic.host_write", "time", "from the card to host memory"},
+      {"nic.fma_windows", "count", "ranks of a node that may have a window each"},
+      {"amo.operation", "time", "an atomic operation on a word that the card has at hand"},
+      {"amo.words", "count", "that the card has at hand"},
+      {"bte.start", "time", "from the turn of a descriptor to the first byte of what it names"},
+      {"bte.engines", "count", "of a card, each with one descriptor at a time"},
+  };
+  return joined({core_parameters(), kernel_parameters(), instruction_parameters(), optional_parameters(), own});
+}
+
+}  // namespace
+}  // namespace aries
+
+void register_aries(Registry& registry) {
+  using namespace aries;
+  ModelledEntry entry;
+  entry.info = {.name = "aries",
+                .summary = "Cray XC: uGNI on Aries cards, FMA windows, block transfer engines, atomics of the card",
+                .conduits = {},
+                .raw_options = raw_options(),
+                .raw = listed(raw::programs())};
+  entry.parameters = parameters();
+  entry.make = [](const ModelledJob& job) -> std::unique_ptr<ModelledMachine> {
+    return std::make_unique<Machine>(job, MachineValues("aries", job.machine));
+  };
+  entry.invented = &invented_machine;
+  registry.add(std::move(entry));
+}
+
+}  // namespace gasmeter::networks

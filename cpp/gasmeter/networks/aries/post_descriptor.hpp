@@ -1,0 +1,66 @@
+// What software asks a card for.
+#pragma once
+
+#include <cstdint>
+
+#include "gasmeter/base/units.hpp"
+#include "gasmeter/networks/aries/amo.hpp"
+#include "gasmeter/networks/aries/event.hpp"
+
+namespace gasmeter::networks::aries {
+
+enum class PostType : std::uint8_t {
+  fma_put,            // by Domain::post_fma: a core stores the bytes into its window
+  fma_put_with_flag,  // likewise; behind them, a word of 8 B at the target
+  fma_get,
+  amo,
+  cq_write,  // by Domain::post_cq_write
+  rdma_put,  // by Domain::post_rdma: the card reads and writes memory by itself
+  rdma_get,
+};
+
+[[nodiscard]] const char* name_of(PostType type);
+[[nodiscard]] constexpr bool is_put(PostType type) {
+  return type == PostType::fma_put || type == PostType::fma_put_with_flag || type == PostType::rdma_put;
+}
+[[nodiscard]] constexpr bool is_get(PostType type) {
+  return type == PostType::fma_get || type == PostType::rdma_get;
+}
+
+// Gets reach memory in words of so many bytes: remote address and length are multiples.
+inline constexpr Bytes kGetAlignment = 4;
+inline constexpr Bytes kFlagBytes = 8;
+inline constexpr Bytes kControlBytes = 8;
+
+// The card has all of it when a post returns.
+struct PostDescriptor {
+  std::uint64_t post_id = 0;  // the software's own, in local and global events
+  PostType type = PostType::fma_put;
+  CqMode cq_mode = kGlobalEvent;
+
+  // A put's source; where a get's bytes and what an atomic fetches go. Registered, but for an FMA put's.
+  const void* local = nullptr;
+  MemoryHandle local_memory{};
+  void* remote = nullptr;      // an atomic's word is aligned to its size
+  MemoryHandle remote_memory{};  // a CQ write's: whose queue it goes to
+  Bytes length = 0;            // of puts and gets
+
+  std::uint64_t* flag = nullptr;  // of a put with a flag: in remote_memory, aligned to its 8 B
+  std::uint64_t flag_value = 0;
+
+  AmoCommand command = AmoCommand::add;
+  AmoType amo_type = AmoType::i64;
+  bool fetches = false;
+  AmoOperands operands{};
+
+  std::uint64_t control = 0;  // what a CQ write writes
+};
+
+// One side of what a rank exchanges with another; a card keeps nothing of it.
+struct Endpoint {
+  Rank peer{};
+  CqHandle events{};                 // where local and global events of its posts go
+  std::uint32_t remote_event = 0;  // what remote events of its posts say, at the peer
+};
+
+}  // namespace gasmeter::networks::aries
