@@ -75,14 +75,14 @@ void Bte::on_piece(sim::Action& self, SimTime now) {
   } else if (engine.leaving < kAhead) {
     own.read(engine, now);
   } else {
-    engine.waits = true;
+    engine.waits_to_read = true;
   }
 }
 
 void Bte::departed(BteEngine& engine, SimTime end) {
   --engine.leaving;
-  if (!engine.waits) return;
-  engine.waits = false;
+  if (!engine.waits_to_read) return;
+  engine.waits_to_read = false;
   engine.end = std::max(engine.end, end);
   read(engine, end);
 }
@@ -96,7 +96,7 @@ void Bte::ask(BteEngine& engine, SimTime now) {
   while (engine.before != length) {
     const Bytes size = std::min(length - engine.before, nic_.parameters().grain);
     if (engine.asked + size > kAsked) {
-      engine.waits = true;
+      engine.waits_to_ask = true;
       return;
     }
     RequestPacket& piece = nic_.part_of(request, engine.before, size);
@@ -110,8 +110,8 @@ void Bte::ask(BteEngine& engine, SimTime now) {
 
 void Bte::answered(BteEngine& engine, Bytes bytes, SimTime now) {
   engine.asked -= bytes;
-  if (!engine.waits) return;
-  engine.waits = false;
+  if (!engine.waits_to_ask) return;
+  engine.waits_to_ask = false;
   ask(engine, now);
 }
 

@@ -20,9 +20,11 @@ struct BteEngine : sim::Action {
   RequestPacket* request = nullptr;  // null: it rests
   Bytes before = 0;                  // bytes that have been sent, or asked for
   SimTime end;                       // when all that it has begun is in the card
-  unsigned leaving = 0;              // pieces whose last byte has not left the card
-  Bytes asked = 0;                   // bytes that have not come
-  bool waits = false;                // for either
+  // Of this descriptor and of those before.
+  unsigned leaving = 0;  // pieces whose last byte has not left the card
+  Bytes asked = 0;       // bytes that have not come
+  bool waits_to_read = false;
+  bool waits_to_ask = false;
 };
 
 class Bte {

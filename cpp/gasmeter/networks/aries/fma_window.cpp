@@ -13,9 +13,7 @@ void FmaWindow::add(RequestPacket& request, SimTime now) {
 }
 
 void FmaWindow::on_due(sim::Action& self, SimTime now) {
-  auto& window = static_cast<FmaWindow&>(self);
-  window.leave(now);
-  window.go_on(now);
+  static_cast<FmaWindow&>(self).go_on(now);
 }
 
 void FmaWindow::go_on(SimTime now) {
@@ -29,23 +27,36 @@ void FmaWindow::go_on(SimTime now) {
   }
 }
 
-// When the next packet leaves. Stores of many cores share the way to the card. A piece leaves so early that its last
-// byte does when that has been stored.
+// Of what is no more than a packet, the core has stored all.
+void FmaWindow::take_request(const RequestPacket& request, SimTime now) {
+  is_taken_ = true;
+  by_core_ = now;
+  if (request.data.empty()) {
+    is_asked_ = true;
+    stored_ = nic_.from_host_by(now, AriesNic::payload_of(request));
+    begin_ = nic_.take_request(stored_);
+  } else {
+    begin_ = nic_.take_request(now);
+    stored_ = std::max(stored_, begin_);
+  }
+}
+
+// When the next packet leaves, or is to be looked at again: so early that its last byte does when that has been stored.
+// Stores of many cores share the way to the card, which is asked for then.
 SimTime FmaWindow::due(SimTime now) {
   const auto& request = static_cast<RequestPacket&>(*waiting_.front());
+  if (!is_taken_) take_request(request, now);
+  if (request.data.empty()) return std::max(begin_, stored_);
   const AriesParameters& p = nic_.parameters();
-  const bool is_whole = request.data.empty();
-  if (is_whole) stored_ = nic_.from_host_by(now, nic_.payload_of(request));
-  if (!begun_) {
-    begun_ = true;
-    begin_ = nic_.take_request(is_whole ? stored_ : now);
-    if (!is_whole) stored_ = std::max(stored_, begin_);
-  }
-  if (is_whole) return std::max(begin_, stored_);
   const Bytes size = static_cast<DataPacket&>(*request.data.front()).size;
-  const SimTime by_core = stored_ + SimTime{p.pio_per_byte_fs * static_cast<std::int64_t>(size) / 1000};
-  stored_ = nic_.from_host_by(by_core, size);
-  return std::max(now, stored_ - nic_.on_link(p.on_wire(size)));
+  const SimTime on_link = nic_.on_link(p.on_wire(size));
+  if (!is_asked_) {
+    by_core_ = stored_ + SimTime{p.pio_per_byte_fs * static_cast<std::int64_t>(size) / 1000};
+    if (by_core_ - on_link > now) return by_core_ - on_link;
+    is_asked_ = true;
+    stored_ = nic_.from_host_by(by_core_, size);
+  }
+  return std::max(now, stored_ - on_link);
 }
 
 // Whoever it goes to has the request with its last packet: local events come before that.
@@ -53,10 +64,10 @@ void FmaWindow::leave(SimTime now) {
   auto& request = static_cast<RequestPacket&>(*waiting_.front());
   const bool is_piece = !request.data.empty();
   sim::Packet& packet = is_piece ? *request.data.pop() : request;
-  const bool is_last = !is_piece || request.data.empty();
-  if (is_last) {
+  is_asked_ = false;
+  if (!is_piece || request.data.empty()) {
     (void)waiting_.pop();
-    begun_ = false;
+    is_taken_ = false;
     if ((request.cq_mode & kLocalEvent) != 0 && is_put(request.type)) nic_.tell_local(request, stored_);
   }
   nic_.inject(packet, now);

@@ -22,14 +22,17 @@ class FmaWindow : private sim::Action {
  private:
   static void on_due(sim::Action& self, SimTime now);
   void go_on(SimTime now);
+  void take_request(const RequestPacket& request, SimTime now);
   [[nodiscard]] SimTime due(SimTime now);
   void leave(SimTime now);
 
   AriesNic& nic_;
   sim::PacketQueue waiting_;
-  bool begun_ = false;  // the card has taken the first one's request
-  SimTime begin_;       // when it has
-  SimTime stored_;      // all that has left, or is about to, is in the card
+  bool is_taken_ = false;  // by the card: the first one
+  bool is_asked_ = false;  // for its next packet's way to the card
+  SimTime begin_;          // when the card has taken it
+  SimTime by_core_;        // when the core has stored that packet
+  SimTime stored_;         // when it is in the card, or the one before is
 };
 
 }  // namespace gasmeter::networks::aries

@@ -41,9 +41,9 @@ struct PostDescriptor {
   // A put's source; where a get's bytes and what an atomic fetches go. Registered, but for an FMA put's.
   const void* local = nullptr;
   MemoryHandle local_memory{};
-  void* remote = nullptr;      // an atomic's word is aligned to its size
+  void* remote = nullptr;        // an atomic's word is aligned to its size
   MemoryHandle remote_memory{};  // a CQ write's: whose queue it goes to
-  Bytes length = 0;            // of puts and gets
+  Bytes length = 0;              // of puts and gets
 
   std::uint64_t* flag = nullptr;  // of a put with a flag: in remote_memory, aligned to its 8 B
   std::uint64_t flag_value = 0;
@@ -59,7 +59,7 @@ struct PostDescriptor {
 // One side of what a rank exchanges with another; a card keeps nothing of it.
 struct Endpoint {
   Rank peer{};
-  CqHandle events{};                 // where local and global events of its posts go
+  CqHandle events{};               // where local and global events of its posts go
   std::uint32_t remote_event = 0;  // what remote events of its posts say, at the peer
 };
 

@@ -47,9 +47,9 @@ void check_exchange(const Exchange& exchange, const AriesParameters& parameters 
   World world({}, parameters);
   const bool put = is_put(exchange.type);
   write_pattern(put ? world.at(0) : world.at(1, 256), exchange.bytes, 1);
-  PostDescriptor post = world.transfer(exchange.type, 0, 1, exchange.bytes,
-                                       static_cast<CqMode>(put ? kLocalEvent | kGlobalEvent | kRemoteEvent
-                                                               : kLocalEvent | kGlobalEvent));
+  PostDescriptor post =
+      world.transfer(exchange.type, 0, 1, exchange.bytes,
+                     static_cast<CqMode>(put ? kLocalEvent | kGlobalEvent | kRemoteEvent : kLocalEvent | kGlobalEvent));
   if (exchange.type == PostType::fma_put_with_flag) {
     post.flag = reinterpret_cast<std::uint64_t*>(world.at(1));
     post.flag_value = 99;
@@ -73,11 +73,8 @@ void check_exchange(const Exchange& exchange, const AriesParameters& parameters 
 }
 
 TEST_CASE("aries_fma_put_of_eight_bytes") {
-  check_exchange({PostType::fma_put,
-                  8,
-                  48,
-                  {{EventType::local, 348}, {EventType::global, 1008}},
-                  {{EventType::remote, 680}}});
+  check_exchange(
+      {PostType::fma_put, 8, 48, {{EventType::local, 348}, {EventType::global, 1008}}, {{EventType::remote, 680}}});
 }
 
 TEST_CASE("aries_fma_put_with_flag") {
@@ -89,11 +86,8 @@ TEST_CASE("aries_fma_put_with_flag") {
 }
 
 TEST_CASE("aries_fma_put_of_a_hundred_bytes") {
-  check_exchange({PostType::fma_put,
-                  100,
-                  140,
-                  {{EventType::local, 440}, {EventType::global, 1120}},
-                  {{EventType::remote, 790}}});
+  check_exchange(
+      {PostType::fma_put, 100, 140, {{EventType::local, 440}, {EventType::global, 1120}}, {{EventType::remote, 790}}});
 }
 
 TEST_CASE("aries_fma_put_in_pieces") {

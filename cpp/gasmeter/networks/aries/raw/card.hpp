@@ -1,12 +1,15 @@
 // uGNI as raw programs use it: whatever waits takes what has come. A message is an FMA put whose flag says that it is
 // there and how long it is, into the next slot at its target; a word is an FMA put into the slot of its kind; both are
-// found by their remote event. Puts and gets go by a window or by the block transfer engine.
+// found by their remote event. Puts and gets go by a window or by the block transfer engine. What follows a put by an
+// engine would overtake it: a message waits until those before it are done.
 #pragma once
 
 #include <algorithm>
 #include <array>
+#include <bitset>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <memory>
 #include <span>
 
@@ -53,8 +56,14 @@ class Card : public bench::CardBase<Card<Owner>> {
     boxes_[index(this->rank())].memory = memory_;
   }
 
-  // Takes one event. A queue that is empty while the other is not costs a look.
+  // Takes one event, or sends a message that is owed. A queue that is empty while the other is not costs a look.
   bool step() {
+    if (!owed_.empty() && owed_.front().behind <= done_ && under_way_ < kPosts) {
+      const Rank to = owed_.front().to;
+      owed_.pop_front();
+      begin_send(to, {});
+      return true;
+    }
     if (const auto event = domain_.cq_get_event(arrivals_)) {
       take_arrival(event->data);
       return true;
@@ -77,29 +86,27 @@ class Card : public bench::CardBase<Card<Owner>> {
           .length = sizeof word},
          slot);
   }
+  // Behind puts by an engine, one without payload is owed, and another one waits.
   void send(Rank to, std::span<const std::byte> message) {
-    wait_for_post();
-    const std::uint32_t slot = static_cast<std::uint32_t>(sent_++ % kWaiting);
-    std::byte* const at = boxes_[index(to)].messages + slot * stride_;
-    post(to,
-         {.type = PostType::fma_put_with_flag,
-          .local = message.data(),
-          .remote = at + kFlagBytes,
-          .remote_memory = boxes_[index(to)].own,
-          .length = message.size(),
-          .flag = reinterpret_cast<std::uint64_t*>(at),
-          .flag_value = message.size()},
-         kMessage | slot);
+    if (!message.empty()) this->wait_until([&] { return done_ == begun_; });
+    if (done_ != begun_) {
+      owed_.push_back({to, begun_});
+      return;
+    }
+    begin_send(to, message);
   }
   void put(Rank to, void* remote, const void* local, Bytes bytes, bool notify) {
-    transfer(to, true, remote, local, bytes, id_of(bytes, notify));
+    if (notify || !goes_by_engine(bytes)) return transfer(to, true, remote, local, bytes, notify ? bytes : kSilent);
+    this->wait_until([&] { return begun_ - done_ < kPosts; });
+    transfer(to, true, remote, local, bytes, kUntold | begun_ % kPosts);
+    ++begun_;
   }
   // What lies otherwise than a get may is fetched with what stands beside it, and copied.
   void get(Rank from, void* local, void* remote, Bytes bytes) {
     const auto begin = reinterpret_cast<std::uintptr_t>(remote);
     const Bytes before = begin % kGetAlignment;
     const Bytes words = (before + bytes + kGetAlignment - 1) & ~(kGetAlignment - 1);
-    if (words == bytes) return transfer(from, false, remote, local, bytes, id_of(bytes, true));
+    if (words == bytes) return transfer(from, false, remote, local, bytes, bytes);
     this->wait_until([&] { return !fetched_.is_pending; });
     fetched_ = {static_cast<std::byte*>(local), bytes, before, true};
     std::byte* const to = bounce(words);
@@ -132,6 +139,7 @@ class Card : public bench::CardBase<Card<Owner>> {
   static constexpr std::uint32_t kPosts = 512;                 // under way; as many as GASNet's conduit has descriptors
   static constexpr std::uint64_t kSilent = ~std::uint64_t{0};  // of a post whose end is nobody's
   static constexpr std::uint64_t kBounced = kSilent - 1;
+  static constexpr std::uint64_t kUntold = std::uint64_t{1} << 62U;  // a put by an engine, and its place
 
   struct Fetched {
     std::byte* to = nullptr;
@@ -140,11 +148,31 @@ class Card : public bench::CardBase<Card<Owner>> {
     bool is_pending = false;
   };
 
-  [[nodiscard]] static std::uint64_t id_of(Bytes bytes, bool notify) { return notify ? bytes : kSilent; }
+  struct Owed {
+    Rank to{};
+    std::uint64_t behind = 0;  // puts
+  };
 
+  [[nodiscard]] bool goes_by_engine(Bytes bytes) const {
+    return bytes != 0 && (engine_ == Engine::bte || (engine_ == Engine::automatic && bytes > kCutover));
+  }
   void wait_for_post() {
     this->wait_until([&] { return under_way_ < kPosts; });
     ++under_way_;
+  }
+  void begin_send(Rank to, std::span<const std::byte> message) {
+    wait_for_post();
+    const std::uint32_t slot = static_cast<std::uint32_t>(sent_++ % kWaiting);
+    std::byte* const at = boxes_[index(to)].messages + slot * stride_;
+    post(to,
+         {.type = PostType::fma_put_with_flag,
+          .local = message.data(),
+          .remote = at + kFlagBytes,
+          .remote_memory = boxes_[index(to)].own,
+          .length = message.size(),
+          .flag = reinterpret_cast<std::uint64_t*>(at),
+          .flag_value = message.size()},
+         kMessage | slot);
   }
   void post(Rank to, PostDescriptor descriptor, std::uint32_t remote_event) {
     descriptor.post_id = kSilent;
@@ -153,7 +181,6 @@ class Card : public bench::CardBase<Card<Owner>> {
   }
   void transfer(Rank to, bool is_put, void* remote, const void* local, Bytes bytes, std::uint64_t id) {
     wait_for_post();
-    const bool by_bte = bytes != 0 && (engine_ == Engine::bte || (engine_ == Engine::automatic && bytes > kCutover));
     const bool own = id != kBounced;
     PostDescriptor descriptor = {.post_id = id,
                                  .local = local,
@@ -161,7 +188,7 @@ class Card : public bench::CardBase<Card<Owner>> {
                                  .remote = remote,
                                  .remote_memory = boxes_[index(to)].memory,
                                  .length = bytes};
-    if (by_bte) {
+    if (goes_by_engine(bytes)) {
       descriptor.type = is_put ? PostType::rdma_put : PostType::rdma_get;
       domain_.post_rdma({to, completions_}, descriptor);
     } else {
@@ -193,6 +220,11 @@ class Card : public bench::CardBase<Card<Owner>> {
   void take_completion(std::uint64_t id) {
     --under_way_;
     if (id == kSilent) return;
+    if (id != kBounced && (id & kUntold) != 0) {
+      is_done_[id % kUntold] = true;
+      for (; done_ != begun_ && is_done_[done_ % kPosts]; ++done_) is_done_[done_ % kPosts] = false;
+      return;
+    }
     Bytes bytes = id;
     if (id == kBounced) {
       bytes = fetched_.bytes;
@@ -216,6 +248,10 @@ class Card : public bench::CardBase<Card<Owner>> {
   Fetched fetched_;
   std::array<std::uint32_t, Word::kKinds - Word::kAddress> told_{};
   std::uint64_t sent_ = 0;
+  std::uint64_t begun_ = 0;  // puts by an engine of which nobody is told
+  std::uint64_t done_ = 0;   // of those, and all before
+  std::bitset<kPosts> is_done_;
+  std::deque<Owed> owed_;
   std::uint32_t under_way_ = 0;
 };
 
