@@ -42,7 +42,7 @@ MachineNumbers invented_machine(unsigned nodes) {
           {"link.header", 24.0},
           {"nic.bandwidth", 10e9},
           {"nic.request", 8e-9},
-          {"nic.pass", 0.15e-6},
+          {"nic.passage", 0.15e-6},
           {"nic.host_read", 0.5e-6},
           {"nic.host_write", 0.25e-6},
           {"nic.fma_windows", 64.0},

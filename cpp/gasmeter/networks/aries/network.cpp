@@ -150,7 +150,7 @@ std::vector<ParameterInfo> parameters() {
       {"link.header", "bytes", "added to each packet on the wire: header, checksum"},
       {"nic.bandwidth", "bandwidth", "between card and host memory, each way"},
       {"nic.request", "time", "the card is busy with a put, get or atomic that its node asks for"},
-      {"nic.pass", "time", "a packet through the cards at both of its ends"},
+      {"nic.passage", "time", "a packet through the cards at both of its ends"},
       {"nic.host_read", "time", "from asking host memory to its first byte in the card"},
       {"nic.host_write", "time", "from the card to host memory"},
       {"nic.fma_windows", "count", "ranks of a node that may have a window each"},

@@ -37,7 +37,7 @@ AriesParameters aries_parameters(conduit::MachineValues& machine, const conduit:
   result.nic_per_byte_fs = machine.per_byte_fs("nic.bandwidth");
   result.pio_per_byte_fs = prices[conduit::SharedPrice::pio_store].per_byte_fs;
   result.request = machine.time("nic.request");
-  result.pass = machine.time("nic.pass");
+  result.pass = machine.time("nic.passage");
   result.host_read = machine.time("nic.host_read");
   result.host_write = machine.time("nic.host_write");
   result.fma_windows = machine.count("nic.fma_windows");
