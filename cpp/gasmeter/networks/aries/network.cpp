@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/networks/aries/aries_conduit.hpp"
 #include "gasmeter/networks/aries/aries_network.hpp"
 #include "gasmeter/networks/aries/invented_machine.hpp"
 #include "gasmeter/networks/aries/raw/programs.hpp"
@@ -35,6 +36,79 @@ const std::vector<OptionInfo>& options() {
        {},
        "payload that goes through the fabric as one packet, 64 to 2048: more is faster to simulate and coarser"}};
   return all;
+}
+
+std::vector<OptionInfo> conduit_options() {
+  std::vector<OptionInfo> all = {
+      {"medium",
+       "int",
+       "4032",
+       "B",
+       {},
+       "largest payload of a Medium: 512 to 65472, a multiple of 64; areas, reply slots and buffers are as large as "
+       "that "
+       "takes"},
+      {"request_area",
+       "int",
+       "0",
+       "B",
+       {},
+       "that a rank keeps for the requests of each other one, in slots of 256 B; 0: three of the largest messages, "
+       "12288 "
+       "with medium=4032"},
+      {"reply_slots", "int", "64", "slots", {}, "requests that a rank may have under way, to all: 1 to 4096"},
+      {"descriptors", "int", "512", "posts", {}, "that a rank may have under way: 32 to 16384"},
+      {"bounce_buffers",
+       "int",
+       "64",
+       "buffers",
+       {},
+       "of 4096 B, or of the largest message, that messages and memory outside the segment are copied into: 1 to 4096"},
+      {"fma_cutover",
+       "int",
+       "4096",
+       "B",
+       {},
+       "puts and gets of no more bytes go by a window, others by the block transfer engine: 0 to 16384; 1023 as of "
+       "2018.9.0"},
+      {"registrations",
+       "int",
+       "3072",
+       "regions",
+       {},
+       "of memory outside the segment that a rank may have registered at a time: 1 to 65536"}};
+  for (const OptionInfo& each : options()) all.push_back(each);
+  return all;
+}
+
+std::int64_t number(const Settings& settings, const char* name, std::int64_t least, std::int64_t most) {
+  const std::int64_t value = settings.integer(name);
+  if (value < least || value > most) {
+    throw UsageError("option '" + std::string(name) + "=" + settings.text(name) + "': allowed are " +
+                     std::to_string(least) + " to " + std::to_string(most));
+  }
+  return value;
+}
+
+AriesOptions conduit_settings(const Settings& settings) {
+  AriesOptions options;
+  if (settings.options.count("descriptors") == 0) return options;  // of programs without a conduit
+  const auto count = [&](const char* name, std::int64_t least, std::int64_t most) {
+    return static_cast<unsigned>(number(settings, name, least, most));
+  };
+  options.medium = count("medium", 512, 65472);
+  if (options.medium % kArgumentRoom != 0) {
+    throw UsageError("option 'medium=" + settings.text("medium") + "': a multiple of " + std::to_string(kArgumentRoom) +
+                     " is allowed");
+  }
+  options.request_area = count("request_area", 0, std::int64_t{1} << 20U);
+  options.reply_slots = count("reply_slots", 1, 4096);
+  options.descriptors = count("descriptors", 32, 16384);
+  options.bounce_buffers = count("bounce_buffers", 1, 4096);
+  options.fma_cutover = count("fma_cutover", 0, 16384);
+  options.registrations = count("registrations", 1, 65536);
+  (void)message_room(options);
+  return options;
 }
 
 std::vector<OptionInfo> raw_options() {
@@ -67,9 +141,26 @@ Bytes grain_of(const Settings& settings) {
 class Modelled final : public ModelledNetwork {
  public:
   Modelled(sim::Engine& engine, const sim::Topology& topology, const AriesParameters& parameters,
-           const Settings& settings)
-      : engine_(engine), network_(engine, topology, parameters), settings_(settings) {}
+           const AriesOptions& options, const Settings& settings)
+      : engine_(engine), network_(engine, topology, parameters), options_(options), settings_(settings) {}
 
+  std::unique_ptr<conduit::Conduit> make_conduit(sim::ModelHost host) override {
+    if (!job_) job_.emplace(engine_.ranks(), options_);
+    auto made = std::make_unique<AriesConduit>(network_.domain(host.rank()), host, options_, *job_);
+    conduits_.resize(engine_.ranks());
+    conduits_[index(host.rank())] = made.get();
+    return made;
+  }
+  // Messages whose payload goes before them, and credits, wait for events of posts.
+  void settle(Rank rank) override {
+    if (conduits_.empty()) return;
+    AriesConduit& conduit = *conduits_[index(rank)];
+    sim::ModelHost host = engine_.host(rank);
+    for (conduit.serve(); !conduit.is_quiet(); conduit.serve()) host.idle(kNever);
+  }
+  void serve(Rank rank) override {
+    if (!conduits_.empty()) conduits_[index(rank)]->serve();
+  }
   std::unique_ptr<Program> make_raw(Rank rank) override {
     return networks::make_raw(
         raw::programs(),
@@ -98,9 +189,12 @@ class Modelled final : public ModelledNetwork {
 
  private:
   sim::Engine& engine_;
-  raw::Boxes boxes_;  // outlive the bodies, which the network's end cancels
+  raw::Boxes boxes_;              // outlive the bodies, which the network's end cancels
+  std::optional<JobMemory> job_;  // likewise; of conduits
   mutable AriesNetwork network_;
+  AriesOptions options_;
   const Settings& settings_;
+  std::vector<AriesConduit*> conduits_;  // by rank; empty: there are none
 };
 
 class Machine final : public ModelledMachine {
@@ -109,7 +203,8 @@ class Machine final : public ModelledMachine {
       : settings_(job.settings),
         installation_(machine, job),
         prices_(aries_prices(machine)),
-        parameters_(aries_parameters(machine, prices_)) {
+        parameters_(aries_parameters(machine, prices_)),
+        options_(conduit_settings(settings_)) {
     machine.check_all_used();
     parameters_.shared_fma = settings_.text("fma") == "shared";
     parameters_.grain = grain_of(settings_);
@@ -117,7 +212,7 @@ class Machine final : public ModelledMachine {
 
   sim::EngineOptions engine_options() const override { return installation_.engine_options(settings_, prices_); }
   std::unique_ptr<ModelledNetwork> make_network(sim::Engine& engine) const override {
-    return std::make_unique<Modelled>(engine, installation_.topology(), parameters_, settings_);
+    return std::make_unique<Modelled>(engine, installation_.topology(), parameters_, options_, settings_);
   }
 
  private:
@@ -125,6 +220,7 @@ class Machine final : public ModelledMachine {
   Installation installation_;
   conduit::HostPrices prices_;
   AriesParameters parameters_;
+  AriesOptions options_;
 };
 
 std::vector<ParameterInfo> parameters() {
@@ -162,6 +258,22 @@ std::vector<ParameterInfo> parameters() {
   return joined({core_parameters(), kernel_parameters(), instruction_parameters(), optional_parameters(), own});
 }
 
+// With what there is, with so little of everything that something is short all the time, and with long Mediums.
+std::vector<ConformanceSetup> conformance() {
+  const std::vector<TrialPlan> trials = {{Trial::compared, {{2, 2}, {4, 2}, {5, 3, true}}},
+                                         {Trial::third_refused, {{4, 2}}}};
+  return {{.name = "usual", .trials = trials},
+          {.name = "few slots, descriptors, buffers and registrations",
+           .options = {{"request_area", "4096"},
+                       {"reply_slots", "4"},
+                       {"descriptors", "32"},
+                       {"bounce_buffers", "2"},
+                       {"fma_cutover", "1023"},
+                       {"registrations", "2"}},
+           .trials = trials},
+          {.name = "Mediums of 65472 B", .options = {{"medium", "65472"}}, .trials = trials}};
+}
+
 }  // namespace
 }  // namespace aries
 
@@ -170,7 +282,10 @@ void register_aries(Registry& registry) {
   ModelledEntry entry;
   entry.info = {.name = "aries",
                 .summary = "Cray XC: uGNI on Aries cards, FMA windows, block transfer engines, atomics of the card",
-                .conduits = {},
+                .conduits = {{"aries",
+                              "active messages by puts with flag into areas of slots, puts, gets and atomics by the "
+                              "cards, over modelled Aries cards",
+                              conduit_options()}},
                 .raw_options = raw_options(),
                 .raw = listed(raw::programs())};
   entry.parameters = parameters();
@@ -178,6 +293,7 @@ void register_aries(Registry& registry) {
     return std::make_unique<Machine>(job, MachineValues("aries", job.machine));
   };
   entry.invented = &invented_machine;
+  entry.conformance = conformance();
   registry.add(std::move(entry));
 }
 

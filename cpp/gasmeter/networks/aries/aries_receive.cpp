@@ -1,0 +1,185 @@
+// The receiving half of the conduit.
+#include <bit>
+#include <cstring>
+#include <exception>
+#include <optional>
+
+#include "gasmeter/networks/aries/aries_conduit.hpp"
+
+namespace gasmeter::networks::aries {
+
+using conduit::AmView;
+using conduit::Category;
+using conduit::Delivery;
+using conduit::PollFilter;
+
+namespace {
+
+// Of one poll (protocol_constants: poll burst).
+constexpr unsigned kCompletions = 10;
+constexpr unsigned kArrivals = 20;
+
+}  // namespace
+
+// Both queues are looked at; one that is empty while something else is found costs its look. (Where all is empty, the
+// wait that called charges both.)
+unsigned AriesConduit::poll(Delivery& sink, unsigned budget, PollFilter filter) {
+  more_ = false;
+  host_.synchronise();
+  const bool is_idle = domain_.is_empty(descriptors_.events()) && domain_.is_empty(arrivals_);
+  if (is_idle && done_.empty() && first_deferred_ == deferred_.size()) return 0;
+  news_ = take_completions();
+  push_owed();
+  unsigned handed = done_.report(sink, budget);
+  handed += take_arrivals(sink, budget - handed, filter);
+  // A caller that waits for what it was refused must not sleep beside it.
+  return handed == 0 && (news_ || more_) ? 1 : handed;
+}
+
+void AriesConduit::serve() {
+  while (take_completions()) {
+  }
+  push_owed();
+}
+
+// ---- what this rank has posted
+
+// Whether there was one.
+bool AriesConduit::take_completions() {
+  for (unsigned taken = 0; taken < kCompletions; ++taken) {
+    const std::optional<CqEvent> event = domain_.cq_get_event(descriptors_.events());
+    if (!event) {
+      host_.spend(domain_.parameters().cq_empty, sim::Step::poll);
+      return taken != 0;
+    }
+    const auto which = static_cast<std::uint32_t>(event->data);
+    if (event->type == EventType::local) {
+      transfers_.left(which);
+    } else if (descriptors_.use(which).goes_behind) {
+      payload_arrived(which);
+    } else {
+      transfers_.ended(which);
+    }
+  }
+  more_ = true;
+  return true;
+}
+
+// A Long's: its message goes by the same descriptor; a reply's not before its handler has returned, which may wait for
+// the payload to leave.
+void AriesConduit::payload_arrived(std::uint32_t which) {
+  let_payload_go(which);
+  Descriptors::Use& use = descriptors_.use(which);
+  use.goes_behind = false;
+  const bool is_handled = use.word.is_reply != 0 && handling_ != nullptr && handling_->request.source == use.peer &&
+                          handling_->request.reply_slot == use.reply_slot;
+  if (is_handled) {
+    handling_->reply = which;
+  } else {
+    send(which);
+  }
+}
+
+// ---- messages
+
+unsigned AriesConduit::take_arrivals(Delivery& sink, unsigned budget, PollFilter filter) {
+  unsigned handed = 0;
+  for (unsigned taken = 0; handed < budget; ++taken) {
+    if (taken == kArrivals) {
+      more_ = true;
+      break;
+    }
+    if (filter == PollFilter::everything && first_deferred_ != deferred_.size()) {
+      const Incoming request = deferred_[first_deferred_];
+      if (++first_deferred_ == deferred_.size()) {
+        deferred_.clear();
+        first_deferred_ = 0;
+      }
+      run_request(sink, request);
+      ++handed;
+      continue;
+    }
+    const std::optional<CqEvent> event = domain_.cq_get_event(arrivals_);
+    if (!event) {
+      host_.spend(domain_.parameters().cq_empty, sim::Step::poll);
+      break;
+    }
+    const auto reply_slot = static_cast<std::uint16_t>(event->data);
+    if (event->type == EventType::control) {
+      give_back(reply_slot);
+      news_ = true;
+    } else if ((event->data & kReplyMark) != 0) {
+      run_reply(sink, event->peer, reply_slot);
+      ++handed;
+    } else if (filter == PollFilter::replies_only) {
+      deferred_.push_back({event->peer, reply_slot});
+    } else {
+      run_request(sink, {event->peer, reply_slot});
+      ++handed;
+    }
+  }
+  return handed;
+}
+
+// A request is answered, whatever its handler does, since its sender's slots come back with that.
+void AriesConduit::run_request(Delivery& sink, const Incoming& request) {
+  Handling handling{request};
+  Handling* const outer = handling_;
+  handling_ = &handling;
+  std::exception_ptr failure;
+  try {
+    hand_over(sink, request.source, job_.request(request.source, request.reply_slot), request.reply_slot);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  handling_ = outer;
+  if (handling.reply != Descriptors::kNone) {
+    send(handling.reply);
+  } else if (!handling.replied && !(owed_.empty() && send_credit(request))) {
+    owed_.push_back(request);
+  }
+  if (failure != nullptr) std::rethrow_exception(failure);
+}
+
+void AriesConduit::run_reply(Delivery& sink, Rank source, std::uint16_t reply_slot) {
+  std::exception_ptr failure;
+  try {
+    hand_over(sink, source, job_.reply(domain_.rank(), reply_slot), reply_slot);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  give_back(reply_slot);
+  news_ = true;
+  if (failure != nullptr) std::rethrow_exception(failure);
+}
+
+void AriesConduit::hand_over(Delivery& sink, Rank source, std::byte* block, std::uint16_t reply_slot) {
+  std::uint64_t flag = 0;
+  std::memcpy(&flag, block, sizeof flag);
+  const auto word = std::bit_cast<AmWord>(flag);
+  std::byte* const data = block + kDataAt;
+  const bool of_long = word.kind() == Category::long_message;
+  const Bytes carried = word.apart != 0 ? 0 : word.size;
+  AmView view;
+  view.source = source;
+  view.category = word.kind();
+  view.is_request = word.is_reply == 0;
+  view.handler = HandlerIndex{static_cast<std::uint8_t>(word.handler)};
+  view.arguments = {reinterpret_cast<const std::int32_t*>(data + arguments_at(of_long, carried)), word.arguments};
+  view.size = word.size;
+  view.cookie = reply_slot;
+  if (of_long) {
+    std::uint64_t destination = 0;
+    std::memcpy(&destination, data + destination_at(carried), sizeof destination);
+    view.payload = reinterpret_cast<void*>(static_cast<std::uintptr_t>(destination));
+    if (carried != 0) {
+      host_.synchronise();  // the segment is seen by the ranks of the node
+      host_.copy(view.payload, data, carried);
+    }
+  } else if (view.category == Category::medium) {
+    view.payload = data;
+  }
+  sink.arrived(view);
+}
+
+}  // namespace gasmeter::networks::aries

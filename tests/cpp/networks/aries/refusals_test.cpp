@@ -1,0 +1,168 @@
+// Hooks take all they need or nothing, and never wait: each of what they take is missing in turn.
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <vector>
+
+#include "networks/aries/conduit_job.hpp"
+#include "support/conduit_calls.hpp"
+#include "support/pattern.hpp"
+
+namespace gasmeter::networks::aries {
+namespace {
+
+using namespace testing;
+using conduit::AmBuffer;
+using conduit::AtomicOp;
+using conduit::AtomicType;
+using conduit::Category;
+using conduit::kNoOperation;
+using conduit::OperationId;
+using gasmeter::testing::header_to;
+using gasmeter::testing::Sink;
+using gasmeter::testing::try_send;
+using gasmeter::testing::wait;
+
+constexpr OperationId kRoot{1};
+
+struct Scene {
+  Job& job;
+  AriesConduit& own;
+  std::vector<AmBuffer> prepared;
+  std::vector<std::byte> outside = std::vector<std::byte>(50'000);
+  std::vector<std::byte> other = std::vector<std::byte>(50'000);
+};
+
+struct Refusal {
+  const char* name;
+  AriesOptions options;
+  std::function<void(Scene&)> use_up;      // without a poll
+  std::function<Status(Scene&)> attempt;  // that finds nothing
+};
+
+Status put(Scene& scene, const std::byte* from, Bytes bytes) {
+  return scene.own.put(Rank{1}, scene.job.segment(1), from, bytes, kRoot, kNoOperation);
+}
+Status prepare(Scene& scene, Category category, Bytes bytes, const void* client = nullptr) {
+  AmBuffer buffer;
+  const Status status = scene.own.prepare(header_to(1, category), client, bytes, bytes, buffer);
+  if (status == Status::ok) scene.prepared.push_back(buffer);
+  return status;
+}
+
+const std::vector<Refusal>& refusals() {
+  static const std::vector<Refusal> all = {
+      {"reply slots",
+       {.reply_slots = 1},
+       [](Scene& s) { CHECK(prepare(s, Category::short_message, 0) == Status::ok); },
+       [](Scene& s) { return prepare(s, Category::medium, 100); }},
+      {"slots of the area",
+       {.request_area = 4096},
+       [](Scene& s) { CHECK(prepare(s, Category::medium, 3000) == Status::ok); },
+       [](Scene& s) { return prepare(s, Category::medium, 2000); }},
+      {"descriptors, of a message",
+       {.descriptors = 32},
+       [](Scene& s) {
+         for (int i = 0; i < 32; ++i) CHECK(put(s, s.job.segment(0), 8) == Status::ok);
+       },
+       [](Scene& s) { return prepare(s, Category::short_message, 0); }},
+      {"descriptors, of a put",
+       {.descriptors = 32},
+       [](Scene& s) {
+         for (int i = 0; i < 32; ++i) CHECK(put(s, s.job.segment(0), 8) == Status::ok);
+       },
+       [](Scene& s) { return put(s, s.outside.data(), 1000); }},
+      {"descriptors, of a get with both ends",
+       {.descriptors = 32},
+       [](Scene& s) {
+         for (int i = 0; i < 30; ++i) CHECK(put(s, s.job.segment(0), 8) == Status::ok);
+       },
+       [](Scene& s) { return s.own.get(Rank{1}, s.outside.data(), s.job.segment(1, 1), 10'000, kRoot); }},
+      {"descriptors, of an atomic",
+       {.descriptors = 32},
+       [](Scene& s) {
+         for (int i = 0; i < 32; ++i) CHECK(put(s, s.job.segment(0), 8) == Status::ok);
+       },
+       [](Scene& s) {
+         return s.own.atomic(Rank{1}, {AtomicType::i64, AtomicOp::add, 1, 0, s.job.segment(1), nullptr}, kRoot);
+       }},
+      {"buffers, of a message",
+       {.bounce_buffers = 1},
+       [](Scene& s) { CHECK(put(s, s.outside.data(), 1000) == Status::ok); },
+       [](Scene& s) { return prepare(s, Category::medium, 129); }},
+      {"buffers, of a put",
+       {.bounce_buffers = 1},
+       [](Scene& s) { CHECK(prepare(s, Category::medium, 129) == Status::ok); },
+       [](Scene& s) { return put(s, s.outside.data(), 129); }},
+      {"buffers, of a get",
+       {.bounce_buffers = 1},
+       [](Scene& s) { CHECK(prepare(s, Category::medium, 129) == Status::ok); },
+       [](Scene& s) { return s.own.get(Rank{1}, s.outside.data(), s.job.segment(1, 2), 200, kRoot); }},
+      {"registrations, of a put",
+       {.registrations = 1},
+       [](Scene& s) { CHECK(put(s, s.outside.data(), 10'000) == Status::ok); },
+       [](Scene& s) { return put(s, s.other.data(), 10'000); }},
+      {"registrations, of a get",
+       {.registrations = 1},
+       [](Scene& s) { CHECK(put(s, s.outside.data(), 10'000) == Status::ok); },
+       [](Scene& s) { return s.own.get(Rank{1}, s.other.data(), s.job.segment(1, 3), 10'000, kRoot); }},
+      {"registrations, of a Long's payload",
+       {.registrations = 1},
+       [](Scene& s) { CHECK(put(s, s.outside.data(), 10'000) == Status::ok); },
+       [](Scene& s) { return prepare(s, Category::long_message, 10'000, s.other.data()); }},
+      {"buffers of Longs",
+       {},
+       [](Scene& s) {
+         for (int i = 0; i < 2; ++i) CHECK(prepare(s, Category::long_message, 10'000) == Status::ok);
+       },
+       [](Scene& s) { return prepare(s, Category::long_message, 10'000); }},
+  };
+  return all;
+}
+
+// What waits before the rank is not seen, no time passes, and nothing is kept; when all has come back, it is had.
+TEST_CASE("aries_conduit_refuses_and_leaves_nothing") {
+  for (const Refusal& each : refusals()) {
+    CAPTURE(each.name);
+    Job job({.registration = {{2'000'000}, 1'000'000}}, each.options);
+    bool goes_on = false;
+    job.engine.start(Rank{0}, [&] {
+      AriesConduit& own = *job.conduits[0];
+      sim::ModelHost host = job.host(0);
+      Scene scene{job, own, {}};
+      const Resources whole = Resources::of(own);
+      sleep_until(host, {100'000'000});  // rank 1's message is there
+      each.use_up(scene);
+      const Resources before = Resources::of(own);
+      const std::size_t kept = scene.prepared.size();
+      const SimTime then = host.now();
+      for (int i = 0; i < 3; ++i) {
+        CHECK(each.attempt(scene) == Status::no_resource);
+        CHECK(Resources::of(own) == before);
+        CHECK(host.now() == then);
+      }
+      CHECK(scene.prepared.size() == kept);
+      Sink sink;
+      for (const AmBuffer& buffer : scene.prepared) own.cancel(buffer);
+      scene.prepared.clear();
+      wait(own, host, sink, [&] { return own.is_quiet(); });
+      CHECK(Resources::of(own) == whole);
+      CHECK(each.attempt(scene) == Status::ok);
+      for (const AmBuffer& buffer : scene.prepared) own.cancel(buffer);
+      wait(own, host, sink, [&] { return own.is_quiet(); });
+      CHECK(Resources::of(own) == whole);
+      wait(own, host, sink, [&] { return sink.messages == 1 && own.is_quiet(); });
+      goes_on = true;
+    });
+    job.engine.start(Rank{1}, [&] {
+      CHECK(try_send(*job.conduits[1], header_to(0, Category::short_message)) == Status::ok);
+      Sink sink;
+      wait(*job.conduits[1], job.host(1), sink, [&] { return job.conduits[1]->is_quiet(); });
+    });
+    job.engine.run();
+    CHECK(goes_on);
+  }
+}
+
+}  // namespace
+}  // namespace gasmeter::networks::aries
