@@ -19,7 +19,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-CONDUITS = ("smp", "extoll", "ibv", "ibv-rings", "gm", "sci", "portals", "udp", "amudp")
+CONDUITS = ("smp", "extoll", "ibv", "ibv-rings", "gm", "sci", "portals", "aries", "udp", "amudp")
 PARTS = ("request", "reply", "handler", "after", "answered", "miss")
 ZEROS = (0, 8, 512, 1024)
 """Bytes whose zeros are counted."""
@@ -34,6 +34,9 @@ _DEVICES = ("services/event_queue", "services/registered_memory")
 _PROTOCOL = {
     "core": ("core/", "conduit/"),
     "conduit": (
+        "networks/aries/aries_conduit", "networks/aries/aries_receive", "networks/aries/am_wire",
+        "networks/aries/descriptors", "networks/aries/transfers", "networks/aries/local_memory",
+        "networks/aries/request_slots", "networks/aries/job_memory",
         "networks/extoll/extoll_conduit", "networks/extoll/extoll_receive", "networks/extoll/am_options",
         "networks/extoll/wire", "networks/extoll/message_store",
         "networks/gm/gm_conduit", "networks/gm/gm_receive", "networks/gm/am_",

@@ -30,6 +30,14 @@ struct Capabilities {
   // A Long of more bytes goes from where a client's payload lies, and tells when that may change: nobody copies a fixed
   // payload, and whoever sends it waits until it has left. 0: none does.
   Bytes long_in_place = 0;
+  // A Medium may have so many bytes more for each two arguments that it has less than 16.
+  Bytes medium_for_two_arguments = 0;
+
+  // The largest payload of a Medium with so many.
+  [[nodiscard]] constexpr Bytes most_medium(bool is_reply, unsigned arguments) const {
+    const Bytes least = is_reply ? max_reply_medium : max_request_medium;
+    return arguments >= kMaxArguments ? least : least + (kMaxArguments - arguments) / 2 * medium_for_two_arguments;
+  }
 };
 
 }  // namespace gasmeter::conduit

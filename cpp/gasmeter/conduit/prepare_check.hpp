@@ -13,7 +13,7 @@ namespace gasmeter::conduit {
 // Largest payload of a message of this category, in this direction; a Short has none.
 [[nodiscard]] constexpr Bytes largest_payload(const Capabilities& can, const AmHeader& header) {
   if (header.category == Category::short_message) return 0;
-  if (header.category == Category::medium) return header.is_reply ? can.max_reply_medium : can.max_request_medium;
+  if (header.category == Category::medium) return can.most_medium(header.is_reply, header.arguments);
   return header.is_reply ? can.max_reply_long : can.max_request_long;
 }
 

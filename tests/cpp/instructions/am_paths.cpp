@@ -4,12 +4,12 @@
 //   am_paths CONDUIT PART COUNT
 //
 // CONDUIT: smp, a neighbour's rings on a real host; extoll, ibv (without rings), ibv-rings (all messages by rings, of
-// one peer), gm, sci, portals, udp, amudp, each in virtual time on an installation with round numbers; zeros: the sum
-// that headers of rings hold, of PART bytes, COUNT times. PART, of a Short with two arguments and its reply with as
-// many: request, from the call to its return; reply, likewise, in the handler; handler, a poll that finds a request up
-// to the handler's first instruction; after, from the handler's end to the poll's; answered, a poll that finds a reply
-// up to its handler; miss, a poll that finds nothing. COUNT exchanges, each alone: ranks take turns and sleep between,
-// so that every poll finds what it is meant to.
+// one peer), gm, sci, portals, aries, udp, amudp, each in virtual time on an installation with round numbers; zeros:
+// the sum that headers of rings hold, of PART bytes, COUNT times. PART, of a Short with two arguments and its reply
+// with as many: request, from the call to its return; reply, likewise, in the handler; handler, a poll that finds a
+// request up to the handler's first instruction; after, from the handler's end to the poll's; answered, a poll that
+// finds a reply up to its handler; miss, a poll that finds nothing. COUNT exchanges, each alone: ranks take turns and
+// sleep between, so that every poll finds what it is meant to.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -26,12 +26,14 @@
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/base/real_host.hpp"
+#include "gasmeter/networks/aries/aries_conduit.hpp"
 #include "gasmeter/networks/gm/gm_conduit.hpp"
 #include "gasmeter/networks/ibv/ibv_conduit.hpp"
 #include "gasmeter/networks/portals/portals_conduit.hpp"
 #include "gasmeter/networks/portals/portals_network.hpp"
 #include "gasmeter/networks/sci/sci_conduit.hpp"
 #include "gasmeter/networks/sci/sci_network.hpp"
+#include "networks/aries/world.hpp"
 #include "networks/gm/world.hpp"
 #include "networks/ibv/world.hpp"
 #include "networks/portals/world.hpp"
@@ -122,6 +124,24 @@ class PortalsInstallation {
   networks::portals::SegmentBases bases_;
   networks::portals::PortalsNetwork network_;
   unsigned ranks_;
+};
+
+class AriesInstallation {
+ public:
+  static sim::EngineOptions options(const ModelShape& shape) {
+    return networks::aries::testing::World::options({.ranks = shape.ranks, .topology = kTopology});
+  }
+  AriesInstallation(sim::Engine& engine, const ModelShape& shape)
+      : job_(shape.ranks, {}), network_(engine, sim::Topology::parse(kTopology)) {}
+  [[nodiscard]] std::unique_ptr<conduit::Conduit> conduit(sim::ModelHost host) {
+    return std::make_unique<networks::aries::AriesConduit>(network_.domain(host.rank()), host,
+                                                           networks::aries::AriesOptions{}, job_);
+  }
+
+ private:
+  static constexpr const char* kTopology = "crossbar:2";
+  networks::aries::JobMemory job_;
+  networks::aries::AriesNetwork network_;
 };
 
 struct Counted {
@@ -237,11 +257,12 @@ void run(const std::string& conduit, const Counted& counted, std::uint64_t count
   if (conduit == "gm") return exchange<GmInstallation>(counted, count);
   if (conduit == "sci") return exchange<SciInstallation>(counted, count);
   if (conduit == "portals") return exchange<PortalsInstallation>(counted, count);
+  if (conduit == "aries") return exchange<AriesInstallation>(counted, count);
   if (conduit == "zeros") return count_zeros(std::strtoull(counted.part.c_str(), nullptr, 10), count);
   if (conduit == "udp") return exchange<EthernetInstallationOf<false, Trouble::none>>(counted, count);
   if (conduit == "amudp") return exchange<EthernetInstallationOf<true, Trouble::none>>(counted, count);
   throw UsageError("conduit '" + conduit +
-                   "'; allowed: smp, extoll, ibv, ibv-rings, gm, sci, portals, udp, amudp, zeros");
+                   "'; allowed: smp, extoll, ibv, ibv-rings, gm, sci, portals, aries, udp, amudp, zeros");
 }
 
 }  // namespace
@@ -250,7 +271,7 @@ void run(const std::string& conduit, const Counted& counted, std::uint64_t count
 int main(int argc, char** argv) {
   if (argc != 4) {
     std::fprintf(stderr,
-                 "usage: am_paths smp|extoll|ibv|ibv-rings|gm|sci|portals|udp|amudp "
+                 "usage: am_paths smp|extoll|ibv|ibv-rings|gm|sci|portals|aries|udp|amudp "
                  "request|reply|handler|after|answered|miss COUNT\n"
                  "       am_paths zeros BYTES COUNT\n");
     return 2;

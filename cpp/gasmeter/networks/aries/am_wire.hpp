@@ -55,10 +55,6 @@ inline constexpr std::uint32_t kReplyMark = 1U << 31U;
 [[nodiscard]] constexpr Bytes most_packed_long(Bytes message, unsigned arguments) {
   return (message - sizeof(std::uint64_t) - arguments * sizeof(std::int32_t)) & ~(sizeof(std::uint64_t) - 1);
 }
-// protocol_constants, "Medium limit with n arguments": each two that are missing leave 8 B.
-[[nodiscard]] constexpr Bytes most_medium(Bytes message, unsigned arguments) {
-  return message - kArgumentRoom + (conduit::kMaxArguments - arguments) / 2 * sizeof(std::uint64_t);
-}
 static_assert(message_bytes(false, conduit::kMaxArguments, 4032) == 4096);
 static_assert(slots_for(4096) == 16);
 

@@ -44,6 +44,7 @@ AriesConduit::AriesConduit(Domain& domain, sim::ModelHost host, const AriesOptio
       larges_("aries", kLarges, kMostLong) {
   capabilities_.max_request_medium = options.medium;
   capabilities_.max_reply_medium = options.medium;
+  capabilities_.medium_for_two_arguments = 2 * sizeof(std::int32_t);
   capabilities_.max_request_long = kMostLong;
   capabilities_.max_reply_long = kMostLong;
   capabilities_.native_put = true;

@@ -26,8 +26,9 @@ constexpr unsigned kArrivals = 20;
 unsigned AriesConduit::poll(Delivery& sink, unsigned budget, PollFilter filter) {
   more_ = false;
   host_.synchronise();
-  const bool is_idle = domain_.is_empty(descriptors_.events()) && domain_.is_empty(arrivals_);
-  if (is_idle && done_.empty() && first_deferred_ == deferred_.size()) return 0;
+  const bool has_deferred = filter == PollFilter::everything && first_deferred_ != deferred_.size();
+  if (!has_deferred && done_.empty() && domain_.is_empty(descriptors_.events()) && domain_.is_empty(arrivals_))
+    return 0;
   news_ = take_completions();
   push_owed();
   unsigned handed = done_.report(sink, budget);
@@ -37,8 +38,8 @@ unsigned AriesConduit::poll(Delivery& sink, unsigned budget, PollFilter filter) 
 }
 
 void AriesConduit::serve() {
-  while (take_completions()) {
-  }
+  host_.synchronise();
+  while (!domain_.is_empty(descriptors_.events())) (void)take_completions();
   push_owed();
 }
 

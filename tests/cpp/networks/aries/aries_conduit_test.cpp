@@ -54,12 +54,15 @@ void serve_until_quiet(AriesConduit& conduit, sim::ModelHost host) {
 }
 
 TEST_CASE("aries_conduit_messages_have_all_the_room_that_arguments_leave") {
-  CHECK(most_medium(4096, 16) == 4032);
-  CHECK(most_medium(4096, 15) == 4032);
-  CHECK(most_medium(4096, 14) == 4040);
-  CHECK(most_medium(4096, 0) == 4096);
+  Job job;
+  const conduit::Capabilities& can = job.conduits[0]->capabilities();
+  CHECK(can.most_medium(false, 16) == 4032);
+  CHECK(can.most_medium(false, 15) == 4032);
+  CHECK(can.most_medium(true, 14) == 4040);
+  CHECK(can.most_medium(true, 0) == 4096);
   for (unsigned arguments = 0; arguments <= 16; ++arguments) {
-    CHECK(message_bytes(false, arguments, most_medium(4096, arguments)) <= 4096);
+    CHECK(message_bytes(false, arguments, can.most_medium(false, arguments)) <= 4096);
+    CHECK(message_bytes(false, arguments, can.most_medium(false, arguments) + 8) > 4096);
     const Bytes packed = most_packed_long(4096, arguments);
     CHECK(message_bytes(true, arguments, packed) <= 4096);
     CHECK(message_bytes(true, arguments, packed + 8) > 4096);
@@ -118,7 +121,8 @@ TEST_CASE("aries_conduit_messages_and_their_replies_arrive_as_they_were_sent") {
     std::vector<Sent> all;
     for (unsigned arguments = 0; arguments <= 16; ++arguments) {
       all.push_back({Category::short_message, 0, arguments});
-      for (const Bytes size : {Bytes{0}, Bytes{1}, Bytes{63}, Bytes{64}, Bytes{128}, Bytes{129}, medium}) {
+      const Bytes most = job.conduits[0]->capabilities().most_medium(false, arguments);
+      for (const Bytes size : {Bytes{0}, Bytes{1}, Bytes{63}, Bytes{64}, Bytes{128}, Bytes{129}, medium, most}) {
         all.push_back({Category::medium, size, arguments});
       }
       const Bytes packed = most_packed_long(message, arguments);
@@ -307,9 +311,8 @@ TEST_CASE("aries_conduit_requests_lie_still_while_their_handlers_run") {
     Sink sink;
     for (int i = 0; i < kRequests; ++i) {
       const std::vector<std::byte> payload = patterned(4032, static_cast<unsigned>(i));
-      wait(*job.conduits[0], job.host(0), sink, [&] {
-        return try_send(*job.conduits[0], header_to(1, Category::medium), {}, payload) == Status::ok;
-      });
+      wait(*job.conduits[0], job.host(0), sink,
+           [&] { return try_send(*job.conduits[0], header_to(1, Category::medium), {}, payload) == Status::ok; });
     }
     wait(*job.conduits[0], job.host(0), sink, [&] { return sink.messages == kRequests; });
   });
@@ -349,20 +352,21 @@ TEST_CASE("aries_conduit_polls_take_bursts") {
   job.engine.run();
 }
 
-// Four ranks: an area of 48 slots of 256 B with a flag of 8 B each for each of them, 64 reply slots of 4096 B and a flag,
-// 512 descriptors with 128 B, 64 buffers of 4096 B; events of 8 B: two for each descriptor, 48 requests of each rank and
-// 64 answers. What messages take of this computer is another matter.
+// Four ranks: an area of 48 slots of 256 B with a flag of 8 B each for each of them, 64 reply slots of 4096 B and a
+// flag, 512 descriptors with 128 B, 64 buffers of 4096 B; events of 8 B: two for each descriptor, 48 requests of each
+// rank and 64 answers. What messages take of this computer is another matter.
 TEST_CASE("aries_conduit_reserves_areas_that_nobody_has_written_to") {
   Job job({.ranks = 4, .topology = "crossbar:4"});
   const Bytes before = 2 * 1024 * 8;  // queues of the installation
-  CHECK(job.conduits[0]->reserved_bytes() == before + 4 * (12288 + 48 * 8) + 64 * (4096 + 8) + 512 * 128 + 64 * 4096 +
-                                                 (2 * 512 + 4 * 48 + 64) * 8);
+  CHECK(job.conduits[0]->reserved_bytes() ==
+        before + 4 * (12288 + 48 * 8) + 64 * (4096 + 8) + 512 * 128 + 64 * 4096 + (2 * 512 + 4 * 48 + 64) * 8);
 }
 
 TEST_CASE("aries_conduit_refuses_what_carries_no_message") {
-  CHECK(message_of<UsageError>([] { (void)message_room({.medium = 65472, .request_area = 12288}); }) ==
-        "aries: medium=65472 takes 65536 B of a request area (64 B more, in slots of 256 B), and request_area=12288 has "
-        "12288: shorten it, or make the areas larger");
+  CHECK(
+      message_of<UsageError>([] { (void)message_room({.medium = 65472, .request_area = 12288}); }) ==
+      "aries: medium=65472 takes 65536 B of a request area (64 B more, in slots of 256 B), and request_area=12288 has "
+      "12288: shorten it, or make the areas larger");
   CHECK(message_of<UsageError>([] { Job job({}, {.descriptors = 31}); }) ==
         "aries: 31 post descriptors; 32 or more are allowed");
   Job job;
@@ -371,7 +375,7 @@ TEST_CASE("aries_conduit_refuses_what_carries_no_message") {
           (void)job.conduits[0]->prepare(header_to(2, Category::short_message), nullptr, 0, 0, buffer);
         }) == "aries: message to rank 2; ranks are 0..1");
   CHECK(message_of<UsageError>([&] {
-          (void)job.conduits[0]->prepare(header_to(1, Category::medium), nullptr, 4033, 4033, buffer);
+          (void)job.conduits[0]->prepare(header_to(1, Category::medium, 16), nullptr, 4033, 4033, buffer);
         }).find("4032") != std::string::npos);
 }
 

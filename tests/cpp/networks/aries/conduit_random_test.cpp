@@ -36,8 +36,8 @@ struct Run {
 
 constexpr std::int32_t kDone = -1;
 
-// Each rank sends messages of all kinds to anybody, itself too, with puts between; a third of them are answered. Who has
-// sent all of its own, and has had it all back, says so.
+// Each rank sends messages of all kinds to anybody, itself too, with puts between; a third of them are answered. Who
+// has sent all of its own, and has had it all back, says so.
 Run run_program(bool strict, unsigned seed, const AriesOptions& options) {
   constexpr unsigned kRanks = 5;
   constexpr unsigned kEach = 60;

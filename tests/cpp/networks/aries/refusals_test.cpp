@@ -36,7 +36,7 @@ struct Scene {
 struct Refusal {
   const char* name;
   AriesOptions options;
-  std::function<void(Scene&)> use_up;      // without a poll
+  std::function<void(Scene&)> use_up;     // without a poll
   std::function<Status(Scene&)> attempt;  // that finds nothing
 };
 

@@ -91,8 +91,8 @@ TEST_CASE("aries_conduit_fetch_add") {
   CHECK(job.segment(1)[0] == std::byte{8});
 }
 
-// A registration costs 2000 and 1 a byte of whole pages here, a copy 10 and 0.1 a byte: up to 4096 B outside the segment
-// are copied, more is registered once.
+// A registration costs 2000 and 1 a byte of whole pages here, a copy 10 and 0.1 a byte: up to 4096 B outside the
+// segment are copied, more is registered once.
 TEST_CASE("aries_conduit_copies_or_registers_what_lies_outside_the_segment") {
   Job job({.registration = {{2'000'000}, 1'000'000}});
   const std::vector<std::byte> source(20'000);
@@ -126,7 +126,8 @@ TEST_CASE("aries_conduit_goes_by_the_window_up_to_the_cutover") {
     Job job({}, {.fma_cutover = cutover});
     job.engine.start(Rank{0}, [&] {
       AriesConduit& own = *job.conduits[0];
-      for (const Bytes bytes : {Bytes{8}, Bytes{1023}, Bytes{1024}, Bytes{4096}, Bytes{4100}, Bytes{16384}, Bytes{16388}}) {
+      for (const Bytes bytes :
+           {Bytes{8}, Bytes{1023}, Bytes{1024}, Bytes{4096}, Bytes{4100}, Bytes{16384}, Bytes{16388}}) {
         CAPTURE(bytes);
         Sink sink;
         const NicCounters before = job.domain(0).counters();
@@ -252,10 +253,10 @@ TEST_CASE("aries_conduit_offers_the_atomics_that_aries_does") {
     bool orders;
     bool bits;
   };
-  for (const Offered& each : {Offered{AtomicType::i32, true, true, true}, Offered{AtomicType::u32, true, false, true},
-                              Offered{AtomicType::i64, true, true, true}, Offered{AtomicType::u64, true, false, true},
-                              Offered{AtomicType::f32, true, true, false},
-                              Offered{AtomicType::f64, false, true, false}}) {
+  for (const Offered& each :
+       {Offered{AtomicType::i32, true, true, true}, Offered{AtomicType::u32, true, false, true},
+        Offered{AtomicType::i64, true, true, true}, Offered{AtomicType::u64, true, false, true},
+        Offered{AtomicType::f32, true, true, false}, Offered{AtomicType::f64, false, true, false}}) {
     CAPTURE(static_cast<int>(each.type));
     for (unsigned op = 0; op < static_cast<unsigned>(AtomicOp::count_); ++op) {
       const auto asked = static_cast<AtomicOp>(op);
