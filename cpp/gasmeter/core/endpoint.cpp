@@ -104,7 +104,7 @@ Bytes Endpoint<H>::most_payload(Rank peer, Category category, Outgoing outgoing,
   } else {
     const conduit::Capabilities& can = conduit_->capabilities();
     const bool request = outgoing == Outgoing::request;
-    most = category == Category::medium ? (request ? can.max_request_medium : can.max_reply_medium)
+    most = category == Category::medium ? can.most_medium(!request, arguments)
                                         : (request ? can.max_request_long : can.max_reply_long);
   }
   if (category == Category::long_message && has(flags, Flags::prepare_least_alloc)) most = std::min(most, kMostStaged);
@@ -234,6 +234,10 @@ std::optional<OperationId> Endpoint<H>::try_in_place(const AmHeader& header, con
   const std::lock_guard guard(conduit_lock_);
   AmBuffer buffer;
   if (conduit_->prepare(header, message.from, message.bytes, message.bytes, buffer) != Status::ok) return std::nullopt;
+  if (buffer.data != message.from) {  // with so few arguments it fits a message
+    host_.synchronise();
+    host_.copy(buffer.data, message.from, message.bytes);
+  }
   OperationId local{};
   {
     const std::lock_guard operations_guard(operations_lock_);

@@ -79,6 +79,17 @@ TEST_CASE("a_fixed_payload_that_is_read_at_commit_goes_from_where_it_lies") {
   CHECK_FALSE(sender.medium(257));
 }
 
+// With few arguments a message may hold more than what goes in place with many.
+TEST_CASE("a_long_in_place_is_copied_where_its_conduit_lends_a_buffer") {
+  Sender sender;
+  sender.conduit.long_in_place = 100;
+  CHECK_FALSE(sender.long_message(100));
+  CHECK(sender.long_message(101));
+  sender.conduit.packed = 200;
+  CHECK_FALSE(sender.long_message(200));
+  CHECK(sender.long_message(201));
+}
+
 TEST_CASE("a_refused_message_in_place_is_sent_when_there_is_room") {
   Sender sender;
   sender.conduit.medium_at_commit = 256;

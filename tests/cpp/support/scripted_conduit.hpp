@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "gasmeter/conduit/conduit.hpp"
+#include "gasmeter/conduit/local_completions.hpp"
 
 namespace gasmeter::testing {
 
@@ -38,10 +39,13 @@ class ScriptedConduit final : public conduit::Conduit {
   // What commit reads from where the caller has it.
   Bytes medium_at_commit = 0;
   Bytes long_at_commit = 0;
+  Bytes long_in_place = 0;  // as it says
+  Bytes packed = 0;         // payloads of no more bytes go by a buffer, whatever it says
 
   [[nodiscard]] const conduit::Capabilities& capabilities() const override {
     can_.medium_at_commit = medium_at_commit;
     can_.long_at_commit = long_at_commit;
+    can_.long_in_place = long_in_place;
     return can_;
   }
   Status prepare(const conduit::AmHeader& header, const void* client, Bytes /*least*/, Bytes most,
@@ -49,12 +53,13 @@ class ScriptedConduit final : public conduit::Conduit {
     if (is_full) return Status::no_resource;
     payload_.assign(most + 1, std::byte{});
     out.header = header;
-    out.data = client != nullptr ? const_cast<void*>(client) : payload_.data();
+    out.data = client != nullptr && most > packed ? const_cast<void*>(client) : payload_.data();
     out.size = most;
     return Status::ok;
   }
   Status commit(const conduit::AmBuffer& buffer, const conduit::AmCommit& message,
-                conduit::OperationId /*local*/) override {
+                conduit::OperationId local) override {
+    done_.add(local);
     const auto* const from = static_cast<const std::byte*>(buffer.data);
     sent.push_back({buffer.header.category,
                     !buffer.header.is_reply,
@@ -69,7 +74,7 @@ class ScriptedConduit final : public conduit::Conduit {
   void cancel(const conduit::AmBuffer& /*buffer*/) override {}
   // Payloads lie where nothing is behind them, so that whoever reads on is found.
   unsigned poll(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter) override {
-    unsigned found = 0;
+    unsigned found = done_.report(sink, budget);
     while (found < budget && !incoming.empty() && filter == conduit::PollFilter::everything) {
       Mail mail = std::move(incoming.front());
       incoming.pop_front();
@@ -93,6 +98,7 @@ class ScriptedConduit final : public conduit::Conduit {
  private:
   mutable conduit::Capabilities can_;
   std::vector<std::byte> payload_;
+  conduit::LocalCompletions done_;
 };
 
 }  // namespace gasmeter::testing
