@@ -86,7 +86,7 @@ Run run_program(bool strict, unsigned seed, const AriesOptions& options) {
       const auto has_all_back = [&] { return own.is_quiet() && own.free_reply_slots() == options.reply_slots; };
       const auto over = [&] { return sink.done.size() + over_inside; };
       for (unsigned i = 0; i < kEach; ++i) {
-        const unsigned to = random() % kRanks;
+        const auto to = static_cast<unsigned>(random() % kRanks);
         const unsigned mark = rank * 1000 + i;
         const auto category = static_cast<Category>(random() % 3);
         const Bytes most = category == Category::medium ? options.medium : 12'000;

@@ -52,7 +52,7 @@ TEST_CASE("aries_slots_are_nobody_elses_while_they_are_taken") {
     std::vector<Taken> taken;
     for (int i = 0; i < 2000; ++i) {
       if (random() % 2 == 0) {
-        const unsigned many = 1 + random() % 16;
+        const auto many = static_cast<unsigned>(1 + random() % 16);
         const auto first = slots.take(kPeer, many);
         unsigned free = 0;
         unsigned lowest = all;
