@@ -1,26 +1,11 @@
 #include "gasmeter/networks/aries/amo.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <type_traits>
 
 namespace gasmeter::networks::aries {
 
 namespace {
-
-template <class Value>
-Value value_of(AmoOperand bits) {
-  Value value;
-  std::memcpy(&value, &bits, sizeof value);
-  return value;
-}
-
-template <class Value>
-AmoOperand bits_of(Value value) {
-  AmoOperand bits = 0;
-  std::memcpy(&bits, &value, sizeof value);
-  return bits;
-}
 
 // Wraps around.
 template <class Value>

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "gasmeter/base/units.hpp"
 
@@ -42,6 +43,20 @@ enum class AmoType : std::uint8_t { i32, i64, f32, f64 };
 
 // Bits of a word of either size, in the first bytes.
 using AmoOperand = std::uint64_t;
+template <class Value>
+[[nodiscard]] Value value_of(AmoOperand bits) {
+  Value value;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+template <class Value>
+[[nodiscard]] AmoOperand bits_of(Value value) {
+  AmoOperand bits = 0;
+  std::memcpy(&bits, &value, sizeof value);
+  return bits;
+}
+
 // Of a compare_swap: what is compared, then what is stored where it is found.
 using AmoOperands = std::array<AmoOperand, 2>;
 

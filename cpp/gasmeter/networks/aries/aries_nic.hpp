@@ -1,7 +1,7 @@
 // The card of one node: what its ranks share, and the way to and from the link.
 //
-// What a packet takes in the two cards that it passes (nic.passage) is counted where it arrives, and the links between a
-// card and its host are asked for when it does: latencies come behind.
+// What a packet takes in the two cards that it passes (nic.passage) is counted where it arrives, and the links between
+// a card and its host are asked for when it does: latencies come behind.
 #pragma once
 
 #include "gasmeter/base/platform.hpp"

@@ -1,6 +1,5 @@
 #include "gasmeter/networks/aries/offered_atomics.hpp"
 
-#include <cstring>
 #include <string>
 
 #include "gasmeter/base/error.hpp"
@@ -86,20 +85,6 @@ bool is_offered(AtomicType type, AtomicOp op) {
   if (op == AtomicOp::get) return true;  // of bits, whatever they mean
   if (is_unsigned(type) && (command == AmoCommand::min || command == AmoCommand::max)) return false;
   return is_supported(command, type_of(type));
-}
-
-template <class Value>
-AmoOperand bits_of(Value value) {
-  AmoOperand bits = 0;
-  std::memcpy(&bits, &value, sizeof value);
-  return bits;
-}
-
-template <class Value>
-Value value_of(AmoOperand bits) {
-  Value value;
-  std::memcpy(&value, &bits, sizeof value);
-  return value;
 }
 
 // What is added in place of it. Integers wrap around: to subtract is to add the complement.
