@@ -47,8 +47,12 @@ RawOutcome attempt(World& world, std::uint32_t ranks, const RawTrial<Context>& t
     settings.ranks = ranks;
     settings.seed = trial.seed + (trial.seeds_differ ? 100 * rank : 0);
     settings.options = trial.options;
-    settings.options.insert(
-        {{"local", "outside"}, {"offset", "0"}, {"answer", "same"}, {"pong", "reply"}, {"window", "0"}});
+    settings.options.insert({{"local", "outside"},
+                             {"offset", "0"},
+                             {"sources", "1"},
+                             {"answer", "same"},
+                             {"pong", "reply"},
+                             {"window", "0"}});
     programs.push_back(trial.make(context_of(rank), settings));
   }
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {

@@ -264,7 +264,7 @@ std::vector<ConformanceSetup> conformance() {
                                          {Trial::third_refused, {{4, 2}}}};
   return {{.name = "usual", .trials = trials},
           {.name = "few slots, descriptors, buffers and registrations",
-           .options = {{"request_area", "4096"},
+           .options = {{"request_area", "8192"},
                        {"reply_slots", "4"},
                        {"descriptors", "32"},
                        {"bounce_buffers", "2"},
