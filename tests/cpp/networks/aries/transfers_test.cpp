@@ -237,6 +237,43 @@ TEST_CASE("aries_conduit_gets_any_bytes") {
   }
 }
 
+// One engine for both ranks of a node: what one of them has asked for, or sends, is under way while the other's begins.
+TEST_CASE("aries_conduit_puts_and_gets_of_node_mates_share_an_engine") {
+  AriesParameters parameters;
+  parameters.bte_engines = 1;
+  parameters.nic_per_byte_fs = 100'000;  // an engine is ahead of the link
+  parameters.host_read = {3'000'000};    // what one has asked for comes late
+  for (const bool puts_first : {false, true}) {
+    CAPTURE(puts_first);
+    Job job({.ranks = 3, .topology = "crossbar:2", .node_of = {0, 0, 1}}, {.fma_cutover = 0}, parameters);
+    const std::vector<std::byte> sent = patterned(50'000, 1);
+    const std::vector<std::byte> fetched = patterned(50'000, 2);
+    std::memcpy(job.segment(2), fetched.data(), fetched.size());
+    for (unsigned rank = 0; rank < 2; ++rank) {
+      const bool puts = (rank == 0) == puts_first;
+      std::memcpy(job.segment(rank), sent.data(), sent.size());
+      job.engine.start(Rank{rank}, [&, rank, puts] {
+        AriesConduit& own = *job.conduits[rank];
+        for (int i = 0; i < 20; ++i) {
+          Sink sink;
+          const Bytes bytes = Bytes{3000} << (i % 5);
+          const Status status =
+              puts ? own.put(Rank{2}, job.segment(2, 100'000), job.segment(rank), bytes, kRoot, kNoOperation)
+                   : own.get(Rank{2}, job.segment(rank, 100'000), job.segment(2), bytes, kRoot);
+          CHECK(status == Status::ok);
+          wait(own, job.host(rank), sink, [&] { return !sink.done.empty(); });
+          CHECK(std::equal(sent.begin(), sent.end(), job.segment(rank)));
+          if (!puts)
+            CHECK(std::equal(fetched.begin(), fetched.begin() + static_cast<std::ptrdiff_t>(bytes),
+                             job.segment(rank, 100'000)));
+        }
+      });
+    }
+    job.engine.run();
+    CHECK(std::equal(sent.begin(), sent.begin() + 48'000, job.segment(2, 100'000)));
+  }
+}
+
 // ---- atomics
 
 TEST_CASE("aries_conduit_offers_the_atomics_that_aries_does") {
