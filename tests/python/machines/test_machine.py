@@ -17,7 +17,7 @@ from gasmeter.units import QUANTITIES
 ROOT = Path(__file__).resolve().parents[3]
 MACHINES = ROOT / "python" / "gasmeter" / "machines"
 ALL = gm.machines()
-KNOWN = ", ".join(ALL)
+KNOWN = ", ".join(ALL[:12]) + ", …"  # as many as a line names
 PARAMETERS = {name: network.parameters for name, network in declared().networks.items() if network.parameters}
 NUMBERS = [(name, number) for name in ALL for number in gm.machine(name).numbers]
 

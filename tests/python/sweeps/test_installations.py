@@ -131,7 +131,7 @@ def test_placement_is_an_axis_that_reaches_the_core():
         ),
         (
             {"placement": "fill", "conduit": "smp"},
-            "smp has no topology; allowed: conduits on a machine with one, raw@ethernet, ",
+            "smp has no topology; allowed: conduits on a machine with one, aries, raw@aries, ",
         ),
         ({"topology": "mesh3d:4x4"}, "mesh3d takes 3 numbers"),
         ({"machine": "extoll+topology=tours3d:4x4x4"}, "unknown topology 'tours3d'; did you mean 'torus3d'?"),
@@ -153,6 +153,9 @@ def test_machines_and_topologies_are_listed():
     run = CliRunner()
     entries = json.loads(run.invoke(cli, ["list", "machines", "--json"]).stdout)
     assert [entry["name"] for entry in entries] == [
+        "aries",
+        "aries-cori1",
+        "aries-cori2",
         "ethernet",
         "ethernet-10g",
         "extoll",

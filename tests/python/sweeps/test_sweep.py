@@ -143,7 +143,7 @@ def test_the_bypass_is_off_except_on_smp():
         ({"topology": "mesh4d:4x4x4x4"}, "unknown topology 'mesh4d'; did you mean 'mesh3d'?"),
         (
             {"topology": "mesh3d:4x4x4"},
-            "topology 'mesh3d:4x4x4': smp has no topology; allowed: conduits on a machine with one, raw@ethernet, ",
+            "topology 'mesh3d:4x4x4': smp has no topology; allowed: conduits on a machine with one, aries, raw@aries, ",
         ),
         ({"ranks": 100000}, "ranks 100000 is not what this machine carries; allowed: 1 to"),
         ({"size": "512G"}, "is beyond any segment"),
