@@ -154,8 +154,10 @@ TEST_CASE("three_copper_links_join_a_slot_of_two_chassis_and_one_link_two_slots_
 }
 
 TEST_CASE("every_two_groups_share_as_many_optical_links_at_different_routers") {
-  for (const auto& [name, each] : {std::pair{"xc:2", 960U}, std::pair{"xc:9", 120U}, std::pair{"xc:12", 87U},
-                                   std::pair{"xc:34", 29U}, std::pair{"xc:170", 5U}, std::pair{"xc:14x1x2", 1U}}) {
+  for (const auto& shared : {std::pair{"xc:2", 960U}, std::pair{"xc:9", 120U}, std::pair{"xc:12", 87U},
+                             std::pair{"xc:34", 29U}, std::pair{"xc:170", 5U}, std::pair{"xc:14x1x2", 1U}}) {
+    const char* const name = shared.first;
+    const std::uint32_t each = shared.second;
     CAPTURE(name);
     const Topology topology = Topology::parse(name);
     const Wires wires(topology);
@@ -282,7 +284,8 @@ TEST_CASE("uniform_traffic_spreads_over_all_parallel_links") {
     std::size_t links = 0;
     for (std::uint32_t vertex = 0; vertex < topology.vertices(); ++vertex) links += topology.ports(vertex);
     CHECK(load.size() == links);
-    for (const auto& [of, range] : load_of(topology, load)) {
+    for (const auto& [kind, range] : load_of(topology, load)) {
+      const auto of = kind;
       CAPTURE(of);
       // Some hundred ways a link: within some standard deviations of each other.
       if (of == copper) CHECK(range.second < 2 * range.first);

@@ -170,7 +170,7 @@ def test_every_result_of_a_paper_stands_in_one_figure_and_is_judged_by_what_is_r
         assert set(carried) == {claim.id for claim in claims(name, kind=RESULT)}
         facets.check_predicates(one, predicates())
         lines = [line for figure in one.figures for line in (*figure.lines, *figure.beside)]
-        assert len({describe(line) for line in lines}) == len(set(lines))
+        assert len({(describe(line), line.metric) for line in lines}) == len(set(lines))
         assert one.module == f"gasmeter.papers.{name}"
 
 
