@@ -6,6 +6,7 @@
 #include <cstring>
 #include <functional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -41,6 +42,23 @@ void wait(conduit::Conduit& conduit, sim::ModelHost host, Sink& sink, Done done,
 inline conduit::AmHeader header_to(unsigned peer, conduit::Category category, unsigned arguments = 0,
                                    bool is_reply = false) {
   return {Rank{peer}, category, is_reply, static_cast<std::uint8_t>(arguments), 0};
+}
+
+inline conduit::AmHeader answer_to(const conduit::AmView& request, conduit::Category category, unsigned arguments = 0) {
+  conduit::AmHeader header = header_to(index(request.source), category, arguments, true);
+  header.cookie = request.cookie;
+  return header;
+}
+
+// What a call throws.
+template <class Error, class Call>
+std::string message_of(Call call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
 }
 
 inline Status try_send(conduit::Conduit& conduit, const conduit::AmHeader& header,

@@ -26,28 +26,14 @@ using conduit::Category;
 using conduit::kNoOperation;
 using conduit::OperationId;
 using conduit::PollFilter;
+using gasmeter::testing::answer_to;
 using gasmeter::testing::has_pattern;
 using gasmeter::testing::header_to;
+using gasmeter::testing::message_of;
 using gasmeter::testing::patterned;
 using gasmeter::testing::Sink;
 using gasmeter::testing::try_send;
 using gasmeter::testing::wait;
-
-AmHeader answer_to(const AmView& request, Category category, unsigned arguments = 0) {
-  AmHeader header = header_to(index(request.source), category, arguments, true);
-  header.cookie = request.cookie;
-  return header;
-}
-
-template <class Error, class Call>
-std::string message_of(Call call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
 
 void serve_until_quiet(AriesConduit& conduit, sim::ModelHost host) {
   for (conduit.serve(); !conduit.is_quiet(); conduit.serve()) host.idle(kNever);
