@@ -58,7 +58,7 @@ def test_puts_choose_their_ways_where_links_are_busy(tmp_path, threads):
             op="random-put",
             topology="xc:3x2x2",
             ranks=48,
-            iterations=60,
+            iterations=240,
             options={**options, "threads": threads},
         )
         .run(tmp_path / name)
@@ -66,12 +66,13 @@ def test_puts_choose_their_ways_where_links_are_busy(tmp_path, threads):
         for name, options in (("adaptive", {"routing": "adaptive"}), ("minimal", {}))
     )
     assert set(busy["port_name"].str.split().str[0]) == {"router", "terminal", "backplane", "copper", "optical"}
-    # As many packets end, but for blocks whose puts stay at home more often; some of them have made a detour.
+    # Where puts go is drawn anew by each run, and a few stay at home: what a put that leaves its block needs is compared.
+    # Those that make a detour cross chassis of a group that is neither theirs nor their target's.
     for frame in (busy, minimal):
         frame["of"] = frame["port_name"].str.split().str[0]
-    busy, minimal = (frame.groupby("of")["packets"].sum() for frame in (busy, minimal))
-    assert busy["terminal"] == pytest.approx(minimal["terminal"], rel=0.01)
-    assert busy["optical"] > minimal["optical"]
+    busy, minimal = (frame.groupby("of")["packets"].sum().astype(float) for frame in (busy, minimal))
+    assert busy["terminal"] == pytest.approx(minimal["terminal"], rel=0.03)
+    assert busy["copper"] / busy["terminal"] > 1.08 * minimal["copper"] / minimal["terminal"]
 
 
 @pytest.mark.parametrize(
