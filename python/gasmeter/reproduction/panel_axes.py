@@ -20,6 +20,8 @@ BEHIND = "0.72"
 
 _MOST_TICKS = 13
 _KIB, _MIB = 1 << 10, 1 << 20
+_ROOM = 1.05
+"""How much higher than the highest point a linear axis from 0 goes at least."""
 _MANY = 1e5
 """From here on numbers at an axis have a prefix: 20M."""
 
@@ -135,7 +137,8 @@ def scale_panel(
     elif scale.kind == "symlog":
         axes.set_yscale("symlog", linthresh=scale.linear_to)
     elif least >= 0:
-        axes.set_ylim(bottom=0)
+        # The margin is one of what is seen from 0 on: lines that lie close together would be cut at the upper edge.
+        axes.set_ylim(0, max(axes.get_ylim()[1], _ROOM * float(axes.dataLim.y1)))
     if max((abs(y) for y in (*lines, *others)), default=0.0) >= _MANY:
         axes.yaxis.set_major_formatter(EngFormatter(sep=""))
     elif scale.kind != "linear":

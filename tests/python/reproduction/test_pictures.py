@@ -165,22 +165,28 @@ def test_a_number_whose_own_reproduction_lies_elsewhere_is_not_drawn(core):
     assert [mark.low for mark in marks.marks([stated], BY_OPTION, "MB/s", [700, 800])] == [1200]  # not known
 
 
-def test_large_numbers_have_a_prefix_at_the_axis(core):
-    found = made()
+def drawn_alone(of):
+    """Draw the first curve of an invented panel with every value changed by `of`: the axes."""
     figure = dataclasses.replace(BY_OPTION, derived=())
-    [panel] = panels(found, figure)
+    [panel] = panels(made(), figure)
     curve = panel.curves[0]
-    large = dataclasses.replace(
-        panel, marks=(),
-        curves=(dataclasses.replace(
-            curve, bands={}, values={place: {x: 1e5 * y for x, y in own.items()} for place, own in curve.values.items()}
-        ),),
-    )  # fmt: skip
+    values = {place: {x: of(y) for x, y in own.items()} for place, own in curve.values.items()}
+    changed = dataclasses.replace(panel, marks=(), curves=(dataclasses.replace(curve, bands={}, values=values),))
     axes = Figure().subplots()
-    draw_panel(axes, large, Across(figure, [1, 2, 3], dict.fromkeys([1, 2, 3], "rma=on")), "one-per-node")
-    scale_panel([axes], large)
+    draw_panel(axes, changed, Across(figure, [1, 2, 3], dict.fromkeys([1, 2, 3], "rma=on")), "one-per-node")
+    scale_panel([axes], changed)
     FigureCanvasAgg(axes.figure).draw()
-    assert {text.get_text() for text in axes.get_yticklabels()} > {"20M", "40M"}
+    return axes
+
+
+def test_large_numbers_have_a_prefix_at_the_axis(core):
+    assert {text.get_text() for text in drawn_alone(lambda y: 1e5 * y).get_yticklabels()} > {"20M", "40M"}
+
+
+def test_a_flat_line_is_not_cut_at_the_upper_edge_of_an_axis_from_0(core):
+    axes = drawn_alone(lambda y: 1000 + y / 1000)
+    assert axes.get_ylim()[0] == 0
+    assert axes.get_ylim()[1] > 1.04 * axes.dataLim.y1
 
 
 def test_a_number_of_what_is_made_of_lines_is_not_drawn_among_them(core):
