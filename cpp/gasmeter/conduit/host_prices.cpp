@@ -36,6 +36,9 @@ HostPrices core_prices(MachineValues& machine, const InstructionCounts* counts) 
   prices.copy = {machine.time("host.copy_start"), machine.per_byte_fs("host.copy_bandwidth")};
   add_piece_prices(prices, {machine.time_if_stated("host.piece_copy"), machine.time_if_stated("host.loop_turn"),
                             machine.time_if_stated("host.loop_level"), machine.time_if_stated("host.translation")});
+  if (machine.states("host.generate_bandwidth")) {
+    prices[PrivatePrice::generate].per_byte_fs = machine.per_byte_fs("host.generate_bandwidth");
+  }
   prices[PrivatePrice::shared_access].fixed = machine.time_if_stated("host.shared_access");
   return prices;
 }
@@ -92,6 +95,7 @@ std::vector<std::string> uncharged_host_keys(const Charges& charges) {
   unless(charges.has(PrivatePrice::loop_turn), {"host.loop_turn"});
   unless(charges.has(PrivatePrice::loop_level), {"host.loop_level"});
   unless(charges.has(PrivatePrice::translation), {"host.translation"});
+  unless(charges.has(PrivatePrice::generate), {"host.generate_bandwidth"});
   unless(charges.has(PrivatePrice::shared_access), {"host.shared_access"});
   unless(charges.has_copy(), {"host.copy_start", "host.copy_bandwidth"});
   unless(charges.has_memory(), {"host.memory_bandwidth"});

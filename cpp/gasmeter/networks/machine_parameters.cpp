@@ -18,6 +18,7 @@ const std::vector<ParameterInfo>& optional_parameters() {
       time("host.loop_turn", "a turn of a loop over pieces: counter, bounds, addresses"),
       time("host.loop_level", "beginning a loop over pieces, and leaving it"),
       time("host.translation", "looking up where a neighbour's address lies"),
+      optional({"host.generate_bandwidth", "bandwidth", "storing what a program makes itself, in place of a copy"}),
       time("host.shared_access", "what a compiler's run time adds to each access to shared data"),
   };
   return all;

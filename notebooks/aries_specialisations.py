@@ -1,0 +1,151 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # What does each specialisation buy on Aries?
+#
+# Four features of the library have a form that any conduit can have (`reference`), and one that is made for the network
+# under it (`specialised`): negotiated payload, immediate messages, local completion of puts, and atomics. What is the
+# second worth, on the *modelled* Cray XC40, and, *measured*, on what this computer has: shared memory (`smp`) and
+# sockets (`udp`)?
+
+# %%
+import matplotlib.pyplot as plt
+import pandas as pd
+
+import gasmeter as gm
+
+FORMS = ("reference", "specialised")
+PLACES = {"aries": "modelled", "smp": "measured", "udp": "measured"}
+theta = gm.machine("aries")
+[(number.key, number.low, number.high) for number in theta.estimates() if number.key.startswith("host.")]
+
+
+# %%
+def both_forms(option, kernel, op, metric, *, sizes=None, options=None, ranks=None, conduits=tuple(PLACES)):
+    """Measure a kernel with both forms of an option on each conduit: values by conduit, form and size."""
+    frames = []
+    for conduit in conduits:
+        asked = {"machine": "aries"} if conduit == "aries" else {}
+        asked |= {name: given for name, given in (("sizes", sizes), ("ranks", ranks)) if given}
+        result = gm.measure(kernel, op=op, conduit=conduit, options={**(options or {}), option: FORMS}, **asked)
+        assert result.verified
+        frame = result.frame().query("metric == @metric and conduit == @conduit")
+        form = frame["options"].fillna("").str.extract(rf"(?:^|;){option}=([^;]*)")[0].fillna("specialised")
+        frames.append(frame.assign(form=form.to_numpy()))
+    return pd.concat(frames)
+
+
+def by_form(frame, index="size_bytes"):
+    """Return the values with a column for each conduit and form."""
+    return frame.pivot_table(index=index, columns=["conduit", "form"], values="value")
+
+
+def ratio(frame, better, index="size_bytes"):
+    """Return how many times as good the specialised form is; `better`: whether more or less of the metric is."""
+    table = by_form(frame, index)
+    gains = {}
+    for conduit, kind in PLACES.items():
+        if conduit in table.columns.get_level_values(0):
+            one = table[conduit]["specialised"] / table[conduit]["reference"]
+            gains[f"{conduit} ({kind})"] = one if better == "more" else 1 / one
+    return pd.DataFrame(gains)
+
+
+# %% [markdown]
+# ## Negotiated payload
+#
+# The program makes its payload in the buffer that leaves. In the reference form it makes it in a temporary, and the
+# library copies that into a message as it would any other payload.
+
+# %%
+payload = both_forms("np_am", "am", "np-medium", "round_trip", sizes="64,256,1K,2K,4000", options={"generate": "fill"})
+negotiated = ratio(payload, "less")
+negotiated.round(3)
+
+# %%
+axes = negotiated.plot(logx=True, marker="o", figsize=(7, 3.8), grid=True)
+axes.axhline(1, color="0.4", linewidth=0.8)
+axes.set(xlabel="Payload (bytes)", ylabel="Round trip, reference over specialised")
+plt.tight_layout()
+
+# %% [markdown]
+# ## Immediate messages
+#
+# Rank 0 sends to receivers that poll once in 500 µs. Who may be refused sends to somebody else meanwhile; in the
+# reference form nobody is refused, and the sender waits.
+
+# %%
+exchange = both_forms(
+    "immediate", "immediate", "dynamic", "latency", ranks=(2, 4), conduits=("aries", "smp"),
+    options={"messages": "600", "finish": "barrier"},
+)  # fmt: skip
+immediate = ratio(exchange, "less", index="ranks")
+immediate.round(2)
+
+# %% [markdown]
+# Two ranks have one receiver: nobody else is there to send to. On `smp` there are more ranks than cores here where a
+# computer has two.
+#
+# ## Local completion
+#
+# A put returns when its source may be used again: when the card has read it, or, in the reference form, when the target
+# has answered.
+
+# %%
+puts = both_forms(
+    "local_completion", "local-completion", "now", "bandwidth", sizes="128,1K,4K,8K,16K,64K,256K,1M",
+    conduits=("aries",), options={"window": "1024"},
+)  # fmt: skip
+local = ratio(puts, "more")
+local.round(3)
+
+# %%
+axes = local.plot(logx=True, marker="o", figsize=(7, 3.8), grid=True)
+axes.axhline(1, color="0.4", linewidth=0.8)
+axes.set(xlabel="Payload (bytes)", ylabel="Bandwidth, specialised over reference")
+plt.tight_layout()
+
+# %% [markdown]
+# Up to the size of a bounce buffer the source is copied, and may be used again in either form.
+#
+# ## Atomics
+#
+# The card adds by itself; in the reference form a handler of the target does.
+
+# %%
+adds = both_forms("atomics", "fetch-add", "latency", "latency", conduits=("aries",))
+rates = both_forms("atomics", "fetch-add", "rate", "rate", conduits=("aries",))
+atomics = pd.DataFrame(
+    {
+        "latency (µs)": adds.set_index("form")["value"] / 1000,
+        "rate (M/s)": rates.set_index("form")["value"] / 1e6,
+    }
+)
+atomics.round(2)
+
+# %% [markdown]
+# Shared memory has an instruction for it, and sockets have only messages: there is one form of each, and nothing to
+# compare.
+#
+# How far to believe it: what software costs on this processor are estimates, whose ranges are above. The paper's
+# figures with their bands are what `gasmeter reproduce aries` makes of them.
+
+# %%
+latency = adds.set_index("form")["value"]
+{
+    "negotiated payload, 4000 B": round(float(negotiated["aries (modelled)"].iloc[-1]), 3),
+    "immediate, 3 receivers": round(float(immediate["aries (modelled)"].iloc[-1]), 3),
+    "local completion, the most": round(float(local.max().iloc[0]), 3),
+    "fetch-and-add, latency": round(float(latency["reference"] / latency["specialised"]), 3),
+}
