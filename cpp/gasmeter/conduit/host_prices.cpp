@@ -26,6 +26,9 @@ HostPrices core_prices(MachineValues& machine, const InstructionCounts* counts) 
   software(PrivatePrice::header_build, "host.header_build", &InstructionCounts::header_build);
   software(PrivatePrice::dispatch, "host.dispatch", &InstructionCounts::dispatch);
   if (counts != nullptr) {
+    prices[PrivatePrice::temporary] = {.fixed = instruction * std::int64_t{counts->large_temporary},
+                                       .cache = kSmallTemporary,
+                                       .cached = instruction * std::int64_t{counts->temporary}};
     prices[PrivatePrice::inject].fixed = instruction * std::int64_t{counts->inject};
     prices[PrivatePrice::deliver].fixed = instruction * std::int64_t{counts->deliver};
   }
@@ -71,7 +74,7 @@ std::vector<std::string> uncharged_host_keys(const Charges& charges) {
   const bool updates = charges.has(PrivatePrice::update);
   bool counted = false;
   for (const PrivatePrice each : {PrivatePrice::call, PrivatePrice::header_build, PrivatePrice::dispatch,
-                                  PrivatePrice::inject, PrivatePrice::deliver}) {
+                                  PrivatePrice::temporary, PrivatePrice::inject, PrivatePrice::deliver}) {
     counted = counted || charges.has(each);
   }
   const bool locks = charges.has(SharedPrice::lock) || charges.has(PrivatePrice::own_lock);

@@ -17,7 +17,7 @@ void Prepared<H>::prepare(State& s, Link* link, Bytes least, Bytes most, Flags f
   if (s.endpoint->forms().np_am == Form::specialised) {
     take(s, link, least, most, flags);
   } else {
-    take_memory(s, link, most);
+    take_memory(s, most);
   }
   if (s.endpoint == nullptr) return;
   if (s.token != nullptr) s.token->replied_ = true;
@@ -83,14 +83,15 @@ void Prepared<H>::take(State& s, Link* link, Bytes least, Bytes most, Flags flag
 
 // The reference form knows no buffer of the network's.
 template <class H>
-void Prepared<H>::take_memory(State& s, Link* link, Bytes bytes) {
+void Prepared<H>::take_memory(State& s, Bytes bytes) {
   const auto e = internals(*s.endpoint);
-  if (link != nullptr) e.host().charge(PrivatePrice::call);
+  e.host().charge(PrivatePrice::call);
   s.way = Way::fixed;
   s.buffer.size = bytes;
   s.buffer.data = nullptr;
   if (s.client != nullptr) return;
   s.buffer.data = std::make_unique_for_overwrite<std::byte[]>(std::max<Bytes>(bytes, 1)).release();
+  e.host().charge(PrivatePrice::temporary, std::max<Bytes>(bytes, 1));
   const std::lock_guard guard(e.conduit_lock());
   ++e.temporaries();
 }

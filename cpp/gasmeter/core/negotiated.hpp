@@ -199,7 +199,7 @@ class Prepared {
   static void prepare_fixed(State& s, Bytes bytes, Flags flags);
   [[nodiscard]] static Bytes checked_most(const State& s, Bytes least, Bytes most);
   static void take(State& s, Link* link, Bytes least, Bytes most, Flags flags);
-  static void take_memory(State& s, Link* link, Bytes bytes);
+  static void take_memory(State& s, Bytes bytes);
   static bool try_prepare(State& s, Link* link, Bytes least, Bytes most);
   static Status send(State& s, HandlerIndex handler, Bytes bytes, void* destination, Flags flags,
                      std::span<const std::int32_t> arguments);

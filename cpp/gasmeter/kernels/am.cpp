@@ -38,7 +38,7 @@ class Am final : public Program {
         source_(size_),
         buffer_(size_) {
     require_ranks(settings, 2);
-    require_size(endpoint, settings, true, false);
+    require_size(endpoint, settings, true, false, 0);
     fill_pattern(source_, seed_);
     fill_pattern(buffer_, seed_);
     std::array<core::HandlerEntry<H>, 2> entries{

@@ -1,6 +1,7 @@
 // What kernels ask of an endpoint, with faults planted where a test build wants them (bench/mutants.hpp).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -14,9 +15,16 @@
 
 namespace gasmeter::kernels {
 
+// A Medium with fewer `arguments` may be larger; of a kernel whose ranks 0 and 1 alone exchange them.
 template <class H>
-void require_size(core::Endpoint<H>& endpoint, const bench::Settings& settings, bool medium, bool long_message) {
-  const Bytes most = medium ? endpoint.max_medium() : endpoint.max_long();
+void require_size(core::Endpoint<H>& endpoint, const bench::Settings& settings, bool medium, bool long_message,
+                  unsigned arguments = conduit::kMaxArguments) {
+  Bytes most = medium ? endpoint.max_medium() : endpoint.max_long();
+  if (medium && arguments < conduit::kMaxArguments) {
+    if (index(endpoint.rank()) >= 2) return;
+    const Rank peer{1 - index(endpoint.rank())};
+    most = std::min(endpoint.max_request_medium(peer, arguments), endpoint.max_reply_medium(peer, arguments));
+  }
   if ((medium || long_message) && settings.size > most) {
     throw UsageError("kernel " + settings.kernel + ", op " + settings.op + ": size " + std::to_string(settings.size) +
                      " B exceeds the largest " + (medium ? "Medium" : "Long") + " payload of " + std::to_string(most) +

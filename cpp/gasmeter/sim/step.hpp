@@ -41,6 +41,7 @@ enum class Step : std::uint8_t {
   switch (price) {
     case conduit::PrivatePrice::call:
     case conduit::PrivatePrice::inject:
+    case conduit::PrivatePrice::temporary:
       return Step::inject;
     case conduit::PrivatePrice::header_build:
       return Step::header;
