@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -19,8 +20,12 @@
 
 namespace gasmeter::bench {
 
+// Bytes 8 * `which` to 8 * `which` + 7 of it, the first in the lowest bits.
+inline std::uint64_t pattern_word(std::uint64_t seed, Bytes which) {
+  return splitmix64(seed ^ (which * 0x10001U));
+}
 inline std::byte pattern_byte(std::uint64_t seed, Bytes offset) {
-  return static_cast<std::byte>(splitmix64(seed ^ (offset / 8 * 0x10001U)) >> (offset % 8 * 8));
+  return static_cast<std::byte>(pattern_word(seed, offset / 8) >> (offset % 8 * 8));
 }
 
 // Private memory that starts on a page, as segments do: copies between the two are then alike on every conduit and on
@@ -45,15 +50,34 @@ class AlignedBuffer {
   std::unique_ptr<std::byte, Free> data_;
 };
 
+static_assert(std::endian::native == std::endian::little, "words of a pattern are stored as they are");
+
 inline void fill_pattern(std::span<std::byte> bytes, std::uint64_t seed) {
-  for (Bytes i = 0; i < bytes.size(); ++i) bytes[i] = pattern_byte(seed, i);
+  const Bytes words = bytes.size() / 8;
+  for (Bytes i = 0; i < words; ++i) {
+    const std::uint64_t word = pattern_word(seed, i);
+    std::memcpy(bytes.data() + 8 * i, &word, sizeof word);
+  }
+  for (Bytes i = 8 * words; i < bytes.size(); ++i) bytes[i] = pattern_byte(seed, i);
 }
 
 // How many bytes differ from the pattern, from the one at `first` on.
 inline std::uint64_t count_differences(const void* data, Bytes size, std::uint64_t seed, Bytes first = 0) {
-  const auto* bytes = static_cast<const std::byte*>(data);
+  const auto* const bytes = static_cast<const std::byte*>(data);
   std::uint64_t differences = 0;
-  for (Bytes i = first; i < size; ++i) differences += bytes[i] != pattern_byte(seed, i) ? 1U : 0U;
+  const auto count = [&](Bytes from, Bytes to) {
+    for (Bytes i = from; i < to; ++i) differences += bytes[i] != pattern_byte(seed, i) ? 1U : 0U;
+  };
+  if (first >= size) return 0;
+  const Bytes whole = std::min(size, (first + 7) / 8 * 8);
+  count(first, whole);
+  Bytes i = whole;
+  for (; size - i >= 8; i += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes + i, sizeof word);
+    if (word != pattern_word(seed, i / 8)) count(i, i + 8);
+  }
+  count(i, size);
   return differences;
 }
 
