@@ -43,6 +43,12 @@ FLOWS: tuple[dict[str, str], ...] = ({}, {"window": "4"}, {"packed": "false"})
 """Of random-access by messages; a raw program that has not one of them refuses it, and the point is left out."""
 
 
+CARDS = {"raw@extoll", "raw@ibv", "raw@gm", "raw@sci", "raw@portals", "raw@aries"}
+"""Raw networks whose puts and gets are a card's own."""
+WRITTEN = {"raw@shm", "raw@ibv", "raw@gm", "raw@sci", "raw@portals"}
+"""Raw networks whose messages are written to where their receiver looks."""
+
+
 def out_of_scope(mutant: str, point: dict[str, str]) -> str:
     """Return why a mutant changes nothing in a point; empty if it does."""
     kernel, op, conduit = point["kernel"], point["op"], point["conduit"]
@@ -66,12 +72,11 @@ def stores(point: dict[str, str]) -> bool:
     op, conduit = point["op"], point["conduit"]
     if point["kernel"] in {"vis", "local-completion", "collective"} or op in {"put", "get"}:
         # Of raw programs over messages a put is one; what comes twice is then taken for the next.
-        return not (
-            conduit.startswith("raw@") and conduit not in {"raw@shm", "raw@extoll", "raw@ibv", "raw@gm", "raw@sci"}
-        )
+        return not conduit.startswith("raw@") or conduit == "raw@shm" or conduit in CARDS
     if point["kernel"] in {"ping-pong", "flood"}:
-        by_rma = op == "am-long" or (op == "am-medium" and int(point["size"]) > SIZES[0])
-        return conduit in {"raw@shm", "raw@ibv", "raw@gm", "raw@sci"} or (conduit == "raw@extoll" and by_rma)
+        by_rma = op == "am-medium" and int(point["size"]) > SIZES[0] and conduit == "raw@extoll"
+        long_put = op == "am-long" and conduit in {"raw@extoll", "raw@aries"}
+        return conduit in WRITTEN or by_rma or long_put
     return point["variant"] == "put-get"
 
 
