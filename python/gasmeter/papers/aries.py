@@ -19,8 +19,8 @@ those of the release that it measured, GASNet-EX 2018.3.0, which are the conduit
 | FMA descriptors | a rank's own, not shared | S |
 | `np_am`, `immediate`, `local_completion`, `atomics` | specialised; reference where P compares with it | P, II to V |
 | `poll_at_injection` | on where requests are sent | P, III: successful immediate calls lack that poll |
-| `node_local` | shared: messages of a node go through its memory | P, VI.A: XPMEM |
-| `neighbourhood` | on within a node; off in Figure 4 | P, App. F: the reference lacked the shortcut |
+| `neighbourhood` | on: messages of a node go through its memory | P, VI.A: XPMEM |
+| `atomics=messages` in Figure 4 | between ranks of a node, too | P, App. F: the reference lacked the shortcut |
 
 S: sources and README of GASNet's gemini/aries-conduit, 1.32.0 to 2019.3.0. P: the paper.
 
@@ -167,16 +167,15 @@ _RAW_PAIR = tuple(
     _line(f"u64, {said}, GNI", ("fetch-add", op, op), {}, machine=_KNL, conduit=_RAW) for op, said in _MEASURES
 )
 _HOT: Program = ("fetch-add", "hot-spot", "rate")
-# Messages between ranks of a node go through its memory; only where it says so does the reference add there by itself.
-_SHARED = {"node_local": "shared", "type": "u64"}
-_HOT_REFERENCE, _HOT_CARD = (_line(label, _HOT, {**asked, **_SHARED}, machine=_THETA) for label, asked in _WAYS)
-_HOT_SHORTCUT = _line(
-    "AM reference, with the shortcut", _HOT, {**_BY_MESSAGE, **_SHARED, "neighbourhood": "true"}, machine=_THETA
-)
-_HOT_FREE = _line(
-    "AM reference, reception free", _HOT, {**_BY_MESSAGE, **_SHARED}, machine=_THETA, overrides=_FREE_RECEPTION
-)
-_FOUND = _line("a poll that finds a message", ("poll", "found", "latency"), {"node_local": "shared"}, machine=_THETA)
+# Messages between ranks of a node go through its memory; the reference adds there by messages, too, but where the
+# line has the shortcut. The card adds for all ranks, node mates of the word among them.
+_SHARED = {"neighbourhood": "true", "type": "u64"}
+_TO_ALL = {**_BY_MESSAGE, **_SHARED, "atomics": "messages"}
+_HOT_REFERENCE = _line("AM reference", _HOT, _TO_ALL, machine=_THETA)
+_HOT_CARD = _line("Aries", _HOT, {**_BY_CARD, "type": "u64"}, machine=_THETA)
+_HOT_SHORTCUT = _line("AM reference, with the shortcut", _HOT, {**_BY_MESSAGE, **_SHARED}, machine=_THETA)
+_HOT_FREE = _line("AM reference, reception free", _HOT, _TO_ALL, machine=_THETA, overrides=_FREE_RECEPTION)
+_FOUND = _line("a poll that finds a message", ("poll", "found", "latency"), {"neighbourhood": "true"}, machine=_THETA)
 _RAW_HOT = _line("GNI", _HOT, {}, machine=_THETA, conduit=_RAW)
 
 # ---- Figures 5 and 6: transfers of many pieces
