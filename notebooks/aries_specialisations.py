@@ -62,6 +62,14 @@ def ratio(frame, better, index="size_bytes"):
     return pd.DataFrame(gains)
 
 
+def draw(table, label):
+    """Draw ratios over the size, with a line where both forms are the same."""
+    _, axes = plt.subplots(figsize=(7, 3.8), layout="constrained")
+    table.plot(ax=axes, logx=True, marker="o", grid=True)
+    axes.axhline(1, color="0.4", linewidth=0.8)
+    axes.set(xlabel="Payload (bytes)", ylabel=label)
+
+
 # %% [markdown]
 # ## Negotiated payload
 #
@@ -74,10 +82,7 @@ negotiated = ratio(payload, "less")
 negotiated.round(3)
 
 # %%
-axes = negotiated.plot(logx=True, marker="o", figsize=(7, 3.8), grid=True)
-axes.axhline(1, color="0.4", linewidth=0.8)
-axes.set(xlabel="Payload (bytes)", ylabel="Round trip, reference over specialised")
-plt.tight_layout()
+draw(negotiated, "Round trip, reference over specialised")
 
 # %% [markdown]
 # ## Immediate messages
@@ -111,10 +116,7 @@ local = ratio(puts, "more")
 local.round(3)
 
 # %%
-axes = local.plot(logx=True, marker="o", figsize=(7, 3.8), grid=True)
-axes.axhline(1, color="0.4", linewidth=0.8)
-axes.set(xlabel="Payload (bytes)", ylabel="Bandwidth, specialised over reference")
-plt.tight_layout()
+draw(local, "Bandwidth, specialised over reference")
 
 # %% [markdown]
 # Up to the size of a bounce buffer the source is copied, and may be used again in either form.
