@@ -14,7 +14,14 @@ import shutil
 import subprocess
 import sys
 
-CASES = {"put-smp": 2_000_000, "short-smp": 100_000, "short-udp": 8_000, "put-model": 16}
+CASES = {
+    "small-memory": 100_000,
+    "large-memory": 100_000,
+    "put-smp": 2_000_000,
+    "short-smp": 100_000,
+    "short-udp": 8_000,
+    "put-model": 16,
+}
 """Operations of the shorter run, each rank's of put-model; the longer run has twice as many. So many that what a start
 takes, which calibrates a clock, does not show."""
 RANKS = {"put-model": 512}

@@ -12,7 +12,8 @@ struct InstructionCounts {
   unsigned call = 19;          // put-smp of tests/instructions.py
   unsigned header_build = 32;  // smp of tests/am_instructions.py: request 29, reply 35
   unsigned dispatch = 106;     // handler 103, answered 109
-  // `operator new[]` and `delete[]`, alone, of at most kSmallTemporary bytes and of more.
+  // `new[]` and `delete[]`, of at most kSmallTemporary bytes and of more: small-memory, large-memory of
+  // tests/instructions.py.
   unsigned temporary = 166;
   unsigned large_temporary = 350;
   // A network's conduit's, beside those.

@@ -3,9 +3,10 @@
 //
 //   instructions CASE COUNT
 //
-// put-smp: 8-byte puts to a neighbour; short-smp, short-udp, short-amudp: round trips of a Short, its handler and its
-// reply, between two ranks that are polled in turn; put-model: 64-byte puts to random ranks by 512 ranks in virtual
-// time, COUNT each.
+// small-memory, large-memory: memory for one message, taken and given back; put-smp: 8-byte puts to a neighbour;
+// short-smp, short-udp, short-amudp: round trips of a Short, its handler and its reply, between two ranks that are
+// polled in turn; put-model: 64-byte puts to random ranks by 512 ranks in virtual time, COUNT each.
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -17,6 +18,7 @@
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/base/real_host.hpp"
+#include "gasmeter/conduit/instruction_counts.hpp"
 #include "gasmeter/core/endpoint.hpp"
 #include "gasmeter/kernels/kernel.hpp"
 #include "gasmeter/networks/udp/amudp_conduit.hpp"
@@ -111,8 +113,19 @@ void in_virtual_time(std::uint64_t count) {
   (void)job.run(count);
 }
 
+void take_memory(Bytes bytes, std::uint64_t count) {
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto memory = std::make_unique_for_overwrite<std::byte[]>(bytes);
+    asm volatile("" : : "r"(memory.get()) : "memory");
+  }
+}
+
 int measured(const std::string& which, std::uint64_t count) {
-  if (which == "put-smp" || which == "short-smp") {
+  if (which == "small-memory") {
+    take_memory(conduit::kSmallTemporary, count);
+  } else if (which == "large-memory") {
+    take_memory(4096, count);
+  } else if (which == "put-smp" || which == "short-smp") {
     on_smp(which, count);
   } else if (which == "short-udp") {
     on_udp<networks::udp::UdpConduit>(count);
@@ -121,7 +134,8 @@ int measured(const std::string& which, std::uint64_t count) {
   } else if (which == "put-model") {
     in_virtual_time(count);
   } else {
-    throw UsageError("case '" + which + "'; allowed: put-smp, short-smp, short-udp, short-amudp, put-model");
+    throw UsageError("case '" + which +
+                     "'; allowed: small-memory, large-memory, put-smp, short-smp, short-udp, short-amudp, put-model");
   }
   return 0;
 }
@@ -131,7 +145,7 @@ int measured(const std::string& which, std::uint64_t count) {
 
 int main(int argc, char** argv) {
   if (argc != 3) {
-    std::fprintf(stderr, "usage: instructions put-smp|short-smp|short-udp|short-amudp|put-model COUNT\n");
+    std::fprintf(stderr, "usage: instructions CASE COUNT\n");
     return 2;
   }
   try {
