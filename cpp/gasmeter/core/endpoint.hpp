@@ -440,6 +440,7 @@ class Endpoint final : private conduit::Delivery {
       copy_words(record + 8, words);
       ring.publish_small(header, length);
     }
+    near_.ring_bell(link, outgoing == Outgoing::request);
     host_.notify(link.rank);
     return true;
   }
@@ -503,16 +504,13 @@ class Endpoint final : private conduit::Delivery {
   // Whether progress() would find nothing, as far as a rank in virtual time knows that waits for nothing first.
   [[nodiscard]] GASMETER_INLINE bool polls_in_vain() {
     if constexpr (H::kModelled) {
-      if (conduit_ == nullptr) return false;
-      for (Link& link : near_.links()) {
-        if (link.replies_in.peek() != 0 || link.requests_in.peek() != 0) return false;
-      }
-      return conduit_->polls_in_vain();
+      return conduit_ != nullptr && near_.next_bell(0) == near_.kSilent && conduit_->polls_in_vain();
     }
     return false;
   }
   unsigned progress_replies();
-  unsigned drain(Link& link, RingReceiver& ring, bool requests);
+  unsigned drain_neighbours(PollFilter filter);
+  unsigned drain(Link& link, bool requests);
   void announce(Link& link, RingReceiver& ring);
   void run_handler(Token<H>& token, AmView& message, HandlerIndex handler);
   static void describe(std::byte* record, const ring::Header& header, AmView& message);

@@ -189,6 +189,7 @@ class Prepared {
       s.ring->publish_part(header, length, before + s.buffer.size);
     }
     lock_of(s, link).unlock();
+    internals(e).near().ring_bell(link, s.token == nullptr);
     e.host().notify(link.rank);
     leave(s);
     s.endpoint = nullptr;

@@ -16,7 +16,7 @@
 namespace gasmeter::core {
 
 // Where things lie in the block of memory that a neighbourhood shares. Everything starts zeroed.
-//   barrier lines [rank][round] | rings [from][to][request, reply] | segments [rank], page aligned
+//   barrier lines [rank][round] | bells [rank] | rings [from][to][request, reply] | segments [rank], page aligned
 struct NeighbourhoodLayout {
   std::uint32_t ranks = 1;
   Bytes ring_bytes = 0;
@@ -35,9 +35,14 @@ struct NeighbourhoodLayout {
   [[nodiscard]] Bytes barrier_line(std::uint32_t rank, std::uint32_t round) const {
     return (Bytes{rank} * kBarrierRounds + round) * kNoSharing;
   }
+  // A bit for each ring that a rank receives from.
+  [[nodiscard]] std::uint32_t bell_words() const { return (2 * ranks + 63) / 64; }
+  [[nodiscard]] Bytes bell_at(std::uint32_t rank) const {
+    return barrier_line(ranks, 0) + Bytes{rank} * ring::round_up(Bytes{8} * bell_words(), kNoSharing);
+  }
   [[nodiscard]] Bytes ring_at(std::uint32_t from, std::uint32_t to, bool reply) const {
     const Bytes number = (Bytes{from} * ranks + to) * 2 + (reply ? 1 : 0);
-    return ring::round_up(barrier_line(ranks, 0), kPage) + number * ring::footprint(ring_bytes);
+    return ring::round_up(bell_at(ranks), kPage) + number * ring::footprint(ring_bytes);
   }
   [[nodiscard]] Bytes segment_at(std::uint32_t rank) const {
     return ring::round_up(ring_at(ranks, 0, false), kPage) + Bytes{rank} * segment_bytes;
@@ -116,6 +121,35 @@ class Neighbourhood {
   }
   [[nodiscard]] GASMETER_INLINE bool polls_first() const { return at_once_ != count_; }
 
+  // A rank in virtual time hears which of its rings have something for it; a real one looks into all of them, since a
+  // line that all neighbours write would cost each message more than that.
+  static constexpr bool kBells = H::kModelled;
+  static constexpr std::uint32_t kSilent = UINT32_MAX;
+  static constexpr std::uint32_t bell_of(std::uint32_t from, bool requests) { return 2 * from + (requests ? 1 : 0); }
+  // This rank has put something into a ring to the neighbour.
+  GASMETER_INLINE void ring_bell(const Link& to, bool request) const {
+    if constexpr (kBells) {
+      const std::uint32_t bell = bell_of(self_, request);
+      bells(index(to.rank) - first_)[bell / 64] |= std::uint64_t{1} << (bell % 64);
+    }
+  }
+  // This rank's first bell from `bell` on that has rung; its replies come before its requests.
+  [[nodiscard]] GASMETER_INLINE std::uint32_t next_bell(std::uint32_t bell) const {
+    const std::uint64_t* const words = bells(self_);
+    const std::uint32_t end = layout_.bell_words();
+    std::uint64_t mask = ~std::uint64_t{0} << (bell % 64);
+    for (std::uint32_t word = bell / 64; word < end; ++word, mask = ~std::uint64_t{0}) {
+      if (const std::uint64_t rung = words[word] & mask; rung != 0) {
+        return word * 64 + static_cast<std::uint32_t>(std::countr_zero(rung));
+      }
+    }
+    return kSilent;
+  }
+  // Nothing is left in that ring.
+  GASMETER_INLINE void silence(std::uint32_t bell) const {
+    bells(self_)[bell / 64] &= ~(std::uint64_t{1} << (bell % 64));
+  }
+
   // The neighbour's address as seen here; null for a rank outside.
   [[nodiscard]] GASMETER_INLINE void* map(Rank rank, const void* owner_address) const {
     const std::uint32_t neighbour = index(rank) - first_;
@@ -152,6 +186,9 @@ class Neighbourhood {
   }
 
  private:
+  [[nodiscard]] GASMETER_INLINE std::uint64_t* bells(std::uint32_t neighbour) const {
+    return reinterpret_cast<std::uint64_t*>(block_ + layout_.bell_at(neighbour));
+  }
   [[nodiscard]] ring::Memory ring_memory(std::uint32_t from, std::uint32_t to, bool reply) const {
     return {block_ + layout_.ring_at(from, to, reply), layout_.ring_bytes};
   }

@@ -32,7 +32,8 @@ void Endpoint<H>::arrived(const AmView& message) {
 // The ring's state stays in registers while handlers run: a handler can reach other rings of this rank, never the one
 // it is called from. One token serves all messages of the ring.
 template <class H>
-unsigned Endpoint<H>::drain(Link& link, RingReceiver& shared_ring, bool requests) {
+unsigned Endpoint<H>::drain(Link& link, bool requests) {
+  RingReceiver& shared_ring = requests ? link.requests_in : link.replies_in;
   RingReceiver ring = shared_ring;
   AmView message;
   message.source = link.rank;
@@ -82,6 +83,31 @@ unsigned Endpoint<H>::drain(Link& link, RingReceiver& shared_ring, bool requests
     std::rethrow_exception(failure);
   }
   shared_ring = ring;
+  if constexpr (Neighbourhood<H>::kBells) {
+    if (ring.peek() == 0) near_.silence(near_.bell_of(index(link.rank) - index(near_.first()), requests));
+  }
+  return handled;
+}
+
+// What neighbours have sent. Replies come before requests, and both by neighbours.
+template <class H>
+GASMETER_INLINE unsigned Endpoint<H>::drain_neighbours(PollFilter filter) {
+  const bool requests_too = filter == PollFilter::everything;
+  unsigned handled = 0;
+  if constexpr (Neighbourhood<H>::kBells) {
+    host_.synchronise();
+    for (std::uint32_t bell = near_.next_bell(0); bell != near_.kSilent; bell = near_.next_bell(bell + 1)) {
+      const bool requests = bell == near_.bell_of(bell / 2, true);
+      if (requests && !requests_too) continue;
+      handled += drain(near_.links()[bell / 2], requests);
+      host_.synchronise();
+    }
+    return handled;
+  }
+  for (Link& link : near_.links()) {
+    if (link.replies_in.peek() != 0) handled += drain(link, false);
+    if (requests_too && link.requests_in.peek() != 0) handled += drain(link, true);
+  }
   return handled;
 }
 
@@ -129,21 +155,14 @@ template <class H>
 unsigned Endpoint<H>::progress() {
   if (!progress_lock_.try_lock()) return 0;  // another thread is at it
   const std::unique_lock guard(progress_lock_, std::adopt_lock);
-  unsigned handled = 0;
-  for (Link& link : near_.links()) {
-    host_.synchronise();
-    if (link.replies_in.peek() != 0) handled += drain(link, link.replies_in, false);
-    host_.synchronise();
-    if (link.requests_in.peek() != 0) handled += drain(link, link.requests_in, true);
-  }
+  unsigned handled = drain_neighbours(PollFilter::everything);
   if (conduit_ != nullptr) handled += conduit_->poll(*this, kPollBudget, PollFilter::everything);
   return handled;
 }
 
 template <class H>
 unsigned Endpoint<H>::progress_replies() {
-  unsigned handled = 0;
-  for (Link& link : near_.links()) handled += drain(link, link.replies_in, false);
+  unsigned handled = drain_neighbours(PollFilter::replies_only);
   if (conduit_ != nullptr) handled += conduit_->poll(*this, kPollBudget, PollFilter::replies_only);
   return handled;
 }

@@ -3,17 +3,19 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <memory>
 #include <vector>
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/base/real_host.hpp"
 #include "gasmeter/core/endpoint.hpp"
+#include "gasmeter/sim/model_host.hpp"
 
 namespace gasmeter::core {
 namespace {
 
 TEST_CASE("layout_overlaps_nowhere_and_keeps_its_alignment") {
-  for (const std::uint32_t ranks : {1U, 2U, 3U, 8U, 17U}) {
+  for (const std::uint32_t ranks : {1U, 2U, 3U, 8U, 17U, 33U}) {
     const auto layout = NeighbourhoodLayout::of(ranks, 5000);
     struct Range {
       Bytes from;
@@ -24,6 +26,9 @@ TEST_CASE("layout_overlaps_nowhere_and_keeps_its_alignment") {
       for (std::uint32_t round = 0; round < NeighbourhoodLayout::kBarrierRounds; ++round) {
         ranges.push_back({layout.barrier_line(rank, round), layout.barrier_line(rank, round) + kNoSharing});
       }
+      const Bytes bells = layout.bell_at(rank);
+      CHECK(bells % kNoSharing == 0);
+      ranges.push_back({bells, bells + 8 * layout.bell_words()});
       for (std::uint32_t to = 0; to < ranks; ++to) {
         for (const bool reply : {false, true}) {
           const Bytes at = layout.ring_at(rank, to, reply);
@@ -39,6 +44,39 @@ TEST_CASE("layout_overlaps_nowhere_and_keeps_its_alignment") {
     CHECK(ranges.back().to <= layout.total());
     CHECK(layout.segment_bytes >= 5000);
   }
+}
+
+// Of 70 neighbours: in three words. A rank of virtual time hears its own alone, replies before requests.
+TEST_CASE("bells_ring_for_one_neighbour_in_the_order_in_which_rings_are_read") {
+  using Model = Neighbourhood<sim::ModelHost>;
+  constexpr std::uint32_t kRanks = 70;
+  const auto layout = NeighbourhoodLayout::of(kRanks, 0);
+  const std::unique_ptr<std::byte[]> memory =
+      std::make_unique<std::byte[]>(layout.total() + NeighbourhoodLayout::kPage);
+  std::byte* const block = reinterpret_cast<std::byte*>(
+      ring::round_up(reinterpret_cast<std::uintptr_t>(memory.get()), NeighbourhoodLayout::kPage));
+  const auto at = [&](std::uint32_t neighbour) { return Model(block, layout, Rank{10}, Rank{10 + neighbour}); };
+  Model receiver = at(5);
+  CHECK(receiver.next_bell(0) == Model::kSilent);
+  for (const std::uint32_t sender : {69U, 5U, 0U, 31U, 32U}) {
+    Model other = at(sender);
+    other.ring_bell(*other.link(Rank{15}), true);
+    if (sender != 0) other.ring_bell(*other.link(Rank{15}), false);
+  }
+  CHECK(at(4).next_bell(0) == Model::kSilent);
+  CHECK(at(6).next_bell(0) == Model::kSilent);
+  std::vector<std::uint32_t> heard;
+  for (std::uint32_t bell = receiver.next_bell(0); bell != Model::kSilent; bell = receiver.next_bell(bell + 1)) {
+    heard.push_back(bell);
+  }
+  std::vector<std::uint32_t> expected{Model::bell_of(0, true)};
+  for (const std::uint32_t sender : {5U, 31U, 32U, 69U}) {
+    expected.push_back(Model::bell_of(sender, false));
+    expected.push_back(Model::bell_of(sender, true));
+  }
+  CHECK(heard == expected);
+  for (const std::uint32_t bell : heard) receiver.silence(bell);
+  CHECK(receiver.next_bell(0) == Model::kSilent);
 }
 
 TEST_CASE("rings_are_powers_of_two_and_take_the_promised_payload") {
