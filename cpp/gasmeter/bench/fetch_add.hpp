@@ -22,14 +22,20 @@ enum class Op : std::uint8_t { latency, rate, hot_spot };
   return name == "rate" ? Op::rate : Op::hot_spot;
 }
 
-inline constexpr std::uint64_t kChecked = 64;  // operations of a rank that a verification looks at
+// Of a rank in a verification: few of each of many ranks are many at the word, too.
+inline constexpr std::uint64_t kChecked = 64;
+inline constexpr std::uint64_t kCheckedOfMany = 16;
+inline constexpr std::uint32_t kMany = 64;  // ranks: more are
 
-// Whose word it is, and who adds to it.
+// Whose word it is, who adds to it, and how many operations of each a verification looks at.
 struct Roles {
-  Roles(Op op, Rank self)
-      : owner{op == Op::hot_spot ? Rank{0} : Rank{1}}, adds(op == Op::hot_spot || self == Rank{0}) {}
+  Roles(Op op, Rank self, std::uint32_t ranks)
+      : owner{op == Op::hot_spot ? Rank{0} : Rank{1}},
+        adds(op == Op::hot_spot || self == Rank{0}),
+        checked(op == Op::hot_spot && ranks > kMany ? kCheckedOfMany : kChecked) {}
   Rank owner;
   bool adds;
+  std::uint64_t checked;
 };
 
 // By option `type`: a word of 64 bits, or of 32.
@@ -73,7 +79,7 @@ template <class Value>
 [[nodiscard]] constexpr std::uint64_t added_by(std::uint64_t n) {
   return n / 16 * (15 * 16 / 2);
 }
-static_assert(kChecked % 16 == 0 && hot_spot::kChunk % 16 == 0);
+static_assert(kChecked % 16 == 0 && kCheckedOfMany % 16 == 0 && hot_spot::kChunk % 16 == 0);
 
 // A block of hot-spot on real ranks that are neighbours; `rounds` counts a program's rounds. For a side see
 // hot_spot::one_round.

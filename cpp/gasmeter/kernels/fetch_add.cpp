@@ -64,7 +64,7 @@ class FetchAdd final : public Program {
         domain_(endpoint, {core::AtomicOp::fadd, core::AtomicOp::get}),
         telling_(endpoint, {core::AtomicOp::set, core::AtomicOp::get}),
         op_(fetch_add::parse_op(settings.op)),
-        roles_(op_, endpoint.rank()),
+        roles_(op_, endpoint.rank(), endpoint.ranks()),
         word_(reinterpret_cast<Value*>(endpoint.segment(roles_.owner).address)),
         side_{endpoint, domain_, telling_, roles_.owner, word_} {
     require_ranks(settings, op_ == Op::hot_spot ? 1 : 2);
@@ -81,10 +81,10 @@ class FetchAdd final : public Program {
   Verification verify() override {
     Verification verification;
     clear();
-    (void)run(fetch_add::kChecked);
+    (void)run(roles_.checked);
     check_word(verification, sum_of_block());
     clear();
-    std::vector<Value> drawn(roles_.adds ? fetch_add::kChecked : 0);
+    std::vector<Value> drawn(roles_.adds ? roles_.checked : 0);
     for (Value& each : drawn) {
       core::Event event = core::Event::done();
       if (op_ == Op::latency) {
@@ -96,7 +96,7 @@ class FetchAdd final : public Program {
     }
     endpoint_.wait_nbi(core::EventSet::rmw);
     endpoint_.barrier();
-    const std::uint64_t all = fetch_add::kChecked * (op_ == Op::hot_spot ? endpoint_.ranks() : 1);
+    const std::uint64_t all = roles_.checked * (op_ == Op::hot_spot ? endpoint_.ranks() : 1);
     fetch_add::check_drawn(verification, {drawn.begin(), drawn.end()}, all);
     check_word(verification, all);
     return verification;
@@ -115,10 +115,10 @@ class FetchAdd final : public Program {
     }
     endpoint_.barrier();
   }
-  // What the block of kChecked operations of each adding rank that has just ended has added.
+  // What the block of roles_.checked operations of each adding rank that has just ended has added.
   [[nodiscard]] std::uint64_t sum_of_block() {
     if (by_rounds()) return fetch_add::sum_of_round(side_);
-    return fetch_add::added_by(fetch_add::kChecked) * (op_ == Op::hot_spot ? endpoint_.ranks() : 1);
+    return fetch_add::added_by(roles_.checked) * (op_ == Op::hot_spot ? endpoint_.ranks() : 1);
   }
   void check_word(Verification& verification, std::uint64_t expected) {
     if (endpoint_.rank() == roles_.owner || roles_.adds) {

@@ -1,5 +1,6 @@
 // Rank 0 sends Mediums to receivers that sleep most of the time: by a static schedule, in which a message waits until
 // its receiver makes room, and by a dynamic one, in which it is refused then and another receiver has its turn.
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -72,12 +73,12 @@ class Immediate final : public Program {
 
   // By both schedules, so often that receivers have to be waited for.
   Verification verify() override {
-    constexpr std::uint64_t kChecked = 150;
+    const std::uint64_t checked = std::clamp(kChecked / receivers_, kFewestChecked, kMostChecked);
     verifying_ = true;
     Verification verification;
     for (const bool dynamic : {false, true}) {
-      seen_.assign(endpoint_.rank() == Rank{0} ? 0 : kChecked, 0);
-      (void)exchange(dynamic, kChecked);
+      seen_.assign(endpoint_.rank() == Rank{0} ? 0 : checked, 0);
+      (void)exchange(dynamic, checked);
       for (const std::uint8_t times : seen_) {
         ++verification.checked;
         verification.errors += times != 1 ? 1U : 0U;
@@ -96,6 +97,10 @@ class Immediate final : public Program {
   }
 
  private:
+  // Messages of a verification: to all receivers together; to each, more than it has room for.
+  static constexpr std::uint64_t kChecked = 600;
+  static constexpr std::uint64_t kFewestChecked = 30;
+  static constexpr std::uint64_t kMostChecked = 150;
   static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
 
   // One exchange; the time is rank 0's, until it knows that it is finished.

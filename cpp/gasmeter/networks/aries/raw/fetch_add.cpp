@@ -24,7 +24,7 @@ class FetchAdd final : public Program {
   FetchAdd(Context context, const Settings& settings)
       : card_(context, *this, 0),
         op_(fetch_add::parse_op(settings.op)),
-        roles_(op_, context.rank),
+        roles_(op_, context.rank, card_.ranks()),
         memory_(kFetchedAt + kPlaces * sizeof(Value)),
         places_(0, kPlaces) {
     require_ranks(settings, op_ == Op::hot_spot ? 1 : 2);
@@ -52,16 +52,16 @@ class FetchAdd final : public Program {
     Verification verification;
     const std::uint64_t adding = op_ == Op::hot_spot ? card_.ranks() : 1;
     clear();
-    (void)run(fetch_add::kChecked);
-    check_word(verification, fetch_add::added_by(fetch_add::kChecked) * adding);
+    (void)run(roles_.checked);
+    check_word(verification, fetch_add::added_by(roles_.checked) * adding);
     clear();
     fetched_.clear();
-    for (std::uint64_t i = 0; roles_.adds && i < fetch_add::kChecked; ++i) begin(AmoCommand::add, Value{1});
+    for (std::uint64_t i = 0; roles_.adds && i < roles_.checked; ++i) begin(AmoCommand::add, Value{1});
     wait_for_all();
     std::vector<std::uint64_t> drawn = std::exchange(fetched_, {});
     (void)card_.barrier();
-    fetch_add::check_drawn(verification, std::move(drawn), fetch_add::kChecked * adding);
-    check_word(verification, fetch_add::kChecked * adding);
+    fetch_add::check_drawn(verification, std::move(drawn), roles_.checked * adding);
+    check_word(verification, roles_.checked * adding);
     return verification;
   }
 
@@ -70,7 +70,7 @@ class FetchAdd final : public Program {
     places_.give(static_cast<std::uint32_t>(place));
     Value was = 0;
     std::memcpy(&was, memory_.data() + at(static_cast<std::uint32_t>(place)), sizeof was);
-    if (fetched_.size() < fetch_add::kChecked) fetched_.push_back(was);
+    if (fetched_.size() < roles_.checked) fetched_.push_back(was);
   }
   void told(const CardWord& /*word*/) {}
 

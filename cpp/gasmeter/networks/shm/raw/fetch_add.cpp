@@ -61,7 +61,7 @@ class FetchAdd final : public Program {
   FetchAdd(Context context, const Settings& settings)
       : memory_(context.memory),
         op_(fetch_add::parse_op(settings.op)),
-        roles_(op_, memory_.rank()),
+        roles_(op_, memory_.rank(), memory_.ranks()),
         side_{memory_, reinterpret_cast<Value*>(memory_.share(index(roles_.owner)))} {
     require_ranks(settings, op_ == Op::hot_spot ? 1 : 2);
   }
@@ -82,14 +82,14 @@ class FetchAdd final : public Program {
   Verification verify() override {
     Verification verification;
     clear();
-    (void)run(fetch_add::kChecked);
+    (void)run(roles_.checked);
     check_word(verification,
-               op_ == Op::hot_spot ? fetch_add::sum_of_round(side_) : fetch_add::added_by(fetch_add::kChecked));
+               op_ == Op::hot_spot ? fetch_add::sum_of_round(side_) : fetch_add::added_by(roles_.checked));
     clear();
-    std::vector<std::uint64_t> drawn(roles_.adds ? fetch_add::kChecked : 0);
+    std::vector<std::uint64_t> drawn(roles_.adds ? roles_.checked : 0);
     for (std::uint64_t& each : drawn) each = word().fetch_add(1, std::memory_order_acq_rel);
     memory_.barrier();
-    const std::uint64_t all = fetch_add::kChecked * (op_ == Op::hot_spot ? memory_.ranks() : 1);
+    const std::uint64_t all = roles_.checked * (op_ == Op::hot_spot ? memory_.ranks() : 1);
     fetch_add::check_drawn(verification, std::move(drawn), all);
     check_word(verification, all);
     return verification;
