@@ -31,10 +31,9 @@ both.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from gasmeter.reproduction.figure import SIZE, Derived, Effort, Extra, Figure, Line, Paper, Without
-from gasmeter.reproduction.running import Reproduction
+from gasmeter.reproduction.figure import SIZE, Derived, Effort, Figure, Line, Paper, Without
 from gasmeter.verdicts.expressions import Expression
 
 __all__ = ["ARIES"]
@@ -249,19 +248,10 @@ _HERE_SIZES = (64, 4096, 262144)
 _NOT_QUICKLY = Effort((), 0)
 
 
-def _perfect(reproduction: Reproduction, figure: Figure) -> Sequence[Extra]:
-    """Return the paper's line of perfect scaling, one rank's rate times the ranks, beside what was reached."""
-    (placement,) = figure.placements
-    by_card, by_message = (reproduction.values(line, placement) for line in (_HOT_CARD, _HOT_REFERENCE))
-    alone = by_card.get(1)
-    if alone is None:
-        return []
-    rows: list[tuple[str, ...]] = [
-        (str(ranks), f"{ranks * alone:.4g}", f"{rate:.4g}", f"{by_message[ranks]:.4g}" if ranks in by_message else "")
-        for ranks, rate in sorted(by_card.items())
-    ]
-    return [Extra("Operations per second of all ranks", ("ranks", "perfect scaling", "Aries", "AM reference"), rows)]
-
+# The paper's: one rank's rate times the ranks.
+_PERFECT = Derived(
+    "perfect scaling", Expression("x * at(card, 1)"), (("card", _HOT_CARD),), "Operations", "1/s", behind=True
+)
 
 ARIES = Paper(
     name="aries",
@@ -345,7 +335,7 @@ ARIES = Paper(
                ("aries-fig4-ref", "aries-fig4-aries-1", "aries-fig4-aries-2", "aries-fig4-knee", "aries-fig4-perfect",
                 "aries-abs-hotspot"),
                Effort(_RANKS, 16, 1024, _DRAWN_RANKS), Effort(_DRAWN_RANKS, 16), 600, 20, beside=(_RAW_HOT,),
-               placements=("fill",), extras=_perfect,
+               placements=("fill",), derived=(_PERFECT,),
                says="Fewer operations of a rank than the paper's 250000, of two lengths; 64 ranks a node."),
         Figure("4-cause", "What the reference's rank 0 does", (_HOT_FREE, _FOUND), ("aries-fig4-ref-cause",),
                Effort((128, 256), 16, 1024), Effort((128, 256), 16), 40, 5, placements=("fill",), beyond=("4",),

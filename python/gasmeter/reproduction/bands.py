@@ -126,11 +126,12 @@ def _derive(derived: Derived, table: Mapping[Line, Curve]) -> dict[X, float]:
     xs = sorted(set.intersection(*(set(curve) for curve in curves.values())) if curves else set())
     if not xs:
         return {}
+    along = np.array(xs, dtype=np.float64)
     arrays: dict[str, Array | None] = {
         name: np.array([curve[x] for x in xs], dtype=np.float64) for name, curve in curves.items()
     }
     try:
-        made = derived.formula.curve(arrays)
+        made = derived.formula.curve({**arrays, "x": along}, along)
     except NotThere:
         return {}
     return {x: float(value) for x, value in zip(xs, made, strict=True) if np.isfinite(value)}

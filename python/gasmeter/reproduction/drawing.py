@@ -37,7 +37,6 @@ _HEIGHT_IN, _DERIVED_IN = 2.7, 1.9
 # Room of texts in inches: letters of 9 points are 1/17 wide, lines of them 0.17 high.
 _LETTERS_PER_INCH, _LINE_IN, _HANDLE_IN = 15.5, 0.175, 0.6
 _LEFT_IN, _RIGHT_IN, _GAP_IN, _AXIS_IN, _PLACE_IN, _EDGE_IN = 0.78, 0.15, 0.75, 0.48, 0.22, 0.08
-_BEHIND = "lines as above"
 
 
 class Picture:
@@ -200,7 +199,7 @@ def _legend_rows(panel: Panel, own: Sequence[Points], width: float) -> tuple[int
     """Return how many rows and columns a panel's legend has."""
     labels = [_own_label(points) for points in own]
     labels += [*(curve.label for curve in panel.curves), *(mark.label for mark in panel.marks)]
-    labels += [_BEHIND] if panel.behind else []
+    labels += [panel.behind_label] if panel.behind else []
     widest = max(map(len, labels)) / _LETTERS_PER_INCH + _HANDLE_IN
     columns = max(1, min(len(labels), int((width - 0.3) / widest)))
     return -(-len(labels) // columns), columns
@@ -213,7 +212,7 @@ def _legend(drawing: Drawing, axes: Axes, panel: Panel, columns: int, corner: tu
     handles, labels = [handles[number] for number in order], [labels[number] for number in order]
     if panel.behind:
         handles.append(Line2D([], [], color=BEHIND, linewidth=1.0))
-        labels.append(_BEHIND)
+        labels.append(panel.behind_label)
     drawing.legend(
         handles, labels, loc="upper left", bbox_to_anchor=corner, ncols=columns, borderaxespad=0, borderpad=0,
         columnspacing=1.6, labelspacing=0.35, alignment="left", title=panel.title or None,

@@ -98,11 +98,13 @@ class Derived:
     label : str
         In legends.
     formula : Expression
-        Of the lines by name, for instance ``100 * (conduit / raw - 1)``.
+        Of the lines by name, for instance ``100 * (conduit / raw - 1)``, and of ``x``, where they stand.
     lines : tuple of tuple of str and Line
         What the names mean.
     label_y, unit : str
         Of what comes out.
+    behind : bool
+        Whether it is what the figure's own lines are held against, in their metric: drawn behind them, thin and grey.
     """
 
     label: str
@@ -110,6 +112,7 @@ class Derived:
     lines: tuple[tuple[str, Line], ...]
     label_y: str = "Overhead"
     unit: str = "%"
+    behind: bool = False
 
 
 @dataclass(frozen=True)

@@ -113,7 +113,9 @@ class Panel:
     marks : tuple of Mark
         Published numbers.
     behind : tuple of Drawn
-        Curves of another panel, thin and grey.
+        Curves of another panel, or what its own are held against, thin and grey.
+    behind_label : str
+        What those are.
     scale : {"linear", "log", "span"}
         Which y axis suits what it shows; see `gasmeter.reproduction.scales.scale_for`.
     derived : bool
@@ -125,6 +127,7 @@ class Panel:
     curves: tuple[Drawn, ...]
     marks: tuple[Mark, ...] = ()
     behind: tuple[Drawn, ...] = ()
+    behind_label: str = "lines as above"
     scale: Wanted = "linear"
     derived: bool = False
 
@@ -175,6 +178,7 @@ def panels_of(reproduction: Reproduction, figure: Figure, look: Mapping[Line, Lo
             ]
     if len(top) == 1:
         top = [replace(top[0], title="")]
+    top[:1] = [_held_against(reproduction, figure, panel, look) for panel in top[:1]]
     made = _derived_panels(reproduction, figure, look)
     return [_dashed(panel) if mixed else panel for panel in (*top, *made)]
 
@@ -275,9 +279,22 @@ def _coincide(curves: Sequence[Drawn], figure: Figure) -> bool:
     return False
 
 
+def _held_against(reproduction: Reproduction, figure: Figure, panel: Panel, look: Mapping[Line, Look]) -> Panel:
+    """Return the panel with the line that its own are held against, if the figure has one."""
+    for derived in figure.derived:
+        if derived.behind and (drawn := _derived_curve(reproduction, figure, derived, look)):
+            scale = quantity_of(derived.lines[0][1]).scale
+            values = {place: {x: scale * y for x, y in own.items()} for place, own in drawn.values.items()}
+            return replace(
+                panel, behind=(replace(drawn, values=values, bands={}),), behind_label=derived.label, scale="log",
+            )  # fmt: skip
+    return panel
+
+
 def _derived_panels(reproduction: Reproduction, figure: Figure, look: Mapping[Line, Look]) -> list[Panel]:
     found: list[Panel] = []
-    for (name, unit), group in itertools.groupby(figure.derived, key=lambda derived: (derived.label_y, derived.unit)):
+    shown = [derived for derived in figure.derived if not derived.behind]
+    for (name, unit), group in itertools.groupby(shown, key=lambda derived: (derived.label_y, derived.unit)):
         curves = [drawn for derived in group if (drawn := _derived_curve(reproduction, figure, derived, look))]
         if not curves:
             continue

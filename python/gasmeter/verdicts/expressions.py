@@ -275,13 +275,15 @@ class Expression:
             raise NotThere(f"{self.text} is no finite number")
         return float(quantity)
 
-    def curve(self, series: Mapping[str, Array | None]) -> Array:
+    def curve(self, series: Mapping[str, Array | None], xs: Array) -> Array:
         """Return the quantity at every x: what a line that is made of others comes to.
 
         Parameters
         ----------
         series : mapping of str to array or None
             Values over the same x values.
+        xs : array
+            These x values, ascending.
 
         Returns
         -------
@@ -294,7 +296,7 @@ class Expression:
             If it is no array.
         """
         with np.errstate(all="ignore"):
-            quantity = self._evaluate(self._tree, series, np.empty(0))
+            quantity = self._evaluate(self._tree, series, xs)
         if quantity is None or np.ndim(quantity) != 1:
             raise NotThere(f"{self.text} is no line")
         return np.asarray(quantity, dtype=np.float64)

@@ -198,6 +198,20 @@ def test_a_number_of_what_is_made_of_lines_is_not_drawn_among_them(core):
     assert [mark.label for mark in below.marks] == ["published: 1.2 to 1.9 GB/s"]
 
 
+def test_what_lines_are_held_against_is_drawn_behind_them(core):
+    perfect = Derived("perfect", Expression("x * at(rate, 8) / 8"), (("rate", RATE),), "Rate", "1/s", behind=True)
+    figure = dataclasses.replace(BY_RANKS, derived=(perfect,))
+    found = made(dataclasses.replace(PAPER, figures=(figure,)))
+    (panel,) = panels(found, figure)
+    own = panel.curves[0].values["fill"]
+    assert panel.behind_label == "perfect"
+    assert panel.scale == "log"
+    assert panel.behind[0].values["fill"] == pytest.approx({x: own[8] * x / 8 for x in own})
+    plain = dataclasses.replace(figure, derived=())
+    (before,) = panels(made(dataclasses.replace(PAPER, figures=(plain,))), plain)
+    assert before.behind == ()
+
+
 def test_only_a_figure_with_claims_says_that_its_lines_are_judged(core):
     figure = dataclasses.replace(BY_OPTION, lines=BY_OPTION.lines[:1], beside=BY_OPTION.lines[1:], derived=())
     for claims, titles in ((figure.claims, ["judged", "beside, not judged"]), ((), ["", "beside"])):

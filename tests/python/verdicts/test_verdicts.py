@@ -122,9 +122,10 @@ def test_the_knee_is_where_two_straight_pieces_meet():
 
 
 def test_a_line_is_made_of_others():
-    assert Expression("100 * (a / b - 1)").curve({"a": A, "b": B}).tolist() == [-50.0, 0.0, 100.0]
+    assert Expression("100 * (a / b - 1)").curve({"a": A, "b": B}, A).tolist() == [-50.0, 0.0, 100.0]
+    assert Expression("x * at(b, 1)").curve({"x": A, "b": B}, A).tolist() == [2.0, 4.0, 8.0]
     with pytest.raises(NotThere, match="is no line"):
-        Expression("max(a)").curve({"a": A})
+        Expression("max(a)").curve({"a": A}, A)
 
 
 @pytest.mark.parametrize(
