@@ -30,8 +30,9 @@ struct AmWord {
 static_assert(sizeof(AmWord) == kFlagBytes);
 static_assert(kMostLong < Bytes{1} << 24U);
 
-// What a remote event says: whose reply slot the message is of, and of which side.
+// What a remote event says: whose reply slot the message is of, of which side, and whether it lies in a short block.
 inline constexpr std::uint32_t kReplyMark = 1U << 31U;
+inline constexpr std::uint32_t kShortMark = 1U << 30U;
 
 // The data: payload, then a Long's destination, then arguments. So a payload is aligned for any type wherever a message
 // begins, and has all the room that arguments leave.
@@ -62,6 +63,11 @@ static_assert(slots_for(4096) == 16);
 inline constexpr Bytes kDataAt = alignof(std::max_align_t);
 [[nodiscard]] constexpr Bytes block_of(Bytes message) {
   return kDataAt + message;
+}
+// In this computer's memory messages of few bytes lie close together: most that are sent are.
+inline constexpr Bytes kShortBlock = 128;
+[[nodiscard]] constexpr bool is_short(Bytes message) {
+  return block_of(message) <= kShortBlock;
 }
 
 }  // namespace gasmeter::networks::aries

@@ -40,7 +40,7 @@ AriesConduit::AriesConduit(Domain& domain, sim::ModelHost host, const AriesOptio
       slots_(job.room().slots),
       reply_slots_(0, options.reply_slots),
       outgoing_(options.reply_slots),
-      replies_("aries", 1, options.reply_slots * job.block()),
+      replies_("aries", 1, job.blocks()),
       larges_("aries", kLarges, kMostLong) {
   capabilities_.max_request_medium = options.medium;
   capabilities_.max_reply_medium = options.medium;
@@ -231,8 +231,10 @@ Status AriesConduit::commit(const AmBuffer& buffer, const AmCommit& commit, Oper
 void AriesConduit::send(std::uint32_t which) {
   const Descriptors::Use& use = descriptors_.use(which);
   const bool is_reply = use.word.is_reply != 0;
-  std::byte* const block =
-      is_reply ? job_.reply(use.peer, use.reply_slot) : job_.request(domain_.rank(), use.reply_slot);
+  const bool is_short = aries::is_short(use.message);
+  std::byte* const block = is_reply ? job_.reply(use.peer, use.reply_slot, is_short)
+                                    : job_.request(domain_.rank(), use.reply_slot, is_short);
+  const std::uint32_t marks = (is_reply ? kReplyMark : 0) | (is_short ? kShortMark : 0);
   const JobMemory::Known& there = job_.of(use.peer);
   PostDescriptor post;
   post.post_id = which;
@@ -244,7 +246,7 @@ void AriesConduit::send(std::uint32_t which) {
   post.length = use.message;
   post.flag = reinterpret_cast<std::uint64_t*>(block);
   post.flag_value = std::bit_cast<std::uint64_t>(use.word);
-  domain_.post_fma({use.peer, descriptors_.events(), use.reply_slot | (is_reply ? kReplyMark : 0)}, post);
+  domain_.post_fma({use.peer, descriptors_.events(), use.reply_slot | marks}, post);
 }
 
 // ---- credits

@@ -77,6 +77,7 @@ class AriesConduit final : public conduit::Conduit, public conduit::CountsItself
   struct Incoming {
     Rank source{};
     std::uint16_t reply_slot = 0;
+    bool is_short = false;  // lies in a short block
   };
   // The one whose handler runs.
   struct Handling {
@@ -102,8 +103,8 @@ class AriesConduit final : public conduit::Conduit, public conduit::CountsItself
   void payload_arrived(std::uint32_t which);
   [[nodiscard]] unsigned take_arrivals(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter);
   void run_request(conduit::Delivery& sink, const Incoming& request);
-  void run_reply(conduit::Delivery& sink, Rank source, std::uint16_t reply_slot);
-  void hand_over(conduit::Delivery& sink, Rank source, std::byte* block, std::uint16_t reply_slot);
+  void run_reply(conduit::Delivery& sink, const Incoming& reply);
+  void hand_over(conduit::Delivery& sink, const Incoming& message, std::byte* block);
 
   Domain& domain_;
   sim::ModelHost host_;

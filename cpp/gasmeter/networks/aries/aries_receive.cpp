@@ -105,17 +105,17 @@ unsigned AriesConduit::take_arrivals(Delivery& sink, unsigned budget, PollFilter
       host_.spend(domain_.parameters().cq_empty, sim::Step::poll);
       break;
     }
-    const auto reply_slot = static_cast<std::uint16_t>(event->data);
+    const Incoming message{event->peer, static_cast<std::uint16_t>(event->data), (event->data & kShortMark) != 0};
     if (event->type == EventType::control) {
-      give_back(reply_slot);
+      give_back(message.reply_slot);
       news_ = true;
     } else if ((event->data & kReplyMark) != 0) {
-      run_reply(sink, event->peer, reply_slot);
+      run_reply(sink, message);
       ++handed;
     } else if (filter == PollFilter::replies_only) {
-      deferred_.push_back({event->peer, reply_slot});
+      deferred_.push_back(message);
     } else {
-      run_request(sink, {event->peer, reply_slot});
+      run_request(sink, message);
       ++handed;
     }
   }
@@ -129,7 +129,7 @@ void AriesConduit::run_request(Delivery& sink, const Incoming& request) {
   handling_ = &handling;
   std::exception_ptr failure;
   try {
-    hand_over(sink, request.source, job_.request(request.source, request.reply_slot), request.reply_slot);
+    hand_over(sink, request, job_.request(request.source, request.reply_slot, request.is_short));
   } catch (...) {
     failure = std::current_exception();
   }
@@ -142,19 +142,19 @@ void AriesConduit::run_request(Delivery& sink, const Incoming& request) {
   if (failure != nullptr) std::rethrow_exception(failure);
 }
 
-void AriesConduit::run_reply(Delivery& sink, Rank source, std::uint16_t reply_slot) {
+void AriesConduit::run_reply(Delivery& sink, const Incoming& reply) {
   std::exception_ptr failure;
   try {
-    hand_over(sink, source, job_.reply(domain_.rank(), reply_slot), reply_slot);
+    hand_over(sink, reply, job_.reply(domain_.rank(), reply.reply_slot, reply.is_short));
   } catch (...) {
     failure = std::current_exception();
   }
-  give_back(reply_slot);
+  give_back(reply.reply_slot);
   news_ = true;
   if (failure != nullptr) std::rethrow_exception(failure);
 }
 
-void AriesConduit::hand_over(Delivery& sink, Rank source, std::byte* block, std::uint16_t reply_slot) {
+void AriesConduit::hand_over(Delivery& sink, const Incoming& message, std::byte* block) {
   std::uint64_t flag = 0;
   std::memcpy(&flag, block, sizeof flag);
   const auto word = std::bit_cast<AmWord>(flag);
@@ -162,13 +162,13 @@ void AriesConduit::hand_over(Delivery& sink, Rank source, std::byte* block, std:
   const bool of_long = word.kind() == Category::long_message;
   const Bytes carried = word.apart != 0 ? 0 : word.size;
   AmView view;
-  view.source = source;
+  view.source = message.source;
   view.category = word.kind();
   view.is_request = word.is_reply == 0;
   view.handler = HandlerIndex{static_cast<std::uint8_t>(word.handler)};
   view.arguments = {reinterpret_cast<const std::int32_t*>(data + arguments_at(of_long, carried)), word.arguments};
   view.size = word.size;
-  view.cookie = reply_slot;
+  view.cookie = message.reply_slot;
   if (of_long) {
     std::uint64_t destination = 0;
     std::memcpy(&destination, data + destination_at(carried), sizeof destination);

@@ -104,6 +104,10 @@ void Domain::mem_deregister(MemoryHandle memory) {
 MemoryHandle Domain::admit(std::span<std::byte> memory, CqHandle events) {
   if (events) (void)own_queue(events);
   if (free_.empty()) {
+    if (regions_.size() == MemoryHandle::kPlaces) {
+      throw UsageError("aries: " + text_of(rank()) + " has " + std::to_string(MemoryHandle::kPlaces) +
+                       " regions registered, as many as there are handles for");
+    }
     free_.push_back(static_cast<std::uint32_t>(regions_.size()));
     regions_.emplace_back();
   }
@@ -123,7 +127,7 @@ void Domain::dismiss(MemoryHandle memory) {
   }
   Region& region = regions_[memory.place];
   region.exists = false;
-  ++region.generation;
+  region.generation = (region.generation + 1) % MemoryHandle::kGenerations;
   free_.push_back(memory.place);
 }
 
@@ -154,7 +158,7 @@ void Domain::require_events(MemoryHandle handle, const char* what, Rank by) cons
 // ---- posts
 
 void Domain::check(const Endpoint& to, const PostDescriptor& post) {
-  const std::string what = text_of(rank()) + "'s " + name_of(post.type);
+  const auto what = [&] { return text_of(rank()) + "'s " + name_of(post.type); };
   if (index(to.peer) >= network_.engine().ranks()) {
     throw UsageError("aries: " + text_of(to.peer) + " does not exist; there are " +
                      std::to_string(network_.engine().ranks()));
@@ -162,18 +166,19 @@ void Domain::check(const Endpoint& to, const PostDescriptor& post) {
   if ((post.cq_mode & (kLocalEvent | kGlobalEvent)) != 0) (void)own_queue(to.events);
   if (is_get(post.type)) {
     if (!is_multiple(post.remote, kGetAlignment) || post.length % kGetAlignment != 0) {
-      throw UsageError("aries: " + what + " of " + std::to_string(post.length) +
+      throw UsageError("aries: " + what() + " of " + std::to_string(post.length) +
                        " bytes; its remote address and length have to be multiples of 4 bytes");
     }
-    if ((post.cq_mode & kRemoteEvent) != 0) throw UsageError("aries: " + what + " with a remote event; puts have one");
+    if ((post.cq_mode & kRemoteEvent) != 0)
+      throw UsageError("aries: " + what() + " with a remote event; puts have one");
   }
   if (post.type == PostType::amo) {
     if (!is_supported(post.command, post.amo_type)) {
-      throw UsageError("aries: " + what + " " + name_of(post.command) + " of " + name_of(post.amo_type) +
+      throw UsageError("aries: " + what() + " " + name_of(post.command) + " of " + name_of(post.amo_type) +
                        ", which Aries does not do");
     }
     if (!is_multiple(post.remote, size_of(post.amo_type))) {
-      throw UsageError("aries: " + what + " on a word that is not aligned to its " +
+      throw UsageError("aries: " + what() + " on a word that is not aligned to its " +
                        std::to_string(size_of(post.amo_type)) + " bytes");
     }
   }
@@ -183,7 +188,7 @@ void Domain::check(const Endpoint& to, const PostDescriptor& post) {
     require_registered(post.local_memory, post.local, here, name_of(post.type), rank());
   }
   if (post.type == PostType::fma_put_with_flag && (post.flag == nullptr || !is_multiple(post.flag, kFlagBytes))) {
-    throw UsageError("aries: " + what + " that is not aligned to its 8 bytes");
+    throw UsageError("aries: " + what() + " that is not aligned to its 8 bytes");
   }
 }
 

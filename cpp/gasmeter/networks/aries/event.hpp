@@ -24,6 +24,15 @@ struct MemoryHandle {
   std::uint32_t generation = 0;
   [[nodiscard]] explicit operator bool() const { return place != kNone; }
   bool operator==(const MemoryHandle&) const = default;
+
+  static constexpr unsigned kPlaceBits = 20;
+  static constexpr std::uint32_t kPlaces = 1U << kPlaceBits;
+  static constexpr std::uint32_t kGenerations = 1U << (32 - kPlaceBits);  // then the first again
+  // In 32 bits, for whoever knows the owner.
+  [[nodiscard]] constexpr std::uint32_t key() const { return generation << kPlaceBits | place; }
+  [[nodiscard]] static constexpr MemoryHandle of_key(Rank owner, std::uint32_t key) {
+    return {owner, key % kPlaces, key >> kPlaceBits};
+  }
 };
 
 // Which events a post has, any of them together.

@@ -49,7 +49,10 @@ MachineNumbers invented_machine(unsigned nodes) {
           {"amo.operation", 15e-9},
           {"amo.words", 4.0},
           {"bte.start", 1e-6},
-          {"bte.engines", 2.0}};
+          {"bte.engines", 2.0},
+          {"mpi.eager", 8192.0},
+          {"mpi.software", 0.4e-6},
+          {"mpi.match_element", 10e-9}};
 }
 
 }  // namespace gasmeter::networks::aries

@@ -28,6 +28,9 @@ MessageRoom message_room(const AriesOptions& options) {
 }
 
 JobMemory::JobMemory(unsigned ranks, const AriesOptions& options)
-    : room_(message_room(options)), known_(ranks), requests_("aries", ranks, options.reply_slots * block()) {}
+    : room_(message_room(options)),
+      reply_slots_(options.reply_slots),
+      known_(ranks),
+      requests_("aries", ranks, blocks()) {}
 
 }  // namespace gasmeter::networks::aries

@@ -7,6 +7,7 @@
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/networks/aries/aries_conduit.hpp"
+#include "gasmeter/networks/aries/aries_messages.hpp"
 #include "gasmeter/networks/aries/aries_network.hpp"
 #include "gasmeter/networks/aries/invented_machine.hpp"
 #include "gasmeter/networks/aries/raw/programs.hpp"
@@ -138,11 +139,24 @@ Bytes grain_of(const Settings& settings) {
   return static_cast<Bytes>(grain);
 }
 
+// Two-sided ones.
+struct Messages {
+  Bytes eager = 0;  // the longest that does not ask
+  AriesMessageLimits limits;
+};
+
+// Few blocks, and mailboxes of two: what is sent waits.
+constexpr AriesMessageLimits kScarce{.mailbox = 2, .sends = 3, .puts = 1};
+
 class Modelled final : public ModelledNetwork {
  public:
   Modelled(sim::Engine& engine, const sim::Topology& topology, const AriesParameters& parameters,
-           const AriesOptions& options, const Settings& settings)
-      : engine_(engine), network_(engine, topology, parameters), options_(options), settings_(settings) {}
+           const AriesOptions& options, const Messages& messages, const Settings& settings)
+      : engine_(engine),
+        network_(engine, topology, parameters),
+        options_(options),
+        messages_(messages),
+        settings_(settings) {}
 
   std::unique_ptr<conduit::Conduit> make_conduit(sim::ModelHost host) override {
     if (!job_) job_.emplace(engine_.ranks(), options_);
@@ -150,6 +164,10 @@ class Modelled final : public ModelledNetwork {
     conduits_.resize(engine_.ranks());
     conduits_[index(host.rank())] = made.get();
     return made;
+  }
+  std::unique_ptr<services::MessageDevice> make_messages(Rank rank) override {
+    if (!mailboxes_) mailboxes_.emplace(engine_.ranks(), messages_.eager, messages_.limits);
+    return std::make_unique<AriesMessages>(network_.domain(rank), engine_.host(rank), *mailboxes_);
   }
   // Messages whose payload goes before them, and credits, wait for events of posts.
   void settle(Rank rank) override {
@@ -189,21 +207,25 @@ class Modelled final : public ModelledNetwork {
 
  private:
   sim::Engine& engine_;
-  raw::Boxes boxes_;              // outlive the bodies, which the network's end cancels
-  std::optional<JobMemory> job_;  // likewise; of conduits
+  raw::Boxes boxes_;                    // outlive the bodies, which the network's end cancels
+  std::optional<JobMemory> job_;        // likewise; of conduits
+  std::optional<Mailboxes> mailboxes_;  // likewise; of two-sided messages
   mutable AriesNetwork network_;
   AriesOptions options_;
+  Messages messages_;
   const Settings& settings_;
   std::vector<AriesConduit*> conduits_;  // by rank; empty: there are none
 };
 
 class Machine final : public ModelledMachine {
  public:
-  Machine(const ModelledJob& job, MachineValues machine)
+  Machine(const ModelledJob& job, MachineValues machine, const AriesMessageLimits& limits = {})
       : settings_(job.settings),
+        limits_(limits),
         installation_(machine, job),
         prices_(aries_prices(machine)),
         parameters_(aries_parameters(machine, prices_)),
+        matching_(services::matching_parameters(machine, prices_)),
         options_(conduit_settings(settings_)) {
     machine.check_all_used();
     parameters_.shared_fma = settings_.text("fma") == "shared";
@@ -212,14 +234,18 @@ class Machine final : public ModelledMachine {
 
   sim::EngineOptions engine_options() const override { return installation_.engine_options(settings_, prices_); }
   std::unique_ptr<ModelledNetwork> make_network(sim::Engine& engine) const override {
-    return std::make_unique<Modelled>(engine, installation_.topology(), parameters_, options_, settings_);
+    return std::make_unique<Modelled>(engine, installation_.topology(), parameters_, options_,
+                                      Messages{matching_.eager, limits_}, settings_);
   }
+  services::MatchingParameters matching() const override { return matching_; }
 
  private:
   const Settings& settings_;
+  AriesMessageLimits limits_;
   Installation installation_;
   conduit::HostPrices prices_;
   AriesParameters parameters_;
+  services::MatchingParameters matching_;
   AriesOptions options_;
 };
 
@@ -255,7 +281,8 @@ std::vector<ParameterInfo> parameters() {
       {"bte.start", "time", "from the turn of a descriptor to the first byte of what it names"},
       {"bte.engines", "count", "of a card, each with one descriptor at a time"},
   };
-  return joined({core_parameters(), kernel_parameters(), instruction_parameters(), optional_parameters(), own});
+  return joined({core_parameters(), kernel_parameters(), instruction_parameters(), optional_parameters(), own,
+                 matching_parameters()});
 }
 
 // With what there is, with so little of everything that something is short all the time, and with long Mediums.
@@ -272,6 +299,20 @@ std::vector<ConformanceSetup> conformance() {
                        {"registrations", "2"}},
            .trials = trials},
           {.name = "Mediums of 65472 B", .options = {{"medium", "65472"}}, .trials = trials}};
+}
+
+std::vector<TrialMachine> trial_machines() {
+  const MachineNumbers short_eager = {{"mpi.eager", 1024.0}};
+  return {{.name = "usual",
+           .other = short_eager,
+           .repeats = true,
+           .under_services = {{Trial::compared, {{4, 2}}}, {Trial::third_refused, {{4, 2}}}}},
+          {.name = "few blocks and places in mailboxes",
+           .other = short_eager,
+           .under_services = {{Trial::compared, {{4, 2}}}, {Trial::third_refused, {{3, 3}}}},
+           .make = [](const ModelledJob& job) -> std::unique_ptr<ModelledMachine> {
+             return std::make_unique<Machine>(job, MachineValues("aries", job.machine), kScarce);
+           }}};
 }
 
 }  // namespace
@@ -292,8 +333,11 @@ void register_aries(Registry& registry) {
   entry.make = [](const ModelledJob& job) -> std::unique_ptr<ModelledMachine> {
     return std::make_unique<Machine>(job, MachineValues("aries", job.machine));
   };
+  entry.messages = "modelled Aries cards";
+  entry.service_options = options();
   entry.invented = &invented_machine;
   entry.conformance = conformance();
+  entry.trial_machines = trial_machines();
   registry.add(std::move(entry));
 }
 

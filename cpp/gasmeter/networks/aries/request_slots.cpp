@@ -1,44 +1,103 @@
 #include "gasmeter/networks/aries/request_slots.hpp"
 
+#include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace gasmeter::networks::aries {
 
 namespace {
 
-constexpr unsigned kBits = 64;
+constexpr unsigned kBits = RequestSlots::kBits;
+constexpr std::size_t kFewestPlaces = 8;
 
-bool is_used(const std::vector<std::uint64_t>& map, unsigned slot) {
+std::uint64_t bits(unsigned first, unsigned many) {
+  return (many == kBits ? ~std::uint64_t{0} : (std::uint64_t{1} << many) - 1) << first;
+}
+
+// The lowest of `many` bits that follow each other in `free`; 64: there are none.
+unsigned lowest_run(std::uint64_t free, unsigned many) {
+  for (unsigned have = 1; have < many && free != 0;) {
+    const unsigned more = std::min(have, many - have);
+    free &= free >> more;
+    have += more;
+  }
+  return static_cast<unsigned>(std::countr_zero(free));
+}
+
+bool is_used(std::span<const std::uint64_t> map, unsigned slot) {
   return (map[slot / kBits] >> (slot % kBits) & 1U) != 0;
+}
+
+std::optional<unsigned> first_of(std::span<const std::uint64_t> map, unsigned slots, unsigned many) {
+  if (map.size() == 1) {
+    const unsigned first = many > slots ? kBits : lowest_run(~map[0] & bits(0, slots), many);
+    return first == kBits ? std::nullopt : std::optional(first);
+  }
+  unsigned free = 0;
+  for (unsigned slot = 0; slot < slots; ++slot) {
+    free = is_used(map, slot) ? 0 : free + 1;
+    if (free == many) return slot + 1 - many;
+  }
+  return std::nullopt;
+}
+
+// Word by word, the bits of some slots.
+template <class Do>
+void for_bits(std::span<std::uint64_t> map, unsigned first, unsigned many, Do&& act) {
+  while (many != 0) {
+    const unsigned here = std::min(many, kBits - first % kBits);
+    act(map[first / kBits], bits(first % kBits, here));
+    first += here;
+    many -= here;
+  }
 }
 
 }  // namespace
 
 std::optional<unsigned> RequestSlots::take(Rank peer, unsigned many) {
-  Map& map = areas_[index(peer)];
-  if (map.empty()) map.resize((slots_ + kBits - 1) / kBits);
-  unsigned free = 0;
-  for (unsigned slot = 0; slot < slots_; ++slot) {
-    free = is_used(map, slot) ? 0 : free + 1;
-    if (free != many) continue;
-    const unsigned first = slot + 1 - many;
-    for (unsigned each = first; each <= slot; ++each) map[each / kBits] |= std::uint64_t{1} << (each % kBits);
-    return first;
-  }
-  return std::nullopt;
+  const std::span<std::uint64_t> map = map_of(peer);
+  const std::optional<unsigned> first = first_of(map, slots_, many);
+  if (first) for_bits(map, *first, many, [](std::uint64_t& word, std::uint64_t mask) { word |= mask; });
+  return first;
 }
 
 void RequestSlots::give(Rank peer, unsigned first, unsigned many) {
-  Map& map = areas_.find(index(peer))->second;
-  for (unsigned each = first; each < first + many; ++each) map[each / kBits] &= ~(std::uint64_t{1} << (each % kBits));
+  for_bits(map_of(peer), first, many, [](std::uint64_t& word, std::uint64_t mask) { word &= ~mask; });
 }
 
 unsigned RequestSlots::used(Rank peer) const {
-  const auto area = areas_.find(index(peer));
-  if (area == areas_.end()) return 0;
+  if (table_.empty() || table_[place_of(peer)].peer == kNobody) return 0;
+  const std::uint64_t* const map = maps_.data() + table_[place_of(peer)].map * words_;
   unsigned sum = 0;
-  for (const std::uint64_t word : area->second) sum += static_cast<unsigned>(std::popcount(word));
+  for (std::size_t word = 0; word < words_; ++word) sum += static_cast<unsigned>(std::popcount(map[word]));
   return sum;
+}
+
+// Its place in the table, or the free one where it would be put.
+std::size_t RequestSlots::place_of(Rank peer) const {
+  const std::size_t mask = table_.size() - 1;
+  std::size_t place = (index(peer) * std::size_t{0x9e3779b97f4a7c15U} >> 32U) & mask;
+  while (table_[place].peer != kNobody && table_[place].peer != index(peer)) place = (place + 1) & mask;
+  return place;
+}
+
+std::span<std::uint64_t> RequestSlots::map_of(Rank peer) {
+  if (2 * (peers_ + 1) > table_.size()) grow();
+  Known& known = table_[place_of(peer)];
+  if (known.peer == kNobody) {
+    known = {index(peer), static_cast<std::uint32_t>(peers_++)};
+    maps_.resize(peers_ * words_);
+  }
+  return words(known.map);
+}
+
+void RequestSlots::grow() {
+  const std::vector<Known> before = std::exchange(table_, {});
+  table_.resize(std::max(kFewestPlaces, 2 * before.size()));
+  for (const Known& known : before) {
+    if (known.peer != kNobody) table_[place_of(Rank{known.peer})] = known;
+  }
 }
 
 }  // namespace gasmeter::networks::aries

@@ -11,7 +11,15 @@
 
 namespace gasmeter::networks::aries::testing {
 
-// At the prices of tests/golden/aries.md.
+// The prices of tests/golden/aries.md.
+inline conduit::HostPrices round_prices() {
+  using conduit::PrivatePrice;
+  conduit::HostPrices prices = gasmeter::testing::round_card_prices();
+  prices[PrivatePrice::two_sided].fixed = {50'000};
+  prices[PrivatePrice::match].per_byte_fs = 2'000'000;
+  return prices;
+}
+
 using gasmeter::testing::sleep_until;
 using Shape = gasmeter::testing::CardShape;
 
@@ -31,7 +39,7 @@ struct World {
 
   static constexpr const char* kTopology = "crossbar:2";
   static sim::EngineOptions options(const Shape& shape) {
-    return gasmeter::testing::card_options(shape, shape.wiring(kTopology), gasmeter::testing::round_card_prices());
+    return gasmeter::testing::card_options(shape, shape.wiring(kTopology), round_prices());
   }
   Domain& domain(unsigned rank) { return network.domain(Rank{rank}); }
   sim::ModelHost host(unsigned rank) { return engine.host(Rank{rank}); }

@@ -1,0 +1,260 @@
+#include "gasmeter/networks/aries/aries_messages.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "gasmeter/base/error.hpp"
+
+namespace gasmeter::networks::aries {
+
+using services::MessageHead;
+using services::PutWindow;
+
+namespace {
+
+constexpr Bytes kLine = 64;
+// Puts that end here are of receives that others were cleared for.
+constexpr std::uint32_t kEnds = 16384;
+
+Bytes stride_of(Bytes eager) {
+  return (kFlagBytes + sizeof(MessageHead) + eager + kLine - 1) / kLine * kLine;
+}
+
+const AriesMessageLimits& checked(const AriesMessageLimits& limits) {
+  if (limits.mailbox == 0 || limits.sends == 0 || limits.puts == 0) {
+    throw UsageError("aries: limits that carry no two-sided message");
+  }
+  return limits;
+}
+
+// Half a mailbox, but so few that what ranks do not tell leaves a sender half of its blocks.
+std::uint64_t told_together(const Mailboxes& mailboxes) {
+  const AriesMessageLimits& limits = mailboxes.limits();
+  return std::clamp(limits.sends / (2 * mailboxes.ranks()), 1U, std::max(limits.mailbox / 2, 1U));
+}
+
+}  // namespace
+
+Mailboxes::Mailboxes(unsigned ranks, Bytes eager, const AriesMessageLimits& limits)
+    : limits_(checked(limits)),
+      stride_(stride_of(eager)),
+      handles_(ranks),
+      messages_("aries", ranks, limits.sends * stride_) {}
+
+AriesMessages::AriesMessages(Domain& domain, sim::ModelHost host, Mailboxes& mailboxes)
+    : domain_(domain),
+      host_(host),
+      mailboxes_(mailboxes),
+      batch_(told_together(mailboxes)),
+      arrivals_(domain.cq_create(mailboxes.ranks() * mailboxes.limits().mailbox + mailboxes.limits().sends)),
+      ends_(domain.cq_create(kEnds)),
+      peers_(mailboxes.ranks()),
+      blocks_(0, mailboxes.limits().sends) {
+  mailboxes.handle(domain.rank()) = domain.mem_register(mailboxes.memory(), arrivals_);
+  host_.price_misses(domain.parameters().cq_empty * 2);
+}
+
+Bytes AriesMessages::reserved_bytes() const {
+  return domain_.reserved_bytes() + mailboxes_.ranks() * mailboxes_.limits().mailbox * mailboxes_.stride();
+}
+
+// ---- memory that puts read and write
+
+void AriesMessages::admit(std::span<std::byte> memory) {
+  for (Admitted& each : admitted_) {
+    if (each.memory.data() == memory.data() && each.memory.size() == memory.size()) {
+      ++each.times;
+      return;
+    }
+  }
+  admitted_.push_back({memory, domain_.admit(memory, ends_), 1});
+}
+
+void AriesMessages::dismiss(std::span<std::byte> memory) {
+  const auto found = std::find_if(admitted_.begin(), admitted_.end(), [&](const Admitted& each) {
+    return each.memory.data() == memory.data() && each.memory.size() == memory.size();
+  });
+  if (found == admitted_.end()) throw UsageError("aries: two-sided messages forget memory that is not registered");
+  if (--found->times != 0) return;
+  domain_.dismiss(found->handle);
+  admitted_.erase(found);
+}
+
+MemoryHandle AriesMessages::handle_of(std::span<const std::byte> memory) const {
+  for (const Admitted& each : admitted_) {
+    if (memory.data() >= each.memory.data() &&
+        memory.data() + memory.size() <= each.memory.data() + each.memory.size()) {
+      return each.handle;
+    }
+  }
+  throw UsageError("aries: a two-sided message of " + std::to_string(memory.size()) + " bytes lies in memory that is " +
+                   "not registered");
+}
+
+// ---- sending
+
+bool AriesMessages::send(Rank to, const MessageHead& head, std::span<const std::byte> payload, std::uint32_t number) {
+  host_.charge(conduit::PrivatePrice::header_build);
+  const Outgoing message{number, head, payload};
+  std::deque<Outgoing>& waiting = peer(to).waiting;
+  if (waiting.empty() && post(to, message)) return true;
+  if (waiting.empty()) refused_.push_back(to);
+  waiting.push_back(message);
+  return false;
+}
+
+// False: the mailbox there is full, or all blocks are under way; what a peer has read brings both. Head and payload are
+// stored into the window as they are, by one post: nothing is copied before.
+bool AriesMessages::post(Rank to, const Outgoing& message) {
+  Peer& other = peer(to);
+  if (blocks_.empty() || other.unread.size() == mailboxes_.limits().mailbox) return false;
+  const std::uint32_t which = blocks_.take();
+  other.unread.push_back(which);
+  const Bytes of_head = message.head.size();
+  stored_.resize(of_head + message.payload.size());
+  std::memcpy(stored_.data(), &message.head, of_head);
+  if (!message.payload.empty()) std::memcpy(stored_.data() + of_head, message.payload.data(), message.payload.size());
+  std::byte* const block = mailboxes_.at(domain_.rank(), which);
+  domain_.post_fma({to, ends_, which}, {.type = PostType::fma_put_with_flag,
+                                        .cq_mode = kRemoteEvent,
+                                        .local = stored_.data(),
+                                        .remote = block + kFlagBytes,
+                                        .remote_memory = mailboxes_.handle(to),
+                                        .length = stored_.size(),
+                                        .flag = reinterpret_cast<std::uint64_t*>(block),
+                                        .flag_value = other.sent++});
+  return true;
+}
+
+// In the order in which peers were refused; one that is refused again keeps its place.
+void AriesMessages::push_waiting() {
+  std::erase_if(refused_, [this](Rank to) {
+    std::deque<Outgoing>& waiting = peer(to).waiting;
+    while (!waiting.empty() && post(to, waiting.front())) {
+      if (waiting.front().number != kUntold) gone_.push_back(waiting.front().number);
+      waiting.pop_front();
+    }
+    return waiting.empty();
+  });
+}
+
+PutWindow AriesMessages::open(Rank /*from*/, std::span<std::byte> memory, std::uint32_t receive) {
+  return {reinterpret_cast<std::uintptr_t>(memory.data()), handle_of(memory).key(), receive};
+}
+
+void AriesMessages::put(Rank to, const PutWindow& window, std::span<const std::byte> payload, std::uint32_t number) {
+  const OutgoingPut put{to, number, window, payload};
+  if (puts_ == mailboxes_.limits().puts) {
+    waiting_puts_.push_back(put);
+  } else {
+    start(put);
+  }
+}
+
+void AriesMessages::start(const OutgoingPut& put) {
+  ++puts_;
+  domain_.post_rdma({put.to, ends_, put.window.receive},
+                    {.post_id = put.number,
+                     .type = PostType::rdma_put,
+                     .cq_mode = kGlobalEvent | kRemoteEvent,
+                     .local = put.payload.data(),
+                     .local_memory = handle_of(put.payload),
+                     .remote = reinterpret_cast<void*>(static_cast<std::uintptr_t>(put.window.address)),
+                     .remote_memory = MemoryHandle::of_key(put.to, put.window.key),
+                     .length = put.payload.size()});
+}
+
+// ---- what has come
+
+// Messages are looked for first; where there is none, but the end of a put, that look has been in vain.
+bool AriesMessages::progress(Sink& sink) {
+  for (;;) {
+    if (!gone_.empty()) {
+      const std::uint32_t number = gone_.front();
+      gone_.pop_front();
+      sink.sent(number);
+      return true;
+    }
+    if (!due_.empty()) {
+      const Arrived message = due_.front();
+      due_.pop_front();
+      take(message, sink);
+      return true;
+    }
+    const auto arrival = domain_.cq_get_event(arrivals_);
+    if (!arrival) break;
+    if (arrival->type == EventType::control) {
+      read(arrival->peer, arrival->data);
+    } else {
+      arrived(arrival->peer, static_cast<std::uint32_t>(arrival->data));
+    }
+  }
+  const auto end = domain_.cq_get_event(ends_);
+  if (!end) return false;
+  host_.spend(domain_.parameters().cq_empty, sim::Step::poll);
+  const auto number = static_cast<std::uint32_t>(end->data);
+  if (end->type == EventType::remote) {
+    sink.landed(end->peer, number);
+    return true;
+  }
+  --puts_;
+  if (!waiting_puts_.empty()) {
+    start(waiting_puts_.front());
+    waiting_puts_.pop_front();
+  }
+  sink.sent(number);
+  return true;
+}
+
+// A peer has read so many more messages.
+void AriesMessages::read(Rank by, std::uint64_t count) {
+  std::deque<std::uint32_t>& unread = peer(by).unread;
+  for (; count != 0; --count) {
+    blocks_.give(unread.front());
+    unread.pop_front();
+  }
+  push_waiting();
+}
+
+std::uint64_t AriesMessages::turn_of(Rank source, std::uint32_t which) const {
+  std::uint64_t turn = 0;
+  std::memcpy(&turn, mailboxes_.at(source, which), sizeof turn);
+  return turn;
+}
+
+// Puts that go different ways overtake each other: a flag says whose turn it is.
+void AriesMessages::arrived(Rank source, std::uint32_t which) {
+  Peer& other = peer(source);
+  other.early.push_back(which);
+  const auto is_due = [&](std::uint32_t each) { return turn_of(source, each) == other.begun; };
+  for (auto next = other.early.end() - 1; next != other.early.end();
+       next = std::find_if(other.early.begin(), other.early.end(), is_due)) {
+    if (!is_due(*next)) return;
+    due_.push_back({source, *next});
+    other.early.erase(next);
+    ++other.begun;
+  }
+}
+
+void AriesMessages::take(const Arrived& message, Sink& sink) {
+  const std::byte* const from = mailboxes_.at(message.source, message.which) + kFlagBytes;
+  MessageHead head;
+  auto* const raw = reinterpret_cast<std::byte*>(&head);
+  std::memcpy(raw, from, MessageHead::size_of(MessageHead::Kind::eager));  // at least; tells how much it is
+  std::memcpy(raw, from, head.size());
+  const Sink::Landing landing = sink.begun(message.source, head);
+  if (head.payload() != 0) host_.copy(landing.to, from + head.size(), head.payload());
+  if (++peer(message.source).owed == batch_) tell_read(message.source);
+  sink.ended(message.source, landing.which);
+}
+
+void AriesMessages::tell_read(Rank source) {
+  Peer& other = peer(source);
+  domain_.post_cq_write({source, ends_}, {.type = PostType::cq_write,
+                                          .cq_mode = kNoEvent,
+                                          .remote_memory = mailboxes_.handle(source),
+                                          .control = other.owed});
+  other.owed = 0;
+}
+
+}  // namespace gasmeter::networks::aries
