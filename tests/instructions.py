@@ -17,6 +17,11 @@ import sys
 CASES = {
     "small-memory": 100_000,
     "large-memory": 100_000,
+    "fold-1": 100_000,
+    "fold-32": 100_000,
+    "sort-3": 100_000,
+    "nest-1": 100_000,
+    "nest-32": 100_000,
     "put-smp": 2_000_000,
     "short-smp": 100_000,
     "short-udp": 8_000,

@@ -29,6 +29,7 @@ enum class PrivatePrice : std::uint8_t {
   loop_turn,      // by the turns of its loops: counter, bounds, addresses
   loop_level,     // by how often one of them begins, and ends
   translation,    // by the addresses of a neighbour that are looked up
+  describe,       // reading a description of pieces, by the instructions that it takes
   clock_read,     // a library asks for the time, for its timers
   generate,       // a program stores what it makes itself, by its bytes; no price: it costs what copying them does
   shared_access,  // a compiler's run time does one access to shared data: owner, phase and address, and a call into it

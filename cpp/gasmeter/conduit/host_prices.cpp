@@ -29,6 +29,7 @@ HostPrices core_prices(MachineValues& machine, const InstructionCounts* counts) 
     prices[PrivatePrice::temporary] = {.fixed = instruction * std::int64_t{counts->large_temporary},
                                        .cache = kSmallTemporary,
                                        .cached = instruction * std::int64_t{counts->temporary}};
+    prices[PrivatePrice::describe].per_byte_fs = instruction.ps * 1000;
     prices[PrivatePrice::inject].fixed = instruction * std::int64_t{counts->inject};
     prices[PrivatePrice::deliver].fixed = instruction * std::int64_t{counts->deliver};
   }
@@ -73,8 +74,9 @@ std::vector<std::string> uncharged_host_keys(const Charges& charges) {
   };
   const bool updates = charges.has(PrivatePrice::update);
   bool counted = false;
-  for (const PrivatePrice each : {PrivatePrice::call, PrivatePrice::header_build, PrivatePrice::dispatch,
-                                  PrivatePrice::temporary, PrivatePrice::inject, PrivatePrice::deliver}) {
+  for (const PrivatePrice each :
+       {PrivatePrice::call, PrivatePrice::header_build, PrivatePrice::dispatch, PrivatePrice::temporary,
+        PrivatePrice::fold, PrivatePrice::nest, PrivatePrice::inject, PrivatePrice::deliver}) {
     counted = counted || charges.has(each);
   }
   const bool locks = charges.has(SharedPrice::lock) || charges.has(PrivatePrice::own_lock);

@@ -3,6 +3,8 @@
 // what.
 #pragma once
 
+#include <cstdint>
+
 namespace gasmeter::conduit {
 
 inline constexpr unsigned kSmallTemporary = 1032;  // what an allocator keeps for its thread
@@ -20,5 +22,14 @@ struct InstructionCounts {
   unsigned inject = 0;
   unsigned deliver = 0;
 };
+
+// Of a strided description of so many levels: read, folded into `left` and checked; and of one that is walked through
+// as it is. fold-*, sort-*, nest-* of tests/instructions.py.
+constexpr std::uint64_t folding(std::uint64_t levels, std::uint64_t left) {
+  return 264 + 12 * levels + 123 * (left > 1 ? left - 1 : 0);
+}
+constexpr std::uint64_t nesting(std::uint64_t levels) {
+  return 389 + 115 * levels;
+}
 
 }  // namespace gasmeter::conduit

@@ -42,6 +42,7 @@ enum class Step : std::uint8_t {
     case conduit::PrivatePrice::call:
     case conduit::PrivatePrice::inject:
     case conduit::PrivatePrice::temporary:
+    case conduit::PrivatePrice::describe:
       return Step::inject;
     case conduit::PrivatePrice::header_build:
       return Step::header;

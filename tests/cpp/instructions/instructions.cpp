@@ -3,9 +3,12 @@
 //
 //   instructions CASE COUNT
 //
-// small-memory, large-memory: memory for one message, taken and given back; put-smp: 8-byte puts to a neighbour;
-// short-smp, short-udp, short-amudp: round trips of a Short, its handler and its reply, between two ranks that are
-// polled in turn; put-model: 64-byte puts to random ranks by 512 ranks in virtual time, COUNT each.
+// small-memory, large-memory: memory for one message, taken and given back; fold-N, sort-N, nest-N: a strided
+// description of N levels that folds, does not, and is walked through as GASNet-1 did; put-smp: 8-byte puts to a
+// neighbour; short-smp, short-udp, short-amudp: round trips of a Short, its handler and its reply, between two ranks
+// that are polled in turn; put-model: 64-byte puts to random ranks by 512 ranks in virtual time, COUNT each.
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -14,12 +17,14 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/base/real_host.hpp"
 #include "gasmeter/conduit/instruction_counts.hpp"
 #include "gasmeter/core/endpoint.hpp"
+#include "gasmeter/core/vis/shape.hpp"
 #include "gasmeter/kernels/kernel.hpp"
 #include "gasmeter/networks/udp/amudp_conduit.hpp"
 #include "gasmeter/networks/udp/socket_datagrams.hpp"
@@ -120,11 +125,49 @@ void take_memory(Bytes bytes, std::uint64_t count) {
   }
 }
 
+// A strided description of so many levels, 65536 pieces of 8 B in all, read and checked as a transfer does it, its
+// pieces left alone. Levels continue each other, or (`apart`) have a gap between.
+void describe(std::size_t levels, bool folds, bool apart, std::uint64_t count) {
+  std::vector<Bytes> counts;
+  std::vector<std::ptrdiff_t> strides;
+  Bytes left = 65536;
+  std::ptrdiff_t stride = 32;
+  for (std::size_t i = 0; i < levels; ++i) {
+    const Bytes turns = i + 1 == levels ? left : std::max<Bytes>(1, std::bit_floor(left / (2 * (levels - i))));
+    counts.push_back(turns);
+    strides.push_back(stride);
+    stride *= static_cast<std::ptrdiff_t>(turns) * (apart ? 2 : 1);
+    left /= turns;
+  }
+  std::byte memory{};
+  for (std::uint64_t i = 0; i < count; ++i) {
+    core::vis::Shape shape;
+    if (folds) {
+      (void)core::vis::optimised_shape(shape, &memory, strides, &memory, strides, 8, counts);
+    } else {
+      shape = core::vis::plain_shape(&memory, strides, &memory, strides, 8, counts);
+      (void)core::vis::is_translational(shape);
+      core::vis::test_contiguity(shape);
+    }
+    const auto extent = [&](auto&& stride_of) {
+      return core::vis::extent_of_levels(shape.element, shape.levels, [&](std::size_t level) {
+        return std::pair(shape.level[level].count, stride_of(shape.level[level]));
+      });
+    };
+    const auto self = extent([](const core::vis::Level& level) { return level.self; });
+    const auto peer = extent([](const core::vis::Level& level) { return level.peer; });
+    const Bytes bytes = shape.total() + self->bytes() + peer->bytes();
+    asm volatile("" : : "r"(bytes));
+  }
+}
+
 int measured(const std::string& which, std::uint64_t count) {
   if (which == "small-memory") {
     take_memory(conduit::kSmallTemporary, count);
   } else if (which == "large-memory") {
     take_memory(4096, count);
+  } else if (which.starts_with("fold-") || which.starts_with("sort-") || which.starts_with("nest-")) {
+    describe(std::stoul(which.substr(5)), !which.starts_with("nest-"), which.starts_with("sort-"), count);
   } else if (which == "put-smp" || which == "short-smp") {
     on_smp(which, count);
   } else if (which == "short-udp") {
@@ -135,7 +178,8 @@ int measured(const std::string& which, std::uint64_t count) {
     in_virtual_time(count);
   } else {
     throw UsageError("case '" + which +
-                     "'; allowed: small-memory, large-memory, put-smp, short-smp, short-udp, short-amudp, put-model");
+                     "'; allowed: small-memory, large-memory, fold-N, sort-N, nest-N of N levels, put-smp, short-smp, "
+                     "short-udp, short-amudp, put-model");
   }
   return 0;
 }

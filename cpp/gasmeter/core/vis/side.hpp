@@ -50,6 +50,11 @@ template <class H>
 void charge_loop(H& host, Bytes pieces) {
   if (pieces != 0) charge_loops(host, 1, 0, pieces - 1, [&](std::uint32_t) { return pieces; });
 }
+// A description that takes so many instructions to read.
+template <class H>
+void charge_description(H& host, std::uint64_t instructions) {
+  if constexpr (H::kModelled) host.charge(conduit::PrivatePrice::describe, instructions);
+}
 // Addresses of a neighbour that are looked up.
 template <class H>
 void charge_translations(H& host, Bytes addresses) {
