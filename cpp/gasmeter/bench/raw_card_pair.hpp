@@ -15,9 +15,10 @@ namespace gasmeter::bench {
 template <RawCard Card>
 class RawCardPair {
  public:
-  // `incoming`: where in the memory of either that lies which puts and gets bring.
+  // `incoming`: where in the memory of either that lies which puts and gets bring. It consists of whole words: cards
+  // that read no less reach what stands behind its last byte.
   RawCardPair(Card& card, Bytes bytes, Bytes incoming)
-      : card_(card), peer_{1 - std::min(index(card.rank()), 1U)}, incoming_(incoming), memory_(bytes) {
+      : card_(card), peer_{1 - std::min(index(card.rank()), 1U)}, incoming_(incoming), memory_((bytes + 7) / 8 * 8) {
     card_.register_memory(memory_);
   }
 
