@@ -76,7 +76,7 @@ std::vector<std::string> uncharged_host_keys(const Charges& charges) {
   bool counted = false;
   for (const PrivatePrice each :
        {PrivatePrice::call, PrivatePrice::header_build, PrivatePrice::dispatch, PrivatePrice::temporary,
-        PrivatePrice::fold, PrivatePrice::nest, PrivatePrice::inject, PrivatePrice::deliver}) {
+        PrivatePrice::describe, PrivatePrice::inject, PrivatePrice::deliver}) {
     counted = counted || charges.has(each);
   }
   const bool locks = charges.has(SharedPrice::lock) || charges.has(PrivatePrice::own_lock);
