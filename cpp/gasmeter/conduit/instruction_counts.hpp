@@ -23,10 +23,10 @@ struct InstructionCounts {
   unsigned deliver = 0;
 };
 
-// Of a strided description of so many levels: read, folded into `left` and checked; and of one that is walked through
-// as it is. fold-*, sort-*, nest-* of tests/instructions.py.
-constexpr std::uint64_t folding(std::uint64_t levels, std::uint64_t left) {
-  return 264 + 12 * levels + 123 * (left > 1 ? left - 1 : 0);
+// Of a strided description of so many levels, `several` of which have more than one turn: read, folded into `left` and
+// checked; and of one that is walked through as it is. fold-*, sort-*, nest-* of tests/instructions.py.
+constexpr std::uint64_t folding(std::uint64_t levels, std::uint64_t several, std::uint64_t left) {
+  return 240 + 8 * levels + 28 * several + 123 * (left > 1 ? left - 1 : 0);
 }
 constexpr std::uint64_t nesting(std::uint64_t levels) {
   return 389 + 115 * levels;

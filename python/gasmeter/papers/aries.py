@@ -31,6 +31,7 @@ both.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from gasmeter.reproduction.figure import SIZE, Derived, Effort, Figure, Line, Paper, Without
@@ -62,13 +63,13 @@ _FREE_LOOPS: Pairs = (("host.loop_level", _NOTHING),)
 
 def _line(
     label: str, program: Program, options: Mapping[str, str], *, machine: str, conduit: str = _CONDUIT,
-    overrides: Pairs = (),
+    overrides: Pairs = (), drawn_to: float = math.inf,
 ) -> Line:  # fmt: skip
     """Return what the ranks do: kernel, operation and what is told of it."""
     kernel, op, metric = program
     return Line(
         label, kernel, conduit, machine, op=op, metric=metric, options=tuple(sorted(options.items())),
-        overrides=tuple(sorted(overrides)),
+        overrides=tuple(sorted(overrides)), drawn_to=drawn_to,
     )  # fmt: skip
 
 
@@ -170,7 +171,7 @@ _HOT: Program = ("fetch-add", "hot-spot", "rate")
 # line has the shortcut. The card adds for all ranks, node mates of the word among them.
 _SHARED = {"neighbourhood": "true", "type": "u64"}
 _TO_ALL = {**_BY_MESSAGE, **_SHARED, "atomics": "messages"}
-_HOT_REFERENCE = _line("AM reference", _HOT, _TO_ALL, machine=_THETA)
+_HOT_REFERENCE = _line("AM reference", _HOT, _TO_ALL, machine=_THETA, drawn_to=512)
 _HOT_CARD = _line("Aries", _HOT, {**_BY_CARD, "type": "u64"}, machine=_THETA)
 _HOT_SHORTCUT = _line("AM reference, with the shortcut", _HOT, {**_BY_MESSAGE, **_SHARED}, machine=_THETA)
 _HOT_FREE = _line("AM reference, reception free", _HOT, _TO_ALL, machine=_THETA, overrides=_FREE_RECEPTION)
@@ -238,7 +239,8 @@ _SMALL, _FEW_SMALL = (0, *_doublings(1, 4096)), (0, 1, 8, 64, 256, 1024, 2048, 4
 _LARGER = (*_doublings(4096, 32768), 65472)
 _JOBS, _FEW_JOBS = _doublings(2, 64), (2, 8, 16, 64)
 _PAYLOADS, _FEW_PAYLOADS = _doublings(1, 1 << 21), (1, 128, 1024, 4096, 8192, 16384, 32768, 131072, 1 << 21)
-# One rank, whose rate the perfect line has; then all 64 cores of 1 to 128 nodes. Draws go up to 32.
+# One rank, whose rate the perfect line has; then all 64 cores of 1 to 128 nodes. Draws go up to 32 nodes, those of the
+# reference up to 8.
 _RANKS = (1, *_doublings(64, 8192))
 _DRAWN_RANKS = _RANKS[: _RANKS.index(2048) + 1]
 _NEAR_SIZES, _FEW_NEAR = _doublings(16, 1 << 21), _doublings(16, 1 << 20, 4)

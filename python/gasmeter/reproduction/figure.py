@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -44,6 +45,8 @@ class Line:
         What it is asked for where this build knows it; the report says which are missing.
     ranks, size : int
         Of every point, where the axis does not say; 0 B takes what the operation takes.
+    drawn_to : int or float
+        The largest x at which it is run on draws, of those at which its figure is: more would take too long.
     """
 
     label: str
@@ -59,6 +62,7 @@ class Line:
     wanted: tuple[tuple[str, str], ...] = ()
     ranks: int = 2
     size: int = 0
+    drawn_to: int | float = math.inf
 
     @property
     def key(self) -> SeriesKey:

@@ -290,7 +290,8 @@ def spots_of(plan: Plan, figure: Figure, lines: Iterable[Line], *, drawn: bool =
     """
     effort = plan.effort(figure)
     xs = (effort.drawn or effort.xs) if drawn else effort.xs
-    return [Spot(line, figure.x_of(x, effort)) for line in lines if line in plan.options for x in xs]
+    spots = [Spot(line, figure.x_of(x, effort)) for line in lines if line in plan.options for x in xs]
+    return [spot for spot in spots if not drawn or spot.x <= spot.line.drawn_to]
 
 
 def plan_given(plan: Plan, lengths: Mapping[tuple[str, Spot], int], *, left_out: Collection[Spot] = ()) -> list[Series]:

@@ -30,7 +30,7 @@ std::int64_t elapsed(const Asked& asked, const Options& options = {}) {
   Request request =
       Request::check(registry, asked.kernel, asked.op, asked.conduit, "", asked.size, 1, asked.ranks, options);
   static const std::map<std::string, std::string> topologies = {
-      {"extoll", "mesh3d:2x2x1"}, {"ibv", "crossbar:4"}, {"sci", "oneway-torus2d:2x2"}};
+      {"aries", "crossbar:4"}, {"extoll", "mesh3d:2x2x1"}, {"ibv", "crossbar:4"}, {"sci", "oneway-torus2d:2x2"}};
   const std::string network = asked.conduit.substr(asked.conduit.rfind('@') + 1);
   request.machine = testing::invented_machine(network, topologies.at(network), asked.placement);
   for (const auto& [key, value] : asked.machine) request.machine[key] = value;

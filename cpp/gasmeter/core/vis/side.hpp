@@ -14,6 +14,7 @@
 #include "gasmeter/base/rows.hpp"
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/conduit/host.hpp"
+#include "gasmeter/conduit/instruction_counts.hpp"
 #include "gasmeter/core/vis/shape.hpp"
 
 namespace gasmeter::core::vis {
@@ -50,10 +51,18 @@ template <class H>
 void charge_loop(H& host, Bytes pieces) {
   if (pieces != 0) charge_loops(host, 1, 0, pieces - 1, [&](std::uint32_t) { return pieces; });
 }
-// A description that takes so many instructions to read.
+// Reading a strided description of which `left` levels are left; and one that keeps its levels.
 template <class H>
-void charge_description(H& host, std::uint64_t instructions) {
-  if constexpr (H::kModelled) host.charge(conduit::PrivatePrice::describe, instructions);
+void charge_folding(H& host, std::span<const Bytes> counts, Bytes left) {
+  if constexpr (H::kModelled) {
+    const auto several = std::count_if(counts.begin(), counts.end(), [](Bytes count) { return count > 1; });
+    host.charge(conduit::PrivatePrice::describe,
+                conduit::folding(counts.size(), static_cast<std::uint64_t>(several), left));
+  }
+}
+template <class H>
+void charge_nesting(H& host, Bytes levels) {
+  if constexpr (H::kModelled) host.charge(conduit::PrivatePrice::describe, conduit::nesting(levels));
 }
 // Addresses of a neighbour that are looked up.
 template <class H>

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "gasmeter/base/real_host.hpp"
-#include "gasmeter/conduit/instruction_counts.hpp"
 #include "gasmeter/core/incoming.hpp"
 #include "gasmeter/core/reference/extended.hpp"
 #include "gasmeter/core/vis/direct.ipp"
@@ -52,7 +51,7 @@ typename Vis<H>::Started Vis<H>::start(Rank rank, const Strided& t, const Call& 
   transfer.shape = &shape;
   if (settings_.implementation == Implementation::ex) {
     if (optimised_shape(shape, here, self, there, peer, t.element, t.counts)) transfer.total = shape.total();
-    charge_description(ep_.host(), conduit::folding(t.counts.size(), shape.levels));
+    charge_folding(ep_.host(), t.counts, shape.levels);
   } else {
     shape = plain_shape(here, self, there, peer, t.element, t.counts);
     transfer.total = shape.total();
@@ -62,7 +61,7 @@ typename Vis<H>::Started Vis<H>::start(Rank rank, const Strided& t, const Call& 
           "level at both sides, without transposition, reflection or repetition");
     }
     test_contiguity(shape);
-    charge_description(ep_.host(), conduit::nesting(t.counts.size()));
+    charge_nesting(ep_.host(), t.counts.size());
   }
   transfer.piece = shape.element;
   return move(rank, transfer, call);

@@ -17,7 +17,8 @@ std::uint64_t bits(unsigned first, unsigned many) {
 
 // The lowest of `many` bits that follow each other in `free`; 64: there are none.
 unsigned lowest_run(std::uint64_t free, unsigned many) {
-  for (unsigned have = 1; have < many && free != 0;) {
+  if (many > kBits) return kBits;
+  for (unsigned have = 1; have < many;) {
     const unsigned more = std::min(have, many - have);
     free &= free >> more;
     have += more;
@@ -29,11 +30,8 @@ bool is_used(std::span<const std::uint64_t> map, unsigned slot) {
   return (map[slot / kBits] >> (slot % kBits) & 1U) != 0;
 }
 
+// Of an area of more than one word.
 std::optional<unsigned> first_of(std::span<const std::uint64_t> map, unsigned slots, unsigned many) {
-  if (map.size() == 1) {
-    const unsigned first = many > slots ? kBits : lowest_run(~map[0] & bits(0, slots), many);
-    return first == kBits ? std::nullopt : std::optional(first);
-  }
   unsigned free = 0;
   for (unsigned slot = 0; slot < slots; ++slot) {
     free = is_used(map, slot) ? 0 : free + 1;
@@ -57,13 +55,24 @@ void for_bits(std::span<std::uint64_t> map, unsigned first, unsigned many, Do&& 
 
 std::optional<unsigned> RequestSlots::take(Rank peer, unsigned many) {
   const std::span<std::uint64_t> map = map_of(peer);
+  if (words_ == 1) {
+    const unsigned first = lowest_run(~map[0] & bits(0, slots_), many);
+    if (first == kBits) return std::nullopt;
+    map[0] |= bits(first, many);
+    return first;
+  }
   const std::optional<unsigned> first = first_of(map, slots_, many);
   if (first) for_bits(map, *first, many, [](std::uint64_t& word, std::uint64_t mask) { word |= mask; });
   return first;
 }
 
 void RequestSlots::give(Rank peer, unsigned first, unsigned many) {
-  for_bits(map_of(peer), first, many, [](std::uint64_t& word, std::uint64_t mask) { word &= ~mask; });
+  const std::span<std::uint64_t> map = map_of(peer);
+  if (words_ == 1) {
+    map[0] &= ~bits(first, many);
+    return;
+  }
+  for_bits(map, first, many, [](std::uint64_t& word, std::uint64_t mask) { word &= ~mask; });
 }
 
 unsigned RequestSlots::used(Rank peer) const {
