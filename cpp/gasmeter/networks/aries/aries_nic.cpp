@@ -201,13 +201,14 @@ void AriesNic::written(sim::Packet& packet, SimTime now) {
       target(request).require_registered(request.remote_memory, request.remote, request.length, "put", request.origin);
     std::memcpy((is_put ? request.remote : request.local) + piece.before, piece.payload.data(), piece.size);
     const Bytes size = piece.size;
+    const Bytes before = piece.before;
     give(piece);
     if (!is_put) {
-      got(request, size, now);
+      got(request, before, size, now);
     } else if ((request.to_come -= size) == 0) {
       put_written(request, now);
     } else {
-      engine().wake(request.target, now);  // who watches the memory is told of nothing else
+      wake_watcher(request.target, request.remote + before, size, now);
     }
     return;
   }
@@ -232,8 +233,13 @@ void AriesNic::written(sim::Packet& packet, SimTime now) {
       break;
     default:
       std::memcpy(request.local, request.payload.data(), request.length);
-      got(request, request.length, now);
+      got(request, 0, request.length, now);
   }
+}
+
+// Who watches that memory is told of nothing else.
+void AriesNic::wake_watcher(Rank rank, const std::byte* memory, Bytes bytes, SimTime now) {
+  if (engine().effect_of_write(rank, memory, bytes) == sim::WakeEffect::unknown) engine().wake(rank, now);
 }
 
 // ---- puts
@@ -286,8 +292,8 @@ void AriesNic::answer(sim::Packet& packet, SimTime now) {
   inject(packet, now);
 }
 
-void AriesNic::got(RequestPacket& request, Bytes bytes, SimTime now) {
-  engine().wake(request.origin, now);
+void AriesNic::got(RequestPacket& request, Bytes before, Bytes bytes, SimTime now) {
+  wake_watcher(request.origin, request.local + before, bytes, now);
   request.to_come -= bytes;
   if (request.to_come != 0) return;
   if (request.whole == nullptr) return acknowledged(request, now);
@@ -321,9 +327,7 @@ void AriesNic::atomic_done(RequestPacket& request, SimTime now) {
   Domain& to = target(request);
   ++to.counters().atomics;
   if ((request.cq_mode & kRemoteEvent) != 0) tell_remote(request, EventType::remote, request.remote_event, now);
-  if (engine().effect_of_write(request.target, request.remote, size) == sim::WakeEffect::unknown) {
-    engine().wake(request.target, now);
-  }
+  wake_watcher(request.target, request.remote, size, now);
   turn_round(request, request.fetches ? PacketKind::fetched : PacketKind::done, request.fetches ? size : 0);
   if (request.fetches) std::memcpy(request.payload.data(), &old, sizeof old);
   inject(request, now);

@@ -72,8 +72,9 @@ class alignas(kNoSharing) AriesNic {
   void answer(sim::Packet& packet, SimTime now);
   void written(sim::Packet& packet, SimTime now);
   void put_written(RequestPacket& request, SimTime now);
-  void got(RequestPacket& request, Bytes bytes, SimTime now);
+  void got(RequestPacket& request, Bytes before, Bytes bytes, SimTime now);
   void tell_remote(const RequestPacket& request, EventType type, std::uint64_t data, SimTime now);
+  void wake_watcher(Rank rank, const std::byte* memory, Bytes bytes, SimTime now);
   void acknowledged(RequestPacket& request, SimTime at);
   void turn_round(RequestPacket& request, PacketKind kind, Bytes payload);
   void give(RequestPacket& request);
