@@ -51,6 +51,17 @@ TEST_CASE("raw_aries_programs_verify") {
   }
 }
 
+TEST_CASE("raw_aries_messages_of_no_bytes_come_and_go") {
+  for (const Make make : {&make_ping_pong, &make_flood}) {
+    for (const std::string op : {"am-short", "am-medium"}) {
+      CAPTURE(op);
+      const Outcome outcome = attempt({make, op, 0, 20});
+      CHECK(outcome.found.errors == 0);
+      CHECK(outcome.block.elapsed.ps > 0);
+    }
+  }
+}
+
 TEST_CASE("raw_aries_programs_that_disagree_about_the_data_are_found") {
   for (const Make make : {&make_ping_pong, &make_flood}) {
     for (const std::string op : {"am-medium", "am-long", "put", "get"}) {

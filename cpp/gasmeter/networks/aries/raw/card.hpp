@@ -36,7 +36,7 @@ class Card : public bench::CardBase<Card<Owner>> {
         boxes_(context.boxes),
         engine_(context.engine),
         stride_(((message <= kCutover ? message : 0) + kFlagBytes + 63) / 64 * 64),  // others are puts
-        own_(kWordSlots * kWordStride + (message == 0 ? 0 : kWaiting * stride_)),
+        own_(kWordSlots * kWordStride + kWaiting * stride_),
         arrivals_(domain_.cq_create(kWordSlots + kWaiting)),
         completions_(domain_.cq_create(kPosts)) {
     this->host().price_misses(domain_.parameters().cq_empty * 2);
