@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -15,6 +16,7 @@
 
 #include "gasmeter/services/two_sided_service.hpp"
 #include "gasmeter/sim/model_host.hpp"
+#include "support/effort.hpp"
 #include "support/pattern.hpp"
 
 namespace gasmeter::testing {
@@ -266,5 +268,14 @@ class MessageTrial {
   std::array<std::int64_t, kRanks> ended_{};
   unsigned done_ = 0;
 };
+
+// So many of them, each lazily and strictly: what is found is promised, and the same.
+template <class World, Bytes Eager>
+void expect_order(std::uint64_t trials) {
+  for (std::uint64_t seed = 1; seed <= std::max<std::uint64_t>(rounds(trials), 4); ++seed) {
+    CAPTURE(seed);
+    CHECK(MessageTrial<World, Eager>(seed, false).run() == MessageTrial<World, Eager>(seed, true).run());
+  }
+}
 
 }  // namespace gasmeter::testing

@@ -11,7 +11,6 @@
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/services/matched_messages.hpp"
 #include "support/conduit_calls.hpp"
-#include "support/effort.hpp"
 #include "support/two_sided_trial.hpp"
 #include "world.hpp"
 
@@ -81,12 +80,7 @@ TEST_CASE("aries_rendezvous_and_eager_messages_outnumber_mailboxes_and_receives"
 }
 
 TEST_CASE("aries_messages_of_any_kind_arrive_in_order_where_order_is_promised") {
-  using Trial = gasmeter::testing::MessageTrial<Messages, kEager>;
-  const std::uint64_t trials = gasmeter::testing::rounds(16);
-  for (std::uint64_t seed = 1; seed <= std::max<std::uint64_t>(trials, 4); ++seed) {
-    CAPTURE(seed);
-    CHECK(Trial(seed, false).run() == Trial(seed, true).run());
-  }
+  gasmeter::testing::expect_order<Messages, kEager>(16);
 }
 
 TEST_CASE("aries_limits_that_carry_no_two_sided_message_are_refused") {
