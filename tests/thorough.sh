@@ -43,8 +43,8 @@ if step "fuzz targets, 60 s each"; then
   tail -8 build/fuzz.log
 fi
 
-if step "every header compiles alone"; then
-  attempt ctest --test-dir build/release --output-on-failure --timeout 900 --label-regex '^thorough$'
+if step "every header compiles alone, conformance on every shape of jobs in virtual time"; then
+  attempt ctest --test-dir build/release --output-on-failure --timeout 900 --parallel 2 --label-regex '^thorough$'
 fi
 
 if step "long floods and properties: the C++ tests with ten times the rounds, properties of Python with 2000 examples"; then

@@ -1,4 +1,5 @@
-// Runs the conformance cases over every kind of job: gasmeter-conformance [--json] [--part I/N] [FAMILY [CASE]] |
+// Runs the conformance cases over every kind of job:
+// gasmeter-conformance [--json] [--every-shape] [--part I/N] [FAMILY [CASE]] |
 // --list | --list-cases | --version, or as one of the ranks that a network's own launcher has started: LAUNCHER
 // gasmeter-conformance [--json] --NETWORK LIBRARY [CASE]
 #include <signal.h>
@@ -33,21 +34,20 @@ void out_of_time(int /*signal*/) {
 
 // Of the runs that are asked for: each `of`th, from the `first`th on, so that processes side by side share a family.
 struct Part {
+  bool every_shape = false;  // of the jobs
   unsigned first = 0;
   unsigned of = 1;
 };
 
 // Takes "I/N", I from 1 to N.
-Part part_of(const std::string& text) {
+void read_part(const std::string& text, Part& part) {
   unsigned number = 0;
-  Part part;
   int read = 0;
   if (std::sscanf(text.c_str(), "%9u/%9u%n", &number, &part.of, &read) != 2 || text.size() != std::size_t(read) ||
       number == 0 || number > part.of) {
     throw UsageError("part '" + text + "' is not allowed; allowed: I/N, I from 1 to N");
   }
   part.first = number - 1;
-  return part;
 }
 
 int run_family(Form form, const Family& family, std::string_view filter, const Part& part) {
@@ -55,7 +55,7 @@ int run_family(Form form, const Family& family, std::string_view filter, const P
   unsigned failed = 0;
   unsigned done = 0;
   unsigned asked_for = 0;
-  for (const Run& run : family.runs()) {
+  for (const Run& run : family.runs(part.every_shape)) {
     if (run.test.find(filter) == std::string::npos && run.job.find(filter) == std::string::npos) continue;
     if (asked_for++ % part.of != part.first) continue;
     Report report{.family = name, .job = run.job, .test = run.test, .state = State::skipped, .failures = {}};
@@ -80,7 +80,7 @@ int run_family(Form form, const Family& family, std::string_view filter, const P
   return failed == 0 ? 0 : 1;
 }
 
-// `words`: what follows --json and --part.
+// `words`: what follows the flags.
 int run(Form form, const std::vector<std::string>& words, const Part& part) {
   const std::string& family = words[0];
   const Suite& suite = Suite::all();
@@ -122,8 +122,10 @@ int main(int argc, char** argv) {
   if (json) words.erase(words.begin());
   try {
     Part part;
+    part.every_shape = !words.empty() && words.front() == "--every-shape";
+    if (part.every_shape) words.erase(words.begin());
     if (words.size() > 1 && words.front() == "--part") {
-      part = part_of(words[1]);
+      read_part(words[1], part);
       words.erase(words.begin(), words.begin() + 2);
     }
     words.resize(3);

@@ -107,10 +107,10 @@ void tell_build(Form form) {
 
 void tell_family(Form form, const Family& family) {
   if (form == Form::json) {
-    std::printf(R"({"family": %s, "conduit": %s, "kind": %s, "repeats": %s, "runs": %zu})"
+    std::printf(R"({"family": %s, "conduit": %s, "kind": %s, "repeats": %s, "runs": %zu, "of_every_shape": %zu})"
                 "\n",
                 quoted(family.name).c_str(), quoted(family.conduit).c_str(), quoted(name_of(family.kind)).c_str(),
-                family.repeats ? "true" : "false", family.runs().size());
+                family.repeats ? "true" : "false", family.runs(false).size(), family.runs(true).size());
   } else {
     std::printf("%s\n", family.name.c_str());
   }

@@ -51,12 +51,12 @@ Runs several_threads() {
 void add_shared_memory(Suite& suite) {
   for (const run::ConduitInfo& conduit : run::conduits()) {
     if (conduit.real == nullptr || !conduit.real->shares_memory || conduit.raw) continue;
-    suite.add({.name = conduit.name, .conduit = conduit.name, .runs = &one_mapping});
-    suite.add({.name = conduit.name + "-reference", .conduit = conduit.name, .runs = &reference_forms});
-    suite.add({.name = conduit.name + "-mapped", .conduit = conduit.name, .runs = &mapping_each});
+    suite.add({.name = conduit.name, .conduit = conduit.name, .all_runs = &one_mapping});
+    suite.add({.name = conduit.name + "-reference", .conduit = conduit.name, .all_runs = &reference_forms});
+    suite.add({.name = conduit.name + "-mapped", .conduit = conduit.name, .all_runs = &mapping_each});
     const auto is_threads = [](const bench::OptionInfo& option) { return option.name == "threads"; };
     if (std::any_of(conduit.options.begin(), conduit.options.end(), is_threads)) {
-      suite.add({.name = "threads", .conduit = conduit.name, .runs = &several_threads});
+      suite.add({.name = "threads", .conduit = conduit.name, .all_runs = &several_threads});
     }
   }
 }

@@ -21,6 +21,12 @@ std::string_view name_of(Kind kind) {
   return kind == Kind::threads ? "threads" : "sockets";
 }
 
+Runs Family::runs(bool every_shape) const {
+  Runs runs = all_runs();
+  if (!every_shape) std::erase_if(runs, [](const Run& run) { return run.other_shape; });
+  return runs;
+}
+
 const Suite& Suite::all() {
   static const Suite suite = [] {
     Suite made;

@@ -20,6 +20,7 @@ struct Run {
   std::string job;
   std::string test;
   std::function<std::vector<std::string>()> execute;
+  bool other_shape = false;  // of a job whose ranks lie otherwise than those of another that runs the case, too
 };
 using Runs = std::vector<Run>;
 
@@ -36,7 +37,10 @@ struct Family {
   std::string conduit;  // which it tests
   Kind kind = Kind::threads;
   bool repeats = false;  // other settings of code that other families run, too
-  std::function<Runs()> runs;
+  std::function<Runs()> all_runs;
+
+  // What is run of it: of some shapes of jobs, or of every one.
+  [[nodiscard]] Runs runs(bool every_shape) const;
 };
 
 // A network whose ranks a launcher of its own starts, a process each: this process is one of them.

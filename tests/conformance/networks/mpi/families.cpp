@@ -115,8 +115,8 @@ Runs ammpi_in_memory() {
 }  // namespace
 
 void register_mpi(Suite& suite) {
-  suite.add({.name = "mpi-memory", .conduit = "mpi", .runs = &in_memory});
-  suite.add({.name = "ammpi-memory", .conduit = "mpi", .runs = &ammpi_in_memory});
+  suite.add({.name = "mpi-memory", .conduit = "mpi", .all_runs = &in_memory});
+  suite.add({.name = "ammpi-memory", .conduit = "mpi", .all_runs = &ammpi_in_memory});
   suite.add(Launched{.network = "mpi", .conduit = "mpi", .run = &run_over_mpi});
 }
 

@@ -178,10 +178,10 @@ Runs amudp() {
 }  // namespace
 
 void register_udp(Suite& suite) {
-  suite.add({.name = "udp", .conduit = "udp", .kind = Kind::sockets, .runs = &udp});
-  suite.add({.name = "udp-reference", .conduit = "udp", .kind = Kind::sockets, .runs = &udp_reference});
-  suite.add({.name = "udp-lossy", .conduit = "udp", .kind = Kind::sockets, .runs = &udp_lossy});
-  suite.add({.name = "amudp", .conduit = "udp", .kind = Kind::sockets, .runs = &amudp});
+  suite.add({.name = "udp", .conduit = "udp", .kind = Kind::sockets, .all_runs = &udp});
+  suite.add({.name = "udp-reference", .conduit = "udp", .kind = Kind::sockets, .all_runs = &udp_reference});
+  suite.add({.name = "udp-lossy", .conduit = "udp", .kind = Kind::sockets, .all_runs = &udp_lossy});
+  suite.add({.name = "amudp", .conduit = "udp", .kind = Kind::sockets, .all_runs = &amudp});
 }
 
 }  // namespace gasmeter::conformance
