@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The thorough tier: what takes too long for every change. All conformance families and C++ tests under both
 # sanitizers, clang-tidy, every command of the README, long floods, fuzz targets, planted faults, a minute of an attacker
-# between two udp ranks. Needs what .ci/run installs, and clang-tidy 14, and what README's second command leaves behind.
+# between two udp ranks, what a network costs. Needs what .ci/run installs, and clang-tidy 14, and what README's second
+# command leaves behind.
 # A step that fails does not keep the later ones from running. Words are parts of the names of the steps that are wanted:
 #
 #   tests/thorough.sh             # all
@@ -71,6 +72,10 @@ if step "blind run of every figure: rows do not know what papers state"; then
   attempt "$python" tests/blind_install.py extoll
   attempt "$python" tests/blind_install.py sci
   attempt "$python" tests/blind_install.py portals
+fi
+
+if step "what a network and a kernel cost"; then
+  attempt "$python" tests/price.py
 fi
 
 if step "faults planted in what is timed come out unverified"; then
