@@ -61,6 +61,22 @@ OptionInfo node_local_option(const std::string& usual, const std::string& what) 
           what + " between ranks of one node: through its memory, or looped through its card"};
 }
 
+OptionInfo routing_option(const std::string& of) {
+  return {"routing",
+          "choice",
+          "minimal",
+          "",
+          {"minimal", "adaptive"},
+          "ways of " + of +
+              ": as short as can be and in order, or as their first router sees fit, where there are several"};
+}
+
+std::uint32_t unordered_flow(const sim::Topology& topology, const Settings& settings) {
+  if (settings.text("routing") == "minimal") return 0;
+  if (topology.chooser() != nullptr) return sim::kUnordered;
+  throw UsageError("option 'routing=adaptive': on " + topology.name() + " there is one way each; take xc:G");
+}
+
 std::optional<conduit::PinLimits> pin_limits(const Settings& settings) {
   const std::int64_t pages = settings.integer("pinned_pages");
   if (pages < 0) {

@@ -27,6 +27,11 @@ namespace gasmeter::networks {
 // nothing makes use of.
 [[nodiscard]] std::optional<conduit::PinLimits> pin_limits(const Settings& settings);
 
+// Option routing: which ways packets `of` something take whose order nobody counts on.
+[[nodiscard]] OptionInfo routing_option(const std::string& of);
+// The flow of such packets: sim::kUnordered where they choose. Throws UsageError where there is nothing to choose.
+[[nodiscard]] std::uint32_t unordered_flow(const sim::Topology& topology, const Settings& settings);
+
 // Ranks on the nodes of a topology, as many routers as it takes.
 class Installation {
  public:

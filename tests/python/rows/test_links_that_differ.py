@@ -93,6 +93,20 @@ def test_links_that_cannot_be_are_refused_in_one_line(tmp_path, topology, option
     assert "\n" not in str(caught.value)
 
 
+def test_messages_on_aries_choose_their_ways_where_links_are_busy(tmp_path):
+    adaptive, minimal = (
+        gm.Experiment(
+            name="links", kernel="random-access", variant="am", conduit="aries", topology="xc:1x1x3", ranks=12, size="64K",
+            placement="one-per-node", options={"routing": routing},
+        ).run(tmp_path / routing).frame()
+        for routing in ("adaptive", "minimal")
+    )  # fmt: skip
+    assert adaptive["verified"].all()
+    assert (adaptive.set_index("metric")["value"] != minimal.set_index("metric")["value"]).any()
+    with pytest.raises(UsageError, match="routing=adaptive': on mesh2d:2x2 there is one way each; take xc:G"):
+        gm.measure("ping-pong", op="put", conduit="aries", topology="mesh2d:2x2", options={"routing": "adaptive"})
+
+
 def test_a_network_that_uses_links_both_ways_has_no_one_way_ring(tmp_path):
     with pytest.raises(UsageError, match=r"the links of oneway-torus2d:2x2 go one way, .*; take torus2d:2x2"):
         gm.Experiment(

@@ -103,6 +103,7 @@ RequestPacket& AriesNic::part_of(RequestPacket& whole, Bytes before, Bytes size)
   part.origin = whole.origin;
   part.target = whole.target;
   part.type = whole.type;
+  part.flow = whole.flow;
   part.cq_mode = kNoEvent;
   part.local = whole.local + before;
   part.remote = whole.remote + before;
@@ -113,7 +114,10 @@ RequestPacket& AriesNic::part_of(RequestPacket& whole, Bytes before, Bytes size)
 }
 
 void AriesNic::inject(sim::Packet& packet, SimTime now) {
-  network_.fabric().inject(packet, now);
+  const bool is_piece = kind_of(packet) == PacketKind::put_data || kind_of(packet) == PacketKind::got_data;
+  const RequestPacket& request =
+      is_piece ? *static_cast<DataPacket&>(packet).request : static_cast<RequestPacket&>(packet);
+  network_.fabric().inject(packet, now, request.flow);
 }
 
 void AriesNic::turn_round(RequestPacket& request, PacketKind kind, Bytes payload) {

@@ -203,6 +203,7 @@ RequestPacket& Domain::make(const Endpoint& to, const PostDescriptor& post) {
   request.target = to.peer;
   request.type = post.type;
   request.cq_mode = post.cq_mode;
+  request.flow = post.dlvr_mode == DeliveryMode::performance ? p.flow : 0;
   request.command = post.command;
   request.amo_type = post.amo_type;
   request.fetches = post.fetches;

@@ -39,6 +39,13 @@ const std::vector<OptionInfo>& options() {
   return all;
 }
 
+// And of what lets its packets go any way: programs without a conduit count on order.
+std::vector<OptionInfo> service_options() {
+  std::vector<OptionInfo> all = options();
+  all.push_back(routing_option("packets"));
+  return all;
+}
+
 std::vector<OptionInfo> conduit_options() {
   std::vector<OptionInfo> all = {
       {"medium",
@@ -78,7 +85,7 @@ std::vector<OptionInfo> conduit_options() {
        "regions",
        {},
        "of memory outside the segment that a rank may have registered at a time: 1 to 65536"}};
-  for (const OptionInfo& each : options()) all.push_back(each);
+  for (const OptionInfo& each : service_options()) all.push_back(each);
   return all;
 }
 
@@ -230,6 +237,9 @@ class Machine final : public ModelledMachine {
     machine.check_all_used();
     parameters_.shared_fma = settings_.text("fma") == "shared";
     parameters_.grain = grain_of(settings_);
+    if (settings_.options.count("routing") != 0) {
+      parameters_.flow = unordered_flow(installation_.topology(), settings_);
+    }
   }
 
   sim::EngineOptions engine_options() const override { return installation_.engine_options(settings_, prices_); }
@@ -334,7 +344,7 @@ void register_aries(Registry& registry) {
     return std::make_unique<Machine>(job, MachineValues("aries", job.machine));
   };
   entry.messages = "modelled Aries cards";
-  entry.service_options = options();
+  entry.service_options = service_options();
   entry.invented = &invented_machine;
   entry.conformance = conformance();
   entry.trial_machines = trial_machines();

@@ -45,6 +45,7 @@ struct RequestPacket : sim::Packet {
   AmoCommand command{};
   AmoType amo_type{};
   bool fetches = false;
+  std::uint32_t flow = 0;  // of its packets
 
   std::uint64_t post_id = 0;
   CqHandle events;  // of the origin

@@ -41,6 +41,7 @@ struct AriesParameters {
 
   Bytes grain = 1024;       // payload that goes through the fabric as one: whole packets
   bool shared_fma = false;  // windows are not the ranks' own
+  std::uint32_t flow = 0;   // of posts whose order nobody counts on: sim::kUnordered where packets choose their ways
 
   // Bytes on the wire of so much payload, in packets.
   [[nodiscard]] Bytes on_wire(Bytes payload) const {

@@ -32,11 +32,16 @@ inline constexpr Bytes kGetAlignment = 4;
 inline constexpr Bytes kFlagBytes = 8;
 inline constexpr Bytes kControlBytes = 8;
 
+// Packets of posts whose order is promised take the shortest ways, those of others whichever their routers see fit
+// (AriesParameters::flow).
+enum class DeliveryMode : std::uint8_t { performance, in_order };
+
 // The card has all of it when a post returns.
 struct PostDescriptor {
   std::uint64_t post_id = 0;  // the software's own, in local and global events
   PostType type = PostType::fma_put;
   CqMode cq_mode = kGlobalEvent;
+  DeliveryMode dlvr_mode = DeliveryMode::performance;
 
   // A put's source; where a get's bytes and what an atomic fetches go. Registered, but for an FMA put's.
   const void* local = nullptr;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "gasmeter/base/error.hpp"
+#include "gasmeter/networks/installation.hpp"
 
 namespace gasmeter::networks::fabric {
 namespace {
@@ -34,12 +35,7 @@ const std::vector<OptionInfo>& link_options() {
       {"class_buffer", "int", "0", "packets", {}, "at the end of such a link, each channel; 0: as of the others"},
       {"echo", "int", "8", "B", {}, "of an echo, on one-way rings; 0: there is none, and no such ring"},
       {"turn", "float", "0", "ns", {}, "from one one-way ring to the next"},
-      {"routing",
-       "choice",
-       "minimal",
-       "",
-       {"minimal", "adaptive"},
-       "ways of puts: as short as can be and in order, or as their first router sees fit, where there are several"}};
+      routing_option("puts")};
   return all;
 }
 
@@ -65,12 +61,6 @@ sim::FabricParameters with_options(const sim::LinkParameters& links, const Setti
   parameters.echo = static_cast<std::uint16_t>(limited(settings, "echo", std::numeric_limits<std::uint16_t>::max()));
   parameters.turn = SimTime::from_ns(limited(settings, "turn", kLongest));
   return parameters;
-}
-
-std::uint32_t flow_of_puts(const sim::Topology& topology, const Settings& settings) {
-  if (settings.text("routing") == "minimal") return 0;
-  if (topology.chooser() != nullptr) return sim::kUnordered;
-  throw UsageError("option 'routing=adaptive': on " + topology.name() + " there is one way each; take xc:G");
 }
 
 }  // namespace gasmeter::networks::fabric

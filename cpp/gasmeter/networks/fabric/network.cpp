@@ -49,7 +49,7 @@ class Machine final : public ModelledMachine {
         installation_(machine, job),
         parameters_(BareParameters::from(machine)),
         links_(with_options(parameters_.links, settings_)),
-        flow_of_puts_(fabric::flow_of_puts(installation_.topology(), settings_)) {
+        flow_of_puts_(unordered_flow(installation_.topology(), settings_)) {
     machine.check_all_used();
   }
 

@@ -25,8 +25,8 @@ constexpr AriesMessageLimits kScarce{.mailbox = 2, .sends = 3, .puts = 1};
 
 struct Messages : testing::World {
   explicit Messages(const testing::Shape& shape = {}, const AriesMessageLimits& limits = {},
-                    bool node_by_memory = false)
-      : World(shape), mailboxes(shape.ranks, kEager, limits), boxes(shape.ranks) {
+                    bool node_by_memory = false, const AriesParameters& parameters = {})
+      : World(shape, parameters), mailboxes(shape.ranks, kEager, limits), boxes(shape.ranks) {
     for (unsigned i = 0; i < shape.ranks; ++i) {
       devices.push_back(std::make_unique<AriesMessages>(domain(i), host(i), mailboxes));
       near.push_back(std::make_unique<services::NodeMessages>(boxes, host(i)));
@@ -81,6 +81,23 @@ TEST_CASE("aries_rendezvous_and_eager_messages_outnumber_mailboxes_and_receives"
 
 TEST_CASE("aries_messages_of_any_kind_arrive_in_order_where_order_is_promised") {
   gasmeter::testing::expect_order<Messages, kEager>(16);
+}
+
+// Four cards of a router share its link to the fifth one's: packets that find it busy go by the third router, and are
+// overtaken, or overtake others.
+struct MessagesThatOvertake : Messages {
+  MessagesThatOvertake(std::uint64_t /*seed*/, bool strict, unsigned count)
+      : Messages({.ranks = count, .topology = "xc:1x1x3", .node_of = {0, 1, 2, 3, 4}, .strict = strict}, {}, false,
+                 unordered()) {}
+  static AriesParameters unordered() {
+    AriesParameters parameters;
+    parameters.flow = sim::kUnordered;
+    return parameters;
+  }
+};
+
+TEST_CASE("aries_messages_that_overtake_each_other_are_taken_in_order") {
+  gasmeter::testing::expect_order<MessagesThatOvertake, kEager>(16);
 }
 
 TEST_CASE("aries_limits_that_carry_no_two_sided_message_are_refused") {

@@ -120,6 +120,7 @@ class Card : public bench::CardBase<Card<Owner>> {
     wait_for_post();
     domain_.post_fma({to, completions_}, {.post_id = id,
                                           .type = PostType::amo,
+                                          .dlvr_mode = DeliveryMode::in_order,
                                           .local = local,
                                           .local_memory = memory_,
                                           .remote = boxes_[index(to)].base + offset,
@@ -177,12 +178,14 @@ class Card : public bench::CardBase<Card<Owner>> {
   void post(Rank to, PostDescriptor descriptor, std::uint32_t remote_event) {
     descriptor.post_id = kSilent;
     descriptor.cq_mode = kGlobalEvent | kRemoteEvent;
+    descriptor.dlvr_mode = DeliveryMode::in_order;
     domain_.post_fma({to, completions_, remote_event}, descriptor);
   }
   void transfer(Rank to, bool is_put, void* remote, const void* local, Bytes bytes, std::uint64_t id) {
     wait_for_post();
     const bool own = id != kBounced;
     PostDescriptor descriptor = {.post_id = id,
+                                 .dlvr_mode = DeliveryMode::in_order,
                                  .local = local,
                                  .local_memory = own ? memory_ : bounce_memory_,
                                  .remote = remote,
