@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +18,7 @@ from gasmeter.measuring.execution import execute
 from gasmeter.measuring.experiment import Experiment
 from gasmeter.measuring.runner import Runner
 
-__all__ = ["Checked", "Finding", "check", "findings"]
+__all__ = ["Checked", "Finding", "check", "checked_rows", "findings", "prepared"]
 
 
 @dataclass(frozen=True)
@@ -117,15 +118,7 @@ def check(installed: str | Machine, *, runner: Runner | None = None) -> list[Che
     CheckFailed
         If data arrived wrong.
     """
-    found = machine(installed)
-    own = checks_of(found.name)
-    if not own:
-        known = ", ".join(name for name in machines() if checks_of(name))
-        raise UsageError(
-            f"machine {found.label} has no check rows: nobody measured such hardware; allowed: {known}", found.label
-        )
-    if found.topology:
-        found = found.with_({TOPOLOGY: topology(found.topology)["name"]})
+    found = prepared(installed)
     series = check_points(found)
     rows = []
     if series:
@@ -133,8 +126,53 @@ def check(installed: str | Machine, *, runner: Runner | None = None) -> list[Che
         if result.errors:
             raise CheckFailed(result.errors[0])
         rows = result.rows
+    return checked_rows(rows, found)
+
+
+def prepared(installed: str | Machine) -> Machine:
+    """Return a machine as its check rows are run on it.
+
+    Parameters
+    ----------
+    installed : str or Machine
+        The machine, also with overrides or as a draw.
+
+    Returns
+    -------
+    Machine
+        With its topology as rows write it.
+
+    Raises
+    ------
+    UsageError
+        If there is no such machine, or nothing was measured of it.
+    """
+    found = machine(installed)
+    if not checks_of(found.name):
+        known = ", ".join(name for name in machines() if checks_of(name))
+        raise UsageError(
+            f"machine {found.label} has no check rows: nobody measured such hardware; allowed: {known}", found.label
+        )
+    return found.with_({TOPOLOGY: topology(found.topology)["name"]}) if found.topology else found
+
+
+def checked_rows(rows: Iterable[Mapping[str, Any]], found: Machine) -> list[Checked]:
+    """Return what the check rows of a machine come to.
+
+    Parameters
+    ----------
+    rows : iterable of mapping
+        Those of `gasmeter.checking.check_points` among any others behind them.
+    found : Machine
+        As `prepared` returns it.
+
+    Returns
+    -------
+    list of Checked
+        In the order of published/checks.toml.
+    """
     values = modelled(rows, found)
-    return [Checked(entry, values[entry.hardware]) for entry in own]
+    return [Checked(entry, values[entry.hardware]) for entry in checks_of(found.name)]
 
 
 def findings(name: str) -> list[Finding]:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from gasmeter.choices import CHECK_FORMATS
-from gasmeter.cli.common import note, option, out
+from gasmeter.cli.common import FOLDER, note, option, options_with_origin, out
 
 if TYPE_CHECKING:
-    from gasmeter.checking import Checked, Finding
+    from gasmeter.checking import Checked, Finding, Held
 
 __all__ = ["check_machine"]
 
@@ -20,10 +22,12 @@ Examples:
   gasmeter check-machine extoll
   gasmeter check-machine "extoll+link.latency=0.5 us" --format json
   gasmeter check-machine extoll+draw=17       (one of the 200 draws of its estimates)
+  gasmeter check-machine aries-cori1 --out out/aries-cori1
 """
 
 _HEADS = ("row", "confidence", "published", "modelled", "ratio", "")
 _NUMBERS = {2, 3, 4}
+_CURVE_HEADS = ("curve", "line", "which is", "points", "median error", "largest", "at", "no bound at")
 _SAYS = {"equals": "", "range": "", "at_least": "at least ", "at_most": "at most "}
 _COLUMNS = (
     "machine", "hardware", "parameter", "confidence", "accuracy", "kind", "published", "modelled", "unit", "ratio",
@@ -36,7 +40,13 @@ _COLUMNS = (
 @option(
     "--format", "form", type=click.Choice(CHECK_FORMATS), default="table", show_default=True, help="Form of the output."
 )
-def check_machine(*, name: str, form: str) -> int:
+@option(
+    "--out", "folder", type=FOLDER, default=None, metavar="DIR",
+    help="Lay modelled lines over curves measured on such hardware, too; write index.html, plots, curves.csv (the error"
+    " at every point), results.csv and run.json.",
+)  # fmt: skip
+@click.pass_context
+def check_machine(context: click.Context, *, name: str, form: str, folder: Path | None) -> int:
     """Hold the machine NAME against every independent measurement of its hardware.
 
     NAME is a machine of `gasmeter list machines`, the path of a machine file, or a label with overrides. What was
@@ -46,12 +56,16 @@ def check_machine(*, name: str, form: str) -> int:
 
     Then it names the rows of high confidence about this hardware that nothing uses. With csv and json nothing else is
     written to standard output (with csv these rows go to standard error). Exit status 1 if a row is out.
+
+    With --out whole curves that others have measured on such hardware (published/curves.toml) are laid under what is
+    modelled at their points, on a page; how far off the lines are decides no exit status.
     """
     from gasmeter.checking import check, findings
     from gasmeter.machines.named import machine
 
+    held = _hold(context, name, folder) if folder is not None else None
     found = machine(name)
-    checked, unused = check(found), findings(found.name)
+    checked, unused = (check(found), findings(found.name)) if held is None else (held.checked, held.unused)
     if form == "table":
         _print(found.label, checked, unused)
     elif form == "csv":
@@ -61,8 +75,56 @@ def check_machine(*, name: str, form: str) -> int:
         for finding in unused:
             note(_unused(finding))
     else:
-        out(json.dumps(_content(found.label, found.digest, checked, unused), indent=1, ensure_ascii=False))
+        content = _content(found.label, found.digest, checked, unused)
+        out(json.dumps({**content, **({"curves": held.summary()} if held else {})}, indent=1, ensure_ascii=False))
+    if held is not None and folder is not None:
+        _print_curves(held, folder / "index.html", out if form == "table" else note)
     return 0 if all(entry.holds for entry in checked) else 1
+
+
+def _hold(context: click.Context, name: str, folder: Path) -> Held:
+    from gasmeter.checking import hold
+    from gasmeter.checking.writing import write_held
+    from gasmeter.cli.progress import showing_progress
+
+    with showing_progress() as progress:
+        held = hold(name, folder, progress=progress, origin=options_with_origin(context))
+    write_held(held, folder)
+    return held
+
+
+def _print_curves(held: Held, page: Path, say: Callable[[str], None]) -> None:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from gasmeter.checking.writing import KINDS, error_text, sentences
+    from gasmeter.rows.formats import render_table
+    from gasmeter.units import format_bytes
+
+    told = [one for one in held.laid if one.points]
+    if told and say is out:
+        table = Table(box=box.SIMPLE_HEAD, title="Modelled lines over published curves", title_justify="left")
+        for number, head in enumerate(_CURVE_HEADS):
+            table.add_column(head, justify="right" if number >= _CURVE_HEADS.index("points") else "left", no_wrap=True)
+        for one in told:
+            cells = (
+                one.curve.id, one.line.label, KINDS[one.line.kind], str(len(one.points)), error_text(one.median),
+                error_text(one.largest.error), format_bytes(one.largest.size),
+                "" if one.line.kind == "equals" else str(len(one.beyond)),
+            )  # fmt: skip
+            table.add_row(*map(Text, cells))
+        say(f"\n{render_table(table)}")
+    for line in sentences(held)[1:]:
+        say(line)
+    for curve in held.curves.beside(held.machine) if told else ():
+        say(f"published only: {curve.id}: no machine has its processor, {curve.processor}")
+    for one in held.laid:
+        if inputs := one.curve.inputs(held.machine):
+            say(f"no test: {one.curve.id}: its text is where {', '.join(inputs)} of the machine comes from")
+        if one.missing:
+            say(f"not run: {one.line.label} at {', '.join(map(format_bytes, one.missing))}: the machine refuses it")
+    say(str(page))
 
 
 def _content(label: str, digest: str, checked: list[Checked], unused: list[Finding]) -> dict[str, Any]:

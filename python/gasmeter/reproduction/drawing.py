@@ -16,11 +16,11 @@ from matplotlib.lines import Line2D
 from PIL import Image
 
 from gasmeter.plots import draw_point_links
+from gasmeter.plots.lean import lean
 from gasmeter.plots.looks import MARKERS
 from gasmeter.plots.style import Drawing, styled
 from gasmeter.reproduction.digitised import Points
 from gasmeter.reproduction.figure import RANKS, SIZE, Figure
-from gasmeter.reproduction.lean import lean
 from gasmeter.reproduction.looks import looks
 from gasmeter.reproduction.panel_axes import BEHIND, Across, draw_panel, scale_panel
 from gasmeter.reproduction.panels import Panel, panels_of

@@ -12,11 +12,11 @@ from gasmeter.library import this_build
 from gasmeter.machines.hardware import facts
 from gasmeter.machines.machine import Machine
 from gasmeter.measuring import context
+from gasmeter.plots.lean import data_uri
 from gasmeter.reproduction.claim_texts import number, quick_text, score_sentences
 from gasmeter.reproduction.digitised import Points
 from gasmeter.reproduction.drawing import Picture, draw_figure, draw_heat_maps
 from gasmeter.reproduction.figure import Figure
-from gasmeter.reproduction.lean import data_uri
 from gasmeter.reproduction.marks import unit_text
 from gasmeter.reproduction.report_claims import claim_entry
 from gasmeter.reproduction.report_figures import lengths_of, values_of_figure
@@ -70,6 +70,7 @@ def report_html(
     claims = {entry.claim.id: claim_entry(reproduction, entry) for entry in reproduction.judged}
     shown = {figure.number for figure in reproduction.plan.figures}
     return environment.from_string(template).render(
+        style=files("gasmeter").joinpath("report.css").read_text(encoding="utf-8"),
         paper=reproduction.plan.paper,
         quick=reproduction.plan.quick,
         sentences=_sentences(reproduction),

@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+from gasmeter.plots.lean import data_uri, lean
 from gasmeter.plots.style import Drawing, styled
-from gasmeter.reproduction.lean import data_uri, lean
 
 SVG, HREF = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}href"
 POINTS = {"M": 1, "L": 1, "Q": 2, "C": 3, "H": 1, "V": 1, "Z": 0}

@@ -1,0 +1,157 @@
+"""A machine held against its check rows and against curves measured on such hardware, in a folder with a page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gasmeter.checking.checked import Checked, Finding, checked_rows, findings, prepared
+from gasmeter.checking.curves import Curves, curves
+from gasmeter.checking.overlay import Laid, laid_over, line_series
+from gasmeter.checking.points import check_points
+from gasmeter.errors import CheckFailed
+from gasmeter.machines.checks import checks_digest
+from gasmeter.machines.machine import Machine
+from gasmeter.measuring.execution import Progress, execute
+from gasmeter.measuring.experiment import Experiment
+from gasmeter.measuring.runner import Runner
+from gasmeter.stores.store import add_to_run
+
+__all__ = ["Held", "hold"]
+
+
+@dataclass(frozen=True)
+class Held:
+    """What came out.
+
+    Attributes
+    ----------
+    machine : Machine
+        Also with overrides or as a draw.
+    checked : list of Checked
+        Its check rows.
+    unused : list of Finding
+        Rows of high confidence that nothing uses.
+    curves : Curves
+        All curves and lines.
+    laid : list of Laid
+        Lines over the curves of this machine; none if no curve is about it.
+    """
+
+    machine: Machine
+    checked: list[Checked]
+    unused: list[Finding]
+    curves: Curves
+    laid: list[Laid]
+
+    def summary(self) -> list[dict[str, Any]]:
+        """Return how far off each line is on each curve.
+
+        Returns
+        -------
+        list of dict
+            JSON-able; errors in per cent of the published values, None where no point has a value.
+        """
+        return [
+            {
+                "curve": one.curve.id,
+                "line": one.line.label,
+                "kind": one.line.kind,
+                "points": len(one.points),
+                "median_error_percent": one.median if one.points else None,
+                "largest_error_percent": one.largest.error if one.points else None,
+                "largest_at_bytes": one.largest.size if one.points else None,
+                "beyond_bytes": [point.size for point in one.beyond],
+                "not_run_bytes": list(one.missing),
+                "inputs": sorted(one.curve.inputs(self.machine)),
+            }
+            for one in self.laid
+        ]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return every published point with what is modelled there: the rows of curves.csv.
+
+        Returns
+        -------
+        list of dict
+            Of a curve that no line is over, with the published value alone.
+        """
+        found = []
+        for curve in (*self.curves.about(self.machine), *self.curves.beside(self.machine)):
+            over = [one for one in self.laid if one.curve.id == curve.id and one.points]
+            alone = [(None, size, value, None, None) for size, value in curve.points]
+            told = [(one.line, point.size, point.published, point.modelled, point.error)
+                    for one in over for point in one.points]  # fmt: skip
+            for line, size, published, modelled, error in told or alone:
+                found.append(
+                    {
+                        "curve": curve.id,
+                        "processor": curve.processor,
+                        "line": line.label if line else "",
+                        "kind": line.kind if line else "",
+                        "size_bytes": size,
+                        "published": published,
+                        "modelled": modelled,
+                        "error_percent": error,
+                        "unit": self.curves.group(curve).unit,
+                    }
+                )
+        return found
+
+
+def hold(
+    installed: str | Machine,
+    out: str | Path,
+    *,
+    runner: Runner | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    origin: Mapping[str, Any] | None = None,
+) -> Held:
+    """Run a machine's check rows and the lines over its curves.
+
+    Parameters
+    ----------
+    installed : str or Machine
+        The machine, also with overrides or as a draw.
+    out : str or Path
+        Folder of the store: results.csv and run.json, which says the check rows and the errors, too.
+    runner : Runner, optional
+        What runs the points; by default a new one.
+    progress : callable, optional
+        Told before and after every group.
+    origin : mapping, optional
+        Where options came from, for run.json.
+
+    Returns
+    -------
+    Held
+        What came out; `gasmeter.checking.writing.write_held` makes the page of it.
+
+    Raises
+    ------
+    UsageError
+        If there is no such machine, nothing was measured of it, a network refuses it, or the folder cannot be written.
+    CheckFailed
+        If data arrived wrong.
+    """
+    found = prepared(installed)
+    said = curves()
+    series = (*check_points(found), *line_series(said, found))
+    experiment = Experiment(name="check-machine", title=f"machine {found.label}", series=series)
+    result = execute(experiment, out=out, runner=runner, progress=progress, origin=origin, bare=True)
+    if result.errors:
+        raise CheckFailed(result.errors[0])
+    held = Held(
+        found, checked_rows(result.rows, found), findings(found.name), said, laid_over(result.rows, said, found)
+    )
+    facts = {
+        "machine": found.label,
+        "digest": found.digest,
+        "checks_digest": checks_digest(),
+        "checks": [entry.facts() for entry in held.checked],
+        "curves": held.summary(),
+    }
+    add_to_run(Path(out), facts)
+    return held

@@ -1,0 +1,167 @@
+"""Modelled lines laid over measured curves: what is run for them, and how far off they are at every point."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from gasmeter.checking.curves import Curve, Curves, Line, LinePart
+from gasmeter.machines.check_row import in_si
+from gasmeter.machines.machine import Machine
+from gasmeter.sweeps.series import Series
+from gasmeter.sweeps.sweep import plan_series
+
+__all__ = ["Laid", "LaidPoint", "laid_over", "line_series"]
+
+_SECONDS = 0.05
+"""About what a point takes, for progress."""
+
+
+@dataclass(frozen=True)
+class LaidPoint:
+    """One point of a curve, and what a line has there.
+
+    Attributes
+    ----------
+    size : int
+        Bytes.
+    published, modelled : float
+        In the unit of the curve.
+    """
+
+    size: int
+    published: float
+    modelled: float
+
+    @property
+    def error(self) -> float:
+        """How much more than published the modelled value is, in per cent of the published one."""
+        return 100 * (self.modelled / self.published - 1)
+
+
+@dataclass(frozen=True)
+class Laid:
+    """A line over a curve.
+
+    Attributes
+    ----------
+    line : Line
+        What was run.
+    curve : Curve
+        What was published.
+    points : tuple of LaidPoint
+        Those of the curve that the line has a value at, ascending.
+    missing : tuple of int
+        Bytes of points that were to be run and have no value: the machine refused them.
+    """
+
+    line: Line
+    curve: Curve
+    points: tuple[LaidPoint, ...] = ()
+    missing: tuple[int, ...] = field(default=())
+
+    @property
+    def median(self) -> float:
+        """The median error in per cent, signs kept."""
+        return statistics.median(point.error for point in self.points)
+
+    @property
+    def largest(self) -> LaidPoint:
+        """The point with the largest error of either sign, the first of several."""
+        return max(self.points, key=lambda point: abs(point.error))
+
+    @property
+    def beyond(self) -> tuple[LaidPoint, ...]:
+        """The points where the line is no bound though it is meant to be; none of what should be equal."""
+        return tuple(point for point in self.points if not self.line.bounded(point.modelled, point.published))
+
+
+def line_series(found: Curves, installed: Machine) -> list[Series]:
+    """Return what has to be run so that every line has a value at the points of a machine's curves.
+
+    Parameters
+    ----------
+    found : Curves
+        Curves and lines.
+    installed : Machine
+        The machine, also with overrides or as a draw.
+
+    Returns
+    -------
+    list of Series
+        None if no line is over a curve of this machine.
+    """
+    about = found.about(installed)
+    series = []
+    for line in found.lines:
+        own = {size for curve in about if curve.id in line.over for size, _ in curve.points}
+        for part in line.parts:
+            if sizes := sorted(size for size in own if part.has(size)):
+                series.append(_series(line, part, sizes, installed))
+    return series
+
+
+def laid_over(rows: Iterable[Mapping[str, Any]], found: Curves, installed: Machine) -> list[Laid]:
+    """Return every line over every curve of a machine.
+
+    Parameters
+    ----------
+    rows : iterable of mapping
+        By the names of `gasmeter.rows.record.COLUMNS`: those of `line_series` among any others.
+    found : Curves
+        Curves and lines.
+    installed : Machine
+        As for `line_series`.
+
+    Returns
+    -------
+    list of Laid
+        By curve, then by line; none without any point that the line is run at.
+    """
+    values = {(row["run_id"], row["metric"]): row for row in rows if not row["reference"]}
+    laid = []
+    for curve in found.about(installed):
+        scale = in_si(found.group(curve).unit)[1]
+        for line in (line for line in found.lines if curve.id in line.over):
+            ids = _points(line, [size for size, _ in curve.points], installed)
+            points, missing = [], []
+            for size, published in (point for point in curve.points if point[0] in ids):
+                row = values.get((ids[size], line.metric))
+                if row is None:
+                    missing.append(size)
+                    continue
+                measured = float(row["value"]) * in_si(row["unit"])[1]
+                points.append(LaidPoint(size, published, line.value(size, measured) / scale))
+            if ids:
+                laid.append(Laid(line, curve, tuple(points), tuple(missing)))
+    return laid
+
+
+def _points(line: Line, sizes: Sequence[int], installed: Machine) -> dict[int, str]:
+    """Return the identities of a line's points by their bytes."""
+    series = [
+        _series(line, part, own, installed)
+        for part in line.parts
+        if (own := [size for size in sizes if part.has(size)])
+    ]
+    return {
+        point.size_bytes: point.id for entry in series for group in plan_series(entry) for point in group.points
+    }  # fmt: skip
+
+
+def _series(line: Line, part: LinePart, sizes: Sequence[int], installed: Machine) -> Series:
+    return Series(
+        kernel=line.kernel,
+        op=(part.op,),
+        conduit=(line.conduit,),
+        size=tuple(sizes),
+        ranks=(2,),
+        placement=("one-per-node",),
+        options=dict(line.options),
+        machine=(installed.label,),
+        iterations=part.iterations,
+        blocks=1,
+        time_s=_SECONDS,
+    )

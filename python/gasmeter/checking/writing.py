@@ -1,0 +1,321 @@
+"""index.html, plots and curves.csv of a machine that was held against hardware, in the folder of its store."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from gasmeter.checking.checked import Checked
+from gasmeter.checking.curves import Curve, Group
+from gasmeter.checking.held import Held
+from gasmeter.checking.overlay import Laid
+from gasmeter.library import this_build
+from gasmeter.machines.checks import checks_digest
+from gasmeter.measuring import context
+from gasmeter.plots.lean import data_uri, lean
+from gasmeter.plots.published import Overlay, draw_overlay
+from gasmeter.plots.style import styled
+from gasmeter.rows.formats import to_csv
+from gasmeter.stores.builds import build_text
+from gasmeter.stores.files import refused, write_atomically
+from gasmeter.units import format_bytes
+from gasmeter.version import package_version
+
+__all__ = ["CURVE_COLUMNS", "KINDS", "error_text", "page_html", "pictures_of", "sentences", "write_held"]
+
+CURVE_COLUMNS = (
+    "curve", "processor", "line", "kind", "size_bytes", "published", "modelled", "error_percent", "unit",
+)  # fmt: skip
+"""Columns of curves.csv."""
+
+KINDS: Mapping[str, str] = {"equals": "same benchmark", "at_most": "lower bound", "at_least": "upper bound"}
+"""What a line is to the published value, for people."""
+
+_BEFORE = {"at_least": "at least ", "at_most": "at most "}
+_UNITS = {"us": "µs"}
+
+
+def write_held(held: Held, folder: Path) -> list[Path]:
+    """Write the page, a picture of each group of curves and curves.csv.
+
+    Parameters
+    ----------
+    held : Held
+        What came out.
+    folder : Path
+        Where its store is.
+
+    Returns
+    -------
+    list of Path
+        What was written, index.html last.
+
+    Raises
+    ------
+    UsageError, ResourceError
+        If the folder cannot be written.
+    """
+    pictures = pictures_of(held)
+    contents: dict[str, bytes | str] = {f"plots/{name}.svg": content for name, content in pictures.items()}
+    contents |= {"curves.csv": to_csv(held.rows(), CURVE_COLUMNS), "index.html": page_html(held, pictures)}
+    try:
+        if pictures:
+            (folder / "plots").mkdir(exist_ok=True)
+        for name, content in contents.items():
+            write_atomically(folder / name, content)
+    except OSError as error:
+        raise refused(folder, error) from error
+    return [folder / name for name in contents]
+
+
+def pictures_of(held: Held) -> dict[str, bytes]:
+    """Return a picture of each group of curves of a machine's cards.
+
+    Parameters
+    ----------
+    held : Held
+        What came out.
+
+    Returns
+    -------
+    dict of str to bytes
+        SVG by the name of the group.
+    """
+    found = {}
+    for group, shown in _groups(held):
+        drawing = draw_overlay(_overlay(held, group, shown))
+        buffer = io.BytesIO()
+        with styled():
+            drawing.savefig(buffer, format="svg", metadata={"Date": None})
+        found[group.name] = lean(buffer.getvalue())
+    return found
+
+
+def error_text(error: float) -> str:
+    """Return an error for people.
+
+    Parameters
+    ----------
+    error : float
+        In per cent.
+
+    Returns
+    -------
+    str
+        With its sign and three digits at most behind it.
+    """
+    return f"{error:+.0f} %" if abs(error) >= 100 else f"{error:+.1f} %"
+
+
+def sentences(held: Held) -> list[str]:
+    """Return what came out, in short sentences.
+
+    Parameters
+    ----------
+    held : Held
+        What came out.
+
+    Returns
+    -------
+    list of str
+        Of check rows first, then of curves.
+    """
+    met = sum(entry.holds for entry in held.checked)
+    told = [f"{met} of {len(held.checked)} check rows are in."]
+    if not held.curves.about(held.machine):
+        return [*told, f"No measured curve is about machine {held.machine.name}: there are the check rows alone."]
+    same = [point for one in held.laid if one.line.kind == "equals" for point in one.points]
+    bounds = [one for one in held.laid if one.line.kind != "equals"]
+    if same:
+        near = sum(abs(point.error) <= 25 for point in same)
+        worst = max(same, key=lambda point: abs(point.error))
+        told.append(
+            f"Where the same benchmark is modelled, {near} of {len(same)} values are within 25 % of a published one;"
+            f" the farthest is off by {error_text(worst.error)}."
+        )
+    if count := sum(len(one.points) for one in bounds):
+        told.append(
+            f"Lines that are bounds are so at {count - sum(len(one.beyond) for one in bounds)} of {count} points."
+        )
+    return told
+
+
+def page_html(held: Held, pictures: Mapping[str, bytes]) -> str:
+    """Return the page: one file that needs no other.
+
+    Parameters
+    ----------
+    held : Held
+        What came out.
+    pictures : mapping of str to bytes
+        As `pictures_of` returns them.
+
+    Returns
+    -------
+    str
+        HTML with its pictures inside and without scripts.
+    """
+    import jinja2  # noqa: PLC0415 - pages only
+
+    template = files("gasmeter.checking").joinpath("page.html.j2").read_text(encoding="utf-8")
+    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True,
+                                     undefined=jinja2.StrictUndefined)  # fmt: skip
+    about = {curve.id for curve in held.curves.about(held.machine)}
+    others: dict[str, list[str]] = {}
+    for curve in held.curves.curves:
+        if curve.network == held.machine.network and curve.id not in about:
+            for name in curve.machines:
+                others.setdefault(name, []).append(f"{curve.processor}: {curve.label}")
+    return environment.from_string(template).render(
+        style=files("gasmeter").joinpath("report.css").read_text(encoding="utf-8"),
+        machine=held.machine,
+        sentences=sentences(held),
+        summary=[_summary(held, one) for one in held.laid if one.points],
+        groups=[_section(held, group, shown, pictures) for group, shown in _groups(held)],
+        others={name: list(dict.fromkeys(labels)) for name, labels in others.items()},
+        checks=[_check(entry) for entry in held.checked],
+        findings=[
+            f"{one.fact.id}, {one.fact.parameter} {one.fact.value} {one.fact.unit} ({one.why or 'nobody says why'})"
+            for one in held.unused
+        ],
+        facts=[
+            ("machine", f"{held.machine.label}, digest {held.machine.digest}"),
+            ("what it is", held.machine.summary),
+            ("check rows", f"digest {checks_digest()}"),
+            ("gasmeter", f"{package_version()}, {build_text(this_build())}"),
+            ("written", context.now()),
+        ],
+    )
+
+
+def _groups(held: Held) -> Iterator[tuple[Group, list[Curve]]]:
+    """Give the groups that have curves of the machine, then those of processors that no machine has."""
+    for chosen in (held.curves.about(held.machine), held.curves.beside(held.machine)):
+        for group in held.curves.groups:
+            if held.curves.about(held.machine) and (shown := [curve for curve in chosen if curve.group == group.name]):
+                yield group, shown
+
+
+def _overlay(held: Held, group: Group, shown: Sequence[Curve]) -> Overlay:
+    own = [one for one in _laid(held, shown) if one.points]
+    modelled: dict[str, dict[int, float]] = {}
+    for one in own:
+        modelled.setdefault(one.line.label, {}).update({point.size: point.modelled for point in one.points})
+    foot = ["hollow: published, measured on hardware by others"]
+    if own:
+        foot.append(f"lines: modelled (exact virtual time, data verified) on machine {held.machine.label}")
+    else:
+        foot.append("no machine has this processor: nothing is modelled")
+    return Overlay(
+        title=group.title,
+        foot=" \N{MIDDLE DOT} ".join(foot),
+        quantity=group.quantity,
+        unit=_unit(group),
+        published={curve.label: dict(curve.points) for curve in shown},
+        modelled={label: dict(sorted(points.items())) for label, points in modelled.items()},
+        errors={
+            (one.line.label, one.curve.label): {point.size: point.error for point in one.points} for one in own
+        },
+    )  # fmt: skip
+
+
+def _laid(held: Held, shown: Sequence[Curve]) -> list[Laid]:
+    ids = {curve.id for curve in shown}
+    return [one for one in held.laid if one.curve.id in ids]
+
+
+def _unit(group: Group) -> str:
+    return _UNITS.get(group.unit, group.unit)
+
+
+def _number(value: float) -> str:
+    """Return a value with four digits, all of a large whole part."""
+    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def _sizes(sizes: Sequence[int]) -> str:
+    """Return sizes for people, no line ending between a number and its unit."""
+    return ", ".join(format_bytes(size).replace(" ", "\N{NO-BREAK SPACE}") for size in sizes)
+
+
+def _summary(held: Held, one: Laid) -> dict[str, str]:
+    inputs = one.curve.inputs(held.machine)
+    told_not = one.curve.processor.startswith("not ")
+    beyond = _sizes([point.size for point in one.beyond])
+    return {
+        "group": one.curve.group,
+        "curve": f"{one.curve.label}; {'processor ' if told_not else ''}{one.curve.processor}",
+        "line": one.line.label,
+        "kind": KINDS[one.line.kind],
+        "points": str(len(one.points)),
+        "median": error_text(one.median),
+        "largest": error_text(one.largest.error),
+        "at": _sizes([one.largest.size]),
+        "beyond": "" if one.line.kind == "equals" else beyond or "nowhere",
+        "inputs": ", ".join(inputs),
+    }
+
+
+def _section(held: Held, group: Group, shown: Sequence[Curve], pictures: Mapping[str, bytes]) -> dict[str, Any]:
+    return {
+        "name": group.name,
+        "title": group.title,
+        "quantity": f"{group.quantity.lower()} in {_unit(group)}",
+        "modelled": bool(_laid(held, shown)),
+        "picture": data_uri(pictures[group.name]),
+        "curves": [_curve(held, curve) for curve in shown],
+    }
+
+
+def _curve(held: Held, curve: Curve) -> dict[str, Any]:
+    over = [one for one in held.laid if one.curve.id == curve.id]
+    values = [{point.size: point for point in one.points} for one in over]
+    return {
+        "id": curve.id,
+        "label": curve.label,
+        "processor": curve.processor,
+        "source": curve.source,
+        "read": curve.read,
+        "note": curve.note,
+        "inputs": [f"{key} ({', '.join(rows)})" for key, rows in curve.inputs(held.machine).items()],
+        "lines": [
+            {
+                "label": one.line.label,
+                "kind": KINDS[one.line.kind],
+                "note": one.line.note,
+                "missing": _sizes(one.missing),
+            }
+            for one in over
+        ],
+        "rows": [
+            {
+                "size": _sizes([size]),
+                "published": _number(published),
+                "cells": [
+                    (_number(points[size].modelled), error_text(points[size].error),
+                     points[size] in one.beyond) if size in points else ("", "", False)
+                    for one, points in zip(over, values, strict=True)
+                ],
+            }
+            for size, published in curve.points
+        ],
+    }  # fmt: skip
+
+
+def _check(entry: Checked) -> dict[str, Any]:
+    row = entry.check.fact
+    unit = _UNITS.get(row.unit, row.unit)
+    return {
+        "hardware": row.id,
+        "parameter": row.parameter,
+        "published": f"{_BEFORE.get(entry.check.kind, '')}{' to '.join(row.value.split('..'))} {unit}".strip(),
+        "modelled": f"{_number(entry.shown)} {unit}".strip(),
+        "ratio": f"{entry.ratio:.3f}",
+        "holds": entry.holds,
+        "confidence": row.confidence,
+        "source": row.source,
+        "note": entry.check.note,
+    }

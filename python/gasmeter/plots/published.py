@@ -1,0 +1,128 @@
+"""Modelled lines over curves that were measured on hardware and published, with the error of each underneath."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter
+
+from gasmeter.plots.looks import COLOURS, MARKERS, Look
+from gasmeter.plots.style import Chart, Drawing, finish, plain_log_labels, size_axis, styled
+
+__all__ = ["Overlay", "draw_overlay"]
+
+_WIDTH_IN = 5.2  # as reproduced figures: a phone shows 4 inches of it
+_HEIGHT_IN, _ERRORS_IN = 3.6, 1.7
+_LARGE = 300.0
+_GREYS = ("0.1", "0.45", "0.3")
+
+
+@dataclass(frozen=True)
+class Overlay:
+    """What one picture shows.
+
+    Attributes
+    ----------
+    title, foot : str
+        Above it; the line underneath.
+    quantity, unit : str
+        Of the vertical axis.
+    published, modelled : mapping of str to mapping of int to float
+        Values in that unit by bytes, by the label of each curve and of each line.
+    errors : mapping of tuple of str to mapping of int to float
+        In per cent by bytes, by the labels of a line and a curve.
+    """
+
+    title: str
+    foot: str
+    quantity: str
+    unit: str
+    published: Mapping[str, Mapping[int, float]]
+    modelled: Mapping[str, Mapping[int, float]]
+    errors: Mapping[tuple[str, str], Mapping[int, float]]
+
+
+def draw_overlay(shown: Overlay) -> Drawing:
+    """Draw published curves, modelled lines over them, and how far off these are.
+
+    Parameters
+    ----------
+    shown : Overlay
+        What.
+
+    Returns
+    -------
+    Drawing
+        Sizes and values on logarithmic axes: curves by hollow markers, lines in colours. Below it errors in per cent,
+        each in the colour of its line with the marker of its curve, if any line is there.
+    """
+    with styled():
+        height = _HEIGHT_IN + (_ERRORS_IN if shown.errors else 0.0)
+        figure = Drawing(figsize=(_WIDTH_IN, height), layout="constrained")
+        if shown.errors:
+            upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[_HEIGHT_IN - 1.0, _ERRORS_IN])
+        else:
+            upper = lower = figure.subplots()
+        every = sorted({size for points in (*shown.published.values(), *shown.modelled.values()) for size in points})
+        frame = size_axis(upper, pd.DataFrame({"size_bytes": every}))
+        places = dict(zip(every, frame["x"], strict=True))
+        markers = {label: MARKERS[number % len(MARKERS)] for number, label in enumerate(shown.published)}
+        colours = {label: COLOURS[number % len(COLOURS)] for number, label in enumerate(shown.modelled)}
+        drawn = _curves(upper, shown, places, markers) + _lines(upper, shown, places, colours)
+        upper.set_yscale("log")
+        plain_log_labels(upper, 1.0)
+        upper.set_ylabel(f"{shown.quantity} ({shown.unit})")
+        if shown.errors:
+            for (line, curve), errors in shown.errors.items():
+                across = [places[size] for size in errors]
+                lower.plot(
+                    across, list(errors.values()), color=colours[line], marker=markers[curve], markersize=3.4,
+                    markerfacecolor="white", linewidth=0.8,
+                )  # fmt: skip
+            _error_axis(lower)
+            size_axis(lower, pd.DataFrame({"size_bytes": every}))
+        lower.set_xlabel("Message size")
+        finish(figure, Chart(pd.DataFrame(), pd.DataFrame(), shown.title, shown.foot), drawn)
+        return figure
+
+
+def _curves(
+    axes: Axes, shown: Overlay, places: Mapping[int, float], markers: Mapping[str, str]
+) -> list[tuple[Look, Line2D]]:
+    drawn = []
+    for number, (label, points) in enumerate(shown.published.items()):
+        grey = _GREYS[number % len(_GREYS)]
+        (line,) = axes.plot(
+            [places[size] for size in points], list(points.values()), color=grey, linestyle="none",
+            marker=markers[label], markerfacecolor="none", markersize=5.2, zorder=5,
+        )  # fmt: skip
+        drawn.append((Look(f"published: {label}", grey, markers[label], number, False, False), line))
+    return drawn
+
+
+def _lines(
+    axes: Axes, shown: Overlay, places: Mapping[int, float], colours: Mapping[str, str]
+) -> list[tuple[Look, Line2D]]:
+    drawn = []
+    for number, (label, points) in enumerate(shown.modelled.items(), len(shown.published)):
+        (line,) = axes.plot(
+            [places[size] for size in points], list(points.values()), color=colours[label], marker=".", markersize=4.0,
+            zorder=4,
+        )  # fmt: skip
+        drawn.append((Look(f"modelled: {label}", colours[label], ".", number, False, False), line))
+    return drawn
+
+
+def _error_axis(axes: Axes) -> None:
+    """Make the vertical axis one of errors around 0, logarithmic far from it."""
+    low, high = axes.get_ylim()
+    if max(abs(low), abs(high)) > _LARGE:
+        axes.set_yscale("symlog", linthresh=100.0)
+    axes.axhline(0, color="0.3", linewidth=0.8, zorder=2)
+    axes.set_ylim(min(low, -5.0), max(high, 5.0))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:+.0f}" if value else "0"))
+    axes.set_ylabel("Modelled over\npublished (%)")
