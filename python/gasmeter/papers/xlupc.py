@@ -38,7 +38,8 @@ Counters, of all ranks but where it says so: `lookups` of the cache and `hits` a
 `entries` and `pins`, entries in use of a rank's cache and of its table of pinned memory, summed over its lookups;
 `remote_accesses` and `local_accesses`, accesses that leave the node and that do not; `waits`, nanoseconds in remote
 ones from the call to completion. `seeded_lookups` and `seeded_hits` are of one rank, drawn by the seed among those that
-made lookups. Each is a sum over operations: longer runs do not move what it is per operation.
+made lookups. Each is a sum over operations: longer runs do not move what it is per operation. No figure reads
+`evictions` and `invalidations`.
 
 Numbers of machines that lines take away: `adapter.rdma_latency` is what RDMA mode of HPS takes beyond packet mode,
 `host.header_handler` what LAPI takes to start a header handler.
