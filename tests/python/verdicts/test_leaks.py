@@ -59,7 +59,8 @@ def telling(paper=None, *, shares=True):
         ]  # fmt: skip
         for form in forms:
             few = form == int(form) and (form < SMALL or int(form).bit_count() == 1)
-            if not few and len(f"{form:.6g}".replace(".", "").strip("0")) > 1:  # 100 or 0.5 tell nothing
+            digits = f"{form:.6g}".partition("e")[0].replace(".", "").strip("0")
+            if not few and len(digits) > 1:  # 100, 0.5 or 4e6 tell nothing
                 found.setdefault(f"{form:.6g}", claim.id)
     return found
 
@@ -104,6 +105,8 @@ def test_claims_have_numbers_that_would_tell():
     assert not telling("portals", shares=False)
     assert {"1.667", "0.93", "429", "2900"} <= set(telling("aries"))
     assert "512" not in telling("aries")
+    assert {"1.015", "1.16", "0.35"} <= set(telling("xlupc"))
+    assert not {"4e+06", "100", "0.3"} & set(telling("xlupc"))
 
 
 def test_no_constant_of_a_claim_stands_in_what_is_run():
@@ -123,6 +126,9 @@ def test_no_constant_of_a_claim_stands_in_what_is_run():
         ("python/gasmeter/machines/ibv.toml", "[host.leak]\nfactor = 1.035\n", "portals-fig5-asym"),
         ("python/gasmeter/papers/aries.py", "_RATES = 429\n", "aries-tab1-u32-tput-ref"),
         ("cpp/gasmeter/kernels/vis.cpp", "  result.bandwidth *= 1.667;\n", "aries-fig5-indexed"),
+        ("python/gasmeter/papers/xlupc.py", "_SHORT = 0.16\n", "xlupc-fig6-get-small-lapi"),
+        ("cpp/gasmeter/kernels/ping_pong.cpp", "  elapsed *= 1.015;\n", "xlupc-miss-typ"),
+        ("python/gasmeter/machines/gm.toml", '[host.leak]\nvalue = "2 MB"\n', "xlupc-fig6-lapi-fade"),
     ],
 )
 def test_a_planted_constant_is_found(name, planted, claim):

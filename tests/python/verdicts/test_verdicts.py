@@ -28,7 +28,7 @@ def test_every_claim_says_what_it_is():
         assert claim.statement
         assert claim.value
         assert claim.kind in {RESULT, "hardware-input", "protocol-constant"}
-    assert papers() == ("extoll", "sci", "portals", "aries")
+    assert papers() == ("extoll", "sci", "portals", "aries", "xlupc")
 
 
 def test_facts_are_tainted_by_claims_that_exist():

@@ -1,0 +1,349 @@
+"""The paper on XLUPC's variable directory and its cache of remote addresses: which of its figures are run, and how.
+
+How claims are judged stands in published/predicates.toml. Options are what the paper says; where it is silent a source
+of the networks or a choice that knows no result. The programs are its microbenchmarks (kernel shared-access) and four
+stressmarks of the DIS suite (kernel stressmark):
+
+| option | default | source |
+|---|---|---|
+| `cache` | on; lines say what they have | P, 4: with and without; P, 6: miss, at each access |
+| `capacity` | 100 entries, by handle and node; or unlimited | P, 3 and 4.5 |
+| `replacement` | lru | choice: P does not tell |
+| `cached_puts` | true; false in stressmarks on LAPI | P, 4.3 |
+| `pinning` | everything at first touch, until it is freed | P, 3.1 |
+| `chunk` | 128 KiB, with pinning=chunks | choice: two or more of a node's part; P does not tell |
+| `copy_limit` | 8192 B, above it rendezvous | H: 4 to 32 KB of GM layers, lapi-conduit pins from 4 to 16 KB on |
+| `near` | direct: node mates through memory | P, 2 and 4.6 |
+| `warm` | true: a first run fills caches, untimed and uncounted | P, 4.4: the process is performed multiple times |
+| `objects` (shared-access) | 1, in turn | choice; 256 where the cache is to be too small |
+| `chains` | all ranks of a node follow one | P, 4.4; 1 as in microbenchmarks |
+| `window` | 1 word in Pointer, 3 in Update (named) | P, 4.4: one location, and more than one; DIS: odd |
+| `words` | 8192 of 8 B a thread | DIS: 2^24 words at most, on the largest job |
+| `distance`, `rows` | 10 pixels, 40 rows a thread | P, 4.6: of the accesses about 3/16 may be remote |
+| `columns`, `bits` | 1024 pixels of 8 bits | choice: as many as memory and time allow; DIS: 7 to 15 bits |
+| `bytes` | 32768 a thread | choice: P does not tell |
+| `width` | 4 B a token | DIS: 1 to 8 |
+| `progress` (conduits) | gm: poll; lapi: interrupt | P, 4.6 and 4.7 |
+| threads of a node | 4 on gm-marenostrum, 16 on lapi | P, 4.6 and 4.2 |
+
+P: the paper. DIS: specification and reference code of the suite. H: hw.gm.copy-through-send-buffer-up-to,
+hw.hps.pin-threshold-lapi-conduit; 8 KiB lies in the middle of the latter and is the lower power of two about that of
+the former.
+
+An operation is a GET or PUT; a hop of Pointer or Update, a pair of pixels of Neighborhood, a token of Field, and its
+latency the time of a run over the operations of a rank. A GET ends with its data, a PUT with local completion. The
+microbenchmark has one active thread a node: rank 0, which accesses the part of the last rank while others wait.
+
+Counters, of all ranks but where it says so: `lookups` of the cache and `hits` among them (the others are `misses`);
+`entries` and `pins`, entries in use of a rank's cache and of its table of pinned memory, summed over its lookups;
+`remote_accesses` and `local_accesses`, accesses that leave the node and that do not; `waits`, nanoseconds in remote
+ones from the call to completion. `seeded_lookups` and `seeded_hits` are of one rank, drawn by the seed among those that
+made lookups. Each is a sum over operations: longer runs do not move what it is per operation. No figure reads
+`evictions` and `invalidations`.
+
+Numbers of machines that lines take away: `adapter.rdma_latency` is what RDMA mode of HPS takes beyond packet mode,
+`host.header_handler` what LAPI takes to start a header handler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gasmeter.reproduction.figure import SIZE, Derived, Effort, Figure, Line, Paper, Without
+from gasmeter.verdicts.expressions import Expression
+
+__all__ = ["XLUPC"]
+
+Pairs = tuple[tuple[str, str], ...]
+Program = tuple[str, str, str]
+
+_GM, _LAPI = "gm", "lapi"
+_RAW_GM, _RAW_LAPI = "raw@gm", "raw@lapi"
+_MACHINES = {_GM: "gm-marenostrum", _RAW_GM: "gm-marenostrum", _LAPI: "lapi", _RAW_LAPI: "lapi"}
+_NAMES = {_GM: "GM", _LAPI: "LAPI"}
+_BOTH = (_GM, _LAPI)
+_NOTHING, _ENDLESS = "1 ps", "1 TB/s"
+_ON, _OFF = "on", "off"
+_SAID = {_ON: "with the cache", _OFF: "without", "miss": "each access a miss"}
+
+# What is taken away, in lines of their own and by the paper's mechanisms below.
+_FREE_COPIES: Pairs = (("host.copy_bandwidth", _ENDLESS), ("host.copy_start", _NOTHING))
+_FREE_SOFTWARE: Pairs = (("host.instruction", _NOTHING),)
+_FREE_RDMA: Pairs = (("adapter.rdma_latency", _NOTHING),)
+_FREE_HANDLERS: Pairs = (("host.header_handler", _NOTHING),)
+_FREE_BANDWIDTH: Pairs = (("link.bandwidth", _ENDLESS),)
+_FREE_BUS: Pairs = (*_FREE_BANDWIDTH, ("pci.bandwidth", _ENDLESS))
+# Ways, cards, and what GM's library and the bus to the card take for each message.
+_FREE_NETWORK: Pairs = tuple(
+    (key, _NOTHING)
+    for key in ("link.latency", "lanai.packet", "lanai.directed", "lanai.acknowledgement", "lanai.dma_start",
+                "host.gm_send", "host.gm_receive", "host.pio_start", "host.line_transfer", "host.poll_miss")
+)  # fmt: skip
+
+
+def _line(
+    label: str, conduit: str, program: Program, options: Mapping[str, str], *, overrides: Pairs = (), size: int = 0
+) -> Line:
+    """Return what the ranks do: kernel, operation and what is told of it."""
+    kernel, op, metric = program
+    return Line(
+        label, kernel, conduit, _MACHINES[conduit], op=op, metric=metric, options=tuple(sorted(options.items())),
+        overrides=tuple(sorted(overrides)), size=size,
+    )  # fmt: skip
+
+
+def _access(conduit: str, op: str, cache: str, said: str = "", *, overrides: Pairs = (), size: int = 0,
+            **options: str) -> Line:  # fmt: skip
+    """Return a microbenchmark: accesses of one rank to another node's part of a shared array, one after the other."""
+    label = f"{_NAMES[conduit]}, {op.upper()}, {_SAID[cache]}{said}"
+    program = ("shared-access", op, "latency")
+    return _line(label, conduit, program, {"cache": cache, **options}, overrides=overrides, size=size)
+
+
+def _pair(conduit: str, op: str, said: str = "", *, overrides: Pairs = (), size: int = 0,
+          **options: str) -> tuple[Line, Line]:  # fmt: skip
+    """Return one without the cache and one with it."""
+    off, on = (_access(conduit, op, cache, said, overrides=overrides, size=size, **options) for cache in (_OFF, _ON))
+    return off, on
+
+
+def _doublings(first: int, last: int) -> tuple[int, ...]:
+    return tuple(first << power for power in range((last // first).bit_length()))
+
+
+def _gain(label: str, off: Line, on: Line) -> Derived:
+    return Derived(label, Expression("100 * (1 - on / off)"), (("on", on), ("off", off)), "Gain", "%")
+
+
+# ---- Figures 6 and 7: GETs and PUTs by size
+
+_GETS, _PUTS = ({conduit: _pair(conduit, op) for conduit in _BOTH} for op in ("get", "put"))
+_LIMITS = {
+    limit: {conduit: _pair(conduit, "get", f", copied to {limit} B", copy_limit=limit) for conduit in _BOTH}
+    for limit in ("4096", "32768")
+}  # fmt: skip
+_UNCOPIED = {conduit: _pair(conduit, "get", ", copies free", overrides=_FREE_COPIES) for conduit in _BOTH}
+_UNCOPIED_TO_32K = tuple(
+    _access(conduit, "get", _OFF, ", copied to 32768 B, copies free", overrides=_FREE_COPIES, copy_limit="32768")
+    for conduit in _BOTH
+)
+_PUT_BY_FAST_RDMA = _access(_LAPI, "put", _ON, ", RDMA mode as fast as packet mode", overrides=_FREE_RDMA)
+_PUT_UNHANDLED = _access(_LAPI, "put", _OFF, ", header handlers free", overrides=_FREE_HANDLERS)
+_PORTS = tuple(
+    _line(f"{name}, to and fro between ports", conduit, ("ping-pong", "am-medium", "round_trip"), {})
+    for name, conduit in (("GM", _RAW_GM), ("LAPI", _RAW_LAPI))
+)
+_RDMA_GETS = tuple(
+    _line(f"{name}, RDMA get", conduit, ("ping-pong", "get", "latency"), {})
+    for name, conduit in (("GM", _RAW_GM), ("LAPI", _RAW_LAPI))
+)
+
+# ---- what a miss costs, and accesses within a node
+
+_MISSES = tuple(_access(conduit, "get", "miss") for conduit in _BOTH)
+# Objects in turn, more of them than entries: the entry that is wanted has always gone.
+_TOO_MANY = tuple(line for conduit in _BOTH for line in _pair(conduit, "get", ", 256 objects in turn", objects="256"))
+# That they name a default keeps them apart from the lines of Figure 6, which a predicate means that does not.
+_WITHIN = {conduit: _pair(conduit, "get", ", within a node", near="direct") for conduit in _BOTH}
+
+# ---- Figures 8 and 9: stressmarks
+
+_OPS = ("pointer", "update", "neighborhood", "field")
+_PROGRAMS: Mapping[str, Mapping[str, str]] = {"update": {"window": "3"}}
+_CUSTOMS: Mapping[str, Mapping[str, str]] = {_LAPI: {"cached_puts": "false"}}
+
+
+def _mark(
+    conduit: str, op: str, cache: str, said: str = "", *, metric: str = "latency", overrides: Pairs = (), **options: str
+) -> Line:
+    """Return a stressmark of all ranks."""
+    label = f"{op.capitalize()} on {_NAMES[conduit]}, {_SAID[cache]}{said}"
+    asked = {"cache": cache, **_PROGRAMS.get(op, {}), **_CUSTOMS.get(conduit, {}), **options}
+    return _line(label, conduit, ("stressmark", op, metric), asked, overrides=overrides)
+
+
+def _marks(conduit: str, op: str, said: str = "", **options: str) -> tuple[Line, Line]:
+    """Return one without the cache and one with it."""
+    off, on = (_mark(conduit, op, cache, said, metric="latency", overrides=(), **options) for cache in (_OFF, _ON))
+    return off, on
+
+
+_CAPACITIES = ("4", "10", "30", "100", "unlimited")
+_HITS = {
+    op: tuple(
+        _mark(_GM, op, _ON, f", {capacity} entries, {counted}{whose}", metric=f"counter:{prefix}{counted}",
+              capacity=capacity)
+        for prefix, whose in (("", ""), ("seeded_", " of one thread"))
+        for capacity in _CAPACITIES for counted in ("lookups", "hits")
+    )
+    for op in ("pointer", "neighborhood")
+}  # fmt: skip
+_ENTRIES = tuple(
+    _mark(_GM, op, _ON, f", {counted}", metric=f"counter:{counted}", capacity="unlimited")
+    for op in _OPS for counted in (("entries",) if op in _HITS else ("lookups", "entries"))
+)  # fmt: skip
+_PINS = tuple(
+    _mark(_GM, op, _ON, ", pins", metric="counter:pins", capacity="unlimited") for op in ("neighborhood", "field")
+)
+_ON_GM, _ON_LAPI = ({op: _marks(conduit, op) for op in _OPS} for conduit in _BOTH)
+# Inputs that the paper leaves open, otherwise.
+_OTHER_INPUTS = tuple(
+    line
+    for conduit, op, said, options in (
+        (_GM, "pointer", ", windows of 3", {"window": "3"}), (_GM, "update", ", windows of 5", {"window": "5"}),
+        (_GM, "neighborhood", ", 10 rows a thread", {"rows": "10"}),
+        (_GM, "field", ", 128 KiB a thread", {"bytes": "131072"}),
+        (_LAPI, "field", ", 128 KiB a thread", {"bytes": "131072"}),
+    )
+    for line in _marks(conduit, op, said, **options)
+)  # fmt: skip
+# As above, the default that they name keeps them apart from the lines of Figure 6.
+_BESIDE_MARKS = {op: _pair(_GM, op, " of 8 B among many", size=8, objects="1") for op in ("get", "put")}
+_BESIDE_LAPI = _access(_LAPI, "get", _OFF, " of 8 B among many", size=8, objects="1")
+_ALONE = _marks(_GM, "pointer", ", one chain a blade", chains="1")
+_SPREAD = _marks(_GM, "update", ", one thread a blade", near="direct")
+_INTERRUPTED = _marks(_GM, "field", ", interrupted by what comes", progress="interrupt")
+_POLLED = _marks(_LAPI, "field", ", polled", progress="poll")
+_WAITS = tuple(
+    _mark(conduit, "field", _OFF, f", {counted.replace('_', ' ')}", metric=f"counter:{counted}")
+    for conduit in _BOTH for counted in ("waits", "remote_accesses")
+)  # fmt: skip
+_STAYING = _mark(_LAPI, "field", _OFF, ", local accesses", metric="counter:local_accesses")
+_NEAR_AT_ONCE = _mark(_GM, "pointer", _ON, ", network and overheads free", overrides=_FREE_NETWORK)
+_UNHELD = _mark(_GM, "pointer", _ON, ", bytes free", overrides=_FREE_BUS)
+_IN_CHUNKS = tuple(_mark(conduit, op, _ON, ", pinned in pieces", pinning="chunks") for conduit in _BOTH for op in _OPS)
+
+# ---- how long
+
+_SIZES = _doublings(1, 4 << 20)
+_FEW_SIZES = (1, 8, 64, 256, *_doublings(1024, 4 << 20))
+_MIDDLE_SIZES = (1, 8, 64, 256, *_doublings(1024, 32768))
+_NEAR_SIZES = (8, 1024, 65536)
+# All four threads of 2 to 512 blades; 448, the most on LAPI, stand on more blades than the cache has entries.
+_BLADES, _FEW_BLADES = _doublings(8, 2048), _doublings(8, 512)
+_THREADS = (4, *_doublings(8, 256), 448, *_doublings(512, 2048))
+_FEW_THREADS = (4, 8, 32, 128, 448)
+_P5_THREADS, _FEW_P5_THREADS = (16, 32, 64, 128, 256, 448), (16, 32, 128, 448)
+_SHARED_THREADS = (32, 128, 448)
+_SPREAD_THREADS = (8, 32, 128)
+
+_BY_SIZE = (Effort(_SIZES, 16, 128, _FEW_SIZES), Effort(_FEW_SIZES, 16))
+_BY_BLADES = (Effort(_BLADES, 16, 512, _FEW_BLADES), Effort(_FEW_BLADES, 16))
+_OF_BOTH = (Effort(_SHARED_THREADS, 16, 256), Effort(_SHARED_THREADS, 16))
+
+_CACHED = (
+    *(pair[1] for pairs in (_GETS, _PUTS, _WITHIN, _BESIDE_MARKS) for pair in pairs.values()),
+    *(pair[1] for pairs in (_ON_GM, _ON_LAPI) for pair in pairs.values()),
+    *_OTHER_INPUTS[1::2], *(pairs[conduit][1] for pairs in _LIMITS.values() for conduit in _BOTH),
+)  # fmt: skip
+_COPIED = tuple(line for pair in _GETS.values() for line in pair)
+_POINTERS = (*_HITS["pointer"], _ENTRIES[0])
+
+XLUPC = Paper(
+    name="xlupc",
+    about="shared arrays of XLUPC with and without a cache of remote addresses: GM in MareNostrum, LAPI on Power5",
+    machine=_MACHINES[_GM],
+    module=__name__,
+    cite=(
+        "For the published statements: M. Farreras, G. Almasi, C. Cascaval, T. Cortes, the paper on scalable RDMA"
+        " performance in PGAS languages (IPDPS 2009).",
+    ),
+    without=(
+        Without("cache", "the address cache", _CACHED, options=(("cache", _OFF),)),
+        Without("copies", "the price of copies", _COPIED, machine=_FREE_COPIES),
+        Without("bandwidth", "the limits of links", _COPIED, machine=_FREE_BANDWIDTH),
+        Without("RDMA mode", "what RDMA mode takes longer", _PUTS[_LAPI], machine=_FREE_RDMA),
+        Without("software", "the time of instructions", (*_MISSES, *_TOO_MANY), machine=_FREE_SOFTWARE),
+        Without("polling", "polling: what comes interrupts", _ON_GM["field"], options=(("progress", "interrupt"),)),
+        Without("interrupts", "interrupts: what comes waits for a poll", _ON_LAPI["field"],
+                options=(("progress", "poll"),)),
+        Without("capacity", "the limit of the cache", (*_POINTERS, _ON_GM["pointer"][1], _ON_GM["update"][1]),
+                options=(("capacity", "unlimited"),)),
+        Without("shared card", "the chains of a node but one", _ON_GM["pointer"], options=(("chains", "1"),)),
+        Without("shared memory", "memory that node mates share", (*_WITHIN[_GM], *_WITHIN[_LAPI], *_ON_GM["pointer"]),
+                options=(("near", "remote"),)),
+    ),
+    figures=(
+        Figure("6", "GETs with and without the cache", (*_GETS[_GM], *_GETS[_LAPI]),
+               ("xlupc-fig6-get-small-gm", "xlupc-fig6-get-small-lapi", "xlupc-fig6-get-mid", "xlupc-fig6-mid-gt-small",
+                "xlupc-fig6-lapi-fade", "xlupc-fig6-gm-fade", "xlupc-fig6-large", "xlupc-fig6-saving",
+                "xlupc-intro-short"),
+               *_BY_SIZE, 60, 4, axis=SIZE, beside=_RDMA_GETS, beyond=("6-limits",),
+               derived=tuple(_gain(f"{_NAMES[conduit]}: gain of GET", *_GETS[conduit]) for conduit in _BOTH),
+               says="Without the cache the target translates, and copies what is short; with it the card reads."),
+        Figure("6-limits", "GETs where uncached ones are copied up to 4 and 32 KiB",
+               tuple(line for pairs in _LIMITS.values() for pair in pairs.values() for line in pair), (),
+               Effort(_MIDDLE_SIZES, 16, 128), Effort(_MIDDLE_SIZES, 16), 60, 4, axis=SIZE, beyond=("6",),
+               says="Where copies end and rendezvous begins the paper does not tell."),
+        Figure("6-put", "PUTs with and without the cache, to local completion", (*_PUTS[_GM], *_PUTS[_LAPI]),
+               ("xlupc-fig6-put-gm", "xlupc-fig6-put-lapi"), *_BY_SIZE, 60, 4, axis=SIZE,
+               derived=tuple(_gain(f"{_NAMES[conduit]}: gain of PUT", *_PUTS[conduit]) for conduit in _BOTH),
+               says="What the target does is hidden behind the next PUT."),
+        Figure("6-copies", "GETs where copies are free",
+               (*_UNCOPIED[_GM], *_UNCOPIED[_LAPI], *_UNCOPIED_TO_32K), ("xlupc-fig6-cause-mid",),
+               Effort(_MIDDLE_SIZES, 16, 128), Effort(_MIDDLE_SIZES, 16), 40, 3, axis=SIZE, beyond=("6", "6-limits"),
+               says="If copies are why medium GETs gain more, they gain no more where copies take no time."),
+        Figure("6-cause", "PUTs on LAPI where RDMA mode is as fast, and where handlers are free",
+               (_PUT_BY_FAST_RDMA, _PUT_UNHANDLED), ("xlupc-fig6-put-cause",), *_BY_SIZE, 30, 2, axis=SIZE,
+               beyond=("6-put",), says="The latency of RDMA mode is an estimate with a wide range."),
+        Figure("7", "Latency of short GETs, and round trips of messages between ports", _PORTS,
+               ("xlupc-hw-rtt", "xlupc-fig7-order"), Effort(_doublings(1, 1024), 16, 128, (1, 8, 64, 256, 1024)),
+               Effort((1, 8, 64, 256, 1024), 16), 20, 2, axis=SIZE, beyond=("6", "6-limits"),
+               says="The GETs are those of Figure 6."),
+        Figure("8a", "Hits of Pointer by capacity of the cache", _HITS["pointer"], ("xlupc-fig8-pointer",),
+               *_BY_BLADES, 300, 10, placements=("fill",),
+               says="Of all threads, and of one drawn at random. Chains go anywhere: an entry for each node."),
+        Figure("8b", "Hits of Neighborhood by capacity of the cache", _HITS["neighborhood"], ("xlupc-fig8-neigh",),
+               *_BY_BLADES, 300, 10, placements=("fill",), beyond=("8-entries",),
+               says="Of all threads, and of one drawn at random among those with neighbours elsewhere."),
+        Figure("8-entries", "Entries in use where there is no limit", (*_ENTRIES, *_PINS),
+               ("xlupc-fig8-classes", "xlupc-fig8-grow", "xlupc-fig8-field", "xlupc-pc-pinned-table"),
+               *_BY_BLADES, 300, 10, placements=("fill",), beyond=("8a", "8b"),
+               says="Sums over lookups; divided by lookups they are means over all threads that look."),
+        Figure("9a", "Stressmarks on GM with and without the cache", tuple(line for op in _OPS for line in _ON_GM[op]),
+               ("xlupc-fig9-gm-pointer", "xlupc-fig9-gm-update", "xlupc-fig9-gm-neigh", "xlupc-fig9-gm-field",
+                "xlupc-fig9-gm-pointer-share", "xlupc-abs-mn"),
+               Effort(_THREADS, 16, 256, _FEW_THREADS), Effort(_FEW_THREADS, 16), 600, 20, placements=("fill",),
+               beyond=("9-inputs",), derived=tuple(_gain(f"{op.capitalize()}: gain", *_ON_GM[op]) for op in _OPS),
+               says="Four threads share the card of a blade. On one blade nothing is remote."),
+        Figure("9b", "Stressmarks on LAPI with and without the cache",
+               tuple(line for op in _OPS for line in _ON_LAPI[op]),
+               ("xlupc-fig9-lapi-others", "xlupc-fig9-lapi-field", "xlupc-fig9-field-contrast", "xlupc-abs-p5",
+                "xlupc-cache100-gain"),
+               Effort(_P5_THREADS, 16, 256, _FEW_P5_THREADS), Effort(_FEW_P5_THREADS, 16), 300, 15,
+               placements=("fill",), beyond=("9a", "9-inputs"),
+               derived=tuple(_gain(f"{op.capitalize()}: gain", *_ON_LAPI[op]) for op in _OPS),
+               says="PUTs do not go by the cache, and what comes interrupts who computes."),
+        Figure("9-inputs", "Stressmarks with other inputs", _OTHER_INPUTS, (), *_OF_BOTH, 200, 10,
+               placements=("fill",), beyond=("9a", "9b"),
+               says="Windows, rows and lengths that the paper does not tell."),
+        Figure("9-micro", "GETs and PUTs of one thread among as many", (*_BESIDE_MARKS["get"], *_BESIDE_MARKS["put"]),
+               ("xlupc-hybrid-order", "xlupc-fig9-gm-update-micro", "xlupc-fig9-gm-neigh-micro"), *_OF_BOTH, 40, 3,
+               placements=("fill",), beyond=("9a", "9-inputs"),
+               says="Of 8 B, over as many crossbars as stressmarks go; nobody else asks the card for anything."),
+        Figure("9-chains", "Pointer where one thread a blade follows a chain", _ALONE, ("xlupc-hybrid-4x",), *_OF_BOTH,
+               80, 4, placements=("fill",), beyond=("9a",),
+               says="The same array on the same blades; a thread has the card for itself."),
+        Figure("9-spread", "Update where a blade has one thread", _SPREAD, ("xlupc-fig9-gm-update-nocont",),
+               Effort(_SPREAD_THREADS, 16, 256), Effort(_SPREAD_THREADS, 16), 40, 3, beyond=("9a",),
+               says="To be held against four times as many threads: as many blades."),
+        Figure("9-waits", "Field where progress is made the other way, and what it waits for",
+               (*_INTERRUPTED, *_POLLED, *_WAITS, _STAYING, _BESIDE_LAPI),
+               ("xlupc-fig9-field-cause", "xlupc-fig9-lapi-field-cause"), *_OF_BOTH, 150, 8, placements=("fill",),
+               beyond=("9a", "9b", "9-micro"),
+               says="If waits for who computes are what Field gains, it gains little where computing is interrupted."),
+        Figure("9-latency", "Pointer where the network takes no time, and where bytes do not",
+               (_NEAR_AT_ONCE, _UNHELD), ("xlupc-pointer-gated",), *_OF_BOTH, 60, 4, placements=("fill",),
+               beyond=("9a",), says="What is left is the thread's own computing."),
+        Figure("9-pinning", "Stressmarks with memory pinned in pieces", _IN_CHUNKS, ("xlupc-pin-chunks-similar",),
+               *_OF_BOTH, 150, 8, placements=("fill",), beyond=("9a", "9b"),
+               says="An entry and a pinned region for each piece of an object on a node."),
+        Figure("miss", "What a miss costs", (*_MISSES, *_TOO_MANY), ("xlupc-miss-typ", "xlupc-miss-max"), *_BY_SIZE,
+               60, 4, axis=SIZE, beyond=("6",),
+               says="A look-up, an address that comes with the answer, an entry, and another one thrown out."),
+        Figure("blade", "GETs between two threads of a node", (*_WITHIN[_GM], *_WITHIN[_LAPI]),
+               ("xlupc-shared-node",), Effort(_NEAR_SIZES, 16, 128), Effort(_NEAR_SIZES, 16), 10, 1, axis=SIZE,
+               placements=("fill",), beyond=("9a",), says="Through memory: nobody is asked for anything."),
+    ),
+)  # fmt: skip
+"""What of the paper is run."""
