@@ -96,8 +96,8 @@ def test_links_that_cannot_be_are_refused_in_one_line(tmp_path, topology, option
 def test_messages_on_aries_choose_their_ways_where_links_are_busy(tmp_path):
     adaptive, minimal = (
         gm.Experiment(
-            name="links", kernel="random-access", variant="am", conduit="aries", topology="xc:1x1x3", ranks=12, size="64K",
-            placement="one-per-node", options={"routing": routing},
+            name="links", kernel="random-access", variant="am", conduit="aries", topology="xc:1x1x3", ranks=12,
+            size="64K", placement="one-per-node", options={"routing": routing},
         ).run(tmp_path / routing).frame()
         for routing in ("adaptive", "minimal")
     )  # fmt: skip
