@@ -1,6 +1,10 @@
 """Runs clang-tidy over the library: all files of a folder in one go, which reads their common headers once.
 
-Where they do not compile together (two anonymous namespaces with one name), its halves are tried.
+    python tests/clang_tidy.py BUILD [--warnings]
+
+BUILD is a folder that CMake has configured with -DGASMETER_UNITY=OFF. With --warnings the compiler alone reads the
+files, with the warnings of that build (-DGASMETER_WARNINGS_AS_ERRORS=ON). Where the files of a folder do not compile
+together (two anonymous namespaces with one name), its halves are tried.
 """
 
 from __future__ import annotations
@@ -20,6 +24,7 @@ LEFT_OUT = "bindings"  # pybind11's own headers are most of what would be read t
 # What the compiler says itself, for a tenth of what the check of the same name takes.
 RESERVED = "-Wreserved-identifier"
 ALLOWED = "-bugprone-suspicious-include"  # the file that holds a folder's files includes them
+WARNINGS = "--warnings"
 
 
 def sources() -> dict[Path, list[Path]]:
@@ -40,34 +45,49 @@ def flags(build: Path) -> dict[Path, list[str]]:
     kept: dict[Path, list[str]] = {}
     for entry in json.loads((build / "compile_commands.json").read_text()):
         words = shlex.split(entry["command"])
-        found = [word for word in words if word.startswith(("-I", "-D", "-std="))]
+        found = [word for word in words if word.startswith(("-I", "-D", "-std=", "-W")) and not word.startswith("-Wa,")]
         for option in ("-isystem", "-include"):
             found += [word for at, name in enumerate(words) if name == option for word in words[at : at + 2]]
-        kept[Path(entry["file"])] = [word for word in found if "cmake_pch" not in word and word != "-include"]
+        # Headers that are compiled beforehand are another build's; clang is told of them by words of its own.
+        kept[Path(entry["file"])] = [
+            word for word in found if "cmake_pch" not in word and word not in {"-include", "-Xclang", "-Winvalid-pch"}
+        ]
     return kept
 
 
-def checked(files: list[Path], arguments: list[str], scratch: Path) -> list[str]:
+def checked(files: list[Path], arguments: list[str], scratch: Path, *, by_compiler: bool) -> list[str]:
     """Check files that share their flags, in as few goes as they allow; return what was found in them."""
     together = scratch / f"{len(list(scratch.iterdir()))}.cpp"
     together.write_text("".join(f'#include "{path}"\n' for path in files))
-    parsed = subprocess.run([CLANG, "-fsyntax-only", "-w", *arguments, str(together)], capture_output=True, check=False)
+    quiet = [] if by_compiler else ["-w"]
+    source = str(together if len(files) > 1 else files[0])
+    parsed = subprocess.run(
+        [CLANG, "-fsyntax-only", *arguments, *quiet, source], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     if parsed.returncode != 0 and len(files) > 1:
         half = len(files) // 2
-        return checked(files[:half], arguments, scratch) + checked(files[half:], arguments, scratch)
+        return [
+            text
+            for part in (files[:half], files[half:])
+            for text in checked(part, arguments, scratch, by_compiler=by_compiler)
+        ]
+    if by_compiler:
+        return [] if parsed.returncode == 0 else [parsed.stderr]
     # The configuration is named: the file that holds them all lies where none would be found.
     command = [TIDY, "--quiet", f"--config-file={ROOT / '.clang-tidy'}", f"--checks={ALLOWED}"]
-    command += [str(together if len(files) > 1 else files[0]), "--", *arguments, RESERVED]
+    command += [source, "--", *arguments, RESERVED]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     return [] if done.returncode == 0 else [done.stdout or done.stderr]
 
 
 def main() -> int:
-    """Check everything that the build folder given compiles (``clang_tidy.py BUILD``)."""
-    if len(sys.argv) != 2:
+    """Check everything that the build folder given compiles."""
+    given = [word for word in sys.argv[1:] if word != WARNINGS]
+    by_compiler = WARNINGS in sys.argv
+    if len(given) != 1:
         print("Error: give the build folder whose compile_commands.json is to be used", file=sys.stderr)
         return 2
-    known = flags(Path(sys.argv[1]))
+    known = flags(Path(given[0]))
     groups: list[tuple[list[Path], list[str]]] = []
     skipped = 0
     for files in sources().values():
@@ -86,11 +106,12 @@ def main() -> int:
         for number, (members, shared) in enumerate(groups):
             scratch = Path(folder) / str(number)
             scratch.mkdir()
-            jobs.append(pool.submit(checked, members, shared, scratch))
+            jobs.append(pool.submit(checked, members, shared, scratch, by_compiler=by_compiler))
         findings = [text for job in jobs for text in job.result()]
     print(*findings, sep="")
     read = sum(len(members) for members, _ in groups)
-    print(f"clang-tidy: {read} files read, findings in {len(findings)}; {skipped} are not part of that build")
+    by = CLANG if by_compiler else TIDY
+    print(f"{by}: {read} files read, findings in {len(findings)}; {skipped} are not part of that build")
     return 1 if findings else 0
 
 
