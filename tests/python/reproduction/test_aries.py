@@ -18,6 +18,7 @@ from gasmeter.verdicts.expressions import NotThere
 from gasmeter.verdicts.predicates import predicates
 from gasmeter.verdicts.quantities import quantities
 from gasmeter.verdicts.series import COUNTER, pick
+from line_values import EFFORTS, drawn, full, line_values, quick
 
 NEEDS_CORE = pytest.mark.skipif(importlib.util.find_spec("gasmeter._core") is None, reason="needs the compiled core")
 
@@ -144,42 +145,19 @@ def test_the_paper_is_known_by_name_once_its_figures_are_published():
     assert ("aries" in PAPERS) == (PUBLISHED / "aries").exists()
 
 
-def table(effort_of):
-    """Values of every line, all different: none is a ratio of 1, and none is steady."""
-    found = {}
-    for one in ARIES.figures:
-        effort, xs = effort_of(one)
-        for number, line in enumerate(one.lines, 1):
-            at = [one.x_of(x, effort) for x in xs]
-            found.setdefault(line.key, {}).update({x: 1000.0 + 7 * number + x ** (0.5 + number / 100) for x in at})
-    return found
-
-
-def full(one):
-    return one.full, one.full.xs
-
-
-def quick(one):
-    return one.quick, one.quick.xs
-
-
-def drawn(one):
-    return one.full, one.full.drawn or one.full.xs
-
-
 def measured(reading):
     return any(not LINES[pick(key, LINES)].machine for key in reading.series.values())
 
 
 @EACH_READING
-@pytest.mark.parametrize("effort_of", [full, quick, drawn])
+@pytest.mark.parametrize("effort_of", EFFORTS)
 def test_every_quantity_is_there_in_full_quickly_and_on_draws(claim, reading, effort_of):
     large, here = reading.name == AS_GIVEN, measured(reading)
     if (large and effort_of is not full) or (here and effort_of is quick):
         with pytest.raises(NotThere):
-            quantities(reading, table(effort_of))
+            quantities(reading, line_values(ARIES, effort_of))
         return
-    values = quantities(reading, table(effort_of))
+    values = quantities(reading, line_values(ARIES, effort_of))
     assert len(values) == len(reading.every_condition)
     assert all(math.isfinite(value) for value in values)
 
@@ -187,7 +165,9 @@ def test_every_quantity_is_there_in_full_quickly_and_on_draws(claim, reading, ef
 @EACH_READING
 def test_a_value_as_given_and_one_on_a_draw_are_made_of_the_same_points(claim, reading):
     if reading.name != AS_GIVEN:
-        assert quantities(reading, table(full)) == pytest.approx(quantities(reading, table(drawn)))
+        assert quantities(reading, line_values(ARIES, full)) == pytest.approx(
+            quantities(reading, line_values(ARIES, drawn))
+        )
 
 
 def test_the_largest_jobs_are_run_and_never_the_primary_reading():

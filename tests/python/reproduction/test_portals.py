@@ -14,6 +14,7 @@ from gasmeter.verdicts.expressions import NotThere
 from gasmeter.verdicts.predicates import predicates
 from gasmeter.verdicts.quantities import quantities
 from gasmeter.verdicts.series import pick
+from line_values import EFFORTS, drawn, full, line_values
 
 LINES = {line.key: line for figure in PORTALS.figures for line in figure.lines}
 CARRIED = [claim for one in PORTALS.figures for claim in one.claims]
@@ -62,45 +63,24 @@ def test_a_mechanism_is_taken_away_from_a_line_that_the_statement_reads(claim, r
         assert {LINES[pick(key, LINES)] for key in reading.series.values()} & mechanisms[reading.ablation]
 
 
-def table(effort_of):
-    """Values of every line, all different: none is a ratio of 1, and none is steady."""
-    found = {}
-    for one in PORTALS.figures:
-        effort, xs = effort_of(one)
-        for number, line in enumerate(one.lines, 1):
-            at = [one.x_of(x, effort) for x in xs]
-            found[line.key] = {x: 1000.0 + 7 * number + x ** (0.5 + number / 100) for x in at}
-    return found
-
-
-def full(one):
-    return one.full, one.full.xs
-
-
-def quick(one):
-    return one.quick, one.quick.xs
-
-
-def drawn(one):
-    return one.full, one.full.drawn or one.full.xs
-
-
 @EACH_READING
-@pytest.mark.parametrize("effort_of", [full, quick, drawn])
+@pytest.mark.parametrize("effort_of", EFFORTS)
 def test_every_quantity_is_there_in_full_quickly_and_on_draws(claim, reading, effort_of):
-    values = quantities(reading, table(effort_of))
+    values = quantities(reading, line_values(PORTALS, effort_of))
     assert len(values) == len(reading.every_condition)
     assert all(math.isfinite(value) for value in values)
 
 
 @EACH_READING
 def test_a_value_as_given_and_one_on_a_draw_are_made_of_the_same_points(claim, reading):
-    assert quantities(reading, table(full)) == pytest.approx(quantities(reading, table(drawn)))
+    assert quantities(reading, line_values(PORTALS, full)) == pytest.approx(
+        quantities(reading, line_values(PORTALS, drawn))
+    )
 
 
 def test_a_point_that_is_not_run_is_missed():
     reading = predicates()["portals-fig2-ratio"].readings[0]
-    short = {key: {x: y for x, y in curve.items() if x != 8} for key, curve in table(full).items()}
+    short = {key: {x: y for x, y in curve.items() if x != 8} for key, curve in line_values(PORTALS, full).items()}
     with pytest.raises(NotThere):
         quantities(reading, short)
 

@@ -21,6 +21,7 @@ from gasmeter.verdicts.expressions import NotThere
 from gasmeter.verdicts.predicates import predicates
 from gasmeter.verdicts.quantities import quantities
 from gasmeter.verdicts.series import COUNTER, pick
+from line_values import EFFORTS, drawn, full, line_values
 
 HERE = importlib.util.find_spec("gasmeter._core") is not None
 KERNELS = {"shared-access", "stressmark"}
@@ -182,37 +183,14 @@ def test_the_paper_is_not_known_by_name_before_it_can_be_run():
     assert "xlupc" not in PAPERS or (HERE and {"gm", "lapi"} <= set(declared().networks))
 
 
-def table(effort_of):
-    """Values of every line, all different: none is a ratio of 1, and none is steady."""
-    found = {}
-    for one in XLUPC.figures:
-        effort, xs = effort_of(one)
-        for number, line in enumerate(one.lines, 1):
-            at = [one.x_of(x, effort) for x in xs]
-            found.setdefault(line.key, {}).update({x: 1000.0 + 7 * number + x ** (0.5 + number / 100) for x in at})
-    return found
-
-
-def full(one):
-    return one.full, one.full.xs
-
-
-def quick(one):
-    return one.quick, one.quick.xs
-
-
-def drawn(one):
-    return one.full, one.full.drawn or one.full.xs
-
-
 @EACH_READING
-@pytest.mark.parametrize("effort_of", [full, quick, drawn])
+@pytest.mark.parametrize("effort_of", EFFORTS)
 def test_every_quantity_is_there_in_full_quickly_and_on_draws(claim, reading, effort_of):
     if reading.name == AS_GIVEN and effort_of is not full:
         with pytest.raises(NotThere):
-            quantities(reading, table(effort_of))
+            quantities(reading, line_values(XLUPC, effort_of))
         return
-    values = quantities(reading, table(effort_of))
+    values = quantities(reading, line_values(XLUPC, effort_of))
     assert len(values) == len(reading.every_condition)
     assert all(math.isfinite(value) or "first_below" in str(reading.conditions[0].quantity.text) for value in values)
 
@@ -220,7 +198,9 @@ def test_every_quantity_is_there_in_full_quickly_and_on_draws(claim, reading, ef
 @EACH_READING
 def test_a_value_as_given_and_one_on_a_draw_are_made_of_the_same_points(claim, reading):
     if reading.name != AS_GIVEN:
-        assert quantities(reading, table(full)) == pytest.approx(quantities(reading, table(drawn)))
+        assert quantities(reading, line_values(XLUPC, full)) == pytest.approx(
+            quantities(reading, line_values(XLUPC, drawn))
+        )
 
 
 def test_the_largest_jobs_are_run_and_never_the_primary_reading():
