@@ -39,7 +39,7 @@ void check_ranks(const sim::Engine& engine, NodeId node, std::uint32_t cards, co
 
 }  // namespace
 
-AriesNetwork::AriesNetwork(sim::Engine& engine, sim::Topology topology, const AriesParameters& parameters)
+AriesNetwork::AriesNetwork(sim::Engine& engine, const sim::Topology& topology, const AriesParameters& parameters)
     : engine_(engine),
       parameters_(checked(parameters)),
       requests_(engine.partitions()),

@@ -19,7 +19,7 @@ class AriesNetwork final : private sim::FabricSink {
  public:
   // Throws UsageError for parameters that the device cannot have, for ranks on nodes without a card, and for more ranks
   // on a node than there are windows, unless they share them.
-  AriesNetwork(sim::Engine& engine, sim::Topology topology, const AriesParameters& parameters = {});
+  AriesNetwork(sim::Engine& engine, const sim::Topology& topology, const AriesParameters& parameters = {});
   AriesNetwork(const AriesNetwork&) = delete;
   AriesNetwork& operator=(const AriesNetwork&) = delete;
   ~AriesNetwork() { engine_.cancel(); }
