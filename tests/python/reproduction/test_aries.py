@@ -18,34 +18,32 @@ from gasmeter.verdicts.expressions import NotThere
 from gasmeter.verdicts.predicates import predicates
 from gasmeter.verdicts.quantities import quantities
 from gasmeter.verdicts.series import COUNTER, pick
-from line_values import EFFORTS, drawn, full, line_values, quick
+from statements import (
+    EFFORTS,
+    carried_by,
+    carrier_of,
+    drawn,
+    each_reading,
+    figure_of,
+    full,
+    line_values,
+    lines_of,
+    quick,
+    readings_of,
+    run_with,
+)
 
 NEEDS_CORE = pytest.mark.skipif(importlib.util.find_spec("gasmeter._core") is None, reason="needs the compiled core")
 
-LINES = {line.key: line for figure in ARIES.figures for line in figure.lines}
-CARRIED = [claim for one in ARIES.figures for claim in one.claims]
-READINGS = [(claim, reading) for claim in CARRIED for reading in predicates()[claim].readings]
-EACH_READING = pytest.mark.parametrize(
-    ("claim", "reading"), READINGS, ids=[f"{claim}: {reading.name}" for claim, reading in READINGS]
-)
+LINES = lines_of(ARIES)
+CARRIED = carried_by(ARIES)
+READINGS = readings_of(ARIES)
+EACH_READING = each_reading(READINGS)
 # What the network is asked for beyond what every conduit and kernel has.
 ASKED = {"np_am", "immediate", "local_completion", "atomics", "medium", "node_local"}
 AS_GIVEN = "up to 128 nodes, as given"
 
 PUBLISHED = Path(__file__).parents[3] / "results"
-
-
-def figure(number):
-    return next(one for one in ARIES.figures if one.number == number)
-
-
-def near(number):
-    """Figures that are run with one."""
-    return [figure(other) for other in (number, *figure(number).beyond)]
-
-
-def carrier(claim):
-    return next(one for one in ARIES.figures if claim in one.claims)
 
 
 def test_each_statement_has_one_figure_and_one_predicate():
@@ -91,7 +89,7 @@ def test_statements_are_read_from_their_figure_and_those_run_with_it(claim, read
     lines = {name: pick(key, LINES) for name, key in reading.series.items()}
     assert None not in lines.values()
     assert {LINES[line] for line in lines.values()} <= {
-        line for other in near(carrier(claim).number) for line in other.lines
+        line for other in run_with(ARIES, claim) for line in other.lines
     }
 
 
@@ -177,7 +175,7 @@ def test_the_largest_jobs_are_run_and_never_the_primary_reading():
         "fig4-ref", "fig4-aries-2", "fig4-knee", "fig4-perfect", "abs-hotspot",
     ]  # fmt: skip
     assert {number for _, number in large} == {1}
-    assert max(figure("4").full.xs) == 8192
+    assert max(figure_of(ARIES, "4").full.xs) == 8192
 
 
 def test_every_reading_is_one_of_a_kind_and_says_which_words_it_rests_on():
@@ -211,17 +209,17 @@ def test_64_ranks_share_a_node_of_the_hot_spot_and_others_have_one_each():
             inside = line.kernel in {"fetch-add", "poll"} and (line.op in {"hot-spot", "found"})
             inside |= dict(line.options).get("neighbourhood") == "true"
             assert not line.machine or one.placements == (("fill",) if inside else ("one-per-node",)), line.label
-    assert figure("4").full.xs == (1, 64, 128, 256, 512, 1024, 2048, 4096, 8192)
-    assert figure("4").axis == RANKS
+    assert figure_of(ARIES, "4").full.xs == (1, 64, 128, 256, 512, 1024, 2048, 4096, 8192)
+    assert figure_of(ARIES, "4").axis == RANKS
 
 
 def test_figures_have_the_papers_points():
-    assert figure("1").full.xs == (0, *(1 << power for power in range(13)))
-    assert figure("1-larger").full.xs == (4096, 8192, 16384, 32768, 65472)
-    assert figure("2").full.xs == (2, 4, 8, 16, 32, 64)
-    assert figure("3").full.xs == tuple(1 << power for power in range(22))
-    assert figure("5").full.xs == tuple(1 << power for power in range(4, 22))
-    assert figure("6").full.xs == tuple(1 << power for power in range(7, 22))
+    assert figure_of(ARIES, "1").full.xs == (0, *(1 << power for power in range(13)))
+    assert figure_of(ARIES, "1-larger").full.xs == (4096, 8192, 16384, 32768, 65472)
+    assert figure_of(ARIES, "2").full.xs == (2, 4, 8, 16, 32, 64)
+    assert figure_of(ARIES, "3").full.xs == tuple(1 << power for power in range(22))
+    assert figure_of(ARIES, "5").full.xs == tuple(1 << power for power in range(4, 22))
+    assert figure_of(ARIES, "6").full.xs == tuple(1 << power for power in range(7, 22))
 
 
 # ---- readings tell worlds apart: each number by hand
@@ -322,7 +320,7 @@ def test_local_events_are_the_cause_if_waiting_for_the_whole_put_takes_all_they_
 def test_a_table_is_in_microseconds_and_thousands_a_second():
     each = {"latency_ref": 4900.0, "latency_card": 2850.0, "rate_ref": 425e3, "rate_card": 743e3}
     one = {f"{word}_{name}": value for word in ("u32", "u64") for name, value in each.items()}
-    numbers = [claim.removeprefix("aries-") for claim in carrier("aries-tab1-min").claims]
+    numbers = [claim.removeprefix("aries-") for claim in carrier_of(ARIES, "aries-tab1-min").claims]
     assert all(world(**one)(claim) for claim in numbers)
     slow = world(**{**one, "u32_rate_card": 600e3})
     assert [claim for claim in numbers if not slow(claim)] == ["tab1-u32-tput-aries", "tab1-u32-tput-ratio", "tab1-min"]
@@ -433,7 +431,7 @@ def test_one_feature_that_gains_nothing_is_enough_against_the_conclusion():
 
 def test_a_line_that_forgets_what_it_is_asked_for_is_missed():
     """A planted fault: the reference without its option is no line that the statements of Figure 1 read."""
-    reference = next(line for line in figure("1").lines if line.label == "NP-AM, reference")
+    reference = next(line for line in figure_of(ARIES, "1").lines if line.label == "NP-AM, reference")
     lost = dataclasses.replace(reference, options=tuple(pair for pair in reference.options if pair[0] != "np_am"))
     others = [key for key in LINES if key != reference.key and dict(key.options).get("medium") is None]
     key = predicates()["aries-fig1-ref-order"].readings[0].series["np_ref"]

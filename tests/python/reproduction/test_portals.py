@@ -14,22 +14,23 @@ from gasmeter.verdicts.expressions import NotThere
 from gasmeter.verdicts.predicates import predicates
 from gasmeter.verdicts.quantities import quantities
 from gasmeter.verdicts.series import pick
-from line_values import EFFORTS, drawn, full, line_values
-
-LINES = {line.key: line for figure in PORTALS.figures for line in figure.lines}
-CARRIED = [claim for one in PORTALS.figures for claim in one.claims]
-READINGS = [(claim, reading) for claim in CARRIED for reading in predicates()[claim].readings]
-EACH_READING = pytest.mark.parametrize(
-    ("claim", "reading"), READINGS, ids=[f"{claim}: {reading.name}" for claim, reading in READINGS]
+from statements import (
+    EFFORTS,
+    carried_by,
+    carrier_of,
+    drawn,
+    each_reading,
+    figure_of,
+    full,
+    line_values,
+    lines_of,
+    readings_of,
 )
 
-
-def figure(number):
-    return next(one for one in PORTALS.figures if one.number == number)
-
-
-def carrier(claim):
-    return next(one for one in PORTALS.figures if claim in one.claims)
+LINES = lines_of(PORTALS)
+CARRIED = carried_by(PORTALS)
+READINGS = readings_of(PORTALS)
+EACH_READING = each_reading(READINGS)
 
 
 def test_each_statement_has_one_figure_and_one_predicate():
@@ -50,7 +51,7 @@ def test_no_two_lines_are_one_to_predicates():
 
 @EACH_READING
 def test_statements_are_read_from_their_figure_and_those_run_with_it(claim, reading):
-    near = {line for other in figures_of(PORTALS, [carrier(claim).number]) for line in other.lines}
+    near = {line for other in figures_of(PORTALS, [carrier_of(PORTALS, claim).number]) for line in other.lines}
     lines = {name: pick(key, LINES) for name, key in reading.series.items()}
     assert None not in lines.values()
     assert {LINES[line] for line in lines.values()} <= near
@@ -125,9 +126,9 @@ def test_ranks_have_a_node_each():
 
 def test_figures_that_the_paper_draws_alike_have_each_others_scale_and_sizes():
     for first, second in (("2", "4"), ("3", "5")):
-        assert figure(first).scale_of == second
-        assert figure(second).scale_of == first
-        assert figure(first).full.xs == figure(second).full.xs
+        assert figure_of(PORTALS, first).scale_of == second
+        assert figure_of(PORTALS, second).scale_of == first
+        assert figure_of(PORTALS, first).full.xs == figure_of(PORTALS, second).full.xs
 
 
 def test_drawings_and_tables_come_from_traces_of_what_the_figures_run(monkeypatch):
@@ -236,7 +237,7 @@ def test_dynamic_credits_reach_what_many_static_ones_do():
 
 def test_a_line_that_forgets_what_it_is_asked_for_is_missed():
     """A planted fault: TMPMD without its option is no line that the statements of Figure 5 read."""
-    tmpmd = next(line for line in figure("5").lines if line.label == "TMPMD")
+    tmpmd = next(line for line in figure_of(PORTALS, "5").lines if line.label == "TMPMD")
     lost = dataclasses.replace(tmpmd, options=tuple(pair for pair in tmpmd.options if pair[0] != "registration"))
     others = [key for key in LINES if key != tmpmd.key]
     key = predicates()["portals-fig5-peak"].readings[0].series["tmpmd"]

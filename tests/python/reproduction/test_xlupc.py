@@ -21,7 +21,18 @@ from gasmeter.verdicts.expressions import NotThere
 from gasmeter.verdicts.predicates import predicates
 from gasmeter.verdicts.quantities import quantities
 from gasmeter.verdicts.series import COUNTER, pick
-from line_values import EFFORTS, drawn, full, line_values
+from statements import (
+    EFFORTS,
+    carried_by,
+    drawn,
+    each_reading,
+    figure_of,
+    full,
+    line_values,
+    lines_of,
+    readings_of,
+    run_with,
+)
 
 HERE = importlib.util.find_spec("gasmeter._core") is not None
 KERNELS = {"shared-access", "stressmark"}
@@ -30,12 +41,10 @@ NEEDS_KERNELS = pytest.mark.skipif(
     reason="needs the kernels of shared data",
 )
 
-LINES = {line.key: line for figure in XLUPC.figures for line in figure.lines}
-CARRIED = [claim for one in XLUPC.figures for claim in one.claims]
-READINGS = [(claim, reading) for claim in CARRIED for reading in predicates()[claim].readings]
-EACH_READING = pytest.mark.parametrize(
-    ("claim", "reading"), READINGS, ids=[f"{claim}: {reading.name}" for claim, reading in READINGS]
-)
+LINES = lines_of(XLUPC)
+CARRIED = carried_by(XLUPC)
+READINGS = readings_of(XLUPC)
+EACH_READING = each_reading(READINGS)
 AS_GIVEN = "up to 512 blades, as given"
 
 # Options of the kernels and their defaults, as the module's table has them.
@@ -52,19 +61,6 @@ DEFAULTS = {
 OF_CONDUITS = {"progress"}
 COUNTED = {"lookups", "hits", "misses", "entries", "pins", "remote_accesses", "local_accesses", "waits",
            "seeded_lookups", "seeded_hits"}  # fmt: skip
-
-
-def figure(number):
-    return next(one for one in XLUPC.figures if one.number == number)
-
-
-def near(number):
-    """Figures that are run with one."""
-    return [figure(other) for other in (number, *figure(number).beyond)]
-
-
-def carrier(claim):
-    return next(one for one in XLUPC.figures if claim in one.claims)
 
 
 def test_each_statement_has_one_figure_and_one_predicate():
@@ -90,7 +86,7 @@ def test_statements_are_read_from_their_figure_and_those_run_with_it(claim, read
     assert None not in lines.values()
     assert not reading.optional
     assert {LINES[line] for line in lines.values()} <= {
-        line for other in near(carrier(claim).number) for line in other.lines
+        line for other in run_with(XLUPC, claim) for line in other.lines
     }
 
 
@@ -211,7 +207,7 @@ def test_the_largest_jobs_are_run_and_never_the_primary_reading():
         "fig9-gm-update", "fig9-gm-neigh", "fig9-gm-field", "fig9-gm-pointer-share", "cache100-gain",
     ]  # fmt: skip
     assert 0 not in {number for _, number in large}
-    assert max(figure("8a").full.xs) == max(figure("9a").full.xs) == 2048
+    assert max(figure_of(XLUPC, "8a").full.xs) == max(figure_of(XLUPC, "9a").full.xs) == 2048
 
 
 def test_every_reading_is_one_of_a_kind_and_says_which_words_it_rests_on():
@@ -247,15 +243,19 @@ def test_threads_share_nodes_but_in_microbenchmarks():
 
 
 def test_figures_have_the_papers_points():
-    assert figure("6").full.xs == figure("6-put").full.xs == tuple(1 << power for power in range(23))
-    assert figure("9a").full.xs == (4, 8, 16, 32, 64, 128, 256, 448, 512, 1024, 2048)
-    assert figure("9b").full.xs[0] == 16
-    assert figure("9b").full.xs[-1] == 448 == 28 * 16
-    capacities = {dict(line.options)["capacity"] for line in (*figure("8a").lines, *figure("8b").lines)}
+    assert (
+        figure_of(XLUPC, "6").full.xs == figure_of(XLUPC, "6-put").full.xs == tuple(1 << power for power in range(23))
+    )
+    assert figure_of(XLUPC, "9a").full.xs == (4, 8, 16, 32, 64, 128, 256, 448, 512, 1024, 2048)
+    assert figure_of(XLUPC, "9b").full.xs[0] == 16
+    assert figure_of(XLUPC, "9b").full.xs[-1] == 448 == 28 * 16
+    capacities = {
+        dict(line.options)["capacity"] for line in (*figure_of(XLUPC, "8a").lines, *figure_of(XLUPC, "8b").lines)
+    }
     assert capacities == {"4", "10", "30", "100", "unlimited"}
     for number in ("9a", "9b"):
-        assert {line.op for line in figure(number).lines} == {"pointer", "update", "neighborhood", "field"}
-        assert all(line.options[0] in {("cache", "on"), ("cache", "off")} for line in figure(number).lines)
+        assert {line.op for line in figure_of(XLUPC, number).lines} == {"pointer", "update", "neighborhood", "field"}
+        assert all(line.options[0] in {("cache", "on"), ("cache", "off")} for line in figure_of(XLUPC, number).lines)
 
 
 def test_puts_go_by_the_cache_in_no_stressmark_on_lapi():
@@ -573,7 +573,7 @@ def test_nothing_is_gained_within_a_blade():
 
 def test_a_line_that_forgets_what_it_is_asked_for_is_missed():
     """A planted fault: Figure 8 without its capacities has no line that its statements read."""
-    small = next(line for line in figure("8a").lines if ("capacity", "4") in line.options)
+    small = next(line for line in figure_of(XLUPC, "8a").lines if ("capacity", "4") in line.options)
     lost = dataclasses.replace(small, options=tuple(pair for pair in small.options if pair[0] != "capacity"))
     others = [key for key in LINES if key != small.key]
     key = next(

@@ -1,0 +1,73 @@
+"""What tests of papers' statements share: where each is read from, and values of every line without a run."""
+
+from __future__ import annotations
+
+import pytest
+
+from gasmeter.verdicts.predicates import predicates
+
+
+def lines_of(paper):
+    """Lines of a paper's figures by what predicates know of them."""
+    return {line.key: line for one in paper.figures for line in one.lines}
+
+
+def carried_by(paper):
+    """Claims that figures carry, in their order."""
+    return [claim for one in paper.figures for claim in one.claims]
+
+
+def readings_of(paper):
+    """Each of these claims with each of its readings."""
+    return [(claim, reading) for claim in carried_by(paper) for reading in predicates()[claim].readings]
+
+
+def each_reading(readings):
+    """Run a test for each of `readings_of`."""
+    ids = [f"{claim}: {reading.name}" for claim, reading in readings]
+    return pytest.mark.parametrize(("claim", "reading"), readings, ids=ids)
+
+
+def figure_of(paper, number):
+    """Return a figure by its number."""
+    return next(one for one in paper.figures if one.number == number)
+
+
+def carrier_of(paper, claim):
+    """Return the figure that carries a claim."""
+    return next(one for one in paper.figures if claim in one.claims)
+
+
+def run_with(paper, claim):
+    """Figures that are run with the one that carries a claim, itself first."""
+    carrier = carrier_of(paper, claim)
+    return [carrier, *(figure_of(paper, other) for other in carrier.beyond)]
+
+
+def full(one):
+    """Effort of a figure as published, and the xs."""
+    return one.full, one.full.xs
+
+
+def quick(one):
+    """Of a quick run."""
+    return one.quick, one.quick.xs
+
+
+def drawn(one):
+    """On draws."""
+    return one.full, one.full.drawn or one.full.xs
+
+
+EFFORTS = (full, quick, drawn)
+
+
+def line_values(paper, effort_of):
+    """Return values of every line, all different: none is a ratio of 1, and none is steady."""
+    found = {}
+    for one in paper.figures:
+        effort, xs = effort_of(one)
+        for number, line in enumerate(one.lines, 1):
+            at = [one.x_of(x, effort) for x in xs]
+            found.setdefault(line.key, {}).update({x: 1000.0 + 7 * number + x ** (0.5 + number / 100) for x in at})
+    return found
