@@ -472,6 +472,29 @@ def test_aries_has_a_page_of_its_latencies(monkeypatch, tmp_path):
             assert float(row["error_percent"]) == pytest.approx(error)
 
 
+def test_mpi_on_aries_is_as_far_off_as_its_readme_says():
+    """cpp/gasmeter/networks/aries/README.md: Haswell to 4 KiB, beyond with memory that stays registered; Xeon Phi."""
+    said = curves.curves()
+    errors = {}
+    for name, curve in (("aries-cori1", "aries-latency-haswell-ob1"), ("aries", "aries-latency-knl-ob1")):
+        lines = tuple(
+            line.model_copy(update={"over": (curve,)})
+            for line in said.lines if curve in line.over and line.kind == "equals"
+        )  # fmt: skip
+        machine, found = gm.machine(name), said.model_copy(update={"lines": lines})
+        rows = Experiment(name="e", series=tuple(line_series(found, machine))).run().rows
+        for laid in laid_over(rows, found, machine):
+            kept = laid.line.options.get("registration", "")
+            errors[name, kept] = {point.size: round(point.error) for point in laid.points}
+    haswell, kept = errors["aries-cori1", ""], errors["aries-cori1", "cached"]
+    near = [error for size, error in haswell.items() if size <= 4096]
+    assert (min(near), max(near)) == (1, 9)
+    between = {size for size in kept if 16384 < size < 262144}
+    assert {abs(kept[size]) for size in set(kept) - between} <= set(range(3, 10))
+    assert min(kept[size] for size in between) == -32
+    assert all(-60 <= error <= -54 for error in errors["aries", ""].values())
+
+
 def test_every_installed_line_can_be_planned_on_the_machines_of_its_curves():
     said = curves.curves()
     for name in ("aries", "aries-cori1", "aries-cori2"):
