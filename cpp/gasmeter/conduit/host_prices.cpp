@@ -44,6 +44,8 @@ HostPrices core_prices(MachineValues& machine, const InstructionCounts* counts) 
     prices[PrivatePrice::generate].per_byte_fs = machine.per_byte_fs("host.generate_bandwidth");
   }
   prices[PrivatePrice::shared_access].fixed = machine.time_if_stated("host.shared_access");
+  prices[PrivatePrice::handle_translation].fixed = machine.time_if_stated("host.handle_translation");
+  prices[PrivatePrice::address_look_up].fixed = machine.time_if_stated("host.address_look_up");
   return prices;
 }
 
@@ -102,6 +104,8 @@ std::vector<std::string> uncharged_host_keys(const Charges& charges) {
   unless(charges.has(PrivatePrice::translation), {"host.translation"});
   unless(charges.has(PrivatePrice::generate), {"host.generate_bandwidth"});
   unless(charges.has(PrivatePrice::shared_access), {"host.shared_access"});
+  unless(charges.has(PrivatePrice::handle_translation), {"host.handle_translation"});
+  unless(charges.has(PrivatePrice::address_look_up), {"host.address_look_up"});
   unless(charges.has_copy(), {"host.copy_start", "host.copy_bandwidth"});
   unless(charges.has_memory(), {"host.memory_bandwidth"});
   return keys;

@@ -25,7 +25,7 @@ void add_piece_prices(HostPrices& prices, const PiecePrices& pieces);
 
 // Takes the keys "host.*" of processor and memory: times call, header_build, dispatch, poll_miss, update, copy_start,
 // line_store, line_transfer; bandwidth copy_bandwidth; and, where they are there, the times of PiecePrices: piece_copy,
-// loop_turn, loop_level, translation; and shared_access and generate_bandwidth.
+// loop_turn, loop_level, translation; and shared_access, handle_translation, address_look_up and generate_bandwidth.
 // `counts`: takes the time instruction, too, and of call, header_build and dispatch those that are there; each of the
 // others, temporary, describe, inject and deliver are so many instructions.
 [[nodiscard]] HostPrices core_prices(MachineValues& machine, const InstructionCounts* counts = nullptr);

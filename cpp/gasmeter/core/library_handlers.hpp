@@ -46,12 +46,37 @@ inline constexpr HandlerIndex kPiece{49};
 inline constexpr HandlerIndex kReady{50};
 }  // namespace teams
 
+// Of shared spaces (pgas), which register them themselves.
+namespace spaces {
+inline constexpr HandlerIndex kAgree{52};
+inline constexpr HandlerIndex kMake{53};
+inline constexpr HandlerIndex kAskToFree{54};
+inline constexpr HandlerIndex kInvalidate{55};
+inline constexpr HandlerIndex kRelease{56};
+inline constexpr HandlerIndex kNoted{57};
+inline constexpr HandlerIndex kGet{58};
+inline constexpr HandlerIndex kGetAnswer{59};
+inline constexpr HandlerIndex kPut{60};
+inline constexpr HandlerIndex kPutAnswer{61};
+inline constexpr HandlerIndex kMeet{62};
+inline constexpr HandlerIndex kMeetAnswer{63};
+inline constexpr HandlerIndex kLock{64};
+inline constexpr HandlerIndex kLockAnswer{65};
+inline constexpr HandlerIndex kUnlock{66};
+inline constexpr HandlerIndex kUnlockAnswer{67};
+inline constexpr HandlerIndex kGrant{68};
+}  // namespace spaces
+
 // In ascending order, so that the compiler refuses an index that is used twice, or that clients have.
 inline constexpr std::array kLibraryHandlers = {
     reference::kBarrier,  reference::kPutMedium, reference::kPutLong, reference::kAcknowledge, reference::kGetRequest,
     reference::kGetReply, atomics::kRequest,     atomics::kFetched,   reference::kGetLong,     reference::kGetLongReply,
     vis::kPutShape,       vis::kPutList,         vis::kGetShape,      vis::kGetList,           vis::kShapeReply,
-    vis::kListReply,      vis::kPeerCompletion,  teams::kFirst,       teams::kPiece,           teams::kReady};
+    vis::kListReply,      vis::kPeerCompletion,  teams::kFirst,       teams::kPiece,           teams::kReady,
+    spaces::kAgree,       spaces::kMake,         spaces::kAskToFree,  spaces::kInvalidate,     spaces::kRelease,
+    spaces::kNoted,       spaces::kGet,          spaces::kGetAnswer,  spaces::kPut,            spaces::kPutAnswer,
+    spaces::kMeet,        spaces::kMeetAnswer,   spaces::kLock,       spaces::kLockAnswer,     spaces::kUnlock,
+    spaces::kUnlockAnswer, spaces::kGrant};
 static_assert([] {
   std::size_t before = 0;
   for (const HandlerIndex handler : kLibraryHandlers) {

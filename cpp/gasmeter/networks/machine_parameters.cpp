@@ -20,6 +20,8 @@ const std::vector<ParameterInfo>& optional_parameters() {
       time("host.translation", "looking up where a neighbour's address lies"),
       optional({"host.generate_bandwidth", "bandwidth", "storing what a program makes itself, in place of a copy"}),
       time("host.shared_access", "what a compiler's run time adds to each access to shared data"),
+      time("host.handle_translation", "finding what a shared object's handle means, at the target"),
+      time("host.address_look_up", "a look-up in a cache of remote addresses, or a change of it"),
   };
   return all;
 }

@@ -67,6 +67,8 @@ enum class Step : std::uint8_t {
       return Step::copy;
     case conduit::PrivatePrice::translation:
     case conduit::PrivatePrice::shared_access:
+    case conduit::PrivatePrice::handle_translation:
+    case conduit::PrivatePrice::address_look_up:
       return Step::translate;
     case conduit::PrivatePrice::clock_read:
       return Step::timer;

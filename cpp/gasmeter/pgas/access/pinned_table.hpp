@@ -1,0 +1,64 @@
+// Which of this rank's parts are pinned: what other ranks have touched, until it is freed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "gasmeter/base/error.hpp"
+#include "gasmeter/conduit/conduit.hpp"
+
+namespace gasmeter::pgas {
+
+class PinnedTable {
+ public:
+  // `conduit`: null, or one that does not pin: nothing has to be, and what is touched is counted all the same.
+  explicit PinnedTable(conduit::Conduit* conduit)
+      : conduit_(conduit != nullptr && conduit->capabilities().native_pin ? conduit : nullptr) {}
+  PinnedTable(const PinnedTable&) = delete;
+  PinnedTable& operator=(const PinnedTable&) = delete;
+
+  // A piece of an object's part, `memory`, is touched. Throws UsageError, of one line, where a limit leaves no room.
+  void touch(std::uint64_t object, std::uint32_t chunk, std::span<std::byte> memory) {
+    const auto [at, is_new] = pins_.try_emplace({object, chunk});
+    if (!is_new || conduit_ == nullptr || memory.empty()) return;
+    conduit::Pin pin{};
+    Status status = Status::no_resource;
+    try {
+      status = conduit_->pin(memory, pin);
+    } catch (...) {
+      pins_.erase(at);
+      throw;
+    }
+    if (status != Status::ok) {
+      pins_.erase(at);
+      throw UsageError("pinned table: no room for " + std::to_string(memory.size()) + " bytes beside the " +
+                       std::to_string(pins_.size()) + " pieces that are pinned; the device holds at most " +
+                       std::to_string(conduit_->capabilities().pins.pages) + " pages of " +
+                       std::to_string(conduit_->capabilities().pins.page) + " B");
+    }
+    at->second = {pin, true};
+  }
+  // All of an object.
+  void release(std::uint64_t object) {
+    auto at = pins_.lower_bound({object, 0});
+    while (at != pins_.end() && at->first.first == object) {
+      if (at->second.is_pinned) conduit_->unpin(at->second.pin);
+      at = pins_.erase(at);
+    }
+  }
+  [[nodiscard]] std::uint64_t size() const { return pins_.size(); }
+
+ private:
+  struct Held {
+    conduit::Pin pin{};
+    bool is_pinned = false;
+  };
+  conduit::Conduit* conduit_;
+  std::map<std::pair<std::uint64_t, std::uint32_t>, Held> pins_;
+};
+
+}  // namespace gasmeter::pgas

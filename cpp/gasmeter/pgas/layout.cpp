@@ -1,0 +1,38 @@
+#include "gasmeter/pgas/layout.hpp"
+
+#include <limits>
+#include <string>
+
+#include "gasmeter/base/error.hpp"
+
+namespace gasmeter::pgas {
+
+Layout::Layout(std::uint64_t elements, Bytes element, std::uint64_t block, std::uint32_t ranks)
+    : elements_(elements), element_(element), block_(block == 0 ? elements : block), ranks_(ranks) {
+  if (elements == 0 || element == 0 || ranks == 0) {
+    throw UsageError("shared array of " + std::to_string(elements) + " elements of " + std::to_string(element) +
+                     " bytes over " + std::to_string(ranks) + " ranks: each is 1 or more");
+  }
+  if (block_ > elements_) block_ = elements_;
+  const std::uint64_t blocks = (elements_ - 1) / block_ + 1;
+  const std::uint64_t most = (blocks - 1) / ranks_ + 1;  // of a rank
+  if (most > std::numeric_limits<std::uint64_t>::max() / block_ / element_) {
+    throw UsageError("shared array of " + std::to_string(elements) + " elements of " + std::to_string(element) +
+                     " bytes: a rank's part has more bytes than there are");
+  }
+  part_ = most * block_ * element_;
+}
+
+std::uint64_t Layout::count(Rank rank) const {
+  const std::uint64_t blocks = elements_ / block_;  // whole ones
+  const std::uint64_t rest = elements_ % block_;
+  const std::uint64_t whole = blocks / ranks_ + (index(rank) < blocks % ranks_ ? 1 : 0);
+  return whole * block_ + (rest != 0 && blocks % ranks_ == index(rank) ? rest : 0);
+}
+
+void refuse_elements(std::uint64_t i, std::uint64_t many, const Layout& layout) {
+  throw UsageError("shared array: elements " + std::to_string(i) + " to " + std::to_string(i + many) +
+                   " (without it); it has 0 to " + std::to_string(layout.elements()));
+}
+
+}  // namespace gasmeter::pgas

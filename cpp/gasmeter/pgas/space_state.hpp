@@ -1,0 +1,88 @@
+// What the parts of a shared space have in common on one rank.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "gasmeter/base/platform.hpp"
+#include "gasmeter/core/endpoint.hpp"
+#include "gasmeter/core/internals.hpp"
+#include "gasmeter/core/lock.hpp"
+#include "gasmeter/pgas/access/address_cache.hpp"
+#include "gasmeter/pgas/access/pinned_table.hpp"
+#include "gasmeter/pgas/counters.hpp"
+#include "gasmeter/pgas/directory/directory.hpp"
+#include "gasmeter/pgas/directory/segment_parts.hpp"
+#include "gasmeter/pgas/options.hpp"
+
+namespace gasmeter::pgas {
+
+// Ranks of a node are consecutive, and as many on each; where they are not, each rank is a node of its own.
+class Nodes {
+ public:
+  void set(std::uint32_t mates) {
+    mates_ = mates;
+    shift_ = std::has_single_bit(mates) ? static_cast<unsigned>(std::countr_zero(mates)) : kNoShift;
+  }
+  [[nodiscard]] GASMETER_INLINE std::uint32_t of(Rank rank) const {
+    return GASMETER_LIKELY(shift_ != kNoShift) ? index(rank) >> shift_ : index(rank) / mates_;
+  }
+  [[nodiscard]] GASMETER_INLINE std::uint32_t mate(Rank rank) const { return index(rank) - of(rank) * mates_; }
+  [[nodiscard]] std::uint32_t mates() const { return mates_; }
+
+ private:
+  static constexpr unsigned kNoShift = 64;
+  std::uint32_t mates_ = 1;
+  unsigned shift_ = 0;
+};
+
+template <class H>
+struct SpaceState {
+  SpaceState(core::Endpoint<H>& ep, const SpaceOptions& asked)
+      : endpoint(ep),
+        options(asked),
+        near_first(asked.near == Near::direct ? index(core::internals(ep).near().first()) : index(ep.rank())),
+        near_ranks(asked.near == Near::direct ? ep.neighbours() : 1),
+        directory(ep.ranks()),
+        parts(asked.first, ep.segment().size, index(core::internals(ep).near().first())),
+        cache(asked.capacity, asked.replacement, asked.seed ^ index(ep.rank())),
+        pinned(core::internals(ep).conduit()) {}
+  SpaceState(const SpaceState&) = delete;
+  SpaceState& operator=(const SpaceState&) = delete;
+
+  // Its parts are loaded and stored directly.
+  [[nodiscard]] GASMETER_INLINE bool is_near(Rank rank) const { return index(rank) - near_first < near_ranks; }
+  // Parts of what all have made lie alike on a node; others are known by their rank.
+  [[nodiscard]] GASMETER_INLINE std::uint32_t node_of(Handle object, Rank owner) const {
+    return GASMETER_LIKELY(object.partition == directory.all()) ? nodes.of(owner) : index(owner);
+  }
+  // Which piece of its node's part a byte of a rank's part lies in.
+  [[nodiscard]] GASMETER_INLINE std::uint32_t chunk_of(Handle object, Rank owner, Bytes part, Bytes offset) const {
+    if (GASMETER_LIKELY(options.pinning == Pinning::everything)) return 0;
+    const Bytes before = object.partition == directory.all() ? Bytes{nodes.mate(owner)} * part : 0;
+    return static_cast<std::uint32_t>((before + offset) / options.chunk);
+  }
+  [[nodiscard]] AddressCache::Key key_of(Handle object, Rank owner, std::uint32_t chunk) const {
+    return {object.bits(), node_of(object, owner), chunk};
+  }
+  [[nodiscard]] GASMETER_INLINE std::byte* address(Rank rank, Bytes base) const {
+    return endpoint.segment(rank).address + base;
+  }
+
+  core::Endpoint<H>& endpoint;
+  SpaceOptions options;
+  std::uint32_t near_first;
+  std::uint32_t near_ranks;
+  Nodes nodes;
+  Directory directory;
+  SegmentParts parts;
+  AddressCache cache;
+  PinnedTable pinned;
+  SpaceCounters counters;
+  // Of directory, cache and table, where handlers may run beside the rank's own calls.
+  [[no_unique_address]] core::MaybeLock<H::kThreads> lock;
+};
+
+}  // namespace gasmeter::pgas
