@@ -8,7 +8,7 @@ namespace gasmeter::conduit {
 struct CountInfo {
   const char* name;  // as in the column `counter`
   const char* summary;
-  const char* unit;  // 1 or B
+  const char* unit;  // 1, B or ns
 };
 
 // In the order of Count.

@@ -8,6 +8,7 @@ namespace {
 
 constexpr const char* kTimes = "1";
 constexpr const char* kBytes = "B";
+constexpr const char* kNanoseconds = "ns";
 
 // In the order of Count.
 constexpr std::array<CountInfo, static_cast<std::size_t>(Count::count_)> kInfos = {{
@@ -42,6 +43,18 @@ constexpr std::array<CountInfo, static_cast<std::size_t>(Count::count_)> kInfos 
     {"held", "packets that waited in a card for a full mailbox, notifications for a full queue", kTimes},
     {"drops", "packets or datagrams that were lost to a full mailbox, ring or buffer", kTimes},
     {"interrupts", "of modelled cards", kTimes},
+    {"lookups", "in caches of remote addresses", kTimes},
+    {"hits", "of them, those that found an address", kTimes},
+    {"misses", "... and those that did not", kTimes},
+    {"entries", "in use of a rank's cache of remote addresses, summed over its look-ups", kTimes},
+    {"pins", "in use of a rank's table of pinned memory, likewise", kTimes},
+    {"evictions", "entries of such caches that went for the capacity's sake", kTimes},
+    {"invalidations", "... that went because their object was freed", kTimes},
+    {"remote_accesses", "to shared objects, that leave the node", kTimes},
+    {"local_accesses", "to shared objects, within the node", kTimes},
+    {"waits", "in remote ones from the call to the data, or to local completion; in virtual time alone", kNanoseconds},
+    {"seeded_lookups", "look-ups of one rank, which the seed draws among those that made some", kTimes},
+    {"seeded_hits", "hits of that rank", kTimes},
 }};
 
 }  // namespace

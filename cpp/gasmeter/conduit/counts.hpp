@@ -46,6 +46,19 @@ enum class Count : std::uint8_t {
   held,
   drops,
   interrupts,
+  // of a kernel's accesses to shared objects (pgas)
+  lookups,
+  hits,
+  misses,
+  entries,
+  pins,
+  evictions,
+  invalidations,
+  remote_accesses,
+  local_accesses,
+  waits,
+  seeded_lookups,
+  seeded_hits,
   count_
 };
 

@@ -96,6 +96,9 @@ class ModelJob::State {
   conduit::Counts counts() const {
     conduit::Counts sum;
     ranks_.add_to(sum);
+    for (const auto& program : programs_) {
+      if (const auto* counting = dynamic_cast<const conduit::CountsItself*>(program.get())) counting->add_to(sum);
+    }
     return sum;
   }
 

@@ -41,6 +41,7 @@ conduit::Counts RankSession::counts() {
   }
   if (endpoint_) endpoint_->add_to(counts);
   if (threaded_endpoint_) threaded_endpoint_->add_to(counts);
+  if (const auto* counting = dynamic_cast<const conduit::CountsItself*>(program_.get())) counting->add_to(counts);
   return counts;
 }
 

@@ -87,6 +87,9 @@ Request Request::check(const kernels::Registry& registry, const std::string& ker
     }
   }
   if (request.kernel->check != nullptr) request.kernel->check(request.settings);
+  if (request.kernel->shares_nodes != nullptr && request.settings.options.contains("neighbourhood")) {
+    request.settings.options["neighbourhood"] = request.kernel->shares_nodes(request.settings) ? "true" : "false";
+  }
   return request;
 }
 
