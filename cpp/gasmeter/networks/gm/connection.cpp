@@ -165,7 +165,7 @@ void Connection::finish(std::uint32_t message, Event::Type type, SimTime now) {
     owner_.sending(before).next = sending.next;
   }
   if (token == last_) last_ = before;
-  owner_.events().write_now({type, priority_, peer_, sending.id, sending.bytes, token}, now);
+  owner_.tell({type, priority_, peer_, sending.id, sending.bytes, token}, now);
 }
 
 // It found no receive. Those before it have been taken, but what says so may come later: they are not sent again.
@@ -246,7 +246,7 @@ void Connection::delivered(const GmPacket& packet, SimTime now) {
   } else if (packet.last && is_get) {
     finish(packet.message, Event::Type::got, now);
   } else if (packet.last) {
-    owner_.events().write_now({Event::Type::received, priority_, packet.owner, packet.id, packet.total, 0}, now);
+    owner_.tell({Event::Type::received, priority_, packet.owner, packet.id, packet.total, 0}, now);
   }
   if (packet.last) answer(is_get ? PacketKind::get_taken : PacketKind::acknowledgement, packet, now);
 }

@@ -57,8 +57,25 @@ Connection& GmPort::connection(Rank peer, Priority priority) {
   return *connection;
 }
 
+void GmPort::take_interrupts() {
+  if (!parameters().interrupt) throw UsageError("gm: an interrupt has no price: the machine has no host.interrupt");
+  takes_interrupts_ = true;
+  network_.engine().take_interrupts(rank());
+}
+
 void GmPort::wake(SimTime now) {
+  if (takes_interrupts_ && network_.engine().computes(rank())) return;
   network_.engine().wake(rank(), now);
+}
+
+// A core that polls finds it; one that computes is interrupted, and looks when it is done with that.
+void GmPort::tell(const Event& event, SimTime now) {
+  if (takes_interrupts_ && !interrupted_ && network_.engine().computes(rank())) {
+    interrupted_ = true;
+    ++counters_.interrupts;
+    network_.engine().interrupt(rank(), *parameters().interrupt, nullptr);
+  }
+  events_.write_now(event, now);
 }
 
 std::optional<Bytes> GmPort::dmaable_left() const {
@@ -174,6 +191,7 @@ bool GmPort::take_receive(SizeClass size, Priority priority, Receive& receive) {
 
 std::optional<Event> GmPort::poll() {
   host_.synchronise();
+  interrupted_ = false;
   if (events_.empty()) return std::nullopt;
   const Event event = events_.take();
   host_.pay(SharedPrice::line_transfer);

@@ -30,6 +30,7 @@ struct PortCounters {
   std::uint64_t refused = 0;       // that there was no token for
   std::uint64_t no_receive = 0;    // messages that found no receive here
   std::uint64_t sent_again = 0;    // times that this port's sends were held and went again
+  std::uint64_t interrupts = 0;    // of this port's rank
   std::uint64_t out_of_order = 0;  // packets that came behind a refused one
 };
 
@@ -44,6 +45,9 @@ class GmPort {
   [[nodiscard]] PortCounters& counters() { return counters_; }
   // Its events.
   [[nodiscard]] Bytes reserved_bytes() const;
+
+  // Before the rank runs: events that come while it computes interrupt it. Throws UsageError where that has no price.
+  void take_interrupts();
 
   // The card may reach all of it from now on, and so may other ranks' directed sends and gets. Throws UsageError for
   // more than what is left.
@@ -89,11 +93,12 @@ class GmPort {
   // Made when first named, at no price: a job finds its peers before it is measured.
   [[nodiscard]] Connection& connection(Rank peer, Priority priority);
   [[nodiscard]] Sending& sending(std::uint32_t token) { return sendings_[token]; }
-  [[nodiscard]] services::EventQueue<Event>& events() { return events_; }
+  void tell(const Event& event, SimTime now);
   [[nodiscard]] bool take_receive(SizeClass size, Priority priority, Receive& receive);
   void require_registered(const void* memory, Bytes bytes, const char* what, Rank by) const {
     if (bytes != 0) registered_.require(memory, bytes, what, by);
   }
+  // Of memory that has changed without an event: nothing interrupts for it.
   void wake(SimTime now);
 
  private:
@@ -103,6 +108,8 @@ class GmPort {
   GmNetwork& network_;
   sim::ModelHost host_;
   services::EventQueue<Event> events_;
+  bool takes_interrupts_ = false;
+  bool interrupted_ = false;  // since software looked: what else comes is found with that
   services::RegisteredMemory registered_;
   Bytes own_pages_ = 0;  // bytes of those that the rank has registered itself
   // The rank's own, as are those of receives: they return when it takes events.

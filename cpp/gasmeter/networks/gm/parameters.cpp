@@ -33,6 +33,7 @@ GmParameters gm_parameters(conduit::MachineValues& machine) {
   result.hold_timer = machine.time("port.hold_timer");
   result.send = machine.time("host.gm_send");
   result.receive = machine.time("host.gm_receive");
+  if (machine.states("host.interrupt")) result.interrupt = machine.time("host.interrupt");
   if (machine.states("host.dmaable_memory")) result.dmaable = machine.bytes("host.dmaable_memory");
   check(result);
   return result;

@@ -30,10 +30,11 @@ struct GmParameters {
 
   unsigned send_tokens = 16;  // of a port
   unsigned receive_tokens = 16;
-  SimTime hold_timer{5'000'000};  // a message that found no receive is held so long
-  SimTime send{30'000};           // the library's own work for a send
-  SimTime receive{40'000};        // likewise for a message that has come
-  Bytes dmaable = 0;              // that a node may have registered, its ranks' shares alike; 0: no limit
+  SimTime hold_timer{5'000'000};       // a message that found no receive is held so long
+  SimTime send{30'000};                // the library's own work for a send
+  SimTime receive{40'000};             // likewise for a message that has come
+  std::optional<SimTime> interrupt{};  // of a core by an event; none: its price is not known
+  Bytes dmaable = 0;                   // that a node may have registered, its ranks' shares alike; 0: no limit
 };
 
 // Takes all keys "link.*", "lanai.*", "pci.*", "port.*" and "host.gm_*". Throws UsageError for what the device cannot
