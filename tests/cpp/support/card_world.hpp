@@ -36,6 +36,7 @@ struct CardShape {
   bool strict = false;
   unsigned threads = 1;
   conduit::Price registration = {};
+  conduit::Price deregistration = {};
 
   [[nodiscard]] sim::Topology wiring(const char* usual) const {
     return sim::Topology::parse(topology.empty() ? usual : topology);
@@ -53,6 +54,7 @@ inline sim::EngineOptions card_options(const CardShape& shape, const sim::Topolo
   }
   result.prices = prices;
   result.prices[conduit::SharedPrice::registration] = shape.registration;
+  result.prices[conduit::SharedPrice::deregistration] = shape.deregistration;
   result.strict = shape.strict;
   result.threads = shape.threads;
   return result;

@@ -14,6 +14,19 @@ PacketKind kind_of(const GmPacket& packet) {
   return static_cast<PacketKind>(packet.kind);
 }
 
+// Of the firmware with a packet of which the card has the last byte.
+SimTime work_at_target(const GmParameters& parameters, PacketKind kind) {
+  switch (kind) {
+    case PacketKind::directed:
+    case PacketKind::get_data:
+      return parameters.directed;
+    case PacketKind::get:
+      return parameters.get.value_or(SimTime{});
+    default:
+      return parameters.packet;
+  }
+}
+
 }  // namespace
 
 Connection::Connection(Lanai& card, GmPort& owner, Rank peer, Priority priority)
@@ -27,6 +40,7 @@ Connection::Connection(Lanai& card, GmPort& owner, Rank peer, Priority priority)
 // ---- sending
 
 void Connection::post(std::uint32_t token, SimTime now) {
+  owner_.sending(token).number = posted_++;
   if (first_ == kNone) {
     first_ = token;
   } else {
@@ -61,7 +75,7 @@ bool Connection::has_place(SimTime now) {
 // A packet is read while the one before it leaves, so that the link does not wait for host memory.
 void Connection::begin(SimTime now) {
   const GmParameters& p = card_.parameters();
-  while (!holds_ && next_ != kNone) {
+  while (has_packets()) {
     if (!has_place(now)) {
       if (leaving_count_ != 0 && !resumes_) {
         resumes_ = true;
@@ -69,36 +83,58 @@ void Connection::begin(SimTime now) {
       }
       return;
     }
-    const GmPort::Sending& sending = owner_.sending(next_);
-    const Bytes size = std::min(sending.bytes - sent_, p.mtu);
-    GmPacket& packet =
-        make_packet(sending.remote != nullptr ? PacketKind::directed : PacketKind::message, next_message_);
+    answered_last_ = !asked_.empty() && !(answered_last_ && has_sends());
+    GmPacket& packet = answered_last_ ? next_of_gets() : next_of_sends();
     packet.watched = 1;
-    packet.read_at = sending.local + sent_;
-    packet.write_at = sending.remote != nullptr ? sending.remote + sent_ : nullptr;
-    packet.before = static_cast<std::uint32_t>(sent_);
-    packet.total = static_cast<std::uint32_t>(sending.bytes);
-    packet.size_class = sending.size;
-    packet.size = static_cast<std::uint16_t>(size);
-    packet.bytes = static_cast<std::uint16_t>(p.header + size);
-    sent_ += size;
-    packet.last = sent_ == sending.bytes;
-    if (packet.last) {
-      sent_ = 0;
-      ++next_message_;
-      next_ = next_ == last_ ? kNone : sending.next;
-    }
     SimTime due = card_.work(now, p.packet);
-    if (size != 0) due = card_.dma(due, size);
+    if (packet.size != 0) due = card_.dma(due, packet.size);
     ++in_card_;
     card_.send(packet, due);
   }
 }
 
+GmPacket& Connection::next_of_sends() {
+  const GmParameters& p = card_.parameters();
+  const GmPort::Sending& sending = owner_.sending(next_);
+  const bool is_get = sending.kind == PacketKind::get;
+  const Bytes size = is_get ? 0 : std::min(sending.bytes - sent_, p.mtu);
+  GmPacket& packet = make_packet(sending.kind, sending.number);
+  packet.read_at = sending.read_at + sent_;
+  packet.write_at = sending.write_at != nullptr ? sending.write_at + sent_ : nullptr;
+  packet.before = static_cast<std::uint32_t>(sent_);
+  packet.total = static_cast<std::uint32_t>(sending.bytes);
+  packet.size_class = sending.size;
+  packet.size = static_cast<std::uint16_t>(size);
+  packet.bytes = static_cast<std::uint16_t>(p.header + (is_get ? kGetRequest : size));
+  sent_ += size;
+  packet.last = is_get || sent_ == sending.bytes;
+  if (packet.last) {
+    sent_ = 0;
+    next_ = next_ == last_ ? kNone : sending.next;
+  }
+  return packet;
+}
+
+GmPacket& Connection::next_of_gets() {
+  const GmParameters& p = card_.parameters();
+  GmPacket& get = *asked_.front();
+  const Bytes size = std::min(Bytes{get.total} - get.before, p.mtu);
+  GmPacket& packet = make_packet(PacketKind::get_data, get.message);
+  packet.read_at = get.read_at + get.before;
+  packet.write_at = get.write_at + get.before;
+  packet.total = get.total;
+  packet.size = static_cast<std::uint16_t>(size);
+  packet.bytes = static_cast<std::uint16_t>(p.header + size);
+  get.before += static_cast<std::uint32_t>(size);
+  packet.last = get.before == get.total;
+  if (packet.last) card_.give(*asked_.pop());
+  return packet;
+}
+
 void Connection::departed(SimTime end) {
   --in_card_;
   leaving_[leaving_count_++] = end;
-  if (next_ == kNone || holds_ || resumes_) return;
+  if (!has_packets() || resumes_) return;
   resumes_ = true;
   card_.engine().post(card_.node(), card_.node(), leaving_[0], place_);
 }
@@ -116,19 +152,26 @@ void Connection::on_held(sim::Action& self, SimTime now) {
   connection.begin(now);
 }
 
-// The first one is at its target. Its token stays taken until software has the event.
-void Connection::acknowledged(SimTime now) {
-  const std::uint32_t token = first_;
+// Its token stays taken until software has the event. Sends are acknowledged in order; those behind a get may be before
+// its data have come.
+void Connection::finish(std::uint32_t message, Event::Type type, SimTime now) {
+  std::uint32_t before = kNone;
+  std::uint32_t token = first_;
+  while (owner_.sending(token).number != message) token = owner_.sending(before = token).next;
   const GmPort::Sending& sending = owner_.sending(token);
-  ++first_message_;
-  first_ = first_ == last_ ? kNone : sending.next;
-  owner_.events().write_now({Event::Type::sent, priority_, peer_, sending.id, sending.bytes, token}, now);
+  if (before == kNone) {
+    first_ = token == last_ ? kNone : sending.next;
+  } else {
+    owner_.sending(before).next = sending.next;
+  }
+  if (token == last_) last_ = before;
+  owner_.tell({type, priority_, peer_, sending.id, sending.bytes, token}, now);
 }
 
 // It found no receive. Those before it have been taken, but what says so may come later: they are not sent again.
 void Connection::refused(std::uint32_t message, SimTime now) {
   next_ = first_;
-  for (next_message_ = first_message_; next_message_ != message; ++next_message_) next_ = owner_.sending(next_).next;
+  while (owner_.sending(next_).number != message) next_ = owner_.sending(next_).next;
   sent_ = 0;
   holds_ = true;
   card_.engine().post(card_.node(), card_.node(), now + card_.parameters().hold_timer, held_);
@@ -137,13 +180,16 @@ void Connection::refused(std::uint32_t message, SimTime now) {
 // ---- receiving
 
 void Connection::arrived(GmPacket& packet, SimTime now) {
-  const GmParameters& p = card_.parameters();
-  const SimTime handled = card_.work(now, kind_of(packet) == PacketKind::directed ? p.directed : p.packet);
-  if (take(packet, now)) {
-    // Of a message without contents there is an event to write.
-    card_.deliver(packet, card_.dma(handled, packet.size));
-  } else {
+  const PacketKind kind = kind_of(packet);
+  const SimTime handled = card_.work(now, work_at_target(card_.parameters(), kind));
+  if (kind != PacketKind::get_data && !take(packet, now)) {
     card_.give(packet);
+  } else if (kind == PacketKind::get) {
+    asked_.push(&packet);
+    begin(now);
+  } else {
+    // Of one without contents there is an event to write.
+    card_.deliver(packet, card_.dma(handled, packet.size));
   }
 }
 
@@ -167,8 +213,10 @@ bool Connection::take(GmPacket& packet, SimTime now) {
     }
     packet.write_at = receive_.memory.data() + packet.before;
     packet.id = receive_.id;
+  } else if (kind_of(packet) == PacketKind::get) {
+    owner_.require_registered(packet.read_at, packet.total, name_of(PacketKind::get), packet.owner);
   } else {
-    owner_.require_registered(packet.write_at, packet.size, "directed send", packet.owner);
+    owner_.require_registered(packet.write_at, packet.size, name_of(PacketKind::directed), packet.owner);
   }
   received_ += packet.size;
   if (packet.last) {
@@ -181,22 +229,26 @@ bool Connection::take(GmPacket& packet, SimTime now) {
 void Connection::delivered(const GmPacket& packet, SimTime now) {
   switch (kind_of(packet)) {
     case PacketKind::acknowledgement:
-      acknowledged(now);
+      finish(packet.message, Event::Type::sent, now);
+      return;
+    case PacketKind::get_taken:
       return;
     case PacketKind::no_receive:
       refused(packet.message, now);
       return;
-    case PacketKind::message:
-    case PacketKind::directed:
+    default:
       break;
   }
   if (packet.size != 0) std::memcpy(packet.write_at, packet.payload.data(), packet.size);
+  const bool is_get = kind_of(packet) == PacketKind::get_data;
   if (kind_of(packet) == PacketKind::directed) {
     owner_.wake(now);  // software may be watching the memory itself
+  } else if (packet.last && is_get) {
+    finish(packet.message, Event::Type::got, now);
   } else if (packet.last) {
-    owner_.events().write_now({Event::Type::received, priority_, packet.owner, packet.id, packet.total, 0}, now);
+    owner_.tell({Event::Type::received, priority_, packet.owner, packet.id, packet.total, 0}, now);
   }
-  if (packet.last) answer(PacketKind::acknowledgement, packet, now);
+  if (packet.last) answer(is_get ? PacketKind::get_taken : PacketKind::acknowledgement, packet, now);
 }
 
 void Connection::answer(PacketKind kind, const GmPacket& to, SimTime now) {

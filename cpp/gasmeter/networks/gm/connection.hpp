@@ -5,6 +5,9 @@
 // acknowledges them. A message for which no receive is provided is refused there: its sender holds it and all that
 // followed it, and sends them again after a while. The other end takes packets in order alone, so that each send is
 // carried out once.
+//
+// What asks for a get stands in line with the sends. The other end's firmware answers it by itself with packets of
+// data, which leave by turns with its own sends and wait for none of them.
 #pragma once
 
 #include <array>
@@ -14,6 +17,7 @@
 #include "gasmeter/networks/gm/event.hpp"
 #include "gasmeter/networks/gm/packet.hpp"
 #include "gasmeter/sim/action.hpp"
+#include "gasmeter/sim/intrusive_queue.hpp"
 
 namespace gasmeter::networks::gm {
 
@@ -53,10 +57,14 @@ class Connection {
   static void on_held(sim::Action& self, SimTime now);
 
   GmPacket& make_packet(PacketKind kind, std::uint32_t message);
+  [[nodiscard]] bool has_sends() const { return next_ != kNone && !holds_; }
+  [[nodiscard]] bool has_packets() const { return has_sends() || !asked_.empty(); }
+  [[nodiscard]] GmPacket& next_of_sends();
+  [[nodiscard]] GmPacket& next_of_gets();
   [[nodiscard]] bool has_place(SimTime now);
   void begin(SimTime now);
   void answer(PacketKind kind, const GmPacket& to, SimTime now);
-  void acknowledged(SimTime now);
+  void finish(std::uint32_t message, Event::Type type, SimTime now);
   void refused(std::uint32_t message, SimTime now);
   [[nodiscard]] bool take(GmPacket& packet, SimTime now);
 
@@ -65,13 +73,14 @@ class Connection {
   Rank peer_;
   Priority priority_;
 
-  // Tokens of sends, each of which knows the next one.
-  std::uint32_t first_ = kNone;  // not acknowledged
+  // Tokens of sends and gets, each of which knows the next one.
+  std::uint32_t first_ = kNone;  // neither acknowledged nor answered
   std::uint32_t next_ = kNone;   // to send
   std::uint32_t last_ = kNone;
-  std::uint32_t first_message_ = 0;  // their numbers
-  std::uint32_t next_message_ = 0;
+  std::uint32_t posted_ = 0;               // ever
   Bytes sent_ = 0;                         // of the next one
+  sim::IntrusiveQueue<GmPacket> asked_;    // gets of the other end that this one answers; `before`: so far
+  bool answered_last_ = false;             // the packet that was begun last is one of a get's data
   unsigned in_card_ = 0;                   // packets that have been begun and do not leave yet
   std::array<SimTime, kAhead> leaving_{};  // when those do that leave, the first one first
   unsigned leaving_count_ = 0;

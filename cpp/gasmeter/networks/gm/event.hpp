@@ -43,13 +43,14 @@ struct Event {
   enum class Type : std::uint8_t {
     received,  // a message is in the buffer `id`
     sent,      // all of the send `id` is at its target
+    got,       // all of the get `id` is here
   };
   Type type{};
   Priority priority{};
   Rank peer{};
   std::uint64_t id = 0;
   Bytes bytes = 0;
-  std::uint32_t token = 0;  // of a send
+  std::uint32_t token = 0;  // of a send or get
 };
 
 // In host memory. Estimate: type, addresses, length, sender.

@@ -17,10 +17,6 @@ using conduit::OperationId;
 
 namespace {
 
-// Requests may have to wait for receives at a rank that waits for room for a reply. Replies never have to: as many
-// tokens are kept for them as the largest takes.
-constexpr unsigned kReplyTokens = 2;
-
 Priority priority_of(const AmHeader& header) {
   return header.is_reply ? Priority::high : Priority::low;
 }
@@ -42,6 +38,14 @@ GmConduit::GmConduit(GmPort& port, sim::ModelHost host, unsigned ranks, const Gm
   capabilities_.max_reply_medium = kMostMedium;
   capabilities_.max_request_long = kMostLong;
   capabilities_.max_reply_long = kMostLong;
+  capabilities_.handlers_by_interrupt = limits.interrupts;
+  capabilities_.native_put = limits.directed_puts;
+  capabilities_.native_get = limits.gets;
+  capabilities_.native_pin = limits.pins;
+  capabilities_.max_transfer = kAmBuffer;
+  capabilities_.copied_puts = most_copied();
+  if (limits.interrupts) port_.take_interrupts();
+  if (limits.directed_puts || limits.gets) operations_.resize(port.send_tokens());
   port_.register_memory(sends_.memory());
   port_.register_memory(receives_.memory());
   const auto receives = static_cast<std::uint32_t>(receives_.free());
@@ -52,6 +56,7 @@ GmConduit::GmConduit(GmPort& port, sim::ModelHost host, unsigned ranks, const Gm
 
 void GmConduit::attach(std::span<std::byte> segment) {
   if (!segment.empty()) port_.register_memory(segment);
+  open_memory(segment);
 }
 
 Bytes GmConduit::reserved_bytes() const {

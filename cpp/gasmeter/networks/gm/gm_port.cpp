@@ -1,5 +1,6 @@
 #include "gasmeter/networks/gm/gm_port.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include "gasmeter/base/error.hpp"
@@ -14,6 +15,12 @@ namespace {
 
 std::string text_of(Rank rank) {
   return "rank " + std::to_string(index(rank));
+}
+
+void require_address(Rank by, const char* what, const void* remote, Bytes bytes) {
+  if (remote != nullptr && bytes <= most_bytes(kMostSizeClass)) return;
+  throw UsageError("gm: " + text_of(by) + "'s " + what + " of " + std::to_string(bytes) + " bytes; at most " +
+                   std::to_string(most_bytes(kMostSizeClass)) + " to an address are allowed");
 }
 
 }  // namespace
@@ -50,22 +57,52 @@ Connection& GmPort::connection(Rank peer, Priority priority) {
   return *connection;
 }
 
+void GmPort::take_interrupts() {
+  if (!parameters().interrupt) throw UsageError("gm: an interrupt has no price: the machine has no host.interrupt");
+  takes_interrupts_ = true;
+  network_.engine().take_interrupts(rank());
+}
+
 void GmPort::wake(SimTime now) {
+  if (takes_interrupts_ && network_.engine().computes(rank())) return;
   network_.engine().wake(rank(), now);
+}
+
+// A core that polls finds it; one that computes is interrupted, and looks when it is done with that.
+void GmPort::tell(const Event& event, SimTime now) {
+  if (takes_interrupts_ && !interrupted_ && network_.engine().computes(rank())) {
+    interrupted_ = true;
+    ++counters_.interrupts;
+    network_.engine().interrupt(rank(), *parameters().interrupt, nullptr);
+  }
+  events_.write_now(event, now);
+}
+
+std::optional<Bytes> GmPort::dmaable_left() const {
+  if (parameters().dmaable == 0) return std::nullopt;
+  const Bytes share = parameters().dmaable / network_.engine().ranks_of(host_.node()).size();
+  return share - std::min(share, own_pages_);
 }
 
 // By whole pages of its length, wherever it lies: the same program costs the same in every process.
 void GmPort::register_memory(std::span<std::byte> memory) {
-  host_.charge_shared(SharedPrice::registration, conduit::whole_pages(memory.size()));
+  const Bytes pages = conduit::whole_pages(memory.size());
+  if (const std::optional<Bytes> left = dmaable_left(); left && pages > *left) {
+    throw UsageError("gm: " + text_of(rank()) + " registers " + std::to_string(pages) + " bytes; of its share of " +
+                     "host.dmaable_memory " + std::to_string(*left) + " are left");
+  }
+  own_pages_ += pages;
+  host_.charge_shared(SharedPrice::registration, pages);
   host_.synchronise();
   admit(memory);
 }
 
 // ---- sends
 
-Status GmPort::post(Rank to, const Sending& sending, Priority priority, const char* what) {
+Status GmPort::post(Rank to, const Sending& sending, Priority priority) {
   check_peer(to);
-  require_registered(sending.local, sending.bytes, what, rank());
+  const bool is_get = sending.kind == PacketKind::get;
+  require_registered(is_get ? sending.write_at : sending.read_at, sending.bytes, name_of(sending.kind), rank());
   if (tokens_.empty()) {
     ++counters_.refused;
     return Status::no_resource;
@@ -86,22 +123,35 @@ Status GmPort::send(Rank to, const void* message, Bytes bytes, SizeClass size, P
                      std::to_string(size) + "; classes " + std::to_string(size_class_of(bytes)) + ".." +
                      std::to_string(kMostSizeClass) + " are allowed");
   }
-  return post(to, {.local = static_cast<const std::byte*>(message), .bytes = bytes, .id = id, .size = size}, priority,
-              "message");
+  return post(to, {.size = size, .read_at = static_cast<const std::byte*>(message), .bytes = bytes, .id = id},
+              priority);
 }
 
 Status GmPort::directed_send(Rank to, void* remote, const void* local, Bytes bytes, Priority priority,
                              std::uint64_t id) {
-  if (remote == nullptr || bytes > most_bytes(kMostSizeClass)) {
-    throw UsageError("gm: " + text_of(rank()) + "'s directed send of " + std::to_string(bytes) + " bytes; at most " +
-                     std::to_string(most_bytes(kMostSizeClass)) + " to an address are allowed");
-  }
+  require_address(rank(), name_of(PacketKind::directed), remote, bytes);
   return post(to,
-              {.local = static_cast<const std::byte*>(local),
-               .remote = static_cast<std::byte*>(remote),
+              {.kind = PacketKind::directed,
+               .read_at = static_cast<const std::byte*>(local),
+               .write_at = static_cast<std::byte*>(remote),
                .bytes = bytes,
                .id = id},
-              priority, "directed send");
+              priority);
+}
+
+Status GmPort::get(Rank from, void* local, const void* remote, Bytes bytes, Priority priority, std::uint64_t id) {
+  if (!parameters().get) {
+    throw UsageError("gm: " + text_of(rank()) +
+                     " asks for a get, which GM 1 does not have: the machine has no lanai.get");
+  }
+  require_address(rank(), name_of(PacketKind::get), remote, bytes);
+  return post(from,
+              {.kind = PacketKind::get,
+               .read_at = static_cast<const std::byte*>(remote),
+               .write_at = static_cast<std::byte*>(local),
+               .bytes = bytes,
+               .id = id},
+              priority);
 }
 
 // ---- receives
@@ -141,6 +191,7 @@ bool GmPort::take_receive(SizeClass size, Priority priority, Receive& receive) {
 
 std::optional<Event> GmPort::poll() {
   host_.synchronise();
+  interrupted_ = false;
   if (events_.empty()) return std::nullopt;
   const Event event = events_.take();
   host_.pay(SharedPrice::line_transfer);

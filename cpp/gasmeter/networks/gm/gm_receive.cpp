@@ -36,10 +36,17 @@ unsigned GmConduit::poll(Delivery& sink, unsigned budget, PollFilter filter) {
       break;
     }
     idle = false;
-    if (event->type == Event::Type::sent) {
+    if (event->type != Event::Type::received) {
+      const auto which = static_cast<std::uint32_t>(event->id);
       ++tokens_;
-      give_buffer(static_cast<std::uint32_t>(event->id));
       has_room = true;
+      if (!operations_.empty() && operations_[which].root != conduit::kNoOperation) {
+        finish(which);
+        give_buffer(which);
+        handed += done_.report(sink, budget - handed);
+      } else {
+        give_buffer(which);
+      }
     } else if (take(*event, sink, filter)) {
       ++handed;
     }

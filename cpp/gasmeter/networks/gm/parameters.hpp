@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/conduit/instruction_counts.hpp"
@@ -22,15 +23,18 @@ struct GmParameters {
 
   SimTime packet{300'000};           // the firmware is busy with a packet of data, at either side
   SimTime directed{200'000};         // likewise at the target, with one of a directed send
+  std::optional<SimTime> get{};      // likewise at the target, with what asks for a get; none: a card of GM 1 has none
   SimTime acknowledgement{100'000};  // likewise at either side, with one that answers
   SimTime dma_start{50'000};         // until a DMA moves its first byte
   Bytes descriptor = 32;             // what software stores into the card for a send or a receive
 
   unsigned send_tokens = 16;  // of a port
   unsigned receive_tokens = 16;
-  SimTime hold_timer{5'000'000};  // a message that found no receive is held so long
-  SimTime send{30'000};           // the library's own work for a send
-  SimTime receive{40'000};        // likewise for a message that has come
+  SimTime hold_timer{5'000'000};       // a message that found no receive is held so long
+  SimTime send{30'000};                // the library's own work for a send
+  SimTime receive{40'000};             // likewise for a message that has come
+  std::optional<SimTime> interrupt{};  // of a core by an event; none: its price is not known
+  Bytes dmaable = 0;                   // that a node may have registered, its ranks' shares alike; 0: no limit
 };
 
 // Takes all keys "link.*", "lanai.*", "pci.*", "port.*" and "host.gm_*". Throws UsageError for what the device cannot
