@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from gasmeter.measuring.runner import Runner
     from gasmeter.programs.flags import IMMEDIATE
     from gasmeter.programs.launch import launch
+    from gasmeter.programs.shared import shared_space
     from gasmeter.stores.result import Result
     from gasmeter.stores.store import merge_stores, open_result
     from gasmeter.sweeps.series import Plot, Series, Target
@@ -65,6 +66,7 @@ __all__ = [
     "measure",
     "merge_stores",
     "open_result",
+    "shared_space",
 ]
 
 _HOME = {
@@ -94,6 +96,7 @@ _HOME = {
     "measure": "measuring.measurement",
     "merge_stores": "stores.store",
     "open_result": "stores.store",
+    "shared_space": "programs.shared",
 }
 
 

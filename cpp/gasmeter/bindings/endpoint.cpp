@@ -112,6 +112,14 @@ run::AnyTeams& Endpoint::teams() {
   return *teams_;
 }
 
+// ... as one of a space.
+run::AnySpace& Endpoint::make_space(const pgas::SpaceOptions& options) {
+  if (space_ != nullptr) throw UsageError("shared_space: a program has one; this rank has made its own already");
+  space_ = any_->space(options);
+  barrier();
+  return *space_;
+}
+
 void Endpoint::sleep(double ns) {
   if (is_virtual()) {
     any_->spend(SimTime::from_ns(ns));

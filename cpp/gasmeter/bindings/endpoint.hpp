@@ -22,6 +22,7 @@
 #include "gasmeter/bindings/message.hpp"
 #include "gasmeter/core/endpoint.hpp"
 #include "gasmeter/run/any_endpoint.hpp"
+#include "gasmeter/run/any_space.hpp"
 #include "gasmeter/run/any_teams.hpp"
 #include "gasmeter/sim/model_host.hpp"
 
@@ -194,8 +195,13 @@ class Endpoint {
 
   // Teams, made by the first collective, which all ranks call: who does without pays nothing at any poll.
   [[nodiscard]] run::AnyTeams& teams();
-  // Before the endpoint of the core ends.
-  void end_teams() { teams_.reset(); }
+  // The shared space, which all ranks make together, once. Throws UsageError for a second one.
+  run::AnySpace& make_space(const pgas::SpaceOptions& options);
+  // What there is of both, before the endpoint of the core ends.
+  void end_parts() {
+    space_.reset();
+    teams_.reset();
+  }
 
   // Implicit operations between the two belong to the region.
   void begin_region() {
@@ -264,6 +270,7 @@ class Endpoint {
   std::vector<std::shared_ptr<void>> kept_;
   std::unique_ptr<run::AnyDomain> words_;
   std::unique_ptr<run::AnyTeams> teams_;
+  std::unique_ptr<run::AnySpace> space_;
   std::unique_ptr<Arrivals> arrivals_;  // of a rank process
   std::uint64_t barriers_ = 0;
 };

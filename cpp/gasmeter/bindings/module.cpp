@@ -12,6 +12,7 @@ PYBIND11_MODULE(_core, module) {
   register_prepared(module);
   register_atomic_domain(module);
   register_team(module);
+  register_shared_space(module);
   register_operation(module);
   register_operations(module);
   register_strided(module);

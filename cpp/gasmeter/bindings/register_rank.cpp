@@ -58,7 +58,7 @@ class RankProcess {
     py::gil_scoped_release without_gil;
     // No network may be used once it is finished; whoever still refers to an endpoint does not call it any more.
     for (const std::shared_ptr<Attached>& job : jobs_) {
-      if (const auto endpoint = job->python.lock()) endpoint->end_teams();
+      if (const auto endpoint = job->python.lock()) endpoint->end_parts();
       job->endpoint.close();
     }
     run::finish_networks();

@@ -17,6 +17,7 @@ void register_rank(py::module_& module);
 void register_prepared(py::module_& module);
 void register_atomic_domain(py::module_& module);
 void register_team(py::module_& module);
+void register_shared_space(py::module_& module);
 void register_operation(py::module_& module);
 void register_operations(py::module_& module);
 void register_program_job(py::module_& module);

@@ -4,6 +4,7 @@
 
 #include "gasmeter/base/real_host.hpp"
 #include "gasmeter/core/negotiated.hpp"
+#include "gasmeter/run/any_space.hpp"
 #include "gasmeter/run/any_teams.hpp"
 #include "gasmeter/sim/model_host.hpp"
 
@@ -120,6 +121,9 @@ class EndpointOf final : public AnyEndpoint {
     return any_domain(core_, type, ops);
   }
   [[nodiscard]] std::unique_ptr<AnyTeams> teams() override { return any_teams(core_); }
+  [[nodiscard]] std::unique_ptr<AnySpace> space(const pgas::SpaceOptions& options) override {
+    return any_space(core_, options);
+  }
 
   unsigned poll() override { return core_.poll(); }
   void compute(SimTime work) override { core_.compute(work); }

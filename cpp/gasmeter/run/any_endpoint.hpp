@@ -14,10 +14,12 @@
 #include "gasmeter/core/event.hpp"
 #include "gasmeter/core/message.hpp"
 #include "gasmeter/core/vis/vis.hpp"
+#include "gasmeter/pgas/options.hpp"
 #include "gasmeter/sim/partition.hpp"
 
 namespace gasmeter::run {
 
+class AnySpace;  // any_space.hpp
 class AnyTeams;  // any_teams.hpp
 
 // What a prepare asks for; the payload goes into the library's own buffer.
@@ -123,6 +125,8 @@ class AnyEndpoint {
   [[nodiscard]] virtual std::unique_ptr<AnyDomain> domain(core::atomics::ValueType type, core::AtomicOps ops) = 0;
   // All ranks make them, then any barrier; once.
   [[nodiscard]] virtual std::unique_ptr<AnyTeams> teams() = 0;
+  // Likewise.
+  [[nodiscard]] virtual std::unique_ptr<AnySpace> space(const pgas::SpaceOptions& options) = 0;
 
   virtual unsigned poll() = 0;
   virtual void compute(SimTime work) = 0;

@@ -1,0 +1,627 @@
+"""Shared arrays: objects that all ranks name alike, over a variable directory and a cache of remote addresses."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
+
+import numpy as np
+
+from gasmeter._core import Operation
+from gasmeter._core import SharedArray as CoreArray
+from gasmeter._core import SharedSpace as CoreSpace
+from gasmeter.errors import UsageError
+from gasmeter.programs.endpoint import ProgramEndpoint
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from gasmeter._core import Endpoint
+
+__all__ = ["SharedArray", "SharedLock", "SharedSpace", "SymmetricArray", "shared_space"]
+
+Index = SupportsIndex | slice | tuple[SupportsIndex | slice, ...]
+Block = SupportsIndex | Sequence[SupportsIndex] | None
+Call = Callable[..., Any]
+
+
+def shared_space(
+    ep: ProgramEndpoint | Endpoint,
+    *,
+    cache: Literal["on", "off", "miss"] = "on",
+    capacity: int | None = 100,
+    replacement: Literal["lru", "random"] = "lru",
+    cached_puts: bool = True,
+    pinning: Literal["everything", "chunks"] = "everything",
+    chunk: int = 131072,
+    copy_limit: int = 8192,
+    near: Literal["direct", "remote"] = "direct",
+    reserve: int = 0,
+) -> Any:
+    """Make the shared space of a program: collective, once, with the same options at all ranks.
+
+    Parameters
+    ----------
+    ep : ProgramEndpoint or gasmeter._core.Endpoint
+        The program's.
+    cache : {"on", "off", "miss"}, default "on"
+        Of remote addresses. Off: every access asks the owner, which translates. Miss: what is found is not used.
+    capacity : int or None, default 100
+        Entries of the cache, one for an object and node; None: no limit.
+    replacement : {"lru", "random"}, default "lru"
+        Which entry goes where there is no room.
+    cached_puts : bool, default True
+        Whether puts use the cache as gets do.
+    pinning : {"everything", "chunks"}, default "everything"
+        Of a rank's part of an object at its first touch, where a network reaches pinned memory alone.
+    chunk : int, default 131072
+        With ``pinning="chunks"``: bytes of a piece.
+    copy_limit : int, default 8192
+        Bytes up to which uncached accesses are copied; above it they make a rendezvous.
+    near : {"direct", "remote"}, default "direct"
+        How ranks of a node reach each other: through memory, or as all others.
+    reserve : int, default 0
+        Bytes at the start of each segment that stay the program's own (`ep.put` and the like).
+
+    Returns
+    -------
+    SharedSpace
+        In a program that yields (awaits): an operation that yields it.
+
+    Raises
+    ------
+    UsageError
+        For an unknown choice, a number outside its range, or a second space.
+    """
+    options = (cache, capacity, replacement, cached_puts, pinning, chunk, copy_limit, near, reserve)
+    if isinstance(ep, ProgramEndpoint):
+        return Operation("shared_space", *options, wrap=lambda core: SharedSpace(core, ep.rank, ep.size, Operation))
+    endpoint = ep
+
+    def call(name: str, *arguments: Any, wrap: Callable[[Any], Any] | None = None) -> Any:
+        result = getattr(endpoint, name)(*arguments)
+        return result if wrap is None else wrap(result)
+
+    return call("shared_space", *options, wrap=lambda core: SharedSpace(core, endpoint.rank, endpoint.size, call))
+
+
+class SharedSpace:
+    """One rank's view of a shared space; `gasmeter.shared_space` makes it.
+
+    In a program that is a generator or coroutine each call returns an operation to yield (await), in a plain function
+    each blocks and returns what is said to be yielded.
+
+    Parameters
+    ----------
+    core : gasmeter._core.SharedSpace
+        The compiled space.
+    rank, size : int
+        Of this rank, and how many there are.
+    call : callable
+        ``call(name, *arguments, wrap=)`` carries an operation of the endpoint out, or makes it.
+
+    Notes
+    -----
+    A handle names an array at all ranks; where its parts lie only their owners know, and who reached them before.
+    Memory is not cleared. What an array is made of comes out of the segments (`segment_bytes` of `gasmeter.launch`).
+    """
+
+    def __init__(self, core: CoreSpace, rank: int, size: int, call: Call) -> None:
+        self._core = core
+        self._call = call
+        self.rank = rank
+        self.size = size
+
+    def __repr__(self) -> str:
+        """Return rank and size."""
+        return f"SharedSpace(rank {self.rank} of {self.size})"
+
+    def all_alloc(self, shape: SupportsIndex | Sequence[SupportsIndex], dtype: npt.DTypeLike = "float64", *,
+                  block: Block = None) -> Any:  # fmt: skip
+        """Make an array, all ranks together.
+
+        Parameters
+        ----------
+        shape : int or sequence of int
+            Of the whole array, in the order of C.
+        dtype : dtype, default float64
+            Of its elements; no objects.
+        block : int, sequence of int or None, default None
+            Elements that lie side by side at one rank, before the next one's; blocks are dealt to the ranks in turn.
+            A sequence, one number for each axis: tiles of that shape. None: one block for each rank, as even as can
+            be. 0: all at rank 0.
+
+        Returns
+        -------
+        SharedArray
+            For this rank.
+
+        Raises
+        ------
+        UsageError
+            For a shape without elements, a dtype of objects, a block that does not fit the shape, and at all ranks
+            where a segment has no room.
+        """
+        return self._alloc("all", shape, dtype, block)
+
+    def global_alloc(self, shape: SupportsIndex | Sequence[SupportsIndex], dtype: npt.DTypeLike = "float64", *,
+                     block: Block = None) -> Any:  # fmt: skip
+        """Make an array of which all ranks have parts, by this rank alone; see `all_alloc`.
+
+        Returns
+        -------
+        SharedArray
+            Others get at it by its `SharedArray.descriptor`: `at`.
+        """
+        return self._alloc("global", shape, dtype, block)
+
+    def alloc(self, shape: SupportsIndex | Sequence[SupportsIndex], dtype: npt.DTypeLike = "float64") -> Any:
+        """Make an array that this rank alone has; see `global_alloc`.
+
+        Returns
+        -------
+        SharedArray
+            For this rank.
+        """
+        return self._alloc("own", shape, dtype, 0)
+
+    def at(self, descriptor: tuple[Any, ...]) -> SharedArray:
+        """Return an array that another rank has made; nothing to yield.
+
+        Parameters
+        ----------
+        descriptor : tuple
+            Its `SharedArray.descriptor`, by message or otherwise.
+
+        Returns
+        -------
+        SharedArray
+            For this rank.
+        """
+        numbers, shape, dtype, tile = descriptor
+        return SharedArray(CoreArray(self._core, tuple(numbers)), _Places(tuple(shape), tile), np.dtype(dtype), self)
+
+    def symmetric(self, shape: SupportsIndex | Sequence[SupportsIndex], dtype: npt.DTypeLike = "float64") -> Any:
+        """Make an array that every rank has a whole one of, all ranks together [OpenSHMEM].
+
+        Parameters
+        ----------
+        shape : int or sequence of int
+            Of each rank's.
+        dtype : dtype, default float64
+            Of its elements.
+
+        Returns
+        -------
+        SymmetricArray
+            For this rank.
+        """
+        own = _shape(shape)
+        many = math.prod(own)
+
+        def wrap(core: CoreArray) -> SymmetricArray:
+            return SymmetricArray(SharedArray(core, _Places((self.size * many,), None), _dtype(dtype), self), own)
+
+        return self._made("all", self.size * many, _dtype(dtype), many, wrap)
+
+    def lock(self) -> Any:
+        """Make a lock, all ranks together.
+
+        Returns
+        -------
+        SharedLock
+            For this rank.
+        """
+        return self._made("all", self.size, np.dtype("uint8"), 1, lambda core: SharedLock(core, self))
+
+    def all_free(self, array: SharedArray | SymmetricArray) -> Any:
+        """Free an array that all have made, all ranks together; nobody may be at it any more."""
+        return self._call("space_all_free", array._core)
+
+    def free(self, array: SharedArray) -> Any:
+        """Free an array, by one rank alone; nobody may be at it any more.
+
+        Its entries are gone from all caches before its memory is given again.
+        """
+        return self._call("space_free", array._core)
+
+    def fence(self) -> Any:
+        """Wait until everybody sees what this rank has put."""
+        return self._call("space_fence", self._core)
+
+    def barrier(self) -> Any:
+        """Fence, and wait for all ranks."""
+        return self._call("space_barrier", self._core)
+
+    def stats(self) -> dict[str, int]:
+        """Return what this rank's accesses came to; nothing to yield.
+
+        Returns
+        -------
+        dict of str to int
+            ``lookups`` of the cache, ``hits``, ``misses``, ``evictions`` for want of room, ``invalidations`` of what
+            was freed, ``remote_accesses``, ``local_accesses``: counts since the space was made; ``entries`` of the
+            cache and ``pins`` of the table of pinned memory: in use now.
+        """
+        return dict(self._core.stats())
+
+    def _alloc(self, makers: str, shape: SupportsIndex | Sequence[SupportsIndex], dtype: npt.DTypeLike,
+               block: Block) -> Any:  # fmt: skip
+        kind, places = _dtype(dtype), _Places(_shape(shape), None)
+        if block is None:
+            many = -(-places.elements // self.size)
+        elif isinstance(block, Sequence):
+            places = _Places(places.shape, tuple(int(each) for each in block))
+            many = places.in_tile
+        else:
+            many = int(block)
+        return self._made(makers, places.elements, kind, many, lambda core: SharedArray(core, places, kind, self))
+
+    def _made(self, makers: str, elements: int, dtype: np.dtype[Any], block: int,
+              wrap: Callable[[CoreArray], Any]) -> Any:  # fmt: skip
+        return self._call("space_alloc", self._core, makers, elements, dtype.itemsize, block, wrap=wrap)
+
+
+class SharedArray:
+    """One rank's view of a shared array.
+
+    ``yield a[i]`` and ``yield a[i:j]`` (in a plain function ``a[i]``) get elements, ``yield a.put(i, x)`` (plain also
+    ``a[i] = x``) puts them: a number for each axis, a slice of step 1 on the last. A put is done when the value may
+    change; who put it sees it at once, others after a fence or barrier.
+
+    Parameters
+    ----------
+    core : gasmeter._core.SharedArray
+        The compiled array.
+    places : object
+        Where its elements lie.
+    dtype : numpy.dtype
+        Of its elements.
+    space : SharedSpace
+        That it is in.
+    """
+
+    def __init__(self, core: CoreArray, places: _Places, dtype: np.dtype[Any], space: SharedSpace) -> None:
+        self._core = core
+        self._places = places
+        self._call = space._call
+        self.dtype = dtype
+        self.space = space
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the whole array."""
+        return self._places.shape
+
+    @property
+    def size(self) -> int:
+        """Number of elements of the whole array."""
+        return math.prod(self.shape)
+
+    def __len__(self) -> int:
+        """Return the length of the first axis."""
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        """Return shape and dtype."""
+        return f"SharedArray(shape={self.shape}, dtype={self.dtype})"
+
+    @property
+    def descriptor(self) -> tuple[Any, ...]:
+        """What names it at other ranks, for `SharedSpace.at`: numbers and texts, to be sent around."""
+        return self._core.descriptor, self.shape, self.dtype.str, self._places.tile
+
+    @property
+    def local(self) -> npt.NDArray[Any]:
+        """Elements of this rank, in the order of its blocks: a writable view of one axis, without a copy."""
+        return self._core.local().view(self.dtype)
+
+    def owner(self, i: Index) -> int:
+        """Return the rank that has an element.
+
+        Parameters
+        ----------
+        i : int or tuple of int
+            Which.
+
+        Returns
+        -------
+        int
+            0 to size - 1 of the space.
+        """
+        return self._core.owner(self._places.element(i))
+
+    def phase(self, i: Index) -> int:
+        """Return the place of an element in its block.
+
+        Parameters
+        ----------
+        i : int or tuple of int
+            Which.
+
+        Returns
+        -------
+        int
+            From 0 on.
+        """
+        return self._core.phase(self._places.element(i))
+
+    def __getitem__(self, i: Index) -> Any:
+        """Get elements: a scalar of the dtype, or of a slice a new array."""
+        first, shape = self._places.run(i)
+        into = np.empty(shape, self.dtype)
+        if into.size == 0:
+            raise UsageError(f"shared array: no elements in [{i}]")
+        wrap = None if shape else (lambda value: value[()])
+        return self._call("space_get", self._core, first, into, wrap=wrap)
+
+    def get_into(self, i: Index, into: npt.NDArray[Any]) -> Any:
+        """Get elements into memory of the program.
+
+        Parameters
+        ----------
+        i : index
+            As of ``a[i]``.
+        into : numpy.ndarray
+            C-contiguous, of the array's dtype and the slice's length.
+
+        Returns
+        -------
+        numpy.ndarray
+            `into` itself.
+        """
+        first, shape = self._places.run(i)
+        if into.dtype != self.dtype or into.size != math.prod(shape):
+            raise UsageError(f"shared array: into has {into.size} of {into.dtype}; {math.prod(shape)} of {self.dtype}"
+                             " are asked for")  # fmt: skip
+        return self._call("space_get", self._core, first, into)
+
+    def put(self, i: Index, value: Any) -> Any:
+        """Put elements.
+
+        Parameters
+        ----------
+        i : index
+            As of ``a[i]``.
+        value : scalar or array_like
+            As many as are named, or one for all.
+
+        Returns
+        -------
+        None
+            Done when the value may change.
+        """
+        first, shape = self._places.run(i)
+        try:
+            values = np.ascontiguousarray(np.broadcast_to(np.asarray(value, self.dtype), shape))
+        except ValueError as error:
+            raise UsageError(f"shared array: {error}") from None
+        return self._call("space_put", self._core, first, values)
+
+    def __setitem__(self, i: Index, value: Any) -> None:
+        """Put elements, in a plain function."""
+        if self._call is Operation:
+            raise UsageError("shared array: a program that yields puts by `yield a.put(i, x)`")
+        self.put(i, value)
+
+
+class SymmetricArray:
+    """An array that every rank has a whole one of [OpenSHMEM: a symmetric object].
+
+    Parameters
+    ----------
+    array : SharedArray
+        Of all of them, one behind the other.
+    shape : tuple of int
+        Of each.
+    """
+
+    def __init__(self, array: SharedArray, shape: tuple[int, ...]) -> None:
+        self._array = array
+        self._core = array._core
+        self._places = _Places(shape, None)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of each rank's."""
+        return self._places.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Of its elements."""
+        return self._array.dtype
+
+    def __repr__(self) -> str:
+        """Return shape and dtype."""
+        return f"SymmetricArray(shape={self.shape}, dtype={self.dtype})"
+
+    @property
+    def local(self) -> npt.NDArray[Any]:
+        """What this rank has: a writable view, without a copy."""
+        return self._array.local.reshape(self.shape)
+
+    def get(self, pe: int, i: Index = slice(None)) -> Any:
+        """Get elements of a rank's.
+
+        Parameters
+        ----------
+        pe : int
+            The rank.
+        i : index, default all
+            As of `SharedArray`.
+
+        Returns
+        -------
+        scalar or numpy.ndarray
+            New; of no axis or one.
+        """
+        return self._array[self._run(pe, i)]
+
+    def put(self, pe: int, i: Index, value: Any) -> Any:
+        """Put elements of a rank's; see `SharedArray.put`.
+
+        Parameters
+        ----------
+        pe : int
+            The rank.
+        i : index
+            As of `SharedArray`.
+        value : scalar or array_like
+            As many as are named, or one for all.
+        """
+        return self._array.put(self._run(pe, i), value)
+
+    def _run(self, pe: int, i: Index) -> int | slice:
+        if not 0 <= pe < self._array.space.size:
+            raise UsageError(f"symmetric array: rank {pe} does not exist; ranks are 0..{self._array.space.size - 1}")
+        whole = isinstance(i, slice) and i == slice(None)
+        first, shape = (0, (self._places.elements,)) if whole else self._places.run(i)
+        first += pe * self._places.elements
+        return slice(first, first + math.prod(shape)) if shape else first
+
+
+class SharedLock:
+    """A lock that ranks take in the order in which they ask for it [UPC: upc_lock_t].
+
+    ``with lock:`` in a plain function, ``async with lock:`` in a coroutine, ``yield lock.acquire()`` and
+    ``yield lock.release()`` in a generator.
+
+    Parameters
+    ----------
+    core : gasmeter._core.SharedArray
+        The object whose owner keeps the queue.
+    space : SharedSpace
+        That it is in.
+    """
+
+    def __init__(self, core: CoreArray, space: SharedSpace) -> None:
+        self._core = core
+        self._call = space._call
+
+    def acquire(self) -> Any:
+        """Take it, behind those who have asked before."""
+        return self._call("space_lock", self._core)
+
+    def try_acquire(self) -> Any:
+        """Take it if nobody has it: whether it was taken (bool)."""
+        return self._call("space_try_lock", self._core)
+
+    def release(self) -> Any:
+        """Give it back, after a fence: who takes it next sees what was put."""
+        return self._call("space_unlock", self._core)
+
+    def __enter__(self) -> SharedLock:
+        """Take it, in a plain function."""
+        if self._call is Operation:
+            raise UsageError("shared lock: a program that yields takes it by `yield lock.acquire()` or `async with`")
+        self.acquire()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None,
+                 trace: TracebackType | None) -> None:  # fmt: skip
+        """Give it back."""
+        self.release()
+
+    async def __aenter__(self) -> SharedLock:
+        """Take it, in a coroutine."""
+        await self.acquire()
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, value: BaseException | None,
+                        trace: TracebackType | None) -> None:  # fmt: skip
+        """Give it back."""
+        await self.release()
+
+
+class _Places:
+    """Which element of the memory an index means: in the order of C, or tile by tile.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Of the array.
+    tile : tuple of int or None
+        Of a tile. Those at the ends of axes are whole in memory.
+    """
+
+    def __init__(self, shape: tuple[int, ...], tile: tuple[int, ...] | None) -> None:
+        self.shape = shape
+        self.tile = None if tile is None else tuple(tile)
+        if self.tile is not None and (len(self.tile) != len(shape) or min(self.tile) < 1):
+            raise UsageError(f"shared array: block {self.tile} of an array of shape {shape}; a number of 1 or more for"
+                             " each axis")  # fmt: skip
+
+    @property
+    def in_tile(self) -> int:
+        return math.prod(self.tile or self.shape)
+
+    @property
+    def elements(self) -> int:
+        if self.tile is None:
+            return math.prod(self.shape)
+        tiles = (-(-many // each) for many, each in zip(self.shape, self.tile, strict=True))
+        return math.prod(tiles) * self.in_tile
+
+    def element(self, i: Index) -> int:
+        first, shape = self.run(i)
+        if shape:
+            raise UsageError(f"shared array: [{i}] names no single element")
+        return first
+
+    def run(self, i: Index) -> tuple[int, tuple[int, ...]]:
+        """Return the first element, and the shape of what lies behind it: () or (many,)."""
+        axes = i if isinstance(i, tuple) else (i,)
+        if len(axes) != len(self.shape):
+            raise UsageError(f"shared array: {len(axes)} indices for {len(self.shape)} axes")
+        last = axes[-1]
+        at = [self._along(axis, each) for axis, each in enumerate(axes[:-1])]
+        if not isinstance(last, slice):
+            return self._number([*at, self._along(len(axes) - 1, last)]), ()
+        start, stop, step = last.indices(self.shape[-1])
+        if step != 1:
+            raise UsageError(f"shared array: slice of step {step}; allowed: 1")
+        if stop > start and self.tile is not None and start // self.tile[-1] != (stop - 1) // self.tile[-1]:
+            raise UsageError(f"shared array: slice {start}:{stop} goes beyond a tile of {self.tile[-1]}")
+        first = self._number([*at, start]) if stop > start else 0
+        return first, (max(0, stop - start),)
+
+    def _along(self, axis: int, index: SupportsIndex | slice) -> int:
+        if isinstance(index, slice):
+            raise UsageError("shared array: a slice on another axis than the last")
+        at, many = index.__index__(), self.shape[axis]
+        if not -many <= at < many:
+            raise UsageError(f"shared array: index {at} on axis {axis} of {many}; allowed: {-many}..{many - 1}")
+        return at % many
+
+    def _number(self, at: Sequence[int]) -> int:
+        if self.tile is None:
+            return _flat(at, self.shape)
+        tiles = [-(-many // each) for many, each in zip(self.shape, self.tile, strict=True)]
+        tile = _flat([each // of for each, of in zip(at, self.tile, strict=True)], tiles)
+        return tile * self.in_tile + _flat([each % of for each, of in zip(at, self.tile, strict=True)], self.tile)
+
+
+def _flat(at: Sequence[int], shape: Sequence[int]) -> int:
+    number = 0
+    for each, many in zip(at, shape, strict=True):
+        number = number * many + each
+    return number
+
+
+def _shape(shape: SupportsIndex | Sequence[SupportsIndex]) -> tuple[int, ...]:
+    axes = tuple(each.__index__() for each in shape) if isinstance(shape, Sequence) else (shape.__index__(),)
+    if not axes or min(axes) < 1:
+        raise UsageError(f"shared array: shape {axes} has no elements")
+    return axes
+
+
+def _dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
+    try:
+        kind = np.dtype(dtype)
+    except TypeError as error:
+        raise UsageError(f"shared array: {error}") from None
+    if kind.hasobject or kind.itemsize == 0:
+        raise UsageError(f"shared array: dtype {kind}; elements are bytes that can be copied")
+    return kind
