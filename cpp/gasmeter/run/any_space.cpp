@@ -43,9 +43,9 @@ class SpaceOf final : public AnySpace {
     return {space_.local(array.object), bytes};
   }
 
-  void lock(Handle lock) override { space_.locks().lock(lock); }
-  [[nodiscard]] bool try_lock(Handle lock) override { return space_.locks().try_lock(lock); }
-  void unlock(Handle lock) override { space_.locks().unlock(lock); }
+  void lock(Handle lock) override { space_.lock(lock); }
+  [[nodiscard]] bool try_lock(Handle lock) override { return space_.try_lock(lock); }
+  void unlock(Handle lock) override { space_.unlock(lock); }
 
   [[nodiscard]] const pgas::SpaceOptions& options() const override { return space_.options(); }
   [[nodiscard]] const pgas::SpaceCounters& counters() const override { return space_.counters(); }
