@@ -9,6 +9,7 @@
 #include "gasmeter/bindings/event.hpp"
 #include "gasmeter/bindings/operation_methods.hpp"
 #include "gasmeter/bindings/parameters.hpp"
+#include "gasmeter/bindings/shared_space.hpp"
 #include "gasmeter/bindings/value_types.hpp"
 
 namespace gasmeter::bindings {
@@ -124,43 +125,30 @@ std::uint64_t operand(const Arguments& arguments, ValueType type, PyObject* valu
   return type == ValueType::f32 ? bits_of(static_cast<float>(number)) : bits_of(number);
 }
 
-// (domain, op, rank, offset, operands...)
-class Atomic : public Call {
+// (domain, op, two that say where, operands...)
+class AtomicCall : public Call {
  public:
-  explicit Atomic(const Arguments& arguments)
+  explicit AtomicCall(const Arguments& arguments)
       : domain_(object_argument<AtomicDomain>(arguments, 0, "domain", "an AtomicDomain")),
         kept_(py::reinterpret_borrow<py::object>(arguments[0])),
+        name_(py::cast<std::string>(arguments[1])),
+        op_(named("operation", kOps, name_).op),
         flags_(arguments.flags),
         result_(std::make_unique<std::uint64_t>(0)) {
-    const std::string name = py::cast<std::string>(arguments[1]);
-    op_ = named("operation", kOps, name).op;
     if (&domain_.endpoint() != &arguments.endpoint) {
-      throw UsageError(name + ": the domain belongs to another rank");
+      throw UsageError(name_ + ": the domain belongs to another rank");
     }
-    const Arguments here{name.c_str(), arguments.endpoint, arguments.values, arguments.flags};
     if (!domain_.holds(op_)) {
-      throw UsageError(name + ": not in the domain's operations (" + domain_.type_name() + ")");
+      throw UsageError(name_ + ": not in the domain's operations (" + domain_.type_name() + ")");
     }
     const std::size_t operands = core::operands_of(op_);
     if (arguments.values.size() != 4 + operands) {
-      throw py::type_error(name + ": " + std::to_string(arguments.values.size() - 4) + " operands; " +
+      throw py::type_error(name_ + ": " + std::to_string(arguments.values.size() - 4) + " operands; " +
                            std::to_string(operands) + " are needed");
     }
-    const std::int64_t rank = integer(here.call, "rank", arguments[2]);
-    const std::int64_t offset = integer(here.call, "offset", arguments[3]);
-    const Bytes bytes = size_of(domain_.type());
-    target_ = arguments.endpoint.locate(here.call, rank, offset, bytes);
-    rank_ = Rank{static_cast<std::uint32_t>(rank)};
-    if (reinterpret_cast<std::uintptr_t>(target_) % bytes != 0) {
-      throw UsageError(name + ": offset " + std::to_string(offset) + " is not a multiple of " + std::to_string(bytes) +
-                       ", as atomic operations on " + domain_.type_name() + " need");
-    }
+    const Arguments here = named_alike(arguments);
     if (operands > 0) a_ = operand(here, domain_.type(), arguments[4]);
     if (operands > 1) b_ = operand(here, domain_.type(), arguments[5]);
-  }
-  void run(Endpoint& endpoint) override {
-    start();
-    if (taken_ && !event_.is_done()) endpoint.wait(event_);
   }
   PyObject* result(PyObject*) override {
     if (!core::fetches(op_)) return outcome(core::is_immediate(flags_), taken_);
@@ -168,28 +156,87 @@ class Atomic : public Call {
   }
 
  protected:
-  void start() {
-    event_ = domain_.any().nb(op_, result_.get(), rank_, target_, a_, b_, flags_);
+  // Called as the operation, whose name messages then have.
+  [[nodiscard]] Arguments named_alike(const Arguments& arguments) const {
+    return {name_.c_str(), arguments.endpoint, arguments.values, arguments.flags};
+  }
+  void start(Rank rank, std::byte* target) {
+    event_ = domain_.any().nb(op_, result_.get(), rank, target, a_, b_, flags_);
     taken_ = !event_.is_no_op();
+  }
+  void wait(Endpoint& endpoint) {
+    if (taken_ && !event_.is_done()) endpoint.wait(event_);
   }
 
   AtomicDomain& domain_;
   py::object kept_;
+  std::string name_;
+  AtomicOp op_;
   core::Flags flags_;
   std::unique_ptr<std::uint64_t> result_;
-  AtomicOp op_{};
-  Rank rank_{};
-  std::byte* target_ = nullptr;
   std::uint64_t a_ = 0;
   std::uint64_t b_ = 0;
   core::Event event_;
   bool taken_ = false;
 };
 
+// ... rank, offset
+class Atomic : public AtomicCall {
+ public:
+  explicit Atomic(const Arguments& arguments) : AtomicCall(arguments) {
+    const Arguments here = named_alike(arguments);
+    const std::int64_t rank = integer(here.call, "rank", arguments[2]);
+    const std::int64_t offset = integer(here.call, "offset", arguments[3]);
+    const Bytes bytes = size_of(domain_.type());
+    target_ = arguments.endpoint.locate(here.call, rank, offset, bytes);
+    rank_ = Rank{static_cast<std::uint32_t>(rank)};
+    if (reinterpret_cast<std::uintptr_t>(target_) % bytes != 0) {
+      throw UsageError(name_ + ": offset " + std::to_string(offset) + " is not a multiple of " + std::to_string(bytes) +
+                       ", as atomic operations on " + domain_.type_name() + " need");
+    }
+  }
+  void run(Endpoint& endpoint) override {
+    start(rank_, target_);
+    wait(endpoint);
+  }
+
+ protected:
+  Rank rank_{};
+  std::byte* target_ = nullptr;
+};
+
+// ... array, i
+class AtomicOfArray final : public AtomicCall {
+ public:
+  explicit AtomicOfArray(const Arguments& arguments)
+      : AtomicCall(arguments),
+        array_(object_argument<SharedArray>(arguments, 2, "array", "a SharedArray")),
+        array_object_(py::reinterpret_borrow<py::object>(arguments[2])) {
+    const std::int64_t i = integer(name_.c_str(), "i", arguments[3]);
+    array_.require(name_.c_str(), i, 1);
+    i_ = static_cast<std::uint64_t>(i);
+    if (array_.any().layout.element() != size_of(domain_.type())) {
+      throw UsageError(name_ + ": elements of " + std::to_string(array_.any().layout.element()) + " B are not " +
+                       domain_.type_name());
+    }
+  }
+  void run(Endpoint& endpoint) override {
+    Rank owner{};
+    std::byte* const at = array_.space().any().place(array_.any(), i_, owner);
+    start(owner, at);
+    wait(endpoint);
+  }
+
+ private:
+  SharedArray& array_;
+  py::object array_object_;
+  std::uint64_t i_ = 0;
+};
+
 class AtomicNonBlocking final : public Atomic {
  public:
   using Atomic::Atomic;
-  void run(Endpoint&) override { start(); }
+  void run(Endpoint&) override { start(rank_, target_); }
   PyObject* result(PyObject* self) override {
     if (!taken_) return Py_NewRef(Py_None);
     auto event = std::make_unique<Event>(py::reinterpret_borrow<py::object>(self), event_);
@@ -243,6 +290,9 @@ constexpr Parameter kOperands{.name = "operands",
                               .annotation = "float",
                               .about = "As many as the operation has.",
                               .kind = Kind::any_number};
+constexpr Parameter kShared{
+    .name = "array", .type = "SharedArray", .annotation = "SharedArray", .about = "Of elements of the domain's type."};
+constexpr Parameter kElementNumber = integer_parameter("i", "Which element.");
 constexpr Parameter kInteger8Offset = integer_parameter("offset", "A multiple of 8, from the start of its segment.");
 constexpr Parameter kAddend = integer_parameter("value", "-2^63 to 2^63-1; sums wrap around.");
 
@@ -263,6 +313,14 @@ constexpr Operation kAtomics[] = {
                 .about = "its `value` is what was there before, of an operation that fetches. None: refused.",
                 .annotation = "Event"},
      .parse = &make_call<AtomicNonBlocking>},
+    {.name = "space_atomic",
+     .in_programs = false,
+     .parameters = kParameters<kDomain, kOperationName, kShared, kElementNumber, kOperands>,
+     .summary = "Do an operation of an atomic domain on an element of a shared array.",
+     .result = {.type = "int, float or None",
+                .about = "what was there before, of an operation that fetches.",
+                .annotation = "Any"},
+     .parse = &make_call<AtomicOfArray>},
     {.name = "fetch_add",
      .parameters = kParameters<kRank, kInteger8Offset, kAddend, kFlags>,
      .summary = "Add to an 8-byte integer in a rank's segment, atomically with every other `fetch_add`.",

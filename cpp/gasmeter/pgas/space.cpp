@@ -171,6 +171,27 @@ std::byte* SharedSpace<H>::hit_otherwise(Handle object, Rank owner, Bytes offset
   return look_up(object, owner, offset, bytes, chunk);
 }
 
+template <class H>
+std::byte* SharedSpace<H>::place(Handle object, Rank owner, Bytes offset, Bytes bytes) {
+  puts_.before(object, owner, offset, bytes);
+  if (state_.is_near(owner)) {
+    if (std::byte* const at = near(object, owner, offset, bytes)) {
+      ++state_.counters.local_accesses;
+      return at;
+    }
+  }
+  const SimTime start = begin_wait();
+  std::byte* at = hit(object, owner, offset, bytes);
+  if (at == nullptr) {
+    const Bytes part = require("place", object, owner, offset, bytes).part;
+    const bool keeps = state_.options.cache != CacheUse::off;
+    const Target target{object, owner, offset, bytes, part, state_.chunk_of(object, owner, part, offset), keeps};
+    at = state_.address(owner, uncached_.meet(target) + offset);
+  }
+  end_wait(start);
+  return at;
+}
+
 // Of several pieces each is looked up by itself; of one that has been done. All are under way together, and all but the
 // last one are waited for.
 template <class H>

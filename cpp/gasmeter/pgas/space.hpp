@@ -110,6 +110,10 @@ class SharedSpace {
                              LocalCompletion local = LocalCompletion::defer());
   void wait(Event& event) { state_.endpoint.wait(event); }
 
+  // Where bytes of an owner's part lie in its segment, for the core's own operations there (atomics): known, found in
+  // the cache, or asked for. Within one piece where pieces are pinned. This rank's puts to them are seen before.
+  [[nodiscard]] std::byte* place(Handle object, Rank owner, Bytes offset, Bytes bytes);
+
   // All puts of this rank that get and put have begun are seen by everybody [UPC: upc_fence].
   void fence() { puts_.wait_for_all(); }
   void barrier() {

@@ -33,6 +33,14 @@ class SpaceOf final : public AnySpace {
       space_.put(array.object, owner, offset, from + before, bytes);
     });
   }
+  [[nodiscard]] std::byte* place(const AnyArray& array, std::uint64_t i, Rank& owner) override {
+    std::byte* at = nullptr;
+    each_run(array, i, 1, [&](Rank has, Bytes offset, Bytes, Bytes bytes) {
+      owner = has;
+      at = space_.place(array.object, has, offset, bytes);
+    });
+    return at;
+  }
   void fence() override { space_.fence(); }
   [[nodiscard]] std::span<std::byte> local(const AnyArray& array) override {
     const std::uint64_t many = !array.is_at_home()                  ? array.layout.count(space_.rank())

@@ -43,6 +43,8 @@ class AnySpace {
   // `many` elements from the i-th on, wherever they lie.
   virtual void get(const AnyArray& array, std::uint64_t i, std::uint64_t many, std::byte* to) = 0;
   virtual void put(const AnyArray& array, std::uint64_t i, std::uint64_t many, const std::byte* from) = 0;
+  // Where element i lies in its owner's segment, for operations of the endpoint there; whose that is goes to `owner`.
+  [[nodiscard]] virtual std::byte* place(const AnyArray& array, std::uint64_t i, Rank& owner) = 0;
   virtual void fence() = 0;
   // This rank's part; where this rank has none, nothing.
   [[nodiscard]] virtual std::span<std::byte> local(const AnyArray& array) = 0;

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
 import numpy as np
 
+from gasmeter._core import AtomicDomain as CoreDomain
 from gasmeter._core import Operation
 from gasmeter._core import SharedArray as CoreArray
 from gasmeter._core import SharedSpace as CoreSpace
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["SharedArray", "SharedLock", "SharedSpace", "SymmetricArray", "shared_space"]
 
+_ADDED = ("int32", "uint32", "int64", "uint64", "float32", "float64")
+"""Types of atomic domains."""
 Index = SupportsIndex | slice | tuple[SupportsIndex | slice, ...]
 Block = SupportsIndex | Sequence[SupportsIndex] | None
 Call = Callable[..., Any]
@@ -77,14 +80,14 @@ def shared_space(
     """
     options = (cache, capacity, replacement, cached_puts, pinning, chunk, copy_limit, near, reserve)
     if isinstance(ep, ProgramEndpoint):
-        return Operation("shared_space", *options, wrap=lambda core: SharedSpace(core, ep.rank, ep.size, Operation))
+        return Operation("shared_space", *options, wrap=lambda core: SharedSpace(core, ep._endpoint, Operation))
     endpoint = ep
 
     def call(name: str, *arguments: Any, wrap: Callable[[Any], Any] | None = None) -> Any:
         result = getattr(endpoint, name)(*arguments)
         return result if wrap is None else wrap(result)
 
-    return call("shared_space", *options, wrap=lambda core: SharedSpace(core, endpoint.rank, endpoint.size, call))
+    return call("shared_space", *options, wrap=lambda core: SharedSpace(core, endpoint, call))
 
 
 class SharedSpace:
@@ -97,8 +100,8 @@ class SharedSpace:
     ----------
     core : gasmeter._core.SharedSpace
         The compiled space.
-    rank, size : int
-        Of this rank, and how many there are.
+    endpoint : gasmeter._core.Endpoint
+        The rank's.
     call : callable
         ``call(name, *arguments, wrap=)`` carries an operation of the endpoint out, or makes it.
 
@@ -108,11 +111,13 @@ class SharedSpace:
     Memory is not cleared. What an array is made of comes out of the segments (`segment_bytes` of `gasmeter.launch`).
     """
 
-    def __init__(self, core: CoreSpace, rank: int, size: int, call: Call) -> None:
+    def __init__(self, core: CoreSpace, endpoint: Endpoint, call: Call) -> None:
         self._core = core
+        self._endpoint = endpoint
         self._call = call
-        self.rank = rank
-        self.size = size
+        self._domains: dict[str, CoreDomain] = {}
+        self.rank = endpoint.rank
+        self.size = endpoint.size
 
     def __repr__(self) -> str:
         """Return rank and size."""
@@ -198,13 +203,15 @@ class SharedSpace:
         SymmetricArray
             For this rank.
         """
-        own = _shape(shape)
+        own, kind = _shape(shape), _dtype(dtype)
         many = math.prod(own)
+        # As every rank makes it: domains have an order.
+        adding = self._adding(kind) if kind.name in _ADDED else None
 
         def wrap(core: CoreArray) -> SymmetricArray:
-            return SymmetricArray(SharedArray(core, _Places((self.size * many,), None), _dtype(dtype), self), own)
+            return SymmetricArray(SharedArray(core, _Places((self.size * many,), None), kind, self), own, adding)
 
-        return self._made("all", self.size * many, _dtype(dtype), many, wrap)
+        return self._made("all", self.size * many, kind, many, wrap)
 
     def lock(self) -> Any:
         """Make a lock, all ranks together.
@@ -246,6 +253,11 @@ class SharedSpace:
             cache and ``pins`` of the table of pinned memory: in use now.
         """
         return dict(self._core.stats())
+
+    def _adding(self, dtype: np.dtype[Any]) -> CoreDomain:
+        if dtype.name not in self._domains:
+            self._domains[dtype.name] = CoreDomain(self._endpoint, dtype.name, ["fetch_add"])
+        return self._domains[dtype.name]
 
     def _alloc(self, makers: str, shape: SupportsIndex | Sequence[SupportsIndex], dtype: npt.DTypeLike,
                block: Block) -> Any:  # fmt: skip
@@ -416,10 +428,13 @@ class SymmetricArray:
         Of all of them, one behind the other.
     shape : tuple of int
         Of each.
+    adding : gasmeter._core.AtomicDomain or None
+        What `fetch_add` is done with; None: the dtype has none.
     """
 
-    def __init__(self, array: SharedArray, shape: tuple[int, ...]) -> None:
+    def __init__(self, array: SharedArray, shape: tuple[int, ...], adding: CoreDomain | None) -> None:
         self._array = array
+        self._adding = adding
         self._core = array._core
         self._places = _Places(shape, None)
 
@@ -473,9 +488,35 @@ class SymmetricArray:
         """
         return self._array.put(self._run(pe, i), value)
 
-    def _run(self, pe: int, i: Index) -> int | slice:
+    def fetch_add(self, pe: int, i: Index, value: float) -> Any:
+        """Add to an element of a rank's, atomically with every other `fetch_add` of the array.
+
+        Parameters
+        ----------
+        pe : int
+            The rank.
+        i : int or tuple of int
+            Which element.
+        value : int or float
+            In the range of the dtype; sums of integers wrap around.
+
+        Returns
+        -------
+        int or float
+            What was there before.
+        """
+        if self._adding is None:
+            raise UsageError(f"symmetric array: fetch_add on {self.dtype}; possible: {', '.join(_ADDED)}")
+        first = pe * self._places.elements + self._places.element(i)
+        self._check(pe)
+        return self._array._call("space_atomic", self._adding, "fetch_add", self._core, first, value)
+
+    def _check(self, pe: int) -> None:
         if not 0 <= pe < self._array.space.size:
             raise UsageError(f"symmetric array: rank {pe} does not exist; ranks are 0..{self._array.space.size - 1}")
+
+    def _run(self, pe: int, i: Index) -> int | slice:
+        self._check(pe)
         whole = isinstance(i, slice) and i == slice(None)
         first, shape = (0, (self._places.elements,)) if whole else self._places.run(i)
         first += pe * self._places.elements

@@ -166,6 +166,27 @@ def test_every_rank_has_a_whole_symmetric_array(conduit):
         assert local == [[10 * rank] * 3, [left, -left, 10 * rank]]
 
 
+def added(ep, times=5):
+    """Every rank adds to the same element of rank 1's."""
+    space = yield gm.shared_space(ep, near="remote")
+    a = yield space.symmetric(3, "int64")
+    a.local[:] = 0
+    yield space.barrier()
+    before = []
+    for _ in range(times):
+        before.append((yield a.fetch_add(1, 2, 1)))
+    yield space.barrier()
+    return before, (yield a.get(1, 2)), a.local.tolist()
+
+
+@few
+def test_fetch_add_gives_each_rank_numbers_of_its_own(conduit):
+    results = launched(added, ranks=3, conduit=conduit)
+    assert sorted(number for before, _, _ in results for number in before) == list(range(15))
+    assert [total for _, total, _ in results] == [15] * 3
+    assert results[1][2] == [0, 0, 15]
+
+
 # ---- objects of one rank, and locks
 
 

@@ -37,6 +37,8 @@ class Uncached {
   [[nodiscard]] Event get(const Target& target, void* to);
   // A copied one leaves the source free at return, whatever `local` says.
   [[nodiscard]] Event put(const Target& target, const void* from, core::LocalCompletion local);
+  // Asks where the part lies, and waits for the answer.
+  [[nodiscard]] Bytes meet(const Target& target);
 
  private:
   using Token = core::Token<H>;
@@ -53,8 +55,6 @@ class Uncached {
   [[nodiscard]] bool is_copied(Bytes bytes) const { return bytes <= state_.options.copy_limit; }
   [[nodiscard]] Event copy_get(const Target& target, void* to);
   [[nodiscard]] Event copy_put(const Target& target, const void* from);
-  // Returns where the part lies.
-  [[nodiscard]] Bytes meet(const Target& target);
   [[nodiscard]] Asked* take(const Target& target, void* to);
   void give(Asked* asked);
   [[nodiscard]] core::OperationId start(core::OperationKind kind, Rank owner, std::uint32_t answers);
