@@ -28,14 +28,18 @@ class Charges {
  private:
   static constexpr unsigned kPrivate = static_cast<unsigned>(PrivatePrice::count_);
   static constexpr unsigned kShared = static_cast<unsigned>(SharedPrice::count_);
-  static constexpr std::uint32_t kCopy = 1U << (kPrivate + kShared);
+  static constexpr unsigned kUntold = 2;  // below
+  static constexpr std::uint32_t kCopy = 1U << (kPrivate + kShared - kUntold);
   static constexpr std::uint32_t kMemory = kCopy << 1U;
   static constexpr std::uint32_t kCached = kCopy << 2U;
-  static_assert(kPrivate + kShared + 3 <= 32);
+  static_assert(kPrivate + kShared - kUntold + 3 <= 32);
 
   [[nodiscard]] static constexpr std::uint32_t bit(PrivatePrice price) { return 1U << static_cast<unsigned>(price); }
+  // Handing to a network and taking from it have no bit: no machine states a price of theirs.
   [[nodiscard]] static constexpr std::uint32_t bit(SharedPrice price) {
-    return 1U << (kPrivate + static_cast<unsigned>(price));
+    if (price == SharedPrice::nic_post || price == SharedPrice::nic_take) return 0;
+    const unsigned before = price > SharedPrice::nic_take ? kUntold : 0;
+    return 1U << (kPrivate + static_cast<unsigned>(price) - before);
   }
 
   std::uint32_t bits_ = 0;

@@ -36,13 +36,13 @@ class Locks {
     std::deque<std::uint32_t> waiting;
   };
 
-  [[nodiscard]] Rank home(Handle lock) const;
-  [[nodiscard]] Answer ask(Handle lock, HandlerIndex handler, bool waits);
+  // Throws UsageError for what is not there.
+  [[nodiscard]] Rank home(Handle lock, const char* call) const;
+  Answer ask(Rank at, Handle lock, HandlerIndex handler, bool waits);
 
   static void on_lock(Token& token);
-  static void on_lock_answer(Token& token);
+  static void on_answer(Token& token);
   static void on_unlock(Token& token);
-  static void on_unlock_answer(Token& token);
   static void on_grant(Token& token);
 
   SpaceState<H>& state_;

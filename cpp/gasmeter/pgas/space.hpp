@@ -131,8 +131,14 @@ class SharedSpace {
   [[nodiscard]] std::byte* local(Handle object, Rank owner);
   [[nodiscard]] std::byte* local(Handle object) { return local(object, rank()); }
 
-  // ---- locks [UPC: upc_lock_t]: objects at one rank, taken in the order in which they are asked for.
-  [[nodiscard]] Locks<H>& locks() { return locks_; }
+  // ---- locks [UPC: upc_lock_t]: objects that were allocated for it, of any size; taken in the order in which they are
+  // asked for. What this rank has put before is seen by whoever takes it next.
+  void lock(Handle lock) { locks_.lock(lock); }
+  [[nodiscard]] bool try_lock(Handle lock) { return locks_.try_lock(lock); }
+  void unlock(Handle lock) {
+    fence();
+    locks_.unlock(lock);
+  }
 
  private:
   [[nodiscard]] GASMETER_INLINE std::byte* near(Handle object, Rank owner, Bytes offset, Bytes bytes) {
@@ -172,11 +178,13 @@ class SharedSpace {
   [[nodiscard]] Event get_asked(Handle object, Rank owner, Bytes offset, void* to, Bytes bytes);
   [[nodiscard]] Event put_asked(Handle object, Rank owner, Bytes offset, const void* from, Bytes bytes,
                                 LocalCompletion local);
+  [[nodiscard]] std::byte* look_up(Handle object, Rank owner, Bytes offset, Bytes bytes, std::uint32_t chunk);
+  // Calls ask(target, bytes before it) for each piece of the owner's part, or reach(address, bytes before it, bytes).
+  template <class Ask, class Reach>
+  [[nodiscard]] Event in_pieces(const char* call, Handle object, Rank owner, Bytes offset, Bytes bytes, bool cached,
+                                Ask ask, Reach reach);
   // Throws unless the object is there and the bytes are the owner's.
   const Object& require(const char* call, Handle object, Rank owner, Bytes offset, Bytes bytes) const;
-  // Calls access(target, offset in it) for each piece of the owner's part; several become one event.
-  template <class Access>
-  [[nodiscard]] Event in_pieces(Handle object, Rank owner, Bytes offset, Bytes bytes, bool keeps, Access access);
 
   [[nodiscard]] GASMETER_INLINE SimTime begin_wait() {
     if constexpr (H::kModelled) return state_.endpoint.host().now();

@@ -1,6 +1,7 @@
 // What the parts of a shared space have in common on one rank.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -63,6 +64,15 @@ struct SpaceState {
     if (GASMETER_LIKELY(options.pinning == Pinning::everything)) return 0;
     const Bytes before = object.partition == directory.all() ? Bytes{nodes.mate(owner)} * part : 0;
     return static_cast<std::uint32_t>((before + offset) / options.chunk);
+  }
+  // The memory of this rank's part that lies in such a piece.
+  [[nodiscard]] std::span<std::byte> piece_of(Handle object, const Object& found, std::uint32_t chunk) const {
+    const std::span<std::byte> part(address(endpoint.rank(), found.base), found.part);
+    if (options.pinning == Pinning::everything) return part;
+    const Bytes before = object.partition == directory.all() ? Bytes{nodes.mate(endpoint.rank())} * found.part : 0;
+    const Bytes begin = std::max(before, chunk * options.chunk);
+    const Bytes end = std::min(before + found.part, (chunk + Bytes{1}) * options.chunk);
+    return part.subspan(begin - before, end - begin);
   }
   [[nodiscard]] AddressCache::Key key_of(Handle object, Rank owner, std::uint32_t chunk) const {
     return {object.bits(), node_of(object, owner), chunk};

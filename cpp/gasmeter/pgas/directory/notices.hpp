@@ -3,6 +3,7 @@
 // on is known wherever it gets to.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -24,7 +25,7 @@ class Notices {
   void free(Handle object);
   // This rank's replica and cache forget it. False: it was not there.
   [[nodiscard]] bool forget(Handle object);
-  // Its pins and its part's memory go; of what all have made the memory waits until all meet.
+  // What has been forgotten: its pins go and its part's memory; that of what all have made waits until all meet.
   void release(Handle object);
   // ... which they have.
   void give_back_common();
@@ -32,13 +33,12 @@ class Notices {
  private:
   using Token = core::Token<H>;
   enum class Answer : std::uint32_t { done, no_room, not_there };
+  static constexpr std::size_t kWords = 7;  // of a notice: handle, owner, bytes of a part, where it lies
 
   // Who decides what becomes of a partition's objects: its writer, and rank 0 for what all have made.
   [[nodiscard]] Rank decider(Handle object) const;
-  void add(Handle object, Bytes part, std::uint32_t owner, Bytes base);
-  [[nodiscard]] Answer add_told(Handle object, Bytes part, std::uint32_t owner, Bytes base);
-  // Tells all others and waits until they have answered; the first answer that is not `done`, or that.
-  Answer tell_all(HandlerIndex handler, Handle object, Bytes part, std::uint32_t owner, Bytes base);
+  // Tells all others but one (or this rank: all others) and waits until they have answered; whether one could not.
+  Answer tell_others(HandlerIndex handler, Handle object, Rank but, Bytes part, std::uint32_t owner, Bytes base);
   Answer ask(Rank rank, HandlerIndex handler, Handle object);
   void send(Rank to, HandlerIndex handler, Handle object, Bytes part, std::uint32_t owner, Bytes base);
   void wait_for_answers();
@@ -53,12 +53,7 @@ class Notices {
   SpaceState<H>& state_;
   std::uint32_t awaited_ = 0;  // answers
   Answer worst_ = Answer::done;
-  struct Waiting {
-    Handle object;
-    Bytes base = 0;
-    Bytes part = 0;
-  };
-  std::vector<Waiting> common_;  // memory of what all had made
+  std::vector<Handle> common_;  // of what all had made: released, and not given back
 };
 
 }  // namespace gasmeter::pgas

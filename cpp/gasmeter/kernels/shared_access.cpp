@@ -1,0 +1,204 @@
+// Accesses of one rank to another one's parts of shared objects: rank 0 gets or puts, one after the other, the last
+// rank owns what it is at, and all others wait in the next barrier, polling.
+//
+// Objects have their turns. Puts go to a place of their own each, some of 8 MiB together: one to the place of another
+// that is under way would have to wait for it.
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "gasmeter/bench/mutants.hpp"
+#include "gasmeter/bench/pattern.hpp"
+#include "gasmeter/kernels/kernel.hpp"
+#include "gasmeter/kernels/shared_space.hpp"
+
+namespace gasmeter::kernels {
+
+using namespace bench;
+
+namespace {
+
+std::uint64_t shared_objects_of(const Settings& settings) {
+  return static_cast<std::uint64_t>(settings.integer("objects"));
+}
+
+// Of each object.
+std::uint64_t places_in_object(const Settings& settings) {
+  constexpr Bytes kMostTogether = Bytes{8} * 1024 * 1024;
+  constexpr Bytes kMost = pgas::PutsUnderWay<RealHost>::kMost;
+  if (settings.op != "put") return 1;
+  const Bytes together = std::clamp<Bytes>(kMostTogether / std::max<Bytes>(1, settings.size), 2, kMost);
+  return std::max<Bytes>(1, together / shared_objects_of(settings));
+}
+
+Bytes part_of_object(const Settings& settings) {
+  return std::max<Bytes>(1, places_in_object(settings) * settings.size);
+}
+
+template <class H>
+class SharedAccess final : public Program, public conduit::CountsItself {
+ public:
+  SharedAccess(core::Endpoint<H>& endpoint, const Settings& settings)
+      : endpoint_(endpoint),
+        is_get_(settings.op == "get"),
+        is_warm_(settings.flag("warm")),
+        size_(settings.size),
+        seed_(settings.seed),
+        places_(places_in_object(settings)),
+        part_(part_of_object(settings)),
+        owner_{settings.ranks - 1},
+        space_(endpoint, space_options_of(settings)),
+        counted_(space_, settings.seed),
+        objects_(shared_objects_of(settings)),
+        buffer_(size_) {
+    require_ranks(settings, 2);
+  }
+
+  BlockResult run(std::uint64_t iterations) override {
+    prepare();
+    BlockResult result;
+    endpoint_.barrier();
+    counted_.begin();
+    if (endpoint_.rank() == Rank{0}) {
+      H& host = endpoint_.host();
+      const SimTime start = host.read_clock();
+      access(iterations);
+      result = {host.read_clock() - start, iterations, {}};
+      result.add_time_per_operation("latency");
+      space_.fence();
+    }
+    passed_ += iterations;
+    endpoint_.barrier();
+    counted_.end();
+    return result;
+  }
+
+  // Each access alone, with data of its own, and as many as there are objects together.
+  Verification verify() override {
+    prepare();
+    const std::uint64_t rounds = std::max<std::uint64_t>(kCheckedRounds, std::min<std::uint64_t>(objects_.size(), 64));
+    Verification found;
+    for (std::uint64_t round = 0; round < rounds; ++round) check_one(round, found);
+    return found;
+  }
+
+  void add_to(conduit::Counts& counts) const override { counted_.add_to(counts); }
+
+ private:
+  [[nodiscard]] bool is_owner() const { return endpoint_.rank() == owner_; }
+
+  // Once: all make the objects together, and rank 0 is at each of their places once.
+  void prepare() {
+    if (is_prepared_) return;
+    is_prepared_ = true;
+    for (pgas::Handle& object : objects_) {
+      object = space_.all_alloc(pgas::Layout(std::uint64_t{part_} * endpoint_.ranks(), 1, part_, endpoint_.ranks()));
+      if (is_owner()) std::memset(space_.local(object), 0, part_);
+    }
+    space_.barrier();
+    if (is_warm_) {
+      if (endpoint_.rank() == Rank{0}) access(objects_.size() * places_);
+      passed_ += objects_.size() * places_;
+    }
+    space_.barrier();
+  }
+
+  // The object that is next, and the place in it: the next one when each object has had its turn.
+  [[nodiscard]] std::size_t next_object() const { return passed_ % objects_.size(); }
+  [[nodiscard]] Bytes next_place() const { return passed_ / objects_.size() % places_ * size_; }
+
+  // Those behind the ones that were passed.
+  GASMETER_INLINE void access(std::uint64_t times) {
+    H& host = endpoint_.host();
+    std::size_t object = next_object();
+    Bytes place = next_place();
+    for (std::uint64_t i = 0; i < times; ++i) {
+      host.mark(Mark::begin);
+      const mutants::Transfer part = mutants::transfer(size_);
+      if (!part.dropped) {
+        if (is_get_) {
+          space_.get(objects_[object], owner_, place + part.from, buffer_.data() + part.to, part.bytes);
+        } else {
+          space_.put(objects_[object], owner_, place + part.to, buffer_.data() + part.from, part.bytes);
+        }
+      }
+      host.mark(Mark::end);
+      if (++object == objects_.size()) {
+        object = 0;
+        place = place + size_ == places_ * size_ ? 0 : place + size_;
+      }
+    }
+  }
+
+  void check_one(std::uint64_t round, Verification& found) {
+    const std::uint64_t data = seed_ + (round + 1) * kGoldenGamma;
+    std::byte* const theirs = is_owner() ? space_.local(objects_[next_object()]) + next_place() : nullptr;
+    if (is_owner() && is_get_) fill_pattern({theirs, size_}, data);
+    if (endpoint_.rank() == Rank{0}) {
+      if (is_get_) {
+        std::memset(buffer_.data(), 0xff, size_);
+      } else {
+        fill_pattern(buffer_, data);
+      }
+    }
+    endpoint_.barrier();
+    if (endpoint_.rank() == Rank{0}) {
+      access(1);
+      space_.fence();
+      if (is_get_) compare(buffer_.data(), data, found);
+    }
+    ++passed_;
+    endpoint_.barrier();
+    if (is_owner() && !is_get_) compare(theirs, data, found);
+  }
+  void compare(const std::byte* bytes, std::uint64_t data, Verification& found) const {
+    found.checked += size_;
+    found.errors += count_differences(bytes, size_, data);
+  }
+
+  core::Endpoint<H>& endpoint_;
+  bool is_get_;
+  bool is_warm_;
+  Bytes size_;
+  std::uint64_t seed_;
+  std::uint64_t places_;
+  Bytes part_;
+  Rank owner_;
+  pgas::SharedSpace<H> space_;
+  CountedAccesses<H> counted_;
+  std::vector<pgas::Handle> objects_;
+  AlignedBuffer buffer_;
+  bool is_prepared_ = false;
+  std::uint64_t passed_ = 0;  // accesses of rank 0, of which all ranks know
+};
+
+}  // namespace
+
+void register_shared_access(Registry& registry) {
+  std::vector<OptionInfo> options = space_options();
+  options.push_back({"objects", "int", "1", "objects", {}, "shared objects, which have their turns"});
+  Kernel kernel = kernel_of<SharedAccess>(
+      {.name = "shared-access",
+       .summary = "accesses of rank 0 to shared objects' parts at the last rank, one after the other",
+       .ops = {{"get", "one shared get after the other", {{"latency", "of one, until its data is there"}}},
+               {"put",
+                "one shared put after the other, each to a place of its own",
+                {{"latency", "of one, until its source may change"}}}},
+       .variants = {},
+       .options = std::move(options)},
+      [](const Settings& settings) {
+        return pgas::SharedSpace<RealHost>::segment_bytes(part_of_object(settings), shared_objects_of(settings));
+      });
+  kernel.shares_nodes = is_near_direct;
+  kernel.check = [](const Settings& settings) {
+    const std::int64_t objects = settings.integer("objects");
+    if (objects < 1 || objects > 65536) {
+      throw UsageError("kernel shared-access: option 'objects=" + settings.text("objects") +
+                       "': allowed are 1 to 65536 objects");
+    }
+    (void)space_options_of(settings);
+  };
+  registry.add(std::move(kernel));
+}
+
+}  // namespace gasmeter::kernels
