@@ -68,15 +68,25 @@ inline constexpr HandlerIndex kGrant{68};
 }  // namespace spaces
 
 // In ascending order, so that the compiler refuses an index that is used twice, or that clients have.
-inline constexpr std::array kLibraryHandlers = {
-    reference::kBarrier,  reference::kPutMedium, reference::kPutLong, reference::kAcknowledge, reference::kGetRequest,
-    reference::kGetReply, atomics::kRequest,     atomics::kFetched,   reference::kGetLong,     reference::kGetLongReply,
-    vis::kPutShape,       vis::kPutList,         vis::kGetShape,      vis::kGetList,           vis::kShapeReply,
-    vis::kListReply,      vis::kPeerCompletion,  teams::kFirst,       teams::kPiece,           teams::kReady,
-    spaces::kAgree,       spaces::kMake,         spaces::kAskToFree,  spaces::kInvalidate,     spaces::kRelease,
-    spaces::kNoted,       spaces::kGet,          spaces::kGetAnswer,  spaces::kPut,            spaces::kPutAnswer,
-    spaces::kMeet,        spaces::kMeetAnswer,   spaces::kLock,       spaces::kLockAnswer,     spaces::kUnlock,
-    spaces::kUnlockAnswer, spaces::kGrant};
+inline constexpr std::array kLibraryHandlers = {reference::kBarrier,    reference::kPutMedium,
+                                                reference::kPutLong,    reference::kAcknowledge,
+                                                reference::kGetRequest, reference::kGetReply,
+                                                atomics::kRequest,      atomics::kFetched,
+                                                reference::kGetLong,    reference::kGetLongReply,
+                                                vis::kPutShape,         vis::kPutList,
+                                                vis::kGetShape,         vis::kGetList,
+                                                vis::kShapeReply,       vis::kListReply,
+                                                vis::kPeerCompletion,   teams::kFirst,
+                                                teams::kPiece,          teams::kReady,
+                                                spaces::kAgree,         spaces::kMake,
+                                                spaces::kAskToFree,     spaces::kInvalidate,
+                                                spaces::kRelease,       spaces::kNoted,
+                                                spaces::kGet,           spaces::kGetAnswer,
+                                                spaces::kPut,           spaces::kPutAnswer,
+                                                spaces::kMeet,          spaces::kMeetAnswer,
+                                                spaces::kLock,          spaces::kLockAnswer,
+                                                spaces::kUnlock,        spaces::kUnlockAnswer,
+                                                spaces::kGrant};
 static_assert([] {
   std::size_t before = 0;
   for (const HandlerIndex handler : kLibraryHandlers) {

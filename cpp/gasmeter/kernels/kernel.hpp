@@ -45,8 +45,8 @@ struct Kernel {
   bool measures_simulation = false;
   // On conduits in virtual time its metrics are `reserved_bytes`, too.
   bool tells_reserved_memory = false;
-  // Whether ranks of a node share memory, of a kernel that has an option of its own for it: in place of `neighbourhood`,
-  // where the conduit leaves it open.
+  // Whether ranks of a node share memory, of a kernel that has an option of its own for it: in place of
+  // `neighbourhood`, where the conduit leaves it open.
   bool (*shares_nodes)(const Settings&) = nullptr;
   // Throws UsageError for values that the option types cannot refuse.
   void (*check)(const Settings&) = nullptr;

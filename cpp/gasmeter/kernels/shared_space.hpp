@@ -38,9 +38,7 @@ namespace gasmeter::kernels {
 [[nodiscard]] inline pgas::SpaceOptions space_options_of(const bench::Settings& settings) {
   pgas::SpaceOptions options;
   const std::string& cache = settings.text("cache");
-  options.cache = cache == "on"     ? pgas::CacheUse::on
-                  : cache == "miss" ? pgas::CacheUse::miss
-                                    : pgas::CacheUse::off;
+  options.cache = cache == "on" ? pgas::CacheUse::on : cache == "miss" ? pgas::CacheUse::miss : pgas::CacheUse::off;
   const std::string& capacity = settings.text("capacity");
   options.capacity = pgas::kUnlimited;
   if (capacity != "unlimited") {

@@ -40,7 +40,8 @@ Extremes Agreement<H>::meet(std::uint64_t value) {
   auto& told = told_[meeting_ % 2];
   Extremes known{value, value};
   for (std::uint32_t round = 0; round < rounds_; ++round) {
-    const std::uint32_t to = static_cast<std::uint32_t>((index(endpoint_.rank()) + (std::uint64_t{1} << round)) % ranks);
+    const std::uint32_t to =
+        static_cast<std::uint32_t>((index(endpoint_.rank()) + (std::uint64_t{1} << round)) % ranks);
     (void)endpoint_.request_short(Rank{to}, core::spaces::kAgree, core::Flags::none,
                                   static_cast<std::int32_t>(meeting_), static_cast<std::int32_t>(round),
                                   low(known.least), high(known.least), low(known.most), high(known.most));

@@ -47,8 +47,8 @@ void SharedSpace<H>::learn_nodes() {
   knows_nodes_ = true;
   const auto most = static_cast<std::uint32_t>(agreement_.meet(state_.near_ranks).most);
   if (most == 1) return;
-  const bool fits = state_.near_first % most == 0 &&
-                    (state_.near_ranks == most || state_.near_first + state_.near_ranks == ranks());
+  const bool fits =
+      state_.near_first % most == 0 && (state_.near_ranks == most || state_.near_first + state_.near_ranks == ranks());
   if (agreement_.meet(fits ? 1 : 0).least == 1) state_.nodes.set(most);
 }
 

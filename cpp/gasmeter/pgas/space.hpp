@@ -2,8 +2,8 @@
 // accesses to them.
 //
 // Explicitly instantiated for RealHost, ThreadedHost and sim::ModelHost. What a hit and a near access need stands here,
-// inline; the rest in space.cpp, access/ and directory/. Calls belong to one thread of a rank, none is made in a handler
-// or within an access region.
+// inline; the rest in space.cpp, access/ and directory/. Calls belong to one thread of a rank, none is made in a
+// handler or within an access region.
 #pragma once
 
 #include <cstddef>

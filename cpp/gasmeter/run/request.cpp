@@ -88,7 +88,12 @@ Request Request::check(const kernels::Registry& registry, const std::string& ker
   }
   if (request.kernel->check != nullptr) request.kernel->check(request.settings);
   if (request.kernel->shares_nodes != nullptr && request.settings.options.contains("neighbourhood")) {
-    request.settings.options["neighbourhood"] = request.kernel->shares_nodes(request.settings) ? "true" : "false";
+    const std::string shares = request.kernel->shares_nodes(request.settings) ? "true" : "false";
+    if (options.contains("neighbourhood") && request.settings.text("neighbourhood") != shares) {
+      throw UsageError("option 'neighbourhood=" + request.settings.text("neighbourhood") + "': an option of kernel " +
+                       kernel + " says neighbourhood=" + shares);
+    }
+    request.settings.options["neighbourhood"] = shares;
   }
   return request;
 }

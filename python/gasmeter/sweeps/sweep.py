@@ -247,7 +247,10 @@ class _Builder:
     def _options(self, conduit: Conduit, given: Mapping[str, object]) -> dict[str, str]:
         # The network itself is what a measurement is about, so the shared-memory bypass is off unless asked for.
         declared = {option.name for option in conduit.options}
-        bypass = {"neighbourhood": "off"} if "neighbourhood" in declared else {}
+        # Of a kernel with an option `near` this says whether ranks of a node share memory.
+        near = next((option.default for option in self._kernel.options if option.name == "near"), "remote")
+        shares = "on" if given.get("near", near) == "direct" else "off"
+        bypass = {"neighbourhood": shares} if "neighbourhood" in declared else {}
         resolve_options(self._entry, self._kernel, list(self._conduits.values()), given)
         known = declared | {option.name for option in self._kernel.options}
         own = {name: value for name, value in {**bypass, **given}.items() if name in known}

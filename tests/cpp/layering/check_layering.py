@@ -36,10 +36,11 @@ ONLY = {
     "conduit": {"base", "conduit"},
     "sim": {"base", "sim", "conduit/host.hpp", "conduit/charges.hpp"},
     "core": {"base", "conduit", "services", "core"},
+    "pgas": {"base", "conduit", "core", "pgas"},
     "kernels": {"base", "conduit", "sim/model_host.hpp", "bench", "core", "pgas", "kernels"},
 }
 # Sources of templates that are instantiated for the modelled host, too.
-ALSO_IN_SOURCES = {"core": {"sim/model_host.hpp"}}
+ALSO_IN_SOURCES = {"core": {"sim/model_host.hpp"}, "pgas": {"sim/model_host.hpp"}}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 # Written by CMake.
@@ -153,7 +154,8 @@ CONTROL_TREE = [
     ("kernels/up.cpp", '#include "gasmeter/run/request.hpp"\n', "kernels includes only"),
     ("run/request.hpp", ONCE + '#include "gasmeter/bindings/numpy.hpp"\n', "run is not above bindings"),
     ("bindings/numpy.hpp", ONCE, ""),
-    ("pgas/up.cpp", '#include "gasmeter/kernels/kernel.hpp"\n', "pgas is not above kernels"),
+    ("pgas/space.cpp", '#include "gasmeter/core/endpoint.hpp"\n#include "gasmeter/sim/model_host.hpp"\n', ""),
+    ("pgas/up.cpp", '#include "gasmeter/kernels/kernel.hpp"\n', "pgas includes only"),
     ("misc/file.cpp", "", "lies in no layer"),
     ("base/relative.cpp", '#include "units.hpp"\n', 'are named from "gasmeter/"'),
     ("base/angle.cpp", "#include <gasmeter/base/units.hpp>\n", "stand in quotes"),

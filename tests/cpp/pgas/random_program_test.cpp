@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <cstring>
-
 #include <vector>
 
 #include "gasmeter/base/random.hpp"

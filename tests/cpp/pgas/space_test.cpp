@@ -44,8 +44,7 @@ TEST_CASE("entry_is_of_a_node_where_ranks_share_memory") {
   for (const Near near : {Near::direct, Near::remote}) {
     PgasWorld world({.ranks = 6, .nodes = 3, .neighbourhood = true}, {.near = near});
     world.run([&](Space& space) {
-      SharedArray<ModelHost, std::uint32_t> array =
-          SharedArray<ModelHost, std::uint32_t>::all_blocked(space, 60);
+      SharedArray<ModelHost, std::uint32_t> array = SharedArray<ModelHost, std::uint32_t>::all_blocked(space, 60);
       array.for_each_local([](std::uint64_t i, std::uint32_t& element) { element = static_cast<std::uint32_t>(i); });
       space.barrier();
       for (std::uint64_t i = 0; i < 60; ++i) CHECK(array.get(i) == i);
@@ -140,8 +139,9 @@ TEST_CASE("what_is_not_an_objects_is_refused_in_one_line") {
   CHECK(with([&](Space& space, Handle /*object*/) { space.free(Handle::of(1, 0, 0)); }) ==
         "rank 0: free of object 0.0 of rank 1, which was freed, or never made");
   CHECK(with([&](Space& space, Handle /*object*/) { (void)space.alloc(1 << 20); }).find("has 6") != std::string::npos);
-  CHECK(with([&](Space& space, Handle /*object*/) { (void)space.global_alloc(Layout(1 << 20, 8, 1, 3)); })
-            .find("rank 0: shared object of ") == 0);
+  CHECK(with([&](Space& space, Handle /*object*/) {
+          (void)space.global_alloc(Layout(1 << 20, 8, 1, 3));
+        }).find("rank 0: shared object of ") == 0);
   CHECK(with([&](Space& space, Handle object) { space.unlock(object); }) ==
         "rank 0: unlock of object 0.0 of all, which it does not hold");
 }
@@ -151,8 +151,9 @@ TEST_CASE("ranks_that_ask_for_different_things_hear_of_it_and_so_does_who_has_no
   CHECK(refusal(shape, {}, [](Space& space) {
           (void)space.all_alloc(Layout(6 + index(space.rank()) / 2, 8, 2, 3));
         }).find("another rank asks for other ones") != std::string::npos);
-  CHECK(refusal(shape, {}, [](Space& space) { (void)space.all_alloc(Layout(1 << 20, 8, 2, 3)); })
-            .find("a segment has no room for them") != std::string::npos);
+  CHECK(refusal(shape, {}, [](Space& space) {
+          (void)space.all_alloc(Layout(1 << 20, 8, 2, 3));
+        }).find("a segment has no room for them") != std::string::npos);
 }
 
 TEST_CASE("space_without_a_cache_entry_or_with_empty_chunks_is_refused") {

@@ -209,7 +209,8 @@ void Uncached<H>::on_meet_answer(Token& token) {
   Asked* const asked = self.claim(message, 0);
   asked->base = message.wide(kBaseAt);
   const Bytes room = self.state_.endpoint.segment(token.source()).size;
-  message.expect(asked->base <= room && asked->target.part <= room - asked->base, "it names memory outside its segment");
+  message.expect(asked->base <= room && asked->target.part <= room - asked->base,
+                 "it names memory outside its segment");
   if (asked->target.keeps) self.keep(asked->target, asked->base);
   message.complete_operation();  // who waits gives the place back
 }

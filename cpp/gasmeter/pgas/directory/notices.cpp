@@ -160,7 +160,8 @@ void Notices<H>::on_make(Token& token) {
   const Handle object{message.word(0), message.word(1)};
   message.expect(object.partition == index(token.source()), "a partition has one writer, and that is another rank");
   Object told{message.wide(3), kNowhere, message.word(2)};
-  message.expect(told.owner == kEveryRank || told.owner == object.partition, "an object of a rank that did not make it");
+  message.expect(told.owner == kEveryRank || told.owner == object.partition,
+                 "an object of a rank that did not make it");
   Answer answer = Answer::done;
   {
     const std::lock_guard guard(state.lock);

@@ -32,7 +32,7 @@ class SegmentParts {
   // Throws UsageError for what was not taken.
   void give_back(Bytes base, Bytes part);
 
-  [[nodiscard]] Bytes begin() const { return begin_; }  // of the first part
+  [[nodiscard]] Bytes begin() const { return begin_; }                          // of the first part
   [[nodiscard]] Bytes left() const { return bytes_ - common_.top - own_.top; }  // between the two
 
  private:
