@@ -72,7 +72,7 @@ def _pointer(count: int, window: int, seed: int, number: int, limit: int) -> str
     while hops < limit and index != end:
         index = (int(np.median(field[index : index + window])) + hops) % (count - window)
         hops += 1
-    return f"{hops}"
+    return f"{hops} {index}"
 
 
 def _update(count: int, window: int, seed: int, limit: int) -> str:
@@ -111,9 +111,7 @@ def _image(rows: int, columns: int, bits: int, seed: int) -> np.ndarray:
     return image
 
 
-def _neighborhood(
-    rows: int, columns: int, bits: int, distances: tuple[int, int], seed: int, first_columns: int
-) -> str:
+def _neighborhood(rows: int, columns: int, bits: int, distances: tuple[int, int], seed: int, first_columns: int) -> str:
     image = _image(rows, columns, bits, seed)
     told = [f"{_digest(image.astype('<u2').tobytes()):016x}"]
     most = 2**bits - 1

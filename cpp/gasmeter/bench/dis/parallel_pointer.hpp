@@ -38,33 +38,32 @@ void read_window(const Array& array, std::uint64_t index, std::span<Word> window
   }
 }
 
-// Hops of a rank's own chain.
+// A rank's own chain.
 template <Fault kFault = Fault::none, class Array, class Work_>
-[[nodiscard]] std::uint64_t follow(const Array& array, std::uint64_t words, unsigned window, const Chain& chain,
-                                   std::uint64_t limit, Work_ work) {
+[[nodiscard]] ChainEnd follow(const Array& array, std::uint64_t words, unsigned window, const Chain& chain,
+                              std::uint64_t limit, Work_ work) {
   Window room{};
   const std::span<Word> read(room.data(), window);
-  std::uint64_t index = chain.initial;
-  std::uint64_t hops = 0;
-  for (; hops < limit && !chain.stops_at(index); ++hops) {
-    read_window(array, index, read, work);
+  ChainEnd end{0, chain.initial};
+  for (; end.hops < limit && !chain.stops_at(end.index); ++end.hops) {
+    read_window(array, end.index, read, work);
     std::uint64_t comparisons = 0;
     const Word median = kFault == Fault::no_median ? read[0] : partitioned_median(read, comparisons);
     work(Work::kHop + Work::kComparison * comparisons);
-    index = (median + hops) % (words - window);
+    end.index = (median + end.hops) % (words - window);
   }
-  return hops;
+  return end;
 }
 
 // Of rank 0 alone, while others wait in a barrier. A relaxed read behind a put of one's own sees what was put.
 template <Fault kFault = Fault::none, class Array, class Work_>
-[[nodiscard]] UpdateResult follow_and_update(const Array& array, std::uint64_t words, unsigned window,
-                                             const Chain& chain, std::uint64_t limit, Work_ work) {
+[[nodiscard]] ChainEnd follow_and_update(const Array& array, std::uint64_t words, unsigned window, const Chain& chain,
+                                         std::uint64_t limit, Work_ work) {
   Window room{};
   const std::span<Word> read(room.data(), window);
-  UpdateResult result{0, chain.initial};
-  for (; result.hops < limit && !chain.stops_at(result.index); ++result.hops) {
-    read_window(array, result.index, read, work);
+  ChainEnd end{0, chain.initial};
+  for (; end.hops < limit && !chain.stops_at(end.index); ++end.hops) {
+    read_window(array, end.index, read, work);
     Word sum = 0;
     if (kFault != Fault::no_sum) {
       for (const Word word : read) sum += word;
@@ -72,10 +71,10 @@ template <Fault kFault = Fault::none, class Array, class Work_>
     std::uint64_t comparisons = 0;
     const Word median = kFault == Fault::no_median ? read[0] : partitioned_median(read, comparisons);
     work(Work::kHop + Work::kSum * window + Work::kComparison * comparisons);
-    array.put(result.index, sum % (words - window));
-    result.index = (median + result.hops) % (words - window);
+    array.put(end.index, sum % (words - window));
+    end.index = (median + end.hops) % (words - window);
   }
-  return result;
+  return end;
 }
 
 }  // namespace gasmeter::bench::dis

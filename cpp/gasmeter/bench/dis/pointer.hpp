@@ -59,16 +59,22 @@ struct Chain {
   return *middle;
 }
 
-// Hops of a chain: what Pointer tells.
-[[nodiscard]] inline std::uint64_t hops_of(std::span<const Word> field, unsigned window, const Chain& chain,
-                                           std::uint64_t limit) {
-  std::uint64_t index = chain.initial;
+// DIS tells the hops; where they have led to, too, says whether they were the right ones.
+struct ChainEnd {
   std::uint64_t hops = 0;
-  while (hops < limit && !chain.stops_at(index)) {
-    index = (sorted_median(field.subspan(index, window)) + hops) % (field.size() - window);
-    ++hops;
+  std::uint64_t index = 0;
+
+  bool operator==(const ChainEnd&) const = default;
+};
+
+[[nodiscard]] inline ChainEnd end_of(std::span<const Word> field, unsigned window, const Chain& chain,
+                                     std::uint64_t limit) {
+  ChainEnd end{0, chain.initial};
+  while (end.hops < limit && !chain.stops_at(end.index)) {
+    end.index = (sorted_median(field.subspan(end.index, window)) + end.hops) % (field.size() - window);
+    ++end.hops;
   }
-  return hops;
+  return end;
 }
 
 }  // namespace gasmeter::bench::dis

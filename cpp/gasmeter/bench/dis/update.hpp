@@ -10,17 +10,10 @@
 
 namespace gasmeter::bench::dis {
 
-struct UpdateResult {
-  std::uint64_t hops = 0;
-  std::uint64_t index = 0;  // where it has ended
-
-  bool operator==(const UpdateResult&) const = default;
-};
-
 // Changes the field.
-inline UpdateResult update(std::vector<Word>& field, unsigned window, const Chain& chain, std::uint64_t limit) {
+inline ChainEnd update(std::vector<Word>& field, unsigned window, const Chain& chain, std::uint64_t limit) {
   const std::uint64_t reach = field.size() - window;
-  UpdateResult result{0, chain.initial};
+  ChainEnd result{0, chain.initial};
   while (result.hops < limit && !chain.stops_at(result.index)) {
     const std::span<const Word> read = std::span<const Word>(field).subspan(result.index, window);
     const Word sum = std::accumulate(read.begin(), read.end(), Word{0});

@@ -51,15 +51,21 @@ class MarkArray {
 
   [[nodiscard]] T get(std::uint64_t i) const {
     if (array_.owner(i) != self_) work_->pay();
-    return bench::mutants::operand(array_.get(i));
+    return planted(array_.get(i));
   }
   void put(std::uint64_t i, T value) const {
     if (array_.owner(i) != self_) work_->pay();
-    array_.put(i, bench::mutants::operand(value));
+    array_.put(i, planted(value));
   }
   [[nodiscard]] std::span<T> own() const { return own_; }
 
  private:
+  [[nodiscard]] static T planted(T value) {
+    if constexpr (!bench::kMutants) return value;
+    const auto wrong = bench::mutants::operand(static_cast<std::uint64_t>(value));
+    return static_cast<T>(sizeof(T) == 1 ? wrong ^ wrong >> 8U : wrong);  // 256 more is the same byte
+  }
+
   pgas::SharedArray<H, T> array_;
   OwedWork<H>* work_;
   std::span<T> own_;

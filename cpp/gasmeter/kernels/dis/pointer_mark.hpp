@@ -18,7 +18,7 @@ namespace gasmeter::kernels::dis {
 struct WordsReference {
   struct Updated {
     std::vector<bench::dis::Word> field;
-    bench::dis::UpdateResult result;
+    bench::dis::ChainEnd end;
   };
 
   std::vector<bench::dis::Word> field;
@@ -57,7 +57,7 @@ class PointerMark final : public Mark {
     if (is_active_ && is_update_) {
       output_ = bench::dis::follow_and_update(*array_, words_, window_, chain_, limit_, owing);
     } else if (is_active_) {
-      output_.hops = bench::dis::follow(*array_, words_, window_, chain_, limit_, owing);
+      output_ = bench::dis::follow(*array_, words_, window_, chain_, limit_, owing);
     }
     context_.barrier();
     return output_.hops;
@@ -86,7 +86,7 @@ class PointerMark final : public Mark {
     bench::Verification found;
     if (!is_active_) return found;
     found.checked = 1;
-    found.errors = output_.hops != bench::dis::hops_of(reference_->field, window_, chain_, limit_) ? 1 : 0;
+    found.errors = output_ == bench::dis::end_of(reference_->field, window_, chain_, limit_) ? 0 : 1;
     return found;
   }
   // Every rank its part of the array, rank 0 where the chain has ended.
@@ -94,7 +94,7 @@ class PointerMark final : public Mark {
     const auto updated = reference_->updated.of(limit_, [&] {
       WordsReference::Updated made{reference_->field, {}};
       const bench::dis::Chain chain = bench::dis::random_chain(words_, window_, seed_, 0);
-      made.result = bench::dis::update(made.field, window_, chain, limit_);
+      made.end = bench::dis::update(made.field, window_, chain, limit_);
       return made;
     });
     bench::Verification found;
@@ -103,7 +103,7 @@ class PointerMark final : public Mark {
     for (std::size_t i = 0; i < own.size(); ++i) found.errors += own[i] != updated->field[first() + i] ? 1U : 0U;
     if (is_active_) {
       ++found.checked;
-      found.errors += output_ == updated->result ? 0U : 1U;
+      found.errors += output_ == updated->end ? 0U : 1U;
     }
     return found;
   }
@@ -119,7 +119,7 @@ class PointerMark final : public Mark {
   std::shared_ptr<WordsReference> reference_;
   std::optional<MarkArray<H, Word>> array_;
   std::uint64_t limit_ = 0;
-  bench::dis::UpdateResult output_;
+  bench::dis::ChainEnd output_;
 };
 
 }  // namespace gasmeter::kernels::dis

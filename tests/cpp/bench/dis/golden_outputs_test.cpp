@@ -87,12 +87,12 @@ TEST_CASE("outputs_are_those_of_the_specification") {
     line >> op;
     if (op == "pointer") {
       std::uint64_t number = 0;
-      std::uint64_t hops = 0;
-      line >> words >> window >> seed >> number >> limit >> equals >> hops;
-      CHECK(hops_of(random_words(words, window, seed), window, random_chain(words, window, seed, number), limit) ==
-            hops);
+      ChainEnd expected;
+      line >> words >> window >> seed >> number >> limit >> equals >> expected.hops >> expected.index;
+      CHECK(end_of(random_words(words, window, seed), window, random_chain(words, window, seed, number), limit) ==
+            expected);
     } else if (op == "update") {
-      UpdateResult expected;
+      ChainEnd expected;
       std::string of_field;
       line >> words >> window >> seed >> limit >> equals >> expected.hops >> expected.index >> of_field;
       std::vector<Word> field = random_words(words, window, seed);

@@ -56,9 +56,9 @@ TEST_CASE("chains_over_a_shared_array_hop_as_those_of_one_process") {
     for (std::uint64_t number = 0; number < 50; ++number) {
       const Chain chain = random_chain(500, window, 7, number);
       const View<Word> view = view_of(field, number % 3, 3);
-      const std::uint64_t hops = hops_of(field, window, chain, 400);
-      CHECK(follow(view, 500, window, chain, 400, Nothing{}) == hops);
-      differ += follow<Fault::no_median>(view, 500, window, chain, 400, Nothing{}) != hops ? 1U : 0U;
+      const ChainEnd end = end_of(field, window, chain, 400);
+      CHECK(follow(view, 500, window, chain, 400, Nothing{}) == end);
+      differ += follow<Fault::no_median>(view, 500, window, chain, 400, Nothing{}) == end ? 0U : 1U;
     }
     CHECK((differ != 0) == (window != 1));
   }
@@ -69,7 +69,7 @@ TEST_CASE("updates_over_a_shared_array_leave_what_one_process_does") {
     const std::vector<Word> input = random_words(300, window, window);
     const Chain chain = random_chain(300, window, 3, 0);
     std::vector<Word> alone = input;
-    const UpdateResult result = update(alone, window, chain, 200);
+    const ChainEnd result = update(alone, window, chain, 200);
     std::vector<Word> shared = input;
     CHECK(follow_and_update(view_of(shared, 0, 4), 300, window, chain, 200, Nothing{}) == result);
     CHECK(shared == alone);

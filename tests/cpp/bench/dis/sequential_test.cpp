@@ -16,21 +16,21 @@ TEST_CASE("pointer_hops_to_the_median_and_as_far_again_as_it_has_hopped") {
   const std::vector<Word> field{4, 9, 2, 7, 7, 1, 12, 3, 3, 8, 14, 0, 5, 6, 11, 10, 13, 2};
   // 0: {4 9 2} -> 4 + 0. 4: {7 1 12} -> 7 + 1 = 8. 8: {3 8 14} -> 8 + 2 = 10. 10: {14 0 5} -> 5 + 3 = 8.
   // 8: 8 + 4 = 12. 12: {5 6 11} -> 6 + 5 = 11. 11: {0 5 6} -> 5 + 6 = 11. 11: 5 + 7 = 12.
-  CHECK(hops_of(field, 3, {0, 8, 9}, 100) == 2);
-  CHECK(hops_of(field, 3, {0, 10, 11}, 100) == 3);
-  CHECK(hops_of(field, 3, {0, 12, 13}, 100) == 5);
-  CHECK(hops_of(field, 3, {0, 11, 12}, 100) == 6);
-  CHECK(hops_of(field, 3, {0, 0, 1}, 100) == 0);
-  CHECK(hops_of(field, 3, {0, 12, 13}, 4) == 4);
+  CHECK(end_of(field, 3, {0, 8, 9}, 100).hops == 2);
+  CHECK(end_of(field, 3, {0, 10, 11}, 100).hops == 3);
+  CHECK(end_of(field, 3, {0, 12, 13}, 100) == ChainEnd{5, 12});
+  CHECK(end_of(field, 3, {0, 11, 12}, 100).hops == 6);
+  CHECK(end_of(field, 3, {0, 0, 1}, 100).hops == 0);
+  CHECK(end_of(field, 3, {0, 12, 13}, 4).hops == 4);
   // 0: 4 + 0. 4: 7 + 1 = 8, in windows of one word modulo 17: 8: 3 + 2 = 5. 5: 1 + 3 = 4.
-  CHECK(hops_of(field, 1, {0, 5, 6}, 100) == 3);
+  CHECK(end_of(field, 1, {0, 5, 6}, 100).hops == 3);
 }
 
 TEST_CASE("update_writes_the_sum_where_it_stands") {
   std::vector<Word> field{4, 9, 2, 7, 7, 1, 12, 3, 3, 8, 14, 0, 5, 6, 11, 10, 13, 2};
   // As above, with sums modulo 15: 15 -> 0 at 0; 20 -> 5 at 4; 25 -> 10 at 8; 19 -> 4 at 10.
   // 8 again: {10 8 4} -> 8 + 4 = 12, 22 -> 7 at 8.
-  CHECK(update(field, 3, {0, 12, 13}, 100) == UpdateResult{5, 12});
+  CHECK(update(field, 3, {0, 12, 13}, 100) == ChainEnd{5, 12});
   CHECK(field == std::vector<Word>{0, 9, 2, 7, 5, 1, 12, 3, 7, 8, 4, 0, 5, 6, 11, 10, 13, 2});
 }
 
