@@ -47,7 +47,7 @@ struct SpaceState {
         near_first(asked.near == Near::direct ? index(core::internals(ep).near().first()) : index(ep.rank())),
         near_ranks(asked.near == Near::direct ? ep.neighbours() : 1),
         directory(ep.ranks()),
-        parts(asked.first, ep.segment().size, index(core::internals(ep).near().first())),
+        parts(asked.first, ep.segment().size, near_first),
         cache(asked.capacity, asked.replacement, asked.seed ^ index(ep.rank())),
         pinned(core::internals(ep).conduit()) {}
   SpaceState(const SpaceState&) = delete;

@@ -53,7 +53,8 @@ TEST_CASE("entry_is_of_a_node_where_ranks_share_memory") {
       CHECK(space.counters().lookups == (near == Near::direct ? 40U : 50U));
       CHECK(space.counters().misses() == space.entries());
       CHECK(space.counters().local_accesses + space.counters().remote_accesses == 60);
-      CHECK(space.pins() == 1);
+      // Who is asked first of a node's ranks is the first of them.
+      CHECK(space.pins() == (near == Near::direct && index(space.rank()) % 2 == 1 ? 0U : 1U));
     });
   }
 }
@@ -99,13 +100,9 @@ TEST_CASE("freed_object_is_in_no_cache_before_its_memory_is_given_again") {
       CHECK(space.entries() * 2 == before);
       CHECK(space.counters().invalidations == before / 2);
       // What comes next lies where the freed one did.
-      const std::byte* const second = space.local(made[1], space.rank());
-      (void)second;
       const Handle third = space.all_alloc(layout);
       if (way == 0) CHECK(space.local(third) < space.local(made[1]));
-      if (way != 2) {
-        CHECK_THROWS_AS(space.get(made[0], Rank{0}, 0, &word, 8), UsageError);
-      }
+      CHECK_THROWS_AS(space.get(made[0], Rank{0}, 0, &word, 8), UsageError);
       space.barrier();
     });
   }
