@@ -70,7 +70,7 @@ def out_of_scope(mutant: str, point: dict[str, str]) -> str:
 def stores(point: dict[str, str]) -> bool:
     """Return whether an operation leaves memory as it is when it is done twice."""
     op, conduit = point["op"], point["conduit"]
-    if point["kernel"] in {"vis", "local-completion", "collective"} or op in {"put", "get"}:
+    if point["kernel"] in {"vis", "local-completion", "collective", "stressmark"} or op in {"put", "get"}:
         # Of raw programs over messages a put is one; what comes twice is then taken for the next.
         return not conduit.startswith("raw@") or conduit == "raw@shm" or conduit in CARDS
     if point["kernel"] in {"ping-pong", "flood"}:

@@ -26,7 +26,7 @@ class Charges {
   [[nodiscard]] bool has_memory() const { return (bits_ & kMemory) != 0; }
 
  private:
-  static constexpr unsigned kPrivate = static_cast<unsigned>(PrivatePrice::count_);
+  static constexpr unsigned kPrivate = static_cast<unsigned>(PrivatePrice::count_) - 1;  // instruction, below
   static constexpr unsigned kShared = static_cast<unsigned>(SharedPrice::count_);
   static constexpr unsigned kUntold = 2;  // below
   static constexpr std::uint32_t kCopy = 1U << (kPrivate + kShared - kUntold);
@@ -34,7 +34,11 @@ class Charges {
   static constexpr std::uint32_t kCached = kCopy << 2U;
   static_assert(kPrivate + kShared - kUntold + 3 <= 32);
 
-  [[nodiscard]] static constexpr std::uint32_t bit(PrivatePrice price) { return 1U << static_cast<unsigned>(price); }
+  // A program's instructions are those of descriptions: one key.
+  [[nodiscard]] static constexpr std::uint32_t bit(PrivatePrice price) {
+    static_assert(static_cast<unsigned>(PrivatePrice::instruction) == kPrivate);
+    return 1U << static_cast<unsigned>(price == PrivatePrice::instruction ? PrivatePrice::describe : price);
+  }
   // Handing to a network and taking from it have no bit: no machine states a price of theirs.
   [[nodiscard]] static constexpr std::uint32_t bit(SharedPrice price) {
     if (price == SharedPrice::nic_post || price == SharedPrice::nic_take) return 0;

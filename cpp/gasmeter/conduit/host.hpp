@@ -38,6 +38,7 @@ enum class PrivatePrice : std::uint8_t {
   temporary,  // memory of its own for one message that is made before it is sent: taken and given back, by its bytes
   inject,     // a message's way through core and conduit to the device, beside its header; priced where it is counted
   deliver,    // ... and from the poll that finds it to its handler, beside dispatch; likewise
+  instruction,  // what a program computes itself, by its instructions
   count_
 };
 

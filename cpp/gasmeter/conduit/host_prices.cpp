@@ -30,6 +30,7 @@ HostPrices core_prices(MachineValues& machine, const InstructionCounts* counts) 
                                        .cache = kSmallTemporary,
                                        .cached = instruction * std::int64_t{counts->temporary}};
     prices[PrivatePrice::describe].per_byte_fs = instruction.ps * 1000;
+    prices[PrivatePrice::instruction] = prices[PrivatePrice::describe];
     prices[PrivatePrice::inject].fixed = instruction * std::int64_t{counts->inject};
     prices[PrivatePrice::deliver].fixed = instruction * std::int64_t{counts->deliver};
   }

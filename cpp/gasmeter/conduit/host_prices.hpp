@@ -27,7 +27,7 @@ void add_piece_prices(HostPrices& prices, const PiecePrices& pieces);
 // line_store, line_transfer; bandwidth copy_bandwidth; and, where they are there, the times of PiecePrices: piece_copy,
 // loop_turn, loop_level, translation; and shared_access, handle_translation, address_look_up and generate_bandwidth.
 // `counts`: takes the time instruction, too, and of call, header_build and dispatch those that are there; each of the
-// others, temporary, describe, inject and deliver are so many instructions.
+// others, temporary, describe, inject, deliver and instruction are so many instructions.
 [[nodiscard]] HostPrices core_prices(MachineValues& machine, const InstructionCounts* counts = nullptr);
 
 // A price by the page, of two times: by `base` whatever the length, by `per_page` for each page.

@@ -55,6 +55,11 @@ class ModelHost {
     }
     rank_->clock += paid.of(bytes);
   }
+  // What a price comes to, of a rank that pays it by work().
+  [[nodiscard]] SimTime owed(conduit::PrivatePrice price, Bytes amount) {
+    rank_->charges.add(price);
+    return (*rank_->prices)[price].of(amount);
+  }
   // A price that is a network's own, of what the rank's own core does for it; a trace calls it `step`. Only moves the
   // clock.
   GASMETER_INLINE void spend(SimTime time, Step step = Step::driver) {

@@ -73,6 +73,7 @@ enum class Step : std::uint8_t {
     case conduit::PrivatePrice::clock_read:
       return Step::timer;
     case conduit::PrivatePrice::generate:
+    case conduit::PrivatePrice::instruction:
       return Step::work;
     default:
       return Step::unknown;

@@ -94,6 +94,8 @@ class Machine final : public ModelledMachine {
     options.nodes = static_cast<unsigned>(nodes);
     options.prices = with_piece_prices(prices_, settings_);
     options.prices[conduit::PrivatePrice::generate] = price_of_generating(settings_);
+    options.prices[conduit::PrivatePrice::instruction].per_byte_fs =
+        settings_.options.contains("instruction") ? time_option(settings_, "instruction").ps * 1000 : 0;
     return options;
   }
   std::unique_ptr<ModelledNetwork> make_network(sim::Engine& engine) const override {
@@ -134,6 +136,8 @@ void register_ideal(Registry& registry) {
                      "ns",
                      {},
                      "storing a byte of payload that a program makes itself costs so long; 0: as much as copying it"});
+  options.push_back(
+      {"instruction", "float", "0", "ns", {}, "each instruction of what a program computes takes so long"});
   options.push_back({"medium", "int", "4096", "B", {}, "largest Medium; a Long has up to 4096"});
   options.push_back({"put",
                      "choice",

@@ -1,0 +1,28 @@
+// DIS Update by one process: a chain as of Pointer, which overwrites each word that it has stood at.
+#pragma once
+
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "gasmeter/bench/dis/pointer.hpp"
+
+namespace gasmeter::bench::dis {
+
+// Changes the field.
+inline ChainEnd update(std::vector<Word>& field, unsigned window, const Chain& chain, std::uint64_t limit) {
+  const std::uint64_t reach = field.size() - window;
+  ChainEnd result{0, chain.initial};
+  while (result.hops < limit && !chain.stops_at(result.index)) {
+    const std::span<const Word> read = std::span<const Word>(field).subspan(result.index, window);
+    const Word sum = std::accumulate(read.begin(), read.end(), Word{0});
+    const Word median = sorted_median(read);
+    field[result.index] = sum % reach;
+    result.index = (median + result.hops) % reach;
+    ++result.hops;
+  }
+  return result;
+}
+
+}  // namespace gasmeter::bench::dis

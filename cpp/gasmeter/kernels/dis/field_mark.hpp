@@ -1,0 +1,195 @@
+// Field: all ranks search for one token after the other and meet behind each. In the end statistics of sub-fields that
+// lie in several blocks are put together.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "gasmeter/bench/dis/parallel_field.hpp"
+#include "gasmeter/bench/settings.hpp"
+#include "gasmeter/core/teams/teams.hpp"
+#include "gasmeter/kernels/dis/mark.hpp"
+#include "gasmeter/kernels/dis/references.hpp"
+
+namespace gasmeter::kernels::dis {
+
+struct FieldReference {
+  struct Searched {
+    std::vector<bench::dis::TokenResult> results;
+    std::vector<bench::dis::Byte> field;
+  };
+
+  bench::dis::FieldInput input;
+  Outputs<Searched> searched;
+};
+
+// The tokens of a run, of which DIS allows 256; those of a longer one come again.
+[[nodiscard]] inline std::uint64_t token_at(std::uint64_t number) {
+  return number % bench::dis::kMostTokens;
+}
+
+template <class H>
+class FieldMark final : public Mark {
+ public:
+  FieldMark(const MarkContext<H>& context, const bench::Settings& settings)
+      : context_(context),
+        teams_(context.endpoint),
+        count_(static_cast<std::uint64_t>(settings.integer("bytes"))),
+        size_(count_ * settings.ranks),
+        reference_(
+            reference_of<FieldReference>(context.endpoint.host(), settings.ranks, settings.seed, references_, [&] {
+              auto made = std::make_shared<FieldReference>();
+              made->input = bench::dis::random_field(size_, static_cast<unsigned>(settings.integer("width")),
+                                                     bench::dis::kMostTokens, settings.seed);
+              return made;
+            })) {}
+
+  // Shared memory of a rank, beside its bytes.
+  static constexpr std::uint64_t kTails = 2 * bench::dis::kMostTokens;
+
+  void make() override {
+    array_.emplace(pgas::SharedArray<H, Byte>::all_blocked(context_.space, size_), context_.work,
+                   context_.endpoint.rank());
+    tails_.emplace(pgas::SharedArray<H, Tail>::all(context_.space, kTails * context_.endpoint.ranks(), kTails));
+  }
+  void restore() override {
+    std::copy_n(reference_->input.field.begin() + static_cast<std::ptrdiff_t>(first()), count_, array_->own().begin());
+  }
+  std::uint64_t run(std::uint64_t iterations) override {
+    tokens_ = iterations;
+    output_.clear();
+    Rank_ rank(*array_, Owing<H>{&context_.work}, size_, first(), count_);
+    std::vector<std::vector<SubField>> pieces;
+    for (std::uint64_t done = 0; done < iterations; done += pieces.size()) {
+      pieces.clear();
+      const std::uint64_t together = std::min(iterations - done, bench::dis::kMostTokens);
+      for (std::uint64_t i = 0; i < together; ++i) {
+        const std::uint64_t matches =
+            rank.search(reference_->input.tokens[token_at(done + i)], reference_->input.offset);
+        rank.change(allowed_of(matches));
+        pieces.push_back(rank.pieces());
+        tails_->local()[i] = rank.tail();
+        context_.barrier();
+      }
+      combine(pieces);
+    }
+    own_accesses_ = rank.own_accesses();
+    return iterations;
+  }
+  // The sub-fields that end in its block, the last rank what is left behind them, and the block as it is now.
+  bench::Verification verify() override {
+    const auto searched = reference_->searched.of(tokens_, [&] {
+      FieldReference::Searched made{{}, reference_->input.field};
+      for (std::uint64_t i = 0; i < tokens_; ++i) {
+        made.results.push_back(
+            bench::dis::search_field(made.field, reference_->input.tokens[token_at(i)], reference_->input.offset));
+      }
+      return made;
+    });
+    bench::Verification found;
+    const std::span<const Byte> own = array_->own();
+    found.checked = own.size();
+    for (std::size_t i = 0; i < own.size(); ++i) found.errors += own[i] != searched->field[first() + i] ? 1U : 0U;
+    for (std::size_t i = 0; i < output_.size(); ++i) compare(output_[i], searched->results[i], found);
+    return found;
+  }
+  [[nodiscard]] std::uint64_t own_accesses() const override { return own_accesses_; }
+
+ private:
+  using Byte = bench::dis::Byte;
+  using SubField = bench::dis::SubField;
+  using Tail = bench::dis::Tail;
+  using Rank_ = bench::dis::FieldRank<MarkArray<H, Byte>, Owing<H>>;
+
+  // Of a token: sub-fields that end here, behind so many others; and what all blocks up to this one come to.
+  struct Found {
+    std::uint64_t before = 0;
+    std::vector<SubField> ended;
+    Tail all;
+  };
+
+  [[nodiscard]] std::uint64_t first() const { return count_ * context_.self(); }
+
+  // How many of this rank's matches count. All ranks have read what others may change when they know.
+  [[nodiscard]] std::uint64_t allowed_of(std::uint64_t matches) {
+    const core::Reduction add = core::Reduction::of<std::uint64_t>(core::ReduceOp::add);
+    std::uint64_t sum = 0;
+    context_.work.pay();
+    wait(teams_.world().reduce_all_nb(&sum, &matches, 1, add));
+    if (sum <= bench::dis::kMostSubFields) return matches;
+    wait(teams_.world().scan_nb(&sum, &matches, 1, add));
+    const std::uint64_t before = sum - matches;
+    return std::min(matches, bench::dis::kMostSubFields - std::min(before, bench::dis::kMostSubFields));
+  }
+  void wait(core::Event event) {
+    if (!event.is_done()) context_.endpoint.wait(event);
+  }
+
+  // In steps of 1, 2, 4 ranks, each adds what the ranks before it have come to: at last what all of them have.
+  void combine(const std::vector<std::vector<SubField>>& pieces) {
+    const std::size_t tokens = pieces.size();
+    const std::uint32_t self = context_.self();
+    std::span<Tail> now = tails_->local().subspan(0, tokens);
+    std::span<Tail> next = tails_->local().subspan(bench::dis::kMostTokens, tokens);
+    std::vector<Tail> before(tokens);
+    std::vector<Tail> theirs(tokens);
+    std::uint64_t at = 0;
+    for (std::uint32_t step = 1; step < context_.endpoint.ranks(); step *= 2) {
+      std::copy(now.begin(), now.end(), next.begin());
+      if (self >= step) {
+        context_.work.pay();
+        if (!bench::mutants::drops()) tails_->get((self - step) * kTails + at, theirs.data(), tokens);
+        for (std::size_t i = 0; i < tokens; ++i) {
+          before[i] = theirs[i].then(before[i]);
+          next[i] = theirs[i].then(now[i]);
+        }
+        context_.work.owe(2 * tokens * bench::dis::Work::kTail);
+      }
+      context_.barrier();
+      std::swap(now, next);
+      at = bench::dis::kMostTokens - at;
+    }
+    for (std::size_t i = 0; i < tokens; ++i) {
+      Found& found = output_.emplace_back();
+      found.before = before[i].matches;
+      found.ended.assign(pieces[i].begin(), pieces[i].end() - 1);
+      if (!found.ended.empty()) {
+        SubField first = before[i].open;
+        first.add(found.ended.front());
+        found.ended.front() = first;
+      }
+      found.all = now[i];
+    }
+    context_.barrier();  // nobody writes the next tokens' while others read these
+  }
+
+  void compare(const Found& mine, const bench::dis::TokenResult& all, bench::Verification& found) const {
+    const std::vector<SubField>& wanted = all.sub_fields;
+    for (std::size_t i = 0; i < mine.ended.size(); ++i) {
+      const std::uint64_t number = mine.before + i;
+      found.errors += number >= wanted.size() || !(wanted[number] == mine.ended[i]) ? 1U : 0U;
+    }
+    found.checked += mine.ended.size();
+    if (context_.self() + 1 != context_.endpoint.ranks()) return;
+    const SubField rest = wanted.size() < bench::dis::kMostSubFields ? mine.all.open : SubField{};
+    found.errors += mine.all.matches != wanted.size() || !(rest == all.rest) ? 1U : 0U;
+    ++found.checked;
+  }
+
+  MarkContext<H> context_;
+  core::Teams<H> teams_;
+  std::uint64_t count_;  // of a rank
+  std::uint64_t size_;
+  std::shared_ptr<References<FieldReference>> references_;
+  std::shared_ptr<FieldReference> reference_;
+  std::optional<MarkArray<H, Byte>> array_;
+  std::optional<pgas::SharedArray<H, Tail>> tails_;
+  std::uint64_t tokens_ = 0;
+  std::uint64_t own_accesses_ = 0;
+  std::vector<Found> output_;  // by token
+};
+
+}  // namespace gasmeter::kernels::dis

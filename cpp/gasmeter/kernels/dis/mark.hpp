@@ -1,0 +1,109 @@
+// What the four stressmarks have in common on a rank: its space, what it computes, and what a kernel asks of them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "gasmeter/bench/mutants.hpp"
+#include "gasmeter/bench/program.hpp"
+#include "gasmeter/core/endpoint.hpp"
+#include "gasmeter/pgas/shared_array.hpp"
+
+namespace gasmeter::kernels::dis {
+
+// What a rank computes between accesses, owed until it is at one that others take part in. In virtual time it is then
+// paid in one go, as work that a message may interrupt where the conduit's handlers do, and in which nothing is polled;
+// real ranks have done it.
+template <class H>
+class OwedWork {
+ public:
+  explicit OwedWork(core::Endpoint<H>& endpoint) : endpoint_(endpoint) {}
+
+  void owe([[maybe_unused]] std::uint64_t instructions) {
+    if constexpr (H::kModelled) owed_ += instructions;
+  }
+  void pay() {
+    if constexpr (H::kModelled) {
+      if (owed_ == 0) return;
+      endpoint_.compute(endpoint_.host().owed(conduit::PrivatePrice::instruction, std::exchange(owed_, 0)));
+    }
+  }
+
+ private:
+  core::Endpoint<H>& endpoint_;
+  std::uint64_t owed_ = 0;
+};
+
+// How the programs of bench/dis call it.
+template <class H>
+struct Owing {
+  OwedWork<H>* work;
+  void operator()(std::uint64_t instructions) const { work->owe(instructions); }
+};
+
+// A shared array as those programs see it.
+template <class H, class T>
+class MarkArray {
+ public:
+  MarkArray(pgas::SharedArray<H, T> array, OwedWork<H>& work, Rank self)
+      : array_(array), work_(&work), own_(array.local()), self_(self) {}
+
+  [[nodiscard]] T get(std::uint64_t i) const {
+    if (array_.owner(i) != self_) work_->pay();
+    return planted(array_.get(i));
+  }
+  void put(std::uint64_t i, T value) const {
+    if (array_.owner(i) != self_) work_->pay();
+    array_.put(i, planted(value));
+  }
+  [[nodiscard]] std::span<T> own() const { return own_; }
+
+ private:
+  [[nodiscard]] static T planted(T value) {
+    if constexpr (!bench::kMutants) return value;
+    const auto wrong = bench::mutants::operand(static_cast<std::uint64_t>(value));
+    return static_cast<T>(sizeof(T) == 1 ? wrong ^ wrong >> 8U : wrong);  // 256 more is the same byte
+  }
+
+  pgas::SharedArray<H, T> array_;
+  OwedWork<H>* work_;
+  std::span<T> own_;
+  Rank self_;
+};
+
+// What a mark needs of its rank.
+template <class H>
+struct MarkContext {
+  core::Endpoint<H>& endpoint;
+  pgas::SharedSpace<H>& space;
+  OwedWork<H>& work;
+
+  [[nodiscard]] std::uint32_t self() const { return index(endpoint.rank()); }
+  void barrier() const {
+    work.pay();
+    space.barrier();
+  }
+};
+
+// One stressmark on one rank. All calls but verify() are collective.
+class Mark {
+ public:
+  Mark() = default;
+  Mark(const Mark&) = delete;
+  Mark& operator=(const Mark&) = delete;
+  virtual ~Mark() = default;
+
+  // Once: the shared arrays.
+  virtual void make() = 0;
+  // The input as it was at first.
+  virtual void restore() = 0;
+  // What is timed, up to its last barrier. Returns how many operations this rank has done.
+  virtual std::uint64_t run(std::uint64_t iterations) = 0;
+  // This rank's share of the last run's output against that of the program of one process.
+  virtual bench::Verification verify() = 0;
+  // Accesses of the last run to this rank's own memory that did not go by the space.
+  [[nodiscard]] virtual std::uint64_t own_accesses() const { return 0; }
+};
+
+}  // namespace gasmeter::kernels::dis

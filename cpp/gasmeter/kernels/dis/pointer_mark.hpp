@@ -1,0 +1,125 @@
+// Pointer: chains of several ranks through one shared array. Update: one of rank 0, which writes; others wait in a
+// barrier.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gasmeter/bench/dis/parallel_pointer.hpp"
+#include "gasmeter/bench/settings.hpp"
+#include "gasmeter/kernels/dis/mark.hpp"
+#include "gasmeter/kernels/dis/references.hpp"
+
+namespace gasmeter::kernels::dis {
+
+struct WordsReference {
+  struct Updated {
+    std::vector<bench::dis::Word> field;
+    bench::dis::ChainEnd end;
+  };
+
+  std::vector<bench::dis::Word> field;
+  Outputs<Updated> updated;
+};
+
+template <class H>
+class PointerMark final : public Mark {
+ public:
+  PointerMark(const MarkContext<H>& context, const bench::Settings& settings)
+      : context_(context),
+        seed_(settings.seed),
+        is_update_(settings.op == "update"),
+        window_(static_cast<unsigned>(settings.integer("window"))),
+        words_(static_cast<std::uint64_t>(settings.integer("words")) * settings.ranks),
+        chain_(bench::dis::random_chain(words_, window_, seed_, context.self())),
+        is_active_(is_update_ ? context.self() == 0 : follows_chain(settings)),
+        reference_(reference_of<WordsReference>(context.endpoint.host(), settings.ranks, seed_, references_, [&] {
+          auto made = std::make_shared<WordsReference>();
+          made->field = bench::dis::random_words(words_, window_, seed_);
+          return made;
+        })) {}
+
+  void make() override {
+    array_.emplace(pgas::SharedArray<H, Word>::all_blocked(context_.space, words_), context_.work,
+                   context_.endpoint.rank());
+  }
+  void restore() override {
+    std::copy_n(reference_->field.begin() + static_cast<std::ptrdiff_t>(first()), array_->own().size(),
+                array_->own().begin());
+  }
+  std::uint64_t run(std::uint64_t iterations) override {
+    limit_ = iterations;
+    output_ = {};
+    const Owing<H> owing{&context_.work};
+    if (is_active_ && is_update_) {
+      output_ = bench::dis::follow_and_update(*array_, words_, window_, chain_, limit_, owing);
+    } else if (is_active_) {
+      output_ = bench::dis::follow(*array_, words_, window_, chain_, limit_, owing);
+    }
+    context_.barrier();
+    return output_.hops;
+  }
+  bench::Verification verify() override { return is_update_ ? verify_update() : verify_pointer(); }
+
+ private:
+  using Word = bench::dis::Word;
+
+  // Option chains: so many ranks of each node, the first ones.
+  [[nodiscard]] bool follows_chain(const bench::Settings& settings) const {
+    const std::string& chains = settings.text("chains");
+    if (chains == "all") return true;
+    std::int64_t before = 0;
+    for (std::uint32_t rank = 0; rank < context_.self(); ++rank) before += shares_node(Rank{rank}) ? 1 : 0;
+    return before < std::stoll(chains);
+  }
+  [[nodiscard]] bool shares_node(Rank rank) const {
+    core::Endpoint<H>& endpoint = context_.endpoint;
+    if constexpr (H::kModelled) return endpoint.host().engine().node_of(rank) == endpoint.host().node();
+    return endpoint.map(rank, endpoint.segment(rank).address) != nullptr;
+  }
+  [[nodiscard]] std::uint64_t first() const { return words_ / context_.endpoint.ranks() * context_.self(); }
+
+  [[nodiscard]] bench::Verification verify_pointer() const {
+    bench::Verification found;
+    if (!is_active_) return found;
+    found.checked = 1;
+    found.errors = output_ == bench::dis::end_of(reference_->field, window_, chain_, limit_) ? 0 : 1;
+    return found;
+  }
+  // Every rank its part of the array, rank 0 where the chain has ended.
+  [[nodiscard]] bench::Verification verify_update() const {
+    const auto updated = reference_->updated.of(limit_, [&] {
+      WordsReference::Updated made{reference_->field, {}};
+      const bench::dis::Chain chain = bench::dis::random_chain(words_, window_, seed_, 0);
+      made.end = bench::dis::update(made.field, window_, chain, limit_);
+      return made;
+    });
+    bench::Verification found;
+    const std::span<const Word> own = array_->own();
+    found.checked = own.size();
+    for (std::size_t i = 0; i < own.size(); ++i) found.errors += own[i] != updated->field[first() + i] ? 1U : 0U;
+    if (is_active_) {
+      ++found.checked;
+      found.errors += output_ == updated->end ? 0U : 1U;
+    }
+    return found;
+  }
+
+  MarkContext<H> context_;
+  std::uint64_t seed_;
+  bool is_update_;
+  unsigned window_;
+  std::uint64_t words_;
+  bench::dis::Chain chain_;
+  bool is_active_;
+  std::shared_ptr<References<WordsReference>> references_;
+  std::shared_ptr<WordsReference> reference_;
+  std::optional<MarkArray<H, Word>> array_;
+  std::uint64_t limit_ = 0;
+  bench::dis::ChainEnd output_;
+};
+
+}  // namespace gasmeter::kernels::dis

@@ -1,0 +1,177 @@
+// Stressmarks of several ranks come to what the program of one process does, on every kind of host, and are paid for
+// what they compute.
+#include <doctest/doctest.h>
+
+#include <map>
+#include <string>
+
+#include "gasmeter/base/error.hpp"
+#include "gasmeter/bench/dis/work.hpp"
+#include "gasmeter/conduit/counts.hpp"
+#include "gasmeter/run/model_job.hpp"
+#include "jobs.hpp"
+
+namespace gasmeter::kernels::testing {
+namespace {
+
+using Options = std::map<std::string, std::string>;
+using bench::dis::Work;
+using conduit::Count;
+
+constexpr const char* kOps[] = {"pointer", "update", "neighborhood", "field"};
+
+run::Request marked(const std::string& op, std::uint32_t ranks, Options options, const std::string& conduit = "ideal",
+                    std::uint64_t seed = 42) {
+  static const Registry registry = Registry::with_all_kernels();
+  // Small inputs, so that much of them is remote.
+  const Options small{{"words", "64"}, {"rows", "7"}, {"columns", "30"}, {"bytes", "900"}, {"width", "2"}};
+  for (const auto& [name, value] : small) options.emplace(name, value);
+  if (conduit == "ideal") options.emplace("nodes", std::to_string((ranks + 1) / 2));
+  return run::Request::check(registry, "stressmark", op, conduit, "", 0, seed, ranks, options);
+}
+
+struct Ran {
+  bench::BlockResult block;
+  bench::Verification found;
+  std::map<Count, std::uint64_t> counts;
+};
+
+Ran ran(const run::Request& request, std::uint64_t iterations) {
+  run::ModelJob job(request);
+  Ran result;
+  result.block = job.run(iterations);
+  const conduit::Counts counts = job.counts();
+  for (const Count each : {Count::lookups, Count::hits, Count::entries, Count::remote_accesses, Count::local_accesses,
+                           Count::waits, Count::seeded_lookups, Count::seeded_hits}) {
+    result.counts[each] = counts.of(each).value_or(0);
+  }
+  result.found = job.verify();
+  return result;
+}
+
+TEST_CASE("stressmarks_in_virtual_time_come_to_what_one_process_does") {
+  for (const char* op : kOps) {
+    for (const std::uint32_t ranks : {1U, 2U, 3U, 5U, 16U}) {
+      for (const Options& options : {Options{}, Options{{"cache", "off"}}, Options{{"cache", "miss"}},
+                                     Options{{"near", "remote"}, {"capacity", "2"}, {"window", "3"}, {"width", "1"}},
+                                     Options{{"window", "5"}, {"short_distance", "1"}, {"width", "8"}}}) {
+        CAPTURE(op);
+        CAPTURE(ranks);
+        CAPTURE(options);
+        const Ran result = ran(marked(op, ranks, options), 40);
+        CHECK(result.found.errors == 0);
+        CHECK(result.found.checked > 0);
+        CHECK(result.found.allowed == 0);
+      }
+    }
+  }
+}
+
+TEST_CASE("stressmarks_take_the_same_time_however_ranks_are_synchronised") {
+  for (const char* op : kOps) {
+    for (const char* handlers : {"poll", "interrupt"}) {
+      CAPTURE(op);
+      CAPTURE(handlers);
+      const Options lazy{{"handlers", handlers}, {"instruction", "1"}, {"sync", "lazy"}};
+      Options strict = lazy;
+      strict["sync"] = "strict";
+      CHECK(ran(marked(op, 6, lazy), 20).block.elapsed.ps == ran(marked(op, 6, strict), 20).block.elapsed.ps);
+    }
+  }
+}
+
+TEST_CASE("stressmarks_on_real_ranks_come_to_what_one_process_does") {
+  for (const char* op : kOps) {
+    for (const std::uint32_t ranks : {1U, 2U, 5U}) {
+      CAPTURE(op);
+      CAPTURE(ranks);
+      Trial trial{.request = marked(op, ranks, {{"window", "3"}}, "smp"), .iterations = 40};
+      const Verification real = try_on_threads(trial, trial.request.kernel->make_real);
+      CHECK(real.errors == 0);
+      CHECK(real.checked > 0);
+      CHECK(try_on_threads(trial, trial.request.kernel->make_threaded).errors == 0);
+      if (ranks == 1) continue;
+      trial.seeds_differ = true;  // every rank brings its part of another input
+      CHECK(try_on_threads(trial, trial.request.kernel->make_real).errors != 0);
+    }
+  }
+}
+
+// More than 256 sub-fields of a token, and more than 256 tokens.
+TEST_CASE("fields_with_more_than_dis_allows_end_where_it_says") {
+  CHECK(ran(marked("field", 4, {{"bytes", "40000"}, {"width", "1"}}), 3).found.errors == 0);
+  CHECK(ran(marked("field", 3, {{"bytes", "20"}}), 600).found.errors == 0);
+}
+
+TEST_CASE("a_stressmark_of_one_rank_takes_the_time_of_its_instructions") {
+  const Options priced{{"instruction", "1"}, {"rows", "4"}, {"columns", "8"}, {"distance", "1"}, {"bits", "7"}};
+  // 4 x 7, 3 x 7, 3 x 8 and 3 x 7 pairs; and, over all directions, bins that are not empty.
+  const Ran pairs = ran(marked("neighborhood", 1, priced), 8);
+  CHECK(pairs.block.operations == 94);
+  const std::int64_t bins = pairs.block.elapsed.ps / 1000 - static_cast<std::int64_t>(94 * Work::kPair);
+  CHECK(pairs.block.elapsed.ps % 1000 == 0);
+  CHECK(bins % static_cast<std::int64_t>(Work::kBin) == 0);
+  CHECK(bins / static_cast<std::int64_t>(Work::kBin) >= 8);
+  // A hop of a window of one word, in which it is compared with itself.
+  const Ran hops = ran(marked("pointer", 1, {{"instruction", "1"}, {"words", "4096"}}), 50);
+  CHECK(hops.block.elapsed.ps ==
+        static_cast<std::int64_t>(hops.block.operations * (Work::kHop + Work::kWord + Work::kComparison)) * 1000);
+  CHECK(ran(marked("pointer", 1, {{"words", "4096"}}), 50).block.elapsed.ps == 0);
+}
+
+// Who computes sees to nobody where handlers run in polls alone, and so does the cache's hit, which is the target's
+// card's on networks that have one; here puts and gets are messages whatever the cache says.
+TEST_CASE("accesses_wait_for_ranks_that_compute_unless_messages_interrupt_them") {
+  const Options options{{"cache", "off"}, {"nodes", "8"}, {"instruction", "1"}, {"bytes", "4000"}, {"width", "4"}};
+  Options interrupted = options;
+  interrupted["handlers"] = "interrupt";
+  const Ran polled = ran(marked("field", 8, options), 20);
+  const Ran cut = ran(marked("field", 8, interrupted), 20);
+  CHECK(polled.counts.at(Count::remote_accesses) == cut.counts.at(Count::remote_accesses));
+  CHECK(polled.counts.at(Count::waits) >= cut.counts.at(Count::waits));
+  CHECK(polled.block.elapsed >= cut.block.elapsed);
+}
+
+TEST_CASE("counters_are_of_what_is_timed") {
+  const Ran warm = ran(marked("neighborhood", 8, {}), 30);
+  // Columns of 7 rows of four ranks' last: three directions, whose partners 10 rows further on are another rank's, on
+  // the next node or on the one behind.
+  CHECK(warm.counts.at(Count::lookups) == warm.counts.at(Count::hits));
+  CHECK(warm.counts.at(Count::remote_accesses) == warm.counts.at(Count::lookups));
+  const Ran cold = ran(marked("neighborhood", 8, {{"warm", "false"}}), 30);
+  CHECK(cold.counts.at(Count::lookups) == warm.counts.at(Count::lookups));
+  CHECK(cold.counts.at(Count::hits) < cold.counts.at(Count::lookups));
+  CHECK(warm.counts.at(Count::seeded_lookups) > 0);
+  CHECK(warm.counts.at(Count::seeded_lookups) < warm.counts.at(Count::lookups));
+  const Ran off = ran(marked("neighborhood", 8, {{"cache", "off"}}), 30);
+  CHECK(off.counts.at(Count::lookups) == 0);
+  CHECK(off.counts.at(Count::remote_accesses) == warm.counts.at(Count::remote_accesses));
+  CHECK(off.counts.at(Count::local_accesses) == warm.counts.at(Count::local_accesses));
+}
+
+TEST_CASE("chains_are_of_as_many_ranks_of_a_node_as_are_asked_for") {
+  const Options one{{"chains", "1"}, {"nodes", "2"}, {"cache", "off"}, {"near", "remote"}};
+  const Options all{{"nodes", "2"}, {"cache", "off"}, {"near", "remote"}};
+  const Ran few = ran(marked("pointer", 8, one), 100);
+  const Ran many = ran(marked("pointer", 8, all), 100);
+  CHECK(few.found.checked == 2);
+  CHECK(many.found.checked == 8);
+  CHECK(few.counts.at(Count::remote_accesses) < many.counts.at(Count::remote_accesses));
+}
+
+TEST_CASE("stressmarks_refuse_what_dis_does_not_have") {
+  const auto refused = [](const char* name, const char* value) {
+    CAPTURE(name);
+    CAPTURE(value);
+    CHECK_THROWS_AS((void)marked("pointer", 4, {{name, value}}), UsageError);
+  };
+  for (const char* window : {"2", "17", "-1"}) refused("window", window);
+  for (const char* words : {"0", "3", "9000000"}) refused("words", words);
+  for (const char* bits : {"6", "16"}) refused("bits", bits);
+  for (const char* width : {"0", "9"}) refused("width", width);
+  for (const char* chains : {"0", "some"}) refused("chains", chains);
+  for (const char* name : {"distance", "rows", "columns", "bytes", "capacity"}) refused(name, "0");
+}
+
+}  // namespace
+}  // namespace gasmeter::kernels::testing
