@@ -12,7 +12,7 @@ namespace {
 
 // GM 1 has no gets.
 void check_op(const Context& context, const Settings& settings) {
-  if (settings.op == "get" && !context.port.parameters().get) {
+  if (settings.op == "get" && !context.port.parameters().gets) {
     bench::refuse_raw_op(settings, "gm", "am-short, am-medium, am-long, put");
   }
 }
