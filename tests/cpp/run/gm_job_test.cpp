@@ -67,6 +67,36 @@ TEST_CASE("gm_jobs_give_the_same_strictly_and_on_two_threads") {
   }
 }
 
+// What GM 1 lacks is asked for by name.
+TEST_CASE("gm_options_that_the_machine_cannot_have_say_so") {
+  CHECK_THROWS_AS((void)elapsed({.op = "get"}, {{"get", "rdma"}}), UsageError);
+  CHECK_THROWS_AS((void)elapsed({}, {{"progress", "interrupt"}}), UsageError);
+  CHECK_THROWS_AS((void)elapsed({.op = "get", .conduit = "raw@gm"}), UsageError);
+  CHECK_THROWS_AS((void)elapsed({}, {{"bounce_limit", "65537"}}), UsageError);
+  CHECK_THROWS_AS((void)elapsed({}, {{"registration", "none"}, {"pinned_pages", "5"}}), UsageError);
+}
+
+// Gets and puts by the cards cost no more than by messages, and more than the cards alone.
+TEST_CASE("gm_2_kernels_verify_by_the_cards") {
+  for (const std::string kernel : {"ping-pong", "flood"}) {
+    for (const std::string op : {"put", "get"}) {
+      for (const Bytes size : {Bytes{8}, Bytes{2048}, Bytes{20'000}, Bytes{200'000}}) {
+        CAPTURE(kernel);
+        CAPTURE(op);
+        CAPTURE(size);
+        const auto timed = [&](const std::string& conduit, const Options& options = {}) {
+          Request asked = request({.kernel = kernel, .op = op, .size = size, .conduit = conduit}, options);
+          asked.machine["port.gm_version"] = 2.0;
+          return testing::elapsed_of(asked, 50);
+        };
+        const std::int64_t by_cards = timed("gm");
+        CHECK(by_cards >= timed("raw@gm"));
+        if (kernel == "ping-pong") CHECK(by_cards < timed("gm", {{"put", "messages"}, {"get", "messages"}}));
+      }
+    }
+  }
+}
+
 // More ranks than a port has receives: what finds none goes again.
 TEST_CASE("gm_more_ranks_than_receives_lose_nothing") {
   CHECK(elapsed({.kernel = "random-access",

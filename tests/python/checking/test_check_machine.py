@@ -216,7 +216,10 @@ def test_extoll_has_a_value_for_every_row():
     assert call("extoll", "--format", "json").stdout == found.stdout
 
 
-@pytest.mark.parametrize("name", ["extoll", "ibv", "ipoib", "ethernet", "sci", "gm", "portals", "portals-catamount"])
+@pytest.mark.parametrize(
+    "name",
+    ["extoll", "ibv", "ipoib", "ethernet", "sci", "gm", "gm-marenostrum", "portals", "portals-catamount"],
+)
 def test_four_times_the_work_moves_no_check_row(name, monkeypatch):
     before = {entry.check.hardware: entry for entry in check(name)}
     text = (checks._FILE).read_text()

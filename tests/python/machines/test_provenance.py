@@ -13,12 +13,6 @@ ALL = gm.machines()
 # Facts that stand there before the machine that they are about.
 AHEAD = {
     "aries": ("hw.aries.", "hw.xc40.", "hw.haswell.", "hw.knl.", "aries-hw-"),
-    "gm-marenostrum": (
-        "hw.js21.", "xlupc-hw-mn-", "xlupc-hw-gm-", "hw.gm.copy-through-send-buffer-up-to",
-        "hw.gm.gm-deregister-memory", "hw.gm.gm-half-rtt-pci-x-card-of-the-marenostrum-class",
-        "hw.gm.nic-firmware-per-packet-and-side-225-mhz-card",
-        "hw.gm.short-message-latency-of-special-purpose-software",
-    ),
     "lapi": ("hw.hps.", "hw.power5.", "xlupc-hw-p5-"),
 }  # fmt: skip
 

@@ -161,6 +161,7 @@ def test_machines_and_topologies_are_listed():
         "extoll",
         "fabric",
         "gm",
+        "gm-marenostrum",
         "ibv",
         "ideal",
         "ipoib",

@@ -18,10 +18,9 @@ PacketKind kind_of(const GmPacket& packet) {
 SimTime work_at_target(const GmParameters& parameters, PacketKind kind) {
   switch (kind) {
     case PacketKind::directed:
+    case PacketKind::get:
     case PacketKind::get_data:
       return parameters.directed;
-    case PacketKind::get:
-      return parameters.get.value_or(SimTime{});
     default:
       return parameters.packet;
   }

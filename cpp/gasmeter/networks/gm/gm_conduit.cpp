@@ -56,7 +56,7 @@ GmConduit::GmConduit(GmPort& port, sim::ModelHost host, unsigned ranks, const Gm
 
 void GmConduit::attach(std::span<std::byte> segment) {
   if (!segment.empty()) port_.register_memory(segment);
-  open_memory(segment);
+  if (!operations_.empty() || limits_.pins) open_memory(segment);
 }
 
 Bytes GmConduit::reserved_bytes() const {

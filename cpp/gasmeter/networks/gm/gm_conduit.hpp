@@ -101,7 +101,7 @@ class GmConduit final : public conduit::Conduit, public conduit::ReservesMemory 
   std::vector<std::uint8_t> awaited_;  // of each of them: sends that it is under way in, or prepared for
   unsigned tokens_;                    // of sends that nobody has prepared
   std::vector<Operation> operations_;  // by number of its buffer; none: there are no such transfers
-  std::optional<LocalMemory> memory_;  // from attach() on
+  std::optional<LocalMemory> memory_;  // from attach() on, of who transfers or pins
   BufferPool receives_;
   std::vector<Event> deferred_;  // requests, from first_deferred_ on
   std::size_t first_deferred_ = 0;

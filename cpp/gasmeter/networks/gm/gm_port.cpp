@@ -140,9 +140,9 @@ Status GmPort::directed_send(Rank to, void* remote, const void* local, Bytes byt
 }
 
 Status GmPort::get(Rank from, void* local, const void* remote, Bytes bytes, Priority priority, std::uint64_t id) {
-  if (!parameters().get) {
+  if (!parameters().gets) {
     throw UsageError("gm: " + text_of(rank()) +
-                     " asks for a get, which GM 1 does not have: the machine has no lanai.get");
+                     " asks for a get, which GM 1 does not have; it needs port.gm_version 2");
   }
   require_address(rank(), name_of(PacketKind::get), remote, bytes);
   return post(from,

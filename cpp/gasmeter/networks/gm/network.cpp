@@ -64,7 +64,8 @@ GmLimits conduit_limits(const Settings& settings, bool has_gets, bool pins) {
   const std::string put = settings.text("put");
   const std::string get = settings.text("get");
   if (get == "rdma" && !has_gets) {
-    throw UsageError("option 'get=rdma': GM 1 has no gets; a machine that states lanai.get is needed (gm-marenostrum)");
+    throw UsageError(
+        "option 'get=rdma': GM 1 has no gets; a machine with port.gm_version 2 is needed (gm-marenostrum)");
   }
   limits.directed_puts = put == "machine" ? has_gets : put == "directed";
   limits.gets = get == "machine" ? has_gets : get == "rdma";
@@ -94,7 +95,7 @@ class Modelled final : public ModelledNetwork {
 
   std::unique_ptr<conduit::Conduit> make_conduit(sim::ModelHost host) override {
     return std::make_unique<GmConduit>(network_.port(host.rank()), host, engine_.ranks(),
-                                       conduit_limits(settings_, parameters().get.has_value(), pins_),
+                                       conduit_limits(settings_, parameters().gets, pins_),
                                        settings_.text("node_local") == "shared" ? &near_ : nullptr);
   }
   std::unique_ptr<Program> make_raw(Rank rank) override {
@@ -158,13 +159,13 @@ std::vector<ParameterInfo> parameters() {
       {"link.mtu", "size", "largest payload of one packet"},
       {"lanai.packet", "time", "the card's processor is busy with a packet of data, at either side"},
       {"lanai.directed", "time", "likewise at the target, with one of a directed send"},
-      optional({"lanai.get", "time", "likewise, with what asks for a get; a machine that does not state it has GM 1"}),
       {"lanai.acknowledgement", "time", "likewise at either side, with an answer of the card's own"},
       {"lanai.dma_start", "time", "until a DMA of the card moves its first byte"},
       {"lanai.descriptor", "size", "a send or a receive as software stores it into the card"},
       {"pci.bandwidth", "bandwidth", "DMA between card and host memory, both directions together"},
       {"port.send_tokens", "count", "sends that a port may have under way"},
       {"port.receive_tokens", "count", "receives that a port may have provided"},
+      optional({"port.gm_version", "count", "2: cards answer gets by themselves; not stated: 1, which has none"}),
       {"port.hold_timer", "time", "until a message goes again that found no receive"},
       optional(software_time("host.deregistration", "giving registered memory back, whatever its length")),
       optional(software_time("host.deregistration_per_page", "giving registered memory back, for each page")),
@@ -217,7 +218,7 @@ std::vector<ConformanceSetup> conformance() {
 std::vector<TrialMachine> trial_machines() {
   const MachineNumbers few = {
       {"port.send_tokens", 7.0}, {"port.receive_tokens", 2.0}, {"port.hold_timer", 5e-6}, {"link.mtu", 512.0}};
-  const MachineNumbers gm2 = {{"lanai.get", 2e-6},
+  const MachineNumbers gm2 = {{"port.gm_version", 2.0},
                               {"host.deregistration", 60e-6},
                               {"host.deregistration_per_page", 2e-6},
                               {"host.dmaable_memory", 1e9},

@@ -24,7 +24,11 @@ GmParameters gm_parameters(conduit::MachineValues& machine) {
   result.pci_per_byte_fs = machine.per_byte_fs("pci.bandwidth");
   result.packet = machine.time("lanai.packet");
   result.directed = machine.time("lanai.directed");
-  if (machine.states("lanai.get")) result.get = machine.time("lanai.get");
+  if (machine.states("port.gm_version")) {
+    const unsigned version = machine.count("port.gm_version");
+    require(version == 1 || version == 2, "port.gm_version of " + std::to_string(version) + "; 1 and 2 are allowed");
+    result.gets = version == 2;
+  }
   result.acknowledgement = machine.time("lanai.acknowledgement");
   result.dma_start = machine.time("lanai.dma_start");
   result.descriptor = machine.bytes("lanai.descriptor");
@@ -50,8 +54,8 @@ void check(const GmParameters& p) {
   // A token of each priority, and for a message two of one (GmConduit).
   between("port.send_tokens", p.send_tokens, kLeastSendTokens, kMostTokens);
   between("port.receive_tokens", p.receive_tokens, kLeastReceiveTokens, kMostTokens);
-  for (const SimTime time : {p.packet, p.directed, p.get.value_or(SimTime{}), p.acknowledgement, p.dma_start, p.send,
-                             p.receive, SimTime{p.pci_per_byte_fs}}) {
+  for (const SimTime time :
+       {p.packet, p.directed, p.acknowledgement, p.dma_start, p.send, p.receive, SimTime{p.pci_per_byte_fs}}) {
     require(time.ps >= 0, "a negative cost; 0 or more is allowed");
   }
   // Or a target that provides no receive would stop time.

@@ -23,7 +23,7 @@ struct GmParameters {
 
   SimTime packet{300'000};           // the firmware is busy with a packet of data, at either side
   SimTime directed{200'000};         // likewise at the target, with one of a directed send
-  std::optional<SimTime> get{};      // likewise at the target, with what asks for a get; none: a card of GM 1 has none
+  bool gets = false;                 // GM 2: cards answer gets by themselves, each for `directed`
   SimTime acknowledgement{100'000};  // likewise at either side, with one that answers
   SimTime dma_start{50'000};         // until a DMA moves its first byte
   Bytes descriptor = 32;             // what software stores into the card for a send or a receive

@@ -74,6 +74,24 @@ TEST_CASE("gm_directed_send_of_eight_bytes") {
   CHECK(is_filled(world.at(1, 40), 64, 0));
 }
 
+// hw.gm.route-lengths: one, three or five crossbars, each with its hop; a card's own port is one, too.
+TEST_CASE("gm_routes_have_one_three_or_five_crossbars") {
+  const std::vector<std::uint32_t> nodes = {1, 7, 8, 63, 64, 511};
+  const std::vector<std::int64_t> here = {950'000, 950'000, 1'150'000, 1'150'000, 1'350'000, 1'350'000};
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    World world({.topology = "fat-tree:8x3", .node_of = {0, nodes[i]}});
+    CHECK(world.network.fabric().topology().hops(0, nodes[i]) == 2 * (1 + i / 2));
+    world.engine.start(Rank{0}, [&] {
+      CHECK(world.port(0).directed_send(Rank{1}, world.at(1), world.at(0), 8, Priority::low, 0) == Status::ok);
+    });
+    world.engine.start(Rank{1}, [&] {
+      world.host(1).idle(kNever);
+      CHECK(world.host(1).now().ps == here[i]);
+    });
+    world.engine.run();
+  }
+}
+
 TEST_CASE("gm_message_of_three_packets") {
   World world;
   write_pattern(world.at(0), 600, 3);

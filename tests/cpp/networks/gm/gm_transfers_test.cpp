@@ -32,7 +32,7 @@ using gasmeter::testing::write_pattern;
 constexpr OperationId kRoot{1};
 constexpr OperationId kLocal{2};
 const GmLimits kByCards{.directed_puts = true, .gets = true, .pins = true};
-const GmParameters kGm2{.get = SimTime{250'000}};
+const GmParameters kGm2{.gets = true};
 // 1000 and 204.8 a page to register, 2000 and 204.8 a page to undo it.
 const Shape kPriced{.registration = {{1'000'000}, 50'000}, .deregistration = {{2'000'000}, 50'000}};
 
@@ -57,7 +57,7 @@ TEST_CASE("gm_conduit_get_of_eight_bytes") {
     CHECK(conduit.get(Rank{1}, job.segments[0].data() + 64, job.segments[1].data(), 8, kRoot) == Status::ok);
     CHECK(elapsed() == 102'000);
     wait(conduit, job.host(0), sink, [&] { return !sink.done.empty(); });
-    CHECK(elapsed() == 1'852'000);
+    CHECK(elapsed() == 1'802'000);
     CHECK((sink.done == Operations{kRoot}));
     CHECK(has_pattern(job.segments[0].data() + 64, 8, 1));
   });
@@ -71,7 +71,7 @@ TEST_CASE("gm_conduit_get_into_other_memory_is_copied_there") {
     CHECK(conduit.get(Rank{1}, outside.data(), job.segments[1].data(), 8, kRoot) == Status::ok);
     CHECK(elapsed() == 102'000);
     wait(conduit, job.host(0), sink, [&] { return !sink.done.empty(); });
-    CHECK(elapsed() == 1'862'800);
+    CHECK(elapsed() == 1'812'800);
     CHECK(has_pattern(outside.data(), 8, 1));
   });
   CHECK(job.conduits[0]->registrations().pins == 0);
@@ -174,7 +174,7 @@ TEST_CASE("gm_conduit_that_registers_nothing_copies_all") {
 
 // Two are kept for replies; each comes back with its event.
 TEST_CASE("gm_conduit_transfers_leave_replies_their_tokens") {
-  Job job({}, kByCards, {.get = SimTime{250'000}, .send_tokens = 4});
+  Job job({}, kByCards, {.gets = true, .send_tokens = 4});
   alone(job, [&](GmConduit& conduit, Sink& sink, auto elapsed) {
     std::byte* const here = job.segments[0].data();
     const std::byte* const there = job.segments[1].data();

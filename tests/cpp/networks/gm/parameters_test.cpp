@@ -55,6 +55,26 @@ TEST_CASE("gm_parameters_are_read_by_key") {
   CHECK(p.receive.ps == 400'000);
 }
 
+TEST_CASE("gm_machines_of_gm_2_say_so") {
+  CHECK(failure_of("port.gm_version", 1).empty());
+  CHECK(failure_of("port.gm_version", 3) == "gm: port.gm_version of 3; 1 and 2 are allowed");
+  Values values = kFine;
+  conduit::MachineValues before("gm", values);
+  const GmParameters of_gm_1 = gm_parameters(before);
+  CHECK_FALSE(of_gm_1.gets);
+  CHECK_FALSE(of_gm_1.interrupt);
+  CHECK(of_gm_1.dmaable == 0);
+  values["port.gm_version"] = 2.0;
+  values["host.interrupt"] = 20e-6;
+  values["host.dmaable_memory"] = 1e9;
+  conduit::MachineValues machine("gm", values);
+  const GmParameters p = gm_parameters(machine);
+  CHECK_NOTHROW(machine.check_all_used());
+  CHECK(p.gets);
+  CHECK(p.interrupt == SimTime{20'000'000});
+  CHECK(p.dmaable == 1'000'000'000);
+}
+
 TEST_CASE("gm_machines_that_cannot_be_are_refused_by_name") {
   CHECK(failure_of("link.mtu", 63) == "gm: link.mtu of 63; 64..4096 are allowed");
   CHECK(failure_of("link.mtu", 4097) == "gm: link.mtu of 4097; 64..4096 are allowed");

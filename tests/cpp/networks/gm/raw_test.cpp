@@ -77,6 +77,37 @@ TEST_CASE("raw_gm_put_is_over_with_its_acknowledgement") {
   CHECK(metric(attempt({&make_ping_pong, "put"}), "latency") == doctest::Approx(1532).epsilon(0.01));
 }
 
+const GmParameters kWithGets{.gets = true};
+
+TEST_CASE("raw_gm_programs_of_gets_verify_where_the_cards_have_them") {
+  for (const Make make : {&make_ping_pong, &make_flood}) {
+    for (const Bytes size : {Bytes{1}, Bytes{8}, Bytes{200}, Bytes{3000}}) {
+      for (const unsigned ranks : {2U, 3U}) {
+        CAPTURE(size);
+        CAPTURE(ranks);
+        const Outcome outcome =
+            attempt({make, "get", size, 300}, {.ranks = ranks, .topology = ranks == 2 ? "crossbar:2" : "crossbar:3"},
+                    kWithGets);
+        CHECK(outcome.found.checked > 0);
+        CHECK(outcome.found.errors == 0);
+        CHECK(outcome.block.elapsed.ps > 0);
+      }
+    }
+    CHECK(attempt({make, "get", 300, 20, true}, {}, kWithGets).found.errors > 100);
+  }
+}
+
+// tests/golden/gm.md: a get of 8 B is over at 1792.
+TEST_CASE("raw_gm_get_is_over_with_its_data") {
+  CHECK(metric(attempt({&make_ping_pong, "get"}, {}, kWithGets), "latency") == doctest::Approx(1792).epsilon(0.01));
+}
+
+TEST_CASE("raw_gm_flood_of_gets_runs_at_the_speed_of_pci") {
+  const double bandwidth =
+      metric(attempt({&make_flood, "get", 64 * 1024, 100}, {}, {.packet = {200'000}, .gets = true}), "bandwidth");
+  CHECK(bandwidth == doctest::Approx(1e9 * 256 / 306).epsilon(0.01));
+}
+
 TEST_CASE("raw_gm_flood_of_puts_runs_at_the_speed_of_pci") {
   // 256 B a packet, 50 + 256 each over PCI.
   const double bandwidth =

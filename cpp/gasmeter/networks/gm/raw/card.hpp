@@ -1,5 +1,5 @@
 // A port as raw programs use it: whatever waits takes what has come. Messages are of low priority and of the size class
-// of the largest, words of high priority, puts directed sends. There is no get: GM 1 had none.
+// of the largest, words of high priority, puts directed sends, gets the target's card's.
 #pragma once
 
 #include <algorithm>
@@ -78,8 +78,8 @@ class Card : public bench::CardBase<Card<Owner>> {
       return port_.directed_send(to, remote, local, bytes, Priority::low, notify ? kNotified : kSilent) == Status::ok;
     });
   }
-  [[noreturn]] void get(Rank /*from*/, void* /*local*/, void* /*remote*/, Bytes /*bytes*/) {
-    throw UsageError("raw@gm: GM has no get");
+  void get(Rank from, void* local, const void* remote, Bytes bytes) {
+    this->wait_until([&] { return port_.get(from, local, remote, bytes, Priority::low, kNotified) == Status::ok; });
   }
 
  private:

@@ -10,18 +10,21 @@ namespace gasmeter::networks::gm::raw {
 
 namespace {
 
-void check_op(const Settings& settings) {
-  if (settings.op == "get") bench::refuse_raw_op(settings, "gm", "am-short, am-medium, am-long, put");
+// GM 1 has no gets.
+void check_op(const Context& context, const Settings& settings) {
+  if (settings.op == "get" && !context.port.parameters().gets) {
+    bench::refuse_raw_op(settings, "gm", "am-short, am-medium, am-long, put");
+  }
 }
 
 }  // namespace
 
 std::unique_ptr<Program> make_ping_pong(Context context, const Settings& settings) {
-  check_op(settings);
+  check_op(context, settings);
   return std::make_unique<bench::RawCardPingPong<Card>>(context, settings);
 }
 std::unique_ptr<Program> make_flood(Context context, const Settings& settings) {
-  check_op(settings);
+  check_op(context, settings);
   return std::make_unique<bench::RawCardFlood<Card>>(context, settings);
 }
 std::unique_ptr<Program> make_barrier(Context context, const Settings& settings) {
