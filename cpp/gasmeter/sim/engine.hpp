@@ -167,6 +167,8 @@ class Engine {
   // later, and `handled`, unless it is null, happens when the core is done with it. Interrupts of one core follow one
   // another; a stalled core takes them when it goes on. From the rank's own node.
   void interrupt(Rank rank, SimTime cost, Action* handled);
+  // Whether it is in work(), which what comes may interrupt; at an instant of its own node.
+  [[nodiscard]] bool computes(Rank rank) const { return contexts_[index(rank)].state == RankState::working; }
   // What interrupts have taken from the rank, ever.
   [[nodiscard]] SimTime interrupted(Rank rank) const {
     const TakenTime* const taken = taken_[index(rank)].get();
