@@ -19,7 +19,6 @@ AHEAD = {
         "hw.gm.nic-firmware-per-packet-and-side-225-mhz-card",
         "hw.gm.short-message-latency-of-special-purpose-software",
     ),
-    "lapi": ("hw.hps.", "hw.power5.", "xlupc-hw-p5-"),
 }  # fmt: skip
 
 
