@@ -13,7 +13,6 @@ ALL = gm.machines()
 # Facts that stand there before the machine that they are about.
 AHEAD = {
     "aries": ("hw.aries.", "hw.xc40.", "hw.haswell.", "hw.knl.", "aries-hw-"),
-    "lapi": ("hw.hps.", "hw.power5.", "xlupc-hw-p5-"),
 }  # fmt: skip
 
 

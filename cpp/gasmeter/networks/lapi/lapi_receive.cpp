@@ -1,0 +1,127 @@
+// The receiving half of the conduit.
+#include <cstring>
+#include <exception>
+
+#include "gasmeter/networks/lapi/lapi_conduit.hpp"
+
+namespace gasmeter::networks::lapi {
+
+using conduit::AmView;
+using conduit::Category;
+using conduit::Delivery;
+using conduit::PollFilter;
+
+// Under LAPI's lock: where the data go, and a copy of the header, which the FIFO does not keep.
+Landing LapiConduit::begin(Rank from, std::span<const std::byte> user_header, Bytes bytes) {
+  std::uint32_t which = 0;
+  if (free_.empty()) {
+    which = static_cast<std::uint32_t>(arrivals_.size());
+    arrivals_.emplace_back();
+  } else {
+    which = free_.back();
+    free_.pop_back();
+  }
+  Arrival& arrival = arrivals_[which];
+  arrival.from = from;
+  arrival.header = user_header.size();
+  arrival.bytes = bytes;
+  host_.copy(arrival.user_header, user_header.data(), user_header.size());
+  Landing landing{.counter = which};
+  AmWord word;
+  std::memcpy(&word, arrival.user_header, sizeof word);
+  if (word.kind() == Category::long_message) {
+    LongHeader of_long;
+    std::memcpy(&of_long, arrival.user_header, sizeof of_long);
+    landing.to = reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(of_long.destination));
+  } else if (bytes != 0) {
+    if (arrival.room < bytes) {
+      arrival.payload = std::make_unique_for_overwrite<std::byte[]>(bytes);
+      arrival.room = bytes;
+    }
+    landing.to = arrival.payload.get();
+  }
+  return landing;
+}
+
+// LAPI's dispatcher sees to one packet after the other. The look that finds no more costs a miss; where it is the only
+// one, the wait that called charges it.
+unsigned LapiConduit::poll(Delivery& sink, unsigned budget, PollFilter filter) {
+  bool has_room = false;  // something that was refused may be had now
+  bool idle = true;
+  unsigned handed = done_.report(sink, budget);
+  if (near_) handed += near_->poll(sink, budget - handed, filter);
+  while (handed < budget) {
+    if (filter == PollFilter::everything && !deferred_.empty()) {
+      const std::uint32_t request = deferred_.front();
+      deferred_.pop_front();
+      ++handed;
+      deliver(sink, request);
+      continue;
+    }
+    const std::optional<Event> event = task_.probe();
+    if (!event) {
+      if (!idle || handed != 0) host_.charge(conduit::PrivatePrice::poll_miss);
+      break;
+    }
+    idle = false;
+    has_room = true;
+    if (event->type == Event::Type::message) {
+      if (take(static_cast<std::uint32_t>(event->counter), sink, filter)) ++handed;
+    } else if (event->type == Event::Type::completion) {
+      handed += transfers_.complete(static_cast<std::uint32_t>(event->counter), sink);
+    }
+  }
+  // A caller that waits for what it was refused must not sleep beside it.
+  return handed == 0 && has_room ? 1 : handed;
+}
+
+// Whether one was handed over.
+bool LapiConduit::take(std::uint32_t which, Delivery& sink, PollFilter filter) {
+  AmWord word;
+  std::memcpy(&word, arrivals_[which].user_header, sizeof word);
+  if (word.is_reply == 0 && filter == PollFilter::replies_only) {
+    deferred_.push_back(which);
+    return false;
+  }
+  deliver(sink, which);
+  return true;
+}
+
+// It is free again whatever the handler throws.
+void LapiConduit::deliver(Delivery& sink, std::uint32_t which) {
+  std::exception_ptr failure;
+  try {
+    hand_over(sink, arrivals_[which]);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  free_.push_back(which);
+  if (failure != nullptr) std::rethrow_exception(failure);
+}
+
+void LapiConduit::hand_over(Delivery& sink, Arrival& arrival) {
+  AmWord word;
+  std::memcpy(&word, arrival.user_header, sizeof word);
+  const Category category = word.kind();
+  AmView view;
+  view.source = arrival.from;
+  view.category = category;
+  view.is_request = word.is_reply == 0;
+  view.handler = HandlerIndex{static_cast<std::uint8_t>(word.handler)};
+  view.arguments = {reinterpret_cast<const std::int32_t*>(arrival.user_header + arguments_at(category)),
+                    word.arguments};
+  view.size = arrival.bytes;
+  if (category == Category::long_message) {
+    LongHeader of_long;
+    std::memcpy(&of_long, arrival.user_header, sizeof of_long);
+    view.payload = reinterpret_cast<void*>(static_cast<std::uintptr_t>(of_long.destination));
+  } else if (word.inlined != 0) {
+    view.size = arrival.header - payload_at(word.arguments);
+    view.payload = arrival.user_header + payload_at(word.arguments);
+  } else if (category == Category::medium) {
+    view.payload = arrival.bytes != 0 ? arrival.payload.get() : arrival.user_header;
+  }
+  sink.arrived(view);
+}
+
+}  // namespace gasmeter::networks::lapi

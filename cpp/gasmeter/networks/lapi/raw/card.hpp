@@ -1,0 +1,106 @@
+// A task as raw programs use it: whatever waits runs the dispatcher. Messages are Amsends whose header handler names a
+// buffer, words lie in user headers, and puts and gets go in RDMA mode or in packet mode.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <span>
+
+#include "gasmeter/bench/pattern.hpp"
+#include "gasmeter/bench/raw_card.hpp"
+#include "gasmeter/networks/lapi/raw/programs.hpp"
+
+namespace gasmeter::networks::lapi::raw {
+
+template <class Owner>
+class Card : public bench::CardBase<Card<Owner>>, private HeaderHandler {
+  using Base = bench::CardBase<Card>;
+  using Word = bench::CardWord;
+
+ public:
+  static constexpr const char* kNetwork = "lapi";
+  static constexpr bool kNotifiesTarget = false;   // the completion counter is the origin's
+  static constexpr bool kSendsRegistered = false;  // the FIFO has the bytes when send() returns
+
+  Card(Context context, Owner& owner, Bytes message)
+      : Base(context.host, context.rank, context.ranks),
+        task_(context.task),
+        owner_(owner),
+        rdma_(context.rdma),
+        received_(std::max(message, sizeof(Word))) {
+    task_.on_header(*this);
+  }
+
+  [[nodiscard]] bool fits(Bytes bytes) const { return task_.packets_of(0, bytes) <= task_.most_packets(); }
+  // Windows keep senders back: programs need no credit.
+  [[nodiscard]] unsigned most_waiting() const { return std::numeric_limits<unsigned>::max(); }
+  void register_memory(std::span<std::byte> memory) { task_.register_memory(memory); }
+
+  // Sees to one packet.
+  bool step() {
+    const auto event = task_.probe();
+    if (!event) return false;
+    if (event->type == Event::Type::message) {
+      if (event->counter != kWord) {
+        owner_.received(received_.data(), event->counter);
+      } else if (!this->take_word(word_)) {
+        owner_.told(word_);
+      }
+    } else if (event->type == Event::Type::completion && event->counter != kSilent) {
+      owner_.notified(event->counter);
+    }
+    return true;
+  }
+
+  void tell(Rank to, const Word& word) {
+    this->wait_until([&] { return task_.reserve(to, 1); });
+    task_.amsend(to, std::as_bytes(std::span(&word, 1)), {});
+  }
+  void send(Rank to, std::span<const std::byte> message) {
+    this->wait_until([&] { return task_.reserve(to, task_.packets_of(0, message.size())); });
+    task_.amsend(to, {}, message);
+  }
+  // In pieces that the windows hold; they arrive in order, so that the last one tells of all.
+  void put(Rank to, void* remote, const void* local, Bytes bytes, bool notify) {
+    const Bytes most = rdma_ ? bytes : task_.most_packets() * task_.parameters().mtu;
+    Bytes done = 0;
+    do {
+      const Bytes part = std::min(bytes - done, most);
+      const bool last = done + part == bytes;
+      auto* const there = static_cast<std::byte*>(remote) + done;
+      const auto* const here = static_cast<const std::byte*>(local) + done;
+      this->wait_until([&] {
+        if (rdma_) return task_.rdma_put(to, there, here, part, notify ? bytes : kSilent) == Status::ok;
+        return task_.put(to, there, here, part, notify && last ? bytes : kNoCounter) == Status::ok;
+      });
+      done += part;
+    } while (done != bytes);
+  }
+  void get(Rank from, void* local, void* remote, Bytes bytes) {
+    this->wait_until([&] {
+      return (rdma_ ? task_.rdma_get(from, local, remote, bytes, bytes)
+                    : task_.get(from, local, remote, bytes, bytes)) == Status::ok;
+    });
+  }
+
+ private:
+  // Of messages and completions counters say how many bytes they have.
+  static constexpr std::uint64_t kWord = kNoCounter - 1;
+  static constexpr std::uint64_t kSilent = kNoCounter - 2;
+
+  Landing begin(Rank /*from*/, std::span<const std::byte> user_header, Bytes bytes) override {
+    if (user_header.empty()) return {.to = received_.data(), .counter = bytes};
+    this->host().copy(&word_, user_header.data(), sizeof word_);
+    return {.counter = kWord};
+  }
+
+  LapiTask& task_;
+  Owner& owner_;
+  bool rdma_;
+  bench::AlignedBuffer received_;
+  Word word_;
+};
+
+}  // namespace gasmeter::networks::lapi::raw

@@ -1,0 +1,28 @@
+// The raw variants of kernels on LAPI, without a conduit.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "gasmeter/networks/lapi/lapi_task.hpp"
+#include "gasmeter/networks/network.hpp"
+
+namespace gasmeter::networks::lapi::raw {
+
+// What a program gets.
+struct Context {
+  LapiTask& task;
+  sim::ModelHost host;
+  Rank rank;
+  std::uint32_t ranks;
+  bool rdma = true;  // puts and gets are the adapters' alone
+};
+
+[[nodiscard]] std::unique_ptr<Program> make_ping_pong(Context context, const Settings& settings);
+[[nodiscard]] std::unique_ptr<Program> make_flood(Context context, const Settings& settings);
+[[nodiscard]] std::unique_ptr<Program> make_barrier(Context context, const Settings& settings);
+
+// By kernel.
+[[nodiscard]] const RawPrograms<Context>& programs();
+
+}  // namespace gasmeter::networks::lapi::raw

@@ -1,0 +1,189 @@
+#include "gasmeter/networks/lapi/transfers.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "gasmeter/base/error.hpp"
+
+namespace gasmeter::networks::lapi {
+
+using conduit::kAtReturn;
+using conduit::kNoOperation;
+using conduit::OperationId;
+
+Transfers::Transfers(LapiTask& task, sim::ModelHost host, const LapiOptions& options, conduit::LocalCompletions& done)
+    : task_(task),
+      host_(host),
+      options_(options),
+      done_(done),
+      pins_(HandlePinner(host, limits_.page, task.parameters().handle), limits_),
+      held_("lapi", task.rank()),
+      bounces_("lapi", options.rdma ? kBounces : 1, std::max<Bytes>(options.pin_threshold, 1)) {
+  if (options.rdma && options.pin_threshold != 0) task_.register_memory(bounces_.memory());
+}
+
+// In packet mode the send FIFO has a copy. In RDMA mode there is none: what has to be free at return waits.
+void Transfers::add_to(conduit::Capabilities& capabilities) const {
+  const Bytes in_packets = task_.most_packets() / 2 * task_.parameters().mtu;
+  capabilities.native_put = true;
+  capabilities.native_get = true;
+  capabilities.native_pin = true;
+  capabilities.pins = limits_;
+  capabilities.max_transfer = options_.rdma ? task_.parameters().handle : in_packets;
+  capabilities.copied_puts = options_.rdma ? 0 : in_packets;
+  if (options_.rdma && options_.rdma_from > in_packets) {
+    throw UsageError("lapi: RDMA mode from " + std::to_string(options_.rdma_from) + " bytes on; packet mode takes " +
+                     std::to_string(in_packets) + " at most");
+  }
+}
+
+void Transfers::attach(std::span<std::byte> segment) {
+  if (segment.empty()) return;
+  if (options_.rdma) task_.register_memory(segment);
+  pins_.place_segment(segment);
+}
+
+// ---- memory
+
+bool Transfers::reach(const void* memory, Bytes bytes, Reached& reached) {
+  reached.region = pins_.acquire(memory, bytes);
+  if (reached.region == services::kNoRegion) return false;
+  reached.memory = {static_cast<std::byte*>(const_cast<void*>(memory)), bytes};
+  task_.admit(reached.memory);
+  return true;
+}
+
+void Transfers::leave(const Reached& reached) {
+  task_.dismiss(reached.memory);
+  pins_.release(reached.region);
+}
+
+Status Transfers::pin(std::span<std::byte> memory, conduit::Pin& pinned) {
+  Reached reached;
+  if (!reach(memory.data(), memory.size(), reached)) return Status::no_resource;
+  held_.admit(memory);
+  const auto free = std::find_if(pinned_.begin(), pinned_.end(),
+                                 [](const Reached& each) { return each.region == services::kNoRegion; });
+  pinned = conduit::Pin{static_cast<std::uint32_t>(free - pinned_.begin())};
+  if (free == pinned_.end()) {
+    pinned_.push_back(reached);
+  } else {
+    *free = reached;
+  }
+  return Status::ok;
+}
+
+void Transfers::unpin(conduit::Pin pinned) {
+  const auto which = static_cast<std::size_t>(pinned);
+  if (which >= pinned_.size() || pinned_[which].region == services::kNoRegion) {
+    throw UsageError("lapi: memory " + std::to_string(which) +
+                     " is unpinned, which is not pinned; unpin each pin once");
+  }
+  held_.dismiss(pinned_[which].memory);
+  leave(std::exchange(pinned_[which], {}));
+}
+
+// What another transfer has had registered may be so no longer when it is done.
+Transfers::Way Transfers::way_of(const void* memory, Bytes bytes) const {
+  if (bytes == 0 || pins_.is_segment(memory, bytes) || held_.holds(memory, bytes)) return Way::registered;
+  return bytes <= options_.pin_threshold ? Way::bounced : Way::pinned;
+}
+
+// ---- operations
+
+std::uint32_t Transfers::take() {
+  if (free_.empty()) {
+    operations_.emplace_back();
+    return static_cast<std::uint32_t>(operations_.size() - 1);
+  }
+  const std::uint32_t which = free_.back();
+  free_.pop_back();
+  return which;
+}
+
+void Transfers::end(std::uint32_t which) {
+  const Operation operation = std::exchange(operations_[which], {});
+  if (operation.bounce != kNone) bounces_.give(operation.bounce);
+  if (operation.reached.region != services::kNoRegion) leave(operation.reached);
+  free_.push_back(which);
+}
+
+// What a transfer in RDMA mode takes besides LAPI's own.
+Status Transfers::begin(Way way, const void* memory, Bytes bytes, std::uint32_t& which) {
+  if (!task_.may_transfer() || (way == Way::bounced && bounces_.free() == 0)) return Status::no_resource;
+  Reached reached;
+  if (way == Way::pinned && !reach(memory, bytes, reached)) return Status::no_resource;
+  which = take();
+  operations_[which].reached = reached;
+  operations_[which].bytes = bytes;
+  if (way == Way::bounced) operations_[which].bounce = bounces_.take();
+  return Status::ok;
+}
+
+Status Transfers::put(Rank peer, void* to, const void* from, Bytes bytes, OperationId root, OperationId local) {
+  std::uint32_t which = 0;
+  if (!by_rdma(bytes)) {
+    which = take();
+    operations_[which].root = root;
+    const Status status = task_.put(peer, to, from, bytes, which);
+    if (status != Status::ok) {
+      end(which);
+    } else if (local != kAtReturn) {
+      done_.add(local);
+    }
+    return status;
+  }
+  const Way way = way_of(from, bytes);
+  const Status status = begin(way, from, bytes, which);
+  if (status != Status::ok) return status;
+  operations_[which].root = root;
+  if (way == Way::bounced) {
+    std::byte* const copy = bounces_.at(operations_[which].bounce);
+    host_.synchronise();  // neighbours may write there
+    host_.copy(copy, from, bytes);
+    done_.add(local);
+    from = copy;
+  } else {
+    operations_[which].local = local == kAtReturn ? kNoOperation : local;  // of no bytes
+  }
+  return task_.rdma_put(peer, to, from, bytes, which);
+}
+
+Status Transfers::get(Rank peer, void* to, const void* from, Bytes bytes, OperationId root) {
+  std::uint32_t which = 0;
+  if (!by_rdma(bytes)) {
+    which = take();
+    operations_[which].root = root;
+    const Status status = task_.get(peer, to, from, bytes, which);
+    if (status != Status::ok) end(which);
+    return status;
+  }
+  const Way way = way_of(to, bytes);
+  const Status status = begin(way, to, bytes, which);
+  if (status != Status::ok) return status;
+  operations_[which].root = root;
+  if (way == Way::bounced) {
+    operations_[which].copy_to = to;
+    to = bounces_.at(operations_[which].bounce);
+  }
+  return task_.rdma_get(peer, to, from, bytes, which);
+}
+
+unsigned Transfers::complete(std::uint32_t which, conduit::Delivery& sink) {
+  const Operation operation = operations_[which];
+  if (operation.copy_to != nullptr) {
+    host_.synchronise();  // neighbours may read there
+    host_.copy(operation.copy_to, bounces_.at(operation.bounce), operation.bytes);
+  }
+  end(which);
+  unsigned told = 0;
+  for (const OperationId each : {operation.local, operation.root}) {
+    if (each == kNoOperation) continue;
+    ++told;
+    sink.completed(each);
+  }
+  return told;
+}
+
+}  // namespace gasmeter::networks::lapi
