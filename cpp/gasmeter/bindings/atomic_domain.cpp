@@ -290,7 +290,7 @@ constexpr Parameter kOperands{.name = "operands",
                               .annotation = "float",
                               .about = "As many as the operation has.",
                               .kind = Kind::any_number};
-constexpr Parameter kShared{
+constexpr Parameter kOfShared{
     .name = "array", .type = "SharedArray", .annotation = "SharedArray", .about = "Of elements of the domain's type."};
 constexpr Parameter kElementNumber = integer_parameter("i", "Which element.");
 constexpr Parameter kInteger8Offset = integer_parameter("offset", "A multiple of 8, from the start of its segment.");
@@ -315,7 +315,7 @@ constexpr Operation kAtomics[] = {
      .parse = &make_call<AtomicNonBlocking>},
     {.name = "space_atomic",
      .in_programs = false,
-     .parameters = kParameters<kDomain, kOperationName, kShared, kElementNumber, kOperands>,
+     .parameters = kParameters<kDomain, kOperationName, kOfShared, kElementNumber, kOperands>,
      .summary = "Do an operation of an atomic domain on an element of a shared array.",
      .result = {.type = "int, float or None",
                 .about = "what was there before, of an operation that fetches.",
