@@ -43,7 +43,7 @@ FLOWS: tuple[dict[str, str], ...] = ({}, {"window": "4"}, {"packed": "false"})
 """Of random-access by messages; a raw program that has not one of them refuses it, and the point is left out."""
 
 
-CARDS = {"raw@extoll", "raw@ibv", "raw@gm", "raw@sci", "raw@portals", "raw@aries"}
+CARDS = {"raw@extoll", "raw@ibv", "raw@gm", "raw@lapi", "raw@sci", "raw@portals", "raw@aries"}
 """Raw networks whose puts and gets are a card's own."""
 WRITTEN = {"raw@shm", "raw@ibv", "raw@gm", "raw@sci", "raw@portals"}
 """Raw networks whose messages are written to where their receiver looks."""

@@ -94,7 +94,7 @@ SimTime transfer(const LapiOptions& options, bool is_put, bool is_segment, bool 
   });
   job.engine.start(Rank{1}, [&] {
     Sink sink;
-    while (!done && !options.rdma) {
+    while (!done && (!options.rdma || options.rdma_from > 3000)) {
       if (job.conduits[1]->poll(sink, 64, conduit::PollFilter::everything) == 0) job.host(1).idle(SimTime{90'000'000});
       if (job.host(1).now().ps >= 90'000'000) break;
     }

@@ -1,6 +1,7 @@
 // Golden times: tests/golden/lapi.md has the sums.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 

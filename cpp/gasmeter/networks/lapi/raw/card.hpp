@@ -1,10 +1,12 @@
 // A task as raw programs use it: whatever waits runs the dispatcher. Messages are Amsends whose header handler names a
-// buffer, words lie in user headers, and puts and gets go in RDMA mode or in packet mode.
+// buffer, words lie in user headers, and puts and gets go in RDMA mode or in packet mode. What follows a put in RDMA
+// mode would overtake it: a message waits until those before it are done.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <limits>
 #include <span>
 
@@ -38,8 +40,14 @@ class Card : public bench::CardBase<Card<Owner>>, private HeaderHandler {
   [[nodiscard]] unsigned most_waiting() const { return std::numeric_limits<unsigned>::max(); }
   void register_memory(std::span<std::byte> memory) { task_.register_memory(memory); }
 
-  // Sees to one packet.
+  // Sees to one packet, or sends a message that is owed.
   bool step() {
+    if (!owed_.empty() && owed_.front().behind <= done_ && task_.reserve(owed_.front().to, 1)) {
+      const Rank to = owed_.front().to;
+      owed_.pop_front();
+      task_.amsend(to, {}, {});
+      return true;
+    }
     const auto event = task_.probe();
     if (!event) return false;
     if (event->type == Event::Type::message) {
@@ -48,8 +56,8 @@ class Card : public bench::CardBase<Card<Owner>>, private HeaderHandler {
       } else if (!this->take_word(word_)) {
         owner_.told(word_);
       }
-    } else if (event->type == Event::Type::completion && event->counter != kSilent) {
-      owner_.notified(event->counter);
+    } else if (event->type == Event::Type::completion) {
+      take_completion(event->counter);
     }
     return true;
   }
@@ -58,7 +66,13 @@ class Card : public bench::CardBase<Card<Owner>>, private HeaderHandler {
     this->wait_until([&] { return task_.reserve(to, 1); });
     task_.amsend(to, std::as_bytes(std::span(&word, 1)), {});
   }
+  // Behind puts, one without payload is owed, and another one waits.
   void send(Rank to, std::span<const std::byte> message) {
+    if (!message.empty()) this->wait_until([&] { return done_ == begun_; });
+    if (done_ != begun_) {
+      owed_.push_back({to, begun_});
+      return;
+    }
     this->wait_until([&] { return task_.reserve(to, task_.packets_of(0, message.size())); });
     task_.amsend(to, {}, message);
   }
@@ -72,11 +86,14 @@ class Card : public bench::CardBase<Card<Owner>>, private HeaderHandler {
       auto* const there = static_cast<std::byte*>(remote) + done;
       const auto* const here = static_cast<const std::byte*>(local) + done;
       this->wait_until([&] {
-        if (rdma_) return task_.rdma_put(to, there, here, part, notify ? bytes : kSilent) == Status::ok;
+        if (rdma_) return task_.rdma_put(to, there, here, part, notify ? bytes : kSilent | begun_) == Status::ok;
         return task_.put(to, there, here, part, notify && last ? bytes : kNoCounter) == Status::ok;
       });
       done += part;
     } while (done != bytes);
+    if (!rdma_ || notify) return;
+    is_done_.push_back(false);
+    ++begun_;
   }
   void get(Rank from, void* local, void* remote, Bytes bytes) {
     this->wait_until([&] {
@@ -88,7 +105,12 @@ class Card : public bench::CardBase<Card<Owner>>, private HeaderHandler {
  private:
   // Of messages and completions counters say how many bytes they have.
   static constexpr std::uint64_t kWord = kNoCounter - 1;
-  static constexpr std::uint64_t kSilent = kNoCounter - 2;
+  static constexpr std::uint64_t kSilent = std::uint64_t{1} << 62U;  // of a put of which nobody is told, and its number
+
+  struct Owed {
+    Rank to{};
+    std::uint64_t behind = 0;  // puts
+  };
 
   Landing begin(Rank /*from*/, std::span<const std::byte> user_header, Bytes bytes) override {
     if (user_header.empty()) return {.to = received_.data(), .counter = bytes};
@@ -96,11 +118,21 @@ class Card : public bench::CardBase<Card<Owner>>, private HeaderHandler {
     return {.counter = kWord};
   }
 
+  void take_completion(std::uint64_t counter) {
+    if ((counter & kSilent) == 0) return owner_.notified(counter);
+    is_done_[(counter & ~kSilent) - done_] = true;
+    for (; !is_done_.empty() && is_done_.front(); ++done_) is_done_.pop_front();
+  }
+
   LapiTask& task_;
   Owner& owner_;
   bool rdma_;
   bench::AlignedBuffer received_;
   Word word_;
+  std::uint64_t begun_ = 0;   // puts of which nobody is told
+  std::uint64_t done_ = 0;    // of those, and all before
+  std::deque<bool> is_done_;  // from there on
+  std::deque<Owed> owed_;
 };
 
 }  // namespace gasmeter::networks::lapi::raw
