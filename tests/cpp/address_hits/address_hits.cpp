@@ -1,7 +1,7 @@
 // What a hit of the cache of remote addresses costs on shared memory, beside core's get of the same bytes: run by hand.
 //
-// usage: address_hits [blocks=N] [gets=N]. Gets of 8 bytes, of one object or several in turn, in alternating blocks;
-// of each the fastest block counts.
+// usage: address_hits [blocks=N] [gets=N] [objects=N]. Gets of 8 bytes, of one object, 8 and N (8192) in turn, in
+// alternating blocks; of each the fastest block counts.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -21,8 +21,6 @@ namespace gasmeter::testing {
 namespace {
 
 using Space = pgas::SharedSpace<RealHost>;
-
-constexpr std::uint64_t kMostObjects = 8192;
 
 std::uint64_t given(int argc, char** argv, const char* name, std::uint64_t otherwise) {
   const std::size_t length = std::strlen(name);
@@ -85,6 +83,7 @@ void compare(std::uint64_t objects, std::uint64_t blocks, std::uint64_t gets) {
   std::printf("%5llu objects: core's get %6.2f ns, a hit %6.2f ns, %6.2f ns more; %llu misses\n",
               static_cast<unsigned long long>(objects), least[0], least[1], least[1] - least[0],
               static_cast<unsigned long long>(space.counters().misses() - misses));
+  std::fflush(stdout);
 }
 
 }  // namespace
@@ -94,5 +93,6 @@ int main(int argc, char** argv) {
   using namespace gasmeter::testing;
   const std::uint64_t blocks = given(argc, argv, "blocks", 30);
   const std::uint64_t gets = given(argc, argv, "gets", 400'000);
-  for (const std::uint64_t objects : {std::uint64_t{1}, std::uint64_t{8}, kMostObjects}) compare(objects, blocks, gets);
+  const std::uint64_t most = given(argc, argv, "objects", 8192);
+  for (const std::uint64_t objects : {std::uint64_t{1}, std::uint64_t{8}, most}) compare(objects, blocks, gets);
 }
