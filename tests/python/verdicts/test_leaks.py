@@ -28,8 +28,12 @@ WITH_UNIT = re.compile(r"\"\d+\.?\d* [^\"]+\"")
 SCALES = {"us": (1, 1e3, 1e6), "MB/s": (1, 1e6)}
 SMALL = 100  # whole numbers below are counts, bits and sizes of everything, as powers of two are
 # Estimates of the SCI paper's machines in microseconds, written down before the Aries paper's numbers were; middles and
-# ends of ranges of XC40 processors, which EXTOLL's and SCI's figures do not know (hw.haswell.*, hw.knl.*).
+# ends of ranges of XC40 processors, which EXTOLL's and SCI's figures do not know (hw.haswell.*, hw.knl.*); in a machine
+# of the XLUPC paper the end of a card's range and the middle of a processor's (hw.gm.*, hw.js21.*), in microseconds and
+# nanoseconds.
 COINCIDENCES = {
+    ("python/gasmeter/machines/gm-marenostrum.toml", "1.8"),
+    ("python/gasmeter/machines/gm-marenostrum.toml", "190"),
     ("python/gasmeter/machines/gm.toml", "4.9"),
     ("python/gasmeter/machines/sci.toml", "4.9"),
     ("python/gasmeter/machines/hosts/xc40-haswell.toml", "0.035"),
