@@ -104,11 +104,13 @@ class CheckedOperations {
   std::uint64_t longest_ = kLeast;
 };
 
-inline void require_ranks(const Settings& settings, std::uint32_t least) {
+// Returns them: the first of a program's members that takes something from them checks before a peer is looked for.
+inline const Settings& require_ranks(const Settings& settings, std::uint32_t least) {
   if (settings.ranks < least) {
     throw UsageError("kernel " + settings.kernel + ": ranks=" + std::to_string(settings.ranks) +
                      "; it needs at least " + std::to_string(least));
   }
+  return settings;
 }
 
 [[noreturn]] inline void refuse_raw_op(const Settings& settings, const std::string& network, const std::string& ops) {

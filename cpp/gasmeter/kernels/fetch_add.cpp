@@ -64,11 +64,9 @@ class FetchAdd final : public Program {
         domain_(endpoint, {core::AtomicOp::fadd, core::AtomicOp::get}),
         telling_(endpoint, {core::AtomicOp::set, core::AtomicOp::get}),
         op_(fetch_add::parse_op(settings.op)),
-        roles_(op_, endpoint.rank(), endpoint.ranks()),
+        roles_(op_, endpoint.rank(), require_ranks(settings, op_ == Op::hot_spot ? 1 : 2).ranks),
         word_(reinterpret_cast<Value*>(endpoint.segment(roles_.owner).address)),
-        side_{endpoint, domain_, telling_, roles_.owner, word_} {
-    require_ranks(settings, op_ == Op::hot_spot ? 1 : 2);
-  }
+        side_{endpoint, domain_, telling_, roles_.owner, word_} {}
 
   BlockResult run(std::uint64_t iterations) override {
     if constexpr (!H::kModelled) {

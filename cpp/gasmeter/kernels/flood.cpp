@@ -25,7 +25,7 @@ class Flood final : public Program {
  public:
   Flood(core::Endpoint<H>& endpoint, const Settings& settings)
       : endpoint_(endpoint),
-        op_(parse_transfer_op(settings.op)),
+        op_(parse_transfer_op(require_ranks(settings, 2).op)),
         size_(op_ == Op::am_short ? 0 : settings.size),
         checked_(size_),
         window_(static_cast<std::uint64_t>(settings.integer("window"))),
@@ -34,7 +34,6 @@ class Flood final : public Program {
                 sources_of(settings)),
         stream_(settings, buffer_, endpoint.segment(Rank{1}).address + offset_of(settings)),
         landing_(endpoint.segment().address + offset_of(settings)) {
-    require_ranks(settings, 2);
     require_size(endpoint, settings, op_ == Op::am_medium, op_ == Op::am_long);
     std::array<core::HandlerEntry<H>, 2> entries{{{{}, &on_message, this, "flood"}, {{}, &on_end, this, "flood end"}}};
     endpoint.register_handlers(entries);

@@ -24,7 +24,7 @@ class PingPong final : public Program {
  public:
   PingPong(core::Endpoint<H>& endpoint, const Settings& settings)
       : endpoint_(endpoint),
-        op_(parse_transfer_op(settings.op)),
+        op_(parse_transfer_op(require_ranks(settings, 2).op)),
         answers_empty_(settings.text("answer") == "empty"),
         answers_by_request_(settings.text("pong") == "request"),
         size_(settings.size),
@@ -32,7 +32,6 @@ class PingPong final : public Program {
         seed_(settings.seed),
         buffer_(settings, endpoint.segment().address + local_at(settings), size_, offset_, sources_of(settings)),
         stream_(settings, buffer_, endpoint.segment(Rank{1}).address + offset_) {
-    require_ranks(settings, 2);
     require_size(endpoint, settings, op_ == Op::am_medium, op_ == Op::am_long);
     if (answers_by_request_ && !is_am(op_)) {
       throw UsageError("kernel ping-pong, op " + settings.op + ": option 'pong=request': it is for ops am-*");
