@@ -67,22 +67,24 @@ Handle SharedSpace<H>::all_alloc(const Layout& layout) {
                      std::to_string(layout.block()) + "; another rank asks for other ones");
   }
   notices_.give_back_common();
-  const std::optional<Bytes> base = [&] {
+  std::optional<Bytes> base;
+  Handle object;
+  {
     const std::lock_guard guard(state_.lock);
-    return state_.parts.take_common(layout.part());
-  }();
-  if (agreement_.meet(base ? 1 : 0).least == 0) {
-    const std::lock_guard guard(state_.lock);
-    if (base) state_.parts.give_back(*base, layout.part());
-    throw UsageError("rank " + std::to_string(index(rank())) + ": all_alloc of " + std::to_string(layout.part()) +
-                     " bytes at each rank; a segment has no room for them, this one of " +
-                     std::to_string(state_.endpoint.segment().size) + " bytes has " +
-                     std::to_string(state_.parts.left()) + " left");
+    base = state_.parts.take_common(layout.part());
+    object = state_.directory.next(state_.directory.all());
+    state_.directory.add(object, {layout.part(), base.value_or(kNowhere), kEveryRank});
   }
+  // Whoever leaves the meeting first may be at the object at once: it is there before.
+  if (agreement_.meet(base ? 1 : 0).least == 1) return object;
   const std::lock_guard guard(state_.lock);
-  const Handle object = state_.directory.next(state_.directory.all());
-  state_.directory.add(object, {layout.part(), *base, kEveryRank});
-  return object;
+  (void)state_.directory.invalidate(object);
+  (void)state_.directory.release(object);
+  if (base) state_.parts.give_back(*base, layout.part());
+  throw UsageError("rank " + std::to_string(index(rank())) + ": all_alloc of " + std::to_string(layout.part()) +
+                   " bytes at each rank; a segment has no room for them, this one of " +
+                   std::to_string(state_.endpoint.segment().size) + " bytes has " +
+                   std::to_string(state_.parts.left()) + " left");
 }
 
 template <class H>

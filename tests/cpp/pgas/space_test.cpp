@@ -201,6 +201,7 @@ TEST_CASE("locks_are_handed_on_in_the_order_in_which_they_were_asked_for") {
       CHECK_FALSE(space.try_lock(lock));
       space.unlock(lock);
     }
+    space.barrier();  // the lock's home answers until then
   });
   CHECK(order.size() == 5 * kRanks);
 }
