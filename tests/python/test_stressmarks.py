@@ -143,7 +143,7 @@ def _field(count: int, width: int, tokens: int, seed: int) -> str:
     told = []
     for token in wanted:
         at = begin = 0
-        divided = []
+        divided: list[np.ndarray] = []
         while at < count and len(divided) < 256:
             if not np.array_equal(field[at : at + width], token):
                 at += 1
