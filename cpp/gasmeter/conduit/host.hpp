@@ -35,9 +35,9 @@ enum class PrivatePrice : std::uint8_t {
   shared_access,  // a compiler's run time does one access to shared data: owner, phase and address, and a call into it
   handle_translation,  // a target finds what a shared object's handle means: directory, bounds
   address_look_up,     // a look-up in a cache of remote addresses, or a change of it
-  temporary,  // memory of its own for one message that is made before it is sent: taken and given back, by its bytes
-  inject,     // a message's way through core and conduit to the device, beside its header; priced where it is counted
-  deliver,    // ... and from the poll that finds it to its handler, beside dispatch; likewise
+  temporary,    // memory of its own for one message that is made before it is sent: taken and given back, by its bytes
+  inject,       // a message's way through core and conduit to the device, beside its header; priced where it is counted
+  deliver,      // ... and from the poll that finds it to its handler, beside dispatch; likewise
   instruction,  // what a program computes itself, by its instructions
   count_
 };
