@@ -130,7 +130,7 @@ TEST_CASE("stressmarks_of_one_rank_are_charged_for_their_instructions") {
 // Who computes hands nothing on where handlers run in polls alone. On this network a get is a message whatever the
 // cache says.
 TEST_CASE("accesses_wait_for_ranks_that_compute_unless_messages_interrupt_them") {
-  const Options options{{"cache", "off"}, {"nodes", "8"}, {"instruction", "1"}, {"bytes", "4000"}, {"width", "4"}};
+  const Options options{{"cache", "off"}, {"nodes", "8"}, {"instruction", "1"}, {"bytes", "40000"}, {"width", "4"}};
   Options interrupted = options;
   interrupted["handlers"] = "interrupt";
   const Ran polled = ran(marked("field", 8, options), 20);
