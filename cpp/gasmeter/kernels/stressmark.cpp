@@ -149,9 +149,7 @@ Bytes segment_of(const Settings& settings) {
   if (settings.op == "neighborhood") {
     return Space::segment_bytes({option("rows") * option("columns") * sizeof(bench::dis::Pixel)});
   }
-  if (settings.op == "field") {
-    return Space::segment_bytes({option("bytes"), dis::FieldMark<RealHost>::kTails * sizeof(bench::dis::Tail)});
-  }
+  if (settings.op == "field") return Space::segment_bytes({option("bytes")});
   return Space::segment_bytes({option("words") * sizeof(bench::dis::Word)});
 }
 

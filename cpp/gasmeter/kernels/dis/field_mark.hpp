@@ -47,13 +47,9 @@ class FieldMark final : public Mark {
               return made;
             })) {}
 
-  // Shared memory of a rank, beside its bytes.
-  static constexpr std::uint64_t kTails = 2 * bench::dis::kMostTokens;
-
   void make() override {
     array_.emplace(pgas::SharedArray<H, Byte>::all_blocked(context_.space, size_), context_.work,
                    context_.endpoint.rank());
-    tails_.emplace(pgas::SharedArray<H, Tail>::all(context_.space, kTails * context_.endpoint.ranks(), kTails));
   }
   void restore() override {
     std::copy_n(reference_->input.field.begin() + static_cast<std::ptrdiff_t>(first()), count_, array_->own().begin());
@@ -63,18 +59,20 @@ class FieldMark final : public Mark {
     output_.clear();
     Rank_ rank(*array_, Owing<H>{&context_.work}, size_, first(), count_);
     std::vector<std::vector<SubField>> pieces;
+    std::vector<Blocks> blocks;
     for (std::uint64_t done = 0; done < iterations; done += pieces.size()) {
       pieces.clear();
+      blocks.clear();
       const std::uint64_t together = std::min(iterations - done, bench::dis::kMostTokens);
       for (std::uint64_t i = 0; i < together; ++i) {
         const std::uint64_t matches =
             rank.search(reference_->input.tokens[token_at(done + i)], reference_->input.offset);
         rank.change(allowed_of(matches));
         pieces.push_back(rank.pieces());
-        tails_->local()[i] = rank.tail();
+        blocks.push_back({{}, rank.tail(), context_.self()});
         context_.barrier();
       }
-      combine(pieces);
+      combine(pieces, blocks);
     }
     own_accesses_ = rank.own_accesses();
     return iterations;
@@ -128,42 +126,41 @@ class FieldMark final : public Mark {
     if (!event.is_done()) context_.endpoint.wait(event);
   }
 
-  // In steps of 1, 2, 4 ranks, each adds what the ranks before it have come to: at last what all of them have.
-  void combine(const std::vector<std::vector<SubField>>& pieces) {
-    const std::size_t tokens = pieces.size();
-    const std::uint32_t self = context_.self();
-    std::span<Tail> now = tails_->local().subspan(0, tokens);
-    std::span<Tail> next = tails_->local().subspan(bench::dis::kMostTokens, tokens);
-    std::vector<Tail> before(tokens);
-    std::vector<Tail> theirs(tokens);
-    std::uint64_t at = 0;
-    for (std::uint32_t step = 1; step < context_.endpoint.ranks(); step *= 2) {
-      std::copy(now.begin(), now.end(), next.begin());
-      if (self >= step) {
-        context_.work.pay();
-        if (!bench::mutants::drops()) tails_->get((self - step) * kTails + at, theirs.data(), tokens);
-        for (std::size_t i = 0; i < tokens; ++i) {
-          before[i] = theirs[i].then(before[i]);
-          next[i] = theirs[i].then(now[i]);
-        }
-        context_.work.owe(2 * tokens * bench::dis::Work::kTail);
-      }
-      context_.barrier();
-      std::swap(now, next);
-      at = bench::dis::kMostTokens - at;
+  // What neighbouring blocks come to, without the last of them and with it. Ranks tell which of two are before the
+  // other: a collective takes operands in either order.
+  struct Blocks {
+    Tail before;
+    Tail all;
+    std::uint64_t first = 0;
+
+    [[nodiscard]] Blocks then(const Blocks& next) const { return {all.then(next.before), all.then(next.all), first}; }
+  };
+  static void put_together(const void* left, void* right_and_out, std::size_t count, const void* context) {
+    const auto* const ones = static_cast<const Blocks*>(left);
+    auto* const others = static_cast<Blocks*>(right_and_out);
+    for (std::size_t i = 0; i < count; ++i) {
+      others[i] = ones[i].first < others[i].first ? ones[i].then(others[i]) : others[i].then(ones[i]);
     }
-    for (std::size_t i = 0; i < tokens; ++i) {
+    static_cast<const FieldMark*>(context)->context_.work.owe(2 * count * bench::dis::Work::kTail);
+  }
+
+  // Sub-fields that begin in other blocks, by a scan over all ranks.
+  void combine(const std::vector<std::vector<SubField>>& pieces, const std::vector<Blocks>& blocks) {
+    std::vector<Blocks> up_to_here(blocks.size());
+    wait(teams_.world().scan_nb(up_to_here.data(), blocks.data(), blocks.size(),
+                                core::Reduction::user(&put_together, sizeof(Blocks), this)));
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
       Found& found = output_.emplace_back();
-      found.before = before[i].matches;
+      found.before = up_to_here[i].before.matches;
       found.ended.assign(pieces[i].begin(), pieces[i].end() - 1);
       if (!found.ended.empty()) {
-        SubField first = before[i].open;
+        SubField first = up_to_here[i].before.open;
         first.add(found.ended.front());
         found.ended.front() = first;
       }
-      found.all = now[i];
+      found.all = up_to_here[i].all;
     }
-    context_.barrier();  // nobody writes the next tokens' while others read these
+    context_.barrier();
   }
 
   void compare(const Found& mine, const bench::dis::TokenResult& all, bench::Verification& found) const {
@@ -186,7 +183,6 @@ class FieldMark final : public Mark {
   std::shared_ptr<References<FieldReference>> references_;
   std::shared_ptr<FieldReference> reference_;
   std::optional<MarkArray<H, Byte>> array_;
-  std::optional<pgas::SharedArray<H, Tail>> tails_;
   std::uint64_t tokens_ = 0;
   std::uint64_t own_accesses_ = 0;
   std::vector<Found> output_;  // by token
