@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,7 +37,7 @@ struct CardShape {
   bool strict = false;
   unsigned threads = 1;
   conduit::Price registration = {};
-  conduit::Price deregistration = {};
+  std::optional<conduit::Price> deregistration = {};  // none: as the network's prices have it
 
   [[nodiscard]] sim::Topology wiring(const char* usual) const {
     return sim::Topology::parse(topology.empty() ? usual : topology);
@@ -54,7 +55,7 @@ inline sim::EngineOptions card_options(const CardShape& shape, const sim::Topolo
   }
   result.prices = prices;
   result.prices[conduit::SharedPrice::registration] = shape.registration;
-  result.prices[conduit::SharedPrice::deregistration] = shape.deregistration;
+  if (shape.deregistration) result.prices[conduit::SharedPrice::deregistration] = *shape.deregistration;
   result.strict = shape.strict;
   result.threads = shape.threads;
   return result;
