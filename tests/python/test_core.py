@@ -63,7 +63,7 @@ def test_every_fact_that_is_said_once_is_in_the_catalogue():
     assert not any(
         o["neutral"] for conduit in declared["conduits"] if conduit["name"] == "smp" for o in conduit["options"]
     )
-    assert {counter["unit"] for counter in declared["counters"]} == {"1", "B"}
+    assert {counter["unit"] for counter in declared["counters"]} == {"1", "B", "ns"}
 
 
 def test_build_info_names_compiler_and_version():

@@ -19,7 +19,7 @@ namespace gasmeter::kernels {
 // How a space is made of a rank's endpoint; beside it: whether a first run, neither timed nor counted, fills caches.
 [[nodiscard]] inline std::vector<bench::OptionInfo> space_options() {
   return {{"cache", "choice", "on", "", {"on", "off", "miss"}, "of remote addresses; miss: each access is one"},
-          {"capacity", "text", "100", "entries", {}, "of the cache: 1 or more, or unlimited"},
+          {"capacity", "text", "100", "", {}, "entries of the cache: 1 or more, or unlimited"},
           {"replacement", "choice", "lru", "", {"lru", "random"}, "which entry goes where there is no room"},
           {"cached_puts", "bool", "true", "", {}, "puts use the cache, as gets do"},
           {"pinning", "choice", "everything", "", {"everything", "chunks"}, "of a part at its first touch"},

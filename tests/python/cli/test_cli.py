@@ -96,7 +96,7 @@ BAD_INPUT = [
     (
         (*MEASURE, "--machine", "extol"),
         "unknown machine 'extol'; did you mean 'extoll'? allowed: aries, aries-cori1, aries-cori2, ethernet,"
-        " ethernet-10g, extoll, fabric, gm, ibv, ideal, ipoib, portals, … (see",
+        " ethernet-10g, extoll, fabric, gm, gm-marenostrum, ibv, ideal, ipoib, … (see",
         "gasmeter list machines",
     ),
     (

@@ -165,6 +165,7 @@ def test_machines_and_topologies_are_listed():
         "ibv",
         "ideal",
         "ipoib",
+        "lapi",
         "portals",
         "portals-catamount",
         "sci",

@@ -34,7 +34,7 @@ constexpr OperationId kLocal{2};
 const GmLimits kByCards{.directed_puts = true, .gets = true, .pins = true};
 const GmParameters kGm2{.gets = true};
 // 1000 and 204.8 a page to register, 2000 and 204.8 a page to undo it.
-const Shape kPriced{.registration = {{1'000'000}, 50'000}, .deregistration = {{2'000'000}, 50'000}};
+const Shape kPriced{.registration = {{1'000'000}, 50'000}, .deregistration = conduit::Price{{2'000'000}, 50'000}};
 
 using Operations = std::vector<OperationId>;
 
