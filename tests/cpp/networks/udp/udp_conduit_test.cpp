@@ -234,6 +234,11 @@ TEST_CASE("a_packet_is_the_largest_message_that_fits_a_datagram") {
   const Bytes packet = world.a.conduit.capabilities().packet_medium;
   CHECK(packet > 31 * 1024);
   const std::array<std::int32_t, conduit::kMaxArguments> arguments{};
+  // A machine that has others to run in between lets the timer send again.
+  const auto first_time = [&] {
+    const UdpCounters& counters = world.a.conduit.counters();
+    return counters.sent - counters.retransmitted;
+  };
   std::uint64_t before = 0;
   for (const Bytes bytes : {packet, packet + 16}) {
     world.settle();
@@ -244,8 +249,8 @@ TEST_CASE("a_packet_is_the_largest_message_that_fits_a_datagram") {
     world.settle();
     REQUIRE_FALSE(world.b.sink.messages.empty());
     CHECK(world.b.sink.messages.back().payload.size() == bytes);
-    CHECK(world.a.conduit.counters().sent - before == (bytes == packet ? 1 : 2));
-    before = world.a.conduit.counters().sent;
+    CHECK(first_time() - before == (bytes == packet ? 1 : 2));
+    before = first_time();
   }
   CHECK(MemoryWorld(1472).a.conduit.capabilities().packet_medium == 0);  // fragments are cheaper than messages there
 }
