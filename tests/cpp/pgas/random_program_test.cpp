@@ -2,6 +2,7 @@
 // rendezvous, in whole parts and in pieces; and against the account of a cache that a model keeps.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <vector>
@@ -107,11 +108,11 @@ class Walker {
     const std::uint64_t seed = below(UINT64_MAX);
     const bool blocking = below(2) == 0;
     std::vector<std::byte> data = gasmeter::testing::patterned(bytes, seed);
-    std::memcpy(part.data() + offset, data.data(), bytes);
+    std::copy(data.begin(), data.end(), part.begin() + static_cast<std::ptrdiff_t>(offset));  // of no bytes, too
     if (me() == by) {
       if (blocking) {
         space_.put(object.handle, Rank{owner}, offset, data.data(), bytes);
-        std::memset(data.data(), 0xee, bytes);  // the source is free
+        std::fill(data.begin(), data.end(), std::byte{0xee});  // the source is free
         expect(object, owner, offset, bytes);
       } else {
         core::Event event = space_.put_nb(object.handle, Rank{owner}, offset, data.data(), bytes);
@@ -126,7 +127,7 @@ class Walker {
   void expect(const Known& object, std::uint32_t owner, Bytes offset, Bytes bytes) {
     std::vector<std::byte> found(bytes);
     space_.get(object.handle, Rank{owner}, offset, found.data(), bytes);
-    CHECK(std::memcmp(found.data(), object.parts[owner].data() + offset, bytes) == 0);
+    CHECK(std::equal(found.begin(), found.end(), object.parts[owner].begin() + static_cast<std::ptrdiff_t>(offset)));
   }
 
   SharedSpace<H>& space_;
