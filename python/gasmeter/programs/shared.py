@@ -15,6 +15,7 @@ from gasmeter._core import SharedArray as CoreArray
 from gasmeter._core import SharedSpace as CoreSpace
 from gasmeter.errors import UsageError
 from gasmeter.programs.endpoint import ProgramEndpoint
+from gasmeter.programs.places import Index, Places, dtype_of, shape_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -25,7 +26,6 @@ __all__ = ["SharedArray", "SharedLock", "SharedSpace", "SymmetricArray", "shared
 
 _ADDED = ("int32", "uint32", "int64", "uint64", "float32", "float64")
 """Types of atomic domains."""
-Index = SupportsIndex | slice | tuple[SupportsIndex | slice, ...]
 Block = SupportsIndex | Sequence[SupportsIndex] | None
 Call = Callable[..., Any]
 
@@ -186,7 +186,7 @@ class SharedSpace:
             For this rank.
         """
         numbers, shape, dtype, tile = descriptor
-        return SharedArray(CoreArray(self._core, tuple(numbers)), _Places(tuple(shape), tile), np.dtype(dtype), self)
+        return SharedArray(CoreArray(self._core, tuple(numbers)), Places(tuple(shape), tile), np.dtype(dtype), self)
 
     def symmetric(self, shape: SupportsIndex | Sequence[SupportsIndex], dtype: npt.DTypeLike = "float64") -> Any:
         """Make an array that every rank has a whole one of, all ranks together [OpenSHMEM].
@@ -203,13 +203,13 @@ class SharedSpace:
         SymmetricArray
             For this rank.
         """
-        own, kind = _shape(shape), _dtype(dtype)
+        own, kind = shape_of(shape), dtype_of(dtype)
         many = math.prod(own)
         # As every rank makes it: domains have an order.
         adding = self._adding(kind) if kind.name in _ADDED else None
 
         def wrap(core: CoreArray) -> SymmetricArray:
-            return SymmetricArray(SharedArray(core, _Places((self.size * many,), None), kind, self), own, adding)
+            return SymmetricArray(SharedArray(core, Places((self.size * many,), None), kind, self), own, adding)
 
         return self._made("all", self.size * many, kind, many, wrap)
 
@@ -261,11 +261,11 @@ class SharedSpace:
 
     def _alloc(self, makers: str, shape: SupportsIndex | Sequence[SupportsIndex], dtype: npt.DTypeLike,
                block: Block) -> Any:  # fmt: skip
-        kind, places = _dtype(dtype), _Places(_shape(shape), None)
+        kind, places = dtype_of(dtype), Places(shape_of(shape), None)
         if block is None:
             many = -(-places.elements // self.size)
         elif isinstance(block, Sequence):
-            places = _Places(places.shape, tuple(int(each) for each in block))
+            places = Places(places.shape, tuple(int(each) for each in block))
             many = places.in_tile
         else:
             many = int(block)
@@ -295,7 +295,7 @@ class SharedArray:
         That it is in.
     """
 
-    def __init__(self, core: CoreArray, places: _Places, dtype: np.dtype[Any], space: SharedSpace) -> None:
+    def __init__(self, core: CoreArray, places: Places, dtype: np.dtype[Any], space: SharedSpace) -> None:
         self._core = core
         self._places = places
         self._call = space._call
@@ -436,7 +436,7 @@ class SymmetricArray:
         self._array = array
         self._adding = adding
         self._core = array._core
-        self._places = _Places(shape, None)
+        self._places = Places(shape, None)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -574,95 +574,3 @@ class SharedLock:
                         trace: TracebackType | None) -> None:  # fmt: skip
         """Give it back."""
         await self.release()
-
-
-class _Places:
-    """Which element of the memory an index means: in the order of C, or tile by tile.
-
-    Parameters
-    ----------
-    shape : tuple of int
-        Of the array.
-    tile : tuple of int or None
-        Of a tile. Those at the ends of axes are whole in memory.
-    """
-
-    def __init__(self, shape: tuple[int, ...], tile: tuple[int, ...] | None) -> None:
-        self.shape = shape
-        self.tile = None if tile is None else tuple(tile)
-        if self.tile is not None and (len(self.tile) != len(shape) or min(self.tile) < 1):
-            raise UsageError(f"shared array: block {self.tile} of an array of shape {shape}; a number of 1 or more for"
-                             " each axis")  # fmt: skip
-
-    @property
-    def in_tile(self) -> int:
-        return math.prod(self.tile or self.shape)
-
-    @property
-    def elements(self) -> int:
-        if self.tile is None:
-            return math.prod(self.shape)
-        tiles = (-(-many // each) for many, each in zip(self.shape, self.tile, strict=True))
-        return math.prod(tiles) * self.in_tile
-
-    def element(self, i: Index) -> int:
-        first, shape = self.run(i)
-        if shape:
-            raise UsageError(f"shared array: [{i}] names no single element")
-        return first
-
-    def run(self, i: Index) -> tuple[int, tuple[int, ...]]:
-        """Return the first element, and the shape of what lies behind it: () or (many,)."""
-        axes = i if isinstance(i, tuple) else (i,)
-        if len(axes) != len(self.shape):
-            raise UsageError(f"shared array: {len(axes)} indices for {len(self.shape)} axes")
-        last = axes[-1]
-        at = [self._along(axis, each) for axis, each in enumerate(axes[:-1])]
-        if not isinstance(last, slice):
-            return self._number([*at, self._along(len(axes) - 1, last)]), ()
-        start, stop, step = last.indices(self.shape[-1])
-        if step != 1:
-            raise UsageError(f"shared array: slice of step {step}; allowed: 1")
-        if stop > start and self.tile is not None and start // self.tile[-1] != (stop - 1) // self.tile[-1]:
-            raise UsageError(f"shared array: slice {start}:{stop} goes beyond a tile of {self.tile[-1]}")
-        first = self._number([*at, start]) if stop > start else 0
-        return first, (max(0, stop - start),)
-
-    def _along(self, axis: int, index: SupportsIndex | slice) -> int:
-        if isinstance(index, slice):
-            raise UsageError("shared array: a slice on another axis than the last")
-        at, many = index.__index__(), self.shape[axis]
-        if not -many <= at < many:
-            raise UsageError(f"shared array: index {at} on axis {axis} of {many}; allowed: {-many}..{many - 1}")
-        return at % many
-
-    def _number(self, at: Sequence[int]) -> int:
-        if self.tile is None:
-            return _flat(at, self.shape)
-        tiles = [-(-many // each) for many, each in zip(self.shape, self.tile, strict=True)]
-        tile = _flat([each // of for each, of in zip(at, self.tile, strict=True)], tiles)
-        return tile * self.in_tile + _flat([each % of for each, of in zip(at, self.tile, strict=True)], self.tile)
-
-
-def _flat(at: Sequence[int], shape: Sequence[int]) -> int:
-    number = 0
-    for each, many in zip(at, shape, strict=True):
-        number = number * many + each
-    return number
-
-
-def _shape(shape: SupportsIndex | Sequence[SupportsIndex]) -> tuple[int, ...]:
-    axes = tuple(each.__index__() for each in shape) if isinstance(shape, Sequence) else (shape.__index__(),)
-    if not axes or min(axes) < 1:
-        raise UsageError(f"shared array: shape {axes} has no elements")
-    return axes
-
-
-def _dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
-    try:
-        kind = np.dtype(dtype)
-    except TypeError as error:
-        raise UsageError(f"shared array: {error}") from None
-    if kind.hasobject or kind.itemsize == 0:
-        raise UsageError(f"shared array: dtype {kind}; elements are bytes that can be copied")
-    return kind

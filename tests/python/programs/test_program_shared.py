@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gasmeter as gm
-from gasmeter.programs.shared import _Places
+from gasmeter.programs.places import Places
 from programs import everywhere, few, launched, refused
 
 pytestmark = pytest.mark.timeout(240)
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.timeout(240)
 @pytest.mark.parametrize("shape", [(7,), (5, 4), (3, 4, 5)])
 def test_indices_without_tiles_are_those_of_numpy(shape):
     numbers = np.arange(np.prod(shape)).reshape(shape)
-    places = _Places(shape, None)
+    places = Places(shape, None)
     for at in np.ndindex(shape):
         assert places.run(at) == (numbers[at], ())
         assert places.run((*at[:-1], at[-1] - shape[-1])) == (numbers[at], ())
@@ -30,7 +30,7 @@ def test_indices_without_tiles_are_those_of_numpy(shape):
 
 @pytest.mark.parametrize(("shape", "tile"), [((6,), (4,)), ((5, 7), (2, 3)), ((4, 4, 4), (2, 4, 1))])
 def test_each_index_has_a_place_of_its_own_in_its_tile(shape, tile):
-    places = _Places(shape, tile)
+    places = Places(shape, tile)
     found = {at: places.run(at)[0] for at in np.ndindex(shape)}
     assert len(set(found.values())) == len(found)
     assert max(found.values()) < places.elements

@@ -1,0 +1,175 @@
+"""Where elements of shared arrays lie: numbers of indices, in the order of C or tile by tile."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, SupportsIndex
+
+import numpy as np
+
+from gasmeter.errors import UsageError
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+__all__ = ["Index", "Places", "dtype_of", "shape_of"]
+
+Index = SupportsIndex | slice | tuple[SupportsIndex | slice, ...]
+"""Of a shared array: a number for each axis, or a slice on the last."""
+
+
+class Places:
+    """Which element of the memory an index means: in the order of C, or tile by tile.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Of the array.
+    tile : tuple of int or None
+        Of a tile. Those at the ends of axes are whole in memory.
+    """
+
+    def __init__(self, shape: tuple[int, ...], tile: tuple[int, ...] | None) -> None:
+        self.shape = shape
+        self.tile = None if tile is None else tuple(tile)
+        if self.tile is not None and (len(self.tile) != len(shape) or min(self.tile) < 1):
+            raise UsageError(f"shared array: block {self.tile} of an array of shape {shape}; a number of 1 or more for"
+                             " each axis")  # fmt: skip
+
+    @property
+    def in_tile(self) -> int:
+        """Elements of a tile, or of the whole array where there are none."""
+        return math.prod(self.tile or self.shape)
+
+    @property
+    def elements(self) -> int:
+        """Elements that the memory has: whole tiles."""
+        if self.tile is None:
+            return math.prod(self.shape)
+        tiles = (-(-many // each) for many, each in zip(self.shape, self.tile, strict=True))
+        return math.prod(tiles) * self.in_tile
+
+    def element(self, i: Index) -> int:
+        """Return the number of the only element that is meant.
+
+        Parameters
+        ----------
+        i : int or tuple of int
+            Which.
+
+        Returns
+        -------
+        int
+            From 0 on.
+        """
+        first, shape = self.run(i)
+        if shape:
+            raise UsageError(f"shared array: [{i}] names no single element")
+        return first
+
+    def run(self, i: Index) -> tuple[int, tuple[int, ...]]:
+        """Return the first element that is meant, and the shape of what lies behind it.
+
+        Parameters
+        ----------
+        i : index
+            A number for each axis, or a slice of step 1 on the last.
+
+        Returns
+        -------
+        tuple of (int, tuple of int)
+            Its number, from 0 on; () of one element, (many,) of a slice.
+
+        Raises
+        ------
+        UsageError
+            For indices outside the shape, other slices, and slices that go beyond a tile.
+        """
+        axes = i if isinstance(i, tuple) else (i,)
+        if len(axes) != len(self.shape):
+            raise UsageError(f"shared array: {len(axes)} indices for {len(self.shape)} axes")
+        last = axes[-1]
+        at = [self._along(axis, each) for axis, each in enumerate(axes[:-1])]
+        if not isinstance(last, slice):
+            return self._number([*at, self._along(len(axes) - 1, last)]), ()
+        start, stop, step = last.indices(self.shape[-1])
+        if step != 1:
+            raise UsageError(f"shared array: slice of step {step}; allowed: 1")
+        if stop > start and self.tile is not None and start // self.tile[-1] != (stop - 1) // self.tile[-1]:
+            raise UsageError(f"shared array: slice {start}:{stop} goes beyond a tile of {self.tile[-1]}")
+        first = self._number([*at, start]) if stop > start else 0
+        return first, (max(0, stop - start),)
+
+    def _along(self, axis: int, index: SupportsIndex | slice) -> int:
+        if isinstance(index, slice):
+            raise UsageError("shared array: a slice on another axis than the last")
+        at, many = index.__index__(), self.shape[axis]
+        if not -many <= at < many:
+            raise UsageError(f"shared array: index {at} on axis {axis} of {many}; allowed: {-many}..{many - 1}")
+        return at % many
+
+    def _number(self, at: Sequence[int]) -> int:
+        if self.tile is None:
+            return _flat(at, self.shape)
+        tiles = [-(-many // each) for many, each in zip(self.shape, self.tile, strict=True)]
+        tile = _flat([each // of for each, of in zip(at, self.tile, strict=True)], tiles)
+        return tile * self.in_tile + _flat([each % of for each, of in zip(at, self.tile, strict=True)], self.tile)
+
+
+def _flat(at: Sequence[int], shape: Sequence[int]) -> int:
+    number = 0
+    for each, many in zip(at, shape, strict=True):
+        number = number * many + each
+    return number
+
+
+def shape_of(shape: SupportsIndex | Sequence[SupportsIndex]) -> tuple[int, ...]:
+    """Return a shape as whole numbers.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+        As a program gives it.
+
+    Returns
+    -------
+    tuple of int
+        1 or more of each axis.
+
+    Raises
+    ------
+    UsageError
+        For one without elements.
+    """
+    axes = tuple(each.__index__() for each in shape) if isinstance(shape, Sequence) else (shape.__index__(),)
+    if not axes or min(axes) < 1:
+        raise UsageError(f"shared array: shape {axes} has no elements")
+    return axes
+
+
+def dtype_of(dtype: npt.DTypeLike) -> np.dtype[Any]:
+    """Return a dtype of elements that can be copied as bytes.
+
+    Parameters
+    ----------
+    dtype : dtype
+        As a program gives it.
+
+    Returns
+    -------
+    numpy.dtype
+        Of bytes alone.
+
+    Raises
+    ------
+    UsageError
+        For objects, elements of no bytes, and what is no dtype.
+    """
+    try:
+        kind = np.dtype(dtype)
+    except TypeError as error:
+        raise UsageError(f"shared array: {error}") from None
+    if kind.hasobject or kind.itemsize == 0:
+        raise UsageError(f"shared array: dtype {kind}; elements are bytes that can be copied")
+    return kind
