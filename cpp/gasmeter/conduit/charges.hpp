@@ -39,7 +39,8 @@ class Charges {
     static_assert(static_cast<unsigned>(PrivatePrice::instruction) == kPrivate);
     return 1U << static_cast<unsigned>(price == PrivatePrice::instruction ? PrivatePrice::describe : price);
   }
-  // Handing to a network and taking from it have no bit: no machine states a price of theirs.
+  // Handing to a network and taking from it have no bit: of their keys nobody says that they were not charged, so that
+  // machines that differ in them are always run by themselves.
   [[nodiscard]] static constexpr std::uint32_t bit(SharedPrice price) {
     if (price == SharedPrice::nic_post || price == SharedPrice::nic_take) return 0;
     const unsigned before = price > SharedPrice::nic_take ? kUntold : 0;

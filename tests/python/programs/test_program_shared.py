@@ -142,6 +142,30 @@ def test_tiles_are_dealt_to_ranks_in_turn(conduit):
         assert owners == {(i, j): (i // 2 * 3 + j // 3) % 4 for i, j in np.ndindex(5, 7)}
 
 
+def beside_own_bytes(ep):
+    """Arrays, and words of the program's own at the start of each segment."""
+    space = yield gm.shared_space(ep, reserve=16384)
+    a = yield space.all_alloc(3000, "int64", block=1)
+    for at in range(0, 16384, 256):
+        yield ep.put_value((ep.rank + 1) % ep.size, at, 1000 * ep.rank + at)
+    a.local[:] = -1
+    yield space.barrier()
+    yield a.put(ep.rank, ep.rank)
+    yield space.barrier()
+    own = []
+    for at in range(0, 16384, 256):
+        own.append((yield ep.get_value(ep.rank, at)))
+    return own, (yield a[0 : ep.size]).tolist()
+
+
+@few
+def test_reserved_bytes_stay_the_programs_own(conduit):
+    ranks = 3
+    for rank, (own, elements) in enumerate(launched(beside_own_bytes, ranks=ranks, conduit=conduit)):
+        assert own == [1000 * ((rank - 1) % ranks) + at for at in range(0, 16384, 256)]
+        assert elements == list(range(ranks))
+
+
 def symmetric(ep):
     space = yield gm.shared_space(ep)
     a = yield space.symmetric((2, 3), "int16")
