@@ -17,7 +17,7 @@ from PIL import Image
 
 from gasmeter.plots import draw_point_links
 from gasmeter.plots.lean import lean
-from gasmeter.plots.looks import MARKERS
+from gasmeter.plots.palette import MARKERS
 from gasmeter.plots.style import Drawing, styled
 from gasmeter.reproduction.digitised import Points
 from gasmeter.reproduction.figure import RANKS, SIZE, Figure
@@ -239,7 +239,7 @@ def _foot(reproduction: Reproduction, figure: Figure, panels: Sequence[Panel]) -
     if all(line.machine for line in lines):
         kind = "all lines modelled (exact virtual time)"
     elif any(line.machine for line in lines):
-        kind = "dashed: modelled (exact virtual time); solid: measured on this computer"
+        kind = "long dashes: modelled (exact virtual time); others: measured on this computer"
     else:
         kind = "measured on this computer"
     parts = [f"{kind}, data verified"]
