@@ -18,7 +18,7 @@ EXPERIMENTS = Path(__file__).resolve().parent.parent / "experiments"
 
 
 def count_blocks(result, folder):
-    """Say of each record how many blocks were measured and left out, as the samples have it: the journal is not there."""
+    """Say of each record how many blocks were measured and left out: of the samples, as there is no journal."""
     blocks = list(read_blocks(folder))
     at = 0
     for entry in result.records:

@@ -23,9 +23,9 @@ Examples:
 def verify(*, picture: Path, folders: tuple[Path, ...]) -> int:
     """Find the rows that the picture or page FILE was made from, and say whether they are the same.
 
-    FILE is a PNG, SVG or HTML file that gasmeter wrote. Its run is looked for in each FOLDER and what lies in it; without
-    one in the folders around FILE and in results/. Exit status 1 if a row differs, the run is not found, or FILE says
-    nothing of its rows. What somebody has painted over is not seen: rows are compared, not pixels.
+    FILE is a PNG, SVG or HTML file that gasmeter wrote. Its run is looked for in each FOLDER and what lies in it;
+    without one in the folders around FILE and in results/. Exit status 1 if a row differs, the run is not found, or
+    FILE says nothing of its rows. What somebody has painted over is not seen: rows are compared, not pixels.
     """
     from gasmeter.stores.pictures import verify_picture
 

@@ -19,7 +19,7 @@ from gasmeter.plots.links import draw_links
 from gasmeter.plots.style import Chart, Drawing, styled
 from gasmeter.rows.direction import compared_metric
 from gasmeter.rows.links import unpack
-from gasmeter.rows.pictures import embedded, picture_facts
+from gasmeter.rows.pictures import picture_facts
 from gasmeter.rows.tidy import Tidy
 from gasmeter.sweeps.series import Plot
 

@@ -14,7 +14,6 @@ from gasmeter.plots.comparisons import comparison_label, is_speed, log_marks, sc
 from gasmeter.plots.looks import KEYS, Look, Looks
 from gasmeter.plots.palette import marker_of, of_conduit, owner
 from gasmeter.plots.style import Chart, Drawing, cross_out, head_and_foot, quantity_axis
-from gasmeter.units import format_bytes
 
 __all__ = ["draw_dots", "has_one_size"]
 

@@ -142,10 +142,9 @@ class Looks:
         return " ".join(sorted({*words, *beside} - {"beside", conduit, owner(conduit)}))
 
     def _colour(self, conduit: str, number: int, count: int) -> str:
-        own, raw = owner(conduit), conduit != owner(conduit)
         if self._alone and count > 1:
             colour = ordered(count)[number]
-            return lighter(colour) if raw else colour
+            return colour if conduit == owner(conduit) else lighter(colour)
         return toned(of_conduit(conduit), number % TONES)
 
 

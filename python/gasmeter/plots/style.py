@@ -342,7 +342,7 @@ def subtitle(constants: Sequence[str], inches: float) -> str:
 
 
 def _put_subtitle(figure: Figure, text: str) -> None:
-    """Put a line between the title and the entries of the legend: below the first, smaller, and never across the other."""
+    """Put a line between the title and the entries of the legend, which make room for it."""
     if not text:
         return
     box = figure.legends[0].get_children()[0]

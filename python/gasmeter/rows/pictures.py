@@ -23,7 +23,6 @@ __all__ = ["ENDINGS", "embedded", "picture_facts", "read_facts", "row_key", "row
 
 ENDINGS = (".png", ".svg", ".html")
 _NAME, _SCHEMA = "gasmeter", 1
-_MOST_NAMED = 500  # rows that a picture names each; one of more names all rows of its run
 _DIGITS, _SHORT = 32, 8
 _NEEDED = {"schema": int, "experiment": str, "revision": str, "rows": int, "digest": str, "started": list}
 _PNG_START, _PNG_HEAD = b"\x89PNG\r\n\x1a\n", 33
@@ -74,12 +73,17 @@ def rows_digest(rows: Sequence[Row]) -> str:
     str
         Hexadecimal digits.
     """
-    lines = sorted(csv_lines([row]) for row in rows)
+    lines = sorted(csv_lines(rows).splitlines(keepends=True))
     return hashlib.sha256("".join(lines).encode()).hexdigest()[:_DIGITS]
 
 
 def picture_facts(
-    name: str, rows: Sequence[Row], *, records: Sequence[Record] = (), runs: Sequence[Mapping[str, Any]] = ()
+    name: str,
+    rows: Sequence[Row],
+    *,
+    records: Sequence[Record] = (),
+    runs: Sequence[Mapping[str, Any]] = (),
+    named: bool = True,
 ) -> dict[str, Any]:
     """Return what a picture's metadata say.
 
@@ -93,6 +97,8 @@ def picture_facts(
         What the rows are from: they name the build.
     runs : sequence of mapping, optional
         As run.json has them.
+    named : bool, default True
+        Whether it names each row; without, `rows` are all of the run.
 
     Returns
     -------
@@ -118,7 +124,7 @@ def picture_facts(
         "rows": len(rows),
         "digest": rows_digest(rows),
     }
-    return facts | ({"named": sorted(map(row_mark, rows))} if len(rows) <= _MOST_NAMED else {})
+    return facts | ({"named": sorted(map(row_mark, rows))} if named else {})
 
 
 def embedded(content: bytes, ending: str, facts: Mapping[str, Any]) -> bytes:
