@@ -170,7 +170,7 @@ def _laid_out(
     boxes = [_DERIVED_IN if panel.derived else _HEIGHT_IN for panel in panels]
     rows_in = [head + places_in + box + _AXIS_IN for head, box in zip(heads, boxes, strict=True)]
     title_in = 0.1 + 0.19 * len(title)
-    top_in, foot_in = title_in + 0.14 * len(below), 0.08 + 0.14 * len(foot)
+    top_in, foot_in = title_in + 0.15 * len(below) + 0.04, 0.08 + 0.14 * len(foot)
     height = top_in + sum(rows_in) + foot_in
     drawing = Drawing(figsize=(width, height))
     drawing.set_layout_engine("none")  # stays so: a figure that begins with none gets the style's once it is saved

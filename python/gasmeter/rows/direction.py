@@ -57,5 +57,5 @@ def compared_metric(row: Mapping[str, Any]) -> str:
     >>> compared_metric({"semantics": "bandwidth / reference - 1, paired blocks"})
     'bandwidth'
     """
-    metric, found, _ = str(row["semantics"]).partition(" / reference")
+    metric, found, _ = str(row.get("semantics", "")).partition(" / reference")
     return metric if found else ""
