@@ -88,7 +88,8 @@ class Looks:
         }
         self._several = len(self._varying) > 1
         self._alone = len({owner(name) for name in self._varying}) == 1
-        lines = frame[list(KEYS)].drop_duplicates().to_dict("records")
+        rows = frame[list(KEYS)].drop_duplicates().to_dict("records")
+        lines = [{str(name): value for name, value in row.items()} for row in rows]
         tracks: dict[str, dict[str, None]] = {}
         for key in lines:
             tracks.setdefault(owner(str(key["conduit"])), {}).setdefault(self._variation(key), None)

@@ -136,7 +136,8 @@ def lighter(colour: str, share: float = _LIGHTER) -> str:
     str
         Hexadecimal.
     """
-    return str(to_hex([part + share * (1 - part) for part in to_rgb(colour)]))
+    red, green, blue = to_rgb(colour)
+    return str(to_hex((red + share * (1 - red), green + share * (1 - green), blue + share * (1 - blue))))
 
 
 def toned(colour: str, tone: int) -> str:
@@ -159,7 +160,8 @@ def toned(colour: str, tone: int) -> str:
     red, green, blue = to_rgb(colour)
     if 0.3 * red + 0.6 * green + 0.1 * blue < _DIM:
         return lighter(colour, _STEPS[tone - 1])
-    return str(to_hex([(1 - _STEPS[tone - 1]) * part for part in (red, green, blue)]))
+    left = 1 - _STEPS[tone - 1]
+    return str(to_hex((left * red, left * green, left * blue)))
 
 
 def line_style(conduit: str, *, modelled: bool) -> Any:

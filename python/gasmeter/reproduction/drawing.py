@@ -9,7 +9,7 @@ import re
 import textwrap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -206,7 +206,7 @@ def _constants(reproduction: Reproduction, figure: Figure) -> tuple[str, ...]:
     """Return what is the same of all lines of a figure, and on which day they were run."""
     lines = [line for line in (*figure.lines, *figure.beside) if any(map(functools.partial(
         reproduction.values, line), figure.placements))]  # fmt: skip
-    columns = {
+    columns: dict[str, Any] = {
         "kernel": [line.kernel for line in lines],
         "op": [line.op for line in lines],
         "variant": [line.variant for line in lines],
