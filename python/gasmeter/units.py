@@ -29,6 +29,7 @@ __all__ = [
     "parse_size",
     "parse_sizes",
     "quantity_text",
+    "scale_of",
     "units_beside",
 ]
 
@@ -366,6 +367,32 @@ _SCALES: dict[str, tuple[tuple[float, str], ...]] = {
 }
 
 
+def scale_of(value: float, unit: str) -> tuple[float, str]:
+    """Return the unit in which a value has few digits, for tables and axes alike.
+
+    Parameters
+    ----------
+    value : float
+        In `unit`.
+    unit : str
+        One of the row units (``ns``, ``B/s``, ``1/s``, ``GUP/s``); others stay.
+
+    Returns
+    -------
+    tuple of float and str
+        How many of `unit` it has, and its name.
+
+    Examples
+    --------
+    >>> scale_of(14550.0, "ns"), scale_of(2.1e9, "B/s")
+    ((1000.0, 'µs'), (1000000000.0, 'GB/s'))
+    """
+    if unit == "GUP/s":
+        return (1e-3, "MUP/s") if 0 < abs(value) < 1e-3 else (1.0, unit)
+    scales = _SCALES.get(unit, ())
+    return next(((factor, scaled) for factor, scaled in scales if abs(value) >= factor), (1.0, unit))
+
+
 def format_quantity(value: float, unit: str, metric: str = "") -> str:
     """Return a value with its unit, scaled to three or four digits.
 
@@ -390,12 +417,8 @@ def format_quantity(value: float, unit: str, metric: str = "") -> str:
         return _format_ratio(value, metric)
     if unit == "B":
         return format_bytes(round(value))
-    if unit == "GUP/s" and 0 < abs(value) < 1e-3:
-        value, unit = value * 1e3, "MUP/s"
-    for factor, scaled in _SCALES.get(unit, ()):
-        if abs(value) >= factor:
-            return f"{value / factor:.4g} {scaled}"
-    return f"{value:.4g} {unit}".strip()
+    factor, scaled = scale_of(value, unit)
+    return f"{value / factor:.4g} {scaled}".strip()
 
 
 def _format_ratio(value: float, metric: str) -> str:

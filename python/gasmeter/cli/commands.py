@@ -51,6 +51,10 @@ TABLE = {
         "trace", "trace_command",
         "Show who spends what where in one operation of KERNEL, or of ping-pong's OP, from initiation to completion.",
     ),
+    "verify": Place(
+        "verify", "verify",
+        "Find the rows that the picture or page FILE was made from, and say whether they are the same.",
+    ),
 }  # fmt: skip
 """By name; a test holds it against the commands."""
 

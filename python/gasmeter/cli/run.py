@@ -129,7 +129,9 @@ def _text_table(heads: Sequence[str], lines: Sequence[Sequence[str]], title: str
     table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
     for head in heads:
         table.add_column(
-            head, no_wrap=True, justify="right" if head in {"ranks", "size", "median", "overhead"} else "left"
+            head,
+            no_wrap=True,
+            justify="right" if head in {"ranks", "size", "median"} or head.startswith("overhead") else "left",
         )
     for line in lines:
         table.add_row(*map(Text, line))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
@@ -156,7 +157,7 @@ def execute(
         )  # fmt: skip
     done: dict[str, Record] = dict(store.done) if store else {}
     stale = _of_other_builds(groups, done)
-    state = "failed"
+    state, started = "failed", context.now()
     try:
         own = runner or Runner()
         try:
@@ -181,12 +182,18 @@ def execute(
         raise
     finally:
         result = _result(experiment, groups, done, complete=state == "complete")
+        result.runs = ({"started": started, "host": _here()},)
         if store:
             result.remarks.extend([f"the earlier run is kept in {store.moved_to}"] if store.moved_to else [])
             result.remarks.extend(_measured_again(stale, done))
             summary = "" if bare else summarise_run(experiment, result)
             store.finish(result, state, summary, plots=not bare and state != "failed" and bool(done))
     return result
+
+
+@functools.cache
+def _here() -> Mapping[str, Any]:
+    return context.host_facts()
 
 
 def _of_other_builds(groups: Sequence[Group], done: Mapping[str, Record]) -> dict[str, str]:

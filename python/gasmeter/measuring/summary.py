@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from gasmeter.catalogue import catalogue
 from gasmeter.errors import GasmeterError
-from gasmeter.rows.formats import format_interval
+from gasmeter.rows.direction import compared_metric
+from gasmeter.rows.formats import format_interval, format_value, is_speed_ratio
 from gasmeter.rows.record import Row, installation
 from gasmeter.rows.state import worst
 from gasmeter.stores.builds import build_text, builds_of
@@ -229,7 +230,7 @@ def _what(row: Row, telling: Mapping[str, set[str]]) -> list[str]:
 def _median(row: Row) -> str:
     if not row["verified"]:
         return "NOT VERIFIED"
-    return format_quantity(row["value"], row["unit"], row["metric"])
+    return format_value(row)
 
 
 def _rows_table(rows: Sequence[Row]) -> str:
@@ -237,7 +238,8 @@ def _rows_table(rows: Sequence[Row]) -> str:
     lines = []
     telling = _telling(rows)
     for row in rows:
-        metric = f"{row['metric']}{' over ' + row['reference'] if row['reference'] else ''}"
+        name = compared_metric(row) if is_speed_ratio(row) else row["metric"]
+        metric = f"{name}{' over ' + row['reference'] if row['reference'] else ''}"
         lines.append([*_what(row, telling), metric, _median(row), format_interval(row), str(row["n"]), row["state"]])
     return markdown_table(heads, lines)
 
@@ -265,7 +267,7 @@ def digest(result: Result) -> tuple[tuple[str, ...], list[list[str]]]:
         "size",
         "metric",
         "median",
-        "overhead",
+        "overhead, or x as fast" if any(map(is_speed_ratio, result.rows)) else "overhead",
         "95 % interval",
         "over",
         "state",

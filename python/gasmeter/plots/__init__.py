@@ -11,12 +11,15 @@ import pandas as pd
 from gasmeter.errors import UsageError, unknown
 from gasmeter.plots.bandwidth import draw_bandwidth
 from gasmeter.plots.comparisons import told_apart
+from gasmeter.plots.constants import constants, where_and_when
 from gasmeter.plots.crossover import draw_crossover
 from gasmeter.plots.gups import draw_gups
 from gasmeter.plots.latency import draw_latency
 from gasmeter.plots.links import draw_links
 from gasmeter.plots.style import Chart, Drawing, styled
+from gasmeter.rows.direction import compared_metric
 from gasmeter.rows.links import unpack
+from gasmeter.rows.pictures import picture_facts
 from gasmeter.rows.tidy import Tidy
 from gasmeter.sweeps.series import Plot
 
@@ -99,7 +102,7 @@ def draw_point_links(result: Tidy, run_id: str | None = None, title: str = "") -
     if run_id is not None and run_id not in tables:
         raise unknown("point with links", run_id, tables, "help(gasmeter.Result.links)")
     with styled():
-        return draw_links(tables[run_id] if run_id is not None else _busiest(list(tables.values())), title)
+        return _links(result, tables[run_id] if run_id is not None else _busiest(list(tables.values())), title)
 
 
 def save_all(result: Tidy, folder: Path) -> list[Path]:
@@ -131,7 +134,7 @@ def save_all(result: Tidy, folder: Path) -> list[Path]:
         with styled():
             for ending in ("svg", "png"):
                 path = folder / f"{plot.name or plot.kind}.{ending}"
-                figure.savefig(path, metadata={"Date": None} if ending == "svg" else None)
+                path.write_bytes(figure.rendered(ending))
                 written.append(path)
     return written
 
@@ -149,9 +152,21 @@ def _figure(result: Tidy, plot: Plot) -> Drawing | None:
     with styled():
         if plot.kind == LINKS:
             chosen = [table for table in result.link_tables() if _shows(plot, table)]
-            return draw_links(_busiest(chosen), plot.title) if chosen else None
+            return _links(result, _busiest(chosen), plot.title) if chosen else None
         chart = _chart(result, plot)
-        return KINDS[plot.kind][1](chart) if chart else None
+        if chart is None:
+            return None
+        figure = KINDS[plot.kind][1](chart)
+        figure.facts = chart.facts
+        return figure
+
+
+def _links(result: Tidy, table: Mapping[str, Any], title: str) -> Drawing:
+    """Draw the links of a point; the picture's rows are those of the point."""
+    figure = draw_links(table, title, where_and_when(result.runs, measured=False))
+    rows = [row for row in result.rows if row["run_id"] == table["run_id"]]
+    figure.facts = picture_facts(result.name, rows, records=result.records, runs=result.runs)
+    return figure
 
 
 def _shows(plot: Plot, table: Mapping[str, Any]) -> bool:
@@ -171,11 +186,24 @@ def _chart(result: Tidy, plot: Plot) -> Chart | None:
         if chosen := getattr(plot, column):
             frame = frame[frame[column].isin(chosen)]
     # Of real ranks the column says which processors they had, which does not make another line.
-    frame = frame.assign(placement=frame["placement"].where(frame["kind"] == "modelled", ""))
+    lines = frame.assign(placement=frame["placement"].where(frame["kind"] == "modelled", ""))
     metrics = (plot.metric,) if plot.metric else KINDS[plot.kind][0]
-    values = frame[frame["metric"].isin(metrics) & (frame["reference"] == "") & frame["value"].notna()]
+    values = lines[lines["metric"].isin(metrics) & (lines["reference"] == "") & lines["value"].notna()]
     if values.empty:
         return None
-    overhead = frame[(frame["metric"] == "overhead") & frame["value"].notna() & frame["run_id"].isin(values["run_id"])]
+    overhead = lines[(lines["metric"] == "overhead") & lines["value"].notna() & lines["run_id"].isin(values["run_id"])]
+    # What was compared is the first metric of an operation: a bandwidth beside a round trip has no comparison.
+    meant = {text for text in set(overhead["semantics"]) if compared_metric({"semantics": text}) in {"", *metrics}}
+    overhead = overhead[overhead["semantics"].isin(meant)]
     used = pd.concat([values, overhead])
-    return Chart(values, overhead, plot.title or result.title, result.disturbance(used))
+    rows = result.rows
+    return Chart(
+        values,
+        overhead,
+        plot.title or result.title,
+        result.disturbance(used),
+        constants(frame.loc[values.index], result.runs),
+        picture_facts(
+            result.name, [rows[number] for number in used.index], records=result.records, runs=result.runs
+        ),
+    )  # fmt: skip

@@ -1,16 +1,17 @@
-"""Bandwidth against size."""
+"""Bandwidth against size, with how many times the reference's underneath."""
 
 from __future__ import annotations
 
+from gasmeter.plots.comparisons import draw_compared
 from gasmeter.plots.dots import draw_dots, has_one_size
 from gasmeter.plots.looks import KEYS, Looks
-from gasmeter.plots.style import Chart, Drawing, finish, plain_log_labels, plot_lines, size_axis
+from gasmeter.plots.style import Chart, Drawing, finish, plot_lines, quantity_axis, size_axis
 
 __all__ = ["draw_bandwidth"]
 
 
 def draw_bandwidth(chart: Chart) -> Drawing:
-    """Draw bandwidth against size on logarithmic axes.
+    """Draw bandwidth against size on logarithmic axes; below it how many times the reference's, if it was compared.
 
     Parameters
     ----------
@@ -20,18 +21,23 @@ def draw_bandwidth(chart: Chart) -> Drawing:
     Returns
     -------
     Drawing
-        In GB/s (10^9 B/s); measured lines solid, modelled ones dashed, intervals as bands, shared cores hollow. Of one
+        Measured and modelled lines told apart where there are both, intervals as bands, shared cores hollow. Of one
         size, dots in rows.
     """
     if has_one_size(chart):
-        return draw_dots(chart, "Bandwidth (GB/s)", 1e-9)
-    figure = Drawing(figsize=(6.3, 4.0), layout="constrained")
-    axes = figure.subplots()
+        return draw_dots(chart, "Bandwidth")
+    compared = not chart.overhead.empty
+    figure = Drawing(figsize=(6.3, 5.4 if compared else 4.0), layout="constrained")
     looks = Looks(chart.values, set(chart.overhead["reference"]))
-    drawn = plot_lines(axes, size_axis(axes, chart.values), looks, "x", 1e-9, keys=KEYS)
-    axes.set_yscale("log")
-    plain_log_labels(axes, 1.0)
-    axes.set_xlabel("Message size")
-    axes.set_ylabel("Bandwidth (GB/s)")
+    if compared:
+        upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[1.65, 1])
+    else:
+        upper = lower = figure.subplots()
+    drawn = plot_lines(upper, size_axis(upper, chart.values), looks, "x", keys=KEYS)
+    upper.set_yscale("log")
+    quantity_axis(upper.yaxis, "Bandwidth", "B/s")
+    if compared:
+        draw_compared(lower, chart, looks)
+    lower.set_xlabel("Message size")
     finish(figure, chart, drawn)
     return figure

@@ -1,19 +1,34 @@
-"""Points that were measured several times, beside different things: lines of their own, never joined."""
+"""What was compared: points measured beside several things, and how they stand to their references.
+
+A time that is longer than its reference's is an overhead in per cent; a bandwidth or rate is so many times as fast.
+"""
 
 from __future__ import annotations
 
+import math
+import textwrap
 from collections.abc import Sequence
 
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from gasmeter.plots.looks import BESIDE, KEYS
+from gasmeter.catalogue import declared
+from gasmeter.plots.looks import BESIDE, KEYS, Looks
+from gasmeter.plots.style import Chart, plot_lines, size_axis
+from gasmeter.rows.direction import better, compared_metric
 from gasmeter.rows.record import Row
 from gasmeter.rows.tidy import Tidy
 
-__all__ = ["told_apart"]
+__all__ = ["comparison_label", "draw_compared", "is_speed", "log_marks", "scale_comparison", "told_apart"]
 
 _SAME = ["run_id", "metric", "reference"]
 _MOST_NAMED = 3
+_LARGE = 3.0  # an overhead, as a ratio, beyond which its axis is logarithmic
+_FEW_TIMES, _MANY_TIMES = 4.0, 300.0
+_SEEN = 0.02
+_SIDE_LETTERS = 21  # of a line beside a vertical axis
 
 
 def told_apart(result: Tidy) -> pd.DataFrame:
@@ -61,3 +76,118 @@ def _others(row: Row, rows: Sequence[Row]) -> str:
             others[" ".join(filter(None, [*words, other["conduit"], *options]))] = None
     named = list(others)[:_MOST_NAMED]
     return f"beside {', '.join(named)}{', …' if len(others) > len(named) else ''}" if named else ""
+
+
+def is_speed(chart: Chart) -> bool:
+    """Return whether more is better of what was compared.
+
+    Parameters
+    ----------
+    chart : Chart
+        With rows of metric ``overhead``.
+
+    Returns
+    -------
+    bool
+        False of times, whose ratio is an overhead.
+    """
+    units = dict(zip(chart.values["metric"], chart.values["unit"], strict=True))
+    metrics = {compared_metric({"semantics": text}) for text in chart.overhead["semantics"]} & set(units) or set(units)
+    return all(better(metric, units[metric]) == "bigger" for metric in metrics)
+
+
+def comparison_label(chart: Chart, letters: int = _SIDE_LETTERS) -> str:
+    """Return what an axis of comparisons says: an overhead of times, how many times as fast of anything else.
+
+    Parameters
+    ----------
+    chart : Chart
+        What is drawn.
+    letters : int, optional
+        Of a line.
+
+    Returns
+    -------
+    str
+        Lines, with the references.
+    """
+    references = sorted(set(chart.overhead["reference"]))
+    over = references[0] if len(references) == 1 else "its reference"
+    if is_speed(chart):
+        known = declared().metrics
+        what = ", ".join(sorted({known[name].label if name in known else name for name in chart.values["metric"]}))
+        return (
+            f"{textwrap.fill(f'{what} over', letters)}\n{textwrap.fill(f'that of {over}', letters)}\nabove 1 x: faster"
+        )
+    faster = float(chart.overhead["value"].min()) < -_SEEN
+    return f"Overhead over\n{textwrap.fill(f'{over} (%)', letters)}" + ("\nbelow 0: faster" if faster else "")
+
+
+def log_marks(low: float, high: float) -> list[float]:
+    """Return where a logarithmic axis has ticks.
+
+    Parameters
+    ----------
+    low, high : float
+        Its ends, above 0.
+
+    Returns
+    -------
+    list of float
+        1, 2 and 5 of each decade; decades alone where there are many.
+    """
+    leading = (1, 2, 5) if high / low < _MANY_TIMES else (1,)
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    return [
+        tick for power in powers for tick in (float(f"{digit}e{power}") for digit in leading) if low <= tick <= high
+    ]
+
+
+def scale_comparison(axes: Axes, axis: Axis, *, speed: bool) -> None:
+    """Give an axis of comparisons its scale, its ticks and the line that stands for the reference.
+
+    Parameters
+    ----------
+    axes : Axes
+        Where everything is drawn.
+    axis : Axis
+        Which of its axes; of speeds the values are ratios, of times overheads.
+    speed : bool
+        Whether more is better.
+    """
+    across = axis is axes.xaxis
+    (axes.axvline if across else axes.axhline)(1.0 if speed else 0.0, color="0.3", linewidth=0.8, zorder=2)
+    low, high = axis.get_view_interval()
+    scale, limits = (axes.set_xscale, axes.set_xlim) if across else (axes.set_yscale, axes.set_ylim)
+    if speed:
+        if low > 0 and high / low > _FEW_TIMES:
+            scale("log")
+            axis.set_major_locator(FixedLocator(log_marks(low, high)))
+            axis.set_minor_locator(NullLocator())
+        else:
+            limits(min(low, 1 - _SEEN), max(high, 1 + _SEEN))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.6g} x"))
+        return
+    if high > _LARGE:
+        scale("symlog", linthresh=1.0)
+    limits(min(low, -_SEEN), max(high, _SEEN))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value * 100:.0f}"))
+
+
+def draw_compared(axes: Axes, chart: Chart, looks: Looks) -> None:
+    """Draw how lines against size stand to what they are compared with.
+
+    Parameters
+    ----------
+    axes : Axes
+        Below those of the lines.
+    chart : Chart
+        With rows of metric ``overhead``.
+    looks : Looks
+        Of the lines above.
+    """
+    speed = is_speed(chart)
+    plot_lines(axes, size_axis(axes, chart.overhead), looks, "x", keys=KEYS, shift=1.0 if speed else 0.0)
+    size_axis(axes, chart.values)
+    scale_comparison(axes, axes.yaxis, speed=speed)
+    axes.set_ylabel(comparison_label(chart))

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import textwrap
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import FixedLocator, NullLocator
 
+from gasmeter.plots.comparisons import comparison_label, is_speed, log_marks, scale_comparison
 from gasmeter.plots.looks import KEYS, Look, Looks
-from gasmeter.plots.style import Chart, Drawing, cross_out, head_and_foot
-from gasmeter.units import format_bytes
+from gasmeter.plots.palette import marker_of, of_conduit, owner
+from gasmeter.plots.style import Chart, Drawing, cross_out, head_and_foot, quantity_axis
 
 __all__ = ["draw_dots", "has_one_size"]
 
@@ -20,7 +22,7 @@ _ROW_INCHES = 0.27
 _FRAME_INCHES = 1.7
 _LABEL_LETTERS = (34, 26)  # of a line under the left and the right half
 _NAME_LETTERS = 40  # of a row's name that leave both halves as wide as what stands under them
-_LETTER_INCHES = 0.08
+_LETTER_INCHES, _SMALL_LETTER_INCHES = 0.08, 0.055
 
 
 def has_one_size(chart: Chart) -> bool:
@@ -39,17 +41,15 @@ def has_one_size(chart: Chart) -> bool:
     return chart.values["size_bytes"].nunique() == 1 and len(chart.values) > 1
 
 
-def draw_dots(chart: Chart, quantity: str, scale: float) -> Drawing:
-    """Draw a dot with its interval for each thing that was run; beside them overheads, if anything was compared.
+def draw_dots(chart: Chart, quantity: str) -> Drawing:
+    """Draw a dot with its interval for each thing that was run; beside them how they compare, if anything was compared.
 
     Parameters
     ----------
     chart : Chart
         Rows of one size.
     quantity : str
-        What the horizontal axis shows, with its unit.
-    scale : float
-        Factor from the rows' unit to the axis'.
+        What the horizontal axis shows.
 
     Returns
     -------
@@ -59,54 +59,72 @@ def draw_dots(chart: Chart, quantity: str, scale: float) -> Drawing:
     looks = Looks(chart.values, set(chart.overhead["reference"]))
     groups = chart.values.groupby(list(KEYS), sort=False)
     rows = [(_look(looks, part), part.iloc[0]) for _, part in groups]
-    rows.sort(key=lambda entry: (entry[0].track, entry[0].thin))
+    conduits = list(dict.fromkeys(owner(str(row["conduit"])) for _, row in rows))
+    # As measured within a conduit: what was compared stands together.
+    rows.sort(key=lambda entry: conduits.index(owner(str(entry[1]["conduit"]))))
     compared = not chart.overhead.empty
+    speed = compared and is_speed(chart)
+    several = chart.overhead["reference"].nunique() > 1
     kinds = sorted({str(kind) for kind in chart.values["kind"]})
     names = [look.label + (f" ({row['kind']})" if len(kinds) > 1 else "") for look, row in rows]
     longest = max(map(len, names))
     wide = (8.0 if compared else 6.3) + _LETTER_INCHES * max(0, longest - _NAME_LETTERS)
+    wide += _SMALL_LETTER_INCHES * (5 + max(map(len, chart.overhead["reference"]))) if several else 0.0
     figure = Drawing(figsize=(wide, _FRAME_INCHES + _ROW_INCHES * len(rows)), layout="constrained")
     panels = figure.subplots(1, 2 if compared else 1, sharey=True, squeeze=False, width_ratios=[1.5, 1][: 1 + compared])
     left = panels[0][0]
     for place, (look, row) in enumerate(rows):
-        _dot(left, place, look, row, scale)
+        _dot(left, place, look, row, 0.0)
         if compared:
             same = (chart.overhead["run_id"] == row["run_id"]) & (chart.overhead["group"] == row["group"])
             own = chart.overhead[same]
             for _, overhead in own.iterrows():
-                _dot(panels[0][1], place, look, overhead, 100.0)
+                _dot(panels[0][1], place, look, overhead, 1.0 if speed else 0.0)
+                if several:
+                    _say(panels[0][1], place, str(overhead["reference"]))
     left.set_yticks(range(len(rows)), names)
     left.set_ylim(len(rows) - 0.5, -0.5)
     values = chart.values["value"].to_numpy(float)
     if values.min() > 0 and values.max() / values.min() > _FEW:
         left.set_xscale("log")
-        left.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-        left.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.6g}"))
-        left.xaxis.set_minor_formatter(NullFormatter())
     else:
         left.set_xlim(left=0)
-    size = int(chart.values["size_bytes"].iloc[0])
-    said = ", ".join([quantity, *([format_bytes(size)] if size else []), *(kinds if len(kinds) == 1 else [])])
+    quantity_axis(left.xaxis, quantity, str(chart.values["unit"].iloc[0]))
+    if left.get_xscale() == "log":
+        left.xaxis.set_major_locator(FixedLocator(log_marks(*left.get_xlim())))
+        left.xaxis.set_minor_locator(NullLocator())
+    said = ", ".join([left.get_xlabel(), *(kinds if len(kinds) == 1 else [])])
     left.set_xlabel(textwrap.fill(said, _LABEL_LETTERS[0]))
     if compared:
-        panels[0][1].axvline(0, color="0.3", linewidth=0.8, zorder=2)
-        references = ", ".join(sorted(set(chart.overhead["reference"])))
-        panels[0][1].set_xlabel(textwrap.fill(f"Overhead over {references} (%)", _LABEL_LETTERS[1]))
+        right = panels[0][1]
+        scale_comparison(right, right.xaxis, speed=speed)
+        right.set_xlabel(comparison_label(chart, _LABEL_LETTERS[1]))
     head_and_foot(figure, chart)
     return figure
 
 
 def _look(looks: Looks, part: pd.DataFrame) -> Look:
-    return looks.look({name: part[name].iloc[0] for name in (*KEYS, "kind")})
+    """Return a look in the conduit's own colour: each has a row with its name, tones would say nothing more."""
+    look = looks.look({name: part[name].iloc[0] for name in (*KEYS, "kind")})
+    conduit = str(part["conduit"].iloc[0])
+    return replace(look, colour=of_conduit(conduit), marker=marker_of(conduit))
 
 
-def _dot(axes: Axes, place: int, look: Look, row: pd.Series, scale: float) -> None:
-    low, high = float(row["ci_low"]) * scale, float(row["ci_high"]) * scale
+def _say(axes: Axes, place: int, reference: str) -> None:
+    """Write behind a row what it is compared with."""
+    axes.annotate(
+        f"over {reference}", (1.0, place), xycoords=("axes fraction", "data"), xytext=(4, 0),
+        textcoords="offset points", fontsize=6.5, color="0.3", va="center", annotation_clip=False,
+    )  # fmt: skip
+
+
+def _dot(axes: Axes, place: int, look: Look, row: pd.Series, shift: float) -> None:
+    low, high = float(row["ci_low"]) + shift, float(row["ci_high"]) + shift
     if np.isfinite(low) and np.isfinite(high):
         axes.hlines(place, low, high, color=look.colour, lw=4.0, alpha=0.3)
     inside = "white" if row["oversubscribed"] else look.colour
     axes.plot(
-        [float(row["value"]) * scale], [place], linestyle="none", color=look.colour, marker=look.marker,
+        [float(row["value"]) + shift], [place], linestyle="none", color=look.colour, marker=look.marker,
         markersize=4.0 if look.thin else 5.5, markerfacecolor=inside, zorder=4,
     )  # fmt: skip
-    cross_out(axes, [float(row["value"]) * scale], [place], [row["state"]])
+    cross_out(axes, [float(row["value"]) + shift], [place], [row["state"]])

@@ -7,7 +7,7 @@ import math
 from matplotlib.ticker import FixedLocator, NullLocator
 
 from gasmeter.plots.looks import BESIDE, Looks
-from gasmeter.plots.style import Chart, Drawing, finish, plot_lines
+from gasmeter.plots.style import Chart, Drawing, finish, plot_lines, quantity_axis
 
 __all__ = ["draw_gups"]
 
@@ -29,9 +29,9 @@ def draw_gups(chart: Chart) -> Drawing:
     """
     figure = Drawing(figsize=(6.3, 4.0), layout="constrained")
     axes = figure.subplots()
-    looks = Looks(chart.values, set(chart.overhead["reference"]))
+    looks = Looks(chart.values, set(chart.overhead["reference"]), ranks=False)
     frame = chart.values.assign(x=[math.log2(ranks) for ranks in chart.values["ranks"]])
-    drawn = plot_lines(axes, frame, looks, "x", 1.0, keys=_KEYS, ranks=False)
+    drawn = plot_lines(axes, frame, looks, "x", keys=_KEYS)
     ranks = sorted(set(chart.values["ranks"]))
     axes.xaxis.set_major_locator(FixedLocator([math.log2(count) for count in ranks]))
     axes.set_xticks([math.log2(count) for count in ranks], [str(count) for count in ranks])
@@ -39,6 +39,6 @@ def draw_gups(chart: Chart) -> Drawing:
     axes.set_ylim(bottom=0)
     axes.margins(x=0.06)
     axes.set_xlabel("Ranks")
-    axes.set_ylabel("Update rate (GUP/s)")
+    quantity_axis(axes.yaxis, "Update rate", "GUP/s")
     finish(figure, chart, drawn)
     return figure

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter
 
 from gasmeter.loggp.fitting import LogGP
-from gasmeter.plots.style import Drawing
+from gasmeter.plots.style import Drawing, quantity_axis
 from gasmeter.units import format_bytes
 
 __all__ = ["draw_loggp"]
@@ -64,7 +64,7 @@ def _axes(upper: Axes, lower: Axes, model: LogGP) -> None:
     step = max(1, -(-sizes.size // 8))
     lower.set_xticks(sizes[::step], [format_bytes(int(size)) for size in sizes[::step]])
     lower.minorticks_off()
-    upper.set_ylabel("Time (ns)")
+    quantity_axis(upper.yaxis, "Time", "ns")
     upper.legend(loc="upper left", frameon=False)
     numbers = []
     for name, one in model.parameters.items():

@@ -1,22 +1,22 @@
-"""How the lines of a figure look: colour, marker, width, and a label made of what differs between them."""
+"""How the lines of a figure look: the colour of their conduit, marker, dashes, and a label made of what differs."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
-__all__ = ["BESIDE", "COLOURS", "KEYS", "MARKERS", "Look", "Looks"]
+from gasmeter.plots.palette import TONES, lighter, line_style, marker_of, of_conduit, ordered, owner, toned
+
+__all__ = ["BESIDE", "KEYS", "Look", "Looks", "shared_options"]
 
 BESIDE = "beside"
 """Column that says what a line was measured beside, where it was measured several times."""
 KEYS = ("kernel", "op", "variant", "conduit", "machine", "topology", "placement", "ranks", "options", BESIDE)
 """Columns in which lines may differ."""
-COLOURS = ("#0072B2", "#E69F00", "#000000", "#009E73", "#D55E00", "#56B4E9", "#CC79A7")
-"""Okabe and Ito's colours, ordered so that neighbours differ in lightness too."""
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-"""Markers of lines, in the same order."""
+_NUMBERS = re.compile(r"(\d+)")
 
 
 @dataclass(frozen=True)
@@ -28,74 +28,127 @@ class Look:
     marker: str
     track: int
     thin: bool
-    dashed: bool
+    style: Any = "-"
 
     @property
     def line(self) -> dict[str, Any]:
-        """Arguments for matplotlib; a reference is thin, a modelled line dashed."""
+        """Arguments for matplotlib; a reference is thinner."""
         return {
             "color": self.colour,
             "marker": self.marker,
-            "linestyle": (0, (5, 2)) if self.dashed else "-",
-            "linewidth": 0.8 if self.thin else 1.6,
-            "markersize": 3.2 if self.thin else 4.8,
+            "linestyle": self.style,
+            "linewidth": 1.3 if self.thin else 1.7,
+            "markersize": 3.8 if self.thin else 4.8,
         }
+
+
+def shared_options(frame: pd.DataFrame) -> list[str]:
+    """Return the options that all rows have: a subtitle says them once, labels not at all.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        With column ``options``.
+
+    Returns
+    -------
+    list of str
+        As ``key=value``, in the order of the column.
+    """
+    each = [str(text).split(";") for text in dict.fromkeys(frame["options"])] if "options" in frame else []
+    return [part for part in (each[0] if each else []) if part and all(part in parts for parts in each)]
 
 
 class Looks:
     """Gives each line of a figure a colour, a marker and a label made of what differs between the lines.
+
+    Conduits have the colour of `gasmeter.plots.palette.CONDUITS`, a raw program's is lighter and dashed; lines of one
+    conduit differ in tone and marker. Where one conduit alone is drawn, with its raw program or without, lines have the
+    colours of an ordered palette instead.
 
     Parameters
     ----------
     frame : pandas.DataFrame
         Rows drawn.
     references : set of str
-        Conduits drawn thin, because others are compared with them.
+        Conduits drawn thinner, because others are compared with them.
+    ranks : bool, default True
+        Whether lines differ in ranks; False where ranks are the axis.
     """
 
-    def __init__(self, frame: pd.DataFrame, references: set[str]) -> None:
+    def __init__(self, frame: pd.DataFrame, references: set[str], *, ranks: bool = True) -> None:
         self.references = references
+        self.mixed = frame["kind"].nunique() > 1 if "kind" in frame else False
+        self._ranks = ranks
+        self._shared = set(shared_options(frame))
         # What differs between the lines of one conduit tells them apart; what differs between conduits does not.
         self._varying = {
             str(conduit): [key for key in KEYS if key != "conduit" and rows[key].nunique() > 1]
             for conduit, rows in frame.groupby("conduit")
         }
-        compared = set(self._varying) - references
         self._several = len(self._varying) > 1
-        self._several_compared = len(compared) > 1
-        self._tracks: dict[tuple[str, ...], int] = {}
+        self._alone = len({owner(name) for name in self._varying}) == 1
+        rows = frame[list(KEYS)].drop_duplicates().to_dict("records")
+        lines = [{str(name): value for name, value in row.items()} for row in rows]
+        tracks: dict[str, dict[str, None]] = {}
+        for key in lines:
+            tracks.setdefault(owner(str(key["conduit"])), {}).setdefault(self._variation(key), None)
+        self._tracks = {name: sorted(found, key=_natural) for name, found in tracks.items()}
+        self._order = list(self._tracks)
 
-    def look(self, key: dict[str, Any], *, ranks: bool = True) -> Look:
+    def look(self, key: dict[str, Any]) -> Look:
         """Return the look of one line.
 
         Parameters
         ----------
         key : dict
             Values of the columns that make a line.
-        ranks : bool, default True
-            Whether lines differ in ranks; False where ranks are the axis.
 
         Returns
         -------
         Look
-            The same for the same key. A reference shares colour and marker with what is compared with it.
+            The same for the same key. A raw program shares tone and marker with what is compared with it.
         """
         conduit = str(key["conduit"])
-        thin = conduit in self.references
-        parts = [
-            f"{key[name]} ranks" if name == "ranks" else str(key[name])
-            for name in self._varying[conduit]
-            if key[name] and name != BESIDE and (ranks or name != "ranks")
-        ]
+        own = owner(conduit)
+        variations = self._tracks[own]
+        number = variations.index(self._variation(key))
+        parts = self._parts(key)
         beside = [str(key[BESIDE])] if key[BESIDE] else []
-        track = (*parts, *beside) if parts and not (self._several_compared and not thin) else (*parts, conduit, *beside)
-        number = self._tracks.setdefault(track, len(self._tracks))
-        label = " ".join([*parts, *([conduit] if self._several or not parts else []), *beside])
         return Look(
-            label=label,
-            colour=COLOURS[number % len(COLOURS)],
-            marker=MARKERS[number % len(MARKERS)],
-            track=number,
-            thin=thin,
-            dashed=key["kind"] == "modelled",
+            label=" ".join([*parts, *([conduit] if self._several or not parts else []), *beside]),
+            colour=self._colour(conduit, number, len(variations)),
+            marker=marker_of(conduit, number),
+            track=self._order.index(own) * 1000 + number,
+            thin=conduit in self.references,
+            style=line_style(conduit, modelled=self.mixed and key["kind"] == "modelled"),
         )
+
+    def _parts(self, key: dict[str, Any]) -> list[str]:
+        named = {"ranks": f"{key['ranks']} ranks", "options": " ".join(self._own_options(key))}
+        names = [name for name in self._varying[str(key["conduit"])] if name != BESIDE]
+        texts = [named.get(name, str(key[name])) for name in names if self._ranks or name != "ranks"]
+        return [text for text in texts if text]
+
+    def _own_options(self, key: dict[str, Any]) -> list[str]:
+        return [part for part in str(key["options"]).split(";") if part and part not in self._shared]
+
+    def _variation(self, key: dict[str, Any]) -> str:
+        """Say which of its conduit's lines one is; a raw program's is the one of what it was measured beside."""
+        conduit = str(key["conduit"])
+        words = " ".join(self._parts(key)).split()
+        if conduit == owner(conduit):
+            return " ".join([*sorted(words), str(key[BESIDE])]).strip()
+        beside = str(key[BESIDE]).replace(",", " ").split()
+        return " ".join(sorted({*words, *beside} - {"beside", conduit, owner(conduit)}))
+
+    def _colour(self, conduit: str, number: int, count: int) -> str:
+        if self._alone and count > 1:
+            colour = ordered(count)[number]
+            return colour if conduit == owner(conduit) else lighter(colour)
+        return toned(of_conduit(conduit), number % TONES)
+
+
+def _natural(text: str) -> list[tuple[int, int, str]]:
+    """Order texts with their numbers as numbers."""
+    return [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in _NUMBERS.split(text) if part]

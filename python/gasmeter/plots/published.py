@@ -10,7 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter
 
-from gasmeter.plots.looks import COLOURS, MARKERS, Look
+from gasmeter.plots.looks import Look
+from gasmeter.plots.palette import MARKERS, ordered
 from gasmeter.plots.style import Chart, Drawing, finish, plain_log_labels, size_axis, styled
 
 __all__ = ["Overlay", "draw_overlay"]
@@ -71,10 +72,10 @@ def draw_overlay(shown: Overlay) -> Drawing:
         frame = size_axis(upper, pd.DataFrame({"size_bytes": every}))
         places = dict(zip(every, frame["x"], strict=True))
         markers = {label: MARKERS[number % len(MARKERS)] for number, label in enumerate(shown.published)}
-        colours = {label: COLOURS[number % len(COLOURS)] for number, label in enumerate(shown.modelled)}
+        colours = dict(zip(shown.modelled, ordered(len(shown.modelled)), strict=True))
         drawn = _curves(upper, shown, places, markers) + _lines(upper, shown, places, colours)
         upper.set_yscale("log")
-        plain_log_labels(upper, 1.0)
+        plain_log_labels(upper.yaxis, "{:.6g}".format)
         upper.set_ylabel(f"{shown.quantity} ({shown.unit})")
         if shown.errors:
             for (line, curve), errors in shown.errors.items():
@@ -100,7 +101,7 @@ def _curves(
             [places[size] for size in points], list(points.values()), color=grey, linestyle="none",
             marker=markers[label], markerfacecolor="none", markersize=5.2, zorder=5,
         )  # fmt: skip
-        drawn.append((Look(f"published: {label}", grey, markers[label], number, False, False), line))
+        drawn.append((Look(f"published: {label}", grey, markers[label], number, False), line))
     return drawn
 
 
@@ -113,7 +114,7 @@ def _lines(
             [places[size] for size in points], list(points.values()), color=colours[label], marker=".", markersize=4.0,
             zorder=4,
         )  # fmt: skip
-        drawn.append((Look(f"modelled: {label}", colours[label], ".", number, False, False), line))
+        drawn.append((Look(f"modelled: {label}", colours[label], ".", number, False), line))
     return drawn
 
 

@@ -5,23 +5,27 @@ from __future__ import annotations
 import io
 import math
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
 import matplotlib as mpl
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.offsetbox import TextArea, VPacker
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
 
 from gasmeter.plots.looks import KEYS, Look, Looks
+from gasmeter.rows.pictures import embedded
 from gasmeter.rows.state import GOOD
-from gasmeter.units import format_bytes
+from gasmeter.units import format_bytes, format_quantity, scale_of
 
 __all__ = [
     "Chart",
@@ -31,29 +35,53 @@ __all__ = [
     "head_and_foot",
     "plain_log_labels",
     "plot_lines",
+    "quantity_axis",
     "size_axis",
     "styled",
-    "time_axis",
-    "time_unit",
+    "subtitle",
 ]
 
 _LETTERS_PER_INCH = 17
 _HANDLE_LETTERS = 6  # what the line in front of a label takes
 _LEGEND_ROWS = 4  # that the figure has room for
 _ROW_INCHES = 0.18
-_FEW_DECADES = 200.0
+_SUBTITLE_SIZE, _SMALL_LETTERS_PER_INCH, _MOST_LINES = 7.5, 15.5, 2
+_DOT = " \N{MIDDLE DOT} "
+_FEW_DECADES = 2000.0
 _ONE_DECADE = 15.0
+_SHORT_BELOW = 1  # decades below 1 that one unit may go: 0.2 is as short as 200
 _SHEET = Path(__file__).resolve().parent.parent / "style.mplstyle"
 
 
 class Drawing(Figure):
-    """A figure that shows itself in a notebook without any plotting state."""
+    """A figure that shows itself in a notebook without any plotting state, and says which rows it was made from."""
+
+    facts: Mapping[str, object] = MappingProxyType({})
+    """As `gasmeter.rows.pictures.picture_facts` returns them."""
 
     def _repr_png_(self) -> bytes:
+        return self.rendered("png", dpi=110)
+
+    def rendered(self, ending: str, dpi: int | None = None) -> bytes:
+        """Return the picture as a file, with what it says of its rows.
+
+        Parameters
+        ----------
+        ending : {"svg", "png"}
+            Which kind.
+        dpi : int, optional
+            Dots per inch of a PNG; the style's by default.
+
+        Returns
+        -------
+        bytes
+            The same for the same picture.
+        """
         buffer = io.BytesIO()
         with styled():
-            self.savefig(buffer, format="png", dpi=110)
-        return buffer.getvalue()
+            metadata = {"Date": None} if ending == "svg" else None
+            self.savefig(buffer, format=ending, dpi=dpi or mpl.rcParams["savefig.dpi"], metadata=metadata)
+        return embedded(buffer.getvalue(), ending, self.facts)
 
 
 @dataclass(frozen=True)
@@ -66,12 +94,18 @@ class Chart:
         Rows of the quantity drawn, and of its overhead where there is one.
     title, disturbance : str
         The text above and the line underneath.
+    constants : tuple of str
+        What is the same of all that is drawn, for the line below the title.
+    facts : mapping of str to object
+        Which rows it is made of, for the picture's metadata (`gasmeter.rows.pictures`).
     """
 
     values: pd.DataFrame
     overhead: pd.DataFrame
     title: str
     disturbance: str
+    constants: tuple[str, ...] = ()
+    facts: Mapping[str, object] = field(default_factory=dict)
 
 
 @contextmanager
@@ -84,7 +118,7 @@ def styled() -> Iterator[None]:
 
 
 def plot_lines(
-    axes: Axes, frame: pd.DataFrame, looks: Looks, x: str, scale: float, *, keys: Sequence[str], ranks: bool = True
+    axes: Axes, frame: pd.DataFrame, looks: Looks, x: str, *, keys: Sequence[str], shift: float = 0.0
 ) -> list[tuple[Look, Line2D]]:
     """Draw medians as lines with markers and their intervals as bands.
 
@@ -98,12 +132,10 @@ def plot_lines(
         Colours and markers.
     x : str
         Column of the horizontal axis.
-    scale : float
-        Factor from the rows' unit to the axis'.
     keys : sequence of str
         Columns that make a line.
-    ranks : bool, default True
-        Whether lines differ in ranks.
+    shift : float, default 0
+        Added to what the rows say.
 
     Returns
     -------
@@ -117,10 +149,10 @@ def plot_lines(
     )
     for _, rows in groups:
         ordered = rows.sort_values(x)
-        look = looks.look({name: ordered[name].iloc[0] for name in (*KEYS, "kind")}, ranks=ranks)
-        across, up = ordered[x].to_numpy(float), ordered["value"].to_numpy(float) * scale
+        look = looks.look({name: ordered[name].iloc[0] for name in (*KEYS, "kind")})
+        across, up = ordered[x].to_numpy(float), ordered["value"].to_numpy(float) + shift
         (line,) = axes.plot(across, up, **look.line, zorder=3 if look.thin else 4)
-        low, high = (ordered[name].to_numpy(float) * scale for name in ("ci_low", "ci_high"))
+        low, high = (ordered[name].to_numpy(float) + shift for name in ("ci_low", "ci_high"))
         known = np.isfinite(low) & np.isfinite(high)
         if known.sum() > 1:
             axes.fill_between(
@@ -186,60 +218,55 @@ def size_axis(axes: Axes, frame: pd.DataFrame) -> pd.DataFrame:
     return placed
 
 
-def plain_log_labels(axes: Axes, factor: float) -> None:
-    """Label a logarithmic vertical axis with plain numbers, between the decades too where there are few of them.
+def plain_log_labels(axis: Axis, text: Callable[[float], str]) -> None:
+    """Label a logarithmic axis with plain numbers, between the decades too where there are few of them.
 
     Parameters
     ----------
-    axes : Axes
-        With a logarithmic vertical axis.
-    factor : float
-        What its values are divided by.
+    axis : Axis
+        Logarithmic.
+    text : callable
+        How a value is written.
     """
-    low, high = axes.get_ylim()
+    low, high = axis.get_view_interval()
     between = {2, 5} if high / low < _FEW_DECADES else set()
     if high / low < _ONE_DECADE:
         between = {2, 3, 4, 5, 6, 7, 8, 9} if high / low < _ONE_DECADE / 3 else {2, 3, 4, 5, 6, 8}
 
     def minor(value: float, _: int) -> str:
         leading = round(value / 10 ** math.floor(math.log10(value) + 1e-9))
-        return f"{value / factor:.6g}" if leading in between else ""
+        return text(value) if leading in between else ""
 
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / factor:.6g}"))
-    axes.yaxis.set_minor_formatter(FuncFormatter(minor))
-    axes.grid(True, which="minor", axis="y", linewidth=0.3)
-
-
-def time_unit(high: float) -> tuple[float, str]:
-    """Return the unit that keeps times short.
-
-    Parameters
-    ----------
-    high : float
-        The longest, in ns.
-
-    Returns
-    -------
-    tuple of float and str
-        How many ns it has, and its name.
-    """
-    return (1.0, "ns") if high < 2e5 else ((1e3, "µs") if high < 2e8 else (1e6, "ms"))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: text(value)))
+    axis.set_minor_formatter(FuncFormatter(minor))
+    axis.grid(True, which="minor", linewidth=0.3)
 
 
-def time_axis(axes: Axes, quantity: str) -> None:
-    """Make the vertical axis a logarithmic one of times, in the unit that keeps its numbers short.
+def quantity_axis(axis: Axis, label: str, unit: str) -> None:
+    """Write an axis in the units that tables use: one for the whole axis, or each tick's own where it spans several.
 
     Parameters
     ----------
-    axes : Axes
-        Whose values are in ns.
-    quantity : str
+    axis : Axis
+        Linear or logarithmic, its values in the unit of the rows, all of them drawn.
+    label : str
         What they are.
+    unit : str
+        Of the rows.
     """
-    factor, unit = time_unit(axes.get_ylim()[1])
-    axes.set_yscale("log")
-    plain_log_labels(axes, factor)
-    axes.set_ylabel(f"{quantity} ({unit})")
+    low, high = axis.get_view_interval()
+    logarithmic = axis.get_scale() == "log"
+    factor, name = scale_of(high, unit)
+    own = not logarithmic or factor == scale_of(low, unit)[0] or low >= factor / 10**_SHORT_BELOW
+
+    def text(value: float) -> str:
+        return f"{value / factor:.6g}" if own else format_quantity(value, unit)
+
+    if logarithmic:
+        plain_log_labels(axis, text)
+    else:
+        axis.set_major_formatter(FuncFormatter(lambda value, _: text(value)))
+    axis.set_label_text(f"{label} ({name})" if own and name else label)
 
 
 def finish(figure: Figure, chart: Chart, drawn: Sequence[tuple[Look, Line2D]]) -> None:
@@ -259,13 +286,17 @@ def finish(figure: Figure, chart: Chart, drawn: Sequence[tuple[Look, Line2D]]) -
     columns = min(4, max(1, math.ceil(len(ordered) / 2))) if len(ordered) > 3 else len(ordered)
     longest = max((len(look.label) for look, _ in ordered), default=0)
     columns = max(1, min(columns, int(inches * _LETTERS_PER_INCH / (longest + _HANDLE_LETTERS))))
+    below = subtitle(chart.constants, inches)
     more = math.ceil(len(ordered) / columns) - _LEGEND_ROWS if ordered else 0
-    figure.set_figheight(figure.get_figheight() + _ROW_INCHES * max(0, more))  # or the legend would cover the axes
+    more = max(0, more) + len(below.splitlines())
+    figure.set_figheight(figure.get_figheight() + _ROW_INCHES * more)  # or the legend would cover the axes
+    several = len(ordered) > 1 or not below  # one line alone: the subtitle says all of it
     figure.legend(
-        [line for _, line in ordered], [look.label for look, _ in ordered], loc="outside upper left", ncols=columns,
-        borderaxespad=0.2, columnspacing=1.4, alignment="left",
+        [line for _, line in ordered] if several else [], [look.label for look, _ in ordered] if several else [],
+        loc="outside upper left", ncols=columns, borderaxespad=0.2, columnspacing=1.4, alignment="left",
         title=_head(figure, chart), title_fontproperties={"size": 10, "weight": "bold"},
     )  # fmt: skip
+    _put_subtitle(figure, below)
     _foot(figure, chart)
 
 
@@ -279,8 +310,46 @@ def head_and_foot(figure: Figure, chart: Chart) -> None:
     chart : Chart
         Its title and its disturbance.
     """
-    figure.suptitle(_head(figure, chart), x=0.01, ha="left", size=10, weight="bold")
-    _foot(figure, chart)
+    finish(figure, chart, [])
+
+
+def subtitle(constants: Sequence[str], inches: float) -> str:
+    """Return the line below a title, in two lines at most.
+
+    Parameters
+    ----------
+    constants : sequence of str
+        What is the same of all that is drawn, the most important first.
+    inches : float
+        Width of the figure.
+
+    Returns
+    -------
+    str
+        As many whole parts as there is room for; an ellipsis where some were left out.
+    """
+    room, lines = int(inches * _SMALL_LETTERS_PER_INCH), [""]
+    for part in constants:
+        longer = f"{lines[-1]}{_DOT}{part}" if lines[-1] else part
+        if len(longer) > room and lines[-1]:
+            if len(lines) == _MOST_LINES:
+                lines[-1] = f"{lines[-1]}{_DOT}\N{HORIZONTAL ELLIPSIS}"
+                break
+            lines.append(part)
+        else:
+            lines[-1] = longer
+    return "\n".join(lines)
+
+
+def _put_subtitle(figure: Figure, text: str) -> None:
+    """Put a line between the title and the entries of the legend, which make room for it."""
+    if not text:
+        return
+    box = figure.legends[0].get_children()[0]
+    area = TextArea(text, textprops={"size": _SUBTITLE_SIZE, "color": "0.3", "linespacing": 1.25})
+    area.set_figure(figure)
+    assert isinstance(box, VPacker)
+    box.get_children().insert(1, area)
 
 
 def _head(figure: Figure, chart: Chart) -> str:

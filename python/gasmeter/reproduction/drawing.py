@@ -9,21 +9,24 @@ import re
 import textwrap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from PIL import Image
 
 from gasmeter.plots import draw_point_links
+from gasmeter.plots.constants import constants
 from gasmeter.plots.lean import lean
-from gasmeter.plots.looks import MARKERS
-from gasmeter.plots.style import Drawing, styled
+from gasmeter.plots.palette import MARKERS
+from gasmeter.plots.style import Drawing, styled, subtitle
 from gasmeter.reproduction.digitised import Points
 from gasmeter.reproduction.figure import RANKS, SIZE, Figure
 from gasmeter.reproduction.looks import looks
 from gasmeter.reproduction.panel_axes import BEHIND, Across, draw_panel, scale_panel
 from gasmeter.reproduction.panels import Panel, panels_of
+from gasmeter.rows.pictures import embedded
 
 if TYPE_CHECKING:
     from gasmeter.reproduction.running import Reproduction
@@ -80,9 +83,10 @@ class Picture:
         with styled():
             if ending == "svg":
                 self.drawing.savefig(buffer, format="svg", metadata={"Date": None})
-                return lean(buffer.getvalue())
+                return embedded(lean(buffer.getvalue()), ending, self.drawing.facts)
             self.drawing.savefig(buffer, format="png", dpi=_DPI)
-        return _in_steps(buffer) if self.ending == "png" else _few_colours(buffer)
+        reduced = _in_steps(buffer) if self.ending == "png" else _few_colours(buffer)
+        return embedded(reduced, ending, self.drawing.facts)
 
 
 def _few_colours(buffer: io.BytesIO) -> bytes:
@@ -159,16 +163,19 @@ def _laid_out(
     width = _WIDTH_IN + _MORE_IN * (columns - 1)
     title = textwrap.wrap(f"Figure {figure.number}: {figure.title}", int((width - 0.2) * 12))
     foot = textwrap.wrap(_foot(reproduction, figure, panels), int((width - 0.2) * 18))
+    below = subtitle(_constants(reproduction, figure), width).splitlines()
     legends = [_legend_rows(panel, own if number == 0 else (), width) for number, panel in enumerate(panels)]
     heads = [_LINE_IN * (rows + bool(panel.title)) + _EDGE_IN for panel, (rows, _) in zip(panels, legends, strict=True)]
     places_in = _PLACE_IN if columns > 1 else 0.0
     boxes = [_DERIVED_IN if panel.derived else _HEIGHT_IN for panel in panels]
     rows_in = [head + places_in + box + _AXIS_IN for head, box in zip(heads, boxes, strict=True)]
-    top_in, foot_in = 0.1 + 0.19 * len(title), 0.08 + 0.14 * len(foot)
+    title_in = 0.1 + 0.19 * len(title)
+    top_in, foot_in = title_in + 0.15 * len(below) + 0.04, 0.08 + 0.14 * len(foot)
     height = top_in + sum(rows_in) + foot_in
     drawing = Drawing(figsize=(width, height))
     drawing.set_layout_engine("none")  # stays so: a figure that begins with none gets the style's once it is saved
     drawing.text(0.1 / width, 1 - 0.08 / height, "\n".join(title), va="top", size=10, weight="bold")
+    drawing.text(0.1 / width, 1 - title_in / height, "\n".join(below), va="top", size=7.5, color="0.3", linespacing=1.2)
     drawing.text(0.1 / width, 0.06 / height, "\n".join(foot), va="bottom", size=7.5, color="0.3", linespacing=1.2)
     at = height - top_in
     box_width = (width - _LEFT_IN - _RIGHT_IN - (columns - 1) * _GAP_IN) / columns
@@ -193,6 +200,26 @@ def _laid_out(
         _legend(drawing, row[0], panel, legends[number][1], (0.1 / width, (at - 0.02) / height))
         at -= rows_in[number]
     return drawing
+
+
+def _constants(reproduction: Reproduction, figure: Figure) -> tuple[str, ...]:
+    """Return what is the same of all lines of a figure, and on which day they were run."""
+    lines = [line for line in (*figure.lines, *figure.beside) if any(map(functools.partial(
+        reproduction.values, line), figure.placements))]  # fmt: skip
+    columns: dict[str, Any] = {
+        "kernel": [line.kernel for line in lines],
+        "op": [line.op for line in lines],
+        "variant": [line.variant for line in lines],
+        "conduit": [line.conduit for line in lines],
+        "machine": [line.machine for line in lines],
+        "topology": [line.topology for line in lines],
+        "placement": figure.placements[0] if len(figure.placements) == 1 else "",
+        "options": [";".join("=".join(each) for each in (*line.overrides, *line.options)) for line in lines],
+        "kind": ["modelled" if line.machine else "measured" for line in lines],
+    }
+    columns |= {} if figure.axis == RANKS else {"ranks": [line.ranks for line in lines]}
+    columns |= {} if figure.axis == SIZE else {"size_bytes": [line.size for line in lines]}
+    return constants(pd.DataFrame(columns), reproduction.result.runs)
 
 
 def _legend_rows(panel: Panel, own: Sequence[Points], width: float) -> tuple[int, int]:
@@ -239,7 +266,7 @@ def _foot(reproduction: Reproduction, figure: Figure, panels: Sequence[Panel]) -
     if all(line.machine for line in lines):
         kind = "all lines modelled (exact virtual time)"
     elif any(line.machine for line in lines):
-        kind = "dashed: modelled (exact virtual time); solid: measured on this computer"
+        kind = "long dashes: modelled (exact virtual time); others: measured on this computer"
     else:
         kind = "measured on this computer"
     parts = [f"{kind}, data verified"]

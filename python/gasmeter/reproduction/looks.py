@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from matplotlib.colors import to_hex, to_rgb
-
-from gasmeter.plots.looks import COLOURS, MARKERS
+from gasmeter.plots.palette import TONES, line_style, marker_of, of_conduit, toned
 from gasmeter.reproduction.figure import Line, Paper
 
 __all__ = ["Look", "looks"]
-
-_TONES = 3
-_LIGHT, _DARK = 0.42, 0.45
-_DIM = 0.35
 
 
 @dataclass(frozen=True)
@@ -29,17 +22,35 @@ class Look:
         Of matplotlib.
     filled : bool
         Whether the marker is.
+    conduit : str
+        Whose line it is: those of raw programs have short dashes.
     """
 
     colour: str
     marker: str
     filled: bool
+    conduit: str = ""
 
     @property
     def arguments(self) -> dict[str, Any]:
         """What matplotlib's plot takes."""
         face = self.colour if self.filled else "white"
         return {"color": self.colour, "marker": self.marker, "markerfacecolor": face}
+
+    def style(self, *, dashed: bool) -> Any:
+        """Return the line, as matplotlib takes it.
+
+        Parameters
+        ----------
+        dashed : bool
+            Whether it is modelled, in a picture that shows measured lines as well.
+
+        Returns
+        -------
+        object
+            Solid, or dashes.
+        """
+        return line_style(self.conduit, modelled=dashed)
 
 
 def looks(paper: Paper) -> dict[Line, Look]:
@@ -53,14 +64,11 @@ def looks(paper: Paper) -> dict[Line, Look]:
     Returns
     -------
     dict of Line to Look
-        Lines of one conduit share a colour; conduits that meet in a figure do not, as far as there are colours; lines
-        of one conduit that meet differ in tone and marker, and those of one label look the same unless they meet.
+        Lines of one conduit have its colour (`gasmeter.plots.palette.CONDUITS`); those that meet in a figure differ in
+        tone and marker, and those of one label look the same unless they meet.
     """
     figures = [tuple(dict.fromkeys((*figure.lines, *figure.beside))) for figure in paper.figures]
     lines = list(dict.fromkeys(line for own in figures for line in own))
-    colours = _distinct(
-        list(dict.fromkeys(line.conduit for line in lines)), [{line.conduit for line in own} for own in figures]
-    )
     alike: dict[tuple[str, str], int] = {}
     variations: dict[Line, int] = {}
     for line in lines:
@@ -73,29 +81,9 @@ def looks(paper: Paper) -> dict[Line, Look]:
         free = next(number for number in itertools.count() if number not in taken)
         variations[line] = free if wanted is None or wanted in taken else wanted
         alike.setdefault((line.conduit, line.label), variations[line])
-    return {line: _look(colours[line.conduit], variation) for line, variation in variations.items()}
+    return {line: _look(line.conduit, variation) for line, variation in variations.items()}
 
 
-def _distinct(names: Iterable[str], meeting: Iterable[set[str]]) -> Mapping[str, int]:
-    """Return a number for each name: in turn the least used of those that no name has which it meets."""
-    groups = list(meeting)
-    found: dict[str, int] = {}
-    for name in names:
-        taken = {found[other] for group in groups if name in group for other in group if other in found}
-        uses = [sum(number == use for use in found.values()) for number in range(len(COLOURS))]
-        found[name] = min(range(len(COLOURS)), key=lambda number: (number in taken, uses[number], number))
-    return found
-
-
-def _look(colour: int, variation: int) -> Look:
-    marker = MARKERS[(colour + 2 * variation) % len(MARKERS)]
-    return Look(_tone(COLOURS[colour], variation % _TONES), marker, filled=variation % 2 == 0)
-
-
-def _tone(colour: str, tone: int) -> str:
-    """Return a colour as it is, lighter, or darker; of a dark one there is nothing darker, but lighter still."""
-    red, green, blue = to_rgb(colour)
-    dark = 0.3 * red + 0.6 * green + 0.1 * blue < _DIM / 2
-    end, share = [(0.0, 0.0), (1.0, _LIGHT), (1.0, 0.7) if dark else (0.0, _DARK)][tone]
-    mixed = (red + share * (end - red), green + share * (end - green), blue + share * (end - blue))
-    return str(to_hex(mixed))
+def _look(conduit: str, variation: int) -> Look:
+    colour = toned(of_conduit(conduit), variation % TONES)
+    return Look(colour, marker_of(conduit, 2 * variation), filled=variation % 2 == 0, conduit=conduit)

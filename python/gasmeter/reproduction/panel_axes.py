@@ -152,10 +152,11 @@ def scale_panel(
 def _draw_curve(axes: Axes, curve: Drawn, across: Across, placement: str) -> None:
     values = curve.values.get(placement, {})
     xs = sorted(values)
-    dashes = (0, (5, 2)) if curve.dashed else "-"
     places = [across.place(x) for x in xs]
-    axes.plot(places, [values[x] for x in xs], linestyle=dashes, linewidth=1.6, label=curve.label, zorder=4,
-              **curve.look.arguments)  # fmt: skip
+    axes.plot(
+        places, [values[x] for x in xs], linestyle=curve.look.style(dashed=curve.dashed), linewidth=1.6,
+        label=curve.label, zorder=4, **curve.look.arguments,
+    )  # fmt: skip
     own = curve.bands.get(placement, {})
     for run in runs_of(xs, own):
         at = [across.place(x) for x in run]

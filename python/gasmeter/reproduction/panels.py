@@ -329,6 +329,7 @@ def _told_apart(curves: Sequence[Drawn]) -> Iterator[Drawn]:
     for curve in curves:
         look = curve.look
         while look in seen:
-            look = Look(look.colour, {"o": "s", "s": "^", "^": "D"}.get(look.marker, "o"), not look.filled)
+            marker = {"o": "s", "s": "^", "^": "D"}.get(look.marker, "o")
+            look = Look(look.colour, marker, not look.filled, look.conduit)
         seen.append(look)
         yield replace(curve, look=look)

@@ -21,6 +21,7 @@ from gasmeter.reproduction.marks import unit_text
 from gasmeter.reproduction.report_claims import claim_entry
 from gasmeter.reproduction.report_figures import lengths_of, values_of_figure
 from gasmeter.reproduction.timing import Stage
+from gasmeter.rows.pictures import picture_facts
 from gasmeter.rows.record import taken_points
 from gasmeter.stores.builds import build_text, builds_of
 from gasmeter.units import format_duration
@@ -30,7 +31,7 @@ from gasmeter.version import package_version
 if TYPE_CHECKING:
     from gasmeter.reproduction.running import Reproduction
 
-__all__ = ["pictures_of", "report_html"]
+__all__ = ["facts_of", "pictures_of", "report_html"]
 
 _STAGES: Mapping[Stage, str] = {
     "line": "{}",
@@ -107,7 +108,28 @@ def pictures_of(reproduction: Reproduction, digitised: Sequence[Points] = ()) ->
     """
     plots = [draw_figure(reproduction, figure, digitised) for figure in reproduction.plan.figures]
     heat = [picture for figure in reproduction.plan.figures for picture in draw_heat_maps(reproduction, figure)]
+    said = facts_of(reproduction)
+    for picture in plots:
+        if picture is not None:
+            picture.drawing.facts = said
     return {picture.name: picture for picture in [*plots, *heat] if picture is not None}
+
+
+def facts_of(reproduction: Reproduction) -> dict[str, Any]:
+    """Return what pictures and report say of the rows they are made of: all of the run, draws among them.
+
+    Parameters
+    ----------
+    reproduction : Reproduction
+        What came out.
+
+    Returns
+    -------
+    dict
+        As `gasmeter.rows.pictures.picture_facts`.
+    """
+    result = reproduction.result
+    return picture_facts(result.name, result.rows, records=result.records, runs=result.runs, named=False)
 
 
 def _data(picture: Picture) -> dict[str, str]:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gasmeter.reproduction.claims_table import claims_csv
 from gasmeter.reproduction.digitised import Points
-from gasmeter.reproduction.drawing import save
+from gasmeter.reproduction.drawing import Picture, save
 from gasmeter.reproduction.figure import Extra
-from gasmeter.reproduction.report import pictures_of, report_html
+from gasmeter.reproduction.report import facts_of, pictures_of, report_html
+from gasmeter.rows.pictures import embedded
 from gasmeter.stores.files import refused, write_atomically
 
 if TYPE_CHECKING:
@@ -52,13 +53,18 @@ def write_reproduction(reproduction: Reproduction, folder: Path, digitised: Sequ
                 written.append(_write_table(table, folder / "tables" / f"figure_{number}_{at}.csv"))
         for name, text in (
             ("claims.csv", claims_csv(reproduction.judged)),
-            ("report.html", report_html(reproduction, pictures=pictures)),
+            ("report.html", _page(reproduction, pictures)),
         ):
             write_atomically(folder / name, text)
             written.append(folder / name)
     except OSError as error:
         raise refused(folder, error) from error
     return written
+
+
+def _page(reproduction: Reproduction, pictures: Mapping[str, Picture]) -> bytes:
+    text = report_html(reproduction, pictures=pictures)
+    return embedded(text.encode(), "html", facts_of(reproduction))
 
 
 def _write_table(table: Extra, path: Path) -> Path:

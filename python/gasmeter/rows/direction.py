@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 from gasmeter.catalogue import declared
 
-__all__ = ["Direction", "better"]
+__all__ = ["Direction", "better", "compared_metric"]
 
 Direction = Literal["smaller", "bigger", "neither"]
 
@@ -36,3 +37,25 @@ def better(metric: str, unit: str) -> Direction:
     if unit in {"ns", "us", "s", "B"}:
         return "smaller"
     return "bigger" if unit.endswith("/s") else "neither"
+
+
+def compared_metric(row: Mapping[str, Any]) -> str:
+    """Return the metric that a row with metric ``overhead`` compares: more than the reference is worse of a time alone.
+
+    Parameters
+    ----------
+    row : mapping
+        With column ``semantics``.
+
+    Returns
+    -------
+    str
+        For instance ``bandwidth``; empty where the row does not say it.
+
+    Examples
+    --------
+    >>> compared_metric({"semantics": "bandwidth / reference - 1, paired blocks"})
+    'bandwidth'
+    """
+    metric, found, _ = str(row.get("semantics", "")).partition(" / reference")
+    return metric if found else ""

@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gasmeter.catalogue import declared
+from gasmeter.rows.direction import better, compared_metric
 from gasmeter.rows.record import COLUMNS, MIXED, Row, installation
 from gasmeter.sweeps.point import NOT_CHECKED
 from gasmeter.units import format_bytes, format_quantity
@@ -24,6 +25,8 @@ __all__ = [
     "csv_cell",
     "csv_lines",
     "format_interval",
+    "format_value",
+    "is_speed_ratio",
     "json_value",
     "render",
     "render_table",
@@ -230,6 +233,42 @@ def _osu_number(value: float, digits: int) -> str:
     return f"{value:.4g}" if 0 < abs(value) < 10 ** (2 - digits) else f"{value:.{digits}f}"
 
 
+def is_speed_ratio(row: Row) -> bool:
+    """Return whether a row compares bandwidths or rates: what is above its reference is faster, not an overhead.
+
+    Parameters
+    ----------
+    row : dict
+        By the names of `gasmeter.rows.record.COLUMNS`.
+
+    Returns
+    -------
+    bool
+        False of times, and of what compares nothing.
+    """
+    return row["metric"] == "overhead" and better(compared_metric(row), "") == "bigger"
+
+
+def format_value(row: Row, name: str = "value") -> str:
+    """Return a number of a row for people.
+
+    Parameters
+    ----------
+    row : dict
+        By the names of `gasmeter.rows.record.COLUMNS`.
+    name : {"value", "ci_low", "ci_high"}, optional
+        Which.
+
+    Returns
+    -------
+    str
+        As `format_quantity`; how bandwidths and rates compare as a factor, ``5.47 x`` as fast as the reference.
+    """
+    if is_speed_ratio(row) and math.isfinite(row[name]):
+        return f"{row[name] + 1:.3g} x"
+    return format_quantity(row[name], row["unit"], row["metric"])
+
+
 def format_interval(row: Row) -> str:
     """Return the 95 % interval of a row for people.
 
@@ -245,7 +284,7 @@ def format_interval(row: Row) -> str:
     """
     if not (math.isfinite(row["ci_low"]) and math.isfinite(row["ci_high"])):
         return "-"
-    ends = (format_quantity(row[name], row["unit"], row["metric"]) for name in ("ci_low", "ci_high"))
+    ends = (format_value(row, name) for name in ("ci_low", "ci_high"))
     return " … ".join(ends)
 
 
@@ -305,8 +344,8 @@ def _cells(row: Row) -> dict[str, str]:
         "ranks": str(row["ranks"]),
         "size": format_bytes(row["size_bytes"]) if row["size_bytes"] else "-",
         "options": row["options"],
-        "metric": row["metric"],
-        "median": format_quantity(row["value"], row["unit"], row["metric"]),
+        "metric": f"{compared_metric(row)} ratio" if is_speed_ratio(row) else row["metric"],
+        "median": format_value(row),
         "interval": format_interval(row),
         "n": str(row["n"]),
         "state": row["state"],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from gasmeter.rows.record import Record, Row
@@ -31,6 +31,10 @@ class Tidy(Protocol):
     @property
     def records(self) -> Sequence[Record]:
         """What each group left."""
+
+    @property
+    def runs(self) -> Sequence[Mapping[str, Any]]:
+        """The runs that measured it, as run.json has them."""
 
     @property
     def rows(self) -> list[Row]:

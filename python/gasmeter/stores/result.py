@@ -77,6 +77,7 @@ class Result:
         self.plots = tuple(plots)
         self.complete = complete
         self.remarks: list[str] = []
+        self.runs: tuple[Mapping[str, Any], ...] = ()  # as run.json has them: host, when it started
 
     @property
     def rows(self) -> list[Row]:
@@ -321,7 +322,8 @@ def _disturbance(rows: Sequence[Row], records: Sequence[Record]) -> str:
     parts.append(_data({row["run_id"]: row["verified"] for row in reversed(rows)}.values()))
     parts += filter(None, [states_line(row["state"] for row in rows)])
     dropped, blocks = (sum(entry.dropped for entry in records), sum(entry.blocks for entry in records))
-    parts.append(f"{dropped} of {blocks} blocks dropped from comparison")
+    if blocks:  # a store that was published without its journal does not say it
+        parts.append(f"{dropped} of {blocks} blocks dropped from comparison")
     if not {row["state"] for row in rows} <= {"", GOOD}:
         parts.append("crossed out in plots: not good")
     if any(row["oversubscribed"] for row in rows):

@@ -199,6 +199,7 @@ class Store:
         ResourceError
             If a file cannot be written; the journal is kept.
         """
+        result.runs = tuple(self._run["runs"])
         try:
             with _writing(self.folder):
                 written = [JOURNAL, *self._write_tables(result)]
@@ -308,7 +309,9 @@ def open_result(folder: str | Path) -> Result:
         records = records_of(table.rows(), run.get("builds", []))
     else:
         records = []
-    return Result(records, name=str(run.get("experiment", "")), complete=run.get("state") == "complete")
+    result = Result(records, name=str(run.get("experiment", "")), complete=run.get("state") == "complete")
+    result.runs = tuple(run.get("runs", ()))
+    return result
 
 
 def merge_stores(folders: Sequence[str | Path], out: str | Path) -> Result:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import matplotlib as mpl
 import numpy as np
 
-from gasmeter.plots.style import Drawing
+from gasmeter.plots.style import Drawing, quantity_axis
 from gasmeter.trace.steps import Trace
-from gasmeter.units import format_bytes
+from gasmeter.units import format_bytes, format_quantity
 
 __all__ = ["draw_steps"]
 
@@ -54,11 +54,10 @@ def draw_steps(traces: Sequence[Trace]) -> Drawing:
         bottom += heights
         shares += 100 * heights / sums
     for x, total in zip(across, sums, strict=True):
-        text = f"{total:,.0f}" if total >= 1000 else f"{total:.4g}"
-        upper.annotate(text, (x, total), ha="center", va="bottom", fontsize=7, xytext=(0, 1),
+        upper.annotate(format_quantity(total, "ns"), (x, total), ha="center", va="bottom", fontsize=7, xytext=(0, 1),
                        textcoords="offset points")  # fmt: skip
     upper.set_ylim(0, 1.12 * float(sums.max()))
-    upper.set_ylabel("One operation (ns)")
+    quantity_axis(upper.yaxis, "One operation", "ns")
     lower.set_ylabel("Share (%)")
     lower.set_ylim(0, 100)
     several = len({trace.conduit for trace in ordered}) > 1

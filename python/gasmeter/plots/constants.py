@@ -1,0 +1,72 @@
+"""What is the same of all that a picture shows: the line below its title."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from gasmeter.plots.looks import shared_options
+from gasmeter.rows.record import MIXED
+from gasmeter.units import format_bytes
+
+__all__ = ["constants", "where_and_when"]
+
+_DAY = len("2026-01-31")
+
+
+def constants(rows: pd.DataFrame, runs: Sequence[Mapping[str, Any]] = ()) -> tuple[str, ...]:
+    """Return what is the same of all rows, the most important first.
+
+    Parameters
+    ----------
+    rows : pandas.DataFrame
+        What is drawn.
+    runs : sequence of mapping, optional
+        The runs that measured it, as run.json has them.
+
+    Returns
+    -------
+    tuple of str
+        Operation, conduit, machine, topology, placement, ranks, size, options, and, of what was measured, host; date.
+    """
+    one = {name: str(rows[name].iloc[0]) for name in rows if rows[name].nunique(dropna=False) == 1}
+    what = dict.fromkeys(one[name] for name in ("kernel", "op", "variant") if one.get(name))
+    parts = [" ".join(what)]
+    parts += [one["conduit"]] if "conduit" in one else []
+    parts += [f"machine {one['machine']}"] if one.get("machine") else []
+    parts += [one[name] for name in ("topology", "placement") if one.get(name)]
+    parts += [f"{one['ranks']} ranks"] if "ranks" in one else []
+    parts += [format_bytes(int(one["size_bytes"]))] if one.get("size_bytes", "0") != "0" else []
+    parts += [f"seed {one['seed']}"] if one.get("seed", "1") not in {"0", "1"} else []
+    parts += shared_options(rows)
+    measured = bool({"measured", MIXED} & set(rows["kind"]))
+    return tuple(filter(None, [*parts, *where_and_when(runs, measured=measured)]))
+
+
+def where_and_when(runs: Sequence[Mapping[str, Any]], *, measured: bool) -> list[str]:
+    """Return the host and the day of runs.
+
+    Parameters
+    ----------
+    runs : sequence of mapping
+        As run.json has them.
+    measured : bool
+        Whether anything was measured: what is modelled does not depend on the host.
+
+    Returns
+    -------
+    list of str
+        Each if it is known.
+    """
+    hosts = dict.fromkeys(filter(None, (_host(run.get("host") or {}) for run in runs))) if measured else {}
+    days = sorted({str(run["started"])[:_DAY] for run in runs if run.get("started")})
+    when = [" to ".join(dict.fromkeys((days[0], days[-1])))] if days else []
+    return [*([f"host {' and '.join(hosts)}"] if hosts else []), *when]
+
+
+def _host(facts: Mapping[str, Any]) -> str:
+    cores = f"{facts['cores']} cores" if facts.get("cores") else ""
+    inside = ", ".join(filter(None, [str(facts.get("processor") or ""), cores]))
+    return f"{facts.get('name', '')} ({inside})" if inside else str(facts.get("name", ""))

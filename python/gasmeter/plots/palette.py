@@ -1,0 +1,184 @@
+"""One colour and one marker for each conduit, wherever it is drawn; raw programs look like relatives of theirs."""
+
+from __future__ import annotations
+
+import zlib
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.colors import to_hex, to_rgb
+
+__all__ = [
+    "CONDUITS", "MARKERS", "TONES", "lighter", "line_style", "marker_of", "of_conduit", "ordered", "owner", "toned",
+]  # fmt: skip
+
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+"""Markers of lines, in turn."""
+_BLUE = "#0072B2"
+CONDUITS: dict[str, tuple[str, str]] = {
+    "smp": ("#009E73", "o"),
+    "udp": ("#E69F00", "s"),
+    "mpi": (_BLUE, "^"),
+    "extoll": ("#D55E00", "D"),
+    "ibv": ("#44AA99", "v"),
+    "sci": ("#882255", "P"),
+    "portals": ("#A6611A", "X"),
+    "aries": ("#332288", "o"),
+    "gm": ("#999933", "s"),
+    "lapi": ("#AA3377", "D"),
+    "ideal": ("#4D4D4D", "P"),
+    "fabric": ("#767676", "v"),
+    "ipoib": ("#5F6B2F", "X"),
+    "udp@ethernet": ("#000000", "s"),
+    "udp@ibv": ("#B27300", "s"),
+    # MPI is blue over every network: what it is compared with is the network's own conduit.
+    **{f"mpi@{network}": (_BLUE, "^") for network in ("aries", "extoll", "ibv", "portals", "sci")},
+}
+"""Colour and marker by conduit: Okabe and Ito's colours and Tol's, which are told apart without red or green."""
+
+_OWNERS = {"shm": "smp", "ethernet": "udp@ethernet"}
+_OTHERS = ("#0072B2", "#E69F00", "#000000", "#009E73", "#D55E00", "#56B4E9", "#CC79A7")
+_RAW = "raw@"
+_LIGHTER = 0.38
+_ORDERED_TO = 0.75  # of the colour map: what lies beyond is too light on white
+TONES = 3
+"""Tones of a conduit's colour: as it is, darker, darker still; lighter ones are raw programs'."""
+_STEPS, _DIM = (0.4, 0.7), 0.17
+_RAW_DASHES = (0, (2.4, 1.3))
+_MODELLED = (0, (6, 2))
+_RAW_MODELLED = (0, (6, 1.6, 1.4, 1.6))
+
+
+def owner(conduit: str) -> str:
+    """Return the conduit whose relative a raw program is, or the conduit itself.
+
+    Parameters
+    ----------
+    conduit : str
+        For instance ``raw@shm``.
+
+    Returns
+    -------
+    str
+        For instance ``smp``.
+    """
+    network = conduit.removeprefix(_RAW)
+    return _OWNERS.get(network, network) if conduit.startswith(_RAW) else conduit
+
+
+def of_conduit(conduit: str) -> str:
+    """Return the colour of a conduit: the same in every picture.
+
+    Parameters
+    ----------
+    conduit : str
+        Its name; one that the table does not have gets a colour by its letters.
+
+    Returns
+    -------
+    str
+        Hexadecimal; of a raw program lighter than that of its network's conduit.
+    """
+    own = owner(conduit)
+    colour = CONDUITS[own][0] if own in CONDUITS else _OTHERS[zlib.crc32(own.encode()) % len(_OTHERS)]
+    return lighter(colour) if conduit.startswith(_RAW) else colour
+
+
+def marker_of(conduit: str, variation: int = 0) -> str:
+    """Return the marker of a conduit's line.
+
+    Parameters
+    ----------
+    conduit : str
+        Its name; a raw program has that of its network's conduit.
+    variation : int, default 0
+        Which of the conduit's lines it is.
+
+    Returns
+    -------
+    str
+        Of matplotlib.
+    """
+    own = owner(conduit)
+    first = CONDUITS[own][1] if own in CONDUITS else MARKERS[zlib.crc32(own.encode()) % len(MARKERS)]
+    return MARKERS[(MARKERS.index(first) + variation) % len(MARKERS)]
+
+
+def ordered(count: int) -> list[str]:
+    """Return colours of an ordered palette: for lines of one conduit that differ in something else.
+
+    Parameters
+    ----------
+    count : int
+        How many.
+
+    Returns
+    -------
+    list of str
+        From dark to light, evenly, also in grey.
+    """
+    steps = [_ORDERED_TO * number / max(1, count - 1) for number in range(count)]
+    return [str(to_hex(mpl.colormaps["viridis"](step))) for step in steps]
+
+
+def lighter(colour: str, share: float = _LIGHTER) -> str:
+    """Return a colour mixed with white.
+
+    Parameters
+    ----------
+    colour : str
+        Which.
+    share : float, optional
+        Of white.
+
+    Returns
+    -------
+    str
+        Hexadecimal.
+    """
+    red, green, blue = to_rgb(colour)
+    return str(to_hex((red + share * (1 - red), green + share * (1 - green), blue + share * (1 - blue))))
+
+
+def toned(colour: str, tone: int) -> str:
+    """Return a tone of a colour: lines of one conduit differ in it.
+
+    Parameters
+    ----------
+    colour : str
+        Of the conduit.
+    tone : int
+        0 is the colour itself, 1 darker, 2 darker still.
+
+    Returns
+    -------
+    str
+        Hexadecimal; of a colour that is dark already lighter ones.
+    """
+    if tone == 0:
+        return colour
+    red, green, blue = to_rgb(colour)
+    if 0.3 * red + 0.6 * green + 0.1 * blue < _DIM:
+        return lighter(colour, _STEPS[tone - 1])
+    left = 1 - _STEPS[tone - 1]
+    return str(to_hex((left * red, left * green, left * blue)))
+
+
+def line_style(conduit: str, *, modelled: bool) -> Any:
+    """Return the line of a conduit: raw programs have short dashes.
+
+    Parameters
+    ----------
+    conduit : str
+        Its name.
+    modelled : bool
+        Whether the line is modelled, in a picture that shows measured ones as well: long dashes.
+
+    Returns
+    -------
+    object
+        As matplotlib takes it.
+    """
+    if conduit.startswith(_RAW):
+        return _RAW_MODELLED if modelled else _RAW_DASHES
+    return _MODELLED if modelled else "-"

@@ -1,0 +1,141 @@
+"""The rows that a picture was made from, found again in the folders of runs and compared."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gasmeter.errors import UsageError
+from gasmeter.rows.pictures import read_facts, row_key, row_mark, rows_digest
+from gasmeter.rows.record import Row
+from gasmeter.stores.files import RUN, is_there
+from gasmeter.stores.tables import read_run, read_table
+
+__all__ = ["Verified", "verify_picture"]
+
+_PARENTS, _BELOW = 3, 3
+_PUBLISHED = "results"
+_MOST_SHOWN = 3
+
+
+@dataclass(frozen=True)
+class Verified:
+    """What came of a picture.
+
+    Attributes
+    ----------
+    same : bool
+        Whether its rows are there as they were drawn.
+    text : str
+        In one line.
+    """
+
+    same: bool
+    text: str
+
+
+def verify_picture(path: Path, folders: Sequence[Path] = ()) -> Verified:
+    """Find the rows that a picture or page was made from, and say whether they are the same.
+
+    Parameters
+    ----------
+    path : Path
+        PNG, SVG or HTML.
+    folders : sequence of Path, optional
+        Of runs, or with runs in them; by default those around the picture, and ``results`` in the working directory.
+
+    Returns
+    -------
+    Verified
+        A picture that says nothing of its rows, or whose run is not found, is not the same.
+
+    Raises
+    ------
+    UsageError
+        If the file, a folder or the rows cannot be read.
+    """
+    facts = read_facts(path)
+    if facts is None:
+        return Verified(False, f"{path} says nothing of its rows: not drawn by gasmeter, or by one that did not say it")
+    said = f"made from {_counted(facts['rows'])} of {facts['experiment']}, revision {facts['revision'] or 'unknown'}"
+    runs = list(_runs(path, folders, facts))
+    if not runs:
+        where = ", ".join(map(str, folders)) or f"the folders around it and {_PUBLISHED}/"
+        return Verified(False, f"{path}: {said}; no run of that name in {where}: `gasmeter verify {path.name} FOLDER`")
+    differing = []
+    for folder in runs:
+        problem = _difference(folder, facts)
+        if not problem:
+            return Verified(True, f"{path}: {said}; the rows' digest is the same ({folder})")
+        differing.append(f"{problem} ({folder})")
+    return Verified(False, f"{path}: {said}; {differing[0]}")
+
+
+def _runs(path: Path, folders: Sequence[Path], facts: Mapping[str, Any]) -> Iterator[Path]:
+    """Yield folders of runs of that name, those that started when the picture's did first."""
+    if missing := [folder for folder in folders if not folder.is_dir()]:
+        raise UsageError(f"{missing[0]} is no folder; allowed: a folder written by `gasmeter run`", str(missing[0]))
+    places = list(folders) or [*list(path.absolute().parents)[:_PARENTS], *sorted(Path(_PUBLISHED).glob("*"))]
+    found: dict[Path, tuple[bool, Path]] = {}
+    for place in places:
+        below = _below(place, _BELOW) if folders else [place]
+        for folder in (each for each in below if is_there(each, RUN)):
+            try:
+                run = read_run(folder)
+            except (UsageError, OSError):
+                continue  # another one's run.json says nothing of this picture
+            if run is not None and run.get("experiment") == facts["experiment"]:
+                started = [str(entry.get("started", "")) for entry in run.get("runs", [])]
+                other = not set(started) & set(facts["started"])
+                found.setdefault(folder.resolve(), (other, folder))
+    yield from (folder for _, folder in sorted(found.values(), key=lambda entry: entry[0]))
+
+
+def _below(place: Path, levels: int) -> Iterator[Path]:
+    yield place
+    if levels:
+        for folder in sorted(each for each in place.iterdir() if each.is_dir() and not each.is_symlink()):
+            yield from _below(folder, levels - 1)
+
+
+def _difference(folder: Path, facts: Mapping[str, Any]) -> str:
+    """Say by what the rows of a run differ from a picture's; empty if they do not."""
+    table = read_table(folder)
+    rows = table.rows()
+    cut = "; the last line of its rows is cut off" if table.lost else ""
+    if "named" not in facts:
+        if rows_digest(rows) == facts["digest"]:
+            return ""
+        return f"the run has {_counted(len(rows))} of another digest{cut}"
+    wanted = Counter(str(mark) for mark in facts["named"])
+    names = {_name(mark) for mark in wanted}
+    there: dict[str, list[Row]] = {}
+    for row in rows:
+        if row_key(row) in names:
+            there.setdefault(row_mark(row), []).append(row)
+    missing = wanted - Counter({mark: len(own) for mark, own in there.items()})
+    if not missing:
+        same = [row for mark, count in wanted.items() for row in there[mark][:count]]
+        return "" if rows_digest(same) == facts["digest"] else "what the picture says of its rows is not their digest"
+    known = {_name(mark) for mark in there}
+    changed = [_name(mark) for mark in missing if _name(mark) in known]
+    gone = [_name(mark) for mark in missing if _name(mark) not in known]
+    texts = [f"{_counted(len(changed))} changed: {_listed(changed)}"] if changed else []
+    texts += [f"{_counted(len(gone))} not there: {_listed(gone)}"] if gone else []
+    return "; ".join(texts) + cut
+
+
+def _name(mark: str) -> str:
+    return mark.rpartition("#")[0]
+
+
+def _counted(count: int) -> str:
+    return f"{count} row{'' if count == 1 else 's'}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f", … {len(names) - _MOST_SHOWN} more" if len(names) > _MOST_SHOWN else ""
+    return ", ".join(names[:_MOST_SHOWN]) + more
