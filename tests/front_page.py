@@ -66,11 +66,9 @@ def rows_of(name: str) -> pd.DataFrame:
     """Return the rows of a published store, as text is read fast: it has 75 804 of them."""
     place = ROOT / "results" / name
     check_files(place, read_run(place) or {}, needed=("results.csv",))
-    missing = dict.fromkeys(("ci_low", "ci_high", "min", "p50", "p99", "host_state_ns"), [""])
+    numbers = {name: [""] for name in ("ci_low", "ci_high", "min", "p50", "p99", "host_state_ns")}
     content = io.BytesIO(read_content(place, "results.csv"))
-    return pd.read_csv(
-        content, keep_default_na=False, na_values=missing, float_precision="round_trip", dtype={"verified": str}
-    )
+    return pd.read_csv(content, keep_default_na=False, na_values=numbers, dtype={"verified": str})
 
 
 def drawn() -> pd.DataFrame:
@@ -92,7 +90,9 @@ def drawn() -> pd.DataFrame:
 def digest(rows: pd.DataFrame) -> str:
     """Return what says whether a picture is of these rows, drawn as this file draws."""
     names = ["line", "kind", "size_bytes", "value", "ci_low", "ci_high", "unit", "semantics"]
-    return hashlib.sha256(f"{LINES}{inspect.getsource(draw)}{rows[names].to_csv(index=False)}".encode()).hexdigest()
+    return hashlib.sha256(
+        f"{LINES}{inspect.getsource(draw)}{rows[names].to_csv(index=False, float_format='%.9g')}".encode()
+    ).hexdigest()
 
 
 def draw(rows: pd.DataFrame) -> None:
