@@ -215,6 +215,9 @@ METRICS = {"M/s": ("rate", "1/s", 1.0), "KiB": ("memory_per_rank", "B", 1.0), "s
 """By the unit of a line: metric and unit of its row, and what its figure is multiplied by for it."""
 
 
+HEADS = ("| simulation | asked | measured | 95 % interval |", "|---|---|---|---|")
+
+
 def row_of(number: int, figure: tuple[float, float, float], blocks: int) -> dict[str, object]:
     """Return a line as a row of results.csv."""
     from gasmeter.rows.record import COLUMNS
@@ -254,7 +257,8 @@ def _figure(number: int, share: int, blocks: int) -> tuple[float, float, float]:
     return LINES[number].measured(share, blocks)
 
 
-def _told_as(line: Line, figure: tuple[float, float, float]) -> str:
+def told_as(line: Line, figure: tuple[float, float, float]) -> str:
+    """Return a line of the table."""
     from gasmeter.measuring.summary import verdict
 
     value, low, high = (line.scale * part for part in figure)
@@ -277,12 +281,12 @@ def _alone(number: int, share: int, blocks: int) -> tuple[float, float, float]:
 
 def measure(share: int, blocks: int, out: Path | None) -> None:
     """Print every line; write the store."""
-    table = ["| simulation | asked | measured | 95 % interval |", "|---|---|---|---|"]
+    table = [*HEADS]
     print("\n".join(table), flush=True)
     rows = []
     for number, line in enumerate(LINES):
         figure = _alone(number, share, blocks)
-        table.append(_told_as(line, figure))
+        table.append(told_as(line, figure))
         rows.append(row_of(number, figure, blocks))
         print(table[-1], flush=True)
     if out:

@@ -1,4 +1,4 @@
-"""Runs every command that README.md shows, word for word, in a fresh copy of the repository and a fresh environment.
+"""Runs every command of README.md and docs/tour.md, word for word, in a fresh copy of the repository and environment.
 
 A copy that is fresh already, and its environment, are used with --here. --first: the first command alone, which
 installs the package and runs its main job.
@@ -18,6 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 TEST_COMMAND = "tests/run.sh"
+PAGES = ("README.md", "docs/tour.md")  # in the order in which a reader comes to them
 
 
 def commands(readme: str) -> list[str]:
@@ -33,18 +34,19 @@ def run(lines: list[str], folder: Path, environment: dict[str, str]) -> int:
         print(f"$ {line}", flush=True)
         status = subprocess.run(["bash", "-ec", line], cwd=folder, env=environment, check=False).returncode
         if status != 0:
-            print(f"README.md: exit status {status} of: {line}", file=sys.stderr)
+            print(f"{' and '.join(PAGES)}: exit status {status} of: {line}", file=sys.stderr)
             return 1
-    print(f"README.md: {len(lines)} commands passed")
+    print(f"{' and '.join(PAGES)}: {len(lines)} commands passed")
     return 0
 
 
 def main() -> int:
     """Run them here (``--here``: in this copy, with the environment that is active) or in a fresh copy."""
-    found = [line for line in commands((ROOT / "README.md").read_text()) if TEST_COMMAND not in line]
-    if not found:
-        print("README.md shows no commands", file=sys.stderr)
+    shown = {page: commands((ROOT / page).read_text(encoding="utf-8")) for page in PAGES}
+    if empty := [page for page, lines in shown.items() if not lines]:
+        print(f"{' and '.join(empty)}: no commands", file=sys.stderr)
         return 1
+    found = [line for lines in shown.values() for line in lines if TEST_COMMAND not in line]
     options = set(sys.argv[1:])
     if "--first" in options:
         found = found[:1]

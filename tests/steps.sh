@@ -1,5 +1,5 @@
 # Steps of a tier, for scripts that source this: what each took, printed at the end; a step that grew by a fifth over
-# tests/step_seconds.tsv (two cores of the machine in README) says so.
+# tests/step_seconds.tsv (two cores of the machine in results/speed.md) says so.
 #
 #   tier=quick; . tests/steps.sh; step "name"; ...; step "another"; ...
 #

@@ -16,7 +16,7 @@ chosen=("$@")
 python=${PYTHON:-python3}
 clang=${CLANG:-clang++-14}
 
-if step "every command of the README, as a new user"; then
+if step "every command of the README and the tour, as a new user"; then
   attempt "$python" tests/readme_commands.py
 fi
 

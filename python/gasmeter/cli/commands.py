@@ -47,6 +47,7 @@ TABLE = {
         "run", "run",
         "Run the sweep that EXPERIMENT.py describes; write rows, samples, plots and a summary to a folder.",
     ),
+    "schema": Place("schema", "schema", "Print the JSON Schema of run.json or of a row."),
     "trace": Place(
         "trace", "trace_command",
         "Show who spends what where in one operation of KERNEL, or of ping-pong's OP, from initiation to completion.",
