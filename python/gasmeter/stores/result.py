@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from gasmeter.rows.counters import COUNTER_COLUMNS
 from gasmeter.rows.links import links_frame
 from gasmeter.rows.record import COLUMNS, SAMPLE_COLUMNS, Record, Row
+from gasmeter.rows.shown import rows_html, summary_line
 from gasmeter.rows.state import GOOD, states_line
 from gasmeter.stores.moved import moved
 from gasmeter.sweeps.distance import distances
@@ -23,22 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Result", "records_from"]
 
-_SHOWN = (
-    "kernel",
-    "op",
-    "variant",
-    "conduit",
-    "ranks",
-    "size_bytes",
-    "options",
-    "metric",
-    "value",
-    "unit",
-    "ci_low",
-    "ci_high",
-    "n",
-    "state",
-)
 _TEXT = frozenset(
     {"experiment", "kernel", "op", "variant", "conduit", "network", "kind", "label", "machine", "topology", "placement",
      "options", "semantics", "metric", "unit", "reference", "run_id", "state"}
@@ -283,16 +267,15 @@ class Result:
         records = [entry for entry in self.records if any(row["run_id"] in groups for row in entry.rows)]
         return _disturbance(rows, records)
 
+    def __repr__(self) -> str:
+        """Say in one line what was run, of which kind its figures are, and whether the data were right."""
+        told = [summary_line(self.rows), _data_of(self.rows)] if self.rows else [summary_line(self.rows)]
+        told += [] if self.complete else ["not complete"]
+        return f"<Result {self.name}: {', '.join(told)}>"
+
     def _repr_html_(self) -> str:
-        """Return the main columns as an HTML table, with the line about what disturbed them."""
-        frame = self.frame()
-        table = frame.loc[:, [name for name in _SHOWN if _informative(frame, name)]]
-        note = html.escape(" · ".join([self.disturbance(), *self.errors]))
-        return f"<h4>{html.escape(self.title)}</h4>{table.to_html(index=False, na_rep='-')}<p><small>{note}</small></p>"
-
-
-def _informative(frame: pd.DataFrame, column: str) -> bool:
-    return column not in {"variant", "options", "state"} or bool((frame[column] != "").any())
+        """Return what varies as an HTML table, what does not as its caption, and what disturbed the figures."""
+        return rows_html(self.title, self.rows, [" · ".join([self.disturbance(), *self.errors]), *self.notes])
 
 
 def _typed(frame: pd.DataFrame) -> pd.DataFrame:
@@ -318,7 +301,7 @@ def _disturbance(rows: Sequence[Row], records: Sequence[Record]) -> str:
         low, high = min(states), max(states)
         span = f"{low:.0f} ns" if f"{low:.0f}" == f"{high:.0f}" else f"{low:.0f}-{high:.0f} ns"
         parts.append(f"core-to-core probe {span}" + (" (cores moved)" if high > 1.15 * low else ""))
-    parts.append(_data({row["run_id"]: row["verified"] for row in reversed(rows)}.values()))
+    parts.append(_data_of(rows))
     parts += filter(None, [states_line(row["state"] for row in rows)])
     dropped, blocks = (sum(entry.dropped for entry in records), sum(entry.blocks for entry in records))
     parts.append(f"{dropped} of {blocks} blocks dropped from comparison")
@@ -327,6 +310,10 @@ def _disturbance(rows: Sequence[Row], records: Sequence[Record]) -> str:
     if any(row["oversubscribed"] for row in rows):
         parts.append("hollow markers: more ranks than cores")
     return " · ".join(parts)
+
+
+def _data_of(rows: Sequence[Row]) -> str:
+    return _data({row["run_id"]: row["verified"] for row in reversed(rows)}.values())
 
 
 def _data(verified: Collection[bool | str]) -> str:
