@@ -7,8 +7,8 @@ from collections.abc import Collection, Sequence
 
 __all__ = ["html_table"]
 
-_RIGHT = ' style="text-align:right"'
-_LEFT = ' style="text-align:left"'
+_RIGHT = ' style="text-align:right;padding-right:1em"'
+_LEFT = ' style="text-align:left;padding-right:1em"'
 
 
 def html_table(
@@ -28,7 +28,7 @@ def html_table(
     title, caption : str
         Above it; nothing where empty.
     heads : sequence of str
-        Of the columns.
+        Of the columns; without any there is no table, title and caption alone.
     lines : sequence of sequence of str
         As many cells each as there are heads.
     right : collection of str
@@ -43,6 +43,10 @@ def html_table(
     str
         A fragment of a page, without scripts.
     """
+    above = f"<h4>{html.escape(title)}</h4>" if title else ""
+    said = html.escape(caption)
+    if not heads:
+        return above + (f"<p>{said}</p>" if said else "")
     sides = [_RIGHT if head in right else _LEFT for head in heads]
     head = "".join(f'<th scope="col"{side}>{html.escape(text)}</th>' for side, text in zip(sides, heads, strict=True))
     body = "".join(
@@ -51,9 +55,8 @@ def html_table(
         + "</tr>"
         for line in lines
     )
-    said = f'<caption style="text-align:left">{html.escape(caption)}</caption>' if caption else ""
+    said = f'<caption style="text-align:left">{said}</caption>' if said else ""
     table = f"<table>{said}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     if folded:
         table = f"<details><summary>{html.escape(folded)}</summary>{table}</details>"
-    above = f"<h4>{html.escape(title)}</h4>" if title else ""
     return above + table + "".join(f"<p><small>{html.escape(line)}</small></p>" for line in remarks)

@@ -37,9 +37,9 @@ def machine_html(label: str, said: str, numbers: Sequence[Number], summaries: Ma
          summaries.get(number.key, "")]
         for number in moved
     ]  # fmt: skip
-    heads = ["parameter", "value", "in its file", "from", "what it is"]
+    heads = ["parameter", "value", "in its file", "from", "what it is"] if moved else []
     right = {"value", "in its file", "range"}
-    first = html_table(label, said, heads, changed, right=right) if moved else html_table(label, said, [], [])
+    first = html_table(label, said, heads, changed, right=right)
     every = [
         [number.key, number.text, _range(number), number.confidence, summaries.get(number.key, ""), number.source]
         for number in numbers

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Required, TypedDict
 
 from gasmeter.machines.machine import Machine
 from gasmeter.measuring.execution import execute
@@ -14,7 +14,22 @@ from gasmeter.measuring.runner import Runner
 from gasmeter.stores.result import Result
 from gasmeter.sweeps.series import Series
 
-__all__ = ["measure", "measurement"]
+__all__ = ["Settings", "measure", "measurement"]
+
+
+class Settings(TypedDict, total=False):
+    """What `measure` takes to say what is run where, for functions that pass it on; see there."""
+
+    conduit: Required[str | Sequence[str]]
+    op: str | Sequence[str]
+    sizes: str | int | Sequence[str | int] | None
+    ranks: str | int | Sequence[int]
+    variant: str | Sequence[str]
+    options: Mapping[str, object] | None
+    seed: int
+    machine: str | Machine | Sequence[str | Machine]
+    topology: str | Sequence[str]
+    placement: str | Sequence[str]
 
 
 def measurement(
