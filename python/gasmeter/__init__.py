@@ -1,9 +1,9 @@
 """gasmeter: measures and characterises one-sided communication.
 
 ``gasmeter.measure`` measures one kernel, ``gasmeter.Experiment`` describes a sweep, ``gasmeter.machine`` returns a
-modelled installation, ``gasmeter.launch`` runs a Python program on ranks, ``gasmeter.kernels``, ``gasmeter.conduits`` and
-``gasmeter.topologies`` list what there is; ``gasmeter.reproduce``, ``compare``, ``check``, ``trace``, ``dashboard`` and
-``fit`` are the commands of these names. Names are loaded when first used, so that a rank process starts light.
+modelled installation, ``gasmeter.launch`` runs a Python program on ranks, ``gasmeter.kernels``, ``conduits`` and
+``topologies`` list what there is; ``gasmeter.reproduce``, ``compare``, ``check``, ``trace``, ``dashboard`` and ``fit``
+are the commands of these names. Names are loaded when first used, so that a rank process starts light.
 """
 
 from __future__ import annotations

@@ -43,8 +43,8 @@ def check(
     Returns
     -------
     Judgement
-        `status` is that of the command: 0 passed, 1 failed, 5 too much undecided; `findings` has a line for each figure,
-        `gasmeter.guard.reports.render_judgement` makes tables of them.
+        `status` is that of the command: 0 passed, 1 failed, 5 too much undecided; `findings` has a line for each
+        figure, `gasmeter.guard.reports.render_judgement` makes tables of them.
 
     Raises
     ------

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
+from gasmeter.errors import UsageError
 from gasmeter.rows.counters import COUNTER_COLUMNS
 from gasmeter.rows.links import links_frame
 from gasmeter.rows.record import COLUMNS, SAMPLE_COLUMNS, Record, Row
@@ -21,12 +23,19 @@ if TYPE_CHECKING:
 
     from gasmeter.loggp import LogGP
 
-__all__ = ["Result", "records_from"]
+__all__ = ["About", "Result", "records_from"]
 
 _TEXT = frozenset(
     {"experiment", "kernel", "op", "variant", "conduit", "network", "kind", "label", "machine", "topology", "placement",
      "options", "semantics", "metric", "unit", "reference", "run_id", "state"}
 )  # fmt: skip
+
+
+class About(Protocol):
+    """What is known of a run beside its rows."""
+
+    def save(self, result: Result, folder: Path) -> None:
+        """Write a run folder."""
 
 
 class Result:
@@ -61,6 +70,7 @@ class Result:
         self.plots = tuple(plots)
         self.complete = complete
         self.remarks: list[str] = []
+        self.about: About | None = None
 
     @property
     def rows(self) -> list[Row]:
@@ -244,6 +254,39 @@ class Result:
         from gasmeter.plots import draw_point_links  # noqa: PLC0415 - loads matplotlib
 
         return draw_point_links(self, run_id, title)
+
+    def save(self, folder: str | Path) -> Path:
+        """Write a run folder as `gasmeter run` does: what `compare`, `check`, `dashboard` and `open_result` take.
+
+        Parameters
+        ----------
+        folder : str or Path
+            Created if need be. A run of the same experiment that it holds is kept under another name.
+
+        Returns
+        -------
+        Path
+            The folder, with results.csv, samples.parquet, run.json, summary.md and plots.
+
+        Raises
+        ------
+        UsageError
+            If the folder holds something else, or nothing is known of where the rows come from.
+        ResourceError
+            If it cannot be written.
+
+        Examples
+        --------
+        >>> gasmeter.measure("barrier", conduit="smp").save("out/barrier")  # doctest: +SKIP
+        PosixPath('out/barrier')
+        """
+        if self.about is None:
+            raise UsageError(
+                f"result {self.name!r} does not say what it was measured with; allowed: one of gasmeter.measure,"
+                " Experiment.run or open_result", self.name,
+            )  # fmt: skip
+        self.about.save(self, Path(folder))
+        return Path(folder)
 
     def disturbance(self, frame: pd.DataFrame | None = None) -> str:
         """Return the line under plots and tables: what kind of numbers these are and what disturbed them.

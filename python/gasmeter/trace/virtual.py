@@ -41,8 +41,8 @@ def trace(
     Returns
     -------
     list of Trace
-        One per point; `gasmeter.trace.trace_table` shows one as text. The steps of each operation sum to its time; in virtual time the operations sum to what the
-        kernel measured, too, to the picosecond.
+        One per point; `gasmeter.trace.trace_table` shows one as text. The steps of each operation sum to its time; in
+        virtual time the operations sum to what the kernel measured, too, to the picosecond.
 
     Raises
     ------

@@ -136,3 +136,34 @@ def test_rooms_of_their_names_do_not_take_the_place_of_functions():
     assert callable(gm.trace)
     assert callable(gm.dashboard)
     assert sys.modules["gasmeter.trace"].Trace is gasmeter.trace.__globals__["Trace"]
+
+
+def test_a_saved_result_is_a_run_folder(store, tmp_path):
+    asked = {"conduit": "ideal", "op": ("put", "get"), "sizes": "8,64", "iterations": 5}
+    result = gm.measure("ping-pong", **asked)
+    folder = result.save(tmp_path / "saved")
+    gm.measure("ping-pong", **asked, out=tmp_path / "written")
+    names = [
+        sorted(str(path.relative_to(place)) for path in place.rglob("*")) for place in (folder, tmp_path / "written")
+    ]
+    assert names[0] == names[1]
+    assert {"results.csv", "samples.parquet", "run.json", "summary.md"} <= set(names[0])
+    assert any(name.endswith(".svg") for name in names[0])
+    assert (folder / "results.csv").read_bytes() == (tmp_path / "written" / "results.csv").read_bytes()
+    assert gm.check(folder, baseline=tmp_path / "written").findings[0].verdict == "same"
+    assert gm.dashboard(folder, tmp_path / "site").series == 4
+    again = gm.open_result(folder).save(tmp_path / "again")
+    assert (again / "results.csv").read_bytes() == (folder / "results.csv").read_bytes()
+    assert gm.check(again, baseline=folder).status == 0
+    with pytest.raises(gm.UsageError, match="'invented' does not say what it was measured with; allowed"):
+        gm.Result([], name="invented").save(tmp_path / "none")
+    with pytest.raises(gm.UsageError, match="holds experiment 'puts', not 'measure'"):
+        result.save(store)
+
+
+def test_measure_keeps_what_it_prints_with_out(tmp_path):
+    words = ["measure", "barrier", "--conduit", "ideal", "--iters", "5", "--format", "csv"]
+    done = CliRunner().invoke(cli, [*words, "--out", str(tmp_path / "kept")])
+    assert done.exit_code == 0
+    assert (tmp_path / "kept" / "results.csv").read_text() == done.stdout
+    assert '"origin": "command line"' in (tmp_path / "kept" / "run.json").read_text()
