@@ -1,8 +1,9 @@
 """gasmeter: measures and characterises one-sided communication.
 
 ``gasmeter.measure`` measures one kernel, ``gasmeter.Experiment`` describes a sweep, ``gasmeter.machine`` returns a
-modelled installation, ``gasmeter.launch`` runs a Python program on ranks. Names are loaded when first used, so that a
-rank process starts light.
+modelled installation, ``gasmeter.launch`` runs a Python program on ranks, ``gasmeter.kernels``, ``conduits`` and
+``topologies`` list what there is; ``gasmeter.reproduce``, ``compare``, ``check``, ``trace``, ``dashboard`` and ``fit``
+are the commands of these names. Names are loaded when first used, so that a rank process starts light.
 """
 
 from __future__ import annotations
@@ -26,6 +27,11 @@ if TYPE_CHECKING:
         Timeout,
         UsageError,
     )
+    from gasmeter.functions.comparing import check, compare
+    from gasmeter.functions.figures import reproduce
+    from gasmeter.functions.fitting import fit
+    from gasmeter.functions.listing import conduits, kernels, topologies
+    from gasmeter.functions.pages import dashboard
     from gasmeter.machines.machine import Machine
     from gasmeter.machines.named import machine, machines
     from gasmeter.measuring.experiment import Experiment
@@ -37,6 +43,7 @@ if TYPE_CHECKING:
     from gasmeter.stores.result import Result
     from gasmeter.stores.store import merge_stores, open_result
     from gasmeter.sweeps.series import Plot, Series, Target
+    from gasmeter.trace.virtual import trace
 
     __version__: str
 
@@ -60,13 +67,22 @@ __all__ = [
     "Timeout",
     "UsageError",
     "__version__",
+    "check",
+    "compare",
+    "conduits",
+    "dashboard",
+    "fit",
+    "kernels",
     "launch",
     "machine",
     "machines",
     "measure",
     "merge_stores",
     "open_result",
+    "reproduce",
     "shared_space",
+    "topologies",
+    "trace",
 ]
 
 _HOME = {
@@ -92,11 +108,17 @@ _HOME = {
     "RemoteArray": "_core",
     "Result": "stores.result",
     "Runner": "measuring.runner",
+    **dict.fromkeys(("check", "compare"), "functions.comparing"),
+    **dict.fromkeys(("conduits", "kernels", "topologies"), "functions.listing"),
+    "dashboard": "functions.pages",
+    "fit": "functions.fitting",
     "launch": "programs.launch",
     "measure": "measuring.measurement",
     "merge_stores": "stores.store",
     "open_result": "stores.store",
+    "reproduce": "functions.figures",
     "shared_space": "programs.shared",
+    "trace": "trace.virtual",
 }
 
 
@@ -117,7 +139,7 @@ def __dir__() -> list[str]:
 
 
 class _Package(types.ModuleType):
-    """Keeps ``gasmeter.machines`` a function: importing the room of that name would put itself in its place."""
+    """Keeps ``gasmeter.machines`` and its like functions: importing rooms of their names would take their places."""
 
     def __setattr__(self, name: str, value: object) -> None:
         if not (name in _HOME and isinstance(value, types.ModuleType)):

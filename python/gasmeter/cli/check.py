@@ -11,9 +11,9 @@ from gasmeter.choices import REPORT_FORMATS
 from gasmeter.cli.common import SHARE, note, option, out
 
 if TYPE_CHECKING:
-    from gasmeter.guard import Judgement, Rules
+    from gasmeter.guard import Judgement
 
-__all__ = ["check", "judge_stores", "judging_options", "show_judgement"]
+__all__ = ["check", "judging_options", "show_judgement"]
 
 _EXAMPLES = """\b
 Examples:
@@ -55,29 +55,6 @@ def judging_options(function: Any) -> Any:
     for decorator in reversed(decorators):
         function = decorator(function)
     return function
-
-
-def judge_stores(baseline: Path, new: Path, rules: Rules) -> Judgement:
-    """Hold one store against another; what a reader must know of them goes to standard error.
-
-    Parameters
-    ----------
-    baseline, new : Path
-        Folders of the stores.
-    rules : Rules
-        What counts.
-
-    Returns
-    -------
-    Judgement
-        What was found.
-    """
-    from gasmeter.guard import judge, read_measured
-
-    stores = read_measured(baseline, what="baseline"), read_measured(new)
-    for line in (line for store in stores for line in store.notes):
-        note(line)
-    return judge(*stores, rules)
 
 
 def show_judgement(judgement: Judgement, form: str, reports: tuple[str, ...]) -> int:
@@ -140,7 +117,9 @@ def check(
     number of figures: fewer than 5 % of checks of equal builds fail. Modelled figures have to be equal to the last
     picosecond. A store that cannot be used (another machine, another schema, empty, cut off) is exit status 2.
     """
-    from gasmeter.guard import Rules
+    from gasmeter.functions.comparing import check as checked
 
-    rules = Rules(relevant=relevant, any_machine=any_machine, allow_missing=allow_missing)
-    return show_judgement(judge_stores(baseline, new, rules), form, reports)
+    judgement = checked(
+        new, baseline=baseline, relevant=relevant, any_machine=any_machine, allow_missing=allow_missing
+    )  # fmt: skip
+    return show_judgement(judgement, form, reports)

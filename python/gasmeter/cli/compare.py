@@ -7,10 +7,8 @@ from pathlib import Path
 import click
 
 from gasmeter.choices import FEWEST_STARTS
-from gasmeter.cli.check import judge_stores, judging_options, show_judgement
-from gasmeter.cli.common import FOLDER, note, option
-from gasmeter.errors import UsageError
-from gasmeter.stores.files import RUN, is_there
+from gasmeter.cli.check import judging_options, show_judgement
+from gasmeter.cli.common import FOLDER, option
 
 __all__ = ["compare"]
 
@@ -55,30 +53,13 @@ def compare(
     whose blocks alternate between worker processes of both, with 22 starts of each or more.
     """
     from gasmeter.cli.progress import showing_progress
-    from gasmeter.guard import Rules
-    from gasmeter.guard.alternating import alternate
-    from gasmeter.guard.builds import find_build
-    from gasmeter.guard.suite import default_suite
-    from gasmeter.sweeps.loading import load_experiment
+    from gasmeter.functions.comparing import compare as compared
     from gasmeter.sweeps.names import parse_assignments
 
-    rules = Rules(relevant=relevant, any_machine=any_machine, allow_missing=allow_missing)
-    stored = [Path(text).is_dir() and is_there(Path(text), RUN) for text in (before, after)]
-    if any(stored) and not all(stored):
-        other = after if stored[0] else before
-        raise UsageError(f"{other!r} is no store, the other is one; allowed: two stores or two builds", other)
-    if planted and all(stored):
-        raise UsageError(f"--plant {planted[0]} needs two builds; {before} and {after} are stores", planted[0])
-    if all(stored):
-        places = (Path(before), Path(after))
-    else:
-        builds = [find_build(text) for text in (before, after)]
-        for build in builds:
-            note(f"{build.name}: {build.binary} ({build.facts['worker']})")
-        what = default_suite() if experiment is None else load_experiment(experiment)
-        with showing_progress() as progress:
-            places = alternate(
-                what, builds, folder, starts=starts or 0, quick=not full and experiment is not None,
-                planted=parse_assignments(planted, "plant"), progress=progress,
-            )  # fmt: skip
-    return show_judgement(judge_stores(*places, rules), form, reports)
+    with showing_progress() as progress:
+        judgement = compared(
+            before, after, experiment=experiment, starts=starts, full=full, out=folder,
+            planted=parse_assignments(planted, "plant"), relevant=relevant, any_machine=any_machine,
+            allow_missing=allow_missing, progress=progress,
+        )  # fmt: skip
+    return show_judgement(judgement, form, reports)

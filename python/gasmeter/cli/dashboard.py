@@ -34,9 +34,9 @@ def dashboard(*, stores: tuple[Path, ...], site: Path, title: str, sampled_runs:
     STORE is a folder that `gasmeter run` or `gasmeter import` wrote, or one with such folders below. The pages need no
     server: open SITE/index.html from disk, or copy SITE anywhere. Stores of older schemas are read.
     """
-    from gasmeter.dashboard import write_dashboard
+    from gasmeter.functions.pages import dashboard as write
 
-    written = write_dashboard(stores, site, title=title, sampled_runs=sampled_runs)
+    written = write(stores, site, title=title, samples=sampled_runs)
     for line in written.notes[:20]:
         note(line)
     if len(written.notes) > 20:

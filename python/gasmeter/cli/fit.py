@@ -15,7 +15,7 @@ from gasmeter.cli.common import note, option, out
 from gasmeter.errors import EnvironmentLacks, UsageError
 
 if TYPE_CHECKING:
-    from gasmeter.loggp import Curves, LogGP
+    from gasmeter.loggp import LogGP
     from gasmeter.loggp.fitting import Parameter
 
 __all__ = ["fit"]
@@ -52,9 +52,9 @@ def loggp(*, results: Path, conduit: str, op: str, picture: Path | None, form: s
     RESULTS is a folder that `gasmeter run` wrote with rows of kernel loggp, or its results.csv (then intervals come
     from the rows and not from blocks). What the measurement cannot tell has no value, and a note says why.
     """
-    from gasmeter.loggp import fit_curves
+    from gasmeter.functions.fitting import fit as fitted
 
-    fits = [fit_curves(curves) for curves in _chosen(_read(results), conduit, op)]
+    fits = fitted(results, conduit=conduit, op=op)
     if form == "json" or picture is not None:
         one = _only(fits)
         if picture is not None:
@@ -71,32 +71,13 @@ def loggp(*, results: Path, conduit: str, op: str, picture: Path | None, form: s
         out(json.dumps({name: _plain(parameter) for name, parameter in fits[0].parameters.items()}, indent=1))
 
 
-def _read(results: Path) -> list[Curves]:
-    from gasmeter.loggp import curves_of, read_curves
-    from gasmeter.stores.store import open_result
-
-    if results.is_dir():
-        return curves_of(open_result(results))
-    return read_curves(results)
-
-
-def _chosen(curves: list[Curves], conduit: str, op: str) -> list[Curves]:
-    words = [word for word in (conduit, op) if word]
-    chosen = [one for one in curves if all(word in one.title.split() for word in words)]
-    if not chosen:
-        raise UsageError(f"nothing of {' and '.join(words)}; there is {_titles(curves)}")
-    return chosen
-
-
 def _only(fits: list[LogGP]) -> LogGP:
+    from gasmeter.functions.fitting import titles
+
     if len(fits) > 1:
-        titles = _titles([model.curves for model in fits])
-        raise UsageError(f"{len(fits)} lines of points; allowed: one, chosen by --conduit and --op, of {titles}")
+        known = titles([model.curves for model in fits])
+        raise UsageError(f"{len(fits)} lines of points; allowed: one, chosen by --conduit and --op, of {known}")
     return fits[0]
-
-
-def _titles(curves: list[Curves]) -> str:
-    return "; ".join(one.title for one in curves)
 
 
 def _draw(model: LogGP, picture: Path) -> None:

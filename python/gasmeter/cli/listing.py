@@ -50,26 +50,13 @@ def _kernels() -> list[Entry]:
 
 
 def _conduits() -> list[Entry]:
-    entry = catalogue()
-    entries = [
+    from gasmeter.functions.listing import all_conduits
+
+    return [
         {"name": conduit.name, "summary": conduit.summary, "ops": [], "options": _options(conduit.options),
          "network": conduit.network, "kind": conduit.kind}
-        for conduit in entry.conduits.values()
+        for conduit in all_conduits()
     ]  # fmt: skip
-    for network in entry.raw_networks():
-        raw = entry.conduit(f"raw@{network}")
-        if raw.name not in entry.conduits:
-            entries.append(
-                {
-                    "name": raw.name,
-                    "summary": raw.summary,
-                    "ops": [],
-                    "options": [],
-                    "network": network,
-                    "kind": raw.kind,
-                }
-            )
-    return entries
 
 
 def _experiments(*, planned: bool = True) -> list[Entry]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from gasmeter.choices import FORMATS, MOST_ITERATIONS
-from gasmeter.cli.common import DURATION, SHARE, note, option, out, point_options, show
+from gasmeter.cli.common import DURATION, FOLDER, SHARE, note, option, options_with_origin, out, point_options, show
 
 __all__ = ["measure"]
 
@@ -64,14 +66,21 @@ Examples:
     help="Form of the output.",
 )
 @option(
+    "--out", "folder", type=FOLDER, default=None, metavar="DIR",
+    help="Write rows, samples, plots and summary to a folder, too, as `gasmeter run` does.",
+)  # fmt: skip
+@option(
     "--counters",
     is_flag=True,
     help="Show what conduits and modelled devices counted, too: messages, datagrams, stalls, …",
 )
+@click.pass_context
 def measure(
-    *, kernel: str, conduit: str, op: str, sizes: tuple[int, ...] | None, ranks: tuple[int, ...], variant: str,
-    options: tuple[str, ...], machine: str, topology: str, placement: str, against: str | None, iters: int | None,
-    ci: float | None, time: float, max_time: float, seed: int, form: str, counters: bool,
+    context: click.Context, *, kernel: str, conduit: str, op: str, sizes: tuple[int, ...] | None,
+    ranks: tuple[int, ...], variant: str, options: tuple[str, ...],
+    machine: str, topology: str, placement: str, against: str | None, iters: int | None,
+    ci: float | None, time: float, max_time: float, seed: int, form: str, folder: Path | None,
+    counters: bool,
 ) -> int:  # fmt: skip
     """Measure KERNEL on a conduit and print one table.
 
@@ -89,8 +98,10 @@ def measure(
         topology=topology, placement=placement,
     )  # fmt: skip
     with showing_progress() as progress:
-        result = execute(experiment, progress=progress)
+        result = execute(experiment, progress=progress, out=folder, origin=options_with_origin(context))
     status = show(result, form, title=experiment.title)
+    if folder is not None:
+        note(f"{folder}: results.csv, samples.parquet, summary.md, run.json, plots")
     if counters:
         from gasmeter.rows.formats import counters_table
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
-from rich.progress import Progress as Bar
-
 from gasmeter.cli.common import note
 from gasmeter.measuring.execution import Progress
+from gasmeter.measuring.progress import left_text, showing_bar
 from gasmeter.units import format_duration
 
 __all__ = ["LINE_EVERY_S", "showing_progress"]
@@ -36,22 +32,7 @@ def showing_progress() -> Iterator[Callable[[Progress], None]]:
         with _lines() as tell_lines:
             yield tell_lines
         return
-    columns = (
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[left]}"),
-        TextColumn("{task.description}"),
-    )
-    # Drawn when told, not by a thread: nothing may wake up beside the measured ranks.
-    with Bar(*columns, console=Console(stderr=True), transient=True, auto_refresh=False) as bar:
-        task = bar.add_task("", total=None, left="")
-
-        def tell(progress: Progress) -> None:
-            bar.update(
-                task, total=progress.total, completed=progress.done, left=_left(progress).removeprefix(", "),
-                description=progress.label, refresh=True,
-            )  # fmt: skip
-
+    with showing_bar() as tell:
         yield tell
 
 
@@ -67,7 +48,8 @@ def _lines() -> Iterator[Callable[[Progress], None]]:
             passed = format_duration(time.monotonic() - began)
             if latest:
                 at = latest[-1]
-                note(f"{at.done} of {at.total} points after {passed}{_left(at)}; now {at.label}")
+                said = ", ".join(filter(None, [f"{at.done} of {at.total} points after {passed}", left_text(at)]))
+                note(f"{said}; now {at.label}")
 
     def tell(progress: Progress) -> None:
         latest[:] = [progress]
@@ -79,9 +61,3 @@ def _lines() -> Iterator[Callable[[Progress], None]]:
     finally:
         ended.set()
         writer.join()
-
-
-def _left(progress: Progress) -> str:
-    """Return what is left as it follows in a line; nothing where that is not known yet."""
-    known = progress.done > 0 and not math.isnan(progress.seconds_left)
-    return f", about {format_duration(progress.seconds_left)} left" if known else ""

@@ -10,11 +10,10 @@ import click
 
 from gasmeter.choices import BLIND, Blind
 from gasmeter.cli.common import FOLDER, note, option, options_with_origin, out
-from gasmeter.errors import UsageError
 from gasmeter.units import format_duration
 
 if TYPE_CHECKING:
-    from gasmeter.reproduction.running import Reproduction
+    from gasmeter.functions.figures import Reproduced
 
 __all__ = ["reproduce_command"]
 
@@ -64,47 +63,30 @@ def reproduce_command(
     judged by predicates that were frozen before; a miss is reported as a miss and is no error.
     """
     from gasmeter.cli.progress import showing_progress
-    from gasmeter.papers.registry import figures_of, paper
-    from gasmeter.reproduction.digitised import read_digitised
-    from gasmeter.reproduction.running import reproduce
+    from gasmeter.functions.figures import reproduce, reproduction_folder
 
-    found_paper = paper(name)
-    numbers = [number.strip() for number in figures.split(",")] if figures else []
-    if "" in numbers:
-        raise UsageError(f"figures {figures!r} has an empty name; allowed: for instance 12,15", figures)
-    chosen = figures_of(found_paper, numbers)
-    points = read_digitised(digitised, [figure.number for figure in chosen]) if digitised else ()
-    place = folder or Path("out") / f"reproduce_{found_paper.name}"
     try:
         with showing_progress() as progress:
-            reproduction = reproduce(
-                found_paper, chosen, out=place, quick=quick, jobs=jobs, resume=resume, blind=blind, progress=progress,
-                origin=options_with_origin(context),
+            done = reproduce(
+                name, figures=figures, out=folder, quick=quick, jobs=jobs, resume=resume, digitised=digitised,
+                blind=blind, progress=progress, origin=options_with_origin(context),
             )  # fmt: skip
     except KeyboardInterrupt:
-        note(f"what was run is kept in {place}; continue with --resume")
+        note(f"what was run is kept in {reproduction_folder(name, folder)}; continue with --resume")
         raise
-    from gasmeter.reproduction.writing import write_reproduction
-
-    write_reproduction(reproduction, place, points)
-    _print(reproduction, place)
-    return 0 if reproduction.result.verified else 1
+    _print(done)
+    return 0 if done.result.verified else 1
 
 
-def _print(reproduction: Reproduction, place: Path) -> None:
+def _print(done: Reproduced) -> None:
     from gasmeter.cli.verdict_table import verdict_table
-    from gasmeter.reproduction.claim_texts import quick_text, score_line
 
-    shown = [
-        entry
-        for entry in reproduction.judged
-        if entry.figure in reproduction.plan.figures or entry.judgement.verdict != "not_run"
-    ]
+    reproduction, shown = done.reproduction, done.judged
     out(verdict_table(shown, reproduction.result.title))
     if len(shown) < len(reproduction.judged):
         out(f"in claims.csv, but not run: {len(reproduction.judged) - len(shown)} more")
-    if reproduction.judged:
-        out(quick_text(reproduction.judged) if reproduction.plan.quick else score_line(reproduction.judged))
+    if done.score:
+        out(done.score)
     for name, rows in reproduction.checks.failing().items():
         if rows:
             out(f"machine {name} as given does not meet {', '.join(rows)}")
@@ -115,4 +97,4 @@ def _print(reproduction: Reproduction, place: Path) -> None:
         note(line)
     for line in reproduction.result.errors:
         note(f"Error: {line}")
-    out(f"{len(reproduction.result.rows)} rows in {format_duration(reproduction.seconds)}: {place / 'report.html'}")
+    out(f"{len(reproduction.result.rows)} rows in {format_duration(reproduction.seconds)}: {done.report}")

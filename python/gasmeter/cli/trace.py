@@ -54,12 +54,12 @@ def trace_command(
     did on the way that decided when the operation was done. Kernels: ping-pong, am, fetch-add (latency), barrier.
     """
     from gasmeter.sweeps.names import parse_assignments
-    from gasmeter.trace import trace, write_traces
+    from gasmeter.trace import TRACE_FILES, trace
 
-    traces = trace(what, iterations=iters, options=parse_assignments(options), **settings)
+    traces = trace(what, iterations=iters, options=parse_assignments(options), out=folder, **settings)
     if folder is not None:
-        for path in write_traces(traces, folder):
-            note(str(path))
+        for name in TRACE_FILES:
+            note(str(folder / name))
     out(_render(traces, form))
 
 

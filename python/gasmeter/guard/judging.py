@@ -111,7 +111,7 @@ class Finding:
         return f"{' '.join(words)} on {', '.join([where, *extra])}: {key.metric}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Judgement:
     """What a check found.
 
@@ -129,6 +129,10 @@ class Judgement:
     baseline: str
     new: str
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        """Say in one line what was compared, and the outcome."""
+        return f"<Judgement {self.new} against {self.baseline}: {self.summary()}>"
 
     @property
     def failed(self) -> bool:

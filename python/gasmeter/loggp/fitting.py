@@ -66,7 +66,7 @@ class Segment:
     curves: dict[str, tuple[float, float]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LogGP:
     """The model of one line of points.
 
@@ -80,6 +80,12 @@ class LogGP:
 
     curves: Curves
     segments: tuple[Segment, ...]
+
+    def __repr__(self) -> str:
+        """Say in one line what it is a model of, and its parameters."""
+        told = [f"{name} {one.value:.4g} {PARAMETERS[name]}" for name, one in self.parameters.items() if one.identified]
+        missing = [f"{name} not identified" for name, one in self.parameters.items() if not one.identified]
+        return f"<LogGP {self.curves.title} ({self.curves.kind}): {', '.join([*told, *missing])}>"
 
     @property
     def parameters(self) -> dict[str, Parameter]:

@@ -17,6 +17,7 @@ from gasmeter.catalogue import Parameter, declared
 from gasmeter.errors import UsageError, unknown
 from gasmeter.machines import hardware
 from gasmeter.machines.number import TOPOLOGY, Number, number_value
+from gasmeter.machines.shown import machine_html
 
 __all__ = ["DRAW_SEED", "TOPOLOGY", "WHERE", "Drawn", "Machine", "Number", "number_value"]
 
@@ -55,7 +56,7 @@ class Drawn:
         return f"{'null' if self.null else 'draw'}={self.number}{'' if self.seed == DRAW_SEED else f'@{self.seed}'}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Machine:
     """A modelled installation: hosts, cards, links and how they are connected.
 
@@ -92,6 +93,21 @@ class Machine:
     def __str__(self) -> str:
         """Return the label."""
         return self.label
+
+    def __repr__(self) -> str:
+        """Say in one line which machine it is, not its numbers; `effective` has those."""
+        numbers = f"{len(self.numbers)} numbers, {len(self.estimates())} of them estimates"
+        return f"<Machine {self.label}: {self._kind}, {numbers}>"
+
+    def _repr_html_(self) -> str:
+        """Return what was changed as an HTML table, and every number with its source below, folded."""
+        summaries = {parameter.key: parameter.summary for parameter in _parameters(self.network)}
+        return machine_html(self.label, f"{self.summary} ({self._kind})", self.numbers, summaries)
+
+    @property
+    def _kind(self) -> str:
+        where = f" on {self.topology}" if self.topology else ""
+        return f"modelled network {self.network}{where}"
 
     def with_(self, changes: Mapping[str, object] | None = None, /, **named: object) -> Machine:
         """Return the machine with some numbers replaced.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
@@ -15,12 +14,9 @@ from typing import Any, Protocol
 from gasmeter import library
 from gasmeter.catalogue import catalogue
 from gasmeter.errors import UsageError
-from gasmeter.measuring import context
-from gasmeter.measuring.probe import probe_digest
+from gasmeter.measuring.about import AboutRun
 from gasmeter.measuring.recording import record
-from gasmeter.measuring.resolved import defaults_of
 from gasmeter.measuring.runner import GroupOutcome, Runner
-from gasmeter.measuring.summary import summarise_run
 from gasmeter.measuring.taking_over import taken_over
 from gasmeter.rows.links import MOST_LINK_ROWS, fitting
 from gasmeter.rows.record import Record
@@ -28,14 +24,12 @@ from gasmeter.stores.builds import build_text
 from gasmeter.stores.result import Result
 from gasmeter.stores.store import Store
 from gasmeter.sweeps.experiment import Experiment
-from gasmeter.sweeps.installations import machine_of
 from gasmeter.sweeps.point import Group
 from gasmeter.sweeps.sweep import estimated_seconds
 
 __all__ = ["Beside", "Progress", "execute"]
 
 _STOP_AGAIN_S = 0.05
-_MOST_POINTS = 2000  # that run.json describes
 
 
 @dataclass(frozen=True)
@@ -150,14 +144,12 @@ def execute(
         raise UsageError("resume needs the folder to continue; allowed: out=FOLDER (--out)", "resume")
     groups = list(planned or _groups(experiment, quick=quick, replace=replace or {}, starts=starts))
     store = None
+    about = AboutRun(experiment, groups, quick, replace or {}, resume, origin or {}, starts, revision)
     if out is not None:
-        store = _open_store(
-            experiment, out, groups, quick=quick, replace=replace or {}, resume=resume, origin=origin or {},
-            starts=starts, revision=revision,
-        )  # fmt: skip
+        store = Store(Path(out), experiment.name, resume=resume, run=about.runs[0])
     done: dict[str, Record] = dict(store.done) if store else {}
     stale = _of_other_builds(groups, done)
-    state, started = "failed", context.now()
+    state = "failed"
     try:
         own = runner or Runner()
         try:
@@ -182,18 +174,13 @@ def execute(
         raise
     finally:
         result = _result(experiment, groups, done, complete=state == "complete")
-        result.runs = ({"started": started, "host": _here()},)
+        result.about = about
         if store:
             result.remarks.extend([f"the earlier run is kept in {store.moved_to}"] if store.moved_to else [])
             result.remarks.extend(_measured_again(stale, done))
-            summary = "" if bare else summarise_run(experiment, result)
+            summary = "" if bare else about.summary(result)
             store.finish(result, state, summary, plots=not bare and state != "failed" and bool(done))
     return result
-
-
-@functools.cache
-def _here() -> Mapping[str, Any]:
-    return context.host_facts()
 
 
 def _of_other_builds(groups: Sequence[Group], done: Mapping[str, Record]) -> dict[str, str]:
@@ -412,49 +399,3 @@ class _Clock:
         passed = time.monotonic() - self._started
         pace = passed / self._planned_s if self._planned_s > 0 else 1.0
         self._tell(Progress(int(self._done), self._total, max(self._left_s, 0.0) * pace, label))
-
-
-def _machines(groups: Sequence[Group]) -> list[dict[str, Any]]:
-    """Return the effective numbers of every machine that points run on, each once."""
-    machines = (machine_of(point) for group in groups for point in group.points)
-    return [entry.facts() for entry in {entry.label: entry for entry in machines if entry is not None}.values()]
-
-
-def _points(groups: Sequence[Group]) -> list[dict[str, Any]]:
-    """Return what every point is, where there are not too many to be looked at: rows say it as well."""
-    points = [point for group in groups for point in group.points]
-    return [point.model_dump() | {"run_id": point.id} for point in points] if len(points) <= _MOST_POINTS else []
-
-
-def _open_store(
-    experiment: Experiment,
-    out: str | Path,
-    groups: Sequence[Group],
-    *,
-    quick: bool,
-    replace: Mapping[str, str],
-    resume: bool,
-    origin: Mapping[str, Any],
-    starts: int = 0,
-    revision: str = "",
-) -> Store:
-    run = {
-        "started": context.now(),
-        "command": context.command_line(),
-        **context.measured_revision(revision),
-        "built_from": library.build_revision(),
-        "library": library.this_build(),
-        "quick": quick,
-        "set": dict(replace),
-        "resumed": resume,
-        "starts": starts,
-        "probe": probe_digest(),
-        "options": dict(origin),
-        "groups": len(groups),
-        "points": _points(groups),
-        "defaults": defaults_of(point for group in groups for point in group.points),
-        "machines": _machines(groups),
-        "host": context.host_facts(),
-        "versions": context.versions(),
-    }
-    return Store(Path(out), experiment.name, resume=resume, run=run)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from gasmeter.sweeps import experiment
 
@@ -28,7 +28,7 @@ class Experiment(experiment.Experiment):  # noqa: D101 - one text for both
         jobs: int = 1,
         resume: bool = False,
         runner: Runner | None = None,
-        progress: Callable[[Progress], None] | None = None,
+        progress: Callable[[Progress], None] | Literal[False] | None = None,
         origin: Mapping[str, Any] | None = None,
         revision: str = "",
     ) -> Result:
@@ -48,8 +48,8 @@ class Experiment(experiment.Experiment):  # noqa: D101 - one text for both
             Continue what the folder already holds.
         runner : Runner, optional
             By default a new one whose worker processes end with the run.
-        progress : callable, optional
-            Told after every group.
+        progress : callable or False, optional
+            Told before and after every group; by default there is a bar in notebooks and on terminals, with False none.
         origin : mapping, optional
             Where options came from (command line, environment), for run.json.
         revision : str, optional
@@ -71,11 +71,13 @@ class Experiment(experiment.Experiment):  # noqa: D101 - one text for both
             If a rank died; what is done is kept.
         """
         from gasmeter.measuring.execution import execute  # noqa: PLC0415 - a description needs no numerics
+        from gasmeter.measuring.progress import told  # noqa: PLC0415
 
-        return execute(
-            self, out=out, quick=quick, replace=replace or {}, jobs=jobs, resume=resume, runner=runner,
-            progress=progress, origin=origin or {}, revision=revision,
-        )  # fmt: skip
+        with told(progress) as tell:
+            return execute(
+                self, out=out, quick=quick, replace=replace or {}, jobs=jobs, resume=resume, runner=runner,
+                progress=tell, origin=origin or {}, revision=revision,
+            )  # fmt: skip
 
     def resume(self, out: str | Path, **settings: Any) -> Result:
         """Continue a run that was interrupted or has grown.

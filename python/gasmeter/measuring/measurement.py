@@ -3,16 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal, Required, TypedDict
 
 from gasmeter.machines.machine import Machine
 from gasmeter.measuring.execution import execute
 from gasmeter.measuring.experiment import Experiment
+from gasmeter.measuring.progress import Tell, told
 from gasmeter.measuring.runner import Runner
 from gasmeter.stores.result import Result
 from gasmeter.sweeps.series import Series
 
-__all__ = ["measure", "measurement"]
+__all__ = ["Settings", "measure", "measurement"]
+
+
+class Settings(TypedDict, total=False):
+    """What `measure` takes to say what is run where, for functions that pass it on; see there."""
+
+    conduit: Required[str | Sequence[str]]
+    op: str | Sequence[str]
+    sizes: str | int | Sequence[str | int] | None
+    ranks: str | int | Sequence[int]
+    variant: str | Sequence[str]
+    options: Mapping[str, object] | None
+    seed: int
+    machine: str | Machine | Sequence[str | Machine]
+    topology: str | Sequence[str]
+    placement: str | Sequence[str]
 
 
 def measurement(
@@ -81,6 +98,8 @@ def measure(
     topology: str | Sequence[str] = (),
     placement: str | Sequence[str] = (),
     runner: Runner | None = None,
+    out: str | Path | None = None,
+    progress: Tell | Literal[False] | None = None,
 ) -> Result:
     """Measure one kernel and return its rows.
 
@@ -123,6 +142,10 @@ def measure(
         ``"list:0,0,3,1"``.
     runner : Runner, optional
         Keeps worker processes alive between calls; by default they end with the call.
+    out : str or Path, optional
+        Folder for rows, samples, plots and summary, as `gasmeter run` writes it; nothing is written without one.
+    progress : callable or False, optional
+        Told before and after every point; by default there is a bar in notebooks and on terminals, with False none.
 
     Returns
     -------
@@ -143,4 +166,5 @@ def measure(
         ci=ci, iterations=iterations, max_time=max_time, time=time, seed=seed, machine=machine,
         topology=topology, placement=placement,
     )  # fmt: skip
-    return execute(experiment, runner=runner)
+    with told(progress) as tell:
+        return execute(experiment, runner=runner, out=out, progress=tell)

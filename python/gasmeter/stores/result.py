@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
+from gasmeter.errors import UsageError
 from gasmeter.rows.counters import COUNTER_COLUMNS
 from gasmeter.rows.links import links_frame
 from gasmeter.rows.record import COLUMNS, SAMPLE_COLUMNS, Record, Row
+from gasmeter.rows.shown import rows_html, summary_line
 from gasmeter.rows.state import GOOD, states_line
 from gasmeter.stores.moved import moved
 from gasmeter.sweeps.distance import distances
@@ -21,28 +23,23 @@ if TYPE_CHECKING:
 
     from gasmeter.loggp import LogGP
 
-__all__ = ["Result", "records_from"]
+__all__ = ["About", "Result", "records_from"]
 
-_SHOWN = (
-    "kernel",
-    "op",
-    "variant",
-    "conduit",
-    "ranks",
-    "size_bytes",
-    "options",
-    "metric",
-    "value",
-    "unit",
-    "ci_low",
-    "ci_high",
-    "n",
-    "state",
-)
 _TEXT = frozenset(
     {"experiment", "kernel", "op", "variant", "conduit", "network", "kind", "label", "machine", "topology", "placement",
      "options", "semantics", "metric", "unit", "reference", "run_id", "state"}
 )  # fmt: skip
+
+
+class About(Protocol):
+    """What is known of a run beside its rows."""
+
+    @property
+    def runs(self) -> Sequence[Mapping[str, Any]]:
+        """Facts of each run that rows come from, as run.json has them."""
+
+    def save(self, result: Result, folder: Path) -> None:
+        """Write a run folder."""
 
 
 class Result:
@@ -77,7 +74,12 @@ class Result:
         self.plots = tuple(plots)
         self.complete = complete
         self.remarks: list[str] = []
-        self.runs: tuple[Mapping[str, Any], ...] = ()  # as run.json has them: host, when it started
+        self.about: About | None = None
+
+    @property
+    def runs(self) -> Sequence[Mapping[str, Any]]:
+        """Facts of each run that rows come from, as run.json has them; none of a result that was made by hand."""
+        return self.about.runs if self.about else ()
 
     @property
     def rows(self) -> list[Row]:
@@ -262,6 +264,39 @@ class Result:
 
         return draw_point_links(self, run_id, title)
 
+    def save(self, folder: str | Path) -> Path:
+        """Write a run folder as `gasmeter run` does: what `compare`, `check`, `dashboard` and `open_result` take.
+
+        Parameters
+        ----------
+        folder : str or Path
+            Created if need be. A run of the same experiment that it holds is kept under another name.
+
+        Returns
+        -------
+        Path
+            The folder, with results.csv, samples.parquet, run.json, summary.md and plots.
+
+        Raises
+        ------
+        UsageError
+            If the folder holds something else, or nothing is known of where the rows come from.
+        ResourceError
+            If it cannot be written.
+
+        Examples
+        --------
+        >>> gasmeter.measure("barrier", conduit="smp").save("out/barrier")  # doctest: +SKIP
+        PosixPath('out/barrier')
+        """
+        if self.about is None:
+            raise UsageError(
+                f"result {self.name!r} does not say what it was measured with; allowed: one of gasmeter.measure,"
+                " Experiment.run or open_result", self.name,
+            )  # fmt: skip
+        self.about.save(self, Path(folder))
+        return Path(folder)
+
     def disturbance(self, frame: pd.DataFrame | None = None) -> str:
         """Return the line under plots and tables: what kind of numbers these are and what disturbed them.
 
@@ -284,16 +319,15 @@ class Result:
         records = [entry for entry in self.records if any(row["run_id"] in groups for row in entry.rows)]
         return _disturbance(rows, records)
 
+    def __repr__(self) -> str:
+        """Say in one line what was run, of which kind its figures are, and whether the data were right."""
+        told = [summary_line(self.rows), _data_of(self.rows)] if self.rows else [summary_line(self.rows)]
+        told += [] if self.complete else ["not complete"]
+        return f"<Result {self.name}: {', '.join(told)}>"
+
     def _repr_html_(self) -> str:
-        """Return the main columns as an HTML table, with the line about what disturbed them."""
-        frame = self.frame()
-        table = frame.loc[:, [name for name in _SHOWN if _informative(frame, name)]]
-        note = html.escape(" · ".join([self.disturbance(), *self.errors]))
-        return f"<h4>{html.escape(self.title)}</h4>{table.to_html(index=False, na_rep='-')}<p><small>{note}</small></p>"
-
-
-def _informative(frame: pd.DataFrame, column: str) -> bool:
-    return column not in {"variant", "options", "state"} or bool((frame[column] != "").any())
+        """Return what varies as an HTML table, what does not as its caption, and what disturbed the figures."""
+        return rows_html(self.title, self.rows, [" · ".join([self.disturbance(), *self.errors]), *self.notes])
 
 
 def _typed(frame: pd.DataFrame) -> pd.DataFrame:
@@ -319,7 +353,7 @@ def _disturbance(rows: Sequence[Row], records: Sequence[Record]) -> str:
         low, high = min(states), max(states)
         span = f"{low:.0f} ns" if f"{low:.0f}" == f"{high:.0f}" else f"{low:.0f}-{high:.0f} ns"
         parts.append(f"core-to-core probe {span}" + (" (cores moved)" if high > 1.15 * low else ""))
-    parts.append(_data({row["run_id"]: row["verified"] for row in reversed(rows)}.values()))
+    parts.append(_data_of(rows))
     parts += filter(None, [states_line(row["state"] for row in rows)])
     dropped, blocks = (sum(entry.dropped for entry in records), sum(entry.blocks for entry in records))
     if blocks:  # a store that was published without its journal does not say it
@@ -329,6 +363,10 @@ def _disturbance(rows: Sequence[Row], records: Sequence[Record]) -> str:
     if any(row["oversubscribed"] for row in rows):
         parts.append("hollow markers: more ranks than cores")
     return " · ".join(parts)
+
+
+def _data_of(rows: Sequence[Row]) -> str:
+    return _data({row["run_id"]: row["verified"] for row in reversed(rows)}.values())
 
 
 def _data(verified: Collection[bool | str]) -> str:

@@ -10,6 +10,7 @@ import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,7 @@ __all__ = [
     "read_entries",
     "read_run",
     "read_table",
+    "save_result",
     "typed_row",
 ]
 
@@ -79,6 +81,8 @@ class Store:
     run : mapping
         Facts of this run, appended to ``runs`` in run.json; ``library`` is the build whose name every record gets that
         has none.
+    before : sequence of mapping, optional
+        Facts of earlier runs whose records are kept, too.
 
     Raises
     ------
@@ -88,7 +92,10 @@ class Store:
         If the disk is full.
     """
 
-    def __init__(self, folder: Path, experiment: str, *, resume: bool, run: Mapping[str, Any]) -> None:
+    def __init__(
+        self, folder: Path, experiment: str, *, resume: bool, run: Mapping[str, Any],
+        before: Sequence[Mapping[str, Any]] = (),
+    ) -> None:  # fmt: skip
         self.folder = folder
         self._library = dict(run.get("library", {}))
         self.moved_to: Path | None = None
@@ -113,7 +120,7 @@ class Store:
                 "schema": STORE_SCHEMA,
                 "experiment": experiment,
                 "state": "running",
-                "runs": [*runs, dict(run)],
+                "runs": [*runs, *map(dict, before), dict(run)],
             }
             self._write_run()
             write_atomically(folder / ROWS, to_csv(row for entry in self.done.values() for row in entry.rows))
@@ -199,7 +206,7 @@ class Store:
         ResourceError
             If a file cannot be written; the journal is kept.
         """
-        result.runs = tuple(self._run["runs"])
+        result.about = _Read(self._run["runs"], summary)
         try:
             with _writing(self.folder):
                 written = [JOURNAL, *self._write_tables(result)]
@@ -310,8 +317,47 @@ def open_result(folder: str | Path) -> Result:
     else:
         records = []
     result = Result(records, name=str(run.get("experiment", "")), complete=run.get("state") == "complete")
-    result.runs = tuple(run.get("runs", ()))
+    text = (place / _SUMMARY).read_text(encoding="utf-8") if (place / _SUMMARY).exists() else ""
+    result.about = _Read(list(run.get("runs", [])), text)
     return result
+
+
+@dataclass(frozen=True)
+class _Read:
+    """What a store says of its runs."""
+
+    runs: list[dict[str, Any]]
+    summary: str
+
+    def save(self, result: Result, folder: Path) -> None:
+        save_result(result, folder, self.runs, self.summary)
+
+
+def save_result(result: Result, folder: Path, runs: Sequence[Mapping[str, Any]], summary: str) -> None:
+    """Write a run folder of a result, as a run with ``out=`` writes it.
+
+    Parameters
+    ----------
+    result : Result
+        Of a measurement, an experiment or a store.
+    folder : Path
+        Where.
+    runs : sequence of mapping
+        Facts of each run that its rows come from.
+    summary : str
+        Text of summary.md.
+
+    Raises
+    ------
+    UsageError
+        If the folder holds something else.
+    ResourceError
+        If it cannot be written.
+    """
+    store = Store(folder, result.name, resume=False, run=runs[-1] if runs else {}, before=runs[:-1])
+    for entry in result.records:
+        store.append(entry, lazily=True)
+    store.finish(result, "complete" if result.complete else "interrupted", summary, plots=bool(result.rows))
 
 
 def merge_stores(folders: Sequence[str | Path], out: str | Path) -> Result:

@@ -2,10 +2,11 @@
 
 from gasmeter.trace.steps import PHASES, Operation, Step, Trace
 from gasmeter.trace.virtual import trace, trace_point
-from gasmeter.trace.writing import chrome_events, steps_frame, trace_table, write_traces
+from gasmeter.trace.writing import TRACE_FILES, chrome_events, steps_frame, trace_table, write_traces
 
 __all__ = [
     "PHASES",
+    "TRACE_FILES",
     "Operation",
     "Step",
     "Trace",

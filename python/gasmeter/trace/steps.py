@@ -84,7 +84,7 @@ class Operation:
             raise CheckFailed(f"trace: the steps end at {at} ps, the operation at {self.end_ps} ps")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Trace:
     """The operations of one point.
 
@@ -110,6 +110,12 @@ class Trace:
     size_bytes: int
     operations: tuple[Operation, ...]
     cost_ps: float = 0.0
+
+    def __repr__(self) -> str:
+        """Say in one line what was traced, and how long the operation took that tables show."""
+        shown = self.shown
+        took = f"{shown.ps / 1000:g} ns in {len(shown.steps)} steps"
+        return f"<Trace {self.title} ({self.kind}): {took}, the median of {len(self.operations)}>"
 
     @property
     def shown(self) -> Operation:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from pathlib import Path
+from typing import Any, Unpack
 
 import numpy as np
 
 from gasmeter.catalogue import catalogue, core
 from gasmeter.errors import CheckFailed, UsageError
-from gasmeter.measuring.measurement import measurement
+from gasmeter.measuring.measurement import Settings, measurement
 from gasmeter.measuring.sessions import machine_values
 from gasmeter.sweeps.point import Point
 from gasmeter.trace.real import trace_real_point
@@ -21,7 +22,9 @@ _TARGET = 1  # of the kernels that have one
 _WARM_UP = 2  # operations: the first one may find protocols that are not settled
 
 
-def trace(what: str, *, iterations: int = 5, **settings: Any) -> list[Trace]:
+def trace(
+    what: str, *, iterations: int = 5, out: str | Path | None = None, **settings: Unpack[Settings]
+) -> list[Trace]:  # fmt: skip
     """Trace operations of a kernel, in virtual time or on ranks that take time stamps.
 
     Parameters
@@ -30,14 +33,16 @@ def trace(what: str, *, iterations: int = 5, **settings: Any) -> list[Trace]:
         A kernel, or an operation of `ping-pong`, for instance ``"put"``.
     iterations : int, default 5
         Operations of each point.
+    out : str or Path, optional
+        Folder for steps.csv, trace.json (Chrome's format, for Perfetto), table.txt and bars by size.
     **settings
         As for `gasmeter.measure`.
 
     Returns
     -------
     list of Trace
-        One per point. The steps of each operation sum to its time; in virtual time the operations sum to what the
-        kernel measured, too, to the picosecond.
+        One per point; `gasmeter.trace.trace_table` shows one as text. The steps of each operation sum to its time; in
+        virtual time the operations sum to what the kernel measured, too, to the picosecond.
 
     Raises
     ------
@@ -54,10 +59,15 @@ def trace(what: str, *, iterations: int = 5, **settings: Any) -> list[Trace]:
     >>> sum(step.ps for step in traces[0].shown.steps) == traces[0].shown.ps  # doctest: +SKIP
     True
     """
-    return [trace_point(point, iterations) for point in points_of(what, **settings)]
+    traces = [trace_point(point, iterations) for point in points_of(what, **settings)]
+    if out is not None:
+        from gasmeter.trace.writing import write_traces  # noqa: PLC0415 - loads pandas
+
+        write_traces(traces, Path(out))
+    return traces
 
 
-def points_of(what: str, **settings: Any) -> list[Point]:
+def points_of(what: str, **settings: Unpack[Settings]) -> list[Point]:
     """Return the points that a kernel or an operation of `ping-pong` names.
 
     Parameters
@@ -82,7 +92,7 @@ def points_of(what: str, **settings: Any) -> list[Point]:
     if what not in known.kernels and any(op.name == what for op in known.kernel("ping-pong").ops):
         if settings.get("op"):
             raise UsageError(f"{what!r} is an operation already; allowed: a kernel with --op, or an operation", what)
-        kernel, settings = "ping-pong", {**settings, "op": what}
+        kernel, settings["op"] = "ping-pong", what
     if settings.get("sizes") is None and kernel in {"ping-pong", "am"}:
         settings["sizes"] = "8,512,4K"
     return [point for group in measurement(kernel, **settings).groups() for point in group.points]

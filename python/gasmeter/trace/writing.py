@@ -12,7 +12,10 @@ import pandas as pd
 from gasmeter.errors import EnvironmentLacks
 from gasmeter.trace.steps import Trace
 
-__all__ = ["chrome_events", "steps_frame", "trace_table", "write_traces"]
+__all__ = ["TRACE_FILES", "chrome_events", "steps_frame", "trace_table", "write_traces"]
+
+TRACE_FILES = ("steps.csv", "trace.json", "table.txt", "steps.svg", "steps.png")
+"""What `write_traces` writes."""
 
 
 def steps_frame(traces: Sequence[Trace]) -> pd.DataFrame:
@@ -166,8 +169,7 @@ def write_traces(traces: Sequence[Trace], folder: Path) -> list[Path]:
     from gasmeter.plots.style import styled  # noqa: PLC0415
     from gasmeter.trace.drawing import draw_steps  # noqa: PLC0415 - loads matplotlib
 
-    names = ("steps.csv", "trace.json", "table.txt", "steps.svg", "steps.png")
-    paths = [folder / name for name in names]
+    paths = [folder / name for name in TRACE_FILES]
     try:
         folder.mkdir(parents=True, exist_ok=True)
         steps_frame(traces).to_csv(paths[0], index=False, lineterminator="\n")

@@ -1,3 +1,4 @@
+import html
 import json
 import re
 import subprocess
@@ -318,3 +319,16 @@ def test_what_is_installed_holds_the_machine_files():
     here = Path(gm.__file__).parent
     assert _tables(MACHINES) == _tables(here / "machines")
     assert (here / "published" / "hardware.csv").is_file()
+
+
+def test_a_machine_shows_itself_in_one_line_and_as_a_short_page():
+    extoll = gm.machine("extoll")
+    assert re.fullmatch(r"<Machine extoll: modelled network extoll on mesh3d:4x4x4, \d+ numbers, .*>", repr(extoll))
+    wider = extoll.with_(link_bandwidth="1.25 GB/s")
+    assert "extoll+link.bandwidth=1.25 GB/s" in repr(wider)
+    assert len(repr(wider)) < 200
+    page, _, folded = wider._repr_html_().partition("<details>")
+    assert page.count("<tr>") == 2
+    assert all(text in page for text in ("link.bandwidth", "1.25 GB/s", extoll["link.bandwidth"].text))
+    assert folded.count("<tr>") == 1 + len(wider.numbers)
+    assert html.escape(extoll["link.bandwidth"].source) not in page

@@ -1,4 +1,5 @@
 import math
+import re
 
 import pandas as pd
 import pytest
@@ -176,3 +177,23 @@ def test_a_measurement_is_compared_with_what_differs(machine):
     frame = gm.measure("ping-pong", conduit="smp", op="put", sizes="8", against={"op": "get"}).frame()
     assert set(frame[frame["metric"] == "overhead"]["reference"]) == {"op=get"}
     assert set(frame["op"]) == {"put", "get"}
+
+
+def test_a_result_says_in_one_line_what_it_is(machine):
+    assert repr(measured(against="raw@shm")) == (
+        "<Result measure: 6 rows of 4 points, measured, ping-pong put on raw@shm, smp, data verified>"
+    )
+    machine.unverified.add("put")
+    assert "2 of 2 points NOT verified" in repr(measured())
+    assert repr(gm.Result([], name="empty", complete=False)) == "<Result empty: no rows, not complete>"
+
+
+def test_html_has_what_varies_in_columns_and_the_rest_in_the_caption():
+    page = measured(against="raw@shm")._repr_html_()
+    heads = re.findall(r"<th[^>]*>([^<]*)</th>", page)
+    assert heads == ["conduit", "size", "metric", "reference", "median", "95 % interval", "blocks"]
+    caption = re.search(r"<caption[^>]*>([^<]*)</caption>", page)[1]
+    assert {"kernel ping-pong", "op put", "kind measured", "ranks 2"} <= set(caption.split(" · "))
+    assert len(re.findall(r"<tr>", page)) == 1 + 6
+    alone = re.search(r"<caption[^>]*>([^<]*)</caption>", measured(sizes=8)._repr_html_())[1]
+    assert {"size 8 B", "metric latency", "conduit smp"} <= set(alone.split(" · "))

@@ -1,0 +1,179 @@
+"""Published figures run again: `gasmeter.reproduce`, as `gasmeter reproduce` does it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from gasmeter.choices import Blind
+from gasmeter.errors import UsageError
+from gasmeter.html_tables import html_table
+from gasmeter.measuring.progress import Tell, told
+from gasmeter.papers.registry import figures_of, paper
+from gasmeter.reproduction.claim_texts import VERDICT_WORDS, as_given, quick_text, reproduced_text, score_line
+from gasmeter.reproduction.digitised import read_digitised
+from gasmeter.reproduction.judged import Judged
+from gasmeter.reproduction.marks import published_text
+from gasmeter.reproduction.running import Reproduction
+from gasmeter.reproduction.running import reproduce as run_figures
+from gasmeter.reproduction.writing import write_reproduction
+from gasmeter.stores.result import Result
+
+__all__ = ["Reproduced", "reproduce", "reproduction_folder"]
+
+
+@dataclass(frozen=True, repr=False)
+class Reproduced:
+    """Figures that were run again.
+
+    Attributes
+    ----------
+    folder : Path
+        Holds results.csv, claims.csv, report.html, run.json, plots and tables.
+    reproduction : Reproduction
+        Everything that came out.
+    """
+
+    folder: Path
+    reproduction: Reproduction
+
+    @property
+    def result(self) -> Result:
+        """Rows of every point."""
+        return self.reproduction.result
+
+    @property
+    def report(self) -> Path:
+        """The page: one file that needs no other."""
+        return self.folder / "report.html"
+
+    @property
+    def judged(self) -> list[Judged]:
+        """What became of the statements of these figures."""
+        figures = self.reproduction.plan.figures
+        every = self.reproduction.judged
+        return [one for one in every if one.figure in figures or one.judgement.verdict != "not_run"]
+
+    @property
+    def score(self) -> str:
+        """The outcome in one line; a quick run says how it looks as given, and decides nothing."""
+        every = self.reproduction.judged
+        if not every:
+            return ""
+        return quick_text(every) if self.reproduction.plan.quick else score_line(every)
+
+    def __repr__(self) -> str:
+        """Say in one line what was run, and what came out."""
+        numbers = ", ".join(figure.number for figure in self.reproduction.plan.figures)
+        said = "; ".join(filter(None, [f"figures {numbers}", self.score, str(self.report)]))
+        return f"<Reproduced {self.reproduction.plan.paper.name}: {said}>"
+
+    def _repr_html_(self) -> str:
+        """Return a table with a line for each statement, published and reproduced beside each other."""
+        lines = [
+            [one.claim.id, one.claim.statement, published_text(one.claim), reproduced_text(one, one.judgement) or "-",
+             _verdict(one), one.label]
+            for one in self.judged
+        ]  # fmt: skip
+        heads = ["claim", "statement", "published", "reproduced", "verdict", "label"]
+        return html_table(self.result.title, self.score, heads, lines, remarks=[f"report: {self.report}"])
+
+
+def _verdict(entry: Judged) -> str:
+    own = entry.judgement
+    return f"as given: {as_given(own)}" if own.verdict == "no_band" else VERDICT_WORDS[own.verdict]
+
+
+def reproduction_folder(name: str, out: str | Path | None = None) -> Path:
+    """Return where a paper's figures go.
+
+    Parameters
+    ----------
+    name : str
+        Of the paper.
+    out : str or Path, optional
+        Where they are wanted.
+
+    Returns
+    -------
+    Path
+        ``out/reproduce_PAPER`` unless it is said.
+    """
+    return Path(out) if out else Path("out") / f"reproduce_{name}"
+
+
+def reproduce(
+    name: str,
+    *,
+    figures: str | int | Sequence[str | int] = (),
+    out: str | Path | None = None,
+    quick: bool = False,
+    jobs: int | None = None,
+    resume: bool = False,
+    digitised: str | Path | None = None,
+    blind: Blind | None = None,
+    progress: Tell | Literal[False] | None = None,
+    origin: Mapping[str, Any] | None = None,
+) -> Reproduced:
+    """Run the figures of a paper again and judge its statements.
+
+    Parameters
+    ----------
+    name : str
+        Of the paper, for instance ``"extoll"``; see ``gasmeter list figures``.
+    figures : str, int or sequence of these, optional
+        Numbers of figures, also ``"12,15"``; every one that can be run by default.
+    out : str or Path, optional
+        Folder for rows, verdicts, report and plots; ``out/reproduce_PAPER`` by default.
+    quick : bool, default False
+        A quick look: fewer updates, no bands, so that nothing is decided.
+    jobs : int, optional
+        Points that run at the same time; one per core by default.
+    resume : bool, default False
+        Continue what the folder already holds.
+    digitised : str or Path, optional
+        A CSV of your own points (figure,series,x,y) to draw beside what comes out.
+    blind : {"removed", "tripled"}, optional
+        Judge with the paper's results removed or tripled.
+    progress : callable or False, optional
+        As for `gasmeter.measure`.
+    origin : mapping, optional
+        Where options came from, for run.json.
+
+    Returns
+    -------
+    Reproduced
+        `result` with the rows, `judged` with the verdicts, `report`, the page.
+
+    Raises
+    ------
+    UsageError
+        If there is no such paper or figure, or the folder holds something else.
+
+    Examples
+    --------
+    >>> reproduce("extoll", figures=8, quick=True).report  # doctest: +SKIP
+    PosixPath('out/reproduce_extoll/report.html')
+    """
+    found = paper(name)
+    chosen = figures_of(found, _numbers(figures))
+    points = read_digitised(Path(digitised), [figure.number for figure in chosen]) if digitised else ()
+    place = reproduction_folder(found.name, out)
+    with told(progress) as tell:
+        reproduction = run_figures(
+            found, chosen, out=place, quick=quick, jobs=jobs or os.cpu_count() or 1, resume=resume, blind=blind,
+            progress=tell, origin=origin or {},
+        )  # fmt: skip
+    write_reproduction(reproduction, place, points)
+    return Reproduced(place, reproduction)
+
+
+def _numbers(figures: str | int | Sequence[str | int]) -> list[str]:
+    given = [figures] if isinstance(figures, str | int) else list(figures)
+    numbers = [number.strip() for one in given if one != "" for number in str(one).split(",")]
+    if "" in numbers:
+        raise UsageError(f"figures {figures!r} has an empty name; allowed: for instance 12,15", str(figures))
+    return numbers

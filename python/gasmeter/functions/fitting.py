@@ -1,0 +1,77 @@
+"""Models fitted to what was measured: `gasmeter.fit`, as `gasmeter fit` does it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from gasmeter.errors import UsageError, unknown
+from gasmeter.loggp import Curves, LogGP, curves_of, fit_curves, read_curves
+from gasmeter.stores.result import Result
+from gasmeter.stores.store import open_result
+
+__all__ = ["fit", "titles"]
+
+
+def fit(
+    results: str | Path | Result, *, model: Literal["loggp"] = "loggp", conduit: str = "", op: str = ""
+) -> list[LogGP]:
+    """Fit a model to stored results.
+
+    Parameters
+    ----------
+    results : str, Path or Result
+        What was measured, the folder of its store with rows of kernel `loggp`, or its results.csv (then intervals come
+        from the rows and not from blocks).
+    model : {"loggp"}, default "loggp"
+        L, o_s, o_r, g in ns and G in ns/B, with 95 % intervals, by protocol segment.
+    conduit, op : str, optional
+        Only these.
+
+    Returns
+    -------
+    list of LogGP
+        One for each line of points: ``parameters``, ``segments``, and ``notes`` on what the measurement cannot tell.
+
+    Raises
+    ------
+    UsageError
+        If there are no verified rows of that kernel, or none of what is asked for.
+
+    Examples
+    --------
+    >>> fit("out/loggp", conduit="udp")[0].parameters["L"].value  # doctest: +SKIP
+    4210.0
+    """
+    if model != "loggp":
+        raise unknown("model", model, ["loggp"], "gasmeter fit --help")
+    curves = _read(results)
+    words = [word for word in (conduit, op) if word]
+    chosen = [one for one in curves if all(word in one.title.split() for word in words)]
+    if not chosen:
+        raise UsageError(f"nothing of {' and '.join(words)}; there is {titles(curves)}")
+    return [fit_curves(one) for one in chosen]
+
+
+def titles(curves: Sequence[Curves]) -> str:
+    """Return which lines of points there are, for messages.
+
+    Parameters
+    ----------
+    curves : sequence of Curves
+        All of them.
+
+    Returns
+    -------
+    str
+        With semicolons between.
+    """
+    return "; ".join(one.title for one in curves)
+
+
+def _read(results: str | Path | Result) -> list[Curves]:
+    if isinstance(results, Result):
+        return curves_of(results)
+    place = Path(results)
+    return curves_of(open_result(place)) if place.is_dir() else read_curves(place)

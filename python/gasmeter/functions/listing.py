@@ -1,0 +1,323 @@
+"""What exists, looked at by name: `gasmeter.kernels`, `gasmeter.conduits`, `gasmeter.topologies`."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from gasmeter import catalogue
+from gasmeter.catalogue import Conduit, Kernel
+from gasmeter.errors import UsageError, unknown
+from gasmeter.html_tables import html_table
+from gasmeter.option import Option
+
+__all__ = ["ListedConduit", "ListedKernel", "ListedOption", "Listing", "Topology", "conduits", "kernels", "topologies"]
+
+T_co = TypeVar("T_co", covariant=True)
+
+
+class _NoSuchName(UsageError, KeyError):
+    """A name that is not there, for whoever expects what mappings raise."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class Listing(Mapping[str, T_co], Generic[T_co]):
+    """Entries by name; prints as a short table, in notebooks too.
+
+    Parameters
+    ----------
+    what : str
+        What one of them is called, for messages.
+    where : str
+        The command that lists them.
+    entries : mapping of str to object
+        In order.
+    heads : sequence of str
+        Of the table, after the name.
+    cells : callable
+        What stands under `heads`, of an entry.
+    whole : bool, default False
+        Whether all of a long cell is printed, on several lines; notebooks always show all of it.
+    """
+
+    def __init__(
+        self, what: str, where: str, entries: Mapping[str, T_co], heads: Sequence[str],
+        cells: Callable[[T_co], Sequence[str]], *, whole: bool = False,
+    ) -> None:  # fmt: skip
+        self._what, self._where, self._entries = what, where, dict(entries)
+        self._heads, self._cells, self._whole = ("name", *heads), cells, whole
+
+    def __getitem__(self, name: str) -> T_co:
+        """Return an entry; who asks for a name that is not there is told the nearest one."""
+        if name not in self._entries:
+            raise _NoSuchName(str(unknown(self._what, name, self._entries, self._where)), name)
+        return self._entries[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Return the names, in order."""
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self._entries)
+
+    def _lines(self) -> list[Sequence[str]]:
+        return [(name, *self._cells(entry)) for name, entry in self._entries.items()]
+
+    def __repr__(self) -> str:
+        """Return a table as wide as the terminal."""
+        from rich import box  # noqa: PLC0415 - who asks by name prints nothing
+        from rich.console import Console  # noqa: PLC0415
+        from rich.table import Table  # noqa: PLC0415
+        from rich.text import Text  # noqa: PLC0415
+
+        if not self._entries:
+            return f"no {self._what}"
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        for head in self._heads:
+            table.add_column(head, no_wrap=head == "name")
+        for line in self._lines():  # texts, not columns, are kept on one line: rich would leave nothing of such columns
+            table.add_row(*(Text(cell, no_wrap=not self._whole, overflow="ellipsis") for cell in line))
+        text = io.StringIO()
+        Console(file=text, no_color=True, highlight=False, legacy_windows=False).print(table)
+        return "\n".join(line.rstrip() for line in text.getvalue().splitlines()).strip("\n")
+
+    def _repr_html_(self) -> str:
+        """Return the same table as HTML."""
+        return html_table("", "", self._heads, self._lines())
+
+
+@dataclass(frozen=True, repr=False)
+class _Listed:
+    """An entry that prints as one line, and in notebooks with its options."""
+
+    name: str
+    summary: str
+    options: Listing[ListedOption]
+
+    def __repr__(self) -> str:
+        """Return name and summary."""
+        return f"<{type(self).__name__.removeprefix('Listed')} {self.name}: {self.summary}>"
+
+    def _repr_html_(self) -> str:
+        """Return the summary and a table of the options."""
+        return html_table(self.name, self.summary, [], []) + self.options._repr_html_()
+
+
+@dataclass(frozen=True, repr=False)
+class ListedOption:
+    """An option of a kernel or conduit.
+
+    Attributes
+    ----------
+    name, help : str
+        What it is called, and what it does.
+    type : str
+        ``bool``, ``int``, ``size``, ``float`` or text.
+    default, unit : str
+        As text; no unit is empty.
+    choices : tuple of str
+        What it may be; empty where its type says that.
+    """
+
+    name: str
+    type: str
+    default: str
+    unit: str
+    choices: tuple[str, ...]
+    help: str
+
+    @property
+    def allowed(self) -> str:
+        """Its choices, or its type with its unit."""
+        return " | ".join(self.choices) or " ".join(filter(None, [self.type, self.unit]))
+
+    def __repr__(self) -> str:
+        """Return it in one line."""
+        return f"<Option {self.name}: {self.allowed}, {self.default} by default; {self.help}>"
+
+
+@dataclass(frozen=True, repr=False)
+class ListedKernel(_Listed):
+    """A kernel.
+
+    Attributes
+    ----------
+    name, summary : str
+        What it is.
+    options : Listing of ListedOption
+        By name.
+    ops : tuple of str
+        What ``op=`` may be; the first is the default.
+    variants : tuple of str
+        What ``variant=`` may be; the first is the default.
+    raw : tuple of str
+        The networks without a conduit that it runs on, as ``conduit=`` takes them.
+    kernel : Kernel
+        Everything that is declared of it: metrics, units and what "done" means, by op.
+    """
+
+    ops: tuple[str, ...]
+    variants: tuple[str, ...]
+    raw: tuple[str, ...]
+    kernel: Kernel
+
+    def _repr_html_(self) -> str:
+        """Return its operations with their metrics, and its options, as tables."""
+        lines = [
+            [op.name, op.summary, metric.name, metric.unit, metric.semantics]
+            for op in self.kernel.ops for metric in op.metrics
+        ]  # fmt: skip
+        others = [f"variants: {', '.join(self.variants)}"] if self.variants else []
+        heads = ["op", "what it does", "metric", "unit", "done means"]
+        return html_table(self.name, self.summary, heads, lines, remarks=others) + self.options._repr_html_()
+
+
+@dataclass(frozen=True, repr=False)
+class ListedConduit(_Listed):
+    """A conduit, or a network without one (``raw@NETWORK``).
+
+    Attributes
+    ----------
+    name, summary : str
+        What it is.
+    options : Listing of ListedOption
+        By name.
+    network : str
+        What carries it.
+    kind : {"measured", "modelled"}
+        Of which kind its figures are.
+    """
+
+    network: str
+    kind: str
+
+
+@dataclass(frozen=True, repr=False)
+class Topology:
+    """A family of topologies.
+
+    Attributes
+    ----------
+    name, summary : str
+        What it is.
+    example : str
+        As ``topology=`` takes it.
+    link_classes : str
+        Classes of links of the example; empty where all are alike.
+    """
+
+    name: str
+    summary: str
+    example: str
+    link_classes: str
+
+    def __repr__(self) -> str:
+        """Return it in one line."""
+        return f"<Topology {self.name}: {self.summary}, for instance {self.example}>"
+
+
+def kernels() -> Listing[ListedKernel]:
+    """Return the kernels, those of a worker program of one's own (``GASMETER_RANK``) among them.
+
+    Returns
+    -------
+    Listing of ListedKernel
+        By name.
+
+    Examples
+    --------
+    >>> kernels()["ping-pong"].ops[:2]
+    ('am-short', 'am-medium')
+    >>> kernels()["flood"].options["window"].unit
+    ''
+    """
+    found = {
+        kernel.name: ListedKernel(
+            kernel.name, kernel.summary, _options(kernel.options, f"kernel {kernel.name}", "gasmeter list kernels"),
+            tuple(op.name for op in kernel.ops), kernel.variants, tuple(f"raw@{name}" for name in kernel.raw), kernel,
+        )
+        for kernel in catalogue.catalogue().kernels.values()
+    }  # fmt: skip
+    heads = ("what it is", "ops", "options")
+    return Listing(
+        "kernel", "gasmeter list kernels", found, heads,
+        lambda one: (one.summary, ", ".join(one.ops), str(len(one.options) or "")),
+    )  # fmt: skip
+
+
+def all_conduits() -> list[Conduit]:
+    """Return every conduit, and every network that some kernel runs on without one.
+
+    Returns
+    -------
+    list of Conduit
+        Each once.
+    """
+    entry = catalogue.catalogue()
+    raw = (entry.conduit(f"raw@{network}") for network in entry.raw_networks())
+    return list({conduit.name: conduit for conduit in [*entry.conduits.values(), *raw]}.values())
+
+
+def conduits() -> Listing[ListedConduit]:
+    """Return the conduits, and the networks that kernels run on without one (``raw@NETWORK``).
+
+    Returns
+    -------
+    Listing of ListedConduit
+        By name.
+
+    Examples
+    --------
+    >>> conduits()["extoll"].kind
+    'modelled'
+    """
+    found = {
+        conduit.name: ListedConduit(
+            conduit.name, conduit.summary,
+            _options(conduit.options, f"conduit {conduit.name}", "gasmeter list conduits"), conduit.network,
+            conduit.kind,
+        )
+        for conduit in all_conduits()
+    }  # fmt: skip
+    return Listing(
+        "conduit", "gasmeter list conduits", found, ("what it is", "kind", "network", "options"),
+        lambda one: (one.summary, one.kind, one.network, str(len(one.options) or "")),
+    )  # fmt: skip
+
+
+def topologies() -> Listing[Topology]:
+    """Return the topologies that nodes of modelled machines may be connected by.
+
+    Returns
+    -------
+    Listing of Topology
+        By name.
+
+    Examples
+    --------
+    >>> topologies()["torus3d"].example
+    'torus3d:4x4x4'
+    """
+    found = {
+        entry["name"]: Topology(entry["name"], entry["summary"], entry["example"], entry.get("link_classes", ""))
+        for entry in catalogue.topologies()
+    }
+    return Listing(
+        "topology", "gasmeter list topologies", found, ("what it is", "example", "classes of links"),
+        lambda one: (one.summary, one.example, one.link_classes),
+    )  # fmt: skip
+
+
+def _options(options: Sequence[Option], owner: str, where: str) -> Listing[ListedOption]:
+    found = {
+        one.name: ListedOption(one.name, one.type, one.default, one.unit, one.choices, one.summary) for one in options
+    }
+    return Listing(
+        f"option of {owner}", where, found, ("allowed", "default", "help"),
+        lambda one: (one.allowed, one.default, one.help), whole=True,
+    )  # fmt: skip

@@ -1,0 +1,45 @@
+"""Static pages: `gasmeter.dashboard`, as `gasmeter dashboard` writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from gasmeter.dashboard import Site, write_dashboard
+
+__all__ = ["dashboard"]
+
+
+def dashboard(
+    stores: str | Path | Sequence[str | Path], out: str | Path, *, title: str = "gasmeter", samples: int = 10
+) -> Site:
+    """Write the histories of stores as static pages.
+
+    Parameters
+    ----------
+    stores : str, Path or sequence of these
+        Folders that `gasmeter run` or `gasmeter import` wrote, or with such folders below.
+    out : str or Path
+        Folder of the pages: new, or a dashboard that is replaced.
+    title : str, default "gasmeter"
+        Heading of the pages.
+    samples : int, default 10
+        Keep every block of so many newest runs of a series, and of those beside its steps.
+
+    Returns
+    -------
+    Site
+        Open ``index.html`` of its `folder`; `notes` say what was left out.
+
+    Raises
+    ------
+    UsageError
+        If there is nothing to show, or `out` holds something else.
+
+    Examples
+    --------
+    >>> dashboard("history", "site").folder / "index.html"  # doctest: +SKIP
+    PosixPath('site/index.html')
+    """
+    places = [stores] if isinstance(stores, str | Path) else list(stores)
+    return write_dashboard([Path(place) for place in places], Path(out), title=title, sampled_runs=samples)

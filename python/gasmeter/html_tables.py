@@ -1,0 +1,62 @@
+"""Short tables as HTML, for notebooks: a heading, a caption of what is the same in every line, lines, remarks."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Collection, Sequence
+
+__all__ = ["html_table"]
+
+_RIGHT = ' style="text-align:right;padding-right:1em"'
+_LEFT = ' style="text-align:left;padding-right:1em"'
+
+
+def html_table(
+    title: str,
+    caption: str,
+    heads: Sequence[str],
+    lines: Sequence[Sequence[str]],
+    *,
+    right: Collection[str] = (),
+    remarks: Sequence[str] = (),
+    folded: str = "",
+) -> str:
+    """Return a table as HTML; everything given is text and is escaped.
+
+    Parameters
+    ----------
+    title, caption : str
+        Above it; nothing where empty.
+    heads : sequence of str
+        Of the columns; without any there is no table, title and caption alone.
+    lines : sequence of sequence of str
+        As many cells each as there are heads.
+    right : collection of str
+        Heads of the columns that stand right: numbers.
+    remarks : sequence of str
+        Below it, a paragraph each.
+    folded : str
+        What a reader clicks on to see the lines; they are there at once where empty.
+
+    Returns
+    -------
+    str
+        A fragment of a page, without scripts.
+    """
+    above = f"<h4>{html.escape(title)}</h4>" if title else ""
+    said = html.escape(caption)
+    if not heads:
+        return above + (f"<p>{said}</p>" if said else "")
+    sides = [_RIGHT if head in right else _LEFT for head in heads]
+    head = "".join(f'<th scope="col"{side}>{html.escape(text)}</th>' for side, text in zip(sides, heads, strict=True))
+    body = "".join(
+        "<tr>"
+        + "".join(f"<td{side}>{html.escape(cell)}</td>" for side, cell in zip(sides, line, strict=True))
+        + "</tr>"
+        for line in lines
+    )
+    said = f'<caption style="text-align:left">{said}</caption>' if said else ""
+    table = f"<table>{said}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    if folded:
+        table = f"<details><summary>{html.escape(folded)}</summary>{table}</details>"
+    return above + table + "".join(f"<p><small>{html.escape(line)}</small></p>" for line in remarks)

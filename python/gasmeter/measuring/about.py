@@ -1,0 +1,115 @@
+"""What run.json says of a run: who asked for what, where and when, and which gasmeter measured it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from gasmeter import library
+from gasmeter.measuring import context
+from gasmeter.measuring.probe import probe_digest
+from gasmeter.measuring.resolved import defaults_of
+from gasmeter.measuring.summary import summarise_run
+from gasmeter.stores.result import Result
+from gasmeter.stores.store import save_result
+from gasmeter.sweeps.experiment import Experiment
+from gasmeter.sweeps.installations import machine_of
+from gasmeter.sweeps.point import Group
+
+__all__ = ["AboutRun"]
+
+_MOST_POINTS = 2000  # that run.json describes
+
+
+@dataclass(frozen=True)
+class AboutRun:
+    """What is known of a run beside its rows; a result keeps it, so that it can be saved later.
+
+    Attributes
+    ----------
+    experiment : Experiment
+        What was asked for.
+    groups : sequence of Group
+        What was planned.
+    quick, replace, resume, origin, starts, revision
+        As `gasmeter.measuring.execution.execute` takes them.
+    started : str
+        When.
+    """
+
+    experiment: Experiment
+    groups: Sequence[Group]
+    quick: bool
+    replace: Mapping[str, str]
+    resume: bool
+    origin: Mapping[str, Any]
+    starts: int
+    revision: str
+    started: str = field(default_factory=context.now)
+
+    def save(self, result: Result, folder: Path) -> None:
+        """Write a run folder of what came out.
+
+        Parameters
+        ----------
+        result : Result
+            Of this run.
+        folder : Path
+            Where.
+        """
+        save_result(result, folder, self.runs, self.summary(result))
+
+    @cached_property
+    def runs(self) -> list[dict[str, Any]]:
+        """Facts of the run, of which there is one, as they stand under ``runs`` of run.json."""
+        return [
+            {
+                "started": self.started,
+                "command": context.command_line(),
+                **context.measured_revision(self.revision),
+                "built_from": library.build_revision(),
+                "library": library.this_build(),
+                "quick": self.quick,
+                "set": dict(self.replace),
+                "resumed": self.resume,
+                "starts": self.starts,
+                "probe": probe_digest(),
+                "options": dict(self.origin),
+                "groups": len(self.groups),
+                "points": _points(self.groups),
+                "defaults": defaults_of(point for group in self.groups for point in group.points),
+                "machines": _machines(self.groups),
+                "host": context.host_facts(),
+                "versions": context.versions(),
+            }
+        ]
+
+    def summary(self, result: Result) -> str:
+        """Return the text of summary.md.
+
+        Parameters
+        ----------
+        result : Result
+            What came out.
+
+        Returns
+        -------
+        str
+            Markdown.
+        """
+        return summarise_run(self.experiment, result)
+
+
+def _machines(groups: Sequence[Group]) -> list[dict[str, Any]]:
+    """Return the effective numbers of every machine that points run on, each once."""
+    machines = (machine_of(point) for group in groups for point in group.points)
+    return [entry.facts() for entry in {entry.label: entry for entry in machines if entry is not None}.values()]
+
+
+def _points(groups: Sequence[Group]) -> list[dict[str, Any]]:
+    """Return what every point is, where there are not too many to be looked at: rows say it as well."""
+    points = [point for group in groups for point in group.points]
+    return [point.model_dump() | {"run_id": point.id} for point in points] if len(points) <= _MOST_POINTS else []

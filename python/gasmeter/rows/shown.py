@@ -1,0 +1,101 @@
+"""Rows as a notebook shows them: columns of what varies, and one line of what is the same in all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gasmeter.html_tables import html_table
+from gasmeter.rows.formats import format_interval
+from gasmeter.rows.record import Row
+from gasmeter.rows.state import GOOD
+from gasmeter.units import format_bytes, format_quantity
+
+__all__ = ["rows_html", "summary_line"]
+
+_SAYS_WHICH = (
+    "kernel", "op", "variant", "conduit", "machine", "topology", "placement", "kind", "label", "ranks", "size_bytes",
+    "options", "metric", "reference", "verified", "state", "repetition", "seed",
+)  # fmt: skip
+"""Columns that say what a figure is, in the order of the table."""
+_HEADS = {"size_bytes": "size"}
+_UNSAID = {"verified": "True", "state": GOOD, "repetition": "0", "seed": "1"}
+"""What is left out where it is the same in all rows: as it should be, or usual."""
+_RIGHT = frozenset({"ranks", "size", "median", "95 % interval", "blocks", "repetition", "seed"})
+_MOST_LINES = 200
+_FEW = 3
+
+
+def rows_html(title: str, rows: Sequence[Row], remarks: Sequence[str]) -> str:
+    """Return rows as an HTML table.
+
+    Parameters
+    ----------
+    title : str
+        Above it.
+    rows : sequence of dict
+        By the names of `gasmeter.rows.record.COLUMNS`.
+    remarks : sequence of str
+        Below it.
+
+    Returns
+    -------
+    str
+        With a column for everything that differs between rows; the caption holds the rest, always kind and metric, and
+        what the figures are compared with. Values have the unit that keeps them short. No more than 200 lines.
+    """
+    cells = [{name: _text(row, name) for name in _SAYS_WHICH} for row in rows]
+    values = {name: list(dict.fromkeys(cell[name] for cell in cells)) for name in _SAYS_WHICH}
+    varied = [name for name in _SAYS_WHICH if len(values[name]) > 1]
+    same = ((name, values[name][0]) for name in _SAYS_WHICH if len(values[name]) == 1)
+    caption = " · ".join(
+        f"{_HEADS.get(name, name)} {text}" for name, text in same if text and _UNSAID.get(name) != text
+    )
+    heads = [*(_HEADS.get(name, name) for name in varied), "median", "95 % interval", "blocks"]
+    lines = [
+        [*(cell[name] for name in varied), format_quantity(row["value"], row["unit"], row["metric"]),
+         format_interval(row), str(row["n"])]
+        for row, cell in zip(rows[:_MOST_LINES], cells, strict=False)
+    ]  # fmt: skip
+    ops = ("{op} " if len(values["op"]) > 1 else "") + "{metric}: {semantics}"
+    meanings = dict.fromkeys(ops.format_map(row) for row in rows if row["semantics"])
+    left = f"{len(rows) - _MOST_LINES} more rows: .frame() has all" if len(rows) > _MOST_LINES else ""
+    below = [line for line in (left, "; ".join(meanings), *remarks) if line]
+    return html_table(title, caption, heads, lines, right=_RIGHT, remarks=below)
+
+
+def _text(row: Row, name: str) -> str:
+    value = row[name]
+    if name == "size_bytes":
+        return format_bytes(value) if value else ""
+    return str(value)
+
+
+def summary_line(rows: Sequence[Row]) -> str:
+    """Return in a few words what rows are of.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        By the names of `gasmeter.rows.record.COLUMNS`.
+
+    Returns
+    -------
+    str
+        For instance ``2 rows of 2 points, modelled, ping-pong put on ideal``.
+    """
+    if not rows:
+        return "no rows"
+    points = len({row["run_id"] for row in rows})
+    kinds = " and ".join(sorted({row["kind"] for row in rows}))
+    kernels, ops, conduits = ([*dict.fromkeys(row[name] for row in rows)] for name in ("kernel", "op", "conduit"))
+    ops = [] if ops == kernels else ops
+    what = " ".join(filter(None, [_few(kernels, "kernels"), _few(ops, "ops")]))
+    return f"{_count(len(rows), 'row')} of {_count(points, 'point')}, {kinds}, {what} on {_few(conduits, 'conduits')}"
+
+
+def _few(names: Sequence[str], what: str) -> str:
+    return ", ".join(names) if len(names) <= _FEW else f"{len(names)} {what}"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
