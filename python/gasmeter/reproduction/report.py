@@ -1,4 +1,4 @@
-"""report.html of a reproduction: what came out, first in two sentences, and all that it rests on."""
+"""report.html of a reproduction: what came out, first in sentences, and all that it rests on."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from gasmeter.machines.hardware import facts
 from gasmeter.machines.machine import Machine
 from gasmeter.measuring import context
 from gasmeter.plots.lean import data_uri
-from gasmeter.reproduction.claim_texts import number, quick_text, score_sentences
+from gasmeter.reproduction.claim_texts import VERDICT_WORDS, number
 from gasmeter.reproduction.digitised import Points
 from gasmeter.reproduction.drawing import Picture, draw_figure, draw_heat_maps
 from gasmeter.reproduction.figure import Figure
 from gasmeter.reproduction.marks import unit_text
 from gasmeter.reproduction.report_claims import claim_entry
 from gasmeter.reproduction.report_figures import lengths_of, values_of_figure
+from gasmeter.reproduction.report_lead import lead_sentences, verdict_counts
 from gasmeter.reproduction.timing import Stage
 from gasmeter.rows.record import taken_points
 from gasmeter.stores.builds import build_text, builds_of
@@ -73,7 +74,8 @@ def report_html(
         style=files("gasmeter").joinpath("report.css").read_text(encoding="utf-8"),
         paper=reproduction.plan.paper,
         quick=reproduction.plan.quick,
-        sentences=_sentences(reproduction),
+        sentences=lead_sentences(reproduction.judged, quick=reproduction.plan.quick),
+        verdicts=[] if reproduction.plan.quick else _verdicts(reproduction),
         facts=_facts(reproduction),
         notes=_notes(reproduction),
         claims=list(claims.values()),
@@ -117,12 +119,10 @@ def _data(picture: Picture) -> dict[str, str]:
     return {"title": picture.title, "data": f"data:image/png;base64,{base64.b64encode(picture.content).decode()}"}
 
 
-def _sentences(reproduction: Reproduction) -> list[str]:
-    if not reproduction.judged:
-        return []
-    if reproduction.plan.quick:
-        return [quick_text(reproduction.judged)]
-    return [sentence for sentence in score_sentences(reproduction.judged) if sentence]
+def _verdicts(reproduction: Reproduction) -> list[dict[str, Any]]:
+    """Return how many statements have each verdict, for the first line of the page."""
+    counts = verdict_counts(reproduction.judged)
+    return [{"name": name, "words": VERDICT_WORDS[name], "count": count} for name, count in counts.items()]
 
 
 def _facts(reproduction: Reproduction) -> list[tuple[str, str]]:
