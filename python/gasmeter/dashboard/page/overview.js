@@ -8,6 +8,7 @@ Gasmeter.KINDS = {
   mixed: ["Mixed", "something measured on the machine that each card names over something modelled, or the reverse"],
   published: ["Published", "somebody's paper; nothing of it was run here"],
 };
+const AT_ONCE = 60;
 const FILTERS = [["kernel", "kernel"], ["op", "operation"], ["conduit", "conduit"], ["size_bytes", "size"], ["where", "machine"], ["metric", "metric"], ["kind", "kind"], ["experiment", "experiment"]];
 
 // What data/index.js calls.
@@ -118,10 +119,19 @@ Gasmeter.cards = function (list) {
   if (filter.sort === "worst") found.sort((a, b) => badness(b) - badness(a));
   if (filter.sort === "recent") found.sort((a, b) => (b.steps[b.steps.length - 1] ?? -1) - (a.steps[a.steps.length - 1] ?? -1));
   list.replaceChildren();
+  // The first cards are made at once, the others a few at a time behind the first picture.
+  const turn = (list.turn = {}), waiting = [];
+  let room = AT_ONCE;
+  const grid = (items, make) => {
+    const box = element("div", { class: "cards" }, ...items.slice(0, room).map(make));
+    if (items.length > room) waiting.push([box, items.slice(room), make]);
+    room = Math.max(0, room - items.length);
+    return box;
+  };
   if (!found.length) list.append(element("p", { class: "note" }, "No series fits; choose “all” in a filter."));
   const stepped = found.filter((series) => series.steps.length);
   if (filter.sort === "name") stepped.sort((a, b) => b.steps[b.steps.length - 1] - a.steps[a.steps.length - 1]);
-  if (stepped.length) list.append(element("h2", {}, `Steps (${stepped.length} series)`), element("div", { class: "cards" }, ...stepped.map(Gasmeter.card)));
+  if (stepped.length) list.append(element("h2", {}, `Steps (${stepped.length} series)`), grid(stepped, Gasmeter.card));
   const kinds = [...new Set([...Object.keys(Gasmeter.KINDS), ...found.map((series) => series.kind)])];
   for (const kind of kinds) {
     const members = found.filter((series) => series.kind === kind && !series.steps.length);
@@ -129,10 +139,10 @@ Gasmeter.cards = function (list) {
     const [name, means] = Gasmeter.KINDS[kind] || [kind, "as its rows say"];
     list.append(element("h2", {}, element("span", { class: kind }, name), ` (${members.length} series)`), element("p", { class: "small" }, means));
     const histories = members.filter((series) => series.count > 1), groups = Gasmeter.bySize(members.filter((series) => series.count === 1));
-    if (histories.length) list.append(element("h3", {}, "Histories without a step"), element("div", { class: "cards" }, ...histories.map(Gasmeter.card)));
+    if (histories.length) list.append(element("h3", {}, "Histories without a step"), grid(histories, Gasmeter.card));
     const curves = groups.filter((group) => group.length > 1), alone = groups.filter((group) => group.length === 1);
-    if (curves.length) list.append(element("h3", {}, "Run once, by size"), element("div", { class: "cards" }, ...curves.map(Gasmeter.sizeCard)));
-    if (alone.length) list.append(element("h3", {}, "Run once"), element("div", { class: "cards" }, ...alone.map(([series]) => Gasmeter.card(series))));
+    if (curves.length) list.append(element("h3", {}, "Run once, by size"), grid(curves, Gasmeter.sizeCard));
+    if (alone.length) list.append(element("h3", {}, "Run once"), grid(alone, ([series]) => Gasmeter.card(series)));
   }
   const width = list.querySelector(".card .plot")?.clientWidth || 300;
   const draw = (plot) => plot.replaceChildren(plot.draw(width));
@@ -147,6 +157,15 @@ Gasmeter.cards = function (list) {
   const seen = below < 0 ? plots : plots.slice(0, below);
   seen.forEach(draw);
   for (const plot of plots.slice(seen.length)) watch.observe(plot);
+  const more = () => {
+    if (list.turn !== turn || !waiting.length) return; // filtered anew, or all there
+    const [box, items, make] = waiting[0], cards = items.splice(0, AT_ONCE).map(make);
+    if (!items.length) waiting.shift();
+    box.append(...cards);
+    for (const card of cards) for (const plot of card.querySelectorAll(".plot")) watch.observe(plot);
+    setTimeout(more);
+  };
+  setTimeout(more);
 };
 
 Gasmeter.badge = (series) => Gasmeter.element("span", { class: `tag ${series.kind}` }, series.label && series.label !== series.kind ? `${series.kind}, ${series.label}` : series.kind);

@@ -57,7 +57,7 @@ Gasmeter.runValues = function (packed, run) {
       const series = site.series[owners[i]];
       table.append(element("tr", {},
         element("td", {}, element("a", { href: `#/series/${series.id}/run/${run}` }, series.title), element("span", { class: "small" }, ` ${Gasmeter.what(series)}`)),
-        element("td", {}, series.metric), element("td", { class: series.kind }, series.kind),
+        element("td", { class: "whole" }, series.metric), element("td", { class: `whole ${series.kind}` }, series.kind),
         element("td", { class: "number" }, Gasmeter.quantity(packed.value[i], series.unit_name, series.kind === "modelled"))));
     }
   };
