@@ -53,7 +53,7 @@ __all__ = [
     "typed_row",
 ]
 
-_LINKS, _COUNTERS, _SUMMARY = "links.parquet", "counters.csv", "summary.md"
+_LINKS, _COUNTERS, _SUMMARY, _PAGE = "links.parquet", "counters.csv", "summary.md", "report.html"
 
 
 @contextmanager
@@ -216,6 +216,22 @@ class Store:
         finally:
             self._rows.close()
             self._journal.close()
+
+    def write_page(self, text: str) -> None:
+        """Write report.html beside what was made of the rows.
+
+        Parameters
+        ----------
+        text : str
+            The page.
+
+        Raises
+        ------
+        ResourceError
+            If it cannot be written.
+        """
+        with _writing(self.folder):
+            write_atomically(self.folder / _PAGE, text)
 
     @contextmanager
     def _closed_on_failure(self) -> Iterator[None]:
