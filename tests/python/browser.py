@@ -27,16 +27,21 @@ _ASKED = """
   const faint = [], texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let node; (node = texts.nextNode());) {
     const element = node.parentElement, style = getComputedStyle(element);
-    if (!node.data.trim() || !element.getClientRects().length || element.closest("script, style, button:disabled")) continue;
+    if (!node.data.trim() || !element.getClientRects().length
+      || element.closest("script, style, button:disabled")) continue;
     const inks = [light(numbers(element.closest("svg") ? style.fill : style.color)), light(behind(element))];
     const ratio = (Math.max(...inks) + 0.05) / (Math.min(...inks) + 0.05), size = parseFloat(style.fontSize);
     const least = size >= 24 || (size >= 18.66 && style.fontWeight >= 700) ? 3 : 4.5;
     if (ratio < least) faint.push(`${ratio.toFixed(2)}: ${node.data.trim().slice(0, 40)}`);
   }
-  const below = (name) => { const found = document.querySelector(name); return found ? found.getBoundingClientRect().bottom : null; };
+  const below = (name) => {
+    const found = document.querySelector(name);
+    return found ? found.getBoundingClientRect().bottom : null;
+  };
   return {
     width: innerWidth, overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth, faint,
-    dark: matchMedia("(prefers-color-scheme: dark)").matches, unscoped: document.querySelectorAll("th:not([scope])").length,
+    dark: matchMedia("(prefers-color-scheme: dark)").matches,
+    unscoped: document.querySelectorAll("th:not([scope])").length,
     bottoms: Object.fromEntries(NAMES.map((name) => [name, below(name)])), text: document.body.innerText,
     doubled: [...document.querySelectorAll("[id]")].map((one) => one.id).filter((id, i, all) => all.indexOf(id) !== i),
   };

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Sequence
 
@@ -29,7 +30,7 @@ def levels_of(series: Series, steps: Sequence[int]) -> list[float]:
         One more than there are steps; NaN where nothing verified.
     """
     values, edges = series.numbers["value"], [0, *steps, len(series.at)]
-    return [median(values[start:end]) for start, end in zip(edges, edges[1:], strict=False)]
+    return [median(values[start:end]) for start, end in itertools.pairwise(edges)]
 
 
 def median(values: Floats) -> float:
@@ -70,7 +71,7 @@ def _told_steps(history: History, steps: Sequence[Sequence[int]], last: int) -> 
     kinds, newest = Counter[str](), Counter[str]()
     for series, changes in zip(history.series, steps, strict=True):
         levels = levels_of(series, changes)
-        for at, (before, after) in zip(changes, zip(levels, levels[1:], strict=False), strict=True):
+        for at, (before, after) in zip(changes, itertools.pairwise(levels), strict=True):
             kind = _kind(series, before, after)
             kinds[kind] += 1
             newest[kind] += series.at[at] == last
@@ -83,7 +84,7 @@ def _told_steps(history: History, steps: Sequence[Sequence[int]], last: int) -> 
 def _kind(series: Series, before: float, after: float) -> str:
     """Return whether a change is ``worse`` or ``better``; empty where neither can be said."""
     way = better(series.fields["metric"], series.fields["unit"])
-    if way == "neither" or not before < after and not before > after:
+    if way == "neither" or (not before < after and not before > after):
         return ""
     return "worse" if (after > before) == (way == "smaller") else "better"
 

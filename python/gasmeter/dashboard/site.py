@@ -118,7 +118,7 @@ def write_dashboard(
     about = {"title": title, "headline": said, "commit_url": commit_url, "notes": notes}
     try:
         _clear(place)
-        _write(place, history, steps, samples, counters, about)
+        _write(place, history, steps, samples, counters, about=about)
         size = sum(path.stat().st_size for path in place.rglob("*") if path.is_file())
     except OSError as error:
         raise refused(place, error) from error
@@ -192,6 +192,7 @@ def _write(
     steps: Sequence[Sequence[int]],
     samples: Mapping[tuple[int, int], Blocks],
     counters: Mapping[tuple[int, int], Counted],
+    *,
     about: Mapping[str, Any],
 ) -> None:
     page = resources.files("gasmeter.dashboard") / "page"

@@ -38,7 +38,7 @@ class _Kept(Reproduction):
     @property
     def seen(self) -> Seen:  # type: ignore[override]
         """What verdicts are made of."""
-        assert self.evidence is not None  # noqa: S101 - the one place that makes it gives it
+        assert self.evidence is not None
         return self.evidence
 
     def used(self, figure: Figure, base: Machine) -> tuple[str, ...]:

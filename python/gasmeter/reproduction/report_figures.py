@@ -99,7 +99,7 @@ def _published_unit(reproduction: Reproduction, figure: Figure, line: Line) -> t
 
 
 def _scaled(unit: str, factor: float, values: Mapping[X, float]) -> tuple[str, float]:
-    """Return the unit of a row of bytes whose numbers would be long, and the factor to it; of other rows what it has."""
+    """Return the unit of a row of bytes with long numbers, and the factor to it; of other rows what it has."""
     most = max((abs(factor * value) for value in values.values() if math.isfinite(value)), default=0.0)
     return ("MiB", factor / 2**20) if unit == "B" and most >= _MANY_BYTES else (unit, factor)
 
