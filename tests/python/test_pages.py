@@ -1,61 +1,88 @@
-"""Pages for people: their links lead somewhere, the commands of the recipe for CI exist, versions agree."""
-
-import ast
-import re
-import tomllib
-from pathlib import Path
+"""What a reader meets on each page, at three widths, in a headless browser."""
 
 import pytest
-import yaml
 
-from gasmeter.cli.app import cli
+import gasmeter as gm
+from browser import CHROMIUM, seen
+from gasmeter.dashboard import write_dashboard
+from gasmeter.dashboard.synthetic import Plan, write_history
+from gasmeter.reproduction import report
+from invented import made
 
-ROOT = Path(__file__).resolve().parents[2]
-PAGES = [
-    "README.md", "results/README.md", "results/speed.md",
-    *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md"))),
-]  # fmt: skip
-RECIPE = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
-
-
-def block(language):
-    (found,) = re.findall(rf"^```{language}\n(.*?)^```", RECIPE, flags=re.MULTILINE | re.DOTALL)
-    return found
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here")
+SCREEN = 844
+THEMES = pytest.mark.parametrize("dark", [False, True])
 
 
-def unknown_options(command):
-    """The options of a line that its command does not have."""
-    words = command.split()
-    known = {name for parameter in cli.commands[words[1]].params for name in parameter.opts}
-    return {word for word in words if word.startswith("--")} - known
+def holds(found, first, *, dark=False):
+    """What is asked of every page: nothing wider than the screen, nothing faint, what came out on the first screen."""
+    for width, page in found.items():
+        assert page["dark"] is dark
+        assert page["overflow"] <= 0, width
+        assert page["faint"] == [], width
+        assert page["unscoped"] == 0
+        assert page["doubled"] == []
+        assert 0 < page["bottoms"][first] <= SCREEN, width
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_a_link_of_a_page_leads_to_a_file(page):
-    links = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", (ROOT / page).read_text(encoding="utf-8"))
-    local = [link for link in links if "://" not in link]
-    assert [link for link in local if not ((ROOT / page).parent / link).exists()] == []
-    assert local or page.startswith("docs/")
+@THEMES
+def test_a_report_says_on_its_first_screen_what_came_out(machine, tmp_path, dark):
+    page = tmp_path / "report.html"
+    page.write_text(report.report_html(made(failing=("card-latency",))), encoding="utf-8")
+    row = "#statements ~ table tbody tr"
+    tag = f'{row} td[data-label="verdict"] .tag'
+    found = seen(page, tmp_path / "browser", ".lead", ".verdicts", tag, f"{row} th a", dark=dark)
+    holds(found, ".lead", dark=dark)
+    holds(found, ".verdicts", dark=dark)
+    narrow = found[390]["bottoms"]  # a card for each statement, its verdict above all else
+    assert narrow[tag] < narrow[f"{row} th a"]
 
 
-def test_the_recipe_for_ci_has_commands_that_exist():
-    (job,) = yaml.safe_load(block("yaml"))["jobs"].values()
-    commands = [step["run"] for step in job["steps"] if "gasmeter " in step.get("run", "")]
-    assert [command.split()[1] for command in commands] == ["run", "check"]
-    assert [unknown_options(command) for command in commands] == [set(), set()]
-    assert unknown_options("gasmeter check --base-line x") == {"--base-line"}
+@THEMES
+def test_the_page_of_a_run_says_what_came_out(machine, tmp_path, dark):
+    sweep = gm.Experiment(name="sweep", kernel="ping-pong", conduit="smp", op="put", size="8:128", reference="raw@shm")
+    sweep.run(tmp_path / "out")
+    found = seen(tmp_path / "out" / "report.html", tmp_path / "browser", ".lead", ".picture img", dark=dark)
+    holds(found, ".lead", dark=dark)
+    assert "10 points: 10 measured." in found[1440]["text"]
+    assert found[1440]["bottoms"][".picture img"] > 0
 
 
-def test_the_reframe_check_is_python_and_measures_with_options_that_exist():
-    tree = ast.parse(block("python"))
-    (command,) = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and "--op" in str(node.value)]
-    assert unknown_options(f"gasmeter {command}") == set()
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """A site of a history with two steps, and of a run that nothing can be compared with."""
+    folder = tmp_path_factory.mktemp("site")
+    write_history(folder / "stores", Plan(20, 48, steps={1: [(9, 1.2)], 5: [(14, 0.8)]}, outliers=0.0, blocks=0))
+    write_history(folder / "once", Plan(1, 48, blocks=0))
+    address = "https://example.org/code/commit/{revision}"
+    for name in ("stores", "once"):
+        write_dashboard([folder / name], folder / f"site-{name}", commit_url=address)
+    return folder
 
 
-def test_citation_and_package_say_the_same():
-    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert (cited["title"], cited["version"], cited["license"]) == tuple(
-        project[key] for key in ("name", "version", "license")
-    )
-    assert not [name for name in project["classifiers"] if name.startswith("License")]  # the license field says it
+@THEMES
+def test_a_dashboard_begins_with_its_steps(site, tmp_path, dark):
+    found = seen(site / "site-stores" / "index.html", tmp_path, ".headline", ".card .head", dark=dark)
+    holds(found, ".headline", dark=dark)
+    holds(found, ".card .head", dark=dark)
+    text = found[390]["text"]
+    assert "2 steps since 2024-01-01, 1 for the worse and 1 for the better; none in the last run." in text
+    assert text.index("Steps (2 series)") < text.index("8 B: ping-pong put") < text.index("Histories without a step")
+    assert "95 % interval" in text
+
+
+def test_series_of_one_run_are_curves_over_sizes(site, tmp_path):
+    found = seen(site / "site-once" / "index.html", tmp_path, ".headline", ".card svg .curve")
+    holds(found, ".headline")
+    assert "One run: nothing to compare it with." in found[390]["text"]
+    assert "8 B to 64 B: flood put" in found[390]["text"]
+    assert found[390]["bottoms"][".card svg .curve"] > 0
+
+
+def test_a_run_has_a_page_with_its_steps_and_its_commit(site, tmp_path):
+    link = 'a[href^="https://example.org/code/commit/"]'
+    found = seen(site / "site-stores" / "index.html", tmp_path, ".headline", link, at="#/run/9")
+    holds(found, ".headline")
+    assert "1 series steps in this run." in found[390]["text"]
+    assert "What it came to (48 series)" in found[390]["text"]
+    assert found[390]["bottoms"][link] > 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Mapping, Sequence
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from gasmeter.checking.overlay import Laid
 from gasmeter.library import this_build
 from gasmeter.machines.checks import checks_digest
 from gasmeter.measuring import context
+from gasmeter.pages import render
 from gasmeter.plots.lean import data_uri, lean
 from gasmeter.plots.published import Overlay, draw_overlay
 from gasmeter.plots.style import styled
@@ -158,19 +158,15 @@ def page_html(held: Held, pictures: Mapping[str, bytes]) -> str:
     str
         HTML with its pictures inside and without scripts.
     """
-    import jinja2  # noqa: PLC0415 - pages only
-
-    template = files("gasmeter.checking").joinpath("page.html.j2").read_text(encoding="utf-8")
-    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True,
-                                     undefined=jinja2.StrictUndefined)  # fmt: skip
     about = {curve.id for curve in held.curves.about(held.machine)}
     others: dict[str, list[str]] = {}
     for curve in held.curves.curves:
         if curve.network == held.machine.network and curve.id not in about:
             for name in curve.machines:
                 others.setdefault(name, []).append(f"{curve.processor}: {curve.label}")
-    return environment.from_string(template).render(
-        style=files("gasmeter").joinpath("report.css").read_text(encoding="utf-8"),
+    return render(
+        "gasmeter.checking",
+        "held.html.j2",
         machine=held.machine,
         sentences=sentences(held),
         summary=[_summary(held, one) for one in held.laid if one.points],

@@ -28,7 +28,11 @@ Examples:
     "--samples", "sampled_runs", type=click.IntRange(0, 1000), default=10, show_default=True, metavar="N",
     help="Keep every block of the N newest runs of a series, and of those beside its steps.",
 )  # fmt: skip
-def dashboard(*, stores: tuple[Path, ...], site: Path, title: str, sampled_runs: int) -> None:
+@option(
+    "--commit-url", default="", metavar="URL",
+    help="Address of a commit, {revision} in it: revisions become links. For instance https://HOST/OWNER/REPOSITORY/commit/{revision}",
+)  # fmt: skip
+def dashboard(*, stores: tuple[Path, ...], site: Path, title: str, sampled_runs: int, commit_url: str) -> None:
     """Write the histories of stores as static pages.
 
     STORE is a folder that `gasmeter run` or `gasmeter import` wrote, or one with such folders below. The pages need no
@@ -36,11 +40,12 @@ def dashboard(*, stores: tuple[Path, ...], site: Path, title: str, sampled_runs:
     """
     from gasmeter.functions.pages import dashboard as write
 
-    written = write(stores, site, title=title, samples=sampled_runs)
+    written = write(stores, site, title=title, samples=sampled_runs, commit_url=commit_url)
     for line in written.notes[:20]:
         note(line)
     if len(written.notes) > 20:
         note(f"{len(written.notes) - 20} more remarks: see the end of the first page")
+    note(written.headline)
     note(
         f"{written.series} series in {written.runs} runs, {written.steps} steps; {written.bytes / 1e6:.2f} MB in"
         f" {written.folder}"

@@ -17,6 +17,7 @@ _EXAMPLES = """\b
 Examples:
   gasmeter judge results/extoll
   gasmeter judge out/extoll --format csv
+  gasmeter judge results/extoll --out out/extoll        (report.html and pictures again)
 """
 _COMPARED = ("id", "reading", "verdict", "direction", "reproduced", "p_prior", "p_conditioned", "margin")
 _CLAIMS = "claims.csv"
@@ -28,12 +29,16 @@ _CLAIMS = "claims.csv"
     "--format", "form", type=click.Choice(("table", "csv", "json")), default="table", show_default=True,
     help="How the verdicts are printed.",
 )  # fmt: skip
-def judge(*, folder: Path, form: str) -> int:
+@option(
+    "--out", "place", type=FOLDER, default=None, metavar="DIR",
+    help="Also write claims.csv, plots, tables and report.html again, to this folder.",
+)  # fmt: skip
+def judge(*, folder: Path, form: str, place: Path | None) -> int:
     """Make the verdicts of a reproduction again, from its folder's files alone.
 
     Nothing is run. Reads results.csv, points.csv, candidates.csv and run.json (also packed, NAME.xz); prints every
     verdict and says where one differs from the folder's claims.csv: exit status 1. Says, too, if what decides has
-    changed since.
+    changed since. With --out the report is written again, of the same files.
     """
     from gasmeter.cli.verdict_table import verdict_table
     from gasmeter.papers.registry import PAPERS
@@ -56,6 +61,12 @@ def judge(*, folder: Path, form: str) -> int:
     differing = _differing(folder, claims_csv(judged))
     for line in differing:
         note(line)
+    if place is not None:
+        from gasmeter.reproduction.again import kept_reproduction
+        from gasmeter.reproduction.writing import write_reproduction
+
+        write_reproduction(kept_reproduction(folder, seen, said, judged), place)
+        note(f"written again: {place / 'report.html'}")
     if form == "table" and not differing:
         out(f"{len(judged)} claims: every verdict is the one in {folder / _CLAIMS}")
     return 1 if differing else 0

@@ -64,7 +64,7 @@ def run(
     context: click.Context, *, file: Path, folder: Path | None, replace: tuple[str, ...], jobs: int, resume: bool,
     starts: int, revision: str, quick: bool, dry_run: bool,
 ) -> int:  # fmt: skip
-    """Run the sweep that EXPERIMENT.py describes; write rows, samples, plots and a summary to a folder.
+    """Run the sweep that EXPERIMENT.py describes; write rows, samples, plots, a summary and a page to a folder.
 
     Every finished point is kept at once: after Ctrl-C or a crash, --resume measures only what is missing. A folder
     that holds an earlier run of the same experiment is kept under another name.
@@ -156,7 +156,7 @@ def _print_result(experiment: Experiment, result: Result, place: Path) -> None:
     tables = "results.csv, samples.parquet"
     tables += ", links.parquet" if result.link_tables() else ""
     tables += ", counters.csv" if result.counter_rows() else ""
-    out(f"{place}: {tables}, summary.md, run.json{', ' + files if files else ''}")
+    out(f"{place}: {tables}, summary.md, report.html, run.json{', ' + files if files else ''}")
     for line in result.notes:
         note(line)
     for line in result.errors:

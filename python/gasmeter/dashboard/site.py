@@ -6,7 +6,6 @@ Data stand in scripts, not in JSON files, since a page that was opened from disk
 from __future__ import annotations
 
 import hashlib
-import itertools
 import json
 import shutil
 from collections.abc import Mapping, Sequence
@@ -17,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from gasmeter.dashboard.history import Floats, History, Series, read_history
+from gasmeter.dashboard.headline import headline, levels_of, median
+from gasmeter.dashboard.history import History, Series, read_history
 from gasmeter.dashboard.packing import pack_column, pack_integers, quantum
 from gasmeter.dashboard.samples import Blocks, Counted, read_counters, read_samples
 from gasmeter.dashboard.steps import FindSteps, confirmed_steps, exact_steps
@@ -30,7 +30,9 @@ from gasmeter.version import package_version
 
 __all__ = ["ASSETS", "Site", "series_id", "write_dashboard"]
 
-ASSETS = ("index.html", "dashboard.css", "numbers.js", "charts.js", "overview.js", "detail.js")
+ASSETS = (
+    "index.html", "dashboard.css", "numbers.js", "charts.js", "overview.js", "sizes.js", "detail.js", "run.js",
+)  # fmt: skip
 """Files of the page itself, in `gasmeter.dashboard.page`."""
 
 _SPARK = 80
@@ -51,6 +53,8 @@ class Site:
         All files together.
     notes : tuple of str
         What was left out, one line each.
+    headline : str
+        What came out, in a sentence or two.
     """
 
     folder: Path
@@ -59,6 +63,7 @@ class Site:
     steps: int
     bytes: int
     notes: tuple[str, ...]
+    headline: str = ""
 
 
 def write_dashboard(
@@ -68,6 +73,7 @@ def write_dashboard(
     title: str = "gasmeter",
     find_steps: FindSteps = confirmed_steps,
     sampled_runs: int = 10,
+    commit_url: str = "",
 ) -> Site:
     """Write a site of static pages that opens from disk.
 
@@ -84,6 +90,8 @@ def write_dashboard(
         each step. Modelled numbers have no noise: each difference is a step.
     sampled_runs : int, default 10
         Of so many of its newest runs, and of those beside its steps, a series keeps every block, 0 or more.
+    commit_url : str, default ""
+        Address of a commit of the source, with ``{revision}`` in it: revisions become links to it.
 
     Returns
     -------
@@ -93,24 +101,28 @@ def write_dashboard(
     Raises
     ------
     UsageError
-        If there is nothing to show, a store is damaged or of a newer schema, or `out` holds something else.
+        If there is nothing to show, a store is damaged or of a newer schema, `out` holds something else, or
+        `commit_url` is no address with ``{revision}``.
     ResourceError
         If the disk is full.
     """
     place = Path(out)
     _check_target(place)
+    _check_address(commit_url)
     history = read_history(stores)
     steps = [_steps(series, find_steps) for series in history.series]
     notes = list(history.notes)
     wanted = _sampled(history, steps, sampled_runs)
     samples, counters = read_samples(history, wanted, notes), read_counters(history, wanted, notes)
+    said = headline(history, steps)
+    about = {"title": title, "headline": said, "commit_url": commit_url, "notes": notes}
     try:
         _clear(place)
-        _write(place, history, steps, samples, counters, title=title, notes=notes)
+        _write(place, history, steps, samples, counters, about=about)
         size = sum(path.stat().st_size for path in place.rglob("*") if path.is_file())
     except OSError as error:
         raise refused(place, error) from error
-    return Site(place, len(history.runs), len(history.series), sum(map(len, steps)), size, tuple(notes))
+    return Site(place, len(history.runs), len(history.series), sum(map(len, steps)), size, tuple(notes), said)
 
 
 def series_id(series: Series) -> str:
@@ -139,10 +151,18 @@ def _check_target(place: Path) -> None:
         )
 
 
+def _check_address(address: str) -> None:
+    if address and not (address.startswith(("https://", "http://")) and "{revision}" in address):
+        raise UsageError(
+            f"--commit-url {address} is no address of a commit; allowed: http(s)://…/{{revision}}", address
+        )
+
+
 def _clear(place: Path) -> None:
     """Make room: remove what an earlier site left, and nothing else."""
     shutil.rmtree(place / "data", ignore_errors=True)
-    (place / "data" / "series").mkdir(parents=True)
+    for name in ("series", "run"):
+        (place / "data" / name).mkdir(parents=True)
 
 
 def _steps(series: Series, find_steps: FindSteps) -> list[int]:
@@ -173,8 +193,7 @@ def _write(
     samples: Mapping[tuple[int, int], Blocks],
     counters: Mapping[tuple[int, int], Counted],
     *,
-    title: str,
-    notes: Sequence[str],
+    about: Mapping[str, Any],
 ) -> None:
     page = resources.files("gasmeter.dashboard") / "page"
     for name in ASSETS:
@@ -194,7 +213,7 @@ def _write(
         _script(place / "data" / "series" / f"{series_id(series)}.js", "series", [series_id(series), content])
     hosts = list(dict.fromkeys(run.host_name for run in history.runs))
     index = {
-        "title": title,
+        **about,
         "written": now(),
         "version": package_version(),
         "runs": {
@@ -208,10 +227,23 @@ def _write(
         "fields": list(history.series[0].fields),
         "words": list(words),
         "series": entries,
-        "notes": list(notes),
     }
     _script(place / "data" / "index.js", "index", [index])
     _script(place / "data" / "runs.js", "runs", [_runs(history)])
+    for number, (owners, values) in enumerate(_by_run(history)):
+        content = {"series": pack_integers(np.array(owners, dtype=np.int64)), "value": values}
+        _script(place / "data" / "run" / f"{number}.js", "series", [f"run {number}", content])
+
+
+def _by_run(history: History) -> list[tuple[list[int], list[float]]]:
+    """Return, of each run, the numbers of its series and what they came to: exact ones in twelve digits, else five."""
+    runs: list[tuple[list[int], list[float]]] = [([], []) for _ in history.runs]
+    for number, series in enumerate(history.series):
+        digits = 12 if series.modelled else 5
+        for at, value in zip(series.at, series.numbers["value"].tolist(), strict=True):
+            runs[at][0].append(number)
+            runs[at][1].append(float(f"{value:.{digits}g}"))
+    return runs
 
 
 def _script(path: Path, function: str, arguments: Sequence[Any]) -> None:
@@ -224,11 +256,9 @@ def _script(path: Path, function: str, arguments: Sequence[Any]) -> None:
 def _entry(series: Series, steps: Sequence[int], unit: float, words: dict[str, int]) -> dict[str, Any]:
     """Return what the overview shows of a series."""
     values = series.numbers["value"]
-    edges = [0, *steps, len(series.at)]
-    levels = [_median(values[start:end]) for start, end in itertools.pairwise(edges)]
     known = np.flatnonzero(np.isfinite(values))
     bins = [part for part in np.array_split(known, min(_SPARK, max(1, known.size))) if part.size]
-    thin = np.array([_median(values[part]) for part in bins], dtype=np.float64)
+    thin = np.array([median(values[part]) for part in bins], dtype=np.float64)
     where = np.array([series.at[int(part[part.size // 2])] for part in bins], dtype=np.int64)
     return {
         "id": series_id(series),
@@ -239,18 +269,14 @@ def _entry(series: Series, steps: Sequence[int], unit: float, words: dict[str, i
         "first": series.at[0],
         "last": series.at[-1],
         "newest": float(values[known[-1]]) if known.size else None,
+        "interval": [float(series.numbers[end][known[-1]]) for end in ("ci_low", "ci_high")] if known.size else None,
         "shared": series.oversubscribed[-1],
         "unverified": series.verified.count(False),
         "unit": unit,
         "spark": [len(bins), pack_integers(where), pack_column(thin, unit)],
-        "levels": levels,
+        "levels": levels_of(series, steps),
         "steps": [series.at[step] for step in steps],
     }
-
-
-def _median(values: Floats) -> float:
-    finite = values[np.isfinite(values)]
-    return float(np.median(finite)) if finite.size else float("nan")
 
 
 def _columns(

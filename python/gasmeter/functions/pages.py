@@ -11,7 +11,8 @@ __all__ = ["dashboard"]
 
 
 def dashboard(
-    stores: str | Path | Sequence[str | Path], out: str | Path, *, title: str = "gasmeter", samples: int = 10
+    stores: str | Path | Sequence[str | Path], out: str | Path, *, title: str = "gasmeter", samples: int = 10,
+    commit_url: str = "",
 ) -> Site:
     """Write the histories of stores as static pages.
 
@@ -25,6 +26,8 @@ def dashboard(
         Heading of the pages.
     samples : int, default 10
         Keep every block of so many newest runs of a series, and of those beside its steps.
+    commit_url : str, default ""
+        Address of a commit of the source, with ``{revision}`` in it: revisions become links to it.
 
     Returns
     -------
@@ -42,4 +45,6 @@ def dashboard(
     PosixPath('site/index.html')
     """
     places = [stores] if isinstance(stores, str | Path) else list(stores)
-    return write_dashboard([Path(place) for place in places], Path(out), title=title, sampled_runs=samples)
+    return write_dashboard(
+        [Path(place) for place in places], Path(out), title=title, sampled_runs=samples, commit_url=commit_url
+    )

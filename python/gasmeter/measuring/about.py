@@ -10,6 +10,7 @@ from typing import Any
 
 from gasmeter import library
 from gasmeter.measuring import context
+from gasmeter.measuring.page import run_html
 from gasmeter.measuring.probe import probe_digest
 from gasmeter.measuring.resolved import defaults_of
 from gasmeter.measuring.summary import summarise_run
@@ -60,7 +61,7 @@ class AboutRun:
         folder : Path
             Where.
         """
-        save_result(result, folder, self.runs, self.summary(result))
+        save_result(result, folder, self.runs, self.summary(result), lambda drawn: self.page(result, drawn, folder))
 
     @cached_property
     def runs(self) -> list[dict[str, Any]]:
@@ -101,6 +102,25 @@ class AboutRun:
             Markdown.
         """
         return summarise_run(self.experiment, result)
+
+    def page(self, result: Result, pictures: Sequence[Path], folder: Path) -> str:
+        """Return report.html.
+
+        Parameters
+        ----------
+        result : Result
+            What came out.
+        pictures : sequence of Path
+            What was drawn of it.
+        folder : Path
+            Where the run is kept: no path above it is told.
+
+        Returns
+        -------
+        str
+            HTML that needs no other file.
+        """
+        return run_html(self.experiment, result, pictures, folder)
 
 
 def _machines(groups: Sequence[Group]) -> list[dict[str, Any]]:

@@ -111,7 +111,7 @@ def execute(
     origin : mapping, optional
         Where options came from, for run.json.
     bare : bool, default False
-        Leave out summary.md and plots: the caller makes its own of the rows.
+        Leave out summary.md, report.html and plots: the caller makes its own of the rows.
     starts : int, default 0
         Measure everything real so many times, round after round, each time with worker processes of its own; the
         rounds are repetitions 0 to starts - 1. 0 takes the experiment as it is.
@@ -179,7 +179,9 @@ def execute(
             result.remarks.extend([f"the earlier run is kept in {store.moved_to}"] if store.moved_to else [])
             result.remarks.extend(_measured_again(stale, done))
             summary = "" if bare else about.summary(result)
-            store.finish(result, state, summary, plots=not bare and state != "failed" and bool(done))
+            drawn = store.finish(result, state, summary, plots=not bare and state != "failed" and bool(done))
+            if not bare:
+                store.write_page(about.page(result, drawn, store.folder))
     return result
 
 

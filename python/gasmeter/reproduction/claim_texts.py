@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 
 from gasmeter.reproduction.judged import Judged, null_score, own_score
 from gasmeter.reproduction.marks import unit_text
@@ -50,11 +51,12 @@ def number(value: float) -> str:
     Returns
     -------
     str
-        Three digits, or all of a large whole number; empty for NaN.
+        Three digits, or all of a large whole number, and never an exponent; empty for NaN.
     """
     if math.isnan(value):
         return ""
-    return f"{value:.0f}" if 1000 <= abs(value) < 1e6 else f"{value:.{_DIGITS}g}"
+    text = f"{value:.0f}" if 1000 <= abs(value) < 1e6 else f"{value:.{_DIGITS}g}"
+    return f"{Decimal(text):f}" if "e" in text else text
 
 
 def reading_of(entry: Judged, judgement: Judgement) -> Reading | None:

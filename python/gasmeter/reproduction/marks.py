@@ -11,10 +11,14 @@ from gasmeter.reproduction.judged import Judged
 from gasmeter.units import units_beside
 from gasmeter.verdicts.claims import Claim
 
-__all__ = ["Mark", "marks", "numbers_of", "published_text", "unit_text"]
+__all__ = ["Mark", "marks", "numbers_of", "published_text", "published_words", "unit_text"]
 
 _FACTORS = {"", "1", "ratio", "x"}
 _BEFORE = {"<=": "up to ", ">=": "at least "}
+_RELATIONS = {
+    "<<": "far below", ">>": "far above", "<=": "at most", ">=": "at least", "<": "below", ">": "above",
+    "=": "the same as", "->": "goes to",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -87,6 +91,23 @@ def published_text(claim: Claim) -> str:
         return claim.value
     said = " to ".join(claim.value.split(".."))
     return f"{_BEFORE.get(claim.comparison, '')}{said} {unit_text(claim.unit)}".strip()
+
+
+def published_words(claim: Claim) -> str:
+    """Return what a claim states, for people who read sentences.
+
+    Parameters
+    ----------
+    claim : Claim
+        Which.
+
+    Returns
+    -------
+    str
+        As `published_text`, and comparisons in words: ``raw below conduit``.
+    """
+    said = published_text(claim)
+    return said if numbers_of(claim) else " ".join(_RELATIONS.get(word, word) for word in said.split(" "))
 
 
 def marks(judged: Iterable[Judged], figure: Figure, unit: str, among: Sequence[float] = ()) -> list[Mark]:

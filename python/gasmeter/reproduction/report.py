@@ -1,10 +1,8 @@
-"""report.html of a reproduction: what came out, first in two sentences, and all that it rests on."""
+"""report.html of a reproduction: what came out, first in sentences, and all that it rests on."""
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from gasmeter.checking import findings
@@ -12,14 +10,16 @@ from gasmeter.library import this_build
 from gasmeter.machines.hardware import facts
 from gasmeter.machines.machine import Machine
 from gasmeter.measuring import context
+from gasmeter.pages import png_uri, render
 from gasmeter.plots.lean import data_uri
-from gasmeter.reproduction.claim_texts import number, quick_text, score_sentences
+from gasmeter.reproduction.claim_texts import VERDICT_WORDS, number
 from gasmeter.reproduction.digitised import Points
 from gasmeter.reproduction.drawing import Picture, draw_figure, draw_heat_maps
 from gasmeter.reproduction.figure import Figure
 from gasmeter.reproduction.marks import unit_text
 from gasmeter.reproduction.report_claims import claim_entry
 from gasmeter.reproduction.report_figures import lengths_of, values_of_figure
+from gasmeter.reproduction.report_lead import lead_sentences, verdict_counts
 from gasmeter.reproduction.timing import Stage
 from gasmeter.rows.pictures import picture_facts
 from gasmeter.rows.record import taken_points
@@ -62,19 +62,16 @@ def report_html(
     str
         HTML with its pictures inside and without scripts.
     """
-    import jinja2  # noqa: PLC0415 - reports only
-
     drawn = pictures_of(reproduction, digitised) if pictures is None else pictures
-    template = files("gasmeter.reproduction").joinpath("report.html.j2").read_text(encoding="utf-8")
-    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True,
-                                     undefined=jinja2.StrictUndefined)  # fmt: skip
     claims = {entry.claim.id: claim_entry(reproduction, entry) for entry in reproduction.judged}
     shown = {figure.number for figure in reproduction.plan.figures}
-    return environment.from_string(template).render(
-        style=files("gasmeter").joinpath("report.css").read_text(encoding="utf-8"),
+    return render(
+        "gasmeter.reproduction",
+        "report.html.j2",
         paper=reproduction.plan.paper,
         quick=reproduction.plan.quick,
-        sentences=_sentences(reproduction),
+        sentences=lead_sentences(reproduction.judged, quick=reproduction.plan.quick),
+        verdicts=[] if reproduction.plan.quick else _verdicts(reproduction),
         facts=_facts(reproduction),
         notes=_notes(reproduction),
         claims=list(claims.values()),
@@ -136,21 +133,19 @@ def _data(picture: Picture) -> dict[str, str]:
     """Return a picture as the template names it; its address has nothing that markup would have to escape."""
     if picture.ending == "svg":
         return {"title": picture.title, "data": data_uri(picture.content)}
-    return {"title": picture.title, "data": f"data:image/png;base64,{base64.b64encode(picture.content).decode()}"}
+    return {"title": picture.title, "data": png_uri(picture.content)}
 
 
-def _sentences(reproduction: Reproduction) -> list[str]:
-    if not reproduction.judged:
-        return []
-    if reproduction.plan.quick:
-        return [quick_text(reproduction.judged)]
-    return [sentence for sentence in score_sentences(reproduction.judged) if sentence]
+def _verdicts(reproduction: Reproduction) -> list[dict[str, Any]]:
+    """Return how many statements have each verdict, for the first line of the page."""
+    counts = verdict_counts(reproduction.judged)
+    return [{"name": name, "words": VERDICT_WORDS[name], "count": count} for name, count in counts.items()]
 
 
 def _facts(reproduction: Reproduction) -> list[tuple[str, str]]:
     points = len({row["run_id"] for row in reproduction.result.rows})
     builds = builds_of(reproduction.result.records) or [this_build()]
-    taken = len(taken_points(reproduction.result.records))
+    taken = len(taken_points(reproduction.result.records)) or sum(part.taken for part in reproduction.took)
     kinds = [case.kind for case in reproduction.plan.cases.values()]
     refused = [name for name in reproduction.seen.refused if not name.startswith("null ")]
     drawn = (

@@ -22,7 +22,7 @@ from gasmeter.reproduction.claims_table import deciding_text
 from gasmeter.reproduction.figure import Line, describe
 from gasmeter.reproduction.gathering import STEADY
 from gasmeter.reproduction.judged import Judged
-from gasmeter.reproduction.marks import published_text, unit_text
+from gasmeter.reproduction.marks import numbers_of, published_words, unit_text
 from gasmeter.verdicts.judging import Judgement
 from gasmeter.verdicts.predicates import Reading
 from gasmeter.verdicts.quantities import points_of
@@ -57,7 +57,8 @@ def claim_entry(reproduction: Reproduction, entry: Judged) -> dict[str, Any]:
         "figure": entry.figure.number,
         "where": entry.claim.figure,
         "statement": entry.claim.statement,
-        "published": published_text(entry.claim),
+        "published": published_words(entry.claim),
+        "asked": _asked_in_numbers(entry),
         "reproduced": reproduced_text(entry, own),
         "band": band_text(entry, own),
         "chance": chance_text(own),
@@ -82,6 +83,14 @@ def claim_entry(reproduction: Reproduction, entry: Judged) -> dict[str, Any]:
         "why": "; ".join(own.notes),
         "readings": [_reading(reproduction, entry, one) for one in entry.readings],
     }  # fmt: skip
+
+
+def _asked_in_numbers(entry: Judged) -> str:
+    """Return what is asked of the reproduced number where the paper states none; else nothing."""
+    reading = reading_of(entry, entry.judgement)
+    if numbers_of(entry.claim) is not None or reading is None or math.isnan(entry.judgement.value):
+        return ""
+    return asked_text(entry, reading)
 
 
 def _deciding(deciding: Iterable[tuple[str, float]]) -> list[str]:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["lengths_of", "values_of_figure"]
 
+_MANY_BYTES = 1e6
+
 
 def values_of_figure(reproduction: Reproduction, figure: Figure) -> dict[str, Any]:
     """Return the table of a figure's values.
@@ -48,10 +50,11 @@ def values_of_figure(reproduction: Reproduction, figure: Figure) -> dict[str, An
         for placement in figure.placements:
             own = reproduction.values(line, placement)
             if own:
-                cells = _cells(xs, own, bands(reproduction, line, placement), factor)
+                shown, scale = _scaled(unit, factor, own)
+                cells = _cells(xs, own, bands(reproduction, line, placement), scale)
                 kind = "modelled" if line.machine else "measured"
                 name = said(line, [other for other in every if other.machine == line.machine])
-                rows.append(_row(name.removesuffix(" (measured here)"), placement, kind, unit, cells))
+                rows.append(_row(name.removesuffix(" (measured here)"), placement, kind, shown, cells))
     for derived in figure.derived:
         kind = "modelled" if any(line.machine for _, line in derived.lines) else "measured"
         for placement in figure.placements:
@@ -93,6 +96,12 @@ def _published_unit(reproduction: Reproduction, figure: Figure, line: Line) -> t
         if entry.figure == figure and numbers_of(entry.claim) and stated in beside and quantity.shown in beside:
             return unit_text(stated), quantity.scale * float(beside[quantity.shown] / beside[stated])
     return unit_text(quantity.shown), quantity.scale
+
+
+def _scaled(unit: str, factor: float, values: Mapping[X, float]) -> tuple[str, float]:
+    """Return the unit of a row of bytes with long numbers, and the factor to it; of other rows what it has."""
+    most = max((abs(factor * value) for value in values.values() if math.isfinite(value)), default=0.0)
+    return ("MiB", factor / 2**20) if unit == "B" and most >= _MANY_BYTES else (unit, factor)
 
 
 def _cells(xs: Sequence[X], values: Mapping[X, float], own: Mapping[X, Band], factor: float) -> list[dict[str, str]]:

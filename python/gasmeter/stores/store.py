@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,7 +55,7 @@ __all__ = [
     "typed_row",
 ]
 
-_LINKS, _COUNTERS, _SUMMARY = "links.parquet", "counters.csv", "summary.md"
+_LINKS, _COUNTERS, _SUMMARY, _PAGE = "links.parquet", "counters.csv", "summary.md", "report.html"
 
 
 @contextmanager
@@ -225,6 +225,22 @@ class Store:
             self._rows.close()
             self._journal.close()
 
+    def write_page(self, text: str) -> None:
+        """Write report.html beside what was made of the rows.
+
+        Parameters
+        ----------
+        text : str
+            The page.
+
+        Raises
+        ------
+        ResourceError
+            If it cannot be written.
+        """
+        with _writing(self.folder):
+            write_atomically(self.folder / _PAGE, text)
+
     @contextmanager
     def _closed_on_failure(self) -> Iterator[None]:
         try:
@@ -333,7 +349,13 @@ class _Read:
         save_result(result, folder, self.runs, self.summary)
 
 
-def save_result(result: Result, folder: Path, runs: Sequence[Mapping[str, Any]], summary: str) -> None:
+def save_result(
+    result: Result,
+    folder: Path,
+    runs: Sequence[Mapping[str, Any]],
+    summary: str,
+    page: Callable[[Sequence[Path]], str] | None = None,
+) -> None:
     """Write a run folder of a result, as a run with ``out=`` writes it.
 
     Parameters
@@ -346,6 +368,8 @@ def save_result(result: Result, folder: Path, runs: Sequence[Mapping[str, Any]],
         Facts of each run that its rows come from.
     summary : str
         Text of summary.md.
+    page : callable, optional
+        Makes report.html of the pictures.
 
     Raises
     ------
@@ -357,7 +381,9 @@ def save_result(result: Result, folder: Path, runs: Sequence[Mapping[str, Any]],
     store = Store(folder, result.name, resume=False, run=runs[-1] if runs else {}, before=runs[:-1])
     for entry in result.records:
         store.append(entry, lazily=True)
-    store.finish(result, "complete" if result.complete else "interrupted", summary, plots=bool(result.rows))
+    drawn = store.finish(result, "complete" if result.complete else "interrupted", summary, plots=bool(result.rows))
+    if page:
+        store.write_page(page(drawn))
 
 
 def merge_stores(folders: Sequence[str | Path], out: str | Path) -> Result:

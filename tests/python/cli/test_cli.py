@@ -290,7 +290,7 @@ def test_run_writes_a_store_and_prints_a_table(call):
     assert result.exit_code == 0, result.output
     assert "overhead" in result.stdout
     assert sorted(path.name for path in Path("out/good").iterdir()) == [
-        "journal.jsonl", "plots", "results.csv", "run.json", "samples.parquet", "summary.md",
+        "journal.jsonl", "plots", "report.html", "results.csv", "run.json", "samples.parquet", "summary.md",
     ]  # fmt: skip
     assert sorted(path.name for path in Path("out/good/plots").iterdir()) == [
         "gups.png", "gups.svg", "latency.png", "latency.svg",

@@ -26,25 +26,49 @@ Gasmeter.span = function (values, least = 0.02) {
   return [low - room, high + room];
 };
 
-// The frame of a chart: scales, grid and axes. `x` are the positions of the first and last run or block.
-Gasmeter.frame = function ({ width, height, x, y, unit, left = 58, bottom = 20, top = 18, right = 10, name = "", xTicks = [] }) {
-  const { svg } = Gasmeter;
-  const scale = Gasmeter.scale(unit, Math.max(Math.abs(y[0]), Math.abs(y[1])));
-  const across = (value) => left + ((value - x[0]) / Math.max(1e-12, x[1] - x[0])) * (width - left - right);
-  const up = (value) => height - bottom - ((value - y[0]) / (y[1] - y[0])) * (height - bottom - top);
-  const root = svg("svg", { viewBox: `0 0 ${width} ${height}`, height, role: "img" });
-  let about = Math.max(2, Math.floor((height - bottom - top) / 34)), { found, step } = Gasmeter.ticks(y[0] / scale.factor, y[1] / scale.factor, about);
-  while (found.length < 2 && about < 12) ({ found, step } = Gasmeter.ticks(y[0] / scale.factor, y[1] / scale.factor, ++about));
+// Round values between two, in a unit, and what they are called.
+Gasmeter.evenTicks = function (y, factor, room) {
+  let about = Math.max(2, Math.floor(room / 34)), { found, step } = Gasmeter.ticks(y[0] / factor, y[1] / factor, about);
+  while (found.length < 2 && about < 12) ({ found, step } = Gasmeter.ticks(y[0] / factor, y[1] / factor, ++about));
   const places = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
-  for (const tick of found) {
-    const at = up(tick * scale.factor);
+  return found.map((tick) => [tick * factor, Math.abs(tick) < 1e6 ? tick.toFixed(Math.min(places, 9)) : tick.toExponential(3)]);
+};
+
+// The interval of one value: an upright with its ends.
+Gasmeter.whisker = function (group, at, top, foot, half) {
+  const ends = half ? `M${at - half} ${top}h${2 * half}M${at - half} ${foot}h${2 * half}` : "";
+  group.append(Gasmeter.svg("path", { class: "whisker", d: `M${at} ${top}V${foot}${ends}` }));
+};
+
+// Powers of ten between two logarithms, with 2 and 5 of each where those are few: values and what they are called.
+Gasmeter.logTicks = function (low, high, unit, about) {
+  const decades = [];
+  for (let power = Math.floor(low); power <= Math.ceil(high); power++) decades.push(10 ** power);
+  const inside = (values) => values.filter((value) => Math.log10(value) >= low - 1e-9 && Math.log10(value) <= high + 1e-9);
+  let found = inside(decades);
+  if (found.length < 2) found = inside(decades.flatMap((one) => [one, 2 * one, 5 * one]));
+  const step = Math.max(1, Math.ceil(found.length / Math.max(2, about)));
+  return found.filter((_, i) => i % step === 0).map((value) => [value, Gasmeter.quantity(value, unit)]);
+};
+
+// The frame of a chart: scales, grid and axes. `x` are the positions of the first and last run or block; with `log` the
+// ends of `y` are logarithms, and each tick has its unit.
+Gasmeter.frame = function ({ width, height, x, y, unit, left = 58, bottom = 20, top = 18, right = 10, name = "", xTicks = [], log = false }) {
+  const { svg } = Gasmeter;
+  const scale = log ? { factor: 1, name: "" } : Gasmeter.scale(unit, Math.max(Math.abs(y[0]), Math.abs(y[1])));
+  const across = (value) => left + ((value - x[0]) / Math.max(1e-12, x[1] - x[0])) * (width - left - right);
+  const up = (value) => height - bottom - (((log ? Math.log10(value) : value) - y[0]) / (y[1] - y[0])) * (height - bottom - top);
+  const root = svg("svg", { viewBox: `0 0 ${width} ${height}`, height, role: "img" });
+  const ticks = log ? Gasmeter.logTicks(y[0], y[1], unit, (height - bottom - top) / 22) : Gasmeter.evenTicks(y, scale.factor, height - bottom - top);
+  for (const [value, words] of ticks) {
+    const at = up(value);
     root.append(svg("line", { class: "grid", x1: left, x2: width - right, y1: at, y2: at }));
     const text = svg("text", { x: left - 5, y: at + 4, "text-anchor": "end" });
-    text.textContent = Math.abs(tick) < 1e6 ? tick.toFixed(Math.min(places, 9)) : tick.toExponential(3);
+    text.textContent = words;
     root.append(text);
   }
   const label = svg("text", { x: 2, y: 10 });
-  label.textContent = name ? `${name}, ${scale.name}` : scale.name;
+  label.textContent = [name, scale.name].filter(Boolean).join(", ");
   root.append(label, svg("line", { class: "axis", x1: left, x2: width - right, y1: height - bottom, y2: height - bottom }));
   xTicks.forEach(([at, words], i) => {
     const place = across(at);

@@ -26,7 +26,7 @@ Gasmeter.detail = async function (series, run) {
     Gasmeter.open = { series, body, last: 0 };
     page.replaceChildren(
       element("p", { class: "bar" }, element("a", { href: "#/" }, "← all series")),
-      element("h2", {}, `${series.name}: ${series.metric} `, Gasmeter.badge(series)),
+      element("h2", {}, `${series.title}, ${series.metric} `, Gasmeter.badge(series)),
       element("p", { class: "small" }, Gasmeter.what(series)),
       element("p", { class: "small" }, [series.semantics, series.kind === "modelled" ? "virtual time, exact" : "median of blocks, with its 95 % interval"].filter(Boolean).join("; ")),
       body,
@@ -83,8 +83,7 @@ Gasmeter.history = function (series, columns, picked, width, go) {
   // A band of one run has no width, and few runs are points rather than a line: each has its interval as an upright.
   if (xs.length * 20 <= width) xs.forEach((run, i) => {
     if (!(high[i] > low[i])) return;
-    const at = frame.across(run), top = frame.up(high[i]), foot = frame.up(low[i]);
-    group.append(svg("path", { class: "whisker", d: `M${at} ${top}V${foot}M${at - 4} ${top}h8M${at - 4} ${foot}h8` }));
+    Gasmeter.whisker(group, frame.across(run), frame.up(high[i]), frame.up(low[i]), 4);
   });
   if (xs.length * 5 <= width) xs.forEach((run, i) => { if (Number.isFinite(ys[i])) group.append(svg("circle", { class: columns.flags[from + i] & FLAGS.shared ? "hollow" : "dot", cx: frame.across(run), cy: frame.up(ys[i]), r: 2.6 })); });
   frame.root.append(group);
@@ -136,7 +135,7 @@ Gasmeter.stepTable = function (series) {
     box.append(element("p", { class: "small" }, series.count === 1 ? "One run: nothing to compare it with." : series.kind === "modelled" ? "Every run gave the same number." : series.count < 8 ? `Too few runs to tell a step from noise (${series.count}; at least 8).` : "No change of level that stands out of the noise."));
     return box;
   }
-  const table = element("table", {}, element("tr", {}, element("th", {}, "from run"), ...["change", "before", "after"].map((name) => element("th", { class: "number" }, name)), element("th", {}, "revision")));
+  const table = element("table", {}, element("tr", {}, element("th", { scope: "col" }, "from run"), ...["change", "before", "after"].map((name) => element("th", { class: "number", scope: "col" }, name)), element("th", { scope: "col" }, "revision")));
   const exact = series.kind === "modelled";
   for (let i = series.steps.length - 1; i >= Math.max(0, series.steps.length - 40); i--) {
     const run = series.steps[i], { text, kind } = Gasmeter.change(series.levels[i], series.levels[i + 1], series.better, series.unit_name);
@@ -144,7 +143,7 @@ Gasmeter.stepTable = function (series) {
       element("td", { class: "whole" }, element("a", { href: `#/series/${series.id}/run/${run}` }, Gasmeter.date(site.runs.started[run]))),
       element("td", { class: `number ${kind}` }, kind ? `${text} ${kind}` : text),
       element("td", { class: "number" }, Gasmeter.quantity(series.levels[i], series.unit_name, exact)), element("td", { class: "number" }, Gasmeter.quantity(series.levels[i + 1], series.unit_name, exact)),
-      element("td", { class: "whole" }, element("code", {}, Gasmeter.revision(site.runs.revision[run])))));
+      element("td", { class: "whole" }, Gasmeter.commits(site.runs.revision[run]))));
   }
   box.append(element("div", { class: "wide" }, table), element("p", { class: "small" }, exact ? "Numbers without noise: any difference is a step." : "Medians of the runs between two steps."));
   if (series.steps.length > 40) box.append(element("p", { class: "small" }, `${series.steps.length - 40} older steps are not listed.`));
@@ -153,7 +152,7 @@ Gasmeter.stepTable = function (series) {
 
 Gasmeter.facts = function (rows) {
   const table = Gasmeter.element("table", { class: "facts" });
-  for (const [name, value] of rows) if (value !== "" && value !== undefined && value !== null) table.append(Gasmeter.element("tr", {}, Gasmeter.element("th", {}, name), Gasmeter.element("td", {}, value)));
+  for (const [name, value] of rows) if (value !== "" && value !== undefined && value !== null) table.append(Gasmeter.element("tr", {}, Gasmeter.element("th", { scope: "row" }, name), Gasmeter.element("td", {}, value)));
   return table;
 };
 
@@ -161,7 +160,6 @@ Gasmeter.runPanel = function (series, columns, picked, go, width) {
   const { element, site } = Gasmeter;
   const run = columns.at[picked], told = Gasmeter.open.runs.runs[run], flags = columns.flags[picked], exact = series.kind === "modelled";
   const show = (name) => Gasmeter.quantity(columns[name][picked], series.unit_name, exact);
-  const host = Gasmeter.open.runs.tables[told.host], versions = Gasmeter.open.runs.tables[told.versions];
   const box = element("section", {},
     element("h3", {}, `Run of ${Gasmeter.date(site.runs.started[run])}`),
     element("div", { class: "bar" },
@@ -176,8 +174,8 @@ Gasmeter.runPanel = function (series, columns, picked, go, width) {
       ["data", flags & FLAGS.verified ? "verified" : "did NOT verify: no rate is reported"],
       ["cores", flags & FLAGS.shared ? "more ranks than cores" : ""],
       ["state of the host", flags & FLAGS.noState ? "" : `${columns.state[picked].toFixed(1)} ns between cores`],
-      ["revision", site.runs.revision[run] || "not stated"], ["started", site.runs.started[run]],
-      ["store", `${site.runs.name[run]} (${site.runs.state[run]})`], ["command", told.command],
+      ["revision", Gasmeter.commits(site.runs.revision[run])], ["started", site.runs.started[run]],
+      ["store", element("a", { href: `#/run/${run}` }, `${site.runs.name[run]} (${site.runs.state[run]})`)], ["command", told.command],
     ]));
   const samples = columns.samples[run];
   if (samples) {
@@ -190,12 +188,18 @@ Gasmeter.runPanel = function (series, columns, picked, go, width) {
   if (counted.length) box.append(element("details", {}, element("summary", {}, "Counters"),
     Gasmeter.facts(counted.map(([name, [all, each]]) => [name.replaceAll("_", " "), `${each === null ? "" : `${Gasmeter.digits(each)} per operation, `}${all.toLocaleString("en")} in all`])),
     element("p", { class: "small" }, "Summed over ranks and measured blocks; what stayed 0 is not shown.")));
-  const lists = [["Host", host], ["Versions", versions]].map(([name, table]) => element("details", {}, element("summary", {}, name),
-    Object.keys(table).length ? Gasmeter.facts(Object.entries(table).map(([key, value]) => [key.replaceAll("_", " "), Gasmeter.fact(key, value)])) : element("p", { class: "small" }, "not stated")));
-  if (told.load) lists[0].append(element("p", { class: "small" }, `load when it began: ${told.load.map((one) => one.toFixed(2)).join(", ")}`));
-  box.append(...lists);
+  box.append(...Gasmeter.hostAndVersions(Gasmeter.open.runs, told));
   for (const text of [...told.errors, ...told.notes].slice(0, 20)) box.append(element("p", { class: "note small" }, text));
   return box;
+};
+
+// What is known of the machine and the programs of a run, folded.
+Gasmeter.hostAndVersions = function (runs, told) {
+  const { element } = Gasmeter;
+  const lists = [["Host", runs.tables[told.host]], ["Versions", runs.tables[told.versions]]].map(([name, table]) => element("details", {}, element("summary", {}, name),
+    Object.keys(table).length ? Gasmeter.facts(Object.entries(table).map(([key, value]) => [key.replaceAll("_", " "), Gasmeter.fact(key, value)])) : element("p", { class: "small" }, "not stated")));
+  if (told.load) lists[0].append(element("p", { class: "small" }, `load when it began: ${told.load.map((one) => one.toFixed(2)).join(", ")}`));
+  return lists;
 };
 
 Gasmeter.fact = (key, value) => (key.endsWith("_bytes") ? Gasmeter.quantity(Number(value), "B") : Array.isArray(value) ? value.join(", ") : String(value));

@@ -83,6 +83,17 @@ Gasmeter.change = function (before, after, better, unit) {
 };
 
 Gasmeter.revision = (text) => (text ? text.split(", ").map((one) => one.slice(0, 9) + (one.endsWith("-dirty") ? "-dirty" : "")).join(", ") : "no revision");
+// Revisions, each a link to its commit where the site knows the repository's address.
+Gasmeter.commits = function (text) {
+  const { element, site } = Gasmeter, made = element("span", {});
+  for (const one of text ? text.split(", ") : []) {
+    const code = element("code", {}, Gasmeter.revision(one)), hash = one.replace(/-dirty$/, "");
+    if (made.childNodes.length) made.append(", ");
+    made.append(site.commit_url ? element("a", { href: site.commit_url.replaceAll("{revision}", encodeURIComponent(hash)) }, code) : code);
+  }
+  if (!made.childNodes.length) made.append("revision not stated");
+  return made;
+};
 Gasmeter.date = (text) => (text ? text.slice(0, 10) : "no date");
 
 // An element with attributes and children; text never becomes markup.

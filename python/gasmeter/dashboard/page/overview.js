@@ -1,5 +1,6 @@
 "use strict";
-// The first page: filters, and a small multiple for every series; measured, modelled and published ones stand apart.
+// The first page: a headline, filters, series with steps, then a small multiple for every history and every curve over
+// sizes; measured, modelled and published ones stand apart.
 
 Gasmeter.KINDS = {
   measured: ["Measured", "wall clock on the machine that each card names"],
@@ -7,6 +8,7 @@ Gasmeter.KINDS = {
   mixed: ["Mixed", "something measured on the machine that each card names over something modelled, or the reverse"],
   published: ["Published", "somebody's paper; nothing of it was run here"],
 };
+const AT_ONCE = 60;
 const FILTERS = [["kernel", "kernel"], ["op", "operation"], ["conduit", "conduit"], ["size_bytes", "size"], ["where", "machine"], ["metric", "metric"], ["kind", "kind"], ["experiment", "experiment"]];
 
 // What data/index.js calls.
@@ -18,6 +20,7 @@ Gasmeter.index = function (content) {
     if (series.metric === "speedup") series.unit_name = "x"; // a factor, no share
     series.where = [series.host, series.machine].filter(Boolean).join(", ") || "the network's own";
     series.name = [...new Set([series.kernel, series.op, series.variant])].filter(Boolean).join(" ");
+    series.title = series.size_bytes > 0 ? `${Gasmeter.bytes(series.size_bytes)}: ${series.name}` : series.name;
     series.on = [
       series.conduit, series.machine && series.machine !== series.network ? `on ${series.machine}` : "", series.topology,
     ].filter(Boolean).join(" ");
@@ -50,11 +53,13 @@ Gasmeter.theme = function () {
   button.addEventListener("click", () => { now = order[(order.indexOf(now) + 1) % 3]; store.set(now); apply(now); });
 };
 
-// The page that the address asks for: #/ or #/series/ID or #/series/ID/run/N.
+// The page that the address asks for: #/ or #/series/ID or #/series/ID/run/N or #/sizes/ID or #/run/N.
 Gasmeter.show = function () {
   const [, what, id, , run] = location.hash.split("/");
   const found = what === "series" ? Gasmeter.site.series.find((series) => series.id === id) : null;
   if (found) Gasmeter.detail(found, run === undefined ? null : Number(run));
+  else if (what === "sizes") Gasmeter.sizePage(id);
+  else if (what === "run" && Gasmeter.site.runs.started[id] !== undefined) Gasmeter.runPage(Number(id));
   else Gasmeter.overview();
 };
 
@@ -70,7 +75,7 @@ Gasmeter.matches = function (series, but = "") {
 Gasmeter.overview = function () {
   const { element, site, filter } = Gasmeter;
   const page = document.getElementById("page");
-  const open = page.querySelector("details.filters")?.open ?? window.innerWidth > 700;
+  const open = page.querySelector("details.filters")?.open ?? false;
   const fields = element("div", { class: "fields" });
   const list = element("div");
   const redraw = () => Gasmeter.cards(list);
@@ -90,9 +95,10 @@ Gasmeter.overview = function () {
     element("label", { class: "check" }, element("input", { type: "checkbox", checked: filter.steps, onchange: (event) => { filter.steps = event.target.checked; redraw(); } }), " only series with steps"),
   );
   page.replaceChildren(
+    element("p", { class: "headline" }, site.headline), Gasmeter.runList(),
     element("details", { class: "filters", open }, element("summary", {}, "Filter and order"), fields),
-    element("p", { class: "small" }, "Each point is the median of one run's blocks; each axis spans its own series and does not begin at zero. Dashed uprights with a triangle: the level changed (measured: confirmed step; modelled: any difference). Equal distances are runs, not days."),
     list,
+    element("p", { class: "small" }, "Each point is the median of one run's blocks, uprights are 95 % intervals; each axis spans its own series and does not begin at zero. Dashed uprights with a triangle: the level changed (measured: confirmed step; modelled: any difference). Equal distances in a history are runs, not days. A curve over sizes is of one run; where its values span much, its axis is logarithmic."),
   );
   if (site.notes.length) {
     const notes = element("ul", { class: "small" });
@@ -113,18 +119,33 @@ Gasmeter.cards = function (list) {
   if (filter.sort === "worst") found.sort((a, b) => badness(b) - badness(a));
   if (filter.sort === "recent") found.sort((a, b) => (b.steps[b.steps.length - 1] ?? -1) - (a.steps[a.steps.length - 1] ?? -1));
   list.replaceChildren();
+  // The first cards are made at once, the others a few at a time behind the first picture.
+  const turn = (list.turn = {}), waiting = [];
+  let room = AT_ONCE;
+  const grid = (items, make) => {
+    const box = element("div", { class: "cards" }, ...items.slice(0, room).map(make));
+    if (items.length > room) waiting.push([box, items.slice(room), make]);
+    room = Math.max(0, room - items.length);
+    return box;
+  };
   if (!found.length) list.append(element("p", { class: "note" }, "No series fits; choose “all” in a filter."));
+  const stepped = found.filter((series) => series.steps.length);
+  if (filter.sort === "name") stepped.sort((a, b) => b.steps[b.steps.length - 1] - a.steps[a.steps.length - 1]);
+  if (stepped.length) list.append(element("h2", {}, `Steps (${stepped.length} series)`), grid(stepped, Gasmeter.card));
   const kinds = [...new Set([...Object.keys(Gasmeter.KINDS), ...found.map((series) => series.kind)])];
   for (const kind of kinds) {
-    const members = found.filter((series) => series.kind === kind);
+    const members = found.filter((series) => series.kind === kind && !series.steps.length);
     if (!members.length) continue;
     const [name, means] = Gasmeter.KINDS[kind] || [kind, "as its rows say"];
-    const grid = element("div", { class: "cards" });
-    list.append(element("h2", {}, element("span", { class: kind }, name), ` (${members.length} series)`), element("p", { class: "small" }, means), grid);
-    for (const series of members) grid.append(Gasmeter.card(series));
+    list.append(element("h2", {}, element("span", { class: kind }, name), ` (${members.length} series)`), element("p", { class: "small" }, means));
+    const histories = members.filter((series) => series.count > 1), groups = Gasmeter.bySize(members.filter((series) => series.count === 1));
+    if (histories.length) list.append(element("h3", {}, "Histories without a step"), grid(histories, Gasmeter.card));
+    const curves = groups.filter((group) => group.length > 1), alone = groups.filter((group) => group.length === 1);
+    if (curves.length) list.append(element("h3", {}, "Run once, by size"), grid(curves, Gasmeter.sizeCard));
+    if (alone.length) list.append(element("h3", {}, "Run once"), grid(alone, ([series]) => Gasmeter.card(series)));
   }
   const width = list.querySelector(".card .plot")?.clientWidth || 300;
-  const draw = (plot) => plot.replaceChildren(Gasmeter.spark(plot.series, site.runs, width));
+  const draw = (plot) => plot.replaceChildren(plot.draw(width));
   const watch = new IntersectionObserver((entries) => {
     for (const entry of entries) if (entry.isIntersecting) {
       watch.unobserve(entry.target);
@@ -132,10 +153,19 @@ Gasmeter.cards = function (list) {
     }
   }, { rootMargin: "600px" });
   // What is seen first is drawn at once: an observer is told after the first picture.
-  const plots = [...list.querySelectorAll(".plot")];
-  const seen = plots.filter((plot) => plot.getBoundingClientRect().top < window.innerHeight);
+  const plots = [...list.querySelectorAll(".plot")], below = plots.findIndex((plot) => plot.getBoundingClientRect().top >= window.innerHeight);
+  const seen = below < 0 ? plots : plots.slice(0, below);
   seen.forEach(draw);
   for (const plot of plots.slice(seen.length)) watch.observe(plot);
+  const more = () => {
+    if (list.turn !== turn || !waiting.length) return; // filtered anew, or all there
+    const [box, items, make] = waiting[0], cards = items.splice(0, AT_ONCE).map(make);
+    if (!items.length) waiting.shift();
+    box.append(...cards);
+    for (const card of cards) for (const plot of card.querySelectorAll(".plot")) watch.observe(plot);
+    setTimeout(more);
+  };
+  setTimeout(more);
 };
 
 Gasmeter.badge = (series) => Gasmeter.element("span", { class: `tag ${series.kind}` }, series.label && series.label !== series.kind ? `${series.kind}, ${series.label}` : series.kind);
@@ -143,26 +173,34 @@ Gasmeter.badge = (series) => Gasmeter.element("span", { class: `tag ${series.kin
 Gasmeter.what = function (series) {
   const several = series.ranks === "1" ? "1 rank" : `${series.ranks} ranks`;
   return [
-    series.on, Gasmeter.bytes(series.size_bytes), several, series.options, series.reference ? `against ${series.reference}` : "",
+    series.on, several, series.options, series.reference ? `against ${series.reference}` : "",
     series.placement && series.placement !== "fill" ? series.placement : "", series.seed > 1 ? `seed ${series.seed}` : "",
     series.repetition !== "0" ? `repetition ${series.repetition}` : "", series.host,
   ].filter(Boolean).join(" · ");
 };
 
+// The 95 % interval of the newest value, in words; nothing where there is none or numbers are exact.
+Gasmeter.intervalText = function (series) {
+  const [low, high] = series.interval ?? [null, null];
+  if (!Number.isFinite(low ?? NaN) || !Number.isFinite(high ?? NaN) || !(high > low)) return "";
+  return `${Gasmeter.quantity(low, series.unit_name)} to ${Gasmeter.quantity(high, series.unit_name)}`;
+};
+
 Gasmeter.card = function (series) {
-  const { element, site } = Gasmeter;
-  const plot = element("div", { class: "plot", style: "min-height:122px" });
-  plot.series = series;
+  const { element, site } = Gasmeter, alone = series.count === 1, interval = Gasmeter.intervalText(series);
+  const plot = alone ? null : element("div", { class: "plot", style: "min-height:122px" });
+  if (plot) plot.draw = (width) => Gasmeter.spark(series, site.runs, width);
   const says = element("p", { class: "says" }, element("span", {}, `${series.metric} ${Gasmeter.quantity(series.newest, series.unit_name)}`));
   if (series.moved) {
     const at = series.steps[series.steps.length - 1];
     const words = series.moved.kind ? ` ${series.moved.kind}` : "";
     says.append(element("span", {}, element("span", { class: series.moved.kind }, `${series.moved.text}${words}`), ` ${Gasmeter.date(site.runs.started[at])}`));
-  } else says.append(element("span", { class: "small" }, series.count === 1 ? "one run" : `no step in ${series.count} runs`));
+  } else says.append(element("span", { class: "small" }, alone ? `one run, ${Gasmeter.date(site.runs.started[series.first])}` : `no step in ${series.count} runs`));
   const warning = series.unverified ? element("p", { class: "says worse" }, `${series.unverified} of ${series.count} runs did not verify`) : null;
   return element(
     "a", { class: "card", href: `#/series/${series.id}` },
-    element("div", { class: "head" }, element("span", {}, series.name), Gasmeter.badge(series)),
-    element("div", { class: "what small" }, Gasmeter.what(series)), plot, says, warning,
+    element("div", { class: "head" }, element("span", {}, series.title), Gasmeter.badge(series)),
+    element("div", { class: "what small" }, Gasmeter.what(series)), plot, says,
+    interval ? element("p", { class: "small interval" }, `95 % interval ${interval}`) : null, warning,
   );
 };

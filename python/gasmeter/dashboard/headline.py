@@ -1,0 +1,98 @@
+"""What a dashboard says first: how often a level changed, whether it did in the last run."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from gasmeter.dashboard.history import Floats, History, Series
+from gasmeter.rows.direction import better
+
+__all__ = ["headline", "levels_of"]
+
+
+def levels_of(series: Series, steps: Sequence[int]) -> list[float]:
+    """Return the medians between the steps of a series.
+
+    Parameters
+    ----------
+    series : Series
+        Of a history.
+    steps : sequence of int
+        Positions in it, ascending.
+
+    Returns
+    -------
+    list of float
+        One more than there are steps; NaN where nothing verified.
+    """
+    values, edges = series.numbers["value"], [0, *steps, len(series.at)]
+    return [median(values[start:end]) for start, end in itertools.pairwise(edges)]
+
+
+def median(values: Floats) -> float:
+    """Return the median of the finite values; NaN where there is none."""
+    finite = values[np.isfinite(values)]
+    return float(np.median(finite)) if finite.size else float("nan")
+
+
+def headline(history: History, steps: Sequence[Sequence[int]]) -> str:
+    """Return what came out, in a sentence or two.
+
+    Parameters
+    ----------
+    history : History
+        Runs and series.
+    steps : sequence of sequence of int
+        For each series positions at which its level changes.
+
+    Returns
+    -------
+    str
+        For instance ``2 steps since 2024-01-01, 1 of them for the worse; none in the last run.``
+    """
+    last = len(history.runs) - 1
+    failed = sum(last in series.at and not series.verified[series.at.index(last)] for series in history.series)
+    told = _told_steps(history, steps, last)
+    if failed:
+        told += f" {failed} series of the last run did not verify."
+    return told
+
+
+def _told_steps(history: History, steps: Sequence[Sequence[int]], last: int) -> str:
+    compared = sum(len(series.at) > 1 for series in history.series)
+    if not compared:
+        several = len(history.runs) > 1
+        return "No series was run twice: nothing to compare yet." if several else "One run: nothing to compare it with."
+    since = next((run.started[:10] for run in history.runs if run.started), "") or "the first run"
+    kinds, newest = Counter[str](), Counter[str]()
+    for series, changes in zip(history.series, steps, strict=True):
+        levels = levels_of(series, changes)
+        for at, (before, after) in zip(changes, itertools.pairwise(levels), strict=True):
+            kind = _kind(series, before, after)
+            kinds[kind] += 1
+            newest[kind] += series.at[at] == last
+    if not kinds.total():
+        return f"No step since {since} in {compared} series that were run more than once."
+    steps_word = "step" if kinds.total() == 1 else "steps"
+    return f"{kinds.total()} {steps_word} since {since}{_which(kinds)}; {_in_last(newest)} in the last run."
+
+
+def _kind(series: Series, before: float, after: float) -> str:
+    """Return whether a change is ``worse`` or ``better``; empty where neither can be said."""
+    way = better(series.fields["metric"], series.fields["unit"])
+    if way == "neither" or (not before < after and not before > after):
+        return ""
+    return "worse" if (after > before) == (way == "smaller") else "better"
+
+
+def _which(kinds: Counter[str]) -> str:
+    said = [f"{kinds[kind]} for the {kind}" for kind in ("worse", "better") if kinds[kind]]
+    return f", {' and '.join(said)}" if said else ""
+
+
+def _in_last(newest: Counter[str]) -> str:
+    return f"{newest.total()}{_which(newest)}" if newest.total() else "none"

@@ -1,0 +1,140 @@
+"""report.html of a run: what came out in sentences, what is the same in every row, pictures and tables."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gasmeter.measuring import context
+from gasmeter.measuring.summary import SPEED_HEADS, digest, speed_lines
+from gasmeter.pages import render
+from gasmeter.plots.lean import data_uri, lean
+from gasmeter.rows.record import Row
+from gasmeter.stores.builds import build_text, builds_of
+from gasmeter.stores.moved import MOVED_HEADS, moved_lines
+from gasmeter.stores.portable import portable
+from gasmeter.stores.result import Result
+from gasmeter.sweeps.experiment import Experiment
+from gasmeter.sweeps.point import NOT_CHECKED
+from gasmeter.units import format_bytes
+
+__all__ = ["run_html"]
+
+_CONSTANT = (
+    "kind", "kernel", "op", "variant", "conduit", "network", "machine", "topology", "placement", "nodes", "ranks",
+    "size_bytes", "options", "semantics",
+)  # fmt: skip
+_NUMBERS = frozenset({"ranks", "size", "median", "overhead", "95 % interval", "limit"})
+
+
+@dataclass(frozen=True)
+class _Section:
+    """A heading of the page and what stands below it."""
+
+    id: str
+    title: str
+    says: str = ""
+    heads: Sequence[str] = ()
+    lines: Sequence[Sequence[str]] = ()
+    texts: Sequence[str] = ()
+    pictures: Sequence[Mapping[str, str]] = ()
+    facts: Sequence[tuple[str, Any]] = ()
+    numbers: frozenset[str] = field(default=_NUMBERS)
+
+
+def run_html(experiment: Experiment, result: Result, pictures: Sequence[Path], folder: Path) -> str:
+    """Return the page of a run: one file that needs no other.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        What was asked.
+    result : Result
+        What came out.
+    pictures : sequence of Path
+        What was drawn; vector pictures are shown.
+    folder : Path
+        Where the run is kept: no path above it is told.
+
+    Returns
+    -------
+    str
+        HTML with its pictures inside and without scripts.
+    """
+    return render(
+        "gasmeter.measuring", "run.html.j2", title=experiment.title or experiment.name, question=experiment.question,
+        complete=result.complete, sentences=_sentences(experiment, result),
+        constants=portable(_constants(result.rows), folder), sections=_sections(experiment, result, pictures, folder),
+    )  # fmt: skip
+
+
+def _sentences(experiment: Experiment, result: Result) -> list[str]:
+    kinds = Counter({row["run_id"]: row["kind"] for row in result.rows}.values())
+    if not kinds:
+        return ["Nothing was measured."]
+    several = kinds.total() != 1
+    told = [f"{kinds.total()} point{'s' * several}: {' and '.join(f'{n} {kind}' for kind, n in kinds.items())}."]
+    if reached := Counter(line[-1] for line in speed_lines(experiment, result)):
+        told.append(
+            f"Of {reached.total()} figures with a limit {reached['yes']} reach it, {reached['no']} do not"
+            + (f", {left} are undecided." if (left := reached.total() - reached["yes"] - reached["no"]) else ".")
+        )
+    return [*told, _data(result)]
+
+
+def _data(result: Result) -> str:
+    """Return whether the data of the points verified, in a sentence."""
+    stated = {row["run_id"]: row["verified"] for row in result.rows}
+    if result.errors:
+        return f"The data of {len(result.errors)} did not verify."
+    unchecked = sum(said == NOT_CHECKED for said in stated.values())
+    if unchecked:
+        return f"The data of {len(stated) - unchecked} verified; those of {unchecked} were not checked."
+    return "The data of all of them verified."
+
+
+def _constants(rows: Sequence[Row]) -> list[list[str]]:
+    """Return what is the same in every row."""
+    found = []
+    for name in _CONSTANT:
+        values = {row[name] for row in rows}
+        value = next(iter(values)) if len(values) == 1 else ""
+        if value in ("", 0):
+            continue
+        text = format_bytes(value) if name == "size_bytes" else str(value).replace(";", " ")
+        found.append([name.removesuffix("_bytes"), text])
+    return found
+
+
+def _sections(experiment: Experiment, result: Result, pictures: Sequence[Path], folder: Path) -> list[_Section]:
+    facts = context.host_facts()
+    shown = [
+        {"title": path.stem.replace("_", " "), "data": data_uri(lean(path.read_bytes()))}
+        for path in pictures
+        if path.suffix == ".svg"
+    ]
+    heads, lines = digest(result) if result.rows else ((), [])
+    made = [("written", context.now()), *(("gasmeter", build_text(build)) for build in builds_of(result.records))]
+    told = [(name.replace("_", " "), _text(name, facts[name])) for name in facts if name != "load"]
+    sections = [
+        _Section("limits", "Against its limits", "Ratio of paired blocks (or their difference, where a unit stands).",
+                 SPEED_HEADS, speed_lines(experiment, result)),
+        _Section("pictures", "Pictures", pictures=shown),
+        _Section("moved", "What moved", "Each what-if against the machine as it is, the largest effect first.",
+                 MOVED_HEADS, portable([list(line) for line in moved_lines(result)], folder)),
+        _Section("short", "In short", f"{result.disturbance() if result.rows else ''} Every row: results.csv.", heads,
+                 portable(lines, folder)),
+        _Section("errors", "Not verified", texts=portable(result.errors, folder)),
+        _Section("notes", "Notes", texts=portable(result.notes, folder)),
+        _Section("made-of", "What this is made of", facts=[*made, *told]),
+    ]  # fmt: skip
+    return [one for one in sections if one.lines or one.texts or one.pictures or one.facts]
+
+
+def _text(name: str, value: Any) -> str:
+    if name.endswith("_bytes"):
+        return format_bytes(int(value))
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -1,0 +1,58 @@
+"""Pages of one file each: the frame that reports share, and what they are filled with."""
+
+from __future__ import annotations
+
+import base64
+from importlib.resources import files
+from typing import Any
+
+from gasmeter.version import package_version
+
+__all__ = ["png_uri", "render"]
+
+_FRAME = "page.html.j2"
+
+
+def render(room: str, template: str, **names: Any) -> str:
+    """Return a page: one file that needs no other, without scripts.
+
+    Parameters
+    ----------
+    room : str
+        Package of the template, for instance ``gasmeter.checking``.
+    template : str
+        Name of its file, which extends ``page.html.j2``: the style sheet, light and dark, and macros.
+    **names
+        What the template calls by name.
+
+    Returns
+    -------
+    str
+        HTML; text never becomes markup.
+    """
+    import jinja2  # noqa: PLC0415 - pages only
+
+    sources = {
+        _FRAME: files("gasmeter").joinpath(_FRAME).read_text(encoding="utf-8"),
+        template: files(room).joinpath(template).read_text(encoding="utf-8"),
+    }
+    environment = jinja2.Environment(loader=jinja2.DictLoader(sources), autoescape=True, trim_blocks=True,
+                                     lstrip_blocks=True, undefined=jinja2.StrictUndefined)  # fmt: skip
+    style = files("gasmeter").joinpath("report.css").read_text(encoding="utf-8")
+    return environment.get_template(template).render(style=style, version=package_version(), **names)
+
+
+def png_uri(picture: bytes) -> str:
+    """Return a picture of pixels as an address that holds all of it.
+
+    Parameters
+    ----------
+    picture : bytes
+        PNG.
+
+    Returns
+    -------
+    str
+        With nothing that markup would have to escape.
+    """
+    return f"data:image/png;base64,{base64.b64encode(picture).decode()}"

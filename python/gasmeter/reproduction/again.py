@@ -1,0 +1,100 @@
+"""A reproduction as its folder holds it: the report is written again, and nothing is run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+from gasmeter.machines.machine import Machine
+from gasmeter.reproduction.figure import Figure
+from gasmeter.reproduction.judged import Judged, Used
+from gasmeter.reproduction.planning import Plan
+from gasmeter.reproduction.running import Reproduction
+from gasmeter.reproduction.seen import Seen
+from gasmeter.reproduction.timing import Took
+from gasmeter.rows.links import Table, pack
+from gasmeter.rows.record import Record
+from gasmeter.stores.builds import records_of
+from gasmeter.stores.files import is_there
+from gasmeter.stores.result import Result
+from gasmeter.stores.tables import read_run
+from gasmeter.sweeps.point import Point
+
+__all__ = ["kept_reproduction"]
+
+_LINKS = "links.parquet"
+
+
+@dataclass
+class _Kept(Reproduction):
+    """What a folder says instead of what a run has found."""
+
+    evidence: Seen | None = None
+    used_keys: Used = field(default_factory=dict)
+
+    @property
+    def seen(self) -> Seen:  # type: ignore[override]
+        """What verdicts are made of."""
+        assert self.evidence is not None
+        return self.evidence
+
+    def used(self, figure: Figure, base: Machine) -> tuple[str, ...]:
+        """Return the numbers of a machine that a figure depended on, as run.json names them."""
+        return tuple(self.used_keys.get(figure.number, {}).get(base.name, ()))
+
+
+def kept_reproduction(folder: Path, seen: Seen, said: Mapping[str, Any], judged: Sequence[Judged]) -> Reproduction:
+    """Return what a folder holds of a reproduction.
+
+    Parameters
+    ----------
+    folder : Path
+        Written by `gasmeter reproduce`.
+    seen, said
+        What its verdicts are made of, as `gasmeter.reproduction.folder.seen_in` returns them.
+    judged : sequence of Judged
+        What became of each claim.
+
+    Returns
+    -------
+    Reproduction
+        For `gasmeter.reproduction.writing.write_reproduction`. The paper's own tables are made again of its rows; those
+        that follow an operation step by step run it once, in virtual time.
+    """
+    run = read_run(folder) or {}
+    plan = Plan(seen.paper, seen.figures, bool(said["quick"]), planned=list(seen.planned), cases=dict(seen.cases))
+    records = records_of(seen.rows, run.get("builds", []))
+    records.append(Record(group="", counters=list(seen.counters), links=_links(folder), errors=list(run["errors"]),
+                          notes=list(run["notes"])))  # fmt: skip
+    title = plan.experiment([]).title
+    took = run.get("seconds", {})
+    found = _Kept(
+        plan, Result(records, name=f"reproduce_{seen.paper.name}", title=title), seconds=took.get("wall", 0.0),
+        processor_seconds=took.get("processor", 0.0), jobs=took.get("jobs", 1),
+        took=[Took(**part) for part in took.get("parts", ())], suites=dict(seen.suites), choice=seen.choice,
+        method=str(said["method"]), evidence=seen, used_keys=said["used"],
+    )  # fmt: skip
+    found.tables = _tables(found)
+    found.judged = list(judged)
+    return found
+
+
+def _tables(found: Reproduction) -> dict[str, Sequence[Any]]:
+    return {one.number: one.extras(found, one) for one in found.plan.figures if one.extras}
+
+
+def _links(folder: Path) -> list[dict[str, Any]]:
+    """Return the tables of links.parquet, a point each, as a journal holds them."""
+    import pandas as pd  # noqa: PLC0415 - most folders have none
+
+    if not is_there(folder, _LINKS):
+        return []
+    tables = []
+    for run_id, own in pd.read_parquet(folder / _LINKS).groupby("run_id", sort=False):
+        first = own.iloc[0]
+        point = SimpleNamespace(**{name: first[name] for name in own.columns}, id=run_id)
+        tables.append(pack(cast(Point, point), cast(Table, {name: own[name].to_numpy() for name in own.columns})))
+    return tables

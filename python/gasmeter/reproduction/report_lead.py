@@ -1,0 +1,119 @@
+"""What a report says first: how many statements hold, which figure came out best and worst, what decides."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+
+from gasmeter.reproduction.claim_texts import VERDICT_WORDS, quick_text, score_sentences
+from gasmeter.reproduction.figure import Figure
+from gasmeter.reproduction.judged import Judged
+
+__all__ = ["lead_sentences", "verdict_counts"]
+
+_SAID: Mapping[str, tuple[str, str]] = {
+    "within": ("holds", "hold"),
+    "outside": ("does not", "do not"),
+    "depends": ("depends on estimates that nobody published", "depend on estimates that nobody published"),
+    "by_construction": ("holds by construction", "hold by construction"),
+    "not_converged": ("has not converged", "have not converged"),
+    "underdetermined": ("rests on a program that the paper withholds", "rest on programs that the paper withholds"),
+    "not_decidable": ("cannot be decided by a number", "cannot be decided by a number"),
+    "not_run": ("was not run", "were not run"),
+    "no_band": ("has no band", "have no band"),
+}
+_DECIDED = ("within", "outside", "depends")
+_MOST_NAMED = 3
+
+
+def verdict_counts(judged: Iterable[Judged]) -> dict[str, int]:
+    """Return how many statements have each verdict.
+
+    Parameters
+    ----------
+    judged : iterable of Judged
+        Every claim.
+
+    Returns
+    -------
+    dict of str to int
+        By verdict, in the order of `VERDICT_WORDS`; without verdicts that nothing has.
+    """
+    counts = Counter(entry.judgement.verdict for entry in judged)
+    return {verdict: counts[verdict] for verdict in VERDICT_WORDS if counts[verdict]}  # type: ignore[index]
+
+
+def lead_sentences(judged: Sequence[Judged], *, quick: bool = False) -> list[str]:
+    """Return what came out in sentences.
+
+    Parameters
+    ----------
+    judged : sequence of Judged
+        Every claim.
+    quick : bool, default False
+        Whether nothing is decided.
+
+    Returns
+    -------
+    list of str
+        How many statements have which verdict, the score beside the null model's, the best and the worst figure, what
+        decides most often. Empty without claims; of a quick run, how many hold as given.
+    """
+    if not judged:
+        return []
+    if quick:
+        return [quick_text(judged)]
+    said = [_by_verdict(judged), *score_sentences(judged), _best_and_worst(judged), _deciding(judged)]
+    return [sentence for sentence in said if sentence]
+
+
+def _by_verdict(judged: Sequence[Judged]) -> str:
+    counts = {"within": 0} | verdict_counts(judged)
+    said = [f"{count} {_SAID[verdict][count != 1]}" for verdict, count in counts.items()]
+    several = len(judged) != 1
+    return f"Of the {len(judged)} statement{'s' * several} {_listed(said)}."
+
+
+def _best_and_worst(judged: Sequence[Judged]) -> str:
+    """Return which figure has the largest share of decided statements within, and which the smallest."""
+    counts: dict[str, Counter[str]] = {}
+    figures: dict[str, Figure] = {}
+    for entry in judged:
+        if entry.judgement.verdict in _DECIDED:
+            figures[entry.figure.number] = entry.figure
+            counts.setdefault(entry.figure.number, Counter())[entry.judgement.verdict] += 1
+    if len(counts) < 2:
+        return ""
+    shares = {number: Fraction(own["within"], own.total()) for number, own in counts.items()}
+    best, worst = max(shares.values()), min(shares.values())
+    if best == worst:
+        return f"No figure comes out better than another: of each {_share(best)} of the statements hold."
+    first = max((number for number in shares if shares[number] == best), key=lambda number: counts[number].total())
+    last = max((number for number in shares if shares[number] == worst), key=lambda number: counts[number]["outside"])
+    return f"Best comes out {_named(figures[first], counts[first])}, worst {_named(figures[last], counts[last])}."
+
+
+def _share(share: Fraction) -> str:
+    return {0: "none", 1: "all"}.get(share, f"{share.numerator} of {share.denominator}")  # type: ignore[call-overload, no-any-return]
+
+
+def _named(figure: Figure, counts: Counter[str]) -> str:
+    what = "table" if figure.table else "figure"
+    return f"{what} {figure.number} ({counts['within']} of {counts.total()} decided statements hold)"
+
+
+def _deciding(judged: Sequence[Judged]) -> str:
+    """Return the estimates that decide most statements, of those that do not plainly hold."""
+    open_ones = [entry for entry in judged if entry.judgement.verdict in {"outside", "depends"}]
+    names = Counter(name for entry in open_ones for name, _ in entry.judgement.deciding)
+    most = names.most_common(_MOST_NAMED)
+    if not most:
+        return ""
+    several = len(open_ones) != 1
+    told = _listed([f"{name} ({count} of {len(open_ones)})" for name, count in most])
+    return f"What decides the statement{'s' * several} that {'do' if several else 'does'} not hold for sure: {told}."
+
+
+def _listed(parts: Sequence[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
