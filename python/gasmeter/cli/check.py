@@ -103,6 +103,7 @@ def show_judgement(judgement: Judgement, form: str, reports: tuple[str, ...]) ->
         If a report names no format or file, or the file cannot be written.
     """
     from gasmeter.guard.reports import render_judgement
+    from gasmeter.terminal import coloured
 
     for text in reports:
         name, _, path = text.partition("=")
@@ -114,7 +115,7 @@ def show_judgement(judgement: Judgement, form: str, reports: tuple[str, ...]) ->
             Path(path).write_text(render_judgement(judgement, name), encoding="utf-8")
         except OSError as error:
             raise click.UsageError(f"--report {path} cannot be written: {error.strerror}") from error
-    out(render_judgement(judgement, form))
+    out(render_judgement(judgement, form, colour=form == "table" and coloured()))
     if form != "table":
         note(judgement.summary())
     return judgement.status

@@ -277,7 +277,7 @@ def note(text: str) -> None:
     click.echo(text, err=True)
 
 
-def show(result: Result, form: str, title: str = "") -> int:
+def show(result: Result, form: str, title: str = "", *, every: bool = False) -> int:
     """Write what was measured: rows to standard output, notes and errors to standard error.
 
     Parameters
@@ -288,6 +288,8 @@ def show(result: Result, form: str, title: str = "") -> int:
         One of `gasmeter.rows.formats.FORMATS`.
     title : str
         Above a table.
+    every : bool, default False
+        Of a table: with the 99th percentile and what "done" meant.
 
     Returns
     -------
@@ -295,8 +297,10 @@ def show(result: Result, form: str, title: str = "") -> int:
         Exit status: 1 if data arrived wrong.
     """
     from gasmeter.rows.formats import render
+    from gasmeter.terminal import coloured
 
-    out(render(result.rows, form, title=title, footer=["", result.disturbance()]))
+    footer = ["", result.disturbance()]
+    out(render(result.rows, form, title=title, footer=footer, every=every, colour=form == "table" and coloured()))
     for line in result.notes:
         note(line)
     for line in result.errors:

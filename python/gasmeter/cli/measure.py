@@ -63,6 +63,7 @@ Examples:
     show_default=True,
     help="Form of the output.",
 )
+@option("--long", is_flag=True, help="Show the 99th percentile and what an operation's end means, too (table).")
 @option(
     "--counters",
     is_flag=True,
@@ -71,11 +72,11 @@ Examples:
 def measure(
     *, kernel: str, conduit: str, op: str, sizes: tuple[int, ...] | None, ranks: tuple[int, ...], variant: str,
     options: tuple[str, ...], machine: str, topology: str, placement: str, against: str | None, iters: int | None,
-    ci: float | None, time: float, max_time: float, seed: int, form: str, counters: bool,
+    ci: float | None, time: float, max_time: float, seed: int, form: str, long: bool, counters: bool,
 ) -> int:  # fmt: skip
     """Measure KERNEL on a conduit and print one table.
 
-    The table gives the median of the blocks and its 95 % interval. With csv and json nothing else is written to
+    The table gives the median of the blocks and its 95 % interval; what all rows agree in stands above it. With csv and json nothing else is written to
     standard output (counters go to standard error). Kernels are listed by `gasmeter list kernels`.
     """
     from gasmeter.cli.progress import showing_progress
@@ -90,9 +91,9 @@ def measure(
     )  # fmt: skip
     with showing_progress() as progress:
         result = execute(experiment, progress=progress)
-    status = show(result, form, title=experiment.title)
+    status = show(result, form, title=experiment.title, every=long)
     if counters:
-        from gasmeter.rows.formats import counters_table
+        from gasmeter.rows.table import counters_table
 
         (out if form == "table" else note)(counters_table(result.counter_rows()))
     return status

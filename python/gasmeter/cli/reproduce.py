@@ -103,8 +103,8 @@ def _print(reproduction: Reproduction, place: Path) -> None:
     out(verdict_table(shown, reproduction.result.title))
     if len(shown) < len(reproduction.judged):
         out(f"in claims.csv, but not run: {len(reproduction.judged) - len(shown)} more")
-    if reproduction.judged:
-        out(quick_text(reproduction.judged) if reproduction.plan.quick else score_line(reproduction.judged))
+    if reproduction.judged and not reproduction.plan.quick:
+        out(score_line(reproduction.judged))
     for name, rows in reproduction.checks.failing().items():
         if rows:
             out(f"machine {name} as given does not meet {', '.join(rows)}")
@@ -116,3 +116,5 @@ def _print(reproduction: Reproduction, place: Path) -> None:
     for line in reproduction.result.errors:
         note(f"Error: {line}")
     out(f"{len(reproduction.result.rows)} rows in {format_duration(reproduction.seconds)}: {place / 'report.html'}")
+    if reproduction.judged and reproduction.plan.quick:
+        out(quick_text(reproduction.judged))
