@@ -140,7 +140,7 @@ def folded(
     heads, lines : sequence of str, sequence of sequence of str
         The table.
     words : mapping of str to str
-        By head, how a title says what a column held, for instance ``{} ranks``.
+        By head, how a title says what a column held, for instance ``{} ranks``; not at all where that is empty.
     kept : collection of str, optional
         Heads of columns that stay.
 
@@ -155,8 +155,9 @@ def folded(
         cells = {line[place] for line in lines}
         if len(cells) == 1 and head not in kept:
             cell = cells.pop()
-            if cell not in {"", "-"}:
-                told.append(words.get(head, f"{head} {{}}").format(cell))
+            word = words.get(head, f"{head} {{}}").format(cell)
+            if word and cell not in {"", "-"}:
+                told.append(word.removesuffix("s") if cell == "1" else word)
         else:
             places.append(place)
     return told, [heads[place] for place in places], [[line[place] for place in places] for line in lines]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gasmeter.choices import REPORT_FORMATS
-from gasmeter.cli.common import SHARE, note, option, out
+from gasmeter.cli.common import SHARE, Choice, note, option, out
 
 if TYPE_CHECKING:
     from gasmeter.guard import Judgement, Rules
@@ -44,7 +44,7 @@ def judging_options(function: Any) -> Any:
         option("--any-machine", is_flag=True, help="Compare times of different machines all the same."),
         option("--allow-missing", is_flag=True, help="Figures of the baseline may be absent."),
         option(
-            "--format", "form", type=click.Choice(REPORT_FORMATS),
+            "--format", "form", type=Choice(REPORT_FORMATS),
             default="table", show_default=True, help="Form of the output.",
         ),
         option(

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gasmeter.choices import CHECK_FORMATS
-from gasmeter.cli.common import FOLDER, note, option, options_with_origin, out
+from gasmeter.cli.common import FOLDER, Choice, note, option, options_with_origin, out
+from gasmeter.cli.completion import complete_machines
 
 if TYPE_CHECKING:
     from gasmeter.checking import Checked, Finding, Held
@@ -37,10 +38,8 @@ _COLUMNS = (
 
 
 @click.command(epilog=_EXAMPLES)
-@click.argument("name", metavar="NAME")
-@option(
-    "--format", "form", type=click.Choice(CHECK_FORMATS), default="table", show_default=True, help="Form of the output."
-)
+@click.argument("name", metavar="NAME", shell_complete=complete_machines)
+@option("--format", "form", type=Choice(CHECK_FORMATS), default="table", show_default=True, help="Form of the output.")
 @option(
     "--out", "folder", type=FOLDER, default=None, metavar="DIR",
     help="Lay modelled lines over curves measured on such hardware, too; write index.html, plots, curves.csv (the error"
@@ -112,7 +111,7 @@ def _print_curves(held: Held, page: Path, say: Callable[[str], None]) -> None:
         title = "Modelled lines over published curves"
         say("\n" + table_text(_CURVE_HEADS, lines, title=title, whole=_CURVE_NUMBERS))
     for line in sentences(held)[1:]:
-        say(line)
+        say(lines_of(line) if say is out else line)
     for curve in held.curves.beside(held.machine) if told else ():
         say(f"published only: {curve.id}: no machine has its processor, {curve.processor}")
     for one in held.laid:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from gasmeter.choices import FORMATS, MOST_ITERATIONS
-from gasmeter.cli.common import DURATION, SHARE, note, option, out, point_options, show
+from gasmeter.cli.common import DURATION, SHARE, Choice, note, option, out, point_options, show
+from gasmeter.cli.completion import complete_conduits, complete_kernels
 
 __all__ = ["measure"]
 
@@ -18,7 +19,7 @@ Examples:
 
 
 @click.command(epilog=_EXAMPLES)
-@click.argument("kernel")
+@click.argument("kernel", shell_complete=complete_kernels)
 @point_options
 @option(
     "--placement", default="", metavar="P[,P…]",
@@ -26,7 +27,11 @@ Examples:
     " or list:0,0,3,1.  [default: one-per-node, round-robin where ranks outnumber nodes]",
 )  # fmt: skip
 @option(
-    "--against", default=None, metavar="C2", help="Compare with this conduit in alternating blocks; adds overhead rows."
+    "--against",
+    default=None,
+    metavar="C2",
+    shell_complete=complete_conduits,
+    help="Compare with this conduit in alternating blocks; adds overhead rows.",
 )
 @option(
     "--iters",
@@ -58,7 +63,7 @@ Examples:
 @option(
     "--format",
     "form",
-    type=click.Choice(FORMATS),
+    type=Choice(FORMATS),
     default="table",
     show_default=True,
     help="Form of the output.",
@@ -76,8 +81,9 @@ def measure(
 ) -> int:  # fmt: skip
     """Measure KERNEL on a conduit and print one table.
 
-    The table gives the median of the blocks and its 95 % interval; what all rows agree in stands above it. With csv and json nothing else is written to
-    standard output (counters go to standard error). Kernels are listed by `gasmeter list kernels`.
+    The table gives the median of the blocks and its 95 % interval; what all rows agree in stands above it. With csv
+    and json nothing else is written to standard output (counters go to standard error). Kernels are listed by `gasmeter
+    list kernels`.
     """
     from gasmeter.cli.progress import showing_progress
     from gasmeter.measuring.execution import execute

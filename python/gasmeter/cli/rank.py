@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from gasmeter.choices import FORMATS
-from gasmeter.cli.common import note, option, show
+from gasmeter.cli.common import Choice, note, option, show
 from gasmeter.errors import UsageError
 
 __all__ = ["rank"]
@@ -32,7 +32,7 @@ Examples:
     metavar="KEY=VALUE",
     help="With --create: what rank 0 measures, as in gasmeter.measure (kernel, op, sizes, against, …); repeatable.",
 )
-@option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Form of the output.")
+@option("--format", "form", type=Choice(FORMATS), default="table", show_default=True, help="Form of the output.")
 @option("--long", is_flag=True, help="Show the 99th percentile and what an operation's end means, too (table).")
 def rank(
     *, file: Path, index: int | None, create: str | None, arguments: tuple[str, ...], form: str, long: bool

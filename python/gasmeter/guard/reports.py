@@ -69,7 +69,7 @@ def _cells(finding: Finding) -> list[str]:
 
 
 def _shown(judgement: Judgement) -> tuple[list[Finding], list[str]]:
-    """The findings that are shown, and what is said below them."""
+    """Return the findings that are shown, and what is said below them."""
     findings = _sorted(judgement)
     quiet = [finding for finding in findings if finding.verdict in _QUIET]
     hidden = len(quiet) - _MOST_QUIET
@@ -95,7 +95,7 @@ def _table(judgement: Judgement, *, colour: bool = False) -> str:
 
 
 def _key_cells(finding: Finding) -> list[str]:
-    """What a figure is of, as columns of the table: in the other forms its name says it."""
+    """Return what a figure is of, as columns of the table: in the other forms its name says it."""
     key = finding.key
     size = format_bytes(key.size_bytes) if key.size_bytes else "-"
     op = key.op if key.op != key.kernel else ""

@@ -335,10 +335,10 @@ def quick_text(judged: Sequence[Judged]) -> str:
     Returns
     -------
     str
-        One line.
+        A sentence.
     """
     answers = [verdict_text(entry.judgement) for entry in judged if entry.judgement.verdict == "no_band"]
     within, outside = (answers.count(f"as given: {word}") for word in ("within", "outside"))
     mixed = sum(answer.startswith("as given: within on") for answer in answers)
     more = f", {mixed} by placement" if mixed else ""
-    return f"as given: {within} of {len(answers)} within, {outside} outside{more}; without draws nothing is decided"
+    return f"As given: {within} of {len(answers)} within, {outside} outside{more}; without draws nothing is decided."

@@ -15,12 +15,14 @@ from gasmeter.units import format_bytes, format_quantity
 __all__ = ["NUMBERS", "WORDS", "counters_table", "format_interval", "rows_table", "title_line"]
 
 WORDS: Mapping[str, str] = {
-    **dict.fromkeys(("kernel", "op", "variant", "apart", "size", "options", "metric", "kind", ""), "{}"),
-    "conduit": "on {}",
+    **dict.fromkeys(("kernel", "apart", "size", "options", "metric", "kind", ""), "{}"),
+    **dict.fromkeys(("op", "variant"), " {}"),
+    "conduit": " on {}",
     "ranks": "{} ranks",
-    "blocks": "blocks: {}",
+    "blocks": "{} blocks",
+    "state": "",  # the line below tables says how many rows are good
 }
-"""How a title says what a column would have held; others by their head and what it held."""
+"""How a title says what a column would have held, others by their head; a blank at the beginning stands for a comma."""
 
 NUMBERS = frozenset({"ranks", "size", "median", "overhead", "95 % interval", "P99", "blocks"})
 """Heads of columns of numbers."""
@@ -42,7 +44,7 @@ def title_line(title: str, told: Sequence[str]) -> str:
     str
         One line.
     """
-    words = ", ".join(told)
+    words = "".join(word if word.startswith(" ") else f", {word}" for word in told).removeprefix(",").strip()
     if not words or title in told[:1]:
         return words or title
     return f"{title}: {words}" if title else words
