@@ -139,19 +139,20 @@ def _content(label: str, digest: str, checked: list[Checked], unused: list[Findi
 
 
 def _print(label: str, checked: list[Checked], unused: list[Finding]) -> None:
-    from gasmeter.terminal import coloured, lines_of, table_text
+    from gasmeter.rows.table import title_line
+    from gasmeter.terminal import coloured, folded, lines_of, table_text
 
     lines = []
     for entry in checked:
         row = entry.check.fact
-        cells = (
+        cells = [
             row.id, row.confidence, f"{_SAYS[entry.check.kind]}{row.value} {row.unit}", f"{entry.shown:.4g} {row.unit}",
             f"{entry.ratio:.3f}", "in" if entry.holds else "OUT",
-        )  # fmt: skip
+        ]  # fmt: skip
         lines.append(cells)
-    out(table_text(
-        _HEADS, lines, title=f"machine {label}", whole=_NUMBERS, verdicts={_HEADS[-1]}, colour=coloured()
-    ))  # fmt: skip
+    told, heads, lines = folded(_HEADS, lines, {"confidence": "{} confidence"}, {*_HEADS} - {"confidence"})
+    title = title_line(f"machine {label}", told)
+    out(table_text(heads, lines, title=title, whole=_NUMBERS, verdicts={_HEADS[-1]}, colour=coloured()))
     off = [entry for entry in checked if not entry.holds]
     out(f"{len(checked) - len(off)} of {len(checked)} in; ratio of a range: over its geometric middle\n")
     for entry in checked:
