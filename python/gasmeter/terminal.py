@@ -15,8 +15,8 @@ __all__ = ["coloured", "folded", "lines_of", "painted", "table_text", "width", "
 
 _NARROWEST = 40
 """Narrower terminals break lines themselves: nothing is left of a table there."""
-_LEAST_WORD = 12
-"""What a column of text keeps of its longest word, at least."""
+_LEAST_WORDS = (16, 12, 9, 6)
+"""What a column of text keeps of its longest word, at least: the first for which there is room."""
 _GAP = 2
 
 _GOOD, _BAD, _OPEN = "green", "bold red", "yellow"
@@ -196,13 +196,18 @@ def table_text(
     from rich.table import Table  # noqa: PLC0415
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True, show_edge=False)
-    least = 0
+    room = width()
+    for kept in _LEAST_WORDS:
+        needed = [
+            _needed(head, [line[place] for line in lines], kept, whole=head in whole, unbroken=head in verdicts)
+            for place, head in enumerate(heads)
+        ]
+        if (least := sum(needed) + _GAP * len(heads)) <= room:
+            break
     for place, head in enumerate(heads):
-        needed = _needed(head, [line[place] for line in lines], whole=head in whole, unbroken=head in verdicts)
-        least += needed + _GAP
         table.add_column(
             head, justify="right" if head in whole and head not in left else "left", no_wrap=head in whole,
-            overflow="fold", min_width=needed,
+            overflow="fold", min_width=needed[place],
         )  # fmt: skip
     for number, line in enumerate(lines):
         if rule_before_last and number == len(lines) - 1:
@@ -210,7 +215,7 @@ def table_text(
         _add(table, heads, line, verdicts if colour else ())
     text = io.StringIO()
     console = Console(
-        file=text, width=max(width(), least), no_color=not colour, force_terminal=colour or None,
+        file=text, width=max(room, least), no_color=not colour, force_terminal=colour or None,
         color_system="standard" if colour else None, highlight=False, legacy_windows=False,
     )  # fmt: skip
     console.print(table)
@@ -218,12 +223,12 @@ def table_text(
     return above + "\n".join(line.rstrip() for line in text.getvalue().splitlines()) + "\n"
 
 
-def _needed(head: str, cells: Sequence[str], *, whole: bool, unbroken: bool) -> int:
+def _needed(head: str, cells: Sequence[str], kept: int, *, whole: bool, unbroken: bool) -> int:
     """Return the least width of a column."""
     if whole:
         return max(map(len, [head, *cells]))
     longest = max((len(word) for text in [head, *cells] for word in text.split()), default=0)
-    return longest if unbroken else min(longest, _LEAST_WORD)
+    return longest if unbroken else min(longest, kept)
 
 
 def _add(table: Table, heads: Sequence[str], line: Sequence[str], verdicts: Collection[str]) -> None:
