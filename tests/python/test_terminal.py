@@ -48,7 +48,7 @@ def test_no_figure_is_broken_where_there_is_no_room(monkeypatch):
     monkeypatch.setenv("COLUMNS", "40")
     two = rows(op=["put", "get"], ranks=[2, 4], value=[1316.0, 950.0], ci_low=[1300.0, 900.0], ci_high=[1330.0, 999.5])
     text = render(two, "table")
-    assert "1.316 µs  1.3 … 1.33 µs" in text
+    assert "1.316 µs   1.3 … 1.33 µs" in text
     assert "900 … 999.5 ns" in text
 
 
