@@ -57,7 +57,7 @@ def _ops(context: click.Context) -> dict[str, str]:
     from gasmeter.catalogue import catalogue
 
     known = catalogue().kernels
-    typed = context.params.get("kernel") or context.params.get("what")
+    typed = str(context.params.get("kernel") or context.params.get("what"))
     kernels = [known[typed]] if typed in known else list(known.values())
     return _summaries((op.name, op.summary) for kernel in kernels for op in kernel.ops)
 

@@ -87,7 +87,7 @@ def _shown(judgement: Judgement) -> tuple[list[Finding], list[str]]:
 def _table(judgement: Judgement, *, colour: bool = False) -> str:
     findings, below = _shown(judgement)
     lines = [[*_key_cells(finding), *_cells(finding)[1:]] for finding in findings]
-    told, heads, lines = folded([*_KEY_HEADS, *_HEADS[1:]], lines, WORDS | {"starts": "starts {}"}, _KEPT)
+    told, heads, lines = folded([*_KEY_HEADS, *_HEADS[1:]], lines, {**WORDS, "starts": "starts {}"}, _KEPT)
     title = title_line(f"{judgement.new} against {judgement.baseline}", told)
     text = table_text(heads, lines, title=title, whole=_NUMBERS, verdicts={"verdict"}, colour=colour)
     last = painted(below[-1], colour=colour)
