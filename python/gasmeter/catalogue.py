@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, cast
 
-from gasmeter.errors import EnvironmentLacks, UsageError, unknown
+from gasmeter.errors import EnvironmentLacks, UsageError, did_you_mean, unknown
 from gasmeter.option import Option, options_from
 from gasmeter.own_kernels import own_kernels
 
@@ -316,9 +316,11 @@ class Catalogue:
             raise unknown("conduit", text, names, "gasmeter list conduits")
         conduit = self.conduits[base]
         if network != conduit.network:
+            there = [name for name in self.conduits if name.startswith(f"{base}@")]
+            hint = did_you_mean(text, there)
             raise UsageError(
-                f"conduit {text!r}: {base} does not run on network {network!r}; allowed: {base}@{conduit.network}"
-                " (see `gasmeter list conduits`)",
+                f"conduit {text!r}: {base} does not run on network {network!r}{hint}{' ' if hint else '; '}allowed:"
+                f" {', '.join(dict.fromkeys([f'{base}@{conduit.network}', *there]))} (see `gasmeter list conduits`)",
                 text,
             )
         return conduit

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gasmeter.choices import REPORT_FORMATS
-from gasmeter.cli.common import SHARE, note, option, out
+from gasmeter.cli.common import SHARE, Choice, note, option, out
 
 if TYPE_CHECKING:
     from gasmeter.guard import Judgement
@@ -44,7 +44,7 @@ def judging_options(function: Any) -> Any:
         option("--any-machine", is_flag=True, help="Compare times of different machines all the same."),
         option("--allow-missing", is_flag=True, help="Figures of the baseline may be absent."),
         option(
-            "--format", "form", type=click.Choice(REPORT_FORMATS),
+            "--format", "form", type=Choice(REPORT_FORMATS),
             default="table", show_default=True, help="Form of the output.",
         ),
         option(
@@ -80,6 +80,7 @@ def show_judgement(judgement: Judgement, form: str, reports: tuple[str, ...]) ->
         If a report names no format or file, or the file cannot be written.
     """
     from gasmeter.guard.reports import render_judgement
+    from gasmeter.terminal import coloured
 
     for text in reports:
         name, _, path = text.partition("=")
@@ -91,7 +92,7 @@ def show_judgement(judgement: Judgement, form: str, reports: tuple[str, ...]) ->
             Path(path).write_text(render_judgement(judgement, name), encoding="utf-8")
         except OSError as error:
             raise click.UsageError(f"--report {path} cannot be written: {error.strerror}") from error
-    out(render_judgement(judgement, form))
+    out(render_judgement(judgement, form, colour=form == "table" and coloured()))
     if form != "table":
         note(judgement.summary())
     return judgement.status

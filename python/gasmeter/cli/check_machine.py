@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gasmeter.choices import CHECK_FORMATS
-from gasmeter.cli.common import FOLDER, note, option, options_with_origin, out
+from gasmeter.cli.common import FOLDER, Choice, note, option, options_with_origin, out
+from gasmeter.cli.completion import complete_machines
 
 if TYPE_CHECKING:
     from gasmeter.checking import Checked, Finding, Held
@@ -26,8 +27,9 @@ Examples:
 """
 
 _HEADS = ("row", "confidence", "published", "modelled", "ratio", "")
-_NUMBERS = {2, 3, 4}
+_NUMBERS = frozenset({"published", "modelled", "ratio"})
 _CURVE_HEADS = ("curve", "line", "which is", "points", "median error", "largest", "at", "no bound at")
+_CURVE_NUMBERS = frozenset(_CURVE_HEADS[_CURVE_HEADS.index("points") :])
 _SAYS = {"equals": "", "range": "", "at_least": "at least ", "at_most": "at most "}
 _COLUMNS = (
     "machine", "hardware", "parameter", "confidence", "accuracy", "kind", "published", "modelled", "unit", "ratio",
@@ -36,10 +38,8 @@ _COLUMNS = (
 
 
 @click.command(epilog=_EXAMPLES)
-@click.argument("name", metavar="NAME")
-@option(
-    "--format", "form", type=click.Choice(CHECK_FORMATS), default="table", show_default=True, help="Form of the output."
-)
+@click.argument("name", metavar="NAME", shell_complete=complete_machines)
+@option("--format", "form", type=Choice(CHECK_FORMATS), default="table", show_default=True, help="Form of the output.")
 @option(
     "--out", "folder", type=FOLDER, default=None, metavar="DIR",
     help="Lay modelled lines over curves measured on such hardware, too; write index.html, plots, curves.csv (the error"
@@ -94,29 +94,24 @@ def _hold(context: click.Context, name: str, folder: Path) -> Held:
 
 
 def _print_curves(held: Held, page: Path, say: Callable[[str], None]) -> None:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
     from gasmeter.checking.writing import KINDS, error_text, sentences
-    from gasmeter.rows.formats import render_table
+    from gasmeter.terminal import lines_of, table_text
     from gasmeter.units import format_bytes
 
     told = [one for one in held.laid if one.points]
     if told and say is out:
-        table = Table(box=box.SIMPLE_HEAD, title="Modelled lines over published curves", title_justify="left")
-        for number, head in enumerate(_CURVE_HEADS):
-            table.add_column(head, justify="right" if number >= _CURVE_HEADS.index("points") else "left", no_wrap=True)
+        lines = []
         for one in told:
             cells = (
                 one.curve.id, one.line.label, KINDS[one.line.kind], str(len(one.points)), error_text(one.median),
                 error_text(one.largest.error), format_bytes(one.largest.size),
                 "" if one.line.kind == "equals" else str(len(one.beyond)),
             )  # fmt: skip
-            table.add_row(*map(Text, cells))
-        say(f"\n{render_table(table)}")
+            lines.append(cells)
+        title = "Modelled lines over published curves"
+        say("\n" + table_text(_CURVE_HEADS, lines, title=title, whole=_CURVE_NUMBERS))
     for line in sentences(held)[1:]:
-        say(line)
+        say(lines_of(line) if say is out else line)
     for curve in held.curves.beside(held.machine) if told else ():
         say(f"published only: {curve.id}: no machine has its processor, {curve.processor}")
     for one in held.laid:
@@ -144,29 +139,26 @@ def _content(label: str, digest: str, checked: list[Checked], unused: list[Findi
 
 
 def _print(label: str, checked: list[Checked], unused: list[Finding]) -> None:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
+    from gasmeter.rows.table import title_line
+    from gasmeter.terminal import coloured, folded, lines_of, table_text
 
-    from gasmeter.rows.formats import render_table
-
-    table = Table(box=box.SIMPLE_HEAD, title=f"machine {label}", title_justify="left")
-    for number, head in enumerate(_HEADS):
-        table.add_column(head, justify="right" if number in _NUMBERS else "left", no_wrap=True)
+    lines = []
     for entry in checked:
         row = entry.check.fact
-        cells = (
+        cells = [
             row.id, row.confidence, f"{_SAYS[entry.check.kind]}{row.value} {row.unit}", f"{entry.shown:.4g} {row.unit}",
             f"{entry.ratio:.3f}", "in" if entry.holds else "OUT",
-        )  # fmt: skip
-        table.add_row(*(Text(cell) for cell in cells))
-    out(render_table(table))
+        ]  # fmt: skip
+        lines.append(cells)
+    told, heads, lines = folded(_HEADS, lines, {"confidence": "{} confidence"}, {*_HEADS} - {"confidence"})
+    title = title_line(f"machine {label}", told)
+    out(table_text(heads, lines, title=title, whole=_NUMBERS, verdicts={_HEADS[-1]}, colour=coloured()))
     off = [entry for entry in checked if not entry.holds]
     out(f"{len(checked) - len(off)} of {len(checked)} in; ratio of a range: over its geometric middle\n")
     for entry in checked:
-        out(f"source: {entry.check.hardware}: {entry.check.fact.source}")
+        out(lines_of(f"source: {entry.check.hardware}: {entry.check.fact.source}"))
     for finding in unused:
-        out(_unused(finding))
+        out(lines_of(_unused(finding)))
 
 
 def _unused(finding: Finding) -> str:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from gasmeter.errors import UsageError
+from gasmeter.cli.completion import complete_conduits, complete_machines, complete_ops, complete_topologies
+from gasmeter.errors import UsageError, did_you_mean
 from gasmeter.mpi_launcher import launched
 from gasmeter.units import parse_duration, parse_in, parse_ranks, parse_seeds, parse_share, parse_sizes
 
@@ -27,6 +28,7 @@ __all__ = [
     "SEED",
     "SHARE",
     "SIZES",
+    "Choice",
     "EnvOption",
     "note",
     "option",
@@ -86,6 +88,28 @@ RANKS = _Parsed("ranks", parse_ranks)
 SHARE = _Parsed("share", parse_share)
 DURATION = _Parsed("duration", parse_duration)
 PICOSECONDS = _Parsed("time", _picoseconds)
+
+
+class Choice(click.Choice[str]):
+    """One of a few words; the nearest is named where another was given."""
+
+    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
+        """Return what is wrong with a value.
+
+        Parameters
+        ----------
+        value : object
+            As it was given.
+        ctx : click.Context or None
+            Of the command.
+
+        Returns
+        -------
+        str
+            What is allowed, and the nearest of it.
+        """
+        message = super().get_invalid_choice_message(value, ctx).rstrip(".")
+        return message + did_you_mean(str(value), map(str, self.choices))
 
 
 class EnvOption(click.Option):
@@ -168,12 +192,14 @@ def point_options(function: Any) -> Any:
             "--conduit",
             required=True,
             metavar="C[,C…]",
+            shell_complete=complete_conduits,
             help="Conduits, e.g. smp or raw@shm; see `gasmeter list conduits`.",
         ),
         option(
             "--op",
             default="",
             metavar="OP[,OP…]",
+            shell_complete=complete_ops,
             help="Operations of the kernel, or all.  [default: the kernel's first]",
         ),
         option(
@@ -209,6 +235,7 @@ def point_options(function: Any) -> Any:
             "--machine",
             default="",
             metavar="M[,M…]",
+            shell_complete=complete_machines,
             help='Machine of modelled conduits, e.g. extoll, "extoll+link.bandwidth=1.25 GB/s", extoll+draw=17 (its'
             " estimates drawn from their ranges, 0 to 199) or extoll+null=17 (and software's times by arbitrary"
             " factors); see `gasmeter list machines`.  [default: the network's own]",
@@ -217,6 +244,7 @@ def point_options(function: Any) -> Any:
             "--topology",
             default="",
             metavar="T[,T…]",
+            shell_complete=complete_topologies,
             help="Topology of modelled conduits, e.g. mesh3d:4x4x4; see `gasmeter list topologies`."
             "  [default: the machine's own]",
         ),
@@ -277,7 +305,7 @@ def note(text: str) -> None:
     click.echo(text, err=True)
 
 
-def show(result: Result, form: str, title: str = "") -> int:
+def show(result: Result, form: str, title: str = "", *, every: bool = False) -> int:
     """Write what was measured: rows to standard output, notes and errors to standard error.
 
     Parameters
@@ -288,6 +316,8 @@ def show(result: Result, form: str, title: str = "") -> int:
         One of `gasmeter.rows.formats.FORMATS`.
     title : str
         Above a table.
+    every : bool, default False
+        Of a table: with the 99th percentile and what "done" meant.
 
     Returns
     -------
@@ -295,8 +325,10 @@ def show(result: Result, form: str, title: str = "") -> int:
         Exit status: 1 if data arrived wrong.
     """
     from gasmeter.rows.formats import render
+    from gasmeter.terminal import coloured
 
-    out(render(result.rows, form, title=title, footer=["", result.disturbance()]))
+    footer = ["", result.disturbance()]
+    out(render(result.rows, form, title=title, footer=footer, every=every, colour=form == "table" and coloured()))
     for line in result.notes:
         note(line)
     for line in result.errors:

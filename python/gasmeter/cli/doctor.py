@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["doctor"]
 
 _MARK = {"ok": "ok", "warning": "note", "missing": "MISSING"}
+_SUMMARY_AT = 28
 _EXAMPLES = """\b
 Examples:
   gasmeter doctor
@@ -50,19 +51,24 @@ def doctor(*, as_json: bool, conformance: bool, conduits: str) -> int:
         return _conformance(conduits, as_json=as_json)
     from gasmeter.doctor import examine
     from gasmeter.rows.formats import json_value
+    from gasmeter.terminal import coloured
 
     findings = examine()
     if as_json:
         out(json.dumps([json_value(finding.as_dict()) for finding in findings], indent=1))
     else:
         for finding in findings:
-            out(_line(finding))
+            out(_line(finding, colour=coloured()))
     return 3 if any(finding.state == "missing" and finding.needed for finding in findings) else 0
 
 
-def _line(finding: Finding) -> str:
+def _line(finding: Finding, *, colour: bool) -> str:
+    from gasmeter.terminal import painted, wrapped
+
+    mark = _MARK[finding.state]
     remedy = f"; {finding.remedy}" if finding.remedy else ""
-    return f"{_MARK[finding.state]:<8} {finding.name:<18} {finding.summary}{remedy}"
+    text = wrapped(f"{mark:<8} {finding.name:<18} {finding.summary}{remedy}", _SUMMARY_AT)
+    return painted(mark, colour=colour) + text.removeprefix(mark)
 
 
 def _conformance(conduits: str, *, as_json: bool) -> int:
@@ -83,26 +89,19 @@ def _conformance(conduits: str, *, as_json: bool) -> int:
 
 
 def _table(suite: Suite, conduits: tuple[str, ...]) -> str:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
     from gasmeter.conformance import Counts
-    from gasmeter.rows.formats import render_table
+    from gasmeter.terminal import coloured, lines_of, painted, table_text
 
     build = suite.build
     title = f"{suite.program} {build['version']} ({build['compiler']}, {build['build_type'] or 'no build type'})"
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("rules", no_wrap=True)
-    for conduit in conduits:
-        table.add_column(conduit, justify="right", no_wrap=True)
+    cells: list[list[str]] = []
     totals = dict.fromkeys(conduits, Counts())
     for group in suite.groups:
         row = {conduit: suite.counts(group, conduit) for conduit in conduits}
         totals = {conduit: totals[conduit] + counts for conduit, counts in row.items()}
-        table.add_row(group, *(Text(_cell(counts)) for counts in row.values()))
-    table.add_section()
-    table.add_row("all", *(Text(_cell(counts)) for counts in totals.values()))
+        cells.append([group, *map(_cell, row.values())])
+    cells.append(["all", *map(_cell, totals.values())])
+    table = table_text(["rules", *conduits], cells, title=title, rule_before_last=True)
     lines = [
         f"{conduit}: "
         + "; ".join(
@@ -118,7 +117,8 @@ def _table(suite: Suite, conduits: tuple[str, ...]) -> str:
         else "not a checked build (NDEBUG): what diagnoses misuse is not compiled in, its rules are skipped"
     )
     outcome = "FAILED" if suite.failed else "passed"
-    return f"{title}\n{render_table(table)}" + "\n".join([*lines, *suite.notes, checked, outcome])
+    below = map(lines_of, [*lines, *suite.notes, checked])
+    return table + "\n".join([*below, painted(outcome, colour=coloured())])
 
 
 def _cell(counts: Counts) -> str:

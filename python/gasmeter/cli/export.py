@@ -11,6 +11,7 @@ import click
 
 from gasmeter.choices import MOST_ITERATIONS
 from gasmeter.cli.common import PICOSECONDS, note, option, out, point_options
+from gasmeter.cli.completion import complete_kernels
 from gasmeter.cli.export_store import STORE_EXPORTS
 from gasmeter.errors import EnvironmentLacks
 
@@ -53,7 +54,7 @@ def _takes_a_run(what: str) -> Callable[[Any], Any]:
             help="Operations of the block.",
         )(function)  # fmt: skip
         function = point_options(function)
-        return click.argument("kernel")(function)
+        return click.argument("kernel", shell_complete=complete_kernels)(function)
 
     return decorate
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gasmeter.cli.common import note, option, out
+from gasmeter.cli.common import Choice, note, option, out
 from gasmeter.errors import EnvironmentLacks, UsageError
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def fit() -> None:
     help="Draw the fit over the points and what it leaves, as .png or .svg; of one line of points.",
 )  # fmt: skip
 @option(
-    "--format", "form", type=click.Choice(_FORMATS), default="table",
+    "--format", "form", type=Choice(_FORMATS), default="table",
     show_default=True, help="Form of the output; json: the first protocol segment, of one line of points.",
 )  # fmt: skip
 def loggp(*, results: Path, conduit: str, op: str, picture: Path | None, form: str) -> None:

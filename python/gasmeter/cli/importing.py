@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from gasmeter.choices import IMPORT_FORMATS
-from gasmeter.cli.common import FOLDER, note, option, out
+from gasmeter.cli.common import FOLDER, Choice, note, option, out
 
 __all__ = ["import_command"]
 
@@ -20,7 +20,7 @@ Examples:
 
 
 @click.command("import", epilog=_EXAMPLES)
-@click.argument("form", metavar="FORMAT", type=click.Choice(IMPORT_FORMATS))
+@click.argument("form", metavar="FORMAT", type=Choice(IMPORT_FORMATS))
 @click.argument("file", type=click.Path(path_type=Path))
 @option(
     "--out",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from gasmeter.cli.common import FOLDER, note, option, out
+from gasmeter.cli.common import FOLDER, Choice, note, option, out
 from gasmeter.errors import UsageError
 
 __all__ = ["judge"]
@@ -26,7 +26,7 @@ _CLAIMS = "claims.csv"
 @click.command("judge", epilog=_EXAMPLES)
 @click.argument("folder", type=FOLDER, metavar="FOLDER")
 @option(
-    "--format", "form", type=click.Choice(("table", "csv", "json")), default="table", show_default=True,
+    "--format", "form", type=Choice(("table", "csv", "json")), default="table", show_default=True,
     help="How the verdicts are printed.",
 )  # fmt: skip
 @option(

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gasmeter.catalogue import catalogue, declared, topologies
-from gasmeter.cli.common import option, out
-from gasmeter.errors import GasmeterError, UsageError
+from gasmeter.cli.common import Choice, option, out
+from gasmeter.cli.completion import complete_listed
+from gasmeter.errors import GasmeterError, unknown
 from gasmeter.option import Option
+from gasmeter.terminal import wrapped
 from gasmeter.units import format_duration, quantity_text
 
 if TYPE_CHECKING:
@@ -167,12 +169,13 @@ _LISTS: dict[str, Callable[[], list[Entry]]] = {
     "figures": _figures,
     "claims": _claims,
 }
+_SUMMARY_AT = 17
 _SHORT = ("kernels", "conduits", "experiments")
 
 
 @click.command("list")
-@click.argument("what", type=click.Choice(list(_LISTS)), required=False)
-@click.argument("name", required=False)
+@click.argument("what", type=Choice(list(_LISTS)), required=False)
+@click.argument("name", required=False, shell_complete=complete_listed)
 @option(
     "--json",
     "as_json",
@@ -217,8 +220,8 @@ def _named(entries: list[Entry], what: str, name: str) -> Entry:
     for entry in entries:
         if entry["name"] == name:
             return entry
-    allowed = ", ".join(entry["name"] for entry in entries)
-    raise UsageError(f"{what}: {name!r} does not exist; allowed: {allowed}")
+    one = what.removesuffix("ies") + "y" if what.endswith("ies") else what.removesuffix("s")
+    raise unknown(one, name, [entry["name"] for entry in entries], f"gasmeter list {what}")
 
 
 def _whole(entry: Entry) -> Entry:
@@ -248,26 +251,31 @@ def _detail(entry: Entry) -> list[str]:
 
 def _print(entry: Entry, *, whole: bool) -> None:
     detail = _detail(entry)
-    out(f"  {entry['name']:<14} {entry['summary']}{' (' + ', '.join(detail) + ')' if detail else ''}")
+    line = f"  {entry['name']:<14} {entry['summary']}{' (' + ', '.join(detail) + ')' if detail else ''}"
+    out(wrapped(line, _SUMMARY_AT - 2))
     for op in entry["ops"]:
         if isinstance(op, dict):
             metrics = ", ".join(
                 f"{metric['name']} [{metric['unit']}]: {metric['semantics']}" for metric in op["metrics"]
             )
-            out(f"    op {op['name']:<12} {op['summary']}; {metrics}{'' if op['sized'] else ' (no size)'}")
+            out(wrapped(f"    op {op['name']:<12} {op['summary']}; {metrics}{'' if op['sized'] else ' (no size)'}", 4))
     for key in ("variants", "raw"):
         if entry.get(key):
-            out(f"    {key}: {', '.join(entry[key])}")
+            out(wrapped(f"    {key}: {', '.join(entry[key])}", 4))
     if "example" in entry:
-        out(f"    example: {entry['example']}")
+        out(wrapped(f"    example: {entry['example']}", 4))
     if "link_classes" in entry:
-        out(f"    classes of links: {entry['link_classes']}")
+        out(wrapped(f"    classes of links: {entry['link_classes']}", 4))
     for number in entry.get("parameters", ()):
         _print_number(number, whole=whole)
     for item in entry["options"]:
         allowed = " | ".join(item["choices"]) or item["type"]
         unit = f" {item['unit']}" if item["unit"] else ""
-        out(f"    option {item['name']}={allowed}{unit} (default {item['default']})  {item['summary']}".rstrip())
+        out(
+            wrapped(
+                f"    option {item['name']}={allowed}{unit} (default {item['default']})  {item['summary']}".rstrip(), 4
+            )
+        )
 
 
 def _print_number(number: Entry, *, whole: bool) -> None:
@@ -277,6 +285,6 @@ def _print_number(number: Entry, *, whole: bool) -> None:
     between = f" ({' to '.join(bounds)})" if bounded else ""
     if "share" in number:
         between = f" ({number['share']} of {number['of']})"
-    out(f"    {number['name']} = {number['text']}{between}  {number['summary']}")
+    out(wrapped(f"    {number['name']} = {number['text']}{between}  {number['summary']}", 4))
     if whole:
-        out(f"      {number['confidence']} confidence: {number['source']}")
+        out(wrapped(f"      {number['confidence']} confidence: {number['source']}"))

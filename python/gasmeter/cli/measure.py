@@ -7,7 +7,10 @@ from pathlib import Path
 import click
 
 from gasmeter.choices import FORMATS, MOST_ITERATIONS
-from gasmeter.cli.common import DURATION, FOLDER, SHARE, note, option, options_with_origin, out, point_options, show
+from gasmeter.cli.common import (
+    DURATION, FOLDER, SHARE, Choice, note, option, options_with_origin, out, point_options, show,
+)  # fmt: skip
+from gasmeter.cli.completion import complete_conduits, complete_kernels
 
 __all__ = ["measure"]
 
@@ -20,7 +23,7 @@ Examples:
 
 
 @click.command(epilog=_EXAMPLES)
-@click.argument("kernel")
+@click.argument("kernel", shell_complete=complete_kernels)
 @point_options
 @option(
     "--placement", default="", metavar="P[,P…]",
@@ -28,7 +31,11 @@ Examples:
     " or list:0,0,3,1.  [default: one-per-node, round-robin where ranks outnumber nodes]",
 )  # fmt: skip
 @option(
-    "--against", default=None, metavar="C2", help="Compare with this conduit in alternating blocks; adds overhead rows."
+    "--against",
+    default=None,
+    metavar="C2",
+    shell_complete=complete_conduits,
+    help="Compare with this conduit in alternating blocks; adds overhead rows.",
 )
 @option(
     "--iters",
@@ -60,11 +67,12 @@ Examples:
 @option(
     "--format",
     "form",
-    type=click.Choice(FORMATS),
+    type=Choice(FORMATS),
     default="table",
     show_default=True,
     help="Form of the output.",
 )
+@option("--long", is_flag=True, help="Show the 99th percentile and what an operation's end means, too (table).")
 @option(
     "--out", "folder", type=FOLDER, default=None, metavar="DIR",
     help="Write rows, samples, plots and summary to a folder, too, as `gasmeter run` does.",
@@ -79,13 +87,14 @@ def measure(
     context: click.Context, *, kernel: str, conduit: str, op: str, sizes: tuple[int, ...] | None,
     ranks: tuple[int, ...], variant: str, options: tuple[str, ...],
     machine: str, topology: str, placement: str, against: str | None, iters: int | None,
-    ci: float | None, time: float, max_time: float, seed: int, form: str, folder: Path | None,
+    ci: float | None, time: float, max_time: float, seed: int, form: str, long: bool, folder: Path | None,
     counters: bool,
 ) -> int:  # fmt: skip
     """Measure KERNEL on a conduit and print one table.
 
-    The table gives the median of the blocks and its 95 % interval. With csv and json nothing else is written to
-    standard output (counters go to standard error). Kernels are listed by `gasmeter list kernels`.
+    The table gives the median of the blocks and its 95 % interval; what all rows agree in stands above it. With csv
+    and json nothing else is written to standard output (counters go to standard error). Kernels are listed by `gasmeter
+    list kernels`.
     """
     from gasmeter.cli.progress import showing_progress
     from gasmeter.measuring.execution import execute
@@ -99,11 +108,11 @@ def measure(
     )  # fmt: skip
     with showing_progress() as progress:
         result = execute(experiment, progress=progress, out=folder, origin=options_with_origin(context))
-    status = show(result, form, title=experiment.title)
+    status = show(result, form, title=experiment.title, every=long)
     if folder is not None:
         note(f"{folder}: results.csv, samples.parquet, summary.md, run.json, plots")
     if counters:
-        from gasmeter.rows.formats import counters_table
+        from gasmeter.rows.table import counters_table
 
         (out if form == "table" else note)(counters_table(result.counter_rows()))
     return status

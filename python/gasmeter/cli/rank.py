@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from gasmeter.choices import FORMATS
-from gasmeter.cli.common import note, option, show
+from gasmeter.cli.common import Choice, note, option, show
 from gasmeter.errors import UsageError
 
 __all__ = ["rank"]
@@ -32,8 +32,11 @@ Examples:
     metavar="KEY=VALUE",
     help="With --create: what rank 0 measures, as in gasmeter.measure (kernel, op, sizes, against, …); repeatable.",
 )
-@option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Form of the output.")
-def rank(*, file: Path, index: int | None, create: str | None, arguments: tuple[str, ...], form: str) -> int:
+@option("--format", "form", type=Choice(FORMATS), default="table", show_default=True, help="Form of the output.")
+@option("--long", is_flag=True, help="Show the 99th percentile and what an operation's end means, too (table).")
+def rank(
+    *, file: Path, index: int | None, create: str | None, arguments: tuple[str, ...], form: str, long: bool
+) -> int:  # fmt: skip
     """Be one rank of a job whose ranks stand on several hosts.
 
     Every rank is one process, started by hand (or by ssh, or a batch system) with the same job file. The file holds the
@@ -55,4 +58,4 @@ def rank(*, file: Path, index: int | None, create: str | None, arguments: tuple[
         raise UsageError(f"--index {given}; allowed: 0..{len(job.addresses) - 1}, as {file} has addresses", str(index))
     if index != 0:
         return join(job, index)
-    return show(lead(job), form)
+    return show(lead(job), form, every=long)

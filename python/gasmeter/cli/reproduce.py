@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from gasmeter.choices import BLIND, Blind
-from gasmeter.cli.common import FOLDER, note, option, options_with_origin, out
+from gasmeter.cli.common import FOLDER, Choice, note, option, options_with_origin, out
+from gasmeter.cli.completion import complete_figures, complete_papers
 from gasmeter.units import format_duration
 
 if TYPE_CHECKING:
@@ -27,8 +28,11 @@ Examples:
 
 
 @click.command("reproduce", epilog=_EXAMPLES)
-@click.argument("name", metavar="PAPER")
-@option("--figures", default="", metavar="N[,N…]", help="Figures; see `gasmeter list figures`.  [default: all]")
+@click.argument("name", metavar="PAPER", shell_complete=complete_papers)
+@option(
+    "--figures", default="", metavar="N[,N…]", shell_complete=complete_figures,
+    help="Figures; see `gasmeter list figures`.  [default: all]",
+)  # fmt: skip
 @option(
     "--out", "folder", type=FOLDER, default=None, metavar="DIR",
     help="Output folder.  [default: out/reproduce_PAPER]",
@@ -47,7 +51,7 @@ Examples:
     help="Your own points of the figures (figure,series,x,y) to draw beside what comes out.",
 )  # fmt: skip
 @option(
-    "--blind", type=click.Choice(BLIND), default=None,
+    "--blind", type=Choice(BLIND), default=None,
     help="Judge with the paper's results removed or tripled: results.csv must stay the same, byte for byte.",
 )  # fmt: skip
 @click.pass_context
@@ -85,7 +89,8 @@ def _print(done: Reproduced) -> None:
     out(verdict_table(shown, reproduction.result.title))
     if len(shown) < len(reproduction.judged):
         out(f"in claims.csv, but not run: {len(reproduction.judged) - len(shown)} more")
-    if done.score:
+    quick = reproduction.plan.quick
+    if done.score and not quick:
         out(done.score)
     for name, rows in reproduction.checks.failing().items():
         if rows:
@@ -98,3 +103,5 @@ def _print(done: Reproduced) -> None:
     for line in reproduction.result.errors:
         note(f"Error: {line}")
     out(f"{len(reproduction.result.rows)} rows in {format_duration(reproduction.seconds)}: {done.report}")
+    if done.score and quick:
+        out(done.score)

@@ -21,6 +21,8 @@ __all__ = ["run"]
 
 
 _MOST_MOVED = 24
+_KEPT = frozenset({"line", "limit", "reached", "what if", "as it is", "ratio", "median", "state"})
+_VERDICTS = frozenset({"state", "reached", "", "median"})
 _EXAMPLES = """\b
 Examples:
   gasmeter run experiments/first_look.py
@@ -120,32 +122,22 @@ def _print_plan(experiment: Experiment, groups: Sequence[Group]) -> None:
 
 
 def _text_table(heads: Sequence[str], lines: Sequence[Sequence[str]], title: str) -> str:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
+    from gasmeter.rows.table import NUMBERS, WORDS, title_line
+    from gasmeter.terminal import coloured, folded, table_text
 
-    from gasmeter.rows.formats import render_table
-
-    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
-    for head in heads:
-        table.add_column(
-            head,
-            no_wrap=True,
-            justify="right" if head in {"ranks", "size", "median"} or head.startswith("overhead") else "left",
-        )
-    for line in lines:
-        table.add_row(*map(Text, line))
-    return render_table(table)
+    told, heads, lines = folded(heads, lines, WORDS, _KEPT)
+    return table_text(heads, lines, title=title_line(title, told), whole=NUMBERS, verdicts=_VERDICTS, colour=coloured())
 
 
 def _print_result(experiment: Experiment, result: Result, place: Path) -> None:
     from gasmeter.measuring.summary import SPEED_HEADS, digest, speed_lines
     from gasmeter.stores.moved import MOVED_HEADS, moved_lines
+    from gasmeter.terminal import lines_of
 
     if result.rows:
         heads, lines = digest(result)
         out(_text_table(heads, lines, experiment.title or experiment.name))
-        out(result.disturbance() + "\n")
+        out(lines_of(result.disturbance()) + "\n")
     if speed := speed_lines(experiment, result):
         out(_text_table(SPEED_HEADS, speed, "Against its limits"))
     if lines := moved_lines(result):

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gasmeter.cli.common import note, option, out, point_options
+from gasmeter.cli.common import Choice, note, option, out, point_options
+from gasmeter.cli.completion import complete_kernels_or_ops
 
 if TYPE_CHECKING:
     from gasmeter.trace import Trace
@@ -26,7 +27,7 @@ Examples:
 
 
 @click.command("trace", epilog=_EXAMPLES)
-@click.argument("what", metavar="KERNEL|OP")
+@click.argument("what", metavar="KERNEL|OP", shell_complete=complete_kernels_or_ops)
 @point_options
 @option(
     "--placement", default="", metavar="P",
@@ -42,16 +43,18 @@ Examples:
     help="Write steps.csv, trace.json (Chrome's format, for Perfetto), table.txt and bars by size, too.",
 )  # fmt: skip
 @option(
-    "--format", "form", type=click.Choice(_FORMATS), default="table",
+    "--format", "form", type=Choice(_FORMATS), default="table",
     show_default=True, help="Form of the output; chrome: trace events for Perfetto.",
 )  # fmt: skip
+@option("--long", is_flag=True, help="Show every step below the sums, in order (table).")
 def trace_command(
-    *, what: str, iters: int, options: tuple[str, ...], folder: Path | None, form: str, **settings: Any
+    *, what: str, iters: int, options: tuple[str, ...], folder: Path | None, form: str, long: bool, **settings: Any
 ) -> None:  # fmt: skip
     """Show who spends what where in one operation of KERNEL, or of ping-pong's OP, from initiation to completion.
 
     In virtual time the steps sum to the operation's time to the picosecond. Steps are what ranks, interfaces and links
-    did on the way that decided when the operation was done. Kernels: ping-pong, am, fetch-add (latency), barrier.
+    did on the way that decided when the operation was done; the table sums them by phase and step. Kernels: ping-pong,
+    am, fetch-add (latency), barrier.
     """
     from gasmeter.sweeps.names import parse_assignments
     from gasmeter.trace import TRACE_FILES, trace
@@ -60,14 +63,15 @@ def trace_command(
     if folder is not None:
         for name in TRACE_FILES:
             note(str(folder / name))
-    out(_render(traces, form))
+    out(_render(traces, form, every=long))
 
 
-def _render(traces: list[Trace], form: str) -> str:
-    from gasmeter.trace import chrome_events, steps_frame, trace_table
+def _render(traces: list[Trace], form: str, *, every: bool) -> str:
+    from gasmeter.trace import chrome_events, steps_frame, sums_table, trace_table
 
     if form == "chrome":
         return json.dumps(chrome_events(traces))
     if form == "csv":
         return str(steps_frame(traces).to_csv(index=False, lineterminator="\n"))
-    return "\n\n".join(trace_table(one) for one in traces)
+    tables = ((sums_table(one), *([trace_table(one)] if every else [])) for one in traces)
+    return "\n\n".join(text for each in tables for text in each)

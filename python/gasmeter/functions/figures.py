@@ -13,7 +13,7 @@ from gasmeter.errors import UsageError
 from gasmeter.html_tables import html_table
 from gasmeter.measuring.progress import Tell, told
 from gasmeter.papers.registry import figures_of, paper
-from gasmeter.reproduction.claim_texts import VERDICT_WORDS, as_given, quick_text, reproduced_text, score_line
+from gasmeter.reproduction.claim_texts import quick_text, reproduced_text, score_line, verdict_text
 from gasmeter.reproduction.digitised import read_digitised
 from gasmeter.reproduction.judged import Judged
 from gasmeter.reproduction.marks import published_text
@@ -75,16 +75,11 @@ class Reproduced:
         """Return a table with a line for each statement, published and reproduced beside each other."""
         lines = [
             [one.claim.id, one.claim.statement, published_text(one.claim), reproduced_text(one, one.judgement) or "-",
-             _verdict(one), one.label]
+             verdict_text(one.judgement), one.label]
             for one in self.judged
         ]  # fmt: skip
         heads = ["claim", "statement", "published", "reproduced", "verdict", "label"]
         return html_table(self.result.title, self.score, heads, lines, remarks=[f"report: {self.report}"])
-
-
-def _verdict(entry: Judged) -> str:
-    own = entry.judgement
-    return f"as given: {as_given(own)}" if own.verdict == "no_band" else VERDICT_WORDS[own.verdict]
 
 
 def reproduction_folder(name: str, out: str | Path | None = None) -> Path:

@@ -11,7 +11,11 @@ __all__ = ["dashboard"]
 
 
 def dashboard(
-    stores: str | Path | Sequence[str | Path], out: str | Path, *, title: str = "gasmeter", samples: int = 10,
+    stores: str | Path | Sequence[str | Path],
+    out: str | Path,
+    *,
+    title: str = "gasmeter",
+    samples: int = 10,
     commit_url: str = "",
 ) -> Site:
     """Write the histories of stores as static pages.

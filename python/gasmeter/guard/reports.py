@@ -8,23 +8,26 @@ import math
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 
-from rich import box
-from rich.table import Table
-from rich.text import Text
-
 from gasmeter.guard.judging import Finding, Judgement
 from gasmeter.measuring.summary import markdown_table
-from gasmeter.rows.formats import json_value, render_table
-from gasmeter.units import format_quantity
+from gasmeter.rows.formats import json_value
+from gasmeter.rows.table import WORDS, title_line
+from gasmeter.terminal import folded, lines_of, painted, table_text
+from gasmeter.units import format_bytes, format_quantity
 
 __all__ = ["REPORTS", "render_judgement"]
 
 _HEADS = ("figure", "baseline", "new", "ratio", "95 % interval", "starts", "could see", "verdict", "remark")
+_KEY_HEADS = (
+    "kernel", "op", "variant", "conduit", "machine", "topology", "placement", "ranks", "size", "options", "metric",
+)  # fmt: skip
+_KEPT = frozenset({"baseline", "new", "ratio", "verdict"})
+_NUMBERS = frozenset({"ranks", "size", "baseline", "new", "ratio", "95 % interval", "starts", "could see"})
 _QUIET = frozenset({"same", "not significant"})
 _MOST_QUIET = 40
 
 
-def render_judgement(judgement: Judgement, form: str) -> str:
+def render_judgement(judgement: Judgement, form: str, *, colour: bool = False) -> str:
     """Return a judgement in one of the formats.
 
     Parameters
@@ -33,13 +36,15 @@ def render_judgement(judgement: Judgement, form: str) -> str:
         What a check found.
     form : {"table", "markdown", "junit", "json"}
         The format.
+    colour : bool, default False
+        Of a table: verdicts in colour; see `gasmeter.terminal.coloured`.
 
     Returns
     -------
     str
         Ends in a newline.
     """
-    return REPORTS[form](judgement)
+    return _table(judgement, colour=colour) if form == "table" else REPORTS[form](judgement)
 
 
 def _sorted(judgement: Judgement) -> list[Finding]:
@@ -63,8 +68,8 @@ def _cells(finding: Finding) -> list[str]:
     return [finding.name(), *figures, ratio, interval, starts, sees, told, finding.note]
 
 
-def _lines(judgement: Judgement) -> tuple[list[list[str]], list[str]]:
-    """Cells of the findings that are shown, and what is said below them."""
+def _shown(judgement: Judgement) -> tuple[list[Finding], list[str]]:
+    """Return the findings that are shown, and what is said below them."""
     findings = _sorted(judgement)
     quiet = [finding for finding in findings if finding.verdict in _QUIET]
     hidden = len(quiet) - _MOST_QUIET
@@ -76,23 +81,31 @@ def _lines(judgement: Judgement) -> tuple[list[list[str]], list[str]]:
         *judgement.notes,
         judgement.summary(),
     ]
-    return [_cells(finding) for finding in shown], below
+    return shown, below
 
 
-def _table(judgement: Judgement) -> str:
-    lines, below = _lines(judgement)
-    table = Table(
-        box=box.SIMPLE_HEAD, title=f"{judgement.new} against {judgement.baseline}", title_justify="left", pad_edge=False
-    )
-    for head in _HEADS:
-        table.add_column(head, justify="right" if head in {"baseline", "new", "ratio"} else "left")
-    for line in lines:
-        table.add_row(*map(Text, line))
-    return render_table(table) + "\n".join(below) + "\n"
+def _table(judgement: Judgement, *, colour: bool = False) -> str:
+    findings, below = _shown(judgement)
+    lines = [[*_key_cells(finding), *_cells(finding)[1:]] for finding in findings]
+    told, heads, lines = folded([*_KEY_HEADS, *_HEADS[1:]], lines, {**WORDS, "starts": "starts {}"}, _KEPT)
+    title = title_line(f"{judgement.new} against {judgement.baseline}", told)
+    text = table_text(heads, lines, title=title, whole=_NUMBERS, verdicts={"verdict"}, colour=colour)
+    last = painted(below[-1], colour=colour)
+    return text + "\n".join([*map(lines_of, below[:-1]), last]) + "\n"
+
+
+def _key_cells(finding: Finding) -> list[str]:
+    """Return what a figure is of, as columns of the table: in the other forms its name says it."""
+    key = finding.key
+    size = format_bytes(key.size_bytes) if key.size_bytes else "-"
+    op = key.op if key.op != key.kernel else ""
+    where = (key.conduit, key.machine, key.topology, key.placement, str(key.ranks))
+    return [key.kernel, op, key.variant, *where, size, key.options.replace(";", ", "), key.metric]
 
 
 def _markdown(judgement: Judgement) -> str:
-    lines, below = _lines(judgement)
+    findings, below = _shown(judgement)
+    lines = [_cells(finding) for finding in findings]
     mark = {0: "✅", 1: "❌"}.get(judgement.status, "❔")
     head = f"### {mark} gasmeter: {judgement.summary()}\n\n`{judgement.new}` against `{judgement.baseline}`\n\n"
     return head + markdown_table(_HEADS, lines) + "\n" + "\n".join(f"- {line}" for line in below[:-1]) + "\n"

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from gasmeter.catalogue import catalogue
 from gasmeter.errors import GasmeterError
 from gasmeter.rows.direction import compared_metric
-from gasmeter.rows.formats import format_interval, format_value, is_speed_ratio
-from gasmeter.rows.record import Row, installation
+from gasmeter.rows.record import Row, places
 from gasmeter.rows.state import worst
+from gasmeter.rows.table import format_interval, format_value, is_speed_ratio
 from gasmeter.stores.builds import build_text, builds_of
 from gasmeter.stores.moved import MOVED_HEADS, moved_lines
 from gasmeter.stores.result import Result
@@ -34,6 +34,8 @@ __all__ = [
 SpeedLine = tuple[str, str, str, str, str]
 """Line, figure, 95 % interval, limit, verdict."""
 _FEW = 4
+_SOMETIMES = ("machine", "topology", "placement", "apart")
+_WHAT = ("kernel", "op", "conduit", *_SOMETIMES, "ranks", "size")
 SPEED_HEADS = ("line", "median", "95 % interval", "limit", "reached")
 
 
@@ -216,12 +218,12 @@ def _telling(rows: Sequence[Row]) -> dict[str, set[str]]:
     return {kernel: each[0].union(*each) - each[0].intersection(*each) for kernel, each in given.items()}
 
 
-def _what(row: Row, telling: Mapping[str, set[str]]) -> list[str]:
+def _what(row: Row, place: Mapping[str, str], telling: Mapping[str, set[str]]) -> list[str]:
     named = dict.fromkeys(text for text in (row["op"], row["variant"]) if text not in {"", row["kernel"]})
     return [
         row["kernel"],
         " ".join([*named, *(each for each in row["options"].split(";") if each in telling[row["kernel"]])]),
-        installation(row),
+        *place.values(),
         f"{row['ranks']}{' (share cores)' if row['oversubscribed'] else ''}",
         format_bytes(row["size_bytes"]) if row["size_bytes"] else "-",
     ]
@@ -234,14 +236,21 @@ def _median(row: Row) -> str:
 
 
 def _rows_table(rows: Sequence[Row]) -> str:
-    heads = ["kernel", "op", "conduit", "ranks", "size", "metric", "median", "95 % interval", "blocks", "state"]
+    heads = (*_WHAT, "metric", "median", "95 % interval", "blocks", "state")
     lines = []
     telling = _telling(rows)
-    for row in rows:
+    for row, place in zip(rows, places(rows), strict=True):
         name = compared_metric(row) if is_speed_ratio(row) else row["metric"]
         metric = f"{name}{' over ' + row['reference'] if row['reference'] else ''}"
-        lines.append([*_what(row, telling), metric, _median(row), format_interval(row), str(row["n"]), row["state"]])
-    return markdown_table(heads, lines)
+        what = _what(row, place, telling)
+        lines.append([*what, metric, _median(row), format_interval(row), str(row["n"]), row["state"]])
+    return markdown_table(*_filled(heads, lines))
+
+
+def _filled(heads: Sequence[str], lines: list[list[str]]) -> tuple[tuple[str, ...], list[list[str]]]:
+    """Return a table without the columns of `_SOMETIMES` that no line has anything in."""
+    kept = [i for i, head in enumerate(heads) if head not in _SOMETIMES or any(line[i] for line in lines)]
+    return tuple(heads[i] for i in kept), [[line[i] for i in kept] for line in lines]
 
 
 def digest(result: Result) -> tuple[tuple[str, ...], list[list[str]]]:
@@ -259,23 +268,14 @@ def digest(result: Result) -> tuple[tuple[str, ...], list[list[str]]]:
     tuple of heads and lines
         Cells as text.
     """
-    heads = (
-        "kernel",
-        "op",
-        "conduit",
-        "ranks",
-        "size",
-        "metric",
-        "median",
-        "overhead, or x as fast" if any(map(is_speed_ratio, result.rows)) else "overhead",
-        "95 % interval",
-        "over",
-        "state",
-    )
+    compared = "overhead, or x as fast" if any(map(is_speed_ratio, result.rows)) else "overhead"
+    heads = (*_WHAT, "metric", "median", compared, "95 % interval", "over", "state")
     sizes: dict[tuple[str, str], list[int]] = {}
     for row in result.rows:
         sizes.setdefault((row["kernel"], row["op"]), []).append(row["size_bytes"])
-    telling = _telling(result.rows)
+    telling, stood = _telling(result.rows), {}
+    for row, place in zip(result.rows, places(result.rows), strict=True):
+        stood[row["run_id"]] = place
     lines: list[list[str]] = []
     for record in result.records:  # a point that several groups measured stands once for each, with its own figure
         mains: dict[str, Row] = {}
@@ -283,14 +283,14 @@ def digest(result: Result) -> tuple[tuple[str, ...], list[list[str]]]:
             if not row["reference"] and row["size_bytes"] in _few(sizes[row["kernel"], row["op"]]):
                 mains.setdefault(row["run_id"], row)
         for point, row in mains.items():
-            start = [*_what(row, telling), row["metric"], _median(row)]
+            start = [*_what(row, stood[point], telling), row["metric"], _median(row)]
             compared = [entry for entry in record.rows if entry["run_id"] == point and entry["metric"] == "overhead"]
             for entry in compared:
                 state = worst([row["state"], entry["state"]])
                 lines.append([*start, _median(entry), format_interval(entry), entry["reference"], state])
             if not compared:
                 lines.append([*start, "", "", "", row["state"]])
-    return heads, lines
+    return _filled(heads, lines)
 
 
 def _few(sizes: Sequence[int]) -> set[int]:

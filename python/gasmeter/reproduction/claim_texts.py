@@ -15,7 +15,7 @@ from gasmeter.verdicts.predicates import Reading
 
 __all__ = [
     "VERDICT_WORDS", "as_given", "asked_text", "band_text", "chance_text", "number", "quick_text", "reading_of",
-    "reproduced_text", "score_line", "score_sentences", "unit_of", "worst",
+    "reproduced_text", "score_line", "score_sentences", "unit_of", "verdict_text", "worst",
 ]  # fmt: skip
 
 VERDICT_WORDS: Mapping[str, str] = {
@@ -305,8 +305,29 @@ def _verb(count: int, several: str, one: str) -> str:
     return one if count == 1 else several
 
 
+def verdict_text(judgement: Judgement) -> str:
+    """Return a verdict as the terminal says it: of a quick look, which has no band, what holds as given.
+
+    Parameters
+    ----------
+    judgement : Judgement
+        Of one reading.
+
+    Returns
+    -------
+    str
+        For instance ``within``, ``as given: outside``, ``as given: within on fill only``.
+    """
+    if judgement.verdict != "no_band":
+        return VERDICT_WORDS[judgement.verdict]
+    answers = set(judgement.holds.values())
+    if len(answers) > 1:
+        return "as given: within on " + ", ".join(name for name, holds in judgement.holds.items() if holds) + " only"
+    return f"as given: {'within' if answers == {True} else 'outside'}" if answers else "as given: not run"
+
+
 def quick_text(judged: Sequence[Judged]) -> str:
-    """Return how many claims hold on the machines as given, which decides nothing.
+    """Return how many claims are within and outside on the machines as given, which decides nothing.
 
     Parameters
     ----------
@@ -318,5 +339,8 @@ def quick_text(judged: Sequence[Judged]) -> str:
     str
         A sentence.
     """
-    answers = [as_given(entry.judgement) for entry in judged if entry.judgement.verdict == "no_band"]
-    return f"As given {answers.count('holds')} of {len(answers)} statements hold; without draws nothing is decided."
+    answers = [verdict_text(entry.judgement) for entry in judged if entry.judgement.verdict == "no_band"]
+    within, outside = (answers.count(f"as given: {word}") for word in ("within", "outside"))
+    mixed = sum(answer.startswith("as given: within on") for answer in answers)
+    more = f", {mixed} by placement" if mixed else ""
+    return f"As given: {within} of {len(answers)} within, {outside} outside{more}; without draws nothing is decided."

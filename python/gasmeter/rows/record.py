@@ -9,7 +9,7 @@ from typing import Any
 from gasmeter.sweeps.distance import distance
 from gasmeter.sweeps.placement import ONE_PER_NODE
 
-__all__ = ["COLUMNS", "MIXED", "SAMPLE_COLUMNS", "Record", "Row", "installation", "taken_points"]
+__all__ = ["COLUMNS", "MIXED", "SAMPLE_COLUMNS", "Record", "Row", "installation", "places", "taken_points"]
 
 Row = dict[str, Any]
 
@@ -125,3 +125,29 @@ def installation(row: Row) -> str:
         told = ", ".join(filter(None, [placement, distance(row)]))
         words.append(f"on {row['topology']}" + (f" ({told})" if told else ""))
     return " ".join(words)
+
+
+def places(rows: Sequence[Row]) -> list[dict[str, str]]:
+    """Return what rows ran on and where their ranks stood, as columns of a table for people.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        By the names of `COLUMNS`.
+
+    Returns
+    -------
+    list of dict of str to str
+        One per row. Nothing of machines where each is the network's own, of placement where there is no topology.
+    """
+    named = any(row["machine"] not in {"", row["network"]} for row in rows)
+    return [
+        {
+            "conduit": row["conduit"],
+            "machine": row["machine"] if named else "",
+            "topology": row["topology"],
+            "placement": row["placement"] if row["topology"] else "",
+            "apart": distance(row) if row["topology"] else "",
+        }
+        for row in rows
+    ]

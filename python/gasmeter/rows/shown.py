@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gasmeter.html_tables import html_table
-from gasmeter.rows.formats import format_interval
+from gasmeter.rows.table import format_interval, format_value
 from gasmeter.rows.record import Row
 from gasmeter.rows.state import GOOD
-from gasmeter.units import format_bytes, format_quantity
+from gasmeter.units import format_bytes
 
 __all__ = ["rows_html", "summary_line"]
 
@@ -52,7 +52,7 @@ def rows_html(title: str, rows: Sequence[Row], remarks: Sequence[str]) -> str:
     )
     heads = [*(_HEADS.get(name, name) for name in varied), "median", "95 % interval", "blocks"]
     lines = [
-        [*(cell[name] for name in varied), format_quantity(row["value"], row["unit"], row["metric"]),
+        [*(cell[name] for name in varied), format_value(row),
          format_interval(row), str(row["n"])]
         for row, cell in zip(rows[:_MOST_LINES], cells, strict=False)
     ]  # fmt: skip

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from gasmeter.errors import GasmeterError, UsageError
+from gasmeter.errors import GasmeterError, UsageError, did_you_mean
 from gasmeter.sweeps.experiment import Experiment
 
 __all__ = ["ProgramFile", "has_main", "load_experiment", "load_file", "locate", "parsed", "program_in"]
@@ -117,7 +117,10 @@ def _read(place: Path) -> str:
             str(place),
         )
     if not place.exists():
-        raise UsageError(f"experiment {str(place)!r} does not exist (see `gasmeter list experiments`)", str(place))
+        beside = [str(path) for folder in (place.parent, Path("experiments")) for path in folder.glob("*.py")]
+        hint = did_you_mean(str(place), beside)
+        text = f"experiment {str(place)!r} does not exist{hint} (see `gasmeter list experiments`)"
+        raise UsageError(text, str(place))
     try:
         return place.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

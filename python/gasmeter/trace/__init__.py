@@ -2,7 +2,7 @@
 
 from gasmeter.trace.steps import PHASES, Operation, Step, Trace
 from gasmeter.trace.virtual import trace, trace_point
-from gasmeter.trace.writing import TRACE_FILES, chrome_events, steps_frame, trace_table, write_traces
+from gasmeter.trace.writing import TRACE_FILES, chrome_events, steps_frame, sums_table, trace_table, write_traces
 
 __all__ = [
     "PHASES",
@@ -12,6 +12,7 @@ __all__ = [
     "Trace",
     "chrome_events",
     "steps_frame",
+    "sums_table",
     "trace",
     "trace_point",
     "trace_table",

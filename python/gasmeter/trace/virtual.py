@@ -9,7 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from gasmeter.catalogue import catalogue, core
-from gasmeter.errors import CheckFailed, UsageError
+from gasmeter.errors import CheckFailed, UsageError, unknown
 from gasmeter.measuring.measurement import Settings, measurement
 from gasmeter.measuring.sessions import machine_values
 from gasmeter.sweeps.point import Point
@@ -89,7 +89,10 @@ def points_of(what: str, **settings: Unpack[Settings]) -> list[Point]:
     """
     known = catalogue()
     kernel = what
-    if what not in known.kernels and any(op.name == what for op in known.kernel("ping-pong").ops):
+    ops = [op.name for op in known.kernel("ping-pong").ops]
+    if what not in known.kernels and what not in ops:
+        raise unknown("kernel or op of ping-pong", what, [*ops, *known.kernels], "gasmeter list kernels")
+    if what not in known.kernels:
         if settings.get("op"):
             raise UsageError(f"{what!r} is an operation already; allowed: a kernel with --op, or an operation", what)
         kernel, settings["op"] = "ping-pong", what

@@ -10,9 +10,10 @@ from typing import Any
 import pandas as pd
 
 from gasmeter.errors import EnvironmentLacks
-from gasmeter.trace.steps import Trace
+from gasmeter.terminal import lines_of, table_text
+from gasmeter.trace.steps import Step, Trace
 
-__all__ = ["TRACE_FILES", "chrome_events", "steps_frame", "trace_table", "write_traces"]
+__all__ = ["TRACE_FILES", "chrome_events", "steps_frame", "sums_table", "trace_table", "write_traces"]
 
 TRACE_FILES = ("steps.csv", "trace.json", "table.txt", "steps.svg", "steps.png")
 """What `write_traces` writes."""
@@ -59,6 +60,39 @@ def _ns(ps: float) -> str:
     return f"{ps / 1000:.3f}".rstrip("0").rstrip(".")
 
 
+def sums_table(trace: Trace) -> str:
+    """Return what the phases of one operation take, and the steps of each, as a table for the terminal.
+
+    Parameters
+    ----------
+    trace : Trace
+        Of one point; the operation of median length, as in `trace_table`.
+
+    Returns
+    -------
+    str
+        A line a phase, in the order it begins, and one for each step that occurs in it.
+    """
+    shown = trace.shown
+    phases: dict[str, dict[str, list[Step]]] = {}
+    for step in shown.steps:
+        phases.setdefault(step.phase, {}).setdefault(step.name, []).append(step)
+    lines = []
+    for phase, names in phases.items():
+        lines.append([phase, "", *_summed([step for steps in names.values() for step in steps], shown.ps)])
+        lines += [["", name, *_summed(steps, shown.ps)] for name, steps in names.items()]
+    heads = ("phase", "step", "where", "times", "takes ns", "%")
+    title = f"{trace.title} ({trace.kind})"
+    return table_text(heads, lines, title=title, whole=heads[3:]) + lines_of(_sum_line(trace))
+
+
+def _summed(steps: Sequence[Step], whole: int) -> list[str]:
+    places = list(dict.fromkeys(step.where for step in steps))
+    where = places[0] if len(places) == 1 else f"{len(places)} places"
+    taken = sum(step.ps for step in steps)
+    return [where, str(len(steps)), _ns(taken), f"{100 * taken / whole:.1f}"]
+
+
 def trace_table(trace: Trace) -> str:
     """Return the steps of one operation, the one of median length, as text.
 
@@ -95,6 +129,11 @@ def trace_table(trace: Trace) -> str:
         return "  " + "  ".join(cells).rstrip()
 
     lines = [f"{trace.title} ({trace.kind})", line(header), *(line(row) for row in rows)]
+    return "\n".join([*lines, _sum_line(trace)])
+
+
+def _sum_line(trace: Trace) -> str:
+    shown = trace.shown
     total = sum(step.ps for step in shown.steps)
     spans = sorted(operation.ps for operation in trace.operations)
     text = f"  sum of the steps {_ns(total)} ns = the operation's {_ns(shown.ps)} ns"
@@ -102,7 +141,7 @@ def trace_table(trace: Trace) -> str:
         text += f"; median of {len(spans)}, {_ns(spans[0])} to {_ns(spans[-1])} ns"
     if trace.cost_ps:
         text += f"; writing a step down costs {_ns(trace.cost_ps)} ns, which stands in the steps"
-    return "\n".join([*lines, text])
+    return text
 
 
 def chrome_events(traces: Sequence[Trace]) -> dict[str, Any]:

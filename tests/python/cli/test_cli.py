@@ -349,7 +349,32 @@ def test_list_has_text_and_json(call, what):
 
 
 def test_list_refuses_a_name_that_does_not_exist(call):
-    assert "machines: 'myrinet' does not exist; allowed: aries, " in one_line(call("list", "machines", "myrinet"), 2)
+    assert "unknown machine 'myrinet'; allowed: aries, " in one_line(call("list", "machines", "myrinet"), 2)
+    assert "did you mean 'extoll'?" in one_line(call("list", "machines", "extol"), 2)
+    assert "unknown topology 'torus3'; did you mean" in one_line(call("list", "topologies", "torus3"), 2)
+
+
+@pytest.mark.parametrize(
+    ("words", "nearest"),
+    [
+        ((*MEASURE, "--format", "tabel"), "'table'"),
+        (("list", "machnes"), "'machines'"),
+        (("import", "osuu", "x"), "'osu'"),
+        (("reproduce", "extoll", "--blind", "remove"), "'removed'"),
+        (("reproduce", "extol"), "'extoll'"),
+        (("reproduce", "extoll", "--figures", "bucket"), "'buckets'"),
+        (("trace", "putt", "--conduit", "ideal"), "'put'"),
+        (("mesure",), "'measure'"),
+        ((*MEASURE, "--topolgy", "ring:8"), "'--topology'"),
+        ((*MEASURE, "--op", "putt"), "'put'"),
+        (("run", "goood.py"), "'good.py'"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else value,
+)
+def test_the_nearest_name_is_named(call, words, nearest):
+    line = one_line(call(*words), 2).lower()
+    assert "did you mean" in line
+    assert nearest in line.partition("did you mean")[2]
 
 
 def test_list_shows_experiments_with_their_time_and_broken_ones_with_their_mistake(call):

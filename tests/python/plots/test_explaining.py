@@ -13,7 +13,7 @@ from gasmeter.plots.palette import CONDUITS, line_style, of_conduit, ordered
 from gasmeter.plots.style import subtitle
 from gasmeter.reproduction.looks import looks
 from gasmeter.rows.direction import compared_metric
-from gasmeter.rows.formats import format_value
+from gasmeter.rows.table import format_value
 from gasmeter.units import format_quantity, scale_of
 
 machine = pytest.mark.usefixtures("machine")

@@ -139,7 +139,10 @@ def test_a_quick_look_says_what_holds_as_given(core):
         dataclasses.replace(one, readings=(Judgement("no_band", holds={"fill": flag, "other": True}),))
         for one, flag in zip(made().judged, (True, False, True, True), strict=True)
     ]
-    assert claim_texts.quick_text(quick) == "As given 3 of 4 statements hold; without draws nothing is decided."
+    assert (
+        claim_texts.quick_text(quick)
+        == "As given: 3 of 4 within, 0 outside, 1 by placement; without draws nothing is decided."
+    )
     assert claim_texts.as_given(quick[1].judgement) == "holds on other only"
     assert claim_texts.as_given(Judgement("no_band", holds={"fill": False})) == "does not hold"
     assert claim_texts.as_given(Judgement("not_run")) == ""
@@ -249,7 +252,7 @@ def test_a_quick_report_decides_nothing(core):
     quick = {name: (dataclasses.replace(own[0], verdict="no_band", p_prior=math.nan, low=math.nan, deciding=()),)
              for name, own in JUDGED.items() if own[0].draws}  # fmt: skip
     words = Page(report.report_html(made(quick=True, judged=quick))).text
-    assert "As given 3 of 3 statements hold; without draws nothing is decided." in words
+    assert "As given: 3 of 3 within, 0 outside; without draws nothing is decided." in words
     assert "no band as given: holds" in words
 
 
@@ -301,7 +304,7 @@ def test_a_quick_table_says_as_given(core, monkeypatch, capsys):
     quick = {"p-ratio": (Judgement("no_band", "all of it", value=0.2, holds={"one-per-node": False}),)}
     command._print(made(quick=True, judged=quick), Path("out"))
     text = capsys.readouterr().out
-    assert "as given: does not hold" in text
+    assert "as given: outside" in text
     assert "20 %" in text
-    assert "As given 0 of 1 statements hold" in text
+    assert text.endswith("As given: 0 of 1 within, 1 outside; without draws nothing is decided.\n")
     assert "score" not in text

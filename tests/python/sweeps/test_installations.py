@@ -99,7 +99,7 @@ def test_a_what_if_is_compared_with_the_machine_as_it_is(machine, monkeypatch, t
     assert stored[0] == gm.machine("extoll").facts()
     assert stored[1]["parameters"]["link.bandwidth"]["origin"] == "override"
     assert stored[1]["digest"] == gm.machine("extoll").with_(link_bandwidth="1.25 GB/s").digest
-    assert "extoll on extoll+link.bandwidth=1.25 GB/s on mesh3d:4x4x4" in (tmp_path / "summary.md").read_text()
+    assert "| extoll | extoll+link.bandwidth=1.25 GB/s | mesh3d:4x4x4 |" in (tmp_path / "summary.md").read_text()
 
 
 @pytest.mark.usefixtures("machine")

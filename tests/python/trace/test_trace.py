@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from gasmeter.cli import cli
 from gasmeter.errors import CheckFailed, UsageError
-from gasmeter.trace import PHASES, Operation, Step, Trace, chrome_events, steps_frame, trace, trace_table
+from gasmeter.trace import PHASES, Operation, Step, Trace, chrome_events, steps_frame, sums_table, trace, trace_table
 
 CONDUITS = ("ideal", "extoll", "ibv", "gm", "udp@ethernet", "mpi@extoll", "mpi@ibv")
 SIZES = (1, 8, 100, 512, 1000, 4000)
@@ -171,3 +171,22 @@ def test_tables_show_the_median_operation():
     assert "median of 3, 0.01 to 0.03 ns" in trace_table(found)
     assert steps_frame([found])["ps"].tolist() == [30, 10, 20]
     check_chrome(chrome_events([found]))
+
+
+def test_sums_are_of_phases_and_of_steps_in_them(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    steps = (
+        Step("copy", "initiate", "rank 0", 0, 10_000), Step("lock", "initiate", "rank 0", 10_000, 15_000),
+        Step("copy", "initiate", "rank 0", 15_000, 20_000), Step("hop", "request", "node 0 to 1", 20_000, 30_000),
+        Step("hop", "request", "node 1 to 2", 30_000, 40_000),
+    )  # fmt: skip
+    lines = sums_table(Trace("x", "ideal", "modelled", 8, (Operation(0, 40_000, steps),))).splitlines()
+    assert lines[0] == "x (modelled)"
+    assert [line.split() for line in lines[4:9]] == [
+        ["initiate", "rank", "0", "3", "20", "50.0"],
+        ["copy", "rank", "0", "2", "15", "37.5"],
+        ["lock", "rank", "0", "1", "5", "12.5"],
+        ["request", "2", "places", "2", "20", "50.0"],
+        ["hop", "2", "places", "2", "20", "50.0"],
+    ]
+    assert "sum of the steps 40 ns" in lines[-1]

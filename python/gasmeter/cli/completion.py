@@ -1,0 +1,120 @@
+"""What the shell completes: the names that exist, read when Tab is pressed, without what measuring needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from gasmeter.errors import GasmeterError
+
+if TYPE_CHECKING:
+    import click
+    from click.shell_completion import CompletionItem
+
+    Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
+
+__all__ = [
+    "complete_conduits", "complete_figures", "complete_kernels", "complete_kernels_or_ops", "complete_listed",
+    "complete_machines", "complete_ops", "complete_papers", "complete_topologies",
+]  # fmt: skip
+
+_PING_PONG = "ping-pong"
+
+
+def _completing(names: Callable[[click.Context], Mapping[str, str]], *, several: bool = False) -> Complete:
+    """Return what click asks; of several names with commas between them the last is completed."""
+
+    def complete(context: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        before, comma, last = incomplete.rpartition(",") if several else ("", "", incomplete)
+        try:
+            known = names(context)
+        except GasmeterError:  # nothing to say while a command is typed
+            return []
+        chosen = before.split(",")
+        return [
+            CompletionItem(f"{before}{comma}{name}", help=summary or None)
+            for name, summary in known.items()
+            if name.startswith(last) and name not in chosen
+        ]
+
+    return complete
+
+
+def _summaries(entries: Iterable[tuple[str, str]]) -> dict[str, str]:
+    return {name: " ".join(summary.split()) for name, summary in entries}
+
+
+def _kernels(_: click.Context) -> dict[str, str]:
+    from gasmeter.catalogue import catalogue
+
+    return _summaries((kernel.name, kernel.summary) for kernel in catalogue().kernels.values())
+
+
+def _ops(context: click.Context) -> dict[str, str]:
+    """Return the operations of the kernel that was typed before, or of all."""
+    from gasmeter.catalogue import catalogue
+
+    known = catalogue().kernels
+    typed = str(context.params.get("kernel") or context.params.get("what"))
+    kernels = [known[typed]] if typed in known else list(known.values())
+    return _summaries((op.name, op.summary) for kernel in kernels for op in kernel.ops)
+
+
+def _kernels_or_ops(context: click.Context) -> dict[str, str]:
+    from gasmeter.catalogue import catalogue
+
+    return {**_kernels(context), **_summaries((op.name, op.summary) for op in catalogue().kernel(_PING_PONG).ops)}
+
+
+def _conduits(_: click.Context) -> dict[str, str]:
+    from gasmeter.catalogue import catalogue
+
+    known = catalogue()
+    raw = (f"raw@{network}" for network in known.raw_networks())
+    return _summaries((name, known.conduit(name).summary) for name in dict.fromkeys([*known.conduits, *raw]))
+
+
+def _machines(_: click.Context) -> dict[str, str]:
+    from gasmeter.machines.named import machine, machines
+
+    return _summaries((name, machine(name).summary) for name in machines())
+
+
+def _topologies(_: click.Context) -> dict[str, str]:
+    from gasmeter.catalogue import topologies
+
+    return _summaries((entry["name"], f"for instance {entry['example']}") for entry in topologies())
+
+
+def _papers(_: click.Context) -> dict[str, str]:
+    from gasmeter.papers.registry import PAPERS
+
+    return dict.fromkeys(PAPERS, "")
+
+
+def _figures(context: click.Context) -> dict[str, str]:
+    from gasmeter.papers.registry import PAPERS
+
+    chosen = PAPERS.get(context.params.get("name") or "")
+    figures = chosen.figures if chosen is not None else ()
+    return _summaries((figure.number, figure.title) for figure in figures if figure.lines)
+
+
+def _listed(context: click.Context) -> dict[str, str]:
+    """Return the names that `gasmeter list WHAT` has; experiments and claims are too many or not read for that."""
+    lists = {"kernels": _kernels, "conduits": _conduits, "machines": _machines, "topologies": _topologies}
+    found = lists.get(context.params.get("what") or "")
+    return found(context) if found is not None else {}
+
+
+complete_kernels = _completing(_kernels)
+complete_kernels_or_ops = _completing(_kernels_or_ops)
+complete_ops = _completing(_ops, several=True)
+complete_conduits = _completing(_conduits, several=True)
+complete_machines = _completing(_machines, several=True)
+complete_topologies = _completing(_topologies, several=True)
+complete_papers = _completing(_papers)
+complete_figures = _completing(_figures, several=True)
+complete_listed = _completing(_listed)

@@ -1,0 +1,240 @@
+"""What people read in a terminal: tables and lines as wide as it is, verdicts in colour."""
+
+from __future__ import annotations
+
+import io
+import textwrap
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.table import Table
+    from rich.text import Text
+
+__all__ = ["coloured", "folded", "lines_of", "painted", "table_text", "width", "wrapped"]
+
+_NARROWEST = 40
+"""Narrower terminals break lines themselves: nothing is left of a table there."""
+_LEAST_WORDS = (16, 12, 9, 6)
+"""What a column of text keeps of its longest word, at least: the first for which there is room."""
+_GAP = 2
+
+_GOOD, _BAD, _OPEN = "green", "bold red", "yellow"
+_COLOURS: Mapping[str, str] = {
+    **dict.fromkeys(("within", "as given: within", "in", "ok", "yes", "good", "faster", "better", "passed"), _GOOD),
+    **dict.fromkeys(
+        ("outside", "as given: outside", "out", "missing", "no", "slower", "worse", "failed", "moved", "vanished",
+         "wrong", "not verified"), _BAD,
+    ),
+    **dict.fromkeys(
+        ("depends", "as given: depends", "undecided", "underdetermined", "not converged", "not decidable", "not run",
+         "no band", "note", "few blocks", "load", "noisy", "new"), _OPEN,
+    ),
+}  # fmt: skip
+"""By verdict as people read it, in lower case: what is fine, what is not, what is left open."""
+
+
+def width() -> int:
+    """Return how many columns a line may have.
+
+    Returns
+    -------
+    int
+        ``COLUMNS``, else those of the terminal that any standard stream is, else 80; never fewer than 40.
+    """
+    from rich.console import Console  # noqa: PLC0415 - `gasmeter --help` writes no table
+
+    return max(_NARROWEST, Console(file=io.StringIO()).width)
+
+
+def coloured() -> bool:
+    """Return whether standard output shows colours.
+
+    Returns
+    -------
+    bool
+        True of a terminal that has them, unless ``NO_COLOR`` is set.
+    """
+    from rich.console import Console  # noqa: PLC0415
+
+    console = Console()
+    return console.is_terminal and not console.no_color and console.color_system is not None
+
+
+def wrapped(text: str, indent: int = 2) -> str:
+    """Return a line broken where the terminal ends.
+
+    Parameters
+    ----------
+    text : str
+        One line; blanks at its beginning stay.
+    indent : int, default 2
+        How much further in the lines after the first begin.
+
+    Returns
+    -------
+    str
+        Words are never broken, so that they can be copied; a longer one has a line of its own.
+    """
+    start = " " * (len(text) - len(text.lstrip()))
+    broken = textwrap.wrap(
+        text, width(), subsequent_indent=start + " " * indent, break_long_words=False, break_on_hyphens=False,
+        replace_whitespace=False, drop_whitespace=True,
+    )  # fmt: skip
+    return "\n".join(broken)
+
+
+def lines_of(text: str, indent: int = 2) -> str:
+    """Return lines, each broken where the terminal ends.
+
+    Parameters
+    ----------
+    text : str
+        Any number of lines.
+    indent : int, default 2
+        As of `wrapped`.
+
+    Returns
+    -------
+    str
+        A final newline stays.
+    """
+    return "\n".join(wrapped(line, indent) for line in text.split("\n"))
+
+
+def painted(text: str, *, colour: bool) -> str:
+    """Return a verdict in its colour.
+
+    Parameters
+    ----------
+    text : str
+        For instance ``within``.
+    colour : bool
+        Whether there are colours; see `coloured`.
+
+    Returns
+    -------
+    str
+        With the terminal's codes around it; the text itself where it is no verdict.
+    """
+    import click  # noqa: PLC0415
+
+    bold, _, name = _style(text).rpartition(" ")
+    return click.style(text, fg=name, bold=bool(bold) or None) if colour and name else text
+
+
+def _style(text: str) -> str:
+    """Return the colour of a verdict, also of one with more words behind it (``1.04x slower``, ``noisy, modelled``)."""
+    said = text.lower().strip()
+    parts = (said, said.split(",")[0], said.partition(":")[0], said.split(" ")[-1])
+    return next((_COLOURS[part] for part in parts if part in _COLOURS), "")
+
+
+def folded(
+    heads: Sequence[str], lines: Sequence[Sequence[str]], words: Mapping[str, str], kept: Collection[str] = ()
+) -> tuple[list[str], list[str], list[list[str]]]:
+    """Take out of a table what all its lines agree in.
+
+    Parameters
+    ----------
+    heads, lines : sequence of str, sequence of sequence of str
+        The table.
+    words : mapping of str to str
+        By head, how a title says what a column held, for instance ``{} ranks``; not at all where that is empty.
+    kept : collection of str, optional
+        Heads of columns that stay.
+
+    Returns
+    -------
+    tuple of words, heads, lines
+        What the title says, in the order of the columns, and the table that is left. A column without any text is left
+        out and not told.
+    """
+    told, places = [], []
+    for place, head in enumerate(heads):
+        cells = {line[place] for line in lines}
+        if len(cells) == 1 and head not in kept:
+            cell = cells.pop()
+            word = words.get(head, f"{head} {{}}").format(cell)
+            if word and cell not in {"", "-"}:
+                told.append(word.removesuffix("s") if cell == "1" else word)
+        else:
+            places.append(place)
+    return told, [heads[place] for place in places], [[line[place] for place in places] for line in lines]
+
+
+def table_text(
+    heads: Sequence[str], lines: Sequence[Sequence[str]], *, title: str = "", whole: Collection[str] = (),
+    left: Collection[str] = (), verdicts: Collection[str] = (), rule_before_last: bool = False, colour: bool = False,
+) -> str:  # fmt: skip
+    """Return a table that fits the terminal.
+
+    Parameters
+    ----------
+    heads, lines : sequence of str, sequence of sequence of str
+        The table.
+    title : str, optional
+        Above it.
+    whole : collection of str, optional
+        Heads of columns of numbers, to the right and never broken: where there is no room for them the table is wider.
+    left : collection of str, optional
+        Those of them that stand to the left all the same.
+    verdicts : collection of str, optional
+        Heads of columns of verdicts, which have colours, and whose words are never broken.
+    rule_before_last : bool, default False
+        Whether the last line is a sum.
+    colour : bool, default False
+        See `coloured`.
+
+    Returns
+    -------
+    str
+        Ends in a newline; a line of the table takes several where a cell is longer than its column.
+    """
+    from rich import box  # noqa: PLC0415
+    from rich.console import Console  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True, show_edge=False)
+    room = width()
+    for kept in _LEAST_WORDS:
+        needed = [
+            _needed(head, [line[place] for line in lines], kept, whole=head in whole, unbroken=head in verdicts)
+            for place, head in enumerate(heads)
+        ]
+        if (least := sum(needed) + _GAP * len(heads)) <= room:
+            break
+    for place, head in enumerate(heads):
+        table.add_column(
+            head, justify="right" if head in whole and head not in left else "left", no_wrap=head in whole,
+            overflow="fold", min_width=needed[place],
+        )  # fmt: skip
+    for number, line in enumerate(lines):
+        if rule_before_last and number == len(lines) - 1:
+            table.add_section()
+        _add(table, heads, line, verdicts if colour else ())
+    text = io.StringIO()
+    console = Console(
+        file=text, width=max(room, least), no_color=not colour, force_terminal=colour or None,
+        color_system="standard" if colour else None, highlight=False, legacy_windows=False,
+    )  # fmt: skip
+    console.print(table)
+    above = f"{lines_of(title)}\n\n" if title else ""
+    return above + "\n".join(line.rstrip() for line in text.getvalue().splitlines()) + "\n"
+
+
+def _needed(head: str, cells: Sequence[str], kept: int, *, whole: bool, unbroken: bool) -> int:
+    """Return the least width of a column."""
+    if whole:
+        return max(map(len, [head, *cells]))
+    longest = max((len(word) for text in [head, *cells] for word in text.split()), default=0)
+    return longest if unbroken else min(longest, kept)
+
+
+def _add(table: Table, heads: Sequence[str], line: Sequence[str], verdicts: Collection[str]) -> None:
+    from rich.text import Text  # noqa: PLC0415
+
+    cells: list[Text] = [
+        Text(cell, style=_style(cell) if head in verdicts else "") for head, cell in zip(heads, line, strict=True)
+    ]
+    table.add_row(*cells)

@@ -1,0 +1,92 @@
+"""What the shell completes: by the functions that click calls, and as a shell asks."""
+
+import os
+import subprocess
+import sys
+
+import click
+import pytest
+
+from gasmeter.catalogue import catalogue
+from gasmeter.cli import cli, completion
+from gasmeter.errors import EnvironmentLacks
+from gasmeter.machines.named import machines
+from gasmeter.papers.registry import PAPERS
+
+
+def offered(complete, typed="", **before):
+    context = click.Context(cli)
+    context.params.update(before)
+    return [item.value for item in complete(context, click.Option(["--x"]), typed)]
+
+
+def test_every_kind_of_name_is_completed():
+    assert offered(completion.complete_kernels) == list(catalogue().kernels)
+    assert offered(completion.complete_kernels, "ping") == ["ping-pong"]
+    assert {"smp", "raw@shm"} <= set(offered(completion.complete_conduits))
+    assert offered(completion.complete_machines) == machines()
+    assert "torus3d" in offered(completion.complete_topologies, "tor")
+    assert offered(completion.complete_papers) == list(PAPERS)
+
+
+def test_operations_are_those_of_the_kernel_that_stands_before():
+    ping_pong = [op.name for op in catalogue().kernel("ping-pong").ops]
+    assert offered(completion.complete_ops, kernel="ping-pong") == ping_pong
+    assert len(offered(completion.complete_ops)) > len(ping_pong)
+    assert {"put", "ping-pong"} <= set(offered(completion.complete_kernels_or_ops))
+
+
+def test_of_names_with_commas_the_last_is_completed():
+    found = offered(completion.complete_conduits, "smp,ide")
+    assert "smp,ideal" in found
+    assert all(value.startswith("smp,ide") for value in found)
+    assert "smp,smp" not in offered(completion.complete_conduits, "smp,")
+
+
+def test_figures_are_those_of_the_paper():
+    figures = offered(completion.complete_figures, name="extoll")
+    assert figures == [figure.number for figure in PAPERS["extoll"].figures if figure.lines]
+    assert offered(completion.complete_figures, name="none") == []
+
+
+@pytest.mark.parametrize(("what", "name"), [("kernels", "ping-pong"), ("conduits", "smp"), ("machines", "extoll")])
+def test_names_of_lists(what, name):
+    assert name in offered(completion.complete_listed, name[:2], what=what)
+
+
+def test_nothing_is_said_where_nothing_can_be_read(monkeypatch):
+    def lacks():
+        raise EnvironmentLacks("no core")
+
+    monkeypatch.setattr("gasmeter.catalogue.catalogue", lacks)
+    assert offered(completion.complete_kernels) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "answer"),
+    [
+        ("gasmeter measure ping", "ping-pong"),
+        ("gasmeter measure ping-pong --op pu", "put"),
+        ("gasmeter measure ping-pong --conduit smp,ext", "smp,extoll"),
+        ("gasmeter measure ping-pong --machine aries-c", "aries-cori1"),
+        ("gasmeter measure ping-pong --topology mesh", "mesh3d"),
+        ("gasmeter trace am-m", "am-medium"),
+        ("gasmeter reproduce por", "portals"),
+        ("gasmeter check-machine por", "portals-catamount"),
+        ("gasmeter list machines gm", "gm-marenostrum"),
+        ("gasmeter measure ping-pong --format js", "json"),
+    ],
+)
+def test_a_shell_is_answered(words, answer):
+    environment = {
+        "_GASMETER_COMPLETE": "bash_complete",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(len(words.split()) - 1),
+    }
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "gasmeter"], capture_output=True, text=True, check=True,
+        env={**os.environ, **environment},
+    )  # fmt: skip
+    assert answer in [line.partition(",")[2] for line in done.stdout.splitlines()]
+    loaded = {line.rpartition("|")[2].strip().partition(".")[0] for line in done.stderr.splitlines()}
+    assert loaded.isdisjoint({"numpy", "pandas", "scipy", "matplotlib"})
