@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from gasmeter.programs.flags import IMMEDIATE
     from gasmeter.programs.launch import launch
     from gasmeter.programs.shared import shared_space
+    from gasmeter.programs.stressmark import stressmark
     from gasmeter.stores.result import Result
     from gasmeter.stores.store import merge_stores, open_result
     from gasmeter.sweeps.series import Plot, Series, Target
@@ -67,6 +68,7 @@ __all__ = [
     "merge_stores",
     "open_result",
     "shared_space",
+    "stressmark",
 ]
 
 _HOME = {
@@ -97,6 +99,7 @@ _HOME = {
     "merge_stores": "stores.store",
     "open_result": "stores.store",
     "shared_space": "programs.shared",
+    "stressmark": "programs.stressmark",
 }
 
 
