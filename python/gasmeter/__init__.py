@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from gasmeter.programs.flags import IMMEDIATE
     from gasmeter.programs.launch import launch
     from gasmeter.programs.shared import shared_space
+    from gasmeter.programs.stressmark import stressmark
     from gasmeter.stores.result import Result
     from gasmeter.stores.store import merge_stores, open_result
     from gasmeter.sweeps.series import Plot, Series, Target
@@ -81,6 +82,7 @@ __all__ = [
     "open_result",
     "reproduce",
     "shared_space",
+    "stressmark",
     "topologies",
     "trace",
 ]
@@ -118,6 +120,7 @@ _HOME = {
     "open_result": "stores.store",
     "reproduce": "functions.figures",
     "shared_space": "programs.shared",
+    "stressmark": "programs.stressmark",
     "trace": "trace.virtual",
 }
 

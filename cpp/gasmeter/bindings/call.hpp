@@ -115,6 +115,7 @@ struct Entry;
 [[nodiscard]] std::span<const Entry> atomic_operations();
 [[nodiscard]] std::span<const Entry> collective_operations();
 [[nodiscard]] std::span<const Entry> space_operations();
+[[nodiscard]] std::span<const Entry> stressmark_operations();
 [[nodiscard]] std::span<const Entry> waiting_operations();
 [[nodiscard]] std::span<const Entry> token_operations();
 

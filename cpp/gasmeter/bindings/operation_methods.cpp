@@ -28,9 +28,9 @@ constexpr MethodsOf kObjects[] = {{Object::endpoint, "Endpoint", "EndpointOperat
 const std::vector<Entry>& all_operations() {
   static const std::vector<Entry> entries = [] {
     std::vector<Entry> made;
-    for (const auto topic :
-         {transfer_operations(), strided_operations(), message_operations(), prepared_operations(), atomic_operations(),
-          collective_operations(), space_operations(), waiting_operations(), token_operations()}) {
+    for (const auto topic : {transfer_operations(), strided_operations(), message_operations(), prepared_operations(),
+                             atomic_operations(), collective_operations(), space_operations(), stressmark_operations(),
+                             waiting_operations(), token_operations()}) {
       made.insert(made.end(), topic.begin(), topic.end());
     }
     return made;

@@ -10,9 +10,7 @@
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/bench/pattern.hpp"
-#include "gasmeter/kernels/dis/field_mark.hpp"
-#include "gasmeter/kernels/dis/neighborhood_mark.hpp"
-#include "gasmeter/kernels/dis/pointer_mark.hpp"
+#include "gasmeter/kernels/dis/marks.hpp"
 #include "gasmeter/kernels/kernel.hpp"
 #include "gasmeter/kernels/shared_space.hpp"
 
@@ -25,13 +23,6 @@ namespace {
 constexpr std::uint64_t kProbed = 16;  // operations, columns or tokens of a verification that nothing was run before
 
 template <class H>
-std::unique_ptr<dis::Mark> mark_of(const dis::MarkContext<H>& context, const Settings& settings) {
-  if (settings.op == "neighborhood") return std::make_unique<dis::NeighborhoodMark<H>>(context, settings);
-  if (settings.op == "field") return std::make_unique<dis::FieldMark<H>>(context, settings);
-  return std::make_unique<dis::PointerMark<H>>(context, settings);
-}
-
-template <class H>
 class Stressmark final : public Program, public conduit::CountsItself {
  public:
   Stressmark(core::Endpoint<H>& endpoint, const Settings& settings)
@@ -40,7 +31,7 @@ class Stressmark final : public Program, public conduit::CountsItself {
         space_(endpoint, space_options_of(settings)),
         counted_(space_, settings.seed),
         work_(endpoint),
-        mark_(mark_of<H>({endpoint, space_, work_}, settings)) {}
+        mark_(dis::mark_of<H>({endpoint, space_, work_}, settings)) {}
 
   BlockResult run(std::uint64_t iterations) override {
     prepare(iterations);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "gasmeter/base/real_host.hpp"
+#include "gasmeter/kernels/dis/marks.hpp"
 #include "gasmeter/pgas/space.hpp"
 #include "gasmeter/sim/model_host.hpp"
 
@@ -15,7 +16,8 @@ using pgas::Layout;
 template <class H>
 class SpaceOf final : public AnySpace {
  public:
-  SpaceOf(core::Endpoint<H>& endpoint, const pgas::SpaceOptions& options) : space_(endpoint, options) {}
+  SpaceOf(core::Endpoint<H>& endpoint, const pgas::SpaceOptions& options)
+      : space_(endpoint, options), work_(endpoint) {}
 
   [[nodiscard]] Handle all_alloc(const Layout& layout) override { return space_.all_alloc(layout); }
   [[nodiscard]] Handle global_alloc(const Layout& layout) override { return space_.global_alloc(layout); }
@@ -55,6 +57,15 @@ class SpaceOf final : public AnySpace {
   [[nodiscard]] bool try_lock(Handle lock) override { return space_.try_lock(lock); }
   void unlock(Handle lock) override { space_.unlock(lock); }
 
+  [[nodiscard]] kernels::dis::Output stressmark(const bench::Settings& settings, std::uint64_t length) override {
+    mark_ = kernels::dis::mark_of<H>({space_.endpoint(), space_, work_}, settings);
+    mark_->make();
+    mark_->restore();
+    space_.barrier();
+    (void)mark_->run(length);
+    return mark_->output();
+  }
+
   [[nodiscard]] const pgas::SpaceOptions& options() const override { return space_.options(); }
   [[nodiscard]] const pgas::SpaceCounters& counters() const override { return space_.counters(); }
   [[nodiscard]] std::uint64_t entries() const override { return space_.entries(); }
@@ -78,6 +89,8 @@ class SpaceOf final : public AnySpace {
   }
 
   pgas::SharedSpace<H> space_;
+  kernels::dis::OwedWork<H> work_;
+  std::unique_ptr<kernels::dis::Mark> mark_;  // kept: messages know its teams
 };
 
 }  // namespace

@@ -8,7 +8,9 @@
 #include <span>
 
 #include "gasmeter/base/units.hpp"
+#include "gasmeter/bench/settings.hpp"
 #include "gasmeter/core/endpoint.hpp"
+#include "gasmeter/kernels/dis/output.hpp"
 #include "gasmeter/pgas/counters.hpp"
 #include "gasmeter/pgas/directory/handle.hpp"
 #include "gasmeter/pgas/layout.hpp"
@@ -52,6 +54,10 @@ class AnySpace {
   virtual void lock(pgas::Handle lock) = 0;
   [[nodiscard]] virtual bool try_lock(pgas::Handle lock) = 0;
   virtual void unlock(pgas::Handle lock) = 0;
+
+  // Collective, once: a run of a stressmark of so many hops, columns or tokens, from its input on, and what it tells.
+  // `settings`: of kernel stressmark, checked; those of the space stay as they are.
+  [[nodiscard]] virtual kernels::dis::Output stressmark(const bench::Settings& settings, std::uint64_t length) = 0;
 
   [[nodiscard]] virtual const pgas::SpaceOptions& options() const = 0;
   [[nodiscard]] virtual const pgas::SpaceCounters& counters() const = 0;

@@ -48,6 +48,25 @@ void take_options(const std::vector<OptionInfo>& known, const std::map<std::stri
   }
 }
 
+void check_op(const bench::KernelInfo& info, const std::string& op) {
+  const auto known_op = [&](const bench::OpInfo& candidate) { return candidate.name == op; };
+  if (std::none_of(info.ops.begin(), info.ops.end(), known_op)) {
+    throw UsageError("kernel " + info.name + " has no op '" + op + "'; it has " +
+                     join(info.ops, [](const bench::OpInfo& o) { return o.name; }));
+  }
+}
+
+// `whose`: kernel flood and conduit smp.
+void refuse_others(const std::map<std::string, std::string>& given, const bench::Settings& settings,
+                   const std::string& whose) {
+  for (const auto& [name, value] : given) {
+    if (!settings.options.contains(name)) {
+      throw UsageError("option '" + name + "=" + value + "' is unknown to " + whose +
+                       "; known: " + join(settings.options, [](const auto& entry) { return entry.first; }));
+    }
+  }
+}
+
 }  // namespace
 
 Request Request::check(const kernels::Registry& registry, const std::string& kernel, const std::string& op,
@@ -61,11 +80,7 @@ Request Request::check(const kernels::Registry& registry, const std::string& ker
                      join(registry.kernels(), [](const kernels::Kernel& k) { return k.info.name; }));
   }
   const bench::KernelInfo& info = request.kernel->info;
-  const auto known_op = [&](const bench::OpInfo& candidate) { return candidate.name == op; };
-  if (std::none_of(info.ops.begin(), info.ops.end(), known_op)) {
-    throw UsageError("kernel " + kernel + " has no op '" + op + "'; it has " +
-                     join(info.ops, [](const bench::OpInfo& o) { return o.name; }));
-  }
+  check_op(info, op);
   const std::string chosen = variant.empty() && !info.variants.empty() ? info.variants.front() : variant;
   if (!chosen.empty() && std::find(info.variants.begin(), info.variants.end(), chosen) == info.variants.end() &&
       !request.is_raw()) {
@@ -79,13 +94,7 @@ Request Request::check(const kernels::Registry& registry, const std::string& ker
   request.settings = {kernel, op, chosen, size, ranks, seed, {}};
   take_options(info.options, options, request.settings.options);
   take_options(request.conduit->options, options, request.settings.options);
-  for (const auto& [name, value] : options) {
-    if (!request.settings.options.contains(name)) {
-      throw UsageError("option '" + name + "=" + value + "' is unknown to kernel " + kernel + " and conduit " +
-                       conduit +
-                       "; known: " + join(request.settings.options, [](const auto& entry) { return entry.first; }));
-    }
-  }
+  refuse_others(options, request.settings, "kernel " + kernel + " and conduit " + conduit);
   if (request.kernel->check != nullptr) request.kernel->check(request.settings);
   if (request.kernel->shares_nodes != nullptr && request.settings.options.contains("neighbourhood")) {
     const std::string shares = request.kernel->shares_nodes(request.settings) ? "true" : "false";
@@ -96,6 +105,16 @@ Request Request::check(const kernels::Registry& registry, const std::string& ker
     request.settings.options["neighbourhood"] = shares;
   }
   return request;
+}
+
+bench::Settings Request::settings_of(const kernels::Kernel& kernel, const std::string& op, std::uint64_t seed,
+                                     std::uint32_t ranks, const std::map<std::string, std::string>& options) {
+  check_op(kernel.info, op);
+  bench::Settings settings{kernel.info.name, op, {}, 0, ranks, seed, {}};
+  take_options(kernel.info.options, options, settings.options);
+  refuse_others(options, settings, "kernel " + kernel.info.name);
+  if (kernel.check != nullptr) kernel.check(settings);
+  return settings;
 }
 
 Request Request::for_program(const std::string& conduit, std::uint64_t seed, std::uint32_t ranks,
@@ -109,12 +128,7 @@ Request Request::for_program(const std::string& conduit, std::uint64_t seed, std
   request.settings.ranks = ranks;
   request.settings.seed = seed;
   take_options(request.conduit->options, options, request.settings.options);
-  for (const auto& [name, value] : options) {
-    if (!request.settings.options.contains(name)) {
-      throw UsageError("option '" + name + "=" + value + "' is unknown to conduit " + conduit +
-                       "; known: " + join(request.settings.options, [](const auto& entry) { return entry.first; }));
-    }
-  }
+  refuse_others(options, request.settings, "conduit " + conduit);
   return request;
 }
 

@@ -27,6 +27,12 @@ struct Request {
                                      Bytes size, std::uint64_t seed, std::uint32_t ranks,
                                      const std::map<std::string, std::string>& options);
 
+  // What a kernel's program is made with, where a client's own program runs a part of it: the kernel's options alone.
+  // Throws as check().
+  [[nodiscard]] static bench::Settings settings_of(const kernels::Kernel& kernel, const std::string& op,
+                                                   std::uint64_t seed, std::uint32_t ranks,
+                                                   const std::map<std::string, std::string>& options);
+
   // Of a client's own program instead of a kernel: nothing but conduit, ranks and the conduit's options. Throws as
   // check(), and for conduits that are a network's own interface.
   [[nodiscard]] static Request for_program(const std::string& conduit, std::uint64_t seed, std::uint32_t ranks,

@@ -8,7 +8,16 @@ import click
 
 from gasmeter.choices import FORMATS, MOST_ITERATIONS
 from gasmeter.cli.common import (
-    DURATION, FOLDER, SHARE, Choice, note, option, options_with_origin, out, point_options, show,
+    DURATION,
+    FOLDER,
+    SHARE,
+    Choice,
+    note,
+    option,
+    options_with_origin,
+    out,
+    point_options,
+    show,
 )  # fmt: skip
 from gasmeter.cli.completion import complete_conduits, complete_kernels
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gasmeter.html_tables import html_table
-from gasmeter.rows.table import format_interval, format_value
 from gasmeter.rows.record import Row
 from gasmeter.rows.state import GOOD
+from gasmeter.rows.table import format_interval, format_value
 from gasmeter.units import format_bytes
 
 __all__ = ["rows_html", "summary_line"]

@@ -94,6 +94,30 @@ class FieldMark final : public Mark {
     for (std::size_t i = 0; i < output_.size(); ++i) compare(output_[i], searched->results[i], found);
     return found;
   }
+  // Token by token a place for each sub-field, which one rank fills, one for what is behind the last, and one whose
+  // count says how many there are.
+  [[nodiscard]] Output output() override {
+    constexpr std::uint64_t kRest = bench::dis::kMostSubFields;
+    constexpr std::uint64_t kMany = kRest + 1;
+    const bool is_last = context_.self() + 1 == context_.endpoint.ranks();
+    FieldOutput told;
+    for (const Found& found : output_) {
+      std::vector<SubField> mine(kMany + 1);
+      std::vector<SubField> all(kMany + 1);
+      std::copy(found.ended.begin(), found.ended.end(), mine.begin() + static_cast<std::ptrdiff_t>(found.before));
+      if (is_last) mine[kRest] = rest_of(found);
+      mine[kMany].count = found.ended.size();
+      wait(teams_.world().reduce_nb(0, all.data(), mine.data(), mine.size(),
+                                    core::Reduction::user(&fill_places, sizeof(SubField))));
+      if (context_.self() != 0) continue;
+      const auto end = all.begin() + static_cast<std::ptrdiff_t>(all[kMany].count);
+      told.tokens.push_back({{all.begin(), end}, all[kRest]});
+    }
+    if (context_.self() == 0) told.digest = array_->digest();
+    context_.barrier();
+    if (context_.self() != 0) return {};
+    return told;
+  }
   [[nodiscard]] std::uint64_t own_accesses() const override { return own_accesses_; }
 
  private:
@@ -163,6 +187,15 @@ class FieldMark final : public Mark {
     context_.barrier();
   }
 
+  // Of the last rank: what is behind the last match, if a token was looked for that far.
+  [[nodiscard]] static SubField rest_of(const Found& found) {
+    return found.all.matches < bench::dis::kMostSubFields ? found.all.open : SubField{};
+  }
+  static void fill_places(const void* left, void* right_and_out, std::size_t count, const void* /*context*/) {
+    for (std::size_t i = 0; i < count; ++i) {
+      static_cast<SubField*>(right_and_out)[i].add(static_cast<const SubField*>(left)[i]);
+    }
+  }
   void compare(const Found& mine, const bench::dis::TokenResult& all, bench::Verification& found) const {
     const std::vector<SubField>& wanted = all.sub_fields;
     for (std::size_t i = 0; i < mine.ended.size(); ++i) {
@@ -171,8 +204,7 @@ class FieldMark final : public Mark {
     }
     found.checked += mine.ended.size();
     if (context_.self() + 1 != context_.endpoint.ranks()) return;
-    const SubField rest = wanted.size() < bench::dis::kMostSubFields ? mine.all.open : SubField{};
-    found.errors += mine.all.matches != wanted.size() || !(rest == all.rest) ? 1U : 0U;
+    found.errors += mine.all.matches != wanted.size() || !(rest_of(mine) == all.rest) ? 1U : 0U;
     ++found.checked;
   }
 

@@ -1,13 +1,16 @@
 // What the four stressmarks have in common on a rank: its space, what it computes, and what a kernel asks of them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "gasmeter/bench/mutants.hpp"
 #include "gasmeter/bench/program.hpp"
 #include "gasmeter/core/endpoint.hpp"
+#include "gasmeter/kernels/dis/output.hpp"
 #include "gasmeter/pgas/shared_array.hpp"
 
 namespace gasmeter::kernels::dis {
@@ -58,6 +61,17 @@ class MarkArray {
     array_.put(i, planted(value));
   }
   [[nodiscard]] std::span<T> own() const { return own_; }
+  // Of all elements, which this rank gets, one rank's part at a time.
+  [[nodiscard]] std::uint64_t digest() const {
+    Digest digest;
+    std::vector<T> part;
+    for (std::uint64_t at = 0; at < array_.size(); at += part.size()) {
+      part.resize(std::min(array_.layout().run(at), array_.size() - at));
+      array_.get(at, part.data(), part.size());
+      digest.add(std::span<const T>(part));
+    }
+    return digest.value();
+  }
 
  private:
   [[nodiscard]] static T planted(T value) {
@@ -102,6 +116,8 @@ class Mark {
   virtual std::uint64_t run(std::uint64_t iterations) = 0;
   // This rank's share of the last run's output against that of the program of one process.
   virtual bench::Verification verify() = 0;
+  // What DIS has the last run tell: rank 0 all of it, others nothing.
+  [[nodiscard]] virtual Output output() = 0;
   // Accesses of the last run to this rank's own memory that did not go by the space.
   [[nodiscard]] virtual std::uint64_t own_accesses() const { return 0; }
 };

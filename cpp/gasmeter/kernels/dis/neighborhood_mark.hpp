@@ -90,6 +90,15 @@ class NeighborhoodMark final : public Mark {
     }
     return found;
   }
+  [[nodiscard]] Output output() override {
+    if (context_.self() != 0) return {};
+    NeighborhoodOutput told;
+    for (std::size_t i = 0; i < told_.size(); ++i) {
+      const auto direction = static_cast<std::uint32_t>(i % bench::dis::kDirections);
+      told.pairs.push_back({distances_[i / bench::dis::kDirections], 45 * direction, told_[i]});
+    }
+    return told;
+  }
   [[nodiscard]] std::uint64_t own_accesses() const override { return own_accesses_; }
 
  private:

@@ -10,6 +10,7 @@
 
 #include "gasmeter/bench/dis/parallel_pointer.hpp"
 #include "gasmeter/bench/settings.hpp"
+#include "gasmeter/core/teams/teams.hpp"
 #include "gasmeter/kernels/dis/mark.hpp"
 #include "gasmeter/kernels/dis/references.hpp"
 
@@ -63,6 +64,7 @@ class PointerMark final : public Mark {
     return output_.hops;
   }
   bench::Verification verify() override { return is_update_ ? verify_update() : verify_pointer(); }
+  [[nodiscard]] Output output() override { return is_update_ ? output_of_update() : output_of_pointer(); }
 
  private:
   using Word = bench::dis::Word;
@@ -81,6 +83,33 @@ class PointerMark final : public Mark {
     return endpoint.map(rank, endpoint.segment(rank).address) != nullptr;
   }
   [[nodiscard]] std::uint64_t first() const { return words_ / context_.endpoint.ranks() * context_.self(); }
+
+  [[nodiscard]] Output output_of_pointer() {
+    struct Told {
+      bench::dis::ChainEnd end;
+      std::uint64_t follows;
+    };
+    if (teams_ == nullptr) {
+      teams_ = std::make_unique<core::Teams<H>>(context_.endpoint);
+      context_.barrier();  // a message of a team may come only where its handlers are
+    }
+    const Told mine{output_, is_active_ ? 1U : 0U};
+    std::vector<Told> all(context_.self() == 0 ? context_.endpoint.ranks() : 0);
+    core::Event event = teams_->world().gather_nb(0, all.data(), &mine, sizeof mine);
+    if (!event.is_done()) context_.endpoint.wait(event);
+    if (context_.self() != 0) return {};
+    PointerOutput told;
+    for (std::uint32_t rank = 0; rank < all.size(); ++rank) {
+      if (all[rank].follows != 0) told.chains.push_back({rank, all[rank].end});
+    }
+    return told;
+  }
+  [[nodiscard]] Output output_of_update() {
+    Output told;
+    if (context_.self() == 0) told = UpdateOutput{output_, array_->digest()};
+    context_.barrier();
+    return told;
+  }
 
   [[nodiscard]] bench::Verification verify_pointer() const {
     bench::Verification found;
@@ -120,6 +149,7 @@ class PointerMark final : public Mark {
   std::optional<MarkArray<H, Word>> array_;
   std::uint64_t limit_ = 0;
   bench::dis::ChainEnd output_;
+  std::unique_ptr<core::Teams<H>> teams_;  // where an output is asked for
 };
 
 }  // namespace gasmeter::kernels::dis
