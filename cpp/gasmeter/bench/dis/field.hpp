@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "gasmeter/bench/dis/random.hpp"
@@ -25,10 +26,15 @@ struct SubField {
   Byte least = 255;
   Byte sum = 0;
 
+  // Sums up beside the object: a byte might be one of its own, and each would then be written and read again.
   void add(std::span<const Byte> bytes) {
+    Byte smallest = least;
+    Byte total = sum;
+    for (const Byte byte : bytes) smallest = std::min(smallest, byte);
+    for (const Byte byte : bytes) total = static_cast<Byte>(total + byte);
     count += bytes.size();
-    for (const Byte byte : bytes) least = std::min(least, byte);
-    for (const Byte byte : bytes) sum = static_cast<Byte>(sum + byte);
+    least = smallest;
+    sum = total;
   }
   // What comes behind it belongs to the same sub-field.
   void add(const SubField& more) {
@@ -81,14 +87,14 @@ struct TokenResult {
 inline TokenResult search_field(std::span<Byte> field, const Token& token, std::uint64_t offset) {
   TokenResult result;
   const std::uint64_t size = field.size();
-  const std::span<const Byte> wanted(token.bytes.data(), token.width);
+  const std::string_view wanted(reinterpret_cast<const char*>(token.bytes.data()), token.width);
+  const std::string_view all(reinterpret_cast<const char*>(field.data()), size);
   std::uint64_t at = 0;
   while (result.sub_fields.size() < kMostSubFields) {
-    const auto rest = field.subspan(at);
-    const auto found = std::search(rest.begin(), rest.end(), wanted.begin(), wanted.end());
-    const auto before = static_cast<std::uint64_t>(found - rest.begin());
-    result.rest.add(rest.first(before));
-    if (found == rest.end()) break;
+    const std::uint64_t found = std::min<std::uint64_t>(all.find(wanted, at), size);  // npos is the largest number
+    const std::uint64_t before = found - at;
+    result.rest.add(field.subspan(at, before));
+    if (found == size) break;
     at += before;
     for (std::uint64_t i = at; i < at + token.width; ++i) {
       field[i] = static_cast<Byte>(field[i] + field[(i + offset) % size]);

@@ -37,7 +37,7 @@ namespace reduce {
 extern const Rules binomial, ring;
 }
 namespace reduce_all {
-extern const Rules recursive_doubling, ring;
+extern const Rules recursive_doubling, hierarchical, ring;
 }
 namespace exchange {
 extern const Rules pairwise, bruck;

@@ -25,7 +25,7 @@ enum class Collective : std::uint8_t {
 enum class Algorithm : std::uint8_t {
   automatic,
   dissemination,       // barrier, gather_all (Bruck 1997)
-  hierarchical,        // barrier: node mates to a leader, leaders among themselves
+  hierarchical,        // barrier, reduce_all: node mates to a leader, leaders among themselves
   binomial,            // broadcast, reduce, gather: a tree of 2^k
   scatter_ring,        // broadcast: scattered by a tree, gathered around a ring (van de Geijn)
   ring,                // reduce, reduce_all (scattered around a ring, then gathered), gather_all
@@ -43,7 +43,7 @@ enum class Algorithm : std::uint8_t {
 [[nodiscard]] bool is_rooted(Collective collective);
 [[nodiscard]] bool reduces(Collective collective);
 
-// Which members share a node, as far as the hierarchical barrier needs it.
+// Which members share a node, as far as hierarchical algorithms need it.
 struct Nodes {
   std::uint32_t count = 1;
   std::uint32_t stride = 1;            // leaders are 0, stride, 2 stride, … unless they are listed

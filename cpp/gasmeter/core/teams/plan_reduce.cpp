@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 #include "gasmeter/core/teams/algorithms.hpp"
 
@@ -178,11 +179,79 @@ bool fill_doubling(const Call& call, std::uint32_t round, Steps& steps) {
   return true;
 }
 
+// How many rounds of that a rank has.
+std::uint32_t doubling_rounds(const Call& call) {
+  const Doubling d = Doubling::of(call);
+  if (d.is_folded(call.self)) return 3;
+  return 3 + 2 * rounds_of_doubling(d.doubled) + (call.self < 2 * d.extra ? 1 : 0);
+}
+
+// Node mates give theirs to their leader, leaders do as above, leaders tell their mates the result. Temporary: at a
+// leader what comes in from each mate.
+bool fill_hierarchical(const Call& call, std::uint32_t round, Steps& steps) {
+  constexpr std::uint32_t kFromMates = 0x10000;
+  constexpr std::uint32_t kRelease = 102;
+  const Nodes& nodes = *call.nodes;
+  const std::uint32_t leader = nodes.mates.front();
+  const Spot sum{Place::result, 0};
+  const auto in = [&](std::size_t mate) { return Spot{Place::temporary, (mate - 1) * call.block}; };
+  if (round == 0) {
+    steps.push_back(copy(sum, {Place::source, 0}, call.block));
+    return true;
+  }
+  if (call.self != leader) {
+    if (round > 2) return false;
+    steps.push_back(round == 1 ? send(leader, kFromMates + call.self, sum, call.block)
+                               : receive(leader, kRelease, sum, call.block));
+    return true;
+  }
+  if (round <= 2) {
+    for (std::size_t i = 1; i < nodes.mates.size(); ++i) {
+      steps.push_back(round == 1 ? receive(nodes.mates[i], kFromMates + nodes.mates[i], in(i), call.block)
+                                 : combine(false, sum, in(i), call.block));
+    }
+    return true;
+  }
+  Call among = call;
+  among.self = nodes.position_of(call.self);
+  among.ranks = nodes.count;
+  const std::uint32_t rounds = doubling_rounds(among);
+  if (round - 2 < rounds) {
+    (void)fill_doubling(among, round - 2, steps);
+    for (Step& step : steps) {
+      if (step.act == Act::send || step.act == Act::receive) step.peer = nodes.leader(step.peer);
+    }
+    return true;
+  }
+  if (round - 2 > rounds) return false;
+  for (std::size_t i = 1; i < nodes.mates.size(); ++i) {
+    steps.push_back(send(nodes.mates[i], kRelease, sum, call.block));
+  }
+  return true;
+}
+
+Bytes hierarchical_memory(const Call& call) {
+  const Nodes& nodes = *call.nodes;
+  return call.self == nodes.mates.front() ? std::max<Bytes>(nodes.mates.size() - 1, 1) * call.block : 0;
+}
+
 double doubling_cost(const Shape& shape) {
   const double folds = std::has_single_bit(shape.ranks) ? 0 : 2;
   const double turns = rounds_of_doubling(std::bit_floor(shape.ranks));
   const double message = 1 + shape.block / shape.half;
   return (turns + folds) * message + (turns + folds / 2) * shape.block / shape.half;
+}
+
+// To the leader and back; it hears, adds and tells its mates one after the other. Ranks of one node have no leaders.
+double hierarchical_cost(const Shape& shape) {
+  if (shape.nodes == 1) return std::numeric_limits<double>::infinity();
+  Shape leaders = shape;
+  leaders.ranks = shape.nodes;
+  const double message = 1 + shape.block / shape.half;
+  const double mates = shape.mates > 1 ? shape.mates - 1 : 0;
+  const double one_by_one = shape.link_share * (mates > 1 ? mates - 1 : 0);
+  const double within = mates > 0 ? 2 * shape.near_step * (1 + one_by_one) * message : 0;
+  return doubling_cost(leaders) + within + mates * shape.block / shape.half;
 }
 
 bool fill_ring(const Call& call, std::uint32_t round, Steps& steps) {
@@ -214,6 +283,7 @@ double ring_cost(const Shape& shape) {
 }  // namespace
 
 const Rules recursive_doubling{&fill_doubling, &one_block, &doubling_cost};
+const Rules hierarchical{&fill_hierarchical, &hierarchical_memory, &hierarchical_cost};
 const Rules ring{&fill_ring, &ring_memory, &ring_cost};
 
 }  // namespace reduce_all

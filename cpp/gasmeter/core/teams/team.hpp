@@ -133,7 +133,7 @@ class Team {
   std::vector<std::unique_ptr<teams::Operation>> active_;
   std::vector<teams::Early> early_;
   std::vector<teams::EarlyClearance> early_clearances_;
-  // For the hierarchical barrier; found out by the first barrier.
+  // For hierarchical algorithms; found out by the first barrier.
   bool knows_nodes_ = false;
   teams::Nodes nodes_;
   std::uint32_t most_mates_ = 1;

@@ -70,7 +70,7 @@ class FieldMark final : public Mark {
         rank.change(allowed_of(matches));
         pieces.push_back(rank.pieces());
         blocks.push_back({{}, rank.tail(), context_.self()});
-        context_.barrier();
+        meet();
       }
       combine(pieces, blocks);
     }
@@ -145,6 +145,12 @@ class FieldMark final : public Mark {
     wait(teams_.world().scan_nb(&sum, &matches, 1, add));
     const std::uint64_t before = sum - matches;
     return std::min(matches, bench::dis::kMostSubFields - std::min(before, bench::dis::kMostSubFields));
+  }
+  // Node mates tell their leader and only leaders go by the network, as where memory is shared within a node.
+  void meet() {
+    context_.work.pay();
+    context_.space.fence();
+    teams_.world().barrier();
   }
   void wait(core::Event event) {
     if (!event.is_done()) context_.endpoint.wait(event);

@@ -176,7 +176,7 @@ struct Trial {
 };
 
 bool keeps_order(Algorithm algorithm) {
-  return algorithm != Algorithm::ring;
+  return algorithm != Algorithm::ring && algorithm != Algorithm::hierarchical;  // node mates need not be neighbours
 }
 
 Memory bytes_of(const std::vector<Matrix>& matrices) {
@@ -337,15 +337,18 @@ std::vector<Nodes> nodes_of(const std::vector<std::uint32_t>& sizes, bool dealt)
   return all;
 }
 
-TEST_CASE("hierarchical_barrier_plans") {
+TEST_CASE("hierarchical_plans") {
   for (const bool dealt : {false, true}) {
     for (const std::vector<std::uint32_t>& sizes : std::vector<std::vector<std::uint32_t>>{
              {1}, {4}, {1, 1}, {3, 1, 2}, {2, 2, 2, 2, 2}, {1, 8, 1}, {5, 5, 5, 1}}) {
       const std::vector<Nodes> nodes = nodes_of(sizes, dealt);
       CAPTURE(sizes.size());
       CAPTURE(dealt);
-      try_plan({Collective::barrier, Algorithm::hierarchical, static_cast<std::uint32_t>(nodes.size()), 0, 0, &nodes},
-               nodes.size());
+      const auto ranks = static_cast<std::uint32_t>(nodes.size());
+      try_plan({Collective::barrier, Algorithm::hierarchical, ranks, 0, 0, &nodes}, ranks);
+      for (const std::size_t count : {0U, 1U, 5U}) {
+        try_plan({Collective::reduce_all, Algorithm::hierarchical, ranks, 0, count, &nodes}, ranks + count);
+      }
     }
   }
   // Nodes that are alike are not listed.
@@ -355,6 +358,7 @@ TEST_CASE("hierarchical_barrier_plans") {
     nodes[rank] = {3, 4, {}, {leader, leader + 1, leader + 2, leader + 3}};
   }
   try_plan({Collective::barrier, Algorithm::hierarchical, 12, 0, 0, &nodes}, 12);
+  try_plan({Collective::reduce_all, Algorithm::hierarchical, 12, 0, 3, &nodes}, 12);
 }
 
 // Nobody's barrier ends before everybody's has begun: with one rank that never begins nobody is done.
@@ -408,9 +412,14 @@ TEST_CASE("choice_follows_size_and_shape") {
   // Ranks of a node meet in its memory before its leader goes out.
   Shape nodes = shape(64, 0);
   CHECK(cheapest(Collective::barrier, nodes) == Algorithm::dissemination);
+  CHECK(cheapest(Collective::reduce_all, nodes) == Algorithm::recursive_doubling);
   nodes.nodes = 8;
   nodes.mates = 8;
   CHECK(cheapest(Collective::barrier, nodes) == Algorithm::hierarchical);
+  CHECK(cheapest(Collective::reduce_all, nodes) == Algorithm::hierarchical);
+  nodes.nodes = 1;
+  nodes.mates = 64;
+  CHECK(cheapest(Collective::reduce_all, nodes) == Algorithm::recursive_doubling);
 }
 
 // Twice the bytes or the ranks never cost less.
