@@ -97,7 +97,7 @@ def digest(rows: pd.DataFrame) -> str:
 
 def draw(rows: pd.DataFrame) -> None:
     """Draw the picture."""
-    from gasmeter.plots.looks import COLOURS, MARKERS
+    from gasmeter.plots.palette import line_style, marker_of, of_conduit
     from gasmeter.plots.style import Drawing, plain_log_labels, size_axis, styled
 
     with styled():
@@ -110,14 +110,17 @@ def draw(rows: pd.DataFrame) -> None:
             one = placed[placed["line"] == number]
             modelled = one["kind"].iloc[0] == "modelled"
             across, up = one["x"].to_numpy(float), one["value"].to_numpy(float) / 1000
-            look = {"color": COLOURS[number], "marker": MARKERS[number], "ls": (0, (5, 2)) if modelled else "-"}
+            look = {
+                "color": of_conduit(line.conduit), "marker": marker_of(line.conduit),
+                "ls": line_style(line.conduit, modelled=modelled),
+            }  # fmt: skip
             axes.plot(across, up, lw=1.4 if modelled else 2.2, **look)
             if not modelled:
                 low, high = (one[name].to_numpy(float) / 1000 for name in ("ci_low", "ci_high"))
                 axes.fill_between(across, low, high, color=look["color"], alpha=0.2, lw=0)
             ends.append((up[-1], across[-1], f"{line.name} ({'modelled' if modelled else 'measured'})", look["color"]))
         axes.set_ylim(0.1, 200)
-        plain_log_labels(axes, 1)
+        plain_log_labels(axes.yaxis, lambda value: f"{value:g}")
         floor = 0.0  # labels at the ends of lines keep a line's height apart
         for height, place, text, colour in sorted(ends):
             floor = max(height, floor * 1.3)
