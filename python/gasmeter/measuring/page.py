@@ -104,7 +104,7 @@ def _constants(rows: Sequence[Row]) -> list[list[str]]:
         value = next(iter(values)) if len(values) == 1 else ""
         if value in ("", 0):
             continue
-        text = format_bytes(value) if name == "size_bytes" else str(value).replace(";", " ")
+        text = format_bytes(int(value)) if name == "size_bytes" else str(value).replace(";", " ")
         found.append([name.removesuffix("_bytes"), text])
     return found
 

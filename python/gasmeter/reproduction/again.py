@@ -36,7 +36,7 @@ class _Kept(Reproduction):
     used_keys: Used = field(default_factory=dict)
 
     @property
-    def seen(self) -> Seen:  # type: ignore[override]
+    def seen(self) -> Seen:
         """What verdicts are made of."""
         assert self.evidence is not None
         return self.evidence
@@ -69,7 +69,7 @@ def kept_reproduction(folder: Path, seen: Seen, said: Mapping[str, Any], judged:
     records = records_of(seen.rows, run.get("builds", []))
     records.append(Record(group="", counters=list(seen.counters), links=_links(folder), errors=list(run["errors"]),
                           notes=list(run["notes"])))  # fmt: skip
-    title = plan.experiment([]).title
+    title = f"Figures {', '.join(one.number for one in seen.figures)} of the {seen.paper.name} paper"
     took = run.get("seconds", {})
     found = _Kept(
         plan, Result(records, name=f"reproduce_{seen.paper.name}", title=title), seconds=took.get("wall", 0.0),
