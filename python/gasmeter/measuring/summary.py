@@ -268,8 +268,8 @@ def digest(result: Result) -> tuple[tuple[str, ...], list[list[str]]]:
     tuple of heads and lines
         Cells as text.
     """
-    compared = "overhead, or x as fast" if any(map(is_speed_ratio, result.rows)) else "overhead"
-    heads = (*_WHAT, "metric", "median", compared, "95 % interval", "over", "state")
+    over = "overhead, or x as fast" if any(map(is_speed_ratio, result.rows)) else "overhead"
+    heads = (*_WHAT, "metric", "median", over, "95 % interval", "over", "state")
     sizes: dict[tuple[str, str], list[int]] = {}
     for row in result.rows:
         sizes.setdefault((row["kernel"], row["op"]), []).append(row["size_bytes"])
