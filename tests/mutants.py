@@ -75,7 +75,7 @@ def stores(point: dict[str, str]) -> bool:
         return not conduit.startswith("raw@") or conduit == "raw@shm" or conduit in CARDS
     if point["kernel"] in {"ping-pong", "flood"}:
         by_rma = op == "am-medium" and int(point["size"]) > SIZES[0] and conduit == "raw@extoll"
-        long_put = op == "am-long" and conduit in {"raw@extoll", "raw@aries"}
+        long_put = op == "am-long" and conduit in {"raw@extoll", "raw@aries", "raw@lapi"}
         return conduit in WRITTEN or by_rma or long_put
     return point["variant"] == "put-get"
 

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     import click
     from click.shell_completion import CompletionItem
 
-    Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
-
 __all__ = [
     "complete_conduits", "complete_figures", "complete_kernels", "complete_kernels_or_ops", "complete_listed",
     "complete_machines", "complete_ops", "complete_papers", "complete_topologies",
@@ -21,15 +19,19 @@ __all__ = [
 _PING_PONG = "ping-pong"
 
 
-def _completing(names: Callable[[click.Context], Mapping[str, str]], *, several: bool = False) -> Complete:
-    """Return what click asks; of several names with commas between them the last is completed."""
+class _Completing:
+    """What click asks; of several names with commas between them the last is completed."""
 
-    def complete(context: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    def __init__(self, names: Callable[[click.Context], Mapping[str, str]], *, several: bool = False) -> None:
+        self._names = names
+        self._several = several
+
+    def __call__(self, context: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
         from click.shell_completion import CompletionItem
 
-        before, comma, last = incomplete.rpartition(",") if several else ("", "", incomplete)
+        before, comma, last = incomplete.rpartition(",") if self._several else ("", "", incomplete)
         try:
-            known = names(context)
+            known = self._names(context)
         except GasmeterError:  # nothing to say while a command is typed
             return []
         chosen = before.split(",")
@@ -38,8 +40,6 @@ def _completing(names: Callable[[click.Context], Mapping[str, str]], *, several:
             for name, summary in known.items()
             if name.startswith(last) and name not in chosen
         ]
-
-    return complete
 
 
 def _summaries(entries: Iterable[tuple[str, str]]) -> dict[str, str]:
@@ -109,12 +109,12 @@ def _listed(context: click.Context) -> dict[str, str]:
     return found(context) if found is not None else {}
 
 
-complete_kernels = _completing(_kernels)
-complete_kernels_or_ops = _completing(_kernels_or_ops)
-complete_ops = _completing(_ops, several=True)
-complete_conduits = _completing(_conduits, several=True)
-complete_machines = _completing(_machines, several=True)
-complete_topologies = _completing(_topologies, several=True)
-complete_papers = _completing(_papers)
-complete_figures = _completing(_figures, several=True)
-complete_listed = _completing(_listed)
+complete_kernels = _Completing(_kernels)
+complete_kernels_or_ops = _Completing(_kernels_or_ops)
+complete_ops = _Completing(_ops, several=True)
+complete_conduits = _Completing(_conduits, several=True)
+complete_machines = _Completing(_machines, several=True)
+complete_topologies = _Completing(_topologies, several=True)
+complete_papers = _Completing(_papers)
+complete_figures = _Completing(_figures, several=True)
+complete_listed = _Completing(_listed)

@@ -11,7 +11,7 @@ import pandas as pd
 from gasmeter.errors import UsageError, unknown
 from gasmeter.plots.bandwidth import draw_bandwidth
 from gasmeter.plots.comparisons import told_apart
-from gasmeter.plots.constants import constants, where_and_when
+from gasmeter.plots.constants import constants
 from gasmeter.plots.crossover import draw_crossover
 from gasmeter.plots.gups import draw_gups
 from gasmeter.plots.latency import draw_latency
@@ -163,7 +163,7 @@ def _figure(result: Tidy, plot: Plot) -> Drawing | None:
 
 def _links(result: Tidy, table: Mapping[str, Any], title: str) -> Drawing:
     """Draw the links of a point; the picture's rows are those of the point."""
-    figure = draw_links(table, title, where_and_when(result.runs, measured=False))
+    figure = draw_links(table, title)
     rows = [row for row in result.rows if row["run_id"] == table["run_id"]]
     figure.facts = picture_facts(result.name, rows, records=result.records, runs=result.runs)
     return figure

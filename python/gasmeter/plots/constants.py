@@ -11,7 +11,7 @@ from gasmeter.plots.looks import shared_options
 from gasmeter.rows.record import MIXED
 from gasmeter.units import format_bytes
 
-__all__ = ["constants", "where_and_when"]
+__all__ = ["constants"]
 
 _DAY = len("2026-01-31")
 
@@ -29,7 +29,7 @@ def constants(rows: pd.DataFrame, runs: Sequence[Mapping[str, Any]] = ()) -> tup
     Returns
     -------
     tuple of str
-        Operation, conduit, machine, topology, placement, ranks, size, options, and, of what was measured, host; date.
+        Operation, conduit, machine, topology, placement, ranks, size, options, and, of what was measured, host and day.
     """
     one = {name: str(rows[name].iloc[0]) for name in rows if rows[name].nunique(dropna=False) == 1}
     what = dict.fromkeys(one[name] for name in ("kernel", "op", "variant") if one.get(name))
@@ -41,26 +41,13 @@ def constants(rows: pd.DataFrame, runs: Sequence[Mapping[str, Any]] = ()) -> tup
     parts += [format_bytes(int(one["size_bytes"]))] if one.get("size_bytes", "0") != "0" else []
     parts += [f"seed {one['seed']}"] if one.get("seed", "1") not in {"0", "1"} else []
     parts += shared_options(rows)
-    measured = bool({"measured", MIXED} & set(rows["kind"]))
-    return tuple(filter(None, [*parts, *where_and_when(runs, measured=measured)]))
+    if {"measured", MIXED} & set(rows["kind"]):  # what is modelled is the same everywhere, on every day
+        parts += _where_and_when(runs)
+    return tuple(filter(None, parts))
 
 
-def where_and_when(runs: Sequence[Mapping[str, Any]], *, measured: bool) -> list[str]:
-    """Return the host and the day of runs.
-
-    Parameters
-    ----------
-    runs : sequence of mapping
-        As run.json has them.
-    measured : bool
-        Whether anything was measured: what is modelled does not depend on the host.
-
-    Returns
-    -------
-    list of str
-        Each if it is known.
-    """
-    hosts = dict.fromkeys(filter(None, (_host(run.get("host") or {}) for run in runs))) if measured else {}
+def _where_and_when(runs: Sequence[Mapping[str, Any]]) -> list[str]:
+    hosts = dict.fromkeys(filter(None, (_host(run.get("host") or {}) for run in runs)))
     days = sorted({str(run["started"])[:_DAY] for run in runs if run.get("started")})
     when = [" to ".join(dict.fromkeys((days[0], days[-1])))] if days else []
     return [*([f"host {' and '.join(hosts)}"] if hosts else []), *when]

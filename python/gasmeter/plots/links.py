@@ -66,7 +66,7 @@ def links_title(packed: Mapping[str, Any]) -> str:
     return f"{' '.join([*what, *size])} on {', '.join(parts)}, {packed['ranks']} ranks (modelled)"
 
 
-def draw_links(packed: Mapping[str, Any], title: str = "", when: Sequence[str] = ()) -> Drawing:
+def draw_links(packed: Mapping[str, Any], title: str = "") -> Drawing:
     """Draw how busy each link was during the last block.
 
     Parameters
@@ -75,8 +75,6 @@ def draw_links(packed: Mapping[str, Any], title: str = "", when: Sequence[str] =
         A table of `gasmeter.stores.result.Result.link_tables`.
     title : str, optional
         Above the picture; what `links_title` returns by default.
-    when : sequence of str, optional
-        What else the lines above and below say of the run, its day for instance.
 
     Returns
     -------
@@ -89,7 +87,7 @@ def draw_links(packed: Mapping[str, Any], title: str = "", when: Sequence[str] =
     extents = [int(extent) for extent in shape["extents"]]
     grid = _Grid.of(table, extents) if 1 <= len(extents) <= 3 else None
     figure = _draw_grid(grid) if grid else _draw_bars(table)
-    _finish(figure, table, title or links_title(packed), grid, when)
+    _finish(figure, table, title or links_title(packed), grid)
     return figure
 
 
@@ -263,7 +261,7 @@ def _draw_bars(table: pd.DataFrame) -> Drawing:
     return figure
 
 
-def _finish(figure: Drawing, table: pd.DataFrame, title: str, grid: _Grid | None, when: Sequence[str]) -> None:
+def _finish(figure: Drawing, table: pd.DataFrame, title: str, grid: _Grid | None) -> None:
     flat = grid is not None and grid.extents[1:] == (1, 1)
     inches = figure.get_size_inches()[0]
     figure.suptitle(
@@ -281,7 +279,6 @@ def _finish(figure: Drawing, table: pd.DataFrame, title: str, grid: _Grid | None
         f"mean of all links {table['busy'].mean():.0%}",
         f"{int((table['packets'] == 0).sum())} of {len(table)} idle{'' if grid is None else ' (white)'}",
         "last block",
-        *when,
         *(["stubs: links that wrap around"] if grid and grid.wraps else []),
         *([_ALONG_Z] if grid and grid.extents[2] > 1 else []),
     ]

@@ -103,8 +103,8 @@ def picture_facts(
     Returns
     -------
     dict
-        JSON: experiment, when its runs started, revision and build, number of rows, their digest, and, of few rows,
-        their names.
+        JSON: experiment, when its runs started if anything was measured, revision and build, number of rows, their
+        digest, and, of few rows, their names.
     """
     points = {row["run_id"] for row in rows}
     builds = {
@@ -115,10 +115,12 @@ def picture_facts(
     if not builds:
         own = library.this_build()
         builds = {(str(own["revision"]), str(own["digest"]))}
+    measured = any(row["kind"] != "modelled" for row in rows)
     facts: dict[str, Any] = {
         "schema": _SCHEMA,
         "experiment": name,
-        "started": [str(run["started"]) for run in runs if run.get("started")],
+        # What is modelled is the same to the byte whenever it is drawn.
+        "started": [str(run["started"]) for run in runs if run.get("started")] if measured else [],
         "revision": ", ".join(sorted({revision for revision, _ in builds if revision})),
         "build": ", ".join(sorted({build for _, build in builds})),
         "rows": len(rows),

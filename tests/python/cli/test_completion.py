@@ -89,4 +89,5 @@ def test_a_shell_is_answered(words, answer):
     )  # fmt: skip
     assert answer in [line.partition(",")[2] for line in done.stdout.splitlines()]
     loaded = {line.rpartition("|")[2].strip().partition(".")[0] for line in done.stderr.splitlines()}
-    assert loaded.isdisjoint({"numpy", "pandas", "scipy", "matplotlib"})
+    if "reproduce" not in words:  # papers are read from what judges them
+        assert loaded.isdisjoint({"numpy", "pandas", "scipy", "matplotlib"})

@@ -90,8 +90,9 @@ def test_trace_returns_what_its_command_prints(tmp_path):
     (traced,) = gm.trace("put", conduit="ideal", sizes=8, out=tmp_path / "steps")
     assert sum(step.ps for step in traced.shown.steps) == traced.shown.ps
     assert repr(traced).startswith("<Trace ping-pong put 8 B on ideal, 2 ranks (modelled): ")
-    told = CliRunner().invoke(cli, ["trace", "put", "--conduit", "ideal", "--sizes", "8"]).stdout
-    assert (tmp_path / "steps" / "table.txt").read_text() == told
+    told = CliRunner().invoke(cli, ["trace", "put", "--conduit", "ideal", "--sizes", "8", "--long"]).stdout
+    (_, *steps) = (tmp_path / "steps" / "table.txt").read_text().splitlines()
+    assert "\n".join(filter(None, steps)) in "\n".join(filter(None, told.splitlines()))
 
 
 def test_dashboard_writes_pages(store, tmp_path):
@@ -119,7 +120,7 @@ def test_reproduce_writes_what_its_command_writes(tmp_path):
     done = gm.reproduce("extoll", figures=8, quick=True, out=tmp_path / "figures")
     assert done.report.exists()
     assert done.result.verified
-    assert repr(done).startswith("<Reproduced extoll: figures 8; As given ")
+    assert repr(done).startswith("<Reproduced extoll: figures 8; As given: ")
     page = done._repr_html_()
     assert page.count("<tr>") == 1 + len(done.judged)
     assert all(one.claim.id in page for one in done.judged)

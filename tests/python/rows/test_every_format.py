@@ -122,8 +122,9 @@ def test_everything_that_the_catalogue_lists_runs_somewhere(everything):
 
 def as_table(text, rows):
     lines = [line for line in text.splitlines() if line.strip()]
-    assert len(lines) == 2 + len(rows)  # no two agree in everything: heads, a rule, and a line each
-    assert all(" …" in line or " - " in line for line in lines[2:])
+    assert lines[0] == "2 ranks"  # all that they agree in
+    assert len(lines) == 3 + len(rows)  # heads, a rule, and a line each
+    assert all(" …" in line or " - " in line for line in lines[3:])
 
 
 def as_csv(text, rows):

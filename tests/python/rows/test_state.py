@@ -122,7 +122,9 @@ def test_the_command_shows_states(machine):
     machine.noise = 1.5
     words = ["measure", "ping-pong", "--conduit", "smp", "--op", "put", "--sizes", "8", "--time", "50ms"]
     text = CliRunner().invoke(cli, words).stdout
-    assert "state" in text.split("latency")[0]
+    above, _, below = text.partition("95 % interval")
+    assert "noisy" not in above
+    assert "noisy" in below.partition("measured")[0]
     assert "0 of 1 rows good, 1 noisy" in text
 
 
