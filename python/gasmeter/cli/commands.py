@@ -45,7 +45,7 @@ TABLE = {
     "reproduce": Place("reproduce", "reproduce_command", "Run the figures of PAPER again and judge its statements."),
     "run": Place(
         "run", "run",
-        "Run the sweep that EXPERIMENT.py describes; write rows, samples, plots and a summary to a folder.",
+        "Run the sweep that EXPERIMENT.py describes; write rows, samples, plots, a summary and a page to a folder.",
     ),
     "schema": Place("schema", "schema", "Print the JSON Schema of run.json or of a row."),
     "trace": Place(

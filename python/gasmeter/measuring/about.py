@@ -10,7 +10,6 @@ from typing import Any
 
 from gasmeter import library
 from gasmeter.measuring import context
-from gasmeter.measuring.page import run_html
 from gasmeter.measuring.probe import probe_digest
 from gasmeter.measuring.resolved import defaults_of
 from gasmeter.measuring.summary import summarise_run
@@ -120,6 +119,8 @@ class AboutRun:
         str
             HTML that needs no other file.
         """
+        from gasmeter.measuring.page import run_html  # noqa: PLC0415 - loads what draws
+
         return run_html(self.experiment, result, pictures, folder)
 
 

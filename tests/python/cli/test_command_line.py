@@ -103,4 +103,4 @@ def test_other_errors_of_the_system_are_not_taken_for_it(monkeypatch):
         raise OSError(28, "No space left on device", "elsewhere")
 
     monkeypatch.setattr("gasmeter.cli.listing.catalogue", fail)
-    assert isinstance(CliRunner().invoke(cli, ["list", "conduits"]).exception, OSError)
+    assert isinstance(CliRunner().invoke(cli, ["list", "kernels"]).exception, OSError)

@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import pytest
 
 from gasmeter.cli import reproduce as command
+from gasmeter.functions.figures import Reproduced
 from gasmeter.reproduction import claim_texts, marks, report
 from gasmeter.reproduction.drawing import draw_figure
 from gasmeter.reproduction.judged import Judged
@@ -283,7 +284,7 @@ def test_all_is_written_to_the_folder(core, tmp_path):
 @pytest.mark.parametrize("columns", [80, 132])
 def test_the_table_fits_the_terminal(core, monkeypatch, capsys, columns):
     monkeypatch.setenv("COLUMNS", str(columns))
-    command._print(made(failing=("card-latency",)), Path("out"))
+    command._print(Reproduced(Path("out"), made(failing=("card-latency",))))
     lines = capsys.readouterr().out.splitlines()
     assert max(len(line) for line in lines if not line.startswith("score")) <= columns
     assert any(line.startswith("score of independent quantities: 1 of 2 within") for line in lines)
@@ -302,7 +303,7 @@ def test_the_table_fits_the_terminal(core, monkeypatch, capsys, columns):
 def test_a_quick_table_says_as_given(core, monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "132")
     quick = {"p-ratio": (Judgement("no_band", "all of it", value=0.2, holds={"one-per-node": False}),)}
-    command._print(made(quick=True, judged=quick), Path("out"))
+    command._print(Reproduced(Path("out"), made(quick=True, judged=quick)))
     text = capsys.readouterr().out
     assert "as given: outside" in text
     assert "20 %" in text
