@@ -15,23 +15,10 @@ from decimal import Decimal
 from gasmeter.errors import UsageError
 
 __all__ = [
-    "QUANTITIES",
-    "Quantity",
-    "format_bytes",
-    "format_duration",
-    "format_quantity",
-    "parse_duration",
-    "parse_in",
-    "parse_quantity",
-    "parse_ranks",
-    "parse_seeds",
-    "parse_share",
-    "parse_size",
-    "parse_sizes",
-    "quantity_text",
-    "scale_of",
-    "units_beside",
-]
+    "QUANTITIES", "Quantity", "format_bytes", "format_duration", "format_quantity", "parse_duration",
+    "parse_in", "parse_quantity", "parse_ranks", "parse_seeds", "parse_share", "parse_size", "parse_sizes",
+    "quantity_text", "scale_of", "units_beside",
+]  # fmt: skip
 
 _SIZE = re.compile(r"^(\d+)\s*([KMGT]?)(?:i?B)?$", re.IGNORECASE)
 _POWER = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
