@@ -21,6 +21,12 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.fixture(autouse=True)
+def wide_lines(monkeypatch):
+    """Tables are as wide as a terminal of 240 columns; tests of terminals have widths of their own."""
+    monkeypatch.setenv("COLUMNS", "240")
+
+
 @pytest.fixture
 def machine(monkeypatch):
     """A fake machine: every pool, modelled job, probe and clock of the test is its."""

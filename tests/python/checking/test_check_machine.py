@@ -149,7 +149,8 @@ def test_the_table_says_row_source_confidence_values_and_whether_it_is_in(invent
     lines = found.stdout.splitlines()
     trip, source = (line for line in lines if "hw.a.trip" in line)
     assert trip.split()[:8] == ["hw.a.trip", "high", "1.5", "us", "1.45", "us", "0.967", "in"]
-    assert source == f"source: hw.a.trip: {LONG}"
+    assert source.startswith("source: hw.a.trip: a source, with commas")
+    assert " ".join(LONG.split()) in " ".join(found.stdout.split())
     links = next(line for line in lines if "hw.a.links" in line)
     assert "at least 45 Gbit/s" in links
     assert "60 Gbit/s" in links

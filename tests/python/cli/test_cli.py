@@ -27,7 +27,6 @@ experiment = gm.Experiment(
 def call(machine, tmp_path, monkeypatch):
     """Run the command line in an empty folder; stdout and stderr are kept apart."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "240")  # tests/python/test_terminal.py breaks lines
     (tmp_path / "good.py").write_text(GOOD)
 
     def run(*arguments, env=None):

@@ -81,7 +81,7 @@ def test_four_percent_fail_and_are_named(stores):
     assert status == 1
     assert "FAILED: 1 slower, 2 same, 1 not significant" in text
     line = next(line for line in text.splitlines() if "SLOWER" in line)
-    assert "ping-pong am-short" in line
+    assert line.startswith("am-short")
     assert "1.04X SLOWER" in line
 
 
