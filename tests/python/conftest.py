@@ -23,8 +23,8 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 
 @pytest.fixture(autouse=True)
 def wide_lines(monkeypatch):
-    """Tables are as wide as a terminal of 240 columns; tests of terminals have widths of their own."""
-    monkeypatch.setenv("COLUMNS", "240")
+    """Tables are as wide as they have to be; tests of terminals have widths of their own."""
+    monkeypatch.setenv("COLUMNS", "1000")
 
 
 @pytest.fixture
