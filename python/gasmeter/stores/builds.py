@@ -51,8 +51,8 @@ def records_of(rows: Sequence[Row], builds: Sequence[dict[str, Any]]) -> list[Re
     Returns
     -------
     list of Record
-        One for each group that has comparisons, and one for each stretch of others that holds no point twice; each
-        names the build that measured it.
+        One for each group that has comparisons, and one for each stretch of others that is of one kernel and holds no
+        point twice; each names the build that measured it.
     """
     only = builds[0] if len(builds) == 1 else {}
     owners = {point: build for build in builds for point in build.get("points", ())}
@@ -64,7 +64,8 @@ def records_of(rows: Sequence[Row], builds: Sequence[dict[str, Any]]) -> list[Re
         key = (row["run_id"], row["metric"], row["reference"])
         last = records[-1] if records else None
         compared = last is not None and last.rows[-1]["reference"] and not row["reference"]
-        if last is None or compared or key in seen or last.build != names["build"]:
+        other = last is not None and last.rows[-1]["kernel"] != row["kernel"]  # a group is of one kernel
+        if last is None or compared or other or key in seen or last.build != names["build"]:
             last, seen = Record(group="", **names), set()
             records.append(last)
         last.rows.append(row)

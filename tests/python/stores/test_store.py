@@ -393,6 +393,12 @@ def test_a_published_store_reads_as_it_did_with_its_journal(machine, tmp_path):
     assert blocks == expected
 
 
+def test_rows_of_several_kernels_are_not_one_record():
+    whole = open_result(HELPERS.parents[1] / "results" / "messages_speed")
+    assert len({row["kernel"] for row in whole.rows}) > 1
+    assert all(len({row["kernel"] for row in entry.rows}) == 1 for entry in whole.records)
+
+
 def test_rows_of_an_older_schema_say_what_was_always_true(machine, tmp_path):
     sweep().run(tmp_path)
     age(tmp_path)
